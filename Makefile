@@ -1,0 +1,54 @@
+# A thin front door to CMake and CTest: every target is one or two commands you can also type yourself.
+#   make            sets up the machine and builds build/release/stickslip
+#   make help       shows the rest
+MAKEFLAGS += --no-print-directory
+JOBS   ?= $(shell nproc)
+PREFIX ?= /usr/local
+FUZZ_SECONDS ?= 60
+C_FILES = git ls-files -co --exclude-standard -- '*.c' '*.h'
+# Ninja when it is there; asked when a recipe runs, because tools/setup may just have installed it.
+define build
+	@CMAKE_GENERATOR="$$(command -v ninja >/dev/null && echo Ninja || echo Unix Makefiles)" cmake --preset $(1) >/dev/null
+	@cmake --build build/$(1) -j $(JOBS)
+endef
+
+.PHONY: all release debug asan tsan fuzz test demo bench format check-format install clean help setup setup-test
+all: release
+
+##  build
+release: setup        ## optimised build: build/release/stickslip (what plain `make` does)
+debug: setup          ## unoptimised build with assertions: build/debug
+asan: setup           ## build with address and undefined behaviour sanitizers: build/asan
+tsan: setup-test      ## build with the thread sanitizer, by clang: build/tsan
+release debug asan tsan:
+	$(call build,$@)
+
+##  run
+test: setup-test      ## release, asan and tsan builds, then all their tests as one CTest run
+	@tools/test -j $(JOBS)
+demo: release         ## the guided tour
+	@tools/demo
+bench: release        ## the benchmark programs of bench/
+	@for program in build/release/bench_*; do if [ -x "$$program" ]; then "$$program" || exit; fi; done
+fuzz: setup-test      ## each libFuzzer target of fuzz/ for FUZZ_SECONDS (default 60), by clang: build/fuzz
+	$(call build,fuzz)
+	@tools/fuzz $(FUZZ_SECONDS)
+
+##  source
+format:               ## clang-format on every C file
+	@$(C_FILES) | xargs clang-format -i
+check-format:         ## say what clang-format would change
+	@/usr/bin/python3 tools/check format
+
+##  machine
+setup:                ## install the packages the build needs (Debian); quick when they are there
+	@tools/setup build
+setup-test:           ## ... and those the tests need
+	@tools/setup build test
+install: release      ## install below PREFIX (default /usr/local; DESTDIR is honoured)
+	@cmake --install build/release --prefix $(PREFIX)
+clean:                ## remove build/
+	@rm -rf build
+help:                 ## this list
+	@awk -F '##' '/^##/ { print "\n" $$2 } \
+	    /^[a-z-]+:.*##/ { sub(/:.*/, "", $$1); printf "    make %-14s %s\n", $$1, $$2 }' Makefile

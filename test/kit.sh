@@ -1,0 +1,21 @@
+# The shell side of test/kit.h, to be sourced by a test script.
+
+# skip WHY   ends the test as skipped; a failure with CI=true, because nothing is skipped there.
+skip() {
+    echo "skip: $*" >&2
+    if [ "${CI:-}" = true ]; then exit 1; else exit 77; fi
+}
+
+# need PROGRAM...   skips the test when one of the programs is not installed.
+need() {
+    local program
+    for program in "$@"; do
+        command -v "$program" >/dev/null || skip "$program is not installed (tools/setup test)"
+    done
+}
+
+# fail WHY   ends the test as failed.
+fail() {
+    echo "FAIL: $*" >&2
+    exit 1
+}

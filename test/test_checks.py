@@ -1,0 +1,94 @@
+"""The checks of tools/check can fail: each finds what is planted in a small tree, and nothing in a clean one."""
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+CHECK = Path(__file__).resolve().parent.parent / "tools" / "check"
+
+CLEAN = {
+    ".clang-format": "BasedOnStyle: LLVM\n",
+    "CMakeLists.txt": "project(stickslip VERSION 1.2.3 LANGUAGES C)\n",
+    "CITATION.cff": "version: 1.2.3\n",
+    "include/stickslip/base.h": "#include <stddef.h>\nsize_t ss_length(void);\n",
+    "include/stickslip/solver.h": "#include <stickslip/base.h>\nsize_t ss_count(void);\n",
+    "include/stickslip/stickslip.h": "#include <stickslip/solver.h>\n",
+    "src/base/number.h": "int ss_number(void);\n",
+    "src/frame/fields.h": "int ss_field(void);\n",
+    "src/solver/pgs.c": '#include "base/number.h"\n#include <stickslip/solver.h>\n\n'
+                        "const ss_solver ss_solver_pgs = {0};\n",
+    "src/solver/solvers.def": "/* the solvers */\nSS_SOLVER(pgs)\n",
+    "src/dataset/file.c": "#include <hdf5.h>\n",
+    "src/cli/cmd_info.c": "int ss_cmd_info(void);\n",
+    "src/cli/verbs.def": "SS_VERB(info)\n",
+}
+
+# check, file, its text, a part of the finding
+PLANTED = [
+    ("layers", "src/frame/frame.c", "#include <hdf5.h>\n", "only src/dataset"),
+    ("layers", "src/base/memory.c", '#include "frame/fields.h"\n', "later room frame"),
+    ("layers", "src/frame/frame.c", "#include <stickslip/solver.h>\n", "belongs to room solver"),
+    ("layers", "src/frame/frame.c", "#include <stickslip/stickslip.h>\n", "belongs to room solver"),
+    ("layers", "src/frame/frame.c", '#include "fields.h"\n', "room/file.h"),
+    ("layers", "src/frame/frame.c", '#include "stickslip/base.h"\n', "public header"),
+    ("layers", "src/attic/old.c", "int old;\n", "does not know the room attic"),
+    ("layers", "include/stickslip/frame.h", "#include <hdf5.h>\n", "public header"),
+    ("layers", "include/stickslip/frame.h", '#include "frame/fields.h"\n', "public header"),
+    ("headers", "include/stickslip/frame.h", "size_t ss_frames(void);\n", "as c17"),
+    ("headers", "include/stickslip/frame.h", "int ss_frame(int class);\n", "as c++17"),
+    ("format", "src/base/memory.c", "int   x ;\n", "make format"),
+    ("registries", "src/solver/apgd.c", "const ss_solver ss_solver_apgd = {0};\n", "apgd is not in"),
+    ("registries", "src/solver/solvers.def", "/* SS_SOLVER(pgs) */\n", "pgs is not in"),
+    ("registries", "src/cli/cmd_solve.c", "int ss_cmd_solve(void);\n", "verb"),
+    ("paths", "docs/build.md", "Files are in " + "/home" + "/somebody/files.\n", "one machine"),
+    ("versions", "CITATION.cff", "version: 1.2.4\n", "1.2.4"),
+]
+
+
+def run(tree, check):
+    return subprocess.run([CHECK, "--root", tree, check], capture_output=True, text=True)
+
+
+@pytest.fixture
+def tree(tmp_path):
+    for name, text in CLEAN.items():
+        plant(tmp_path, name, text)
+    return tmp_path
+
+
+def plant(tree, name, text):
+    path = tree / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+
+
+def need_tools(check):
+    for tool in {"format": ["clang-format"], "headers": ["cc", "c++"]}.get(check, []):
+        if not shutil.which(tool):
+            pytest.skip(f"{tool} is not installed")
+
+
+@pytest.mark.parametrize("check", sorted({check for check, *_ in PLANTED}))
+def test_clean_tree_has_no_findings(tree, check):
+    need_tools(check)
+    outcome = run(tree, check)
+    assert (outcome.returncode, outcome.stdout) == (0, "")
+
+
+@pytest.mark.parametrize("check, name, text, expected", PLANTED)
+def test_planted_violation_is_found(tree, check, name, text, expected):
+    need_tools(check)
+    plant(tree, name, text)
+    outcome = run(tree, check)
+    assert outcome.returncode == 1
+    assert name in outcome.stdout and expected in outcome.stdout
+
+
+@pytest.mark.parametrize("ci, code", [("true", 1), ("", 77)])
+def test_missing_tool_is_skipped_but_fails_in_ci(tree, ci, code):
+    plant(tree, "bin/empty", "")
+    environment = {**os.environ, "PATH": str(tree / "bin"), "CI": ci}
+    outcome = subprocess.run([CHECK, "--root", tree, "headers"], env=environment, capture_output=True, text=True)
+    assert (outcome.returncode, "cc is not installed" in outcome.stderr) == (code, True)

@@ -1,0 +1,81 @@
+#!/usr/bin/env bash
+# What a packager and a user of the library meet: an installed tree, used through pkg-config and CMake.
+set -euo pipefail
+source "$(dirname "$0")/kit.sh"
+need cc pkg-config nm readelf
+consumer=$SS_SOURCE_DIR/test/install
+tree=$(mktemp -d)
+trap 'rm -rf "$tree"' EXIT
+prefix=$tree/usr
+
+cmake --install "$SS_BUILD_DIR" --prefix "$prefix" >"$tree/log" || { cat "$tree/log"; fail "cmake --install"; }
+libdir=$(dirname "$(find "$prefix" -name libstickslip.a)")
+version=$(sed -n 's/^Version: //p' "$libdir/pkgconfig/stickslip.pc")
+export PKG_CONFIG_PATH=$libdir/pkgconfig
+
+# says_version PROGRAM   it runs, and speaks for the library that was just installed.
+says_version() {
+    local said
+    said=$(LD_LIBRARY_PATH=$libdir "$1") || fail "$1 does not run"
+    [ "$said" = "stickslip $version" ] || fail "$1 says '$said', not 'stickslip $version'"
+}
+
+# needs_library PROGRAM   true when the program is linked with the shared library.
+needs_library() {
+    readelf -d "$1" | grep -q 'NEEDED.*libstickslip\.so\.0'
+}
+
+with_pkg_config_shared() {
+    cc "$consumer/consumer.c" -o "$tree/shared" $(pkg-config --cflags --libs stickslip)
+    needs_library "$tree/shared" || fail "pkg-config: not linked with libstickslip.so.0"
+    says_version "$tree/shared"
+}
+
+# Both libraries lie side by side and the linker would take the shared one, so the archive is named. Every
+# object of it is linked, so that a dependency missing from Libs.private cannot hide.
+with_pkg_config_static() {
+    local libs
+    libs=$(pkg-config --static --libs stickslip)
+    libs=${libs/-lstickslip/-Wl,--whole-archive -l:libstickslip.a -Wl,--no-whole-archive}
+    cc "$consumer/consumer.c" -o "$tree/static" $(pkg-config --cflags stickslip) $libs
+    ! needs_library "$tree/static" || fail "pkg-config --static: linked with the shared library"
+    says_version "$tree/static"
+}
+
+with_cmake() {
+    { cmake -S "$consumer" -B "$tree/build" -DCMAKE_PREFIX_PATH="$prefix" && cmake --build "$tree/build"; } \
+        >"$tree/log" 2>&1 || { cat "$tree/log"; fail "find_package(stickslip)"; }
+    needs_library "$tree/build/consumer_shared" || fail "stickslip::stickslip is not the shared library"
+    ! needs_library "$tree/build/consumer_static" || fail "stickslip::stickslip_static is not static"
+    says_version "$tree/build/consumer_shared"
+    says_version "$tree/build/consumer_static"
+}
+
+exports_only_our_names() {
+    local exported foreign
+    exported=$(nm -D --defined-only "$libdir/libstickslip.so" | awk '{print $3}')
+    grep -qx ss_version <<<"$exported" || fail "ss_version is not exported"
+    foreign=$(grep -v '^ss_' <<<"$exported" || true)
+    [ -z "$foreign" ] || fail "exported without the ss_ prefix: $foreign"
+}
+
+installs_every_public_header() {
+    diff -r "$SS_SOURCE_DIR/include/stickslip" "$prefix/include/stickslip" || fail "headers differ"
+}
+
+program_comes_with_its_papers() {
+    [ -x "$prefix/bin/stickslip" ] || { [ ! -e "$SS_PROGRAM" ] || fail "program not installed"; return 0; }
+    local verb file
+    while read -r verb file; do
+        [ -e "$SS_SOURCE_DIR/src/cli/cmd_$verb.c" ] || continue
+        [ -s "$prefix/share/$file" ] || fail "$file is missing or empty"
+    done <<<"man man/man1/stickslip.1
+completion bash-completion/completions/stickslip"
+}
+
+with_pkg_config_shared
+with_pkg_config_static
+with_cmake
+exports_only_our_names
+installs_every_public_header
+program_comes_with_its_papers
