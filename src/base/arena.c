@@ -1,0 +1,184 @@
+#include <stickslip/base.h>
+
+#include "base/assert.h"
+#include "base/poison.h"
+
+#include <string.h>
+
+#define ALIGNMENT ((size_t)64)
+#define SMALLEST_BLOCK ((size_t)4096)
+#define MAX_BLOCKS \
+    64 // every new block is as large as all before it together: 64 of them exceed any address space
+
+#ifdef SS_HAS_ASAN
+#define RED_ZONE ALIGNMENT // keeps neighbouring arrays apart, so that running over the end of one is seen
+#else
+#define RED_ZONE ((size_t)0)
+#endif
+
+typedef struct block {
+    char *data;
+    size_t size, used;
+    size_t before; // bytes in use in the blocks before this one
+} block;
+
+struct ss_arena {
+    block blocks[MAX_BLOCKS];
+    size_t block_count;
+    size_t current; // blocks after this one are empty
+    size_t high_water;
+    size_t largest_bytes;
+    const char *largest, *failed;
+};
+
+static bool add_block(ss_arena *arena, size_t bytes)
+{
+    if (arena->block_count == MAX_BLOCKS) return false;
+    char *data = ss_allocate(bytes, 1);
+    if (!data) return false;
+    SS_POISON(data, bytes);
+    arena->blocks[arena->block_count++] = (block){.data = data, .size = bytes};
+    return true;
+}
+
+static void release_blocks(ss_arena *arena)
+{
+    for (size_t i = 0; i < arena->block_count; i++) {
+        SS_UNPOISON(arena->blocks[i].data, arena->blocks[i].size);
+        ss_release(arena->blocks[i].data);
+    }
+    arena->block_count = arena->current = 0;
+}
+
+ss_arena *ss_arena_create(size_t first_block_bytes, ss_error *err)
+{
+    ss_arena *arena = ss_allocate(1, sizeof *arena);
+    if (arena && (first_block_bytes == 0 || add_block(arena, first_block_bytes))) return arena;
+    ss_release(arena);
+    ss_fail(err, SS_ERROR_RESOURCES, "arena: out of memory (%zu bytes wanted)", first_block_bytes);
+    return NULL;
+}
+
+void ss_arena_destroy(ss_arena *arena)
+{
+    if (!arena) return;
+    release_blocks(arena);
+    ss_release(arena);
+}
+
+static size_t total_size(const ss_arena *arena)
+{
+    size_t total = 0;
+    for (size_t i = 0; i < arena->block_count; i++) total += arena->blocks[i].size;
+    return total;
+}
+
+static bool fits(const block *candidate, size_t bytes)
+{
+    return candidate->size - candidate->used >= bytes;
+}
+
+/* Makes arena->current a block with room for `bytes`, moving on to kept or new ones. */
+static bool find_room(ss_arena *arena, size_t bytes)
+{
+    size_t used = ss_arena_used(arena), next = arena->current;
+    while (next < arena->block_count && !fits(&arena->blocks[next], bytes)) next++;
+    if (next == arena->block_count) {
+        size_t total = total_size(arena), size = bytes > SMALLEST_BLOCK ? bytes : SMALLEST_BLOCK;
+        // When memory is short, what is asked for has to do.
+        if (!add_block(arena, size > total ? size : total) && !add_block(arena, size)) return false;
+    }
+    if (next != arena->current) {
+        for (size_t i = arena->current + 1; i <= next; i++) arena->blocks[i].before = used;
+        arena->current = next;
+    }
+    return true;
+}
+
+static void note_size(ss_arena *arena, size_t bytes, const char *what)
+{
+    size_t used = ss_arena_used(arena);
+    if (used > arena->high_water) arena->high_water = used;
+    if (bytes > arena->largest_bytes || !arena->largest) {
+        arena->largest_bytes = bytes;
+        arena->largest = what;
+    }
+}
+
+void *ss_arena_take(ss_arena *arena, size_t count, size_t size, const char *what)
+{
+    size_t bytes, padded;
+    if (__builtin_mul_overflow(count, size, &bytes) ||
+        __builtin_add_overflow(bytes, ALIGNMENT - 1 + RED_ZONE, &padded) ||
+        !find_room(arena, padded & ~(ALIGNMENT - 1))) {
+        arena->failed = what;
+        return NULL;
+    }
+    block *b = &arena->blocks[arena->current];
+    char *array = b->data + b->used;
+    b->used += padded & ~(ALIGNMENT - 1);
+    note_size(arena, bytes, what);
+    SS_UNPOISON(array, bytes);
+    return memset(array, 0, bytes);
+}
+
+ss_arena_mark ss_arena_get_mark(const ss_arena *arena)
+{
+    size_t used = arena->block_count ? arena->blocks[arena->current].used : 0;
+    return (ss_arena_mark){arena->current, used};
+}
+
+/* One block of the high-water size instead of several. If there is no memory for it, the old ones stay. */
+static void join_blocks(ss_arena *arena)
+{
+    if (arena->block_count < 2) return;
+    char *data = ss_allocate(arena->high_water, 1);
+    if (!data) return;
+    release_blocks(arena);
+    SS_POISON(data, arena->high_water);
+    arena->blocks[0] = (block){.data = data, .size = arena->high_water};
+    arena->block_count = 1;
+}
+
+void ss_arena_reset(ss_arena *arena, ss_arena_mark mark)
+{
+    if (arena->block_count == 0) return;
+    SS_ASSERT(mark.block <= arena->current && mark.used <= arena->blocks[mark.block].used);
+    for (size_t i = mark.block; i <= arena->current; i++) {
+        block *b = &arena->blocks[i];
+        b->used = i == mark.block ? mark.used : 0;
+        SS_POISON(b->data + b->used, b->size - b->used);
+    }
+    arena->current = mark.block;
+    if (ss_arena_used(arena) == 0) {
+        arena->current = 0;
+        join_blocks(arena);
+    }
+}
+
+void ss_arena_clear(ss_arena *arena)
+{
+    ss_arena_reset(arena, (ss_arena_mark){0, 0});
+    arena->largest_bytes = 0;
+    arena->largest = NULL;
+}
+
+size_t ss_arena_used(const ss_arena *arena)
+{
+    return arena->block_count ? arena->blocks[arena->current].before + arena->blocks[arena->current].used : 0;
+}
+
+size_t ss_arena_high_water(const ss_arena *arena)
+{
+    return arena->high_water;
+}
+
+const char *ss_arena_largest(const ss_arena *arena)
+{
+    return arena->largest;
+}
+
+const char *ss_arena_failed(const ss_arena *arena)
+{
+    return arena->failed;
+}

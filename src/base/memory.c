@@ -1,0 +1,68 @@
+#include <stickslip/base.h>
+
+#include "base/assert.h"
+#include "base/poison.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define ALIGNMENT ((size_t)64) // one cache line, and the widest vector register
+
+/* Sits right before every block that ss_allocate returns. */
+typedef struct header {
+    void *raw;    // what the allocator gave
+    size_t bytes; // and how much of it
+} header;
+
+static ss_allocator current; // zero: calloc and free, which get zeroed pages from the system for nothing
+
+void ss_set_allocator(ss_allocator allocator)
+{
+    SS_ASSERT(!allocator.allocate == !allocator.release);
+    current = allocator;
+}
+
+static void *raw_allocate(size_t bytes)
+{
+    if (!current.allocate) return calloc(1, bytes);
+    void *raw = current.allocate(bytes, current.context);
+    return raw ? memset(raw, 0, bytes) : NULL;
+}
+
+static void raw_release(void *raw)
+{
+    if (current.release)
+        current.release(raw, current.context);
+    else
+        free(raw);
+}
+
+void *ss_allocate(size_t count, size_t size)
+{
+    const size_t overhead = sizeof(header) + ALIGNMENT;
+    size_t bytes;
+    if (__builtin_mul_overflow(count, size, &bytes) || bytes > PTRDIFF_MAX - overhead) return NULL;
+    char *raw = raw_allocate(bytes + overhead);
+    if (!raw) return NULL;
+    uintptr_t first = (uintptr_t)raw + sizeof(header);
+    char *block = raw + sizeof(header) + (ALIGNMENT - first % ALIGNMENT) % ALIGNMENT;
+    ((header *)(void *)block)[-1] = (header){raw, bytes + overhead};
+    SS_POISON(block + bytes, (size_t)(raw + overhead + bytes - (block + bytes)));
+    return block;
+}
+
+void ss_release(void *block)
+{
+    if (!block) return;
+    header h = ((header *)block)[-1];
+    SS_UNPOISON(h.raw, h.bytes); // a custom allocator may look at it
+    raw_release(h.raw);
+}
+
+char *ss_text_copy(const char *text)
+{
+    if (!text) return NULL;
+    size_t bytes = strlen(text) + 1;
+    char *copy = ss_allocate(bytes, 1);
+    return copy ? memcpy(copy, text, bytes) : NULL;
+}

@@ -1,0 +1,21 @@
+/* base/number.h - numbers from and to text, the same in every locale. */
+#ifndef BASE_NUMBER_H
+#define BASE_NUMBER_H
+
+#include <stdbool.h>
+
+#define SS_NUMBER_TEXT 32 /* bytes that any printed number fits into, the final zero included */
+
+/* Shortest of the decimal numbers with 15, 16 or 17 digits that reads back as the same bits: "0.1", "3",
+ * "-0.0", "1e-20"; "inf", "-inf", "nan". Writes no final zero; returns the length, which is below
+ * SS_NUMBER_TEXT. */
+int ss_number_write(double value, char *text);
+int ss_integer_write(long long value, char *text);
+
+/* The whole text must be one number. No blanks before or after; decimal and hexadecimal floating point, "inf"
+ * and "nan" are read; what is too large for a double is not a number (too small becomes 0 or a subnormal). */
+bool ss_number_read(const char *text, double *value);
+/* A decimal whole number in the range of int. */
+bool ss_integer_read(const char *text, int *value);
+
+#endif

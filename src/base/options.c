@@ -1,0 +1,381 @@
+#include <stickslip/base.h>
+
+#include "base/assert.h"
+#include "base/number.h"
+#include "base/text.h"
+#include "base/words.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- fields: memcpy, because a struct filled by hand may hold anything, even a bool that is neither ---- */
+
+static void store(const ss_option *option, void *options, const void *value, size_t size)
+{
+    memcpy((char *)options + option->offset, value, size);
+}
+
+static void load(const ss_option *option, const void *options, void *value, size_t size)
+{
+    memcpy(value, (const char *)options + option->offset, size);
+}
+
+static void store_int(const ss_option *option, void *options, int value)
+{
+    store(option, options, &value, sizeof value);
+}
+
+static int load_int(const ss_option *option, const void *options)
+{
+    int value;
+    load(option, options, &value, sizeof value);
+    return value;
+}
+
+static double load_real(const ss_option *option, const void *options)
+{
+    double value;
+    load(option, options, &value, sizeof value);
+    return value;
+}
+
+static const char *load_text(const ss_option *option, const void *options)
+{
+    const char *value;
+    load(option, options, &value, sizeof value);
+    return value;
+}
+
+static unsigned char load_bool(const ss_option *option, const void *options)
+{
+    _Static_assert(sizeof(bool) == 1, "a bool is looked at as a byte");
+    unsigned char value;
+    load(option, options, &value, sizeof value);
+    return value;
+}
+
+/* ---- choices: "preventive|zero|stabilised" ---------------------------------------------------------- */
+
+/* Start of choice `index` and its length; NULL past the last. */
+static const char *choice_at(const ss_option *option, int index, size_t *length)
+{
+    const char *choice = option->choices;
+    if (!choice || index < 0) return NULL;
+    for (; index > 0; index--) {
+        choice = strchr(choice, '|');
+        if (!choice) return NULL;
+        choice++;
+    }
+    *length = strcspn(choice, "|");
+    return choice;
+}
+
+static int choice_find(const ss_option *option, const char *value)
+{
+    size_t length;
+    for (int i = 0;; i++) {
+        const char *choice = choice_at(option, i, &length);
+        if (!choice) return -1;
+        if (strlen(value) == length && memcmp(choice, value, length) == 0) return i;
+    }
+}
+
+/* ---- what would be right ---------------------------------------------------------------------------- */
+
+static bool has_range(const ss_option *option)
+{
+    return option->min != 0.0 || option->max != 0.0;
+}
+
+static double lower_limit(const ss_option *option)
+{
+    double lowest = option->type == SS_OPTION_INT ? (double)INT_MIN : -HUGE_VAL;
+    return has_range(option) && option->min > lowest ? option->min : lowest;
+}
+
+static double upper_limit(const ss_option *option)
+{
+    double highest = option->type == SS_OPTION_INT ? (double)INT_MAX : HUGE_VAL;
+    return has_range(option) && option->max < highest ? option->max : highest;
+}
+
+static bool in_range(const ss_option *option, double value)
+{
+    if (!has_range(option)) return isfinite(value);
+    return value >= option->min && value <= option->max; // false for NaN
+}
+
+typedef struct range_text {
+    char text[2 * SS_NUMBER_TEXT + 32];
+} range_text;
+
+static range_text describe_range(const ss_option *option)
+{
+    char low[SS_NUMBER_TEXT], high[SS_NUMBER_TEXT];
+    low[ss_number_write(lower_limit(option), low)] = '\0';
+    high[ss_number_write(upper_limit(option), high)] = '\0';
+    bool from = has_range(option) && option->min == lower_limit(option) && isfinite(option->min);
+    bool to = has_range(option) && option->max == upper_limit(option) && isfinite(option->max);
+    range_text range = {""};
+    if (from && to)
+        snprintf(range.text, sizeof range.text, " from %s to %s", low, high);
+    else if (from)
+        snprintf(range.text, sizeof range.text, ", %s or more", low);
+    else if (to)
+        snprintf(range.text, sizeof range.text, ", %s or less", high);
+    return range;
+}
+
+static void describe_choices(const ss_option *option, const char *value, ss_text *what)
+{
+    ss_text_appendf(what, "one of %s", option->choices);
+    ss_nearest nearest = ss_nearest_start(value);
+    size_t length;
+    const char *choice;
+    for (int i = 0; (choice = choice_at(option, i, &length)); i++)
+        ss_nearest_offer_part(&nearest, choice, length);
+    if (nearest.best) ss_text_appendf(what, "; did you mean %.*s?", (int)nearest.best_length, nearest.best);
+}
+
+/* Fails with: option omega: "3" is not right; it must be a number from 0 to 2 (default 1) */
+static bool fail_value(const ss_option *option, const char *value, ss_error *err)
+{
+    ss_text what = {0};
+    switch (option->type) {
+    case SS_OPTION_BOOL:
+        ss_text_append(&what, "true or false");
+        break;
+    case SS_OPTION_INT:
+        ss_text_appendf(&what, "a whole number%s", describe_range(option).text);
+        break;
+    case SS_OPTION_REAL:
+        ss_text_appendf(&what, "a number%s", describe_range(option).text);
+        break;
+    case SS_OPTION_CHOICE:
+        describe_choices(option, value, &what);
+        break;
+    case SS_OPTION_TEXT:
+        ss_text_append(&what, "a text that is not empty");
+        break;
+    }
+    if (option->default_value) ss_text_appendf(&what, " (default %s)", option->default_value);
+    ss_fail(err, SS_ERROR_USAGE, "option %s: \"%.200s\" is not right; it must be %s", option->name, value,
+            ss_text_get(&what));
+    ss_text_free(&what);
+    return false;
+}
+
+static bool fail_name(const ss_option *table, const char *name, ss_error *err)
+{
+    ss_nearest nearest = ss_nearest_start(name);
+    ss_text names = {0};
+    for (const ss_option *option = table; option && option->name; option++) {
+        ss_nearest_offer(&nearest, option->name);
+        ss_text_appendf(&names, "%s%s", names.length ? ", " : "", option->name);
+    }
+    if (nearest.best)
+        ss_fail(err, SS_ERROR_USAGE, "unknown option \"%.200s\"; did you mean %s?", name, nearest.best);
+    else
+        ss_fail(err, SS_ERROR_USAGE, "unknown option \"%.200s\"; there %s %s", name,
+                names.length ? "are:" : "are", names.length ? ss_text_get(&names) : "none");
+    ss_text_free(&names);
+    return false;
+}
+
+/* ---- parsing ---------------------------------------------------------------------------------------- */
+
+/* 1, 0, or -1 for neither */
+static int parse_bool(const char *value)
+{
+    static const char *const words[2][4] = {{"false", "no", "0", "off"}, {"true", "yes", "1", "on"}};
+    for (int truth = 0; truth < 2; truth++)
+        for (int i = 0; i < 4; i++)
+            if (strcmp(value, words[truth][i]) == 0) return truth;
+    return -1;
+}
+
+static bool set_bool(const ss_option *option, void *options, const char *value)
+{
+    int truth = parse_bool(value);
+    if (truth < 0) return false;
+    store(option, options, &(bool){truth == 1}, sizeof(bool));
+    return true;
+}
+
+static bool set_int(const ss_option *option, void *options, const char *value)
+{
+    int number;
+    if (!ss_integer_read(value, &number) || !in_range(option, number)) return false;
+    store_int(option, options, number);
+    return true;
+}
+
+static bool set_real(const ss_option *option, void *options, const char *value)
+{
+    double number;
+    if (!ss_number_read(value, &number) || !in_range(option, number)) return false;
+    store(option, options, &number, sizeof number);
+    return true;
+}
+
+static bool set_choice(const ss_option *option, void *options, const char *value)
+{
+    int index = choice_find(option, value);
+    if (index < 0) return false;
+    store_int(option, options, index);
+    return true;
+}
+
+static bool set_value(const ss_option *option, void *options, const char *value)
+{
+    if (value[0] == '\0') return false;
+    switch (option->type) {
+    case SS_OPTION_BOOL:
+        return set_bool(option, options, value);
+    case SS_OPTION_INT:
+        return set_int(option, options, value);
+    case SS_OPTION_REAL:
+        return set_real(option, options, value);
+    case SS_OPTION_CHOICE:
+        return set_choice(option, options, value);
+    case SS_OPTION_TEXT:
+        store(option, options, &value, sizeof value);
+        return true;
+    }
+    return false;
+}
+
+static void set_nothing(const ss_option *option, void *options)
+{
+    static const double zero = 0.0;
+    static const char *const no_text = NULL;
+    switch (option->type) {
+    case SS_OPTION_BOOL:
+        store(option, options, &(bool){false}, sizeof(bool));
+        break;
+    case SS_OPTION_INT:
+    case SS_OPTION_CHOICE:
+        store_int(option, options, 0);
+        break;
+    case SS_OPTION_REAL:
+        store(option, options, &zero, sizeof zero);
+        break;
+    case SS_OPTION_TEXT:
+        store(option, options, &no_text, sizeof no_text);
+        break;
+    }
+}
+
+void ss_options_defaults(const ss_option *table, void *options)
+{
+    for (const ss_option *option = table; option && option->name; option++) {
+        set_nothing(option, options);
+        bool fits = !option->default_value || set_value(option, options, option->default_value);
+        SS_ASSERT(fits); // a table whose default is outside its own range
+        (void)fits;
+    }
+}
+
+const ss_option *ss_options_find(const ss_option *table, const char *name)
+{
+    for (const ss_option *option = table; option && option->name; option++)
+        if (strcmp(option->name, name) == 0) return option;
+    return NULL;
+}
+
+bool ss_options_set(const ss_option *table, void *options, const char *name, const char *value, ss_error *err)
+{
+    const ss_option *option = ss_options_find(table, name);
+    if (!option) return fail_name(table, name, err);
+    return set_value(option, options, value) || fail_value(option, value, err);
+}
+
+bool ss_options_assign(const ss_option *table, void *options, const char *assignment, ss_error *err)
+{
+    char name[200];
+    size_t length = strcspn(assignment, "=");
+    if (assignment[length] == '\0' || length == 0)
+        return ss_fail(err, SS_ERROR_USAGE, "\"%.200s\" is not of the form name=value", assignment);
+    snprintf(name, sizeof name, "%.*s", (int)(length < sizeof name ? length : sizeof name - 1), assignment);
+    return ss_options_set(table, options, name, assignment + length + 1, err);
+}
+
+static bool value_fits(const ss_option *option, const void *options)
+{
+    size_t length;
+    switch (option->type) {
+    case SS_OPTION_BOOL:
+        return load_bool(option, options) <= 1;
+    case SS_OPTION_INT:
+        return in_range(option, load_int(option, options));
+    case SS_OPTION_REAL:
+        return in_range(option, load_real(option, options));
+    case SS_OPTION_CHOICE:
+        return choice_at(option, load_int(option, options), &length) != NULL;
+    case SS_OPTION_TEXT:
+        return true;
+    }
+    return false;
+}
+
+bool ss_options_check(const ss_option *table, const void *options, ss_error *err)
+{
+    for (const ss_option *option = table; option && option->name; option++) {
+        if (value_fits(option, options)) continue;
+        char text[64];
+        ss_option_print(option, options, text, sizeof text);
+        return fail_value(option, text, err);
+    }
+    return true;
+}
+
+/* ---- printing --------------------------------------------------------------------------------------- */
+
+/* An index that names no choice is printed as the number it is. */
+static int print_choice(const ss_option *option, int index, char *text, size_t size)
+{
+    size_t length;
+    const char *choice = choice_at(option, index, &length);
+    return choice ? snprintf(text, size, "%.*s", (int)length, choice) : snprintf(text, size, "%d", index);
+}
+
+static int print_real(double value, char *text, size_t size)
+{
+    char number[SS_NUMBER_TEXT];
+    return snprintf(text, size, "%.*s", ss_number_write(value, number), number);
+}
+
+int ss_option_print(const ss_option *option, const void *options, char *text, size_t size)
+{
+    switch (option->type) {
+    case SS_OPTION_BOOL:
+        return snprintf(text, size, "%s", load_bool(option, options) ? "true" : "false");
+    case SS_OPTION_INT:
+        return snprintf(text, size, "%d", load_int(option, options));
+    case SS_OPTION_REAL:
+        return print_real(load_real(option, options), text, size);
+    case SS_OPTION_CHOICE:
+        return print_choice(option, load_int(option, options), text, size);
+    case SS_OPTION_TEXT:
+        break;
+    }
+    const char *value = load_text(option, options);
+    return snprintf(text, size, "%s", value ? value : "");
+}
+
+int ss_options_print(const ss_option *table, const void *options, char *text, size_t size)
+{
+    size_t length = 0;
+    if (size) text[0] = '\0';
+    for (const ss_option *option = table; option && option->name; option++) {
+        if (option->type == SS_OPTION_TEXT && !load_text(option, options)) continue;
+        size_t used = length < size ? length : size;
+        int head = snprintf(size ? text + used : NULL, size - used, "%s%s=", length ? " " : "", option->name);
+        length += (size_t)head;
+        used = length < size ? length : size;
+        length += (size_t)ss_option_print(option, options, size ? text + used : NULL, size - used);
+    }
+    return (int)length;
+}

@@ -1,0 +1,64 @@
+/* base/text.h - a growing text, and a JSON writer on top of it.
+ *
+ * Lack of memory is sticky: appending goes on doing nothing, and is looked at once, at the end.
+ *
+ *     ss_text text = {0};
+ *     ss_json json = {.text = &text};
+ *     ss_json_begin_object(&json);
+ *     ss_json_key(&json, "gap"), ss_json_reals(&json, gap, count);
+ *     ss_json_end_object(&json);
+ *     if (text.out_of_memory) ...
+ *     ss_text_free(&text);
+ */
+#ifndef BASE_TEXT_H
+#define BASE_TEXT_H
+
+#include <stickslip/base.h>
+
+typedef struct ss_text {
+    char *data; /* ends with a zero; NULL while nothing was appended, see ss_text_get */
+    size_t length, capacity;
+    bool out_of_memory;
+} ss_text;
+
+void ss_text_append(ss_text *text, const char *more);
+void ss_text_append_bytes(ss_text *text, const char *more, size_t length);
+void ss_text_appendf(ss_text *text, const char *format, ...) SS_PRINTF(2, 3);
+/* The text so far, never NULL. */
+const char *ss_text_get(const ss_text *text);
+/* Empties it but keeps the memory, and forgets that there was too little. */
+void ss_text_clear(ss_text *text);
+void ss_text_free(ss_text *text);
+
+/* ---- JSON ------------------------------------------------------------------------------------------- */
+
+/* One line without blanks. Separators are put by the writer; nesting is checked by SS_ASSERT.
+ * Strings: everything JSON demands is escaped, and bytes that are not UTF-8 become U+FFFD.
+ * Reals: shortest digits that read back as the same double; "inf", "-inf" and "nan" are strings. */
+typedef struct ss_json {
+    ss_text *text;
+    bool inside_html; /* set before use: also escapes '<', so that the result may stand inside <script> */
+    bool needs_comma, has_key;
+    unsigned depth;
+    uint64_t is_object; /* bit d: level d is an object; 64 levels are plenty */
+} ss_json;
+
+void ss_json_begin_object(ss_json *json);
+void ss_json_end_object(ss_json *json);
+void ss_json_begin_array(ss_json *json);
+void ss_json_end_array(ss_json *json);
+void ss_json_key(ss_json *json, const char *key);
+
+void ss_json_string(ss_json *json, const char *value); /* NULL gives null */
+void ss_json_real(ss_json *json, double value);
+void ss_json_integer(ss_json *json, long long value);
+void ss_json_bool(ss_json *json, bool value);
+void ss_json_null(ss_json *json);
+
+/* Whole arrays. A matrix is an array of rows. */
+void ss_json_reals(ss_json *json, const double *values, size_t count);
+void ss_json_integers(ss_json *json, const int *values, size_t count);
+void ss_json_real_rows(ss_json *json, const double *values, size_t rows, size_t columns);
+void ss_json_integer_rows(ss_json *json, const int *values, size_t rows, size_t columns);
+
+#endif

@@ -1,0 +1,66 @@
+/* strnlen is POSIX 2008 */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include "base/words.h"
+
+#include <ctype.h>
+#include <stdbool.h>
+#include <string.h>
+
+#define LONGEST_WORD ((size_t)63) // longer ones are not typing mistakes
+
+static int smaller(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+static bool same_letter(char a, char b)
+{
+    return tolower((unsigned char)a) == tolower((unsigned char)b);
+}
+
+/* Edits between two words: insert, delete, replace, or swap two neighbours, one each (optimal string
+ * alignment). */
+static int edit_distance(const char *a, size_t a_length, const char *b, size_t b_length)
+{
+    int rows[3][LONGEST_WORD + 1];
+    int *before = rows[0], *above = rows[1], *here = rows[2];
+    for (size_t j = 0; j <= b_length; j++) above[j] = (int)j;
+    for (size_t i = 1; i <= a_length; i++) {
+        here[0] = (int)i;
+        for (size_t j = 1; j <= b_length; j++) {
+            int change = above[j - 1] + !same_letter(a[i - 1], b[j - 1]);
+            here[j] = smaller(change, smaller(above[j], here[j - 1]) + 1);
+            if (i > 1 && j > 1 && same_letter(a[i - 1], b[j - 2]) && same_letter(a[i - 2], b[j - 1]))
+                here[j] = smaller(here[j], before[j - 2] + 1);
+        }
+        int *oldest = before;
+        before = above;
+        above = here;
+        here = oldest;
+    }
+    return above[b_length];
+}
+
+ss_nearest ss_nearest_start(const char *word)
+{
+    int allowed = 1 + (int)(strnlen(word, LONGEST_WORD) / 4);
+    return (ss_nearest){.word = word, .distance = allowed + 1};
+}
+
+void ss_nearest_offer_part(ss_nearest *nearest, const char *candidate, size_t length)
+{
+    size_t word_length = strnlen(nearest->word, LONGEST_WORD + 1);
+    if (word_length == 0 || word_length > LONGEST_WORD || length > LONGEST_WORD) return;
+    int distance = edit_distance(nearest->word, word_length, candidate, length);
+    if (distance >= nearest->distance || (size_t)distance >= length) return;
+    nearest->best = candidate;
+    nearest->best_length = length;
+    nearest->distance = distance;
+}
+
+void ss_nearest_offer(ss_nearest *nearest, const char *candidate)
+{
+    ss_nearest_offer_part(nearest, candidate, strlen(candidate));
+}

@@ -1,0 +1,313 @@
+/* LAPACK stores matrices column by column: it sees the transpose of ours. For symmetric matrices that only
+ * exchanges the triangles (our lower is its upper), for LU it turns A x = b into the transposed solve, and
+ * singular values do not care. The *_work functions of LAPACKE in column order call LAPACK directly: they
+ * neither allocate, print nor check. */
+#include "linalg/dense.h"
+
+#include "base/assert.h"
+
+#include <cblas.h>
+#include <float.h>
+#include <lapacke.h>
+#include <limits.h>
+#include <math.h>
+#include <pthread.h>
+#include <string.h>
+
+_Static_assert(sizeof(lapack_int) == sizeof(int), "pivots are passed as int");
+
+/* ---- threads ---------------------------------------------------------------------------------------- */
+
+extern void openblas_set_num_threads(int count) __attribute__((weak)); // absent in other BLAS libraries
+
+static void set_one_thread(void)
+{
+    if (openblas_set_num_threads) openblas_set_num_threads(1);
+}
+
+void ss_blas_use_one_thread(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, set_one_thread);
+}
+
+/* ---- helpers ---------------------------------------------------------------------------------------- */
+
+/* LAPACK wants a leading dimension of at least 1. */
+static int leading(int n)
+{
+    return n > 1 ? n : 1;
+}
+
+static bool all_finite(const double *a, size_t count)
+{
+    double sum = 0.0;
+    for (size_t i = 0; i < count; i++) sum += 0.0 * a[i]; // NaN as soon as one is not finite
+    return sum == 0.0;
+}
+
+static bool lower_triangle_finite(int n, const double *a)
+{
+    for (int i = 0; i < n; i++)
+        if (!all_finite(a + (size_t)i * (size_t)n, (size_t)i + 1)) return false;
+    return true;
+}
+
+static double *take_copy(ss_arena *scratch, const double *a, int rows, int cols, const char *what)
+{
+    size_t count = (size_t)rows * (size_t)cols;
+    double *copy = ss_arena_take(scratch, count, sizeof *copy, what);
+    if (copy && count) memcpy(copy, a, count * sizeof *copy);
+    return copy;
+}
+
+static double *take_transpose(ss_arena *scratch, const double *a, int rows, int cols, const char *what)
+{
+    double *copy = ss_arena_take(scratch, (size_t)rows * (size_t)cols, sizeof *copy, what);
+    if (!copy) return NULL;
+    for (int i = 0; i < rows; i++)
+        for (int j = 0; j < cols; j++)
+            copy[(size_t)j * (size_t)rows + (size_t)i] = a[(size_t)i * (size_t)cols + (size_t)j];
+    return copy;
+}
+
+/* Workspace of the size that a query with length -1 answered; NULL if LAPACK could not count it in an int. */
+static double *take_work(ss_arena *scratch, double answer, int *length)
+{
+    if (!(answer < INT_MAX)) return NULL;
+    *length = answer > 1.0 ? (int)answer : 1;
+    return ss_arena_take(scratch, (size_t)*length, sizeof(double), "LAPACK workspace");
+}
+
+static int *take_integer_work(ss_arena *scratch, int length)
+{
+    return ss_arena_take(scratch, (size_t)leading(length), sizeof(int), "LAPACK integer workspace");
+}
+
+static ss_linalg_status decomposition_status(int info)
+{
+    return info == 0 ? SS_LINALG_OK : info > 0 ? SS_LINALG_NO_CONVERGENCE : SS_LINALG_NOT_FINITE;
+}
+
+/* ---- products --------------------------------------------------------------------------------------- */
+
+/* What is left of a product with an empty matrix. */
+static void scale(size_t count, double beta, double *y)
+{
+    for (size_t i = 0; i < count; i++) y[i] = beta == 0.0 ? 0.0 : beta * y[i];
+}
+
+static CBLAS_TRANSPOSE cblas_transpose(ss_transpose how)
+{
+    return how == SS_TRANSPOSED ? CblasTrans : CblasNoTrans;
+}
+
+void ss_dense_apply(int rows, int cols, double alpha, const double *a, ss_transpose how, const double *x,
+                    double beta, double *y)
+{
+    ss_blas_use_one_thread();
+    if (rows == 0 || cols == 0) {
+        scale((size_t)(how == SS_TRANSPOSED ? cols : rows), beta, y);
+        return;
+    }
+    cblas_dgemv(CblasRowMajor, cblas_transpose(how), rows, cols, alpha, a, cols, x, 1, beta, y, 1);
+}
+
+void ss_dense_multiply(int rows, int cols, int inner, double alpha, const double *a, ss_transpose how_a,
+                       const double *b, ss_transpose how_b, double beta, double *c)
+{
+    ss_blas_use_one_thread();
+    if (rows == 0 || cols == 0 || inner == 0) {
+        scale((size_t)rows * (size_t)cols, beta, c);
+        return;
+    }
+    int a_row = how_a == SS_TRANSPOSED ? rows : inner, b_row = how_b == SS_TRANSPOSED ? inner : cols;
+    cblas_dgemm(CblasRowMajor, cblas_transpose(how_a), cblas_transpose(how_b), rows, cols, inner, alpha, a,
+                a_row, b, b_row, beta, c, cols);
+}
+
+/* ---- factorisations --------------------------------------------------------------------------------- */
+
+ss_linalg_status ss_dense_cholesky(int n, double *a)
+{
+    ss_blas_use_one_thread();
+    if (!lower_triangle_finite(n, a)) return SS_LINALG_NOT_FINITE;
+    int info = LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'U', n, a, leading(n));
+    SS_ASSERT(info >= 0);
+    return info == 0 ? SS_LINALG_OK : SS_LINALG_NOT_POSITIVE;
+}
+
+void ss_dense_cholesky_solve(int n, const double *factor, double *b, int count)
+{
+    ss_blas_use_one_thread();
+    LAPACKE_dpotrs_work(LAPACK_COL_MAJOR, 'U', n, count, factor, leading(n), b, leading(n));
+}
+
+ss_linalg_status ss_dense_lu(int n, double *a, int *pivot)
+{
+    ss_blas_use_one_thread();
+    if (!all_finite(a, (size_t)n * (size_t)n)) return SS_LINALG_NOT_FINITE;
+    int info = LAPACKE_dgetrf_work(LAPACK_COL_MAJOR, n, n, a, leading(n), pivot);
+    SS_ASSERT(info >= 0);
+    return info == 0 ? SS_LINALG_OK : SS_LINALG_SINGULAR;
+}
+
+void ss_dense_lu_solve(int n, const double *factor, const int *pivot, ss_transpose how, double *b, int count)
+{
+    ss_blas_use_one_thread();
+    char seen_by_lapack = how == SS_TRANSPOSED ? 'N' : 'T';
+    LAPACKE_dgetrs_work(LAPACK_COL_MAJOR, seen_by_lapack, n, count, factor, leading(n), pivot, b, leading(n));
+}
+
+ss_linalg_status ss_dense_ldl(int n, double *a, int *pivot, ss_arena *scratch)
+{
+    ss_blas_use_one_thread();
+    if (!lower_triangle_finite(n, a)) return SS_LINALG_NOT_FINITE;
+    ss_arena_mark mark = ss_arena_get_mark(scratch);
+    double answer = 0.0;
+    int length = 0, info = 0;
+    LAPACKE_dsytrf_work(LAPACK_COL_MAJOR, 'U', n, a, leading(n), pivot, &answer, -1);
+    double *work = take_work(scratch, answer, &length);
+    if (work) info = LAPACKE_dsytrf_work(LAPACK_COL_MAJOR, 'U', n, a, leading(n), pivot, work, length);
+    SS_ASSERT(info >= 0);
+    ss_arena_reset(scratch, mark);
+    return !work ? SS_LINALG_NO_MEMORY : info == 0 ? SS_LINALG_OK : SS_LINALG_SINGULAR;
+}
+
+void ss_dense_ldl_solve(int n, const double *factor, const int *pivot, double *b, int count)
+{
+    ss_blas_use_one_thread();
+    LAPACKE_dsytrs_work(LAPACK_COL_MAJOR, 'U', n, count, factor, leading(n), pivot, b, leading(n));
+}
+
+/* ---- decompositions --------------------------------------------------------------------------------- */
+
+static double tolerance_or_rounding(double tolerance, int rows, int cols)
+{
+    return tolerance < 0.0 ? DBL_EPSILON * (rows > cols ? rows : cols) : tolerance;
+}
+
+/* dgelsd, divide and conquer: `rhs` has max(rows, cols) entries, the right-hand side on entry, x on exit. */
+static ss_linalg_status solve_by_svd(int rows, int cols, double *a, double *rhs, double *values,
+                                     double tolerance, int *rank, ss_arena *scratch)
+{
+    int longest = leading(rows > cols ? rows : cols), integers = 0, length = 0;
+    double answer = 0.0;
+    LAPACKE_dgelsd_work(LAPACK_COL_MAJOR, rows, cols, 1, a, leading(rows), rhs, longest, values, tolerance,
+                        rank, &answer, -1, &integers);
+    double *work = take_work(scratch, answer, &length);
+    int *integer_work = take_integer_work(scratch, integers);
+    if (!work || !integer_work) return SS_LINALG_NO_MEMORY;
+    return decomposition_status(LAPACKE_dgelsd_work(LAPACK_COL_MAJOR, rows, cols, 1, a, leading(rows), rhs,
+                                                    longest, values, tolerance, rank, work, length,
+                                                    integer_work));
+}
+
+static ss_linalg_status least_squares(int rows, int cols, const double *a, const double *b, double tolerance,
+                                      double *x, int *rank, ss_arena *scratch)
+{
+    int shortest = rows < cols ? rows : cols, longest = rows < cols ? cols : rows;
+    double *columns = take_transpose(scratch, a, rows, cols, "least squares matrix");
+    double *rhs = ss_arena_take(scratch, (size_t)longest, sizeof *rhs, "least squares right-hand side");
+    double *values =
+        ss_arena_take(scratch, (size_t)shortest, sizeof *values, "least squares singular values");
+    if (!columns || !rhs || !values) return SS_LINALG_NO_MEMORY;
+    memcpy(rhs, b, (size_t)rows * sizeof *rhs);
+    ss_linalg_status status = solve_by_svd(rows, cols, columns, rhs, values,
+                                           tolerance_or_rounding(tolerance, rows, cols), rank, scratch);
+    if (status == SS_LINALG_OK) memcpy(x, rhs, (size_t)cols * sizeof *x);
+    return status;
+}
+
+ss_linalg_status ss_dense_least_squares(int rows, int cols, const double *a, const double *b,
+                                        double tolerance, double *x, int *rank, ss_arena *scratch)
+{
+    ss_blas_use_one_thread();
+    int found = 0;
+    ss_linalg_status status = SS_LINALG_OK;
+    if (rows == 0 || cols == 0) {
+        for (int j = 0; j < cols; j++) x[j] = 0.0;
+    } else if (!all_finite(a, (size_t)rows * (size_t)cols) || !all_finite(b, (size_t)rows)) {
+        status = SS_LINALG_NOT_FINITE; // LAPACK's iterations would not end well
+    } else {
+        ss_arena_mark mark = ss_arena_get_mark(scratch);
+        status = least_squares(rows, cols, a, b, tolerance, x, &found, scratch);
+        ss_arena_reset(scratch, mark);
+    }
+    if (rank) *rank = found;
+    return status;
+}
+
+static ss_linalg_status singular_values(int rows, int cols, const double *a, double *values,
+                                        ss_arena *scratch)
+{
+    double *copy = take_copy(scratch, a, rows, cols, "singular value matrix");
+    int *integer_work = take_integer_work(scratch, 8 * (rows < cols ? rows : cols));
+    double answer = 0.0;
+    int length = 0;
+    if (!copy || !integer_work) return SS_LINALG_NO_MEMORY;
+    // The transpose, as LAPACK sees it, is cols x rows. No vectors, so their arrays are never touched.
+    LAPACKE_dgesdd_work(LAPACK_COL_MAJOR, 'N', cols, rows, copy, cols, values, NULL, 1, NULL, 1, &answer, -1,
+                        integer_work);
+    double *work = take_work(scratch, answer, &length);
+    if (!work) return SS_LINALG_NO_MEMORY;
+    return decomposition_status(LAPACKE_dgesdd_work(LAPACK_COL_MAJOR, 'N', cols, rows, copy, cols, values,
+                                                    NULL, 1, NULL, 1, work, length, integer_work));
+}
+
+ss_linalg_status ss_dense_singular_values(int rows, int cols, const double *a, double *values,
+                                          ss_arena *scratch)
+{
+    ss_blas_use_one_thread();
+    if (rows == 0 || cols == 0) return SS_LINALG_OK;
+    if (!all_finite(a, (size_t)rows * (size_t)cols)) return SS_LINALG_NOT_FINITE;
+    ss_arena_mark mark = ss_arena_get_mark(scratch);
+    ss_linalg_status status = singular_values(rows, cols, a, values, scratch);
+    ss_arena_reset(scratch, mark);
+    return status;
+}
+
+ss_linalg_status ss_dense_rank(int rows, int cols, const double *a, double tolerance, int *rank,
+                               ss_arena *scratch)
+{
+    int shortest = rows < cols ? rows : cols;
+    ss_arena_mark mark = ss_arena_get_mark(scratch);
+    double *values = ss_arena_take(scratch, (size_t)shortest, sizeof *values, "singular values");
+    ss_linalg_status status =
+        values ? ss_dense_singular_values(rows, cols, a, values, scratch) : SS_LINALG_NO_MEMORY;
+    *rank = 0;
+    if (status == SS_LINALG_OK)
+        while (*rank < shortest && values[*rank] > tolerance_or_rounding(tolerance, rows, cols) * values[0])
+            ++*rank;
+    ss_arena_reset(scratch, mark);
+    return status;
+}
+
+static ss_linalg_status symmetric_eigen(int n, double *a, double *values, bool vectors, ss_arena *scratch)
+{
+    char job = vectors ? 'V' : 'N';
+    double answer = 0.0;
+    int length = 0, integers = 0;
+    LAPACKE_dsyevd_work(LAPACK_COL_MAJOR, job, 'U', n, a, n, values, &answer, -1, &integers, -1);
+    double *work = take_work(scratch, answer, &length);
+    int *integer_work = take_integer_work(scratch, integers);
+    if (!work || !integer_work) return SS_LINALG_NO_MEMORY;
+    return decomposition_status(LAPACKE_dsyevd_work(LAPACK_COL_MAJOR, job, 'U', n, a, n, values, work, length,
+                                                    integer_work, leading(integers)));
+}
+
+ss_linalg_status ss_dense_symmetric_eigen(int n, const double *a, double *values, double *vectors,
+                                          ss_arena *scratch)
+{
+    ss_blas_use_one_thread();
+    if (n == 0) return SS_LINALG_OK;
+    if (!lower_triangle_finite(n, a)) return SS_LINALG_NOT_FINITE;
+    ss_arena_mark mark = ss_arena_get_mark(scratch);
+    double *copy = take_copy(scratch, a, n, n, "eigenvalue matrix");
+    ss_linalg_status status =
+        copy ? symmetric_eigen(n, copy, values, vectors != NULL, scratch) : SS_LINALG_NO_MEMORY;
+    // LAPACK leaves the vectors in its columns, which are our rows.
+    if (status == SS_LINALG_OK && vectors) memcpy(vectors, copy, (size_t)n * (size_t)n * sizeof *vectors);
+    ss_arena_reset(scratch, mark);
+    return status;
+}

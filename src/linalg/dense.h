@@ -1,0 +1,70 @@
+/* linalg/dense.h - dense matrices, row by row without padding, over CBLAS and LAPACK.
+ *
+ * Right-hand sides come one after the other: b[k*n .. k*n+n-1] is number k, and is overwritten by its
+ * solution. What needs workspace takes it from an arena and gives it back. Sizes may be zero.
+ *
+ * Threads inside BLAS: none. How OpenBLAS splits a product depends on its number of threads, and with it the
+ * rounding; we promise the same bits for any number of threads, and parallelise outside (ss_team). This
+ * OpenBLAS has only a switch for the whole process, so the first call of any function below sets it to one
+ * thread, once, from whichever thread comes first; a host program that shares the library with us is told in
+ * the manual. Other BLAS libraries are left alone: who links one is responsible for running it with one
+ * thread.
+ */
+#ifndef LINALG_DENSE_H
+#define LINALG_DENSE_H
+
+#include "linalg/status.h"
+
+/* Runs by itself before every use of BLAS; for those who call BLAS in another way. Cheap, from any thread. */
+void ss_blas_use_one_thread(void);
+
+/* ---- products --------------------------------------------------------------------------------------- */
+
+typedef enum ss_transpose { SS_AS_IS, SS_TRANSPOSED } ss_transpose;
+
+/* y = alpha op(A) x + beta y; A is rows x cols as stored. With beta = 0 the old y is not looked at. */
+void ss_dense_apply(int rows, int cols, double alpha, const double *a, ss_transpose how, const double *x,
+                    double beta, double *y);
+/* C = alpha op(A) op(B) + beta C; C is rows x cols, `inner` is the size that op(A) and op(B) share. */
+void ss_dense_multiply(int rows, int cols, int inner, double alpha, const double *a, ss_transpose how_a,
+                       const double *b, ss_transpose how_b, double beta, double *c);
+
+/* ---- factorisations, in place ----------------------------------------------------------------------- */
+
+/* A = L L' of a symmetric positive definite matrix. Reads and overwrites the lower triangle only.
+ * OK, NOT_POSITIVE or NOT_FINITE. */
+ss_linalg_status ss_dense_cholesky(int n, double *a);
+void ss_dense_cholesky_solve(int n, const double *factor, double *b, int count);
+
+/* A = L U with exchange of columns; pivot has n entries. OK, SINGULAR (a pivot is exactly zero) or
+ * NOT_FINITE. A matrix that is singular but for rounding passes: ss_dense_rank can tell. */
+ss_linalg_status ss_dense_lu(int n, double *a, int *pivot);
+/* Solves op(A) x = b. */
+void ss_dense_lu_solve(int n, const double *factor, const int *pivot, ss_transpose how, double *b, int count);
+
+/* A = L D L' of a symmetric matrix, definite or not (Bunch-Kaufman). Reads and overwrites the lower triangle
+ * only; pivot has n entries. OK, SINGULAR, NOT_FINITE or NO_MEMORY. */
+ss_linalg_status ss_dense_ldl(int n, double *a, int *pivot, ss_arena *scratch);
+void ss_dense_ldl_solve(int n, const double *factor, const int *pivot, double *b, int count);
+
+/* ---- decompositions; the matrix is kept ------------------------------------------------------------- */
+
+/* The x of smallest norm among those that minimise |A x - b|. Singular values below `tolerance` times the
+ * largest count as zero; tolerance < 0 stands for rounding error, max(rows, cols) * 2.2e-16. *rank may be
+ * NULL. OK, NOT_FINITE, NO_CONVERGENCE or NO_MEMORY. */
+ss_linalg_status ss_dense_least_squares(int rows, int cols, const double *a, const double *b,
+                                        double tolerance, double *x, int *rank, ss_arena *scratch);
+
+/* min(rows, cols) singular values, descending. Same outcomes. */
+ss_linalg_status ss_dense_singular_values(int rows, int cols, const double *a, double *values,
+                                          ss_arena *scratch);
+/* Number of singular values above the tolerance, as in ss_dense_least_squares. */
+ss_linalg_status ss_dense_rank(int rows, int cols, const double *a, double tolerance, int *rank,
+                               ss_arena *scratch);
+
+/* Eigenvalues of a symmetric matrix, ascending; row k of `vectors` (n x n; NULL if not wanted) is the unit
+ * eigenvector of values[k]. Reads the lower triangle only. Same outcomes. */
+ss_linalg_status ss_dense_symmetric_eigen(int n, const double *a, double *values, double *vectors,
+                                          ss_arena *scratch);
+
+#endif

@@ -1,0 +1,201 @@
+/* Threads: the same bits for any number of workers. */
+#include <stickslip/base.h>
+
+#include "faults.h"
+#include "kit.h"
+
+#include <stdatomic.h>
+
+static uint64_t hash(const void *data, size_t bytes)
+{
+    const unsigned char *byte = data;
+    uint64_t h = UINT64_C(14695981039346656037); // FNV-1a
+    for (size_t i = 0; i < bytes; i++) h = (h ^ byte[i]) * UINT64_C(1099511628211);
+    return h;
+}
+
+static const int sizes[] = {1, 2, 7, 32};
+
+typedef struct field {
+    double *value;
+    int64_t count;
+} field;
+
+/* Rough numbers of very different size: any change in the order of additions changes the sum. */
+static double sample(int64_t i)
+{
+    ss_random random = ss_random_start(1234, (uint64_t)i);
+    return ss_random_normal(&random) * (i % 17 == 0 ? 1e9 : 1.0);
+}
+
+static void fill(int64_t begin, int64_t end, int worker, void *context)
+{
+    field *f = context;
+    (void)worker;
+    double carried = 0.0; // depends on where the chunk begins
+    for (int64_t i = begin; i < end; i++) f->value[i] = carried = 0.5 * carried + sample(i);
+}
+
+static double part(int64_t begin, int64_t end, int worker, void *context)
+{
+    const field *f = context;
+    (void)worker;
+    double sum = 0.0;
+    for (int64_t i = begin; i < end; i++) sum += f->value[i];
+    return sum;
+}
+
+static uint64_t hash_of_work(ss_team *team, int64_t count, int64_t grain)
+{
+    field f = {ss_allocate((size_t)count, sizeof(double)), count};
+    ss_parallel_for(team, count, grain, fill, &f);
+    double sum = ss_parallel_sum(team, count, grain, part, &f);
+    uint64_t h = hash(f.value, (size_t)count * sizeof(double)) ^ hash(&sum, sizeof sum);
+    ss_release(f.value);
+    return h;
+}
+
+TEST(any_number_of_workers_gives_the_same_bits)
+{
+    static const int64_t counts[] = {1, 5, 1000, 20011}, grains[] = {1, 7, 64, 100000};
+    for (int c = 0; c < 4; c++)
+        for (int g = 0; g < 4; g++) {
+            uint64_t expected = hash_of_work(NULL, counts[c], grains[g]);
+            for (int s = 0; s < 4; s++) {
+                ss_team *team = ss_team_create(sizes[s], NULL);
+                ENSURE(team != NULL);
+                ENSURE_INT(ss_team_size(team), sizes[s]);
+                ENSURE(hash_of_work(team, counts[c], grains[g]) == expected);
+                ENSURE(hash_of_work(team, counts[c], grains[g]) == expected);
+                ss_team_destroy(team);
+            }
+        }
+}
+
+TEST(the_sum_is_that_of_the_chunks_in_order)
+{
+    enum { count = 5000, grain = 3 };
+    field f = {ss_allocate(count, sizeof(double)), count};
+    for (int i = 0; i < count; i++) f.value[i] = sample(i);
+    double expected = 0.0;
+    for (int i = 0; i < count; i += grain) expected += part(i, i + grain < count ? i + grain : count, 0, &f);
+    ss_team *team = ss_team_create(4, NULL);
+    double sum = ss_parallel_sum(team, count, grain, part, &f);
+    ss_team_destroy(team);
+    ss_release(f.value);
+    ENSURE(sum == expected); // bit for bit
+}
+
+TEST(the_sum_needs_no_memory_and_so_cannot_be_short_of_it)
+{
+    ss_team *team = ss_team_create(3, NULL);
+    field f = {ss_allocate(10000, sizeof(double)), 10000};
+    ss_parallel_for(team, 10000, 10, fill, &f);
+    double expected = ss_parallel_sum(team, 10000, 1, part, &f);
+    faults_start(1);
+    double sum = ss_parallel_sum(team, 10000, 1, part, &f);
+    bool asked = faults_stop();
+    ss_release(f.value);
+    ss_team_destroy(team);
+    ENSURE(!asked);
+    ENSURE(sum == expected);
+}
+
+typedef struct census {
+    _Atomic int visits[1000];
+    _Atomic int wrong_chunks;
+    _Atomic int busy[8]; // per worker: two threads must never be the same worker at once
+    int64_t grain;
+} census;
+
+static void count_visits(int64_t begin, int64_t end, int worker, void *context)
+{
+    census *c = context;
+    bool aligned = begin % c->grain == 0 && end == (begin + c->grain < 1000 ? begin + c->grain : 1000);
+    if (!aligned || worker < 0 || worker >= 8 || atomic_fetch_add(&c->busy[worker], 1) != 0)
+        c->wrong_chunks++;
+    for (int64_t i = begin; i < end; i++) c->visits[i]++;
+    atomic_fetch_sub(&c->busy[worker], 1);
+}
+
+TEST(every_index_is_visited_exactly_once)
+{
+    ss_team *team = ss_team_create(8, NULL);
+    for (int round = 0; round < 200; round++) {
+        census c = {.grain = 1 + round % 50};
+        ss_parallel_for(team, 1000, c.grain, count_visits, &c);
+        ENSURE_INT(c.wrong_chunks, 0);
+        for (int i = 0; i < 1000; i++) ENSURE_INT(c.visits[i], 1);
+    }
+    ss_team_destroy(team);
+}
+
+static void no_work(int64_t begin, int64_t end, int worker, void *context)
+{
+    (void)begin, (void)end, (void)worker;
+    *(bool *)context = true;
+}
+
+static double one(int64_t begin, int64_t end, int worker, void *context)
+{
+    (void)worker, (void)context;
+    return (double)(end - begin);
+}
+
+TEST(an_empty_range_is_no_work)
+{
+    bool called = false;
+    ss_team *team = ss_team_create(2, NULL);
+    ss_parallel_for(team, 0, 10, no_work, &called);
+    ss_parallel_for(NULL, -5, 10, no_work, &called);
+    ENSURE(!called);
+    ENSURE(ss_parallel_sum(team, 0, 10, one, NULL) == 0.0);
+    ss_team_destroy(team);
+}
+
+TEST(a_huge_range_does_not_overflow)
+{
+    ss_team *team = ss_team_create(2, NULL);
+    ENSURE(ss_parallel_sum(team, INT64_MAX, INT64_MAX / 3, one, NULL) == (double)INT64_MAX);
+    ENSURE(ss_parallel_sum(NULL, INT64_MAX, INT64_MAX, one, NULL) == (double)INT64_MAX);
+    ss_team_destroy(team);
+}
+
+TEST(a_team_can_be_made_and_left_at_once)
+{
+    for (int i = 0; i < 50; i++) {
+        ss_team *team = ss_team_create(1 + i % 6, NULL);
+        ENSURE(team != NULL);
+        ss_team_destroy(team);
+    }
+    ss_team_destroy(NULL);
+    ENSURE_INT(ss_team_size(NULL), 1);
+}
+
+TEST(a_team_takes_the_cores_it_finds_and_refuses_nonsense)
+{
+    ss_error err = {0};
+    ss_team *team = ss_team_create(0, &err);
+    ENSURE(team != NULL);
+    ENSURE(ss_team_size(team) >= 1);
+    ss_team_destroy(team);
+    ENSURE(ss_team_create(-1, &err) == NULL);
+    ENSURE_INT(err.code, SS_ERROR_USAGE);
+    ENSURE_CONTAINS(err.message, "-1 workers");
+    ENSURE(ss_team_create(100000, &err) == NULL);
+}
+
+TEST(a_team_tells_lack_of_memory)
+{
+    for (int n = 1; n <= 2; n++) {
+        ss_error err = {0};
+        faults_start(n);
+        ss_team *team = ss_team_create(2, &err);
+        bool failed = faults_stop();
+        ENSURE(failed && !team);
+        ENSURE_INT(err.code, SS_ERROR_RESOURCES);
+        ENSURE_INT(faults.live, 0);
+    }
+}
+
+TEST_MAIN
