@@ -1,0 +1,131 @@
+/* stickslip/frame.h - the frame: one incremental contact problem, the narrow waist of the whole program.
+ *
+ *     scene, simulator, file, other engine  ->  FRAME  ->  formulation -> problem -> solver -> metrics ->
+ * report
+ *
+ * A frame holds what an engine knows when it is about to solve one time step, before any formulation is
+ * chosen: the step h, the bodies, the constraints (joints, motors, limits) and the contacts. In memory it is
+ * what an HDF5 frame of a BPMD file is on disk (docs/format.md); who made it cannot be told from it.
+ *
+ * Signs and frames (docs/notation.md)
+ *   body        position = centre of mass; velocity and force = (linear, angular); inertia, velocity and
+ * force in the WORLD frame; velocity is the one BEFORE the step; force holds everything explicit, gravity and
+ *               the gyroscopic torque included, so that M v+ = M v + h f + J' x
+ *   constraint  row i: dg/dt = jacobian[i] . (v_a, v_b) + time_derivative[i]; columns 0-5 belong to pair[0]
+ *   contact     between a = pair[0] and b = pair[1]; unit normal points FROM a TO b; gap > 0 apart, < 0
+ * overlapping; the impulse on b is +normal * nu, on a the opposite bodies in pairs are indices
+ * 0..bodies.count-1, or SS_WORLD a body with state <= 0 (asleep, disabled) takes no part: formulations treat
+ * it as the world a planar problem is a spatial one in the plane z = 0 (ss_frame_set_planar_body,
+ * ss_frame_is_planar)
+ */
+#ifndef STICKSLIP_FRAME_H
+#define STICKSLIP_FRAME_H
+
+#include <stickslip/base.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define SS_WORLD (-1)
+
+typedef struct ss_bodies {
+    int count;
+    double *mass;            /* kg, > 0 */
+    double (*position)[3];   /* m, centre of mass, world */
+    double (*quaternion)[4]; /* body to world, scalar first (w, x, y, z), unit length */
+    double (*velocity)[6];   /* m/s and rad/s, world, before the step */
+    double (*force)[6];      /* N and N m about the centre of mass, world */
+    double (*inertia)[9];    /* kg m^2, R I R', world, row by row */
+    int32_t *id;             /* label in files; 1..count unless a file says otherwise; unique, > 0 */
+    int32_t *state;          /* > 0 live, otherwise asleep or disabled */
+} ss_bodies;
+
+typedef struct ss_constraints {
+    int count;               /* joints */
+    int row_count;           /* equations of all joints, stacked in joint order */
+    int (*pair)[2];          /* bodies a, b */
+    int *rows;               /* equations of each joint, >= 1; their sum is row_count */
+    double (*jacobian)[12];  /* per row: linear a, angular a, linear b, angular b; world blocks are zero */
+    double *violation;       /* m or rad: g(q) */
+    double *time_derivative; /* m/s or rad/s: dg/dt at rest; a motor row has minus the wanted speed */
+    double (*bounds)[2];     /* N or N m: lower and upper bound of the multiplier; -inf, inf = bilateral */
+    double *regularization;  /* optional: C >= 0 in J v + C x, velocity per impulse */
+    double *friction;        /* optional: |x_i| <= friction_i |x_friction_row(i)| */
+    int32_t *friction_row;   /* optional, with friction: 0-based row, -1 = none */
+    uint8_t *holonomic;      /* optional, per joint: 1 (or absent) = g is a position error, 0 = g is 0 */
+} ss_constraints;
+
+typedef struct ss_contacts {
+    int count;
+    int (*pair)[2];         /* bodies a, b */
+    double (*point)[3];     /* m, world: one point, used for both bodies */
+    double (*normal)[3];    /* unit, from a to b */
+    double *gap;            /* m */
+    double (*mu)[2];        /* sliding friction along tangent u and v; inf is allowed */
+    double (*mu_static)[2]; /* optional: static friction; absent: the same as mu */
+    double (*tangent)[3]; /* optional: unit tangent u; v = normal x u. Absent: ss_contact_tangents chooses */
+    double *restitution;  /* optional: Newton's coefficient, 0..1 */
+    double *compliance;   /* optional: C >= 0 of the normal row, velocity per impulse */
+    double *mu_rolling;   /* optional: m, rolling friction */
+    double (*lever_arm)[6]; /* optional: m, r_a and r_b where they are not point - position */
+} ss_contacts;
+
+typedef struct ss_frame {
+    double h;    /* s, time step, > 0 */
+    double time; /* s, of the simulation; NaN = unknown */
+    ss_bodies bodies;
+    ss_constraints constraints;
+    ss_contacts contacts;
+} ss_frame;
+
+/* ---- life ------------------------------------------------------------------------------------------- */
+
+/* All required arrays, with what a maker of frames would have to write anyway: h = 1, time unknown, identity
+ * quaternions, ids 1..n, all live, bounds infinite, everything else zero, world pairs. Every joint has one row and
+ * the last one all that are left over. Fails on negative sizes and lack of memory. */
+SS_API ss_frame *ss_frame_create(int bodies, int constraints, int rows, int contacts, ss_error *err);
+SS_API void ss_frame_destroy(ss_frame *frame);
+SS_API ss_frame *ss_frame_copy(const ss_frame *frame, ss_error *err);
+/* Makes an optional array by its path in the file ("contacts/restitution"). It says what its absence said, so that
+ * the problem stays the same: 0, but friction_row -1, holonomic 1, mu_s as mu_k, and t_u and lever_arms computed
+ * from what the frame holds now. Does nothing if it is there already; fails on a path that is not optional. */
+SS_API bool ss_frame_enable(ss_frame *frame, const char *path, ss_error *err);
+/* Sets body b to planar motion in z = 0: rotation and torque about z; the inertia is made isotropic. */
+SS_API void ss_frame_set_planar_body(ss_frame *frame, int body, double mass, double inertia,
+                                     const double pose[3], const double velocity[3], const double force[3]);
+
+/* ---- looking at it ---------------------------------------------------------------------------------- */
+
+SS_API bool ss_frame_is_live(const ss_frame *frame, int body); /* false for SS_WORLD */
+/* Nothing leaves the plane z = const: velocities, forces, lever arms, normals, constraint rows. */
+SS_API bool ss_frame_is_planar(const ss_frame *frame);
+/* The two unit tangents of contact c, t_v = n x t_u. Without a stored tangent, t_u is n crossed with the axis
+ * of its smallest component, so that every program of ours picks the same. */
+SS_API void ss_contact_tangents(const ss_frame *frame, int contact, double t_u[3], double t_v[3]);
+/* Lever arms from the centres of mass to the contact point; zero for the world. */
+SS_API void ss_contact_lever_arms(const ss_frame *frame, int contact, double r_a[3], double r_b[3]);
+
+typedef struct ss_frame_summary {
+    int bodies, constraints, rows, contacts; /* of bodies only the live ones */
+    double total_mass;                       /* kg, live bodies */
+    double kinetic_energy;                   /* J, live bodies */
+    double sum_abs_gap;                      /* m */
+    double momentum[3];                      /* kg m/s, live bodies */
+    double max_penetration;                  /* m, >= 0 */
+} ss_frame_summary;
+SS_API ss_frame_summary ss_frame_summarise(const ss_frame *frame);
+
+/* Reports every fault, each with place and index ("PLACE/bodies/masses[3]"); true if there is none. */
+SS_API bool ss_frame_check(const ss_frame *frame, const char *place, ss_findings *findings);
+
+/* 128-bit hash of the problem as 32 hex digits. It depends on every number that reaches a solver, not on how
+ * the frame was stored: -0 counts as 0, and an optional array that only holds its default as absent. */
+SS_API void ss_frame_hash(const ss_frame *frame, char text[33]);
+/* Bit for bit the same arrays, same optional arrays. */
+SS_API bool ss_frame_equal(const ss_frame *a, const ss_frame *b);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,463 @@
+/* Every fault of a frame, with its place, its index and the numbers. An index counts bodies, joints, rows or
+ * contacts, not numbers of the file's array.
+ *
+ * Two steps of severity where only rounding may stand between data and the exact value (lengths of unit
+ * vectors, right angles, symmetry): up to 1e-6 nothing is said, since files in single precision are that good
+ * after a few operations; up to 1e-3 it is a warning, the digits of a text file, and the answer is as good as
+ * the data; beyond that it is a fault, because something else is stored than what the name says. */
+#include "frame/fields.h"
+
+#include "base/number.h"
+#include "linalg/mat3.h"
+
+#include <float.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define ROUNDED 1e-6
+#define SLOPPY 1e-3
+
+/* Doubles near 1e12 m are 1e-4 m apart: no gap has a digit left there. Larger numbers are garbage. */
+#define FARTHEST 1e12
+/* A planet. Masses, forces and tensors beyond it are garbage as well, or somebody's "infinite" mass. */
+#define HEAVIEST 1e24
+#define LIGHTEST 1e-30
+#define SHORTEST_STEP 1e-18
+/* Turning a tensor into the world frame costs 1e-16 of its largest moment: below this share of it, a
+ * principal moment has hardly a right digit left. */
+#define THINNEST 1e-12
+
+typedef struct checker {
+    const ss_frame *frame;
+    const char *place;
+    ss_findings *findings;
+    bool faulty;
+} checker;
+
+#define NO_INDEX (-1)
+#define LONGEST_PREFIX 960
+#define LONGEST_PLACE (LONGEST_PREFIX + 64)
+
+/* "PLACE/bodies/masses[3]"; of a very long PLACE the end is cut off, never what follows it. */
+static void write_place(const checker *c, const char *path, int index, char text[LONGEST_PLACE])
+{
+    const char *place = c->place ? c->place : "";
+    int used = snprintf(text, LONGEST_PLACE, "%.*s%s%s", LONGEST_PREFIX, place, *place ? "/" : "", path);
+    if (index != NO_INDEX) snprintf(text + used, (size_t)(LONGEST_PLACE - used), "[%d]", index);
+}
+
+SS_PRINTF(5, 6)
+static void report(checker *c, ss_finding_kind kind, const char *path, int index, const char *format, ...)
+{
+    if (kind == SS_FINDING_FAULT) c->faulty = true;
+    if (!c->findings) return;
+    char place[LONGEST_PLACE], message[400];
+    write_place(c, path, index, place);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    ss_findings_add(c->findings, kind, place, "%s", message);
+}
+
+/* A stored number with all its digits. */
+typedef struct digits {
+    char text[SS_NUMBER_TEXT];
+} digits;
+
+static digits digits_of(double x)
+{
+    digits d = {{0}};
+    ss_number_write(x, d.text);
+    return d;
+}
+
+/* ---- ranges ----------------------------------------------------------------------------------------- */
+
+typedef struct range {
+    const char *path;
+    double lowest, highest;
+} range;
+
+static const range ranges[] = {
+    {"bodies/masses", LIGHTEST, HEAVIEST},
+    {"bodies/positions", -FARTHEST, FARTHEST},
+    {"bodies/quaternions", -FARTHEST, FARTHEST},
+    {"bodies/velocities", -FARTHEST, FARTHEST},
+    {"bodies/forces", -HEAVIEST, HEAVIEST},
+    {"bodies/world_inertia_tensors", -HEAVIEST, HEAVIEST},
+    {"bodies/ids", 1, INT32_MAX},
+    {"constraints/rows", 1, INT_MAX},
+    {"constraints/Jacobian", -FARTHEST, FARTHEST},
+    {"constraints/violations", -FARTHEST, FARTHEST},
+    {"constraints/time_derivative", -FARTHEST, FARTHEST},
+    {"constraints/regularization", 0, HEAVIEST},
+    {"constraints/friction", 0, FARTHEST},
+    {"constraints/holonomic", 0, 1},
+    {"contacts/points", -FARTHEST, FARTHEST},
+    {"contacts/normals", -FARTHEST, FARTHEST},
+    {"contacts/gaps", -FARTHEST, FARTHEST},
+    {"contacts/mu_k", 0, INFINITY},
+    {"contacts/mu_s", 0, INFINITY},
+    {"contacts/t_u", -FARTHEST, FARTHEST},
+    {"contacts/restitution", 0, 1},
+    {"contacts/compliance", 0, HEAVIEST},
+    {"contacts/mu_r", 0, FARTHEST},
+    {"contacts/lever_arms", -FARTHEST, FARTHEST},
+};
+
+static void report_range(checker *c, const range *r, const ss_field *field, int item, int component,
+                         double value)
+{
+    char subject[24] = "", must[80];
+    if (field->width > 1) snprintf(subject, sizeof subject, "component %d ", component);
+    if (r->highest == DBL_MAX)
+        snprintf(must, sizeof must, "finite");
+    else if (r->lowest == -r->highest)
+        snprintf(must, sizeof must, "finite and at most %g in magnitude", r->highest);
+    else if (isinf(r->highest))
+        snprintf(must, sizeof must, "at least %g; inf is allowed", r->lowest);
+    else
+        snprintf(must, sizeof must, "between %g and %.10g", r->lowest, r->highest);
+    report(c, SS_FINDING_FAULT, r->path, item, "%sis %s, must be %s", subject, digits_of(value).text, must);
+}
+
+/* A body that takes no part may have any mass, zero included; not-a-number is wrong everywhere. */
+static range range_for_item(const checker *c, const range *r, const ss_field *field, int item)
+{
+    bool takes_part =
+        field->per != SS_PER_BODY || field->type != SS_FIELD_REAL || ss_frame_is_live(c->frame, item);
+    return takes_part ? *r : (range){r->path, -DBL_MAX, DBL_MAX};
+}
+
+static void check_range(checker *c, const range *r)
+{
+    const ss_field *field = ss_field_find(r->path);
+    const void *data = ss_field_data(field, c->frame);
+    if (!data) return;
+    for (int item = 0; item < ss_field_items(field, c->frame); item++) {
+        range allowed = range_for_item(c, r, field, item);
+        for (int k = 0; k < field->width; k++) {
+            double value = ss_field_get(field, data, (size_t)item * (size_t)field->width + (size_t)k);
+            if (!(value >= allowed.lowest && value <= allowed.highest))
+                report_range(c, &allowed, field, item, k, value);
+        }
+    }
+}
+
+static void check_ranges(checker *c)
+{
+    for (size_t r = 0; r < sizeof ranges / sizeof ranges[0]; r++) check_range(c, &ranges[r]);
+}
+
+/* ---- what should be exact --------------------------------------------------------------------------- */
+
+/* False when the deviation is too small to speak of. NaN is: the ranges have told about it. */
+static bool is_off(double deviation, ss_finding_kind *kind)
+{
+    *kind = deviation > SLOPPY ? SS_FINDING_FAULT : SS_FINDING_WARNING;
+    return deviation > ROUNDED;
+}
+
+static void check_length(checker *c, const char *path, int index, double length)
+{
+    ss_finding_kind kind;
+    if (is_off(fabs(length - 1), &kind))
+        report(c, kind, path, index, "length %.9g, must be 1 within %s", length, digits_of(ROUNDED).text);
+}
+
+static double length_of_quaternion(const double q[4])
+{
+    return sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
+}
+
+static double length_of_vector(const double v[3])
+{
+    return ss_vec3_norm(ss_vec3_load(v));
+}
+
+/* ---- bodies ----------------------------------------------------------------------------------------- */
+
+/* What is not has been told by the ranges, and computing with it would only repeat that. */
+static bool is_sane(const double *values, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (!(fabs(values[i]) <= HEAVIEST)) return false;
+    return true;
+}
+
+static void check_symmetry(checker *c, int body, ss_mat3 inertia)
+{
+    double largest = ss_mat3_max_abs(inertia);
+    double difference = ss_mat3_max_abs(ss_mat3_add_scaled(inertia, -1, ss_mat3_transpose(inertia)));
+    ss_finding_kind kind;
+    if (is_off(difference / largest, &kind))
+        report(c, kind, "bodies/world_inertia_tensors", body,
+               "not symmetric: opposite entries differ by %.9g, the largest entry is %.9g", difference,
+               largest);
+}
+
+static void check_moments(checker *c, int body, ss_mat3 inertia)
+{
+    double m[3];
+    ss_mat3_eigen(ss_mat3_symmetric_part(inertia), m, NULL);
+    const char *complaint = NULL;
+    ss_finding_kind kind = SS_FINDING_FAULT;
+    if (!(m[0] > THINNEST * m[2])) {
+        complaint = "must be positive definite";
+    } else if (m[2] > (m[0] + m[1]) * (1 + ROUNDED)) {
+        complaint = "no solid has one above the sum of the others";
+        kind = SS_FINDING_WARNING;
+    }
+    if (complaint)
+        report(c, kind, "bodies/world_inertia_tensors", body, "principal moments %.9g, %.9g, %.9g kg m^2: %s",
+               m[0], m[1], m[2], complaint);
+}
+
+static void check_live_body(checker *c, int body)
+{
+    const ss_bodies *bodies = &c->frame->bodies;
+    check_length(c, "bodies/quaternions", body, length_of_quaternion(bodies->quaternion[body]));
+    if (!is_sane(bodies->inertia[body], 9)) return;
+    ss_mat3 inertia = ss_mat3_load(bodies->inertia[body]);
+    check_symmetry(c, body, inertia);
+    check_moments(c, body, inertia);
+}
+
+typedef struct label {
+    int32_t id;
+    int body;
+} label;
+
+static int compare_labels(const void *left, const void *right)
+{
+    const label *a = left, *b = right;
+    if (a->id != b->id) return a->id < b->id ? -1 : 1;
+    return a->body < b->body ? -1 : a->body > b->body;
+}
+
+static bool is_ascending(const int32_t *id, int count)
+{
+    for (int b = 1; b < count; b++)
+        if (id[b] <= id[b - 1]) return false;
+    return true;
+}
+
+static void check_labels(checker *c)
+{
+    const int32_t *id = c->frame->bodies.id;
+    int count = c->frame->bodies.count;
+    if (is_ascending(id, count)) return;
+    label *labels = ss_allocate((size_t)count, sizeof *labels);
+    if (!labels) {
+        report(c, SS_FINDING_FAULT, "bodies/ids", NO_INDEX,
+               "cannot be searched for duplicates: out of memory");
+        return;
+    }
+    for (int b = 0; b < count; b++) labels[b] = (label){id[b], b};
+    qsort(labels, (size_t)count, sizeof *labels, compare_labels);
+    for (int b = 1; b < count; b++)
+        if (labels[b].id == labels[b - 1].id)
+            report(c, SS_FINDING_FAULT, "bodies/ids", labels[b].body,
+                   "is %d, the same as [%d]; must be unique", (int)labels[b].id, labels[b - 1].body);
+    ss_release(labels);
+}
+
+static void check_bodies(checker *c)
+{
+    for (int b = 0; b < c->frame->bodies.count; b++)
+        if (ss_frame_is_live(c->frame, b)) check_live_body(c, b);
+    check_labels(c);
+}
+
+/* ---- pairs ------------------------------------------------------------------------------------------ */
+
+/* True when the pair can be followed. */
+static bool check_pair(checker *c, const char *path, int index, const int pair[2])
+{
+    int bodies = c->frame->bodies.count;
+    for (int side = 0; side < 2; side++)
+        if (pair[side] < SS_WORLD || pair[side] >= bodies) {
+            report(c, SS_FINDING_FAULT, path, index,
+                   "side %d is body %d, but there are %d; must be below, or %d "
+                   "for the world",
+                   side, pair[side], bodies, SS_WORLD);
+            return false;
+        }
+    if (pair[0] == pair[1]) {
+        if (pair[0] == SS_WORLD)
+            report(c, SS_FINDING_FAULT, path, index, "both sides are the world");
+        else
+            report(c, SS_FINDING_FAULT, path, index, "both sides are body %d", pair[0]);
+        return false;
+    }
+    if (!ss_frame_is_live(c->frame, pair[0]) && !ss_frame_is_live(c->frame, pair[1])) {
+        report(c, SS_FINDING_WARNING, path, index, "bodies %d and %d: neither is live, so it has no effect",
+               pair[0], pair[1]);
+        return false;
+    }
+    return true;
+}
+
+/* ---- constraints ------------------------------------------------------------------------------------ */
+
+static double largest_entry(const double *block)
+{
+    return fmax(ss_vec3_max_abs(ss_vec3_load(block)), ss_vec3_max_abs(ss_vec3_load(block + 3)));
+}
+
+static void check_row(checker *c, int row, const int pair[2])
+{
+    double on_live_bodies = 0;
+    for (int side = 0; side < 2; side++) {
+        double largest = largest_entry(c->frame->constraints.jacobian[row] + 6 * side);
+        if (pair[side] == SS_WORLD && largest > 0)
+            report(c, SS_FINDING_WARNING, "constraints/Jacobian", row,
+                   "columns %d to %d belong to the world but are not zero, the largest is %.9g", 6 * side,
+                   6 * side + 5, largest);
+        if (ss_frame_is_live(c->frame, pair[side])) on_live_bodies = fmax(on_live_bodies, largest);
+    }
+    if (on_live_bodies == 0 && is_sane(c->frame->constraints.jacobian[row], 12))
+        report(c, SS_FINDING_WARNING, "constraints/Jacobian", row,
+               "is zero on every live body, so no impulse can satisfy the equation");
+}
+
+/* A velocity constraint has no position to be wrong about; a formulation would pull on it all the same. */
+static void check_violation(checker *c, int joint, int row)
+{
+    const ss_constraints *constraints = &c->frame->constraints;
+    if (constraints->holonomic && !constraints->holonomic[joint] && constraints->violation[row] != 0)
+        report(c, SS_FINDING_WARNING, "constraints/violations", row,
+               "is %s, but joint %d is not holonomic: there is no position error to correct",
+               digits_of(constraints->violation[row]).text, joint);
+}
+
+static void check_bounds(checker *c, int row)
+{
+    double lower = c->frame->constraints.bounds[row][0], upper = c->frame->constraints.bounds[row][1];
+    if (!(lower <= upper) || lower == INFINITY || upper == -INFINITY)
+        report(c, SS_FINDING_FAULT, "constraints/bounds", row,
+               "lower %s and upper %s enclose no number; -inf, inf is unbounded", digits_of(lower).text,
+               digits_of(upper).text);
+}
+
+static void check_friction_row(checker *c, int row)
+{
+    const ss_constraints *constraints = &c->frame->constraints;
+    int load = constraints->friction_row[row];
+    if (load < -1 || load >= constraints->row_count)
+        report(c, SS_FINDING_FAULT, "constraints/friction_row", row,
+               "is %d, but there are %d rows; must be below, or -1 for none", load, constraints->row_count);
+    else if (load == row)
+        report(c, SS_FINDING_FAULT, "constraints/friction_row", row, "is %d, the row itself", load);
+}
+
+/* Coefficients and the rows they refer to come together. */
+static void check_friction(checker *c)
+{
+    const ss_constraints *constraints = &c->frame->constraints;
+    if (constraints->friction_row && !constraints->friction)
+        report(c, SS_FINDING_FAULT, "constraints/friction_row", NO_INDEX, "needs constraints/friction");
+    for (int i = 0; constraints->friction_row && i < constraints->row_count; i++) check_friction_row(c, i);
+    for (int i = 0; constraints->friction && i < constraints->row_count; i++)
+        if (constraints->friction[i] > 0 &&
+            (!constraints->friction_row || constraints->friction_row[i] == -1))
+            report(c, SS_FINDING_WARNING, "constraints/friction", i,
+                   "is %s, but no friction_row says what it is a share of: it has no effect",
+                   digits_of(constraints->friction[i]).text);
+}
+
+static void check_constraints(checker *c)
+{
+    const ss_constraints *constraints = &c->frame->constraints;
+    long long total = 0;
+    int row = 0;
+    for (int k = 0; k < constraints->count; k++) {
+        bool usable = check_pair(c, "constraints/pairs", k, constraints->pair[k]);
+        for (int n = 0; n < constraints->rows[k] && row < constraints->row_count; n++, row++) {
+            if (usable) check_row(c, row, constraints->pair[k]);
+            check_violation(c, k, row);
+        }
+        total += constraints->rows[k];
+    }
+    if (total != constraints->row_count)
+        report(c, SS_FINDING_FAULT, "constraints/rows", NO_INDEX,
+               "add up to %lld, but there are %d equations", total, constraints->row_count);
+    for (int i = 0; i < constraints->row_count; i++) check_bounds(c, i);
+    check_friction(c);
+}
+
+/* ---- contacts --------------------------------------------------------------------------------------- */
+
+static void check_tangent(checker *c, int contact)
+{
+    const double *t = c->frame->contacts.tangent[contact];
+    check_length(c, "contacts/t_u", contact, length_of_vector(t));
+    double dot = ss_vec3_dot(ss_vec3_load(t), ss_vec3_load(c->frame->contacts.normal[contact]));
+    ss_finding_kind kind;
+    if (is_off(fabs(dot), &kind))
+        report(c, kind, "contacts/t_u", contact, "has component %.9g along the normal, must be 0 within %s",
+               dot, digits_of(ROUNDED).text);
+}
+
+static void check_static_friction(checker *c, int contact)
+{
+    const double *sliding = c->frame->contacts.mu[contact], *resting = c->frame->contacts.mu_static[contact];
+    for (int k = 0; k < 2; k++)
+        if (resting[k] < sliding[k])
+            report(c, SS_FINDING_WARNING, "contacts/mu_s", contact,
+                   "component %d is %s, less than sliding friction, %s", k, digits_of(resting[k]).text,
+                   digits_of(sliding[k]).text);
+}
+
+static void check_contacts(checker *c)
+{
+    const ss_contacts *contacts = &c->frame->contacts;
+    for (int k = 0; k < contacts->count; k++) {
+        check_pair(c, "contacts/pairs", k, contacts->pair[k]);
+        check_length(c, "contacts/normals", k, length_of_vector(contacts->normal[k]));
+        if (contacts->tangent) check_tangent(c, k);
+        if (contacts->mu_static) check_static_friction(c, k);
+    }
+}
+
+/* ---- the frame -------------------------------------------------------------------------------------- */
+
+static void check_step(checker *c)
+{
+    double h = c->frame->h, time = c->frame->time;
+    if (!(h >= SHORTEST_STEP && h <= FARTHEST))
+        report(c, SS_FINDING_FAULT, "timestep", NO_INDEX, "is %s s, must be between %g and %g",
+               digits_of(h).text, SHORTEST_STEP, FARTHEST);
+    if (isinf(time))
+        report(c, SS_FINDING_WARNING, "time", NO_INDEX, "is %s s, must be finite, or nan for unknown",
+               digits_of(time).text);
+}
+
+/* Sizes and arrays that make it possible to look at the numbers at all. */
+static void check_arrays(checker *c)
+{
+    for (int f = 0; f < ss_field_count; f++) {
+        char path[64];
+        snprintf(path, sizeof path, "%s/%s", ss_fields[f].group, ss_fields[f].name);
+        int items = ss_field_items(&ss_fields[f], c->frame);
+        if (items < 0)
+            report(c, SS_FINDING_FAULT, path, NO_INDEX, "has %d items, must not be negative", items);
+        else if (items > 0 && !ss_fields[f].optional && !ss_field_data(&ss_fields[f], c->frame))
+            report(c, SS_FINDING_FAULT, path, NO_INDEX, "is missing");
+    }
+}
+
+bool ss_frame_check(const ss_frame *frame, const char *place, ss_findings *findings)
+{
+    checker c = {.frame = frame, .place = place, .findings = findings};
+    check_arrays(&c);
+    if (c.faulty) return false;
+    check_step(&c);
+    check_ranges(&c);
+    check_bodies(&c);
+    check_constraints(&c);
+    check_contacts(&c);
+    return !c.faulty;
+}

@@ -1,0 +1,136 @@
+/* Life of a frame: every array is one block, made, copied and freed by walking the field table. */
+#include "frame/fields.h"
+
+#include <math.h>
+#include <string.h>
+
+static size_t field_bytes(const ss_field *field, const ss_frame *frame)
+{
+    return (size_t)ss_field_items(field, frame) * (size_t)field->width * ss_field_element_size(field);
+}
+
+/* Most arrays start with the zeros they were allocated with; it matters in frames of thousands of contacts. */
+static bool starts_as_zeros(const ss_field *field)
+{
+    return !field->optional && field->fallback == 0 &&
+           field->offset != offsetof(ss_frame, bodies.quaternion) &&
+           field->offset != offsetof(ss_frame, bodies.id) &&
+           field->offset != offsetof(ss_frame, constraints.bounds);
+}
+
+static void fill_with_default(const ss_field *field, ss_frame *frame)
+{
+    if (starts_as_zeros(field)) return;
+    void *data = ss_field_data(field, frame);
+    size_t items = (size_t)ss_field_items(field, frame), width = (size_t)field->width;
+    double values[SS_FIELD_WIDTH];
+    for (size_t i = 0; i < items; i++) {
+        ss_field_default(field, frame, (int)i, values);
+        for (size_t k = 0; k < width; k++) ss_field_set(field, data, i * width + k, values[k]);
+    }
+}
+
+static bool allocate_field(const ss_field *field, ss_frame *frame, ss_error *err)
+{
+    int items = ss_field_items(field, frame);
+    void *data = ss_allocate((size_t)items, (size_t)field->width * ss_field_element_size(field));
+    if (!data)
+        return ss_fail(err, SS_ERROR_RESOURCES, "%s/%s: out of memory for %d x %d numbers", field->group,
+                       field->name, items, field->width);
+    *ss_field_slot(field, frame) = data;
+    return true;
+}
+
+static bool is_size(int size, const char *what, ss_error *err)
+{
+    return size >= 0 || ss_fail(err, SS_ERROR_INPUT, "frame: %s = %d, must not be negative", what, size);
+}
+
+/* A frame with sizes but without arrays. */
+static ss_frame *create_bare(int bodies, int constraints, int rows, int contacts, ss_error *err)
+{
+    if (!is_size(bodies, "bodies", err) || !is_size(constraints, "constraints", err) ||
+        !is_size(rows, "rows", err) || !is_size(contacts, "contacts", err))
+        return NULL;
+    ss_frame *frame = ss_allocate(1, sizeof *frame);
+    if (!frame) {
+        ss_fail(err, SS_ERROR_RESOURCES, "frame: out of memory");
+        return NULL;
+    }
+    frame->h = 1.0;
+    frame->time = NAN;
+    frame->bodies.count = bodies;
+    frame->constraints.count = constraints;
+    frame->constraints.row_count = rows;
+    frame->contacts.count = contacts;
+    return frame;
+}
+
+ss_frame *ss_frame_create(int bodies, int constraints, int rows, int contacts, ss_error *err)
+{
+    ss_frame *frame = create_bare(bodies, constraints, rows, contacts, err);
+    for (int f = 0; frame && f < ss_field_count; f++) {
+        if (ss_fields[f].optional) continue;
+        if (!allocate_field(&ss_fields[f], frame, err)) {
+            ss_frame_destroy(frame);
+            return NULL;
+        }
+        fill_with_default(&ss_fields[f], frame);
+    }
+    return frame;
+}
+
+void ss_frame_destroy(ss_frame *frame)
+{
+    if (!frame) return;
+    for (int f = 0; f < ss_field_count; f++) ss_release(ss_field_data(&ss_fields[f], frame));
+    ss_release(frame);
+}
+
+ss_frame *ss_frame_copy(const ss_frame *frame, ss_error *err)
+{
+    ss_frame *copy = create_bare(frame->bodies.count, frame->constraints.count, frame->constraints.row_count,
+                                 frame->contacts.count, err);
+    if (!copy) return NULL;
+    copy->h = frame->h;
+    copy->time = frame->time;
+    for (int f = 0; f < ss_field_count; f++) {
+        const void *data = ss_field_data(&ss_fields[f], frame);
+        if (!data) continue;
+        if (!allocate_field(&ss_fields[f], copy, err)) {
+            ss_frame_destroy(copy);
+            return NULL;
+        }
+        memcpy(ss_field_data(&ss_fields[f], copy), data, field_bytes(&ss_fields[f], copy));
+    }
+    return copy;
+}
+
+bool ss_frame_enable(ss_frame *frame, const char *path, ss_error *err)
+{
+    const ss_field *field = ss_field_find(path);
+    if (!field || !field->optional)
+        return ss_fail(err, SS_ERROR_USAGE, "frame: \"%s\" is not an optional array of a frame", path);
+    if (ss_field_data(field, frame)) return true;
+    if (!allocate_field(field, frame, err)) return false;
+    fill_with_default(field, frame);
+    return true;
+}
+
+static bool same_bits(const ss_field *field, const ss_frame *a, const ss_frame *b)
+{
+    const void *of_a = ss_field_data(field, a), *of_b = ss_field_data(field, b);
+    if (!of_a || !of_b) return of_a == of_b;
+    return memcmp(of_a, of_b, field_bytes(field, a)) == 0;
+}
+
+bool ss_frame_equal(const ss_frame *a, const ss_frame *b)
+{
+    if (memcmp(&a->h, &b->h, sizeof a->h) != 0 || memcmp(&a->time, &b->time, sizeof a->time) != 0 ||
+        a->bodies.count != b->bodies.count || a->constraints.count != b->constraints.count ||
+        a->constraints.row_count != b->constraints.row_count || a->contacts.count != b->contacts.count)
+        return false;
+    for (int f = 0; f < ss_field_count; f++)
+        if (!same_bits(&ss_fields[f], a, b)) return false;
+    return true;
+}
