@@ -137,7 +137,14 @@ typedef enum ss_option_type {
     SS_OPTION_REAL,   /* field: double */
     SS_OPTION_CHOICE, /* field: int, index into choices */
     SS_OPTION_TEXT,   /* field: const char *; the caller keeps the text alive */
+    SS_OPTION_LIST,   /* field: ss_option_list; every value that is set is added to those before */
 } ss_option_type;
+
+#define SS_OPTION_LIST_MOST 32
+typedef struct ss_option_list {
+    int count;
+    const char *items[SS_OPTION_LIST_MOST]; /* the caller keeps the texts alive */
+} ss_option_list;
 
 /* One table describes a struct of options. From it come defaults, ranges, parsing, help, the command line,
  * the man page, shell completion and the provenance line: they cannot drift apart. Ends with name = NULL. */
@@ -164,7 +171,7 @@ SS_API bool ss_options_check(const ss_option *table, const void *options, ss_err
 SS_API const ss_option *ss_options_find(const ss_option *table, const char *name);
 /* The current value of one option as text a user could type again. Returns what snprintf would. */
 SS_API int ss_option_print(const ss_option *option, const void *options, char *text, size_t size);
-/* Provenance: "omega=1.3 sweep=symmetric", all options in table order, but for texts that are not set.
+/* Provenance: "omega=1.3 sweep=symmetric", all options in table order, but for texts and lists not set.
  * Returns what snprintf would. */
 SS_API int ss_options_print(const ss_option *table, const void *options, char *text, size_t size);
 

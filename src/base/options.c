@@ -48,6 +48,16 @@ static const char *load_text(const ss_option *option, const void *options)
     return value;
 }
 
+static ss_option_list *list_of(const ss_option *option, void *options)
+{
+    return (ss_option_list *)(void *)((char *)options + option->offset);
+}
+
+static const ss_option_list *const_list_of(const ss_option *option, const void *options)
+{
+    return (const ss_option_list *)(const void *)((const char *)options + option->offset);
+}
+
 static unsigned char load_bool(const ss_option *option, const void *options)
 {
     _Static_assert(sizeof(bool) == 1, "a bool is looked at as a byte");
@@ -159,6 +169,9 @@ static bool fail_value(const ss_option *option, const char *value, ss_error *err
     case SS_OPTION_TEXT:
         ss_text_append(&what, "a text that is not empty");
         break;
+    case SS_OPTION_LIST:
+        ss_text_appendf(&what, "a text that is not empty, given at most %d times", SS_OPTION_LIST_MOST);
+        break;
     }
     if (option->default_value) ss_text_appendf(&what, " (default %s)", option->default_value);
     ss_fail(err, SS_ERROR_USAGE, "option %s: \"%.200s\" is not right; it must be %s", option->name, value,
@@ -228,6 +241,14 @@ static bool set_choice(const ss_option *option, void *options, const char *value
     return true;
 }
 
+static bool add_to_list(const ss_option *option, void *options, const char *value)
+{
+    ss_option_list *list = list_of(option, options);
+    if (list->count >= SS_OPTION_LIST_MOST) return false;
+    list->items[list->count++] = value;
+    return true;
+}
+
 static bool set_value(const ss_option *option, void *options, const char *value)
 {
     if (value[0] == '\0') return false;
@@ -243,6 +264,8 @@ static bool set_value(const ss_option *option, void *options, const char *value)
     case SS_OPTION_TEXT:
         store(option, options, &value, sizeof value);
         return true;
+    case SS_OPTION_LIST:
+        return add_to_list(option, options, value);
     }
     return false;
 }
@@ -264,6 +287,9 @@ static void set_nothing(const ss_option *option, void *options)
         break;
     case SS_OPTION_TEXT:
         store(option, options, &no_text, sizeof no_text);
+        break;
+    case SS_OPTION_LIST:
+        *list_of(option, options) = (ss_option_list){0};
         break;
     }
 }
@@ -316,6 +342,9 @@ static bool value_fits(const ss_option *option, const void *options)
         return choice_at(option, load_int(option, options), &length) != NULL;
     case SS_OPTION_TEXT:
         return true;
+    case SS_OPTION_LIST:
+        return const_list_of(option, options)->count >= 0 &&
+               const_list_of(option, options)->count <= SS_OPTION_LIST_MOST;
     }
     return false;
 }
@@ -347,6 +376,25 @@ static int print_real(double value, char *text, size_t size)
     return snprintf(text, size, "%.*s", ss_number_write(value, number), number);
 }
 
+/* "a=1,b=2"; a count out of range prints nothing. */
+static int print_list(const ss_option_list *list, char *text, size_t size)
+{
+    size_t length = 0;
+    if (size) text[0] = '\0';
+    for (int i = 0; i < list->count && list->count <= SS_OPTION_LIST_MOST; i++) {
+        size_t used = length < size ? length : size;
+        length +=
+            (size_t)snprintf(size ? text + used : NULL, size - used, "%s%s", i ? "," : "", list->items[i]);
+    }
+    return (int)length;
+}
+
+static bool is_unset(const ss_option *option, const void *options)
+{
+    if (option->type == SS_OPTION_TEXT) return !load_text(option, options);
+    return option->type == SS_OPTION_LIST && const_list_of(option, options)->count == 0;
+}
+
 int ss_option_print(const ss_option *option, const void *options, char *text, size_t size)
 {
     switch (option->type) {
@@ -358,6 +406,8 @@ int ss_option_print(const ss_option *option, const void *options, char *text, si
         return print_real(load_real(option, options), text, size);
     case SS_OPTION_CHOICE:
         return print_choice(option, load_int(option, options), text, size);
+    case SS_OPTION_LIST:
+        return print_list(const_list_of(option, options), text, size);
     case SS_OPTION_TEXT:
         break;
     }
@@ -370,7 +420,7 @@ int ss_options_print(const ss_option *table, const void *options, char *text, si
     size_t length = 0;
     if (size) text[0] = '\0';
     for (const ss_option *option = table; option && option->name; option++) {
-        if (option->type == SS_OPTION_TEXT && !load_text(option, options)) continue;
+        if (is_unset(option, options)) continue;
         size_t used = length < size ? length : size;
         int head = snprintf(size ? text + used : NULL, size - used, "%s%s=", length ? " " : "", option->name);
         length += (size_t)head;

@@ -53,5 +53,7 @@ ss_linalg_status ss_lu_factor(ss_lu *lu, const ss_sparse *matrix);
 const ss_pivots *ss_lu_pivots(const ss_lu *lu);
 /* After a factorisation that was OK. b and x may be the same array. */
 void ss_lu_solve(ss_lu *lu, const double *b, double *x, ss_refine refine);
+/* A' x = b, without refinement. */
+void ss_lu_solve_transposed(ss_lu *lu, const double *b, double *x);
 
 #endif

@@ -125,3 +125,15 @@ void ss_lu_solve(ss_lu *lu, const double *b, double *x, ss_refine refine)
     solve_once(lu, lu->residual, lu->residual);
     for (int i = 0; i < n; i++) x[i] += lu->residual[i];
 }
+
+/* x = P' L'^-1 U'^-1 Q' b */
+void ss_lu_solve_transposed(ss_lu *lu, const double *b, double *x)
+{
+    int n = lu->matrix->cols;
+    if (n == 0) return;
+    SS_ASSERT(lu->numeric);
+    cs_di_pvec(lu->symbolic->q, b, lu->permuted, n);
+    cs_di_utsolve(lu->numeric->U, lu->permuted);
+    cs_di_ltsolve(lu->numeric->L, lu->permuted);
+    cs_di_pvec(lu->numeric->pinv, lu->permuted, x, n);
+}

@@ -1,0 +1,175 @@
+/* stickslip/dataset.h - files: BPMD (frames) and FCLIB (problems), both HDF5.
+ *
+ * Reading is defensive, because files come from strangers: inputs are opened read-only; links out of the
+ * file, external or virtual storage and filter plug-ins are refused; every extent is checked against the
+ * limits before anything is allocated. Writing never harms what is there: a temporary file beside the target
+ * is renamed over it at the end, so that a crash leaves the old file.
+ *
+ * BPMD exists in dialects with known defects (docs/format.md). The reader undoes them and tells what it did
+ * as repairs; what comes out is always a frame in the conventions of frame.h. Frames are read one at a time,
+ * on request: opening a file of 10,000 frames reads no frame.
+ *
+ * HDF5 is one global library: every call here takes a lock of its own and leaves HDF5's global settings as
+ * it found them. No HDF5 type appears in this header.
+ */
+#ifndef STICKSLIP_DATASET_H
+#define STICKSLIP_DATASET_H
+
+#include <stickslip/frame.h>
+#include <stickslip/problem.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- limits ----------------------------------------------------------------------------------------- */
+
+typedef struct ss_limits {
+    int max_bodies, max_rows, max_contacts; /* per frame */
+    int max_frames;                         /* per file */
+    double max_megabytes;                   /* of one data set in memory, and of one FCLIB problem */
+} ss_limits;
+extern SS_API const ss_option ss_limits_table[]; /* defaults: a million of each, 2048 MB */
+
+typedef enum ss_format { SS_FORMAT_BPMD, SS_FORMAT_FCLIB } ss_format;
+/* What a file holds, judged by its contents. limits may be NULL everywhere: the defaults. */
+SS_API bool ss_format_of_file(const char *path, ss_format *format, ss_error *err);
+
+/* ---- BPMD: reading ---------------------------------------------------------------------------------- */
+
+/* What a simulation says about itself. All optional; texts are UTF-8. */
+typedef struct ss_manifest {
+    char *toolkit; /* simulator and version */
+    char *title, *description, *author, *date, *url;
+    char *keywords;    /* comma-separated */
+    double gravity[3]; /* m/s^2, for information; NaN = unknown. It is in the forces already. */
+    int image_width, image_height;
+    uint8_t *image; /* RGB, row by row from the top, 3 * width * height bytes; NULL = none */
+} ss_manifest;
+SS_API void ss_manifest_free(ss_manifest *manifest);
+
+typedef enum ss_dialect {
+    SS_DIALECT_CANONICAL, /* ours, and the 2015 paper's */
+    SS_DIALECT_GAZEBO,    /* ODE inside Gazebo, 2015 on */
+    SS_DIALECT_ODE_2013,  /* January 2013: split velocities, world = 0 */
+    SS_DIALECT_RPISIM,    /* body-frame inertia, lever arms, state after the step */
+    SS_DIALECT_AUTO,      /* for ss_read_options: judge by the contents */
+} ss_dialect;
+SS_API const char *ss_dialect_name(ss_dialect dialect);
+
+typedef struct ss_read_options {
+    int dialect;             /* ss_dialect */
+    bool flip_world_normals; /* turn normals of world contacts that point away from the body */
+    bool fill_gravity;       /* give m g to live bodies whose force is exactly 0 while others' is not */
+    double gravity[3];       /* m/s^2, for fill_gravity */
+} ss_read_options;
+extern SS_API const ss_option ss_read_option_table[];
+
+typedef struct ss_bpmd ss_bpmd; /* an open file */
+SS_API ss_bpmd *ss_bpmd_open(const char *path, const ss_limits *limits, const ss_read_options *options,
+                             ss_error *err);
+SS_API void ss_bpmd_close(ss_bpmd *file);
+
+SS_API int ss_bpmd_simulation_count(const ss_bpmd *file); /* frames in / count as one */
+SS_API const char *ss_bpmd_simulation_path(const ss_bpmd *file,
+                                           int simulation); /* "/" or "/simulation_000001" */
+SS_API bool ss_bpmd_manifest(ss_bpmd *file, int simulation, ss_manifest *manifest, ss_error *err);
+SS_API int ss_bpmd_frame_count(const ss_bpmd *file);
+/* Writes "/simulation_000001/mbs_frame000017" into path. */
+SS_API bool ss_bpmd_frame_path(const ss_bpmd *file, int frame, char *path, size_t size);
+SS_API int ss_bpmd_frame_simulation(const ss_bpmd *file, int frame);
+/* Accepts a path, a path without its leading '/', or an index in decimal; -1 if there is no such frame. */
+SS_API int ss_bpmd_find_frame(const ss_bpmd *file, const char *path_or_number);
+
+/* The frame with all defects undone. NULL only when the file's structure does not allow a frame; wrong values
+ * are for ss_frame_check to tell. findings gets repairs and warnings. */
+SS_API ss_frame *ss_bpmd_read(ss_bpmd *file, int frame, ss_findings *findings, ss_error *err);
+/* SS_DIALECT_AUTO on failure. */
+SS_API ss_dialect ss_bpmd_dialect(ss_bpmd *file, int frame, ss_error *err);
+
+/* ---- results stored beside a frame ------------------------------------------------------------------ */
+
+typedef struct ss_measure {
+    char *name; /* "energy_error" */
+    double *values;
+    int count; /* 1, or one per contact */
+} ss_measure;
+
+/* solver_data/<solver> */
+typedef struct ss_result {
+    char *solver;      /* group name */
+    ss_answer *answer; /* NULL when only errors are stored (Gazebo's ODE_GS) */
+    double *errors;    /* history, one per iteration */
+    int error_count;
+    int iterations; /* -1 = not stored */
+    double error;   /* the solver's own final word; NaN = not stored */
+    double seconds; /* wall time; NaN = not stored */
+    ss_measure *measures;
+    int measure_count;
+} ss_result;
+SS_API void ss_result_free(ss_result *result);
+SS_API int ss_bpmd_result_count(ss_bpmd *file, int frame, ss_error *err); /* -1 on failure */
+SS_API bool ss_bpmd_result(ss_bpmd *file, int frame, int index, ss_result *result, ss_error *err);
+
+/* ---- BPMD: writing ---------------------------------------------------------------------------------- */
+
+typedef enum ss_layout {
+    SS_LAYOUT_CANONICAL, /* /simulation_%06d/mbs_frame%06d, manifest, all optional arrays */
+    SS_LAYOUT_FLAT,      /* /mbs_frame%06d with the arrays the authors' own tools know and no others: no
+                          * manifest, no time, no optional array but mu_s, which is always there */
+} ss_layout;
+
+typedef struct ss_writer ss_writer;
+/* append = true keeps what the file holds and adds to it; a missing file is created. Until ss_writer_close
+ * succeeds the target is untouched. */
+SS_API ss_writer *ss_writer_open(const char *path, ss_layout layout, bool append, ss_error *err);
+/* A new simulation; manifest may be NULL. In the flat layout it only counts, and frames are numbered on. */
+SS_API bool ss_writer_simulation(ss_writer *writer, const ss_manifest *manifest, ss_error *err);
+/* The next frame of the current simulation (one is begun when none was). The frame is not checked. */
+SS_API bool ss_writer_frame(ss_writer *writer, const ss_frame *frame, ss_error *err);
+/* A result for the frame written last; one per solver. NULL arrays in its answer are left out. */
+SS_API bool ss_writer_result(ss_writer *writer, const ss_result *result, ss_error *err);
+/* Flushes, syncs and renames. On failure the old file is as it was and the temporary file is gone. Frees the
+ * writer in any case. When a call above fails because of the file (disk full), all later ones fail, this one
+ * too: half a frame never reaches the target. */
+SS_API bool ss_writer_close(ss_writer *writer, ss_error *err);
+SS_API void ss_writer_discard(ss_writer *writer); /* give up: nothing happened */
+
+/* ---- FCLIB ------------------------------------------------------------------------------------------ */
+
+typedef struct ss_fclib_info {
+    char *title, *description, *math_info; /* each may be NULL */
+} ss_fclib_info;
+
+typedef struct ss_fclib {
+    ss_cone *cone; /* form local or global; dimension 5 (or mu_rolling set) = global_rolling */
+    ss_fclib_info info;
+    ss_cone_point *guesses;
+    int guess_count;
+    ss_cone_point solution;
+    bool has_solution;
+} ss_fclib;
+
+typedef enum ss_fclib_kind { SS_FCLIB_LOCAL, SS_FCLIB_GLOBAL, SS_FCLIB_GLOBAL_ROLLING } ss_fclib_kind;
+SS_API const char *ss_fclib_kind_name(ss_fclib_kind kind); /* "local", "global", "global_rolling" */
+/* Which problems a file holds, at most one of each kind, in the order global, local, global_rolling. Returns
+ * the number, -1 on failure. */
+SS_API int ss_fclib_kinds(const char *path, ss_fclib_kind kinds[3], ss_error *err);
+/* Reads one problem with everything that goes with it. findings gets what is odd about the file: unsymmetric
+ * W, skewed contact frames, a stored solution that is none. */
+SS_API ss_fclib *ss_fclib_read(const char *path, ss_fclib_kind kind, const ss_limits *limits,
+                               ss_findings *findings, ss_error *err);
+/* Matrices as triplets (i = row, p = column, nzmax = nz), which every known reader takes. */
+SS_API bool ss_fclib_write(const char *path, const ss_fclib *problem, ss_error *err);
+SS_API void ss_fclib_destroy(ss_fclib *problem);
+
+/* ---- Matrix Market ---------------------------------------------------------------------------------- */
+
+/* Writes PREFIX_W.mtx, PREFIX_q.mtx ... : every matrix and vector of the problem, for MATLAB, Octave, SciPy.
+ */
+SS_API bool ss_matrix_market_write(const char *prefix, const ss_cone *cone, ss_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

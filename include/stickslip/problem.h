@@ -1,0 +1,212 @@
+/* stickslip/problem.h - what a solver gets: a mathematical problem, without shapes, files or a world; and the
+ * physical answer that a formulation makes of the solver's numbers.
+ *
+ *     frame -> formulation: assemble -> PROBLEM -> solver -> formulation: recover -> ANSWER -> metrics
+ *
+ * ss_cone is the problem of an FCLIB file: Coulomb's law on second-order cones in De Saxce's form, reduced to
+ * contact space (local) or with the bodies' velocities as unknowns (global). ss_problem is what solvers get:
+ * LCP, MLCP and cone problems are one struct under different laws. Problems own their arrays. All impulses
+ * are N s or N m s, all velocities m/s or rad/s.
+ */
+#ifndef STICKSLIP_PROBLEM_H
+#define STICKSLIP_PROBLEM_H
+
+#include <stickslip/base.h>
+#include <stickslip/frame.h>
+#include <stickslip/sparse.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- cone ------------------------------------------------------------------------------------------- */
+
+/* Per contact the components are (N, T1, T2), in the plane (N, T), with rolling (N, T1, T2, M1, M2).
+ * K = { |r_T| <= mu r_N } (with rolling also |r_M| <= mu_r r_N), u~ = u + (mu |u_T| + mu_r |u_M|) e_N,
+ * find r with  K* contains u~, K contains r, u~ . r = 0.
+ *
+ *   local  form (Delassus):    u = W r + V l + q            0 = V' r + R l + s
+ *   global form (descriptor):  M v = H r + G l + f          0 = G' v + b         u = H' v + w
+ *
+ * H and G are the TRANSPOSED Jacobians: one column per contact component or equation. W may be unsymmetric.
+ */
+typedef enum ss_cone_form { SS_CONE_LOCAL, SS_CONE_GLOBAL } ss_cone_form;
+
+typedef struct ss_cone {
+    ss_cone_form form;
+    int dimension;        /* components of a contact: 2, 3, or 5 with rolling */
+    int contacts;         /* m = contacts * dimension */
+    int dofs;             /* n, global form; 0 in the local form */
+    int equations;        /* p, bilateral equations */
+    double *mu;           /* per contact */
+    double *mu_rolling;   /* per contact, dimension 5 only, else NULL */
+    ss_sparse *W, *V, *R; /* local: m x m, m x p, p x p; V and R are NULL when p = 0 */
+    double *q, *s;        /* local: m, p */
+    ss_sparse *M, *H, *G; /* global: n x n, n x m, n x p; G is NULL when p = 0 */
+    double *f, *w, *b;    /* global: n, m, p */
+} ss_cone;
+
+/* Vectors zeroed, matrices left NULL for the caller to set; the problem owns them then. */
+SS_API ss_cone *ss_cone_create(ss_cone_form form, int dimension, int contacts, int dofs, int equations,
+                               ss_error *err);
+SS_API void ss_cone_destroy(ss_cone *cone);
+/* Reports every fault of sizes and values ("PLACE/vectors/mu[3]"); true if there is none. */
+SS_API bool ss_cone_check(const ss_cone *cone, const char *place, ss_findings *findings);
+/* To the local form: W = H' M^-1 H, V = H' M^-1 G, R = G' M^-1 G, q = H' M^-1 f + w, s = G' M^-1 f + b; W and
+ * R are exactly symmetric if M is. A local problem is copied. With `eliminate`, the bilateral equations are
+ * solved for as well (W~ = W - V R^-1 V', q~ = q - V R^-1 s), which needs independent equations. Fails when M
+ * (or R) is singular, naming the row of M or the equation that depends on others. */
+SS_API ss_cone *ss_cone_to_local(const ss_cone *cone, bool eliminate, ss_error *err);
+
+/* A point of a cone problem, whatever its form: arrays of sizes m, m, n, p; v is NULL in the local form, l is
+ * NULL without equations. */
+typedef struct ss_cone_point {
+    double *u, *r, *v, *l;
+} ss_cone_point;
+SS_API bool ss_cone_point_create(const ss_cone *cone, ss_cone_point *point, ss_error *err);
+SS_API void ss_cone_point_free(ss_cone_point *point);
+/* Everything that follows from r alone: l from the equations, v from the balance, and u. Fails when M or R is
+ * singular. */
+SS_API bool ss_cone_point_complete(const ss_cone *cone, ss_cone_point *point, ss_error *err);
+
+/* How far a point is from solving the problem, recomputed from r and l alone: u(r) = W r + V l + q, in the
+ * global form with v(r) = M^-1 (H r + G l + f), so that both forms of a problem give the same numbers; the
+ * stored u and v are not trusted, only compared. |q| is that of the local form, H' M^-1 f + w. A norm |q|,
+ * |f|, |b| or |s| that is 0 counts as 1. All norms are Euclidean. */
+typedef struct ss_cone_residual {
+    double natural_map; /* |r - P_K(r - u~)| / |q|, step 1, as Siconos defines it */
+    double balance;   /* |M v - H r - G l - f| / |f| with the stored v; 0 in the local form, which has no v */
+    double bilateral; /* |G' v(r) + b| / |b| or |V' r + R l + s| / |s|; 0 without equations */
+    double velocity;  /* |u - u(r)| / |q|: how wrong the stored u is; 0 when u is NULL */
+    int worst_contact; /* of the natural map; -1 without contacts */
+} ss_cone_residual;
+/* point->r is needed, and l where there are equations; u and v may be NULL. Fails when M is singular. */
+SS_API bool ss_cone_residual_of(const ss_cone *cone, const ss_cone_point *point, ss_cone_residual *residual,
+                                ss_error *err);
+
+/* ---- the problem of every solver -------------------------------------------------------------------- */
+
+/* w = A x + b, and for every unknown a law between x and w:
+ *
+ *   free     w = 0, x anything                                   a bilateral constraint; a velocity
+ *   box      l <= x <= u;  x = l: w >= 0,  x = u: w <= 0,  else w = 0    an LCP row is l = 0, u = inf
+ *   coupled  a box whose bounds follow another unknown: u = -l = factor |x_partner|, within lower and upper
+ *   cone     (x_N, x_T) in K, w~ in K*, w~ . x = 0 with w~ = w + (mu |w_T| + mu_r |w_M|) e_N: Coulomb
+ *   convex   the same with w~ = w: the convex relaxation
+ *
+ * mu = inf: K = { x_N >= 0 }, any tangents; then w_T = 0, and w~ = w. A partner is never free, because free unknowns
+ * may be eliminated; one without bounds is an infinite box.
+ *
+ * One run of unknowns under one law is a block. LCP, MLCP and cone problems are the same struct with other
+ * laws: a solver says which laws it takes. */
+typedef enum ss_law {
+    SS_LAW_FREE = 1,
+    SS_LAW_BOX = 2,
+    SS_LAW_COUPLED = 4,
+    SS_LAW_CONE = 8,
+    SS_LAW_CONVEX = 16,
+} ss_law;
+
+typedef struct ss_block {
+    ss_law law;
+    int first, size; /* cones: size = 2, 3, or 5 with rolling; the first unknown is the normal one */
+    double mu, mu_rolling;
+    int contact;    /* of the frame (or of the FCLIB file), -1 if none: who to blame in a report */
+    int constraint; /* of the frame, -1 if none */
+} ss_block;
+
+/* Where the rows come from: A = J M^-1 J' + C and b = J v* + c. Enough for a sweep that never builds A. */
+typedef struct ss_bodies_form {
+    int bodies;           /* live bodies only */
+    double *inverse_mass; /* 1/kg */
+    double (*inverse_inertia)[9];
+    double (*free_velocity)[6]; /* v* = v + h M^-1 f: without any constraint */
+    int (*pair)[2];             /* per unknown; -1 = world */
+    double (*jacobian)[12];     /* per unknown */
+    double *compliance;         /* per unknown: C */
+    double *offset;             /* per unknown: c */
+} ss_bodies_form;
+
+typedef struct ss_problem {
+    int size;
+    double *b;
+    double *lower, *upper; /* per unknown; free: -inf, inf; cone blocks: not used */
+    int *partner;          /* coupled: the unknown the bound follows, else -1 */
+    double *factor;        /* coupled: mu, finite */
+    ss_block *blocks;      /* cover 0..size-1 in order */
+    int block_count;
+    double *diagonal;       /* a_ii */
+    bool symmetric;         /* A = A' by construction */
+    ss_sparse *A;           /* NULL when only `bodies` is there: ss_problem_need_matrix makes it */
+    ss_bodies_form *bodies; /* NULL when the problem does not come from bodies */
+} ss_problem;
+
+/* All arrays, no laws yet: one free block over everything. With `bodies` >= 0 the bodies form is there,
+ * zeroed. */
+SS_API ss_problem *ss_problem_create(int size, int blocks, int bodies, ss_error *err);
+SS_API void ss_problem_destroy(ss_problem *problem);
+SS_API unsigned ss_problem_laws(const ss_problem *problem); /* which laws occur, or-ed */
+/* Makes A (and the diagonal) from the bodies form. */
+SS_API bool ss_problem_need_matrix(ss_problem *problem, ss_error *err);
+/* w = A x + b by whichever form is there; scratch: ss_problem_scratch numbers. */
+SS_API int ss_problem_scratch(const ss_problem *problem);
+SS_API void ss_problem_apply(const ss_problem *problem, const double *x, double *scratch, double *w);
+/* The bounds of a scalar unknown at x: fixed, or those that follow its partner. */
+SS_API void ss_problem_bounds(const ss_problem *problem, const double *x, int i, double *lower,
+                              double *upper);
+SS_API bool ss_block_is_cone(const ss_block *block);
+/* An FCLIB problem as a problem for solvers: local form as it is, [W V; V' R]; global through
+ * ss_cone_to_local. */
+SS_API ss_problem *ss_problem_from_cone(const ss_cone *cone, ss_error *err);
+/* Drops the free unknowns: x_F = -A_FF^-1 (b_F + A_FN x_N). For methods that know boxes or cones only;
+ * redundant equations are regularised by 1e-10 of their diagonal. `restore` gives the full x back. */
+typedef struct ss_elimination ss_elimination;
+SS_API ss_elimination *ss_problem_eliminate_free(const ss_problem *problem, ss_error *err);
+SS_API const ss_problem *ss_elimination_problem(const ss_elimination *elimination);
+SS_API void ss_elimination_reduce(const ss_elimination *elimination, const double *x, double *reduced);
+SS_API void ss_elimination_restore(const ss_elimination *elimination, const double *reduced, double *x);
+SS_API void ss_elimination_destroy(ss_elimination *elimination);
+/* Projection of x on its laws' sets (boxes clamped with current coupled bounds, cones projected). */
+SS_API void ss_problem_project(const ss_problem *problem, double *x);
+
+/* ---- gauges ----------------------------------------------------------------------------------------- */
+
+/* Measures of an iterate, O(n) from (x, w). The first name of each is the one on the command line. */
+#define SS_GAUGE_LIST(X)                                                                           \
+    X(SS_GAUGE_ENERGY, "energy")                         /* J: sum of 1/2 a (x - P(x - w/a))^2 */  \
+    X(SS_GAUGE_RELATIVE_ENERGY, "relative_energy")       /* 1: sqrt(e / e at x = 0) */             \
+    X(SS_GAUGE_NATURAL_RESIDUAL, "natural_residual")     /* mixed units: sum |min(x-l, w+)| ... */ \
+    X(SS_GAUGE_FISCHER_BURMEISTER, "fischer_burmeister") /* mixed units */                         \
+    X(SS_GAUGE_NATURAL_MAP, "natural_map")               /* 1: |r - P_K(r - u~)| / |q|, step 1 */
+typedef enum ss_gauge {
+#define SS_GAUGE_ENUM(code, name) code,
+    SS_GAUGE_LIST(SS_GAUGE_ENUM)
+#undef SS_GAUGE_ENUM
+        SS_GAUGE_COUNT,
+    SS_GAUGE_NONE = -1,
+} ss_gauge;
+SS_API const char *ss_gauge_name(ss_gauge gauge);
+
+/* Gauges of x, computed from the problem alone; NaN where one does not apply (natural_map without cones). */
+SS_API bool ss_problem_measure(const ss_problem *problem, const double *x, double values[SS_GAUGE_COUNT],
+                               ss_error *err);
+
+/* ---- the physical answer ---------------------------------------------------------------------------- */
+
+/* What a step did, independent of formulation and solver. This is all that metrics see. */
+typedef struct ss_answer {
+    int bodies, rows, contacts;
+    double (*velocity)[6]; /* after the step */
+    double *lambda;        /* impulse of every constraint row */
+    double *normal;        /* nu >= 0 of every contact */
+    double (*tangent)[3];  /* friction impulse on body b, world frame */
+    double (
+        *rolling)[3]; /* rolling friction impulse on body b (N m s), world frame; NULL when not modelled */
+} ss_answer;
+SS_API ss_answer *ss_answer_create(const ss_frame *frame, bool rolling, ss_error *err);
+SS_API void ss_answer_destroy(ss_answer *answer);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,72 @@
+/* stickslip/recorder.h - write frames from another program in a few lines (examples/record_frames.c).
+ *
+ *     ss_recorder *rec = ss_recorder_open("mine.h5", "my engine 1.0", &err);
+ *     for every step:
+ *         ss_recorder_begin(rec, time, h);
+ *         for every body:     ss_recorder_body(rec, mass, position, quaternion, inertia, velocity, force);
+ *         for every joint:    ss_recorder_joint(rec, a, b, rows, jacobian, violation, NULL, NULL);
+ *         for every contact:  ss_recorder_contact(rec, a, b, point, normal, gap, mu);
+ *         if (!ss_recorder_end(rec, &err)) ...
+ *     ss_recorder_close(rec, &err);
+ *
+ * The adding calls cannot fail visibly: the first trouble is kept and reported by the next ss_recorder_end,
+ * which also checks the frame, so that a faulty frame is refused with its place and never reaches the file.
+ * One recorder belongs to one thread at a time; any number of recorders may run in parallel.
+ */
+#ifndef STICKSLIP_RECORDER_H
+#define STICKSLIP_RECORDER_H
+
+#include <stickslip/dataset.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct ss_recorder ss_recorder;
+
+/* Replaces the file when closed; `toolkit` names your program in the manifest. */
+SS_API ss_recorder *ss_recorder_open(const char *path, const char *toolkit, ss_error *err);
+/* The same with a full manifest, a layout, and adding to what the file holds. manifest may be NULL. */
+SS_API ss_recorder *ss_recorder_open_as(const char *path, const ss_manifest *manifest, ss_layout layout,
+                                        bool append, ss_error *err);
+
+SS_API void ss_recorder_begin(ss_recorder *recorder, double time, double h);
+
+/* Returns the number of the body, 0, 1, 2 ..., to be used below; SS_WORLD is the world. inertia: 3x3 in the
+ * WORLD frame, row by row. velocity and force: linear then angular, world frame; velocity before the step,
+ * force with gravity and everything else explicit. */
+SS_API int ss_recorder_body(ss_recorder *recorder, double mass, const double position[3],
+                            const double quaternion[4], const double inertia[9], const double velocity[6],
+                            const double force[6]);
+/* The same with the inertia in the BODY frame (as most engines keep it); it is rotated with the quaternion.
+ */
+SS_API int ss_recorder_body_local(ss_recorder *recorder, double mass, const double position[3],
+                                  const double quaternion[4], const double inertia[9],
+                                  const double velocity[6], const double force[6]);
+/* jacobian: rows x 12, columns 0-5 for a and 6-11 for b; violation: rows; time_derivative (rows) and
+ * bounds (rows x 2, N or N m) may be NULL: 0 and -inf, inf. Returns the number of the joint. */
+SS_API int ss_recorder_joint(ss_recorder *recorder, int a, int b, int rows, const double *jacobian,
+                             const double *violation, const double *time_derivative, const double *bounds);
+/* normal: unit, from a to b; gap < 0 = overlap. Returns the number of the contact. */
+SS_API int ss_recorder_contact(ss_recorder *recorder, int a, int b, const double point[3],
+                               const double normal[3], double gap, double mu);
+/* Extras of the contact added last, each optional: pass NULL or a negative number to leave it out. */
+SS_API void ss_recorder_contact_extras(ss_recorder *recorder, const double tangent[3], double mu_v,
+                                       double restitution, double mu_rolling);
+/* What the engine's own solver made of the frame, told after everything was added: velocities after the step
+ * (bodies x 6), constraint impulses (rows), normal impulses (contacts) and friction impulses on b (contacts
+ * x 3, world). NULL where not known. Copied. Once for each solver that has something to say. */
+SS_API void ss_recorder_result(ss_recorder *recorder, const char *solver, const double *velocities,
+                               const double *lambda, const double *normal, const double *tangent);
+
+/* Checks and writes the frame. After a failure the recorder goes on with the next frame, unless it is the file
+ * that cannot be written. */
+SS_API bool ss_recorder_end(ss_recorder *recorder, ss_error *err);
+/* Puts the file in its place; a frame that was begun and not ended is left out. Frees the recorder in any
+ * case. */
+SS_API bool ss_recorder_close(ss_recorder *recorder, ss_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,155 @@
+/* stickslip/solver.h - solvers: one function each, behind one contract.
+ *
+ * A solver is a pure function of problem, options, start and seed. It reads the problem, improves x, calls
+ * ss_run_iteration once per iteration and stops when told. No globals, no files, no prints; memory from
+ * run->arena. Its word is never taken: measures are computed from x afterwards.
+ *
+ * Adding one: a file src/solver/NAME.c ending in `const ss_solver ss_solver_NAME = {...};` and a line
+ * SS_SOLVER(NAME) in src/solver/solvers.def. A plug-in exports `const ss_solver_plugin ss_plugin` (below).
+ */
+#ifndef STICKSLIP_SOLVER_H
+#define STICKSLIP_SOLVER_H
+
+#include <stickslip/problem.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* code, name in results */
+#define SS_STATUS_LIST(X)                                                                         \
+    X(SS_CONVERGED, "converged")           /* the stop rule holds, or the method ended exactly */ \
+    X(SS_MAX_ITERATIONS, "max iterations") /* the best so far is in x */                          \
+    X(SS_TIME_LIMIT, "time limit")                                                                \
+    X(SS_STALLED, "stalled") /* no progress any more, the rule does not hold */                   \
+    X(SS_RAY, "ray")         /* a pivoting method left along an unbounded edge */                 \
+    X(SS_CANCELLED, "cancelled")                                                                  \
+    X(SS_NOT_APPLICABLE, "not applicable") /* the solver does not take this kind of problem */    \
+    X(SS_FAILED, "failed")                 /* singular matrix, not a number, out of memory */
+typedef enum ss_status {
+#define SS_STATUS_ENUM(code, name) code,
+    SS_STATUS_LIST(SS_STATUS_ENUM)
+#undef SS_STATUS_ENUM
+} ss_status;
+SS_API const char *ss_status_name(ss_status status);
+
+/* ---- one run of a solver ---------------------------------------------------------------------------- */
+
+typedef struct ss_run_options {
+    int max_iterations;
+    double time_limit; /* s of solving, 0 = none */
+    const char *stop;  /* "GAUGE<VALUE", "energy<1e-6*scene", or "none"; natural_map sees contacts only: where
+                        * there are other rows, relative_energy must be below the value as well */
+    const char *keep;  /* "last" or "best:GAUGE" */
+    int seed;
+    bool history;        /* record every gauge at every iteration */
+    double scene_energy; /* J: what "scene" means in the stop rule; 0 = energy error of x = 0 */
+} ss_run_options;
+extern SS_API const ss_option ss_run_option_table[]; /* all but the last two */
+
+typedef struct ss_history {
+    int count;
+    double *seconds; /* since the start, measuring excluded */
+    double *gauge[SS_GAUGE_COUNT];
+} ss_history;
+
+typedef struct ss_run {
+    ss_arena *arena;    /* scratch for the solver, emptied by the driver */
+    ss_team *team;      /* NULL = one thread */
+    int max_iterations; /* for methods that plan ahead; ss_run_iteration keeps it anyway */
+    uint64_t seed;
+    struct ss_run_state *state; /* the driver's: clocks, best iterate, history */
+} ss_run;
+
+/* To be called once per iteration with the current x and, when it is at hand, w = A x + b (else NULL: it
+ * costs one product, and only when something is measured). True: go on. False: return ss_run_status(run). */
+SS_API bool ss_run_iteration(ss_run *run, const double *x, const double *w);
+SS_API ss_status ss_run_status(const ss_run *run);
+/* True when an iteration will be measured anyway, so that a method may as well have w ready. */
+SS_API bool ss_run_measures(const ss_run *run);
+
+/* ---- the solver ------------------------------------------------------------------------------------- */
+
+#define SS_ABI 1
+
+enum ss_solver_traits {
+    SS_MATRIX_FREE = 1,     /* works on the bodies form when there is one; otherwise needs A */
+    SS_NEEDS_SYMMETRIC = 2, /* A = A' (positive semidefinite) */
+    SS_NEEDS_DIAGONAL = 4,  /* a_ii > 0 for every unknown */
+    SS_EXACT = 8,           /* ends by itself at a solution, up to rounding */
+    SS_WARM_STARTS = 16,    /* uses x on entry */
+};
+
+typedef struct ss_solver {
+    int abi;               /* SS_ABI */
+    const char *name;      /* "pgs": file, key, argument, HDF5 group, label */
+    const char *summary;   /* one line */
+    const char *reference; /* paper or book */
+    const char *weakness;  /* one line: when it fails */
+    unsigned laws;         /* ss_law, or-ed */
+    unsigned traits;
+    const ss_option *options; /* NULL = none */
+    size_t options_size;
+    /* x: start on entry (zero when cold), the last iterate on return, always finite. */
+    ss_status (*solve)(const ss_problem *problem, const void *options, ss_run *run, double *x);
+} ss_solver;
+
+SS_API int ss_solver_count(void);
+SS_API const ss_solver *ss_solver_at(int index);
+SS_API const ss_solver *ss_solver_find(const char *name);
+/* Why the solver cannot take the problem; NULL when it can. */
+SS_API const char *ss_solver_refusal(const ss_solver *solver, const ss_problem *problem);
+
+typedef struct ss_solve_result {
+    ss_status status;
+    int iterations;
+    double seconds;               /* of the solve alone: measuring excluded */
+    double gauge[SS_GAUGE_COUNT]; /* of the returned x, recomputed from the problem */
+    int kept_iteration;           /* the iterate that was returned */
+    size_t memory;                /* bytes of arena the solver used at most */
+    ss_history history;
+} ss_solve_result;
+SS_API void ss_solve_result_free(ss_solve_result *result);
+
+/* Runs a solver on a problem. x: start on entry, the kept iterate on return. solver_options: the solver's own
+ * struct, NULL for its defaults; options NULL: defaults; cancel (may be NULL): non-zero stops soon. The
+ * matrix is made when the solver needs it. A claim of convergence that the stop rule does not confirm becomes
+ * "stalled"; an x that is not finite is replaced by the last finite one, or the start. False only for bad
+ * options or when out of memory. */
+SS_API bool ss_solve(const ss_solver *solver, const void *solver_options, ss_problem *problem,
+                     const ss_run_options *options, ss_team *team, const volatile int *cancel, double *x,
+                     ss_solve_result *result, ss_error *err);
+
+/* A stop rule of the caller's own, for what cannot be told from the problem alone (metrics). It is asked after
+ * ever longer pauses, 2 % of the iterations so far; the time it takes does not count. */
+typedef struct ss_stop_test {
+    bool (*holds)(const double *x, void *context);
+    void *context;
+} ss_stop_test;
+/* ss_solve with such a rule in the place of options->stop; test = NULL: no difference. */
+SS_API bool ss_solve_until(const ss_solver *solver, const void *solver_options, ss_problem *problem,
+                           const ss_run_options *options, const ss_stop_test *test, ss_team *team,
+                           const volatile int *cancel, double *x, ss_solve_result *result, ss_error *err);
+
+/* ---- plug-ins --------------------------------------------------------------------------------------- */
+
+/* What a plug-in exports under the name ss_plugin: solvers in a shared object of their own. It need not be
+ * linked with the library: the program that loads it has all functions of these headers. */
+typedef struct ss_solver_plugin {
+    int abi; /* SS_ABI */
+    int count;
+    const ss_solver *const *solvers;
+} ss_solver_plugin;
+extern SS_API const ss_solver_plugin ss_plugin; /* defined by the plug-in, not by the library */
+
+typedef struct ss_plugin_file ss_plugin_file;
+/* Loads a shared object and checks what it exports; a solver must have a name that no other one has. Its code
+ * runs as part of the caller: load only what you trust. The solvers live until the file is closed. */
+SS_API ss_plugin_file *ss_plugin_open(const char *path, ss_error *err);
+SS_API const ss_solver_plugin *ss_plugin_contents(const ss_plugin_file *file);
+SS_API void ss_plugin_close(ss_plugin_file *file);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

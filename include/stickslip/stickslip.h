@@ -1,0 +1,15 @@
+/* stickslip/stickslip.h - everything at once. Read the headers in this order. */
+#ifndef STICKSLIP_H
+#define STICKSLIP_H
+
+#include <stickslip/base.h>
+#include <stickslip/frame.h>
+#include <stickslip/sparse.h>
+#include <stickslip/problem.h>
+#include <stickslip/formulation.h>
+#include <stickslip/solver.h>
+#include <stickslip/metrics.h>
+#include <stickslip/dataset.h>
+#include <stickslip/recorder.h>
+
+#endif

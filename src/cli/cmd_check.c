@@ -1,0 +1,273 @@
+#include "cli/source.h"
+
+#include <stdio.h>
+#include <string.h>
+
+typedef struct check_options {
+    ss_common_options common;
+    bool json, strict;
+    int max_findings; /* of each kind, 0 = all */
+    ss_source_options source;
+} check_options;
+
+typedef struct report {
+    const ss_command *command;
+    const check_options *options;
+    const char *path, *format; /* format: NULL when it could not be told */
+    ss_findings findings;
+    int parts; /* frames or problems that were looked at */
+    int exit_code;
+} report;
+
+/* Something that could not be read is a fault like any other. */
+static void add_failure(report *r, const char *around, const ss_error *err)
+{
+    char place[512];
+    snprintf(place, sizeof place, "%s", around);
+    const char *message = ss_source_split(err->message, r->path, place, sizeof place);
+    ss_findings_add(&r->findings, SS_FINDING_FAULT, place, "%s", message);
+    int code = ss_error_exit_code(err->code);
+    if (code > r->exit_code) r->exit_code = code;
+}
+
+/* ---- looking ------------------------------------------------------------------------------------- */
+
+static void check_results(report *r, ss_bpmd *file, int index, const char *place)
+{
+    ss_error err;
+    int count = ss_bpmd_result_count(file, index, &err);
+    if (count < 0) add_failure(r, place, &err);
+    for (int i = 0; i < count; i++) {
+        ss_result result = {0};
+        if (!ss_bpmd_result(file, index, i, &result, &err)) add_failure(r, place, &err);
+        ss_result_free(&result);
+    }
+}
+
+static void check_frame(report *r, ss_bpmd *file, int index)
+{
+    char place[256];
+    ss_error err;
+    ss_bpmd_frame_path(file, index, place, sizeof place);
+    ss_frame *frame = ss_bpmd_read(file, index, &r->findings, &err);
+    if (frame) {
+        ss_frame_check(frame, place, &r->findings);
+        check_results(r, file, index, place);
+    } else {
+        add_failure(r, place, &err);
+    }
+    ss_frame_destroy(frame);
+}
+
+static void check_bpmd(report *r)
+{
+    ss_error err;
+    ss_bpmd *file = ss_bpmd_open(r->path, &r->options->source.limits, &r->options->source.read, &err);
+    if (!file) {
+        add_failure(r, "/", &err);
+        return;
+    }
+    for (int i = 0; i < ss_bpmd_simulation_count(file); i++) {
+        ss_manifest manifest = {0};
+        if (!ss_bpmd_manifest(file, i, &manifest, &err))
+            add_failure(r, ss_bpmd_simulation_path(file, i), &err);
+        ss_manifest_free(&manifest);
+    }
+    ss_progress progress = ss_progress_begin(r->command);
+    r->parts = ss_bpmd_frame_count(file);
+    for (int i = 0; i < r->parts; i++) {
+        check_frame(r, file, i);
+        ss_progress_tell(&progress, "checking frame", i + 1, r->parts);
+    }
+    ss_progress_end(&progress);
+    ss_bpmd_close(file);
+}
+
+static void check_problem(report *r, ss_fclib_kind kind)
+{
+    char place[64];
+    ss_error err;
+    snprintf(place, sizeof place, "/fclib_%s", ss_fclib_kind_name(kind));
+    ss_fclib *problem = ss_fclib_read(r->path, kind, &r->options->source.limits, &r->findings, &err);
+    if (problem)
+        ss_cone_check(problem->cone, place, &r->findings);
+    else
+        add_failure(r, place, &err);
+    ss_fclib_destroy(problem);
+}
+
+static void check_fclib(report *r)
+{
+    ss_fclib_kind kinds[3];
+    ss_error err;
+    r->parts = ss_fclib_kinds(r->path, kinds, &err);
+    if (r->parts < 0) add_failure(r, "/", &err);
+    for (int i = 0; i < r->parts; i++) check_problem(r, kinds[i]);
+}
+
+/* ---- telling ------------------------------------------------------------------------------------- */
+
+static bool is_good(const report *r)
+{
+    const size_t *count_of = r->findings.count_of;
+    return count_of[SS_FINDING_FAULT] == 0 && !(r->options->strict && count_of[SS_FINDING_WARNING] > 0);
+}
+
+static void put_findings(ss_json *json, ss_out *out, const char *key, const report *r, ss_finding_kind kind)
+{
+    ss_json_key(json, key);
+    ss_json_begin_array(json);
+    for (size_t i = 0; i < r->findings.count; i++) {
+        const ss_finding *finding = &r->findings.items[i];
+        if (finding->kind != kind) continue;
+        ss_json_begin_object(json);
+        ss_json_key(json, "place"), ss_json_string(json, finding->place);
+        ss_json_key(json, "message"), ss_json_string(json, finding->message);
+        ss_json_end_object(json);
+        ss_out_drain(out);
+    }
+    ss_json_end_array(json);
+}
+
+static void put_count(ss_json *json, const char *key, size_t count)
+{
+    ss_json_key(json, key);
+    ss_json_integer(json, (long long)count);
+}
+
+static void print_json(const report *r)
+{
+    ss_out *out = r->command->out;
+    ss_json json = {.text = &out->text};
+    bool fclib = r->format && strcmp(r->format, "fclib") == 0;
+    ss_json_begin_object(&json);
+    ss_json_key(&json, "file"), ss_json_string(&json, r->path);
+    ss_json_key(&json, "format"), ss_json_string(&json, r->format);
+    ss_json_key(&json, "ok"), ss_json_bool(&json, is_good(r));
+    put_findings(&json, out, "faults", r, SS_FINDING_FAULT);
+    put_findings(&json, out, "warnings", r, SS_FINDING_WARNING);
+    put_findings(&json, out, "repairs", r, SS_FINDING_REPAIR);
+    ss_json_key(&json, "counts");
+    ss_json_begin_object(&json);
+    put_count(&json, fclib ? "problems" : "frames", r->parts > 0 ? (size_t)r->parts : 0);
+    put_count(&json, "faults", r->findings.count_of[SS_FINDING_FAULT]);
+    put_count(&json, "warnings", r->findings.count_of[SS_FINDING_WARNING]);
+    put_count(&json, "repairs", r->findings.count_of[SS_FINDING_REPAIR]);
+    ss_json_end_object(&json);
+    ss_json_end_object(&json);
+    ss_text_append(&out->text, "\n");
+}
+
+static void print_kind(const report *r, ss_finding_kind kind, ss_style style)
+{
+    ss_out *out = r->command->out;
+    size_t listed = 0;
+    for (size_t i = 0; i < r->findings.count && ss_out_drain(out); i++) {
+        const ss_finding *finding = &r->findings.items[i];
+        if (finding->kind != kind) continue;
+        ss_text_appendf(&out->text, "%s%-8s%s ", ss_out_style(out, style), ss_finding_kind_name(kind),
+                        ss_out_style(out, SS_STYLE_PLAIN));
+        ss_text_append_clean(&out->text, finding->place);
+        ss_text_append(&out->text, ": ");
+        ss_text_append_clean(&out->text, finding->message);
+        ss_text_append(&out->text, "\n");
+        listed++;
+    }
+    if (listed < r->findings.count_of[kind])
+        ss_text_appendf(&out->text, "%-8s ... and %zu more (--max-findings 0 lists all)\n",
+                        ss_finding_kind_name(kind), r->findings.count_of[kind] - listed);
+}
+
+static void append_count(ss_text *text, size_t count, const char *noun)
+{
+    ss_text_appendf(text, ", %zu %s%s", count, noun, count == 1 ? "" : "s");
+}
+
+static void print_text(const report *r)
+{
+    ss_out *out = r->command->out;
+    ss_text *text = &out->text;
+    print_kind(r, SS_FINDING_FAULT, SS_STYLE_BAD);
+    print_kind(r, SS_FINDING_WARNING, SS_STYLE_DOUBT);
+    print_kind(r, SS_FINDING_REPAIR, SS_STYLE_PLAIN);
+    ss_text_append_clean(text, r->path);
+    ss_text_appendf(text, ": %s%s%s", ss_out_style(out, is_good(r) ? SS_STYLE_GOOD : SS_STYLE_BAD),
+                    is_good(r) ? "good" : "not good", ss_out_style(out, SS_STYLE_PLAIN));
+    if (r->format)
+        append_count(text, r->parts > 0 ? (size_t)r->parts : 0,
+                     strcmp(r->format, "fclib") == 0 ? "problem" : "frame");
+    append_count(text, r->findings.count_of[SS_FINDING_FAULT], "fault");
+    append_count(text, r->findings.count_of[SS_FINDING_WARNING], "warning");
+    append_count(text, r->findings.count_of[SS_FINDING_REPAIR], "repair");
+    ss_text_append(text, "\n");
+}
+
+static int run_check(const ss_command *command)
+{
+    const check_options *options = command->options;
+    report r = {.command = command, .options = options, .path = command->arguments[0]};
+    r.findings.limit = (size_t)options->max_findings;
+    ss_error err;
+    ss_format format;
+    if (!ss_format_of_file(r.path, &format, &err)) {
+        add_failure(&r, "/", &err);
+    } else {
+        r.format = format == SS_FORMAT_BPMD ? "bpmd" : "fclib";
+        (format == SS_FORMAT_BPMD ? check_bpmd : check_fclib)(&r);
+    }
+    if (options->json)
+        print_json(&r);
+    else
+        print_text(&r);
+    if (!is_good(&r) && r.exit_code < SS_EXIT_INPUT) r.exit_code = SS_EXIT_INPUT;
+    command->out->text.out_of_memory |= r.findings.out_of_memory;
+    ss_findings_free(&r.findings);
+    return r.exit_code;
+}
+
+static const ss_option table[] = {
+    {.name = "json",
+     .type = SS_OPTION_BOOL,
+     .offset = offsetof(check_options, json),
+     .help = "Print one JSON object."},
+    {.name = "strict",
+     .type = SS_OPTION_BOOL,
+     .offset = offsetof(check_options, strict),
+     .help = "Warnings count like faults."},
+    {.name = "max_findings",
+     .type = SS_OPTION_INT,
+     .offset = offsetof(check_options, max_findings),
+     .default_value = "1000",
+     .max = 1e9,
+     .help = "List at most so many findings of each kind; all are counted. 0 lists all."},
+    {0}};
+
+static const ss_option_group groups[] = {
+    {"Options", table, 0}, SS_SOURCE_GROUPS(check_options, source), SS_COMMON_GROUP};
+
+static const ss_example examples[] = {
+    {"check stack.h5", "every fault with its place; exit code 3 when there is one"},
+    {"check stack.h5 --strict --json", "for a script that accepts no doubtful file either"},
+    {0}};
+
+const ss_verb ss_verb_check = {
+    .name = "check",
+    .summary = "find every fault in a file, by path and index",
+    .arguments = "FILE",
+    .description =
+        "Reads all of FILE, BPMD or FCLIB, and lists what is wrong, what is doubtful, and which known "
+        "defects of the "
+        "program that wrote it were undone while reading.\n\n"
+        "A fault is data that no solver must get: a mass that is not positive, a normal that is not of unit "
+        "length, a "
+        "pair that names no body, an array of the wrong size. A warning is data that can be used but "
+        "deserves a look. "
+        "A repair was done in memory; the file itself is never changed (stickslip convert writes a repaired "
+        "copy).\n\n"
+        "The exit code is 0 when there is no fault and 3 when there is one, or when a part cannot be read.",
+    .examples = examples,
+    .groups = groups,
+    .options_size = sizeof(check_options),
+    .reads_files = true,
+    .run = run_check,
+};

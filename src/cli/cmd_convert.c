@@ -1,0 +1,239 @@
+#include "cli/convert.h"
+
+#include <string.h>
+
+bool ss_convert_is_bpmd(const ss_conversion *conversion)
+{
+    return conversion->to == SS_TARGET_BPMD || conversion->to == SS_TARGET_BPMD_FLAT;
+}
+
+void ss_convert_note_file(ss_conversion *conversion, const char *path)
+{
+    conversion->files++;
+    ss_text_clear(&conversion->last_file);
+    ss_text_append(&conversion->last_file, path);
+    if (conversion->options->json) ss_json_string(&conversion->json, path);
+    ss_out_drain(conversion->command->out);
+}
+
+/* ---- the result as JSON -------------------------------------------------------------------------- */
+
+static const char *target_name(ss_target to)
+{
+    static const char *const names[] = {"", "bpmd", "bpmd-flat", "fclib-local", "fclib-global", "mtx"};
+    return names[to];
+}
+
+static void begin_json(ss_conversion *c)
+{
+    ss_json *json = &c->json;
+    json->text = &c->command->out->text;
+    ss_json_begin_object(json);
+    ss_json_key(json, "input"), ss_json_string(json, c->in);
+    ss_json_key(json, "output"), ss_json_string(json, c->out);
+    ss_json_key(json, "to"), ss_json_string(json, target_name(c->to));
+    ss_json_key(json, "files");
+    ss_json_begin_array(json);
+}
+
+static void end_json(ss_conversion *c)
+{
+    ss_json *json = &c->json;
+    ss_json_end_array(json);
+    ss_json_key(json, "frames"), ss_json_integer(json, c->frames);
+    ss_refused_json(json, &c->refused);
+    ss_tally_json(json, "losses", &c->tally, SS_FINDING_LOSS);
+    ss_tally_json(json, "repairs", &c->tally, SS_FINDING_REPAIR);
+    ss_tally_json(json, "warnings", &c->tally, SS_FINDING_WARNING);
+    ss_json_end_object(json);
+    ss_text_append(json->text, "\n");
+}
+
+/* ---- the run ------------------------------------------------------------------------------------- */
+
+static bool ends_with(const char *text, const char *end)
+{
+    size_t length = strlen(text), end_length = strlen(end);
+    return length > end_length && strcmp(text + length - end_length, end) == 0;
+}
+
+static bool choose_target(ss_conversion *c, ss_error *err)
+{
+    c->to = (ss_target)c->options->to;
+    if (c->to == SS_TARGET_BY_NAME && ends_with(c->out, ".mtx")) c->to = SS_TARGET_MTX;
+    if (c->to == SS_TARGET_BY_NAME)
+        return ss_fail(err, SS_ERROR_USAGE,
+                       "convert: --to is missing: bpmd, bpmd-flat, fclib-local, fclib-global or mtx");
+    return true;
+}
+
+/* Options that belong to another target are a mistake, not a wish to be ignored. */
+static bool check_options(const ss_conversion *c, ss_error *err)
+{
+    const ss_convert_options *options = c->options;
+    bool local = c->to == SS_TARGET_FCLIB_LOCAL || (c->to == SS_TARGET_MTX && options->local);
+    if (options->append && !ss_convert_is_bpmd(c))
+        return ss_fail(err, SS_ERROR_USAGE, "convert: --append is for BPMD; an FCLIB file holds one problem");
+    if (options->local && c->to != SS_TARGET_MTX)
+        return ss_fail(err, SS_ERROR_USAGE,
+                       "convert: --local is for --to mtx; there is also --to fclib-local");
+    if (options->eliminate && !local)
+        return ss_fail(err, SS_ERROR_USAGE,
+                       "convert: --eliminate needs --to fclib-local, or --to mtx --local");
+    return true;
+}
+
+static bool check_format_options(const ss_conversion *c, ss_format format, ss_error *err)
+{
+    if (format == SS_FORMAT_FCLIB && (c->options->frame || c->options->solver))
+        return ss_fail(err, SS_ERROR_USAGE, "convert: --%s is for BPMD files; %s is an FCLIB file",
+                       c->options->frame ? "frame" : "solver", c->in);
+    if (format == SS_FORMAT_BPMD && c->options->problem)
+        return ss_fail(err, SS_ERROR_USAGE, "convert: --problem is for FCLIB files; %s is a BPMD file",
+                       c->in);
+    return true;
+}
+
+static void tell(const ss_conversion *c)
+{
+    ss_tally_say(c->command, "repaired", &c->tally, SS_FINDING_REPAIR);
+    ss_tally_say(c->command, "warning", &c->tally, SS_FINDING_WARNING);
+    ss_tally_say(c->command, "lost", &c->tally, SS_FINDING_LOSS);
+    if (c->files == 0)
+        ss_complain("stickslip: %s: nothing written", c->in);
+    else if (c->files == 1 && c->frames > 1)
+        ss_command_say(c->command, "wrote %s: %d frames", ss_text_get(&c->last_file), c->frames);
+    else if (c->files == 1)
+        ss_command_say(c->command, "wrote %s", ss_text_get(&c->last_file));
+    else
+        ss_command_say(c->command, "wrote %d problems to %s", c->files, c->out);
+}
+
+static int convert(ss_conversion *c, ss_format format, ss_error *err)
+{
+    c->refused = (ss_refused){.file = c->in, .done = "converted", .list.limit = 10000};
+    if (c->options->json) begin_json(c);
+    bool through = (format == SS_FORMAT_BPMD ? ss_convert_frames : ss_convert_problem)(c, err);
+    if (c->options->json) end_json(c);
+    if (through) tell(c);
+    c->command->out->text.out_of_memory |= c->tally.out_of_memory || c->refused.list.out_of_memory;
+    ss_tally_free(&c->tally);
+    ss_findings_free(&c->refused.list);
+    ss_text_free(&c->last_file);
+    return through ? c->refused.exit_code : ss_report(err);
+}
+
+static int run_convert(const ss_command *command)
+{
+    ss_conversion c = {.command = command,
+                       .options = command->options,
+                       .in = command->arguments[0],
+                       .out = command->arguments[1]};
+    ss_error err = {0};
+    ss_format format;
+    if (!choose_target(&c, &err) || !check_options(&c, &err) ||
+        !ss_source_check_target(command, c.out, &err) || !ss_format_of_file(c.in, &format, &err) ||
+        !check_format_options(&c, format, &err))
+        return ss_report(&err);
+    return convert(&c, format, &err);
+}
+
+/* ---- the verb ------------------------------------------------------------------------------------ */
+
+static const ss_option table[] = {
+    {.name = "to",
+     .type = SS_OPTION_CHOICE,
+     .offset = offsetof(ss_convert_options, to),
+     .default_value = "auto",
+     .choices = "auto|bpmd|bpmd-flat|fclib-local|fclib-global|mtx",
+     .help = "What to write. auto takes mtx when OUT ends in .mtx and asks otherwise."},
+    {.name = "frame",
+     .type = SS_OPTION_TEXT,
+     .offset = offsetof(ss_convert_options, frame),
+     .value_name = "PATH|N|A:B|all",
+     .help = "BPMD input: only this frame, by its path or its number, counted from 0; or frames A to B-1. "
+             "Without "
+             "it, all."},
+    {.name = "append",
+     .type = SS_OPTION_BOOL,
+     .offset = offsetof(ss_convert_options, append),
+     .help = "BPMD output: keep what OUT holds and add to it, instead of replacing it."},
+    {.name = "solver",
+     .type = SS_OPTION_TEXT,
+     .offset = offsetof(ss_convert_options, solver),
+     .value_name = "NAME",
+     .help = "BPMD to FCLIB: whose stored result becomes the solution. Without it, the only one there is."},
+    {.name = "local",
+     .type = SS_OPTION_BOOL,
+     .offset = offsetof(ss_convert_options, local),
+     .help = "With mtx: reduce to contact space (W, q) before writing; otherwise M, H, f are written."},
+    {.name = "eliminate",
+     .type = SS_OPTION_BOOL,
+     .offset = offsetof(ss_convert_options, eliminate),
+     .help = "With a local problem: solve for the joints as well, so that only contacts are left. Needs "
+             "joints that "
+             "are independent of each other."},
+    {.name = "problem",
+     .type = SS_OPTION_CHOICE,
+     .offset = offsetof(ss_convert_options, problem),
+     .default_value = "auto",
+     .choices = SS_PROBLEM_CHOICES,
+     .help = "FCLIB input: which problem. auto takes the only one there is."},
+    {.name = "h",
+     .type = SS_OPTION_REAL,
+     .offset = offsetof(ss_convert_options, h),
+     .default_value = "1",
+     .min = 1e-12,
+     .max = 1e6,
+     .value_name = "SECONDS",
+     .help =
+         "FCLIB to BPMD: the time step, which FCLIB does not store; gaps are h times the stored velocities."},
+    {.name = "json",
+     .type = SS_OPTION_BOOL,
+     .offset = offsetof(ss_convert_options, json),
+     .help = "Print what was written, refused and lost as one JSON object."},
+    {0}};
+
+static const ss_option_group groups[] = {
+    {"Options", table, 0},
+    {"From frames to problems", ss_cone_option_table, offsetof(ss_convert_options, cone)},
+    SS_SOURCE_GROUPS(ss_convert_options, source),
+    SS_COMMON_GROUP};
+
+static const ss_example examples[] = {
+    {"convert gazebo.h5 clean.h5 --to bpmd", "a copy in the canonical layout, known defects undone"},
+    {"convert stack.h5 problem.hdf5 --to fclib-global --frame 3", "one frame as an FCLIB problem"},
+    {"convert stack.h5 problems --to fclib-local", "every frame, one file each, into the directory problems"},
+    {"convert stack.h5 w.mtx --frame 0 --local", "W, q and mu as Matrix Market files: w_W.mtx, w_q.mtx ..."},
+    {"convert global.hdf5 local.hdf5 --to fclib-local --eliminate", "the Delassus form without joints"},
+    {"convert boxes.hdf5 boxes.h5 --to bpmd --h 0.005", "a rigid body problem back to a frame"},
+    {0}};
+
+const ss_verb ss_verb_convert = {
+    .name = "convert",
+    .summary = "write a file in another format",
+    .arguments = "IN OUT",
+    .description =
+        "IN is a BPMD or FCLIB file. OUT is written beside its final place and renamed at the end, so that "
+        "nothing "
+        "half-done is left behind; an existing OUT is replaced. OUT must not be IN.\n\n"
+        "BPMD to BPMD keeps frames, manifests and stored results; numbers that need no repair stay the same "
+        "bit for "
+        "bit. bpmd-flat is the layout of the authors' own tools, without manifest.\n\n"
+        "BPMD to FCLIB or mtx makes one problem of each frame. One frame (the only one, or the one chosen "
+        "with "
+        "--frame) goes to OUT; several go to the directory OUT, made when missing, as <frame>.hdf5. Matrix "
+        "Market "
+        "output is one file per matrix and vector: OUT without .mtx is the beginning of their names.\n\n"
+        "FCLIB to FCLIB brings a global problem to the local form. FCLIB to BPMD works for rigid bodies in "
+        "the world "
+        "frame only, and says why when it does not.\n\n"
+        "What the new format cannot hold is listed as lost. A frame with faults is not converted: its first "
+        "fault is "
+        "told, the other frames go on, and the exit code is 3.",
+    .examples = examples,
+    .groups = groups,
+    .options_size = sizeof(ss_convert_options),
+    .reads_files = true,
+    .run = run_convert,
+};

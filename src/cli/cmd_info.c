@@ -1,0 +1,118 @@
+#include "cli/info.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+void ss_info_item(ss_out *out, const char *name, const char *format, ...)
+{
+    char value[2048];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(value, sizeof value, format, arguments);
+    va_end(arguments);
+    ss_text_appendf(&out->text, "  %-16s ", name);
+    ss_text_append_clean(&out->text, value);
+    ss_text_append(&out->text, "\n");
+}
+
+void ss_info_words(ss_out *out, const char *name, const char *words)
+{
+    static const char blanks[] = " \t\r\n";
+    if (!words) return;
+    words += strspn(words, blanks);
+    size_t length = strlen(words);
+    while (length > 0 && strchr(blanks, words[length - 1])) length--;
+    if (length > 0) ss_info_item(out, name, "%.*s", (int)length, words);
+}
+
+void ss_info_heading(ss_out *out, const char *format, ...)
+{
+    char title[1024];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(title, sizeof title, format, arguments);
+    va_end(arguments);
+    ss_text_append(&out->text, ss_out_style(out, SS_STYLE_HEADING));
+    ss_text_append_clean(&out->text, title);
+    ss_text_appendf(&out->text, "%s\n", ss_out_style(out, SS_STYLE_PLAIN));
+}
+
+void ss_info_known_real(ss_json *json, const char *key, double value)
+{
+    ss_json_key(json, key);
+    if (isnan(value))
+        ss_json_null(json);
+    else
+        ss_json_real(json, value);
+}
+
+static int run_info(const ss_command *command)
+{
+    const ss_info_options *options = command->options;
+    ss_error err = {0};
+    ss_format format;
+    if (!ss_format_of_file(command->arguments[0], &format, &err)) return ss_report(&err);
+    int code = format == SS_FORMAT_BPMD ? ss_info_bpmd(command, options, &err)
+                                        : ss_info_fclib(command, options, &err);
+    return err.code ? ss_report(&err) : code;
+}
+
+static const ss_option table[] = {
+    {.name = "json",
+     .type = SS_OPTION_BOOL,
+     .offset = offsetof(ss_info_options, json),
+     .help = "Print one JSON object. Infinite numbers are the texts \"inf\" and \"-inf\"; all numbers read "
+             "back as "
+             "the same bits."},
+    {.name = "frame",
+     .type = SS_OPTION_TEXT,
+     .offset = offsetof(ss_info_options, frame),
+     .value_name = "PATH|N",
+     .help = "Only this frame of a BPMD file: its path in the file, or its number, counted from 0."},
+    {.name = "full",
+     .type = SS_OPTION_BOOL,
+     .offset = offsetof(ss_info_options, full),
+     .help = "Print every number: all arrays of the frame chosen with --frame, or all vectors and matrices "
+             "of FCLIB "
+             "problems."},
+    {.name = "all",
+     .type = SS_OPTION_BOOL,
+     .offset = offsetof(ss_info_options, all),
+     .help = "List every frame; normally a long table is shortened (--json is always complete)."},
+    {0}};
+
+static const ss_option_group groups[] = {
+    {"Options", table, 0}, SS_SOURCE_GROUPS(ss_info_options, source), SS_COMMON_GROUP};
+
+static const ss_example examples[] = {
+    {"info stack.h5", "what the file holds, frame by frame"},
+    {"info stack.h5 --json", "the same for a program, with all frames"},
+    {"info stack.h5 --frame 3", "one frame in more detail"},
+    {"info stack.h5 --frame /mbs_frame000004 --full --json", "every array of that frame"},
+    {"info problem.hdf5", "an FCLIB problem, and whether its stored solution is one"},
+    {0}};
+
+const ss_verb ss_verb_info = {
+    .name = "info",
+    .summary = "show what is in a file",
+    .arguments = "FILE",
+    .description = "FILE is a BPMD file (frames: bodies, joints, contacts) or an FCLIB file (matrices of one "
+                   "problem); which of "
+                   "the two is seen from its contents.\n\n"
+                   "Of a BPMD file the simulations with their manifests are shown, and for each frame its "
+                   "size, time step, mass, "
+                   "kinetic energy and gaps. Bodies that are asleep are not counted. Known defects of the "
+                   "programs that wrote "
+                   "the file are undone while reading; what was undone is listed under Repairs.\n\n"
+                   "Of an FCLIB file each problem is shown with its sizes. A stored solution is judged by "
+                   "residuals that are "
+                   "computed anew, because many published files hold one that is none.\n\n"
+                   "A frame that cannot be read is listed with the reason, the others are still shown, and "
+                   "the exit code is 3.",
+    .examples = examples,
+    .groups = groups,
+    .options_size = sizeof(ss_info_options),
+    .reads_files = true,
+    .run = run_info,
+};

@@ -1,0 +1,53 @@
+/* cli/convert.h - the parts of `stickslip convert`. */
+#ifndef SS_CLI_CONVERT_H
+#define SS_CLI_CONVERT_H
+
+#include "cli/source.h"
+
+typedef enum ss_target {
+    SS_TARGET_BY_NAME, /* .mtx means mtx */
+    SS_TARGET_BPMD,
+    SS_TARGET_BPMD_FLAT,
+    SS_TARGET_FCLIB_LOCAL,
+    SS_TARGET_FCLIB_GLOBAL,
+    SS_TARGET_MTX,
+} ss_target;
+
+typedef struct ss_convert_options {
+    ss_common_options common;
+    int to;            /* ss_target */
+    const char *frame; /* path, number or "all" */
+    bool append, eliminate, local, json;
+    double h;           /* s, for FCLIB to BPMD */
+    const char *solver; /* whose stored result becomes /solution */
+    int problem;        /* 0 = the only one, else 1 + ss_fclib_kind */
+    ss_cone_options cone;
+    ss_source_options source;
+} ss_convert_options;
+
+typedef struct ss_conversion {
+    const ss_command *command;
+    const ss_convert_options *options;
+    const char *in, *out;
+    ss_target to;
+    ss_json json;       /* used with --json: the result, written as it comes about */
+    ss_tally tally;     /* losses, repairs, warnings over all frames */
+    ss_refused refused; /* what was not converted, and why */
+    int files, frames;  /* written */
+    ss_text last_file;  /* its name */
+} ss_conversion;
+
+/* BPMD to anything, FCLIB to anything. False with err when the run has to stop; what is wrong with one
+ * frame only goes to `refused` and the run goes on. */
+bool ss_convert_frames(ss_conversion *conversion, ss_error *err);
+bool ss_convert_problem(ss_conversion *conversion, ss_error *err);
+
+/* ---- used by both -------------------------------------------------------------------------------- */
+
+bool ss_convert_is_bpmd(const ss_conversion *conversion); /* the target */
+void ss_convert_note_file(ss_conversion *conversion, const char *path);
+/* Writes a problem as FCLIB or Matrix Market, reduced to the local form where that is wanted; `path` as
+ * given by the user. The problem may be changed on the way. */
+bool ss_convert_write_problem(ss_conversion *conversion, ss_fclib *problem, const char *path, ss_error *err);
+
+#endif

@@ -1,0 +1,299 @@
+/* `stickslip convert` from BPMD: frame by frame. */
+#include "cli/convert.h"
+
+#include "cli/guard.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+typedef struct job {
+    ss_conversion *conversion;
+    ss_bpmd *file;
+    int begin, end; /* frames that were asked for */
+    ss_progress progress;
+} job;
+
+typedef struct frame_at {
+    int index;
+    char place[256];
+    ss_frame *frame;
+} frame_at;
+
+/* ---- reading ------------------------------------------------------------------------------------- */
+
+/* Reads and checks a frame. False, with the reason noted, when it must not be converted. */
+static bool read_frame(job *j, int index, frame_at *at)
+{
+    ss_error err;
+    *at = (frame_at){.index = index};
+    ss_bpmd_frame_path(j->file, index, at->place, sizeof at->place);
+    at->frame = ss_source_read_frame(j->file, index, at->place, &j->conversion->tally, &err);
+    if (!at->frame) ss_refuse(&j->conversion->refused, at->place, &err);
+    ss_progress_tell(&j->progress, "converting frame", index - j->begin + 1, j->end - j->begin);
+    return at->frame != NULL;
+}
+
+static void note(job *j, const frame_at *at, ss_finding_kind kind, const char *place, const char *message)
+{
+    ss_findings one = {0};
+    ss_findings_add(&one, kind, place, "%s", message);
+    ss_tally_add(&j->conversion->tally, &one, at->place, at->index);
+    ss_findings_free(&one);
+}
+
+/* ---- to BPMD ------------------------------------------------------------------------------------- */
+
+static bool copy_results(job *j, ss_writer *writer, const frame_at *at, ss_error *err)
+{
+    ss_error trouble;
+    int count = ss_bpmd_result_count(j->file, at->index, &trouble);
+    if (count < 0) ss_refuse(&j->conversion->refused, at->place, &trouble);
+    for (int i = 0; i < count; i++) {
+        ss_result result = {0};
+        bool read = ss_bpmd_result(j->file, at->index, i, &result, &trouble), written = true;
+        if (read)
+            written = ss_writer_result(writer, &result, err);
+        else
+            ss_refuse(&j->conversion->refused, at->place, &trouble);
+        ss_result_free(&result);
+        if (!written) return false;
+    }
+    return true;
+}
+
+static bool begin_simulation(job *j, ss_writer *writer, int simulation, ss_error *err)
+{
+    ss_manifest manifest = {0};
+    ss_error trouble;
+    bool has_manifest = ss_bpmd_manifest(j->file, simulation, &manifest, &trouble);
+    if (!has_manifest)
+        ss_refuse(&j->conversion->refused, ss_bpmd_simulation_path(j->file, simulation), &trouble);
+    if (j->conversion->to == SS_TARGET_BPMD_FLAT &&
+        (manifest.toolkit || manifest.title || manifest.description))
+        note(j, &(frame_at){.index = -1 - simulation}, SS_FINDING_LOSS,
+             ss_bpmd_simulation_path(j->file, simulation),
+             "the manifest, which the flat layout has no place for");
+    bool begun = ss_writer_simulation(writer, has_manifest ? &manifest : NULL, err);
+    ss_manifest_free(&manifest);
+    return begun;
+}
+
+static bool copy_frame(job *j, ss_writer *writer, int index, int *simulation, ss_error *err)
+{
+    frame_at at;
+    int own = ss_bpmd_frame_simulation(j->file, index);
+    if (!read_frame(j, index, &at)) return true;
+    bool copied = own == *simulation || begin_simulation(j, writer, own, err);
+    *simulation = own;
+    copied = copied && ss_writer_frame(writer, at.frame, err) && copy_results(j, writer, &at, err);
+    ss_frame_destroy(at.frame);
+    j->conversion->frames += copied;
+    return copied;
+}
+
+static bool to_bpmd(job *j, ss_error *err)
+{
+    ss_conversion *c = j->conversion;
+    ss_layout layout = c->to == SS_TARGET_BPMD ? SS_LAYOUT_CANONICAL : SS_LAYOUT_FLAT;
+    ss_writer *writer = ss_writer_open(c->out, layout, c->options->append, err);
+    bool going_on = writer != NULL;
+    int simulation = -1;
+    for (int i = j->begin; i < j->end && going_on && !ss_guard_interrupted(); i++)
+        going_on = copy_frame(j, writer, i, &simulation, err);
+    if (!going_on || c->frames == 0 || ss_guard_interrupted()) {
+        ss_writer_discard(writer);
+        return going_on;
+    }
+    if (!ss_writer_close(writer, err)) return false;
+    ss_convert_note_file(c, c->out);
+    return true;
+}
+
+/* ---- to a problem: which stored result goes along ------------------------------------------------ */
+
+/* Reads results until the wanted one is found. True with answer = NULL when there is none. */
+static void choose_result(job *j, const frame_at *at, ss_result *chosen)
+{
+    const char *wanted = j->conversion->options->solver;
+    ss_error trouble;
+    int candidates = 0, count = ss_bpmd_result_count(j->file, at->index, &trouble);
+    for (int i = 0; i < count; i++) {
+        ss_result result = {0};
+        if (!ss_bpmd_result(j->file, at->index, i, &result, &trouble)) continue;
+        bool fits = result.answer && (!wanted || strcmp(wanted, result.solver) == 0);
+        candidates += fits;
+        if (fits && candidates == 1) {
+            *chosen = result;
+            continue;
+        }
+        note(j, at, SS_FINDING_LOSS, "solver_data", "results of other solvers, and histories");
+        ss_result_free(&result);
+    }
+    if (candidates > 1) {
+        note(j, at, SS_FINDING_WARNING, "solver_data",
+             "several results; choose the one to store with --solver NAME");
+        ss_result_free(chosen);
+        *chosen = (ss_result){0};
+    } else if (wanted && candidates == 0) {
+        note(j, at, SS_FINDING_WARNING, "solver_data", "no result of the solver named by --solver");
+    }
+}
+
+static bool add_solution(job *j, const frame_at *at, ss_fclib *problem, ss_error *err)
+{
+    ss_result result = {0};
+    choose_result(j, at, &result);
+    bool added = true;
+    if (result.answer) {
+        added = ss_cone_point_from_answer(at->frame, &j->conversion->options->cone, problem->cone,
+                                          result.answer, &problem->solution, err);
+        problem->has_solution = added;
+    }
+    ss_result_free(&result);
+    return added;
+}
+
+/* ---- to a problem: what it says about itself ----------------------------------------------------- */
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static char *take(ss_text *text)
+{
+    if (text->out_of_memory) return NULL;
+    return text->data;
+}
+
+static bool describe(job *j, const frame_at *at, ss_fclib_info *info, ss_error *err)
+{
+    const ss_frame *frame = at->frame;
+    int simulation = ss_bpmd_frame_simulation(j->file, at->index);
+    ss_manifest manifest = {0};
+    ss_text title = {0}, description = {0}, math = {0};
+    ss_error ignored;
+    char model[400];
+    ss_bpmd_manifest(j->file, simulation, &manifest, &ignored);
+    ss_options_print(ss_cone_option_table, &j->conversion->options->cone, model, sizeof model);
+    if (manifest.toolkit) ss_text_appendf(&title, "%s ", manifest.toolkit);
+    ss_text_append(&title, base_name(at->place));
+    ss_text_appendf(&description, "file %s, simulation %s, frame %s, h = %.17g s, %s",
+                    base_name(j->conversion->in), ss_bpmd_simulation_path(j->file, simulation), at->place,
+                    frame->h, model);
+    ss_text_appendf(&math, "bodies %d, contacts %d, constraint rows %d", ss_frame_summarise(frame).bodies,
+                    frame->contacts.count, frame->constraints.row_count);
+    ss_manifest_free(&manifest);
+    *info = (ss_fclib_info){take(&title), take(&description), take(&math)};
+    return (info->title && info->description && info->math_info) ||
+           ss_fail(err, SS_ERROR_RESOURCES, "out of memory");
+}
+
+/* ---- to a problem: where it goes ----------------------------------------------------------------- */
+
+static bool is_directory(const char *path)
+{
+    struct stat status;
+    size_t length = strlen(path);
+    return (length && path[length - 1] == '/') || (stat(path, &status) == 0 && S_ISDIR(status.st_mode));
+}
+
+static bool looks_like_file(const char *path)
+{
+    const char *dot = strrchr(base_name(path), '.');
+    return dot && (strcmp(dot, ".h5") == 0 || strcmp(dot, ".hdf5") == 0 || strcmp(dot, ".mtx") == 0);
+}
+
+static bool check_out(const job *j, ss_error *err)
+{
+    const ss_conversion *c = j->conversion;
+    bool directory = is_directory(c->out);
+    if (ss_convert_is_bpmd(c))
+        return !directory || ss_fail(err, SS_ERROR_USAGE, "convert: %s is a directory", c->out);
+    if (j->end - j->begin > 1 && !directory && looks_like_file(c->out))
+        return ss_fail(err, SS_ERROR_USAGE,
+                       "convert: %s has %d frames: OUT must be a directory, or choose one with --frame N",
+                       c->in, j->end - j->begin);
+    return true;
+}
+
+/* OUT itself for one frame; a file named after the frame in the directory OUT for several. */
+static bool name_target(const job *j, const frame_at *at, ss_text *path, ss_error *err)
+{
+    const ss_conversion *c = j->conversion;
+    size_t length = strlen(c->out);
+    ss_text_append(path, c->out);
+    if (j->end - j->begin > 1 || is_directory(c->out)) {
+        if (mkdir(c->out, 0777) != 0 && errno != EEXIST)
+            return ss_fail(err, SS_ERROR_RESOURCES, "%s: cannot make the directory: %s", c->out,
+                           strerror(errno));
+        ss_text_append(path, c->out[length - 1] == '/' ? "" : "/");
+        const char *simulation =
+            ss_bpmd_simulation_path(j->file, ss_bpmd_frame_simulation(j->file, at->index));
+        if (ss_bpmd_simulation_count(j->file) > 1 && simulation[1])
+            ss_text_appendf(path, "%s_", base_name(simulation));
+        ss_text_appendf(path, "%s%s", base_name(at->place), c->to == SS_TARGET_MTX ? "" : ".hdf5");
+    }
+    return !path->out_of_memory || ss_fail(err, SS_ERROR_RESOURCES, "out of memory");
+}
+
+/* ---- to a problem -------------------------------------------------------------------------------- */
+
+static ss_fclib *make_problem(job *j, const frame_at *at, ss_error *err)
+{
+    ss_findings losses = {0};
+    ss_fclib *problem = ss_allocate(1, sizeof *problem);
+    if (!problem) {
+        ss_fail(err, SS_ERROR_RESOURCES, "out of memory");
+        return NULL;
+    }
+    problem->cone = ss_cone_from_frame(at->frame, &j->conversion->options->cone, at->place, &losses, err);
+    ss_tally_add(&j->conversion->tally, &losses, at->place, at->index);
+    ss_findings_free(&losses);
+    if (problem->cone && describe(j, at, &problem->info, err) && add_solution(j, at, problem, err))
+        return problem;
+    ss_fclib_destroy(problem);
+    return NULL;
+}
+
+/* What is wrong with one frame is noted; lack of room, or an OUT that cannot be, ends the run. */
+static bool make_and_write(job *j, const frame_at *at, ss_error *err)
+{
+    ss_text path = {0};
+    ss_fclib *problem = make_problem(j, at, err);
+    bool written = problem && name_target(j, at, &path, err) &&
+                   ss_convert_write_problem(j->conversion, problem, ss_text_get(&path), err);
+    j->conversion->frames += written;
+    ss_text_free(&path);
+    ss_fclib_destroy(problem);
+    return written;
+}
+
+static bool to_problems(job *j, ss_error *err)
+{
+    for (int i = j->begin; i < j->end && !ss_guard_interrupted(); i++) {
+        frame_at at;
+        if (!read_frame(j, i, &at)) continue;
+        bool written = make_and_write(j, &at, err);
+        ss_frame_destroy(at.frame);
+        if (!written && err->code != SS_ERROR_INPUT) return false;
+        if (!written) ss_refuse(&j->conversion->refused, at.place, err);
+    }
+    return true;
+}
+
+bool ss_convert_frames(ss_conversion *conversion, ss_error *err)
+{
+    job j = {.conversion = conversion, .progress = ss_progress_begin(conversion->command)};
+    const ss_source_options *source = &conversion->options->source;
+    j.file = ss_bpmd_open(conversion->in, &source->limits, &source->read, err);
+    bool done =
+        j.file &&
+        ss_source_choose_frames(j.file, conversion->in, conversion->options->frame, &j.begin, &j.end, err) &&
+        check_out(&j, err) && (ss_convert_is_bpmd(conversion) ? to_bpmd : to_problems)(&j, err);
+    ss_progress_end(&j.progress);
+    ss_bpmd_close(j.file);
+    return done;
+}

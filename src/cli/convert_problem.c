@@ -1,0 +1,161 @@
+/* `stickslip convert` from FCLIB, and the writing of problems for both directions. */
+#include "cli/convert.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define WORTH_KEEPING 1e-2 /* largest relative residual of a stored solution that is carried over to BPMD */
+
+static void note(ss_conversion *c, ss_finding_kind kind, const char *place, const char *message)
+{
+    ss_findings one = {0};
+    ss_findings_add(&one, kind, place, "%s", message);
+    ss_tally_add(&c->tally, &one, "", 0);
+    ss_findings_free(&one);
+}
+
+/* ---- writing a problem --------------------------------------------------------------------------- */
+
+/* The local form has no velocities, and no equations either once these are eliminated. */
+static void reduce_point(ss_cone_point *point, bool eliminate)
+{
+    ss_release(point->v);
+    point->v = NULL;
+    if (!eliminate) return;
+    ss_release(point->l);
+    point->l = NULL;
+}
+
+static bool reduce(ss_conversion *c, ss_fclib *problem, ss_error *err)
+{
+    bool eliminate = c->options->eliminate;
+    ss_cone *local = ss_cone_to_local(problem->cone, eliminate, err);
+    if (!local) return ss_fail_in(err, "%s", c->in);
+    ss_cone_destroy(problem->cone);
+    problem->cone = local;
+    if (problem->has_solution) reduce_point(&problem->solution, eliminate);
+    for (int i = 0; i < problem->guess_count; i++) reduce_point(&problem->guesses[i], eliminate);
+    return true;
+}
+
+static bool bring_to_form(ss_conversion *c, ss_fclib *problem, ss_error *err)
+{
+    bool is_local = problem->cone->form == SS_CONE_LOCAL;
+    bool want_local = c->to == SS_TARGET_FCLIB_LOCAL || (c->to == SS_TARGET_MTX && c->options->local);
+    if (is_local && c->to == SS_TARGET_FCLIB_GLOBAL)
+        return ss_fail(err, SS_ERROR_INPUT,
+                       "%s: a local problem has no masses and no bodies to make a global one of", c->in);
+    if (is_local && c->options->eliminate && problem->cone->equations > 0)
+        return ss_fail(err, SS_ERROR_INPUT, "%s: --eliminate works on a global problem; this one is local",
+                       c->in);
+    return is_local || !want_local || reduce(c, problem, err);
+}
+
+/* "w.mtx" and "w" both stand for w_W.mtx, w_q.mtx and so on. */
+static bool write_matrix_market(ss_conversion *c, const ss_fclib *problem, const char *path, ss_error *err)
+{
+    ss_text prefix = {0};
+    size_t length = strlen(path);
+    if (length > 4 && strcmp(path + length - 4, ".mtx") == 0) length -= 4;
+    ss_text_append_bytes(&prefix, path, length);
+    if (problem->has_solution || problem->guess_count > 0)
+        note(c, SS_FINDING_LOSS, "", "stored solution and guesses, which Matrix Market output does not hold");
+    bool written = prefix.out_of_memory ? ss_fail(err, SS_ERROR_RESOURCES, "out of memory")
+                                        : ss_matrix_market_write(prefix.data, problem->cone, err);
+    ss_text_append(&prefix, "_*.mtx");
+    if (written) ss_convert_note_file(c, ss_text_get(&prefix));
+    ss_text_free(&prefix);
+    return written;
+}
+
+static bool write_fclib(ss_conversion *c, const ss_fclib *problem, const char *path, ss_error *err)
+{
+    if (!ss_fclib_write(path, problem, err)) return false;
+    ss_convert_note_file(c, path);
+    return true;
+}
+
+bool ss_convert_write_problem(ss_conversion *c, ss_fclib *problem, const char *path, ss_error *err)
+{
+    return ss_source_check_target(c->command, path, err) && bring_to_form(c, problem, err) &&
+           (c->to == SS_TARGET_MTX ? write_matrix_market : write_fclib)(c, problem, path, err);
+}
+
+/* ---- FCLIB to BPMD ------------------------------------------------------------------------------- */
+
+/* A stored solution becomes a result, unless it is far from being one. */
+static bool recover_solution(ss_conversion *c, const ss_fclib *problem, const ss_frame *frame,
+                             ss_result *result, ss_error *err)
+{
+    ss_cone_residual residual;
+    if (!problem->has_solution) return true;
+    if (!ss_cone_residual_of(problem->cone, &problem->solution, &residual, err)) return false;
+    if (!(residual.natural_map <= WORTH_KEEPING && residual.balance <= WORTH_KEEPING)) {
+        note(c, SS_FINDING_LOSS, "/solution", "the stored solution, which does not solve the problem");
+        return true;
+    }
+    result->solver = ss_text_copy("fclib");
+    result->answer = ss_cone_recover(frame, &c->options->cone, &problem->solution, err);
+    return result->answer != NULL;
+}
+
+static bool write_frame(ss_conversion *c, const ss_fclib *problem, const ss_frame *frame, ss_error *err)
+{
+    ss_layout layout = c->to == SS_TARGET_BPMD ? SS_LAYOUT_CANONICAL : SS_LAYOUT_FLAT;
+    char toolkit[100];
+    snprintf(toolkit, sizeof toolkit, "stickslip %s, from FCLIB", ss_version());
+    ss_manifest manifest = {.toolkit = toolkit,
+                            .title = problem->info.title,
+                            .description = problem->info.description,
+                            .gravity = {NAN, NAN, NAN}};
+    ss_result result = {.iterations = -1, .error = NAN, .seconds = NAN};
+    bool recovered = recover_solution(c, problem, frame, &result, err);
+    ss_writer *writer = recovered ? ss_writer_open(c->out, layout, c->options->append, err) : NULL;
+    bool written = writer && ss_writer_simulation(writer, &manifest, err) &&
+                   ss_writer_frame(writer, frame, err) &&
+                   (!result.answer || ss_writer_result(writer, &result, err));
+    ss_result_free(&result);
+    if (!written) {
+        ss_writer_discard(writer);
+        return false;
+    }
+    return ss_writer_close(writer, err);
+}
+
+static bool to_bpmd(ss_conversion *c, const ss_fclib *problem, ss_error *err)
+{
+    ss_findings findings = {0}, faults = {.limit = 1};
+    if (problem->cone->form == SS_CONE_LOCAL)
+        return ss_fail(err, SS_ERROR_INPUT,
+                       "%s: a local problem has no bodies, so no frame can be made of it", c->in);
+    ss_frame *frame = ss_frame_from_cone(problem->cone, c->options->h, &findings, err);
+    if (!frame) ss_fail_in(err, "%s: no frame of rigid bodies", c->in);
+    ss_tally_add(&c->tally, &findings, "", 0);
+    bool good = frame && ss_frame_check(frame, c->in, &faults);
+    if (frame && !good)
+        ss_fail(err, SS_ERROR_INPUT, "%s: %s", faults.count ? faults.items[0].place : c->in,
+                faults.count ? faults.items[0].message : "faulty");
+    bool written = good && write_frame(c, problem, frame, err);
+    if (written) {
+        c->frames = 1;
+        ss_convert_note_file(c, c->out);
+    }
+    ss_frame_destroy(frame);
+    ss_findings_free(&findings);
+    ss_findings_free(&faults);
+    return written;
+}
+
+/* ---- reading ------------------------------------------------------------------------------------- */
+
+bool ss_convert_problem(ss_conversion *c, ss_error *err)
+{
+    ss_fclib_kind kind = SS_FCLIB_LOCAL;
+    if (!ss_source_choose_problem(c->command, c->options->problem, &kind, err)) return false;
+    ss_fclib *problem = ss_source_read_problem(c->in, kind, &c->options->source.limits, &c->tally, err);
+    bool done = problem && (ss_convert_is_bpmd(c) ? to_bpmd(c, problem, err)
+                                                  : ss_convert_write_problem(c, problem, c->out, err));
+    ss_fclib_destroy(problem);
+    return done;
+}

@@ -1,0 +1,179 @@
+#include "cli/help.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#define COLUMNS 79
+#define OPTION_INDENT 6
+
+const char ss_program_summary[] = "frictional contact problems in multibody dynamics: make, solve, judge";
+
+const ss_meaning ss_exit_meanings[] = {
+    {"0", "done"},
+    {"1", "the run found the failures it was asked to look for"},
+    {"2", "usage: an unknown verb or option, or a value that makes no sense"},
+    {"3", "bad input: a file that cannot be read, or whose contents are wrong"},
+    {"4", "out of resources: memory, disk space, a set limit, or nobody reads the output"},
+    {0}};
+
+const ss_meaning ss_environment_meanings[] = {
+    {"NO_COLOR", "when set and not empty, output on a terminal is not coloured"},
+    {"SS_NO_GUARD",
+     "when 1, files are read in the program's own process, which helps debuggers and sanitizers; "
+     "normally a child process reads, so that a file that crashes the HDF5 library does no harm"},
+    {0}};
+
+/* ---- text in columns ----------------------------------------------------------------------------- */
+
+static void indent_by(ss_text *text, size_t columns)
+{
+    ss_text_appendf(text, "%*s", (int)columns, "");
+}
+
+/* Appends the words of one paragraph in lines of at most COLUMNS; `column` is where the cursor stands. */
+static void wrap(ss_text *text, const char *words, size_t length, size_t indent, size_t column)
+{
+    const char *end = words + length;
+    bool at_start = true;
+    while (words < end) {
+        size_t word = 0;
+        while (words + word < end && words[word] != ' ' && words[word] != '\n') word++;
+        if (!at_start && column + 1 + word > COLUMNS) {
+            ss_text_append(text, "\n");
+            indent_by(text, indent);
+            column = indent;
+        } else if (!at_start) {
+            ss_text_append(text, " ");
+            column++;
+        }
+        ss_text_append_bytes(text, words, word);
+        column += word;
+        words += word;
+        while (words < end && (*words == ' ' || *words == '\n')) words++;
+        at_start = false;
+    }
+    ss_text_append(text, "\n");
+}
+
+static void wrap_paragraphs(ss_text *text, const char *paragraphs)
+{
+    while (*paragraphs) {
+        const char *gap = strstr(paragraphs, "\n\n");
+        size_t length = gap ? (size_t)(gap - paragraphs) : strlen(paragraphs);
+        wrap(text, paragraphs, length, 0, 0);
+        ss_text_append(text, "\n");
+        paragraphs += length + (gap ? 2 : 0);
+    }
+}
+
+void ss_help_wrap(ss_text *text, const char *words, size_t indent)
+{
+    indent_by(text, indent);
+    wrap(text, words, strlen(words), indent, indent);
+}
+
+void ss_help_entry(ss_text *text, const char *name, size_t name_columns, const char *words)
+{
+    ss_text_appendf(text, "  %-*s  ", (int)name_columns, name);
+    wrap(text, words, strlen(words), name_columns + 4, name_columns + 4);
+}
+
+static void heading(ss_out *out, const char *title)
+{
+    ss_text_appendf(&out->text, "%s%s%s\n", ss_out_style(out, SS_STYLE_HEADING), title,
+                    ss_out_style(out, SS_STYLE_PLAIN));
+}
+
+/* ---- options ------------------------------------------------------------------------------------- */
+
+void ss_help_option_head(ss_text *text, const ss_option *option)
+{
+    char flag[64];
+    ss_option_flag(option, flag, sizeof flag);
+    if (option->letter) ss_text_appendf(text, "-%c, ", option->letter);
+    ss_text_appendf(text, "--%s", flag);
+    if (ss_option_value_name(option)) ss_text_appendf(text, " %s", ss_option_value_name(option));
+}
+
+void ss_help_option_words(ss_text *text, const ss_option *option)
+{
+    size_t length = strlen(option->help);
+    ss_text_append(text, option->help);
+    if (length && option->help[length - 1] != '.') ss_text_append(text, ".");
+    if (option->default_value && option->type != SS_OPTION_BOOL)
+        ss_text_appendf(text, " Default: %s.", option->default_value);
+}
+
+static void explain_option(ss_text *text, const ss_option *option)
+{
+    ss_text words = {0};
+    ss_text_append(text, "  ");
+    ss_help_option_head(text, option);
+    ss_text_append(text, "\n");
+    ss_help_option_words(&words, option);
+    ss_help_wrap(text, ss_text_get(&words), OPTION_INDENT);
+    ss_text_free(&words);
+}
+
+static void explain_options(ss_out *out, const ss_verb *verb)
+{
+    for (const ss_option_group *group = verb->groups; group->table; group++) {
+        if (group->title && group != verb->groups) ss_text_append(&out->text, "\n");
+        if (group->title) heading(out, group->title);
+        for (const ss_option *option = group->table; option->name; option++)
+            explain_option(&out->text, option);
+    }
+}
+
+/* ---- pages --------------------------------------------------------------------------------------- */
+
+void ss_help_verb(ss_out *out, const ss_verb *verb)
+{
+    ss_text_appendf(&out->text, "stickslip %s - %s\n\n", verb->name, verb->summary);
+    heading(out, "Usage");
+    ss_text_appendf(&out->text, "  stickslip %s%s%s [OPTION]...\n\n", verb->name, *verb->arguments ? " " : "",
+                    verb->arguments);
+    wrap_paragraphs(&out->text, verb->description);
+    explain_options(out, verb);
+    ss_text_append(&out->text, "\n");
+    heading(out, "Examples");
+    for (const ss_example *example = verb->examples; example->command; example++)
+        ss_text_appendf(&out->text, "  stickslip %s\n      %s\n", example->command, example->purpose);
+}
+
+static void list_verbs(ss_text *text)
+{
+    for (const ss_verb *const *verb = ss_verbs; *verb; verb++)
+        ss_help_entry(text, (*verb)->name, 12, (*verb)->summary);
+}
+
+void ss_help_program(ss_out *out)
+{
+    ss_text *text = &out->text;
+    ss_text_appendf(text, "stickslip - %s\n\n", ss_program_summary);
+    heading(out, "Usage");
+    ss_text_append(text, "  stickslip VERB [ARGUMENT]... [OPTION]...\n"
+                         "  stickslip VERB --help\n"
+                         "  stickslip --help | --version\n\n");
+    heading(out, "Verbs");
+    list_verbs(text);
+    ss_text_append(text,
+                   "\nResults go to standard output (--json: for programs), everything else to standard\n"
+                   "error (--quiet: only errors).\n\n");
+    heading(out, "Exit codes");
+    for (const ss_meaning *exit = ss_exit_meanings; exit->name; exit++)
+        ss_help_entry(text, exit->name, 12, exit->meaning);
+    ss_text_append(text, "\n");
+    heading(out, "Environment");
+    for (const ss_meaning *variable = ss_environment_meanings; variable->name; variable++)
+        ss_help_entry(text, variable->name, 12, variable->meaning);
+}
+
+void ss_help_verbs_on_stderr(void)
+{
+    ss_out out = ss_out_open(STDERR_FILENO);
+    ss_text_append(&out.text, "Verbs:\n");
+    list_verbs(&out.text);
+    ss_text_append(&out.text, "Try 'stickslip --help'.\n");
+    ss_out_finish(&out);
+}

@@ -1,0 +1,425 @@
+/* `stickslip info` on a BPMD file. All frames are read once, one at a time. */
+#include "cli/info.h"
+
+#include "cli/table.h"
+
+#include <math.h>
+#include <string.h>
+
+#define FIRST_SHOWN 10 /* frames of a long file in the table, unless --all */
+#define LAST_SHOWN 3
+
+typedef struct view {
+    const ss_command *command;
+    const ss_info_options *options;
+    ss_out *out;
+    ss_bpmd *file;
+    int begin, end; /* frames that were asked for */
+    ss_tally tally;
+    ss_findings unreadable; /* frames and manifests */
+    int dialect;            /* of all frames so far; -1 = none yet, SS_DIALECT_AUTO = they differ */
+    int exit_code;          /* the worst of all frames */
+} view;
+
+/* What is known of one frame. */
+typedef struct sight {
+    char path[256];
+    ss_frame *frame; /* NULL: could not be read, err says why */
+    ss_dialect dialect;
+    ss_frame_summary summary;
+    char **results;
+    int result_count;
+    ss_error err;
+} sight;
+
+static void note_failure(view *v, const char *place, const ss_error *err)
+{
+    int code = ss_error_exit_code(err->code);
+    if (code > v->exit_code) v->exit_code = code;
+    ss_findings_add(&v->unreadable, SS_FINDING_FAULT, place, "%s", err->message);
+}
+
+/* ---- reading one frame --------------------------------------------------------------------------- */
+
+static void read_result_names(view *v, int index, sight *s, ss_findings *findings)
+{
+    int count = ss_bpmd_result_count(v->file, index, &s->err);
+    if (count < 0) ss_findings_add(findings, SS_FINDING_WARNING, s->path, "%s", s->err.message);
+    if (count <= 0) return;
+    s->results = ss_allocate((size_t)count, sizeof *s->results);
+    for (int i = 0; s->results && i < count; i++) {
+        ss_result result = {0};
+        if (ss_bpmd_result(v->file, index, i, &result, &s->err)) {
+            s->results[s->result_count++] = result.solver;
+            result.solver = NULL;
+            ss_result_free(&result);
+        } else {
+            ss_findings_add(findings, SS_FINDING_WARNING, s->path, "a result cannot be read: %s",
+                            s->err.message);
+        }
+    }
+}
+
+static void see(view *v, int index, sight *s)
+{
+    *s = (sight){0};
+    ss_findings findings = {0};
+    ss_bpmd_frame_path(v->file, index, s->path, sizeof s->path);
+    s->frame = ss_bpmd_read(v->file, index, &findings, &s->err);
+    if (s->frame) {
+        s->summary = ss_frame_summarise(s->frame);
+        s->dialect = ss_bpmd_dialect(v->file, index, &s->err);
+        v->dialect = v->dialect == -1 || v->dialect == (int)s->dialect ? (int)s->dialect : SS_DIALECT_AUTO;
+        read_result_names(v, index, s, &findings);
+    } else {
+        note_failure(v, s->path, &s->err);
+    }
+    ss_tally_add(&v->tally, &findings, s->path, index);
+    ss_findings_free(&findings);
+}
+
+static void forget(sight *s)
+{
+    ss_frame_destroy(s->frame);
+    for (int i = 0; i < s->result_count; i++) ss_release(s->results[i]);
+    ss_release(s->results);
+}
+
+static const char *dialect_of_all(const view *v)
+{
+    if (v->dialect == -1) return NULL;
+    return v->dialect == SS_DIALECT_AUTO ? "mixed" : ss_dialect_name((ss_dialect)v->dialect);
+}
+
+static int dead_bodies(const sight *s)
+{
+    return s->frame->bodies.count - s->summary.bodies;
+}
+
+/* ---- JSON ---------------------------------------------------------------------------------------- */
+
+static void put_text(ss_json *json, const char *key, const char *value)
+{
+    ss_json_key(json, key);
+    ss_json_string(json, value);
+}
+
+static void put_integer(ss_json *json, const char *key, int value)
+{
+    ss_json_key(json, key);
+    ss_json_integer(json, value);
+}
+
+static int frames_of(const view *v, int simulation)
+{
+    int count = 0;
+    for (int i = 0; i < ss_bpmd_frame_count(v->file); i++)
+        count += ss_bpmd_frame_simulation(v->file, i) == simulation;
+    return count;
+}
+
+static void put_manifest(ss_json *json, const ss_manifest *manifest)
+{
+    put_text(json, "title", manifest->title);
+    put_text(json, "toolkit", manifest->toolkit);
+    put_text(json, "description", manifest->description);
+    put_text(json, "author", manifest->author);
+    put_text(json, "date", manifest->date);
+    put_text(json, "url", manifest->url);
+    put_text(json, "keywords", manifest->keywords);
+    ss_json_key(json, "gravity");
+    if (isnan(manifest->gravity[0]))
+        ss_json_null(json);
+    else
+        ss_json_reals(json, manifest->gravity, 3);
+    ss_json_key(json, "image");
+    if (manifest->image)
+        ss_json_integers(json, (int[]){manifest->image_width, manifest->image_height}, 2);
+    else
+        ss_json_null(json);
+}
+
+static void put_simulations(view *v, ss_json *json)
+{
+    ss_json_key(json, "simulations");
+    ss_json_begin_array(json);
+    for (int i = 0; i < ss_bpmd_simulation_count(v->file); i++) {
+        const char *path = ss_bpmd_simulation_path(v->file, i);
+        ss_manifest manifest = {0};
+        ss_error err;
+        ss_json_begin_object(json);
+        put_text(json, "path", path);
+        put_integer(json, "frames", frames_of(v, i));
+        if (ss_bpmd_manifest(v->file, i, &manifest, &err)) {
+            put_manifest(json, &manifest);
+        } else {
+            note_failure(v, path, &err);
+            put_text(json, "error", err.message);
+        }
+        ss_json_end_object(json);
+        ss_manifest_free(&manifest);
+    }
+    ss_json_end_array(json);
+}
+
+static void put_frame(ss_json *json, const sight *s)
+{
+    const ss_frame_summary *sum = &s->summary;
+    char hash[33];
+    ss_frame_hash(s->frame, hash);
+    put_text(json, "dialect", ss_dialect_name(s->dialect));
+    put_integer(json, "bodies", sum->bodies);
+    put_integer(json, "dead_bodies", dead_bodies(s));
+    put_integer(json, "constraints", sum->constraints);
+    put_integer(json, "rows", sum->rows);
+    put_integer(json, "contacts", sum->contacts);
+    ss_json_key(json, "h"), ss_json_real(json, s->frame->h);
+    ss_info_known_real(json, "time", s->frame->time);
+    ss_json_key(json, "total_mass"), ss_json_real(json, sum->total_mass);
+    ss_json_key(json, "kinetic_energy"), ss_json_real(json, sum->kinetic_energy);
+    ss_json_key(json, "momentum"), ss_json_reals(json, sum->momentum, 3);
+    ss_json_key(json, "sum_abs_gap"), ss_json_real(json, sum->sum_abs_gap);
+    ss_json_key(json, "max_penetration"), ss_json_real(json, sum->max_penetration);
+    put_text(json, "hash", hash);
+    ss_json_key(json, "results");
+    ss_json_begin_array(json);
+    for (int i = 0; i < s->result_count; i++) ss_json_string(json, s->results[i]);
+    ss_json_end_array(json);
+}
+
+static void print_json(view *v)
+{
+    ss_json json = {.text = &v->out->text};
+    ss_progress progress = ss_progress_begin(v->command);
+    ss_json_begin_object(&json);
+    put_text(&json, "format", "bpmd");
+    put_text(&json, "file", v->command->arguments[0]);
+    put_simulations(v, &json);
+    ss_json_key(&json, "frames");
+    ss_json_begin_array(&json);
+    for (int i = v->begin; i < v->end && ss_out_drain(v->out); i++) {
+        sight s;
+        see(v, i, &s);
+        ss_json_begin_object(&json);
+        put_text(&json, "path", s.path);
+        if (s.frame)
+            put_frame(&json, &s);
+        else
+            put_text(&json, "error", s.err.message);
+        ss_json_end_object(&json);
+        forget(&s);
+        ss_progress_tell(&progress, "reading frame", i + 1, v->end);
+    }
+    ss_json_end_array(&json);
+    put_text(&json, "dialect", dialect_of_all(v));
+    ss_tally_json(&json, "repairs", &v->tally, SS_FINDING_REPAIR);
+    ss_tally_json(&json, "warnings", &v->tally, SS_FINDING_WARNING);
+    ss_json_end_object(&json);
+    ss_text_append(&v->out->text, "\n");
+    ss_progress_end(&progress);
+}
+
+/* ---- text ---------------------------------------------------------------------------------------- */
+
+static void print_simulations(view *v)
+{
+    for (int i = 0; i < ss_bpmd_simulation_count(v->file); i++) {
+        const char *path = ss_bpmd_simulation_path(v->file, i);
+        ss_manifest m = {0};
+        ss_error err;
+        ss_text_append(&v->out->text, "\n");
+        ss_info_heading(v->out, "Simulation %s", path);
+        if (!ss_bpmd_manifest(v->file, i, &m, &err)) note_failure(v, path, &err);
+        ss_info_words(v->out, "title", m.title);
+        ss_info_words(v->out, "toolkit", m.toolkit);
+        ss_info_words(v->out, "description", m.description);
+        ss_info_words(v->out, "author", m.author);
+        ss_info_words(v->out, "date", m.date);
+        ss_info_words(v->out, "url", m.url);
+        ss_info_words(v->out, "keywords", m.keywords);
+        if (m.image) ss_info_item(v->out, "picture", "%d x %d pixels", m.image_width, m.image_height);
+        ss_info_item(v->out, "frames", "%d", frames_of(v, i));
+        ss_manifest_free(&m);
+    }
+}
+
+static void start_table(ss_table *table)
+{
+    static const char *const heads[] = {"frame",         "bodies",      "joints",    "rows",
+                                        "contacts",      "h [s]",       "mass [kg]", "kinetic [J]",
+                                        "sum |gap| [m]", "overlap [m]", "results"};
+    *table = (ss_table){.columns = sizeof heads / sizeof *heads, .left = 1};
+    for (int i = 0; i < table->columns; i++) ss_table_add(table, "%s", heads[i]);
+}
+
+static void add_results(ss_table *table, const sight *s)
+{
+    ss_text names = {0};
+    for (int i = 0; i < s->result_count; i++) ss_text_appendf(&names, "%s%s", i ? "," : "", s->results[i]);
+    ss_table_add(table, "%s", s->result_count ? ss_text_get(&names) : "-");
+    ss_text_free(&names);
+}
+
+static void add_frame(ss_table *table, const sight *s)
+{
+    const ss_frame_summary *sum = &s->summary;
+    ss_table_add(table, "%s", s->path);
+    if (!s->frame) {
+        ss_table_add(table, "unreadable");
+        for (int i = 2; i < table->columns; i++) ss_table_add(table, "-");
+        return;
+    }
+    ss_table_add(table, "%d", sum->bodies);
+    ss_table_add(table, "%d", sum->constraints);
+    ss_table_add(table, "%d", sum->rows);
+    ss_table_add(table, "%d", sum->contacts);
+    ss_table_add(table, "%g", s->frame->h);
+    ss_table_add(table, "%g", sum->total_mass);
+    ss_table_add(table, "%.4g", sum->kinetic_energy);
+    ss_table_add(table, "%.4g", sum->sum_abs_gap);
+    ss_table_add(table, "%.3g", sum->max_penetration);
+    add_results(table, s);
+}
+
+static void add_gap(ss_table *table, int left_out)
+{
+    ss_table_add(table, "... %d more", left_out);
+    for (int i = 1; i < table->columns; i++) ss_table_add(table, "%s", "");
+}
+
+static void read_frames(view *v, ss_table *table)
+{
+    ss_progress progress = ss_progress_begin(v->command);
+    int left_out = v->options->all ? 0 : v->end - v->begin - FIRST_SHOWN - LAST_SHOWN;
+    start_table(table);
+    for (int i = v->begin; i < v->end; i++) {
+        bool hidden = left_out > 1 && i >= v->begin + FIRST_SHOWN && i < v->end - LAST_SHOWN;
+        sight s;
+        see(v, i, &s);
+        if (!hidden) add_frame(table, &s);
+        if (hidden && i == v->begin + FIRST_SHOWN) add_gap(table, left_out);
+        forget(&s);
+        ss_progress_tell(&progress, "reading frame", i + 1, v->end);
+    }
+    ss_progress_end(&progress);
+}
+
+static void print_unreadable(view *v)
+{
+    if (v->unreadable.count_of[SS_FINDING_FAULT] == 0) return;
+    ss_text_append(&v->out->text, "\n");
+    ss_info_heading(v->out, "Unreadable");
+    for (size_t i = 0; i < v->unreadable.count; i++) {
+        ss_text_append(&v->out->text, "  ");
+        ss_text_append_clean(&v->out->text, v->unreadable.items[i].message);
+        ss_text_append(&v->out->text, "\n");
+    }
+}
+
+static void print_findings(view *v)
+{
+    print_unreadable(v);
+    ss_tally_print(v->out, "Repairs", &v->tally, SS_FINDING_REPAIR);
+    ss_tally_print(v->out, "Warnings", &v->tally, SS_FINDING_WARNING);
+}
+
+static void print_text(view *v)
+{
+    const char *dialect;
+    int frames = ss_bpmd_frame_count(v->file);
+    ss_table table;
+    read_frames(v, &table);
+    dialect = dialect_of_all(v);
+    ss_info_heading(v->out, "%s: BPMD, %d frame%s%s%s", v->command->arguments[0], frames,
+                    frames == 1 ? "" : "s", dialect ? ", dialect " : "", dialect ? dialect : "");
+    print_simulations(v);
+    ss_text_append(&v->out->text, "\n");
+    ss_table_print(&table, v->out);
+    print_findings(v);
+}
+
+/* ---- one frame ----------------------------------------------------------------------------------- */
+
+static void print_one(view *v, const sight *s)
+{
+    const ss_frame_summary *sum = &s->summary;
+    ss_out *out = v->out;
+    char hash[33];
+    ss_frame_hash(s->frame, hash);
+    ss_info_heading(out, "%s: %s", v->command->arguments[0], s->path);
+    ss_info_item(out, "dialect", "%s", ss_dialect_name(s->dialect));
+    ss_info_item(out, "step", "%g s", s->frame->h);
+    if (!isnan(s->frame->time)) ss_info_item(out, "time", "%g s", s->frame->time);
+    ss_info_item(out, "bodies", "%d live, %d asleep", sum->bodies, dead_bodies(s));
+    ss_info_item(out, "joints", "%d with %d rows", sum->constraints, sum->rows);
+    ss_info_item(out, "contacts", "%d", sum->contacts);
+    ss_info_item(out, "motion", "%s", ss_frame_is_planar(s->frame) ? "planar" : "spatial");
+    ss_info_item(out, "total mass", "%g kg", sum->total_mass);
+    ss_info_item(out, "kinetic energy", "%g J", sum->kinetic_energy);
+    ss_info_item(out, "momentum", "%g %g %g kg m/s", sum->momentum[0], sum->momentum[1], sum->momentum[2]);
+    ss_info_item(out, "sum of |gap|", "%g m", sum->sum_abs_gap);
+    ss_info_item(out, "largest overlap", "%g m", sum->max_penetration);
+    for (int i = 0; i < s->result_count; i++) ss_info_item(out, "result of", "%s", s->results[i]);
+    ss_info_item(out, "hash", "%s", hash);
+}
+
+static void print_frame(view *v)
+{
+    sight s;
+    see(v, v->begin, &s);
+    if (s.frame && v->options->json) {
+        ss_json json = {.text = &v->out->text};
+        ss_json_begin_object(&json);
+        ss_info_frame_json(&json, v->out, s.path, s.frame);
+        ss_tally_json(&json, "repairs", &v->tally, SS_FINDING_REPAIR);
+        ss_tally_json(&json, "warnings", &v->tally, SS_FINDING_WARNING);
+        ss_json_end_object(&json);
+        ss_text_append(&v->out->text, "\n");
+    } else if (s.frame) {
+        print_one(v, &s);
+        if (v->options->full) ss_info_frame_text(v->out, s.frame);
+        print_findings(v);
+    } else {
+        ss_report(&s.err);
+    }
+    forget(&s);
+}
+
+/* ---- all together -------------------------------------------------------------------------------- */
+
+static bool choose_frames(view *v, ss_error *err)
+{
+    const char *wanted = v->options->frame;
+    if (v->options->full && !wanted) return ss_fail(err, SS_ERROR_USAGE, "info: --full needs --frame PATH|N");
+    v->end = ss_bpmd_frame_count(v->file);
+    if (!wanted) return true;
+    v->begin = ss_bpmd_find_frame(v->file, wanted);
+    if (v->begin < 0)
+        return ss_fail(err, SS_ERROR_INPUT, "%s: no frame '%s'; the file has %d", v->command->arguments[0],
+                       wanted, v->end);
+    v->end = v->begin + 1;
+    return true;
+}
+
+static void answer(view *v)
+{
+    bool one = v->options->frame && (v->options->full || !v->options->json);
+    if (one)
+        print_frame(v);
+    else if (v->options->json)
+        print_json(v);
+    else
+        print_text(v);
+}
+
+int ss_info_bpmd(const ss_command *command, const ss_info_options *options, ss_error *err)
+{
+    view v = {.command = command, .options = options, .out = command->out, .dialect = -1};
+    v.file = ss_bpmd_open(command->arguments[0], &options->source.limits, &options->source.read, err);
+    if (v.file && choose_frames(&v, err)) answer(&v);
+    v.out->text.out_of_memory |= v.tally.out_of_memory || v.unreadable.out_of_memory;
+    ss_tally_free(&v.tally);
+    ss_findings_free(&v.unreadable);
+    ss_bpmd_close(v.file);
+    return v.exit_code;
+}

@@ -1,0 +1,125 @@
+#include "cli/output.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define DRAIN_BYTES ((size_t)1 << 16)
+
+static bool wants_colour(int fd)
+{
+    const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
+    return isatty(fd) && !(no_color && *no_color) && term && strcmp(term, "dumb") != 0;
+}
+
+ss_out ss_out_open(int fd)
+{
+    return (ss_out){.fd = fd, .colour = wants_colour(fd)};
+}
+
+/* 0, or the errno of the write that failed. */
+static int write_all(int fd, const char *bytes, size_t length)
+{
+    while (length > 0) {
+        ssize_t written = write(fd, bytes, length);
+        if (written < 0 && errno == EINTR) continue;
+        if (written < 0) return errno;
+        bytes += written;
+        length -= (size_t)written;
+    }
+    return 0;
+}
+
+static bool flush(ss_out *out)
+{
+    if (out->text.out_of_memory && !out->error) out->error = ENOMEM;
+    if (!out->error) out->error = write_all(out->fd, ss_text_get(&out->text), out->text.length);
+    ss_text_clear(&out->text);
+    return out->error == 0;
+}
+
+bool ss_out_drain(ss_out *out)
+{
+    if (out->text.length < DRAIN_BYTES && !out->text.out_of_memory) return out->error == 0;
+    return flush(out);
+}
+
+bool ss_out_finish(ss_out *out)
+{
+    bool written = flush(out);
+    ss_text_free(&out->text);
+    if (!written && out->error != EPIPE)
+        ss_complain("stickslip: cannot write to standard output: %s", strerror(out->error));
+    return written;
+}
+
+const char *ss_out_style(const ss_out *out, ss_style style)
+{
+    static const char *const escapes[] = {"\033[0m", "\033[1m", "\033[31m", "\033[33m", "\033[32m"};
+    return out->colour ? escapes[style] : "";
+}
+
+/* ---- text of strangers --------------------------------------------------------------------------- */
+
+/* Bytes of the printable UTF-8 character at s; 0 for control characters and for what is not UTF-8. */
+static size_t printable_length(const unsigned char *s)
+{
+    if (s[0] < 0x80) return s[0] >= 0x20 && s[0] != 0x7F;
+    size_t length = s[0] >= 0xC2 && s[0] <= 0xDF ? 2
+                    : (s[0] & 0xF0) == 0xE0      ? 3
+                    : (s[0] & 0xF8) == 0xF0      ? 4
+                                                 : 0;
+    for (size_t i = 1; i < length; i++)
+        if ((s[i] & 0xC0) != 0x80) return 0;
+    bool is_c1_control = s[0] == 0xC2 && s[1] < 0xA0;
+    return is_c1_control ? 0 : length;
+}
+
+void ss_text_append_clean(ss_text *text, const char *foreign)
+{
+    const unsigned char *s = (const unsigned char *)foreign;
+    while (*s) {
+        size_t length = printable_length(s);
+        if (length)
+            ss_text_append_bytes(text, (const char *)s, length);
+        else
+            ss_text_append(text, *s == '\n' || *s == '\t' ? " " : "?");
+        s += length ? length : 1;
+    }
+}
+
+size_t ss_text_columns(const char *text)
+{
+    size_t columns = 0;
+    for (; *text; text++) columns += (*text & 0xC0) != 0x80;
+    return columns;
+}
+
+/* ---- talk ---------------------------------------------------------------------------------------- */
+
+void ss_talk(const char *format, va_list arguments)
+{
+    char line[2048];
+    vsnprintf(line, sizeof line, format, arguments);
+    ss_text clean = {0};
+    ss_text_append_clean(&clean, line);
+    ss_text_append(&clean, "\n");
+    if (!clean.out_of_memory) write_all(STDERR_FILENO, clean.data, clean.length);
+    ss_text_free(&clean);
+}
+
+void ss_complain(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    ss_talk(format, arguments);
+    va_end(arguments);
+}
+
+int ss_report(const ss_error *err)
+{
+    ss_complain("stickslip: %s", err->message);
+    return ss_error_exit_code(err->code);
+}

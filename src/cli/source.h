@@ -1,0 +1,102 @@
+/* cli/source.h - what all verbs that read files share: their options, progress, and findings gathered over
+ * frames. */
+#ifndef SS_CLI_SOURCE_H
+#define SS_CLI_SOURCE_H
+
+#include "cli/verb.h"
+
+/* ---- options of reading -------------------------------------------------------------------------- */
+
+typedef struct ss_source_options {
+    double max_memory; /* MB, 0 = no limit */
+    ss_read_options read;
+    ss_limits limits;
+} ss_source_options;
+
+extern const ss_option ss_source_option_table[];
+#define SS_SOURCE_GROUPS(type, member)                                                            \
+    {"Reading options", ss_source_option_table, offsetof(type, member)},                          \
+        {NULL, ss_read_option_table, offsetof(type, member) + offsetof(ss_source_options, read)}, \
+    {                                                                                             \
+        NULL, ss_limits_table, offsetof(type, member) + offsetof(ss_source_options, limits)       \
+    }
+
+/* The value of --max-memory, 0 for verbs that read no files. */
+double ss_source_max_memory(const ss_command *command);
+
+/* The library's messages read "FILE: /place: what is wrong". Returns what follows the file name; when a
+ * place comes first it is copied to `place` and skipped as well, otherwise `place` is left as it is. */
+const char *ss_source_split(const char *message, const char *path, char *place, size_t size);
+
+/* Fails when `path` is the input file, by whatever name. */
+bool ss_source_check_target(const ss_command *command, const char *path, ss_error *err);
+
+/* ---- progress ------------------------------------------------------------------------------------ */
+
+/* A line on standard error that is overwritten; only on a terminal, only without --quiet, only after a
+ * second. */
+typedef struct ss_progress {
+    bool on, shown;
+    double next; /* clock time of the next sign of life */
+} ss_progress;
+ss_progress ss_progress_begin(const ss_command *command);
+void ss_progress_tell(ss_progress *progress, const char *what, int done, int total);
+void ss_progress_end(ss_progress *progress); /* wipes the line */
+
+/* ---- the same finding in many frames ------------------------------------------------------------- */
+
+/* Findings that differ only in frame and numbers count as one. */
+typedef struct ss_tally_item {
+    ss_finding_kind kind;
+    char *key;   /* what, with numbers taken out */
+    char *what;  /* place inside the frame and message, of the first one */
+    char *first; /* frame */
+    int frames, last_frame;
+} ss_tally_item;
+
+typedef struct ss_tally {
+    ss_tally_item *items;
+    size_t count, capacity;
+    bool out_of_memory;
+} ss_tally;
+
+/* `frame` is the frame's path ("" for a file without frames), `number` any number that is its own. */
+void ss_tally_add(ss_tally *tally, const ss_findings *findings, const char *frame, int number);
+void ss_tally_free(ss_tally *tally);
+/* Key and array: "repairs": [{"what", "frames", "first"}]. */
+void ss_tally_json(ss_json *json, const char *key, const ss_tally *tally, ss_finding_kind kind);
+/* A heading and a line for each, nothing when there are none. */
+void ss_tally_print(ss_out *out, const char *title, const ss_tally *tally, ss_finding_kind kind);
+/* The same as talk, one line each: "lost: ... (3 frames, first /mbs_frame000001)". */
+void ss_tally_say(const ss_command *command, const char *word, const ss_tally *tally, ss_finding_kind kind);
+
+/* ---- what is read, and what is refused ----------------------------------------------------------- */
+
+/* Frames or problems that were not worked on, and why: the others go on. */
+typedef struct ss_refused {
+    const char *file, *done; /* "converted": what did not happen to them */
+    ss_findings list;
+    int exit_code; /* the worst so far */
+} ss_refused;
+
+/* Tells it on standard error, but not a thousand times, and notes it. `around` is its place when the message
+ * does not begin with a better one. */
+void ss_refuse(ss_refused *refused, const char *around, const ss_error *err);
+/* Key and array: "refused": [{"place", "message"}]. */
+void ss_refused_json(ss_json *json, const ss_refused *refused);
+
+/* Which frames `wanted` means: a path, a number, a range A:B of numbers without B, "all" or NULL. */
+bool ss_source_choose_frames(const ss_bpmd *file, const char *path, const char *wanted, int *begin, int *end,
+                             ss_error *err);
+/* Reads and checks a frame. NULL when it must not be used: the message begins with the place of its first
+ * fault. What the reader has to say goes to the tally. */
+ss_frame *ss_source_read_frame(ss_bpmd *file, int index, const char *place, ss_tally *tally, ss_error *err);
+
+/* The choices of --problem, whose value is 0 or 1 + ss_fclib_kind. */
+#define SS_PROBLEM_CHOICES "auto|local|global|global_rolling"
+bool ss_source_choose_problem(const ss_command *command, int wanted, ss_fclib_kind *kind, ss_error *err);
+/* Reads and checks a problem. */
+ss_fclib *ss_source_read_problem(const char *path, ss_fclib_kind kind, const ss_limits *limits,
+                                 ss_tally *tally, ss_error *err);
+
+#endif

@@ -1,0 +1,91 @@
+/* What a simulation says about itself. RPI-sim writes /Manifest, we write manifest in each simulation; capitals
+ * do not matter, and a simulation without one has that of the root. Members we do not know are left alone. */
+#include "dataset/bpmd.h"
+
+#include <math.h>
+#include <string.h>
+#include <strings.h>
+
+static bool note_manifest(const char *name, void *context, ss_error *err)
+{
+    (void)err;
+    if (strcasecmp(name, "manifest") == 0) strcpy(context, name);
+    return true;
+}
+
+/* *place does not exist, without an error, when there is no manifest. */
+static bool enter_manifest(const ss_h5_group *group, ss_bpmd_place *place, ss_error *err)
+{
+    char name[16] = "";
+    *place = (ss_bpmd_place){0};
+    if (!ss_h5_each(group, note_manifest, name, err)) return false;
+    return !name[0] || !ss_h5_is_group(group, name) || ss_bpmd_enter(group, name, place, err);
+}
+
+static bool find_manifest(ss_bpmd *file, int simulation, ss_bpmd_place *place, ss_error *err)
+{
+    ss_h5_group group;
+    if (!ss_bpmd_enter_simulation(file, simulation, &group, err)) return false;
+    bool good = enter_manifest(&group, place, err);
+    ss_h5_leave_group(&group);
+    if (!good || place->exists) return good;
+    return enter_manifest(&file->root, place, err);
+}
+
+static bool read_text(const ss_bpmd_place *place, const char *name, char **text, ss_error *err)
+{
+    return !ss_bpmd_has(place, name) || ss_h5_read_text(&place->group, name, text, err);
+}
+
+static bool read_gravity(const ss_bpmd_place *place, double gravity[3], ss_error *err)
+{
+    return !ss_bpmd_has(place, "gravity") || ss_h5_read_exactly(&place->group, "gravity", 3, gravity, err);
+}
+
+static bool read_image(const ss_bpmd_place *place, ss_manifest *manifest, ss_error *err)
+{
+    uint64_t extent[3];
+    if (!ss_bpmd_has(place, "image")) return true;
+    if (!ss_h5_read_bytes(&place->group, "image", &manifest->image, extent, 3, err)) return false;
+    if (extent[2] != 3 || extent[0] == 0 || extent[1] == 0 || extent[0] > INT32_MAX || extent[1] > INT32_MAX)
+        return ss_fail(err, SS_ERROR_INPUT, "%s: %s/image: shape (%llu, %llu, %llu), expected (h, w, 3)",
+                       place->group.file, place->group.path, (unsigned long long)extent[0],
+                       (unsigned long long)extent[1], (unsigned long long)extent[2]);
+    manifest->image_height = (int)extent[0];
+    manifest->image_width = (int)extent[1];
+    return true;
+}
+
+static bool read_members(const ss_bpmd_place *place, ss_manifest *manifest, ss_error *err)
+{
+    return read_text(place, "toolkit", &manifest->toolkit, err) &&
+           read_text(place, "title", &manifest->title, err) &&
+           read_text(place, "description", &manifest->description, err) &&
+           read_text(place, "author", &manifest->author, err) &&
+           read_text(place, "date", &manifest->date, err) && read_text(place, "url", &manifest->url, err) &&
+           read_text(place, "keywords", &manifest->keywords, err) &&
+           read_gravity(place, manifest->gravity, err) && read_image(place, manifest, err);
+}
+
+static bool read_manifest(ss_bpmd *file, int simulation, ss_manifest *manifest, ss_error *err)
+{
+    if (simulation < 0 || simulation >= file->simulation_count)
+        return ss_fail(err, SS_ERROR_USAGE, "%s: simulation %d, but there are %d", file->name, simulation,
+                       file->simulation_count);
+    ss_bpmd_place place;
+    if (!find_manifest(file, simulation, &place, err)) return false;
+    bool good = !place.exists || read_members(&place, manifest, err);
+    ss_bpmd_leave(&place);
+    return good;
+}
+
+bool ss_bpmd_manifest(ss_bpmd *file, int simulation, ss_manifest *manifest, ss_error *err)
+{
+    *manifest = (ss_manifest){.gravity = {NAN, NAN, NAN}};
+    ss_h5_session session;
+    ss_h5_enter(&session);
+    bool good = read_manifest(file, simulation, manifest, err);
+    ss_h5_leave(&session);
+    if (!good) ss_manifest_free(manifest);
+    return good;
+}

@@ -1,0 +1,245 @@
+/* What solvers left beside a frame: solver_data/<solver>. Parts of an answer that the file leaves out while it
+ * has others are NaN: not known. */
+#include "dataset/bpmd.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { MOST_MEASURES = 1000 };
+
+/* ---- groups of solvers ------------------------------------------------------------------------------------- */
+
+/* The index-th group of solver_data, *count in all. With index < 0 nothing is entered. */
+static bool find_solver(const ss_bpmd_place *frame, int index, int *count, ss_bpmd_place *solver,
+                        ss_error *err)
+{
+    ss_bpmd_place results;
+    *count = 0;
+    if (!ss_bpmd_enter_member(frame, "solver_data", &results, err)) return false;
+    bool good = true;
+    for (int i = 0; good && results.exists && i < results.names.count; i++) {
+        const char *name = results.names.names[i];
+        if (!ss_h5_is_group(&results.group, name)) continue;
+        if ((*count)++ == index) good = ss_bpmd_enter(&results.group, name, solver, err);
+    }
+    ss_bpmd_leave(&results);
+    return good;
+}
+
+static int count_results(ss_bpmd *file, int frame, ss_error *err)
+{
+    ss_bpmd_place place;
+    int count;
+    if (frame < 0 || frame >= file->frame_count) {
+        ss_fail(err, SS_ERROR_USAGE, "%s: frame %d, but there are %d", file->name, frame, file->frame_count);
+        return -1;
+    }
+    if (!ss_bpmd_enter_frame(file, frame, &place, err)) return -1;
+    bool good = find_solver(&place, -1, &count, NULL, err);
+    ss_bpmd_leave(&place);
+    return good ? count : -1;
+}
+
+int ss_bpmd_result_count(ss_bpmd *file, int frame, ss_error *err)
+{
+    ss_h5_session session;
+    ss_h5_enter(&session);
+    int count = count_results(file, frame, err);
+    ss_h5_leave(&session);
+    return count;
+}
+
+/* ---- the answer --------------------------------------------------------------------------------------------- */
+
+/* Multipliers may be forces instead of impulses, if an attribute says so. */
+static bool find_factor(const ss_h5_group *group, const char *name, double h, double *factor, ss_error *err)
+{
+    char unit[16] = "impulse", path[SS_H5_PATH];
+    ss_h5_text_attribute_of(group, name, "unit", unit, sizeof unit);
+    *factor = strcmp(unit, "force") == 0 ? h : 1;
+    if (*factor == h || strcmp(unit, "impulse") == 0) return true;
+    ss_h5_join(group, name, path);
+    return ss_fail(err, SS_ERROR_INPUT, "%s: %s: the attribute unit is \"%s\", must be impulse or force",
+                   group->file, path, unit);
+}
+
+typedef struct part {
+    const char *name;
+    ss_bpmd_shape shape;
+    double *values; /* in the answer */
+    bool is_impulse;
+} part;
+
+static bool read_part(const ss_bpmd_place *solver, const part *p, double h, ss_error *err)
+{
+    size_t count = (size_t)p->shape.items * (size_t)p->shape.width;
+    if (count == 0) return true;
+    double *values, factor = 1;
+    if (!ss_bpmd_has(solver, p->name)) {
+        for (size_t i = 0; i < count; i++) p->values[i] = NAN;
+        return true;
+    }
+    if (p->is_impulse && !find_factor(&solver->group, p->name, h, &factor, err)) return false;
+    if (!ss_bpmd_read_items(&solver->group, p->name, &p->shape, &values, NULL, err)) return false;
+    for (size_t i = 0; i < count; i++) p->values[i] = factor == 1 ? values[i] : factor * values[i];
+    ss_release(values);
+    return true;
+}
+
+static bool has_answer(const ss_bpmd_place *solver)
+{
+    return ss_bpmd_has(solver, "velocities") || ss_bpmd_has(solver, "lambda") ||
+           ss_bpmd_has(solver, "normal") || ss_bpmd_has(solver, "tangent") || ss_bpmd_has(solver, "rolling");
+}
+
+static bool fill_answer(const ss_bpmd_place *solver, const ss_frame *sizes, ss_answer *answer, ss_error *err)
+{
+    uint64_t bodies = (uint64_t)sizes->bodies.count, rows = (uint64_t)sizes->constraints.row_count;
+    uint64_t contacts = (uint64_t)sizes->contacts.count;
+    double *rolling = answer->rolling ? answer->rolling[0] : NULL;
+    const part parts[] = {
+        {"velocities", {bodies, 6, 1, false, "bodies"}, answer->velocity[0], false},
+        {"lambda", {rows, 1, 1, false, "joint rows"}, answer->lambda, true},
+        {"normal", {contacts, 1, 1, false, "contacts"}, answer->normal, true},
+        {"tangent", {contacts, 3, 3, false, "contacts"}, answer->tangent[0], true},
+        {"rolling", {rolling ? contacts : 0, 3, 3, false, "contacts"}, rolling, true},
+    };
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
+        if (!read_part(solver, &parts[i], sizes->h, err)) return false;
+    return true;
+}
+
+/* The sizes of the frame and its step; nothing else of it is needed. */
+static bool measure_frame(ss_bpmd_stored *stored, ss_frame *sizes, ss_error *err)
+{
+    ss_bpmd_sizes found;
+    *sizes = (ss_frame){0};
+    if (!ss_bpmd_stored_count(stored, &found, err) || !ss_bpmd_timestep(stored, &sizes->h, err)) return false;
+    sizes->bodies.count = found.bodies;
+    sizes->constraints.row_count = found.rows;
+    sizes->contacts.count = found.contacts;
+    int limit = stored->file->limits.max_rows;
+    return found.rows <= limit ||
+           ss_bpmd_refuse(&stored->constraints.group, "rows", err,
+                          ": add up to %d equations, over the limit of %d (max_rows)", found.rows, limit);
+}
+
+static bool read_answer(ss_bpmd_stored *stored, const ss_bpmd_place *solver, ss_result *result, ss_error *err)
+{
+    if (!has_answer(solver)) return true;
+    ss_frame sizes;
+    if (!measure_frame(stored, &sizes, err)) return false;
+    result->answer = ss_answer_create(&sizes, ss_bpmd_has(solver, "rolling"), err);
+    return result->answer && fill_answer(solver, &sizes, result->answer, err);
+}
+
+/* ---- how the run went ------------------------------------------------------------------------------------------ */
+
+static bool count_numbers(const ss_bpmd_place *place, const char *name, const ss_h5_array *array,
+                          uint64_t *count, ss_error *err)
+{
+    if (!ss_bpmd_count_of(&place->group, name, array, count, err)) return false;
+    return *count <= INT32_MAX || ss_fail(err, SS_ERROR_RESOURCES, "%s: %s/%s: too long", place->group.file,
+                                          place->group.path, name);
+}
+
+static bool read_history(const ss_bpmd_place *solver, ss_result *result, ss_error *err)
+{
+    const char *name = ss_bpmd_has(solver, "errors")      ? "errors"
+                       : ss_bpmd_has(solver, "gs_errors") ? "gs_errors" // ODE's Gauss-Seidel
+                                                          : NULL;
+    ss_h5_array array;
+    uint64_t count;
+    if (!name) return true;
+    if (!ss_h5_read(&solver->group, name, &array, err)) return false;
+    bool good = count_numbers(solver, name, &array, &count, err);
+    if (good) {
+        result->errors = array.values;
+        result->error_count = (int)count;
+    } else {
+        ss_h5_array_free(&array);
+    }
+    return good;
+}
+
+static bool read_known(const ss_bpmd_place *solver, const char *name, double *value, ss_error *err)
+{
+    return !ss_bpmd_has(solver, name) || ss_h5_read_scalar(&solver->group, name, value, err);
+}
+
+static bool read_measure(const ss_bpmd_place *metrics, const char *name, ss_measure *measure, ss_error *err)
+{
+    ss_h5_array array;
+    uint64_t count;
+    if (!ss_h5_read(&metrics->group, name, &array, err)) return false;
+    if (!count_numbers(metrics, name, &array, &count, err)) {
+        ss_h5_array_free(&array);
+        return false;
+    }
+    *measure = (ss_measure){.name = ss_text_copy(name), .values = array.values, .count = (int)count};
+    return measure->name || ss_fail(err, SS_ERROR_RESOURCES, "%s: out of memory", metrics->group.file);
+}
+
+static bool read_measures(const ss_bpmd_place *solver, ss_result *result, ss_error *err)
+{
+    ss_bpmd_place metrics;
+    if (!ss_bpmd_enter_member(solver, "metrics", &metrics, err)) return false;
+    if (!metrics.exists) return true;
+    int count = metrics.names.count;
+    bool good = count <= MOST_MEASURES || ss_fail(err, SS_ERROR_RESOURCES, "%s: %s: more than %d members",
+                                                  metrics.group.file, metrics.group.path, MOST_MEASURES);
+    if (good) {
+        result->measures = ss_allocate((size_t)count, sizeof *result->measures);
+        good = result->measures || ss_fail(err, SS_ERROR_RESOURCES, "%s: out of memory", metrics.group.file);
+    }
+    for (int m = 0; good && m < count; m++) {
+        result->measure_count = m + 1; // counts the one being read, so that it is freed
+        good = read_measure(&metrics, metrics.names.names[m], &result->measures[m], err);
+    }
+    ss_bpmd_leave(&metrics);
+    return good;
+}
+
+static bool read_solver(ss_bpmd_stored *stored, const ss_bpmd_place *solver, ss_result *result, ss_error *err)
+{
+    const char *slash = strrchr(solver->group.path, '/');
+    result->solver = ss_text_copy(slash ? slash + 1 : solver->group.path);
+    if (!result->solver) return ss_fail(err, SS_ERROR_RESOURCES, "%s: out of memory", solver->group.file);
+    return read_answer(stored, solver, result, err) && read_history(solver, result, err) &&
+           (!ss_bpmd_has(solver, "iterations") ||
+            ss_h5_read_int(&solver->group, "iterations", &result->iterations, err)) &&
+           read_known(solver, "error", &result->error, err) &&
+           read_known(solver, "time", &result->seconds, err) && read_measures(solver, result, err);
+}
+
+static bool read_result(ss_bpmd *file, int frame, int index, ss_result *result, ss_error *err)
+{
+    ss_bpmd_stored stored;
+    ss_bpmd_place solver = {0};
+    int count;
+    if (frame < 0 || frame >= file->frame_count)
+        return ss_fail(err, SS_ERROR_USAGE, "%s: frame %d, but there are %d", file->name, frame,
+                       file->frame_count);
+    if (!ss_bpmd_stored_open(file, frame, &stored, err)) return false;
+    bool good = find_solver(&stored.place, index, &count, &solver, err);
+    if (good && !solver.exists)
+        good = ss_fail(err, SS_ERROR_USAGE, "%s: %s: result %d, but there are %d", file->name,
+                       stored.place.group.path, index, count);
+    if (good) ss_bpmd_tighten(&solver, file->limits.max_contacts, 3);
+    good = good && read_solver(&stored, &solver, result, err);
+    ss_bpmd_leave(&solver);
+    ss_bpmd_stored_close(&stored);
+    return good;
+}
+
+bool ss_bpmd_result(ss_bpmd *file, int frame, int index, ss_result *result, ss_error *err)
+{
+    *result = (ss_result){.iterations = -1, .error = NAN, .seconds = NAN};
+    ss_h5_session session;
+    ss_h5_enter(&session);
+    bool good = read_result(file, frame, index, result, err);
+    ss_h5_leave(&session);
+    if (!good) ss_result_free(result);
+    return good;
+}

@@ -1,0 +1,23 @@
+/* dataset/h5_disk.h - how HDF5 reaches the disk when we write.
+ *
+ * HDF5 does not survive a failed write: a file that cannot be flushed cannot be closed, and the leftovers
+ * crash the process when it ends (seen with 1.10). A full disk must not do that to the program we serve. So
+ * HDF5 writes through a driver of ours, which keeps the first failure to itself: HDF5 finishes in good order,
+ * and whoever owns the file asks for the trouble and throws the file away.
+ */
+#ifndef SS_DATASET_H5_DISK_H
+#define SS_DATASET_H5_DISK_H
+
+#include <hdf5.h>
+#include <stdbool.h>
+
+typedef struct ss_h5_disk {
+    int descriptor; /* open for reading and writing; the driver does not close it */
+    int trouble;    /* errno of the first write that failed; 0 = all went well */
+} ss_h5_disk;
+
+/* Makes an access list use the driver. The name given to H5Fcreate or H5Fopen then has no meaning, and `disk`
+ * must outlive the file. */
+bool ss_h5_disk_use(hid_t access, ss_h5_disk *disk);
+
+#endif

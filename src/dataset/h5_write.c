@@ -1,0 +1,312 @@
+#define _GNU_SOURCE
+#include "dataset/h5.h"
+#include "dataset/h5_disk.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static bool fail_write(const ss_h5_group *group, const char *name, ss_error *err)
+{
+    char path[SS_H5_PATH];
+    bool whole = ss_h5_join(group, name, path);
+    return ss_fail(err, SS_ERROR_RESOURCES, "%s: %s%s: cannot be written (does it exist already?)",
+                   group->file, path, whole ? "" : "...");
+}
+
+bool ss_h5_make_group(const ss_h5_group *parent, const char *name, ss_h5_group *group, ss_error *err)
+{
+    *group = (ss_h5_group){.id = -1, .file = parent->file, .max_bytes = parent->max_bytes};
+    if (!ss_h5_join(parent, name, group->path)) return fail_write(parent, name, err);
+    group->id = H5Gcreate2(parent->id, name, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    return group->id >= 0 || fail_write(parent, name, err);
+}
+
+static hid_t memory_type(ss_h5_type type)
+{
+    switch (type) {
+    case SS_H5_F64:
+        return H5T_NATIVE_DOUBLE;
+    case SS_H5_I32:
+        return H5T_NATIVE_INT32;
+    case SS_H5_U64:
+        return H5T_NATIVE_UINT64;
+    case SS_H5_U8:
+        break;
+    }
+    return H5T_NATIVE_UINT8;
+}
+
+static hid_t file_type(ss_h5_type type)
+{
+    switch (type) {
+    case SS_H5_F64:
+        return H5T_IEEE_F64LE;
+    case SS_H5_I32:
+        return H5T_STD_I32LE;
+    case SS_H5_U64:
+        return H5T_STD_U64LE;
+    case SS_H5_U8:
+        break;
+    }
+    return H5T_STD_U8LE;
+}
+
+bool ss_h5_write(const ss_h5_group *group, const char *name, ss_h5_type type, int rank,
+                 const uint64_t *extent, const void *values, ss_error *err)
+{
+    hsize_t dimensions[8];
+    bool empty = false;
+    for (int i = 0; i < rank; i++) {
+        dimensions[i] = extent[i];
+        empty = empty || extent[i] == 0;
+    }
+    hid_t space = rank == 0 ? H5Screate(H5S_SCALAR) : H5Screate_simple(rank, dimensions, NULL);
+    hid_t dataset =
+        H5Dcreate2(group->id, name, file_type(type), space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    bool good = dataset >= 0 &&
+                (empty || H5Dwrite(dataset, memory_type(type), H5S_ALL, H5S_ALL, H5P_DEFAULT, values) >= 0);
+    if (dataset >= 0) good = H5Dclose(dataset) >= 0 && good;
+    H5Sclose(space);
+    return good || fail_write(group, name, err);
+}
+
+bool ss_h5_write_table(const ss_h5_group *group, const char *name, ss_h5_type type, uint64_t rows,
+                       uint64_t columns, const void *values, ss_error *err)
+{
+    int rank = rows * columns == 1 ? 0 : 2;
+    return ss_h5_write(group, name, type, rank, (uint64_t[]){rows, columns}, values, err);
+}
+
+static hid_t text_type(const char *text)
+{
+    hid_t type = H5Tcopy(H5T_C_S1);
+    H5Tset_size(type, strlen(text) + 1);
+    H5Tset_strpad(type, H5T_STR_NULLTERM);
+    for (const char *c = text; *c; c++) {
+        if ((unsigned char)*c >= 0x80) {
+            H5Tset_cset(type, H5T_CSET_UTF8);
+            break;
+        }
+    }
+    return type;
+}
+
+bool ss_h5_write_text(const ss_h5_group *group, const char *name, const char *text, ss_error *err)
+{
+    hid_t type = text_type(text), space = H5Screate(H5S_SCALAR);
+    hid_t dataset = H5Dcreate2(group->id, name, type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    bool good = dataset >= 0 && H5Dwrite(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, text) >= 0;
+    if (dataset >= 0) good = H5Dclose(dataset) >= 0 && good;
+    H5Sclose(space);
+    H5Tclose(type);
+    return good || fail_write(group, name, err);
+}
+
+static bool write_attribute(hid_t object, const char *name, const char *text)
+{
+    hid_t type = text_type(text), space = H5Screate(H5S_SCALAR);
+    hid_t attribute = H5Acreate2(object, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
+    bool good = attribute >= 0 && H5Awrite(attribute, type, text) >= 0;
+    if (attribute >= 0) good = H5Aclose(attribute) >= 0 && good;
+    H5Sclose(space);
+    H5Tclose(type);
+    return good;
+}
+
+bool ss_h5_write_text_attribute(const ss_h5_group *group, const char *name, const char *text, ss_error *err)
+{
+    return write_attribute(group->id, name, text) || fail_write(group, name, err);
+}
+
+bool ss_h5_mark(const ss_h5_group *group, const char *dataset, const char *attribute, const char *text,
+                ss_error *err)
+{
+    hid_t id = H5Dopen2(group->id, dataset, H5P_DEFAULT);
+    bool good = id >= 0 && write_attribute(id, attribute, text);
+    if (id >= 0) H5Dclose(id);
+    return good || fail_write(group, dataset, err);
+}
+
+/* ---- replacing a file safely ------------------------------------------------------------------------ */
+
+static bool fail_system(const char *file, const char *what, ss_error *err)
+{
+    return ss_fail(err, SS_ERROR_RESOURCES, "%s: %s: %s", file, what, strerror(errno));
+}
+
+static bool copy_bytes(int from, int to)
+{
+    static const size_t whole = (size_t)1 << 30;
+    for (;;) {
+        ssize_t moved = copy_file_range(from, NULL, to, NULL, whole, 0);
+        if (moved == 0) return true;
+        if (moved < 0) break;
+    }
+    if (errno != EXDEV && errno != EINVAL && errno != ENOSYS && errno != EOPNOTSUPP) return false;
+    char buffer[1 << 16];
+    for (;;) {
+        ssize_t got = read(from, buffer, sizeof buffer);
+        if (got <= 0) return got == 0;
+        for (ssize_t done = 0; done < got;) {
+            ssize_t put = write(to, buffer + done, (size_t)(got - done));
+            if (put < 0) return false;
+            done += put;
+        }
+    }
+}
+
+/* Fills the temporary file with what the target holds; a target that does not exist yet is fine. */
+static bool copy_target(const char *target, int to, bool *copied, ss_error *err)
+{
+    *copied = false;
+    int from = open(target, O_RDONLY | O_CLOEXEC);
+    if (from < 0) return errno == ENOENT || fail_system(target, "cannot be read", err);
+    bool good = copy_bytes(from, to) || fail_system(target, "cannot be copied", err);
+    *copied = good;
+    close(from);
+    return good;
+}
+
+enum { NAME_ROOM = 40 };
+
+/* A name nobody has: process and attempt number. Leftovers of a killed process only cost an attempt. */
+static int create_beside(const char *target, char *name)
+{
+    for (int attempt = 0; attempt < 1000; attempt++) {
+        snprintf(name, strlen(target) + NAME_ROOM, "%s.%ld-%d.partial", target, (long)getpid(), attempt);
+        int descriptor = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (descriptor >= 0 || errno != EEXIST) return descriptor;
+    }
+    return -1;
+}
+
+/* The file that takes the place of another stays as readable as that one was. */
+static void keep_mode(int descriptor, const char *target)
+{
+    struct stat status;
+    if (stat(target, &status) == 0) (void)!fchmod(descriptor, status.st_mode & 0777);
+}
+
+static bool make_temporary(const char *target, bool copy_existing, ss_h5_output *output, bool *copied,
+                           ss_error *err)
+{
+    *copied = false;
+    output->target = ss_text_copy(target);
+    output->disk = ss_allocate(1, sizeof *output->disk);
+    if (output->disk) output->disk->descriptor = -1;
+    char *name = ss_allocate(strlen(target) + NAME_ROOM, 1);
+    if (!output->target || !output->disk || !name) {
+        ss_release(name);
+        return ss_fail(err, SS_ERROR_RESOURCES, "%s: out of memory", target);
+    }
+    output->disk->descriptor = create_beside(target, name);
+    if (output->disk->descriptor < 0) {
+        ss_release(name);
+        return fail_system(target, "cannot be created", err);
+    }
+    output->temporary = name;
+    keep_mode(output->disk->descriptor, target);
+    return !copy_existing || copy_target(target, output->disk->descriptor, copied, err);
+}
+
+static hid_t output_access(ss_h5_disk *disk)
+{
+    hid_t access = H5Pcreate(H5P_FILE_ACCESS);
+    H5Pset_fclose_degree(access, H5F_CLOSE_STRONG);
+    H5Pset_file_locking(access, false, true);
+    H5Pset_libver_bounds(access, H5F_LIBVER_EARLIEST, H5F_LIBVER_LATEST);
+    H5Pset_meta_block_size(access, 1 << 16); // many small objects: fewer, larger metadata writes
+    H5Pset_sieve_buf_size(access, 1);        // data sets are written whole
+    if (ss_h5_disk_use(access, disk)) return access;
+    H5Pclose(access);
+    return -1;
+}
+
+bool ss_h5_output_open(const char *target, bool copy_existing, double max_bytes, ss_h5_output *output,
+                       ss_error *err)
+{
+    *output = (ss_h5_output){.file_id = -1, .root = {.id = -1}};
+    bool copied;
+    bool good = make_temporary(target, copy_existing, output, &copied, err);
+    if (good) {
+        hid_t access = output_access(output->disk);
+        output->file_id = access < 0 ? -1
+                          : copied   ? H5Fopen(output->temporary, H5F_ACC_RDWR, access)
+                                     : H5Fcreate(output->temporary, H5F_ACC_TRUNC, H5P_DEFAULT, access);
+        if (access >= 0) H5Pclose(access);
+        good = output->file_id >= 0 ||
+               ss_fail(err, copied ? SS_ERROR_INPUT : SS_ERROR_RESOURCES, "%s: %s", target,
+                       copied ? "not an HDF5 file, cannot append to it" : "cannot be created");
+    }
+    if (good) {
+        output->root = (ss_h5_group){.id = H5Gopen2(output->file_id, "/", H5P_DEFAULT),
+                                     .file = output->target,
+                                     .max_bytes = max_bytes};
+        strcpy(output->root.path, "/");
+        good =
+            output->root.id >= 0 || ss_fail(err, SS_ERROR_INPUT, "%s: damaged, cannot append to it", target);
+    }
+    if (!good) ss_h5_output_discard(output);
+    return good;
+}
+
+/* Best effort: some file systems refuse it, and the file itself is safe already. */
+static void sync_directory_of(const char *path)
+{
+    char *directory = ss_text_copy(path);
+    if (!directory) return;
+    char *slash = strrchr(directory, '/');
+    if (slash) slash[slash == directory ? 1 : 0] = '\0';
+    int descriptor = open(slash ? directory : ".", O_RDONLY | O_CLOEXEC);
+    if (descriptor >= 0) {
+        (void)!fsync(descriptor);
+        close(descriptor);
+    }
+    ss_release(directory);
+}
+
+bool ss_h5_output_check(const ss_h5_output *output, ss_error *err)
+{
+    errno = output->disk->trouble;
+    return errno == 0 || fail_system(output->target, "cannot be written", err);
+}
+
+static void forget_output(ss_h5_output *output)
+{
+    if (output->disk && output->disk->descriptor >= 0) close(output->disk->descriptor);
+    ss_release(output->disk);
+    ss_release(output->target);
+    ss_release(output->temporary);
+    *output = (ss_h5_output){.file_id = -1, .root = {.id = -1}};
+}
+
+bool ss_h5_output_commit(ss_h5_output *output, ss_error *err)
+{
+    bool good = H5Fflush(output->file_id, H5F_SCOPE_GLOBAL) >= 0;
+    good = H5Fclose(output->file_id) >= 0 && good;
+    output->file_id = -1;
+    output->root.id = -1;
+    if (!good) ss_fail(err, SS_ERROR_RESOURCES, "%s: cannot be completed", output->target);
+    good = good && ss_h5_output_check(output, err);
+    if (good && (fsync(output->disk->descriptor) != 0 || rename(output->temporary, output->target) != 0))
+        good = fail_system(output->target, "cannot be written", err);
+    if (good) {
+        sync_directory_of(output->target);
+        forget_output(output);
+    } else {
+        ss_h5_output_discard(output);
+    }
+    return good;
+}
+
+void ss_h5_output_discard(ss_h5_output *output)
+{
+    if (output->file_id >= 0) H5Fclose(output->file_id);
+    if (output->temporary) unlink(output->temporary);
+    forget_output(output);
+}

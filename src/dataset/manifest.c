@@ -1,0 +1,30 @@
+/* What hangs on a frame or a simulation beside its arrays, and how it is freed. */
+#include <stickslip/dataset.h>
+
+void ss_manifest_free(ss_manifest *manifest)
+{
+    if (!manifest) return;
+    ss_release(manifest->toolkit);
+    ss_release(manifest->title);
+    ss_release(manifest->description);
+    ss_release(manifest->author);
+    ss_release(manifest->date);
+    ss_release(manifest->url);
+    ss_release(manifest->keywords);
+    ss_release(manifest->image);
+    *manifest = (ss_manifest){0};
+}
+
+void ss_result_free(ss_result *result)
+{
+    if (!result) return;
+    ss_release(result->solver);
+    ss_answer_destroy(result->answer);
+    ss_release(result->errors);
+    for (int m = 0; m < result->measure_count; m++) {
+        ss_release(result->measures[m].name);
+        ss_release(result->measures[m].values);
+    }
+    ss_release(result->measures);
+    *result = (ss_result){0};
+}

@@ -1,0 +1,435 @@
+/* Frames from another program: arrays that grow as bodies, joints and contacts arrive, then check and write.
+ */
+#include <stickslip/recorder.h>
+
+#include "dataset/writer.h"
+#include "frame/fields.h"
+#include "linalg/quat.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef struct recorded_result {
+    char *solver;
+    ss_answer answer; /* arrays of ours; NULL where not known */
+} recorded_result;
+
+struct ss_recorder {
+    ss_writer *writer;
+    char *path;
+    int begun_count; /* frames begun so far, refused ones included */
+    bool inside;     /* between begin and end */
+    ss_frame
+        frame; /* its counts say what was added; its arrays have room for more, and stay for the next frame */
+    int room[SS_PER_CONTACT + 1]; /* items that the arrays of a kind have room for */
+    bool has_tangents, has_restitution, has_rolling;
+    recorded_result *results;
+    int result_count, result_room;
+    ss_error trouble; /* the first one since begin; code SS_OK: none */
+};
+
+/* Keeps the first trouble. Returns false. */
+SS_PRINTF(3, 4)
+static bool refuse(ss_recorder *recorder, ss_error_code code, const char *format, ...)
+{
+    if (recorder->trouble.code != SS_OK) return false;
+    char text[sizeof recorder->trouble.message];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    return ss_fail(&recorder->trouble, code, "%s", text);
+}
+
+/* ---- growing arrays -------------------------------------------------------------------------------- */
+
+static bool is_recorded(const ss_field *field)
+{
+    static const char *const extras[] = {"t_u", "restitution", "mu_r"};
+    for (size_t i = 0; i < sizeof extras / sizeof extras[0]; i++)
+        if (strcmp(field->name, extras[i]) == 0) return true;
+    return !field->optional;
+}
+
+static bool grow_field(const ss_field *field, ss_frame *frame, int room)
+{
+    size_t item = (size_t)field->width * ss_field_element_size(field);
+    void *old = ss_field_data(field, frame), *grown = ss_allocate((size_t)room, item);
+    if (!grown) return false;
+    if (old) memcpy(grown, old, (size_t)ss_field_items(field, frame) * item);
+    ss_release(old);
+    memcpy((char *)frame + field->offset, &grown, sizeof grown);
+    return true;
+}
+
+static bool grow(ss_recorder *recorder, ss_field_per per, int needed)
+{
+    int doubled = recorder->room[per] > INT_MAX / 2 ? INT_MAX : 2 * recorder->room[per];
+    int room = needed > doubled ? needed : doubled;
+    if (room < 64) room = 64;
+    for (int f = 0; f < ss_field_count; f++)
+        if (ss_fields[f].per == per && is_recorded(&ss_fields[f]) &&
+            !grow_field(&ss_fields[f], &recorder->frame, room))
+            return refuse(recorder, SS_ERROR_RESOURCES, "no memory for %d items per frame", room);
+    recorder->room[per] = room;
+    return true;
+}
+
+/* Room for `more` items after the `count` that are there. */
+static bool make_room(ss_recorder *recorder, ss_field_per per, int count, int more)
+{
+    if (!recorder->inside) return refuse(recorder, SS_ERROR_USAGE, "something was added outside of a frame");
+    if (recorder->trouble.code != SS_OK) return false;
+    if (more > INT_MAX - count) return refuse(recorder, SS_ERROR_RESOURCES, "more than %d items", INT_MAX);
+    return count + more <= recorder->room[per] || grow(recorder, per, count + more);
+}
+
+/* ---- life ------------------------------------------------------------------------------------------ */
+
+ss_recorder *ss_recorder_open_as(const char *path, const ss_manifest *manifest, ss_layout layout, bool append,
+                                 ss_error *err)
+{
+    ss_recorder *recorder = ss_allocate(1, sizeof *recorder);
+    char *path_copy = ss_text_copy(path);
+    if (!recorder || !path_copy) {
+        ss_release(recorder);
+        ss_release(path_copy);
+        ss_fail(err, SS_ERROR_RESOURCES, "%s: out of memory", path);
+        return NULL;
+    }
+    recorder->path = path_copy;
+    recorder->writer = ss_writer_open(path, layout, append, err);
+    if (recorder->writer && ss_writer_simulation(recorder->writer, manifest, err)) return recorder;
+    ss_writer_discard(recorder->writer);
+    ss_release(path_copy);
+    ss_release(recorder);
+    return NULL;
+}
+
+ss_recorder *ss_recorder_open(const char *path, const char *toolkit, ss_error *err)
+{
+    ss_manifest manifest = {.gravity = {NAN, NAN, NAN}};
+    manifest.toolkit = ss_text_copy(toolkit);
+    if (toolkit && !manifest.toolkit) {
+        ss_fail(err, SS_ERROR_RESOURCES, "%s: out of memory", path);
+        return NULL;
+    }
+    ss_recorder *recorder = ss_recorder_open_as(path, &manifest, SS_LAYOUT_CANONICAL, false, err);
+    ss_manifest_free(&manifest);
+    return recorder;
+}
+
+static void forget_results(ss_recorder *recorder)
+{
+    for (int r = 0; r < recorder->result_count; r++) {
+        ss_answer *answer = &recorder->results[r].answer;
+        ss_release(recorder->results[r].solver);
+        ss_release(answer->velocity);
+        ss_release(answer->lambda);
+        ss_release(answer->normal);
+        ss_release(answer->tangent);
+    }
+    recorder->result_count = 0;
+}
+
+bool ss_recorder_close(ss_recorder *recorder, ss_error *err)
+{
+    if (!recorder) return true;
+    bool ok = ss_writer_close(recorder->writer, err);
+    forget_results(recorder);
+    ss_release(recorder->results);
+    for (int f = 0; f < ss_field_count; f++) ss_release(ss_field_data(&ss_fields[f], &recorder->frame));
+    ss_release(recorder->path);
+    ss_release(recorder);
+    return ok;
+}
+
+void ss_recorder_begin(ss_recorder *recorder, double time, double h)
+{
+    bool twice = recorder->inside;
+    ss_frame *frame = &recorder->frame;
+    frame->time = time;
+    frame->h = h;
+    frame->bodies.count = frame->contacts.count = 0;
+    frame->constraints.count = frame->constraints.row_count = 0;
+    recorder->has_tangents = recorder->has_restitution = recorder->has_rolling = false;
+    forget_results(recorder);
+    recorder->begun_count++;
+    recorder->inside = true;
+    if (twice) refuse(recorder, SS_ERROR_USAGE, "it was begun before the one before it was ended");
+}
+
+/* ---- bodies ---------------------------------------------------------------------------------------- */
+
+int ss_recorder_body(ss_recorder *recorder, double mass, const double position[3], const double quaternion[4],
+                     const double inertia[9], const double velocity[6], const double force[6])
+{
+    ss_bodies *bodies = &recorder->frame.bodies;
+    int b = bodies->count;
+    if (!make_room(recorder, SS_PER_BODY, b, 1)) return b;
+    if (!position || !quaternion || !inertia || !velocity || !force) {
+        refuse(recorder, SS_ERROR_USAGE, "body %d: an array is NULL", b);
+        return b;
+    }
+    bodies->mass[b] = mass;
+    memcpy(bodies->position[b], position, sizeof bodies->position[b]);
+    memcpy(bodies->quaternion[b], quaternion, sizeof bodies->quaternion[b]);
+    memcpy(bodies->inertia[b], inertia, sizeof bodies->inertia[b]);
+    memcpy(bodies->velocity[b], velocity, sizeof bodies->velocity[b]);
+    memcpy(bodies->force[b], force, sizeof bodies->force[b]);
+    bodies->id[b] = b + 1;
+    bodies->state[b] = 1;
+    bodies->count++;
+    return b;
+}
+
+/* R I R'. An unsymmetric tensor stays so, for the check of the frame to find. */
+static void rotate_inertia(const double quaternion[4], const double local[9], double world[9])
+{
+    ss_mat3 R = ss_quat_to_matrix(ss_quat_load(quaternion)), I = ss_mat3_load(local);
+    bool symmetric = local[1] == local[3] && local[2] == local[6] && local[5] == local[7];
+    ss_mat3 rotated = symmetric ? ss_mat3_rotate_tensor(R, I)
+                                : ss_mat3_multiply(ss_mat3_multiply(R, I), ss_mat3_transpose(R));
+    ss_mat3_store(rotated, world);
+}
+
+int ss_recorder_body_local(ss_recorder *recorder, double mass, const double position[3],
+                           const double quaternion[4], const double inertia[9], const double velocity[6],
+                           const double force[6])
+{
+    double world[9];
+    if (quaternion && inertia) rotate_inertia(quaternion, inertia, world);
+    return ss_recorder_body(recorder, mass, position, quaternion, quaternion && inertia ? world : NULL,
+                            velocity, force);
+}
+
+/* ---- joints and contacts --------------------------------------------------------------------------- */
+
+static void copy_rows(ss_constraints *joints, int rows, const double *jacobian, const double *violation,
+                      const double *time_derivative, const double *bounds)
+{
+    int first = joints->row_count;
+    memcpy(joints->jacobian[first], jacobian, (size_t)rows * sizeof joints->jacobian[0]);
+    memcpy(&joints->violation[first], violation, (size_t)rows * sizeof(double));
+    for (int r = 0; r < rows; r++) {
+        joints->time_derivative[first + r] = time_derivative ? time_derivative[r] : 0.0;
+        joints->bounds[first + r][0] = bounds ? bounds[2 * r] : -INFINITY;
+        joints->bounds[first + r][1] = bounds ? bounds[2 * r + 1] : INFINITY;
+    }
+}
+
+int ss_recorder_joint(ss_recorder *recorder, int a, int b, int rows, const double *jacobian,
+                      const double *violation, const double *time_derivative, const double *bounds)
+{
+    ss_constraints *joints = &recorder->frame.constraints;
+    int j = joints->count;
+    if (!make_room(recorder, SS_PER_CONSTRAINT, j, 1)) return j;
+    if (rows < 1 || !jacobian || !violation) {
+        refuse(recorder, SS_ERROR_USAGE, "joint %d: %s", j, rows < 1 ? "it has no row" : "an array is NULL");
+        return j;
+    }
+    if (!make_room(recorder, SS_PER_ROW, joints->row_count, rows)) return j;
+    joints->pair[j][0] = a;
+    joints->pair[j][1] = b;
+    joints->rows[j] = rows;
+    copy_rows(joints, rows, jacobian, violation, time_derivative, bounds);
+    joints->row_count += rows;
+    joints->count++;
+    return j;
+}
+
+/* What a reader would take for a contact without a tangent of its own. */
+static void set_default_tangent(ss_frame *frame, int contact)
+{
+    ss_frame bare = *frame;
+    bare.contacts.tangent = NULL;
+    double t_v[3];
+    ss_contact_tangents(&bare, contact, frame->contacts.tangent[contact], t_v);
+}
+
+int ss_recorder_contact(ss_recorder *recorder, int a, int b, const double point[3], const double normal[3],
+                        double gap, double mu)
+{
+    ss_contacts *contacts = &recorder->frame.contacts;
+    int c = contacts->count;
+    if (!make_room(recorder, SS_PER_CONTACT, c, 1)) return c;
+    if (!point || !normal) {
+        refuse(recorder, SS_ERROR_USAGE, "contact %d: an array is NULL", c);
+        return c;
+    }
+    contacts->pair[c][0] = a;
+    contacts->pair[c][1] = b;
+    memcpy(contacts->point[c], point, sizeof contacts->point[c]);
+    memcpy(contacts->normal[c], normal, sizeof contacts->normal[c]);
+    contacts->gap[c] = gap;
+    contacts->mu[c][0] = contacts->mu[c][1] = mu;
+    contacts->restitution[c] = contacts->mu_rolling[c] = 0.0;
+    contacts->count++;
+    if (recorder->has_tangents) set_default_tangent(&recorder->frame, c);
+    return c;
+}
+
+static void set_tangent(ss_recorder *recorder, const double tangent[3])
+{
+    ss_contacts *contacts = &recorder->frame.contacts;
+    for (int c = 0; !recorder->has_tangents && c < contacts->count; c++)
+        set_default_tangent(&recorder->frame, c);
+    recorder->has_tangents = true;
+    memcpy(contacts->tangent[contacts->count - 1], tangent, sizeof contacts->tangent[0]);
+}
+
+/* Not a number is passed on, so that the check of the frame refuses it. */
+static bool is_given(double value)
+{
+    return !(value < 0);
+}
+
+void ss_recorder_contact_extras(ss_recorder *recorder, const double tangent[3], double mu_v,
+                                double restitution, double mu_rolling)
+{
+    ss_contacts *contacts = &recorder->frame.contacts;
+    if (recorder->trouble.code != SS_OK) return;
+    if (!recorder->inside || contacts->count == 0) {
+        refuse(recorder, SS_ERROR_USAGE, "extras without a contact");
+        return;
+    }
+    int c = contacts->count - 1;
+    if (tangent) set_tangent(recorder, tangent);
+    if (is_given(mu_v)) contacts->mu[c][1] = mu_v;
+    if (is_given(restitution)) contacts->restitution[c] = restitution;
+    if (is_given(mu_rolling)) contacts->mu_rolling[c] = mu_rolling;
+    recorder->has_restitution |= is_given(restitution);
+    recorder->has_rolling |= is_given(mu_rolling);
+}
+
+/* ---- results --------------------------------------------------------------------------------------- */
+
+static bool copy_numbers(const double *from, int items, size_t width, void *to)
+{
+    if (!from) return true;
+    double *copy = ss_allocate((size_t)items * width, sizeof *copy);
+    if (copy) memcpy(copy, from, (size_t)items * width * sizeof *copy);
+    memcpy(to, &copy, sizeof copy);
+    return copy != NULL;
+}
+
+static bool make_result_room(ss_recorder *recorder)
+{
+    if (recorder->result_count < recorder->result_room) return true;
+    int room = 2 * recorder->result_room + 1;
+    recorded_result *grown = ss_allocate((size_t)room, sizeof *grown);
+    if (!grown) return false;
+    if (recorder->results) memcpy(grown, recorder->results, (size_t)recorder->result_count * sizeof *grown);
+    ss_release(recorder->results);
+    recorder->results = grown;
+    recorder->result_room = room;
+    return true;
+}
+
+static bool is_new_solver(const ss_recorder *recorder, const char *solver)
+{
+    for (int r = 0; r < recorder->result_count; r++)
+        if (strcmp(recorder->results[r].solver, solver) == 0) return false;
+    return true;
+}
+
+void ss_recorder_result(ss_recorder *recorder, const char *solver, const double *velocities,
+                        const double *lambda, const double *normal, const double *tangent)
+{
+    if (recorder->trouble.code != SS_OK) return;
+    if (!recorder->inside || !ss_writer_is_name(solver) || !is_new_solver(recorder, solver)) {
+        refuse(recorder, SS_ERROR_USAGE,
+               "a result belongs to a frame and to a solver with a name of its own");
+        return;
+    }
+    const ss_frame *frame = &recorder->frame;
+    int bodies = frame->bodies.count, rows = frame->constraints.row_count, contacts = frame->contacts.count;
+    recorded_result result = {.answer = {.bodies = bodies, .rows = rows, .contacts = contacts}};
+    bool ok = make_result_room(recorder);
+    if (ok) {
+        result.solver = ss_text_copy(solver);
+        ok = result.solver && copy_numbers(velocities, bodies, 6, &result.answer.velocity) &&
+             copy_numbers(lambda, rows, 1, &result.answer.lambda) &&
+             copy_numbers(normal, contacts, 1, &result.answer.normal) &&
+             copy_numbers(tangent, contacts, 3, &result.answer.tangent);
+        recorder->results[recorder->result_count++] = result; // freed with the others, also when incomplete
+    }
+    if (!ok) refuse(recorder, SS_ERROR_RESOURCES, "no memory for a result");
+}
+
+static bool results_fit(ss_recorder *recorder)
+{
+    const ss_frame *frame = &recorder->frame;
+    for (int r = 0; r < recorder->result_count; r++) {
+        const ss_answer *answer = &recorder->results[r].answer;
+        if (answer->bodies != frame->bodies.count || answer->rows != frame->constraints.row_count ||
+            answer->contacts != frame->contacts.count)
+            return refuse(recorder, SS_ERROR_USAGE, "something was added after the result of %s",
+                          recorder->results[r].solver);
+    }
+    return true;
+}
+
+/* ---- writing --------------------------------------------------------------------------------------- */
+
+/* The frame as it goes to the file: extras that no contact has are left out. */
+static ss_frame view_of(const ss_recorder *recorder)
+{
+    ss_frame view = recorder->frame;
+    if (!recorder->has_tangents) view.contacts.tangent = NULL;
+    if (!recorder->has_restitution) view.contacts.restitution = NULL;
+    if (!recorder->has_rolling) view.contacts.mu_rolling = NULL;
+    return view;
+}
+
+/* The first fault of a frame, and how many more there are. */
+static void refuse_faulty(ss_recorder *recorder, const ss_findings *findings)
+{
+    size_t more = findings->count_of[SS_FINDING_FAULT] - 1;
+    char others[40] = "";
+    if (more > 0) snprintf(others, sizeof others, " (and %zu more)", more);
+    for (size_t i = 0; i < findings->count; i++)
+        if (findings->items[i].kind == SS_FINDING_FAULT)
+            refuse(recorder, SS_ERROR_INPUT, "%s: %s%s", findings->items[i].place, findings->items[i].message,
+                   others);
+    refuse(recorder, SS_ERROR_RESOURCES, "faulty, and no memory to say where"); // unless the place was told
+}
+
+static bool check(ss_recorder *recorder, const ss_frame *frame)
+{
+    ss_findings findings = {.limit = 1};
+    bool ok = ss_frame_check(frame, "", &findings);
+    if (!ok) refuse_faulty(recorder, &findings);
+    ss_findings_free(&findings);
+    return ok;
+}
+
+static bool write_all(ss_recorder *recorder, const ss_frame *frame, ss_error *err)
+{
+    if (!ss_writer_frame(recorder->writer, frame, err)) return false;
+    for (int r = 0; r < recorder->result_count; r++) {
+        ss_result result = {.solver = recorder->results[r].solver,
+                            .answer = &recorder->results[r].answer,
+                            .iterations = -1,
+                            .error = NAN,
+                            .seconds = NAN};
+        if (!ss_writer_result(recorder->writer, &result, err)) return false;
+    }
+    return true;
+}
+
+bool ss_recorder_end(ss_recorder *recorder, ss_error *err)
+{
+    ss_frame view = view_of(recorder);
+    if (!recorder->inside) refuse(recorder, SS_ERROR_USAGE, "ended without a begin");
+    bool ok = recorder->trouble.code == SS_OK && results_fit(recorder) && check(recorder, &view);
+    ss_error trouble = recorder->trouble;
+    recorder->trouble = (ss_error){0};
+    recorder->inside = false;
+    if (!ok)
+        return ss_fail(err, trouble.code, "%s: frame %d: %s", recorder->path, recorder->begun_count,
+                       trouble.message);
+    return write_all(recorder, &view, err);
+}

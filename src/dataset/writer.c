@@ -1,0 +1,238 @@
+/* BPMD files, written frame by frame into a temporary file that takes the place of the target at the end.
+ * Layouts and marks: dataset/writer.h. Arrays: writer_frame.c, writer_manifest.c, writer_result.c. */
+#include "dataset/writer.h"
+
+#include <ctype.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct ss_writer {
+    ss_h5_output output;
+    ss_layout layout;
+    bool occupied;              /* the file held frames before us */
+    int last_simulation;        /* highest number in the file; we count from 1 */
+    int last_frame;             /* highest number in the current simulation, flat: in the file */
+    ss_h5_group simulation;     /* id < 0: none begun yet. Canonical layout only */
+    ss_h5_group frame;          /* the frame written last, open for its results; id < 0: none */
+    int bodies, rows, contacts; /* of that frame */
+    ss_writer_scratch scratch;
+    ss_error
+        trouble; /* code != SS_OK: something is half written, so that nothing of it may reach the target */
+};
+
+/* ---- numbers --------------------------------------------------------------------------------------- */
+
+/* "mbs_frame000012" with the prefix "mbs_frame" gives 12; -1 for other names; INT_MAX for larger numbers. */
+static int number_after(const char *prefix, const char *name)
+{
+    size_t length = strlen(prefix);
+    if (strncmp(name, prefix, length) != 0 || !name[length]) return -1;
+    for (const char *c = name + length; *c; c++)
+        if (!isdigit((unsigned char)*c)) return -1;
+    unsigned long long number = strtoull(name + length, NULL, 10);
+    return number < INT_MAX ? (int)number : INT_MAX;
+}
+
+static bool note_number(const char *name, void *context, ss_error *err)
+{
+    (void)err;
+    ss_writer *writer = context;
+    int simulation = number_after("simulation_", name), frame = number_after("mbs_frame", name);
+    if (simulation >= 0 || frame >= 0) writer->occupied = true;
+    if (simulation > writer->last_simulation) writer->last_simulation = simulation;
+    if (frame > writer->last_frame) writer->last_frame = frame;
+    return true;
+}
+
+static bool next_name(ss_writer *writer, const char *prefix, int *last, char *name, size_t size,
+                      ss_error *err)
+{
+    if (*last == INT_MAX)
+        return ss_fail(err, SS_ERROR_RESOURCES, "%s: no number is left after %s%d", writer->output.target,
+                       prefix, *last);
+    snprintf(name, size, "%s%06d", prefix, ++*last);
+    return true;
+}
+
+/* ---- groups ---------------------------------------------------------------------------------------- */
+
+static bool put_mark(const ss_h5_group *group, ss_error *err)
+{
+    return ss_h5_write_text_attribute(group, SS_BPMD_MARK, SS_BPMD_MARK_TEXT, err);
+}
+
+static bool put_writer(const ss_h5_group *group, ss_error *err)
+{
+    char program[64];
+    snprintf(program, sizeof program, "stickslip %s", ss_version());
+    return ss_h5_write_text_attribute(group, "bpmd_writer", program, err);
+}
+
+static bool begin_simulation(ss_writer *writer, const ss_manifest *manifest, ss_error *err)
+{
+    ss_h5_leave_group(&writer->frame);
+    ss_h5_leave_group(&writer->simulation);
+    if (writer->layout == SS_LAYOUT_FLAT) return true;
+    char name[32];
+    writer->last_frame = 0;
+    return next_name(writer, "simulation_", &writer->last_simulation, name, sizeof name, err) &&
+           ss_h5_make_group(&writer->output.root, name, &writer->simulation, err) &&
+           put_mark(&writer->simulation, err) && put_writer(&writer->simulation, err) &&
+           ss_writer_put_manifest(&writer->simulation, manifest, err);
+}
+
+static bool begin_frame(ss_writer *writer, ss_error *err)
+{
+    bool flat = writer->layout == SS_LAYOUT_FLAT;
+    if (!flat && writer->simulation.id < 0 && !begin_simulation(writer, NULL, err)) return false;
+    ss_h5_leave_group(&writer->frame);
+    char name[32];
+    return next_name(writer, "mbs_frame", &writer->last_frame, name, sizeof name, err) &&
+           ss_h5_make_group(flat ? &writer->output.root : &writer->simulation, name, &writer->frame, err) &&
+           (!flat || put_mark(&writer->frame, err));
+}
+
+static bool add_frame(ss_writer *writer, const ss_frame *frame, ss_error *err)
+{
+    writer->bodies = frame->bodies.count;
+    writer->rows = frame->constraints.row_count;
+    writer->contacts = frame->contacts.count;
+    return begin_frame(writer, err) &&
+           ss_writer_put_frame(&writer->frame, frame, writer->layout, &writer->scratch, err);
+}
+
+static bool result_fits(const ss_writer *writer, const ss_result *result, ss_error *err)
+{
+    const char *file = writer->output.target;
+    const ss_answer *answer = result->answer;
+    if (writer->frame.id < 0)
+        return ss_fail(err, SS_ERROR_USAGE, "%s: a result needs a frame before it", file);
+    if (!ss_writer_is_name(result->solver))
+        return ss_fail(err, SS_ERROR_USAGE, "%s: %s: a result needs the name of a solver, without '/'", file,
+                       writer->frame.path);
+    if (answer && (answer->bodies != writer->bodies || answer->rows != writer->rows ||
+                   answer->contacts != writer->contacts))
+        return ss_fail(
+            err, SS_ERROR_USAGE,
+            "%s: %s/solver_data/%s: answer for %d bodies, %d rows, %d contacts; the frame has %d, %d, %d",
+            file, writer->frame.path, result->solver, answer->bodies, answer->rows, answer->contacts,
+            writer->bodies, writer->rows, writer->contacts);
+    return true;
+}
+
+/* ---- life ------------------------------------------------------------------------------------------ */
+
+/* A file without frames becomes ours; in another's we only mark what we add. */
+static bool look_around(ss_writer *writer, ss_error *err)
+{
+    const ss_h5_group *root = &writer->output.root;
+    if (!ss_h5_each(root, note_number, writer, err)) return false;
+    char text[8];
+    bool marked = ss_h5_text_attribute(root, SS_BPMD_MARK, text, sizeof text);
+    return writer->occupied || marked || (put_mark(root, err) && put_writer(root, err));
+}
+
+ss_writer *ss_writer_open(const char *path, ss_layout layout, bool append, ss_error *err)
+{
+    ss_writer *writer = ss_allocate(1, sizeof *writer);
+    if (!writer) {
+        ss_fail(err, SS_ERROR_RESOURCES, "%s: out of memory", path);
+        return NULL;
+    }
+    writer->layout = layout;
+    writer->simulation.id = writer->frame.id = -1;
+    const double no_limit = 0x1p62; // nothing is read but names
+    ss_h5_session session;
+    ss_h5_enter(&session);
+    bool opened = ss_h5_output_open(path, append, no_limit, &writer->output, err);
+    bool ok = opened && look_around(writer, err);
+    if (opened && !ok) ss_h5_output_discard(&writer->output);
+    ss_h5_leave(&session);
+    if (ok) return writer;
+    ss_release(writer);
+    return NULL;
+}
+
+/* What was begun and not finished spoils the file: the reason is kept, and everything later fails with it. */
+static bool keep_trouble(ss_writer *writer, const ss_error *trouble, ss_error *err)
+{
+    writer->trouble = *trouble;
+    if (err) *err = *trouble;
+    return false;
+}
+
+static bool spoiled(const ss_writer *writer, ss_error *err)
+{
+    if (writer->trouble.code == SS_OK) return false;
+    ss_fail(err, writer->trouble.code, "nothing can be added after: %s", writer->trouble.message);
+    return true;
+}
+
+bool ss_writer_simulation(ss_writer *writer, const ss_manifest *manifest, ss_error *err)
+{
+    if (spoiled(writer, err)) return false;
+    ss_error trouble = {0};
+    ss_h5_session session;
+    ss_h5_enter(&session);
+    bool ok = begin_simulation(writer, manifest, &trouble) && ss_h5_output_check(&writer->output, &trouble);
+    ss_h5_leave(&session);
+    return ok || keep_trouble(writer, &trouble, err);
+}
+
+bool ss_writer_frame(ss_writer *writer, const ss_frame *frame, ss_error *err)
+{
+    if (spoiled(writer, err) || !ss_writer_prepare(&writer->scratch, frame, writer->output.target, err))
+        return false;
+    ss_error trouble = {0};
+    ss_h5_session session;
+    ss_h5_enter(&session);
+    bool ok = add_frame(writer, frame, &trouble) && ss_h5_output_check(&writer->output, &trouble);
+    ss_h5_leave(&session);
+    return ok || keep_trouble(writer, &trouble, err);
+}
+
+bool ss_writer_result(ss_writer *writer, const ss_result *result, ss_error *err)
+{
+    if (spoiled(writer, err) || !result_fits(writer, result, err)) return false;
+    ss_error trouble = {0};
+    ss_h5_session session;
+    ss_h5_enter(&session);
+    bool ok = ss_writer_put_result(&writer->frame, result, &trouble) &&
+              ss_h5_output_check(&writer->output, &trouble);
+    ss_h5_leave(&session);
+    return ok || keep_trouble(writer, &trouble, err);
+}
+
+/* Frees the writer; keeps the file or not. */
+static bool finish(ss_writer *writer, bool keep, ss_error *err)
+{
+    ss_h5_session session;
+    ss_h5_enter(&session);
+    ss_h5_leave_group(&writer->frame);
+    ss_h5_leave_group(&writer->simulation);
+    bool ok = true;
+    if (keep)
+        ok = ss_h5_output_commit(&writer->output, err);
+    else
+        ss_h5_output_discard(&writer->output);
+    ss_h5_leave(&session);
+    ss_release(writer->scratch.bytes);
+    ss_release(writer);
+    return ok;
+}
+
+bool ss_writer_close(ss_writer *writer, ss_error *err)
+{
+    if (!writer) return true;
+    ss_error trouble = writer->trouble;
+    if (trouble.code == SS_OK) return finish(writer, true, err);
+    finish(writer, false, NULL);
+    return ss_fail(err, trouble.code, "the file was not changed: %s", trouble.message);
+}
+
+void ss_writer_discard(ss_writer *writer)
+{
+    if (writer) finish(writer, false, NULL);
+}

@@ -1,0 +1,41 @@
+/* dataset/writer.h - the parts of the BPMD writer. How a stored frame says whose it is:
+ *
+ *   mark                                   canonical            flat
+ *   attribute bpmd_format = "BPMD-2015"    /simulation_NNNNNN   /mbs_frameNNNNNN, every one
+ *   attribute bpmd_writer = program        /simulation_NNNNNN   -
+ *   both on /                              when the file was empty before
+ *   attribute block_order = "pairs"        F/constraints        F/constraints
+ *
+ * The mark nearest to a frame counts: it means that the frame follows frame.h and needs no guessing. The one
+ * on / only tells people who made the file; other programs may have added frames since, and we add ours to
+ * files of others, whose frames must not become ours by that. The authors' tools look at no attribute at all.
+ */
+#ifndef SS_DATASET_WRITER_H
+#define SS_DATASET_WRITER_H
+
+#include "dataset/h5.h"
+
+#define SS_BPMD_MARK "bpmd_format"
+#define SS_BPMD_MARK_TEXT "BPMD-2015"
+
+/* Room for numbers on their way to the file in another form; grows, never shrinks. */
+typedef struct ss_writer_scratch {
+    void *bytes;
+    size_t capacity;
+} ss_writer_scratch;
+
+/* All that can fail without harm: body indices in pairs are checked and the scratch is made large enough, so
+ * that ss_writer_put_frame can only fail on the file. */
+bool ss_writer_prepare(ss_writer_scratch *scratch, const ss_frame *frame, const char *file, ss_error *err);
+/* Everything inside the group of a frame. */
+bool ss_writer_put_frame(const ss_h5_group *place, const ss_frame *frame, ss_layout layout,
+                         ss_writer_scratch *scratch, ss_error *err);
+/* The group `manifest`; manifest may be NULL. */
+bool ss_writer_put_manifest(const ss_h5_group *simulation, const ss_manifest *manifest, ss_error *err);
+/* solver_data/<solver> */
+bool ss_writer_put_result(const ss_h5_group *frame, const ss_result *result, ss_error *err);
+
+/* True for what may name a child of a group: not empty, no '/', neither "." nor "..". */
+bool ss_writer_is_name(const char *name);
+
+#endif

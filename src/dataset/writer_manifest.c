@@ -1,0 +1,79 @@
+/* What a simulation says about itself: texts, gravity, a picture, and the units of everything in its frames.
+ */
+#include "dataset/writer.h"
+#include "base/text.h"
+#include "frame/fields.h"
+
+#include <math.h>
+
+static bool put_text(const ss_h5_group *group, const char *name, const char *text, ss_error *err)
+{
+    return !text || ss_h5_write_text(group, name, text, err);
+}
+
+static bool put_texts(const ss_h5_group *group, const ss_manifest *manifest, ss_error *err)
+{
+    return put_text(group, "toolkit", manifest->toolkit, err) &&
+           put_text(group, "title", manifest->title, err) &&
+           put_text(group, "description", manifest->description, err) &&
+           put_text(group, "author", manifest->author, err) && put_text(group, "date", manifest->date, err) &&
+           put_text(group, "url", manifest->url, err) && put_text(group, "keywords", manifest->keywords, err);
+}
+
+static bool put_gravity(const ss_h5_group *group, const double gravity[3], ss_error *err)
+{
+    if (isnan(gravity[0]) || isnan(gravity[1]) || isnan(gravity[2])) return true;
+    return ss_h5_write_table(group, "gravity", SS_H5_F64, 3, 1, gravity, err);
+}
+
+/* HDF5's own convention for pictures, so that viewers show one. */
+static bool put_image(const ss_h5_group *group, const ss_manifest *manifest, ss_error *err)
+{
+    if (!manifest->image) return true;
+    if (manifest->image_width < 1 || manifest->image_height < 1)
+        return ss_fail(err, SS_ERROR_USAGE, "%s: %s/image: the picture is %d x %d pixels large", group->file,
+                       group->path, manifest->image_width, manifest->image_height);
+    uint64_t extent[3] = {(uint64_t)manifest->image_height, (uint64_t)manifest->image_width, 3};
+    return ss_h5_write(group, "image", SS_H5_U8, 3, extent, manifest->image, err) &&
+           ss_h5_mark(group, "image", "CLASS", "IMAGE", err) &&
+           ss_h5_mark(group, "image", "IMAGE_VERSION", "1.2", err) &&
+           ss_h5_mark(group, "image", "IMAGE_SUBCLASS", "IMAGE_TRUECOLOR", err) &&
+           ss_h5_mark(group, "image", "INTERLACE_MODE", "INTERLACE_PIXEL", err);
+}
+
+/* Once for all frames: an attribute on every data set would cost more than many of the data sets themselves.
+ */
+static bool put_units(const ss_h5_group *group, ss_error *err)
+{
+    ss_text text = {0};
+    ss_text_append(&text, "timestep s\ntime s\n");
+    for (int f = 0; f < ss_field_count; f++)
+        ss_text_appendf(&text, "%s/%s %s\n", ss_fields[f].group, ss_fields[f].name, ss_fields[f].unit);
+    ss_text_append(&text, "contacts/t_v 1\n"
+                          "solver_data/*/velocities m/s, rad/s\n"
+                          "solver_data/*/lambda N s or N m s\n"
+                          "solver_data/*/normal N s\n"
+                          "solver_data/*/tangent N s\n"
+                          "solver_data/*/rolling N m s\n"
+                          "solver_data/*/time s\n");
+    bool ok = text.out_of_memory ? ss_fail(err, SS_ERROR_RESOURCES, "no memory for the list of units")
+                                 : ss_h5_write_text(group, "units", ss_text_get(&text), err);
+    ss_text_free(&text);
+    return ok;
+}
+
+static bool fill_manifest(const ss_h5_group *group, const ss_manifest *manifest, ss_error *err)
+{
+    return (!manifest || (put_texts(group, manifest, err) && put_gravity(group, manifest->gravity, err) &&
+                          put_image(group, manifest, err))) &&
+           put_units(group, err) && ss_h5_write_text_attribute(group, "array_order", "C (row-major)", err);
+}
+
+bool ss_writer_put_manifest(const ss_h5_group *simulation, const ss_manifest *manifest, ss_error *err)
+{
+    ss_h5_group group;
+    if (!ss_h5_make_group(simulation, "manifest", &group, err)) return false;
+    bool ok = fill_manifest(&group, manifest, err);
+    ss_h5_leave_group(&group);
+    return ok;
+}

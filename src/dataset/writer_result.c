@@ -1,0 +1,87 @@
+/* What a solver made of a frame: solver_data/<solver>. */
+#include "dataset/writer.h"
+
+#include <math.h>
+#include <string.h>
+
+bool ss_writer_is_name(const char *name)
+{
+    return name && *name && !strchr(name, '/') && strcmp(name, ".") != 0 && strcmp(name, "..") != 0;
+}
+
+static bool put_array(const ss_h5_group *group, const char *name, int items, uint64_t width, uint64_t columns,
+                      const void *values, ss_error *err)
+{
+    if (!values || items == 0) return true;
+    return ss_h5_write_table(group, name, SS_H5_F64, (uint64_t)items * width / columns, columns, values, err);
+}
+
+static bool put_impulses(const ss_h5_group *group, const char *name, int items, uint64_t columns,
+                         const void *values, ss_error *err)
+{
+    if (!values || items == 0) return true;
+    return put_array(group, name, items, columns, columns, values, err) &&
+           ss_h5_mark(group, name, "unit", "impulse", err);
+}
+
+static bool put_answer(const ss_h5_group *group, const ss_answer *answer, ss_error *err)
+{
+    if (!answer) return true;
+    return put_array(group, "velocities", answer->bodies, 6, 1, answer->velocity, err) &&
+           put_impulses(group, "lambda", answer->rows, 1, answer->lambda, err) &&
+           put_impulses(group, "normal", answer->contacts, 1, answer->normal, err) &&
+           put_impulses(group, "tangent", answer->contacts, 3, answer->tangent, err) &&
+           put_impulses(group, "rolling", answer->contacts, 3, answer->rolling, err);
+}
+
+static bool put_known_number(const ss_h5_group *group, const char *name, double value, ss_error *err)
+{
+    return isnan(value) || ss_h5_write(group, name, SS_H5_F64, 0, NULL, &value, err);
+}
+
+static bool put_run(const ss_h5_group *group, const ss_result *result, ss_error *err)
+{
+    int32_t iterations = result->iterations;
+    return put_array(group, "errors", result->error_count, 1, 1, result->errors, err) &&
+           (iterations < 0 || ss_h5_write(group, "iterations", SS_H5_I32, 0, NULL, &iterations, err)) &&
+           put_known_number(group, "error", result->error, err) &&
+           put_known_number(group, "time", result->seconds, err);
+}
+
+static bool put_measures(const ss_h5_group *group, const ss_result *result, ss_error *err)
+{
+    if (result->measure_count == 0) return true;
+    ss_h5_group metrics;
+    if (!ss_h5_make_group(group, "metrics", &metrics, err)) return false;
+    bool ok = true;
+    for (int m = 0; ok && m < result->measure_count; m++) {
+        const ss_measure *measure = &result->measures[m];
+        ok = ss_writer_is_name(measure->name)
+                 ? put_array(&metrics, measure->name, measure->count, 1, 1, measure->values, err)
+                 : ss_fail(err, SS_ERROR_USAGE, "%s: %s: measure %d has no usable name", metrics.file,
+                           metrics.path, m);
+    }
+    ss_h5_leave_group(&metrics);
+    return ok;
+}
+
+static bool put_solver(const ss_h5_group *solver_data, const ss_result *result, ss_error *err)
+{
+    ss_h5_group group;
+    if (!ss_h5_make_group(solver_data, result->solver, &group, err)) return false;
+    bool ok = put_answer(&group, result->answer, err) && put_run(&group, result, err) &&
+              put_measures(&group, result, err);
+    ss_h5_leave_group(&group);
+    return ok;
+}
+
+bool ss_writer_put_result(const ss_h5_group *frame, const ss_result *result, ss_error *err)
+{
+    ss_h5_group solver_data;
+    bool opened = ss_h5_has(frame, "solver_data") ? ss_h5_enter_group(frame, "solver_data", &solver_data, err)
+                                                  : ss_h5_make_group(frame, "solver_data", &solver_data, err);
+    if (!opened) return false;
+    bool ok = put_solver(&solver_data, result, err);
+    ss_h5_leave_group(&solver_data);
+    return ok;
+}

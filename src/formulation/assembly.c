@@ -1,0 +1,106 @@
+#include "formulation/assembly.h"
+
+#include "problem/bodies_form.h"
+
+#include <limits.h>
+#include <string.h>
+
+/* ---- bodies ----------------------------------------------------------------------------------------- */
+
+static void copy(void *to, const void *from, int count, size_t size)
+{
+    if (count) memcpy(to, from, (size_t)count * size);
+}
+
+static void copy_bodies(const ss_rows *rows, ss_bodies_form *form)
+{
+    copy(form->inverse_mass, rows->inverse_mass, rows->body_count, sizeof *form->inverse_mass);
+    copy(form->inverse_inertia, rows->inverse_inertia, rows->body_count, sizeof *form->inverse_inertia);
+    copy(form->free_velocity, rows->velocity, rows->body_count, sizeof *form->free_velocity);
+}
+
+/* ---- rows and blocks -------------------------------------------------------------------------------- */
+
+int ss_assembly_add(ss_assembly *assembly, const int pair[2], const double jacobian[12], double compliance,
+                    double offset)
+{
+    ss_bodies_form *form = assembly->problem->bodies;
+    int i = assembly->size++;
+    memcpy(form->pair[i], pair, sizeof form->pair[i]);
+    memcpy(form->jacobian[i], jacobian, sizeof form->jacobian[i]);
+    form->compliance[i] = compliance;
+    form->offset[i] = offset;
+    return i;
+}
+
+void ss_assembly_close(ss_assembly *assembly, ss_block like)
+{
+    ss_block *blocks = assembly->problem->blocks;
+    int k = assembly->blocks++;
+    like.first = k > 0 ? blocks[k - 1].first + blocks[k - 1].size : 0;
+    like.size = assembly->size - like.first;
+    blocks[k] = like;
+}
+
+/* Neighbours of one joint under one law form a block. */
+static void add_joints(const ss_rows *rows, ss_assembly *assembly)
+{
+    ss_problem *problem = assembly->problem;
+    for (int r = 0; r < rows->joint_count; r++) {
+        const ss_joint_row *joint = &rows->joint[r], *next = r + 1 < rows->joint_count ? joint + 1 : NULL;
+        int i = ss_assembly_add(assembly, joint->pair, joint->jacobian, joint->compliance, joint->offset);
+        problem->lower[i] = joint->lower;
+        problem->upper[i] = joint->upper;
+        problem->partner[i] = joint->partner;
+        problem->factor[i] = joint->factor;
+        if (!next || next->joint != joint->joint || next->law != joint->law)
+            ss_assembly_close(assembly,
+                              (ss_block){.law = joint->law, .contact = -1, .constraint = joint->joint});
+    }
+}
+
+bool ss_assembly_start(const ss_rows *rows, int64_t unknowns, int64_t blocks, ss_assembly *assembly,
+                       ss_error *err)
+{
+    int64_t size = rows->joint_count + unknowns;
+    *assembly = (ss_assembly){0};
+    if (size > INT_MAX)
+        return ss_fail(err, SS_ERROR_RESOURCES, "%d contacts have more unknowns than can be counted",
+                       rows->contact_count);
+    assembly->problem =
+        ss_problem_create((int)size, (int)(rows->joint_count + blocks), rows->body_count, err);
+    if (!assembly->problem) return false;
+    copy_bodies(rows, assembly->problem->bodies);
+    add_joints(rows, assembly);
+    return true;
+}
+
+/* ---- b and the diagonal ----------------------------------------------------------------------------- */
+
+/* In the order in which ss_problem_need_matrix adds, so that both have the same bits. */
+static double diagonal_entry(const ss_bodies_form *form, int i)
+{
+    double sum = form->compliance[i];
+    for (int side = 0; side < 2; side++) {
+        int body = form->pair[i][side];
+        if (body < 0) continue;
+        double response[6];
+        ss_bodies_push_one(form, body, form->jacobian[i] + 6 * side, response);
+        sum += ss_bodies_dot(form, i, body, response);
+    }
+    return sum;
+}
+
+ss_problem *ss_assembly_finish(ss_assembly *assembly)
+{
+    ss_problem *problem = assembly->problem;
+    ss_bodies_form *form = problem->bodies;
+    problem->size = assembly->size;
+    problem->block_count = assembly->blocks;
+    problem->symmetric = true;
+    for (int i = 0; i < problem->size; i++) {
+        problem->b[i] = ss_bodies_row(form, i, form->free_velocity) + form->offset[i];
+        problem->diagonal[i] = diagonal_entry(form, i);
+    }
+    return problem;
+}

@@ -1,0 +1,30 @@
+/* formulation/assembly.h - from rows to a problem: unknown by unknown, block by block. */
+#ifndef FORMULATION_ASSEMBLY_H
+#define FORMULATION_ASSEMBLY_H
+
+#include "formulation/rows.h"
+
+typedef struct ss_assembly {
+    ss_problem *problem; /* bodies form */
+    int size, blocks;    /* so far */
+} ss_assembly;
+
+/* Takes over bodies and joint rows; leaves room for `unknowns` more in `blocks` more. */
+bool ss_assembly_start(const ss_rows *rows, int64_t unknowns, int64_t blocks, ss_assembly *assembly,
+                       ss_error *err);
+/* A new unknown without bounds; returns its index. */
+int ss_assembly_add(ss_assembly *assembly, const int pair[2], const double jacobian[12], double compliance,
+                    double offset);
+/* The unknowns added since the last block become a block, with the law, mu and origin of `like`. */
+void ss_assembly_close(ss_assembly *assembly, ss_block like);
+/* b, the diagonal, and the sizes as they came out. */
+ss_problem *ss_assembly_finish(ss_assembly *assembly);
+
+/* The same problem with the velocities of live bodies as free unknowns in front, 6 for each (linear, angular):
+ *     0 = M v - J' x - M v*        w = J v + C x + c
+ * The matrix is explicit and unsymmetric. */
+ss_problem *ss_problem_to_descriptor(const ss_frame *frame, const ss_problem *problem, ss_error *err);
+/* The same problem with an explicit matrix only, so that entries can be added which come from no body. */
+ss_problem *ss_problem_to_explicit(ss_problem *problem, ss_error *err);
+
+#endif

@@ -1,0 +1,217 @@
+/* Friction as a box: two rows T1, T2 with bounds of their own,  |x_Ti| <= mu_i x_N.
+ *
+ * With bound=current the bounds follow the normal impulse (the "findex" of game engines); with bound=previous they are
+ * numbers, from the last step or from a first guess, and the problem is a mixed linear complementarity problem with a
+ * symmetric matrix. A slip along a corner of the box meets sqrt(2) times the friction; tangents=slip puts the first
+ * tangent along the slip of v*, where the box is exact. Rows with infinite friction have no bounds.
+ */
+#include "formulation/box.h"
+
+#include "formulation/model.h"
+
+#include <math.h>
+
+static const ss_option options_table[] = {
+    SS_STEP_OPTION_ROWS("preventive", "inf"),
+    {.name = "bound",
+     .type = SS_OPTION_CHOICE,
+     .offset = offsetof(ss_box_options, bound),
+     .default_value = "current",
+     .choices = "current|previous",
+     .help = "friction bounds follow the normal impulse, or are fixed by that of the previous step"},
+    {.name = "tangents",
+     .type = SS_OPTION_CHOICE,
+     .offset = offsetof(ss_box_options, tangents),
+     .default_value = "slip",
+     .choices = "frame|slip",
+     .help = "tangents as the frame has them, or the first along the predicted slip"},
+    {0},
+};
+
+/* ---- tangents --------------------------------------------------------------------------------------- */
+
+typedef struct tangents {
+    int count;
+    int which[2];    /* rows with fixed bounds come first, they share a block with the normal row */
+    bool coupled[2]; /* does the bound follow the normal impulse? */
+    double turn[2];  /* cos, sin of the angle from t_u to the first tangent */
+} tangents;
+
+/* Slip below this share of the normal speed is rounding and has no direction. */
+static const double slip_rounding = 1e-9;
+
+static double predicted(const ss_rows *rows, const ss_contact_row *contact, ss_vec3 direction)
+{
+    double row[12];
+    ss_contact_sliding_row(contact, direction, row);
+    return ss_rows_speed(contact->pair, row, rows->free_velocity);
+}
+
+/* With one coefficient for all directions the tangents may be turned. */
+static void turn_to_slip(const ss_rows *rows, const ss_contact_row *contact, double turn[2])
+{
+    if (contact->mu[0] != contact->mu[1] || !contact->in_plane[0] || !contact->in_plane[1]) return;
+    double u = predicted(rows, contact, contact->tangent[0]),
+           v = predicted(rows, contact, contact->tangent[1]);
+    double speed = hypot(u, v);
+    if (!(speed > slip_rounding * fabs(predicted(rows, contact, contact->normal)))) return;
+    turn[0] = u / speed;
+    turn[1] = v / speed;
+}
+
+static bool is_coupled(const ss_contact_row *contact, const ss_box_options *set, int k)
+{
+    return set->bound == SS_BOX_CURRENT && !isinf(contact->mu[k]);
+}
+
+static bool has_row(const ss_contact_row *contact, int k)
+{
+    return contact->mu[k] > 0.0 && contact->in_plane[k];
+}
+
+static tangents tangents_of(const ss_contact_row *contact, const ss_box_options *set)
+{
+    tangents t = {.turn = {1.0, 0.0}};
+    for (int pass = 0; pass < 2; pass++) {
+        for (int k = 0; k < 2; k++) {
+            if (!has_row(contact, k) || is_coupled(contact, set, k) != (pass == 1)) continue;
+            t.coupled[t.count] = pass == 1;
+            t.which[t.count++] = k;
+        }
+    }
+    return t;
+}
+
+static tangents turned_tangents_of(const ss_rows *rows, const ss_contact_row *contact,
+                                   const ss_box_options *set)
+{
+    tangents t = tangents_of(contact, set);
+    if (set->tangents == SS_BOX_SLIP) turn_to_slip(rows, contact, t.turn);
+    return t;
+}
+
+static ss_vec3 direction_of(const ss_contact_row *contact, const tangents *t, int k)
+{
+    double along = k ? -t->turn[1] : t->turn[0], across = k ? t->turn[0] : t->turn[1];
+    return ss_vec3_add_scaled(ss_vec3_scale(along, contact->tangent[0]), across, contact->tangent[1]);
+}
+
+/* ---- the model -------------------------------------------------------------------------------------- */
+
+static int count_unknowns(const ss_contact_row *contact, const void *options, int *blocks)
+{
+    tangents t = tangents_of(contact, options);
+    *blocks = t.count > 0 && t.coupled[t.count - 1] ? 2 : 1;
+    return 1 + t.count;
+}
+
+/* The impulse that stops the contact if nothing else acts: a first guess for a contact without a past. */
+static double stopping_impulse(const ss_rows *rows, const ss_contact_row *contact)
+{
+    double row[12];
+    ss_contact_sliding_row(contact, contact->normal, row);
+    double speed = ss_rows_speed(contact->pair, row, rows->free_velocity) + contact->offset;
+    return fmax(-speed, 0.0) / (ss_rows_inverse_mass(rows, contact->pair, row) + contact->compliance);
+}
+
+static double known_impulse(const ss_rows *rows, const ss_contact_row *contact, const ss_box_options *set)
+{
+    if (!set->normal_impulses) return stopping_impulse(rows, contact);
+    return fmax(set->normal_impulses[contact->contact], 0.0);
+}
+
+static void add_tangent(const ss_rows *rows, const ss_contact_row *contact, const ss_box_options *set,
+                        const tangents *t, int at, int normal, ss_assembly *assembly)
+{
+    int k = t->which[at];
+    double row[12], mu = contact->mu[k];
+    ss_problem *problem = assembly->problem;
+    ss_contact_sliding_row(contact, direction_of(contact, t, k), row);
+    int i = ss_assembly_add(assembly, contact->pair, row, 0.0, 0.0);
+    if (t->coupled[at]) {
+        problem->partner[i] = normal;
+        problem->factor[i] = mu;
+    } else if (!isinf(mu)) {
+        problem->upper[i] = mu * known_impulse(rows, contact, set);
+        problem->lower[i] = -problem->upper[i];
+    }
+}
+
+static void add_contact(const ss_rows *rows, const ss_contact_row *contact, const void *options,
+                        ss_assembly *assembly)
+{
+    tangents t = turned_tangents_of(rows, contact, options);
+    ss_block block = {.law = SS_LAW_BOX, .contact = contact->contact, .constraint = -1};
+    double row[12];
+    ss_contact_sliding_row(contact, contact->normal, row);
+    int normal = ss_assembly_add(assembly, contact->pair, row, contact->compliance, contact->offset);
+    assembly->problem->lower[normal] = 0.0;
+    int at = 0;
+    for (; at < t.count && !t.coupled[at]; at++)
+        add_tangent(rows, contact, options, &t, at, normal, assembly);
+    ss_assembly_close(assembly, block);
+    if (at == t.count) return;
+    for (; at < t.count; at++) add_tangent(rows, contact, options, &t, at, normal, assembly);
+    block.law = SS_LAW_COUPLED;
+    ss_assembly_close(assembly, block);
+}
+
+static ss_contact_impulse read_contact(const ss_rows *rows, const ss_contact_row *contact,
+                                       const void *options, const double *x)
+{
+    tangents t = turned_tangents_of(rows, contact, options);
+    ss_contact_impulse impulse = {.normal = x[0]};
+    for (int at = 0; at < t.count; at++) {
+        bool second = t.which[at] == 1;
+        impulse.tangent[0] += (second ? -t.turn[1] : t.turn[0]) * x[1 + at];
+        impulse.tangent[1] += (second ? t.turn[0] : t.turn[1]) * x[1 + at];
+    }
+    return impulse;
+}
+
+static void write_contact(const ss_rows *rows, const ss_contact_row *contact, const void *options,
+                          const ss_contact_impulse *impulse, double *x)
+{
+    tangents t = turned_tangents_of(rows, contact, options);
+    x[0] = impulse->normal;
+    for (int at = 0; at < t.count; at++) {
+        bool second = t.which[at] == 1;
+        x[1 + at] = (second ? -t.turn[1] : t.turn[0]) * impulse->tangent[0] +
+                    (second ? t.turn[0] : t.turn[1]) * impulse->tangent[1];
+    }
+}
+
+static const ss_contact_model model = {.traits = SS_MODELS_FRICTION | SS_MODELS_GAPS,
+                                       .unknowns = count_unknowns,
+                                       .add = add_contact,
+                                       .read = read_contact,
+                                       .write = write_contact};
+
+static ss_problem *assemble(const ss_frame *frame, const void *options, ss_findings *notes, ss_error *err)
+{
+    return ss_model_assemble(&model, frame, options, notes, err);
+}
+
+static bool recover(const ss_frame *frame, const void *options, const ss_problem *problem, const double *x,
+                    ss_answer *answer, ss_error *err)
+{
+    return ss_model_recover(&model, frame, options, problem, x, answer, err);
+}
+
+static bool guess(const ss_frame *frame, const void *options, const ss_problem *problem,
+                  const ss_answer *answer, double *x, ss_error *err)
+{
+    return ss_model_guess(&model, frame, options, problem, answer, x, err);
+}
+
+const ss_formulation ss_formulation_box = {
+    .name = "box",
+    .summary = "friction as a box with bounds per tangent: a mixed complementarity problem",
+    .reference = "Lacoursiere 2007; Enzenhoefer, Peiret, Teichmann, Kovecses 2019, Eq. 1",
+    .laws = SS_LAW_FREE | SS_LAW_BOX | SS_LAW_COUPLED,
+    .options = options_table,
+    .options_size = sizeof(ss_box_options),
+    .assemble = assemble,
+    .recover = recover,
+    .guess = guess,
+};

@@ -1,0 +1,34 @@
+/* formulation/cone_law.h - contacts as second-order cones, under Coulomb's law (De Saxce) or its convex relaxation. */
+#ifndef FORMULATION_CONE_LAW_H
+#define FORMULATION_CONE_LAW_H
+
+#include "formulation/model.h"
+
+typedef struct ss_cone_law_options {
+    ss_step_options step;
+    int form; /* ss_problem_form */
+} ss_cone_law_options;
+
+typedef enum ss_problem_form {
+    SS_FORM_REDUCED,   /* impulses only: A = J M^-1 J' + C, by the bodies */
+    SS_FORM_DESCRIPTOR /* velocities as well: A = [M -J'; J C] */
+} ss_problem_form;
+
+#define SS_CONE_LAW_OPTION_ROWS                                                                  \
+    SS_STEP_OPTION_ROWS("preventive", "inf"),                                                    \
+    {                                                                                            \
+        .name = "form", .type = SS_OPTION_CHOICE, .offset = offsetof(ss_cone_law_options, form), \
+        .default_value = "reduced", .choices = "reduced|descriptor",                             \
+        .help = "unknowns: impulses only, or the velocities of the bodies as well"               \
+    }
+
+/* Unknowns of a contact: x_N, the tangents in the cone, with rolling friction two moments; then a free row for a
+ * tangent that sticks. */
+ss_problem *ss_cone_law_assemble(ss_law law, const ss_frame *frame, const void *options, ss_findings *notes,
+                                 ss_error *err);
+bool ss_cone_law_recover(const ss_frame *frame, const void *options, const ss_problem *problem,
+                         const double *x, ss_answer *answer, ss_error *err);
+bool ss_cone_law_guess(const ss_frame *frame, const void *options, const ss_problem *problem,
+                       const ss_answer *answer, double *x, ss_error *err);
+
+#endif

@@ -1,0 +1,23 @@
+/* The convex relaxation of Coulomb's law: r minimises 1/2 r' A r + b' r over the cones, with velocities that are
+ * unique. The price: a contact that slips also lifts off, at u_N = mu |u_T|.
+ */
+#include "formulation/cone_law.h"
+
+static const ss_option options_table[] = {SS_CONE_LAW_OPTION_ROWS, {0}};
+
+static ss_problem *assemble(const ss_frame *frame, const void *options, ss_findings *notes, ss_error *err)
+{
+    return ss_cone_law_assemble(SS_LAW_CONVEX, frame, options, notes, err);
+}
+
+const ss_formulation ss_formulation_convex = {
+    .name = "convex",
+    .summary = "convex relaxation of Coulomb's law: always solvable, but slipping contacts lift off",
+    .reference = "Anitescu 2006; Tasora, Anitescu 2011",
+    .laws = SS_LAW_FREE | SS_LAW_BOX | SS_LAW_COUPLED | SS_LAW_CONVEX,
+    .options = options_table,
+    .options_size = sizeof(ss_cone_law_options),
+    .assemble = assemble,
+    .recover = ss_cone_law_recover,
+    .guess = ss_cone_law_guess,
+};

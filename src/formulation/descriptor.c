@@ -1,0 +1,110 @@
+/* Problems with an explicit matrix: the velocities kept as unknowns, or just without the bodies form. */
+#include "formulation/assembly.h"
+
+#include "linalg/mat6.h"
+#include "problem/triplets.h"
+
+#include <string.h>
+
+/* Laws and origins of all unknowns, `shift` places and `blocks` blocks later. */
+static void copy_laws(const ss_problem *from, int shift, int blocks, ss_problem *to)
+{
+    for (int i = 0; i < from->size; i++) {
+        to->lower[shift + i] = from->lower[i];
+        to->upper[shift + i] = from->upper[i];
+        to->factor[shift + i] = from->factor[i];
+        to->partner[shift + i] = from->partner[i] < 0 ? -1 : shift + from->partner[i];
+    }
+    for (int k = 0; k < from->block_count; k++) {
+        to->blocks[blocks + k] = from->blocks[k];
+        to->blocks[blocks + k].first += shift;
+    }
+}
+
+/* ---- velocities as unknowns ------------------------------------------------------------------------- */
+
+static void add_body(const ss_frame *frame, int body, const double v_free[6], int dof, ss_triplets *A,
+                     ss_problem *descriptor)
+{
+    double *b = descriptor->b;
+    ss_mass mass = {frame->bodies.mass[body],
+                    ss_mat3_symmetric_part(ss_mat3_load(frame->bodies.inertia[body]))};
+    ss_mass_apply(&mass, v_free, b + dof);
+    for (int i = 0; i < 6; i++) b[dof + i] = -b[dof + i];
+    for (int i = 0; i < 3; i++) {
+        descriptor->diagonal[dof + i] = mass.linear;
+        descriptor->diagonal[dof + 3 + i] = mass.angular.m[i][i];
+        ss_triplets_add(A, dof + i, dof + i, mass.linear);
+        for (int j = 0; j < 3; j++) ss_triplets_add(A, dof + 3 + i, dof + 3 + j, mass.angular.m[i][j]);
+    }
+}
+
+static void add_bodies(const ss_frame *frame, const ss_bodies_form *form, ss_triplets *A,
+                       ss_problem *descriptor)
+{
+    for (int body = 0, live = 0; body < frame->bodies.count; body++) {
+        if (!ss_frame_is_live(frame, body)) continue;
+        add_body(frame, body, form->free_velocity[live], 6 * live, A, descriptor);
+        descriptor->blocks[live] =
+            (ss_block){.law = SS_LAW_FREE, .first = 6 * live, .size = 6, .contact = -1, .constraint = -1};
+        live++;
+    }
+}
+
+static void add_rows(const ss_problem *problem, ss_triplets *A, ss_problem *descriptor)
+{
+    const ss_bodies_form *form = problem->bodies;
+    int shift = 6 * form->bodies;
+    for (int i = 0; i < problem->size; i++) {
+        int row = shift + i;
+        descriptor->b[row] = form->offset[i];
+        descriptor->diagonal[row] = form->compliance[i];
+        ss_triplets_add(A, row, row, form->compliance[i]);
+        for (int k = 0; k < 12; k++) {
+            int body = form->pair[i][k / 6];
+            double entry = form->jacobian[i][k];
+            if (body < 0 || entry == 0.0) continue;
+            ss_triplets_add(A, row, 6 * body + k % 6, entry);
+            ss_triplets_add(A, 6 * body + k % 6, row, -entry);
+        }
+    }
+}
+
+ss_problem *ss_problem_to_descriptor(const ss_frame *frame, const ss_problem *problem, ss_error *err)
+{
+    int bodies = problem->bodies->bodies, size = 6 * bodies + problem->size;
+    ss_problem *descriptor = ss_problem_create(size, bodies + problem->block_count, -1, err);
+    ss_triplets A;
+    if (!descriptor || !ss_triplets_start(&A, 12 * (size_t)bodies + 25 * (size_t)problem->size, err)) {
+        ss_problem_destroy(descriptor);
+        return NULL;
+    }
+    copy_laws(problem, 6 * bodies, bodies, descriptor);
+    add_bodies(frame, problem->bodies, &A, descriptor);
+    add_rows(problem, &A, descriptor);
+    descriptor->A = ss_triplets_finish(&A, size, size, err);
+    if (!descriptor->A) {
+        ss_problem_destroy(descriptor);
+        return NULL;
+    }
+    descriptor->symmetric = problem->size == 0; // J and -J'
+    return descriptor;
+}
+
+/* ---- without bodies --------------------------------------------------------------------------------- */
+
+ss_problem *ss_problem_to_explicit(ss_problem *problem, ss_error *err)
+{
+    if (!ss_problem_need_matrix(problem, err)) return NULL;
+    ss_problem *plain = ss_problem_create(problem->size, problem->block_count, -1, err);
+    if (!plain) return NULL;
+    copy_laws(problem, 0, 0, plain);
+    if (problem->size) {
+        memcpy(plain->b, problem->b, (size_t)problem->size * sizeof *plain->b);
+        memcpy(plain->diagonal, problem->diagonal, (size_t)problem->size * sizeof *plain->diagonal);
+    }
+    plain->symmetric = problem->symmetric;
+    plain->A = problem->A;
+    problem->A = NULL;
+    return plain;
+}

@@ -1,0 +1,77 @@
+/* What a formulation leaves out of a frame: one loss per kind, at the place where it was. */
+#include "formulation/friction.h"
+#include "formulation/model.h"
+
+static int count_positive(const ss_rows *rows, const double *values)
+{
+    int count = 0;
+    for (int c = 0; values && c < rows->contact_count; c++) count += values[rows->contact[c].contact] > 0.0;
+    return count;
+}
+
+static void tell(ss_findings *notes, const char *place, int count, const char *what)
+{
+    if (count) ss_findings_add(notes, SS_FINDING_LOSS, place, "%d contacts: %s", count, what);
+}
+
+static int count_dropped_rolling(const ss_rows *rows)
+{
+    int count = 0;
+    for (int c = 0; c < rows->contact_count; c++) count += ss_friction_drops_rolling(&rows->contact[c]);
+    return count;
+}
+
+static int count_friction(const ss_rows *rows)
+{
+    int count = 0;
+    for (int c = 0; c < rows->contact_count; c++) {
+        count += rows->contact[c].mu[0] > 0.0 || rows->contact[c].mu[1] > 0.0;
+    }
+    return count;
+}
+
+/* Static friction that differs from the sliding one. */
+static int count_static(const ss_rows *rows)
+{
+    const ss_contacts *contacts = &rows->frame->contacts;
+    int count = 0;
+    for (int c = 0; contacts->mu_static && c < rows->contact_count; c++) {
+        int k = rows->contact[c].contact;
+        count += contacts->mu_static[k][0] != contacts->mu[k][0] ||
+                 contacts->mu_static[k][1] != contacts->mu[k][1];
+    }
+    return count;
+}
+
+static int count_gaps(const ss_rows *rows)
+{
+    int count = 0;
+    for (int c = 0; c < rows->contact_count; c++)
+        count += rows->frame->contacts.gap[rows->contact[c].contact] != 0.0;
+    return count;
+}
+
+void ss_model_tell(const ss_contact_model *model, const ss_rows *rows, const ss_step_options *step,
+                   ss_findings *notes)
+{
+    const ss_contacts *contacts = &rows->frame->contacts;
+    bool bounces = model->traits & SS_MODELS_GAPS && step->gap_term == SS_GAP_RESTITUTION;
+    if (!notes) return;
+    tell(notes, "contacts/gaps", rows->far_contacts, "farther apart than contact_margin, left out");
+    if (model->traits & SS_MODELS_GAPS && step->gap_term == SS_GAP_ZERO)
+        tell(notes, "contacts/gaps", count_gaps(rows), "the gap is not 0 but left out (gap_term=zero)");
+    if (!bounces)
+        tell(notes, "contacts/restitution", count_positive(rows, contacts->restitution), "do not bounce");
+    tell(notes, "contacts/mu_k", rows->capped_contacts, "coefficients above mu_max became that");
+    if (!(model->traits & SS_MODELS_FRICTION))
+        tell(notes, "contacts/mu_k", count_friction(rows), "friction is left out");
+    else
+        tell(notes, "contacts/mu_s", count_static(rows),
+             "static friction is left out, mu_k counts throughout");
+    if (!(model->traits & SS_MODELS_ROLLING))
+        tell(notes, "contacts/mu_r", count_positive(rows, contacts->mu_rolling),
+             "rolling friction is left out");
+    else
+        tell(notes, "contacts/mu_r", count_dropped_rolling(rows),
+             "rolling friction is left out where sliding friction is 0 or infinite in one direction only");
+}

@@ -1,0 +1,138 @@
+/* Contacts as springs and dampers, explicit in time: a model to compare with, not to rely on.
+ *
+ *     f_N = k overlap - d u_N, not below zero, while overlapping      k = 1/(C h^2) where the contact has a compliance
+ *     f_T = -mu f_N u_T / max(|u_T|, slip_speed)
+ *
+ * with the velocities before the step. The impulses h f are known at once, so that only joints are left to solve for.
+ * Unstable when h is not well below 2 sqrt(m/k); friction never holds anything, it only creeps slowly. Coefficients
+ * that differ slip on an ellipse: f_i = -mu_i f_N (mu_i u_i) / max(|(mu_u u_u, mu_v u_v)|, mu slip_speed), mu the
+ * larger one. Infinite friction stops the slip of the contact as if it were alone.
+ */
+#include "formulation/model.h"
+
+#include <math.h>
+
+typedef struct penalty_options {
+    ss_step_options step;
+    double stiffness, damping, slip_speed;
+} penalty_options;
+
+static const ss_option options_table[] = {
+    SS_STEP_OPTION_ROWS("preventive", "inf"),
+    {.name = "stiffness",
+     .type = SS_OPTION_REAL,
+     .offset = offsetof(penalty_options, stiffness),
+     .default_value = "1e5",
+     .min = 0.0,
+     .max = 1e24,
+     .value_name = "N/m",
+     .help = "spring of every contact without a compliance of its own, in N/m"},
+    {.name = "damping",
+     .type = SS_OPTION_REAL,
+     .offset = offsetof(penalty_options, damping),
+     .default_value = "100",
+     .min = 0.0,
+     .max = 1e24,
+     .value_name = "N s/m",
+     .help = "damper of every contact, in N s/m"},
+    {.name = "slip_speed",
+     .type = SS_OPTION_REAL,
+     .offset = offsetof(penalty_options, slip_speed),
+     .default_value = "0.01",
+     .min = 1e-12,
+     .max = 1e12,
+     .value_name = "m/s",
+     .help = "friction is proportional to the slip below this speed, in m/s"},
+    {0},
+};
+
+static int count_unknowns(const ss_contact_row *contact, const void *options, int *blocks)
+{
+    (void)contact, (void)options;
+    return *blocks = 0;
+}
+
+static void add_contact(const ss_rows *rows, const ss_contact_row *contact, const void *options,
+                        ss_assembly *assembly)
+{
+    (void)rows, (void)contact, (void)options, (void)assembly;
+}
+
+static double normal_impulse(const ss_rows *rows, const ss_contact_row *contact, const penalty_options *set)
+{
+    double gap = rows->frame->contacts.gap[contact->contact], h = rows->frame->h;
+    double k = contact->compliance > 0.0 ? 1.0 / (contact->compliance * h * h) : set->stiffness;
+    double row[12];
+    if (gap >= 0.0) return 0.0;
+    ss_contact_sliding_row(contact, contact->normal, row);
+    double speed = ss_contact_speed_before(rows, contact, row);
+    return fmax(h * (-k * gap - set->damping * speed), 0.0);
+}
+
+static void friction_impulse(const ss_rows *rows, const ss_contact_row *contact, const penalty_options *set,
+                             double normal, double tangent[2])
+{
+    double scaled[2], mu = fmax(contact->mu[0], contact->mu[1]);
+    for (int k = 0; k < 2; k++) {
+        double row[12];
+        ss_contact_sliding_row(contact, contact->tangent[k], row);
+        double u = ss_contact_speed_before(rows, contact, row);
+        scaled[k] = isinf(contact->mu[k]) ? 0.0 : contact->mu[k] * u;
+        tangent[k] = isinf(contact->mu[k]) ? -u / ss_rows_inverse_mass(rows, contact->pair, row) : 0.0;
+    }
+    if (isinf(mu)) mu = fmin(contact->mu[0], contact->mu[1]);
+    double length = isinf(mu) ? 0.0 : fmax(hypot(scaled[0], scaled[1]), mu * set->slip_speed);
+    for (int k = 0; length > 0.0 && k < 2; k++) {
+        if (!isinf(contact->mu[k])) tangent[k] = -contact->mu[k] * normal * scaled[k] / length;
+    }
+}
+
+static ss_contact_impulse read_contact(const ss_rows *rows, const ss_contact_row *contact,
+                                       const void *options, const double *x)
+{
+    (void)x;
+    ss_contact_impulse impulse = {.normal = normal_impulse(rows, contact, options)};
+    if (impulse.normal > 0.0) friction_impulse(rows, contact, options, impulse.normal, impulse.tangent);
+    return impulse;
+}
+
+static void write_contact(const ss_rows *rows, const ss_contact_row *contact, const void *options,
+                          const ss_contact_impulse *impulse, double *x)
+{
+    (void)rows, (void)contact, (void)options, (void)impulse, (void)x;
+}
+
+static const ss_contact_model model = {.traits = SS_MODELS_FRICTION | SS_MODELS_FORCES,
+                                       .unknowns = count_unknowns,
+                                       .add = add_contact,
+                                       .read = read_contact,
+                                       .write = write_contact};
+
+static ss_problem *assemble(const ss_frame *frame, const void *options, ss_findings *notes, ss_error *err)
+{
+    return ss_model_assemble(&model, frame, options, notes, err);
+}
+
+static bool recover(const ss_frame *frame, const void *options, const ss_problem *problem, const double *x,
+                    ss_answer *answer, ss_error *err)
+{
+    return ss_model_recover(&model, frame, options, problem, x, answer, err);
+}
+
+static bool guess(const ss_frame *frame, const void *options, const ss_problem *problem,
+                  const ss_answer *answer, double *x, ss_error *err)
+{
+    return ss_model_guess(&model, frame, options, problem, answer, x, err);
+}
+
+const ss_formulation ss_formulation_penalty = {
+    .name = "penalty",
+    .summary = "contacts as explicit springs and dampers, to compare with; only joints are solved for",
+    .reference = "Cundall, Strack 1979",
+    .laws = SS_LAW_FREE | SS_LAW_BOX | SS_LAW_COUPLED,
+    .options = options_table,
+    .options_size = sizeof(penalty_options),
+    .assemble = assemble,
+    .recover = recover,
+    .guess = guess,
+};

@@ -1,0 +1,266 @@
+#include "formulation/polygon.h"
+
+#include "formulation/friction.h"
+
+#include <math.h>
+
+static const double pi = 3.14159265358979323846;
+
+/* ---- directions ------------------------------------------------------------------------------------- */
+
+/* (cos, sin)(2 pi j / n), j < n. Quarter turns are taken out first: the axes are exact, and so is d(j + n/2) = -d(j). */
+static void corner(int j, int n, double *x, double *y)
+{
+    int quarter = (int)(4 * (int64_t)j / n), rest = (int)(4 * (int64_t)j % n);
+    double angle = 0.5 * pi * rest / n, c = cos(angle), s = sin(angle);
+    *x = quarter == 0 ? c : quarter == 1 ? -s : quarter == 2 ? -c : s;
+    *y = quarter == 0 ? s : quarter == 1 ? c : quarter == 2 ? -s : -c;
+}
+
+/* What becomes of the friction of a contact. */
+typedef struct polygon {
+    int directions; /* 0: no friction, or tangents that stick */
+    double mu;      /* radius of the corners */
+    int stuck;      /* tangents with infinite friction: free rows behind s */
+    int which[2];   /* those tangents */
+    ss_friction friction;
+} polygon;
+
+static double corner_radius(double mu, int n, int size)
+{
+    if (size == SS_POLYGON_CIRCUMSCRIBED) return mu / cos(pi / n);
+    if (size == SS_POLYGON_EQUAL_AREA) return mu * sqrt(2.0 * pi / (n * sin(2.0 * pi / n)));
+    return mu;
+}
+
+static polygon polygon_of(const ss_contact_row *contact, const ss_polygon_options *set)
+{
+    ss_friction friction = ss_friction_of(contact);
+    polygon p = {.mu = friction.mu, .friction = friction};
+    if (isinf(friction.mu)) {
+        for (int k = 0; k < friction.count; k++) p.which[p.stuck++] = friction.tangent[k];
+    } else if (friction.mu > 0.0) {
+        p.directions = friction.count == 2 ? set->directions : 2;
+        if (friction.count == 2) p.mu = corner_radius(friction.mu, p.directions, set->polygon);
+    }
+    if (friction.stuck >= 0) p.which[p.stuck++] = friction.stuck;
+    return p;
+}
+
+/* Components of d_j along t_u and t_v. */
+static void direction_of(const polygon *p, int j, double d[2])
+{
+    const ss_friction *friction = &p->friction;
+    d[0] = d[1] = 0.0;
+    if (friction->count == 1) {
+        d[friction->tangent[0]] = j == 0 ? 1.0 : -1.0;
+        return;
+    }
+    corner(j, p->directions, &d[0], &d[1]);
+    d[0] *= friction->scale[0];
+    d[1] *= friction->scale[1];
+}
+
+/* ---- the model -------------------------------------------------------------------------------------- */
+
+/* p_n alone, or p_n, p_f and s */
+static int count_polygon(const polygon *p)
+{
+    return p->directions ? p->directions + 2 : 1;
+}
+
+static int count_unknowns(const ss_contact_row *contact, const void *options, int *blocks)
+{
+    polygon p = polygon_of(contact, options);
+    *blocks = p.stuck ? 2 : 1;
+    return count_polygon(&p) + p.stuck;
+}
+
+static void add_direction(const ss_contact_row *contact, const double d[2], ss_assembly *assembly)
+{
+    double row[12];
+    ss_vec3 direction =
+        ss_vec3_add_scaled(ss_vec3_scale(d[0], contact->tangent[0]), d[1], contact->tangent[1]);
+    ss_contact_sliding_row(contact, direction, row);
+    ss_assembly_add(assembly, contact->pair, row, 0.0, 0.0);
+}
+
+/* The rows that come from bodies; s gets an empty one. The block remembers mu for `couple`. */
+static void add_contact(const ss_rows *rows, const ss_contact_row *contact, const void *options,
+                        ss_assembly *assembly)
+{
+    (void)rows;
+    polygon p = polygon_of(contact, options);
+    double row[12], none[12] = {0};
+    int first = assembly->size;
+    ss_contact_sliding_row(contact, contact->normal, row);
+    ss_assembly_add(assembly, contact->pair, row, contact->compliance, contact->offset);
+    for (int j = 0; j < p.directions; j++) {
+        double d[2];
+        direction_of(&p, j, d);
+        add_direction(contact, d, assembly);
+    }
+    if (p.directions) ss_assembly_add(assembly, (int[2]){-1, -1}, none, 0.0, 0.0);
+    for (int i = first; i < assembly->size; i++) assembly->problem->lower[i] = 0.0;
+    ss_assembly_close(
+        assembly, (ss_block){.law = SS_LAW_BOX, .mu = p.mu, .contact = contact->contact, .constraint = -1});
+    if (!p.stuck) return;
+    for (int k = 0; k < p.stuck; k++)
+        add_direction(contact, (double[2]){p.which[k] == 0, p.which[k] == 1}, assembly);
+    ss_assembly_close(assembly,
+                      (ss_block){.law = SS_LAW_FREE, .contact = contact->contact, .constraint = -1});
+}
+
+static ss_contact_impulse read_contact(const ss_rows *rows, const ss_contact_row *contact,
+                                       const void *options, const double *x)
+{
+    (void)rows;
+    polygon p = polygon_of(contact, options);
+    ss_contact_impulse impulse = {.normal = x[0]};
+    for (int j = 0; j < p.directions; j++) {
+        double d[2];
+        direction_of(&p, j, d);
+        for (int k = 0; k < 2; k++) impulse.tangent[k] += d[k] * x[1 + j];
+    }
+    for (int k = 0; k < p.stuck; k++) impulse.tangent[p.which[k]] += x[count_polygon(&p) + k];
+    return impulse;
+}
+
+/* ---- guessing --------------------------------------------------------------------------------------- */
+
+/* A vector of the scaled plane as a sum of the two corners next to it, with weights that are not negative. */
+static void split(double x, double y, int n, double *weight)
+{
+    double length = hypot(x, y);
+    if (!(length > 0.0)) return;
+    double angle = atan2(y, x), sector = 2.0 * pi / n;
+    if (angle < 0.0) angle += 2.0 * pi;
+    int j = (int)(angle / sector) % n;
+    double within = angle - j * sector;
+    weight[j] = length * fmax(sin(sector - within), 0.0) / sin(sector);
+    weight[(j + 1) % n] = length * fmax(sin(within), 0.0) / sin(sector);
+}
+
+static void guess_friction(const polygon *p, const ss_contact_impulse *impulse, double *weight)
+{
+    const ss_friction *friction = &p->friction;
+    for (int j = 0; j < p->directions; j++) weight[j] = 0.0;
+    if (friction->count == 2) {
+        split(impulse->tangent[0] / friction->scale[0], impulse->tangent[1] / friction->scale[1],
+              p->directions, weight);
+        return;
+    }
+    double along = impulse->tangent[friction->tangent[0]];
+    weight[0] = fmax(along, 0.0);
+    weight[1] = fmax(-along, 0.0);
+}
+
+/* s = max_j(-d_j . u_T), the speed against the direction that friction takes; 0 when nothing slides */
+static double guess_speed(const ss_rows *rows, const ss_contact_row *contact, const polygon *p)
+{
+    double u[2], largest = 0.0;
+    for (int k = 0; k < 2; k++) {
+        double row[12];
+        ss_contact_sliding_row(contact, contact->tangent[k], row);
+        u[k] = ss_rows_speed(contact->pair, row, rows->velocity);
+    }
+    for (int j = 0; j < p->directions; j++) {
+        double d[2];
+        direction_of(p, j, d);
+        largest = fmax(largest, -(d[0] * u[0] + d[1] * u[1]));
+    }
+    return largest;
+}
+
+static void write_contact(const ss_rows *rows, const ss_contact_row *contact, const void *options,
+                          const ss_contact_impulse *impulse, double *x)
+{
+    polygon p = polygon_of(contact, options);
+    x[0] = impulse->normal;
+    if (p.directions) {
+        guess_friction(&p, impulse, x + 1);
+        x[1 + p.directions] = guess_speed(rows, contact, &p);
+    }
+    for (int k = 0; k < p.stuck; k++) x[count_polygon(&p) + k] = impulse->tangent[p.which[k]];
+}
+
+static const ss_contact_model model = {.traits = SS_MODELS_FRICTION | SS_MODELS_GAPS,
+                                       .unknowns = count_unknowns,
+                                       .add = add_contact,
+                                       .read = read_contact,
+                                       .write = write_contact};
+
+/* ---- the matrix ------------------------------------------------------------------------------------- */
+
+/* A block with friction: p_n, at least two p_f, s. */
+static bool has_polygon(const ss_block *block)
+{
+    return block->contact >= 0 && block->law == SS_LAW_BOX && block->size > 3;
+}
+
+static void put(ss_sparse *matrix, int *entry, int row, double value)
+{
+    matrix->row[*entry] = row;
+    matrix->value[(*entry)++] = value;
+}
+
+/* Column j with the couplings of its contact: in the columns of p_n and p_f mu and -1 in the row of s, in that of s
+ * ones in the rows of p_f. A has nothing in these places, and nothing but the diagonal in the column of s. */
+static void write_column(const ss_sparse *A, const ss_block *block, int j, ss_sparse *to, int *entry)
+{
+    int normal = block->first, speed = normal + block->size - 1, at = A->start[j], end = A->start[j + 1];
+    if (has_polygon(block) && j < speed) {
+        for (; at < end && A->row[at] < speed; at++) put(to, entry, A->row[at], A->value[at]);
+        put(to, entry, speed, j == normal ? block->mu : -1.0);
+    } else if (has_polygon(block)) {
+        for (int i = normal + 1; i < speed; i++) put(to, entry, i, 1.0);
+    }
+    for (; at < end; at++) put(to, entry, A->row[at], A->value[at]);
+    to->start[j + 1] = *entry;
+}
+
+/* e s in the rows of p_f; mu p_n - e' p_f in that of s */
+static bool couple(ss_problem *problem, ss_error *err)
+{
+    int64_t room = ss_sparse_nonzeros(problem->A), added = 0;
+    for (int k = 0; k < problem->block_count; k++) {
+        if (has_polygon(&problem->blocks[k])) added += 2 * (int64_t)problem->blocks[k].size - 3;
+    }
+    ss_sparse *coupled = ss_sparse_create(problem->size, problem->size, room + added, err);
+    if (!coupled) return false;
+    for (int k = 0, entry = 0; k < problem->block_count; k++) {
+        const ss_block *block = &problem->blocks[k];
+        for (int j = block->first; j < block->first + block->size; j++) {
+            write_column(problem->A, block, j, coupled, &entry);
+        }
+    }
+    ss_sparse_destroy(problem->A);
+    problem->A = coupled;
+    if (added) problem->symmetric = false;
+    return true;
+}
+
+ss_problem *ss_polygon_assemble(const ss_frame *frame, const void *options, ss_findings *notes, ss_error *err)
+{
+    const ss_polygon_options *set = options;
+    ss_problem *rows = ss_model_assemble(&model, frame, options, notes, err);
+    if (!rows) return NULL;
+    ss_problem *problem = set->form == SS_POLYGON_MIXED ? ss_problem_to_descriptor(frame, rows, err)
+                                                        : ss_problem_to_explicit(rows, err);
+    ss_problem_destroy(rows);
+    if (!problem || couple(problem, err)) return problem;
+    ss_problem_destroy(problem);
+    return NULL;
+}
+
+bool ss_polygon_recover(const ss_frame *frame, const void *options, const ss_problem *problem,
+                        const double *x, ss_answer *answer, ss_error *err)
+{
+    return ss_model_recover(&model, frame, options, problem, x, answer, err);
+}
+
+bool ss_polygon_guess(const ss_frame *frame, const void *options, const ss_problem *problem,
+                      const ss_answer *answer, double *x, ss_error *err)
+{
+    return ss_model_guess(&model, frame, options, problem, answer, x, err);
+}

@@ -1,0 +1,393 @@
+#include "formulation/rows.h"
+
+#include "linalg/mat6.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- bodies ----------------------------------------------------------------------------------------- */
+
+static bool add_body(const ss_frame *frame, int body, ss_rows *rows, ss_error *err)
+{
+    int live = rows->body_count++;
+    ss_mass mass = {frame->bodies.mass[body],
+                    ss_mat3_symmetric_part(ss_mat3_load(frame->bodies.inertia[body]))};
+    ss_mass inverse;
+    if (!ss_mass_inverse(&mass, &inverse))
+        return ss_fail(err, SS_ERROR_INPUT, "bodies/world_inertia_tensors[%d]: cannot be inverted", body);
+    rows->inverse_mass[live] = inverse.linear;
+    ss_mat3_store(ss_mat3_symmetric_part(inverse.angular), rows->inverse_inertia[live]);
+    double *v = rows->free_velocity[live];
+    ss_mass_apply(&inverse, frame->bodies.force[body], v);
+    for (int i = 0; i < 6; i++) v[i] = frame->bodies.velocity[body][i] + frame->h * v[i];
+    memcpy(rows->velocity[live], v, sizeof rows->velocity[live]);
+    return true;
+}
+
+static bool add_bodies(const ss_frame *frame, ss_rows *rows, ss_error *err)
+{
+    for (int b = 0; b < frame->bodies.count; b++) {
+        bool live = ss_frame_is_live(frame, b);
+        rows->body[b] = live ? rows->body_count : -1;
+        if (live && !add_body(frame, b, rows, err)) return false;
+    }
+    return true;
+}
+
+/* Live bodies of a pair; false when there is none. */
+static bool find_pair(const ss_rows *rows, const int pair[2], int live[2])
+{
+    for (int side = 0; side < 2; side++) live[side] = pair[side] == SS_WORLD ? -1 : rows->body[pair[side]];
+    return live[0] >= 0 || live[1] >= 0;
+}
+
+static bool check_pair(const int pair[2], const char *path, int index, ss_error *err)
+{
+    return pair[0] != pair[1] || pair[0] == SS_WORLD ||
+           ss_fail(err, SS_ERROR_INPUT, "%s[%d]: both sides are body %d", path, index, pair[0]);
+}
+
+/* ---- joints ----------------------------------------------------------------------------------------- */
+
+static bool is_coupled(const ss_constraints *constraints, int row)
+{
+    return constraints->friction && constraints->friction_row && constraints->friction_row[row] >= 0;
+}
+
+/* gamma g/h; a limit that is still open may be reached within the step, so that its distance counts in full. */
+static double position_term(const ss_constraints *constraints, const ss_step_options *step, int row,
+                            int joint, double h)
+{
+    if (constraints->holonomic && !constraints->holonomic[joint]) return 0.0;
+    double g = constraints->violation[row];
+    bool open =
+        (constraints->bounds[row][0] >= 0.0 && g > 0.0) || (constraints->bounds[row][1] <= 0.0 && g < 0.0);
+    return (open ? 1.0 : step->gamma) * g / h;
+}
+
+static void add_joint_row(const ss_frame *frame, const ss_step_options *step, int row, int joint,
+                          const int pair[2], ss_rows *rows)
+{
+    const ss_constraints *constraints = &frame->constraints;
+    ss_joint_row *to = &rows->joint[rows->joint_count++];
+    const double *bounds = constraints->bounds[row];
+    *to = (ss_joint_row){.row = row, .joint = joint, .pair = {pair[0], pair[1]}, .partner = -1};
+    for (int side = 0; side < 2; side++) {
+        if (pair[side] >= 0)
+            memcpy(to->jacobian + 6 * side, constraints->jacobian[row] + 6 * side, 6 * sizeof(double));
+    }
+    to->compliance = constraints->regularization ? constraints->regularization[row] : 0.0;
+    to->offset = position_term(constraints, step, row, joint, frame->h) + constraints->time_derivative[row];
+    to->lower = frame->h * bounds[0]; // a force over the step
+    to->upper = frame->h * bounds[1];
+    to->law = bounds[0] == -INFINITY && bounds[1] == INFINITY ? SS_LAW_FREE : SS_LAW_BOX;
+}
+
+/* Friction of a joint whose load is not there any more is none at all. The load becomes a box without bounds when it
+ * was free: free unknowns may be eliminated, and the bound would be lost with them. */
+static void couple(const ss_constraints *constraints, const int *place, ss_rows *rows)
+{
+    for (int r = 0; r < rows->joint_count; r++) {
+        ss_joint_row *joint = &rows->joint[r];
+        if (!is_coupled(constraints, joint->row)) continue;
+        joint->partner = place[constraints->friction_row[joint->row]];
+        joint->factor = constraints->friction[joint->row];
+        joint->law = joint->partner >= 0 ? SS_LAW_COUPLED : SS_LAW_BOX;
+        if (joint->partner < 0) joint->lower = joint->upper = 0.0;
+    }
+    for (int r = 0; r < rows->joint_count; r++) {
+        int partner = rows->joint[r].partner;
+        if (partner >= 0 && rows->joint[partner].law == SS_LAW_FREE) rows->joint[partner].law = SS_LAW_BOX;
+    }
+}
+
+static bool add_joints(const ss_frame *frame, const ss_step_options *step, ss_rows *rows, ss_error *err)
+{
+    const ss_constraints *constraints = &frame->constraints;
+    int *place = ss_allocate((size_t)constraints->row_count, sizeof *place);
+    bool good = place || ss_fail(err, SS_ERROR_RESOURCES, "out of memory for %d constraint rows",
+                                 constraints->row_count);
+    for (int joint = 0, row = 0; good && joint < constraints->count; joint++) {
+        int live[2];
+        good = check_pair(constraints->pair[joint], "constraints/pairs", joint, err);
+        bool moves = good && find_pair(rows, constraints->pair[joint], live);
+        for (int k = 0; good && k < constraints->rows[joint]; k++, row++) {
+            place[row] = moves ? rows->joint_count : -1;
+            if (moves) add_joint_row(frame, step, row, joint, live, rows);
+        }
+    }
+    if (good) couple(constraints, place, rows);
+    ss_release(place);
+    return good;
+}
+
+/* ---- contacts --------------------------------------------------------------------------------------- */
+
+static void write_half(ss_vec3 linear, ss_vec3 angular, double sign, double half[6])
+{
+    ss_vec3_store(ss_vec3_scale(sign, linear), half);
+    ss_vec3_store(ss_vec3_scale(sign, angular), half + 3);
+}
+
+void ss_contact_sliding_row(const ss_contact_row *contact, ss_vec3 direction, double jacobian[12])
+{
+    memset(jacobian, 0, 12 * sizeof *jacobian);
+    for (int side = 0; side < 2; side++) {
+        ss_vec3 turn = ss_vec3_cross(contact->arm[side], direction);
+        if (contact->pair[side] >= 0) write_half(direction, turn, side ? 1.0 : -1.0, jacobian + 6 * side);
+    }
+}
+
+void ss_contact_turning_row(const ss_contact_row *contact, ss_vec3 direction, double jacobian[12])
+{
+    memset(jacobian, 0, 12 * sizeof *jacobian);
+    for (int side = 0; side < 2; side++) {
+        ss_vec3 still = {0.0, 0.0, 0.0};
+        if (contact->pair[side] >= 0) write_half(still, direction, side ? 1.0 : -1.0, jacobian + 6 * side);
+    }
+}
+
+double ss_contact_speed_before(const ss_rows *rows, const ss_contact_row *contact, const double jacobian[12])
+{
+    const ss_frame *frame = rows->frame;
+    double sum = 0.0;
+    for (int side = 0; side < 2; side++) {
+        if (contact->pair[side] < 0) continue;
+        const double *v = frame->bodies.velocity[frame->contacts.pair[contact->contact][side]];
+        for (int i = 0; i < 6; i++) sum += jacobian[6 * side + i] * v[i];
+    }
+    return sum;
+}
+
+/* Hit: overlapping, or reached within the step at the speed before it. Waiting for the overlap would be too late,
+ * because gap/h takes the speed away in the step in which the contact closes. */
+static double restitution_term(const ss_rows *rows, const ss_step_options *step,
+                               const ss_contact_row *contact)
+{
+    const ss_frame *frame = rows->frame;
+    double gap = frame->contacts.gap[contact->contact];
+    double e = frame->contacts.restitution ? frame->contacts.restitution[contact->contact] : 0.0;
+    double jacobian[12];
+    ss_contact_sliding_row(contact, contact->normal, jacobian);
+    double before = ss_contact_speed_before(rows, contact, jacobian);
+    bool hit = gap <= 0.0 || gap + frame->h * before <= 0.0;
+    return e > 0.0 && hit && before < -step->restitution_speed ? e * before : gap / frame->h;
+}
+
+static double gap_term(const ss_rows *rows, const ss_step_options *step, const ss_contact_row *contact)
+{
+    double gap = rows->frame->contacts.gap[contact->contact], h = rows->frame->h;
+    switch ((ss_gap_term)step->gap_term) {
+    case SS_GAP_ZERO:
+        return 0.0;
+    case SS_GAP_STABILISED:
+        return (gap >= 0.0 ? gap : step->gamma * gap) / h;
+    case SS_GAP_RESTITUTION:
+        return restitution_term(rows, step, contact);
+    case SS_GAP_PREVENTIVE:
+        break;
+    }
+    return gap / h;
+}
+
+static bool cap_friction(double mu[2], double mu_max)
+{
+    bool capped = mu_max > 0.0 && fmax(mu[0], mu[1]) > mu_max;
+    for (int k = 0; capped && k < 2; k++) mu[k] = fmin(mu[k], mu_max);
+    return capped;
+}
+
+static void add_contact(const ss_frame *frame, const ss_step_options *step, int c, const int pair[2],
+                        bool planar, ss_rows *rows)
+{
+    const ss_contacts *contacts = &frame->contacts;
+    ss_contact_row *to = &rows->contact[rows->contact_count++];
+    double t_u[3], t_v[3], r_a[3], r_b[3];
+    ss_contact_tangents(frame, c, t_u, t_v);
+    ss_contact_lever_arms(frame, c, r_a, r_b);
+    *to = (ss_contact_row){.contact = c,
+                           .pair = {pair[0], pair[1]},
+                           .normal = ss_vec3_load(contacts->normal[c]),
+                           .tangent = {ss_vec3_load(t_u), ss_vec3_load(t_v)},
+                           .arm = {ss_vec3_load(r_a), ss_vec3_load(r_b)},
+                           .in_plane = {true, true},
+                           .mu = {contacts->mu[c][0], contacts->mu[c][1]},
+                           .mu_rolling = contacts->mu_rolling ? contacts->mu_rolling[c] : 0.0,
+                           .compliance = contacts->compliance ? contacts->compliance[c] : 0.0};
+    for (int k = 0; planar && k < 2; k++) to->in_plane[k] = fabs(to->tangent[k].z) < 0.5; // it is 0 or 1
+    rows->capped_contacts += cap_friction(to->mu, step->mu_max);
+    to->offset = gap_term(rows, step, to);
+}
+
+static bool add_contacts(const ss_frame *frame, const ss_step_options *step, ss_rows *rows, ss_error *err)
+{
+    bool planar = ss_frame_is_planar(frame);
+    for (int c = 0; c < frame->contacts.count; c++) {
+        int live[2];
+        if (!check_pair(frame->contacts.pair[c], "contacts/pairs", c, err)) return false;
+        if (!find_pair(rows, frame->contacts.pair[c], live)) continue;
+        if (frame->contacts.gap[c] > step->contact_margin)
+            rows->far_contacts++;
+        else
+            add_contact(frame, step, c, live, planar, rows);
+    }
+    return true;
+}
+
+/* ---- together --------------------------------------------------------------------------------------- */
+
+void ss_rows_free(ss_rows *rows)
+{
+    ss_release(rows->body);
+    ss_release(rows->inverse_mass);
+    ss_release(rows->inverse_inertia);
+    ss_release(rows->free_velocity);
+    ss_release(rows->velocity);
+    ss_release(rows->joint);
+    ss_release(rows->contact);
+    *rows = (ss_rows){0};
+}
+
+static bool allocate(const ss_frame *frame, ss_rows *rows, ss_error *err)
+{
+    size_t bodies = (size_t)frame->bodies.count;
+    *rows = (ss_rows){.frame = frame,
+                      .body = ss_allocate(bodies, sizeof *rows->body),
+                      .inverse_mass = ss_allocate(bodies, sizeof *rows->inverse_mass),
+                      .inverse_inertia = ss_allocate(bodies, sizeof *rows->inverse_inertia),
+                      .free_velocity = ss_allocate(bodies, sizeof *rows->free_velocity),
+                      .velocity = ss_allocate(bodies, sizeof *rows->velocity),
+                      .joint = ss_allocate((size_t)frame->constraints.row_count, sizeof *rows->joint),
+                      .contact = ss_allocate((size_t)frame->contacts.count, sizeof *rows->contact)};
+    if (rows->body && rows->inverse_mass && rows->inverse_inertia && rows->free_velocity && rows->velocity &&
+        rows->joint && rows->contact)
+        return true;
+    return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for the rows of %d bodies and %d contacts",
+                   frame->bodies.count, frame->contacts.count);
+}
+
+bool ss_rows_make(const ss_frame *frame, const ss_step_options *step, ss_rows *rows, ss_error *err)
+{
+    bool good = allocate(frame, rows, err) && add_bodies(frame, rows, err) &&
+                add_joints(frame, step, rows, err) && add_contacts(frame, step, rows, err);
+    if (!good) ss_rows_free(rows);
+    return good;
+}
+
+/* ---- products --------------------------------------------------------------------------------------- */
+
+/* M^-1 times one half of a row */
+static void respond(const ss_rows *rows, int body, const double *half, double response[6])
+{
+    ss_mass inverse = {rows->inverse_mass[body], ss_mat3_load(rows->inverse_inertia[body])};
+    ss_mass_apply(&inverse, half, response);
+}
+
+double ss_rows_speed(const int pair[2], const double jacobian[12], double (*velocity)[6])
+{
+    double sum = 0.0;
+    for (int side = 0; side < 2; side++) {
+        for (int i = 0; pair[side] >= 0 && i < 6; i++) {
+            sum += jacobian[6 * side + i] * velocity[pair[side]][i];
+        }
+    }
+    return sum;
+}
+
+double ss_rows_inverse_mass(const ss_rows *rows, const int pair[2], const double jacobian[12])
+{
+    double sum = 0.0;
+    for (int side = 0; side < 2; side++) {
+        if (pair[side] < 0) continue;
+        double response[6];
+        respond(rows, pair[side], jacobian + 6 * side, response);
+        for (int i = 0; i < 6; i++) sum += jacobian[6 * side + i] * response[i];
+    }
+    return sum;
+}
+
+static void push(ss_rows *rows, const int pair[2], const double jacobian[12], double impulse)
+{
+    for (int side = 0; side < 2; side++) {
+        if (pair[side] < 0) continue;
+        double response[6];
+        respond(rows, pair[side], jacobian + 6 * side, response);
+        for (int i = 0; i < 6; i++) rows->velocity[pair[side]][i] += impulse * response[i];
+    }
+}
+
+void ss_rows_push_joint(ss_rows *rows, const ss_joint_row *joint, double impulse)
+{
+    push(rows, joint->pair, joint->jacobian, impulse);
+}
+
+static ss_vec3 in_the_plane(const ss_contact_row *contact, const double components[2])
+{
+    return ss_vec3_add_scaled(ss_vec3_scale(components[0], contact->tangent[0]), components[1],
+                              contact->tangent[1]);
+}
+
+void ss_rows_push_contact(ss_rows *rows, const ss_contact_row *contact, const ss_contact_impulse *impulse)
+{
+    double jacobian[12];
+    ss_vec3 force =
+        ss_vec3_add_scaled(in_the_plane(contact, impulse->tangent), impulse->normal, contact->normal);
+    ss_contact_sliding_row(contact, force, jacobian);
+    push(rows, contact->pair, jacobian, 1.0);
+    ss_contact_turning_row(contact, in_the_plane(contact, impulse->rolling), jacobian);
+    push(rows, contact->pair, jacobian, 1.0);
+}
+
+/* ---- the answer ------------------------------------------------------------------------------------- */
+
+static void clear(void *array, int count, size_t size)
+{
+    if (array && count) memset(array, 0, (size_t)count * size);
+}
+
+void ss_rows_start_answer(ss_answer *answer)
+{
+    clear(answer->lambda, answer->rows, sizeof *answer->lambda);
+    clear(answer->normal, answer->contacts, sizeof *answer->normal);
+    clear(answer->tangent, answer->contacts, sizeof *answer->tangent);
+    clear(answer->rolling, answer->contacts, sizeof *answer->rolling);
+}
+
+void ss_rows_add_joint(ss_rows *rows, const ss_joint_row *joint, double impulse, ss_answer *answer)
+{
+    answer->lambda[joint->row] = impulse;
+    ss_rows_push_joint(rows, joint, impulse);
+}
+
+void ss_rows_add_contact(ss_rows *rows, const ss_contact_row *contact, const ss_contact_impulse *impulse,
+                         ss_answer *answer)
+{
+    int c = contact->contact;
+    answer->normal[c] = impulse->normal;
+    ss_vec3_store(in_the_plane(contact, impulse->tangent), answer->tangent[c]);
+    if (answer->rolling) ss_vec3_store(in_the_plane(contact, impulse->rolling), answer->rolling[c]);
+    ss_rows_push_contact(rows, contact, impulse);
+}
+
+void ss_rows_end_answer(const ss_rows *rows, ss_answer *answer)
+{
+    for (int b = 0; b < rows->frame->bodies.count; b++) {
+        int live = rows->body[b];
+        memcpy(answer->velocity[b], live < 0 ? rows->frame->bodies.velocity[b] : rows->velocity[live],
+               sizeof answer->velocity[b]);
+    }
+}
+
+static void components_of(const ss_contact_row *contact, const double vector[3], double components[2])
+{
+    for (int k = 0; k < 2; k++) components[k] = ss_vec3_dot(ss_vec3_load(vector), contact->tangent[k]);
+}
+
+ss_contact_impulse ss_contact_impulse_of(const ss_contact_row *contact, const ss_answer *answer)
+{
+    int c = contact->contact;
+    ss_contact_impulse impulse = {.normal = answer->normal[c]};
+    components_of(contact, answer->tangent[c], impulse.tangent);
+    if (answer->rolling) components_of(contact, answer->rolling[c], impulse.rolling);
+    return impulse;
+}

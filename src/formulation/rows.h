@@ -1,0 +1,131 @@
+/* formulation/rows.h - what every formulation starts from: the live bodies, constraint rows and contacts of a frame in
+ * the units of a problem, velocities and impulses. A row is w = J v+ + C x + c with J in the frame's own sense.
+ *
+ * Bodies that do not take part count as the world, at rest. Live bodies are numbered densely in storage order.
+ * Constraint rows and contacts that touch no live body are left out, and contacts farther apart than the margin.
+ */
+#ifndef FORMULATION_ROWS_H
+#define FORMULATION_ROWS_H
+
+#include <stickslip/formulation.h>
+
+#include "linalg/vec3.h"
+
+#include <stddef.h>
+
+/* ---- options that all formulations begin with ------------------------------------------------------- */
+
+/* The first lines of every option table; an option struct has an ss_step_options as its first member. */
+#define SS_STEP_OPTION_ROWS(gap_term_default, contact_margin_default)                                        \
+    {.name = "gap_term",                                                                                     \
+     .type = SS_OPTION_CHOICE,                                                                               \
+     .offset = offsetof(ss_step_options, gap_term),                                                          \
+     .default_value = gap_term_default,                                                                      \
+     .choices = "preventive|zero|stabilised|restitution",                                                    \
+     .help = "what the gap adds to the normal velocity: gap/h; nothing; gap/h but only a share gamma of an " \
+             "overlap; Newton's restitution at contacts that are hit, gap/h at the others"},                 \
+        {.name = "gamma",                                                                                    \
+         .type = SS_OPTION_REAL,                                                                             \
+         .offset = offsetof(ss_step_options, gamma),                                                         \
+         .default_value = "1",                                                                               \
+         .min = 0.0,                                                                                         \
+         .max = 1.0,                                                                                         \
+         .help = "share of joint errors, and of overlaps with gap_term=stabilised, that is removed in one "  \
+                 "step"},                                                                                    \
+        {.name = "restitution_speed",                                                                        \
+         .type = SS_OPTION_REAL,                                                                             \
+         .offset = offsetof(ss_step_options, restitution_speed),                                             \
+         .default_value = "0.01",                                                                            \
+         .min = 0.0,                                                                                         \
+         .max = INFINITY,                                                                                    \
+         .value_name = "m/s",                                                                                \
+         .help = "slower approaches do not bounce (gap_term=restitution), in m/s"},                          \
+        {.name = "contact_margin",                                                                           \
+         .type = SS_OPTION_REAL,                                                                             \
+         .offset = offsetof(ss_step_options, contact_margin),                                                \
+         .default_value = contact_margin_default,                                                            \
+         .min = 0.0,                                                                                         \
+         .max = INFINITY,                                                                                    \
+         .value_name = "m",                                                                                  \
+         .help = "contacts with a larger gap are left out, in m"},                                           \
+    {                                                                                                        \
+        .name = "mu_max", .type = SS_OPTION_REAL, .offset = offsetof(ss_step_options, mu_max),               \
+        .default_value = "0", .min = 0.0, .max = 1e12,                                                       \
+        .help = "larger friction coefficients, infinity included, become this; 0 leaves them as they are"    \
+    }
+
+/* ---- rows ------------------------------------------------------------------------------------------- */
+
+typedef struct ss_joint_row {
+    int row, joint;            /* of the frame */
+    int pair[2];               /* live bodies, -1 = world */
+    double jacobian[12];       /* zero on bodies that do not move */
+    double compliance, offset; /* C and c = gamma g/h + dg/dt */
+    ss_law law; /* free, box or coupled; the partner of a coupled row is a box, if need be infinite */
+    double lower, upper; /* N s or N m s */
+    int partner;         /* coupled: index among the rows that are kept */
+    double factor;
+} ss_joint_row;
+
+typedef struct ss_contact_row {
+    int contact; /* of the frame */
+    int pair[2]; /* live bodies, -1 = world */
+    ss_vec3 normal, tangent[2];
+    ss_vec3 arm[2];
+    bool in_plane
+        [2];      /* false for the tangent that leaves the plane of a planar frame: u_T is 0 there anyway */
+    double mu[2]; /* along the two tangents, >= 0, infinity allowed */
+    double mu_rolling;         /* m */
+    double compliance, offset; /* of the normal row */
+} ss_contact_row;
+
+typedef struct ss_rows {
+    const ss_frame *frame;
+    int body_count;
+    int *body;            /* of the frame to live, -1 = does not move */
+    double *inverse_mass; /* live bodies from here on */
+    double (*inverse_inertia)[9];
+    double (*free_velocity)[6]; /* v* = v + h M^-1 f */
+    double (*velocity)[6];      /* v* and whatever has been pushed on top of it */
+    int joint_count, contact_count;
+    ss_joint_row *joint;
+    ss_contact_row *contact;
+    int far_contacts;    /* left out because of the margin */
+    int capped_contacts; /* with less friction because of mu_max */
+} ss_rows;
+
+/* Fails when out of memory, when a mass matrix is singular, and when both sides of a joint or contact are one body. */
+bool ss_rows_make(const ss_frame *frame, const ss_step_options *step, ss_rows *rows, ss_error *err);
+void ss_rows_free(ss_rows *rows);
+
+/* J of relative motion along `direction` at the contact point, and of relative rotation about it. */
+void ss_contact_sliding_row(const ss_contact_row *contact, ss_vec3 direction, double jacobian[12]);
+void ss_contact_turning_row(const ss_contact_row *contact, ss_vec3 direction, double jacobian[12]);
+/* J v with velocities of live bodies */
+double ss_rows_speed(const int pair[2], const double jacobian[12], double (*velocity)[6]);
+/* J v before the step */
+double ss_contact_speed_before(const ss_rows *rows, const ss_contact_row *contact, const double jacobian[12]);
+/* J M^-1 J' */
+double ss_rows_inverse_mass(const ss_rows *rows, const int pair[2], const double jacobian[12]);
+
+/* ---- impulses --------------------------------------------------------------------------------------- */
+
+/* Components in the frame of the contact, on body b: N s, rolling N m s. */
+typedef struct ss_contact_impulse {
+    double normal, tangent[2], rolling[2];
+} ss_contact_impulse;
+
+/* velocity += M^-1 J' impulse */
+void ss_rows_push_joint(ss_rows *rows, const ss_joint_row *joint, double impulse);
+void ss_rows_push_contact(ss_rows *rows, const ss_contact_row *contact, const ss_contact_impulse *impulse);
+
+/* All impulses of the answer zero; then one by one, pushing the bodies as well; at last the velocities. */
+void ss_rows_start_answer(ss_answer *answer);
+void ss_rows_add_joint(ss_rows *rows, const ss_joint_row *joint, double impulse, ss_answer *answer);
+void ss_rows_add_contact(ss_rows *rows, const ss_contact_row *contact, const ss_contact_impulse *impulse,
+                         ss_answer *answer);
+void ss_rows_end_answer(const ss_rows *rows, ss_answer *answer);
+/* The other way: what an answer says about one contact. */
+ss_contact_impulse ss_contact_impulse_of(const ss_contact_row *contact, const ss_answer *answer);
+
+#endif

@@ -1,0 +1,297 @@
+/* Nodes are eliminated in AMD's order. Eliminating node j joins its later neighbours and the borders of those
+ * groups whose first border node is j: these are its children. A child goes into the group of its parent when
+ * the zeros that this adds to the front are few, for BLAS prefers one larger matrix. */
+#include "linalg/front_tree.h"
+
+#include <amd.h>
+#include <string.h>
+
+/* A group of nodes that become one front, named by its last node's number in the order. */
+struct group {
+    int first_pivot, last_pivot; // nodes, linked by next_pivot
+    int pivot_count, pivots;     // nodes, unknowns
+    size_t border;               // in tree->border
+    int border_count, border_unknowns;
+    int first_child, last_child, next_sibling; // groups
+    bool is_child;
+};
+enum { NONE = -1 };
+
+/* ---- life ------------------------------------------------------------------------------------------- */
+
+static bool order_nodes(ss_front_tree *tree, ss_error *err)
+{
+    const ss_block_rows *pattern = tree->pattern;
+    double control[AMD_CONTROL];
+    amd_defaults(control);
+    int outcome = pattern->nodes
+                      ? amd_order(pattern->nodes, pattern->start, pattern->column, tree->order, control, NULL)
+                      : AMD_OK;
+    if (outcome < AMD_OK) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for ordering unknowns");
+    for (int k = 0; k < pattern->nodes; k++) tree->rank[tree->order[k]] = k;
+    return true;
+}
+
+bool ss_front_tree_create(const ss_block_rows *pattern, ss_front_tree *tree, ss_error *err)
+{
+    size_t n = (size_t)pattern->nodes;
+    *tree = (ss_front_tree){.pattern = pattern};
+    tree->order = ss_allocate(n, sizeof *tree->order);
+    tree->rank = ss_allocate(n, sizeof *tree->rank);
+    tree->fronts = ss_allocate(n, sizeof *tree->fronts);
+    tree->group = ss_allocate(n, sizeof *tree->group);
+    tree->mark = ss_allocate(n, sizeof *tree->mark);
+    tree->next_pivot = ss_allocate(n, sizeof *tree->next_pivot);
+    tree->pivot_nodes = ss_allocate(n, sizeof *tree->pivot_nodes);
+    tree->visit = ss_allocate(n, sizeof *tree->visit);
+    bool good = tree->order && tree->rank && tree->fronts && tree->group && tree->mark && tree->next_pivot &&
+                tree->pivot_nodes && tree->visit;
+    if (!good) ss_fail(err, SS_ERROR_RESOURCES, "out of memory for the fronts of %d nodes", pattern->nodes);
+    if (good && order_nodes(tree, err)) return true;
+    ss_front_tree_free(tree);
+    return false;
+}
+
+void ss_front_tree_free(ss_front_tree *tree)
+{
+    ss_release(tree->order);
+    ss_release(tree->rank);
+    ss_release(tree->fronts);
+    ss_release(tree->group);
+    ss_release(tree->mark);
+    ss_release(tree->next_pivot);
+    ss_release(tree->pivot_nodes);
+    ss_release(tree->visit);
+    ss_release(tree->border);
+    *tree = (ss_front_tree){0};
+}
+
+/* ---- groups ----------------------------------------------------------------------------------------- */
+
+static bool reserve_border(ss_front_tree *tree, size_t more)
+{
+    size_t needed = tree->border_count + more;
+    if (needed <= tree->border_capacity) return true;
+    size_t capacity = 2 * needed;
+    int *larger = ss_allocate(capacity, sizeof *larger);
+    if (!larger) return false;
+    if (tree->border_count) memcpy(larger, tree->border, tree->border_count * sizeof *larger);
+    ss_release(tree->border);
+    tree->border = larger;
+    tree->border_capacity = capacity;
+    return true;
+}
+
+static void add_border_node(ss_front_tree *tree, struct group *group, int number, int node)
+{
+    if (tree->mark[node] == number) return;
+    tree->mark[node] = number;
+    tree->border[tree->border_count++] = node;
+    group->border_count++;
+    group->border_unknowns += ss_block_rows_size(tree->pattern, node);
+}
+
+/* The border of the node with this number: what it meets among later nodes, itself and through its children. */
+static bool collect_border(ss_front_tree *tree, int number, const bool *active)
+{
+    const ss_block_rows *pattern = tree->pattern;
+    struct group *group = &tree->group[number];
+    int node = tree->order[number];
+    size_t most = (size_t)(pattern->start[node + 1] - pattern->start[node]);
+    for (int c = group->first_child; c != NONE; c = tree->group[c].next_sibling) {
+        most += (size_t)tree->group[c].border_count;
+    }
+    if (!reserve_border(tree, most)) return false;
+    group->border = tree->border_count;
+    tree->mark[node] = number;
+    for (int k = pattern->start[node]; k < pattern->start[node + 1]; k++) {
+        int other = pattern->column[k];
+        if (tree->rank[other] > number && (!active || active[other])) {
+            add_border_node(tree, group, number, other);
+        }
+    }
+    for (int c = group->first_child; c != NONE; c = tree->group[c].next_sibling) {
+        const struct group *child = &tree->group[c];
+        for (int k = 0; k < child->border_count; k++) {
+            add_border_node(tree, group, number, tree->border[child->border + (size_t)k]);
+        }
+    }
+    return true;
+}
+
+static void append_child(ss_front_tree *tree, struct group *group, int child)
+{
+    tree->group[child].next_sibling = NONE;
+    tree->group[child].is_child = true;
+    if (group->first_child == NONE)
+        group->first_child = child;
+    else
+        tree->group[group->last_child].next_sibling = child;
+    group->last_child = child;
+}
+
+/* Small fronts cost calls, not arithmetic; larger ones may grow by an eighth. */
+static bool worth_joining(const struct group *parent, const struct group *child)
+{
+    enum { SMALL = 32 };
+    int joined = parent->pivots + parent->border_unknowns + child->pivots;
+    int own = child->pivots + child->border_unknowns;
+    return joined <= SMALL || joined - own <= own / 8;
+}
+
+static void join(ss_front_tree *tree, struct group *parent, const struct group *child)
+{
+    tree->next_pivot[child->last_pivot] = parent->first_pivot;
+    parent->first_pivot = child->first_pivot;
+    parent->pivot_count += child->pivot_count;
+    parent->pivots += child->pivots;
+    for (int c = child->first_child, next; c != NONE; c = next) {
+        next = tree->group[c].next_sibling;
+        append_child(tree, parent, c);
+    }
+}
+
+/* The child with the largest front first: mostly it differs from its parent by its own pivots only. */
+static void join_children(ss_front_tree *tree, struct group *group)
+{
+    int largest = NONE, rows = 0;
+    for (int c = group->first_child; c != NONE; c = tree->group[c].next_sibling) {
+        int own = tree->group[c].pivots + tree->group[c].border_unknowns;
+        if (own > rows) largest = c, rows = own;
+    }
+    int first = group->first_child;
+    group->first_child = group->last_child = NONE;
+    bool joined = largest != NONE && worth_joining(group, &tree->group[largest]);
+    if (joined) join(tree, group, &tree->group[largest]);
+    for (int c = first, next; c != NONE; c = next) {
+        next = tree->group[c].next_sibling;
+        if (c == largest && joined) continue;
+        if (worth_joining(group, &tree->group[c]))
+            join(tree, group, &tree->group[c]);
+        else
+            append_child(tree, group, c);
+    }
+}
+
+static int first_border_number(const ss_front_tree *tree, const struct group *group)
+{
+    int first = NONE;
+    for (int k = 0; k < group->border_count; k++) {
+        int number = tree->rank[tree->border[group->border + (size_t)k]];
+        if (first == NONE || number < first) first = number;
+    }
+    return first;
+}
+
+static bool make_groups(ss_front_tree *tree, const bool *active)
+{
+    int n = tree->pattern->nodes;
+    tree->border_count = 0;
+    tree->unknowns = 0;
+    for (int number = 0; number < n; number++) {
+        int node = tree->order[number], size = ss_block_rows_size(tree->pattern, node);
+        tree->mark[number] = NONE;
+        tree->next_pivot[node] = NONE;
+        tree->group[number] = (struct group){.first_pivot = node,
+                                             .last_pivot = node,
+                                             .pivot_count = 1,
+                                             .pivots = size,
+                                             .first_child = NONE,
+                                             .last_child = NONE,
+                                             .next_sibling = NONE};
+        if (!active || active[node]) tree->unknowns += size;
+    }
+    for (int number = 0; number < n; number++) {
+        if (active && !active[tree->order[number]]) continue;
+        struct group *group = &tree->group[number];
+        if (!collect_border(tree, number, active)) return false;
+        int parent = first_border_number(tree, group);
+        join_children(tree, group);
+        if (parent != NONE) append_child(tree, &tree->group[parent], number);
+    }
+    return true;
+}
+
+/* ---- fronts ----------------------------------------------------------------------------------------- */
+
+static void emit(ss_front_tree *tree, int number, int *pivot_place)
+{
+    const struct group *group = &tree->group[number];
+    ss_front *front = &tree->fronts[tree->front_count++];
+    *front = (ss_front){.pivot_nodes = tree->pivot_nodes + *pivot_place,
+                        .border_nodes = tree->border + group->border,
+                        .pivot_count = group->pivot_count,
+                        .border_count = group->border_count,
+                        .pivots = group->pivots,
+                        .rows = group->pivots + group->border_unknowns};
+    for (int node = group->first_pivot, k = 0; k < group->pivot_count; node = tree->next_pivot[node], k++) {
+        tree->pivot_nodes[(*pivot_place)++] = node;
+    }
+    for (int c = group->first_child; c != NONE; c = tree->group[c].next_sibling) front->children++;
+}
+
+/* Children before parents, without recursion: mark[] holds the child of a group to go down to next. */
+static void emit_subtree(ss_front_tree *tree, int root, int *pivot_place)
+{
+    int depth = 0;
+    tree->visit[depth++] = root;
+    while (depth) {
+        int number = tree->visit[depth - 1], child = tree->mark[number];
+        if (child == NONE) {
+            emit(tree, number, pivot_place);
+            depth--;
+        } else {
+            tree->mark[number] = tree->group[child].next_sibling;
+            tree->visit[depth++] = child;
+        }
+    }
+}
+
+static void emit_all(ss_front_tree *tree, const bool *active)
+{
+    int n = tree->pattern->nodes, pivot_place = 0;
+    tree->front_count = 0;
+    for (int number = 0; number < n; number++) tree->mark[number] = tree->group[number].first_child;
+    for (int number = 0; number < n; number++) {
+        const struct group *group = &tree->group[number];
+        bool is_root = !group->is_child && group->border_count == 0;
+        if (is_root && (!active || active[tree->order[number]])) emit_subtree(tree, number, &pivot_place);
+    }
+}
+
+static size_t left_over(const ss_front *front)
+{
+    size_t rest = (size_t)(front->rows - front->pivots);
+    return rest * rest;
+}
+
+/* Places of the factors, and the height of the stack on which contributions wait for their parents. */
+static void place_fronts(ss_front_tree *tree)
+{
+    int exchange = 0, waiting = 0, *stack = tree->visit;
+    size_t top = 0;
+    tree->factor_size = tree->stack_size = 0;
+    tree->largest_rows = 0;
+    for (int k = 0; k < tree->front_count; k++) {
+        ss_front *front = &tree->fronts[k];
+        size_t rows = (size_t)front->rows, pivots = (size_t)front->pivots, rest = rows - pivots;
+        front->left = tree->factor_size;
+        front->right = front->left + rows * pivots;
+        tree->factor_size = front->right + pivots * rest;
+        front->exchange = exchange;
+        exchange += front->pivots;
+        if (front->rows > tree->largest_rows) tree->largest_rows = front->rows;
+        if (top + rows * rest > tree->stack_size) tree->stack_size = top + rows * rest;
+        for (int c = 0; c < front->children; c++) top -= left_over(&tree->fronts[stack[--waiting]]);
+        stack[waiting++] = k;
+        top += left_over(front);
+    }
+}
+
+bool ss_front_tree_analyse(ss_front_tree *tree, const bool *active)
+{
+    if (!make_groups(tree, active)) return false;
+    emit_all(tree, active);
+    place_fronts(tree);
+    return true;
+}

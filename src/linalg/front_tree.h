@@ -1,0 +1,39 @@
+/* linalg/front_tree.h - which nodes are eliminated together, and in what order: the symbolic half of front_lu. */
+#ifndef LINALG_FRONT_TREE_H
+#define LINALG_FRONT_TREE_H
+
+#include "linalg/block_rows.h"
+
+/* A dense matrix of `rows` unknowns: those of its pivot nodes, then those of its border, which is left over as
+ * the contribution to the parent. */
+typedef struct ss_front {
+    const int *pivot_nodes, *border_nodes;
+    int pivot_count, border_count;
+    int pivots, rows; /* unknowns */
+    int children;     /* they come right before it, each after its own */
+    size_t left;      /* where its factors are: rows x pivots */
+    size_t right;     /* pivots x (rows - pivots) */
+    int exchange;     /* where its row exchanges are */
+} ss_front;
+
+typedef struct ss_front_tree {
+    const ss_block_rows *pattern;
+    int *order, *rank; /* nodes in order of elimination, and back */
+    ss_front *fronts;  /* of the active nodes, children before parents */
+    int front_count;
+    size_t factor_size;  /* numbers in all factors */
+    size_t stack_size;   /* numbers waiting for their parents, at most */
+    int largest_rows;    /* of a front */
+    int unknowns;        /* active ones */
+    struct group *group; /* work, per node */
+    int *mark, *next_pivot, *pivot_nodes, *visit;
+    int *border;
+    size_t border_count, border_capacity;
+} ss_front_tree;
+
+bool ss_front_tree_create(const ss_block_rows *pattern, ss_front_tree *tree, ss_error *err);
+void ss_front_tree_free(ss_front_tree *tree);
+/* False when out of memory. active = NULL: all nodes. */
+bool ss_front_tree_analyse(ss_front_tree *tree, const bool *active);
+
+#endif

@@ -1,0 +1,238 @@
+#include "metrics/judgement.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "linalg/vec3.h"
+#include "problem/bodies_form.h"
+
+/* ---- the registry ---------------------------------------------------------------------------------------- */
+
+static const ss_metric metrics[] = {
+#define SS_METRIC(id, name, unit, summary, definition) {name, unit, summary, definition},
+#include "metrics/metrics.def"
+#undef SS_METRIC
+};
+
+int ss_metric_count(void)
+{
+    return SS_METRIC_COUNT;
+}
+
+const ss_metric *ss_metric_at(int index)
+{
+    return &metrics[index];
+}
+
+int ss_metric_index(const char *name)
+{
+    for (int i = 0; i < SS_METRIC_COUNT; i++) {
+        if (strcmp(metrics[i].name, name) == 0) return i;
+    }
+    return -1;
+}
+
+void ss_metric_set(ss_judgement *judgement, enum ss_metric_id id, double value, int contact, int constraint)
+{
+    judgement->values[id] = (ss_metric_value){true, value, contact, constraint, NULL};
+}
+
+void ss_metric_refuse(ss_judgement *judgement, enum ss_metric_id id, const char *why)
+{
+    judgement->values[id] = (ss_metric_value){false, NAN, -1, -1, why};
+}
+
+/* ---- what the contacts do --------------------------------------------------------------------------------- */
+
+void ss_velocity_after(const ss_judgement *judgement, int body, double velocity[6])
+{
+    const ss_case *what = judgement->what;
+    if (ss_frame_is_live(what->frame, body))
+        memcpy(velocity, what->answer->velocity[body], 6 * sizeof *velocity);
+    else
+        memset(velocity, 0, 6 * sizeof *velocity);
+}
+
+/* Velocity of b relative to a at the contact point, end of step. */
+static ss_vec3 relative_velocity(const ss_judgement *judgement, int contact)
+{
+    const ss_frame *frame = judgement->what->frame;
+    double arm[2][3];
+    ss_contact_lever_arms(frame, contact, arm[0], arm[1]);
+    ss_vec3 relative = {0.0, 0.0, 0.0};
+    for (int side = 0; side < 2; side++) {
+        double v[6];
+        ss_velocity_after(judgement, frame->contacts.pair[contact][side], v);
+        ss_vec3 at =
+            ss_vec3_add(ss_vec3_load(v), ss_vec3_cross(ss_vec3_load(v + 3), ss_vec3_load(arm[side])));
+        relative = ss_vec3_add_scaled(relative, side ? 1.0 : -1.0, at);
+    }
+    return relative;
+}
+
+double ss_contact_gap_after(const ss_judgement *judgement, int contact)
+{
+    const ss_frame *frame = judgement->what->frame;
+    ss_vec3 normal = ss_vec3_load(frame->contacts.normal[contact]);
+    return frame->contacts.gap[contact] +
+           frame->h * ss_vec3_dot(normal, relative_velocity(judgement, contact));
+}
+
+/* |f| in units of the cone: f/mu along each tangent. Infinite where friction has no business. */
+static double friction_ratio(double along_u, double along_v, const double mu[2])
+{
+    double u = along_u == 0.0 ? 0.0 : fabs(along_u) / mu[0], v = along_v == 0.0 ? 0.0 : fabs(along_v) / mu[1];
+    return hypot(u, v);
+}
+
+static void state_from_frame(ss_judgement *judgement, int contact, ss_contact_state *state)
+{
+    const ss_contacts *contacts = &judgement->what->frame->contacts;
+    const ss_answer *answer = judgement->what->answer;
+    ss_vec3 normal = ss_vec3_load(contacts->normal[contact]),
+            relative = relative_velocity(judgement, contact);
+    double t_u[3], t_v[3];
+    ss_contact_tangents(judgement->what->frame, contact, t_u, t_v);
+    ss_vec3 friction = ss_vec3_load(answer->tangent[contact]);
+    state->normal = answer->normal[contact];
+    ss_vec3_store(friction, state->friction);
+    ss_vec3_store(ss_vec3_add_scaled(relative, -ss_vec3_dot(normal, relative), normal), state->sliding);
+    state->mu = fmax(contacts->mu[contact][0], contacts->mu[contact][1]);
+    state->limit_ratio = friction_ratio(ss_vec3_dot(friction, ss_vec3_load(t_u)),
+                                        ss_vec3_dot(friction, ss_vec3_load(t_v)), contacts->mu[contact]);
+}
+
+static void state_from_problem(const ss_judgement *judgement, const ss_block *block, ss_contact_state *state)
+{
+    const double *r = judgement->x + block->first, *u = judgement->w + block->first;
+    int tangents = block->size < 3 ? 1 : 2;
+    state->normal = r[0];
+    for (int i = 0; i < tangents; i++) {
+        state->friction[i] = r[1 + i];
+        state->sliding[i] = u[1 + i];
+    }
+    state->mu = block->mu;
+    state->limit_ratio =
+        friction_ratio(state->friction[0], state->friction[1], (double[2]){block->mu, block->mu});
+}
+
+static void describe_contacts(ss_judgement *judgement)
+{
+    const ss_problem *problem = judgement->problem;
+    for (int k = 0; k < problem->block_count; k++) {
+        const ss_block *block = &problem->blocks[k];
+        if (!ss_block_is_cone(block)) continue;
+        ss_contact_state *state = &judgement->contacts[judgement->contact_count++];
+        state->contact = block->contact;
+        state->speed = judgement->w[block->first];
+        state->inverse_mass = problem->diagonal[block->first];
+        if (judgement->what->frame)
+            state_from_frame(judgement, block->contact, state);
+        else
+            state_from_problem(judgement, block, state);
+    }
+}
+
+/* A ten-thousandth of what gravity, or whatever drives the scene, gives a body in one step. */
+static double slow_speed(const ss_judgement *judgement)
+{
+    const ss_frame *frame = judgement->what->frame;
+    double speed = 0.0;
+    for (int body = 0; frame && body < frame->bodies.count; body++) {
+        if (!ss_frame_is_live(frame, body)) continue;
+        double push = ss_vec3_norm(ss_vec3_load(frame->bodies.force[body]));
+        speed = fmax(speed, 1e-4 * frame->h * push / frame->bodies.mass[body]);
+    }
+    for (int i = 0; speed == 0.0 && i < judgement->problem->size; i++) {
+        speed = fmax(speed, 1e-6 * fabs(judgement->problem->b[i]));
+    }
+    return speed;
+}
+
+/* ---- preparing -------------------------------------------------------------------------------------------- */
+
+static ss_problem *coulomb_problem(const ss_case *what, double **x, ss_error *err)
+{
+    const ss_formulation *cone = ss_formulation_find("cone");
+    void *options = ss_allocate(1, cone->options_size);
+    if (!options) {
+        ss_fail(err, SS_ERROR_RESOURCES, "out of memory for options");
+        return NULL;
+    }
+    ss_options_defaults(cone->options, options);
+    if (what->step) memcpy(options, what->step, sizeof *what->step); // every option struct begins with it
+    ss_problem *problem = cone->assemble(what->frame, options, NULL, err);
+    if (problem) {
+        *x = ss_allocate((size_t)problem->size, sizeof **x);
+        bool good = *x ? cone->guess(what->frame, options, problem, what->answer, *x, err)
+                       : ss_fail(err, SS_ERROR_RESOURCES, "out of memory for %d impulses", problem->size);
+        if (!good) {
+            ss_problem_destroy(problem);
+            problem = NULL;
+        }
+    }
+    ss_release(options);
+    return problem;
+}
+
+/* w = J v+ + C x + c with the velocities of the answer: the impulses are judged by what the bodies do. */
+static bool velocities_of_frame(ss_judgement *judgement, ss_error *err)
+{
+    const ss_frame *frame = judgement->what->frame;
+    const ss_bodies_form *form = judgement->problem->bodies;
+    double(*v)[6] = ss_allocate((size_t)form->bodies, sizeof *v);
+    if (!v) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for the velocities of the bodies");
+    for (int body = 0, live = 0; body < frame->bodies.count; body++) {
+        if (ss_frame_is_live(frame, body))
+            memcpy(v[live++], judgement->what->answer->velocity[body], sizeof *v);
+    }
+    for (int i = 0; i < judgement->problem->size; i++) {
+        judgement->w[i] = ss_bodies_row(form, i, v) + form->compliance[i] * judgement->x[i] + form->offset[i];
+    }
+    ss_release(v);
+    return true;
+}
+
+static bool prepare(ss_judgement *judgement, ss_error *err)
+{
+    const ss_case *what = judgement->what;
+    if (what->frame) {
+        judgement->problem = coulomb_problem(what, &judgement->x, err);
+        judgement->owns_problem = true;
+    } else {
+        judgement->problem = what->problem;
+        judgement->x = ss_allocate((size_t)what->problem->size, sizeof *judgement->x);
+        if (judgement->x) memcpy(judgement->x, what->x, (size_t)what->problem->size * sizeof *judgement->x);
+    }
+    if (!judgement->problem) return false;
+    size_t n = (size_t)judgement->problem->size;
+    judgement->w = ss_allocate(n, sizeof *judgement->w);
+    judgement->scratch =
+        ss_allocate((size_t)ss_problem_scratch(judgement->problem), sizeof *judgement->scratch);
+    judgement->contacts = ss_allocate((size_t)judgement->problem->block_count, sizeof *judgement->contacts);
+    if (!judgement->x || !judgement->w || !judgement->scratch || !judgement->contacts) {
+        return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for judging %zu unknowns", n);
+    }
+    if (what->frame && !velocities_of_frame(judgement, err)) return false;
+    if (!what->frame) ss_problem_apply(judgement->problem, judgement->x, judgement->scratch, judgement->w);
+    judgement->slow = slow_speed(judgement);
+    describe_contacts(judgement);
+    return true;
+}
+
+bool ss_judge(const ss_case *what, ss_metric_value *values, double *per_contact, ss_error *err)
+{
+    ss_judgement judgement = {.what = what, .values = values, .per_contact = per_contact};
+    bool good = prepare(&judgement, err) && ss_metrics_rows(&judgement, err);
+    if (good) {
+        ss_metrics_coulomb(&judgement);
+        good = ss_metrics_balance(&judgement, err);
+        ss_metrics_distance(&judgement);
+    }
+    if (judgement.owns_problem) ss_problem_destroy(judgement.problem);
+    ss_release(judgement.x);
+    ss_release(judgement.w);
+    ss_release(judgement.scratch);
+    ss_release(judgement.contacts);
+    return good;
+}

@@ -1,0 +1,56 @@
+/* metrics/judgement.h - what the families of metrics share while one answer is judged. */
+#ifndef SS_METRICS_JUDGEMENT_H
+#define SS_METRICS_JUDGEMENT_H
+
+#include <stickslip/metrics.h>
+
+enum ss_metric_id {
+#define SS_METRIC(id, name, unit, summary, definition) SS_METRIC_##id,
+#include "metrics/metrics.def"
+#undef SS_METRIC
+    SS_METRIC_COUNT
+};
+
+/* One contact, from a frame or from a problem: enough for everything Coulomb says. Tangential quantities have three
+ * components (world) or as many as the problem has. */
+typedef struct ss_contact_state {
+    int contact;         /* of the frame or file */
+    double normal;       /* nu, N s */
+    double friction[3];  /* f, N s */
+    double sliding[3];   /* v_t, m/s, at the end of the step */
+    double speed;        /* u_N with its gap term, m/s */
+    double inverse_mass; /* of the normal row, 1/kg */
+    double
+        limit_ratio; /* |f| in units of the cone at nu = 1: |f|/mu, or the ellipse's; inf where mu = 0 and f != 0 */
+    double mu;       /* the larger of the two */
+} ss_contact_state;
+
+typedef struct ss_judgement {
+    const ss_case *what;
+    ss_problem *problem; /* the true Coulomb problem: of the frame, or the one given */
+    bool owns_problem;
+    double *x, *w; /* of that problem; w from the answer's velocities */
+    double *scratch;
+    ss_contact_state *contacts;
+    int contact_count;
+    double slow; /* v_tol, m/s: slower counts as standing */
+    ss_metric_value *values;
+    double *per_contact;
+} ss_judgement;
+
+/* Sets a value that applies. */
+void ss_metric_set(ss_judgement *judgement, enum ss_metric_id id, double value, int contact, int constraint);
+/* Says why it does not. */
+void ss_metric_refuse(ss_judgement *judgement, enum ss_metric_id id, const char *why);
+
+/* gap + h n . (v_b - v_a) at the end of the step, m. Needs a frame. */
+double ss_contact_gap_after(const ss_judgement *judgement, int contact);
+/* Velocity of the frame's body: of the answer, or zero where it does not move. */
+void ss_velocity_after(const ss_judgement *judgement, int body, double velocity[6]);
+
+bool ss_metrics_rows(ss_judgement *judgement, ss_error *err);
+void ss_metrics_coulomb(ss_judgement *judgement);
+bool ss_metrics_balance(ss_judgement *judgement, ss_error *err);
+void ss_metrics_distance(ss_judgement *judgement);
+
+#endif

@@ -1,0 +1,146 @@
+/* Fischer-Burmeister, natural residual, energy error and natural map of the true Coulomb problem: sums over its
+ * blocks, each with the block that contributes most. */
+#include "metrics/judgement.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "linalg/dense.h"
+#include "problem/gauge.h"
+
+enum { EXACT_LIMIT = 600 }; // rows; a dense inverse of more takes seconds
+
+typedef struct worst {
+    double value;
+    int block;
+} worst;
+
+static void offer(worst *so_far, double value, int block)
+{
+    if (value > so_far->value) *so_far = (worst){value, block};
+}
+
+static void set_sum(ss_judgement *judgement, enum ss_metric_id id, double sum, worst most)
+{
+    const ss_block *block = most.block >= 0 ? &judgement->problem->blocks[most.block] : NULL;
+    ss_metric_set(judgement, id, sum, block ? block->contact : -1, block ? block->constraint : -1);
+}
+
+static void sum_up(ss_judgement *judgement, double load)
+{
+    const ss_problem *problem = judgement->problem;
+    ss_gauge_part sum = {0};
+    worst energy = {0, -1}, fischer = {0, -1}, natural = {0, -1}, map = {0, -1};
+    for (int k = 0; k < problem->block_count; k++) {
+        ss_gauge_part part =
+            ss_gauge_of_block(problem, problem->diagonal, k, judgement->x, judgement->w, SS_WANT_ALL);
+        sum.energy += part.energy;
+        sum.fischer_burmeister += part.fischer_burmeister;
+        sum.natural_residual += part.natural_residual;
+        sum.natural_map_squared += part.natural_map_squared;
+        offer(&energy, part.energy, k);
+        offer(&fischer, part.fischer_burmeister, k);
+        offer(&natural, part.natural_residual, k);
+        offer(&map, part.natural_map_squared, k);
+        int contact = problem->blocks[k].contact;
+        if (judgement->per_contact && contact >= 0) judgement->per_contact[contact] += part.energy;
+    }
+    set_sum(judgement, SS_METRIC_energy, sum.energy, energy);
+    set_sum(judgement, SS_METRIC_fischer_burmeister, sum.fischer_burmeister, fischer);
+    set_sum(judgement, SS_METRIC_natural_residual, sum.natural_residual, natural);
+    if (!(ss_problem_laws(problem) & (SS_LAW_CONE | SS_LAW_CONVEX))) {
+        ss_metric_refuse(judgement, SS_METRIC_natural_map, "no contacts");
+        ss_metric_refuse(judgement, SS_METRIC_natural_map_absolute, "no contacts");
+        return;
+    }
+    double length = sqrt(sum.natural_map_squared);
+    set_sum(judgement, SS_METRIC_natural_map, length / (load > 0.0 ? load : 1.0), map);
+    set_sum(judgement, SS_METRIC_natural_map_absolute, length, map);
+}
+
+/* 1 / (A^-1)_ii of a regularised A: redundant contacts make it singular, and 1e-10 of its diagonal is far below what
+ * an energy error is asked for. */
+static bool exact_masses(ss_judgement *judgement, double *diagonal, ss_error *err)
+{
+    ss_problem *problem = judgement->problem;
+    int n = problem->size;
+    if (!ss_problem_need_matrix(problem, err)) return false;
+    double *inverse = ss_allocate((size_t)n * (size_t)n, sizeof *inverse);
+    double *matrix = ss_allocate((size_t)n * (size_t)n, sizeof *matrix);
+    int *pivot = ss_allocate((size_t)n, sizeof *pivot);
+    bool good = inverse && matrix && pivot;
+    if (!good) ss_fail(err, SS_ERROR_RESOURCES, "out of memory for the inverse of a %d x %d matrix", n, n);
+    if (good) {
+        for (int j = 0; j < n; j++) {
+            for (int k = problem->A->start[j]; k < problem->A->start[j + 1]; k++) {
+                matrix[(size_t)problem->A->row[k] * (size_t)n + (size_t)j] = problem->A->value[k];
+            }
+            matrix[(size_t)j * (size_t)n + (size_t)j] *= 1.0 + 1e-10;
+            inverse[(size_t)j * (size_t)n + (size_t)j] = 1.0;
+        }
+        if (ss_dense_lu(n, matrix, pivot) == SS_LINALG_OK) {
+            ss_dense_lu_solve(n, matrix, pivot, SS_AS_IS, inverse, n);
+            for (int i = 0; i < n; i++) diagonal[i] = 1.0 / inverse[(size_t)i * (size_t)n + (size_t)i];
+        } else {
+            memset(diagonal, 0, (size_t)n * sizeof *diagonal);
+        }
+    }
+    ss_release(inverse);
+    ss_release(matrix);
+    ss_release(pivot);
+    return good;
+}
+
+static bool exact_energy(ss_judgement *judgement, ss_error *err)
+{
+    ss_problem *problem = judgement->problem;
+    if (judgement->what->skip_exact) {
+        ss_metric_refuse(judgement, SS_METRIC_energy_exact, "left out");
+        return true;
+    }
+    if (problem->size > EXACT_LIMIT) {
+        ss_metric_refuse(judgement, SS_METRIC_energy_exact, "more than 600 rows");
+        return true;
+    }
+    double *diagonal = ss_allocate((size_t)problem->size, sizeof *diagonal);
+    if (!diagonal) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for effective masses");
+    bool good = exact_masses(judgement, diagonal, err);
+    double sum = 0.0;
+    worst most = {0, -1};
+    bool singular = false;
+    for (int i = 0; good && i < problem->size; i++) singular = singular || !(diagonal[i] > 0.0);
+    for (int k = 0; good && k < problem->block_count; k++) {
+        ss_gauge_part part =
+            ss_gauge_of_block(problem, diagonal, k, judgement->x, judgement->w, SS_WANT_ENERGY);
+        sum += part.energy;
+        offer(&most, part.energy, k);
+    }
+    ss_release(diagonal);
+    if (good && singular)
+        ss_metric_refuse(judgement, SS_METRIC_energy_exact, "the matrix is singular");
+    else if (good)
+        set_sum(judgement, SS_METRIC_energy_exact, sum, most);
+    return good;
+}
+
+bool ss_metrics_rows(ss_judgement *judgement, ss_error *err)
+{
+    ss_problem *problem = judgement->problem;
+    size_t n = (size_t)problem->size;
+    double *start = ss_allocate(n, sizeof *start), *w = ss_allocate(n, sizeof *w);
+    if (!start || !w) {
+        ss_release(start);
+        ss_release(w);
+        return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for measuring %d rows", problem->size);
+    }
+    ss_gauge_scale scale = ss_gauge_scale_of(problem, start, w, judgement->scratch);
+    ss_release(start);
+    ss_release(w);
+    sum_up(judgement, scale.load);
+    const ss_metric_value *energy = &judgement->values[SS_METRIC_energy];
+    double relative =
+        scale.start_energy > 0.0 ? sqrt(energy->value / scale.start_energy) : sqrt(energy->value);
+    ss_metric_set(judgement, SS_METRIC_relative_energy, relative, energy->worst_contact,
+                  energy->worst_constraint);
+    return exact_energy(judgement, err);
+}

@@ -1,0 +1,231 @@
+#include "problem/gauge.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "problem/laws.h"
+
+/* ---- one scalar row --------------------------------------------------------------------------------- */
+
+/* phi(a, b) = a + b - sqrt(a^2 + b^2), without cancellation when both are positive. An infinite a gives b. */
+static double fischer(double a, double b)
+{
+    if (isinf(a)) return b;
+    double root = hypot(a, b);
+    return a > 0.0 && b > 0.0 ? 2.0 * a * b / (a + b + root) : a + b - root;
+}
+
+static double clamp(double x, double lower, double upper)
+{
+    return fmin(fmax(x, lower), upper);
+}
+
+static void add_row(double x, double w, double lower, double upper, double a, unsigned wanted,
+                    ss_gauge_part *part)
+{
+    double below = x - lower, above = upper - x;
+    double up = fmax(w, 0.0), down = fmax(-w, 0.0); // w = w+ - w-
+    if (wanted & SS_WANT_ENERGY && a > 0.0) {
+        double step = x - clamp(x - w / a, lower, upper);
+        part->energy += 0.5 * a * step * step;
+    }
+    if (lower == upper) up = down = 0.0; // a fixed unknown: any w is right
+    if (wanted & SS_WANT_NATURAL_RESIDUAL) {
+        part->natural_residual += fmax(fabs(fmin(above, down)), fabs(fmin(below, up)));
+    }
+    if (wanted & SS_WANT_FISCHER_BURMEISTER) {
+        part->fischer_burmeister += fmax(fabs(fischer(above, down)), fabs(fischer(below, up)));
+    }
+}
+
+/* ---- one cone --------------------------------------------------------------------------------------- */
+
+enum { MAX_CONE = 5 };
+
+static double norm(const double *v, int count)
+{
+    double sum = 0.0;
+    for (int i = 0; i < count; i++) sum += v[i] * v[i];
+    return sqrt(sum);
+}
+
+/* De Saxce's velocity: w~ = w + (mu |w_T| + mu_r |w_M|) e_N, for the convex law w itself. */
+void ss_block_dual(const ss_block *block, const double *w, double *dual)
+{
+    if (dual != w) memcpy(dual, w, (size_t)block->size * sizeof *dual);
+    if (block->law == SS_LAW_CONE) ss_friction_cone_shift(ss_block_cone(block), dual);
+}
+
+static double step_length(const ss_block *block, const double *x, const double *dual, double divisor)
+{
+    double y[MAX_CONE];
+    for (int i = 0; i < block->size; i++) y[i] = x[i] - dual[i] / divisor;
+    ss_friction_cone_project(ss_block_cone(block), y);
+    for (int i = 0; i < block->size; i++) y[i] = x[i] - y[i];
+    return norm(y, block->size);
+}
+
+/* The Fischer-Burmeister function of the Lorentz cone, |x + y - (x o x + y o y)^1/2| with x = T r, y = T^-1
+ * w~, T = diag(mu, 1, 1): the two have a common cone then. z = x o x + y o y has eigenvalues z0 +- |z_1|. */
+static double fischer_cone(const ss_block *block, const double *r, const double *dual)
+{
+    int tangents = block->size - 1;
+    double mu = block->mu;
+    if (!(mu > 0.0) || isinf(mu)) { // no cone: a row, and what may not be there
+        double slack = mu > 0.0 ? norm(dual + 1, tangents) : norm(r + 1, tangents);
+        return hypot(fischer(r[0], dual[0]), slack);
+    }
+    double x0 = mu * r[0], y0 = dual[0] / mu, z1[MAX_CONE] = {0};
+    double z0 = x0 * x0 + y0 * y0;
+    for (int i = 0; i < tangents; i++) {
+        double x = r[1 + i], y = dual[1 + i];
+        z0 += x * x + y * y;
+        z1[i] = 2.0 * (x0 * x + y0 * y);
+    }
+    double length = norm(z1, tangents);
+    double large = sqrt(z0 + length), small = sqrt(fmax(z0 - length, 0.0));
+    double s0 = 0.5 * (large + small), s1 = length > 0.0 ? 0.5 * (large - small) / length : 0.0;
+    double phi = x0 + y0 - s0, sum = phi * phi;
+    for (int i = 0; i < tangents; i++) {
+        phi = r[1 + i] + dual[1 + i] - s1 * z1[i];
+        sum += phi * phi;
+    }
+    return sqrt(sum);
+}
+
+/* One number for the block, so that the projection stays Euclidean: the mean over normal and tangents.
+ * Rolling rows have another unit and are left out of it. */
+double ss_block_inverse_mass(const ss_block *block, const double *diagonal)
+{
+    int rows = block->size < 3 ? block->size : 3;
+    double sum = 0.0;
+    for (int i = 0; i < rows; i++) sum += diagonal[block->first + i];
+    return sum / rows;
+}
+
+static void add_cone(const ss_block *block, const double *diagonal, const double *x, const double *w,
+                     unsigned wanted, ss_gauge_part *part)
+{
+    const double *r = x + block->first;
+    double dual[MAX_CONE];
+    ss_block_dual(block, w + block->first, dual);
+    double a = ss_block_inverse_mass(block, diagonal);
+    if (wanted & SS_WANT_ENERGY && a > 0.0) {
+        double step = step_length(block, r, dual, a);
+        part->energy += 0.5 * a * step * step;
+    }
+    if (wanted & (SS_WANT_NATURAL_RESIDUAL | SS_WANT_NATURAL_MAP)) {
+        double step = step_length(block, r, dual, 1.0);
+        part->natural_residual += step;
+        part->natural_map_squared += step * step;
+    }
+    if (wanted & SS_WANT_FISCHER_BURMEISTER) part->fischer_burmeister += fischer_cone(block, r, dual);
+}
+
+ss_gauge_part ss_gauge_of_block(const ss_problem *problem, const double *diagonal, int k, const double *x,
+                                const double *w, unsigned wanted)
+{
+    ss_gauge_part part = {0};
+    const ss_block *block = &problem->blocks[k];
+    if (ss_block_is_cone(block)) {
+        add_cone(block, diagonal, x, w, wanted, &part);
+        return part;
+    }
+    for (int i = block->first; i < block->first + block->size; i++) {
+        double lower, upper;
+        ss_problem_bounds(problem, x, i, &lower, &upper);
+        add_row(x[i], w[i], lower, upper, diagonal[i], wanted, &part);
+    }
+    return part;
+}
+
+/* ---- the whole problem ------------------------------------------------------------------------------ */
+
+static unsigned parts_for(unsigned mask)
+{
+    unsigned wanted = 0;
+    if (mask & (1u << SS_GAUGE_ENERGY | 1u << SS_GAUGE_RELATIVE_ENERGY)) wanted |= SS_WANT_ENERGY;
+    if (mask & 1u << SS_GAUGE_NATURAL_RESIDUAL) wanted |= SS_WANT_NATURAL_RESIDUAL;
+    if (mask & 1u << SS_GAUGE_FISCHER_BURMEISTER) wanted |= SS_WANT_FISCHER_BURMEISTER;
+    if (mask & 1u << SS_GAUGE_NATURAL_MAP) wanted |= SS_WANT_NATURAL_MAP;
+    return wanted;
+}
+
+void ss_gauge_measure(const ss_problem *problem, const ss_gauge_scale *scale, const double *x,
+                      const double *w, unsigned mask, double *values)
+{
+    unsigned wanted = parts_for(mask);
+    ss_gauge_part sum = {0};
+    for (int k = 0; k < problem->block_count; k++) {
+        ss_gauge_part part = ss_gauge_of_block(problem, problem->diagonal, k, x, w, wanted);
+        sum.energy += part.energy;
+        sum.natural_residual += part.natural_residual;
+        sum.fischer_burmeister += part.fischer_burmeister;
+        sum.natural_map_squared += part.natural_map_squared;
+    }
+    for (int g = 0; g < SS_GAUGE_COUNT; g++) values[g] = NAN;
+    if (wanted & SS_WANT_ENERGY) {
+        values[SS_GAUGE_ENERGY] = sum.energy;
+        double start = scale->start_energy;
+        values[SS_GAUGE_RELATIVE_ENERGY] = start > 0.0 ? sqrt(sum.energy / start) : sqrt(sum.energy);
+    }
+    if (wanted & SS_WANT_NATURAL_RESIDUAL) values[SS_GAUGE_NATURAL_RESIDUAL] = sum.natural_residual;
+    if (wanted & SS_WANT_FISCHER_BURMEISTER) values[SS_GAUGE_FISCHER_BURMEISTER] = sum.fischer_burmeister;
+    if (wanted & SS_WANT_NATURAL_MAP && ss_problem_laws(problem) & (SS_LAW_CONE | SS_LAW_CONVEX)) {
+        values[SS_GAUGE_NATURAL_MAP] =
+            sqrt(sum.natural_map_squared) / (scale->load > 0.0 ? scale->load : 1.0);
+    }
+}
+
+static double cone_load(const ss_problem *problem)
+{
+    double sum = 0.0;
+    for (int k = 0; k < problem->block_count; k++) {
+        const ss_block *block = &problem->blocks[k];
+        if (!ss_block_is_cone(block)) continue;
+        for (int i = block->first; i < block->first + block->size; i++) sum += problem->b[i] * problem->b[i];
+    }
+    return sqrt(sum);
+}
+
+ss_gauge_scale ss_gauge_scale_of(const ss_problem *problem, double *x, double *w, double *scratch)
+{
+    ss_gauge_scale scale = {.load = cone_load(problem)};
+    memset(x, 0, (size_t)problem->size * sizeof *x);
+    ss_problem_project(problem, x);
+    ss_problem_apply(problem, x, scratch, w);
+    double values[SS_GAUGE_COUNT];
+    ss_gauge_measure(problem, &scale, x, w, 1u << SS_GAUGE_ENERGY, values);
+    scale.start_energy = values[SS_GAUGE_ENERGY];
+    return scale;
+}
+
+bool ss_problem_measure(const ss_problem *problem, const double *x, double values[SS_GAUGE_COUNT],
+                        ss_error *err)
+{
+    size_t n = (size_t)problem->size;
+    double *start = ss_allocate(n, sizeof *start), *w = ss_allocate(n, sizeof *w);
+    double *scratch = ss_allocate((size_t)ss_problem_scratch(problem), sizeof *scratch);
+    bool good = start && w && scratch;
+    if (good) {
+        ss_gauge_scale scale = ss_gauge_scale_of(problem, start, w, scratch);
+        ss_problem_apply(problem, x, scratch, w);
+        ss_gauge_measure(problem, &scale, x, w, (1u << SS_GAUGE_COUNT) - 1, values);
+    } else {
+        ss_fail(err, SS_ERROR_RESOURCES, "out of memory for measuring %d unknowns", problem->size);
+    }
+    ss_release(start);
+    ss_release(w);
+    ss_release(scratch);
+    return good;
+}
+
+const char *ss_gauge_name(ss_gauge gauge)
+{
+    static const char *const names[] = {
+#define GAUGE_NAME(code, name) [code] = name,
+        SS_GAUGE_LIST(GAUGE_NAME)
+#undef GAUGE_NAME
+    };
+    return gauge >= 0 && gauge < SS_GAUGE_COUNT ? names[gauge] : "none";
+}

@@ -1,0 +1,36 @@
+/* problem/gauge.h - how far (x, w) is from obeying the laws, block by block, in O(n). */
+#ifndef SS_PROBLEM_GAUGE_H
+#define SS_PROBLEM_GAUGE_H
+
+#include <stickslip/problem.h>
+
+/* What one block contributes. Sums over blocks give the gauges of a problem. */
+typedef struct ss_gauge_part {
+    double energy;           /* J: 1/2 a (x - P(x - w/a))^2, the identity behind the energy error (Eq. 17) */
+    double natural_residual; /* |min(x - l, w+)| ...; cones: |x - P(x - w~)| */
+    double fischer_burmeister;  /* |phi(x - l, w+)| ... */
+    double natural_map_squared; /* cones only */
+} ss_gauge_part;
+
+enum { /* which of them are wanted */
+       SS_WANT_ENERGY = 1,
+       SS_WANT_NATURAL_RESIDUAL = 2,
+       SS_WANT_FISCHER_BURMEISTER = 4,
+       SS_WANT_NATURAL_MAP = 8,
+       SS_WANT_ALL = 15,
+};
+
+/* `diagonal` are the effective inverse masses to use: problem->diagonal, or exact ones. */
+ss_gauge_part ss_gauge_of_block(const ss_problem *problem, const double *diagonal, int block, const double *x,
+                                const double *w, unsigned wanted);
+/* Fills values[SS_GAUGE_...] that are wanted by mask of 1 << gauge; the others are NaN. `start_energy` is the
+ * energy at x = P(0) for the relative one; `load` is |b| over the cone rows for the natural map. */
+typedef struct ss_gauge_scale {
+    double start_energy, load;
+} ss_gauge_scale;
+void ss_gauge_measure(const ss_problem *problem, const ss_gauge_scale *scale, const double *x,
+                      const double *w, unsigned mask, double *values);
+/* Needs two vectors of problem->size and the scratch of ss_problem_apply. */
+ss_gauge_scale ss_gauge_scale_of(const ss_problem *problem, double *x, double *w, double *scratch);
+
+#endif

@@ -1,0 +1,20 @@
+/* problem/laws.h - what the files of this room and the solvers share about laws and blocks. */
+#ifndef SS_PROBLEM_LAWS_H
+#define SS_PROBLEM_LAWS_H
+
+#include "problem/cone.h"
+
+static inline ss_friction_cone ss_block_cone(const ss_block *block)
+{
+    return (ss_friction_cone){block->size, block->mu, block->mu_rolling};
+}
+
+/* w~ of a cone block: De Saxce's velocity, or w itself under the convex law. */
+void ss_block_dual(const ss_block *block, const double *w, double *dual);
+/* One effective inverse mass for a cone block: the mean over normal and tangents. */
+double ss_block_inverse_mass(const ss_block *block, const double *diagonal);
+
+/* To be called when A was set by hand: diagonal and symmetry follow it. */
+void ss_problem_matrix_changed(ss_problem *problem);
+
+#endif

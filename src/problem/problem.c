@@ -1,0 +1,180 @@
+#include <stickslip/problem.h>
+
+#include <math.h>
+#include <string.h>
+
+#include "problem/bodies_form.h"
+#include "problem/laws.h"
+
+/* ---- life ------------------------------------------------------------------------------------------- */
+
+static void destroy_bodies(ss_bodies_form *form)
+{
+    if (!form) return;
+    ss_release(form->inverse_mass);
+    ss_release(form->inverse_inertia);
+    ss_release(form->free_velocity);
+    ss_release(form->pair);
+    ss_release(form->jacobian);
+    ss_release(form->compliance);
+    ss_release(form->offset);
+    ss_release(form);
+}
+
+static ss_bodies_form *create_bodies(int size, int bodies)
+{
+    size_t n = (size_t)size, nb = (size_t)bodies;
+    ss_bodies_form *form = ss_allocate(1, sizeof *form);
+    if (!form) return NULL;
+    form->bodies = bodies;
+    form->inverse_mass = ss_allocate(nb, sizeof *form->inverse_mass);
+    form->inverse_inertia = ss_allocate(nb, sizeof *form->inverse_inertia);
+    form->free_velocity = ss_allocate(nb, sizeof *form->free_velocity);
+    form->pair = ss_allocate(n, sizeof *form->pair);
+    form->jacobian = ss_allocate(n, sizeof *form->jacobian);
+    form->compliance = ss_allocate(n, sizeof *form->compliance);
+    form->offset = ss_allocate(n, sizeof *form->offset);
+    if (form->inverse_mass && form->inverse_inertia && form->free_velocity && form->pair && form->jacobian &&
+        form->compliance && form->offset) {
+        return form;
+    }
+    destroy_bodies(form);
+    return NULL;
+}
+
+static bool create_arrays(ss_problem *problem, int size, int blocks)
+{
+    size_t n = (size_t)size;
+    problem->b = ss_allocate(n, sizeof *problem->b);
+    problem->lower = ss_allocate(n, sizeof *problem->lower);
+    problem->upper = ss_allocate(n, sizeof *problem->upper);
+    problem->partner = ss_allocate(n, sizeof *problem->partner);
+    problem->factor = ss_allocate(n, sizeof *problem->factor);
+    problem->diagonal = ss_allocate(n, sizeof *problem->diagonal);
+    problem->blocks = ss_allocate((size_t)blocks, sizeof *problem->blocks);
+    return problem->b && problem->lower && problem->upper && problem->partner && problem->factor &&
+           problem->diagonal && problem->blocks;
+}
+
+ss_problem *ss_problem_create(int size, int blocks, int bodies, ss_error *err)
+{
+    ss_problem *problem = ss_allocate(1, sizeof *problem);
+    bool good = problem && create_arrays(problem, size, blocks);
+    if (good && bodies >= 0) good = (problem->bodies = create_bodies(size, bodies)) != NULL;
+    if (!good) {
+        ss_problem_destroy(problem);
+        ss_fail(err, SS_ERROR_RESOURCES, "out of memory for a problem of %d unknowns", size);
+        return NULL;
+    }
+    problem->size = size;
+    problem->block_count = blocks;
+    for (int i = 0; i < size; i++) {
+        problem->lower[i] = -INFINITY;
+        problem->upper[i] = INFINITY;
+        problem->partner[i] = -1;
+        if (problem->bodies) problem->bodies->pair[i][0] = problem->bodies->pair[i][1] = -1;
+    }
+    for (int k = 0; k < blocks; k++) {
+        problem->blocks[k] = (ss_block){.law = SS_LAW_FREE, .contact = -1, .constraint = -1};
+    }
+    return problem;
+}
+
+void ss_problem_destroy(ss_problem *problem)
+{
+    if (!problem) return;
+    ss_release(problem->b);
+    ss_release(problem->lower);
+    ss_release(problem->upper);
+    ss_release(problem->partner);
+    ss_release(problem->factor);
+    ss_release(problem->diagonal);
+    ss_release(problem->blocks);
+    ss_sparse_destroy(problem->A);
+    destroy_bodies(problem->bodies);
+    ss_release(problem);
+}
+
+/* ---- looking at it ---------------------------------------------------------------------------------- */
+
+unsigned ss_problem_laws(const ss_problem *problem)
+{
+    unsigned laws = 0;
+    for (int k = 0; k < problem->block_count; k++) {
+        if (problem->blocks[k].size > 0) laws |= (unsigned)problem->blocks[k].law;
+    }
+    return laws;
+}
+
+bool ss_block_is_cone(const ss_block *block)
+{
+    return block->law == SS_LAW_CONE || block->law == SS_LAW_CONVEX;
+}
+
+void ss_problem_bounds(const ss_problem *problem, const double *x, int i, double *lower, double *upper)
+{
+    int partner = problem->partner[i];
+    *lower = problem->lower[i];
+    *upper = problem->upper[i];
+    if (partner < 0) return;
+    double limit = problem->factor[i] * fabs(x[partner]);
+    *lower = fmax(*lower, -limit);
+    *upper = fmin(*upper, limit);
+}
+
+void ss_problem_project(const ss_problem *problem, double *x)
+{
+    for (int pass = 0; pass < 2; pass++) { // partners first: coupled bounds follow projected values
+        for (int k = 0; k < problem->block_count; k++) {
+            const ss_block *block = &problem->blocks[k];
+            if ((block->law == SS_LAW_COUPLED) != (pass == 1)) continue;
+            if (ss_block_is_cone(block)) {
+                ss_friction_cone_project(ss_block_cone(block), x + block->first);
+                continue;
+            }
+            for (int i = block->first; i < block->first + block->size; i++) {
+                double lower, upper;
+                ss_problem_bounds(problem, x, i, &lower, &upper);
+                x[i] = fmin(fmax(x[i], lower), upper);
+            }
+        }
+    }
+}
+
+/* ---- w = A x + b ------------------------------------------------------------------------------------ */
+
+/* Through the velocities: one pass over the rows each way. */
+static void apply_bodies(const ss_problem *problem, const double *x, double (*v)[6], double *w)
+{
+    const ss_bodies_form *form = problem->bodies;
+    memset(v, 0, (size_t)form->bodies * sizeof *v);
+    for (int i = 0; i < problem->size; i++) {
+        if (x[i] != 0.0) ss_bodies_push(form, i, x[i], v);
+    }
+    for (int i = 0; i < problem->size; i++) {
+        w[i] = problem->b[i] + ss_bodies_row(form, i, v) + form->compliance[i] * x[i];
+    }
+}
+
+int ss_problem_scratch(const ss_problem *problem)
+{
+    return problem->A ? 0 : 6 * problem->bodies->bodies;
+}
+
+void ss_problem_apply(const ss_problem *problem, const double *x, double *scratch, double *w)
+{
+    if (!problem->A) {
+        apply_bodies(problem, x, (double(*)[6])scratch, w);
+        return;
+    }
+    memcpy(w, problem->b, (size_t)problem->size * sizeof *w);
+    ss_sparse_apply(problem->A, x, 1.0, w);
+}
+
+void ss_problem_matrix_changed(ss_problem *problem)
+{
+    // Files carry rounding in the last digits; a matrix is taken as symmetric when only that is in it.
+    static const double rounding = 1e-12;
+    for (int i = 0; i < problem->size; i++) problem->diagonal[i] = ss_sparse_get(problem->A, i, i);
+    problem->symmetric = ss_sparse_symmetry_error(problem->A) <= rounding;
+}

@@ -1,0 +1,393 @@
+/* Lemke's method:  w - A z - d z0 = b,  w, z, z0 >= 0,  w'z = 0, from the ray z0 = infinity until z0 leaves.
+ *
+ * Free unknowns are basic from the start and never leave. Ties in the ratio test are broken by the lexicographic
+ * rule (rows of B^-1), so that it cannot cycle; the covering vector d is 1 with a small fixed irregularity, which
+ * makes ties rare. Exact for copositive-plus matrices, hence for Stewart-Trinkle problems with joints or without.
+ * The end is solved for once more on a fresh factorisation and checked against the laws.
+ *
+ * Fails when rounding spoils the ratio test on badly conditioned bases, or when the matrix is outside its class:
+ * then it ends on a ray. It tries again with another d and a little compliance (1e-10 to 1e-6 of the diagonal),
+ * whose effect is removed from the solution.
+ *
+ * References: Cottle, Pang, Stone, The Linear Complementarity Problem (1992), section 4.4 and 4.9;
+ * Stewart, Trinkle, Int. J. Numer. Methods Eng. 39 (1996).
+ */
+#include <stickslip/solver.h>
+
+#include <math.h>
+#include <string.h>
+
+#include "solver/basis.h"
+
+enum { MAX_TRIES = 6, POLISHES = 3 };
+
+/* All of them relative to numbers of size 1: the LCP is scaled. */
+static const double smallest_pivot = 1e-11; // of the largest in the column
+static const double good_pivot = 1e-7;      // smaller ones are looked at twice
+static const double slack = 1e-10;          // what may be negative by that is not worth a small pivot
+static const double tie = 1e-12;
+static const double lost = 1e-6;        // a basic variable this negative: the path was left
+static const double solved = 1e-10;     // error of the laws at the end, next to the largest z
+static const double redundancy = 1e-10; // compliance of free rows while pivoting: joints may be redundant
+
+typedef struct lemke_options {
+    int pivot_factor;
+} lemke_options;
+
+static const ss_option options_table[] = {
+    {.name = "pivot_factor",
+     .type = SS_OPTION_INT,
+     .offset = offsetof(lemke_options, pivot_factor),
+     .default_value = "20",
+     .min = 1,
+     .max = 100000,
+     .help = "give up a try after this many pivots per unknown"},
+    {0},
+};
+
+typedef struct path {
+    ss_lcp lcp;
+    ss_basis basis;
+    int n;
+    double *value;              // of the basic variables, B^-1 b
+    double *direction;          // B^-1 times the entering column
+    double largest;             // entry of it
+    double *row, *smallest_row; // scratch: rows of B^-1, residuals
+    int *tied;
+    double *z, *best_z;
+    double best_error; // of the ends that were reached so far
+} path;
+
+/* A fixed irregular number in [0, 1): ties in symmetric stacks are the rule, not the exception. */
+static double irregular(int i, int attempt)
+{
+    uint64_t bits = ((uint64_t)i + 1) * 0x9e3779b97f4a7c15u + (uint64_t)attempt * 0xbf58476d1ce4e5b9u;
+    bits ^= bits >> 31;
+    bits *= 0x94d049bb133111ebu;
+    return (double)(bits >> 11) * 0x1p-53;
+}
+
+static bool may_leave(const path *t, int position)
+{
+    int code = t->basis.code[position];
+    return code < t->n || code == 2 * t->n || !t->lcp.is_free[code - t->n];
+}
+
+static double smallest_value(const path *t)
+{
+    double smallest = 0.0;
+    for (int i = 0; i < t->n; i++) {
+        if (may_leave(t, i)) smallest = fmin(smallest, t->value[i]);
+    }
+    return smallest;
+}
+
+/* value += B^-1 (b - B value) */
+static void refine(path *t, bool shifted)
+{
+    ss_basis_residual(&t->basis, t->value, shifted, t->row);
+    ss_basis_solve(&t->basis, t->row);
+    for (int i = 0; i < t->n; i++) t->value[i] += t->row[i];
+}
+
+static bool refactor(path *t)
+{
+    if (!ss_basis_factor(&t->basis)) return false;
+    memcpy(t->value, t->lcp.b, (size_t)t->n * sizeof *t->value);
+    ss_basis_solve(&t->basis, t->value);
+    refine(t, true);
+    return true;
+}
+
+/* ---- one pivot -------------------------------------------------------------------------------------- */
+
+static void enter_column(path *t, int code)
+{
+    memset(t->direction, 0, (size_t)t->n * sizeof *t->direction);
+    ss_basis_add_column(&t->basis, code, t->direction);
+    ss_basis_solve(&t->basis, t->direction);
+}
+
+static double ratio(const path *t, int position)
+{
+    double value = t->value[position];
+    return value > 0.0 ? value / t->direction[position] : 0.0;
+}
+
+/* Positions with an entry above `floor` whose ratio is the smallest, within rounding; none when that is above
+ * `limit`. Returns how many. */
+static int smallest_ratios(path *t, double floor, double limit)
+{
+    double best = limit;
+    for (int i = 0; i < t->n; i++) {
+        if (t->direction[i] > floor && ratio(t, i) < best && may_leave(t, i)) best = ratio(t, i);
+    }
+    if (!(best < limit)) return 0;
+    int count = 0;
+    best += tie * (1.0 + best);
+    for (int i = 0; i < t->n; i++) {
+        if (t->direction[i] > floor && ratio(t, i) <= best && may_leave(t, i)) t->tied[count++] = i;
+    }
+    return count;
+}
+
+/* How far everything with a small entry lets us go, if it may become negative by a little. */
+static double small_entries_limit(const path *t, double floor, double enough)
+{
+    double limit = INFINITY;
+    for (int i = 0; i < t->n; i++) {
+        double entry = t->direction[i], value = t->value[i] > 0.0 ? t->value[i] : 0.0;
+        if (entry > floor && entry <= enough && value + slack < limit * entry && may_leave(t, i))
+            limit = (value + slack) / entry;
+    }
+    return limit;
+}
+
+/* All positions that may leave. Small entries are rounding more often than not: they count only where passing them
+ * by would hurt (after Harris 1973). */
+static int candidates(path *t)
+{
+    t->largest = 0.0;
+    for (int i = 0; i < t->n; i++) {
+        double size = fabs(t->direction[i]);
+        if (size > t->largest) t->largest = size;
+    }
+    double floor = smallest_pivot * t->largest, enough = good_pivot * t->largest;
+    double limit = small_entries_limit(t, floor, enough);
+    int count = smallest_ratios(t, enough, limit);
+    return count ? count : smallest_ratios(t, floor, INFINITY);
+}
+
+/* Is a/scale_a lexicographically smaller than b/scale_b? */
+static bool lexicographically_smaller(int n, const double *a, double scale_a, const double *b, double scale_b)
+{
+    for (int k = 0; k < n; k++) {
+        double left = a[k] / scale_a, right = b[k] / scale_b;
+        if (fabs(left - right) > tie * (1.0 + fabs(left) + fabs(right))) return left < right;
+    }
+    return false;
+}
+
+/* Among tied positions the one whose row of B^-1, divided by its direction, is lexicographically smallest. */
+static int break_tie(path *t, int count)
+{
+    const int *tied = t->tied;
+    int best = tied[0];
+    if (count > 1) ss_basis_row(&t->basis, best, t->smallest_row);
+    for (int c = 1; c < count; c++) {
+        ss_basis_row(&t->basis, tied[c], t->row);
+        if (!lexicographically_smaller(t->n, t->row, t->direction[tied[c]], t->smallest_row,
+                                       t->direction[best]))
+            continue;
+        best = tied[c];
+        memcpy(t->smallest_row, t->row, (size_t)t->n * sizeof *t->row);
+    }
+    return best;
+}
+
+/* The position that leaves; -1 on a ray. z0 goes first whenever it can: that is the solution. */
+static int leaving_position(path *t)
+{
+    int count = candidates(t);
+    for (int c = 0; c < count; c++) {
+        if (t->basis.code[t->tied[c]] == 2 * t->n) return t->tied[c];
+    }
+    return count ? break_tie(t, count) : -1;
+}
+
+static bool is_doubtful(const path *t, int position)
+{
+    return position < 0 || t->direction[position] < good_pivot * t->largest;
+}
+
+static void pivot(path *t, int position, int entering)
+{
+    double step = t->value[position] / t->direction[position];
+    for (int i = 0; i < t->n; i++) t->value[i] -= step * t->direction[i];
+    t->value[position] = step;
+    ss_basis_exchange(&t->basis, position, entering, t->direction);
+}
+
+/* ---- one try ---------------------------------------------------------------------------------------- */
+
+typedef enum outcome { SOLVED, ON_RAY, LOST, STOPPED, WRONG_END } outcome;
+
+static void read_basis(const path *t, double *z)
+{
+    memset(z, 0, (size_t)t->n * sizeof *z);
+    for (int i = 0; i < t->n; i++) {
+        int code = t->basis.code[i];
+        if (code >= t->n && code < 2 * t->n) z[code - t->n] = t->value[i];
+    }
+}
+
+/* max |z - P(z - w)| with w recomputed */
+static double error_of(const path *t, const double *z, double *w, double *largest)
+{
+    memcpy(w, t->lcp.b, (size_t)t->n * sizeof *w);
+    ss_sparse_apply(&t->lcp.A, z, 1.0, w);
+    double error = 0.0;
+    *largest = 0.0;
+    for (int i = 0; i < t->n; i++) {
+        double step = t->lcp.is_free[i] ? w[i] : fmin(z[i], w[i]);
+        if (isnan(step)) return INFINITY;
+        error = fmax(error, fabs(step));
+        *largest = fmax(*largest, fabs(z[i]));
+    }
+    return error;
+}
+
+/* Is the basis, z0 left out, a solution? The best of all tries is kept. */
+static bool check_end(path *t)
+{
+    read_basis(t, t->z);
+    for (int i = 0; i < t->n; i++) {
+        if (!t->lcp.is_free[i]) t->z[i] = fmax(t->z[i], 0.0);
+    }
+    double largest, error = error_of(t, t->z, t->row, &largest);
+    if (error < t->best_error) {
+        t->best_error = error;
+        memcpy(t->best_z, t->z, (size_t)t->n * sizeof *t->z);
+    }
+    return error <= solved * (1.0 + largest);
+}
+
+/* The last word comes from a fresh factorisation, without compliance. */
+static outcome finish(path *t)
+{
+    if (!refactor(t)) return LOST;
+    for (int k = 0; k < POLISHES; k++) refine(t, false);
+    return check_end(t) ? SOLVED : WRONG_END;
+}
+
+/* Everything free is basic, everything else is not. */
+static bool start(path *t, int attempt)
+{
+    for (int i = 0; i < t->n; i++) {
+        bool is_free = t->lcp.is_free[i];
+        t->basis.code[i] = is_free ? t->n + i : i;
+        t->basis.cover[i] = is_free ? 0.0 : 1.0 + 0.1 * irregular(i, attempt);
+    }
+    return refactor(t);
+}
+
+/* z0 enters at the position that makes everything feasible at once; of ties the last, which is lexicographic.
+ * Returns the variable it drives out, -1 when all is feasible already. */
+static int enter_z0(path *t)
+{
+    int position = -1;
+    double worst = 0.0;
+    for (int i = 0; i < t->n; i++) {
+        if (t->lcp.is_free[i] || !(t->value[i] < 0.0)) continue;
+        double shortage = t->value[i] / t->basis.cover[i];
+        if (shortage <= worst) worst = shortage, position = i;
+    }
+    if (position < 0) return -1;
+    int leaving = t->basis.code[position];
+    for (int i = 0; i < t->n; i++) t->direction[i] = -t->basis.cover[i];
+    pivot(t, position, 2 * t->n);
+    return leaving;
+}
+
+static bool go_on(path *t, ss_run *run, double *x)
+{
+    if (ss_run_measures(run)) {
+        read_basis(t, t->z);
+        ss_lcp_restore(&t->lcp, t->z, x);
+    }
+    return ss_run_iteration(run, x, NULL);
+}
+
+static outcome follow_path(path *t, ss_run *run, int attempt, int64_t max_pivots, double *x)
+{
+    if (!start(t, attempt)) return LOST;
+    int leaving = enter_z0(t);
+    if (leaving < 0) return finish(t);
+    for (int64_t k = 0; k < max_pivots; k++) {
+        int entering = leaving < t->n ? leaving + t->n : leaving - t->n;
+        enter_column(t, entering);
+        int position = leaving_position(t);
+        if (ss_basis_is_full(&t->basis) || (is_doubtful(t, position) && t->basis.eta_count > 0)) {
+            if (!refactor(t) || smallest_value(t) < -lost) return LOST;
+            enter_column(t, entering);
+            position = leaving_position(t);
+        }
+        if (position < 0) return check_end(t) ? SOLVED : ON_RAY; // z0 may be zero but for rounding
+        leaving = t->basis.code[position];
+        pivot(t, position, entering);
+        if (leaving == 2 * t->n) return finish(t);
+        if (!go_on(t, run, x)) return STOPPED;
+    }
+    return LOST;
+}
+
+/* ---- all tries -------------------------------------------------------------------------------------- */
+
+static bool take_memory(path *t, ss_arena *arena)
+{
+    size_t n = (size_t)t->n;
+    t->tied = ss_arena_take(arena, n, sizeof *t->tied, "ties");
+    t->value = ss_arena_take(arena, n, sizeof *t->value, "values");
+    t->direction = ss_arena_take(arena, n, sizeof *t->direction, "direction");
+    t->row = ss_arena_take(arena, n, sizeof *t->row, "row");
+    t->smallest_row = ss_arena_take(arena, n, sizeof *t->smallest_row, "row");
+    t->z = ss_arena_take(arena, n, sizeof *t->z, "z");
+    t->best_z = ss_arena_take(arena, n, sizeof *t->best_z, "best z");
+    return t->tied && t->value && t->direction && t->row && t->smallest_row && t->z && t->best_z;
+}
+
+static ss_status run_tries(path *t, const lemke_options *set, ss_run *run, double *x)
+{
+    static const double shifts[MAX_TRIES] = {0.0, 0.0, 1e-10, 1e-9, 1e-8, 1e-6};
+    ss_status status = SS_FAILED;
+    t->best_error = INFINITY;
+    t->basis.free_shift = redundancy;
+    for (int attempt = 0; attempt < MAX_TRIES && status != SS_CONVERGED; attempt++) {
+        t->basis.shift = shifts[attempt];
+        switch (follow_path(t, run, attempt, (int64_t)set->pivot_factor * t->n, x)) {
+        case SOLVED:
+            status = SS_CONVERGED;
+            break;
+        case STOPPED:
+            read_basis(t, t->z);
+            ss_lcp_restore(&t->lcp, t->z, x);
+            return ss_run_status(run);
+        case ON_RAY:
+            status = SS_RAY;
+            break;
+        case LOST:
+            status = SS_FAILED;
+            break;
+        case WRONG_END:
+            status = SS_STALLED;
+        }
+    }
+    if (t->best_error < INFINITY) ss_lcp_restore(&t->lcp, t->best_z, x);
+    if (status == SS_CONVERGED && !ss_run_iteration(run, x, NULL)) return ss_run_status(run);
+    return status;
+}
+
+static ss_status solve(const ss_problem *problem, const void *options, ss_run *run, double *x)
+{
+    path t = {0};
+    if (!ss_lcp_create(problem, run->arena, &t.lcp)) return SS_FAILED;
+    t.n = t.lcp.size;
+    ss_status status = SS_FAILED;
+    if (take_memory(&t, run->arena) && ss_basis_create(&t.lcp, run->arena, &t.basis))
+        status = run_tries(&t, options, run, x);
+    ss_basis_destroy(&t.basis);
+    return status;
+}
+
+const ss_solver ss_solver_lemke = {
+    .abi = SS_ABI,
+    .name = "lemke",
+    .summary = "Lemke's pivoting method, lexicographic, on a factorised basis",
+    .reference = "Cottle, Pang, Stone 1992, section 4.4; Stewart, Trinkle 1996",
+    .weakness = "pivots grow with the number of contacts; no warm start; rounding on badly conditioned bases",
+    .laws = SS_LAW_FREE | SS_LAW_BOX,
+    .traits = SS_EXACT,
+    .options = options_table,
+    .options_size = sizeof(lemke_options),
+    .solve = solve,
+};

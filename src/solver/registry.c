@@ -1,0 +1,68 @@
+#include <stickslip/solver.h>
+
+#include <string.h>
+
+#define SS_SOLVER(name) extern const ss_solver ss_solver_##name;
+#include "solver/solvers.def"
+#undef SS_SOLVER
+
+static const ss_solver *const solvers[] = {
+#define SS_SOLVER(name) &ss_solver_##name,
+#include "solver/solvers.def"
+#undef SS_SOLVER
+};
+
+int ss_solver_count(void)
+{
+    return (int)(sizeof solvers / sizeof *solvers);
+}
+
+const ss_solver *ss_solver_at(int index)
+{
+    return solvers[index];
+}
+
+const ss_solver *ss_solver_find(const char *name)
+{
+    for (int i = 0; i < ss_solver_count(); i++) {
+        if (strcmp(solvers[i]->name, name) == 0) return solvers[i];
+    }
+    return NULL;
+}
+
+static const char *law_refusal(unsigned missing)
+{
+    if (missing & (SS_LAW_CONE | SS_LAW_CONVEX)) return "does not take friction cones";
+    if (missing & SS_LAW_COUPLED) return "does not take bounds that follow another unknown";
+    if (missing & SS_LAW_FREE) return "does not take free unknowns";
+    return "does not take bounds";
+}
+
+/* A cone without friction does not use its tangents: joint limits in a cone problem have none. */
+static bool is_used(const ss_block *block, int component)
+{
+    if (!ss_block_is_cone(block) || component == 0) return true;
+    return (component < 3 ? block->mu : block->mu_rolling) > 0.0;
+}
+
+static bool has_positive_diagonal(const ss_problem *problem)
+{
+    for (int k = 0; k < problem->block_count; k++) {
+        const ss_block *block = &problem->blocks[k];
+        for (int i = 0; i < block->size; i++) {
+            if (is_used(block, i) && !(problem->diagonal[block->first + i] > 0.0)) return false;
+        }
+    }
+    return true;
+}
+
+const char *ss_solver_refusal(const ss_solver *solver, const ss_problem *problem)
+{
+    unsigned missing = ss_problem_laws(problem) & ~solver->laws;
+    if (missing) return law_refusal(missing);
+    if (solver->traits & SS_NEEDS_SYMMETRIC && !problem->symmetric) return "needs a symmetric matrix";
+    if (solver->traits & SS_NEEDS_DIAGONAL && !has_positive_diagonal(problem)) {
+        return "needs a positive diagonal";
+    }
+    return NULL;
+}

@@ -1,0 +1,350 @@
+#include <stickslip/solver.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "problem/gauge.h"
+#include "solver/run_options.h"
+
+/* ---- options ---------------------------------------------------------------------------------------- */
+
+const ss_option ss_run_option_table[] = {SS_RUN_OPTION_ROWS("relative_energy<1e-8"), {0}};
+
+/* ---- rules as typed: "energy<1e-6*scene", "best:energy" --------------------------------------------- */
+
+static int find_gauge(const char *name, size_t length)
+{
+    for (int g = 0; g < SS_GAUGE_COUNT; g++) {
+        const char *known = ss_gauge_name((ss_gauge)g);
+        if (strlen(known) == length && memcmp(known, name, length) == 0) return g;
+    }
+    return SS_GAUGE_NONE;
+}
+
+static const char gauge_help[] =
+    "energy, relative_energy, natural_residual, fischer_burmeister or natural_map";
+
+typedef struct rule {
+    int gauge; // SS_GAUGE_NONE: no rule
+    double below;
+    bool cones, other_rows;   // of the problem
+    const ss_stop_test *test; // of the caller, in the place of a gauge
+} rule;
+
+static void look_at_problem(rule *stop, const ss_problem *problem)
+{
+    for (int k = 0; k < problem->block_count; k++) {
+        bool cone = ss_block_is_cone(&problem->blocks[k]);
+        stop->cones |= cone;
+        stop->other_rows |= !cone;
+    }
+}
+
+static bool is_set(const rule *stop)
+{
+    return stop->test || stop->gauge != SS_GAUGE_NONE;
+}
+
+static unsigned gauges_of(const rule *stop)
+{
+    if (stop->gauge == SS_GAUGE_NONE) return 0;
+    unsigned also = stop->gauge == SS_GAUGE_NATURAL_MAP ? 1u << SS_GAUGE_RELATIVE_ENERGY : 0;
+    return 1u << stop->gauge | also;
+}
+
+/* The natural map sees contacts only, and a joint that nobody moved yet would pass: other rows are held to the
+ * relative energy. Comparisons with NaN are false. */
+static bool gauges_hold(const rule *stop, const double *values, double slack)
+{
+    double below = stop->below * slack;
+    if (stop->gauge != SS_GAUGE_NATURAL_MAP) return values[stop->gauge] < below;
+    return (!stop->cones || values[SS_GAUGE_NATURAL_MAP] < below) &&
+           (!stop->other_rows || values[SS_GAUGE_RELATIVE_ENERGY] < below);
+}
+
+static bool parse_stop(const char *text, double scene_energy, rule *stop, ss_error *err)
+{
+    *stop = (rule){.gauge = SS_GAUGE_NONE};
+    if (!text || strcmp(text, "none") == 0) return true;
+    const char *sign = strchr(text, '<');
+    stop->gauge = sign ? find_gauge(text, (size_t)(sign - text)) : SS_GAUGE_NONE;
+    if (stop->gauge == SS_GAUGE_NONE) {
+        return ss_fail(err, SS_ERROR_USAGE, "stop rule \"%s\": must be GAUGE<VALUE with %s", text,
+                       gauge_help);
+    }
+    char *end;
+    stop->below = strtod(sign + 1, &end);
+    bool scaled = strcmp(end, "*scene") == 0;
+    if (end == sign + 1 || (*end && !scaled) || !(stop->below > 0.0) || isinf(stop->below)) {
+        return ss_fail(err, SS_ERROR_USAGE, "stop rule \"%s\": the value must be a positive number", text);
+    }
+    if (scaled && stop->gauge != SS_GAUGE_ENERGY) {
+        return ss_fail(err, SS_ERROR_USAGE, "stop rule \"%s\": only energy can be relative to the scene",
+                       text);
+    }
+    if (scaled) stop->below *= scene_energy;
+    return true;
+}
+
+static bool parse_keep(const char *text, int *keep, ss_error *err)
+{
+    *keep = SS_GAUGE_NONE;
+    if (!text || strcmp(text, "last") == 0) return true;
+    if (strncmp(text, "best:", 5) == 0) *keep = find_gauge(text + 5, strlen(text + 5));
+    return *keep != SS_GAUGE_NONE ||
+           ss_fail(err, SS_ERROR_USAGE, "keep \"%s\": must be last or best:GAUGE with %s", text, gauge_help);
+}
+
+/* ---- what happens at every iteration ---------------------------------------------------------------- */
+
+struct ss_run_state {
+    const ss_problem *problem;
+    ss_gauge_scale scale;
+    rule stop;
+    int keep;
+    unsigned mask; // gauges measured at every iteration
+    int iterations, max_iterations, next_test;
+    double started, measuring, time_limit; // s
+    const volatile int *cancel;
+    ss_status status;
+    double *w, *scratch;  // for methods that do not have w at hand
+    double *best, *start; // the best iterate so far, and where it began
+    double best_value;
+    int best_iteration;
+    bool record;
+    ss_history history;
+    int history_capacity;
+    bool out_of_memory;
+};
+
+static bool grow_column(double **column, int count, int capacity)
+{
+    double *larger = ss_allocate((size_t)capacity, sizeof *larger);
+    if (!larger) return false;
+    if (count) memcpy(larger, *column, (size_t)count * sizeof *larger);
+    ss_release(*column);
+    *column = larger;
+    return true;
+}
+
+static void record(struct ss_run_state *state, const double *values, double seconds)
+{
+    ss_history *history = &state->history;
+    if (history->count == state->history_capacity) {
+        int capacity = state->history_capacity ? 2 * state->history_capacity : 256;
+        bool good = grow_column(&history->seconds, history->count, capacity);
+        for (int g = 0; good && g < SS_GAUGE_COUNT; g++) {
+            good = grow_column(&history->gauge[g], history->count, capacity);
+        }
+        if (!good) {
+            state->out_of_memory = true;
+            state->record = false;
+            return;
+        }
+        state->history_capacity = capacity;
+    }
+    history->seconds[history->count] = seconds;
+    for (int g = 0; g < SS_GAUGE_COUNT; g++) history->gauge[g][history->count] = values[g];
+    history->count++;
+}
+
+/* Returns whether the stop rule holds. */
+static bool measure(struct ss_run_state *state, const double *x, const double *w, double seconds)
+{
+    if (!w) {
+        ss_problem_apply(state->problem, x, state->scratch, state->w);
+        w = state->w;
+    }
+    double values[SS_GAUGE_COUNT];
+    ss_gauge_measure(state->problem, &state->scale, x, w, state->mask, values);
+    if (state->record) record(state, values, seconds);
+    if (state->keep != SS_GAUGE_NONE && values[state->keep] < state->best_value) {
+        state->best_value = values[state->keep];
+        state->best_iteration = state->iterations;
+        memcpy(state->best, x, (size_t)state->problem->size * sizeof *x);
+    }
+    return state->stop.gauge != SS_GAUGE_NONE && gauges_hold(&state->stop, values, 1.0);
+}
+
+/* The caller's rule may cost more than an iteration, so it is asked less and less often. */
+static bool ask(struct ss_run_state *state, const double *x)
+{
+    const ss_stop_test *test = state->stop.test;
+    if (!test || state->iterations < state->next_test) return false;
+    state->next_test = state->iterations + 1 + state->iterations / 50;
+    return test->holds(x, test->context);
+}
+
+bool ss_run_measures(const ss_run *run)
+{
+    return run->state->mask != 0;
+}
+
+bool ss_run_iteration(ss_run *run, const double *x, const double *w)
+{
+    struct ss_run_state *state = run->state;
+    state->iterations++;
+    double now = ss_clock_seconds(), seconds = now - state->started - state->measuring;
+    if (state->mask || state->stop.test) {
+        bool reached = state->mask && measure(state, x, w, seconds);
+        reached |= ask(state, x);
+        state->measuring += ss_clock_seconds() - now;
+        if (reached) return state->status = SS_CONVERGED, false;
+    }
+    if (state->cancel && *state->cancel) return state->status = SS_CANCELLED, false;
+    if (state->time_limit > 0.0 && seconds >= state->time_limit) return state->status = SS_TIME_LIMIT, false;
+    if (state->iterations >= state->max_iterations) return state->status = SS_MAX_ITERATIONS, false;
+    return true;
+}
+
+ss_status ss_run_status(const ss_run *run)
+{
+    return run->state->status;
+}
+
+/* ---- the driver ------------------------------------------------------------------------------------- */
+
+static void release_state(struct ss_run_state *state)
+{
+    ss_release(state->w);
+    ss_release(state->scratch);
+    ss_release(state->best);
+    ss_release(state->start);
+}
+
+static bool prepare_state(struct ss_run_state *state, const ss_problem *problem,
+                          const ss_run_options *options, const ss_stop_test *test, const double *x,
+                          ss_error *err)
+{
+    size_t n = (size_t)problem->size;
+    state->problem = problem;
+    state->w = ss_allocate(n, sizeof *state->w);
+    state->scratch = ss_allocate((size_t)ss_problem_scratch(problem), sizeof *state->scratch);
+    state->best = ss_allocate(n, sizeof *state->best);
+    state->start = ss_allocate(n, sizeof *state->start);
+    if (!state->w || !state->scratch || !state->best || !state->start) {
+        return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for a run on %d unknowns", problem->size);
+    }
+    state->scale = ss_gauge_scale_of(problem, state->best, state->w, state->scratch);
+    double scene = options->scene_energy > 0.0 ? options->scene_energy : state->scale.start_energy;
+    if (!parse_stop(test ? "none" : options->stop, scene, &state->stop, err)) return false;
+    state->stop.test = test;
+    look_at_problem(&state->stop, problem);
+    if (!parse_keep(options->keep, &state->keep, err)) return false;
+    memcpy(state->start, x, n * sizeof *x);
+    memcpy(state->best, x, n * sizeof *x);
+    state->best_value = INFINITY;
+    state->max_iterations = options->max_iterations;
+    state->time_limit = options->time_limit;
+    state->record = options->history;
+    if (state->record) state->mask = (1u << SS_GAUGE_COUNT) - 1;
+    state->mask |= gauges_of(&state->stop);
+    if (state->keep != SS_GAUGE_NONE) state->mask |= 1u << state->keep;
+    state->status = SS_FAILED;
+    return true;
+}
+
+static bool all_finite(const double *x, int count)
+{
+    for (int i = 0; i < count; i++) {
+        if (!isfinite(x[i])) return false;
+    }
+    return true;
+}
+
+/* The solver's word against ours: x must be finite, and "converged" must hold when measured from scratch. The
+ * factor allows for rounding between the w the solver had at hand and A x + b. */
+static void judge(struct ss_run_state *state, double *x, ss_solve_result *result)
+{
+    static const double rounding = 1.0 + 1e-6;
+    const ss_problem *problem = state->problem;
+    if (!all_finite(x, problem->size)) {
+        memcpy(x, state->keep != SS_GAUGE_NONE ? state->best : state->start,
+               (size_t)problem->size * sizeof *x);
+        if (result->status == SS_CONVERGED) result->status = SS_FAILED;
+    }
+    ss_problem_apply(problem, x, state->scratch, state->w);
+    ss_gauge_measure(problem, &state->scale, x, state->w, (1u << SS_GAUGE_COUNT) - 1, result->gauge);
+    const rule *stop = &state->stop;
+    if (!is_set(stop)) return;
+    bool holds =
+        stop->test ? stop->test->holds(x, stop->test->context) : gauges_hold(stop, result->gauge, rounding);
+    if (result->status == SS_CONVERGED && !holds) result->status = SS_STALLED;
+    if (result->status == SS_STALLED && holds) result->status = SS_CONVERGED;
+}
+
+static void keep_iterate(const struct ss_run_state *state, double *x, ss_solve_result *result)
+{
+    result->kept_iteration = state->iterations;
+    if (state->keep == SS_GAUGE_NONE || isinf(state->best_value)) return;
+    memcpy(x, state->best, (size_t)state->problem->size * sizeof *x);
+    result->kept_iteration = state->best_iteration;
+}
+
+static bool run_solver(const ss_solver *solver, const void *options, struct ss_run_state *state,
+                       ss_team *team, int seed, double *x, ss_solve_result *result, ss_error *err)
+{
+    ss_arena *arena = ss_arena_create(1 << 16, err);
+    if (!arena) return false;
+    ss_run run = {arena, team, state->max_iterations, (uint64_t)seed, state};
+    state->started = ss_clock_seconds();
+    result->status = solver->solve(state->problem, options, &run, x);
+    result->seconds = ss_clock_seconds() - state->started - state->measuring;
+    result->iterations = state->iterations;
+    result->memory = ss_arena_high_water(arena);
+    ss_arena_destroy(arena);
+    keep_iterate(state, x, result);
+    judge(state, x, result);
+    return true;
+}
+
+bool ss_solve_until(const ss_solver *solver, const void *solver_options, ss_problem *problem,
+                    const ss_run_options *options, const ss_stop_test *test, ss_team *team,
+                    const volatile int *cancel, double *x, ss_solve_result *result, ss_error *err)
+{
+    *result = (ss_solve_result){.status = SS_NOT_APPLICABLE};
+    ss_run_options defaults;
+    if (!options) ss_options_defaults(ss_run_option_table, &defaults), defaults.history = false;
+    if (!options) defaults.scene_energy = 0.0, options = &defaults;
+    if (ss_solver_refusal(solver, problem)) return true;
+    bool needs_matrix = !(solver->traits & SS_MATRIX_FREE) || !problem->bodies;
+    if (needs_matrix && !ss_problem_need_matrix(problem, err)) return false;
+    void *own = NULL;
+    if (!solver_options && solver->options) {
+        own = ss_allocate(1, solver->options_size);
+        if (!own) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for options");
+        ss_options_defaults(solver->options, own);
+    }
+    struct ss_run_state state = {.cancel = cancel};
+    bool good = prepare_state(&state, problem, options, test, x, err) &&
+                run_solver(solver, own ? own : solver_options, &state, team, options->seed, x, result, err);
+    result->history = state.history;
+    release_state(&state);
+    ss_release(own);
+    return good;
+}
+
+bool ss_solve(const ss_solver *solver, const void *solver_options, ss_problem *problem,
+              const ss_run_options *options, ss_team *team, const volatile int *cancel, double *x,
+              ss_solve_result *result, ss_error *err)
+{
+    return ss_solve_until(solver, solver_options, problem, options, NULL, team, cancel, x, result, err);
+}
+
+void ss_solve_result_free(ss_solve_result *result)
+{
+    ss_release(result->history.seconds);
+    for (int g = 0; g < SS_GAUGE_COUNT; g++) ss_release(result->history.gauge[g]);
+    result->history = (ss_history){0};
+}
+
+const char *ss_status_name(ss_status status)
+{
+    static const char *const names[] = {
+#define STATUS_NAME(code, name) [code] = name,
+        SS_STATUS_LIST(STATUS_NAME)
+#undef STATUS_NAME
+    };
+    return names[status];
+}

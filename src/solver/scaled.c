@@ -1,0 +1,127 @@
+#include "solver/scaled.h"
+
+#include <math.h>
+#include <string.h>
+
+static const double same_bound =
+    1e-14; // relative: what rounding does to two bounds that were meant to be equal
+
+static bool take_memory(const ss_problem *problem, ss_arena *arena, ss_scaled *s)
+{
+    size_t n = (size_t)problem->size, nonzeros = (size_t)ss_sparse_nonzeros(problem->A);
+    s->A = *problem->A;
+    s->A.value = ss_arena_take(arena, nonzeros, sizeof *s->A.value, "scaled matrix");
+    s->b = ss_arena_take(arena, n, sizeof *s->b, "scaled load");
+    s->lower = ss_arena_take(arena, n, sizeof *s->lower, "scaled bounds");
+    s->upper = ss_arena_take(arena, n, sizeof *s->upper, "scaled bounds");
+    s->factor = ss_arena_take(arena, n, sizeof *s->factor, "scaled friction");
+    s->unit = ss_arena_take(arena, n, sizeof *s->unit, "units");
+    s->load_unit = ss_arena_take(arena, n, sizeof *s->load_unit, "units");
+    return s->A.value && s->b && s->lower && s->upper && s->factor && s->unit && s->load_unit;
+}
+
+/* Row scales: sqrt(a_ii); where the diagonal is zero, what the partners of the row suggest. The sliding speed of
+ * a friction polygon and the multiplier of a joint next to velocities get the right unit that way. 0: unknown. */
+static void scale_rows(const ss_problem *problem, double *rho)
+{
+    const ss_sparse *A = problem->A;
+    for (int i = 0; i < problem->size; i++) rho[i] = sqrt(fabs(problem->diagonal[i]));
+    for (int j = 0; j < problem->size; j++) {
+        double root = sqrt(fabs(problem->diagonal[j]));
+        if (!(root > 0.0)) continue;
+        for (int k = A->start[j]; k < A->start[j + 1]; k++) {
+            int i = A->row[k];
+            if (problem->diagonal[i] == 0.0) rho[i] = fmax(rho[i], fabs(A->value[k]) / root);
+        }
+    }
+}
+
+/* The largest load; of bounds, when there is no load at all. */
+static double load_scale(const ss_problem *problem, const double *rho)
+{
+    double load = 0.0, bound = 0.0;
+    for (int i = 0; i < problem->size; i++) {
+        if (!(rho[i] > 0.0)) continue;
+        load = fmax(load, fabs(problem->b[i]) / rho[i]);
+        if (isfinite(problem->lower[i])) bound = fmax(bound, fabs(problem->lower[i]) * rho[i]);
+        if (isfinite(problem->upper[i])) bound = fmax(bound, fabs(problem->upper[i]) * rho[i]);
+    }
+    return load > 0.0 ? load : bound > 0.0 ? bound : 1.0;
+}
+
+static void scale_bounds(const ss_problem *problem, ss_scaled *s)
+{
+    for (int i = 0; i < problem->size; i++) {
+        s->lower[i] = problem->lower[i] / s->unit[i];
+        s->upper[i] = problem->upper[i] / s->unit[i];
+        double size = fabs(s->lower[i]) + fabs(s->upper[i]);
+        if (s->upper[i] - s->lower[i] <= same_bound * size && isfinite(size)) s->upper[i] = s->lower[i];
+        int partner = problem->partner[i];
+        if (partner < 0) continue;
+        s->factor[i] = problem->factor[i] * s->unit[partner] / s->unit[i];
+        s->coupled = true;
+    }
+}
+
+bool ss_scaled_create(const ss_problem *problem, ss_arena *arena, ss_scaled *s)
+{
+    *s = (ss_scaled){.problem = problem, .size = problem->size};
+    if (!take_memory(problem, arena, s)) return false;
+    double *rho = s->load_unit;
+    scale_rows(problem, rho);
+    double beta = load_scale(problem, rho);
+    const ss_sparse *A = problem->A;
+    for (int i = 0; i < s->size; i++) {
+        if (!(rho[i] > 0.0)) rho[i] = 1.0;
+    }
+    for (int j = 0; j < s->size; j++) {
+        for (int k = A->start[j]; k < A->start[j + 1]; k++) {
+            s->A.value[k] = A->value[k] / (rho[A->row[k]] * rho[j]);
+        }
+    }
+    for (int i = 0; i < s->size; i++) {
+        s->b[i] = problem->b[i] / rho[i] / beta;
+        s->unit[i] = beta / rho[i];
+        s->load_unit[i] = beta * rho[i];
+    }
+    scale_bounds(problem, s);
+    return true;
+}
+
+void ss_scaled_start(const ss_scaled *s, const double *original, double *x)
+{
+    for (int i = 0; i < s->size; i++) x[i] = original[i] / s->unit[i];
+}
+
+void ss_scaled_restore(const ss_scaled *s, const double *x, double *original)
+{
+    for (int i = 0; i < s->size; i++) original[i] = x[i] * s->unit[i];
+    ss_problem_project(s->problem, original);
+}
+
+void ss_scaled_apply(const ss_scaled *s, const double *x, double *w)
+{
+    memcpy(w, s->b, (size_t)s->size * sizeof *w);
+    ss_sparse_apply(&s->A, x, 1.0, w);
+}
+
+void ss_scaled_bounds(const ss_scaled *s, const double *x, double *lower, double *upper)
+{
+    for (int i = 0; i < s->size; i++) {
+        int partner = s->problem->partner[i];
+        double limit = partner < 0 ? INFINITY : s->factor[i] * fabs(x[partner]);
+        lower[i] = fmax(s->lower[i], -limit);
+        upper[i] = fmin(s->upper[i], limit);
+    }
+}
+
+double ss_scaled_error(int size, const double *lower, const double *upper, const double *x, const double *w)
+{
+    double largest = 0.0;
+    for (int i = 0; i < size; i++) {
+        double step = x[i] - fmin(fmax(x[i] - w[i], lower[i]), upper[i]);
+        if (isnan(step)) return INFINITY;
+        largest = fmax(largest, fabs(step));
+    }
+    return largest;
+}

@@ -1,0 +1,12 @@
+/* solver/spectrum.h - how long a step may be. */
+#ifndef SS_SOLVER_SPECTRUM_H
+#define SS_SOLVER_SPECTRUM_H
+
+#include <stickslip/solver.h>
+
+/* lambda_max(D^-1 A) with D^-1 given as one step (impulse per velocity) per unknown, by `iterations` power
+ * iterations from a fixed start; 5 % on top, because the estimate comes from below. Negative when out of
+ * memory. */
+double ss_largest_eigenvalue(const ss_problem *problem, const double *step, int iterations, ss_arena *arena);
+
+#endif

@@ -1,0 +1,194 @@
+/* From a frame to its answer in one line, and the frames of elementary mechanics. */
+#ifndef STICKSLIP_TEST_MECHANICS_H
+#define STICKSLIP_TEST_MECHANICS_H
+
+#include <stickslip/formulation.h>
+#include <stickslip/solver.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- a formulation with its options ----------------------------------------------------------------- */
+
+typedef struct method {
+    const ss_formulation *formulation;
+    double options[32]; /* room and alignment for any option struct */
+} method;
+
+/* "cone form=descriptor gamma=0.5": a name and assignments; formulation is NULL when a word makes no sense. */
+static inline method method_of(const char *words)
+{
+    char text[200];
+    snprintf(text, sizeof text, "%s", words);
+    method m = {0};
+    m.formulation = ss_formulation_find(strtok(text, " "));
+    if (!m.formulation || m.formulation->options_size > sizeof m.options) return (method){0};
+    ss_options_defaults(m.formulation->options, m.options);
+    for (char *word; (word = strtok(NULL, " "));) {
+        if (!ss_options_assign(m.formulation->options, m.options, word, NULL)) return (method){0};
+    }
+    return m;
+}
+
+static inline ss_problem *assemble(const method *m, const ss_frame *frame)
+{
+    return m->formulation ? m->formulation->assemble(frame, m->options, NULL, NULL) : NULL;
+}
+
+/* ---- solving ---------------------------------------------------------------------------------------- */
+
+/* Tries what there is. Small problems are solved to rounding: the sum of all residuals below 1e-12. Free unknowns of
+ * an unsymmetric problem are eliminated, which costs digits: ss_problem_eliminate_free adds 1e-10. */
+static inline bool solve_problem(ss_problem *problem, double *x)
+{
+    static const char *const names[] = {"nsgs", "lemke", "pgs", "jacobi"};
+    bool eliminated = !problem->symmetric && ss_problem_laws(problem) & SS_LAW_FREE;
+    const char *stop = eliminated ? "natural_residual<1e-9" : "natural_residual<1e-12";
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
+        const ss_solver *solver = ss_solver_find(names[k]);
+        if (!solver || ss_solver_refusal(solver, problem)) continue;
+        ss_run_options run = {.max_iterations = 200000, .stop = stop, .keep = "last", .seed = 1};
+        ss_solve_result result;
+        memset(x, 0, (size_t)problem->size * sizeof *x);
+        bool good = ss_solve(solver, NULL, problem, &run, NULL, NULL, x, &result, NULL);
+        ss_solve_result_free(&result);
+        if (good && result.status == SS_CONVERGED) return true;
+    }
+    return false;
+}
+
+/* NULL when anything goes wrong; the caller destroys the answer. */
+static inline ss_answer *answer_by(const method *m, const ss_frame *frame)
+{
+    ss_problem *problem = assemble(m, frame);
+    ss_answer *answer = problem ? ss_answer_create(frame, frame->contacts.mu_rolling != NULL, NULL) : NULL;
+    double *x = problem ? ss_allocate((size_t)problem->size, sizeof *x) : NULL;
+    if (!answer || !x || !solve_problem(problem, x) ||
+        !m->formulation->recover(frame, m->options, problem, x, answer, NULL)) {
+        ss_answer_destroy(answer);
+        answer = NULL;
+    }
+    ss_release(x);
+    ss_problem_destroy(problem);
+    return answer;
+}
+
+static inline ss_answer *answer_of(const char *words, const ss_frame *frame)
+{
+    method m = method_of(words);
+    return answer_by(&m, frame);
+}
+
+/* Solves and takes the velocities over; false when there is no answer. */
+static inline bool step_by(const char *words, ss_frame *frame)
+{
+    ss_answer *answer = answer_of(words, frame);
+    if (!answer) return false;
+    for (int b = 0; b < frame->bodies.count; b++) {
+        memcpy(frame->bodies.velocity[b], answer->velocity[b], sizeof answer->velocity[b]);
+    }
+    ss_answer_destroy(answer);
+    return true;
+}
+
+/* ---- frames ----------------------------------------------------------------------------------------- */
+
+#define GRAVITY 9.81
+
+static inline void set_ball(ss_frame *frame, int body, double mass, double moment)
+{
+    frame->bodies.mass[body] = mass;
+    for (int i = 0; i < 3; i++) frame->bodies.inertia[body][4 * i] = moment;
+}
+
+static inline void set_vector(double *to, double x, double y, double z)
+{
+    to[0] = x, to[1] = y, to[2] = z;
+}
+
+/* A block of 2 kg on the ground z = 0, one contact below its centre of mass and no lever arm, so that it does not
+ * turn. Gravity is tilted by `slope` towards +x. */
+static inline ss_frame *block_on_ground(double slope, double mu)
+{
+    ss_frame *frame = ss_frame_create(1, 0, 0, 1, NULL);
+    if (!frame) return NULL;
+    frame->h = 0.01;
+    set_ball(frame, 0, 2.0, 0.5);
+    set_vector(frame->bodies.force[0], 2.0 * GRAVITY * sin(slope), 0.0, -2.0 * GRAVITY * cos(slope));
+    frame->contacts.pair[0][1] = 0;
+    set_vector(frame->contacts.normal[0], 0.0, 0.0, 1.0);
+    frame->contacts.mu[0][0] = frame->contacts.mu[0][1] = mu;
+    return frame;
+}
+
+/* A ball of 3 kg and radius 0.2 on the ground. */
+static inline ss_frame *ball_on_ground(double mu)
+{
+    ss_frame *frame = block_on_ground(0.0, mu);
+    if (!frame) return NULL;
+    set_ball(frame, 0, 3.0, 0.4 * 3.0 * 0.2 * 0.2);
+    set_vector(frame->bodies.force[0], 0.0, 0.0, -3.0 * GRAVITY);
+    set_vector(frame->contacts.point[0], 0.0, 0.0, -0.2);
+    return frame;
+}
+
+/* One body of 2 kg and a joint of `rows` equations between the world and it, all zero. */
+static inline ss_frame *body_on_joint(int rows)
+{
+    ss_frame *frame = ss_frame_create(1, 1, rows, 0, NULL);
+    if (!frame) return NULL;
+    frame->h = 0.01;
+    set_ball(frame, 0, 2.0, 0.5);
+    frame->constraints.pair[0][1] = 0;
+    return frame;
+}
+
+/* Turns everything that has a direction. */
+static inline void turn_vector(const double R[3][3], double *v)
+{
+    double old[3] = {v[0], v[1], v[2]};
+    for (int i = 0; i < 3; i++) v[i] = R[i][0] * old[0] + R[i][1] * old[1] + R[i][2] * old[2];
+}
+
+static inline void turn_tensor(const double R[3][3], double *tensor)
+{
+    double old[9];
+    memcpy(old, tensor, sizeof old);
+    for (int i = 0; i < 3; i++) {
+        for (int j = 0; j < 3; j++) {
+            double sum = 0.0;
+            for (int k = 0; k < 3; k++) {
+                for (int l = 0; l < 3; l++) sum += R[i][k] * old[3 * k + l] * R[j][l];
+            }
+            tensor[3 * i + j] = sum;
+        }
+    }
+}
+
+/* Stored tangents are needed, because chosen ones do not turn with the frame. */
+static inline bool turn_frame(ss_frame *frame, const double R[3][3])
+{
+    if (!ss_frame_enable(frame, "contacts/t_u", NULL)) return false;
+    for (int b = 0; b < frame->bodies.count; b++) {
+        turn_vector(R, frame->bodies.position[b]);
+        turn_tensor(R, frame->bodies.inertia[b]);
+        for (int k = 0; k < 6; k += 3) {
+            turn_vector(R, frame->bodies.velocity[b] + k);
+            turn_vector(R, frame->bodies.force[b] + k);
+        }
+    }
+    for (int i = 0; i < frame->constraints.row_count; i++) {
+        for (int k = 0; k < 12; k += 3) turn_vector(R, frame->constraints.jacobian[i] + k);
+    }
+    for (int c = 0; c < frame->contacts.count; c++) {
+        turn_vector(R, frame->contacts.point[c]);
+        turn_vector(R, frame->contacts.normal[c]);
+        turn_vector(R, frame->contacts.tangent[c]);
+        for (int k = 0; frame->contacts.lever_arm && k < 6; k += 3)
+            turn_vector(R, frame->contacts.lever_arm[c] + k);
+    }
+    return true;
+}
+
+#endif

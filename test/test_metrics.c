@@ -1,0 +1,260 @@
+/* Every metric against errors that were planted: a block of mass m on the ground, hit through its centre of mass, so
+ * that the contact's inverse mass is 1/m in all directions and every number can be written down. */
+#include <stickslip/metrics.h>
+#include <stickslip/stickslip.h>
+
+#include "kit.h"
+
+static const double mass = 2.0, step = 0.01, gravity = 9.81, friction = 0.5;
+
+typedef struct scene {
+    ss_frame *frame;
+    ss_answer *answer, *reference;
+    ss_metric_value value[64];
+    ss_error err;
+} scene;
+
+/* The block slides along x at `speed`; in the right answer gravity is balanced and friction is against x. */
+static scene sliding_block(double speed)
+{
+    scene s = {0};
+    s.frame = ss_frame_create(1, 0, 0, 1, &s.err);
+    s.frame->h = step;
+    s.frame->bodies.mass[0] = mass;
+    for (int i = 0; i < 3; i++) s.frame->bodies.inertia[0][4 * i] = 0.4;
+    s.frame->bodies.velocity[0][0] = speed;
+    s.frame->bodies.force[0][2] = -mass * gravity;
+    s.frame->contacts.pair[0][1] = 0;
+    s.frame->contacts.normal[0][2] = 1.0;
+    s.frame->contacts.mu[0][0] = s.frame->contacts.mu[0][1] = friction;
+    s.answer = ss_answer_create(s.frame, false, &s.err);
+    s.answer->normal[0] = mass * gravity * step;
+    s.answer->tangent[0][0] = -friction * s.answer->normal[0];
+    s.answer->velocity[0][0] = speed - friction * gravity * step;
+    return s;
+}
+
+static bool judge(scene *s)
+{
+    ss_case what = {.frame = s->frame, .answer = s->answer, .reference = s->reference};
+    return ss_judge(&what, s->value, NULL, &s->err);
+}
+
+static double read(const scene *s, const char *name)
+{
+    int index = ss_metric_index(name);
+    return index < 0 ? NAN : s->value[index].value;
+}
+
+static bool applies(const scene *s, const char *name)
+{
+    return s->value[ss_metric_index(name)].applies;
+}
+
+static void drop(scene *s)
+{
+    ss_answer_destroy(s->answer);
+    ss_answer_destroy(s->reference);
+    ss_frame_destroy(s->frame);
+}
+
+/* Rounding of a handful of operations on numbers of order one. */
+static const double rounding = 1e-14;
+
+TEST(the_right_answer_has_no_error)
+{
+    scene s = sliding_block(1.0);
+    ENSURE(judge(&s));
+    static const char *const zero[] = {
+        "energy",         "energy_exact",       "relative_energy", "fischer_burmeister",
+        "cone",           "anomalous_friction", "alignment",       "natural_residual",
+        "tension",        "dissipation_gap",    "complementarity", "natural_map",
+        "momentum",       "energy_balance",     "penetration",     "anomalous_contacts",
+        "penetration_max"};
+    for (size_t i = 0; i < sizeof zero / sizeof *zero; i++) {
+        ENSURE(applies(&s, zero[i]));
+        ENSURE_NEAR(read(&s, zero[i]), 0.0, 1e-8 * (strcmp(zero[i], "alignment") == 0 ? 1.0 : 1e-6));
+    }
+    ENSURE_NEAR(read(&s, "resting"), 1.0, 0.0);
+    ENSURE_NEAR(read(&s, "sliding"), 1.0, 0.0);
+    ENSURE_NEAR(read(&s, "sticking"), 0.0, 0.0);
+    ENSURE(!applies(&s, "creep"));
+    ENSURE(!applies(&s, "distance"));
+    ENSURE(!applies(&s, "joint_speed"));
+    drop(&s);
+}
+
+TEST(friction_of_the_sliding_block_takes_the_energy_it_should)
+{
+    scene s = sliding_block(1.0);
+    ENSURE(judge(&s));
+    double after = 1.0 - friction * gravity * step, gained = 0.5 * mass * (after * after - 1.0);
+    ENSURE_NEAR(read(&s, "kinetic_energy_change"), gained, rounding);
+    ENSURE_NEAR(read(&s, "contact_work"), gained, rounding); // gravity does no work on a flat floor
+    drop(&s);
+}
+
+TEST(a_creep_of_three_millimetres_a_second_reads_three_millimetres_a_second)
+{
+    scene s = sliding_block(1.0);
+    double nu = s.answer->normal[0], pull = 0.1 * friction * nu;
+    s.answer->velocity[0][0] = 0.003;
+    s.answer->tangent[0][0] = -pull;
+    s.frame->bodies.velocity[0][0] = 0.003 + pull / mass;
+    ENSURE(judge(&s));
+    ENSURE_NEAR(read(&s, "sticking"), 1.0, 0.0);
+    ENSURE_NEAR(read(&s, "creep"), 0.003, rounding);
+    ENSURE_NEAR(read(&s, "creep_max"), 0.003, rounding);
+    ENSURE_INT(s.value[ss_metric_index("creep_max")].worst_contact, 0);
+    ENSURE_NEAR(read(&s, "momentum"), 0.0, rounding);
+    drop(&s);
+}
+
+TEST(friction_across_the_motion_is_misaligned_by_one_and_along_it_by_two)
+{
+    scene s = sliding_block(1.0);
+    double limit = friction * s.answer->normal[0];
+    s.answer->tangent[0][0] = 0.0;
+    s.answer->tangent[0][1] = limit;
+    s.answer->velocity[0][1] = 0.0;
+    ENSURE(judge(&s));
+    ENSURE_NEAR(read(&s, "alignment"), 1.0, rounding);
+    s.answer->tangent[0][0] = limit;
+    s.answer->tangent[0][1] = 0.0;
+    ENSURE(judge(&s));
+    double speed = s.answer->velocity[0][0];
+    ENSURE_NEAR(read(&s, "alignment"), 2.0, rounding);
+    ENSURE_NEAR(read(&s, "anomalous_friction"), limit * speed, rounding);
+    ENSURE_NEAR(read(&s, "anomalous_contacts"), 1.0, 0.0);
+    ENSURE_NEAR(read(&s, "dissipation_gap"), 2.0 * limit * speed, rounding);
+    drop(&s);
+}
+
+TEST(friction_a_fifth_too_large_leaves_the_cone_by_that)
+{
+    scene s = sliding_block(1.0);
+    double limit = friction * s.answer->normal[0];
+    s.answer->tangent[0][0] = -1.2 * limit;
+    ENSURE(judge(&s));
+    ENSURE_NEAR(read(&s, "cone"), 0.2 * limit, rounding);
+    drop(&s);
+}
+
+TEST(an_elliptic_cone_counts_along_the_direction_of_friction)
+{
+    scene s = sliding_block(1.0);
+    double nu = s.answer->normal[0];
+    ENSURE(ss_frame_enable(s.frame, "contacts/t_u", &s.err));
+    memcpy(s.frame->contacts.tangent[0], (double[3]){1.0, 0.0, 0.0}, 3 * sizeof(double));
+    s.frame->contacts.mu[0][1] = 0.25;
+    s.answer->tangent[0][0] = 0.0;
+    s.answer->tangent[0][1] = -0.30 * nu; // 0.05 nu outside along v, well inside if mu = 0.5 counted
+    ENSURE(judge(&s));
+    ENSURE_NEAR(read(&s, "cone"), 0.05 * nu, rounding);
+    drop(&s);
+}
+
+TEST(a_normal_impulse_that_pulls_is_tension)
+{
+    scene s = sliding_block(1.0);
+    s.answer->normal[0] = -0.1;
+    s.answer->tangent[0][0] = 0.0;
+    ENSURE(judge(&s));
+    ENSURE_NEAR(read(&s, "tension"), 0.1, rounding);
+    ENSURE_NEAR(read(&s, "resting"), 0.0, 0.0);
+    drop(&s);
+}
+
+TEST(penetration_is_the_gap_at_the_end_of_the_step)
+{
+    scene s = sliding_block(1.0);
+    s.frame->contacts.gap[0] = -1e-3;
+    s.answer->velocity[0][2] = -0.05;
+    ENSURE(judge(&s));
+    ENSURE_NEAR(read(&s, "penetration"), 1e-3 + 0.05 * step, rounding);
+    ENSURE_NEAR(read(&s, "penetration_max"), 1e-3 + 0.05 * step, rounding);
+    drop(&s);
+}
+
+TEST(no_impulse_at_all_costs_the_energy_of_one_step_of_free_fall)
+{
+    scene s = sliding_block(0.0);
+    s.answer->normal[0] = s.answer->tangent[0][0] = s.answer->velocity[0][0] = 0.0;
+    s.answer->velocity[0][2] = -gravity * step;
+    ENSURE(judge(&s));
+    double fall = 0.5 * mass * gravity * gravity * step * step;
+    ENSURE_NEAR(read(&s, "energy"), fall, 1e-12 * fall);
+    ENSURE_NEAR(read(&s, "relative_energy"), 1.0, rounding);
+    ENSURE_NEAR(read(&s, "momentum"), 0.0, rounding);
+    ENSURE_INT(s.value[ss_metric_index("energy")].worst_contact, 0);
+    s.reference = ss_answer_create(s.frame, false, &s.err); // the truth: it rests
+    ENSURE(judge(&s));
+    ENSURE_NEAR(read(&s, "distance"), fall, 1e-12 * fall);
+    ENSURE_NEAR(read(&s, "trust"), 1.0, 1e-12);
+    drop(&s);
+}
+
+TEST(momentum_out_of_nowhere_is_told_as_its_energy)
+{
+    scene s = sliding_block(1.0);
+    s.answer->velocity[0][1] += 0.3;
+    s.answer->velocity[0][5] += 0.2;
+    ENSURE(judge(&s));
+    ENSURE_NEAR(read(&s, "momentum"), 0.5 * (mass * 0.09 + 0.4 * 0.04), rounding);
+    ENSURE_NEAR(read(&s, "energy_balance"), 0.5 * (mass * 0.09 + 0.4 * 0.04), rounding);
+    drop(&s);
+}
+
+TEST(the_error_in_joule_follows_the_units_and_the_relative_one_does_not)
+{
+    scene s = sliding_block(1.0);
+    s.answer->normal[0] *= 0.9;
+    s.answer->tangent[0][1] = 0.05;
+    ENSURE(judge(&s));
+    double energy = read(&s, "energy"), relative = read(&s, "relative_energy");
+    double natural = read(&s, "natural_residual");
+    const double kg = 1000.0, m = 1000.0; // now in grams and millimetres
+    s.frame->bodies.mass[0] *= kg;
+    for (int i = 0; i < 9; i++) s.frame->bodies.inertia[0][i] *= kg * m * m;
+    for (int i = 0; i < 3; i++) {
+        s.frame->bodies.velocity[0][i] *= m;
+        s.answer->velocity[0][i] *= m;
+        s.frame->bodies.force[0][i] *= kg * m;
+        s.answer->tangent[0][i] *= kg * m;
+    }
+    s.answer->normal[0] *= kg * m;
+    ENSURE(judge(&s));
+    ENSURE_NEAR(read(&s, "energy"), energy * kg * m * m, 1e-10 * energy * kg * m * m);
+    ENSURE_NEAR(read(&s, "relative_energy"), relative, 1e-12);
+    // the natural residual mixes impulses and velocities: no factor makes it the same number
+    double as_impulse = natural * kg * m, as_velocity = natural * m;
+    ENSURE(fabs(read(&s, "natural_residual") - as_impulse) > 1e-3 * as_impulse ||
+           fabs(read(&s, "natural_residual") - as_velocity) > 1e-3 * as_velocity);
+    drop(&s);
+}
+
+TEST(without_contacts_contact_metrics_do_not_apply)
+{
+    scene s = {0};
+    s.frame = ss_frame_create(1, 0, 0, 0, &s.err);
+    s.frame->bodies.mass[0] = 1.0;
+    for (int i = 0; i < 3; i++) s.frame->bodies.inertia[0][4 * i] = 1.0;
+    s.answer = ss_answer_create(s.frame, false, &s.err);
+    ENSURE(judge(&s));
+    ENSURE(!applies(&s, "creep") && !applies(&s, "natural_map") && !applies(&s, "resting"));
+    ENSURE(applies(&s, "momentum") && applies(&s, "energy"));
+    ENSURE_TEXT(s.value[ss_metric_index("creep")].why, "no contacts");
+    drop(&s);
+}
+
+TEST(every_metric_has_a_name_a_unit_and_a_definition)
+{
+    for (int i = 0; i < ss_metric_count(); i++) {
+        const ss_metric *metric = ss_metric_at(i);
+        ENSURE(metric->name[0] && metric->unit[0] && metric->summary[0] && metric->definition[0]);
+        ENSURE_INT(ss_metric_index(metric->name), i);
+    }
+    ENSURE_INT(ss_metric_index("no such metric"), -1);
+}
+
+TEST_MAIN
