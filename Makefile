@@ -5,6 +5,7 @@ MAKEFLAGS += --no-print-directory
 JOBS   ?= $(shell nproc)
 PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 60
+FILES ?= $(wildcard ../shared/data/fclib/*.hdf5 ../shared/data/bpmd/*.h5)
 C_FILES = git ls-files -co --exclude-standard -- '*.c' '*.h'
 # Ninja when it is there; asked when a recipe runs, because tools/setup may just have installed it.
 define build
@@ -12,7 +13,7 @@ define build
 	@cmake --build build/$(1) -j $(JOBS)
 endef
 
-.PHONY: all release debug asan tsan fuzz test demo bench format check-format install clean help setup setup-test
+.PHONY: all release debug asan tsan fuzz test demo bench race format check-format install clean help setup setup-test
 all: release
 
 ##  build
@@ -30,6 +31,10 @@ demo: release         ## the guided tour
 	@tools/demo
 bench: release        ## the benchmark programs of bench/
 	@for program in build/release/bench_*; do if [ -x "$$program" ]; then "$$program" || exit; fi; done
+race: setup           ## our solvers beside Siconos' on FILES="..." (FCLIB and BPMD files)
+	@tools/setup peers
+	$(call build,release)
+	@build/release/race_siconos $(FILES)
 fuzz: setup-test      ## each libFuzzer target of fuzz/ for FUZZ_SECONDS (default 60), by clang: build/fuzz
 	$(call build,fuzz)
 	@tools/fuzz $(FUZZ_SECONDS)

@@ -558,6 +558,19 @@ def test_one_file_of_each_dialect(tmp_path):
             assert_frame(read(tmp_path / name, n), truth)
 
 
+@pytest.mark.parametrize("layout", ["bpmd", "bpmd-flat"])
+def test_a_converted_copy_holds_what_was_repaired(tmp_path, layout):
+    """Every number the same to the last bit, and nothing left to repair."""
+    for name, truths in make.all_dialects(tmp_path, 2000).items():
+        copy = tmp_path / f"copy_{name}"
+        run("convert", tmp_path / name, copy, "--to", layout)
+        assert info(copy)["repairs"] == []
+        for n in range(len(truths)):
+            original, copied = read(tmp_path / name, n), read(copy, n)
+            for group in ("bodies", "dead_bodies", "constraints", "contacts"):
+                assert {key: copied[group][key] for key in original[group]} == original[group], f"{name} {n} {group}"
+
+
 # ---- docs/format.md says what the library believes ------------------------------------------------------------------
 
 FIELD = re.compile(r"SS_FIELD\((\w+), *(\w+), *\w+, *(\w+), *(\w+), *(\d+), *(\d+), *(true|false), *[^,]+, *"

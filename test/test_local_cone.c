@@ -155,7 +155,7 @@ TEST(every_planar_contact_obeys_the_convex_law)
 
 TEST(every_spatial_contact_obeys_the_convex_law)
 {
-    ENSURE_NEAR(worst_violation(5, SS_LAW_CONVEX, 3, 20000), 0.0, exact);
+    ENSURE_NEAR(worst_violation(5, SS_LAW_CONVEX, 3, 100000), 0.0, exact);
 }
 
 TEST(every_rolling_contact_obeys_the_convex_law)

@@ -254,6 +254,46 @@ TEST(printing_into_too_small_a_place_is_cut_like_snprintf)
     }
 }
 
+typedef struct wishes {
+    ss_option_list set;
+} wishes;
+
+static const ss_option wish_table[] = {
+    {.name = "set", .type = SS_OPTION_LIST, .offset = offsetof(wishes, set)}, {0}};
+
+TEST(values_of_a_list_are_gathered)
+{
+    wishes w;
+    char text[40];
+    memset(&w, 0x55, sizeof w);
+    ss_options_defaults(wish_table, &w);
+    ENSURE_INT(w.set.count, 0);
+    ENSURE_INT(ss_options_print(wish_table, &w, text, sizeof text), 0);
+    ENSURE(ss_options_set(wish_table, &w, "set", "omega=1", NULL));
+    ENSURE(ss_options_set(wish_table, &w, "set", "sweep=x", NULL));
+    ENSURE_INT(w.set.count, 2);
+    ENSURE_TEXT(w.set.items[1], "sweep=x");
+    ENSURE_INT(ss_options_print(wish_table, &w, text, sizeof text), strlen("set=omega=1,sweep=x"));
+    ENSURE_TEXT(text, "set=omega=1,sweep=x");
+    ENSURE_INT(ss_options_print(wish_table, &w, text, 8), strlen("set=omega=1,sweep=x"));
+    ENSURE_TEXT(text, "set=ome");
+}
+
+TEST(a_list_has_an_end)
+{
+    wishes w;
+    ss_error err = {0};
+    ss_options_defaults(wish_table, &w);
+    ENSURE(!ss_options_set(wish_table, &w, "set", "", &err));
+    for (int i = 0; i < SS_OPTION_LIST_MOST; i++) ENSURE(ss_options_set(wish_table, &w, "set", "x", NULL));
+    ENSURE(ss_options_check(wish_table, &w, NULL));
+    ENSURE(!ss_options_set(wish_table, &w, "set", "x", &err));
+    ENSURE_CONTAINS(err.message, "at most 32 times");
+    ENSURE_INT(w.set.count, SS_OPTION_LIST_MOST);
+    w.set.count = -1;
+    ENSURE(!ss_options_check(wish_table, &w, NULL));
+}
+
 TEST(options_are_found_by_name)
 {
     ENSURE(ss_options_find(table, "omega") == &table[2]);

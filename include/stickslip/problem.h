@@ -146,7 +146,7 @@ typedef struct ss_problem {
 SS_API ss_problem *ss_problem_create(int size, int blocks, int bodies, ss_error *err);
 SS_API void ss_problem_destroy(ss_problem *problem);
 SS_API unsigned ss_problem_laws(const ss_problem *problem); /* which laws occur, or-ed */
-/* Makes A (and the diagonal) from the bodies form. */
+/* Makes A from the bodies form, unless it is there. */
 SS_API bool ss_problem_need_matrix(ss_problem *problem, ss_error *err);
 /* w = A x + b by whichever form is there; scratch: ss_problem_scratch numbers. */
 SS_API int ss_problem_scratch(const ss_problem *problem);
@@ -155,6 +155,8 @@ SS_API void ss_problem_apply(const ss_problem *problem, const double *x, double 
 SS_API void ss_problem_bounds(const ss_problem *problem, const double *x, int i, double *lower,
                               double *upper);
 SS_API bool ss_block_is_cone(const ss_block *block);
+/* w~ of a cone block, from its own w: De Saxce's velocity, or w itself under the convex law. dual may be w. */
+SS_API void ss_block_dual(const ss_block *block, const double *w, double *dual);
 /* An FCLIB problem as a problem for solvers: local form as it is, [W V; V' R]; global through
  * ss_cone_to_local. */
 SS_API ss_problem *ss_problem_from_cone(const ss_cone *cone, ss_error *err);

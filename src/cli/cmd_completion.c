@@ -1,5 +1,5 @@
 /* Shell completion, written from the same tables as the help. */
-#include "cli/verb.h"
+#include "cli/paper.h"
 
 #include <string.h>
 
@@ -22,6 +22,23 @@ static void put_words(ss_text *text, const char *words_with_bars)
     for (const char *c = words_with_bars; *c; c++) ss_text_append_bytes(text, *c == '|' ? " " : c, 1);
 }
 
+/* Names that stand for a word of the help, such as SOLVER; nothing for other words. */
+static void put_names(ss_text *text, const char *word)
+{
+    for (int i = 0; strstr(word, "SOLVER") && i < ss_solver_count(); i++)
+        ss_text_appendf(text, "%s ", ss_solver_at(i)->name);
+    for (int i = 0; strstr(word, "FORMULATION") && i < ss_formulation_count(); i++)
+        ss_text_appendf(text, "%s ", ss_formulation_at(i)->name);
+    for (int i = 0; strstr(word, "METRIC") && i < ss_metric_count(); i++)
+        ss_text_appendf(text, "%s ", ss_metric_at(i)->name);
+    for (int i = 0; strstr(word, "ID") && ss_papers[i]; i++) ss_text_appendf(text, "%s ", ss_papers[i]->id);
+}
+
+static bool is_file(const char *word)
+{
+    return strstr(word, "FILE") || strstr(word, "OUT") || strstr(word, "DIR");
+}
+
 /* What may follow each option that takes a value. */
 static void put_values(ss_text *text, const ss_verb *verb)
 {
@@ -31,8 +48,12 @@ static void put_values(ss_text *text, const ss_verb *verb)
             char flag[64];
             ss_option_flag(option, flag, sizeof flag);
             ss_text_appendf(text, "    %s:--%s) words='", verb->name, flag);
-            if (option->type == SS_OPTION_CHOICE) put_words(text, option->choices);
-            ss_text_append(text, "' ;;\n");
+            const char *word = ss_option_value_name(option);
+            if (option->type == SS_OPTION_CHOICE)
+                put_words(text, option->choices);
+            else
+                put_names(text, word);
+            ss_text_appendf(text, "' files=%s ;;\n", is_file(word) ? "yes" : "");
         }
 }
 
@@ -42,7 +63,7 @@ static void put_verbs(ss_text *text)
         ss_text_appendf(text, "%s%s", verb == ss_verbs ? "" : " ", (*verb)->name);
 }
 
-/* A verb's arguments are files, verbs or the name of a shell. */
+/* A verb's arguments are files, verbs, the name of a shell, or names of what there is. */
 static void put_arguments(ss_text *text, const ss_verb *verb)
 {
     ss_text_appendf(text, "    %s) flags='", verb->name);
@@ -50,6 +71,7 @@ static void put_arguments(ss_text *text, const ss_verb *verb)
     ss_text_append(text, "' words='");
     if (strstr(verb->arguments, "VERB")) put_verbs(text);
     if (strstr(verb->arguments, "SHELL")) ss_text_append(text, "bash");
+    put_names(text, verb->arguments);
     ss_text_appendf(text, "' files=%s ;;\n", verb->reads_files ? "yes" : "");
 }
 

@@ -105,12 +105,13 @@ bool ss_bpmd_count_of(const ss_h5_group *group, const char *name, const ss_h5_ar
 
 /* ---- a frame as stored ------------------------------------------------------------------------------ */
 
-typedef enum ss_bpmd_family {                  /* what the names alone tell */
-                              SS_FAMILY_OURS,  /* marked by our writer: taken literally */
-                              SS_FAMILY_NAMED, /* simulation group or manifest: the paper's layout */
-                              SS_FAMILY_FLAT,  /* the layout of Gazebo, and of others who write flat files */
-                              SS_FAMILY_ODE,   /* names of 2013, before Gazebo */
-                              SS_FAMILY_RPISIM,
+/* What the names alone tell. */
+typedef enum ss_bpmd_family {
+    SS_FAMILY_OURS,  /* marked by our writer: taken literally */
+    SS_FAMILY_NAMED, /* simulation group or manifest: the paper's layout */
+    SS_FAMILY_FLAT,  /* the layout of Gazebo, and of others who write flat files */
+    SS_FAMILY_ODE,   /* names of 2013, before Gazebo */
+    SS_FAMILY_RPISIM,
 } ss_bpmd_family;
 
 typedef struct ss_bpmd_label {

@@ -192,10 +192,19 @@ static void keep_mode(int descriptor, const char *target)
     if (stat(target, &status) == 0) (void)!fchmod(descriptor, status.st_mode & 0777);
 }
 
+/* A device, a pipe or a socket must not give its place to a file. */
+static bool check_target(const char *target, ss_error *err)
+{
+    struct stat status;
+    return stat(target, &status) != 0 || S_ISREG(status.st_mode) ||
+           ss_fail(err, SS_ERROR_RESOURCES, "%s: is not a regular file, and is not replaced by one", target);
+}
+
 static bool make_temporary(const char *target, bool copy_existing, ss_h5_output *output, bool *copied,
                            ss_error *err)
 {
     *copied = false;
+    if (!check_target(target, err)) return false;
     output->target = ss_text_copy(target);
     output->disk = ss_allocate(1, sizeof *output->disk);
     if (output->disk) output->disk->descriptor = -1;

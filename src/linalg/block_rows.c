@@ -4,35 +4,6 @@
 
 /* ---- pattern ---------------------------------------------------------------------------------------- */
 
-typedef struct pattern_work {
-    const ss_sparse *A;
-    const int *to, *from; /* unknown of A to number, and back */
-    int *node_of;         /* per number */
-    int *seen;            /* per node: the last node that met it, -1 = none */
-} pattern_work;
-
-/* Calls for every (row node, column node) of A once per pair, and for the diagonal; counts into counts[] and,
- * when list is there, appends the row node to list at counts[column]. */
-static void meet(const ss_block_rows *matrix, const pattern_work *work, int *counts, int *list)
-{
-    for (int node = 0; node < matrix->nodes; node++) work->seen[node] = -1;
-    for (int column = 0; column < matrix->nodes; column++) {
-        work->seen[column] = column;
-        if (list) list[counts[column]] = column;
-        counts[column]++;
-        for (int number = matrix->first[column]; number < matrix->first[column + 1]; number++) {
-            int j = work->from[number];
-            for (int k = work->A->start[j]; k < work->A->start[j + 1]; k++) {
-                int row = work->node_of[work->to[work->A->row[k]]];
-                if (work->seen[row] == column) continue;
-                work->seen[row] = column;
-                if (list) list[counts[column]] = row;
-                counts[column]++;
-            }
-        }
-    }
-}
-
 static void counts_to_starts(int *starts, int count)
 {
     int total = 0;
@@ -43,56 +14,64 @@ static void counts_to_starts(int *starts, int count)
     }
 }
 
-/* lists[i], i < nodes, transposed: node i is appended to the list of every member of its own. Members of the
- * new lists ascend. */
-static void transpose_lists(int nodes, const int *start, const int *list, int *next, int *transposed)
+/* Pairs of nodes that meet, each maybe more than once and in one direction only: others[k] for k in
+ * start[i] .. start[i+1]-1 meet i. */
+typedef struct meetings {
+    int *start, *others;
+} meetings;
+
+/* The same pairs seen from the other side; others ascend. */
+static bool turn(int nodes, const meetings *from, ss_arena *arena, meetings *to)
 {
+    size_t n = (size_t)nodes, count = (size_t)from->start[n];
+    to->start = ss_arena_take(arena, n + 1, sizeof *to->start, "block pattern");
+    to->others = ss_arena_take(arena, count, sizeof *to->others, "block pattern");
+    int *next = ss_arena_take(arena, n + 1, sizeof *next, "block pattern");
+    if (!to->start || !to->others || !next) return false;
+    for (size_t k = 0; k < count; k++) to->start[from->others[k]]++;
+    counts_to_starts(to->start, nodes);
+    memcpy(next, to->start, n * sizeof *next);
     for (int i = 0; i < nodes; i++) {
-        for (int k = start[i]; k < start[i + 1]; k++) transposed[next[list[k]]++] = i;
+        for (int k = from->start[i]; k < from->start[i + 1]; k++) to->others[next[from->others[k]]++] = i;
     }
+    return true;
 }
 
-/* The union of a pattern and its transpose, by rows with ascending columns. */
-static bool make_symmetric_pattern(ss_block_rows *matrix, const pattern_work *work, ss_arena *arena)
+/* Both directions and the diagonal, each pair once, in no order. */
+static bool unite(int nodes, const meetings *one, const meetings *other, ss_arena *arena, meetings *both)
 {
-    size_t n = (size_t)matrix->nodes;
-    int *start = ss_arena_take(arena, n + 1, sizeof *start, "block pattern");
-    int *next = ss_arena_take(arena, n + 1, sizeof *next, "block pattern");
-    if (!start || !next) return false;
-    meet(matrix, work, start, NULL);
-    counts_to_starts(start, matrix->nodes);
-    size_t count = (size_t)start[n];
-    int *columns = ss_arena_take(arena, count, sizeof *columns, "block pattern");
-    int *rows = ss_arena_take(arena, count, sizeof *rows, "block pattern");
-    int *row_start = ss_arena_take(arena, n + 1, sizeof *row_start, "block pattern");
-    int *both = ss_arena_take(arena, 2 * count, sizeof *both, "block pattern");
-    if (!columns || !rows || !row_start || !both) return false;
-    memcpy(next, start, n * sizeof *next);
-    meet(matrix, work, next, columns); // columns: row nodes of each column
-    for (size_t k = 0; k < count; k++) row_start[columns[k]]++;
-    counts_to_starts(row_start, matrix->nodes);
-    memcpy(next, row_start, n * sizeof *next);
-    transpose_lists(matrix->nodes, start, columns, next, rows); // rows: column nodes of each row
+    size_t n = (size_t)nodes;
+    both->start = ss_arena_take(arena, n + 1, sizeof *both->start, "block pattern");
+    both->others = ss_arena_take(arena, (size_t)one->start[n] + (size_t)other->start[n] + n,
+                                 sizeof *both->others, "block pattern");
+    int *seen = ss_arena_take(arena, n, sizeof *seen, "block pattern");
+    if (!both->start || !both->others || !seen) return false;
     int total = 0;
-    for (int i = 0; i < matrix->nodes; i++) work->seen[i] = -1;
-    int *both_start = next;
-    for (int i = 0; i < matrix->nodes; i++) {
-        both_start[i] = total;
+    for (int i = 0; i < nodes; i++) {
+        seen[i] = i + 1;
+        both->others[total++] = i;
         for (int part = 0; part < 2; part++) {
-            const int *list = part ? rows : columns, *ends = part ? row_start : start;
-            for (int k = ends[i]; k < ends[i + 1]; k++) {
-                if (work->seen[list[k]] == i) continue;
-                work->seen[list[k]] = i;
-                both[total++] = list[k];
+            const meetings *list = part ? other : one;
+            for (int k = list->start[i]; k < list->start[i + 1]; k++) {
+                if (seen[list->others[k]] == i + 1) continue;
+                seen[list->others[k]] = i + 1;
+                both->others[total++] = list->others[k];
             }
         }
+        both->start[i + 1] = total;
     }
-    both_start[n] = total;
-    matrix->column = ss_arena_take(arena, (size_t)total, sizeof *matrix->column, "block pattern");
-    if (!matrix->column) return false;
-    memcpy(matrix->start, both_start, (n + 1) * sizeof *matrix->start);
-    memcpy(start, both_start, (n + 1) * sizeof *start);
-    transpose_lists(matrix->nodes, matrix->start, both, start, matrix->column); // sorts
+    return true;
+}
+
+/* Symmetric, with sorted rows: the transpose of the union is the union itself, sorted. */
+static bool make_pattern(ss_block_rows *matrix, const meetings *met, ss_arena *arena)
+{
+    meetings turned, both, sorted;
+    if (!turn(matrix->nodes, met, arena, &turned)) return false;
+    if (!unite(matrix->nodes, met, &turned, arena, &both)) return false;
+    if (!turn(matrix->nodes, &both, arena, &sorted)) return false;
+    matrix->start = sorted.start;
+    matrix->column = sorted.others;
     return true;
 }
 
@@ -119,23 +98,79 @@ static bool index_entries(ss_block_rows *matrix, ss_arena *arena)
     return matrix->value != NULL;
 }
 
-/* ---- values ----------------------------------------------------------------------------------------- */
-
-static void fill(ss_block_rows *matrix, const pattern_work *work, const double *left, const double *right)
+static ss_block_rows *create(int nodes, const int *first, const meetings *met, ss_arena *arena)
 {
-    int *entry = work->seen; // per node: the entry in the column at hand
+    size_t n = (size_t)nodes;
+    ss_block_rows *matrix = ss_arena_take(arena, 1, sizeof *matrix, "block matrix");
+    if (!matrix) return NULL;
+    matrix->nodes = nodes;
+    matrix->first = ss_arena_take(arena, n + 1, sizeof *matrix->first, "block pattern");
+    matrix->diagonal = ss_arena_take(arena, n, sizeof *matrix->diagonal, "block pattern");
+    if (!matrix->first || !matrix->diagonal) return NULL;
+    memcpy(matrix->first, first, (n + 1) * sizeof *first);
+    return make_pattern(matrix, met, arena) && index_entries(matrix, arena) ? matrix : NULL;
+}
+
+/* ---- from a sparse matrix --------------------------------------------------------------------------- */
+
+typedef struct numbering {
+    const int *to; // unknown of A to number
+    int *from;     // and back
+    int *node_of;  // per number
+} numbering;
+
+static bool make_numbering(int size, int nodes, const int *first, const int *to, ss_arena *arena,
+                           numbering *numbers)
+{
+    numbers->to = to;
+    numbers->from = ss_arena_take(arena, (size_t)size, sizeof *numbers->from, "block pattern");
+    numbers->node_of = ss_arena_take(arena, (size_t)size, sizeof *numbers->node_of, "block pattern");
+    if (!numbers->from || !numbers->node_of) return false;
+    for (int i = 0; i < size; i++) numbers->from[to[i]] = i;
+    for (int node = 0; node < nodes; node++) {
+        for (int number = first[node]; number < first[node + 1]; number++) numbers->node_of[number] = node;
+    }
+    return true;
+}
+
+/* For every column of nodes, the rows that its entries are in. */
+static bool meet_entries(const ss_sparse *A, int nodes, const int *first, const numbering *numbers,
+                         ss_arena *arena, meetings *met)
+{
+    met->start = ss_arena_take(arena, (size_t)nodes + 1, sizeof *met->start, "block pattern");
+    met->others = ss_arena_take(arena, (size_t)ss_sparse_nonzeros(A), sizeof *met->others, "block pattern");
+    if (!met->start || !met->others) return false;
+    int total = 0;
+    for (int column = 0; column < nodes; column++) {
+        for (int number = first[column]; number < first[column + 1]; number++) {
+            int j = numbers->from[number];
+            for (int k = A->start[j]; k < A->start[j + 1]; k++) {
+                int row = numbers->node_of[numbers->to[A->row[k]]];
+                if (total > met->start[column] && met->others[total - 1] == row) continue;
+                met->others[total++] = row;
+            }
+        }
+        met->start[column + 1] = total;
+    }
+    return true;
+}
+
+/* `entry` is scratch, one per node: the entry of each row in the column at hand. */
+static void fill(ss_block_rows *matrix, const ss_sparse *A, const numbering *numbers, const double *left,
+                 const double *right, int *entry)
+{
     for (int column = 0; column < matrix->nodes; column++) {
         int width = ss_block_rows_size(matrix, column);
         for (int k = matrix->start[column]; k < matrix->start[column + 1]; k++) {
             entry[matrix->column[k]] = matrix->mirror[k];
         }
         for (int number = matrix->first[column]; number < matrix->first[column + 1]; number++) {
-            int j = work->from[number];
-            for (int k = work->A->start[j]; k < work->A->start[j + 1]; k++) {
-                int i = work->A->row[k], to = work->to[i], row = work->node_of[to];
+            int j = numbers->from[number];
+            for (int k = A->start[j]; k < A->start[j + 1]; k++) {
+                int i = A->row[k], to = numbers->to[i], row = numbers->node_of[to];
                 double *block = matrix->value + matrix->place[entry[row]];
                 block[(to - matrix->first[row]) * width + number - matrix->first[column]] =
-                    left[i] * work->A->value[k] * right[j];
+                    left[i] * A->value[k] * right[j];
             }
         }
     }
@@ -144,26 +179,55 @@ static void fill(ss_block_rows *matrix, const pattern_work *work, const double *
 ss_block_rows *ss_block_rows_create(const ss_sparse *A, int nodes, const int *first, const int *to,
                                     const double *left, const double *right, ss_arena *arena)
 {
-    size_t n = (size_t)nodes, size = (size_t)A->cols;
-    ss_block_rows *matrix = ss_arena_take(arena, 1, sizeof *matrix, "block matrix");
-    int *from = ss_arena_take(arena, size, sizeof *from, "block pattern");
-    int *node_of = ss_arena_take(arena, size, sizeof *node_of, "block pattern");
-    int *seen = ss_arena_take(arena, n, sizeof *seen, "block pattern");
-    if (!matrix || !from || !node_of || !seen) return NULL;
-    matrix->nodes = nodes;
-    matrix->first = ss_arena_take(arena, n + 1, sizeof *matrix->first, "block pattern");
-    matrix->start = ss_arena_take(arena, n + 1, sizeof *matrix->start, "block pattern");
-    matrix->diagonal = ss_arena_take(arena, n, sizeof *matrix->diagonal, "block pattern");
-    if (!matrix->first || !matrix->start || !matrix->diagonal) return NULL;
-    memcpy(matrix->first, first, (n + 1) * sizeof *first);
-    for (int i = 0; i < A->cols; i++) from[to[i]] = i;
-    for (int node = 0; node < nodes; node++) {
-        for (int number = first[node]; number < first[node + 1]; number++) node_of[number] = node;
-    }
-    pattern_work work = {A, to, from, node_of, seen};
-    if (!make_symmetric_pattern(matrix, &work, arena) || !index_entries(matrix, arena)) return NULL;
-    fill(matrix, &work, left, right);
+    numbering numbers;
+    meetings met;
+    if (!make_numbering(A->cols, nodes, first, to, arena, &numbers)) return NULL;
+    if (!meet_entries(A, nodes, first, &numbers, arena, &met)) return NULL;
+    ss_block_rows *matrix = create(nodes, first, &met, arena);
+    int *entry = ss_arena_take(arena, (size_t)nodes, sizeof *entry, "block pattern");
+    if (!matrix || !entry) return NULL;
+    fill(matrix, A, &numbers, left, right, entry);
     return matrix;
+}
+
+/* ---- from groups ------------------------------------------------------------------------------------ */
+
+ss_block_rows *ss_block_rows_of_groups(int nodes, int size, int groups, const int *start, const int *member,
+                                       ss_arena *arena)
+{
+    size_t pairs = 0;
+    for (int g = 0; g < groups; g++)
+        pairs += (size_t)(start[g + 1] - start[g]) * (size_t)(start[g + 1] - start[g]);
+    int *first = ss_arena_take(arena, (size_t)nodes + 1, sizeof *first, "block pattern");
+    int *next = ss_arena_take(arena, (size_t)nodes + 1, sizeof *next, "block pattern");
+    meetings met = {ss_arena_take(arena, (size_t)nodes + 1, sizeof *met.start, "block pattern"),
+                    ss_arena_take(arena, pairs, sizeof *met.others, "block pattern")};
+    if (!first || !next || !met.start || !met.others) return NULL;
+    for (int i = 0; i <= nodes; i++) first[i] = size * i;
+    for (int g = 0; g < groups; g++) {
+        for (int k = start[g]; k < start[g + 1]; k++) met.start[member[k]] += start[g + 1] - start[g];
+    }
+    counts_to_starts(met.start, nodes);
+    memcpy(next, met.start, (size_t)nodes * sizeof *next);
+    for (int g = 0; g < groups; g++) {
+        for (int k = start[g]; k < start[g + 1]; k++) {
+            for (int l = start[g]; l < start[g + 1]; l++) met.others[next[member[k]]++] = member[l];
+        }
+    }
+    return create(nodes, first, &met, arena);
+}
+
+int ss_block_rows_find(const ss_block_rows *matrix, int i, int j)
+{
+    int low = matrix->start[i], high = matrix->start[i + 1] - 1;
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+        if (matrix->column[middle] < j)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
 }
 
 /* ---- products --------------------------------------------------------------------------------------- */

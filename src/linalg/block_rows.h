@@ -31,7 +31,13 @@ static inline int ss_block_rows_size(const ss_block_rows *matrix, int node)
  * left[i] a_ij right[j]. `first` (nodes + 1) is copied. NULL when out of memory. */
 ss_block_rows *ss_block_rows_create(const ss_sparse *A, int nodes, const int *first, const int *to,
                                     const double *left, const double *right, ss_arena *arena);
-/* y = A x, with A's own values or others of the same layout */
+/* Zeros where members of one group meet: group g has the nodes member[start[g]] .. member[start[g+1]-1]. All nodes
+ * have `size` unknowns. */
+ss_block_rows *ss_block_rows_of_groups(int nodes, int size, int groups, const int *start, const int *member,
+                                       ss_arena *arena);
+/* The entry at (i, j), which must be there. */
+int ss_block_rows_find(const ss_block_rows *matrix, int i, int j);
+/* y = A x */
 void ss_block_rows_apply(const ss_block_rows *matrix, const double *x, double *y);
 /* (A x) of one node */
 void ss_block_rows_apply_node(const ss_block_rows *matrix, int node, const double *x, double *y);

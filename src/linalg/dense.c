@@ -143,6 +143,13 @@ void ss_dense_cholesky_solve(int n, const double *factor, double *b, int count)
     LAPACKE_dpotrs_work(LAPACK_COL_MAJOR, 'U', n, count, factor, leading(n), b, leading(n));
 }
 
+void ss_dense_lower_solve(int n, const double *lower, int stride, ss_transpose how, double *x)
+{
+    ss_blas_use_one_thread();
+    cblas_dtrsv(CblasRowMajor, CblasLower, cblas_transpose(how), CblasNonUnit, n, lower, leading(stride), x,
+                1);
+}
+
 ss_linalg_status ss_dense_lu(int n, double *a, int *pivot)
 {
     ss_blas_use_one_thread();

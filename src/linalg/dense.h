@@ -35,6 +35,8 @@ void ss_dense_multiply(int rows, int cols, int inner, double alpha, const double
  * OK, NOT_POSITIVE or NOT_FINITE. */
 ss_linalg_status ss_dense_cholesky(int n, double *a);
 void ss_dense_cholesky_solve(int n, const double *factor, double *b, int count);
+/* Solves op(L) x = x in place with the lower triangle of a matrix whose rows are `stride` numbers apart. */
+void ss_dense_lower_solve(int n, const double *lower, int stride, ss_transpose how, double *x);
 
 /* A = L U with exchange of columns; pivot has n entries. OK, SINGULAR (a pivot is exactly zero) or
  * NOT_FINITE. A matrix that is singular but for rounding passes: ss_dense_rank can tell. */

@@ -76,7 +76,7 @@ static bool reserve(double **numbers, size_t *capacity, size_t needed)
 
 static bool reserve_rows(ss_front_lu *lu, int rows)
 {
-    if (lu->index && rows <= lu->index_capacity) return true;
+    if (lu->index && lu->gathered && rows <= lu->index_capacity) return true;
     ss_release(lu->index);
     ss_release(lu->gathered);
     lu->index_capacity = rows + rows / 4;

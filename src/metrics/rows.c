@@ -26,14 +26,14 @@ static void set_sum(ss_judgement *judgement, enum ss_metric_id id, double sum, w
     ss_metric_set(judgement, id, sum, block ? block->contact : -1, block ? block->constraint : -1);
 }
 
-static void sum_up(ss_judgement *judgement, double load)
+static void sum_up(ss_judgement *judgement, const ss_gauge_scale *scale)
 {
     const ss_problem *problem = judgement->problem;
     ss_gauge_part sum = {0};
     worst energy = {0, -1}, fischer = {0, -1}, natural = {0, -1}, map = {0, -1};
     for (int k = 0; k < problem->block_count; k++) {
         ss_gauge_part part =
-            ss_gauge_of_block(problem, problem->diagonal, k, judgement->x, judgement->w, SS_WANT_ALL);
+            ss_gauge_of_block(problem, scale->inverse_mass, k, judgement->x, judgement->w, SS_WANT_ALL);
         sum.energy += part.energy;
         sum.fischer_burmeister += part.fischer_burmeister;
         sum.natural_residual += part.natural_residual;
@@ -54,7 +54,7 @@ static void sum_up(ss_judgement *judgement, double load)
         return;
     }
     double length = sqrt(sum.natural_map_squared);
-    set_sum(judgement, SS_METRIC_natural_map, length / (load > 0.0 ? load : 1.0), map);
+    set_sum(judgement, SS_METRIC_natural_map, length / (scale->load > 0.0 ? scale->load : 1.0), map);
     set_sum(judgement, SS_METRIC_natural_map_absolute, length, map);
 }
 
@@ -128,15 +128,18 @@ bool ss_metrics_rows(ss_judgement *judgement, ss_error *err)
     ss_problem *problem = judgement->problem;
     size_t n = (size_t)problem->size;
     double *start = ss_allocate(n, sizeof *start), *w = ss_allocate(n, sizeof *w);
-    if (!start || !w) {
+    double *inverse_mass = ss_allocate(n, sizeof *inverse_mass);
+    if (!start || !w || !inverse_mass) {
         ss_release(start);
         ss_release(w);
+        ss_release(inverse_mass);
         return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for measuring %d rows", problem->size);
     }
-    ss_gauge_scale scale = ss_gauge_scale_of(problem, start, w, judgement->scratch);
+    ss_gauge_scale scale = ss_gauge_scale_of(problem, start, w, judgement->scratch, inverse_mass);
+    sum_up(judgement, &scale);
     ss_release(start);
     ss_release(w);
-    sum_up(judgement, scale.load);
+    ss_release(inverse_mass);
     const ss_metric_value *energy = &judgement->values[SS_METRIC_energy];
     double relative =
         scale.start_energy > 0.0 ? sqrt(energy->value / scale.start_energy) : sqrt(energy->value);

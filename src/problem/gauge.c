@@ -157,7 +157,7 @@ void ss_gauge_measure(const ss_problem *problem, const ss_gauge_scale *scale, co
     unsigned wanted = parts_for(mask);
     ss_gauge_part sum = {0};
     for (int k = 0; k < problem->block_count; k++) {
-        ss_gauge_part part = ss_gauge_of_block(problem, problem->diagonal, k, x, w, wanted);
+        ss_gauge_part part = ss_gauge_of_block(problem, scale->inverse_mass, k, x, w, wanted);
         sum.energy += part.energy;
         sum.natural_residual += part.natural_residual;
         sum.fischer_burmeister += part.fischer_burmeister;
@@ -188,10 +188,30 @@ static double cone_load(const ss_problem *problem)
     return sqrt(sum);
 }
 
-ss_gauge_scale ss_gauge_scale_of(const ss_problem *problem, double *x, double *w, double *scratch)
+/* The unknowns whose a_ii is zero borrow from those they are coupled with. Only explicit matrices have them. */
+static void lend_masses(const ss_problem *problem, double *inverse_mass)
 {
-    ss_gauge_scale scale = {.load = cone_load(problem)};
-    memset(x, 0, (size_t)problem->size * sizeof *x);
+    const ss_sparse *A = problem->A;
+    for (int i = 0; A && i < problem->size; i++) {
+        if (problem->diagonal[i] > 0.0) continue;
+        double largest = 0.0;
+        for (int k = A->start[i]; k < A->start[i + 1]; k++) {
+            int j = A->row[k];
+            double lender = problem->diagonal[j];
+            if (lender > 0.0) largest = fmax(largest, fabs(A->value[k] * ss_sparse_get(A, i, j)) / lender);
+        }
+        inverse_mass[i] = largest;
+    }
+}
+
+ss_gauge_scale ss_gauge_scale_of(const ss_problem *problem, double *x, double *w, double *scratch,
+                                 double *inverse_mass)
+{
+    ss_gauge_scale scale = {.load = cone_load(problem), .inverse_mass = inverse_mass};
+    size_t bytes = (size_t)problem->size * sizeof *x;
+    memcpy(inverse_mass, problem->diagonal, bytes);
+    lend_masses(problem, inverse_mass);
+    memset(x, 0, bytes);
     ss_problem_project(problem, x);
     ss_problem_apply(problem, x, scratch, w);
     double values[SS_GAUGE_COUNT];
@@ -205,10 +225,11 @@ bool ss_problem_measure(const ss_problem *problem, const double *x, double value
 {
     size_t n = (size_t)problem->size;
     double *start = ss_allocate(n, sizeof *start), *w = ss_allocate(n, sizeof *w);
+    double *inverse_mass = ss_allocate(n, sizeof *inverse_mass);
     double *scratch = ss_allocate((size_t)ss_problem_scratch(problem), sizeof *scratch);
-    bool good = start && w && scratch;
+    bool good = start && w && inverse_mass && scratch;
     if (good) {
-        ss_gauge_scale scale = ss_gauge_scale_of(problem, start, w, scratch);
+        ss_gauge_scale scale = ss_gauge_scale_of(problem, start, w, scratch, inverse_mass);
         ss_problem_apply(problem, x, scratch, w);
         ss_gauge_measure(problem, &scale, x, w, (1u << SS_GAUGE_COUNT) - 1, values);
     } else {
@@ -216,6 +237,7 @@ bool ss_problem_measure(const ss_problem *problem, const double *x, double value
     }
     ss_release(start);
     ss_release(w);
+    ss_release(inverse_mass);
     ss_release(scratch);
     return good;
 }

@@ -12,12 +12,13 @@ typedef struct ss_gauge_part {
     double natural_map_squared; /* cones only */
 } ss_gauge_part;
 
-enum { /* which of them are wanted */
-       SS_WANT_ENERGY = 1,
-       SS_WANT_NATURAL_RESIDUAL = 2,
-       SS_WANT_FISCHER_BURMEISTER = 4,
-       SS_WANT_NATURAL_MAP = 8,
-       SS_WANT_ALL = 15,
+/* which of them are wanted */
+enum {
+    SS_WANT_ENERGY = 1,
+    SS_WANT_NATURAL_RESIDUAL = 2,
+    SS_WANT_FISCHER_BURMEISTER = 4,
+    SS_WANT_NATURAL_MAP = 8,
+    SS_WANT_ALL = 15,
 };
 
 /* `diagonal` are the effective inverse masses to use: problem->diagonal, or exact ones. */
@@ -27,10 +28,14 @@ ss_gauge_part ss_gauge_of_block(const ss_problem *problem, const double *diagona
  * energy at x = P(0) for the relative one; `load` is |b| over the cone rows for the natural map. */
 typedef struct ss_gauge_scale {
     double start_energy, load;
+    const double *inverse_mass; /* per unknown */
 } ss_gauge_scale;
 void ss_gauge_measure(const ss_problem *problem, const ss_gauge_scale *scale, const double *x,
                       const double *w, unsigned mask, double *values);
-/* Needs two vectors of problem->size and the scratch of ss_problem_apply. */
-ss_gauge_scale ss_gauge_scale_of(const ss_problem *problem, double *x, double *w, double *scratch);
+/* Needs two vectors of problem->size, the scratch of ss_problem_apply, and one vector that it fills with the
+ * effective inverse masses and that stays with the scale: a_ii; for an unknown without one of its own (the sliding
+ * speed in a friction polygon) the largest |A_ij A_ji| / a_jj, which has the same unit and sees its errors. */
+ss_gauge_scale ss_gauge_scale_of(const ss_problem *problem, double *x, double *w, double *scratch,
+                                 double *inverse_mass);
 
 #endif

@@ -9,8 +9,6 @@ static inline ss_friction_cone ss_block_cone(const ss_block *block)
     return (ss_friction_cone){block->size, block->mu, block->mu_rolling};
 }
 
-/* w~ of a cone block: De Saxce's velocity, or w itself under the convex law. */
-void ss_block_dual(const ss_block *block, const double *w, double *dual);
 /* One effective inverse mass for a cone block: the mean over normal and tangents. */
 double ss_block_inverse_mass(const ss_block *block, const double *diagonal);
 

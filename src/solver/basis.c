@@ -120,6 +120,7 @@ static void gather_dense(ss_basis *basis)
 {
     const ss_sparse *A = &basis->lcp->A;
     size_t k = (size_t)basis->kernel_size;
+    if (k == 0) return; // nothing was reserved yet
     for (int i = 0; i < basis->n; i++) {
         bool inside = basis->kernel_of[i] >= 0;
         double *row = inside ? basis->kernel + (size_t)basis->kernel_of[i] * k

@@ -24,7 +24,8 @@
 #include "solver/face.h"
 #include "solver/scaled.h"
 
-enum { PATIENCE = 10, MEMORY = 6 };
+enum { PATIENCE = 10, MEMORY = 6, MAX_RESCUES = 10 };
+static const double stiff = 1e-3; // least proximal term of a rescue, next to the diagonal
 
 /* All next to 1 + max |x|: loads and diagonal are of size 1. */
 static const double wrong_by = 1e-12;  // less is rounding
@@ -78,6 +79,8 @@ typedef struct pivoting {
     /* how the passes go */
     double best_error, milestone_error;
     int passes, milestone_pass;
+    double compliance; // the least, that of the options
+    int rescues;
     ss_anderson *anderson; // NULL without coupled bounds
 } pivoting;
 
@@ -226,6 +229,33 @@ static void forget(pivoting *p)
     p->steps = p->next_milestone = 0;
 }
 
+static void start_pass(pivoting *p)
+{
+    p->fewest = p->n + 1;
+    forget(p);
+}
+
+static void sides_of_centre(pivoting *p)
+{
+    for (int i = 0; i < p->n; i++) {
+        double c = p->centre[i];
+        set_side(p, i, c <= p->lower[i] ? LOWER : c >= p->upper[i] ? UPPER : INSIDE);
+    }
+    p->factor_is_old = p->sides_are_new = true;
+}
+
+/* A stiffer proximal term makes the exchanges behave: they contract when it outweighs the coupling. Starts again
+ * from the centre; later passes soften it. */
+static bool rescue(pivoting *p)
+{
+    if (p->rescues == MAX_RESCUES || p->face.shift >= 1.0) return false;
+    p->rescues++;
+    p->face.shift = fmin(1.0, fmax(1e3 * p->face.shift, stiff));
+    sides_of_centre(p);
+    start_pass(p);
+    return true;
+}
+
 /* Moves all, or the last, to the other side. False in a cycle. */
 static bool exchange(pivoting *p, int wrong, int last)
 {
@@ -240,6 +270,7 @@ static bool exchange(pivoting *p, int wrong, int last)
         return true;
     }
     p->patience = 0;
+    if (rescue(p)) return true;
     if (murty_cycles(p, hash)) return false;
     set_side(p, last, right_side(p, last));
     return true;
@@ -247,24 +278,17 @@ static bool exchange(pivoting *p, int wrong, int last)
 
 /* ---- passes ----------------------------------------------------------------------------------------- */
 
-static void start_pass(pivoting *p)
-{
-    p->fewest = p->n + 1;
-    forget(p);
-}
-
 static void start(pivoting *p, const double *x)
 {
     ss_scaled_start(&p->s, x, p->centre);
     ss_scaled_bounds(&p->s, p->centre, p->lower, p->upper);
     for (int i = 0; i < p->n; i++) {
-        double c = p->centre[i];
-        set_side(p, i, c <= p->lower[i] ? LOWER : c >= p->upper[i] ? UPPER : INSIDE);
-        p->inside[i] = p->side[i] == INSIDE;
-        p->followed[i] = p->centre[i] = fmin(fmax(c, p->lower[i]), p->upper[i]);
+        p->inside[i] = true; // as the zeroed sides say
+        p->followed[i] = p->centre[i] = fmin(fmax(p->centre[i], p->lower[i]), p->upper[i]);
     }
-    p->factor_is_old = p->sides_are_new = true;
+    sides_of_centre(p);
     p->best_error = p->milestone_error = INFINITY;
+    if (p->anderson) p->face.shift = fmax(stiff, p->compliance); // the first bounds are wrong anyway
     start_pass(p);
 }
 
@@ -305,6 +329,16 @@ static bool crawls(pivoting *p, double error)
     return p->passes > p->milestone_pass + 3 * PATIENCE;
 }
 
+static void soften(pivoting *p)
+{
+    p->face.shift = fmax(p->compliance, 0.3 * p->face.shift);
+    p->factor_is_old = p->sides_are_new = true;
+    memcpy(p->centre, p->step, (size_t)p->n * sizeof *p->centre);
+    memcpy(p->followed, p->step, (size_t)p->n * sizeof *p->followed);
+    if (p->anderson) ss_anderson_forget(p->anderson);
+    start_pass(p);
+}
+
 typedef enum verdict { AGAIN, DONE, STUCK } verdict;
 
 static verdict end_pass(pivoting *p, int max_passes)
@@ -312,6 +346,10 @@ static verdict end_pass(pivoting *p, int max_passes)
     double error = true_error(p);
     if (error <= settled * p->size) return DONE;
     p->passes++;
+    if (p->face.shift > p->compliance) {
+        soften(p);
+        return AGAIN;
+    }
     if (crawls(p, error) || p->passes >= max_passes) return error <= acceptable * p->size ? DONE : STUCK;
     renew_centre(p);
     follow(p, error);
@@ -343,7 +381,7 @@ static ss_status iterate(pivoting *p, int max_passes, ss_run *run, double *x)
 static ss_status solve(const ss_problem *problem, const void *options, ss_run *run, double *x)
 {
     const block_pivot_options *set = options;
-    pivoting p = {.n = problem->size};
+    pivoting p = {.n = problem->size, .compliance = set->compliance};
     ss_status status = SS_FAILED;
     if (ss_scaled_create(problem, run->arena, &p.s) && take_memory(&p, run->arena) &&
         ss_face_create(&p.s.A, problem->symmetric, set->compliance, run->arena, &p.face)) {

@@ -36,20 +36,15 @@ static void add_entry(ss_sparse *matrix, int *entry, int row, double value)
     matrix->value[(*entry)++] = value;
 }
 
-/* Column j of S A S, without the rows of fixed unknowns; the diagonal is there, if only as a zero. */
+/* Column j of S A S, without the rows of fixed unknowns */
 static void fill_column(ss_lcp *lcp, int j, int *entry)
 {
     const ss_sparse *from = &lcp->scaled.A;
-    int own = lcp->place[j];
-    bool has_diagonal = false;
     for (int k = from->start[j]; k < from->start[j + 1]; k++) {
-        int i = from->row[k], row = lcp->place[i];
-        if (row < 0) continue;
-        if (row > own && !has_diagonal) add_entry(&lcp->A, entry, own, 0.0);
-        has_diagonal = has_diagonal || row >= own;
-        add_entry(&lcp->A, entry, row, lcp->sign[i] * lcp->sign[j] * from->value[k]);
+        int i = from->row[k];
+        if (lcp->place[i] >= 0)
+            add_entry(&lcp->A, entry, lcp->place[i], lcp->sign[i] * lcp->sign[j] * from->value[k]);
     }
-    if (!has_diagonal) add_entry(&lcp->A, entry, own, 0.0);
 }
 
 /* [S A S, I; -I, 0] with S the signs */
@@ -98,7 +93,7 @@ bool ss_lcp_create(const ss_problem *problem, ss_arena *arena, ss_lcp *lcp)
     if (!ss_scaled_create(problem, arena, &lcp->scaled)) return false;
     int slacks = choose_origins(lcp);
     size_t size = (size_t)lcp->size;
-    size_t nonzeros = (size_t)ss_sparse_nonzeros(problem->A) + size + 2 * (size_t)slacks;
+    size_t nonzeros = (size_t)ss_sparse_nonzeros(&lcp->scaled.A) + 3 * (size_t)slacks;
     lcp->b = ss_arena_take(arena, size, sizeof *lcp->b, "LCP load");
     lcp->is_free = ss_arena_take(arena, size, sizeof *lcp->is_free, "free unknowns");
     lcp->A = (ss_sparse){.rows = lcp->size, .cols = lcp->size};

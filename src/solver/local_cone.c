@@ -86,6 +86,17 @@ void ss_small_balance(int n, const double *A, const double *inverse, const doubl
     }
 }
 
+ss_stick ss_stick_of(const double A[9])
+{
+    // (A^-1)_ii a_ii is 1 for a diagonal A, and large where another direction takes most of the load away.
+    static const double soft = 1e4;
+    ss_stick stick = {0};
+    memcpy(stick.a, A, sizeof stick.a);
+    ss_small_invert(3, A, stick.inverse);
+    for (int i = 0; i < 3; i++) stick.is_soft |= stick.inverse[4 * i] * A[4 * i] > soft;
+    return stick;
+}
+
 /* ---- no friction: one number ------------------------------------------------------------------------ */
 
 typedef struct ray {
@@ -180,7 +191,7 @@ static bool create_core(const ss_block *block, const double *A, double tolerance
         return create_planar(block, A, arena, cone);
     case 3:
         return block->law == SS_LAW_CONE ? ss_local_slip_create(block, A, tolerance, arena, cone)
-                                         : ss_local_newton_create(block, A, tolerance, arena, cone);
+                                         : ss_local_convex_create(block, A, tolerance, arena, cone);
     default:
         return ss_local_newton_create(block, A, tolerance, arena, cone);
     }

@@ -30,10 +30,12 @@ bool ss_local_cone_create(const ss_block *block, const double *A, double toleran
 
 enum { SS_CONE_MAX = 5 };
 
-/* Coulomb's law with three components; the convex law with three, both laws with five. Friction positive and
- * finite, A regular. */
+/* Three components, Coulomb's law and the convex one; three under the convex law or five, a general method.
+ * Friction positive and finite, A regular. */
 bool ss_local_slip_create(const ss_block *block, const double *A, double tolerance, ss_arena *arena,
                           ss_local_cone *cone);
+bool ss_local_convex_create(const ss_block *block, const double *A, double tolerance, ss_arena *arena,
+                            ss_local_cone *cone);
 bool ss_local_newton_create(const ss_block *block, const double *A, double tolerance, ss_arena *arena,
                             ss_local_cone *cone);
 
@@ -43,6 +45,26 @@ bool ss_small_solve(int n, double *A, int count, double *b);
 bool ss_small_invert(int n, const double *A, double *inverse);
 /* r = -A^-1 q with the inverse from above and one step of refinement. */
 void ss_small_balance(int n, const double *A, const double *inverse, const double *q, double *r);
+
+/* Sticking with three components: r = -A^-1 q. Refined where A is badly conditioned, else one product. */
+typedef struct ss_stick {
+    double a[9], inverse[9];
+    bool is_soft; /* in some direction */
+} ss_stick;
+ss_stick ss_stick_of(const double A[9]);
+static inline bool ss_sticks(const ss_stick *stick, double mu, const double *q, double *r)
+{
+    const double *inverse = stick->inverse;
+    if (stick->is_soft) {
+        ss_small_balance(3, stick->a, inverse, q, r);
+    } else {
+        r[0] = -(inverse[0] * q[0] + inverse[1] * q[1] + inverse[2] * q[2]);
+        r[1] = -(inverse[3] * q[0] + inverse[4] * q[1] + inverse[5] * q[2]);
+        r[2] = -(inverse[6] * q[0] + inverse[7] * q[1] + inverse[8] * q[2]);
+    }
+    double limit = mu * r[0];
+    return r[0] >= 0.0 && r[1] * r[1] + r[2] * r[2] <= limit * limit;
+}
 
 /* The next trial for a root between low and high (inf: not known yet): Newton's if it lies between. */
 static inline double ss_root_trial(double newton, double low, double high, double scale)

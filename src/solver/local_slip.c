@@ -24,35 +24,16 @@ enum { MAX_STEPS = 100 };
  * when the steps are used up. */
 static const double LOOSE = 1e-6;
 
-/* (A^-1)_ii a_ii is 1 for a diagonal A, and large where another direction takes most of the load away. */
-static const double SOFT = 1e4;
-
 /* ---- the contact ------------------------------------------------------------------------------------ */
 
 typedef struct contact {
-    double inverse[9]; // A^-1
+    ss_stick stick;
     double mu, tolerance;
     double tangent[4], trace, determinant; // A~
     double nt[2], tn[2], normal;           // A_NT / A_NN, A_TN / A_NN, 1 / A_NN
     double scale;                          // of s: half the mean of A~
     double s;                              // of the last slip, velocity per impulse
-    bool is_soft;                          // in some direction: A is badly conditioned
-    double a[9];
 } contact;
-
-static bool sticks(const contact *at, const double *q, double *r)
-{
-    const double *inverse = at->inverse;
-    if (at->is_soft) {
-        ss_small_balance(3, at->a, inverse, q, r);
-        return r[0] >= 0.0 && hypot(r[1], r[2]) <= at->mu * r[0];
-    }
-    r[0] = -(inverse[0] * q[0] + inverse[1] * q[1] + inverse[2] * q[2]);
-    r[1] = -(inverse[3] * q[0] + inverse[4] * q[1] + inverse[5] * q[2]);
-    r[2] = -(inverse[6] * q[0] + inverse[7] * q[1] + inverse[8] * q[2]);
-    double limit = at->mu * r[0];
-    return r[0] >= 0.0 && r[1] * r[1] + r[2] * r[2] <= limit * limit;
-}
 
 /* The root of psi. `c` is q~, `z` is z_0. */
 static double slip_rate(const contact *at, double load, const double c[2], const double z[2])
@@ -99,7 +80,7 @@ static bool slips(contact *at, const double *q, double *r)
  * the last impulse. It solves nothing, but it is in the cone, and a sweep can go on. */
 static void project(contact *at, const double *q, const double *last, double *r)
 {
-    const double *a = at->a;
+    const double *a = at->stick.a;
     ss_friction_cone cone = {3, at->mu, 0.0};
     double u[3], step = 1.0 / (fabs(a[0]) + fabs(a[4]) + fabs(a[8]));
     for (int i = 0; i < 3; i++)
@@ -118,7 +99,7 @@ static void solve_contact(void *data, const double *q, double *r)
         return;
     }
     double last[3] = {r[0], r[1], r[2]};
-    if (!sticks(at, q, r) && !slips(at, q, r)) project(at, q, last, r);
+    if (!ss_sticks(&at->stick, at->mu, q, r) && !slips(at, q, r)) project(at, q, last, r);
 }
 
 bool ss_local_slip_create(const ss_block *block, const double *A, double tolerance, ss_arena *arena,
@@ -126,7 +107,7 @@ bool ss_local_slip_create(const ss_block *block, const double *A, double toleran
 {
     contact *at = ss_arena_take(arena, 1, sizeof *at, "contacts");
     if (!at) return false;
-    memcpy(at->a, A, sizeof at->a);
+    at->stick = ss_stick_of(A);
     at->mu = block->mu;
     at->tolerance = tolerance;
     at->normal = 1.0 / A[0];
@@ -139,8 +120,6 @@ bool ss_local_slip_create(const ss_block *block, const double *A, double toleran
     at->trace = tangent[0] + tangent[3];
     at->determinant = tangent[0] * tangent[3] - tangent[1] * tangent[2];
     at->s = at->scale = 0.25 * at->trace;
-    ss_small_invert(3, A, at->inverse);
-    for (int i = 0; i < 3; i++) at->is_soft |= at->inverse[4 * i] * A[4 * i] > SOFT;
     *cone = (ss_local_cone){solve_contact, at};
     return true;
 }

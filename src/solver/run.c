@@ -108,6 +108,7 @@ struct ss_run_state {
     double started, measuring, time_limit; // s
     const volatile int *cancel;
     ss_status status;
+    double *inverse_mass; // of every unknown, for the energy
     double *w, *scratch;  // for methods that do not have w at hand
     double *best, *start; // the best iterate so far, and where it began
     double best_value;
@@ -209,6 +210,7 @@ static void release_state(struct ss_run_state *state)
 {
     ss_release(state->w);
     ss_release(state->scratch);
+    ss_release(state->inverse_mass);
     ss_release(state->best);
     ss_release(state->start);
 }
@@ -221,12 +223,13 @@ static bool prepare_state(struct ss_run_state *state, const ss_problem *problem,
     state->problem = problem;
     state->w = ss_allocate(n, sizeof *state->w);
     state->scratch = ss_allocate((size_t)ss_problem_scratch(problem), sizeof *state->scratch);
+    state->inverse_mass = ss_allocate(n, sizeof *state->inverse_mass);
     state->best = ss_allocate(n, sizeof *state->best);
     state->start = ss_allocate(n, sizeof *state->start);
-    if (!state->w || !state->scratch || !state->best || !state->start) {
+    if (!state->w || !state->scratch || !state->inverse_mass || !state->best || !state->start) {
         return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for a run on %d unknowns", problem->size);
     }
-    state->scale = ss_gauge_scale_of(problem, state->best, state->w, state->scratch);
+    state->scale = ss_gauge_scale_of(problem, state->best, state->w, state->scratch, state->inverse_mass);
     double scene = options->scene_energy > 0.0 ? options->scene_energy : state->scale.start_energy;
     if (!parse_stop(test ? "none" : options->stop, scene, &state->stop, err)) return false;
     state->stop.test = test;
@@ -266,6 +269,10 @@ static void judge(struct ss_run_state *state, double *x, ss_solve_result *result
     }
     ss_problem_apply(problem, x, state->scratch, state->w);
     ss_gauge_measure(problem, &state->scale, x, state->w, (1u << SS_GAUGE_COUNT) - 1, result->gauge);
+    if (!all_finite(state->w, problem->size)) { // projections swallow what is not a number, and find no error
+        if (result->status == SS_CONVERGED) result->status = SS_FAILED;
+        return;
+    }
     const rule *stop = &state->stop;
     if (!is_set(stop)) return;
     bool holds =

@@ -8,8 +8,10 @@ static const double same_bound =
 
 static bool take_memory(const ss_problem *problem, ss_arena *arena, ss_scaled *s)
 {
-    size_t n = (size_t)problem->size, nonzeros = (size_t)ss_sparse_nonzeros(problem->A);
-    s->A = *problem->A;
+    size_t n = (size_t)problem->size, nonzeros = (size_t)ss_sparse_nonzeros(problem->A) + n;
+    s->A = (ss_sparse){.rows = problem->size, .cols = problem->size};
+    s->A.start = ss_arena_take(arena, n + 1, sizeof *s->A.start, "scaled matrix");
+    s->A.row = ss_arena_take(arena, nonzeros, sizeof *s->A.row, "scaled matrix");
     s->A.value = ss_arena_take(arena, nonzeros, sizeof *s->A.value, "scaled matrix");
     s->b = ss_arena_take(arena, n, sizeof *s->b, "scaled load");
     s->lower = ss_arena_take(arena, n, sizeof *s->lower, "scaled bounds");
@@ -17,7 +19,8 @@ static bool take_memory(const ss_problem *problem, ss_arena *arena, ss_scaled *s
     s->factor = ss_arena_take(arena, n, sizeof *s->factor, "scaled friction");
     s->unit = ss_arena_take(arena, n, sizeof *s->unit, "units");
     s->load_unit = ss_arena_take(arena, n, sizeof *s->load_unit, "units");
-    return s->A.value && s->b && s->lower && s->upper && s->factor && s->unit && s->load_unit;
+    return s->A.start && s->A.row && s->A.value && s->b && s->lower && s->upper && s->factor && s->unit &&
+           s->load_unit;
 }
 
 /* Row scales: sqrt(a_ii); where the diagonal is zero, what the partners of the row suggest. The sliding speed of
@@ -49,6 +52,28 @@ static double load_scale(const ss_problem *problem, const double *rho)
     return load > 0.0 ? load : bound > 0.0 ? bound : 1.0;
 }
 
+static void add_entry(ss_sparse *matrix, int *entry, int row, double value)
+{
+    matrix->row[*entry] = row;
+    matrix->value[(*entry)++] = value;
+}
+
+static void scale_matrix(const ss_sparse *A, const double *rho, ss_sparse *to)
+{
+    int entry = 0;
+    for (int j = 0; j < A->cols; j++) {
+        bool past_diagonal = false;
+        for (int k = A->start[j]; k < A->start[j + 1]; k++) {
+            int i = A->row[k];
+            if (i > j && !past_diagonal) add_entry(to, &entry, j, 0.0);
+            past_diagonal = past_diagonal || i >= j;
+            add_entry(to, &entry, i, A->value[k] / (rho[i] * rho[j]));
+        }
+        if (!past_diagonal) add_entry(to, &entry, j, 0.0);
+        to->start[j + 1] = entry;
+    }
+}
+
 static void scale_bounds(const ss_problem *problem, ss_scaled *s)
 {
     for (int i = 0; i < problem->size; i++) {
@@ -70,15 +95,10 @@ bool ss_scaled_create(const ss_problem *problem, ss_arena *arena, ss_scaled *s)
     double *rho = s->load_unit;
     scale_rows(problem, rho);
     double beta = load_scale(problem, rho);
-    const ss_sparse *A = problem->A;
     for (int i = 0; i < s->size; i++) {
         if (!(rho[i] > 0.0)) rho[i] = 1.0;
     }
-    for (int j = 0; j < s->size; j++) {
-        for (int k = A->start[j]; k < A->start[j + 1]; k++) {
-            s->A.value[k] = A->value[k] / (rho[A->row[k]] * rho[j]);
-        }
-    }
+    scale_matrix(problem->A, rho, &s->A);
     for (int i = 0; i < s->size; i++) {
         s->b[i] = problem->b[i] / rho[i] / beta;
         s->unit[i] = beta / rho[i];

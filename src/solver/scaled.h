@@ -13,7 +13,7 @@
 typedef struct ss_scaled {
     const ss_problem *problem;
     int size;
-    ss_sparse A; /* pattern of the problem's */
+    ss_sparse A; /* with every diagonal entry, if only as a zero */
     double *b;
     double *lower, *upper; /* equal to the last bit when closer than rounding: a fixed unknown */
     double *factor;        /* of coupled bounds; partners are those of the problem */

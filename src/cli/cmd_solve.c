@@ -1,0 +1,161 @@
+#include "cli/solve.h"
+
+#include "cli/guard.h"
+
+#include "solver/run_options.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* What the file system has to say about the trace comes at the end. */
+static bool close_trace(ss_solving *s, ss_error *err)
+{
+    if (!s->trace) return true;
+    bool good = !ferror(s->trace);
+    good &= fclose(s->trace) == 0;
+    s->trace = NULL;
+    return good ||
+           ss_fail(err, SS_ERROR_RESOURCES, "%s: cannot write: %s", s->options->trace, strerror(errno));
+}
+
+static void say_more(const ss_solving *s)
+{
+    ss_tally_say(s->command, "repaired", &s->tally, SS_FINDING_REPAIR);
+    ss_tally_say(s->command, "warning", &s->tally, SS_FINDING_WARNING);
+    ss_tally_say(s->command, "not modelled", &s->tally, SS_FINDING_LOSS);
+    if (s->options->warm && !(s->solver->traits & SS_WARM_STARTS))
+        ss_command_say(s->command, "note: %s does not start from a guess", s->solver->name);
+    if (s->options->output && s->count > 0) ss_command_say(s->command, "wrote %s", s->options->output);
+}
+
+static int run_solve(const ss_command *command)
+{
+    ss_solving s = {.command = command, .options = command->options, .in = command->arguments[0]};
+    ss_error err = {0};
+    ss_format format = SS_FORMAT_BPMD;
+    s.refused = (ss_refused){.file = s.in, .done = "solved", .list.limit = 10000};
+    bool good = ss_solving_prepare(&s, &err) && ss_format_of_file(s.in, &format, &err) &&
+                (format == SS_FORMAT_BPMD ? ss_solve_frames : ss_solve_problem)(&s, &err);
+    if (s.begun && !ss_guard_interrupted()) ss_solving_end(&s);
+    good = good && close_trace(&s, &err);
+    if (good && !ss_guard_interrupted()) say_more(&s);
+    int code = good ? ss_solving_exit_code(&s) : ss_report(&err);
+    ss_solving_free(&s);
+    return code;
+}
+
+#define FIELD(member) .offset = offsetof(ss_solve_options, member)
+static const ss_option table[] = {
+    {.name = "frame",
+     .type = SS_OPTION_TEXT,
+     FIELD(frame),
+     .value_name = "PATH|N|A:B|all",
+     .help = "BPMD: only this frame, by its path or its number, counted from 0; or frames A to B-1. Without "
+             "it, all."},
+    {.name = "formulation",
+     .type = SS_OPTION_TEXT,
+     FIELD(formulation),
+     .default_value = "cone",
+     .value_name = "FORMULATION",
+     .help =
+         "BPMD: how a frame becomes a problem; stickslip formulations lists them. A problem of FCLIB is one "
+         "already.",
+     .letter = 'f'},
+    {.name = "with",
+     .type = SS_OPTION_LIST,
+     FIELD(with),
+     .value_name = "NAME=VALUE",
+     .help = "An option of the formulation; may be given several times."},
+    {.name = "solver",
+     .type = SS_OPTION_TEXT,
+     FIELD(solver),
+     .default_value = "nsgs",
+     .value_name = "SOLVER",
+     .help = "The solver; stickslip solvers lists them, and stickslip solvers --table tells which "
+             "formulation each "
+             "one fits.",
+     .letter = 's'},
+    {.name = "set",
+     .type = SS_OPTION_LIST,
+     FIELD(set),
+     .value_name = "NAME=VALUE",
+     .help = "An option of the solver; may be given several times."},
+    SS_PLUGIN_OPTION(ss_solve_options, plugins),
+    {.name = "problem",
+     .type = SS_OPTION_CHOICE,
+     FIELD(problem),
+     .default_value = "auto",
+     .choices = SS_PROBLEM_CHOICES,
+     .help = "FCLIB: which problem. auto takes the only one there is."},
+    {.name = "warm",
+     .type = SS_OPTION_BOOL,
+     FIELD(warm),
+     .help = "Start from the answer of the frame before (BPMD), or from the first guess in the file (FCLIB), "
+             "instead "
+             "of zero."},
+    {.name = "reference",
+     .type = SS_OPTION_TEXT,
+     FIELD(reference),
+     .value_name = "SOLVER",
+     .help =
+         "BPMD: find the true answer with this solver (formulation cone, natural_map<1e-12) and measure the "
+         "distance to it."},
+    {.name = "trace",
+     .type = SS_OPTION_TEXT,
+     FIELD(trace),
+     .value_name = "FILE.csv",
+     .help = "Write time and all gauges of every iteration as comma-separated values."},
+    {.name = "output",
+     .type = SS_OPTION_TEXT,
+     FIELD(output),
+     .value_name = "OUT.h5",
+     .help =
+         "Write the frames with the answer under solver_data/SOLVER (BPMD), or the problem with its solution "
+         "(FCLIB).",
+     .letter = 'o'},
+    {.name = "json", .type = SS_OPTION_BOOL, FIELD(json), .help = "Print one JSON object with all metrics."},
+    {0}};
+
+static const ss_option run_table[] = {SS_RUN_OPTION_ROWS("natural_map<1e-8"), {0}};
+
+static const ss_option_group groups[] = {{"Options", table, 0},
+                                         {"Limits of a run", run_table, offsetof(ss_solve_options, run)},
+                                         SS_SOURCE_GROUPS(ss_solve_options, source),
+                                         SS_COMMON_GROUP};
+
+static const ss_example examples[] = {
+    {"solve stack.h5", "every frame, Coulomb's law on cones, by block Gauss-Seidel"},
+    {"solve stack.h5 --frame 3 --solver pgs --iterations 50 --stop none --keep best:energy --json",
+     "the best of 50 iterations, with all metrics"},
+    {"solve stack.h5 -f stewart-trinkle --with directions=16 -s lemke", "a friction polygon, by pivoting"},
+    {"solve stack.h5 --stop energy<1e-6*scene", "stop at a millionth of the energy of the scene"},
+    {"solve stack.h5 --warm --trace history.csv -o solved.h5", "warm starts; histories and answers to files"},
+    {"solve problem.hdf5 -s nsgs -o solved.hdf5", "an FCLIB problem; the solution goes to /solution"},
+    {"solve stack.h5 --plugin ./my_solver.so -s mine", "your own solver"},
+    {0}};
+
+const ss_verb ss_verb_solve = {
+    .name = "solve",
+    .summary = "solve the frames or problems of a file, and judge the answers",
+    .arguments = "FILE",
+    .description =
+        "Every frame of a BPMD file is turned into a problem by a formulation, solved, and turned back into "
+        "velocities and impulses; a problem of an FCLIB file is solved as it stands. The answer is judged by "
+        "metrics "
+        "that are computed from it and never taken from the solver.\n\n"
+        "A run ends when the stop rule holds, or at a limit. The rule is METRIC<VALUE. The gauges energy, "
+        "relative_energy, natural_residual, fischer_burmeister and natural_map are measured at every "
+        "iteration, on "
+        "the problem of the formulation; natural_map sees contacts only, so where a problem has other rows "
+        "relative_energy must be below the value as well. All other metrics need the answer itself and are "
+        "looked at "
+        "now and then.\n\n"
+        "The exit code is 0 when everything was solved to the rule, 1 when something was not, and 3 when a "
+        "frame has "
+        "faults: it is named and not solved, the others are.",
+    .examples = examples,
+    .groups = groups,
+    .options_size = sizeof(ss_solve_options),
+    .reads_files = true,
+    .run = run_solve,
+};

@@ -1,0 +1,223 @@
+#include "cli/describe.h"
+#include "cli/reach.h"
+#include "cli/solver_set.h"
+#include "cli/table.h"
+
+typedef struct solvers_options {
+    ss_common_options common;
+    bool json, table;
+    ss_option_list plugins;
+} solvers_options;
+
+typedef struct view {
+    ss_out *out;
+    ss_solver_set set;
+    ss_probes probes;
+} view;
+
+/* ---- one solver ---------------------------------------------------------------------------------- */
+
+static const struct {
+    unsigned trait;
+    const char *name, *words;
+} traits_known[] = {{SS_MATRIX_FREE, "matrix_free", "works without the matrix when bodies are known"},
+                    {SS_NEEDS_SYMMETRIC, "needs_symmetric", "needs a symmetric matrix"},
+                    {SS_NEEDS_DIAGONAL, "needs_diagonal", "needs a positive diagonal"},
+                    {SS_EXACT, "exact", "ends by itself at a solution"},
+                    {SS_WARM_STARTS, "warm_starts", "starts from a guess"}};
+#define TRAIT_COUNT (sizeof traits_known / sizeof *traits_known)
+
+static void print_traits(const view *v, const ss_solver *solver)
+{
+    ss_text words = {0};
+    for (size_t i = 0; i < TRAIT_COUNT; i++) {
+        if (solver->traits & traits_known[i].trait)
+            ss_text_appendf(&words, "%s%s", words.length ? "; " : "", traits_known[i].words);
+    }
+    ss_describe_item(v->out, "traits", words.length ? ss_text_get(&words) : NULL);
+    ss_text_free(&words);
+}
+
+static void print_formulations(const view *v, const ss_solver *solver)
+{
+    ss_text words = {0};
+    for (int f = 0; f < ss_formulation_count(); f++) {
+        const char *why;
+        ss_reach reach = ss_reach_of(&v->probes, solver, f, &why);
+        if (reach == SS_REACH_NONE) continue;
+        ss_text_appendf(&words, "%s%s", words.length ? ", " : "", ss_formulation_at(f)->name);
+        if (why) ss_text_appendf(&words, " (frames with %s only)", ss_reach_name(reach));
+    }
+    ss_describe_item(v->out, "formulations", words.length ? ss_text_get(&words) : "none");
+    ss_text_free(&words);
+}
+
+static void print_one(const view *v, const ss_solver *solver)
+{
+    ss_text laws = {0};
+    ss_describe_laws(&laws, solver->laws);
+    ss_describe_title(v->out, solver->name, solver->summary);
+    ss_describe_item(v->out, "weakness", solver->weakness);
+    ss_describe_item(v->out, "laws", ss_text_get(&laws));
+    print_formulations(v, solver);
+    print_traits(v, solver);
+    ss_describe_item(v->out, "reference", solver->reference);
+    ss_describe_options(v->out, "Options (--set NAME=VALUE)", solver->options);
+    ss_text_free(&laws);
+}
+
+static void put_reach(const view *v, const ss_solver *solver, ss_json *json)
+{
+    ss_json_key(json, "formulations");
+    ss_json_begin_object(json);
+    for (int f = 0; f < ss_formulation_count(); f++) {
+        const char *why;
+        ss_reach reach = ss_reach_of(&v->probes, solver, f, &why);
+        ss_json_key(json, ss_formulation_at(f)->name);
+        ss_json_begin_object(json);
+        ss_json_key(json, "contacts"), ss_json_bool(json, reach >= SS_REACH_CONTACTS);
+        ss_json_key(json, "joints"), ss_json_bool(json, reach >= SS_REACH_JOINTS);
+        ss_json_key(json, "limits"), ss_json_bool(json, reach >= SS_REACH_ALL);
+        ss_describe_text_json(json, "why", why);
+        ss_json_end_object(json);
+    }
+    ss_json_end_object(json);
+}
+
+static void put_one(const view *v, const ss_solver *solver, ss_json *json)
+{
+    ss_json_begin_object(json);
+    ss_describe_text_json(json, "name", solver->name);
+    ss_describe_text_json(json, "summary", solver->summary);
+    ss_describe_text_json(json, "weakness", solver->weakness);
+    ss_describe_text_json(json, "reference", solver->reference);
+    ss_describe_laws_json(json, "laws", solver->laws);
+    ss_json_key(json, "traits");
+    ss_json_begin_array(json);
+    for (size_t i = 0; i < TRAIT_COUNT; i++) {
+        if (solver->traits & traits_known[i].trait) ss_json_string(json, traits_known[i].name);
+    }
+    ss_json_end_array(json);
+    put_reach(v, solver, json);
+    ss_describe_options_json(json, "options", solver->options);
+    ss_json_end_object(json);
+}
+
+/* ---- all solvers --------------------------------------------------------------------------------- */
+
+static void print_list(const view *v)
+{
+    ss_table table = {.columns = 3, .left = 3};
+    ss_table_add(&table, "solver"), ss_table_add(&table, "laws"), ss_table_add(&table, "summary");
+    for (int i = 0; i < ss_solver_set_count(&v->set); i++) {
+        const ss_solver *solver = ss_solver_set_at(&v->set, i);
+        ss_text laws = {0};
+        ss_describe_laws(&laws, solver->laws);
+        ss_table_add(&table, "%s", solver->name);
+        ss_table_add(&table, "%s", ss_text_get(&laws));
+        ss_table_add(&table, "%s", solver->summary);
+        ss_text_free(&laws);
+    }
+    ss_table_print(&table, v->out);
+    ss_text_append(&v->out->text,
+                   "\nstickslip solvers NAME tells more: when it fails, its options, where it is from.\n");
+}
+
+static void print_matrix(const view *v)
+{
+    ss_table table = {.columns = 1 + ss_formulation_count(), .left = 1 + ss_formulation_count()};
+    ss_table_add(&table, "solver");
+    for (int f = 0; f < ss_formulation_count(); f++) ss_table_add(&table, "%s", ss_formulation_at(f)->name);
+    for (int i = 0; i < ss_solver_set_count(&v->set); i++) {
+        const ss_solver *solver = ss_solver_set_at(&v->set, i);
+        ss_table_add(&table, "%s", solver->name);
+        for (int f = 0; f < ss_formulation_count(); f++) {
+            const char *why;
+            ss_table_add(&table, "%s", ss_reach_name(ss_reach_of(&v->probes, solver, f, &why)));
+        }
+    }
+    ss_table_print(&table, v->out);
+    ss_text_append(&v->out->text,
+                   "\ncontacts: frames with contacts only; joints: with bilateral joints as well; all: with "
+                   "limits,\nmotors and joint friction as well; -: none.\n");
+}
+
+static void put_list(const view *v, const ss_solver *only)
+{
+    ss_json json = {.text = &v->out->text};
+    ss_json_begin_object(&json);
+    ss_json_key(&json, "solvers");
+    ss_json_begin_array(&json);
+    for (int i = 0; i < ss_solver_set_count(&v->set); i++) {
+        const ss_solver *solver = ss_solver_set_at(&v->set, i);
+        if (!only || solver == only) put_one(v, solver, &json);
+    }
+    ss_json_end_array(&json);
+    ss_json_end_object(&json);
+    ss_text_append(json.text, "\n");
+}
+
+/* ---- the verb ------------------------------------------------------------------------------------ */
+
+static void show(const view *v, const solvers_options *options, const ss_solver *only)
+{
+    if (options->json)
+        put_list(v, only);
+    else if (only)
+        print_one(v, only);
+    else if (options->table)
+        print_matrix(v);
+    else
+        print_list(v);
+}
+
+static int run_solvers(const ss_command *command)
+{
+    const solvers_options *options = command->options;
+    view v = {.out = command->out};
+    ss_error err = {0};
+    const ss_solver *only = NULL;
+    if (!ss_solver_set_open(&options->plugins, &v.set, &err)) return ss_report(&err);
+    bool good = ss_probes_make(&v.probes, &err);
+    if (good && command->argument_count > 0) {
+        only = ss_solver_set_find(&v.set, command->arguments[0], &err);
+        good = only != NULL || ss_fail_in(&err, "solvers");
+    }
+    if (good) show(&v, options, only);
+    ss_probes_free(&v.probes);
+    ss_solver_set_close(&v.set);
+    return good ? SS_EXIT_DONE : ss_report(&err);
+}
+
+static const ss_option table[] = {{.name = "table",
+                                   .type = SS_OPTION_BOOL,
+                                   .offset = offsetof(solvers_options, table),
+                                   .help = "Show which solver takes the problems of which formulation."},
+                                  SS_PLUGIN_OPTION(solvers_options, plugins),
+                                  {.name = "json",
+                                   .type = SS_OPTION_BOOL,
+                                   .offset = offsetof(solvers_options, json),
+                                   .help = "Print everything about every solver as one JSON object."},
+                                  {0}};
+static const ss_option_group groups[] = {{"Options", table, 0}, SS_COMMON_GROUP};
+static const ss_example examples[] = {{"solvers", "what there is"},
+                                      {"solvers nsgs", "one of them, with its options, ranges and defaults"},
+                                      {"solvers --table", "which solver for which formulation"},
+                                      {0}};
+
+const ss_verb ss_verb_solvers = {
+    .name = "solvers",
+    .summary = "list the solvers, or explain one",
+    .arguments = "[SOLVER]",
+    .description = "Without SOLVER all of them are listed with the laws they take: free (a bilateral "
+                   "equation), box (bounds), "
+                   "coupled (bounds that follow another unknown), cone (Coulomb's law) and convex (its "
+                   "convex relaxation).\n\n"
+                   "With SOLVER one is explained: when it fails, which formulations it fits, its options "
+                   "with their ranges and "
+                   "defaults, and where it was published.",
+    .examples = examples,
+    .groups = groups,
+    .options_size = sizeof(solvers_options),
+    .run = run_solvers,
+};

@@ -1,0 +1,155 @@
+#include "cli/describe.h"
+
+#include "cli/help.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define LABEL_COLUMNS ((size_t)14)
+
+/* ---- laws ---------------------------------------------------------------------------------------- */
+
+static const struct {
+    ss_law law;
+    const char *name;
+} laws_known[] = {{SS_LAW_FREE, "free"},
+                  {SS_LAW_BOX, "box"},
+                  {SS_LAW_COUPLED, "coupled"},
+                  {SS_LAW_CONE, "cone"},
+                  {SS_LAW_CONVEX, "convex"}};
+#define LAW_COUNT (sizeof laws_known / sizeof *laws_known)
+
+void ss_describe_laws(ss_text *text, unsigned laws)
+{
+    const char *separator = "";
+    for (size_t i = 0; i < LAW_COUNT; i++) {
+        if (!(laws & laws_known[i].law)) continue;
+        ss_text_appendf(text, "%s%s", separator, laws_known[i].name);
+        separator = ", ";
+    }
+}
+
+void ss_describe_laws_json(ss_json *json, const char *key, unsigned laws)
+{
+    ss_json_key(json, key);
+    ss_json_begin_array(json);
+    for (size_t i = 0; i < LAW_COUNT; i++) {
+        if (laws & laws_known[i].law) ss_json_string(json, laws_known[i].name);
+    }
+    ss_json_end_array(json);
+}
+
+/* ---- options ------------------------------------------------------------------------------------- */
+
+static const char *type_name(ss_option_type type)
+{
+    static const char *const names[] = {"bool", "int", "real", "choice", "text", "list"};
+    return names[type];
+}
+
+static bool has_range(const ss_option *option)
+{
+    bool is_number = option->type == SS_OPTION_INT || option->type == SS_OPTION_REAL;
+    return is_number && (option->min != 0.0 || option->max != 0.0);
+}
+
+static void put_range(ss_text *text, const ss_option *option)
+{
+    if (option->type == SS_OPTION_BOOL)
+        ss_text_append(text, "true or false");
+    else if (option->type == SS_OPTION_CHOICE)
+        ss_text_append(text, option->choices);
+    else if (has_range(option) && isinf(option->max))
+        ss_text_appendf(text, "%g or more", option->min);
+    else if (has_range(option))
+        ss_text_appendf(text, "%g to %g", option->min, option->max);
+    else
+        ss_text_append(text, type_name(option->type));
+}
+
+void ss_describe_options(ss_out *out, const char *title, const ss_option *table)
+{
+    if (!table || !table->name) return;
+    ss_text_appendf(&out->text, "\n%s%s%s\n", ss_out_style(out, SS_STYLE_HEADING), title,
+                    ss_out_style(out, SS_STYLE_PLAIN));
+    for (const ss_option *option = table; option->name; option++) {
+        ss_text words = {0};
+        ss_text_appendf(&out->text, "  %s\n", option->name);
+        ss_help_option_words(&words, option);
+        ss_text_append(&words, " Allowed: ");
+        put_range(&words, option);
+        ss_text_append(&words, ".");
+        ss_help_wrap(&out->text, ss_text_get(&words), 6);
+        ss_text_free(&words);
+    }
+}
+
+static void put_limit(ss_json *json, const char *key, const ss_option *option, double value)
+{
+    ss_json_key(json, key);
+    if (has_range(option))
+        ss_json_real(json, value);
+    else
+        ss_json_null(json);
+}
+
+static void put_choices(ss_json *json, const char *choices)
+{
+    ss_json_begin_array(json);
+    while (*choices) {
+        char choice[64];
+        size_t length = strcspn(choices, "|");
+        snprintf(choice, sizeof choice, "%.*s", (int)length, choices);
+        ss_json_string(json, choice);
+        choices += length + (choices[length] == '|');
+    }
+    ss_json_end_array(json);
+}
+
+void ss_describe_options_json(ss_json *json, const char *key, const ss_option *table)
+{
+    ss_json_key(json, key);
+    ss_json_begin_array(json);
+    for (const ss_option *option = table; option && option->name; option++) {
+        ss_json_begin_object(json);
+        ss_describe_text_json(json, "name", option->name);
+        ss_describe_text_json(json, "type", type_name(option->type));
+        ss_describe_text_json(json, "default", option->default_value);
+        put_limit(json, "min", option, option->min);
+        put_limit(json, "max", option, option->max);
+        ss_json_key(json, "choices");
+        if (option->type == SS_OPTION_CHOICE)
+            put_choices(json, option->choices);
+        else
+            ss_json_null(json);
+        ss_describe_text_json(json, "help", option->help);
+        ss_json_end_object(json);
+    }
+    ss_json_end_array(json);
+}
+
+/* ---- lines --------------------------------------------------------------------------------------- */
+
+void ss_describe_text_json(ss_json *json, const char *key, const char *value)
+{
+    ss_json_key(json, key);
+    ss_json_string(json, value);
+}
+
+void ss_describe_title(ss_out *out, const char *name, const char *summary)
+{
+    ss_text_appendf(&out->text, "%s%s%s - ", ss_out_style(out, SS_STYLE_HEADING), name,
+                    ss_out_style(out, SS_STYLE_PLAIN));
+    ss_text_append_clean(&out->text, summary);
+    ss_text_append(&out->text, "\n\n");
+}
+
+void ss_describe_item(ss_out *out, const char *label, const char *words)
+{
+    if (!words) return;
+    ss_text clean = {0};
+    ss_text_append_clean(&clean, words);
+    ss_help_entry(&out->text, label, LABEL_COLUMNS, ss_text_get(&clean));
+    ss_text_free(&clean);
+}

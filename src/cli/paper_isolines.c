@@ -1,0 +1,220 @@
+/* The three measures over the x-w plane, for a contact (0 <= x) and a friction row (-1 <= x <= 1), a_ii = 1. */
+#include "cli/paper.h"
+
+#include "cli/plot.h"
+
+#include <math.h>
+#include <stdio.h>
+
+enum { POINTS = 129, LEVELS = 8 }; // on each axis; odd, so that the axes themselves are among them
+static const double reach = 2.0;   // the plane is -reach <= x, w <= reach
+static const double a = 1.0;       // a_ii, 1/kg
+
+typedef enum measure_id { FISCHER_BURMEISTER, NATURAL_RESIDUAL, ENERGY, MEASURES } measure_id;
+static const char *const measure_name[MEASURES] = {"fischer_burmeister", "natural_residual", "energy"};
+
+typedef struct row_kind {
+    const char *name, *words;
+    double lower, upper;
+} row_kind;
+static const row_kind kinds[] = {{"contact", "contact, 0 <= x", 0.0, INFINITY},
+                                 {"friction", "friction, -1 <= x <= 1", -1.0, 1.0}};
+#define KINDS (sizeof kinds / sizeof *kinds)
+
+/* Steps of the grid are powers of two: every coordinate is exact. */
+static double coordinate(int i)
+{
+    return reach * (2.0 * i / (POINTS - 1) - 1.0);
+}
+
+static double measure(const row_kind *kind, measure_id id, double x, double w)
+{
+    ss_gauge_part part = ss_paper_row(a, kind->lower, kind->upper, x, w);
+    return id == ENERGY             ? part.energy
+           : id == NATURAL_RESIDUAL ? part.natural_residual
+                                    : part.fischer_burmeister;
+}
+
+/* x obeys its bounds, and w is zero or pushes against the bound that x is at. */
+static bool is_solution(const row_kind *kind, double x, double w)
+{
+    if (x < kind->lower || x > kind->upper) return false;
+    return w == 0.0 || (x == kind->lower && w > 0.0) || (x == kind->upper && w < 0.0);
+}
+
+typedef struct plane {
+    double value[POINTS * POINTS]; /* w by w, x fastest */
+} plane;
+
+static void fill(const row_kind *kind, measure_id id, plane *on)
+{
+    for (int j = 0; j < POINTS; j++) {
+        for (int i = 0; i < POINTS; i++)
+            on->value[j * POINTS + i] = measure(kind, id, coordinate(i), coordinate(j));
+    }
+}
+
+/* ---- the claims ---------------------------------------------------------------------------------- */
+
+/* How many points of the grid have a wrong zero: an error on the solution line, or none beside it. */
+static int wrong_zeros(const row_kind *kind, const plane *on)
+{
+    int count = 0;
+    for (int j = 0; j < POINTS; j++) {
+        for (int i = 0; i < POINTS; i++) {
+            bool zero = on->value[j * POINTS + i] == 0.0;
+            count += zero != is_solution(kind, coordinate(i), coordinate(j));
+        }
+    }
+    return count;
+}
+
+/* Second differences along lines of slope a, divided by the square of the step: smallest and largest. */
+static void curvature(const plane *on, double range[2])
+{
+    double step = coordinate(1) - coordinate(0);
+    range[0] = INFINITY;
+    range[1] = -INFINITY;
+    for (int j = 1; j + 1 < POINTS; j++) {
+        for (int i = 1; i + 1 < POINTS; i++) {
+            const double *at = &on->value[j * POINTS + i];
+            double second = (at[POINTS + 1] - 2.0 * at[0] + at[-POINTS - 1]) / (step * step);
+            range[0] = fmin(range[0], second);
+            range[1] = fmax(range[1], second);
+        }
+    }
+}
+
+static void claim(const row_kind *kind, measure_id id, const plane *on, ss_paper_report *report)
+{
+    static const char *const zero_names[KINDS][MEASURES] = {
+        {"contact, Fischer-Burmeister: wrong zeros", "contact, natural residual: wrong zeros",
+         "contact, energy error: wrong zeros"},
+        {"friction, Fischer-Burmeister: wrong zeros", "friction, natural residual: wrong zeros",
+         "friction, energy error: wrong zeros"}};
+    static const char *const bend_names[KINDS] = {"contact, energy error: second difference",
+                                                  "friction, energy error: second difference"};
+    size_t k = (size_t)(kind - kinds);
+    int wrong = wrong_zeros(kind, on);
+    ss_paper_claim(report, zero_names[k][id], "points", wrong, wrong == 0,
+                   "zero on the solution line and nowhere else, bit for bit");
+    if (id != ENERGY) return;
+    double range[2];
+    curvature(on, range);
+    ss_paper_claim(report, bend_names[k], "1/kg", range[1], range[0] == a && range[1] == a,
+                   "along every line of slope a_ii it is a_ii everywhere: the error is quadratic there");
+}
+
+/* ---- figures ------------------------------------------------------------------------------------- */
+
+/* Light to dark blue. */
+static const char *level_colour(int level, char text[8])
+{
+    double t = (double)level / (LEVELS - 1);
+    snprintf(text, 8, "#%02x%02x%02x", (int)(158 - 150 * t), (int)(202 - 154 * t), (int)(225 - 118 * t));
+    return text;
+}
+
+/* Energies are spaced so that the lines are as far apart as those of the other measures along slope a. */
+static double level_value(measure_id id, int level)
+{
+    double distance = 0.25 * (level + 1);
+    return id == ENERGY ? 0.5 * a * distance * distance : distance;
+}
+
+static void draw_solution(ss_plot *plot, const row_kind *kind)
+{
+    const ss_plot_pen pen = {"#d62728", 3.0, false};
+    const double upper = fmin(kind->upper, reach);
+    const double line[4][2] = {{kind->lower, reach}, {kind->lower, 0.0}, {upper, 0.0}, {upper, -reach}};
+    ss_plot_line(plot, pen, line, isinf(kind->upper) ? 3 : 4);
+    ss_plot_legend(plot, pen, "0: solutions");
+}
+
+static void draw(const row_kind *kind, measure_id id, const plane *on, ss_text *svg)
+{
+    static const char *const titles[MEASURES] = {"Fischer-Burmeister error", "natural residual",
+                                                 "energy error"};
+    char title[80];
+    ss_plot plot = {
+        .svg = svg, .x = {"impulse x", -reach, reach, 0.5}, .y = {"velocity w", -reach, reach, 0.5}};
+    snprintf(title, sizeof title, "%s: %s", titles[id], kind->words);
+    ss_plot_begin(&plot, title);
+    for (int level = 0; level < LEVELS; level++) {
+        char colour[8], words[40];
+        ss_plot_pen pen = {level_colour(level, colour), 1.6, false};
+        double value = level_value(id, level);
+        ss_plot_contour(&plot, pen, on->value, POINTS, POINTS, value);
+        snprintf(words, sizeof words, id == ENERGY ? "%.4g J" : "%.2f", value);
+        ss_plot_legend(&plot, pen, words);
+    }
+    draw_solution(&plot, kind);
+    if (id == ENERGY) {
+        const ss_plot_pen pen = {"#555555", 1.2, true};
+        const double slope[2][2] = {{-reach, -reach * a}, {reach, reach * a}};
+        ss_plot_line(&plot, pen, slope, 2);
+        ss_plot_legend(&plot, pen, "slope a_ii = 1");
+    }
+    ss_plot_end(&plot);
+}
+
+static bool write_figure(const row_kind *kind, measure_id id, const plane *on, ss_paper_report *report,
+                         ss_error *err)
+{
+    ss_text svg = {0};
+    char name[64];
+    if (!report->directory) return true;
+    snprintf(name, sizeof name, "isolines_%s_%s.svg", kind->name, measure_name[id]);
+    draw(kind, id, on, &svg);
+    bool good = ss_paper_write(report, name, &svg, err);
+    ss_text_free(&svg);
+    return good;
+}
+
+/* Every second point of the grid, all measures. */
+static bool write_grid(const row_kind *kind, ss_paper_report *report, ss_error *err)
+{
+    ss_text csv = {0};
+    char name[64];
+    if (!report->directory) return true;
+    snprintf(name, sizeof name, "isolines_%s.csv", kind->name);
+    ss_text_append(&csv, "x,w,fischer_burmeister,natural_residual,energy\n");
+    for (int j = 0; j < POINTS; j += 2) {
+        for (int i = 0; i < POINTS; i += 2) {
+            ss_text_appendf(&csv, "%.10g,%.10g", coordinate(i), coordinate(j));
+            for (int id = 0; id < MEASURES; id++)
+                ss_text_appendf(&csv, ",%.10g", measure(kind, (measure_id)id, coordinate(i), coordinate(j)));
+            ss_text_append(&csv, "\n");
+        }
+    }
+    bool good = ss_paper_write(report, name, &csv, err);
+    ss_text_free(&csv);
+    return good;
+}
+
+static bool run(ss_paper_report *report, ss_error *err)
+{
+    plane *on = ss_allocate(1, sizeof *on);
+    if (!on) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for a plane");
+    bool good = true;
+    for (size_t k = 0; k < KINDS; k++) {
+        for (int id = 0; good && id < MEASURES; id++) {
+            fill(&kinds[k], (measure_id)id, on);
+            claim(&kinds[k], (measure_id)id, on, report);
+            good = write_figure(&kinds[k], (measure_id)id, on, report, err);
+        }
+        good = good && write_grid(&kinds[k], report, err);
+    }
+    ss_release(on);
+    return good;
+}
+
+const ss_paper ss_paper_isolines = {
+    .id = "isolines",
+    .title = "isolines of three error measures over impulse and velocity",
+    .reference = "Enzenhoefer, Peiret, Teichmann, Kovecses 2019, Figs. 1, 2 and 4",
+    .about = "One row with a_ii = 1, as a contact and as friction, on a grid of 129 x 129 points over -2 <= "
+             "x, w <= 2. "
+             "With -o, six figures.",
+    .run = run,
+};

@@ -1,0 +1,54 @@
+/* A point mass on the ground: what the energy error says in cases that one can do by heart. */
+#include "cli/paper.h"
+
+#include <math.h>
+
+/* A mass in a contact is the row x >= 0, w >= 0, x w = 0 with a = 1/m. Powers of two, so that all is exact. */
+static const double mass = 2.0, speed = 0.5, impulse = 0.25;
+
+typedef struct point_case {
+    const char *name;
+    double lower, upper, x, w;
+    double expected; /* J */
+    const char *note;
+} point_case;
+
+static bool run(ss_paper_report *report, ss_error *err)
+{
+    (void)err;
+    const double a = 1.0 / mass, bound = 1.0;
+    const double approach = 0.5 * mass * speed * speed, pull = 0.5 * a * impulse * impulse;
+    const point_case cases[] = {
+        {"(a) leaves the ground: x = 0, w > 0", 0.0, INFINITY, 0.0, speed, 0.0, "a solution"},
+        {"(b) goes into the ground: x = 0, w < 0", 0.0, INFINITY, 0.0, -speed, approach,
+         "w^2/(2a): the kinetic energy of the approach"},
+        {"(c) is held by the ground: x < 0, w = 0", 0.0, INFINITY, -impulse, 0.0, pull,
+         "a x^2/2: the kinetic energy that the pulling impulse took away"},
+        {"(d) rests on the ground: x > 0, w = 0", 0.0, INFINITY, impulse, 0.0, 0.0, "a solution"},
+        {"slides, friction at its bound against it", -bound, bound, bound, -speed, 0.0, "a solution"},
+        {"slides, friction at its bound along with it", -bound, bound, bound, speed, approach,
+         "w^2/(2a), smaller than the way to the other bound, a (2u)^2/2"},
+        {"slides slowly without friction", -bound, bound, 0.0, speed / 8, approach / 64,
+         "w^2/(2a): an impulse within the bounds would stop it"},
+        {"slides fast without friction", -bound, bound, 0.0, 4 * speed, 0.5 * a * bound * bound,
+         "a u^2/2: no impulse within the bounds stops it; what is missing is the one at the bound"},
+        {"sticks by more friction than there is", -bound, bound, bound + impulse, 0.0, pull, "a (x - u)^2/2"},
+        {"sticks", -bound, bound, impulse, 0.0, 0.0, "a solution"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const point_case *c = &cases[i];
+        double ours = ss_paper_row(a, c->lower, c->upper, c->x, c->w).energy;
+        ss_paper_claim(report, c->name, "J", ours, ours == c->expected, c->note);
+    }
+    return true;
+}
+
+const ss_paper ss_paper_point_mass = {
+    .id = "point-mass",
+    .title = "energy error of a point mass on the ground",
+    .reference = "Enzenhoefer, Peiret, Teichmann, Kovecses 2019, Figs. 5 and 6",
+    .about = "A mass of 2 kg (ours; the paper has symbols) touches the ground. Normal cases (a) to (d), then "
+             "sliding with "
+             "friction bounds of 1 N s. Each value must be the one by hand, bit for bit.",
+    .run = run,
+};

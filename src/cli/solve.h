@@ -1,0 +1,107 @@
+/* cli/solve.h - the parts of `stickslip solve`. */
+#ifndef SS_CLI_SOLVE_H
+#define SS_CLI_SOLVE_H
+
+#include "cli/solver_set.h"
+#include "cli/source.h"
+#include "cli/table.h"
+
+#include <stdio.h>
+
+typedef struct ss_solve_options {
+    ss_common_options common;
+    const char *frame; /* path, number, range or "all"; NULL = all */
+    const char *formulation, *solver, *reference, *trace, *output;
+    ss_option_list set, with, plugins;
+    bool warm, json;
+    int problem; /* 0 = the only one, else 1 + ss_fclib_kind */
+    ss_run_options run;
+    ss_source_options source;
+} ss_solve_options;
+
+/* "creep<1e-3": a metric instead of a gauge. */
+typedef struct ss_metric_rule {
+    int metric; /* -1 = none */
+    double below;
+} ss_metric_rule;
+
+typedef struct ss_solving {
+    const ss_command *command;
+    const ss_solve_options *options;
+    const char *in;
+    ss_solver_set solvers;
+    const ss_solver *solver, *reference;
+    const ss_formulation *formulation;
+    void *solver_options, *formulation_options;
+    void *cone_options; /* of the formulation "cone", with the same step: for the reference */
+    ss_run_options run;
+    ss_metric_rule rule;
+    FILE *trace;
+    bool begun;          /* something has been printed, so the end must be, too */
+    const char *thing;   /* "frame" or "problem" */
+    const char *refusal; /* of the first one that the solver does not take */
+    ss_json json;        /* used with --json: the result, written as it comes about */
+    ss_table table;      /* otherwise */
+    ss_table details;    /* every metric of the first result: shown when it is the only one */
+    ss_tally tally;      /* losses, repairs, warnings over all frames */
+    ss_refused refused;
+    int count, count_of[SS_FAILED + 1]; /* solved, by status */
+    int iterations;                     /* of all */
+    double seconds;
+    double worst_map; /* largest natural map, and where */
+    char worst_place[256];
+} ss_solving;
+
+/* What came out for one frame or problem. */
+typedef struct ss_solved {
+    const char *place; /* "/simulation_000001/mbs_frame000003", "/fclib_local" */
+    int index;         /* of the frame; -1 for a problem of FCLIB */
+    const char *formulation;
+    const char *refusal; /* why the solver does not take it, else NULL */
+    ss_problem *problem;
+    double *x;
+    ss_answer *answer; /* NULL for a problem of FCLIB */
+    ss_solve_result result;
+    ss_metric_value *metrics;
+    double *contact_energy; /* J, energy error of each contact */
+    int contacts;
+    bool has_reference;
+    ss_solve_result reference; /* how the reference run went, without a history */
+} ss_solved;
+
+/* ---- before: solve_setup.c ----------------------------------------------------------------------- */
+
+/* Finds solver, formulation and options by name, and opens the trace. False with err: nothing to free but by
+ * ss_solving_free. */
+bool ss_solving_prepare(ss_solving *solving, ss_error *err);
+void ss_solving_free(ss_solving *solving);
+
+/* ---- one run: solve_run.c ------------------------------------------------------------------------ */
+
+/* Runs the solver from solved->x and judges the answer, which `frame` (NULL for FCLIB) makes physical. Fills the rest
+ * of `solved`. The stop rule may be a metric. */
+bool ss_solving_run(ss_solving *solving, const ss_frame *frame, ss_solved *solved, ss_error *err);
+void ss_solved_free(ss_solved *solved);
+
+/* ---- a file: solve_frames.c, solve_problem.c ----------------------------------------------------- */
+
+/* False with err when the run has to stop; what is wrong with one frame only is refused, and the run goes on. */
+bool ss_solve_frames(ss_solving *solving, ss_error *err);
+bool ss_solve_problem(ss_solving *solving, ss_error *err);
+
+/* A start from the answer of the frame before: contacts are found again by their bodies and places. False only when
+ * out of memory. */
+bool ss_warm_start(const ss_solving *solving, const ss_frame *frame, const ss_frame *before,
+                   const ss_answer *answer_before, const ss_problem *problem, double *x, ss_error *err);
+
+/* ---- after: solve_print.c ------------------------------------------------------------------------ */
+
+/* format: "bpmd" or "fclib" */
+void ss_solving_begin(ss_solving *solving, const char *format);
+/* Counts, prints and traces one result. */
+void ss_solving_tell(ss_solving *solving, const ss_solved *solved);
+void ss_solving_end(ss_solving *solving);
+/* 0, 1 when something was not solved to the stop rule, or that of what was refused. */
+int ss_solving_exit_code(const ss_solving *solving);
+
+#endif

@@ -1,0 +1,291 @@
+/* `stickslip solve`: results as a table, as JSON and as a trace. */
+#include "cli/solve.h"
+
+#include "base/number.h"
+
+#include <math.h>
+#include <string.h>
+
+static const ss_metric_value *metric(const ss_solved *solved, const char *name)
+{
+    return &solved->metrics[ss_metric_index(name)];
+}
+
+/* ---- JSON ---------------------------------------------------------------------------------------- */
+
+static void put_text(ss_json *json, const char *key, const char *value)
+{
+    ss_json_key(json, key);
+    ss_json_string(json, value);
+}
+
+static void put_known(ss_json *json, const char *key, double value)
+{
+    ss_json_key(json, key);
+    if (isnan(value))
+        ss_json_null(json);
+    else
+        ss_json_real(json, value);
+}
+
+static void put_index(ss_json *json, const char *key, int index)
+{
+    ss_json_key(json, key);
+    if (index < 0)
+        ss_json_null(json);
+    else
+        ss_json_integer(json, index);
+}
+
+static void put_metric(ss_json *json, const ss_metric_value *value)
+{
+    ss_json_begin_object(json);
+    put_known(json, "value", value->applies ? value->value : NAN);
+    put_index(json, "worst", value->worst_contact);
+    if (value->worst_constraint >= 0) put_index(json, "worst_constraint", value->worst_constraint);
+    if (!value->applies) put_text(json, "why", value->why);
+    ss_json_end_object(json);
+}
+
+static void put_gauges(ss_json *json, const char *key, const ss_solve_result *result)
+{
+    ss_json_key(json, key);
+    ss_json_begin_object(json);
+    for (int g = 0; g < SS_GAUGE_COUNT; g++) put_known(json, ss_gauge_name((ss_gauge)g), result->gauge[g]);
+    ss_json_end_object(json);
+}
+
+static void put_reference(ss_json *json, const ss_solving *s, const ss_solved *solved)
+{
+    ss_json_key(json, "reference");
+    ss_json_begin_object(json);
+    put_text(json, "solver", s->reference->name);
+    put_text(json, "formulation", "cone");
+    put_text(json, "status", ss_status_name(solved->reference.status));
+    put_index(json, "iterations", solved->reference.iterations);
+    put_known(json, "seconds", solved->reference.seconds);
+    put_gauges(json, "gauges", &solved->reference);
+    ss_json_end_object(json);
+}
+
+static void put_solved(ss_solving *s, const ss_solved *solved)
+{
+    ss_json *json = &s->json;
+    const ss_solve_result *result = &solved->result;
+    bool ran = !solved->refusal;
+    ss_json_begin_object(json);
+    put_text(json, "frame", solved->place);
+    put_index(json, "index", solved->index);
+    put_text(json, "formulation", solved->formulation);
+    put_text(json, "solver", s->solver->name);
+    put_text(json, "status", ss_status_name(result->status));
+    if (!ran) put_text(json, "why", solved->refusal);
+    ss_json_key(json, "unknowns"), ss_json_integer(json, solved->problem->size);
+    ss_json_key(json, "iterations"), ss_json_integer(json, result->iterations);
+    ss_json_key(json, "kept_iteration"), ss_json_integer(json, result->kept_iteration);
+    put_known(json, "seconds", result->seconds);
+    ss_json_key(json, "memory"), ss_json_integer(json, (long long)result->memory);
+    if (ran) put_gauges(json, "gauges", result);
+    ss_json_key(json, "metrics");
+    ss_json_begin_object(json);
+    for (int i = 0; i < ss_metric_count(); i++) {
+        ss_json_key(json, ss_metric_at(i)->name);
+        put_metric(json, &solved->metrics[i]);
+    }
+    ss_json_end_object(json);
+    if (solved->has_reference) put_reference(json, s, solved);
+    ss_json_end_object(json);
+}
+
+/* ---- the table ----------------------------------------------------------------------------------- */
+
+static void start_table(ss_table *table)
+{
+    static const char *const heads[] = {"frame",       "status",      "iterations",      "ms",   "energy [J]",
+                                        "natural_map", "creep [m/s]", "penetration [m]", "worst"};
+    *table = (ss_table){.columns = sizeof heads / sizeof *heads, .left = 2};
+    for (int i = 0; i < table->columns; i++) ss_table_add(table, "%s", heads[i]);
+}
+
+static void add_value(ss_table *table, const ss_metric_value *value)
+{
+    if (value->applies)
+        ss_table_add(table, "%.3g", value->value);
+    else
+        ss_table_add(table, "-");
+}
+
+static void add_worst(ss_table *table, const ss_metric_value *value)
+{
+    if (value->worst_contact >= 0)
+        ss_table_add(table, "contact %d", value->worst_contact);
+    else if (value->worst_constraint >= 0)
+        ss_table_add(table, "joint %d", value->worst_constraint);
+    else
+        ss_table_add(table, "-");
+}
+
+static void add_line(ss_table *table, const ss_solved *solved)
+{
+    ss_table_add(table, "%s", solved->place);
+    ss_table_add(table, "%s", ss_status_name(solved->result.status));
+    ss_table_add(table, "%d", solved->result.iterations);
+    ss_table_add(table, "%.3g", 1e3 * solved->result.seconds);
+    add_value(table, metric(solved, "energy"));
+    add_value(table, metric(solved, "natural_map"));
+    add_value(table, metric(solved, "creep"));
+    add_value(table, metric(solved, "penetration"));
+    add_worst(table, metric(solved, "energy"));
+}
+
+static void add_details(ss_table *table, const ss_solved *solved)
+{
+    *table = (ss_table){.columns = 4, .left = 4};
+    ss_table_add(table, "metric"), ss_table_add(table, "value"), ss_table_add(table, "unit"),
+        ss_table_add(table, "worst");
+    for (int i = 0; i < ss_metric_count(); i++) {
+        const ss_metric_value *value = &solved->metrics[i];
+        ss_table_add(table, "%s", ss_metric_at(i)->name);
+        add_value(table, value);
+        ss_table_add(table, "%s", ss_metric_at(i)->unit);
+        if (value->applies)
+            add_worst(table, value);
+        else
+            ss_table_add(table, "%s", value->why ? value->why : "");
+    }
+}
+
+/* ---- the trace ----------------------------------------------------------------------------------- */
+
+static void trace_number(FILE *file, double value)
+{
+    char text[SS_NUMBER_TEXT];
+    if (isnan(value))
+        fputc(',', file);
+    else
+        fprintf(file, ",%.*s", ss_number_write(value, text), text);
+}
+
+static void trace_head(FILE *file)
+{
+    fputs("frame,iteration,seconds", file);
+    for (int g = 0; g < SS_GAUGE_COUNT; g++) fprintf(file, ",%s", ss_gauge_name((ss_gauge)g));
+    fputc('\n', file);
+}
+
+static void trace(FILE *file, const ss_solved *solved)
+{
+    const ss_history *history = &solved->result.history;
+    for (int i = 0; i < history->count; i++) {
+        fprintf(file, "%s,%d", solved->place, i + 1);
+        trace_number(file, history->seconds[i]);
+        for (int g = 0; g < SS_GAUGE_COUNT; g++) trace_number(file, history->gauge[g][i]);
+        fputc('\n', file);
+    }
+}
+
+/* ---- all of it ----------------------------------------------------------------------------------- */
+
+void ss_solving_begin(ss_solving *s, const char *format)
+{
+    ss_json *json = &s->json;
+    s->begun = true;
+    s->thing = strcmp(format, "bpmd") == 0 ? "frame" : "problem";
+    if (s->trace) trace_head(s->trace);
+    if (!s->options->json) {
+        start_table(&s->table);
+        return;
+    }
+    json->text = &s->command->out->text;
+    ss_json_begin_object(json);
+    put_text(json, "file", s->in);
+    put_text(json, "format", format);
+    put_text(json, "solver", s->solver->name);
+    put_text(json, "stop", s->run.stop);
+    ss_json_key(json, "frames");
+    ss_json_begin_array(json);
+}
+
+static void count(ss_solving *s, const ss_solved *solved)
+{
+    const ss_metric_value *map = metric(solved, "natural_map");
+    s->count++;
+    s->count_of[solved->result.status]++;
+    s->iterations += solved->result.iterations;
+    s->seconds += solved->result.seconds;
+    if (!s->refusal) s->refusal = solved->refusal;
+    if (!map->applies || (s->worst_place[0] && !(map->value > s->worst_map))) return;
+    s->worst_map = map->value;
+    snprintf(s->worst_place, sizeof s->worst_place, "%s", solved->place);
+}
+
+void ss_solving_tell(ss_solving *s, const ss_solved *solved)
+{
+    count(s, solved);
+    if (s->trace) trace(s->trace, solved);
+    if (s->options->json)
+        put_solved(s, solved);
+    else
+        add_line(&s->table, solved);
+    if (!s->options->json && s->count == 1 && !solved->refusal) add_details(&s->details, solved);
+}
+
+static void append_count(ss_text *text, int count, const char *noun)
+{
+    ss_text_appendf(text, "%d %s%s", count, noun, count == 1 ? "" : "s");
+}
+
+static void print_summary(const ss_solving *s)
+{
+    ss_text *text = &s->command->out->text;
+    const char *separator = ": ";
+    ss_text_append(text, "\n");
+    append_count(text, s->count, s->thing);
+    for (int status = 0; status <= SS_FAILED; status++) {
+        if (!s->count_of[status]) continue;
+        ss_text_appendf(text, "%s%d %s", separator, s->count_of[status], ss_status_name((ss_status)status));
+        separator = ", ";
+    }
+    if (s->refused.list.count_of[SS_FINDING_FAULT])
+        ss_text_appendf(text, "; %zu more refused for their faults",
+                        s->refused.list.count_of[SS_FINDING_FAULT]);
+    ss_text_append(text, "; ");
+    append_count(text, s->iterations, "iteration");
+    ss_text_appendf(text, ", %.3g ms\n", 1e3 * s->seconds);
+    if (s->worst_place[0])
+        ss_text_appendf(text, "worst natural_map %.3g at %s\n", s->worst_map, s->worst_place);
+    if (s->refusal)
+        ss_text_appendf(text, "%s is not applicable: it %s; see stickslip solvers --table\n", s->solver->name,
+                        s->refusal);
+}
+
+void ss_solving_end(ss_solving *s)
+{
+    ss_out *out = s->command->out;
+    out->text.out_of_memory |= s->tally.out_of_memory || s->refused.list.out_of_memory;
+    if (!s->options->json) {
+        if (s->count > 0) ss_table_print(&s->table, out);
+        if (s->count == 1 && s->details.count) {
+            ss_text_append(&out->text, "\n");
+            ss_table_print(&s->details, out);
+        }
+        print_summary(s);
+        return;
+    }
+    ss_json_end_array(&s->json);
+    ss_refused_json(&s->json, &s->refused);
+    ss_tally_json(&s->json, "losses", &s->tally, SS_FINDING_LOSS);
+    ss_tally_json(&s->json, "repairs", &s->tally, SS_FINDING_REPAIR);
+    ss_tally_json(&s->json, "warnings", &s->tally, SS_FINDING_WARNING);
+    ss_json_end_object(&s->json);
+    ss_text_append(&out->text, "\n");
+}
+
+int ss_solving_exit_code(const ss_solving *s)
+{
+    int unsolved = s->count - s->count_of[SS_CONVERGED];
+    if (strcmp(s->run.stop, "none") == 0) // then the limits are the only end there is
+        unsolved -= s->count_of[SS_MAX_ITERATIONS] + s->count_of[SS_TIME_LIMIT];
+    if (s->refused.exit_code) return s->refused.exit_code;
+    return unsolved ? SS_EXIT_FOUND : SS_EXIT_DONE;
+}
