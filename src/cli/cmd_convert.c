@@ -120,7 +120,8 @@ static int convert(ss_conversion *c, ss_format format, ss_error *err)
     ss_tally_free(&c->tally);
     ss_findings_free(&c->refused.list);
     ss_text_free(&c->last_file);
-    return through ? c->refused.exit_code : ss_report(err);
+    if (!through) return ss_report(err);
+    return c->files == 0 ? SS_EXIT_INPUT : c->refused.exit_code;
 }
 
 static int run_convert(const ss_command *command)

@@ -86,6 +86,7 @@ static bool limit_memory(double megabytes)
 
 static int work_and_finish(const ss_guard *guard, int (*work)(const ss_command *), const ss_command *command)
 {
+    signal(SIGXFSZ, SIG_IGN); // a file over the size limit is a write that fails, after which we tidy up
     if (!limit_memory(guard->max_megabytes)) return SS_EXIT_RESOURCES;
     int code = work(command);
     if (stop_signal) die_of(stop_signal);

@@ -63,6 +63,14 @@ const char *ss_out_style(const ss_out *out, ss_style style)
 
 /* ---- text of strangers --------------------------------------------------------------------------- */
 
+/* U+200E, U+200F, U+202A to U+202E, U+2066 to U+2069 make text look like other text. */
+static bool turns_direction(const unsigned char *s)
+{
+    if (s[0] != 0xE2) return false;
+    return (s[1] == 0x80 && (s[2] == 0x8E || s[2] == 0x8F || (s[2] >= 0xAA && s[2] <= 0xAE))) ||
+           (s[1] == 0x81 && s[2] >= 0xA6 && s[2] <= 0xA9);
+}
+
 /* Bytes of the printable UTF-8 character at s; 0 for control characters and for what is not UTF-8. */
 static size_t printable_length(const unsigned char *s)
 {
@@ -74,7 +82,7 @@ static size_t printable_length(const unsigned char *s)
     for (size_t i = 1; i < length; i++)
         if ((s[i] & 0xC0) != 0x80) return 0;
     bool is_c1_control = s[0] == 0xC2 && s[1] < 0xA0;
-    return is_c1_control ? 0 : length;
+    return is_c1_control || turns_direction(s) ? 0 : length;
 }
 
 void ss_text_append_clean(ss_text *text, const char *foreign)

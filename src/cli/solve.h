@@ -46,7 +46,7 @@ typedef struct ss_solving {
     ss_tally tally;      /* losses, repairs, warnings over all frames */
     ss_refused refused;
     int count, count_of[SS_FAILED + 1]; /* solved, by status */
-    int iterations;                     /* of all */
+    long long iterations;               /* of all */
     double seconds;
     double worst_map; /* largest natural map, and where */
     char worst_place[256];

@@ -230,9 +230,9 @@ void ss_solving_tell(ss_solving *s, const ss_solved *solved)
     if (!s->options->json && s->count == 1 && !solved->refusal) add_details(&s->details, solved);
 }
 
-static void append_count(ss_text *text, int count, const char *noun)
+static void append_count(ss_text *text, long long count, const char *noun)
 {
-    ss_text_appendf(text, "%d %s%s", count, noun, count == 1 ? "" : "s");
+    ss_text_appendf(text, "%lld %s%s", count, noun, count == 1 ? "" : "s");
 }
 
 static void print_summary(const ss_solving *s)

@@ -122,6 +122,7 @@ bool ss_source_choose_problem(const ss_command *command, int wanted, ss_fclib_ki
     if (wanted > 0)
         return ss_fail(err, SS_ERROR_INPUT, "%s: there is no %s problem in it", path,
                        ss_fclib_kind_name((ss_fclib_kind)(wanted - 1)));
+    if (count == 0) return ss_fail(err, SS_ERROR_INPUT, "%s: there is no problem in it", path);
     return ss_fail(err, SS_ERROR_USAGE, "%s: %s holds %d problems; choose one with --problem",
                    command->verb->name, path, count);
 }

@@ -119,12 +119,16 @@ typedef struct ss_bpmd_label {
     int body;
 } ss_bpmd_label;
 
+/* How the tables of a frame are stored that are not square: one row per item, or one column. */
+typedef enum ss_bpmd_tables { SS_TABLES_UNKNOWN, SS_TABLES_STRAIGHT, SS_TABLES_TRANSPOSED } ss_bpmd_tables;
+
 typedef struct ss_bpmd_stored {
     ss_bpmd *file;
     int index; /* of the frame in the file */
     ss_bpmd_place place, bodies, constraints, contacts, settings;
     ss_bpmd_family family;
     bool old_rpisim; /* RPI-sim before `inertia`: lever arms in the body's frame, squares transposed */
+    ss_bpmd_tables tables;
     ss_frame *frame;
     int joints, rows;                      /* in the file, before disabled ones were dropped */
     int *joint_rows;                       /* rows of each joint in the file */

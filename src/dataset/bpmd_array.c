@@ -110,6 +110,7 @@ static orientation find_orientation(const ss_bpmd_shape *shape, const ss_h5_arra
     if (array->count == 0 || array->rank < 2 || array->extent[0] == 1 || array->extent[1] == 1)
         return IN_ORDER;
     if (n == width && fits(array, n, n) && shape->square_transposed) return COLUMNS;
+    if (n == columns && fits(array, n, width) && shape->square_transposed) return COLUMNS; // (3, 9) tensors
     if (fits(array, n * width / columns, columns)) return width == columns ? ROWS : IN_ORDER;
     if (fits(array, n, width)) return ROWS;
     if (fits(array, width, n) || fits(array, columns, n * width / columns)) return COLUMNS;

@@ -112,7 +112,39 @@ static uint64_t stored_items(const ss_bpmd_stored *stored, const ss_field *field
     return (uint64_t)ss_field_items(field, stored->frame);
 }
 
-static ss_bpmd_shape shape_of(const ss_bpmd_stored *stored, const ss_field *field)
+/* The first table of the frame that is not square tells how its writer stores tables. */
+static void ask_other_tables(ss_bpmd_stored *stored)
+{
+    stored->tables = SS_TABLES_STRAIGHT;
+    for (int f = 0; f < ss_field_count; f++) {
+        const ss_field *field = &ss_fields[f];
+        const ss_bpmd_place *place = ss_bpmd_place_of(stored, field);
+        const char *name = ss_bpmd_name_of(place, field, false, NULL);
+        uint64_t items = stored_items(stored, field), width = (uint64_t)field->width;
+        ss_h5_array array;
+        bool tells = field->width == field->file_columns && width > 1 && items > 1 && items != width;
+        if (!tells || !name || !ss_h5_read(&place->group, name, &array, NULL)) continue;
+        bool is_table = array.rank == 2 && array.count == items * width;
+        bool transposed = is_table && array.extent[0] == width;
+        bool straight = is_table && array.extent[0] == items;
+        ss_h5_array_free(&array);
+        if (transposed) stored->tables = SS_TABLES_TRANSPOSED;
+        if (transposed || straight) return;
+    }
+}
+
+/* A table of as many rows as columns does not tell its orientation. RPI-sim turned some tables and not others, so
+ * that those of other sizes tell nothing there. */
+static bool squares_are_transposed(ss_bpmd_stored *stored, uint64_t items, int width, int columns)
+{
+    if (stored->family == SS_FAMILY_RPISIM) return stored->old_rpisim;
+    if (ss_bpmd_is_exact(stored) || items < 2 || (items != (uint64_t)width && items != (uint64_t)columns))
+        return false;
+    if (stored->tables == SS_TABLES_UNKNOWN) ask_other_tables(stored);
+    return stored->tables == SS_TABLES_TRANSPOSED;
+}
+
+static ss_bpmd_shape shape_of(ss_bpmd_stored *stored, const ss_field *field)
 {
     static const char *const nouns[] = {[SS_PER_BODY] = "bodies",
                                         [SS_PER_CONSTRAINT] = "joints",
@@ -121,7 +153,8 @@ static ss_bpmd_shape shape_of(const ss_bpmd_stored *stored, const ss_field *fiel
     return (ss_bpmd_shape){.items = stored_items(stored, field),
                            .width = field->width,
                            .columns = field->file_columns,
-                           .square_transposed = stored->old_rpisim,
+                           .square_transposed = squares_are_transposed(stored, stored_items(stored, field),
+                                                                       field->width, field->file_columns),
                            .noun = nouns[field->per]};
 }
 
@@ -236,7 +269,10 @@ static bool read_friction(ss_bpmd_stored *stored, const ss_field *field, const c
     }
     uint64_t width = array.count / shape.items;
     bool usual = width >= 1 && width <= 3 && !ss_bpmd_is_exact(stored);
-    if (usual) shape.width = shape.columns = (int)width;
+    if (usual) {
+        shape.width = shape.columns = (int)width;
+        shape.square_transposed = squares_are_transposed(stored, shape.items, shape.width, shape.columns);
+    }
     ss_bpmd_turn turn;
     bool good = ss_bpmd_order(group, name, &shape, &array, &turn, err) && enable(stored, field, err);
     if (good) note_turn(stored, field, name, turn);

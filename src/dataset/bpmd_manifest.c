@@ -74,6 +74,7 @@ static bool read_manifest(ss_bpmd *file, int simulation, ss_manifest *manifest, 
                        file->simulation_count);
     ss_bpmd_place place;
     if (!find_manifest(file, simulation, &place, err)) return false;
+    ss_bpmd_tighten(&place, 0, 0); // a picture needs no more
     bool good = !place.exists || read_members(&place, manifest, err);
     ss_bpmd_leave(&place);
     return good;

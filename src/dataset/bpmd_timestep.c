@@ -7,6 +7,9 @@
 static const char *const step_names[] = {"timestep", "step_size", "h", "dt"};
 enum { STEP_NAMES = sizeof step_names / sizeof step_names[0] };
 
+/* Genuine gaps are one frame wide. A limit, so that a million frames without a step are not asked a million times. */
+enum { FARTHEST_NEIGHBOUR = 1000 };
+
 static const char *find_step(const ss_bpmd_place *place, int names)
 {
     for (int i = 0; i < names; i++)
@@ -75,7 +78,7 @@ static bool look_in_neighbours(ss_bpmd_stored *stored, double *h, bool *found, s
     ss_bpmd *file = stored->file;
     const ss_bpmd_simulation *s = &file->simulations[file->entries[stored->index].simulation];
     int first = s->first, end = s->first + s->count;
-    for (int distance = 1; distance < s->count; distance++) {
+    for (int distance = 1; distance < s->count && distance <= FARTHEST_NEIGHBOUR; distance++) {
         int before = stored->index - distance, after = stored->index + distance;
         if (before >= first && !look_in_other(file, before, h, found, err)) return false;
         if (!*found && after < end && !look_in_other(file, after, h, found, err)) return false;
@@ -100,6 +103,6 @@ bool ss_bpmd_timestep(ss_bpmd_stored *stored, double *h, ss_error *err)
     }
     return ss_fail(
         err, SS_ERROR_INPUT,
-        "%s: %s/timestep: is missing, in every other frame too; needs timestep, step_size, h or dt",
+        "%s: %s/timestep: is missing, in the frames around it too; needs timestep, step_size, h or dt",
         stored->file->name, stored->place.group.path);
 }

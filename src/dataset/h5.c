@@ -1,10 +1,12 @@
 #include "dataset/h5.h"
 
+#include <errno.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 /* ---- one lock, silent errors, no plug-ins ----------------------------------------------------------- */
 
@@ -75,9 +77,13 @@ static hid_t access_list(void)
 static bool check_regular(const char *file, ss_error *err)
 {
     struct stat status;
-    if (stat(file, &status) != 0) return ss_fail(err, SS_ERROR_INPUT, "%s: no such file", file);
+    if (stat(file, &status) != 0)
+        return ss_fail(err, SS_ERROR_INPUT, "%s: %s", file,
+                       errno == ENOENT ? "no such file" : strerror(errno));
     if (!S_ISREG(status.st_mode)) return ss_fail(err, SS_ERROR_INPUT, "%s: not a regular file", file);
     if (status.st_size == 0) return ss_fail(err, SS_ERROR_INPUT, "%s: the file is empty", file);
+    if (access(file, R_OK) != 0)
+        return ss_fail(err, SS_ERROR_INPUT, "%s: cannot be read: %s", file, strerror(errno));
     return true;
 }
 
@@ -421,23 +427,60 @@ static bool open_numeric(const ss_h5_group *group, const char *name, open_datase
            FAIL(group, name, "holds numbers in a format that is neither a standard integer nor IEEE");
 }
 
-/* HDF5 takes and clears a buffer of 1 MB whenever it has to convert, for however few numbers. */
-static hid_t small_transfer(const open_dataset *dataset)
+static bool read_as(const open_dataset *dataset, hid_t memory_type, hid_t transfer, void *to)
 {
-    if (dataset->count > 1 << 16 || H5Tequal(dataset->type, H5T_NATIVE_DOUBLE) > 0) return H5P_DEFAULT;
-    hid_t transfer = H5Pcreate(H5P_DATASET_XFER);
-    if (transfer < 0) return H5P_DEFAULT;
-    H5Pset_buffer(transfer, 16 * (size_t)dataset->count, NULL, NULL); // 16 bytes: the widest type we read
-    return transfer;
+    return H5Dread(dataset->id, memory_type, H5S_ALL, H5S_ALL, transfer, to) >= 0;
 }
 
+/* Integers go into the upper half of the room of the doubles, and are widened from there upwards in place. */
+static bool read_int32(const open_dataset *dataset, double *values)
+{
+    unsigned char *from = (unsigned char *)values + dataset->count * sizeof(int32_t);
+    if (!read_as(dataset, H5T_NATIVE_INT32, H5P_DEFAULT, from)) return false;
+    for (uint64_t i = 0; i < dataset->count; i++) {
+        int32_t value;
+        memcpy(&value, from + i * sizeof value, sizeof value);
+        values[i] = value;
+    }
+    return true;
+}
+
+static bool read_uint64(const open_dataset *dataset, double *values)
+{
+    if (!read_as(dataset, H5T_NATIVE_UINT64, H5P_DEFAULT, values)) return false;
+    for (uint64_t i = 0; i < dataset->count; i++) {
+        uint64_t value;
+        memcpy(&value, values + i, sizeof value);
+        values[i] = (double)value;
+    }
+    return true;
+}
+
+/* HDF5 takes and clears a buffer of 1 MB whenever it has to convert, for however few numbers. */
+static bool read_converted(const open_dataset *dataset, double *values)
+{
+    hid_t transfer = dataset->count > 1 << 16 ? -1 : H5Pcreate(H5P_DATASET_XFER);
+    if (transfer < 0) return read_as(dataset, H5T_NATIVE_DOUBLE, H5P_DEFAULT, values);
+    H5Pset_buffer(transfer, 16 * (size_t)dataset->count, NULL, NULL); // 16 bytes: the widest type we read
+    bool good = read_as(dataset, H5T_NATIVE_DOUBLE, transfer, values);
+    H5Pclose(transfer);
+    return good;
+}
+
+/* The types that all writers use are read as they are stored; only the rest is left to HDF5 to convert. */
 static bool read_numbers(const ss_h5_group *group, const char *name, const open_dataset *dataset,
                          double *values, ss_error *err)
 {
     if (dataset->count == 0) return true;
-    hid_t transfer = small_transfer(dataset);
-    bool good = H5Dread(dataset->id, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, transfer, values) >= 0;
-    if (transfer != H5P_DEFAULT) H5Pclose(transfer);
+    bool good;
+    if (H5Tequal(dataset->type, H5T_NATIVE_DOUBLE) > 0)
+        good = read_as(dataset, H5T_NATIVE_DOUBLE, H5P_DEFAULT, values);
+    else if (H5Tequal(dataset->type, H5T_NATIVE_INT32) > 0)
+        good = read_int32(dataset, values);
+    else if (H5Tequal(dataset->type, H5T_NATIVE_UINT64) > 0)
+        good = read_uint64(dataset, values);
+    else
+        good = read_converted(dataset, values);
     return good || FAIL(group, name, "its data cannot be read (damaged or cut off)");
 }
 

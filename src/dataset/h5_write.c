@@ -82,17 +82,12 @@ bool ss_h5_write_table(const ss_h5_group *group, const char *name, ss_h5_type ty
     return ss_h5_write(group, name, type, rank, (uint64_t[]){rows, columns}, values, err);
 }
 
+/* Never labelled as UTF-8, whatever the text: Octave's load gives up on the whole file when it meets that label. */
 static hid_t text_type(const char *text)
 {
     hid_t type = H5Tcopy(H5T_C_S1);
     H5Tset_size(type, strlen(text) + 1);
     H5Tset_strpad(type, H5T_STR_NULLTERM);
-    for (const char *c = text; *c; c++) {
-        if ((unsigned char)*c >= 0x80) {
-            H5Tset_cset(type, H5T_CSET_UTF8);
-            break;
-        }
-    }
     return type;
 }
 

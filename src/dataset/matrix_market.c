@@ -74,7 +74,9 @@ static bool write_all(int descriptor, const char *data, size_t length)
 /* A temporary file beside the target, renamed over it: who looks finds the old text or the new one. */
 static bool replace_file(const char *path, const char *temporary, const ss_text *text, ss_error *err)
 {
-    int descriptor = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    unlink(
+        temporary); // left behind by a killed process of the same number, or laid out for us by somebody else
+    int descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (descriptor < 0) return fail_system(path, err);
     bool good = write_all(descriptor, ss_text_get(text), text->length) && fsync(descriptor) == 0;
     good = close(descriptor) == 0 && good;

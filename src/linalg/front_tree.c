@@ -187,19 +187,17 @@ static bool make_groups(ss_front_tree *tree, const bool *active)
 {
     int n = tree->pattern->nodes;
     tree->border_count = 0;
-    tree->unknowns = 0;
     for (int number = 0; number < n; number++) {
-        int node = tree->order[number], size = ss_block_rows_size(tree->pattern, node);
+        int node = tree->order[number];
         tree->mark[number] = NONE;
         tree->next_pivot[node] = NONE;
         tree->group[number] = (struct group){.first_pivot = node,
                                              .last_pivot = node,
                                              .pivot_count = 1,
-                                             .pivots = size,
+                                             .pivots = ss_block_rows_size(tree->pattern, node),
                                              .first_child = NONE,
                                              .last_child = NONE,
                                              .next_sibling = NONE};
-        if (!active || active[node]) tree->unknowns += size;
     }
     for (int number = 0; number < n; number++) {
         if (active && !active[tree->order[number]]) continue;

@@ -24,7 +24,6 @@ typedef struct ss_front_tree {
     size_t factor_size;  /* numbers in all factors */
     size_t stack_size;   /* numbers waiting for their parents, at most */
     int largest_rows;    /* of a front */
-    int unknowns;        /* active ones */
     struct group *group; /* work, per node */
     int *mark, *next_pivot, *pivot_nodes, *visit;
     int *border;

@@ -20,15 +20,23 @@ static double clamp(double x, double lower, double upper)
     return fmin(fmax(x, lower), upper);
 }
 
+/* 1/2 a (x - P(x - w/a))^2. Without a mass, not even a borrowed one, nothing moves however large the impulse: what
+ * counts then is the work of an impulse that should not be there, which is endless where no bound stops it. */
+static double row_energy(double x, double w, double lower, double upper, double a)
+{
+    if (a > 0.0) {
+        double step = x - clamp(x - w / a, lower, upper);
+        return 0.5 * a * step * step;
+    }
+    return w > 0.0 ? w * fmax(x - lower, 0.0) : w < 0.0 ? -w * fmax(upper - x, 0.0) : 0.0;
+}
+
 static void add_row(double x, double w, double lower, double upper, double a, unsigned wanted,
                     ss_gauge_part *part)
 {
     double below = x - lower, above = upper - x;
     double up = fmax(w, 0.0), down = fmax(-w, 0.0); // w = w+ - w-
-    if (wanted & SS_WANT_ENERGY && a > 0.0) {
-        double step = x - clamp(x - w / a, lower, upper);
-        part->energy += 0.5 * a * step * step;
-    }
+    if (wanted & SS_WANT_ENERGY) part->energy += row_energy(x, w, lower, upper, a);
     if (lower == upper) up = down = 0.0; // a fixed unknown: any w is right
     if (wanted & SS_WANT_NATURAL_RESIDUAL) {
         part->natural_residual += fmax(fabs(fmin(above, down)), fabs(fmin(below, up)));

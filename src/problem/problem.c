@@ -143,16 +143,38 @@ void ss_problem_project(const ss_problem *problem, double *x)
 
 /* ---- w = A x + b ------------------------------------------------------------------------------------ */
 
-/* Through the velocities: one pass over the rows each way. */
+static void add_impulse(const double block[6], double impulse, double momentum[6])
+{
+    for (int k = 0; k < 6; k++) momentum[k] += impulse * block[k];
+}
+
+static double along(const double block[6], const double velocity[6])
+{
+    return block[0] * velocity[0] + block[1] * velocity[1] + block[2] * velocity[2] + block[3] * velocity[3] +
+           block[4] * velocity[4] + block[5] * velocity[5];
+}
+
+/* Through the bodies: momenta J' x, velocities M^-1 J' x, then J v. The mass is used once per body, not per row. */
 static void apply_bodies(const ss_problem *problem, const double *x, double (*v)[6], double *w)
 {
     const ss_bodies_form *form = problem->bodies;
     memset(v, 0, (size_t)form->bodies * sizeof *v);
     for (int i = 0; i < problem->size; i++) {
-        if (x[i] != 0.0) ss_bodies_push(form, i, x[i], v);
+        int a = form->pair[i][0], b = form->pair[i][1];
+        if (a >= 0) add_impulse(form->jacobian[i], x[i], v[a]);
+        if (b >= 0) add_impulse(form->jacobian[i] + 6, x[i], v[b]);
+    }
+    for (int body = 0; body < form->bodies; body++) {
+        double momentum[6];
+        memcpy(momentum, v[body], sizeof momentum);
+        ss_bodies_push_one(form, body, momentum, v[body]);
     }
     for (int i = 0; i < problem->size; i++) {
-        w[i] = problem->b[i] + ss_bodies_row(form, i, v) + form->compliance[i] * x[i];
+        int a = form->pair[i][0], b = form->pair[i][1];
+        double sum = problem->b[i] + form->compliance[i] * x[i];
+        if (a >= 0) sum += along(form->jacobian[i], v[a]);
+        if (b >= 0) sum += along(form->jacobian[i] + 6, v[b]);
+        w[i] = sum;
     }
 }
 

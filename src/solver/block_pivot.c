@@ -28,10 +28,10 @@ enum { PATIENCE = 10, MEMORY = 6, MAX_RESCUES = 10 };
 static const double stiff = 1e-3; // least proximal term of a rescue, next to the diagonal
 
 /* All next to 1 + max |x|: loads and diagonal are of size 1. */
-static const double wrong_by = 1e-12;  // less is rounding
-static const double settled = 1e-13;   // error of the laws at the end of the last pass
-static const double unfelt = 1e-14;    // w that compliance adds
-static const double acceptable = 1e-9; // the same when passes do not improve it any more
+static const double wrong_by = 1e-12; // less is rounding
+static const double settled = 1e-15;  // error of the laws at the end of the last pass
+static const double settled_coupled = 1e-13;
+static const double unfelt = 1e-14; // w that compliance adds
 
 typedef struct block_pivot_options {
     double compliance;
@@ -326,7 +326,7 @@ static bool crawls(pivoting *p, double error)
         p->milestone_error = error;
         p->milestone_pass = p->passes;
     }
-    return p->passes > p->milestone_pass + 3 * PATIENCE;
+    return p->passes > p->milestone_pass + (p->anderson ? 3 * PATIENCE : 2);
 }
 
 static void soften(pivoting *p)
@@ -344,13 +344,14 @@ typedef enum verdict { AGAIN, DONE, STUCK } verdict;
 static verdict end_pass(pivoting *p, int max_passes)
 {
     double error = true_error(p);
-    if (error <= settled * p->size) return DONE;
+    if (error <= (p->anderson ? settled_coupled : settled) * p->size) return DONE;
     p->passes++;
     if (p->face.shift > p->compliance) {
         soften(p);
         return AGAIN;
     }
-    if (crawls(p, error) || p->passes >= max_passes) return error <= acceptable * p->size ? DONE : STUCK;
+    if (crawls(p, error) || p->passes >= max_passes)
+        return ss_scaled_is_solved(error, p->size) ? DONE : STUCK;
     renew_centre(p);
     follow(p, error);
     p->best_error = fmin(p->best_error, error);

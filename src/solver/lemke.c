@@ -27,7 +27,6 @@ static const double good_pivot = 1e-7;      // smaller ones are looked at twice
 static const double slack = 1e-10;          // what may be negative by that is not worth a small pivot
 static const double tie = 1e-12;
 static const double lost = 1e-6;        // a basic variable this negative: the path was left
-static const double solved = 1e-10;     // error of the laws at the end, next to the largest z
 static const double redundancy = 1e-10; // compliance of free rows while pivoting: joints may be redundant
 
 typedef struct lemke_options {
@@ -249,7 +248,7 @@ static bool check_end(path *t)
         t->best_error = error;
         memcpy(t->best_z, t->z, (size_t)t->n * sizeof *t->z);
     }
-    return error <= solved * (1.0 + largest);
+    return ss_scaled_is_solved(error, 1.0 + largest);
 }
 
 /* The last word comes from a fresh factorisation, without compliance. */

@@ -285,6 +285,11 @@ static void keep_iterate(const struct ss_run_state *state, double *x, ss_solve_r
 {
     result->kept_iteration = state->iterations;
     if (state->keep == SS_GAUGE_NONE || isinf(state->best_value)) return;
+    // a method may leave something better than all it showed, such as the start it falls back to
+    double values[SS_GAUGE_COUNT];
+    ss_problem_apply(state->problem, x, state->scratch, state->w);
+    ss_gauge_measure(state->problem, &state->scale, x, state->w, 1u << state->keep, values);
+    if (values[state->keep] <= state->best_value) return;
     memcpy(x, state->best, (size_t)state->problem->size * sizeof *x);
     result->kept_iteration = state->best_iteration;
 }

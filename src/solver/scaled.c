@@ -3,24 +3,41 @@
 #include <math.h>
 #include <string.h>
 
+#include "problem/bodies_form.h"
+#include "problem/laws.h"
+
 static const double same_bound =
     1e-14; // relative: what rounding does to two bounds that were meant to be equal
 
 static bool take_memory(const ss_problem *problem, ss_arena *arena, ss_scaled *s)
 {
-    size_t n = (size_t)problem->size, nonzeros = (size_t)ss_sparse_nonzeros(problem->A) + n;
+    size_t n = (size_t)problem->size;
     s->A = (ss_sparse){.rows = problem->size, .cols = problem->size};
-    s->A.start = ss_arena_take(arena, n + 1, sizeof *s->A.start, "scaled matrix");
-    s->A.row = ss_arena_take(arena, nonzeros, sizeof *s->A.row, "scaled matrix");
-    s->A.value = ss_arena_take(arena, nonzeros, sizeof *s->A.value, "scaled matrix");
+    if (problem->A) {
+        size_t nonzeros = (size_t)ss_sparse_nonzeros(problem->A) + n;
+        s->A.start = ss_arena_take(arena, n + 1, sizeof *s->A.start, "scaled matrix");
+        s->A.row = ss_arena_take(arena, nonzeros, sizeof *s->A.row, "scaled matrix");
+        s->A.value = ss_arena_take(arena, nonzeros, sizeof *s->A.value, "scaled matrix");
+        if (!s->A.start || !s->A.row || !s->A.value) return false;
+    }
     s->b = ss_arena_take(arena, n, sizeof *s->b, "scaled load");
     s->lower = ss_arena_take(arena, n, sizeof *s->lower, "scaled bounds");
     s->upper = ss_arena_take(arena, n, sizeof *s->upper, "scaled bounds");
     s->factor = ss_arena_take(arena, n, sizeof *s->factor, "scaled friction");
     s->unit = ss_arena_take(arena, n, sizeof *s->unit, "units");
     s->load_unit = ss_arena_take(arena, n, sizeof *s->load_unit, "units");
-    return s->A.start && s->A.row && s->A.value && s->b && s->lower && s->upper && s->factor && s->unit &&
-           s->load_unit;
+    return s->b && s->lower && s->upper && s->factor && s->unit && s->load_unit;
+}
+
+static void share_in_cones(const ss_problem *problem, double *rho)
+{
+    for (int k = 0; k < problem->block_count; k++) {
+        const ss_block *block = &problem->blocks[k];
+        if (!ss_block_is_cone(block)) continue;
+        double shared = sqrt(fabs(ss_block_inverse_mass(block, problem->diagonal)));
+        for (int i = block->first; i < block->first + block->size && !(shared > 0.0); i++) shared = rho[i];
+        for (int i = block->first; i < block->first + block->size; i++) rho[i] = shared;
+    }
 }
 
 /* Row scales: sqrt(a_ii); where the diagonal is zero, what the partners of the row suggest. The sliding speed of
@@ -29,7 +46,7 @@ static void scale_rows(const ss_problem *problem, double *rho)
 {
     const ss_sparse *A = problem->A;
     for (int i = 0; i < problem->size; i++) rho[i] = sqrt(fabs(problem->diagonal[i]));
-    for (int j = 0; j < problem->size; j++) {
+    for (int j = 0; A && j < problem->size; j++) {
         double root = sqrt(fabs(problem->diagonal[j]));
         if (!(root > 0.0)) continue;
         for (int k = A->start[j]; k < A->start[j + 1]; k++) {
@@ -37,6 +54,7 @@ static void scale_rows(const ss_problem *problem, double *rho)
             if (problem->diagonal[i] == 0.0) rho[i] = fmax(rho[i], fabs(A->value[k]) / root);
         }
     }
+    share_in_cones(problem, rho);
 }
 
 /* The largest load; of bounds, when there is no load at all. */
@@ -98,7 +116,7 @@ bool ss_scaled_create(const ss_problem *problem, ss_arena *arena, ss_scaled *s)
     for (int i = 0; i < s->size; i++) {
         if (!(rho[i] > 0.0)) rho[i] = 1.0;
     }
-    scale_matrix(problem->A, rho, &s->A);
+    if (problem->A) scale_matrix(problem->A, rho, &s->A);
     for (int i = 0; i < s->size; i++) {
         s->b[i] = problem->b[i] / rho[i] / beta;
         s->unit[i] = beta / rho[i];
@@ -123,6 +141,30 @@ void ss_scaled_apply(const ss_scaled *s, const double *x, double *w)
 {
     memcpy(w, s->b, (size_t)s->size * sizeof *w);
     ss_sparse_apply(&s->A, x, 1.0, w);
+}
+
+size_t ss_scaled_scratch(const ss_scaled *s)
+{
+    return s->A.start ? 0 : 6 * (size_t)s->problem->bodies->bodies;
+}
+
+void ss_scaled_multiply(const ss_scaled *s, const double *v, double *scratch, double *product)
+{
+    if (s->A.start) {
+        memset(product, 0, (size_t)s->size * sizeof *product);
+        ss_sparse_apply(&s->A, v, 1.0, product);
+        return;
+    }
+    const ss_bodies_form *form = s->problem->bodies;
+    double(*velocity)[6] = (double(*)[6])scratch;
+    memset(velocity, 0, (size_t)form->bodies * sizeof *velocity);
+    for (int i = 0; i < s->size; i++) {
+        if (v[i] != 0.0) ss_bodies_push(form, i, v[i] * s->unit[i], velocity);
+    }
+    for (int i = 0; i < s->size; i++) {
+        double w = ss_bodies_row(form, i, velocity) + form->compliance[i] * v[i] * s->unit[i];
+        product[i] = w / s->load_unit[i];
+    }
 }
 
 void ss_scaled_bounds(const ss_scaled *s, const double *x, double *lower, double *upper)

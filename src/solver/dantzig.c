@@ -1,0 +1,536 @@
+/* Dantzig's and Cottle's principal pivoting: unknowns join one after the other, and those that joined before keep
+ * their laws all the way.
+ *
+ *     C: inside its bounds, w = 0.   N: at a bound (or not yet joined), x fixed.
+ *     joining k:  x_k moves with  dx_C = -A_CC^-1 A_Ck dx_k,  dw = A dx  until w_k = 0 or x_k meets its bound; whenever
+ *     another unknown meets a bound it goes from C to N, whenever a w of N vanishes from N to C.
+ *
+ * Free unknowns join first, then boxes, then those whose bounds follow a partner, with the bounds of that moment. So far
+ * it is the solver of the Open Dynamics Engine (passes = 1). The partners move again when the last ones join: further
+ * passes lead the bounds to where they follow their partners, as one more motion of the same kind. A_CC is kept as
+ * a dense Cholesky factor that gains and loses rows. Redundant contacts never enter C together, so that no compliance
+ * is needed; only those passes use a little, because bounds that follow an arbitrary one of many normals do not settle.
+ *
+ * Fails when the matrix is not positive semidefinite, or by rounding when it is badly conditioned; slow for thousands of
+ * unknowns. Cannot start from a guess.
+ *
+ * References: Cottle, Dantzig, Linear Algebra Appl. 1 (1968); Baraff, SIGGRAPH 1994; Smith, Open Dynamics Engine.
+ */
+#include <stickslip/solver.h>
+
+#include <math.h>
+#include <string.h>
+
+#include "linalg/dense.h"
+#include "solver/anderson.h"
+#include "solver/growing_cholesky.h"
+#include "solver/scaled.h"
+
+enum { MEMORY = 6, PATIENCE = 30 };
+
+/* Loads and diagonal are of size 1. */
+static const double dependent = 1e-12; // of the diagonal: what is left of a row that depends on others
+static const double still = 1e-12;     // rates next to the fastest: not moving
+static const double tie = 1e-13;
+static const double no_load = 1e-13; // w next to 1 + max |x|
+static const double settled = 1e-12; // error of the laws next to 1 + max |x|: end
+static const double unfelt = 1e-14;  // w that compliance adds
+static const double hopeless = 1e4;  // an error so many times the best: passes diverge
+
+typedef struct dantzig_options {
+    int passes;
+    double compliance;
+} dantzig_options;
+
+static const ss_option options_table[] = {
+    {.name = "passes",
+     .type = SS_OPTION_INT,
+     .offset = offsetof(dantzig_options, passes),
+     .default_value = "100",
+     .min = 1,
+     .max = 1000000,
+     .help =
+         "times that coupled bounds are brought to their partners at most; 1: the bounds of the moment when "
+         "they joined, as in ODE"},
+    {.name = "compliance",
+     .type = SS_OPTION_REAL,
+     .offset = offsetof(dantzig_options, compliance),
+     .default_value = "1e-6",
+     .min = 0,
+     .max = 1,
+     .help = "added to the diagonal, relative to it, when there is more than one pass for coupled bounds; "
+             "proximal "
+             "steps remove its effect"},
+    {0},
+};
+
+/* HELD: between its bounds with w = 0, but its row depends on those of C. */
+typedef enum place { WAITING, LOWER, UPPER, HELD, INSIDE } place;
+
+typedef struct pivoting {
+    ss_scaled s;
+    ss_run *run;
+    double *out; // x of the problem
+    ss_growing_cholesky factor;
+    int n;
+    unsigned char *place;
+    bool *refused; // could not enter C since C changed last
+    double *x, *w, *dx, *dw;
+    double *lower, *upper, *lower_rate, *upper_rate;
+    double *new_lower, *new_upper, *followed; // coupled bounds: where they go, and the x they follow
+    double eps;                               // compliance: w = (A + eps) x + b - eps centre
+    double *centre, *new_centre, *centre_rate, *load_rate;
+    double *column; // scratch, in the order of C
+    double *best;
+    double *dense, *spread; // A when it is filled, else NULL; scratch
+    double size;            // 1 + the largest |x| so far
+    int idle;               // exchanges without a motion, in a row
+    int64_t exchanges, max_exchanges;
+} pivoting;
+
+/* ---- C ---------------------------------------------------------------------------------------------- */
+
+static void c_changed(pivoting *p)
+{
+    memset(p->refused, 0, (size_t)p->n * sizeof *p->refused);
+}
+
+static bool enter(pivoting *p, int k)
+{
+    const ss_sparse *A = &p->s.A;
+    double *column = p->dw; // of A
+    memset(column, 0, (size_t)p->n * sizeof *column);
+    for (int e = A->start[k]; e < A->start[k + 1]; e++) column[A->row[e]] = A->value[e];
+    for (int c = 0; c < p->factor.size; c++) p->column[c] = column[p->factor.member[c]];
+    if (!ss_growing_cholesky_add(&p->factor, k, p->column, column[k], dependent)) return false;
+    p->place[k] = INSIDE;
+    p->w[k] = 0.0;
+    c_changed(p);
+    return true;
+}
+
+static void leave(pivoting *p, int k, place to)
+{
+    if (p->place[k] == INSIDE) {
+        ss_growing_cholesky_remove(&p->factor, k);
+        c_changed(p);
+    }
+    p->place[k] = (unsigned char)to;
+    p->x[k] = to == LOWER ? p->lower[k] : p->upper[k];
+}
+
+/* to += A_:j value */
+static void add_column(const pivoting *p, int j, double value, double *to)
+{
+    const ss_sparse *A = &p->s.A;
+    if (value == 0.0) return;
+    for (int e = A->start[j]; e < A->start[j + 1]; e++) to[A->row[e]] += A->value[e] * value;
+}
+
+/* to += A_:C column */
+static void add_c_columns(pivoting *p, double *to)
+{
+    const int *member = p->factor.member;
+    int size = p->factor.size;
+    if (p->dense && size > 0) {
+        memset(p->spread, 0, (size_t)p->n * sizeof *p->spread);
+        for (int c = 0; c < size; c++) p->spread[member[c]] = p->column[c];
+        ss_dense_apply(p->n, p->n, 1.0, p->dense, SS_AS_IS, p->spread, 1.0, to);
+    } else {
+        for (int c = 0; c < size; c++) add_column(p, member[c], p->column[c], to);
+    }
+}
+
+/* ---- motions ---------------------------------------------------------------------------------------- */
+
+/* dx of N is given, and what the load does by itself; C follows: dw = 0 there. Returns the fastest rate. */
+static double set_in_motion(pivoting *p)
+{
+    const int *member = p->factor.member;
+    double fastest = 0.0;
+    memcpy(p->dw, p->load_rate, (size_t)p->n * sizeof *p->dw);
+    for (int c = 0; c < p->factor.size; c++) p->dx[member[c]] = 0.0;
+    for (int i = 0; i < p->n; i++) add_column(p, i, p->dx[i], p->dw);
+    for (int c = 0; c < p->factor.size; c++) p->column[c] = -p->dw[member[c]];
+    ss_growing_cholesky_solve(&p->factor, p->column);
+    add_c_columns(p, p->dw);
+    for (int c = 0; c < p->factor.size; c++) p->dx[member[c]] = p->column[c];
+    for (int i = 0; i < p->n; i++) {
+        if (fabs(p->dx[i]) > fastest) fastest = fabs(p->dx[i]);
+    }
+    return fastest;
+}
+
+static void advance(pivoting *p, double step)
+{
+    for (int i = 0; i < p->n; i++) {
+        p->x[i] += step * p->dx[i];
+        if (fabs(p->x[i]) >= p->size) p->size = 1.0 + fabs(p->x[i]);
+        p->w[i] = p->place[i] == INSIDE ? 0.0 : p->w[i] + step * p->dw[i];
+    }
+    if (!p->s.coupled) return;
+    for (int i = 0; i < p->n; i++) {
+        p->lower[i] += step * p->lower_rate[i];
+        p->upper[i] += step * p->upper_rate[i];
+        p->centre[i] += step * p->centre_rate[i];
+    }
+}
+
+typedef enum event_kind { END, JOINED, MEETS_LOWER, MEETS_UPPER, VANISHES } event_kind;
+
+typedef struct event {
+    event_kind kind;
+    int unknown;
+    double step, rate;
+} event;
+
+/* Of events at the same time the fastest is the safest; the first unknown cannot cycle. */
+static void consider(const pivoting *p, event_kind kind, int unknown, double distance, double rate,
+                     event *first)
+{
+    double step = distance > 0.0 ? distance / rate : 0.0;
+    double same = tie * (1.0 + first->step);
+    bool first_of_all = p->idle > p->n;
+    if (step > first->step + same) return;
+    if (step >= first->step - same && (first_of_all || rate <= first->rate)) return;
+    *first = (event){kind, unknown, step, rate};
+}
+
+/* Bounds that x meets; they may move as well. */
+static void consider_bounds(const pivoting *p, int i, double slowest, event *first)
+{
+    double down = p->lower_rate[i] - p->dx[i], up = p->dx[i] - p->upper_rate[i];
+    if (down > slowest) consider(p, MEETS_LOWER, i, p->x[i] - p->lower[i], down, first);
+    if (up > slowest) consider(p, MEETS_UPPER, i, p->upper[i] - p->x[i], up, first);
+}
+
+/* w that vanishes in N, where there is room to enter C. */
+static void consider_load(const pivoting *p, int i, double slowest, event *first)
+{
+    bool room = p->lower[i] < p->upper[i] || p->lower_rate[i] < p->upper_rate[i];
+    double fall = p->place[i] == LOWER ? -p->dw[i] : p->dw[i];
+    if (room && !p->refused[i] && fall > slowest) consider(p, VANISHES, i, fabs(p->w[i]), fall, first);
+}
+
+static event first_event(const pivoting *p, double fastest, int joining, double limit)
+{
+    event first = {END, joining, limit, 0.0};
+    double slowest = still * fastest;
+    for (int i = 0; i < p->n; i++) {
+        if (i == joining || p->place[i] == WAITING) continue;
+        if (p->place[i] == LOWER || p->place[i] == UPPER) {
+            consider_load(p, i, slowest, &first);
+            continue;
+        }
+        consider_bounds(p, i, slowest, &first);
+        if (p->place[i] == HELD && !p->refused[i] && fabs(p->dw[i]) > slowest)
+            consider(p, VANISHES, i, 0.0, fabs(p->dw[i]), &first);
+    }
+    if (joining >= 0 && p->w[joining] * p->dw[joining] < 0.0 && fabs(p->dw[joining]) > dependent * fastest)
+        consider(p, JOINED, joining, fabs(p->w[joining]), fabs(p->dw[joining]), &first);
+    return first;
+}
+
+static void exchange(pivoting *p, event what)
+{
+    int i = what.unknown;
+    if (what.kind == MEETS_LOWER) leave(p, i, LOWER);
+    if (what.kind == MEETS_UPPER) leave(p, i, UPPER);
+    if (what.kind != VANISHES) return;
+    p->w[i] = 0.0;
+    p->refused[i] = !enter(p, i);
+}
+
+/* One exchange is one iteration. */
+static bool go_on(pivoting *p, double step)
+{
+    p->idle = step > 0.0 ? 0 : p->idle + 1;
+    if (++p->exchanges > p->max_exchanges) return false;
+    if (ss_run_measures(p->run)) ss_scaled_restore(&p->s, p->x, p->out);
+    return ss_run_iteration(p->run, p->out, NULL);
+}
+
+/* ---- joining ---------------------------------------------------------------------------------------- */
+
+/* Where k is right without a motion: true. */
+static bool fits(pivoting *p, int k)
+{
+    bool low = p->x[k] <= p->lower[k], high = p->x[k] >= p->upper[k];
+    bool none = fabs(p->w[k]) <= no_load * p->size;
+    if (low && (high || none || p->w[k] > 0.0)) {
+        p->place[k] = LOWER;
+    } else if (high && (none || p->w[k] < 0.0)) {
+        p->place[k] = UPPER;
+    } else if (none) {
+        if (!enter(p, k)) p->place[k] = HELD;
+    } else {
+        return false;
+    }
+    return true;
+}
+
+/* False when the run ends here. */
+static bool join(pivoting *p, int k)
+{
+    p->place[k] = WAITING;
+    while (!fits(p, k)) {
+        double way = p->w[k] < 0.0 ? 1.0 : -1.0;
+        memset(p->dx, 0, (size_t)p->n * sizeof *p->dx);
+        p->dx[k] = way;
+        double fastest = set_in_motion(p);
+        event next = first_event(p, fastest, k, way > 0.0 ? p->upper[k] - p->x[k] : p->x[k] - p->lower[k]);
+        if (isinf(next.step)) { // no force can change w_k: an equation that contradicts others
+            p->place[k] = HELD;
+            return true;
+        }
+        advance(p, next.step);
+        if (next.kind == END) p->x[k] = way > 0.0 ? p->upper[k] : p->lower[k];
+        if (next.kind == JOINED) p->w[k] = 0.0;
+        exchange(p, next);
+        if (!go_on(p, next.step)) return false;
+    }
+    return true;
+}
+
+/* ---- coupled bounds --------------------------------------------------------------------------------- */
+
+/* Rates that bring bounds and centre to their new places at time 1; N is carried along. Returns whether anything
+ * moves. */
+static bool set_rates(pivoting *p)
+{
+    bool moves = false;
+    for (int i = 0; i < p->n; i++) {
+        p->lower_rate[i] = p->s.problem->partner[i] < 0 ? 0.0 : p->new_lower[i] - p->lower[i];
+        p->upper_rate[i] = p->s.problem->partner[i] < 0 ? 0.0 : p->new_upper[i] - p->upper[i];
+        p->dx[i] = p->place[i] == LOWER ? p->lower_rate[i] : p->place[i] == UPPER ? p->upper_rate[i] : 0.0;
+        p->centre_rate[i] = p->new_centre[i] - p->centre[i];
+        p->load_rate[i] = -p->eps * p->centre_rate[i];
+        moves = moves || p->lower_rate[i] != 0.0 || p->upper_rate[i] != 0.0 || p->load_rate[i] != 0.0;
+    }
+    return moves;
+}
+
+static void arrive(pivoting *p)
+{
+    memcpy(p->centre, p->new_centre, (size_t)p->n * sizeof *p->centre);
+    for (int i = 0; i < p->n; i++) {
+        if (p->s.problem->partner[i] < 0) continue;
+        p->lower[i] = p->new_lower[i];
+        p->upper[i] = p->new_upper[i];
+        if (p->place[i] == LOWER) p->x[i] = p->lower[i];
+        if (p->place[i] == UPPER) p->x[i] = p->upper[i];
+    }
+}
+
+/* A bound that opens from zero width is left on the side the load pushes to. */
+static void choose_sides(pivoting *p)
+{
+    for (int i = 0; i < p->n; i++) {
+        if (p->s.problem->partner[i] < 0 || p->lower[i] < p->upper[i] || p->place[i] == INSIDE) continue;
+        p->place[i] = p->w[i] > 0.0 ? LOWER : UPPER;
+    }
+}
+
+static bool move_bounds(pivoting *p)
+{
+    bool goes_on = true;
+    choose_sides(p);
+    while (goes_on && set_rates(p)) {
+        event next = first_event(p, fmax(set_in_motion(p), 1.0), -1, 1.0);
+        advance(p, next.step);
+        if (next.kind == END)
+            arrive(p);
+        else
+            exchange(p, next);
+        goes_on = go_on(p, next.step);
+    }
+    double *rates[] = {p->lower_rate, p->upper_rate, p->centre_rate, p->load_rate};
+    for (size_t r = 0; r < sizeof rates / sizeof *rates; r++)
+        memset(rates[r], 0, (size_t)p->n * sizeof *rates[r]);
+    return goes_on;
+}
+
+/* ---- all of it -------------------------------------------------------------------------------------- */
+
+static void renew_load(pivoting *p)
+{
+    ss_scaled_apply(&p->s, p->x, p->w);
+    for (int i = 0; i < p->n; i++) p->w[i] -= p->eps * p->centre[i];
+}
+
+/* Solves for C once more if rounding has added up. Not otherwise: where A is all but singular, each time would move x
+ * by the rounding error of w, divided by eps. */
+static void refine(pivoting *p)
+{
+    const int *member = p->factor.member;
+    double worst = 0.0;
+    renew_load(p);
+    for (int c = 0; c < p->factor.size; c++) {
+        p->column[c] = -p->w[member[c]];
+        worst = fmax(worst, fabs(p->column[c]));
+    }
+    if (worst <= no_load * p->size) return;
+    ss_growing_cholesky_solve(&p->factor, p->column);
+    for (int c = 0; c < p->factor.size; c++) {
+        int i = member[c];
+        p->x[i] = fmin(fmax(p->x[i] + p->column[c], p->lower[i]), p->upper[i]);
+    }
+    renew_load(p);
+}
+
+static bool is_free(const pivoting *p, int i)
+{
+    return isinf(p->s.lower[i]) && isinf(p->s.upper[i]) && p->s.problem->partner[i] < 0;
+}
+
+/* Free ones, boxes, and those with coupled bounds. */
+static bool join_all(pivoting *p)
+{
+    for (int round = 0; round < 3; round++) {
+        if (round == 2) ss_scaled_bounds(&p->s, p->x, p->lower, p->upper);
+        for (int k = 0; k < p->n; k++) {
+            int turn = p->s.problem->partner[k] >= 0 ? 2 : is_free(p, k) ? 0 : 1;
+            if (turn != round) continue;
+            if (turn == 2) p->x[k] = fmin(fmax(p->x[k], p->lower[k]), p->upper[k]);
+            if (!join(p, k)) return false;
+        }
+    }
+    return true;
+}
+
+/* What rounding has left on the wrong side joins again. */
+static bool repair(pivoting *p)
+{
+    for (int k = 0; k < p->n; k++) {
+        if (p->place[k] == INSIDE || p->lower[k] == p->upper[k]) continue;
+        double much = settled * p->size;
+        bool wrong = p->place[k] == LOWER ? p->w[k] < -much : p->place[k] == UPPER && p->w[k] > much;
+        if (wrong && !join(p, k)) return false;
+    }
+    return true;
+}
+
+/* Error with the bounds where x puts them, without compliance. */
+static double true_error(pivoting *p)
+{
+    ss_scaled_bounds(&p->s, p->x, p->new_lower, p->new_upper);
+    for (int i = 0; i < p->n; i++) p->dw[i] = p->w[i] - p->eps * (p->x[i] - p->centre[i]);
+    return ss_scaled_error(p->n, p->new_lower, p->new_upper, p->x, p->dw);
+}
+
+/* Bounds and centre of the next pass. The centre moves only when the compliance is felt: where A is singular each
+ * move adds what rounding left over, divided by eps. */
+static void aim(pivoting *p, ss_anderson *anderson)
+{
+    size_t bytes = (size_t)p->n * sizeof *p->x;
+    double felt = 0.0;
+    for (int i = 0; i < p->n; i++) felt = fmax(felt, p->eps * fabs(p->x[i] - p->centre[i]));
+    memcpy(p->new_centre, felt > unfelt * p->size ? p->x : p->centre, bytes);
+    memcpy(p->dx, p->x, bytes);
+    ss_anderson_next(anderson, p->followed, p->dx);
+    memcpy(p->followed, p->dx, bytes);
+    ss_scaled_bounds(&p->s, p->followed, p->new_lower, p->new_upper);
+}
+
+/* ODE's answer first, then passes until the bounds follow their partners. What is to be returned is in `best`. */
+static ss_status iterate(pivoting *p, int passes, ss_anderson *anderson)
+{
+    double best = INFINITY;
+    int best_pass = 0;
+    bool goes_on = join_all(p);
+    memcpy(p->followed, p->x, (size_t)p->n * sizeof *p->x);
+    for (int pass = 1; goes_on; pass++) {
+        refine(p);
+        goes_on = repair(p);
+        double error = true_error(p);
+        if (error < best) memcpy(p->best, p->x, (size_t)p->n * sizeof *p->x);
+        if (error <= settled * p->size) return SS_CONVERGED;
+        if (error < 0.9 * best) best_pass = pass;
+        bool last = pass == passes || pass > best_pass + PATIENCE || !anderson || error > hopeless * best;
+        best = fmin(best, error);
+        if (last) return ss_scaled_is_solved(best, p->size) ? SS_CONVERGED : SS_STALLED;
+        if (error > 2.0 * best) ss_anderson_forget(anderson);
+        aim(p, anderson);
+        goes_on = goes_on && move_bounds(p);
+    }
+    memcpy(p->best, p->x, (size_t)p->n * sizeof *p->x);
+    return p->exchanges > p->max_exchanges ? SS_STALLED : ss_run_status(p->run);
+}
+
+static bool take_memory(pivoting *p, ss_arena *arena)
+{
+    size_t n = (size_t)p->n;
+    double **vectors[] = {&p->x,         &p->w,          &p->dx,         &p->dw,         &p->lower,
+                          &p->upper,     &p->lower_rate, &p->upper_rate, &p->new_lower,  &p->new_upper,
+                          &p->followed,  &p->column,     &p->centre,     &p->new_centre, &p->centre_rate,
+                          &p->load_rate, &p->best,       &p->spread};
+    for (size_t v = 0; v < sizeof vectors / sizeof *vectors; v++) {
+        *vectors[v] = ss_arena_take(arena, n, sizeof **vectors[v], "dantzig vectors");
+        if (!*vectors[v]) return false;
+    }
+    p->place = ss_arena_take(arena, n, sizeof *p->place, "places");
+    p->refused = ss_arena_take(arena, n, sizeof *p->refused, "refused");
+    return p->place && p->refused && ss_growing_cholesky_create(p->n, arena, &p->factor);
+}
+
+/* x = 0, or the bound next to it. */
+static void start(pivoting *p)
+{
+    memcpy(p->lower, p->s.lower, (size_t)p->n * sizeof *p->lower);
+    memcpy(p->upper, p->s.upper, (size_t)p->n * sizeof *p->upper);
+    p->size = 1.0;
+    for (int i = 0; i < p->n; i++) {
+        p->x[i] = fmin(fmax(0.0, p->lower[i]), p->upper[i]);
+        p->size = fmax(p->size, 1.0 + fabs(p->x[i]));
+    }
+    for (int j = 0; j < p->n && p->eps > 0.0; j++) {
+        for (int e = p->s.A.start[j]; e < p->s.A.start[j + 1]; e++) {
+            if (p->s.A.row[e] == j) p->s.A.value[e] += p->eps;
+        }
+    }
+    renew_load(p);
+}
+
+/* BLAS is faster from here on. */
+static bool make_dense(pivoting *p, ss_arena *arena)
+{
+    const ss_sparse *A = &p->s.A;
+    double n = p->n;
+    if (ss_sparse_nonzeros(A) < 0.2 * n * n) return true;
+    p->dense = ss_arena_take(arena, (size_t)p->n * (size_t)p->n, sizeof *p->dense, "dense matrix");
+    if (!p->dense) return false;
+    for (int j = 0; j < p->n; j++) {
+        double *column = p->dense + (size_t)j * (size_t)p->n; // a row as well: A is symmetric
+        for (int e = A->start[j]; e < A->start[j + 1]; e++) column[A->row[e]] = A->value[e];
+    }
+    return true;
+}
+
+static ss_status solve(const ss_problem *problem, const void *options, ss_run *run, double *x)
+{
+    const dantzig_options *set = options;
+    pivoting p = {
+        .run = run, .out = x, .n = problem->size, .max_exchanges = 50 * (int64_t)problem->size + 1000};
+    if (!ss_scaled_create(problem, run->arena, &p.s) || !take_memory(&p, run->arena)) return SS_FAILED;
+    ss_anderson *anderson = p.s.coupled ? ss_anderson_create(p.n, MEMORY, run->arena) : NULL;
+    if (p.s.coupled && !anderson) return SS_FAILED;
+    if (p.s.coupled && set->passes > 1) p.eps = set->compliance;
+    start(&p);
+    if (!make_dense(&p, run->arena)) return SS_FAILED;
+    ss_status status = iterate(&p, set->passes, anderson);
+    ss_scaled_restore(&p.s, p.best, x);
+    return status;
+}
+
+const ss_solver ss_solver_dantzig = {
+    .abi = SS_ABI,
+    .name = "dantzig",
+    .summary = "Dantzig's and Cottle's principal pivoting, one unknown after the other, as in ODE",
+    .reference = "Cottle, Dantzig 1968; Baraff 1994",
+    .weakness = "dense: slow for thousands of unknowns; no warm start; coupled bounds need not settle",
+    .laws = SS_LAW_FREE | SS_LAW_BOX | SS_LAW_COUPLED,
+    .traits = SS_NEEDS_SYMMETRIC | SS_EXACT,
+    .options = options_table,
+    .options_size = sizeof(dantzig_options),
+    .solve = solve,
+};

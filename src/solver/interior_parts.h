@@ -1,0 +1,68 @@
+/* solver/interior_parts.h - the inequalities of a problem as Lorentz cones, for the interior point method.
+ *
+ * Every bound and every friction disc is one part: with s_0 = slope r_head - offset and s_1 = r_tail,
+ *
+ *     s in L,  z in L,  s . z = 0       u_head = sum over its parts of slope (z_0 - |z_1|),  u_tail = z_1
+ *
+ * (slope = mu for a disc, +-1 for a bound, which has no tail). The term |z_1| = |u_T| is De Saxce's; under the
+ * convex law it is absent. A rolling contact has two parts with one head. Unknowns that cannot move (l = u,
+ * tangents without friction) are fixed; those under infinite friction are free.
+ */
+#ifndef SS_SOLVER_INTERIOR_PARTS_H
+#define SS_SOLVER_INTERIOR_PARTS_H
+
+#include "solver/newton_lorentz.h"
+#include "solver/newton_system.h"
+
+typedef struct ss_part {
+    int node;       /* of the space */
+    int head, tail; /* numbers; the tail is in one piece */
+    int size;       /* 1 + length of the tail */
+    double slope, offset;
+    double saxce; /* 1, or 0 for bounds and under the convex law */
+    double s[SS_LORENTZ_MAX], z[SS_LORENTZ_MAX];
+    double ds[SS_LORENTZ_MAX], dz[SS_LORENTZ_MAX];
+    ss_lorentz_scaling scaling;
+} ss_part;
+
+typedef struct ss_parts {
+    const ss_newton_space *space;
+    ss_part *part;
+    int count;
+    bool *is_fixed; /* per number */
+    int *first;     /* per node, and one more: its parts */
+} ss_parts;
+
+/* False when out of memory. */
+bool ss_parts_create(const ss_newton_space *space, ss_arena *arena, ss_parts *parts);
+/* A starting point inside, `size` from all boundaries where there is room. */
+void ss_parts_start(ss_parts *parts, double size, double *r);
+/* s from r. */
+void ss_parts_slacks(ss_parts *parts, const double *r);
+/* Mean of s . z after a step of length t. */
+double ss_parts_mean(const ss_parts *parts, double t);
+/* rest = u - N(z): what is missing in the velocities. */
+void ss_parts_missing(const ss_parts *parts, const double *u, double *rest);
+/* Scalings and the blocks of the Newton system. A part that has its unknowns to itself: F = 1, B = G N'^-1,
+ * R = T^-1 G. Parts that share a head: F = sum of N' G^-2 T, B = R = 1. Fixed unknowns: F = 1, B = 0, free ones:
+ * F = 0, B = 1. False when a point has left the interior. */
+bool ss_parts_linearize(ss_parts *parts, ss_newton_system *system);
+
+/* What complementarity asks of y + G dz = h: h = lambda^-1 o (target e - lambda o lambda - cross (G^-1 ds) o (G dz)),
+ * ds and dz being those of the last direction. */
+typedef struct ss_centring {
+    double target, cross;
+} ss_centring;
+/* The right-hand side that goes with the blocks: h - B rest, or -rest + sum of N' G^-1 h. */
+void ss_parts_load(const ss_parts *parts, ss_centring centring, const double *rest, double *rhs);
+/* ds, dz of a step dr, with du = (W + alpha) dr and the h that dr was made with. */
+void ss_parts_directions(ss_parts *parts, ss_centring centring, const double *rest, const double *dr,
+                         const double *du);
+/* The largest common step that keeps all s and z inside. */
+double ss_parts_longest(const ss_parts *parts);
+/* Has the smaller eigenvalue of every lambda^2, after a step t, at least this value? */
+bool ss_parts_centred(const ss_parts *parts, double t, double least);
+/* z += t dz */
+void ss_parts_move(ss_parts *parts, double t);
+
+#endif

@@ -1,0 +1,281 @@
+#include "solver/newton_walk.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "solver/newton_fischer.h"
+#include "solver/newton_natural.h"
+
+/* ---- the run ---------------------------------------------------------------------------------------- */
+
+static double size_at_start(ss_newton_walk *walk)
+{
+    int n = walk->space->size;
+    memset(walk->trial, 0, (size_t)n * sizeof *walk->trial);
+    memset(walk->trial_u, 0, (size_t)n * sizeof *walk->trial_u);
+    ss_newton_residual(walk->space, 1.0, walk->trial, walk->trial_u, walk->phi);
+    for (int i = 0; i < n; i++) walk->trial[i] = -walk->phi[i]; // P(0)
+    ss_newton_space_velocity(walk->space, walk->trial, walk->trial_u);
+    double size = ss_newton_residual(walk->space, 1.0, walk->trial, walk->trial_u, NULL);
+    return size > 0.0 ? size : 1.0;
+}
+
+bool ss_newton_walk_start(const ss_problem *problem, ss_run *run, ss_newton_map map, double *x,
+                          ss_newton_walk *walk)
+{
+    size_t n = (size_t)problem->size;
+    *walk = (ss_newton_walk){.run = run, .map = map, .x = x, .best_error = INFINITY};
+    walk->space = ss_newton_space_create(problem, run->arena);
+    if (!walk->space || !ss_newton_system_create(walk->space, run->arena, &walk->system)) return false;
+    walk->best = ss_arena_take(run->arena, n, sizeof *walk->best, "best");
+    walk->dr = ss_arena_take(run->arena, n, sizeof *walk->dr, "step");
+    walk->du = ss_arena_take(run->arena, n, sizeof *walk->du, "step");
+    walk->phi = ss_arena_take(run->arena, n, sizeof *walk->phi, "map");
+    walk->trial = ss_arena_take(run->arena, n, sizeof *walk->trial, "trial");
+    walk->trial_u = ss_arena_take(run->arena, n, sizeof *walk->trial_u, "trial");
+    if (!walk->best || !walk->dr || !walk->du || !walk->phi || !walk->trial || !walk->trial_u) return false;
+    walk->start_size = size_at_start(walk);
+    return true;
+}
+
+bool ss_newton_walk_exact(const ss_newton_walk *walk)
+{
+    return walk->best_error <= 1e-14;
+}
+
+ss_status ss_newton_walk_end(ss_newton_walk *walk)
+{
+    static const double rounding = 1e-10; // of ill-conditioned problems
+    ss_newton_system_free(&walk->system);
+    if (walk->stopped && ss_run_status(walk->run) == SS_CONVERGED) return SS_CONVERGED;
+    if (isfinite(walk->best_error)) ss_newton_space_leave(walk->space, walk->best, walk->x);
+    if (walk->stopped) return ss_run_status(walk->run);
+    if (!isfinite(walk->best_error)) return SS_FAILED;
+    return walk->best_error <= rounding ? SS_CONVERGED : SS_STALLED;
+}
+
+double ss_newton_walk_note(ss_newton_walk *walk, const double *r, const double *u)
+{
+    double error = ss_newton_residual(walk->space, 1.0, r, u, NULL) / walk->start_size;
+    if (error < walk->best_error) {
+        walk->best_error = error;
+        memcpy(walk->best, r, (size_t)walk->space->size * sizeof *r);
+    }
+    return error;
+}
+
+bool ss_newton_walk_report(ss_newton_walk *walk, const double *r)
+{
+    ss_newton_space_leave(walk->space, r, walk->x);
+    walk->stopped = !ss_run_iteration(walk->run, walk->x, NULL);
+    return !walk->stopped;
+}
+
+/* ---- sweeps ----------------------------------------------------------------------------------------- */
+
+/* u = W r of one node; with levers from the velocities of the bodies. */
+static void node_velocity(const ss_newton_space *space, int k, const double *r, double *u)
+{
+    const ss_newton_node *node = &space->nodes[k];
+    const ss_newton_levers *levers = space->levers;
+    if (!levers) {
+        ss_block_rows_apply_node(space->W, k, r, u);
+        return;
+    }
+    for (int i = 0; i < node->size; i++) {
+        int number = node->first + i;
+        u[i] = ss_newton_pull(levers, number, levers->velocity) + levers->compliance[number] * r[number];
+    }
+}
+
+static void sweep(const ss_newton_space *space, double *r)
+{
+    for (int k = 0; k < space->node_count; k++) {
+        const ss_newton_node *node = &space->nodes[k];
+        double u[SS_NODE_MAX], y[SS_NODE_MAX] = {0}, p[SS_NODE_MAX], *own = r + node->first;
+        node_velocity(space, k, r, u);
+        for (int i = 0; i < node->size; i++) y[i] = own[i] - u[i] - space->q[node->first + i];
+        ss_newton_project(space, node, y, r, p, NULL);
+        for (int i = 0; i < node->size; i++) {
+            double change = p[i] - own[i];
+            if (space->levers && change != 0.0) {
+                ss_newton_push(space->levers, node->first + i, change, space->levers->velocity);
+            }
+            own[i] = p[i];
+        }
+    }
+}
+
+static void sweep_often(const ss_newton_space *space, int count, double *r)
+{
+    const ss_newton_levers *levers = space->levers;
+    if (levers) {
+        memset(levers->velocity, 0, (size_t)levers->bodies * sizeof *levers->velocity);
+        for (int i = 0; i < space->size; i++) ss_newton_push(levers, i, r[i], levers->velocity);
+    }
+    for (int k = 0; k < count; k++) sweep(space, r);
+}
+
+void ss_newton_sweeps(ss_newton_walk *walk, int count, double *r, double *u)
+{
+    const ss_newton_space *space = walk->space;
+    size_t bytes = (size_t)space->size * sizeof *r;
+    double before = ss_newton_walk_note(walk, r, u);
+    memcpy(walk->trial, r, bytes);
+    sweep_often(space, count, walk->trial);
+    ss_newton_space_velocity(space, walk->trial, walk->trial_u);
+    if (!(ss_newton_walk_note(walk, walk->trial, walk->trial_u) < before)) return;
+    memcpy(r, walk->trial, bytes);
+    memcpy(u, walk->trial_u, bytes);
+}
+
+/* ---- maps ------------------------------------------------------------------------------------------- */
+
+/* phi of a node at (r, u) and, unless F is NULL, its derivative F dr + B du. */
+static void evaluate(const ss_newton_walk *walk, int k, double rho, const double *r, const double *u,
+                     double *phi, double *F, double *B)
+{
+    const ss_newton_node *node = &walk->space->nodes[k];
+    if (walk->map == SS_FISCHER_MAP)
+        ss_newton_fischer(walk->space, node, r, u, phi, F, B);
+    else
+        ss_newton_natural(walk->space, node, rho, r, u, phi, F, B);
+}
+
+/* The blocks of the Newton system and its right-hand side, -phi; returns |phi|. */
+static double linearize(ss_newton_walk *walk, double rho, const double *r, const double *u)
+{
+    ss_newton_system *system = &walk->system;
+    double sum = 0.0;
+    system->uses_right = false;
+    for (int k = 0; k < walk->space->node_count; k++) {
+        const ss_newton_node *node = &walk->space->nodes[k];
+        double *phi = walk->phi + node->first;
+        evaluate(walk, k, rho, r, u, phi, system->F + system->square[k], system->B + system->square[k]);
+        for (int i = 0; i < node->size; i++) {
+            sum += phi[i] * phi[i];
+            phi[i] = -phi[i];
+        }
+    }
+    return sqrt(sum);
+}
+
+static double map_size(const ss_newton_walk *walk, double rho, const double *r, const double *u)
+{
+    double sum = 0.0;
+    for (int k = 0; k < walk->space->node_count; k++) {
+        double phi[SS_NODE_MAX];
+        evaluate(walk, k, rho, r, u, phi, NULL, NULL);
+        for (int i = 0; i < walk->space->nodes[k].size; i++) sum += phi[i] * phi[i];
+    }
+    return sqrt(sum);
+}
+
+/* ---- proximal Newton -------------------------------------------------------------------------------- */
+
+/* The size of the map of the proximal problem after a step of length t; du has the proximal term in it. */
+static double try_step(ss_newton_walk *walk, double rho, double t, const double *r, const double *u)
+{
+    for (int i = 0; i < walk->space->size; i++) {
+        walk->trial[i] = r[i] + t * walk->dr[i];
+        walk->trial_u[i] = u[i] + t * walk->du[i];
+    }
+    return map_size(walk, rho, walk->trial, walk->trial_u);
+}
+
+/* Halves until the map gets smaller. An eighth is taken in any case, for the way down may lead over a hill; alpha
+ * grows then. */
+static double search(ss_newton_walk *walk, double rho, double before, const double *r, const double *u,
+                     double *ratio)
+{
+    double t = 1.0, after = try_step(walk, rho, t, r, u);
+    while (!(after <= before) && t > 0.125) {
+        t *= 0.5;
+        after = try_step(walk, rho, t, r, u);
+    }
+    *ratio = before > 0.0 ? after / before : 0.0;
+    return t;
+}
+
+/* Off into the wild, along a direction that is nearly in the null space of the matrix. The map of Fischer and
+ * Burmeister, smooth where the natural map has corners, finds its way back sooner when it is let go. */
+static bool is_wild(const ss_newton_walk *walk, double alpha, double ratio)
+{
+    return walk->map == SS_NATURAL_MAP && ratio > 100.0 && alpha < 1.0;
+}
+
+static double next_alpha(const ss_newton_walk *walk, const ss_newton_plan *plan, double alpha, double t,
+                         double ratio)
+{
+    static const double largest = 10.0;
+    if (is_wild(walk, alpha, ratio)) return 10.0 * alpha;
+    if (t == 1.0 && ratio < 0.3) {
+        return fmax(walk->system.alpha_min, alpha * (ratio < 0.03 ? plan->shrink_fast : plan->shrink));
+    }
+    return t < 1.0 || ratio > 0.7 ? fmin(largest, 3.0 * alpha) : alpha;
+}
+
+/* The direction at (r, u), with a larger alpha where the matrix is singular. Returns the map's size, negative when
+ * there is none. */
+static double direction(ss_newton_walk *walk, double *alpha, const double *r, const double *u)
+{
+    enum { ATTEMPTS = 4 };
+    for (int k = 0; k < ATTEMPTS; k++, *alpha = fmin(100.0 * *alpha, 10.0)) {
+        double before = linearize(walk, 1.0 / (1.0 + *alpha), r, u);
+        if (before == 0.0) {
+            memset(walk->dr, 0, (size_t)walk->space->size * sizeof *walk->dr);
+            memset(walk->du, 0, (size_t)walk->space->size * sizeof *walk->du);
+            return 0.0;
+        }
+        if (ss_newton_system_factor(&walk->system, *alpha) &&
+            ss_newton_system_solve(&walk->system, walk->phi, walk->dr, walk->du)) {
+            return before;
+        }
+    }
+    return -1.0;
+}
+
+/* How the errors of the steps develop. */
+typedef struct progress {
+    double best, checked;
+    int count, best_at;
+} progress;
+
+static bool is_hopeless(progress *made, bool hasty, double error)
+{
+    static const double rounding = 1e-10; // below it, a few idle steps tell that no digit is left to gain
+    made->count++;
+    if (error < 0.999 * made->best) {
+        made->best = error;
+        made->best_at = made->count;
+    }
+    int patience = made->count / 4 > 200 ? made->count / 4 : 200;
+    if (made->best <= rounding) patience = 6;
+    if (hasty && made->count % 3 == 0) {
+        if (made->best > 0.5 * made->checked) return true;
+        made->checked = made->best;
+    }
+    return made->count - made->best_at >= patience;
+}
+
+bool ss_newton_steps(ss_newton_walk *walk, const ss_newton_plan *plan, double *r, double *u)
+{
+    const ss_newton_space *space = walk->space;
+    progress made = {.best = INFINITY, .checked = INFINITY};
+    double alpha = fmax(plan->alpha, walk->system.alpha_min);
+    for (int step = 0; step < plan->steps; step++) {
+        double ratio, before = direction(walk, &alpha, r, u);
+        if (before < 0.0) return false;
+        double t = search(walk, 1.0 / (1.0 + alpha), before, r, u, &ratio);
+        if (!isfinite(ratio)) return false;
+        if (!is_wild(walk, alpha, ratio)) {
+            memcpy(r, walk->trial, (size_t)space->size * sizeof *r);
+            ss_newton_space_velocity(space, r, u);
+        }
+        alpha = next_alpha(walk, plan, alpha, t, ratio);
+        double error = ss_newton_walk_note(walk, r, u);
+        if (!ss_newton_walk_report(walk, r) || ss_newton_walk_exact(walk)) return true;
+        if (is_hopeless(&made, plan->hasty, error) || (plan->hasty && ratio > 1.0)) return false;
+    }
+    return false;
+}
