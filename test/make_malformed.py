@@ -394,6 +394,12 @@ def flat_picture(place):
     place.file[place.parent.name].create_group("manifest")["image"] = np.zeros((4, 4), np.uint8)
 
 
+@case("manifest/image")
+def picture_larger_than_the_file(place):
+    manifest = place.file[place.parent.name].create_group("manifest")
+    manifest.create_dataset("image", shape=(10000, 10000, 3), chunks=(1000, 1000, 3), dtype="u1", compression=9)
+
+
 # ---- values ------------------------------------------------------------------------------------------------------------
 
 

@@ -218,6 +218,17 @@ def test_missing_time_step_comes_from_the_nearest_frame(file, missing, chosen):
     assert "timestep: is missing" in said(info(path), "repairs")
 
 
+def test_a_time_step_far_away_is_not_taken(file):
+    file.create_group(frame_name(1))["timestep"] = 0.01
+    file.create_group(frame_name(2))
+    for number in range(3, 1003):
+        file[frame_name(number)] = file[frame_name(2)]
+    path = file.filename
+    file.close()
+    assert read(path, 1000)["h"] == 0.01
+    assert "timestep: is missing" in run("info", path, "--frame", 1001, code=3).stderr
+
+
 def test_friction_of_two_directions(file):
     frame = make.make_frame(14, 3, [], 5)
     frame.mu[:, 1] *= 0.5
@@ -485,6 +496,15 @@ def test_types_and_shapes_do_not_matter(file, change, nb, joints, nc):
     place = file.create_group(f"simulation_000001/{frame_name(1)}")
     make.write_agx(place, frame)
     loosen(place, change)
+    assert_frame(read_back(file), frame.truth())
+
+
+@pytest.mark.parametrize("nb, nc", [(2, 2), (3, 3), (3, 2), (4, 4), (6, 3), (1, 2), (1, 3)])
+def test_square_tables_are_turned_like_the_others_of_the_frame(file, nb, nc):
+    frame = make.make_frame(120 + nb, nb, ["ball"] if nb > 1 else [], nc)
+    place = file.create_group(f"simulation_000001/{frame_name(1)}")
+    make.write_agx(place, frame)
+    loosen(place, transposed)
     assert_frame(read_back(file), frame.truth())
 
 

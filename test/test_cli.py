@@ -4,6 +4,7 @@ import json
 import os
 import pty
 import re
+import resource
 import signal
 import subprocess
 import time
@@ -225,6 +226,13 @@ def test_what_is_no_data_file_is_bad_input(verb, kind, here):
     ended = run(*verb, kind, *(["out.h5"] if verb[0] == "convert" else []), code=BAD_INPUT)
     assert kind in ended.stderr + ended.stdout
     assert not Path("out.h5").exists()
+
+
+def test_why_a_file_cannot_be_reached_is_told(small):
+    assert "Not a directory" in run("info", f"{small}/frames.h5", code=BAD_INPUT).stderr
+    os.chmod(small, 0)
+    if not os.access(small, os.R_OK):  # root may read everything
+        assert "Permission denied" in run("info", small, code=BAD_INPUT).stderr
 
 
 def test_no_such_frame(small):
@@ -578,11 +586,26 @@ def test_what_a_problem_cannot_become(small):
     assert not Path("out.h5").exists()
 
 
+def test_what_holds_nothing_becomes_nothing(here):
+    with h5py.File("frames.h5", "w") as file:
+        file.create_group("simulation_000001")
+    assert "nothing written" in run("convert", "frames.h5", "out.h5", "--to", "bpmd", code=BAD_INPUT).stderr
+    assert not Path("out.h5").exists()
+
+
 def test_target_that_cannot_be_written(small):
     run("convert", small, "no/such/place.h5", "--to", "bpmd", code=RESOURCES)
     Path("file").touch()
     assert run("convert", small, "file/x", "--to", "fclib-global", code=None).returncode == RESOURCES
     assert sorted(os.listdir(".")) == ["file", small]
+
+
+def test_a_limit_on_file_sizes_leaves_nothing_behind(small):
+    def limit():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (10000, 10000))
+    ended = run("convert", small, "out.h5", "--to", "bpmd", code=RESOURCES, preexec_fn=limit)
+    assert "File too large" in ended.stderr
+    assert os.listdir(".") == [small]
 
 
 # ---- streams -------------------------------------------------------------------------------------------------
@@ -612,6 +635,12 @@ def test_colour_only_for_terminals_that_want_it(faulty):
 def test_escape_sequences_of_a_file_stay_harmless(small):
     assert "\x1b" not in on_terminal("info", small, NO_COLOR="1")
     assert "\x1b" not in run("info", "x\x1b[2Jy.h5", code=BAD_INPUT).stderr
+
+
+def test_text_of_a_file_cannot_turn_the_direction_of_writing(here):
+    for turn in "\u200f\u202e\u2066":
+        write_bpmd("small.h5", title=f"good{turn}ü".encode())
+        assert "good???ü" in run("info", "small.h5").stdout
 
 
 # ---- the guard -----------------------------------------------------------------------------------------------

@@ -143,6 +143,7 @@ def test_texts_are_fixed_length_strings(told):
         assert manifest[name][()].decode() == text
         assert manifest[name].shape == () and manifest[name].dtype.kind == "S"
         assert manifest[name].dtype.itemsize == len(text.encode()) + 1
+        assert manifest[name].id.get_type().get_cset() == h5py.h5t.CSET_ASCII  # the other label stops Octave's load
     assert manifest["gravity"].shape == (3, 1) and list(manifest["gravity"][:, 0]) == [0, 0, -9.81]
 
 

@@ -51,7 +51,7 @@ def test_octave_loads_frames(tmp_path, layout, simulation):
     frame, arrays = random_frame(library, seed=5)
     pixels = np.zeros((4, 5, 3), dtype=np.uint8)
     with FrameFile(library, path, layout) as file:
-        file.simulation(Manifest(toolkit=b"test", image=pixels.ctypes.data, image_width=5, image_height=4))
+        file.simulation(Manifest(toolkit=b"test", author="Zoë".encode(), image=pixels.ctypes.data, image_width=5, image_height=4))
         for _ in range(FRAMES):
             file.frame(frame)
     output = run_octave(SCRIPT.format(file=path, simulation=simulation)).splitlines()

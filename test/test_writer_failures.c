@@ -191,6 +191,29 @@ TEST(only_an_hdf5_file_can_be_appended_to)
     scratch_close(&s);
 }
 
+/* Two processes append at the same time: the second to finish must not throw away what the first has added. */
+TEST(what_another_writer_has_added_meanwhile_is_not_lost)
+{
+    for (int existed = 0; existed < 2; existed++) {
+        scratch s = scratch_open();
+        ss_error err = {0};
+        ENSURE(!existed || write_frames(s.file, SS_LAYOUT_CANONICAL, false, 1, NULL));
+        ss_frame *frame = ss_frame_create(1, 0, 0, 0, NULL);
+        ss_writer *slow = ss_writer_open(s.file, SS_LAYOUT_CANONICAL, true, NULL);
+        ENSURE(frame && slow && ss_writer_frame(slow, frame, NULL));
+        ENSURE(write_frames(s.file, SS_LAYOUT_CANONICAL, true, 2, NULL));
+        scratch_bytes before = scratch_read(s.file);
+        ENSURE(!ss_writer_close(slow, &err));
+        ENSURE_INT(err.code, SS_ERROR_RESOURCES);
+        ENSURE_CONTAINS(err.message, ".partial"); // where the slow one's work is
+        ENSURE(scratch_unchanged(s.file, before));
+        ENSURE_INT(scratch_files(&s, false), 2);
+        free(before.data);
+        ss_frame_destroy(frame);
+        scratch_close(&s);
+    }
+}
+
 TEST(a_discarded_writer_leaves_nothing)
 {
     scratch s = scratch_open();

@@ -12,6 +12,7 @@
 
 #include <hdf5.h>
 #include <stickslip/dataset.h>
+#include <sys/stat.h>
 
 typedef struct ss_h5_session {
     H5E_auto2_t report;
@@ -124,6 +125,8 @@ typedef struct ss_h5_output {
     hid_t file_id;
     struct ss_h5_disk *disk; /* what HDF5 writes through: h5_disk.h */
     char *target, *temporary;
+    bool appends, is_copy; /* to a target that may be there, of one that was */
+    struct stat origin;    /* the target when it was copied */
     ss_h5_group root;
 } ss_h5_output;
 bool ss_h5_output_open(const char *target, bool copy_existing, double max_bytes, ss_h5_output *output,
@@ -131,7 +134,9 @@ bool ss_h5_output_open(const char *target, bool copy_existing, double max_bytes,
 /* False when the disk has refused anything so far: HDF5 itself does not learn of it. Ask after every piece of
  * work. */
 bool ss_h5_output_check(const ss_h5_output *output, ss_error *err);
-/* Flush, close, fsync, rename, fsync of the directory. On failure the temporary file is removed. */
+/* Flush, close, fsync, rename, fsync of the directory. On failure the temporary file is removed. When the
+ * target is no longer what was copied, what another process has added would be lost: that is a failure, and the
+ * temporary file stays, under the name that the message tells. */
 bool ss_h5_output_commit(ss_h5_output *output, ss_error *err);
 void ss_h5_output_discard(ss_h5_output *output);
 

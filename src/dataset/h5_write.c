@@ -156,15 +156,25 @@ static bool copy_bytes(int from, int to)
 }
 
 /* Fills the temporary file with what the target holds; a target that does not exist yet is fine. */
-static bool copy_target(const char *target, int to, bool *copied, ss_error *err)
+static bool copy_target(ss_h5_output *output, ss_error *err)
 {
-    *copied = false;
-    int from = open(target, O_RDONLY | O_CLOEXEC);
-    if (from < 0) return errno == ENOENT || fail_system(target, "cannot be read", err);
-    bool good = copy_bytes(from, to) || fail_system(target, "cannot be copied", err);
-    *copied = good;
+    int from = open(output->target, O_RDONLY | O_CLOEXEC);
+    if (from < 0) return errno == ENOENT || fail_system(output->target, "cannot be read", err);
+    bool good = (fstat(from, &output->origin) == 0 && copy_bytes(from, output->disk->descriptor)) ||
+                fail_system(output->target, "cannot be copied", err);
+    output->is_copy = good;
     close(from);
     return good;
+}
+
+static bool target_is_unchanged(const ss_h5_output *output)
+{
+    const struct stat *then = &output->origin;
+    struct stat now;
+    if (stat(output->target, &now) != 0) return !output->is_copy;
+    return output->is_copy && now.st_dev == then->st_dev && now.st_ino == then->st_ino &&
+           now.st_size == then->st_size && now.st_mtim.tv_sec == then->st_mtim.tv_sec &&
+           now.st_mtim.tv_nsec == then->st_mtim.tv_nsec;
 }
 
 enum { NAME_ROOM = 40 };
@@ -195,10 +205,8 @@ static bool check_target(const char *target, ss_error *err)
            ss_fail(err, SS_ERROR_RESOURCES, "%s: is not a regular file, and is not replaced by one", target);
 }
 
-static bool make_temporary(const char *target, bool copy_existing, ss_h5_output *output, bool *copied,
-                           ss_error *err)
+static bool make_temporary(const char *target, bool copy_existing, ss_h5_output *output, ss_error *err)
 {
-    *copied = false;
     if (!check_target(target, err)) return false;
     output->target = ss_text_copy(target);
     output->disk = ss_allocate(1, sizeof *output->disk);
@@ -215,7 +223,7 @@ static bool make_temporary(const char *target, bool copy_existing, ss_h5_output 
     }
     output->temporary = name;
     keep_mode(output->disk->descriptor, target);
-    return !copy_existing || copy_target(target, output->disk->descriptor, copied, err);
+    return !copy_existing || copy_target(output, err);
 }
 
 static hid_t output_access(ss_h5_disk *disk)
@@ -235,9 +243,10 @@ bool ss_h5_output_open(const char *target, bool copy_existing, double max_bytes,
                        ss_error *err)
 {
     *output = (ss_h5_output){.file_id = -1, .root = {.id = -1}};
-    bool copied;
-    bool good = make_temporary(target, copy_existing, output, &copied, err);
+    output->appends = copy_existing;
+    bool good = make_temporary(target, copy_existing, output, err);
     if (good) {
+        bool copied = output->is_copy;
         hid_t access = output_access(output->disk);
         output->file_id = access < 0 ? -1
                           : copied   ? H5Fopen(output->temporary, H5F_ACC_RDWR, access)
@@ -297,6 +306,13 @@ bool ss_h5_output_commit(ss_h5_output *output, ss_error *err)
     output->root.id = -1;
     if (!good) ss_fail(err, SS_ERROR_RESOURCES, "%s: cannot be completed", output->target);
     good = good && ss_h5_output_check(output, err);
+    if (good && output->appends && !target_is_unchanged(output)) {
+        ss_fail(err, SS_ERROR_RESOURCES,
+                "%s: somebody else has changed it meanwhile; what was to be added is in %s", output->target,
+                output->temporary);
+        forget_output(output);
+        return false;
+    }
     if (good && (fsync(output->disk->descriptor) != 0 || rename(output->temporary, output->target) != 0))
         good = fail_system(output->target, "cannot be written", err);
     if (good) {
