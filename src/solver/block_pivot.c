@@ -20,11 +20,12 @@
 #include <math.h>
 #include <string.h>
 
-#include "solver/anderson.h"
 #include "solver/face.h"
+#include "solver/follower.h"
 #include "solver/scaled.h"
 
-enum { PATIENCE = 10, MEMORY = 6, MAX_RESCUES = 10 };
+enum { PATIENCE = 10, MAX_RESCUES = 30 };
+static const double softening = 0.3, least_compliance = 1e-11;
 static const double stiff = 1e-3; // least proximal term of a rescue, next to the diagonal
 
 /* All next to 1 + max |x|: loads and diagonal are of size 1. */
@@ -78,10 +79,11 @@ typedef struct pivoting {
     int64_t steps, next_milestone;
     /* how the passes go */
     double best_error, milestone_error;
+    double *best; // x at the end of the best pass
     int passes, milestone_pass;
     double compliance; // the least, that of the options
     int rescues;
-    ss_anderson *anderson; // NULL without coupled bounds
+    ss_follower *follower; // NULL without coupled bounds
 } pivoting;
 
 static bool take_memory(pivoting *p, ss_arena *arena)
@@ -96,11 +98,11 @@ static bool take_memory(pivoting *p, ss_arena *arena)
     p->lower = ss_arena_take(arena, n, sizeof *p->lower, "bounds");
     p->upper = ss_arena_take(arena, n, sizeof *p->upper, "bounds");
     p->step = ss_arena_take(arena, n, sizeof *p->step, "step");
+    p->best = ss_arena_take(arena, n, sizeof *p->best, "best x");
     p->last_centre = ss_arena_take(arena, n, sizeof *p->last_centre, "proximal centre");
-    p->followed = ss_arena_take(arena, n, sizeof *p->followed, "followed x");
-    if (p->s.coupled) p->anderson = ss_anderson_create(p->n, MEMORY, arena);
+    if (p->s.coupled) p->follower = ss_follower_create(&p->s, arena);
     return p->side && p->inside && p->x && p->w && p->centre && p->right && p->lower && p->upper && p->step &&
-           p->last_centre && p->followed && (p->anderson || !p->s.coupled);
+           p->best && p->last_centre && (p->follower || !p->s.coupled);
 }
 
 /* ---- one basis -------------------------------------------------------------------------------------- */
@@ -249,8 +251,8 @@ static void sides_of_centre(pivoting *p)
 static bool rescue(pivoting *p)
 {
     if (p->rescues == MAX_RESCUES || p->face.shift >= 1.0) return false;
-    p->rescues++;
-    p->face.shift = fmin(1.0, fmax(1e3 * p->face.shift, stiff));
+    bool first = p->rescues++ == 0; // later ones go back a step or two only
+    p->face.shift = fmin(1.0, first ? fmax(1e3 * p->face.shift, stiff) : 10.0 * p->face.shift);
     sides_of_centre(p);
     start_pass(p);
     return true;
@@ -284,11 +286,14 @@ static void start(pivoting *p, const double *x)
     ss_scaled_bounds(&p->s, p->centre, p->lower, p->upper);
     for (int i = 0; i < p->n; i++) {
         p->inside[i] = true; // as the zeroed sides say
-        p->followed[i] = p->centre[i] = fmin(fmax(p->centre[i], p->lower[i]), p->upper[i]);
+        p->centre[i] = fmin(fmax(p->centre[i], p->lower[i]), p->upper[i]);
     }
     sides_of_centre(p);
     p->best_error = p->milestone_error = INFINITY;
-    if (p->anderson) p->face.shift = fmax(stiff, p->compliance); // the first bounds are wrong anyway
+    if (p->follower) { // the first bounds are wrong anyway
+        p->face.shift = fmax(stiff, p->compliance);
+        ss_follower_start(p->follower, p->centre);
+    }
     start_pass(p);
 }
 
@@ -301,60 +306,78 @@ static double true_error(pivoting *p)
     return ss_scaled_error(p->n, p->lower, p->upper, p->step, p->right);
 }
 
-/* The centre moves only when the compliance is felt: where A is singular each move adds what rounding left over,
- * divided by eps. */
-static void renew_centre(pivoting *p)
+/* The load that the compliance adds. */
+static double felt_compliance(const pivoting *p)
 {
     double felt = 0.0;
-    for (int i = 0; i < p->n; i++) felt = fmax(felt, p->face.shift * fabs(p->step[i] - p->centre[i]));
-    if (felt > unfelt * p->size) memcpy(p->centre, p->step, (size_t)p->n * sizeof *p->centre);
+    for (int i = 0; i < p->n; i++) felt = fmax(felt, fabs(p->step[i] - p->centre[i]));
+    return p->face.shift * felt;
 }
 
-static void follow(pivoting *p, double error)
+/* Where A is singular, each move of the centre adds what rounding left over, divided by eps. Coupled bounds would
+ * follow that: with them the centre moves only when the compliance is felt. */
+static void renew_centre(pivoting *p, double felt)
 {
-    if (!p->anderson) return;
-    if (error > 2.0 * p->best_error) ss_anderson_forget(p->anderson);
-    ss_anderson_next(p->anderson, p->followed, p->step);
+    if (!p->follower || felt > unfelt * p->size) memcpy(p->centre, p->step, (size_t)p->n * sizeof *p->centre);
+}
+
+/* The bounds of the next pass. */
+static void follow(pivoting *p, double shift, double error)
+{
+    if (!p->follower) return;
+    ss_pass pass = {p->side, shift, p->last_centre, p->face.shift, p->centre, error};
+    ss_follower_next(p->follower, &pass, p->step);
     ss_scaled_bounds(&p->s, p->step, p->lower, p->upper);
-    memcpy(p->followed, p->step, (size_t)p->n * sizeof *p->followed);
 }
 
 /* Progress is a tenth off within so many passes. */
 static bool crawls(pivoting *p, double error)
 {
-    if (error < 0.9 * p->milestone_error) {
-        p->milestone_error = error;
-        p->milestone_pass = p->passes;
-    }
-    return p->passes > p->milestone_pass + (p->anderson ? 3 * PATIENCE : 2);
+    bool stiffened = p->face.shift > p->compliance; // slow for a known reason
+    if (error < 0.9 * p->milestone_error) p->milestone_error = error, p->milestone_pass = p->passes;
+    if (stiffened) p->milestone_pass = p->passes;
+    return p->passes > p->milestone_pass + (p->follower ? 3 * PATIENCE : 3);
 }
 
+/* A stiff proximal term is softened pass by pass. */
 static void soften(pivoting *p)
 {
-    p->face.shift = fmax(p->compliance, 0.3 * p->face.shift);
+    if (p->face.shift <= p->compliance) return;
+    p->face.shift = fmax(p->compliance, softening * p->face.shift);
     p->factor_is_old = p->sides_are_new = true;
-    memcpy(p->centre, p->step, (size_t)p->n * sizeof *p->centre);
-    memcpy(p->followed, p->step, (size_t)p->n * sizeof *p->followed);
-    if (p->anderson) ss_anderson_forget(p->anderson);
-    start_pass(p);
+}
+
+/* Equations that contradict each other by a little, and unilateral contacts that could give way: forces grow with each
+ * pass by what contradicts, divided by eps, until a contact opens. */
+static bool lower_compliance(pivoting *p)
+{
+    if (p->follower || p->best_error <= 1e3 * settled * p->size || p->compliance < least_compliance)
+        return false;
+    p->compliance *= 0.01;
+    p->milestone_pass = p->passes;
+    return true;
+}
+
+static bool is_solved(const pivoting *p)
+{
+    return ss_scaled_is_solved(p->best_error, p->size);
 }
 
 typedef enum verdict { AGAIN, DONE, STUCK } verdict;
 
 static verdict end_pass(pivoting *p, int max_passes)
 {
-    double error = true_error(p);
-    if (error <= (p->anderson ? settled_coupled : settled) * p->size) return DONE;
-    p->passes++;
-    if (p->face.shift > p->compliance) {
-        soften(p);
-        return AGAIN;
-    }
-    if (crawls(p, error) || p->passes >= max_passes)
-        return ss_scaled_is_solved(error, p->size) ? DONE : STUCK;
-    renew_centre(p);
-    follow(p, error);
+    double error = true_error(p), felt = felt_compliance(p);
+    if (error < p->best_error) memcpy(p->best, p->step, (size_t)p->n * sizeof *p->best);
     p->best_error = fmin(p->best_error, error);
+    if (error <= (p->follower ? settled_coupled : settled) * p->size) return DONE;
+    p->passes++;
+    if (crawls(p, error) && !lower_compliance(p)) return is_solved(p) ? DONE : STUCK;
+    if (p->passes >= max_passes) return is_solved(p) ? DONE : STUCK;
+    double shift = p->face.shift;
+    soften(p);
+    renew_centre(p, felt);
+    follow(p, shift, error);
     start_pass(p);
     return AGAIN;
 }
@@ -364,7 +387,11 @@ static verdict end_pass(pivoting *p, int max_passes)
 static ss_status iterate(pivoting *p, int max_passes, ss_run *run, double *x)
 {
     for (;;) {
-        if (!solve_basis(p)) return SS_FAILED;
+        if (!solve_basis(p)) { // compliance too low for this precision, or not a number
+            bool any = p->best_error < INFINITY;
+            if (any) ss_scaled_restore(&p->s, p->best, x);
+            return !any ? SS_FAILED : is_solved(p) ? SS_CONVERGED : SS_STALLED;
+        }
         if (ss_run_measures(run)) ss_scaled_restore(&p->s, p->x, x);
         if (!ss_run_iteration(run, x, NULL)) {
             ss_scaled_restore(&p->s, p->x, x);
@@ -374,7 +401,7 @@ static ss_status iterate(pivoting *p, int max_passes, ss_run *run, double *x)
         if (wrong > 0 && exchange(p, wrong, last)) continue;
         verdict end = wrong > 0 ? STUCK : end_pass(p, max_passes);
         if (end == AGAIN) continue;
-        ss_scaled_restore(&p->s, p->x, x);
+        ss_scaled_restore(&p->s, p->best_error < INFINITY ? p->best : p->x, x);
         return end == DONE ? SS_CONVERGED : SS_STALLED;
     }
 }

@@ -22,11 +22,11 @@
 #include <string.h>
 
 #include "linalg/dense.h"
-#include "solver/anderson.h"
+#include "solver/follower.h"
 #include "solver/growing_cholesky.h"
 #include "solver/scaled.h"
 
-enum { MEMORY = 6, PATIENCE = 30 };
+enum { PATIENCE = 30 };
 
 /* Loads and diagonal are of size 1. */
 static const double dependent = 1e-12; // of the diagonal: what is left of a row that depends on others
@@ -55,7 +55,7 @@ static const ss_option options_table[] = {
     {.name = "compliance",
      .type = SS_OPTION_REAL,
      .offset = offsetof(dantzig_options, compliance),
-     .default_value = "1e-6",
+     .default_value = "1e-8",
      .min = 0,
      .max = 1,
      .help = "added to the diagonal, relative to it, when there is more than one pass for coupled bounds; "
@@ -74,11 +74,12 @@ typedef struct pivoting {
     ss_growing_cholesky factor;
     int n;
     unsigned char *place;
-    bool *refused; // could not enter C since C changed last
+    signed char *side; // as the follower wants it
+    bool *refused;     // could not enter C since C changed last
     double *x, *w, *dx, *dw;
     double *lower, *upper, *lower_rate, *upper_rate;
-    double *new_lower, *new_upper, *followed; // coupled bounds: where they go, and the x they follow
-    double eps;                               // compliance: w = (A + eps) x + b - eps centre
+    double *new_lower, *new_upper; // where coupled bounds go
+    double eps;                    // compliance: w = (A + eps) x + b - eps centre
     double *centre, *new_centre, *centre_rate, *load_rate;
     double *column; // scratch, in the order of C
     double *best;
@@ -418,27 +419,32 @@ static double true_error(pivoting *p)
     return ss_scaled_error(p->n, p->new_lower, p->new_upper, p->x, p->dw);
 }
 
+static const signed char side_of[] = {[WAITING] = 0, [LOWER] = -1, [UPPER] = 1, [HELD] = 0, [INSIDE] = 0};
+
 /* Bounds and centre of the next pass. The centre moves only when the compliance is felt: where A is singular each
  * move adds what rounding left over, divided by eps. */
-static void aim(pivoting *p, ss_anderson *anderson)
+static void aim(pivoting *p, ss_follower *follower, double error)
 {
     size_t bytes = (size_t)p->n * sizeof *p->x;
     double felt = 0.0;
-    for (int i = 0; i < p->n; i++) felt = fmax(felt, p->eps * fabs(p->x[i] - p->centre[i]));
+    for (int i = 0; i < p->n; i++) {
+        felt = fmax(felt, p->eps * fabs(p->x[i] - p->centre[i]));
+        p->side[i] = side_of[p->place[i]];
+    }
     memcpy(p->new_centre, felt > unfelt * p->size ? p->x : p->centre, bytes);
     memcpy(p->dx, p->x, bytes);
-    ss_anderson_next(anderson, p->followed, p->dx);
-    memcpy(p->followed, p->dx, bytes);
-    ss_scaled_bounds(&p->s, p->followed, p->new_lower, p->new_upper);
+    ss_pass pass = {p->side, p->eps, p->centre, p->eps, p->new_centre, error};
+    ss_follower_next(follower, &pass, p->dx);
+    ss_scaled_bounds(&p->s, p->dx, p->new_lower, p->new_upper);
 }
 
 /* ODE's answer first, then passes until the bounds follow their partners. What is to be returned is in `best`. */
-static ss_status iterate(pivoting *p, int passes, ss_anderson *anderson)
+static ss_status iterate(pivoting *p, int passes, ss_follower *follower)
 {
     double best = INFINITY;
     int best_pass = 0;
     bool goes_on = join_all(p);
-    memcpy(p->followed, p->x, (size_t)p->n * sizeof *p->x);
+    if (follower) ss_follower_start(follower, p->x);
     for (int pass = 1; goes_on; pass++) {
         refine(p);
         goes_on = repair(p);
@@ -446,11 +452,10 @@ static ss_status iterate(pivoting *p, int passes, ss_anderson *anderson)
         if (error < best) memcpy(p->best, p->x, (size_t)p->n * sizeof *p->x);
         if (error <= settled * p->size) return SS_CONVERGED;
         if (error < 0.9 * best) best_pass = pass;
-        bool last = pass == passes || pass > best_pass + PATIENCE || !anderson || error > hopeless * best;
+        bool last = pass == passes || pass > best_pass + PATIENCE || !follower || error > hopeless * best;
         best = fmin(best, error);
         if (last) return ss_scaled_is_solved(best, p->size) ? SS_CONVERGED : SS_STALLED;
-        if (error > 2.0 * best) ss_anderson_forget(anderson);
-        aim(p, anderson);
+        aim(p, follower, error);
         goes_on = goes_on && move_bounds(p);
     }
     memcpy(p->best, p->x, (size_t)p->n * sizeof *p->x);
@@ -460,17 +465,18 @@ static ss_status iterate(pivoting *p, int passes, ss_anderson *anderson)
 static bool take_memory(pivoting *p, ss_arena *arena)
 {
     size_t n = (size_t)p->n;
-    double **vectors[] = {&p->x,         &p->w,          &p->dx,         &p->dw,         &p->lower,
-                          &p->upper,     &p->lower_rate, &p->upper_rate, &p->new_lower,  &p->new_upper,
-                          &p->followed,  &p->column,     &p->centre,     &p->new_centre, &p->centre_rate,
-                          &p->load_rate, &p->best,       &p->spread};
+    double **vectors[] = {&p->x,      &p->w,          &p->dx,         &p->dw,          &p->lower,
+                          &p->upper,  &p->lower_rate, &p->upper_rate, &p->new_lower,   &p->new_upper,
+                          &p->column, &p->centre,     &p->new_centre, &p->centre_rate, &p->load_rate,
+                          &p->best,   &p->spread};
     for (size_t v = 0; v < sizeof vectors / sizeof *vectors; v++) {
         *vectors[v] = ss_arena_take(arena, n, sizeof **vectors[v], "dantzig vectors");
         if (!*vectors[v]) return false;
     }
     p->place = ss_arena_take(arena, n, sizeof *p->place, "places");
+    p->side = ss_arena_take(arena, n, sizeof *p->side, "sides");
     p->refused = ss_arena_take(arena, n, sizeof *p->refused, "refused");
-    return p->place && p->refused && ss_growing_cholesky_create(p->n, arena, &p->factor);
+    return p->place && p->side && p->refused && ss_growing_cholesky_create(p->n, arena, &p->factor);
 }
 
 /* x = 0, or the bound next to it. */
@@ -512,13 +518,16 @@ static ss_status solve(const ss_problem *problem, const void *options, ss_run *r
     pivoting p = {
         .run = run, .out = x, .n = problem->size, .max_exchanges = 50 * (int64_t)problem->size + 1000};
     if (!ss_scaled_create(problem, run->arena, &p.s) || !take_memory(&p, run->arena)) return SS_FAILED;
-    ss_anderson *anderson = p.s.coupled ? ss_anderson_create(p.n, MEMORY, run->arena) : NULL;
-    if (p.s.coupled && !anderson) return SS_FAILED;
+    ss_follower *follower = p.s.coupled ? ss_follower_create(&p.s, run->arena) : NULL;
+    if (p.s.coupled && !follower) return SS_FAILED;
     if (p.s.coupled && set->passes > 1) p.eps = set->compliance;
     start(&p);
     if (!make_dense(&p, run->arena)) return SS_FAILED;
-    ss_status status = iterate(&p, set->passes, anderson);
-    ss_scaled_restore(&p.s, p.best, x);
+    ss_status status = iterate(&p, set->passes, follower);
+    if (set->passes == 1) // ODE's answer, beyond its bounds where the partners have given way
+        ss_scaled_unscale(&p.s, p.best, x);
+    else
+        ss_scaled_restore(&p.s, p.best, x);
     return status;
 }
 

@@ -19,7 +19,7 @@
 
 #include "solver/basis.h"
 
-enum { MAX_TRIES = 6, POLISHES = 3 };
+enum { MAX_TRIES = 6, POLISHES = 3, CORRECTIONS = 5 };
 
 /* All of them relative to numbers of size 1: the LCP is scaled. */
 static const double smallest_pivot = 1e-11; // of the largest in the column
@@ -251,12 +251,29 @@ static bool check_end(path *t)
     return ss_scaled_is_solved(error, 1.0 + largest);
 }
 
-/* The last word comes from a fresh factorisation, without compliance. */
+/* What is negative after all changes sides with its complement. Returns whether there was something. */
+static bool exchange_negative(path *t)
+{
+    bool changed = false;
+    for (int i = 0; i < t->n; i++) {
+        if (!may_leave(t, i) || !(t->value[i] < 0.0)) continue;
+        t->basis.code[i] = t->basis.code[i] < t->n ? t->n + i : i;
+        changed = true;
+    }
+    return changed;
+}
+
+/* The last word comes from a fresh factorisation, without compliance. On the way to it, rounding may have put a few
+ * variables that are all but zero on the wrong side. */
 static outcome finish(path *t)
 {
-    if (!refactor(t)) return LOST;
-    for (int k = 0; k < POLISHES; k++) refine(t, false);
-    return check_end(t) ? SOLVED : WRONG_END;
+    for (int correction = 0; correction < CORRECTIONS; correction++) {
+        if (!refactor(t)) return LOST;
+        for (int k = 0; k < POLISHES; k++) refine(t, false);
+        if (check_end(t)) return SOLVED;
+        if (!exchange_negative(t)) break;
+    }
+    return WRONG_END;
 }
 
 /* Everything free is basic, everything else is not. */
@@ -355,10 +372,10 @@ static ss_status run_tries(path *t, const lemke_options *set, ss_run *run, doubl
             status = SS_RAY;
             break;
         case LOST:
-            status = SS_FAILED;
+            if (status != SS_RAY) status = SS_FAILED;
             break;
-        case WRONG_END:
-            status = SS_STALLED;
+        case WRONG_END: // with compliance there is an end even where the method says that there is no solution
+            if (status != SS_RAY) status = SS_STALLED;
         }
     }
     if (t->best_error < INFINITY) ss_lcp_restore(&t->lcp, t->best_z, x);

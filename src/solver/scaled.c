@@ -40,19 +40,29 @@ static void share_in_cones(const ss_problem *problem, double *rho)
     }
 }
 
-/* Row scales: sqrt(a_ii); where the diagonal is zero, what the partners of the row suggest. The sliding speed of
- * a friction polygon and the multiplier of a joint next to velocities get the right unit that way. 0: unknown. */
-static void scale_rows(const ss_problem *problem, double *rho)
+/* Where there is no scale yet, what those that have one suggest: |a_ij| / rho_j. True when that helped someone. */
+static bool ask_partners(const ss_problem *problem, const double *rho, double *found)
 {
     const ss_sparse *A = problem->A;
-    for (int i = 0; i < problem->size; i++) rho[i] = sqrt(fabs(problem->diagonal[i]));
-    for (int j = 0; A && j < problem->size; j++) {
-        double root = sqrt(fabs(problem->diagonal[j]));
-        if (!(root > 0.0)) continue;
-        for (int k = A->start[j]; k < A->start[j + 1]; k++) {
+    bool any = false;
+    for (int i = 0; i < problem->size; i++) found[i] = 0.0;
+    for (int j = 0; j < problem->size; j++) {
+        for (int k = A->start[j]; k < A->start[j + 1] && rho[j] > 0.0; k++) {
             int i = A->row[k];
-            if (problem->diagonal[i] == 0.0) rho[i] = fmax(rho[i], fabs(A->value[k]) / root);
+            if (rho[i] == 0.0) found[i] = fmax(found[i], fabs(A->value[k]) / rho[j]);
+            any = any || found[i] > 0.0;
         }
+    }
+    return any;
+}
+
+/* Row scales: sqrt(a_ii); where the diagonal is zero, by way of the partners. The multiplier of a joint or contact next
+ * to velocities gets the right unit that way, and by way of it the sliding speed of a friction polygon. 0: unknown. */
+static void scale_rows(const ss_problem *problem, double *rho, double *found)
+{
+    for (int i = 0; i < problem->size; i++) rho[i] = sqrt(fabs(problem->diagonal[i]));
+    while (problem->A && ask_partners(problem, rho, found)) {
+        for (int i = 0; i < problem->size; i++) rho[i] = fmax(rho[i], found[i]);
     }
     share_in_cones(problem, rho);
 }
@@ -111,7 +121,7 @@ bool ss_scaled_create(const ss_problem *problem, ss_arena *arena, ss_scaled *s)
     *s = (ss_scaled){.problem = problem, .size = problem->size};
     if (!take_memory(problem, arena, s)) return false;
     double *rho = s->load_unit;
-    scale_rows(problem, rho);
+    scale_rows(problem, rho, s->b);
     double beta = load_scale(problem, rho);
     for (int i = 0; i < s->size; i++) {
         if (!(rho[i] > 0.0)) rho[i] = 1.0;
@@ -131,9 +141,14 @@ void ss_scaled_start(const ss_scaled *s, const double *original, double *x)
     for (int i = 0; i < s->size; i++) x[i] = original[i] / s->unit[i];
 }
 
-void ss_scaled_restore(const ss_scaled *s, const double *x, double *original)
+void ss_scaled_unscale(const ss_scaled *s, const double *x, double *original)
 {
     for (int i = 0; i < s->size; i++) original[i] = x[i] * s->unit[i];
+}
+
+void ss_scaled_restore(const ss_scaled *s, const double *x, double *original)
+{
+    ss_scaled_unscale(s, x, original);
     ss_problem_project(s->problem, original);
 }
 

@@ -25,8 +25,9 @@ typedef struct ss_scaled {
 
 /* False when out of memory. */
 bool ss_scaled_create(const ss_problem *problem, ss_arena *arena, ss_scaled *scaled);
-/* Between the unknowns of the problem and ours; on the way back clamped to the bounds of the problem. */
+/* Between the unknowns of the problem and ours: as they are, and projected on the laws of the problem. */
 void ss_scaled_start(const ss_scaled *scaled, const double *original, double *x);
+void ss_scaled_unscale(const ss_scaled *scaled, const double *x, double *original);
 void ss_scaled_restore(const ss_scaled *scaled, const double *x, double *original);
 /* w = A x + b; with the matrix only */
 void ss_scaled_apply(const ss_scaled *scaled, const double *x, double *w);

@@ -1,0 +1,359 @@
+/* The problem as a convex quadratic program:  min 1/2 x'A x + b'x  over boxes and friction cones (the convex law), by
+ * gradient projection and conjugate gradients.
+ *
+ *     off the face:    x <- P(x - alpha g),  g = A x + b                 changes many bounds at once
+ *     along the face:  (A + bending) d = -g on the face, by conjugate gradients or, when the face has settled or they
+ *                      take long, by a direct solve;  x <- P(x + alpha d)
+ *
+ * alpha is halved until the function falls enough. Which of the two comes next is decided by which part of the
+ * gradient is larger. Without cones it is exact after finitely many faces; with cones the last steps are Newton's.
+ * Redundant contacts do no harm. Works without a matrix.
+ *
+ * Fails when A is not positive semidefinite or the function has no lower bound (equations that contradict each other).
+ *
+ * References: More, Toraldo, SIAM J. Optim. 1 (1991); Dostal, Optimal Quadratic Programming Algorithms (2009).
+ */
+#include <stickslip/solver.h>
+
+#include <math.h>
+#include <string.h>
+
+#include "solver/face.h"
+#include "solver/manifold.h"
+
+enum { HALVINGS = 40, PATIENCE = 30, MANY = 50, REFINEMENTS = 10, SOME = 5 };
+
+/* Loads and diagonal are of size 1. */
+static const double settled = 1e-14;   // |x - P(x - g)| next to 1 + max |x|
+static const double redundancy = 1e-9; // on the diagonal of a direct solve; refinement removes its effect
+static const double enough = 0.01;     // share of the promised decrease that a step must bring
+
+typedef struct qp_options {
+    bool direct;
+} qp_options;
+
+static const ss_option options_table[] = {
+    {.name = "direct",
+     .type = SS_OPTION_BOOL,
+     .offset = offsetof(qp_options, direct),
+     .default_value = "true",
+     .help = "solve directly on a face that has settled, when there is a matrix"},
+    {0},
+};
+
+typedef struct program {
+    ss_scaled s;
+    ss_manifold face;
+    ss_arena *arena;
+    bool has_direct, prefers_direct, curved;
+    int n;
+    double *x, *g; // feasible point, gradient
+    double *trial, *trial_g;
+    double *step;                  // P(x - g) - x, later the direction of a search
+    double *residual, *z, *p, *hp; // conjugate gradients
+    double *scratch;               // of products
+    bool *in_face;
+    double error, error2, size; // max norm and square of P(x - g) - x; 1 + max |x|
+    uint64_t last_face;
+    int visits;     // of this face in a row
+    int halvings;   // of the last search
+    double damping; // of direct solves
+    double forcing; // how well the equations of the face are solved
+    int stuck;      // iterations since the error was last improved
+    double best_error;
+} program;
+
+static double dot(int n, const double *a, const double *b)
+{
+    double sum = 0.0;
+    for (int i = 0; i < n; i++) sum += a[i] * b[i];
+    return sum;
+}
+
+static void find_gradient(const program *q, const double *x, double *g)
+{
+    ss_scaled_multiply(&q->s, x, q->scratch, g);
+    for (int i = 0; i < q->n; i++) g[i] += q->s.b[i];
+}
+
+static void measure(program *q)
+{
+    q->error = q->error2 = 0.0;
+    q->size = 1.0;
+    for (int i = 0; i < q->n; i++) q->step[i] = q->x[i] - q->g[i];
+    ss_manifold_project(&q->s, q->step);
+    for (int i = 0; i < q->n; i++) {
+        q->step[i] -= q->x[i];
+        q->error = fmax(q->error, fabs(q->step[i]));
+        q->error2 += q->step[i] * q->step[i];
+        q->size = fmax(q->size, 1.0 + fabs(q->x[i]));
+    }
+}
+
+typedef enum search_kind { OFF_THE_FACE, ALONG_THE_FACE } search_kind;
+
+/* The first of P(x + alpha d), P(x + alpha d/2), ... that brings enough; no need to go below `least`. The change of
+ * the function is written with differences, 1/2 (g + g') . dx, which rounding does not spoil near the solution. */
+static bool search(program *q, search_kind how, const double *direction, double alpha, double least)
+{
+    for (int k = 0; k < HALVINGS; k++, alpha *= 0.5) {
+        double promise = 0.0, change = 0.0;
+        if (alpha < least) {
+            alpha = least;
+            k = HALVINGS;
+        }
+        for (int i = 0; i < q->n; i++) q->trial[i] = q->x[i] + alpha * direction[i];
+        if (how == ALONG_THE_FACE) ss_manifold_catch_apex(&q->s, q->trial);
+        ss_manifold_project(&q->s, q->trial);
+        for (int i = 0; i < q->n; i++) promise += q->g[i] * (q->trial[i] - q->x[i]);
+        if (!(promise < 0.0)) continue;
+        find_gradient(q, q->trial, q->trial_g);
+        for (int i = 0; i < q->n; i++) change += 0.5 * (q->g[i] + q->trial_g[i]) * (q->trial[i] - q->x[i]);
+        q->halvings = k;
+        if (change <= enough * promise) return true;
+    }
+    return false;
+}
+
+/* ---- off the face ----------------------------------------------------------------------------------- */
+
+/* alpha: exact along the first piece of the way */
+static bool project_gradient(program *q)
+{
+    ss_scaled_multiply(&q->s, q->step, q->scratch, q->hp);
+    double curvature = dot(q->n, q->step, q->hp), slope = -dot(q->n, q->g, q->step);
+    double alpha = curvature * 1e4 > slope ? slope / curvature : 1e4;
+    for (int i = 0; i < q->n; i++) q->p[i] = -q->g[i];
+    return search(q, OFF_THE_FACE, q->p, fmax(alpha, 0.1), 0.0);
+}
+
+/* ---- along the face --------------------------------------------------------------------------------- */
+
+/* z = (1 + bending)^-1 r: near the apex of a cone the surface bends without limit */
+static double precondition(program *q)
+{
+    memcpy(q->z, q->residual, (size_t)q->n * sizeof *q->z);
+    ss_manifold_unbend(&q->face, q->z);
+    return dot(q->n, q->residual, q->z);
+}
+
+static void solve_by_gradients(program *q)
+{
+    int n = q->n;
+    double *d = q->step, *r = q->residual, *z = q->z, *p = q->p, *hp = q->hp;
+    double square = precondition(q), goal = q->forcing * q->forcing * square;
+    memset(d, 0, (size_t)n * sizeof *d);
+    memcpy(p, z, (size_t)n * sizeof *p);
+    int most = q->has_direct ? MANY : n + PATIENCE;
+    for (int k = 0; k < most && square > goal; k++) {
+        q->prefers_direct = q->has_direct && k == most - 1; // badly conditioned
+        ss_scaled_multiply(&q->s, p, q->scratch, hp);
+        ss_manifold_bend(&q->face, p, hp);
+        ss_manifold_flatten(&q->face, hp);
+        double curvature = dot(n, p, hp), length = dot(n, p, p);
+        if (!(curvature > 1e-15 * length)) { // downhill without end: bounds decide
+            if (k == 0) memcpy(d, p, (size_t)n * sizeof *d);
+            for (int i = 0; i < n && k == 0; i++) d[i] *= 1e6 * q->size / sqrt(length);
+            return;
+        }
+        double alpha = square / curvature, before = square;
+        for (int i = 0; i < n; i++) d[i] += alpha * p[i], r[i] -= alpha * hp[i];
+        square = precondition(q);
+        for (int i = 0; i < n; i++) p[i] = z[i] + square / before * p[i];
+    }
+}
+
+/* Q'A Q + bending on the diagonal: the matrix in coordinates along the face; NULL when out of memory */
+static ss_sparse *reduced_matrix(const program *q, const ss_sparse *Q, const double *stiffness)
+{
+    ss_sparse *transposed = ss_sparse_transpose(Q, NULL);
+    ss_sparse *half = transposed ? ss_sparse_multiply(transposed, &q->s.A, NULL) : NULL;
+    ss_sparse *matrix = half ? ss_sparse_multiply(half, Q, NULL) : NULL;
+    for (int j = 0; matrix && j < q->n; j++) {
+        for (int e = matrix->start[j]; e < matrix->start[j + 1]; e++) {
+            if (matrix->row[e] == j) matrix->value[e] += stiffness[j];
+        }
+    }
+    ss_sparse_destroy(half);
+    ss_sparse_destroy(transposed);
+    return matrix;
+}
+
+/* (Q'A Q + bending + damping) y = Q'r, d = Q y; refinement removes the effect of the least damping */
+static bool solve_on_face(program *q, const ss_sparse *Q, const ss_sparse *matrix, ss_face *face)
+{
+    int n = q->n;
+    double last = INFINITY;
+    if (!ss_face_factor(face, q->in_face)) return false;
+    memset(q->step, 0, (size_t)n * sizeof *q->step);
+    memset(q->z, 0, (size_t)n * sizeof *q->z);
+    for (int k = 0; k < (q->damping > redundancy ? 1 : REFINEMENTS); k++) {
+        double left = 0.0;
+        memset(q->hp, 0, (size_t)n * sizeof *q->hp);
+        ss_sparse_apply_transposed(Q, q->residual, 1.0, q->hp);
+        ss_sparse_apply(matrix, q->step, -1.0, q->hp);
+        for (int i = 0; i < n; i++) {
+            if (q->in_face[i]) left = fmax(left, fabs(q->hp[i]));
+        }
+        if (!(left < 0.5 * last)) break;
+        last = left;
+        ss_face_solve(face, q->hp, q->z);
+        for (int i = 0; i < n; i++) q->step[i] += q->z[i];
+    }
+    memcpy(q->z, q->step, (size_t)n * sizeof *q->z);
+    memset(q->step, 0, (size_t)n * sizeof *q->step);
+    ss_sparse_apply(Q, q->z, 1.0, q->step);
+    return true;
+}
+
+static bool solve_directly(program *q)
+{
+    ss_arena_mark mark = ss_arena_get_mark(q->arena);
+    ss_face face = {0};
+    ss_sparse *Q = ss_manifold_coordinates(&q->face, q->in_face, q->p);
+    ss_sparse *matrix = Q ? reduced_matrix(q, Q, q->p) : NULL;
+    bool good = matrix && ss_face_create(matrix, true, q->damping, q->arena, &face) &&
+                solve_on_face(q, Q, matrix, &face);
+    ss_face_destroy(&face);
+    ss_sparse_destroy(matrix);
+    ss_sparse_destroy(Q);
+    ss_arena_reset(q->arena, mark);
+    return good;
+}
+
+/* Up to the first bound the way is straight and downhill. */
+static double way_to_bound(const program *q)
+{
+    double way = 1.0;
+    for (int i = 0; i < q->n; i++) {
+        double room = q->step[i] > 0.0 ? q->s.upper[i] - q->x[i] : q->x[i] - q->s.lower[i];
+        if (room < way * fabs(q->step[i])) way = room / fabs(q->step[i]);
+    }
+    return way;
+}
+
+/* Redundant contacts leave directions without curvature, along which a full step goes far beyond where a curved face
+ * looks like its tangent. */
+static void adapt_damping(program *q)
+{
+    if (q->halvings > 1) q->damping = fmin(1.0, fmax(30.0 * q->damping, 1e-6));
+    if (q->halvings == 0) q->damping = fmax(0.1 * q->damping, redundancy);
+}
+
+static bool move_along(program *q)
+{
+    bool again = q->face.hash == q->last_face;
+    q->visits = again ? q->visits + 1 : 0;
+    q->forcing = again ? fmax(1e-2 * q->forcing, 1e-9) : 0.1;
+    q->last_face = q->face.hash;
+    bool direct = q->has_direct && (q->visits > 0 || q->prefers_direct);
+    direct = direct && solve_directly(q);
+    if (!direct) solve_by_gradients(q);
+    bool found = search(q, ALONG_THE_FACE, q->step, 1.0, q->curved ? 0.0 : way_to_bound(q));
+    if (direct && q->curved) adapt_damping(q);
+    return found;
+}
+
+/* ---- the loop --------------------------------------------------------------------------------------- */
+
+/* Square of the step that the gradient along the face would bring: bounds close by make it short. */
+static double room_along(program *q)
+{
+    double sum = 0.0;
+    for (int i = 0; i < q->n; i++) q->trial[i] = q->x[i] + q->residual[i];
+    ss_manifold_project(&q->s, q->trial);
+    for (int i = 0; i < q->n; i++) sum += (q->trial[i] - q->x[i]) * (q->trial[i] - q->x[i]);
+    return sum;
+}
+
+/* The larger part of the gradient says where to go. When that does not help for a while on curved faces, both in turn:
+ * bounds are met exactly, but a surface may be left and met again and again. */
+static bool advance(program *q)
+{
+    ss_manifold_find(&q->face, q->x, q->g);
+    for (int i = 0; i < q->n; i++) q->residual[i] = -q->g[i];
+    ss_manifold_flatten(&q->face, q->residual);
+    double along = room_along(q);
+    bool stays = 4.0 * along >= q->error2 && (!q->curved || q->stuck < SOME || q->stuck % 2);
+    if (stays && move_along(q)) return true;
+    measure(q);
+    return project_gradient(q) || (!stays && along > 0.0 && move_along(q));
+}
+
+static void swap(double **a, double **b)
+{
+    double *c = *a;
+    *a = *b;
+    *b = c;
+}
+
+/* On curved faces a decrease that rounding hides is the square of the error. */
+static bool is_good(const program *q)
+{
+    return ss_scaled_is_solved(q->curved ? 0.03 * q->error : q->error, q->size);
+}
+
+/* Nothing below 0.1 % for long; at what may well be the end, sooner. */
+static bool crawls(program *q, int iterations)
+{
+    q->stuck = q->error < 0.999 * q->best_error ? 0 : q->stuck + 1;
+    q->best_error = fmin(q->best_error, q->error);
+    return is_good(q) ? q->stuck > 2 * SOME : q->stuck > 200 && q->stuck > iterations / 4;
+}
+
+static ss_status iterate(program *q, ss_run *run, double *x)
+{
+    q->best_error = INFINITY;
+    for (int k = 1;; k++) {
+        measure(q);
+        if (!isfinite(q->error2)) return SS_FAILED;
+        if (q->error <= settled * q->size) return SS_CONVERGED;
+        if (crawls(q, k) || !advance(q)) return is_good(q) ? SS_CONVERGED : SS_STALLED;
+        swap(&q->x, &q->trial);
+        swap(&q->g, &q->trial_g);
+        if (ss_run_measures(run)) ss_scaled_restore(&q->s, q->x, x);
+        if (!ss_run_iteration(run, x, NULL)) return ss_run_status(run);
+    }
+}
+
+static bool take_memory(program *q, ss_arena *arena)
+{
+    size_t n = (size_t)q->n;
+    double **vectors[] = {&q->x, &q->g, &q->trial, &q->trial_g, &q->step, &q->residual, &q->z, &q->p, &q->hp};
+    for (size_t v = 0; v < sizeof vectors / sizeof *vectors; v++) {
+        *vectors[v] = ss_arena_take(arena, n, sizeof **vectors[v], "vectors");
+        if (!*vectors[v]) return false;
+    }
+    q->in_face = ss_arena_take(arena, n, sizeof *q->in_face, "face");
+    q->scratch = ss_arena_take(arena, ss_scaled_scratch(&q->s), sizeof *q->scratch, "velocities");
+    return q->in_face && q->scratch && ss_manifold_create(&q->s, arena, &q->face);
+}
+
+static ss_status solve(const ss_problem *problem, const void *options, ss_run *run, double *x)
+{
+    const qp_options *set = options;
+    program q = {.n = problem->size, .arena = run->arena, .damping = redundancy};
+    if (!ss_scaled_create(problem, run->arena, &q.s) || !take_memory(&q, run->arena)) return SS_FAILED;
+    q.curved = ss_problem_laws(problem) & SS_LAW_CONVEX;
+    q.has_direct = set->direct && problem->A;
+    ss_scaled_start(&q.s, x, q.x);
+    ss_manifold_project(&q.s, q.x);
+    find_gradient(&q, q.x, q.g);
+    ss_status status = iterate(&q, run, x);
+    ss_scaled_restore(&q.s, q.x, x);
+    return status;
+}
+
+const ss_solver ss_solver_qp = {
+    .abi = SS_ABI,
+    .name = "qp",
+    .summary =
+        "convex quadratic program: gradient projection, conjugate gradients on faces, direct at the end",
+    .reference = "More, Toraldo 1991; Dostal 2009",
+    .weakness = "needs a symmetric positive semidefinite matrix; no Coulomb friction, only the convex law",
+    .laws = SS_LAW_FREE | SS_LAW_BOX | SS_LAW_CONVEX,
+    .traits = SS_MATRIX_FREE | SS_NEEDS_SYMMETRIC | SS_WARM_STARTS,
+    .options = options_table,
+    .options_size = sizeof(qp_options),
+    .solve = solve,
+};
