@@ -3,6 +3,8 @@
 
 #include "mechanics.h"
 
+#include <stickslip/metrics.h>
+
 #include "formulation/box.h"
 
 static const double pi = 3.14159265358979323846;
@@ -67,6 +69,81 @@ TEST(a_sliding_block_stops_and_stays)
     ENSURE_INT(sliding, 40);
     ENSURE_NEAR(path, 0.397790, 1e-6); // the digits that are written here
     ENSURE_NEAR(frame->bodies.velocity[0][0], 0.0, SOLVED);
+    ss_frame_destroy(frame);
+}
+
+/* ---- surfaces that move ------------------------------------------------------------------------------ */
+
+/* A belt under the block, running along x: seen from the belt, the block's surface moves backwards. */
+static ss_frame *block_on_belt(double speed, double mu)
+{
+    ss_frame *frame = block_on_ground(0.0, mu);
+    if (!frame || !ss_frame_enable(frame, "contacts/surface_velocities", NULL)) return frame;
+    frame->contacts.surface_velocity[0][0] = -speed;
+    return frame;
+}
+
+TEST(a_slow_belt_takes_a_block_along)
+{
+    for (int k = 0; k < 4; k++) {
+        ss_frame *frame = block_on_belt(0.02, 0.3); // mu g h = 0.0294: friction can do it in one step
+        ENSURE(step_by(with_friction[k], frame));
+        ENSURE_NEAR(frame->bodies.velocity[0][0], 0.02, SOLVED);
+        ENSURE_NEAR(frame->bodies.velocity[0][2], 0.0, SOLVED);
+        ss_frame_destroy(frame);
+    }
+}
+
+TEST(a_fast_belt_slips_under_a_block_and_drives_it_with_mu_g)
+{
+    for (int k = 0; k < 4; k++) {
+        ss_frame *frame = block_on_belt(1.0, 0.3);
+        ENSURE(step_by(with_friction[k], frame));
+        ENSURE_NEAR(frame->bodies.velocity[0][0], 0.3 * GRAVITY * 0.01, SOLVED);
+        ss_frame_destroy(frame);
+    }
+}
+
+/* A platform that rises prescribed at 1 m/s carries the block, whatever the gap term says. */
+TEST(a_rising_platform_lifts_a_block)
+{
+    ss_frame *frame = block_on_ground(0.0, 0.3);
+    ENSURE(frame && ss_frame_enable(frame, "contacts/surface_velocities", NULL));
+    frame->contacts.surface_velocity[0][2] = -1.0;
+    ENSURE(step_by("cone", frame));
+    ENSURE_NEAR(frame->bodies.velocity[0][2], 1.0, SOLVED);
+    ss_frame_destroy(frame);
+}
+
+/* What metrics see of the same answers: no error, and a block that slips on the belt is sliding. */
+TEST(metrics_know_about_the_belt)
+{
+    ss_frame *frame = block_on_belt(1.0, 0.3);
+    ss_answer *answer = answer_of("cone", frame);
+    ENSURE(answer != NULL);
+    ss_metric_value values[64];
+    ENSURE(ss_metric_count() <= 64);
+    ENSURE(ss_judge(&(ss_case){.frame = frame, .answer = answer}, values, NULL, NULL));
+    ENSURE_NEAR(values[ss_metric_index("natural_map")].value, 0.0, SOLVED);
+    ENSURE_NEAR(values[ss_metric_index("sliding")].value, 1.0, 0.0);
+    ENSURE_NEAR(values[ss_metric_index("alignment")].value, 0.0, SOLVED);
+    ss_answer_destroy(answer);
+    ss_frame_destroy(frame);
+}
+
+/* FCLIB's form of the belt has it in w. */
+TEST(the_cone_problem_of_a_belt_has_its_speed_in_w)
+{
+    ss_frame *frame = block_on_belt(1.0, 0.3);
+    ss_cone_options options;
+    ss_options_defaults(ss_cone_option_table, &options);
+    ss_cone *cone = ss_cone_from_frame(frame, &options, "frame", NULL, NULL);
+    ENSURE(cone != NULL);
+    double t_u[3], t_v[3];
+    ss_contact_tangents(frame, 0, t_u, t_v);
+    ENSURE_NEAR(cone->w[1], -t_u[0], 0.0);
+    ENSURE_NEAR(cone->w[2], -t_v[0], 0.0);
+    ss_cone_destroy(cone);
     ss_frame_destroy(frame);
 }
 

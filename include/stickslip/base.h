@@ -28,6 +28,8 @@
 extern "C" {
 #endif
 
+#define SS_WORLD (-1) /* in the place of a body's number */
+
 #define SS_API __attribute__((visibility("default")))
 #define SS_PRINTF(format_index, first_argument) __attribute__((format(printf, format_index, first_argument)))
 

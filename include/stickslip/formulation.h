@@ -18,18 +18,29 @@ typedef enum ss_gap_term {
     SS_GAP_ZERO,       /* 0: velocity level (Anitescu-Potra, Moreau) */
     SS_GAP_STABILISED, /* (max(gap, 0) + gamma min(gap, 0)) / h: overlap is removed gently */
     SS_GAP_RESTITUTION /* e u_N-, Newton's law, at contacts hit within the step (gap + h min(u_N-, 0) <= 0) faster
-                          than restitution_speed; gap / h at the others */
+                          than restitution_speed; as stabilised at the others */
 } ss_gap_term;
+
+/* What becomes of the error g of a joint's equations  J v+ + term = 0; limits that are violated go by joint_gamma,
+ * those still open count their distance in full. */
+typedef enum ss_joint_term {
+    SS_JOINT_STABILISED, /* joint_gamma g / h (Baumgarte) */
+    SS_JOINT_ZERO,       /* 0: velocity level, positions drift or are corrected elsewhere */
+    SS_JOINT_SPOOK,      /* Y (4 g / h - J v), Y = 1 / (1 + 4 joint_relaxation): damped (Lacoursiere 2007) */
+} ss_joint_term;
 
 /* ---- formulations ----------------------------------------------------------------------------------- */
 
 /* What all formulations share about the step. Every option struct of a formulation begins with it. */
 typedef struct ss_step_options {
     int gap_term;             /* ss_gap_term: preventive by default */
-    double gamma;             /* share of an overlap, and of joint errors, removed in one step */
+    double gamma;             /* share of an overlap removed in one step */
     double restitution_speed; /* m/s: slower approaches do not bounce */
     double contact_margin;    /* m: contacts with a larger gap are left out; inf = all */
-    double mu_max; /* larger friction coefficients, infinity included, become this; 0 = they stay */
+    double mu_max;           /* larger friction coefficients, infinity included, become this; 0 = they stay */
+    int joint_term;          /* ss_joint_term */
+    double joint_gamma;      /* share of joint errors removed in one step */
+    double joint_relaxation; /* steps: relaxation time of SS_JOINT_SPOOK in units of h */
 } ss_step_options;
 
 typedef struct ss_formulation {

@@ -27,8 +27,6 @@
 extern "C" {
 #endif
 
-#define SS_WORLD (-1)
-
 typedef struct ss_bodies {
     int count;
     double *mass;            /* kg, > 0 */
@@ -69,6 +67,9 @@ typedef struct ss_contacts {
     double *compliance;   /* optional: C >= 0 of the normal row, velocity per impulse */
     double *mu_rolling;   /* optional: m, rolling friction */
     double (*lever_arm)[6]; /* optional: m, r_a and r_b where they are not point - position */
+    double (*surface_velocity)
+        [3]; /* optional: m/s, world: velocity of b's surface minus a's that the velocities of
+                                    * the bodies do not tell: belts, bodies that move as prescribed */
 } ss_contacts;
 
 typedef struct ss_frame {

@@ -33,6 +33,20 @@ int ss_assembly_add(ss_assembly *assembly, const int pair[2], const double jacob
     return i;
 }
 
+int ss_assembly_add_normal(ss_assembly *assembly, const ss_contact_row *contact)
+{
+    double row[12];
+    ss_contact_sliding_row(contact, contact->normal, row);
+    return ss_assembly_add(assembly, contact->pair, row, contact->compliance, contact->offset);
+}
+
+int ss_assembly_add_tangent(ss_assembly *assembly, const ss_contact_row *contact, ss_vec3 direction)
+{
+    double row[12];
+    ss_contact_sliding_row(contact, direction, row);
+    return ss_assembly_add(assembly, contact->pair, row, 0.0, ss_vec3_dot(direction, contact->surface));
+}
+
 void ss_assembly_close(ss_assembly *assembly, ss_block like)
 {
     ss_block *blocks = assembly->problem->blocks;

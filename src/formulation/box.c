@@ -42,9 +42,7 @@ static const double slip_rounding = 1e-9;
 
 static double predicted(const ss_rows *rows, const ss_contact_row *contact, ss_vec3 direction)
 {
-    double row[12];
-    ss_contact_sliding_row(contact, direction, row);
-    return ss_rows_speed(contact->pair, row, rows->free_velocity);
+    return ss_contact_speed(contact, direction, rows->free_velocity);
 }
 
 /* With one coefficient for all directions the tangents may be turned. */
@@ -124,10 +122,9 @@ static void add_tangent(const ss_rows *rows, const ss_contact_row *contact, cons
                         const tangents *t, int at, int normal, ss_assembly *assembly)
 {
     int k = t->which[at];
-    double row[12], mu = contact->mu[k];
+    double mu = contact->mu[k];
     ss_problem *problem = assembly->problem;
-    ss_contact_sliding_row(contact, direction_of(contact, t, k), row);
-    int i = ss_assembly_add(assembly, contact->pair, row, 0.0, 0.0);
+    int i = ss_assembly_add_tangent(assembly, contact, direction_of(contact, t, k));
     if (t->coupled[at]) {
         problem->partner[i] = normal;
         problem->factor[i] = mu;
@@ -142,9 +139,7 @@ static void add_contact(const ss_rows *rows, const ss_contact_row *contact, cons
 {
     tangents t = turned_tangents_of(rows, contact, options);
     ss_block block = {.law = SS_LAW_BOX, .contact = contact->contact, .constraint = -1};
-    double row[12];
-    ss_contact_sliding_row(contact, contact->normal, row);
-    int normal = ss_assembly_add(assembly, contact->pair, row, contact->compliance, contact->offset);
+    int normal = ss_assembly_add_normal(assembly, contact);
     assembly->problem->lower[normal] = 0.0;
     int at = 0;
     for (; at < t.count && !t.coupled[at]; at++)

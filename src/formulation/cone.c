@@ -123,7 +123,7 @@ static void add_column(ss_triplets *matrix, int dof, int column, double sign, co
 static double approach_velocity(const ss_frame *frame, int contact, const ss_contact_columns *columns)
 {
     const int *pair = frame->contacts.pair[contact];
-    double sum = 0.0;
+    double sum = columns->surface[0];
     for (int i = 0; i < 6; i++) {
         if (ss_frame_is_live(frame, pair[0])) sum += columns->a[0][i] * frame->bodies.velocity[pair[0]][i];
         if (ss_frame_is_live(frame, pair[1])) sum += columns->b[0][i] * frame->bodies.velocity[pair[1]][i];
@@ -160,6 +160,7 @@ static void add_contact(const ss_frame *frame, const ss_cone_options *options, c
     double e = contacts->restitution ? contacts->restitution[contact] : 0.0;
     double rebound = e != 0.0 ? e * approach_velocity(frame, contact, &columns) : 0.0;
     cone->w[first] = gap_velocity(options, contacts->gap[contact], frame->h, rebound);
+    for (int j = 0; j < layout->dimension; j++) cone->w[first + j] += columns.surface[j];
     cone->mu[k] = contact_mu(frame, options, contact);
     if (cone->mu_rolling && contacts->mu_rolling) cone->mu_rolling[k] = contacts->mu_rolling[contact];
 }

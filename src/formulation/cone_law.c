@@ -13,14 +13,11 @@ static int count_unknowns(const ss_contact_row *contact, const void *options, in
 static void add_under(ss_law law, const ss_contact_row *contact, ss_assembly *assembly)
 {
     ss_friction friction = ss_friction_of(contact);
-    double row[12];
-    ss_contact_sliding_row(contact, contact->normal, row);
-    ss_assembly_add(assembly, contact->pair, row, contact->compliance, contact->offset);
-    for (int k = 0; k < friction.count; k++) {
-        ss_friction_row(contact, &friction, k, row);
-        ss_assembly_add(assembly, contact->pair, row, 0.0, 0.0);
-    }
+    ss_assembly_add_normal(assembly, contact);
+    for (int k = 0; k < friction.count; k++)
+        ss_assembly_add_tangent(assembly, contact, ss_friction_direction(contact, &friction, k));
     for (int k = 0; friction.mu_rolling > 0.0 && k < 2; k++) {
+        double row[12];
         ss_contact_turning_row(contact, contact->tangent[k], row);
         ss_assembly_add(assembly, contact->pair, row, 0.0, 0.0);
     }
@@ -31,8 +28,7 @@ static void add_under(ss_law law, const ss_contact_row *contact, ss_assembly *as
                       .constraint = -1};
     ss_assembly_close(assembly, block);
     if (friction.stuck < 0) return;
-    ss_contact_sliding_row(contact, contact->tangent[friction.stuck], row);
-    ss_assembly_add(assembly, contact->pair, row, 0.0, 0.0);
+    ss_assembly_add_tangent(assembly, contact, contact->tangent[friction.stuck]);
     ss_assembly_close(assembly,
                       (ss_block){.law = SS_LAW_FREE, .contact = contact->contact, .constraint = -1});
 }

@@ -141,4 +141,7 @@ void ss_contact_columns_of(const ss_frame *frame, int contact, ss_contact_column
     memset(columns, 0, sizeof *columns);
     if (ss_frame_is_live(frame, pair[0])) write_body(direction, ss_vec3_load(r_a), -1.0, columns->a);
     if (ss_frame_is_live(frame, pair[1])) write_body(direction, ss_vec3_load(r_b), 1.0, columns->b);
+    if (!frame->contacts.surface_velocity) return;
+    ss_vec3 surface = ss_vec3_load(frame->contacts.surface_velocity[contact]);
+    for (int k = 0; k < 3; k++) columns->surface[k] = ss_vec3_dot(direction[k], surface);
 }

@@ -36,6 +36,7 @@ ss_mass ss_cone_body_mass(const ss_frame *frame, int body);
 /* The three or five directions of a cone on body a and b: columns of H. A body that does not move has zeros. */
 typedef struct ss_contact_columns {
     double a[5][6], b[5][6];
+    double surface[5]; /* what moving surfaces add */
 } ss_contact_columns;
 void ss_contact_columns_of(const ss_frame *frame, int contact, ss_contact_columns *columns);
 

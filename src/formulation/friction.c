@@ -35,8 +35,7 @@ ss_friction ss_friction_of(const ss_contact_row *contact)
     return both;
 }
 
-void ss_friction_row(const ss_contact_row *contact, const ss_friction *friction, int k, double jacobian[12])
+ss_vec3 ss_friction_direction(const ss_contact_row *contact, const ss_friction *friction, int k)
 {
-    ss_vec3 direction = ss_vec3_scale(friction->scale[k], contact->tangent[friction->tangent[k]]);
-    ss_contact_sliding_row(contact, direction, jacobian);
+    return ss_vec3_scale(friction->scale[k], contact->tangent[friction->tangent[k]]);
 }

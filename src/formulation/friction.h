@@ -23,7 +23,7 @@ ss_friction ss_friction_of(const ss_contact_row *contact);
  * one tangent in its cone, and rolling friction needs two. */
 bool ss_friction_drops_rolling(const ss_contact_row *contact);
 
-/* The row of the k-th tangent in the cone, scaled. */
-void ss_friction_row(const ss_contact_row *contact, const ss_friction *friction, int k, double jacobian[12]);
+/* The k-th tangent in the cone, scaled. */
+ss_vec3 ss_friction_direction(const ss_contact_row *contact, const ss_friction *friction, int k);
 
 #endif

@@ -19,9 +19,7 @@ static void add_contact(const ss_rows *rows, const ss_contact_row *contact, cons
                         ss_assembly *assembly)
 {
     (void)rows, (void)options;
-    double row[12];
-    ss_contact_sliding_row(contact, contact->normal, row);
-    int i = ss_assembly_add(assembly, contact->pair, row, contact->compliance, contact->offset);
+    int i = ss_assembly_add_normal(assembly, contact);
     assembly->problem->lower[i] = 0.0;
     ss_assembly_close(assembly, (ss_block){.law = SS_LAW_BOX, .contact = contact->contact, .constraint = -1});
 }

@@ -62,10 +62,8 @@ static double normal_impulse(const ss_rows *rows, const ss_contact_row *contact,
 {
     double gap = rows->frame->contacts.gap[contact->contact], h = rows->frame->h;
     double k = contact->compliance > 0.0 ? 1.0 / (contact->compliance * h * h) : set->stiffness;
-    double row[12];
     if (gap >= 0.0) return 0.0;
-    ss_contact_sliding_row(contact, contact->normal, row);
-    double speed = ss_contact_speed_before(rows, contact, row);
+    double speed = ss_contact_speed_before(rows, contact, contact->normal);
     return fmax(h * (-k * gap - set->damping * speed), 0.0);
 }
 
@@ -76,7 +74,7 @@ static void friction_impulse(const ss_rows *rows, const ss_contact_row *contact,
     for (int k = 0; k < 2; k++) {
         double row[12];
         ss_contact_sliding_row(contact, contact->tangent[k], row);
-        double u = ss_contact_speed_before(rows, contact, row);
+        double u = ss_contact_speed_before(rows, contact, contact->tangent[k]);
         scaled[k] = isinf(contact->mu[k]) ? 0.0 : contact->mu[k] * u;
         tangent[k] = isinf(contact->mu[k]) ? -u / ss_rows_inverse_mass(rows, contact->pair, row) : 0.0;
     }

@@ -78,11 +78,9 @@ static int count_unknowns(const ss_contact_row *contact, const void *options, in
 
 static void add_direction(const ss_contact_row *contact, const double d[2], ss_assembly *assembly)
 {
-    double row[12];
     ss_vec3 direction =
         ss_vec3_add_scaled(ss_vec3_scale(d[0], contact->tangent[0]), d[1], contact->tangent[1]);
-    ss_contact_sliding_row(contact, direction, row);
-    ss_assembly_add(assembly, contact->pair, row, 0.0, 0.0);
+    ss_assembly_add_tangent(assembly, contact, direction);
 }
 
 /* The rows that come from bodies; s gets an empty one. The block remembers mu for `couple`. */
@@ -91,10 +89,8 @@ static void add_contact(const ss_rows *rows, const ss_contact_row *contact, cons
 {
     (void)rows;
     polygon p = polygon_of(contact, options);
-    double row[12], none[12] = {0};
-    int first = assembly->size;
-    ss_contact_sliding_row(contact, contact->normal, row);
-    ss_assembly_add(assembly, contact->pair, row, contact->compliance, contact->offset);
+    double none[12] = {0};
+    int first = ss_assembly_add_normal(assembly, contact);
     for (int j = 0; j < p.directions; j++) {
         double d[2];
         direction_of(&p, j, d);
@@ -159,11 +155,7 @@ static void guess_friction(const polygon *p, const ss_contact_impulse *impulse, 
 static double guess_speed(const ss_rows *rows, const ss_contact_row *contact, const polygon *p)
 {
     double u[2], largest = 0.0;
-    for (int k = 0; k < 2; k++) {
-        double row[12];
-        ss_contact_sliding_row(contact, contact->tangent[k], row);
-        u[k] = ss_rows_speed(contact->pair, row, rows->velocity);
-    }
+    for (int k = 0; k < 2; k++) u[k] = ss_contact_speed(contact, contact->tangent[k], rows->velocity);
     for (int j = 0; j < p->directions; j++) {
         double d[2];
         direction_of(p, j, d);

@@ -54,15 +54,36 @@ static bool is_coupled(const ss_constraints *constraints, int row)
     return constraints->friction && constraints->friction_row && constraints->friction_row[row] >= 0;
 }
 
-/* gamma g/h; a limit that is still open may be reached within the step, so that its distance counts in full. */
-static double position_term(const ss_constraints *constraints, const ss_step_options *step, int row,
-                            int joint, double h)
+/* J v + dg/dt before the step */
+static double rate_before(const ss_frame *frame, const ss_joint_row *row)
 {
-    if (constraints->holonomic && !constraints->holonomic[joint]) return 0.0;
-    double g = constraints->violation[row];
-    bool open =
-        (constraints->bounds[row][0] >= 0.0 && g > 0.0) || (constraints->bounds[row][1] <= 0.0 && g < 0.0);
-    return (open ? 1.0 : step->gamma) * g / h;
+    double rate = frame->constraints.time_derivative[row->row];
+    for (int side = 0; side < 2; side++) {
+        if (row->pair[side] < 0) continue;
+        const double *v = frame->bodies.velocity[frame->constraints.pair[row->joint][side]];
+        for (int i = 0; i < 6; i++) rate += row->jacobian[6 * side + i] * v[i];
+    }
+    return rate;
+}
+
+static double spook_term(const ss_frame *frame, const ss_step_options *step, const ss_joint_row *row)
+{
+    double g = frame->constraints.violation[row->row];
+    return (4.0 * g / frame->h - rate_before(frame, row)) / (1.0 + 4.0 * step->joint_relaxation);
+}
+
+/* A limit that is still open may be reached within the step, so that its distance counts in full. */
+static double position_term(const ss_frame *frame, const ss_step_options *step, const ss_joint_row *row)
+{
+    const ss_constraints *constraints = &frame->constraints;
+    if (constraints->holonomic && !constraints->holonomic[row->joint]) return 0.0;
+    double g = constraints->violation[row->row];
+    const double *bounds = constraints->bounds[row->row];
+    bool open = (bounds[0] >= 0.0 && g > 0.0) || (bounds[1] <= 0.0 && g < 0.0);
+    if (open) return g / frame->h;
+    if (row->law == SS_LAW_FREE && step->joint_term == SS_JOINT_ZERO) return 0.0;
+    if (row->law == SS_LAW_FREE && step->joint_term == SS_JOINT_SPOOK) return spook_term(frame, step, row);
+    return step->joint_gamma * g / frame->h;
 }
 
 static void add_joint_row(const ss_frame *frame, const ss_step_options *step, int row, int joint,
@@ -77,10 +98,10 @@ static void add_joint_row(const ss_frame *frame, const ss_step_options *step, in
             memcpy(to->jacobian + 6 * side, constraints->jacobian[row] + 6 * side, 6 * sizeof(double));
     }
     to->compliance = constraints->regularization ? constraints->regularization[row] : 0.0;
-    to->offset = position_term(constraints, step, row, joint, frame->h) + constraints->time_derivative[row];
     to->lower = frame->h * bounds[0]; // a force over the step
     to->upper = frame->h * bounds[1];
     to->law = bounds[0] == -INFINITY && bounds[1] == INFINITY ? SS_LAW_FREE : SS_LAW_BOX;
+    to->offset = position_term(frame, step, to) + constraints->time_derivative[row];
 }
 
 /* Friction of a joint whose load is not there any more is none at all. The load becomes a box without bounds when it
@@ -147,16 +168,38 @@ void ss_contact_turning_row(const ss_contact_row *contact, ss_vec3 direction, do
     }
 }
 
-double ss_contact_speed_before(const ss_rows *rows, const ss_contact_row *contact, const double jacobian[12])
+/* n . (v_b - v_a) of one side's body: with the sign of the side */
+static double side_speed(const ss_contact_row *contact, int side, ss_vec3 direction, const double v[6])
 {
-    const ss_frame *frame = rows->frame;
-    double sum = 0.0;
+    ss_vec3 at = ss_vec3_add(ss_vec3_load(v), ss_vec3_cross(ss_vec3_load(v + 3), contact->arm[side]));
+    return (side ? 1.0 : -1.0) * ss_vec3_dot(direction, at);
+}
+
+double ss_contact_speed(const ss_contact_row *contact, ss_vec3 direction, double (*velocity)[6])
+{
+    double sum = ss_vec3_dot(direction, contact->surface);
     for (int side = 0; side < 2; side++) {
-        if (contact->pair[side] < 0) continue;
-        const double *v = frame->bodies.velocity[frame->contacts.pair[contact->contact][side]];
-        for (int i = 0; i < 6; i++) sum += jacobian[6 * side + i] * v[i];
+        int live = contact->pair[side];
+        if (live >= 0) sum += side_speed(contact, side, direction, velocity[live]);
     }
     return sum;
+}
+
+double ss_contact_speed_before(const ss_rows *rows, const ss_contact_row *contact, ss_vec3 direction)
+{
+    const ss_frame *frame = rows->frame;
+    double sum = ss_vec3_dot(direction, contact->surface);
+    for (int side = 0; side < 2; side++) {
+        if (contact->pair[side] < 0) continue;
+        int body = frame->contacts.pair[contact->contact][side];
+        sum += side_speed(contact, side, direction, frame->bodies.velocity[body]);
+    }
+    return sum;
+}
+
+static double stabilised_term(const ss_step_options *step, double gap, double h)
+{
+    return (gap >= 0.0 ? gap : step->gamma * gap) / h;
 }
 
 /* Hit: overlapping, or reached within the step at the speed before it. Waiting for the overlap would be too late,
@@ -167,11 +210,10 @@ static double restitution_term(const ss_rows *rows, const ss_step_options *step,
     const ss_frame *frame = rows->frame;
     double gap = frame->contacts.gap[contact->contact];
     double e = frame->contacts.restitution ? frame->contacts.restitution[contact->contact] : 0.0;
-    double jacobian[12];
-    ss_contact_sliding_row(contact, contact->normal, jacobian);
-    double before = ss_contact_speed_before(rows, contact, jacobian);
+    double before = ss_contact_speed_before(rows, contact, contact->normal);
     bool hit = gap <= 0.0 || gap + frame->h * before <= 0.0;
-    return e > 0.0 && hit && before < -step->restitution_speed ? e * before : gap / frame->h;
+    return e > 0.0 && hit && before < -step->restitution_speed ? e * before
+                                                               : stabilised_term(step, gap, frame->h);
 }
 
 static double gap_term(const ss_rows *rows, const ss_step_options *step, const ss_contact_row *contact)
@@ -181,7 +223,7 @@ static double gap_term(const ss_rows *rows, const ss_step_options *step, const s
     case SS_GAP_ZERO:
         return 0.0;
     case SS_GAP_STABILISED:
-        return (gap >= 0.0 ? gap : step->gamma * gap) / h;
+        return stabilised_term(step, gap, h);
     case SS_GAP_RESTITUTION:
         return restitution_term(rows, step, contact);
     case SS_GAP_PREVENTIVE:
@@ -214,9 +256,10 @@ static void add_contact(const ss_frame *frame, const ss_step_options *step, int 
                            .mu = {contacts->mu[c][0], contacts->mu[c][1]},
                            .mu_rolling = contacts->mu_rolling ? contacts->mu_rolling[c] : 0.0,
                            .compliance = contacts->compliance ? contacts->compliance[c] : 0.0};
+    if (contacts->surface_velocity) to->surface = ss_vec3_load(contacts->surface_velocity[c]);
     for (int k = 0; planar && k < 2; k++) to->in_plane[k] = fabs(to->tangent[k].z) < 0.5; // it is 0 or 1
     rows->capped_contacts += cap_friction(to->mu, step->mu_max);
-    to->offset = gap_term(rows, step, to);
+    to->offset = gap_term(rows, step, to) + ss_vec3_dot(to->normal, to->surface);
 }
 
 static bool add_contacts(const ss_frame *frame, const ss_step_options *step, ss_rows *rows, ss_error *err)

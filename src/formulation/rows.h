@@ -23,15 +23,14 @@
      .default_value = gap_term_default,                                                                      \
      .choices = "preventive|zero|stabilised|restitution",                                                    \
      .help = "what the gap adds to the normal velocity: gap/h; nothing; gap/h but only a share gamma of an " \
-             "overlap; Newton's restitution at contacts that are hit, gap/h at the others"},                 \
+             "overlap; Newton's restitution at contacts that are hit, as stabilised at the others"},         \
         {.name = "gamma",                                                                                    \
          .type = SS_OPTION_REAL,                                                                             \
          .offset = offsetof(ss_step_options, gamma),                                                         \
          .default_value = "1",                                                                               \
          .min = 0.0,                                                                                         \
          .max = 1.0,                                                                                         \
-         .help = "share of joint errors, and of overlaps with gap_term=stabilised, that is removed in one "  \
-                 "step"},                                                                                    \
+         .help = "share of overlaps that is removed in one step with gap_term=stabilised or restitution"},   \
         {.name = "restitution_speed",                                                                        \
          .type = SS_OPTION_REAL,                                                                             \
          .offset = offsetof(ss_step_options, restitution_speed),                                             \
@@ -48,6 +47,29 @@
          .max = INFINITY,                                                                                    \
          .value_name = "m",                                                                                  \
          .help = "contacts with a larger gap are left out, in m"},                                           \
+        {.name = "joint_term",                                                                               \
+         .type = SS_OPTION_CHOICE,                                                                           \
+         .offset = offsetof(ss_step_options, joint_term),                                                    \
+         .default_value = "stabilised",                                                                      \
+         .choices = "stabilised|zero|spook",                                                                 \
+         .help =                                                                                             \
+             "what the error g of a joint adds to its velocity: joint_gamma g/h; nothing; SPOOK's damped "   \
+             "term Y (4 g/h - J v), Y = 1/(1 + 4 joint_relaxation)"},                                        \
+        {.name = "joint_gamma",                                                                              \
+         .type = SS_OPTION_REAL,                                                                             \
+         .offset = offsetof(ss_step_options, joint_gamma),                                                   \
+         .default_value = "1",                                                                               \
+         .min = 0.0,                                                                                         \
+         .max = 1.0,                                                                                         \
+         .help = "share of joint errors that is removed in one step"},                                       \
+        {.name = "joint_relaxation",                                                                         \
+         .type = SS_OPTION_REAL,                                                                             \
+         .offset = offsetof(ss_step_options, joint_relaxation),                                              \
+         .default_value = "2",                                                                               \
+         .min = 0.0,                                                                                         \
+         .max = 1e6,                                                                                         \
+         .value_name = "steps",                                                                              \
+         .help = "relaxation time of joint_term=spook, in steps"},                                           \
     {                                                                                                        \
         .name = "mu_max", .type = SS_OPTION_REAL, .offset = offsetof(ss_step_options, mu_max),               \
         .default_value = "0", .min = 0.0, .max = 1e12,                                                       \
@@ -60,7 +82,7 @@ typedef struct ss_joint_row {
     int row, joint;            /* of the frame */
     int pair[2];               /* live bodies, -1 = world */
     double jacobian[12];       /* zero on bodies that do not move */
-    double compliance, offset; /* C and c = gamma g/h + dg/dt */
+    double compliance, offset; /* C and c: position term + dg/dt */
     ss_law law; /* free, box or coupled; the partner of a coupled row is a box, if need be infinite */
     double lower, upper; /* N s or N m s */
     int partner;         /* coupled: index among the rows that are kept */
@@ -77,6 +99,7 @@ typedef struct ss_contact_row {
     double mu[2]; /* along the two tangents, >= 0, infinity allowed */
     double mu_rolling;         /* m */
     double compliance, offset; /* of the normal row */
+    ss_vec3 surface;           /* m/s, of b's surface minus a's */
 } ss_contact_row;
 
 typedef struct ss_rows {
@@ -103,8 +126,10 @@ void ss_contact_sliding_row(const ss_contact_row *contact, ss_vec3 direction, do
 void ss_contact_turning_row(const ss_contact_row *contact, ss_vec3 direction, double jacobian[12]);
 /* J v with velocities of live bodies */
 double ss_rows_speed(const int pair[2], const double jacobian[12], double (*velocity)[6]);
-/* J v before the step */
-double ss_contact_speed_before(const ss_rows *rows, const ss_contact_row *contact, const double jacobian[12]);
+/* How fast b's surface slides past a's along `direction`: with the given velocities of live bodies, and before the
+ * step. */
+double ss_contact_speed(const ss_contact_row *contact, ss_vec3 direction, double (*velocity)[6]);
+double ss_contact_speed_before(const ss_rows *rows, const ss_contact_row *contact, ss_vec3 direction);
 /* J M^-1 J' */
 double ss_rows_inverse_mass(const ss_rows *rows, const int pair[2], const double jacobian[12]);
 

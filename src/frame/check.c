@@ -105,6 +105,7 @@ static const range ranges[] = {
     {"contacts/compliance", 0, HEAVIEST},
     {"contacts/mu_r", 0, FARTHEST},
     {"contacts/lever_arms", -FARTHEST, FARTHEST},
+    {"contacts/surface_velocities", -FARTHEST, FARTHEST},
 };
 
 static void report_range(checker *c, const range *r, const ss_field *field, int item, int component,

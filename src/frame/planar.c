@@ -89,7 +89,7 @@ static bool tangent_stays(const double t[3])
 static bool contacts_stay(const ss_frame *frame)
 {
     const ss_contacts *contacts = &frame->contacts;
-    extent normal = {0}, arm = {0};
+    extent normal = {0}, arm = {0}, surface = {0};
     for (int c = 0; c < contacts->count; c++) {
         const double *n = contacts->normal[c];
         double r[2][3];
@@ -99,8 +99,10 @@ static bool contacts_stay(const ss_frame *frame)
             if (ss_frame_is_live(frame, contacts->pair[c][side]))
                 widen(&arm, fmax(fabs(r[side][0]), fabs(r[side][1])), fabs(r[side][2]));
         if (contacts->tangent && !tangent_stays(contacts->tangent[c])) return false;
+        const double *moves = contacts->surface_velocity ? contacts->surface_velocity[c] : NULL;
+        if (moves) widen(&surface, fmax(fabs(moves[0]), fabs(moves[1])), fabs(moves[2]));
     }
-    return is_flat(normal) && is_flat(arm);
+    return is_flat(normal) && is_flat(arm) && is_flat(surface);
 }
 
 bool ss_frame_is_planar(const ss_frame *frame)

@@ -59,7 +59,9 @@ static ss_vec3 relative_velocity(const ss_judgement *judgement, int contact)
     const ss_frame *frame = judgement->what->frame;
     double arm[2][3];
     ss_contact_lever_arms(frame, contact, arm[0], arm[1]);
-    ss_vec3 relative = {0.0, 0.0, 0.0};
+    const double still[3] = {0.0, 0.0, 0.0};
+    ss_vec3 relative =
+        ss_vec3_load(frame->contacts.surface_velocity ? frame->contacts.surface_velocity[contact] : still);
     for (int side = 0; side < 2; side++) {
         double v[6];
         ss_velocity_after(judgement, frame->contacts.pair[contact][side], v);
