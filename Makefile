@@ -13,7 +13,7 @@ define build
 	@cmake --build build/$(1) -j $(JOBS)
 endef
 
-.PHONY: all release debug asan tsan fuzz test demo bench race format check-format install clean help setup setup-test
+.PHONY: all release debug asan tsan fuzz test demo bench race race-engines format check-format install clean help setup setup-test
 all: release
 
 ##  build
@@ -35,6 +35,10 @@ race: setup           ## our solvers beside Siconos' on FILES="..." (FCLIB and B
 	@tools/setup peers
 	$(call build,release)
 	@build/release/race_siconos $(FILES)
+race-engines: setup   ## our simulator beside ODE, Bullet and MuJoCo on the same scenes
+	@tools/setup peers
+	$(call build,release)
+	@build/release/race_engines
 fuzz: setup-test      ## each libFuzzer target of fuzz/ for FUZZ_SECONDS (default 60), by clang: build/fuzz
 	$(call build,fuzz)
 	@tools/fuzz $(FUZZ_SECONDS)

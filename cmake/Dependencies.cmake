@@ -4,9 +4,11 @@
 #   HDF5        the files; only src/dataset includes it
 #   OpenBLAS    cblas and the LAPACK behind LAPACKE
 #   SuiteSparse AMD, CXSparse, and of CHOLMOD only the simplicial (LGPL) part
+#   Qhull       convex hulls; only src/model includes it
+#   zlib        pictures; only src/report includes it
 
 # Known to pkg-config; alternatives of one need are separated by "|".
-set(stickslip_modules "hdf5-serial|hdf5" openblas lapacke)
+set(stickslip_modules "hdf5-serial|hdf5" openblas lapacke qhull_r zlib)
 # Not known to pkg-config in every distribution: plain -l names.
 set(stickslip_libraries cholmod amd cxsparse suitesparseconfig)
 

@@ -25,7 +25,7 @@ Bodies = group("count", "masses", "positions", "quaternions", "velocities", "for
 Constraints = group("count", "row_count", "pairs", "rows", "Jacobian", "violations", "time_derivative", "bounds",
                     "regularization", "friction", "friction_row", "holonomic")
 Contacts = group("count", "pairs", "points", "normals", "gaps", "mu_k", "mu_s", "t_u", "restitution", "compliance",
-                 "mu_r", "lever_arms")
+                 "mu_r", "lever_arms", "surface_velocities")
 
 
 class Frame(Structure):
@@ -81,11 +81,11 @@ ARRAYS = {
     "contacts/gaps": ("c", 1, c_double), "contacts/mu_k": ("c", 2, c_double), "contacts/mu_s": ("c", 2, c_double),
     "contacts/t_u": ("c", 3, c_double), "contacts/restitution": ("c", 1, c_double),
     "contacts/compliance": ("c", 1, c_double), "contacts/mu_r": ("c", 1, c_double),
-    "contacts/lever_arms": ("c", 6, c_double),
+    "contacts/lever_arms": ("c", 6, c_double), "contacts/surface_velocities": ("c", 3, c_double),
 }
 OPTIONAL = ["constraints/regularization", "constraints/friction", "constraints/friction_row", "constraints/holonomic",
             "contacts/mu_s", "contacts/t_u", "contacts/restitution", "contacts/compliance", "contacts/mu_r",
-            "contacts/lever_arms"]
+            "contacts/lever_arms", "contacts/surface_velocities"]
 
 
 def arrays_of(frame):

@@ -97,12 +97,14 @@ static void solve_with_a_team(const ss_solver *solver, known_problem *of)
     ss_run_options run = usual_run(of);
     run.max_iterations = 50;
     ss_error err;
-    ss_solve_result result;
+    ss_solve_result one = {0}, two = {0};
     ss_team *team = known(ss_team_create(2, &err), &err);
-    bool good = ss_solve(solver, NULL, of->problem, &run, NULL, NULL, alone, &result, &err) &&
-                ss_solve(solver, NULL, of->problem, &run, team, NULL, shared, &result, &err);
+    bool good = ss_solve(solver, NULL, of->problem, &run, NULL, NULL, alone, &one, &err) &&
+                ss_solve(solver, NULL, of->problem, &run, team, NULL, shared, &two, &err);
     if (!good || memcmp(alone, shared, (size_t)of->problem->size * sizeof *alone) != 0)
         BLAME(solver, of, "a team of two gives another answer");
+    ss_solve_result_free(&one);
+    ss_solve_result_free(&two);
     ss_team_destroy(team);
     free(alone);
     free(shared);
@@ -174,6 +176,7 @@ static void load_with_nothing_known(const ss_solver *solver, known_problem *of)
     if (good && result.status == SS_CONVERGED) BLAME(solver, of, "converged on a load that is not a number");
     if (!all_finite(x, of->problem->size)) BLAME(solver, of, "x is not finite when the load is not");
     of->problem->b[0] = kept;
+    ss_solve_result_free(&result);
     free(x);
 }
 

@@ -48,15 +48,16 @@ TEST(every_formulation_is_found_by_its_name)
 
 TEST(every_option_table_begins_with_the_step)
 {
-    static const char *const names[] = {"gap_term",   "gamma",       "restitution_speed", "contact_margin",
-                                        "joint_term", "joint_gamma", "joint_relaxation",  "mu_max"};
+    static const char *const names[] = {"gap_term",       "gamma",      "slop",        "restitution_speed",
+                                        "contact_margin", "joint_term", "joint_gamma", "joint_relaxation",
+                                        "mu_max"};
     for (int i = 0; i < ss_formulation_count(); i++) {
         const ss_formulation *formulation = ss_formulation_at(i);
         double options[32] = {0};
         ENSURE(formulation->options_size <= sizeof options);
         ss_options_defaults(formulation->options, options);
         ENSURE(ss_options_check(formulation->options, options, NULL));
-        for (int k = 0; k < 8; k++) ENSURE_TEXT(formulation->options[k].name, names[k]);
+        for (int k = 0; k < 9; k++) ENSURE_TEXT(formulation->options[k].name, names[k]);
     }
 }
 

@@ -28,7 +28,7 @@ GENUINE = {  # what the authors' tools know
 ADDED = {
     "time": (F64, ()), "contacts/t_u": (F64, (NC, 3)), "contacts/t_v": (F64, (NC, 3)),
     "contacts/restitution": (F64, (NC, 1)), "contacts/compliance": (F64, (NC, 1)), "contacts/mu_r": (F64, (NC, 1)),
-    "contacts/lever_arms": (F64, (NC, 6)), "constraints/regularization": (F64, (NR, 1)),
+    "contacts/lever_arms": (F64, (NC, 6)), "contacts/surface_velocities": (F64, (NC, 3)), "constraints/regularization": (F64, (NR, 1)),
     "constraints/friction": (F64, (NR, 1)), "constraints/friction_row": (I32, (NR, 1)),
     "constraints/holonomic": (U8, (NK, 1)),
 }

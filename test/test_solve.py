@@ -156,6 +156,11 @@ def test_metrics_page_is_that_of_the_program():
                      metric["definition"].replace("|", r"\|")] for metric in listed]
 
 
+def is_too_large(frame):
+    """The solver takes problems of that kind, but not of that size."""
+    return frame["status"] == "not applicable" and frame["why"].endswith("at most")
+
+
 def test_table_of_what_fits_what_is_true(slope):
     """Asked of the solvers themselves, on a frame with contacts only."""
     lines = run("solvers", "--table").stdout.splitlines()
@@ -168,7 +173,8 @@ def test_table_of_what_fits_what_is_true(slope):
             assert (reach["why"] is None) == reach["limits"]
             ended = run_json("solve", slope, "--frame", "0", "-s", solver["name"], "-f", formulation,
                              "--iterations", "2", code=None)
-            assert (only(ended)["status"] == "not applicable") == (not reach["contacts"])
+            refused = only(ended)["status"] == "not applicable"
+            assert refused == (not reach["contacts"]) or is_too_large(only(ended))
 
 
 # ---- the answer as JSON ----------------------------------------------------------------------------------------
@@ -213,11 +219,14 @@ def test_every_solver_gives_a_status_and_metrics(solver, slope, here):
     assert fitting, "fits no formulation"
     for formulation in fitting:
         frame = only(run_json("solve", slope, "--frame", "3", "-s", solver, "-f", formulation, code=None))
+        if is_too_large(frame):
+            continue
         assert frame["status"] in STATUSES - {"not applicable"}
         assert value(frame, "energy") is not None and np.isfinite(value(frame, "energy"))
         assert value(frame, "momentum") < 1e-25  # J: velocities follow from the impulses up to rounding
     problem = only(run_json("solve", "ball.hdf5", "-s", solver, code=None))
-    assert (problem["status"] == "not applicable") == (not formulations["cone"]["contacts"])
+    needs_bodies = "bodies" in (problem.get("why") or "")  # FCLIB problems have none
+    assert (problem["status"] == "not applicable") == (not formulations["cone"]["contacts"] or needs_bodies)
     if problem["status"] == "not applicable":
         assert problem["why"] and problem["metrics"]["natural_map"]["why"] == problem["why"]
     elif problem["status"] == "converged":

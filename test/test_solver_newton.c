@@ -72,6 +72,7 @@ static ss_solve_result solve_to(const char *solver, ss_problem *problem, const c
     if (!ss_solve(known((void *)(uintptr_t)ss_solver_find(solver), NULL), NULL, problem, &options, NULL, NULL,
                   x, &result, &err))
         known(NULL, &err);
+    ss_solve_result_free(&result); // of what is allocated; the numbers stay
     return result;
 }
 

@@ -125,6 +125,9 @@ typedef struct ss_writer ss_writer;
 SS_API ss_writer *ss_writer_open(const char *path, ss_layout layout, bool append, ss_error *err);
 /* A new simulation; manifest may be NULL. In the flat layout it only counts, and frames are numbered on. */
 SS_API bool ss_writer_simulation(ss_writer *writer, const ss_manifest *manifest, ss_error *err);
+/* Goes on with the last simulation of a file that was opened to append to, instead of a new one; frames in it that were
+ * written so far go to *frames (may be NULL). Fails when the file has none. Canonical layout only. */
+SS_API bool ss_writer_go_on(ss_writer *writer, int *frames, ss_error *err);
 /* The next frame of the current simulation (one is begun when none was). The frame is not checked. */
 SS_API bool ss_writer_frame(ss_writer *writer, const ss_frame *frame, ss_error *err);
 /* A result for the frame written last; one per solver. NULL arrays in its answer are left out. */

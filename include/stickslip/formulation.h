@@ -16,7 +16,8 @@ extern "C" {
 typedef enum ss_gap_term {
     SS_GAP_PREVENTIVE, /* gap / h: contact may be reached, not crossed, within the step (Stewart-Trinkle) */
     SS_GAP_ZERO,       /* 0: velocity level (Anitescu-Potra, Moreau) */
-    SS_GAP_STABILISED, /* (max(gap, 0) + gamma min(gap, 0)) / h: overlap is removed gently */
+    SS_GAP_STABILISED, /* max(gap, 0) / h + gamma min(gap + slop, 0) / h: overlap is removed gently, up to the slop not at
+                          all, and of the last slop of a gap the share gamma */
     SS_GAP_RESTITUTION /* e u_N-, Newton's law, at contacts hit within the step (gap + h min(u_N-, 0) <= 0) faster
                           than restitution_speed; as stabilised at the others */
 } ss_gap_term;
@@ -41,6 +42,9 @@ typedef struct ss_step_options {
     int joint_term;          /* ss_joint_term */
     double joint_gamma;      /* share of joint errors removed in one step */
     double joint_relaxation; /* steps: relaxation time of SS_JOINT_SPOOK in units of h */
+    double
+        slop; /* m: SS_GAP_STABILISED lets overlaps up to it stand, and closes the last of a gap gently, so that
+                    the error of one step is not the load of the next */
 } ss_step_options;
 
 typedef struct ss_formulation {

@@ -17,14 +17,14 @@ extern "C" {
 #endif
 
 /* code, name in results */
-#define SS_STATUS_LIST(X)                                                                         \
-    X(SS_CONVERGED, "converged")           /* the stop rule holds, or the method ended exactly */ \
-    X(SS_MAX_ITERATIONS, "max iterations") /* the best so far is in x */                          \
-    X(SS_TIME_LIMIT, "time limit")                                                                \
-    X(SS_STALLED, "stalled") /* no progress any more, the rule does not hold */                   \
-    X(SS_RAY, "ray")         /* a pivoting method left along an unbounded edge */                 \
-    X(SS_CANCELLED, "cancelled")                                                                  \
-    X(SS_NOT_APPLICABLE, "not applicable") /* the solver does not take this kind of problem */    \
+#define SS_STATUS_LIST(X)                                                                          \
+    X(SS_CONVERGED, "converged")           /* the stop rule holds, or the method ended exactly */  \
+    X(SS_MAX_ITERATIONS, "max iterations") /* the best so far is in x */                           \
+    X(SS_TIME_LIMIT, "time limit")                                                                 \
+    X(SS_STALLED, "stalled") /* no progress any more, the rule does not hold */                    \
+    X(SS_RAY, "ray")         /* impulses can grow for ever: there is no solution, or none found */ \
+    X(SS_CANCELLED, "cancelled")                                                                   \
+    X(SS_NOT_APPLICABLE, "not applicable") /* the solver does not take this kind of problem */     \
     X(SS_FAILED, "failed")                 /* singular matrix, not a number, out of memory */
 typedef enum ss_status {
 #define SS_STATUS_ENUM(code, name) code,
@@ -62,9 +62,17 @@ typedef struct ss_run {
 } ss_run;
 
 /* To be called once per iteration with the current x and, when it is at hand, w = A x + b (else NULL: it
- * costs one product, and only when something is measured). True: go on. False: return ss_run_status(run). */
+ * costs one product, and only when something is measured). True: go on. False: return ss_run_status(run). x = NULL:
+ * an iteration that need not be measured, as ss_run_due says; limits are kept all the same. */
 SS_API bool ss_run_iteration(ss_run *run, const double *x, const double *w);
+/* For methods whose iterations cost less than measuring them: should this one be measured? `energy` is their own
+ * estimate of the error (J, sum of 1/2 a dx^2 over the changes of a sweep): the driver looks when the stop rule may
+ * hold, and always when somebody wants the history or the best iterate. To be asked before ss_run_iteration. */
+SS_API bool ss_run_due(ss_run *run, double energy);
 SS_API ss_status ss_run_status(const ss_run *run);
+/* For methods whose impulses grow along y without end: true when y is a ray (ss_ray), judged from the problem alone.
+ * The method should return SS_RAY then. */
+SS_API bool ss_run_ray(ss_run *run, const double *y);
 /* True when an iteration will be measured anyway, so that a method may as well have w ready. */
 SS_API bool ss_run_measures(const ss_run *run);
 
@@ -92,6 +100,9 @@ typedef struct ss_solver {
     size_t options_size;
     /* x: start on entry (zero when cold), the last iterate on return, always finite. */
     ss_status (*solve)(const ss_problem *problem, const void *options, ss_run *run, double *x);
+    /* Why not this problem, where laws and traits do not tell ("takes 60 unknowns at most"); NULL when it can. The
+     * pointer may be NULL: nothing to add. */
+    const char *(*refusal)(const ss_problem *problem);
 } ss_solver;
 
 SS_API int ss_solver_count(void);
@@ -99,6 +110,15 @@ SS_API const ss_solver *ss_solver_at(int index);
 SS_API const ss_solver *ss_solver_find(const char *name);
 /* Why the solver cannot take the problem; NULL when it can. */
 SS_API const char *ss_solver_refusal(const ss_solver *solver, const ss_problem *problem);
+
+/* Why there is no solution: impulses that the laws allow, in any amount, that move nothing (A y = 0) and that b works
+ * against (b . y < 0). Bodies are wedged in, or joints and contacts ask for what cannot be. */
+typedef struct ss_ray {
+    double *impulse; /* y, of the energy 1 J counted by the diagonal of A; NULL: none is known */
+    bool
+        is_proof; /* no solution exists. False where y needs the friction of Coulomb's law: contacts are wedged, and
+                    * none was found */
+} ss_ray;
 
 typedef struct ss_solve_result {
     ss_status status;
@@ -108,6 +128,7 @@ typedef struct ss_solve_result {
     int kept_iteration;           /* the iterate that was returned */
     size_t memory;                /* bytes of arena the solver used at most */
     ss_history history;
+    ss_ray ray; /* status SS_RAY, unless a pivoting method has nothing to show */
 } ss_solve_result;
 SS_API void ss_solve_result_free(ss_solve_result *result);
 

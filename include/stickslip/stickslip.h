@@ -3,6 +3,8 @@
 #define STICKSLIP_H
 
 #include <stickslip/base.h>
+#include <stickslip/model.h>
+#include <stickslip/collision.h>
 #include <stickslip/frame.h>
 #include <stickslip/sparse.h>
 #include <stickslip/problem.h>
@@ -11,5 +13,7 @@
 #include <stickslip/metrics.h>
 #include <stickslip/dataset.h>
 #include <stickslip/recorder.h>
+#include <stickslip/sim.h>
+#include <stickslip/scene.h>
 
 #endif

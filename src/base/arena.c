@@ -1,6 +1,7 @@
 #include <stickslip/base.h>
 
 #include "base/assert.h"
+#include "base/memory.h"
 #include "base/poison.h"
 
 #include <string.h>
@@ -34,7 +35,7 @@ struct ss_arena {
 static bool add_block(ss_arena *arena, size_t bytes)
 {
     if (arena->block_count == MAX_BLOCKS) return false;
-    char *data = ss_allocate(bytes, 1);
+    char *data = ss_allocate_unset(bytes);
     if (!data) return false;
     SS_POISON(data, bytes);
     arena->blocks[arena->block_count++] = (block){.data = data, .size = bytes};
@@ -132,7 +133,7 @@ ss_arena_mark ss_arena_get_mark(const ss_arena *arena)
 static void join_blocks(ss_arena *arena)
 {
     if (arena->block_count < 2) return;
-    char *data = ss_allocate(arena->high_water, 1);
+    char *data = ss_allocate_unset(arena->high_water);
     if (!data) return;
     release_blocks(arena);
     SS_POISON(data, arena->high_water);

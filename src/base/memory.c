@@ -1,6 +1,7 @@
 #include <stickslip/base.h>
 
 #include "base/assert.h"
+#include "base/memory.h"
 #include "base/poison.h"
 
 #include <stdlib.h>
@@ -22,11 +23,11 @@ void ss_set_allocator(ss_allocator allocator)
     current = allocator;
 }
 
-static void *raw_allocate(size_t bytes)
+static void *raw_allocate(size_t bytes, bool zeroed)
 {
-    if (!current.allocate) return calloc(1, bytes);
+    if (!current.allocate) return zeroed ? calloc(1, bytes) : malloc(bytes);
     void *raw = current.allocate(bytes, current.context);
-    return raw ? memset(raw, 0, bytes) : NULL;
+    return raw && zeroed ? memset(raw, 0, bytes) : raw;
 }
 
 static void raw_release(void *raw)
@@ -37,18 +38,28 @@ static void raw_release(void *raw)
         free(raw);
 }
 
-void *ss_allocate(size_t count, size_t size)
+static void *allocate(size_t bytes, bool zeroed)
 {
     const size_t overhead = sizeof(header) + ALIGNMENT;
-    size_t bytes;
-    if (__builtin_mul_overflow(count, size, &bytes) || bytes > PTRDIFF_MAX - overhead) return NULL;
-    char *raw = raw_allocate(bytes + overhead);
+    if (bytes > PTRDIFF_MAX - overhead) return NULL;
+    char *raw = raw_allocate(bytes + overhead, zeroed);
     if (!raw) return NULL;
     uintptr_t first = (uintptr_t)raw + sizeof(header);
     char *block = raw + sizeof(header) + (ALIGNMENT - first % ALIGNMENT) % ALIGNMENT;
     ((header *)(void *)block)[-1] = (header){raw, bytes + overhead};
     SS_POISON(block + bytes, (size_t)(raw + overhead + bytes - (block + bytes)));
     return block;
+}
+
+void *ss_allocate(size_t count, size_t size)
+{
+    size_t bytes;
+    return __builtin_mul_overflow(count, size, &bytes) ? NULL : allocate(bytes, true);
+}
+
+void *ss_allocate_unset(size_t bytes)
+{
+    return allocate(bytes, false);
 }
 
 void ss_release(void *block)

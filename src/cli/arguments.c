@@ -15,6 +15,8 @@ typedef struct parser {
     char *options;
     char *const *words;
     int count, next;
+    ss_given *given;
+    int given_count;
     ss_error *err;
 } parser;
 
@@ -56,8 +58,9 @@ static bool fail_unknown(const parser *p, const char *word, size_t length)
 }
 
 /* The entry is renamed to what the user sees, so that messages speak of --max-bodies. */
-static bool set(const parser *p, place found, const char *value)
+static bool set(parser *p, place found, const char *value)
 {
+    p->given[p->given_count++] = (ss_given){found.option, value};
     char flag[64] = "--";
     ss_option_flag(found.option, flag + 2, sizeof flag - 2);
     ss_option seen[2] = {*found.option, {0}};
@@ -134,15 +137,18 @@ bool ss_arguments_parse(const ss_verb *verb, int count, char *const *words, ss_c
 {
     char *options = ss_allocate(1, verb->options_size);
     const char **arguments = ss_allocate((size_t)count + 1, sizeof *arguments);
+    ss_given *given = ss_allocate((size_t)count + 1, sizeof *given);
     command->verb = verb;
     command->options = options;
     command->arguments = arguments;
-    if (!options || !arguments) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory");
+    command->given = given;
+    if (!options || !arguments || !given) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory");
     for (const ss_option_group *group = verb->groups; group->table; group++)
         ss_options_defaults(group->table, options + group->offset);
 
-    parser p = {.verb = verb, .options = options, .words = words, .count = count, .err = err};
+    parser p = {.verb = verb, .options = options, .words = words, .count = count, .given = given, .err = err};
     if (!parse_words(&p, arguments, &command->argument_count)) return false;
+    command->given_count = p.given_count;
     if (((const ss_common_options *)command->options)->help) return true;
     return check_count(command, err);
 }
@@ -151,6 +157,8 @@ void ss_arguments_free(ss_command *command)
 {
     ss_release((void *)command->options);
     ss_release((void *)command->arguments);
+    ss_release((void *)command->given);
     command->options = NULL;
+    command->given = NULL;
     command->arguments = NULL;
 }

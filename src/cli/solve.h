@@ -50,6 +50,7 @@ typedef struct ss_solving {
     double seconds;
     double worst_map; /* largest natural map, and where */
     char worst_place[256];
+    ss_text rays; /* why some have no solution: a line each */
 } ss_solving;
 
 /* What came out for one frame or problem. */
@@ -82,6 +83,11 @@ void ss_solving_free(ss_solving *solving);
  * of `solved`. The stop rule may be a metric. */
 bool ss_solving_run(ss_solving *solving, const ss_frame *frame, ss_solved *solved, ss_error *err);
 void ss_solved_free(ss_solved *solved);
+
+/* ---- why there is no solution: solve_ray.c ------------------------------------------------------- */
+
+/* Appends one sentence about a result with the status "ray". */
+void ss_solved_explain(const ss_solved *solved, ss_text *text);
 
 /* ---- a file: solve_frames.c, solve_problem.c ----------------------------------------------------- */
 

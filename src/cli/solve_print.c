@@ -68,6 +68,16 @@ static void put_reference(ss_json *json, const ss_solving *s, const ss_solved *s
     ss_json_end_object(json);
 }
 
+static void put_ray(ss_json *json, const ss_solved *solved)
+{
+    ss_text why = {0};
+    ss_solved_explain(solved, &why);
+    put_text(json, "why", ss_text_get(&why));
+    json->text->out_of_memory |= why.out_of_memory;
+    ss_text_free(&why);
+    ss_json_key(json, "proof"), ss_json_bool(json, solved->result.ray.is_proof);
+}
+
 static void put_solved(ss_solving *s, const ss_solved *solved)
 {
     ss_json *json = &s->json;
@@ -80,6 +90,7 @@ static void put_solved(ss_solving *s, const ss_solved *solved)
     put_text(json, "solver", s->solver->name);
     put_text(json, "status", ss_status_name(result->status));
     if (!ran) put_text(json, "why", solved->refusal);
+    if (result->status == SS_RAY) put_ray(json, solved);
     ss_json_key(json, "unknowns"), ss_json_integer(json, solved->problem->size);
     ss_json_key(json, "iterations"), ss_json_integer(json, result->iterations);
     ss_json_key(json, "kept_iteration"), ss_json_integer(json, result->kept_iteration);
@@ -219,6 +230,13 @@ static void count(ss_solving *s, const ss_solved *solved)
     snprintf(s->worst_place, sizeof s->worst_place, "%s", solved->place);
 }
 
+static void tell_ray(ss_solving *s, const ss_solved *solved)
+{
+    ss_text_appendf(&s->rays, "%s: ", solved->place);
+    ss_solved_explain(solved, &s->rays);
+    ss_text_append(&s->rays, "\n");
+}
+
 void ss_solving_tell(ss_solving *s, const ss_solved *solved)
 {
     count(s, solved);
@@ -227,6 +245,7 @@ void ss_solving_tell(ss_solving *s, const ss_solved *solved)
         put_solved(s, solved);
     else
         add_line(&s->table, solved);
+    if (!s->options->json && solved->result.status == SS_RAY) tell_ray(s, solved);
     if (!s->options->json && s->count == 1 && !solved->refusal) add_details(&s->details, solved);
 }
 
@@ -254,6 +273,14 @@ static void print_summary(const ss_solving *s)
     ss_text_appendf(text, ", %.3g ms\n", 1e3 * s->seconds);
     if (s->worst_place[0])
         ss_text_appendf(text, "worst natural_map %.3g at %s\n", s->worst_map, s->worst_place);
+    if (s->rays.length) {
+        bool has_options = strcmp(s->thing, "frame") == 0; // of a formulation
+        ss_text_append(text, ss_text_get(&s->rays));
+        if (has_options)
+            ss_text_append(
+                text,
+                "less friction (--with mu_max=1) or overlaps left alone (--with gap_term=zero) may help\n");
+    }
     if (s->refusal)
         ss_text_appendf(text, "%s is not applicable: it %s; see stickslip solvers --table\n", s->solver->name,
                         s->refusal);
@@ -262,7 +289,8 @@ static void print_summary(const ss_solving *s)
 void ss_solving_end(ss_solving *s)
 {
     ss_out *out = s->command->out;
-    out->text.out_of_memory |= s->tally.out_of_memory || s->refused.list.out_of_memory;
+    out->text.out_of_memory |=
+        s->tally.out_of_memory || s->refused.list.out_of_memory || s->rays.out_of_memory;
     if (!s->options->json) {
         if (s->count > 0) ss_table_print(&s->table, out);
         if (s->count == 1 && s->details.count) {

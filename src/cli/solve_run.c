@@ -127,7 +127,9 @@ static bool judge_with_truth(const ss_solving *solving, const ss_frame *frame, s
     if (good && wanted) {
         solved->has_reference = true;
         solved->reference = found.result;
+        solved->reference.ray = (ss_ray){0}; // freed here
     }
+    ss_solve_result_free(&found.result);
     ss_answer_destroy(found.answer);
     return good;
 }

@@ -168,5 +168,6 @@ void ss_solving_free(ss_solving *s)
     ss_findings_free(&s->refused.list);
     ss_text_free(&s->table.cells);
     ss_text_free(&s->details.cells);
+    ss_text_free(&s->rays);
     if (s->trace) fclose(s->trace);
 }

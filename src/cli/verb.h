@@ -54,12 +54,20 @@ typedef struct ss_verb {
     int (*run)(const ss_command *command); /* returns the exit code */
 } ss_verb;
 
+/* One option as it was typed. */
+typedef struct ss_given {
+    const ss_option *option; /* of the verb's tables */
+    const char *value;
+} ss_given;
+
 /* One call of the program, parsed. */
 struct ss_command {
     const ss_verb *verb;
     const void *options; /* the verb's struct */
     const char *const *arguments;
     int argument_count;
+    const ss_given *given; /* in the order of the command line */
+    int given_count;
     ss_out *out; /* standard output; finished by main */
 };
 

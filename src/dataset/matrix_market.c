@@ -1,19 +1,9 @@
 /* Every matrix and vector of a cone problem as a Matrix Market file: text, 1-based, exact. */
 #include "dataset/fclib.h"
 
+#include "base/file.h"
 #include "base/number.h"
 #include "base/text.h"
-
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
-
-static bool fail_system(const char *path, ss_error *err)
-{
-    return ss_fail(err, SS_ERROR_RESOURCES, "%s: cannot be written: %s", path, strerror(errno));
-}
 
 /* ---- text ------------------------------------------------------------------------------------------------------- */
 
@@ -59,51 +49,22 @@ static void append_vector(ss_text *text, const double *values, int count)
 
 /* ---- file --------------------------------------------------------------------------------------------------------- */
 
-static bool write_all(int descriptor, const char *data, size_t length)
-{
-    while (length > 0) {
-        ssize_t done = write(descriptor, data, length);
-        if (done < 0 && errno == EINTR) continue;
-        if (done < 0) return false;
-        data += done;
-        length -= (size_t)done;
-    }
-    return true;
-}
-
-/* A temporary file beside the target, renamed over it: who looks finds the old text or the new one. */
-static bool replace_file(const char *path, const char *temporary, const ss_text *text, ss_error *err)
-{
-    unlink(
-        temporary); // left behind by a killed process of the same number, or laid out for us by somebody else
-    int descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (descriptor < 0) return fail_system(path, err);
-    bool good = write_all(descriptor, ss_text_get(text), text->length) && fsync(descriptor) == 0;
-    good = close(descriptor) == 0 && good;
-    if (good && rename(temporary, path) == 0) return true;
-    fail_system(path, err);
-    unlink(temporary);
-    return false;
-}
-
 static bool write_part(const char *prefix, const ss_fclib_part *part, const ss_cone *cone, ss_error *err)
 {
-    ss_text text = {0}, path = {0}, temporary = {0};
+    ss_text text = {0}, path = {0};
     append_head(&text, part->cols ? "coordinate" : "array", cone, part->name);
     if (part->cols)
         append_matrix(&text, *ss_fclib_matrix(part, cone));
     else
         append_vector(&text, *ss_fclib_vector(part, cone), ss_fclib_extent(cone, part->rows));
     ss_text_appendf(&path, "%s_%s.mtx", prefix, part->name);
-    ss_text_appendf(&temporary, "%s_%s.mtx.%ld.partial", prefix, part->name, (long)getpid());
-    bool good = !text.out_of_memory && !path.out_of_memory && !temporary.out_of_memory;
+    bool good = !text.out_of_memory && !path.out_of_memory;
     if (good)
-        good = replace_file(ss_text_get(&path), ss_text_get(&temporary), &text, err);
+        good = ss_file_replace(ss_text_get(&path), ss_text_get(&text), text.length, err);
     else
         ss_fail(err, SS_ERROR_RESOURCES, "%s_%s.mtx: out of memory", prefix, part->name);
     ss_text_free(&text);
     ss_text_free(&path);
-    ss_text_free(&temporary);
     return good;
 }
 

@@ -83,6 +83,20 @@ static bool begin_simulation(ss_writer *writer, const ss_manifest *manifest, ss_
            ss_writer_put_manifest(&writer->simulation, manifest, err);
 }
 
+static bool go_on(ss_writer *writer, ss_error *err)
+{
+    if (writer->layout == SS_LAYOUT_FLAT || writer->last_simulation == 0)
+        return ss_fail(err, SS_ERROR_INPUT, "%s: holds no simulation to go on with", writer->output.target);
+    char name[32];
+    ss_h5_leave_group(&writer->frame);
+    ss_h5_leave_group(&writer->simulation);
+    writer->last_frame = 0;
+    int simulation = writer->last_simulation;
+    snprintf(name, sizeof name, "simulation_%06d", simulation);
+    return ss_h5_enter_group(&writer->output.root, name, &writer->simulation, err) &&
+           ss_h5_each(&writer->simulation, note_number, writer, err);
+}
+
 static bool begin_frame(ss_writer *writer, ss_error *err)
 {
     bool flat = writer->layout == SS_LAYOUT_FLAT;
@@ -179,6 +193,17 @@ bool ss_writer_simulation(ss_writer *writer, const ss_manifest *manifest, ss_err
     bool ok = begin_simulation(writer, manifest, &trouble) && ss_h5_output_check(&writer->output, &trouble);
     ss_h5_leave(&session);
     return ok || keep_trouble(writer, &trouble, err);
+}
+
+bool ss_writer_go_on(ss_writer *writer, int *frames, ss_error *err)
+{
+    if (spoiled(writer, err)) return false;
+    ss_h5_session session;
+    ss_h5_enter(&session);
+    bool ok = go_on(writer, err);
+    ss_h5_leave(&session);
+    if (ok && frames) *frames = writer->last_frame;
+    return ok;
 }
 
 bool ss_writer_frame(ss_writer *writer, const ss_frame *frame, ss_error *err)

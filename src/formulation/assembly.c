@@ -21,30 +21,37 @@ static void copy_bodies(const ss_rows *rows, ss_bodies_form *form)
 
 /* ---- rows and blocks -------------------------------------------------------------------------------- */
 
-int ss_assembly_add(ss_assembly *assembly, const int pair[2], const double jacobian[12], double compliance,
-                    double offset)
+/* A new unknown, whose Jacobian is still to be written. */
+static int add_row(ss_assembly *assembly, const int pair[2], double compliance, double offset)
 {
     ss_bodies_form *form = assembly->problem->bodies;
     int i = assembly->size++;
     memcpy(form->pair[i], pair, sizeof form->pair[i]);
-    memcpy(form->jacobian[i], jacobian, sizeof form->jacobian[i]);
     form->compliance[i] = compliance;
     form->offset[i] = offset;
     return i;
 }
 
+int ss_assembly_add(ss_assembly *assembly, const int pair[2], const double jacobian[12], double compliance,
+                    double offset)
+{
+    int i = add_row(assembly, pair, compliance, offset);
+    memcpy(assembly->problem->bodies->jacobian[i], jacobian, 12 * sizeof *jacobian);
+    return i;
+}
+
 int ss_assembly_add_normal(ss_assembly *assembly, const ss_contact_row *contact)
 {
-    double row[12];
-    ss_contact_sliding_row(contact, contact->normal, row);
-    return ss_assembly_add(assembly, contact->pair, row, contact->compliance, contact->offset);
+    int i = add_row(assembly, contact->pair, contact->compliance, contact->offset);
+    ss_contact_sliding_row(contact, contact->normal, assembly->problem->bodies->jacobian[i]);
+    return i;
 }
 
 int ss_assembly_add_tangent(ss_assembly *assembly, const ss_contact_row *contact, ss_vec3 direction)
 {
-    double row[12];
-    ss_contact_sliding_row(contact, direction, row);
-    return ss_assembly_add(assembly, contact->pair, row, 0.0, ss_vec3_dot(direction, contact->surface));
+    int i = add_row(assembly, contact->pair, 0.0, ss_vec3_dot(direction, contact->surface));
+    ss_contact_sliding_row(contact, direction, assembly->problem->bodies->jacobian[i]);
+    return i;
 }
 
 void ss_assembly_close(ss_assembly *assembly, ss_block like)
@@ -73,16 +80,17 @@ static void add_joints(const ss_rows *rows, ss_assembly *assembly)
     }
 }
 
-bool ss_assembly_start(const ss_rows *rows, int64_t unknowns, int64_t blocks, ss_assembly *assembly,
-                       ss_error *err)
+bool ss_assembly_start(ss_problem_store *store, const ss_rows *rows, int64_t unknowns, int64_t blocks,
+                       ss_assembly *assembly, ss_error *err)
 {
     int64_t size = rows->joint_count + unknowns;
     *assembly = (ss_assembly){0};
     if (size > INT_MAX)
         return ss_fail(err, SS_ERROR_RESOURCES, "%d contacts have more unknowns than can be counted",
                        rows->contact_count);
-    assembly->problem =
-        ss_problem_create((int)size, (int)(rows->joint_count + blocks), rows->body_count, err);
+    int most_blocks = (int)(rows->joint_count + blocks);
+    assembly->problem = store ? ss_problem_store_take(store, (int)size, most_blocks, rows->body_count, err)
+                              : ss_problem_create((int)size, most_blocks, rows->body_count, err);
     if (!assembly->problem) return false;
     copy_bodies(rows, assembly->problem->bodies);
     add_joints(rows, assembly);
@@ -98,9 +106,10 @@ static double diagonal_entry(const ss_bodies_form *form, int i)
     for (int side = 0; side < 2; side++) {
         int body = form->pair[i][side];
         if (body < 0) continue;
+        const double *block = form->jacobian[i] + 6 * side;
         double response[6];
-        ss_bodies_push_one(form, body, form->jacobian[i] + 6 * side, response);
-        sum += ss_bodies_dot(form, i, body, response);
+        ss_bodies_push_one(form, body, block, response);
+        sum += ss_bodies_product(block, response);
     }
     return sum;
 }

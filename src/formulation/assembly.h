@@ -3,15 +3,17 @@
 #define FORMULATION_ASSEMBLY_H
 
 #include "formulation/rows.h"
+#include "problem/store.h"
 
 typedef struct ss_assembly {
     ss_problem *problem; /* bodies form */
     int size, blocks;    /* so far */
 } ss_assembly;
 
-/* Takes over bodies and joint rows; leaves room for `unknowns` more in `blocks` more. */
-bool ss_assembly_start(const ss_rows *rows, int64_t unknowns, int64_t blocks, ss_assembly *assembly,
-                       ss_error *err);
+/* Takes over bodies and joint rows; leaves room for `unknowns` more in `blocks` more. In the memory of a store, which
+ * keeps the problem; NULL: none, it is the caller's. */
+bool ss_assembly_start(ss_problem_store *store, const ss_rows *rows, int64_t unknowns, int64_t blocks,
+                       ss_assembly *assembly, ss_error *err);
 /* A new unknown without bounds; returns its index. */
 int ss_assembly_add(ss_assembly *assembly, const int pair[2], const double jacobian[12], double compliance,
                     double offset);

@@ -101,3 +101,10 @@ bool ss_cone_law_guess(const ss_frame *frame, const void *options, const ss_prob
 {
     return ss_model_guess(&coulomb, frame, options, problem, answer, x, err);
 }
+
+const ss_contact_model *ss_cone_law_model(const ss_formulation *formulation, const void *options)
+{
+    bool is_cone = formulation->guess == ss_cone_law_guess;
+    if (!is_cone || ((const ss_cone_law_options *)options)->form != SS_FORM_REDUCED) return NULL;
+    return formulation->laws & SS_LAW_CONVEX ? &convex : &coulomb;
+}

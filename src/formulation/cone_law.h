@@ -31,4 +31,8 @@ bool ss_cone_law_recover(const ss_frame *frame, const void *options, const ss_pr
 bool ss_cone_law_guess(const ss_frame *frame, const void *options, const ss_problem *problem,
                        const ss_answer *answer, double *x, ss_error *err);
 
+/* The model behind the problems of formulation "cone" or "convex" with these options, for sessions; NULL for other
+ * formulations and for the descriptor form. */
+const ss_contact_model *ss_cone_law_model(const ss_formulation *formulation, const void *options);
+
 #endif

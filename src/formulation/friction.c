@@ -13,7 +13,7 @@ static ss_friction one_tangent(int tangent, double mu, int stuck)
     return (ss_friction){.mu = mu, .count = 1, .tangent = {tangent}, .scale = {1.0}, .stuck = stuck};
 }
 
-ss_friction ss_friction_of(const ss_contact_row *contact)
+ss_friction ss_friction_of_special(const ss_contact_row *contact)
 {
     const double *mu = contact->mu;
     bool rolls = contact->mu_rolling > 0.0 && !ss_friction_drops_rolling(contact);

@@ -18,7 +18,16 @@ typedef struct ss_friction {
     int stuck;         /* the tangent that sticks beside the cone, -1 = none */
 } ss_friction;
 
-ss_friction ss_friction_of(const ss_contact_row *contact);
+ss_friction ss_friction_of_special(const ss_contact_row *contact);
+/* Most contacts are alike: the same coefficient all around, and no rolling friction. */
+static inline ss_friction ss_friction_of(const ss_contact_row *contact)
+{
+    if (contact->mu[0] != contact->mu[1] || contact->mu_rolling > 0.0 || !contact->in_plane[0] ||
+        !contact->in_plane[1])
+        return ss_friction_of_special(contact);
+    return (ss_friction){
+        .mu = contact->mu[0], .count = 2, .tangent = {0, 1}, .scale = {1.0, 1.0}, .stuck = -1};
+}
 /* Rolling friction is left out where sliding friction is zero or infinite in one direction only: such a contact has
  * one tangent in its cone, and rolling friction needs two. */
 bool ss_friction_drops_rolling(const ss_contact_row *contact);

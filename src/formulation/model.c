@@ -25,20 +25,25 @@ static void push_contacts(const ss_contact_model *model, ss_rows *rows, const vo
     }
 }
 
+/* store NULL: the problem is the caller's */
+static ss_problem *assemble_rows(const ss_contact_model *model, ss_rows *rows, const void *options,
+                                 ss_problem_store *store, ss_error *err)
+{
+    int64_t blocks, unknowns = count_unknowns(model, rows, options, &blocks);
+    ss_assembly assembly;
+    if (model->traits & SS_MODELS_FORCES) push_contacts(model, rows, options);
+    if (!ss_assembly_start(store, rows, unknowns, blocks, &assembly, err)) return NULL;
+    for (int c = 0; c < rows->contact_count; c++) model->add(rows, &rows->contact[c], options, &assembly);
+    return ss_assembly_finish(&assembly);
+}
+
 ss_problem *ss_model_assemble(const ss_contact_model *model, const ss_frame *frame, const void *options,
                               ss_findings *notes, ss_error *err)
 {
-    ss_rows rows;
+    ss_rows rows = {0};
     if (!ss_rows_make(frame, options, &rows, err)) return NULL;
-    int64_t blocks, unknowns = count_unknowns(model, &rows, options, &blocks);
-    ss_assembly assembly;
-    ss_problem *problem = NULL;
-    if (model->traits & SS_MODELS_FORCES) push_contacts(model, &rows, options);
-    if (ss_assembly_start(&rows, unknowns, blocks, &assembly, err)) {
-        for (int c = 0; c < rows.contact_count; c++) model->add(&rows, &rows.contact[c], options, &assembly);
-        problem = ss_assembly_finish(&assembly);
-        ss_model_tell(model, &rows, options, notes);
-    }
+    ss_problem *problem = assemble_rows(model, &rows, options, NULL, err);
+    if (problem) ss_model_tell(model, &rows, options, notes);
     ss_rows_free(&rows);
     return problem;
 }
@@ -59,25 +64,28 @@ static bool find_rows(const ss_contact_model *model, const ss_rows *rows, const 
                    problem->size, (long long)count);
 }
 
+static void recover_rows(const ss_contact_model *model, ss_rows *rows, const void *options, const double *x,
+                         ss_answer *answer)
+{
+    ss_rows_start_answer(answer);
+    for (int r = 0; r < rows->joint_count; r++) ss_rows_add_joint(rows, &rows->joint[r], *x++, answer);
+    for (int c = 0, blocks; c < rows->contact_count; c++) {
+        const ss_contact_row *contact = &rows->contact[c];
+        ss_contact_impulse impulse = model->read(rows, contact, options, x);
+        ss_rows_add_contact(rows, contact, &impulse, answer);
+        x += model->unknowns(contact, options, &blocks);
+    }
+    ss_rows_end_answer(rows, answer);
+}
+
 bool ss_model_recover(const ss_contact_model *model, const ss_frame *frame, const void *options,
                       const ss_problem *problem, const double *x, ss_answer *answer, ss_error *err)
 {
-    ss_rows rows;
+    ss_rows rows = {0};
     int velocities;
     if (!ss_rows_make(frame, options, &rows, err)) return false;
     bool good = find_rows(model, &rows, options, problem, &velocities, err);
-    if (good) {
-        int at = velocities;
-        ss_rows_start_answer(answer);
-        for (int r = 0; r < rows.joint_count; r++) ss_rows_add_joint(&rows, &rows.joint[r], x[at++], answer);
-        for (int c = 0, blocks; c < rows.contact_count; c++) {
-            const ss_contact_row *contact = &rows.contact[c];
-            ss_contact_impulse impulse = model->read(&rows, contact, options, x + at);
-            ss_rows_add_contact(&rows, contact, &impulse, answer);
-            at += model->unknowns(contact, options, &blocks);
-        }
-        ss_rows_end_answer(&rows, answer);
-    }
+    if (good) recover_rows(model, &rows, options, x + velocities, answer);
     ss_rows_free(&rows);
     return good;
 }
@@ -92,25 +100,60 @@ static void take_velocities(ss_rows *rows, const ss_answer *answer)
     }
 }
 
+static void guess_rows(const ss_contact_model *model, ss_rows *rows, const void *options,
+                       const ss_answer *answer, double *x)
+{
+    for (int r = 0; r < rows->joint_count; r++) *x++ = answer->lambda[rows->joint[r].row];
+    for (int c = 0, blocks; c < rows->contact_count; c++) {
+        const ss_contact_row *contact = &rows->contact[c];
+        ss_contact_impulse impulse = ss_contact_impulse_of(contact, answer);
+        model->write(rows, contact, options, &impulse, x);
+        x += model->unknowns(contact, options, &blocks);
+    }
+}
+
 bool ss_model_guess(const ss_contact_model *model, const ss_frame *frame, const void *options,
                     const ss_problem *problem, const ss_answer *answer, double *x, ss_error *err)
 {
-    ss_rows rows;
+    ss_rows rows = {0};
     int velocities;
     if (!ss_rows_make(frame, options, &rows, err)) return false;
     bool good = find_rows(model, &rows, options, problem, &velocities, err);
     if (good) {
-        int at = velocities;
         take_velocities(&rows, answer);
         if (velocities) memcpy(x, rows.velocity, (size_t)velocities * sizeof *x);
-        for (int r = 0; r < rows.joint_count; r++) x[at++] = answer->lambda[rows.joint[r].row];
-        for (int c = 0, blocks; c < rows.contact_count; c++) {
-            const ss_contact_row *contact = &rows.contact[c];
-            ss_contact_impulse impulse = ss_contact_impulse_of(contact, answer);
-            model->write(&rows, contact, options, &impulse, x + at);
-            at += model->unknowns(contact, options, &blocks);
-        }
+        guess_rows(model, &rows, options, answer, x + velocities);
     }
     ss_rows_free(&rows);
     return good;
+}
+
+/* ---- frame after frame ------------------------------------------------------------------------------ */
+
+ss_problem *ss_session_assemble(ss_session *session, const ss_contact_model *model, const ss_frame *frame,
+                                const void *options, ss_error *err)
+{
+    if (!ss_rows_make(frame, options, &session->rows, err)) return NULL;
+    return assemble_rows(model, &session->rows, options, &session->store, err);
+}
+
+void ss_session_guess(ss_session *session, const ss_contact_model *model, const void *options,
+                      const ss_answer *answer, double *x)
+{
+    take_velocities(&session->rows, answer);
+    guess_rows(model, &session->rows, options, answer, x);
+    ss_rows_let_go(&session->rows);
+}
+
+void ss_session_recover(ss_session *session, const ss_contact_model *model, const void *options,
+                        const double *x, ss_answer *answer)
+{
+    recover_rows(model, &session->rows, options, x, answer);
+    ss_rows_let_go(&session->rows);
+}
+
+void ss_session_free(ss_session *session)
+{
+    ss_rows_free(&session->rows);
+    ss_problem_store_free(&session->store);
 }

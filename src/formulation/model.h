@@ -38,6 +38,24 @@ bool ss_model_recover(const ss_contact_model *model, const ss_frame *frame, cons
 bool ss_model_guess(const ss_contact_model *model, const ss_frame *frame, const void *options,
                     const ss_problem *problem, const ss_answer *answer, double *x, ss_error *err);
 
+/* ---- frame after frame ------------------------------------------------------------------------------ */
+
+/* The same three for who has one frame after the other: memory is kept, and rows are made once for all three. For models
+ * that do not push bodies while they assemble. The problem is the session's. */
+typedef struct ss_session {
+    ss_rows rows;
+    ss_problem_store store;
+} ss_session; /* starts zeroed */
+
+ss_problem *ss_session_assemble(ss_session *session, const ss_contact_model *model, const ss_frame *frame,
+                                const void *options, ss_error *err);
+/* Of the frame that was assembled last. */
+void ss_session_guess(ss_session *session, const ss_contact_model *model, const void *options,
+                      const ss_answer *answer, double *x);
+void ss_session_recover(ss_session *session, const ss_contact_model *model, const void *options,
+                        const double *x, ss_answer *answer);
+void ss_session_free(ss_session *session);
+
 /* Tells what of the frame the model leaves out: one loss per kind. */
 void ss_model_tell(const ss_contact_model *model, const ss_rows *rows, const ss_step_options *step,
                    ss_findings *notes);

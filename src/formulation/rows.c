@@ -106,12 +106,12 @@ static void add_joint_row(const ss_frame *frame, const ss_step_options *step, in
 
 /* Friction of a joint whose load is not there any more is none at all. The load becomes a box without bounds when it
  * was free: free unknowns may be eliminated, and the bound would be lost with them. */
-static void couple(const ss_constraints *constraints, const int *place, ss_rows *rows)
+static void couple(const ss_constraints *constraints, ss_rows *rows)
 {
     for (int r = 0; r < rows->joint_count; r++) {
         ss_joint_row *joint = &rows->joint[r];
         if (!is_coupled(constraints, joint->row)) continue;
-        joint->partner = place[constraints->friction_row[joint->row]];
+        joint->partner = rows->place[constraints->friction_row[joint->row]];
         joint->factor = constraints->friction[joint->row];
         joint->law = joint->partner >= 0 ? SS_LAW_COUPLED : SS_LAW_BOX;
         if (joint->partner < 0) joint->lower = joint->upper = 0.0;
@@ -125,20 +125,17 @@ static void couple(const ss_constraints *constraints, const int *place, ss_rows 
 static bool add_joints(const ss_frame *frame, const ss_step_options *step, ss_rows *rows, ss_error *err)
 {
     const ss_constraints *constraints = &frame->constraints;
-    int *place = ss_allocate((size_t)constraints->row_count, sizeof *place);
-    bool good = place || ss_fail(err, SS_ERROR_RESOURCES, "out of memory for %d constraint rows",
-                                 constraints->row_count);
+    bool good = true;
     for (int joint = 0, row = 0; good && joint < constraints->count; joint++) {
         int live[2];
         good = check_pair(constraints->pair[joint], "constraints/pairs", joint, err);
         bool moves = good && find_pair(rows, constraints->pair[joint], live);
         for (int k = 0; good && k < constraints->rows[joint]; k++, row++) {
-            place[row] = moves ? rows->joint_count : -1;
+            rows->place[row] = moves ? rows->joint_count : -1;
             if (moves) add_joint_row(frame, step, row, joint, live, rows);
         }
     }
-    if (good) couple(constraints, place, rows);
-    ss_release(place);
+    if (good) couple(constraints, rows);
     return good;
 }
 
@@ -152,11 +149,14 @@ static void write_half(ss_vec3 linear, ss_vec3 angular, double sign, double half
 
 void ss_contact_sliding_row(const ss_contact_row *contact, ss_vec3 direction, double jacobian[12])
 {
-    memset(jacobian, 0, 12 * sizeof *jacobian);
-    for (int side = 0; side < 2; side++) {
-        ss_vec3 turn = ss_vec3_cross(contact->arm[side], direction);
-        if (contact->pair[side] >= 0) write_half(direction, turn, side ? 1.0 : -1.0, jacobian + 6 * side);
-    }
+    if (contact->pair[0] >= 0)
+        write_half(direction, ss_vec3_cross(contact->arm[0], direction), -1.0, jacobian);
+    else
+        memset(jacobian, 0, 6 * sizeof *jacobian);
+    if (contact->pair[1] >= 0)
+        write_half(direction, ss_vec3_cross(contact->arm[1], direction), 1.0, jacobian + 6);
+    else
+        memset(jacobian + 6, 0, 6 * sizeof *jacobian);
 }
 
 void ss_contact_turning_row(const ss_contact_row *contact, ss_vec3 direction, double jacobian[12])
@@ -199,7 +199,9 @@ double ss_contact_speed_before(const ss_rows *rows, const ss_contact_row *contac
 
 static double stabilised_term(const ss_step_options *step, double gap, double h)
 {
-    return (gap >= 0.0 ? gap : step->gamma * gap) / h;
+    double slop = step->slop, gamma = step->gamma;
+    if (gap > 0.0) return (gap > slop ? gap - slop + gamma * slop : gamma * gap) / h;
+    return gap < -slop ? gamma * (gap + slop) / h : 0.0;
 }
 
 /* Hit: overlapping, or reached within the step at the speed before it. Waiting for the overlap would be too late,
@@ -211,9 +213,9 @@ static double restitution_term(const ss_rows *rows, const ss_step_options *step,
     double gap = frame->contacts.gap[contact->contact];
     double e = frame->contacts.restitution ? frame->contacts.restitution[contact->contact] : 0.0;
     double before = ss_contact_speed_before(rows, contact, contact->normal);
-    bool hit = gap <= 0.0 || gap + frame->h * before <= 0.0;
-    return e > 0.0 && hit && before < -step->restitution_speed ? e * before
-                                                               : stabilised_term(step, gap, frame->h);
+    double term = stabilised_term(step, gap, frame->h);
+    bool hit = gap <= 0.0 || before + term <= 0.0;
+    return e > 0.0 && hit && before < -step->restitution_speed ? e * before : term;
 }
 
 static double gap_term(const ss_rows *rows, const ss_step_options *step, const ss_contact_row *contact)
@@ -247,16 +249,21 @@ static void add_contact(const ss_frame *frame, const ss_step_options *step, int 
     double t_u[3], t_v[3], r_a[3], r_b[3];
     ss_contact_tangents(frame, c, t_u, t_v);
     ss_contact_lever_arms(frame, c, r_a, r_b);
-    *to = (ss_contact_row){.contact = c,
-                           .pair = {pair[0], pair[1]},
-                           .normal = ss_vec3_load(contacts->normal[c]),
-                           .tangent = {ss_vec3_load(t_u), ss_vec3_load(t_v)},
-                           .arm = {ss_vec3_load(r_a), ss_vec3_load(r_b)},
-                           .in_plane = {true, true},
-                           .mu = {contacts->mu[c][0], contacts->mu[c][1]},
-                           .mu_rolling = contacts->mu_rolling ? contacts->mu_rolling[c] : 0.0,
-                           .compliance = contacts->compliance ? contacts->compliance[c] : 0.0};
-    if (contacts->surface_velocity) to->surface = ss_vec3_load(contacts->surface_velocity[c]);
+    to->contact = c; // one by one: clearing it all first takes as long as the rest
+    to->pair[0] = pair[0];
+    to->pair[1] = pair[1];
+    to->normal = ss_vec3_load(contacts->normal[c]);
+    to->tangent[0] = ss_vec3_load(t_u);
+    to->tangent[1] = ss_vec3_load(t_v);
+    to->arm[0] = ss_vec3_load(r_a);
+    to->arm[1] = ss_vec3_load(r_b);
+    to->in_plane[0] = to->in_plane[1] = true;
+    to->mu[0] = contacts->mu[c][0];
+    to->mu[1] = contacts->mu[c][1];
+    to->mu_rolling = contacts->mu_rolling ? contacts->mu_rolling[c] : 0.0;
+    to->compliance = contacts->compliance ? contacts->compliance[c] : 0.0;
+    to->surface =
+        contacts->surface_velocity ? ss_vec3_load(contacts->surface_velocity[c]) : (ss_vec3){0.0, 0.0, 0.0};
     for (int k = 0; planar && k < 2; k++) to->in_plane[k] = fabs(to->tangent[k].z) < 0.5; // it is 0 or 1
     rows->capped_contacts += cap_friction(to->mu, step->mu_max);
     to->offset = gap_term(rows, step, to) + ss_vec3_dot(to->normal, to->surface);
@@ -288,30 +295,68 @@ void ss_rows_free(ss_rows *rows)
     ss_release(rows->velocity);
     ss_release(rows->joint);
     ss_release(rows->contact);
+    ss_release(rows->place);
     *rows = (ss_rows){0};
 }
 
-static bool allocate(const ss_frame *frame, ss_rows *rows, ss_error *err)
+static bool make_room_for_bodies(ss_rows *rows, int count)
 {
-    size_t bodies = (size_t)frame->bodies.count;
-    *rows = (ss_rows){.frame = frame,
-                      .body = ss_allocate(bodies, sizeof *rows->body),
-                      .inverse_mass = ss_allocate(bodies, sizeof *rows->inverse_mass),
-                      .inverse_inertia = ss_allocate(bodies, sizeof *rows->inverse_inertia),
-                      .free_velocity = ss_allocate(bodies, sizeof *rows->free_velocity),
-                      .velocity = ss_allocate(bodies, sizeof *rows->velocity),
-                      .joint = ss_allocate((size_t)frame->constraints.row_count, sizeof *rows->joint),
-                      .contact = ss_allocate((size_t)frame->contacts.count, sizeof *rows->contact)};
-    if (rows->body && rows->inverse_mass && rows->inverse_inertia && rows->free_velocity && rows->velocity &&
-        rows->joint && rows->contact)
-        return true;
-    return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for the rows of %d bodies and %d contacts",
+    if (rows->body && count <= rows->body_room) return true;
+    size_t bodies = (size_t)(rows->body_room = count + count / 4);
+    ss_release(rows->body);
+    ss_release(rows->inverse_mass);
+    ss_release(rows->inverse_inertia);
+    ss_release(rows->free_velocity);
+    ss_release(rows->velocity);
+    rows->body = ss_allocate(bodies, sizeof *rows->body);
+    rows->inverse_mass = ss_allocate(bodies, sizeof *rows->inverse_mass);
+    rows->inverse_inertia = ss_allocate(bodies, sizeof *rows->inverse_inertia);
+    rows->free_velocity = ss_allocate(bodies, sizeof *rows->free_velocity);
+    rows->velocity = ss_allocate(bodies, sizeof *rows->velocity);
+    return rows->body && rows->inverse_mass && rows->inverse_inertia && rows->free_velocity && rows->velocity;
+}
+
+static bool make_room_for_joints(ss_rows *rows, int count)
+{
+    if (rows->joint && count <= rows->joint_room) return true;
+    size_t joints = (size_t)(rows->joint_room = count + count / 4);
+    ss_release(rows->joint);
+    ss_release(rows->place);
+    rows->joint = ss_allocate(joints, sizeof *rows->joint);
+    rows->place = ss_allocate(joints, sizeof *rows->place);
+    return rows->joint && rows->place;
+}
+
+static bool make_room_for_contacts(ss_rows *rows, int count)
+{
+    if (rows->contact && count <= rows->contact_room) return true;
+    rows->contact_room = count + count / 4;
+    ss_release(rows->contact);
+    rows->contact = ss_allocate((size_t)rows->contact_room, sizeof *rows->contact);
+    return rows->contact;
+}
+
+static bool make_room(const ss_frame *frame, ss_rows *rows, ss_error *err)
+{
+    rows->frame = frame;
+    rows->body_count = rows->joint_count = rows->contact_count = 0;
+    rows->far_contacts = rows->capped_contacts = 0;
+    return (make_room_for_bodies(rows, frame->bodies.count) &&
+            make_room_for_joints(rows, frame->constraints.row_count) &&
+            make_room_for_contacts(rows, frame->contacts.count)) ||
+           ss_fail(err, SS_ERROR_RESOURCES, "out of memory for the rows of %d bodies and %d contacts",
                    frame->bodies.count, frame->contacts.count);
+}
+
+void ss_rows_let_go(ss_rows *rows)
+{
+    if (rows->body_count)
+        memcpy(rows->velocity, rows->free_velocity, (size_t)rows->body_count * sizeof *rows->velocity);
 }
 
 bool ss_rows_make(const ss_frame *frame, const ss_step_options *step, ss_rows *rows, ss_error *err)
 {
-    bool good = allocate(frame, rows, err) && add_bodies(frame, rows, err) &&
+    bool good = make_room(frame, rows, err) && add_bodies(frame, rows, err) &&
                 add_joints(frame, step, rows, err) && add_contacts(frame, step, rows, err);
     if (!good) ss_rows_free(rows);
     return good;
@@ -377,6 +422,7 @@ void ss_rows_push_contact(ss_rows *rows, const ss_contact_row *contact, const ss
         ss_vec3_add_scaled(in_the_plane(contact, impulse->tangent), impulse->normal, contact->normal);
     ss_contact_sliding_row(contact, force, jacobian);
     push(rows, contact->pair, jacobian, 1.0);
+    if (impulse->rolling[0] == 0.0 && impulse->rolling[1] == 0.0) return;
     ss_contact_turning_row(contact, in_the_plane(contact, impulse->rolling), jacobian);
     push(rows, contact->pair, jacobian, 1.0);
 }

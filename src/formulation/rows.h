@@ -31,6 +31,15 @@
          .min = 0.0,                                                                                         \
          .max = 1.0,                                                                                         \
          .help = "share of overlaps that is removed in one step with gap_term=stabilised or restitution"},   \
+        {.name = "slop",                                                                                     \
+         .type = SS_OPTION_REAL,                                                                             \
+         .offset = offsetof(ss_step_options, slop),                                                          \
+         .default_value = "0",                                                                               \
+         .min = 0.0,                                                                                         \
+         .max = INFINITY,                                                                                    \
+         .value_name = "m",                                                                                  \
+         .help = "overlaps up to this stand, and gaps up to it close by the share gamma, with "              \
+                 "gap_term=stabilised, in m"},                                                               \
         {.name = "restitution_speed",                                                                        \
          .type = SS_OPTION_REAL,                                                                             \
          .offset = offsetof(ss_step_options, restitution_speed),                                             \
@@ -115,11 +124,16 @@ typedef struct ss_rows {
     ss_contact_row *contact;
     int far_contacts;    /* left out because of the margin */
     int capped_contacts; /* with less friction because of mu_max */
+    int body_room, joint_room, contact_room;
+    int *place; /* of the frame's constraint rows among the rows */
 } ss_rows;
 
-/* Fails when out of memory, when a mass matrix is singular, and when both sides of a joint or contact are one body. */
+/* `rows` is zeroed, or of another frame: its memory is used again. Fails when out of memory, when a mass matrix is
+ * singular, and when both sides of a joint or contact are one body. */
 bool ss_rows_make(const ss_frame *frame, const ss_step_options *step, ss_rows *rows, ss_error *err);
 void ss_rows_free(ss_rows *rows);
+/* Forgets what was pushed. */
+void ss_rows_let_go(ss_rows *rows);
 
 /* J of relative motion along `direction` at the contact point, and of relative rotation about it. */
 void ss_contact_sliding_row(const ss_contact_row *contact, ss_vec3 direction, double jacobian[12]);

@@ -265,6 +265,7 @@ void ss_sparse_apply(const ss_sparse *matrix, const double *x, double alpha, dou
 {
     for (int col = 0; col < matrix->cols; col++) {
         double factor = alpha * x[col];
+        if (factor == 0.0) continue; // open contacts are many
         for (int p = matrix->start[col]; p < matrix->start[col + 1]; p++)
             y[matrix->row[p]] += matrix->value[p] * factor;
     }

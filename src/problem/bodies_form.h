@@ -4,16 +4,24 @@
 
 #include <stickslip/problem.h>
 
+/* Two short chains of additions instead of a long one. */
+static inline double ss_bodies_product(const double a[6], const double b[6])
+{
+    return (a[0] * b[0] + a[1] * b[1] + a[2] * b[2]) + (a[3] * b[3] + a[4] * b[4] + a[5] * b[5]);
+}
+
 /* push = M^-1 J' of one body for one 6-wide Jacobian block */
 static inline void ss_bodies_push_one(const ss_bodies_form *form, int body, const double *block,
                                       double push[6])
 {
     const double *inertia = form->inverse_inertia[body];
-    for (int k = 0; k < 3; k++) {
-        const double *turn = inertia + 3 * k;
-        push[k] = form->inverse_mass[body] * block[k];
-        push[3 + k] = turn[0] * block[3] + turn[1] * block[4] + turn[2] * block[5];
-    }
+    double inverse_mass = form->inverse_mass[body], x = block[3], y = block[4], z = block[5];
+    push[0] = inverse_mass * block[0];
+    push[1] = inverse_mass * block[1];
+    push[2] = inverse_mass * block[2];
+    push[3] = inertia[0] * x + inertia[1] * y + inertia[2] * z;
+    push[4] = inertia[3] * x + inertia[4] * y + inertia[5] * z;
+    push[5] = inertia[6] * x + inertia[7] * y + inertia[8] * z;
 }
 
 /* v += M^-1 J_i' impulse */
@@ -35,8 +43,7 @@ static inline double ss_bodies_row(const ss_bodies_form *form, int i, double (*v
     for (int side = 0; side < 2; side++) {
         int body = form->pair[i][side];
         if (body < 0) continue;
-        const double *block = form->jacobian[i] + 6 * side;
-        for (int k = 0; k < 6; k++) sum += block[k] * v[body][k];
+        sum += ss_bodies_product(form->jacobian[i] + 6 * side, v[body]);
     }
     return sum;
 }
@@ -47,8 +54,7 @@ static inline double ss_bodies_dot(const ss_bodies_form *form, int i, int body, 
     double sum = 0.0;
     for (int side = 0; side < 2; side++) {
         if (form->pair[i][side] != body) continue;
-        const double *block = form->jacobian[i] + 6 * side;
-        for (int k = 0; k < 6; k++) sum += block[k] * push[k];
+        sum += ss_bodies_product(form->jacobian[i] + 6 * side, push);
     }
     return sum;
 }

@@ -50,7 +50,7 @@ static void add_row(double x, double w, double lower, double upper, double a, un
 
 enum { MAX_CONE = 5 };
 
-static double norm(const double *v, int count)
+static inline double norm(const double *v, int count)
 {
     double sum = 0.0;
     for (int i = 0; i < count; i++) sum += v[i] * v[i];
@@ -64,13 +64,14 @@ void ss_block_dual(const ss_block *block, const double *w, double *dual)
     if (block->law == SS_LAW_CONE) ss_friction_cone_shift(ss_block_cone(block), dual);
 }
 
-static double step_length(const ss_block *block, const double *x, const double *dual, double divisor)
+static inline double step_length(const ss_block *block, int size, const double *x, const double *dual,
+                                 double divisor)
 {
     double y[MAX_CONE];
-    for (int i = 0; i < block->size; i++) y[i] = x[i] - dual[i] / divisor;
+    for (int i = 0; i < size; i++) y[i] = x[i] - dual[i] / divisor;
     ss_friction_cone_project(ss_block_cone(block), y);
-    for (int i = 0; i < block->size; i++) y[i] = x[i] - y[i];
-    return norm(y, block->size);
+    for (int i = 0; i < size; i++) y[i] = x[i] - y[i];
+    return norm(y, size);
 }
 
 /* The Fischer-Burmeister function of the Lorentz cone, |x + y - (x o x + y o y)^1/2| with x = T r, y = T^-1
@@ -111,23 +112,34 @@ double ss_block_inverse_mass(const ss_block *block, const double *diagonal)
     return sum / rows;
 }
 
-static void add_cone(const ss_block *block, const double *diagonal, const double *x, const double *w,
-                     unsigned wanted, ss_gauge_part *part)
+/* Measured at every iteration, so that the compiler should know the size. */
+static inline void add_sized_cone(const ss_block *block, int size, const double *diagonal, const double *x,
+                                  const double *w, unsigned wanted, ss_gauge_part *part)
 {
     const double *r = x + block->first;
     double dual[MAX_CONE];
-    ss_block_dual(block, w + block->first, dual);
-    double a = ss_block_inverse_mass(block, diagonal);
-    if (wanted & SS_WANT_ENERGY && a > 0.0) {
-        double step = step_length(block, r, dual, a);
+    for (int i = 0; i < size; i++) dual[i] = w[block->first + i];
+    ss_block_dual(block, dual, dual);
+    double a = wanted & SS_WANT_ENERGY ? ss_block_inverse_mass(block, diagonal) : 0.0;
+    if (a > 0.0) {
+        double step = step_length(block, size, r, dual, a);
         part->energy += 0.5 * a * step * step;
     }
     if (wanted & (SS_WANT_NATURAL_RESIDUAL | SS_WANT_NATURAL_MAP)) {
-        double step = step_length(block, r, dual, 1.0);
+        double step = step_length(block, size, r, dual, 1.0);
         part->natural_residual += step;
         part->natural_map_squared += step * step;
     }
     if (wanted & SS_WANT_FISCHER_BURMEISTER) part->fischer_burmeister += fischer_cone(block, r, dual);
+}
+
+static void add_cone(const ss_block *block, const double *diagonal, const double *x, const double *w,
+                     unsigned wanted, ss_gauge_part *part)
+{
+    if (block->size == 3)
+        add_sized_cone(block, 3, diagonal, x, w, wanted, part);
+    else
+        add_sized_cone(block, block->size, diagonal, x, w, wanted, part);
 }
 
 ss_gauge_part ss_gauge_of_block(const ss_problem *problem, const double *diagonal, int k, const double *x,
@@ -212,6 +224,14 @@ static void lend_masses(const ss_problem *problem, double *inverse_mass)
     }
 }
 
+static bool is_zero(const double *x, int count)
+{
+    for (int i = 0; i < count; i++) {
+        if (x[i] != 0.0) return false;
+    }
+    return true;
+}
+
 ss_gauge_scale ss_gauge_scale_of(const ss_problem *problem, double *x, double *w, double *scratch,
                                  double *inverse_mass)
 {
@@ -221,7 +241,10 @@ ss_gauge_scale ss_gauge_scale_of(const ss_problem *problem, double *x, double *w
     lend_masses(problem, inverse_mass);
     memset(x, 0, bytes);
     ss_problem_project(problem, x);
-    ss_problem_apply(problem, x, scratch, w);
+    if (is_zero(x, problem->size))
+        memcpy(w, problem->b, bytes);
+    else
+        ss_problem_apply(problem, x, scratch, w);
     double values[SS_GAUGE_COUNT];
     ss_gauge_measure(problem, &scale, x, w, 1u << SS_GAUGE_ENERGY, values);
     scale.start_energy = values[SS_GAUGE_ENERGY];

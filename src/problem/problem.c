@@ -5,6 +5,7 @@
 
 #include "problem/bodies_form.h"
 #include "problem/laws.h"
+#include "problem/store.h"
 
 /* ---- life ------------------------------------------------------------------------------------------- */
 
@@ -56,16 +57,9 @@ static bool create_arrays(ss_problem *problem, int size, int blocks)
            problem->diagonal && problem->blocks;
 }
 
-ss_problem *ss_problem_create(int size, int blocks, int bodies, ss_error *err)
+/* No laws, no bounds, no bodies. */
+static void start(ss_problem *problem, int size, int blocks)
 {
-    ss_problem *problem = ss_allocate(1, sizeof *problem);
-    bool good = problem && create_arrays(problem, size, blocks);
-    if (good && bodies >= 0) good = (problem->bodies = create_bodies(size, bodies)) != NULL;
-    if (!good) {
-        ss_problem_destroy(problem);
-        ss_fail(err, SS_ERROR_RESOURCES, "out of memory for a problem of %d unknowns", size);
-        return NULL;
-    }
     problem->size = size;
     problem->block_count = blocks;
     for (int i = 0; i < size; i++) {
@@ -77,6 +71,19 @@ ss_problem *ss_problem_create(int size, int blocks, int bodies, ss_error *err)
     for (int k = 0; k < blocks; k++) {
         problem->blocks[k] = (ss_block){.law = SS_LAW_FREE, .contact = -1, .constraint = -1};
     }
+}
+
+ss_problem *ss_problem_create(int size, int blocks, int bodies, ss_error *err)
+{
+    ss_problem *problem = ss_allocate(1, sizeof *problem);
+    bool good = problem && create_arrays(problem, size, blocks);
+    if (good && bodies >= 0) good = (problem->bodies = create_bodies(size, bodies)) != NULL;
+    if (!good) {
+        ss_problem_destroy(problem);
+        ss_fail(err, SS_ERROR_RESOURCES, "out of memory for a problem of %d unknowns", size);
+        return NULL;
+    }
+    start(problem, size, blocks);
     return problem;
 }
 
@@ -93,6 +100,30 @@ void ss_problem_destroy(ss_problem *problem)
     ss_sparse_destroy(problem->A);
     destroy_bodies(problem->bodies);
     ss_release(problem);
+}
+
+/* ---- memory used again ------------------------------------------------------------------------------- */
+
+ss_problem *ss_problem_store_take(ss_problem_store *store, int size, int blocks, int bodies, ss_error *err)
+{
+    ss_problem *problem = store->problem;
+    if (!problem || size > store->size || blocks > store->blocks || bodies > store->bodies) {
+        ss_problem_store_free(store);
+        *store = (ss_problem_store){.size = size + size / 4, .blocks = blocks + blocks / 4, .bodies = bodies};
+        problem = store->problem = ss_problem_create(store->size, store->blocks, bodies, err);
+        if (!problem) return NULL;
+    }
+    ss_sparse_destroy(problem->A);
+    problem->A = NULL;
+    problem->bodies->bodies = bodies;
+    start(problem, size, blocks);
+    return problem;
+}
+
+void ss_problem_store_free(ss_problem_store *store)
+{
+    ss_problem_destroy(store->problem);
+    *store = (ss_problem_store){0};
 }
 
 /* ---- looking at it ---------------------------------------------------------------------------------- */

@@ -4,14 +4,15 @@
  *     (A + eps)_FF x_F = eps c_F - b_F - A_FN x_N,   w = A x + b + eps (x - c)
  *     inside:  x < l -> lower,  x > u -> upper;   lower:  w < 0 -> inside;   upper:  w > 0 -> inside
  *
- * When ten such exchanges in a row do not lower the number of wrong ones, or a choice of sides comes back, only the
- * last wrong one is moved (Murty's rule) until it does: finite for P-matrices. Redundant contacts make A singular;
- * the compliance eps removes that, and proximal passes (c = the last x) remove its effect. Bounds that follow a
- * partner are held within a pass and renewed between passes. Usually 5 to 15 factorisations; each iteration is
- * a basic solution of its own, so that a run cut short may keep the best one.
+ * Redundant contacts make A singular; the compliance eps removes that, and proximal passes (c = the last x) remove its
+ * effect. When ten exchanges in a row do not lower the number of wrong ones, or a choice of sides comes back, eps is
+ * raised, and lowered again pass by pass. When that does not help either, only the last wrong one is moved (Murty's
+ * rule), which is finite for P-matrices. Bounds that follow a partner are held within a pass and renewed between
+ * passes. Usually 5 to 15 factorisations; each iteration is a basic solution of its own, so that a run cut short may
+ * keep the best one.
  *
  * Fails by crawling when Murty's rule has to do the work, when coupled bounds do not settle (large friction), and when
- * the matrix is not positive semidefinite.
+ * the matrix is neither positive semidefinite nor a P-matrix; often it succeeds all the same.
  *
  * References: Judice, Pires, Comput. Oper. Res. 21 (1994); Enzenhoefer, Lefebvre, Andrews, 2019.
  */
@@ -25,14 +26,17 @@
 #include "solver/scaled.h"
 
 enum { PATIENCE = 10, MAX_RESCUES = 30 };
-static const double softening = 0.3, least_compliance = 1e-11;
-static const double stiff = 1e-3; // least proximal term of a rescue, next to the diagonal
+
+/* Compliance next to the diagonal, which is 1. */
+static const double stiff = 1e-3;    // of the first rescue, and of the first pass with coupled bounds
+static const double softening = 0.3; // from pass to pass
+static const double least_compliance = 1e-11; // what double precision can do with
 
 /* All next to 1 + max |x|: loads and diagonal are of size 1. */
 static const double wrong_by = 1e-12; // less is rounding
 static const double settled = 1e-15;  // error of the laws at the end of the last pass
 static const double settled_coupled = 1e-13;
-static const double unfelt = 1e-14; // w that compliance adds
+static const double unfelt = 1e-14; // load that compliance adds
 
 typedef struct block_pivot_options {
     double compliance;
@@ -68,7 +72,6 @@ typedef struct pivoting {
     bool factor_is_old, sides_are_new; // since the last basis
     double *x, *w, *right, *step;
     double *centre, *last_centre;
-    double *followed;      // the x that the coupled bounds of this pass follow
     double *lower, *upper; // of this pass
     double size;           // 1 + max |x|
     /* how the exchanges go */

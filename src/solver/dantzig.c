@@ -27,6 +27,8 @@
 #include "solver/scaled.h"
 
 enum { PATIENCE = 30 };
+enum { MAX_SIZE = 10000 }; // matrix and factor are dense: 1.6 GB
+static const char too_large[] = "takes 10000 unknowns at most";
 
 /* Loads and diagonal are of size 1. */
 static const double dependent = 1e-12; // of the diagonal: what is left of a row that depends on others
@@ -50,7 +52,7 @@ static const ss_option options_table[] = {
      .min = 1,
      .max = 1000000,
      .help =
-         "times that coupled bounds are brought to their partners at most; 1: the bounds of the moment when "
+         "times that coupled bounds are brought to their partners at most; 1: they stay as they were when "
          "they joined, as in ODE"},
     {.name = "compliance",
      .type = SS_OPTION_REAL,
@@ -58,8 +60,7 @@ static const ss_option options_table[] = {
      .default_value = "1e-8",
      .min = 0,
      .max = 1,
-     .help = "added to the diagonal, relative to it, when there is more than one pass for coupled bounds; "
-             "proximal "
+     .help = "added to the diagonal, relative to it, when coupled bounds have more than one pass; proximal "
              "steps remove its effect"},
     {0},
 };
@@ -531,6 +532,11 @@ static ss_status solve(const ss_problem *problem, const void *options, ss_run *r
     return status;
 }
 
+static const char *refusal(const ss_problem *problem)
+{
+    return problem->size > MAX_SIZE ? too_large : NULL;
+}
+
 const ss_solver ss_solver_dantzig = {
     .abi = SS_ABI,
     .name = "dantzig",
@@ -542,4 +548,5 @@ const ss_solver ss_solver_dantzig = {
     .options = options_table,
     .options_size = sizeof(dantzig_options),
     .solve = solve,
+    .refusal = refusal,
 };

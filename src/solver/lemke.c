@@ -7,7 +7,8 @@
  *
  * Fails when rounding spoils the ratio test on badly conditioned bases, or when the matrix is outside its class:
  * then it ends on a ray. It tries again with another d and a little compliance (1e-10 to 1e-6 of the diagonal),
- * whose effect is removed from the solution.
+ * whose effect is removed from the solution. Where there is none, compliance carries what nothing else can: z is huge,
+ * and its direction y proves it (Farkas: y >= 0, A'y <= 0, b'y < 0). That is a ray, too.
  *
  * References: Cottle, Pang, Stone, The Linear Complementarity Problem (1992), section 4.4 and 4.9;
  * Stewart, Trinkle, Int. J. Numer. Methods Eng. 39 (1996).
@@ -28,6 +29,7 @@ static const double slack = 1e-10;          // what may be negative by that is n
 static const double tie = 1e-12;
 static const double lost = 1e-6;        // a basic variable this negative: the path was left
 static const double redundancy = 1e-10; // compliance of free rows while pivoting: joints may be redundant
+static const double absurd = 1e6;       // no answer, next to the load: proof against smaller ones is enough
 
 typedef struct lemke_options {
     int pivot_factor;
@@ -209,7 +211,7 @@ static void pivot(path *t, int position, int entering)
 
 /* ---- one try ---------------------------------------------------------------------------------------- */
 
-typedef enum outcome { SOLVED, ON_RAY, LOST, STOPPED, WRONG_END } outcome;
+typedef enum outcome { SOLVED, ON_RAY, LOST, STOPPED, WRONG_END, NO_SOLUTION } outcome;
 
 static void read_basis(const path *t, double *z)
 {
@@ -251,6 +253,22 @@ static bool check_end(path *t)
     return ss_scaled_is_solved(error, 1.0 + largest);
 }
 
+/* For every z >= 0 with A z + b >= 0 (free rows: z any, = 0):  0 <= y'(A z + b) <= max (A'y)+ sum z + b'y */
+static bool proves_no_solution(path *t, double *y)
+{
+    double largest = 0.0, along = 0.0, growth = 0.0;
+    for (int i = 0; i < t->n; i++) largest = fmax(largest, fabs(y[i]));
+    if (!(largest > absurd)) return false;
+    for (int i = 0; i < t->n; i++) {
+        y[i] /= largest;
+        along += t->lcp.b[i] * y[i];
+    }
+    memset(t->row, 0, (size_t)t->n * sizeof *t->row);
+    ss_sparse_apply_transposed(&t->lcp.A, y, 1.0, t->row);
+    for (int i = 0; i < t->n; i++) growth = fmax(growth, t->lcp.is_free[i] ? fabs(t->row[i]) : t->row[i]);
+    return -along > absurd * growth;
+}
+
 /* What is negative after all changes sides with its complement. Returns whether there was something. */
 static bool exchange_negative(path *t)
 {
@@ -273,7 +291,7 @@ static outcome finish(path *t)
         if (check_end(t)) return SOLVED;
         if (!exchange_negative(t)) break;
     }
-    return WRONG_END;
+    return proves_no_solution(t, t->z) ? NO_SOLUTION : WRONG_END;
 }
 
 /* Everything free is basic, everything else is not. */
@@ -305,13 +323,17 @@ static int enter_z0(path *t)
     return leaving;
 }
 
+/* z0 is what all rows lack, and a good guess at the error. */
 static bool go_on(path *t, ss_run *run, double *x)
 {
-    if (ss_run_measures(run)) {
+    int at = 0;
+    while (t->basis.code[at] != 2 * t->n) at++;
+    bool due = ss_run_due(run, t->value[at] * t->value[at]);
+    if (due) {
         read_basis(t, t->z);
         ss_lcp_restore(&t->lcp, t->z, x);
     }
-    return ss_run_iteration(run, x, NULL);
+    return ss_run_iteration(run, due ? x : NULL, NULL);
 }
 
 static outcome follow_path(path *t, ss_run *run, int attempt, int64_t max_pivots, double *x)
@@ -356,13 +378,17 @@ static ss_status run_tries(path *t, const lemke_options *set, ss_run *run, doubl
 {
     static const double shifts[MAX_TRIES] = {0.0, 0.0, 1e-10, 1e-9, 1e-8, 1e-6};
     ss_status status = SS_FAILED;
+    bool settled = false;
     t->best_error = INFINITY;
     t->basis.free_shift = redundancy;
-    for (int attempt = 0; attempt < MAX_TRIES && status != SS_CONVERGED; attempt++) {
+    for (int attempt = 0; attempt < MAX_TRIES && !settled; attempt++) {
         t->basis.shift = shifts[attempt];
-        switch (follow_path(t, run, attempt, (int64_t)set->pivot_factor * t->n, x)) {
+        outcome how = follow_path(t, run, attempt, (int64_t)set->pivot_factor * t->n, x);
+        switch (how) {
         case SOLVED:
-            status = SS_CONVERGED;
+        case NO_SOLUTION:
+            settled = true;
+            status = how == SOLVED ? SS_CONVERGED : SS_RAY;
             break;
         case STOPPED:
             read_basis(t, t->z);
@@ -374,7 +400,7 @@ static ss_status run_tries(path *t, const lemke_options *set, ss_run *run, doubl
         case LOST:
             if (status != SS_RAY) status = SS_FAILED;
             break;
-        case WRONG_END: // with compliance there is an end even where the method says that there is no solution
+        case WRONG_END: // with compliance there is an end even where there was a ray
             if (status != SS_RAY) status = SS_STALLED;
         }
     }

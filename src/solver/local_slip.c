@@ -28,6 +28,7 @@ static const double LOOSE = 1e-6;
 
 typedef struct contact {
     ss_stick stick;
+    bool is_ready; // what follows from A is there
     double mu, tolerance;
     double tangent[4], trace, determinant; // A~
     double nt[2], tn[2], normal;           // A_NT / A_NN, A_TN / A_NN, 1 / A_NN
@@ -91,6 +92,24 @@ static void project(contact *at, const double *q, const double *last, double *r)
     at->s = at->scale;
 }
 
+/* Not before the contact closes: many never do. */
+static void prepare(contact *at)
+{
+    double A[9], *tangent = at->tangent;
+    memcpy(A, at->stick.a, sizeof A);
+    at->is_ready = true;
+    at->stick = ss_stick_of(A);
+    at->normal = 1.0 / A[0];
+    for (int i = 0; i < 2; i++) {
+        at->nt[i] = A[1 + i] / A[0];
+        at->tn[i] = A[3 + 3 * i] / A[0];
+        for (int j = 0; j < 2; j++) tangent[2 * i + j] = A[4 + 3 * i + j] - at->tn[i] * A[1 + j];
+    }
+    at->trace = tangent[0] + tangent[3];
+    at->determinant = tangent[0] * tangent[3] - tangent[1] * tangent[2];
+    at->s = at->scale = 0.25 * at->trace;
+}
+
 static void solve_contact(void *data, const double *q, double *r)
 {
     contact *at = data;
@@ -98,6 +117,7 @@ static void solve_contact(void *data, const double *q, double *r)
         r[0] = r[1] = r[2] = 0.0;
         return;
     }
+    if (!at->is_ready) prepare(at);
     double last[3] = {r[0], r[1], r[2]};
     if (!ss_sticks(&at->stick, at->mu, q, r) && !slips(at, q, r)) project(at, q, last, r);
 }
@@ -107,19 +127,9 @@ bool ss_local_slip_create(const ss_block *block, const double *A, double toleran
 {
     contact *at = ss_arena_take(arena, 1, sizeof *at, "contacts");
     if (!at) return false;
-    at->stick = ss_stick_of(A);
+    memcpy(at->stick.a, A, sizeof at->stick.a);
     at->mu = block->mu;
     at->tolerance = tolerance;
-    at->normal = 1.0 / A[0];
-    double *tangent = at->tangent;
-    for (int i = 0; i < 2; i++) {
-        at->nt[i] = A[1 + i] / A[0];
-        at->tn[i] = A[3 + 3 * i] / A[0];
-        for (int j = 0; j < 2; j++) tangent[2 * i + j] = A[4 + 3 * i + j] - at->tn[i] * A[1 + j];
-    }
-    at->trace = tangent[0] + tangent[3];
-    at->determinant = tangent[0] * tangent[3] - tangent[1] * tangent[2];
-    at->s = at->scale = 0.25 * at->trace;
     *cone = (ss_local_cone){solve_contact, at};
     return true;
 }

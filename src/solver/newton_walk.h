@@ -18,7 +18,9 @@ typedef struct ss_newton_walk {
     double best_error; /* |natural map of r| / |that of P(0)|; INFINITY before the first */
     double start_size; /* |natural map of P(0)| */
     bool stopped;      /* the run said stop */
+    bool has_ray;      /* impulses grow for ever: no solution */
     double *dr, *du, *phi, *trial, *trial_u;
+    double *centre, *shifted, *near; /* of proximal problems */
 } ss_newton_walk;
 
 /* False when out of memory; ss_newton_walk_end in any case. */
@@ -46,7 +48,8 @@ typedef struct ss_newton_plan {
 } ss_newton_plan;
 
 /* One Newton step per proximal step from r on; r and u follow. Every step is reported. True when the run has stopped
- * or nothing but rounding is left; false when the steps have come to an end or nowhere. */
+ * or nothing but rounding is left; false when the steps have come to an end or nowhere. On a plateau the proximal
+ * problems are solved one by one, with larger and larger strides; they may find a ray. */
 bool ss_newton_steps(ss_newton_walk *walk, const ss_newton_plan *plan, double *r, double *u);
 
 #endif

@@ -272,7 +272,8 @@ static ss_status solve(const ss_problem *problem, const void *options, ss_run *r
             memcpy(state.previous, state.before, bytes);
             if (set->rho == ADAPTIVE) adapt(&memory, residual, &state);
         }
-        if (!ss_run_iteration(run, x, NULL)) return ss_run_status(run);
+        bool due = ss_run_due(run, 0.5 * residual);
+        if (!ss_run_iteration(run, due ? x : NULL, NULL)) return ss_run_status(run);
         if (residual == 0.0) return SS_CONVERGED;
         if (ss_watch_stalled(&watch, residual, STUCK)) return SS_STALLED;
     }

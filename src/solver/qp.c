@@ -37,7 +37,7 @@ static const ss_option options_table[] = {
      .type = SS_OPTION_BOOL,
      .offset = offsetof(qp_options, direct),
      .default_value = "true",
-     .help = "solve directly on a face that has settled, when there is a matrix"},
+     .help = "solve directly on a face that has settled; false: conjugate gradients only, without a matrix"},
     {0},
 };
 
@@ -329,18 +329,28 @@ static bool take_memory(program *q, ss_arena *arena)
     return q->in_face && q->scratch && ss_manifold_create(&q->s, arena, &q->face);
 }
 
-static ss_status solve(const ss_problem *problem, const void *options, ss_run *run, double *x)
+static ss_status solve_program(const ss_problem *problem, bool direct, ss_run *run, double *x)
 {
-    const qp_options *set = options;
     program q = {.n = problem->size, .arena = run->arena, .damping = redundancy};
     if (!ss_scaled_create(problem, run->arena, &q.s) || !take_memory(&q, run->arena)) return SS_FAILED;
     q.curved = ss_problem_laws(problem) & SS_LAW_CONVEX;
-    q.has_direct = set->direct && problem->A;
+    q.has_direct = direct && problem->A;
     ss_scaled_start(&q.s, x, q.x);
     ss_manifold_project(&q.s, q.x);
     find_gradient(&q, q.x, q.g);
     ss_status status = iterate(&q, run, x);
     ss_scaled_restore(&q.s, q.x, x);
+    return status;
+}
+
+/* Direct solves need a matrix; where there is none, we make one for ourselves. */
+static ss_status solve(const ss_problem *problem, const void *options, ss_run *run, double *x)
+{
+    const qp_options *set = options;
+    ss_problem own = *problem;
+    bool makes_matrix = set->direct && !problem->A && ss_problem_need_matrix(&own, NULL);
+    ss_status status = solve_program(&own, set->direct, run, x);
+    if (makes_matrix) ss_sparse_destroy(own.A);
     return status;
 }
 

@@ -64,5 +64,5 @@ const char *ss_solver_refusal(const ss_solver *solver, const ss_problem *problem
     if (solver->traits & SS_NEEDS_DIAGONAL && !has_positive_diagonal(problem)) {
         return "needs a positive diagonal";
     }
-    return NULL;
+    return solver->refusal ? solver->refusal(problem) : NULL;
 }

@@ -5,6 +5,9 @@
 #include <string.h>
 
 #include "problem/gauge.h"
+#include "solver/pause.h"
+#include "solver/ray.h"
+#include "solver/run.h"
 #include "solver/run_options.h"
 
 /* ---- options ---------------------------------------------------------------------------------------- */
@@ -113,10 +116,12 @@ struct ss_run_state {
     double *best, *start; // the best iterate so far, and where it began
     double best_value;
     int best_iteration;
+    ss_pause pause; // of methods that say how much they change
     bool record;
     ss_history history;
     int history_capacity;
     bool out_of_memory;
+    ss_ray ray;
 };
 
 static bool grow_column(double **column, int count, int capacity)
@@ -165,7 +170,11 @@ static bool measure(struct ss_run_state *state, const double *x, const double *w
         state->best_iteration = state->iterations;
         memcpy(state->best, x, (size_t)state->problem->size * sizeof *x);
     }
-    return state->stop.gauge != SS_GAUGE_NONE && gauges_hold(&state->stop, values, 1.0);
+    if (state->stop.gauge == SS_GAUGE_NONE) return false;
+    double excess = values[state->stop.gauge] / state->stop.below;
+    ss_pause_note(&state->pause, state->iterations,
+                  state->stop.gauge == SS_GAUGE_ENERGY ? excess : excess * excess);
+    return gauges_hold(&state->stop, values, 1.0);
 }
 
 /* The caller's rule may cost more than an iteration, so it is asked less and less often. */
@@ -182,12 +191,30 @@ bool ss_run_measures(const ss_run *run)
     return run->state->mask != 0;
 }
 
+/* The energy at which the stop rule should hold; NAN for rules about something else. */
+static double energy_goal(const struct ss_run_state *state)
+{
+    double below = state->stop.below, start = state->scale.start_energy;
+    if (state->stop.gauge == SS_GAUGE_ENERGY) return below;
+    return state->stop.gauge == SS_GAUGE_RELATIVE_ENERGY ? below * below * (start > 0.0 ? start : 1.0) : NAN;
+}
+
+bool ss_run_due(ss_run *run, double energy)
+{
+    struct ss_run_state *state = run->state;
+    int next = state->iterations + 1;
+    if (!state->mask && !state->stop.test) return false;
+    if (state->record || state->keep != SS_GAUGE_NONE || next >= state->max_iterations) return true;
+    if (state->stop.test) return next >= state->next_test;
+    return ss_pause_ends(&state->pause, next, energy, energy_goal(state));
+}
+
 bool ss_run_iteration(ss_run *run, const double *x, const double *w)
 {
     struct ss_run_state *state = run->state;
     state->iterations++;
     double now = ss_clock_seconds(), seconds = now - state->started - state->measuring;
-    if (state->mask || state->stop.test) {
+    if (x && (state->mask || state->stop.test)) {
         bool reached = state->mask && measure(state, x, w, seconds);
         reached |= ask(state, x);
         state->measuring += ss_clock_seconds() - now;
@@ -199,6 +226,12 @@ bool ss_run_iteration(ss_run *run, const double *x, const double *w)
     return true;
 }
 
+bool ss_run_ray(ss_run *run, const double *y)
+{
+    struct ss_run_state *state = run->state;
+    return ss_ray_confirm(state->problem, y, state->scratch, state->w, &state->ray);
+}
+
 ss_status ss_run_status(const ss_run *run)
 {
     return run->state->status;
@@ -206,26 +239,17 @@ ss_status ss_run_status(const ss_run *run)
 
 /* ---- the driver ------------------------------------------------------------------------------------- */
 
-static void release_state(struct ss_run_state *state)
-{
-    ss_release(state->w);
-    ss_release(state->scratch);
-    ss_release(state->inverse_mass);
-    ss_release(state->best);
-    ss_release(state->start);
-}
-
-static bool prepare_state(struct ss_run_state *state, const ss_problem *problem,
+static bool prepare_state(struct ss_run_state *state, ss_arena *arena, const ss_problem *problem,
                           const ss_run_options *options, const ss_stop_test *test, const double *x,
                           ss_error *err)
 {
-    size_t n = (size_t)problem->size;
+    size_t n = (size_t)problem->size, scratch = (size_t)ss_problem_scratch(problem);
     state->problem = problem;
-    state->w = ss_allocate(n, sizeof *state->w);
-    state->scratch = ss_allocate((size_t)ss_problem_scratch(problem), sizeof *state->scratch);
-    state->inverse_mass = ss_allocate(n, sizeof *state->inverse_mass);
-    state->best = ss_allocate(n, sizeof *state->best);
-    state->start = ss_allocate(n, sizeof *state->start);
+    state->w = ss_arena_take(arena, n, sizeof *state->w, "w of the run");
+    state->scratch = ss_arena_take(arena, scratch, sizeof *state->scratch, "scratch of the run");
+    state->inverse_mass = ss_arena_take(arena, n, sizeof *state->inverse_mass, "masses of the run");
+    state->best = ss_arena_take(arena, n, sizeof *state->best, "best of the run");
+    state->start = ss_arena_take(arena, n, sizeof *state->start, "start of the run");
     if (!state->w || !state->scratch || !state->inverse_mass || !state->best || !state->start) {
         return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for a run on %d unknowns", problem->size);
     }
@@ -258,7 +282,7 @@ static bool all_finite(const double *x, int count)
 
 /* The solver's word against ours: x must be finite, and "converged" must hold when measured from scratch. The
  * factor allows for rounding between the w the solver had at hand and A x + b. */
-static void judge(struct ss_run_state *state, double *x, ss_solve_result *result)
+static void judge(struct ss_run_state *state, unsigned gauges, double *x, ss_solve_result *result)
 {
     static const double rounding = 1.0 + 1e-6;
     const ss_problem *problem = state->problem;
@@ -268,7 +292,7 @@ static void judge(struct ss_run_state *state, double *x, ss_solve_result *result
         if (result->status == SS_CONVERGED) result->status = SS_FAILED;
     }
     ss_problem_apply(problem, x, state->scratch, state->w);
-    ss_gauge_measure(problem, &state->scale, x, state->w, (1u << SS_GAUGE_COUNT) - 1, result->gauge);
+    ss_gauge_measure(problem, &state->scale, x, state->w, gauges | gauges_of(&state->stop), result->gauge);
     if (!all_finite(state->w, problem->size)) { // projections swallow what is not a number, and find no error
         if (result->status == SS_CONVERGED) result->status = SS_FAILED;
         return;
@@ -294,26 +318,32 @@ static void keep_iterate(const struct ss_run_state *state, double *x, ss_solve_r
     result->kept_iteration = state->best_iteration;
 }
 
-static bool run_solver(const ss_solver *solver, const void *options, struct ss_run_state *state,
-                       ss_team *team, int seed, double *x, ss_solve_result *result, ss_error *err)
+static void run_solver(const ss_solver *solver, const void *options, struct ss_run_state *state,
+                       ss_arena *arena, ss_team *team, int seed, double *x, ss_solve_result *result)
 {
-    ss_arena *arena = ss_arena_create(1 << 16, err);
-    if (!arena) return false;
+    size_t before = ss_arena_used(arena);
     ss_run run = {arena, team, state->max_iterations, (uint64_t)seed, state};
     state->started = ss_clock_seconds();
     result->status = solver->solve(state->problem, options, &run, x);
     result->seconds = ss_clock_seconds() - state->started - state->measuring;
     result->iterations = state->iterations;
-    result->memory = ss_arena_high_water(arena);
-    ss_arena_destroy(arena);
+    result->memory = ss_arena_high_water(arena) - before;
     keep_iterate(state, x, result);
-    judge(state, x, result);
-    return true;
 }
 
-bool ss_solve_until(const ss_solver *solver, const void *solver_options, ss_problem *problem,
-                    const ss_run_options *options, const ss_stop_test *test, ss_team *team,
-                    const volatile int *cancel, double *x, ss_solve_result *result, ss_error *err)
+static void *default_options(const ss_solver *solver, ss_arena *arena, ss_error *err)
+{
+    void *options = ss_arena_take(arena, 1, solver->options_size, "options");
+    if (options)
+        ss_options_defaults(solver->options, options);
+    else
+        ss_fail(err, SS_ERROR_RESOURCES, "out of memory for options");
+    return options;
+}
+
+bool ss_solve_in(ss_arena *arena, unsigned gauges, const ss_solver *solver, const void *solver_options,
+                 ss_problem *problem, const ss_run_options *options, const ss_stop_test *test, ss_team *team,
+                 const volatile int *cancel, double *x, ss_solve_result *result, ss_error *err)
 {
     *result = (ss_solve_result){.status = SS_NOT_APPLICABLE};
     ss_run_options defaults;
@@ -322,18 +352,35 @@ bool ss_solve_until(const ss_solver *solver, const void *solver_options, ss_prob
     if (ss_solver_refusal(solver, problem)) return true;
     bool needs_matrix = !(solver->traits & SS_MATRIX_FREE) || !problem->bodies;
     if (needs_matrix && !ss_problem_need_matrix(problem, err)) return false;
-    void *own = NULL;
-    if (!solver_options && solver->options) {
-        own = ss_allocate(1, solver->options_size);
-        if (!own) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for options");
-        ss_options_defaults(solver->options, own);
-    }
+    ss_arena_mark mark = ss_arena_get_mark(arena);
     struct ss_run_state state = {.cancel = cancel};
-    bool good = prepare_state(&state, problem, options, test, x, err) &&
-                run_solver(solver, own ? own : solver_options, &state, team, options->seed, x, result, err);
+    bool good = true;
+    if (!solver_options && solver->options)
+        good = (solver_options = default_options(solver, arena, err)) != NULL;
+    good = good && prepare_state(&state, arena, problem, options, test, x, err);
+    if (good) {
+        run_solver(solver, solver_options, &state, arena, team, options->seed, x, result);
+        judge(&state, gauges, x, result);
+    }
+    ss_arena_reset(arena, mark);
     result->history = state.history;
-    release_state(&state);
-    ss_release(own);
+    if (result->status == SS_RAY)
+        result->ray = state.ray;
+    else
+        ss_release(state.ray.impulse);
+    return good;
+}
+
+bool ss_solve_until(const ss_solver *solver, const void *solver_options, ss_problem *problem,
+                    const ss_run_options *options, const ss_stop_test *test, ss_team *team,
+                    const volatile int *cancel, double *x, ss_solve_result *result, ss_error *err)
+{
+    *result = (ss_solve_result){.status = SS_NOT_APPLICABLE};
+    static const size_t first = 4096, per_unknown = 512; // bytes: enough for most
+    ss_arena *arena = ss_arena_create(first + per_unknown * (size_t)problem->size, err);
+    bool good = arena && ss_solve_in(arena, (1u << SS_GAUGE_COUNT) - 1, solver, solver_options, problem,
+                                     options, test, team, cancel, x, result, err);
+    ss_arena_destroy(arena);
     return good;
 }
 
@@ -348,7 +395,9 @@ void ss_solve_result_free(ss_solve_result *result)
 {
     ss_release(result->history.seconds);
     for (int g = 0; g < SS_GAUGE_COUNT; g++) ss_release(result->history.gauge[g]);
+    ss_release(result->ray.impulse);
     result->history = (ss_history){0};
+    result->ray = (ss_ray){0};
 }
 
 const char *ss_status_name(ss_status status)

@@ -40,10 +40,10 @@ void ss_scaled_bounds(const ss_scaled *scaled, const double *x, double *lower, d
 double ss_scaled_error(int size, const double *lower, const double *upper, const double *x, const double *w);
 
 /* Whether an error is small enough for an end, when it does not fall any more. `size` is 1 + max |x|: rounding of w goes
- * with it, but where there is no solution x grows without limit, and must not excuse that. */
+ * with it, but where there is no solution x grows without limit, and that must not excuse more than 1e-6 of the load. */
 static inline bool ss_scaled_is_solved(double error, double size)
 {
-    return error <= 1e-9 + 1e-13 * size;
+    return error <= 1e-9 + (size < 1e7 ? 1e-13 * size : 1e-6);
 }
 
 static inline bool ss_scaled_is_fixed(const ss_scaled *scaled, int i)

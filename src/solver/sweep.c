@@ -285,7 +285,8 @@ ss_status ss_sweep_iterate(ss_sweep *sweep, ss_sweep_order order, ss_run *run, d
             memcpy(x, sweep->last_good, bytes);
             return SS_FAILED;
         }
-        if (!ss_run_iteration(run, x, NULL)) return ss_run_status(run);
+        bool due = ss_run_due(run, 0.5 * change);
+        if (!ss_run_iteration(run, due ? x : NULL, NULL)) return ss_run_status(run);
         if (change == 0.0) return SS_CONVERGED;
         bool last_order = order != SS_SWEEP_AUTO || current == SS_SWEEP_SHUFFLE;
         if (!ss_watch_stalled(&watch, change, last_order ? STUCK : CIRCLING)) continue;

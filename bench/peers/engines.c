@@ -1,0 +1,299 @@
+/* Our simulator beside ODE, Bullet and MuJoCo: the same scenes, the same step, in one run.
+ *
+ *     race_engines [--repeats N] [SCENE...]
+ *
+ * Time is that of stepping alone, the smallest mean over several runs. How good the motion was is measured the same way
+ * for all, by our own collision detection and mass properties on the poses an engine ends with: penetration is the
+ * deepest overlap at any 25th step, drift the farthest a body that should stand has moved, energy what was gained or
+ * lost of the total. A ratio is printed against every peer: its time over ours; "worse" says in what we are not at least
+ * as good.
+ */
+#include "peer.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct course {
+    const char *scene, *parameters[3];
+    int steps;
+    bool rests; /* nothing should move: drift and energy mean something */
+} course;
+
+static const course courses[] = {
+    {"brick-wall", {NULL}, 500, true},
+    {"box-pyramid", {"base=20", NULL}, 500, true},
+    {"massratio", {NULL}, 500, true},
+    {"sphere-pile", {"count=512", NULL}, 400, false},
+    {"log-pile", {"count=40", NULL}, 400, false},
+};
+
+typedef struct entrant {
+    const ss_peer *peer; /* NULL: ours */
+    int iterations, threads;
+} entrant;
+
+static const entrant entrants[] = {
+    {NULL, 0, 1},
+    {NULL, 0, 2},
+    {&ss_peer_ode_quick, 20, 1},
+    {&ss_peer_ode_quick, 50, 1},
+    {&ss_peer_ode_step, 0, 1},
+    {&ss_peer_bullet, 10, 1},
+    {&ss_peer_bullet, 50, 1},
+    {&ss_peer_mujoco, 0, 1},
+};
+enum { ENTRANTS = sizeof entrants / sizeof *entrants };
+
+typedef struct outcome {
+    bool ran;
+    double seconds; /* a step */
+    double penetration, drift, energy;
+} outcome;
+
+static double step_size = 0.01; /* s, for all */
+
+/* ---- shared by the bridges -------------------------------------------------------------------------------- */
+
+bool ss_peer_is_simple(const ss_world *world)
+{
+    if (ss_world_joint_count(world) > 0) return false;
+    for (int k = 0; k < ss_world_shape_count(world); k++) {
+        const ss_shape *shape = ss_world_shape(world, k);
+        bool known = shape->kind == SS_SPHERE || shape->kind == SS_BOX || shape->kind == SS_CAPSULE ||
+                     shape->kind == SS_CYLINDER || (shape->kind == SS_PLANE && shape->body == SS_WORLD);
+        if (!known) return false;
+    }
+    return true;
+}
+
+static void multiply(const double a[4], const double b[4], double c[4])
+{
+    c[0] = a[0] * b[0] - a[1] * b[1] - a[2] * b[2] - a[3] * b[3];
+    c[1] = a[0] * b[1] + a[1] * b[0] + a[2] * b[3] - a[3] * b[2];
+    c[2] = a[0] * b[2] - a[1] * b[3] + a[2] * b[0] + a[3] * b[1];
+    c[3] = a[0] * b[3] + a[1] * b[2] - a[2] * b[1] + a[3] * b[0];
+}
+
+void ss_peer_place(const ss_world *world, const ss_shape *shape, double position[3], double quaternion[4])
+{
+    memcpy(position, shape->position, 3 * sizeof *position);
+    memcpy(quaternion, shape->quaternion, 4 * sizeof *quaternion);
+    if (shape->body == SS_WORLD) return;
+    const ss_body *body = ss_world_body(world, shape->body);
+    const double *q = body->quaternion, back[4] = {q[0], -q[1], -q[2], -q[3]};
+    double v[4] = {0.0, position[0], position[1], position[2]}, turned[4], out[4];
+    multiply(q, v, turned);
+    multiply(turned, back, out);
+    for (int i = 0; i < 3; i++) position[i] = body->position[i] + out[1 + i];
+    multiply(q, shape->quaternion, out);
+    memcpy(quaternion, out, sizeof out);
+}
+
+double ss_peer_friction(const ss_world *world)
+{
+    return ss_world_pair(world, 0, 0).mu;
+}
+
+/* ---- one run ------------------------------------------------------------------------------------------------ */
+
+static void die(const char *what, const ss_error *err)
+{
+    fprintf(stderr, "race_engines: %s: %s\n", what, err->message);
+    exit(1);
+}
+
+static ss_world *build(const course *c)
+{
+    ss_error err = {0};
+    const ss_scene *scene = ss_scene_find(c->scene);
+    if (!scene) {
+        fprintf(stderr, "race_engines: no scene %s\n", c->scene);
+        exit(2);
+    }
+    double parameters[64];
+    ss_options_defaults(scene->parameters, parameters);
+    for (int i = 0; c->parameters[i]; i++) {
+        if (!ss_options_assign(scene->parameters, parameters, c->parameters[i], &err)) die(c->scene, &err);
+    }
+    ss_world *world = ss_world_create(&err);
+    if (!world || !scene->build(parameters, 0, world, &err) || !ss_world_finish(world, &err))
+        die(c->scene, &err);
+    return world;
+}
+
+typedef struct watch {
+    ss_collision *collision;
+    ss_world *world;
+    double (*start)[3];
+    double start_energy, penetration;
+} watch;
+
+static watch watch_begin(ss_world *world)
+{
+    ss_error err = {0};
+    ss_collision_options options;
+    ss_options_defaults(ss_collision_option_table, &options);
+    ss_world_energy energy = ss_world_measure(world);
+    watch w = {ss_collision_create(world, &options, &err), world, NULL, energy.kinetic + energy.potential,
+               0.0};
+    if (!w.collision) die("collision", &err);
+    w.start = calloc((size_t)ss_world_body_count(world) + 1, sizeof *w.start);
+    for (int b = 0; b < ss_world_body_count(world); b++)
+        memcpy(w.start[b], ss_world_body(world, b)->position, sizeof w.start[b]);
+    return w;
+}
+
+static void watch_look(watch *w)
+{
+    ss_error err = {0};
+    ss_contact_list list;
+    if (!ss_collision_find(w->collision, 0.0, NULL, &list, &err)) die("collision", &err);
+    for (int i = 0; i < list.count; i++) w->penetration = fmax(w->penetration, -list.items[i].gap);
+}
+
+static void watch_end(watch *w, outcome *result)
+{
+    watch_look(w);
+    ss_world_energy energy = ss_world_measure(w->world);
+    result->penetration = w->penetration;
+    result->energy = energy.kinetic + energy.potential - w->start_energy;
+    for (int b = 0; b < ss_world_body_count(w->world); b++) {
+        const double *x = ss_world_body(w->world, b)->position, *s = w->start[b];
+        double far = sqrt((x[0] - s[0]) * (x[0] - s[0]) + (x[1] - s[1]) * (x[1] - s[1]) +
+                          (x[2] - s[2]) * (x[2] - s[2]));
+        result->drift = far > result->drift || isnan(far) ? far : result->drift;
+    }
+    ss_collision_destroy(w->collision);
+    free(w->start);
+}
+
+static outcome run_ours(const course *c, int threads)
+{
+    ss_error err = {0};
+    ss_world *world = build(c);
+    const ss_scene *scene = ss_scene_find(c->scene);
+    ss_sim_options options;
+    ss_options_defaults(ss_sim_option_table, &options);
+    ss_options_defaults(ss_collision_option_table, &options.collision);
+    double parameters[64];
+    ss_options_defaults(scene->parameters, parameters);
+    if (scene->options) scene->options(parameters, &options);
+    options.h = step_size;
+    options.threads = threads;
+    ss_sim *sim = ss_sim_create(world, &options, &err);
+    if (!sim) die(c->scene, &err);
+    outcome result = {.ran = true};
+    watch w = watch_begin(world);
+    for (int k = 0; k < c->steps; k++) {
+        double start = ss_clock_seconds();
+        if (!ss_sim_step(sim, &err)) die(c->scene, &err);
+        result.seconds += ss_clock_seconds() - start;
+        if (k % 25 == 0) watch_look(&w);
+    }
+    watch_end(&w, &result);
+    result.seconds /= c->steps;
+    ss_sim_destroy(sim);
+    ss_world_destroy(world);
+    return result;
+}
+
+static outcome run_peer(const course *c, const ss_peer *peer, int iterations)
+{
+    ss_world *world = build(c);
+    void *state = peer->create(world, step_size, iterations);
+    outcome result = {.ran = state != NULL};
+    watch w = watch_begin(world);
+    for (int k = 0; state && k < c->steps; k++) {
+        double start = ss_clock_seconds();
+        peer->step(state);
+        result.seconds += ss_clock_seconds() - start;
+        if (k % 25 != 0) continue;
+        peer->read(state, world);
+        watch_look(&w);
+    }
+    if (state) peer->read(state, world);
+    watch_end(&w, &result);
+    result.seconds /= c->steps;
+    if (state) peer->destroy(state);
+    ss_world_destroy(world);
+    return result;
+}
+
+static outcome best_of(const course *c, const entrant *e, int repeats)
+{
+    outcome best = {.seconds = INFINITY};
+    for (int k = 0; k < repeats; k++) {
+        outcome one = e->peer ? run_peer(c, e->peer, e->iterations) : run_ours(c, e->threads);
+        if (!one.ran) return one;
+        if (one.seconds < best.seconds) best = one;
+    }
+    return best;
+}
+
+/* ---- the table ------------------------------------------------------------------------------------------------ */
+
+/* Deeper or farther than a peer by less than a micrometre does not count. */
+static void say_worse(const course *c, const outcome *ours, const outcome *theirs)
+{
+    const double same = 1e-6;
+    if (ours->penetration > theirs->penetration + same) printf(" worse: penetration");
+    if (c->rests && ours->drift > theirs->drift + same) printf(" worse: drift");
+    if (c->rests && fabs(ours->energy) > fabs(theirs->energy) * (1.0 + 1e-6) + 1e-9) printf(" worse: energy");
+}
+
+static void print_name(const entrant *e)
+{
+    char name[64];
+    if (!e->peer)
+        snprintf(name, sizeof name, "stickslip, %d thread%s", e->threads, e->threads > 1 ? "s" : "");
+    else if (e->iterations > 0)
+        snprintf(name, sizeof name, "%s, %d iterations", e->peer->name, e->iterations);
+    else
+        snprintf(name, sizeof name, "%s", e->peer->name);
+    printf("  %-29s", name);
+}
+
+static void race(const course *c, int repeats)
+{
+    outcome results[ENTRANTS];
+    printf("\n%s", c->scene);
+    for (int i = 0; c->parameters[i]; i++) printf(" %s", c->parameters[i]);
+    printf(", %d steps of %g s\n  %-29s %10s %12s %11s %12s   %s\n", c->steps, step_size, "", "us/step",
+           "penetration", c->rests ? "drift" : "", c->rests ? "energy" : "", "its time / ours (one thread)");
+    for (int i = 0; i < ENTRANTS; i++) {
+        const entrant *e = &entrants[i];
+        results[i] = best_of(c, e, repeats);
+        const outcome *r = &results[i];
+        print_name(e);
+        if (!r->ran) {
+            printf(" cannot build this scene\n");
+            continue;
+        }
+        printf(" %10.1f %10.3g m", 1e6 * r->seconds, r->penetration);
+        if (c->rests)
+            printf(" %9.3g m %10.3g J", r->drift, r->energy);
+        else
+            printf(" %11s %12s", "", "");
+        if (i > 0) printf("   %.2f", r->seconds / results[0].seconds);
+        if (i > 0 && e->peer) say_worse(c, &results[0], r);
+        printf("\n");
+        fflush(stdout);
+    }
+}
+
+int main(int count, char **words)
+{
+    int repeats = 3, first = 1;
+    if (count > 2 && strcmp(words[1], "--repeats") == 0) {
+        repeats = atoi(words[2]);
+        first = 3;
+    }
+    for (size_t k = 0; k < sizeof courses / sizeof *courses; k++) {
+        bool wanted = first == count;
+        for (int i = first; i < count; i++) wanted = wanted || strcmp(words[i], courses[k].scene) == 0;
+        if (wanted) race(&courses[k], repeats > 0 ? repeats : 1);
+    }
+    return 0;
+}

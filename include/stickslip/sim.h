@@ -1,0 +1,158 @@
+/* stickslip/sim.h - time stepping: the only place that closes the loop.
+ *
+ *     world -> collision -> contacts -> FRAME -> formulation -> solver -> answer -> new velocities -> new poses
+ *
+ * Each step is a frame like any other (ss_sim_frame), solved by any formulation and any solver, and each stage can be
+ * replaced or watched by a user function. Semi-implicit: v+ from the frame, then x+ = x + h v+, q+ = exp(h w+/2) q.
+ *
+ * A step either happens as a whole or not at all: when a number stops being finite or bodies fly apart, ss_sim_step fails,
+ * names step and body, and the world is as it was before the step.
+ */
+#ifndef STICKSLIP_SIM_H
+#define STICKSLIP_SIM_H
+
+#include <stickslip/collision.h>
+#include <stickslip/formulation.h>
+#include <stickslip/solver.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum ss_gyro {
+    SS_GYRO_IMPLICIT, /* midpoint rule in the body frame: keeps the energy of free spin, stable when fast */
+    SS_GYRO_EXPLICIT,
+    SS_GYRO_OFF,
+} ss_gyro;
+
+/* How joints are kept together (numerics of the choices: docs/simulating.md). */
+typedef enum ss_joint_stabilisation {
+    SS_STABILISE_BAUMGARTE,  /* a share of the error per step, joint_gamma */
+    SS_STABILISE_NONE,       /* velocities only: positions drift */
+    SS_STABILISE_SPOOK,      /* regularised, relaxation time in steps: joint_relaxation (Lacoursiere 2007) */
+    SS_STABILISE_PROJECTION, /* positions are projected after the step, velocities untouched */
+    SS_STABILISE_IMPULSE, /* correction impulses before and after the move (Bender and Schmitt 2006), as RPIsim's */
+} ss_joint_stabilisation;
+
+typedef struct ss_sim_options {
+    double h;                /* s */
+    int substeps;            /* the step is cut into so many */
+    const char *formulation; /* "cone" */
+    const char *solver;      /* "coloured" */
+    const char *finisher;    /* solver that goes on where the first one did not reach the stop rule; "none" */
+    ss_option_list with;     /* options of the formulation, "gap_term=zero" */
+    ss_option_list set;      /* options of the solver */
+    int max_iterations;      /* of the solver, per step */
+    const char *stop;        /* physical: "relative_energy<1e-3" */
+    int gyro;                /* ss_gyro */
+    int joints;              /* ss_joint_stabilisation */
+    double joint_gamma, joint_relaxation;
+    double joint_tolerance; /* m and rad: projection and impulse stop below */
+    bool islands;           /* solve groups of bodies that do not touch one by one, in parallel */
+    bool warm_start;
+    double
+        max_speed; /* m/s, rad/s: beyond it a step counts as diverged; 0 = 1e4 sizes of the world, or rad, per step */
+    int threads; /* 0 = one per core */
+    int seed;
+    ss_collision_options collision;
+} ss_sim_options;
+extern SS_API const ss_option ss_sim_option_table[]; /* names as above; collision's have their own table */
+
+typedef struct ss_sim ss_sim;
+/* The world is the caller's and must live longer; ss_sim_create finishes it. options NULL: defaults. */
+SS_API ss_sim *ss_sim_create(ss_world *world, const ss_sim_options *options, ss_error *err);
+SS_API void ss_sim_destroy(ss_sim *sim);
+SS_API ss_world *ss_sim_world(const ss_sim *sim);
+
+/* One step of h, all substeps. False: nothing moved, err says why (step, body, contact). */
+SS_API bool ss_sim_step(ss_sim *sim, ss_error *err);
+/* The same without moving: contacts and frame of the present state (assembled and solved: see ss_sim_answer). */
+SS_API bool ss_sim_prepare(ss_sim *sim, ss_error *err);
+
+SS_API double ss_sim_time(const ss_sim *sim);
+SS_API int64_t ss_sim_steps(const ss_sim *sim);
+
+/* ---- looking at the last step ----------------------------------------------------------------------- */
+
+/* Bodies of the frame are the dynamic, enabled bodies of the world in order; ss_sim_frame_body maps them back. Static and
+ * kinematic ones are SS_WORLD; their motion is in contacts/surface_velocity and in the joints' time_derivative. */
+SS_API const ss_frame *ss_sim_frame(const ss_sim *sim); /* of the last (sub)step; NULL before the first */
+SS_API const ss_answer *ss_sim_answer(const ss_sim *sim);
+/* The formulation's options about the step, as they are set: what ss_judge wants to know. */
+SS_API const ss_step_options *ss_sim_step_options(const ss_sim *sim);
+SS_API int ss_sim_frame_body(const ss_sim *sim, int frame_body);
+SS_API const ss_contact_list *ss_sim_contacts(const ss_sim *sim); /* in the order of the frame's contacts */
+
+/* What the last step cost and how good it was; seconds by stage add up to `seconds`. */
+typedef struct ss_sim_report {
+    int contacts, rows, islands, largest_island; /* contacts of the largest one */
+    int touching;                                /* contacts with an impulse */
+    ss_status status;                            /* the worst of all islands */
+    int iterations;                              /* most of all islands */
+    int finished;                                /* islands that needed the finisher */
+    double relative_energy;                      /* the solver's error, worst island */
+    double energy_error;                         /* J, all islands */
+    double penetration;                          /* m, deepest, >= 0 */
+    int worst_contact;
+    double joint_error; /* largest, after the step */
+    double kinetic, potential;
+    double seconds, broad, narrow, assembly, solve, integration;
+} ss_sim_report;
+SS_API ss_sim_report ss_sim_last(const ss_sim *sim);
+
+/* ---- user functions --------------------------------------------------------------------------------- */
+
+typedef enum ss_stage {
+    SS_BEFORE_COLLISION, /* poses and velocities of the step's start: controllers set forces and motors here */
+    SS_AFTER_CONTACTS,   /* may change or drop contacts (ss_sim_contacts_edit) */
+    SS_BEFORE_SOLVE,     /* may change the frame (ss_sim_frame_edit) */
+    SS_AFTER_STEP,
+    SS_STAGE_COUNT
+} ss_stage;
+/* False stops the step with the error that was set. */
+typedef bool ss_user_function(ss_sim *sim, void *context, ss_error *err);
+/* Called in the order of registration. */
+SS_API bool ss_sim_call_at(ss_sim *sim, ss_stage stage, ss_user_function *function, void *context,
+                           ss_error *err);
+SS_API ss_contact_list *ss_sim_contacts_edit(ss_sim *sim); /* NULL outside SS_AFTER_CONTACTS */
+SS_API ss_frame *ss_sim_frame_edit(ss_sim *sim);           /* NULL outside SS_BEFORE_SOLVE */
+/* In the place of our own collision: fills the list (memory from the arena, emptied at the next step). */
+typedef bool ss_contact_source(ss_sim *sim, ss_arena *arena, ss_contact_list *contacts, void *context,
+                               ss_error *err);
+SS_API void ss_sim_replace_collision(ss_sim *sim, ss_contact_source *source, void *context);
+SS_API ss_collision *ss_sim_collision(const ss_sim *sim);
+
+/* A controller ready to use: drives one joint coordinate along a trajectory through knots by PID with feed-forward of
+ * speed, through ss_axis_law's user force or motor. */
+typedef struct ss_controller {
+    int joint, coordinate;
+    double proportional, integral, derivative; /* N/m or N m/rad, ... per s, ... s */
+    double max_force;                          /* 0 = unlimited */
+    int knots;
+    const double *time, *value; /* knots; cubic with zero speed at both ends, clamped outside */
+    double sum;                 /* of the error over time: the controller's state */
+} ss_controller;
+/* Registers it at SS_BEFORE_COLLISION; the controller is the caller's and must live as long as the sim. */
+SS_API bool ss_sim_add_controller(ss_sim *sim, ss_controller *controller, ss_error *err);
+/* Where the trajectory is at a time. */
+SS_API void ss_trajectory_at(const ss_controller *controller, double time, double *value, double *speed);
+
+/* ---- state ------------------------------------------------------------------------------------------ */
+
+/* Everything that the next step depends on but the world's make: poses, velocities, forces, joint laws, warm starts,
+ * time. Bytes may be stored; they fit only a world of the same make. */
+typedef struct ss_snapshot {
+    size_t size;
+    unsigned char *bytes;
+} ss_snapshot;
+SS_API bool ss_sim_save(const ss_sim *sim, ss_snapshot *snapshot, ss_error *err);
+SS_API bool ss_sim_restore(ss_sim *sim, const ss_snapshot *snapshot, ss_error *err);
+SS_API void ss_snapshot_free(ss_snapshot *snapshot);
+SS_API bool ss_snapshot_write(const ss_snapshot *snapshot, const char *path, ss_error *err); /* atomically */
+SS_API bool ss_snapshot_read(const char *path, ss_snapshot *snapshot, ss_error *err);
+SS_API void ss_sim_hash(const ss_sim *sim, char text[33]); /* of time, poses and velocities, bit for bit */
+
+#ifdef __cplusplus
+}
+#endif
+#endif

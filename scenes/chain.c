@@ -1,0 +1,68 @@
+#include "parts.h"
+
+#include <math.h>
+
+typedef struct parameters {
+    int links;
+    double weight;
+} parameters;
+
+static const ss_option table[] = {
+    SS_PARAMETER_INT(parameters, links, "10", 1, 100000, "of the chain"),
+    SS_PARAMETER_REAL(parameters, weight, "0", 0, 1e9,
+                      "mass hung on the free end in kg; 0 = both ends are fixed"),
+    {0}};
+
+static bool build_scene(const void *of, uint64_t seed, ss_world *world, ss_error *err)
+{
+    const parameters *p = of;
+    (void)seed;
+    ss_builder build = ss_build_start(world, err);
+    double length = 0.2, radius = 0.02;
+    int before = SS_WORLD;
+    for (int k = 0; k < p->links; k++) {
+        ss_body link = {.position = {(k + 0.5) * length, 0.0, 0.0}};
+        ss_turn((double[3]){0.0, 1.0, 0.0}, 0.5 * SS_PI, link.quaternion);
+        int number = ss_build_one(&build, &link,
+                                  &(ss_shape){.kind = SS_CAPSULE,
+                                              .size = {radius, length - 2.0 * radius},
+                                              .density = 2000.0,
+                                              .ghost = true});
+        ss_build_joint(
+            &build,
+            &(ss_joint){.kind = SS_JOINT_BALL, .a = before, .b = number, .anchor = {k * length, 0.0, 0.0}});
+        before = number;
+    }
+    double end = p->links * length;
+    if (p->weight > 0.0) {
+        double r = cbrt(p->weight / 7800.0 * 3.0 / (4.0 * SS_PI));
+        int ball = ss_build_ball(&build, r, 7800.0, (double[3]){end + r, 0.0, 0.0});
+        ss_build_joint(&build,
+                       &(ss_joint){.kind = SS_JOINT_BALL, .a = before, .b = ball, .anchor = {end, 0.0, 0.0}});
+    } else {
+        /* the second hook stands nearer, so that the chain may sag */
+        ss_joint rope = {.kind = SS_JOINT_DISTANCE,
+                         .a = SS_WORLD,
+                         .b = before,
+                         .anchor = {0.7 * end, 0.0, 0.0},
+                         .anchor_b = {end, 0.0, 0.0}};
+        rope.law[0] = (ss_axis_law){.limited = true, .lower = 0.0, .upper = 0.3 * end};
+        ss_build_joint(&build, &rope);
+    }
+    return ss_build_done(&build);
+}
+
+const ss_scene ss_scene_chain = {
+    .name = "chain",
+    .summary = "a hanging chain of ten links on ball joints",
+    .description =
+        "Links on ball joints between two hooks, let go in a straight line: it swings into a catenary. "
+        "With a heavy weight at the end of -p weight=1000 the mass ratio makes it hard; with 1000 links "
+        "it is long. The figure is the largest gap in a joint.",
+    .parameters = table,
+    .parameters_size = sizeof(parameters),
+    .h = 0.01,
+    .length = 10.0,
+    .picture_time = 1.0,
+    .build = build_scene,
+};

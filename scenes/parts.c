@@ -1,0 +1,111 @@
+#include "parts.h"
+
+#include <math.h>
+#include <string.h>
+
+static int keep(ss_builder *build, int number)
+{
+    build->failed = build->failed || number < 0;
+    return number;
+}
+
+int ss_build_material(ss_builder *build, const char *name, double mu, double restitution)
+{
+    if (build->failed) return -1;
+    ss_material material = {.name = name, .mu = mu, .restitution = restitution};
+    return keep(build, ss_world_add_material(build->world, &material, build->err));
+}
+
+int ss_build_body(ss_builder *build, const ss_body *body)
+{
+    return build->failed ? -1 : keep(build, ss_world_add_body(build->world, body, build->err));
+}
+
+int ss_build_shape(ss_builder *build, int body, const ss_shape *shape)
+{
+    return build->failed ? -1 : keep(build, ss_world_add_shape(build->world, body, shape, build->err));
+}
+
+int ss_build_joint(ss_builder *build, const ss_joint *joint)
+{
+    return build->failed ? -1 : keep(build, ss_world_add_joint(build->world, joint, build->err));
+}
+
+void ss_build_friction(ss_builder *build, double mu)
+{
+    if (build->failed) return;
+    ss_material_pair pair = {.mu = mu};
+    build->failed = !ss_world_set_pair(build->world, 0, 0, &pair, build->err);
+}
+
+int ss_build_ground(ss_builder *build, double height)
+{
+    return ss_build_shape(build, SS_WORLD, &(ss_shape){.kind = SS_PLANE, .position = {0.0, 0.0, height}});
+}
+
+int ss_build_wall(ss_builder *build, const double point[3], const double normal[3])
+{
+    ss_shape plane = {.kind = SS_PLANE, .position = {point[0], point[1], point[2]}};
+    double length = sqrt(normal[0] * normal[0] + normal[1] * normal[1] + normal[2] * normal[2]);
+    double axis[3] = {-normal[1], normal[0], 0.0}; // z x normal
+    if (hypot(axis[0], axis[1]) <= 1e-12 * length) axis[0] = 1.0;
+    ss_turn(axis, acos(normal[2] / length), plane.quaternion);
+    return ss_build_shape(build, SS_WORLD, &plane);
+}
+
+int ss_build_one(ss_builder *build, const ss_body *like, const ss_shape *shape)
+{
+    ss_body body = *like;
+    if (body.kind == SS_STATIC) body.kind = SS_DYNAMIC;
+    int number = ss_build_body(build, &body);
+    ss_build_shape(build, number, shape);
+    return number;
+}
+
+int ss_build_box(ss_builder *build, const double size[3], double density, const double position[3])
+{
+    ss_body body = {.position = {position[0], position[1], position[2]}};
+    ss_shape shape = {.kind = SS_BOX, .size = {size[0], size[1], size[2]}, .density = density};
+    return ss_build_one(build, &body, &shape);
+}
+
+int ss_build_ball(ss_builder *build, double radius, double density, const double position[3])
+{
+    ss_body body = {.position = {position[0], position[1], position[2]}};
+    ss_shape shape = {.kind = SS_SPHERE, .size = {radius}, .density = density};
+    return ss_build_one(build, &body, &shape);
+}
+
+void ss_turn(const double axis[3], double angle, double quaternion[4])
+{
+    double length = sqrt(axis[0] * axis[0] + axis[1] * axis[1] + axis[2] * axis[2]);
+    quaternion[0] = cos(0.5 * angle);
+    for (int i = 0; i < 3; i++) quaternion[1 + i] = sin(0.5 * angle) * axis[i] / length;
+}
+
+void ss_turn_at_random(ss_random *random, double quaternion[4])
+{
+    double length = 0.0;
+    for (int i = 0; i < 4; i++) {
+        quaternion[i] = ss_random_normal(random);
+        length += quaternion[i] * quaternion[i];
+    }
+    for (int i = 0; i < 4; i++) quaternion[i] /= sqrt(length);
+}
+
+void ss_turn_after(const double a[4], const double b[4], double product[4])
+{
+    double p[4] = {a[0] * b[0] - a[1] * b[1] - a[2] * b[2] - a[3] * b[3],
+                   a[0] * b[1] + a[1] * b[0] + a[2] * b[3] - a[3] * b[2],
+                   a[0] * b[2] - a[1] * b[3] + a[2] * b[0] + a[3] * b[1],
+                   a[0] * b[3] + a[1] * b[2] - a[2] * b[1] + a[3] * b[0]};
+    memcpy(product, p, sizeof p);
+}
+
+void ss_turn_vector(const double q[4], const double v[3], double turned[3])
+{
+    double inner[4] = {0.0, v[0], v[1], v[2]}, back[4] = {q[0], -q[1], -q[2], -q[3]}, product[4];
+    ss_turn_after(q, inner, product);
+    ss_turn_after(product, back, product);
+    memcpy(turned, product + 1, 3 * sizeof *turned);
+}

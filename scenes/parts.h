@@ -1,0 +1,65 @@
+/* scenes/parts.h - the few things scenes are made of. A builder remembers the first failure: after it every call does
+ * nothing, so that a scene is written straight down and ends with `return ss_build_done(&build)`. */
+#ifndef SS_SCENES_PARTS_H
+#define SS_SCENES_PARTS_H
+
+#include <stickslip/scene.h>
+
+typedef struct ss_builder {
+    ss_world *world;
+    ss_error *err;
+    bool failed;
+} ss_builder;
+
+static inline ss_builder ss_build_start(ss_world *world, ss_error *err)
+{
+    return (ss_builder){world, err, false};
+}
+static inline bool ss_build_done(const ss_builder *build)
+{
+    return !build->failed;
+}
+
+/* Plain adding; the number of the new thing, or -1. */
+int ss_build_material(ss_builder *build, const char *name, double mu, double restitution);
+int ss_build_body(ss_builder *build, const ss_body *body);
+int ss_build_shape(ss_builder *build, int body, const ss_shape *shape);
+int ss_build_joint(ss_builder *build, const ss_joint *joint);
+
+/* The default material of the world: what has no other. */
+void ss_build_friction(ss_builder *build, double mu);
+/* The half-space z <= height. */
+int ss_build_ground(ss_builder *build, double height);
+/* A fixed half-space through a point; normal points out of it. */
+int ss_build_wall(ss_builder *build, const double point[3], const double normal[3]);
+
+/* A body with one shape. `like` says the rest: kind of body (dynamic when left 0), position, quaternion, velocity, name. */
+int ss_build_one(ss_builder *build, const ss_body *like, const ss_shape *shape);
+/* Dynamic bodies of a density in the default material, at rest. */
+int ss_build_box(ss_builder *build, const double size[3], double density, const double position[3]);
+int ss_build_ball(ss_builder *build, double radius, double density, const double position[3]);
+
+/* Unit quaternion of a turn by `angle` about `axis`, which need not be of unit length. */
+void ss_turn(const double axis[3], double angle, double quaternion[4]);
+/* A random orientation, uniform. */
+void ss_turn_at_random(ss_random *random, double quaternion[4]);
+/* a * b */
+void ss_turn_after(const double a[4], const double b[4], double product[4]);
+/* Turns a vector. */
+void ss_turn_vector(const double quaternion[4], const double v[3], double turned[3]);
+
+/* Rows of a table of parameters. */
+#define SS_PARAMETER_REAL(struct_, member_, value_, low_, high_, text_)                 \
+    {                                                                                   \
+        .name = #member_, .type = SS_OPTION_REAL, .offset = offsetof(struct_, member_), \
+        .default_value = value_, .min = low_, .max = high_, .help = text_               \
+    }
+#define SS_PARAMETER_INT(struct_, member_, value_, low_, high_, text_)                 \
+    {                                                                                  \
+        .name = #member_, .type = SS_OPTION_INT, .offset = offsetof(struct_, member_), \
+        .default_value = value_, .min = low_, .max = high_, .help = text_              \
+    }
+
+#define SS_PI 3.14159265358979323846
+
+#endif

@@ -1,0 +1,78 @@
+/* cli/run.h - the parts of `stickslip run`. */
+#ifndef SS_CLI_RUN_H
+#define SS_CLI_RUN_H
+
+#include "cli/verb.h"
+
+typedef struct ss_run_verb_options {
+    ss_common_options common;
+    ss_option_list parameters;
+    int steps;
+    double time; /* s */
+    const char *record;
+    int every;
+    bool no_metrics;
+    const char *checkpoint;
+    double checkpoint_every; /* s of wall time */
+    bool resume;
+    const char *trace, *picture;
+    double length_unit, mass_unit, time_unit;
+    bool profile, json;
+    ss_sim_options sim;
+} ss_run_verb_options;
+
+/* Largest, sum and last of something measured at every step. */
+typedef struct ss_run_tally {
+    double most, sum, last;
+} ss_run_tally;
+
+/* What a whole run adds up to. */
+typedef struct ss_run_summary {
+    int64_t steps;
+    double seconds; /* of stepping */
+    ss_run_tally contacts, penetration, iterations, relative_energy, joint_error;
+    double broad, narrow, assembly, solve, integration; /* s */
+    int64_t unfinished;                                 /* steps whose stop rule was not reached */
+    int64_t finished;                                   /* islands that needed the finisher */
+    double start_energy, least_energy, most_energy;     /* kinetic + potential, J */
+    double drift;                                       /* m: farthest a body is from where it started */
+    int drift_body;
+    double turn; /* rad: most a body has turned */
+} ss_run_summary;
+
+typedef struct ss_running {
+    const ss_command *command;
+    const ss_run_verb_options *options;
+    const ss_scene *scene;
+    void *parameters; /* of the scene */
+    void *state;      /* of the scene */
+    ss_world *world;
+    ss_sim *sim;
+    ss_sim_options sim_options; /* table, then scene, then user */
+    int64_t steps;              /* to be done in all */
+    ss_run_summary summary;
+    double (*start_pose)[7];
+    /* recording */
+    ss_writer *writer;
+    int recorded, skip; /* frames in the file; frames still to come that it holds already */
+    double next_checkpoint;
+    void *trace; /* FILE */
+} ss_running;
+
+/* Fails with what was probably meant. */
+const ss_scene *ss_scene_named(const char *name, ss_error *err);
+
+/* From names to a simulation that is ready to go. */
+bool ss_running_build(ss_running *run, ss_error *err);
+void ss_running_free(ss_running *run);
+
+/* Recording, checkpoints, the trace. Begun before the first step, told after each. */
+bool ss_recording_begin(ss_running *run, ss_error *err);
+bool ss_recording_step(ss_running *run, ss_error *err);
+bool ss_recording_end(ss_running *run, ss_error *err); /* also after an interruption */
+
+void ss_summary_begin(ss_running *run);
+void ss_summary_step(ss_running *run);
+void ss_summary_print(ss_running *run);
+
+#endif

@@ -1,0 +1,121 @@
+/* `stickslip run` before the first step: scene, parameters, options. */
+#include "cli/run.h"
+
+#include "base/words.h"
+
+#include <math.h>
+#include <string.h>
+
+const ss_scene *ss_scene_named(const char *name, ss_error *err)
+{
+    const ss_scene *scene = ss_scene_find(name);
+    ss_nearest nearest = ss_nearest_start(name);
+    for (int i = 0; !scene && i < ss_scene_count(); i++) ss_nearest_offer(&nearest, ss_scene_at(i)->name);
+    if (!scene && nearest.best)
+        ss_fail(err, SS_ERROR_USAGE, "there is no scene '%s'; did you mean %s?", name, nearest.best);
+    else if (!scene)
+        ss_fail(err, SS_ERROR_USAGE, "there is no scene '%s'; stickslip scenes lists them", name);
+    return scene;
+}
+
+static bool set_parameters(ss_running *run, ss_error *err)
+{
+    static const ss_option none[] = {{0}};
+    const ss_scene *scene = run->scene;
+    const ss_option *table = scene->parameters ? scene->parameters : none;
+    run->parameters = ss_allocate(1, scene->parameters_size + 1);
+    if (!run->parameters) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory");
+    ss_options_defaults(table, run->parameters);
+    for (int i = 0; i < run->options->parameters.count; i++) {
+        const char *assignment = run->options->parameters.items[i];
+        if (!ss_options_assign(table, run->parameters, assignment, err))
+            return ss_fail_in(err, "run: -p %s: %s", assignment, scene->name);
+    }
+    return true;
+}
+
+/* Is `option` one of `table`? */
+static bool belongs(const ss_option *option, const ss_option *table)
+{
+    for (; table->name; table++) {
+        if (table == option) return true;
+    }
+    return false;
+}
+
+/* What the table says, then the scene, then the user. */
+static bool set_options(ss_running *run, ss_error *err)
+{
+    ss_sim_options *to = &run->sim_options;
+    ss_options_defaults(ss_sim_option_table, to);
+    ss_options_defaults(ss_collision_option_table, &to->collision);
+    to->h = run->scene->h;
+    if (run->scene->options) run->scene->options(run->parameters, to);
+    for (int i = 0; i < run->command->given_count; i++) {
+        const ss_given *given = &run->command->given[i];
+        bool good = true;
+        if (belongs(given->option, ss_sim_option_table))
+            good = ss_options_set(ss_sim_option_table, to, given->option->name, given->value, err);
+        else if (belongs(given->option, ss_collision_option_table))
+            good = ss_options_set(ss_collision_option_table, &to->collision, given->option->name,
+                                  given->value, err);
+        if (!good) return false;
+    }
+    return true;
+}
+
+static bool change_units(ss_running *run, ss_error *err)
+{
+    const ss_run_verb_options *options = run->options;
+    if (options->length_unit == 1.0 && options->mass_unit == 1.0 && options->time_unit == 1.0) return true;
+    run->sim_options.h *= options->time_unit;
+    return ss_world_change_units(run->world, options->length_unit, options->mass_unit, options->time_unit,
+                                 err) ||
+           ss_fail_in(err, "run: %s", run->scene->name);
+}
+
+static void count_steps(ss_running *run)
+{
+    const ss_run_verb_options *options = run->options;
+    double time = options->time > 0.0 ? options->time : run->scene->length * options->time_unit;
+    run->steps = options->steps > 0 ? options->steps : (int64_t)ceil(time / run->sim_options.h - 1e-9);
+}
+
+static bool remember_start(ss_running *run, ss_error *err)
+{
+    int bodies = ss_world_body_count(run->world);
+    run->start_pose = ss_allocate((size_t)bodies, sizeof *run->start_pose);
+    if (!run->start_pose) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory");
+    for (int b = 0; b < bodies; b++) {
+        const ss_body *body = ss_world_body(run->world, b);
+        memcpy(run->start_pose[b], body->position, sizeof body->position);
+        memcpy(run->start_pose[b] + 3, body->quaternion, sizeof body->quaternion);
+    }
+    return true;
+}
+
+bool ss_running_build(ss_running *run, ss_error *err)
+{
+    run->scene = ss_scene_named(run->command->arguments[0], err);
+    if (!run->scene) return ss_fail_in(err, "run");
+    if (!set_parameters(run, err) || !set_options(run, err)) return false;
+    run->world = ss_world_create(err);
+    if (!run->world ||
+        !run->scene->build(run->parameters, (uint64_t)run->sim_options.seed, run->world, err) ||
+        !change_units(run, err))
+        return false;
+    count_steps(run);
+    run->sim = ss_sim_create(run->world, &run->sim_options, err);
+    return run->sim &&
+           (!run->scene->begin || run->scene->begin(run->parameters, run->sim, &run->state, err)) &&
+           remember_start(run, err);
+}
+
+void ss_running_free(ss_running *run)
+{
+    ss_sim_destroy(run->sim);
+    ss_world_destroy(run->world);
+    ss_release(run->parameters);
+    ss_release(run->state);
+    ss_release(run->start_pose);
+}

@@ -1,0 +1,230 @@
+/* What `stickslip run` says at the end: one table, or one JSON object. */
+#include "cli/run.h"
+
+#include "cli/describe.h"
+#include "cli/table.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- adding up ---------------------------------------------------------------------------------------------- */
+
+static void tally(ss_run_tally *t, double value)
+{
+    t->most = fmax(t->most, value);
+    t->sum += value;
+    t->last = value;
+}
+
+static double distance(const double a[3], const double b[3])
+{
+    double x = a[0] - b[0], y = a[1] - b[1], z = a[2] - b[2];
+    return sqrt(x * x + y * y + z * z);
+}
+
+/* Angle between two orientations, rad. */
+static double angle(const double a[4], const double b[4])
+{
+    double cosine = 0.0;
+    for (int i = 0; i < 4; i++) cosine += a[i] * b[i];
+    return 2.0 * acos(fmin(fabs(cosine), 1.0));
+}
+
+static void measure_drift(ss_running *run)
+{
+    ss_run_summary *s = &run->summary;
+    s->drift = s->turn = 0.0;
+    s->drift_body = -1;
+    for (int b = 0; b < ss_world_body_count(run->world); b++) {
+        const ss_body *body = ss_world_body(run->world, b);
+        if (body->kind != SS_DYNAMIC) continue;
+        double moved = distance(body->position, run->start_pose[b]);
+        s->turn = fmax(s->turn, angle(body->quaternion, run->start_pose[b] + 3));
+        if (s->drift_body < 0 || moved > s->drift) {
+            s->drift = moved;
+            s->drift_body = b;
+        }
+    }
+}
+
+void ss_summary_begin(ss_running *run)
+{
+    ss_world_energy energy = ss_world_measure(run->world);
+    double total = energy.kinetic + energy.potential;
+    run->summary = (ss_run_summary){
+        .start_energy = total, .least_energy = total, .most_energy = total, .drift_body = -1};
+}
+
+void ss_summary_step(ss_running *run)
+{
+    ss_run_summary *s = &run->summary;
+    ss_sim_report r = ss_sim_last(run->sim);
+    double energy = r.kinetic + r.potential;
+    s->steps++;
+    s->seconds += r.seconds;
+    tally(&s->contacts, r.contacts);
+    tally(&s->penetration, r.penetration);
+    tally(&s->iterations, r.iterations);
+    tally(&s->relative_energy, r.relative_energy);
+    tally(&s->joint_error, r.joint_error);
+    s->broad += r.broad;
+    s->narrow += r.narrow;
+    s->assembly += r.assembly;
+    s->solve += r.solve;
+    s->integration += r.integration;
+    s->unfinished += r.status != SS_CONVERGED;
+    s->finished += r.finished;
+    s->least_energy = fmin(s->least_energy, energy);
+    s->most_energy = fmax(s->most_energy, energy);
+}
+
+/* ---- telling ------------------------------------------------------------------------------------------------ */
+
+static double mean(const ss_run_summary *s, ss_run_tally t)
+{
+    return s->steps > 0 ? t.sum / (double)s->steps : 0.0;
+}
+
+static void put_real(ss_json *json, const char *key, double value)
+{
+    ss_json_key(json, key);
+    ss_json_real(json, value);
+}
+
+static void put_tally(ss_json *json, const ss_run_summary *s, const char *key, ss_run_tally t)
+{
+    ss_json_key(json, key);
+    ss_json_begin_object(json);
+    put_real(json, "most", t.most);
+    put_real(json, "mean", mean(s, t));
+    put_real(json, "last", t.last);
+    ss_json_end_object(json);
+}
+
+static void put_profile(ss_json *json, const ss_run_summary *s)
+{
+    ss_json_key(json, "profile");
+    ss_json_begin_object(json);
+    put_real(json, "broad", s->broad);
+    put_real(json, "narrow", s->narrow);
+    put_real(json, "assembly", s->assembly);
+    put_real(json, "solve", s->solve);
+    put_real(json, "integration", s->integration);
+    ss_json_end_object(json);
+}
+
+static void put_figures(ss_json *json, ss_running *run)
+{
+    ss_scene_result figures[SS_SCENE_FIGURES];
+    int count = run->scene->figures ? run->scene->figures(run->parameters, run->sim, run->state, figures) : 0;
+    ss_json_key(json, "figures");
+    ss_json_begin_object(json);
+    for (int i = 0; i < count; i++) put_real(json, figures[i].name, figures[i].value);
+    ss_json_end_object(json);
+}
+
+static void put_json(ss_running *run)
+{
+    const ss_run_summary *s = &run->summary;
+    char hash[33], options[2000];
+    ss_json json = {.text = &run->command->out->text};
+    ss_sim_hash(run->sim, hash);
+    ss_options_print(ss_sim_option_table, &run->sim_options, options, sizeof options);
+    ss_json_begin_object(&json);
+    ss_describe_text_json(&json, "scene", run->scene->name);
+    ss_describe_text_json(&json, "options", options);
+    ss_json_key(&json, "steps"), ss_json_integer(&json, ss_sim_steps(run->sim));
+    put_real(&json, "time", ss_sim_time(run->sim));
+    put_real(&json, "h", run->sim_options.h);
+    ss_json_key(&json, "bodies"), ss_json_integer(&json, ss_world_body_count(run->world));
+    put_real(&json, "seconds", s->seconds);
+    put_real(&json, "seconds_per_step", s->steps > 0 ? s->seconds / (double)s->steps : 0.0);
+    put_tally(&json, s, "contacts", s->contacts);
+    put_tally(&json, s, "penetration", s->penetration);
+    put_tally(&json, s, "iterations", s->iterations);
+    put_tally(&json, s, "relative_energy", s->relative_energy);
+    put_tally(&json, s, "joint_error", s->joint_error);
+    ss_json_key(&json, "unfinished_steps"), ss_json_integer(&json, s->unfinished);
+    ss_json_key(&json, "finished_islands"), ss_json_integer(&json, s->finished);
+    put_real(&json, "drift", s->drift);
+    ss_json_key(&json, "drift_body"), ss_json_integer(&json, s->drift_body);
+    put_real(&json, "turn", s->turn);
+    put_real(&json, "start_energy", s->start_energy);
+    put_real(&json, "least_energy", s->least_energy);
+    put_real(&json, "most_energy", s->most_energy);
+    ss_sim_report last = ss_sim_last(run->sim);
+    put_real(&json, "kinetic", last.kinetic);
+    put_real(&json, "potential", last.potential);
+    put_profile(&json, s);
+    put_figures(&json, run);
+    ss_describe_text_json(&json, "hash", hash);
+    ss_json_end_object(&json);
+    ss_text_append(json.text, "\n");
+}
+
+static void print_line(ss_out *out, const char *label, const char *format, ...) SS_PRINTF(3, 4);
+static void print_line(ss_out *out, const char *label, const char *format, ...)
+{
+    char words[400];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(words, sizeof words, format, arguments);
+    va_end(arguments);
+    ss_describe_item(out, label, words);
+}
+
+static void print_profile(ss_out *out, const ss_run_summary *s)
+{
+    double whole = s->seconds > 0.0 ? s->seconds : 1.0;
+    print_line(
+        out, "profile",
+        "broad phase %.0f %%, narrow phase %.0f %%, assembly %.0f %%, solve %.0f %%, integration %.0f %%",
+        100 * s->broad / whole, 100 * s->narrow / whole, 100 * s->assembly / whole, 100 * s->solve / whole,
+        100 * s->integration / whole);
+}
+
+static void print_text(ss_running *run)
+{
+    ss_out *out = run->command->out;
+    const ss_run_summary *s = &run->summary;
+    ss_sim_report last = ss_sim_last(run->sim);
+    double per_step = s->steps > 0 ? s->seconds / (double)s->steps : 0.0;
+    ss_describe_title(out, run->scene->name, run->scene->summary);
+    print_line(out, "time", "%lld steps of %g s: %.6g s", (long long)ss_sim_steps(run->sim),
+               run->sim_options.h, ss_sim_time(run->sim));
+    print_line(out, "cost", "%.3g s, %.4g ms a step, %.3g times real time", s->seconds, 1e3 * per_step,
+               per_step > 0.0 ? run->sim_options.h / per_step : 0.0);
+    print_line(out, "bodies", "%d, with %d contacts at the end (at most %.0f)",
+               ss_world_body_count(run->world), last.contacts, s->contacts.most);
+    print_line(out, "solver",
+               "%s: %.4g iterations a step (at most %.0f); stop rule missed in %lld of %lld steps; %lld "
+               "islands finished by %s",
+               run->sim_options.solver, mean(s, s->iterations), s->iterations.most, (long long)s->unfinished,
+               (long long)s->steps, (long long)s->finished, run->sim_options.finisher);
+    print_line(out, "penetration", "%.3g m now, at most %.3g m", last.penetration, s->penetration.most);
+    print_line(out, "drift", "%.3g m (body %d), turned by at most %.3g rad, since the start", s->drift,
+               s->drift_body, s->turn);
+    print_line(out, "energy", "kinetic %.6g J, potential %.6g J; total %.6g J at the start, %.6g J at most",
+               last.kinetic, last.potential, s->start_energy, s->most_energy);
+    if (ss_world_joint_count(run->world) > 0)
+        print_line(out, "joints", "error %.3g now, at most %.3g (m, rad)", last.joint_error,
+                   s->joint_error.most);
+    print_profile(out, s);
+    ss_scene_result figures[SS_SCENE_FIGURES];
+    int count = run->scene->figures ? run->scene->figures(run->parameters, run->sim, run->state, figures) : 0;
+    for (int i = 0; i < count; i++)
+        print_line(out, figures[i].name, "%.6g %s", figures[i].value, figures[i].unit);
+    char hash[33];
+    ss_sim_hash(run->sim, hash);
+    print_line(out, "state", "%s", hash);
+}
+
+void ss_summary_print(ss_running *run)
+{
+    measure_drift(run);
+    if (run->options->json)
+        put_json(run);
+    else
+        print_text(run);
+}

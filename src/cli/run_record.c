@@ -1,0 +1,253 @@
+/* What `stickslip run` leaves behind: recorded frames with answers and metrics, checkpoints, a trace.
+ *
+ * A checkpoint is written when the recording up to it is safe on disk. A run that died between the two has a recording
+ * that is ahead of its checkpoint; since the same steps give the same bits, resuming just does not write those frames
+ * a second time. */
+#include "cli/run.h"
+
+#include "base/file.h"
+#include "base/text.h"
+#include "cli/guard.h"
+#include "report/picture.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { PICTURE_WIDTH = 480, PICTURE_HEIGHT = 320 };
+
+/* ---- frames ------------------------------------------------------------------------------------------------- */
+
+static void describe(const ss_running *run, ss_text *text)
+{
+    char options[2000];
+    static const ss_option none[] = {{0}};
+    const ss_option *table = run->scene->parameters ? run->scene->parameters : none;
+    ss_options_print(table, run->parameters, options, sizeof options);
+    ss_text_appendf(text, "scene %s: %s. Parameters: %s. ", run->scene->name, run->scene->summary, options);
+    ss_options_print(ss_sim_option_table, &run->sim_options, options, sizeof options);
+    ss_text_appendf(text, "Simulation: %s", options);
+}
+
+static bool begin_simulation(ss_running *run, ss_error *err)
+{
+    ss_text text = {0};
+    char toolkit[80];
+    describe(run, &text);
+    snprintf(toolkit, sizeof toolkit, "stickslip %s", ss_version());
+    ss_picture picture = {0};
+    const double *gravity = ss_world_gravity(run->world);
+    bool good =
+        ss_picture_draw(run->world, &run->scene->camera, PICTURE_WIDTH, PICTURE_HEIGHT, &picture, err);
+    ss_manifest manifest = {.toolkit = toolkit,
+                            .description = (char *)(uintptr_t)ss_text_get(&text),
+                            .keywords = (char *)(uintptr_t)run->scene->name,
+                            .gravity = {gravity[0], gravity[1], gravity[2]},
+                            .image_width = picture.width,
+                            .image_height = picture.height,
+                            .image = picture.rgb};
+    good = good && ss_writer_simulation(run->writer, &manifest, err);
+    ss_picture_free(&picture);
+    ss_text_free(&text);
+    return good;
+}
+
+static bool open_writer(ss_running *run, bool go_on, ss_error *err)
+{
+    run->writer = ss_writer_open(run->options->record, SS_LAYOUT_CANONICAL, go_on, err);
+    if (!run->writer) return false;
+    return go_on ? ss_writer_go_on(run->writer, &run->recorded, err) : begin_simulation(run, err);
+}
+
+static bool write_result(ss_running *run, const ss_frame *frame, ss_error *err)
+{
+    ss_sim_report report = ss_sim_last(run->sim);
+    int count = ss_metric_count(), measures = 0;
+    ss_metric_value *values = ss_allocate((size_t)count, sizeof *values);
+    ss_measure *measure = ss_allocate((size_t)count, sizeof *measure);
+    bool good = values && measure;
+    if (!good) ss_fail(err, SS_ERROR_RESOURCES, "out of memory for metrics");
+    const ss_step_options *step = ss_sim_step_options(run->sim);
+    if (good && !run->options->no_metrics) {
+        ss_case what = {.frame = frame, .answer = ss_sim_answer(run->sim), .step = step, .skip_exact = true};
+        good = ss_judge(&what, values, NULL, err);
+        for (int i = 0; good && i < count; i++) {
+            if (values[i].applies)
+                measure[measures++] =
+                    (ss_measure){(char *)(uintptr_t)ss_metric_at(i)->name, &values[i].value, 1};
+        }
+    }
+    ss_result result = {.solver = (char *)(uintptr_t)run->sim_options.solver,
+                        .answer = (ss_answer *)(uintptr_t)ss_sim_answer(run->sim),
+                        .iterations = report.iterations,
+                        .error = report.relative_energy,
+                        .seconds = report.solve,
+                        .measures = measure,
+                        .measure_count = measures};
+    good = good && ss_writer_result(run->writer, &result, err);
+    ss_release(values);
+    ss_release(measure);
+    return good;
+}
+
+static bool record(ss_running *run, ss_error *err)
+{
+    const ss_frame *frame = ss_sim_frame(run->sim);
+    if (!run->writer || !frame || (ss_sim_steps(run->sim) - 1) % run->options->every != 0) return true;
+    if (run->skip > 0) {
+        run->skip--;
+        return true;
+    }
+    run->recorded++;
+    return ss_writer_frame(run->writer, frame, err) && write_result(run, frame, err);
+}
+
+/* ---- checkpoints -------------------------------------------------------------------------------------------- */
+
+/* The run in words: a checkpoint fits only the same scene, parameters and options. */
+static void identify(const ss_running *run, ss_text *text)
+{
+    ss_text_appendf(text, "stickslip checkpoint 1\n");
+    describe(run, text);
+    ss_text_appendf(text, "\nunits %.17g %.17g %.17g\n", run->options->length_unit, run->options->mass_unit,
+                    run->options->time_unit);
+}
+
+static bool write_checkpoint(ss_running *run, ss_error *err)
+{
+    ss_snapshot snapshot = {0};
+    ss_text text = {0};
+    identify(run, &text);
+    ss_text_appendf(&text, "recorded %d\n", run->recorded);
+    bool good = ss_sim_save(run->sim, &snapshot, err);
+    if (good) ss_text_append_bytes(&text, (const char *)snapshot.bytes, snapshot.size);
+    if (good && text.out_of_memory) good = ss_fail(err, SS_ERROR_RESOURCES, "out of memory for a checkpoint");
+    good = good && ss_file_replace(run->options->checkpoint, ss_text_get(&text), text.length, err);
+    ss_snapshot_free(&snapshot);
+    ss_text_free(&text);
+    return good;
+}
+
+static bool fail_mismatch(const ss_running *run, const char *bytes, ss_error *err)
+{
+    bool ours = strncmp(bytes, "stickslip checkpoint", 20) == 0;
+    return ss_fail(err, SS_ERROR_INPUT, "%s: %s", run->options->checkpoint,
+                   ours ? "belongs to a run of another scene, or with other parameters or options"
+                        : "is not a checkpoint");
+}
+
+static bool read_checkpoint(ss_running *run, ss_error *err)
+{
+    size_t size;
+    unsigned char *bytes = ss_file_read(run->options->checkpoint, SIZE_MAX / 2, &size, err);
+    if (!bytes) return false;
+    ss_text text = {0};
+    identify(run, &text);
+    int recorded = 0, used = 0;
+    const char *rest = (const char *)bytes + (size > text.length ? text.length : size);
+    bool good = size > text.length && memcmp(bytes, ss_text_get(&text), text.length) == 0 &&
+                sscanf(rest, "recorded %d%n", &recorded, &used) == 1 && rest[used] == '\n';
+    if (good) {
+        rest += used + 1;
+        size_t left = size - (size_t)(rest - (const char *)bytes);
+        ss_snapshot snapshot = {left, (unsigned char *)(uintptr_t)rest};
+        good = ss_sim_restore(run->sim, &snapshot, err) || ss_fail_in(err, "%s", run->options->checkpoint);
+        run->recorded = recorded;
+    } else {
+        fail_mismatch(run, (const char *)bytes, err);
+    }
+    ss_text_free(&text);
+    ss_release(bytes);
+    return good;
+}
+
+/* First the recording, then the checkpoint that counts on it. */
+static bool save(ss_running *run, bool reopen, ss_error *err)
+{
+    if (run->writer) {
+        ss_writer *writer = run->writer;
+        run->writer = NULL;
+        if (!ss_writer_close(writer, err)) return false;
+    }
+    if (run->options->checkpoint && !write_checkpoint(run, err)) return false;
+    return !reopen || !run->options->record || open_writer(run, true, err);
+}
+
+/* ---- trace -------------------------------------------------------------------------------------------------- */
+
+static bool open_trace(ss_running *run, ss_error *err)
+{
+    if (!run->options->trace) return true;
+    run->trace = fopen(run->options->trace, "w");
+    if (!run->trace)
+        return ss_fail(err, SS_ERROR_RESOURCES, "%s: cannot write: %s", run->options->trace, strerror(errno));
+    fprintf(
+        run->trace,
+        "step,time,contacts,touching,rows,islands,iterations,status,relative_energy,energy_error,penetration,"
+        "joint_error,kinetic,potential,seconds,broad,narrow,assembly,solve,integration");
+    ss_scene_result figures[SS_SCENE_FIGURES];
+    int count = run->scene->figures ? run->scene->figures(run->parameters, run->sim, run->state, figures) : 0;
+    for (int i = 0; i < count; i++) fprintf(run->trace, ",%s", figures[i].name);
+    fputc('\n', run->trace);
+    return true;
+}
+
+static void trace(const ss_running *run)
+{
+    if (!run->trace) return;
+    ss_sim_report r = ss_sim_last(run->sim);
+    fprintf(run->trace, "%lld,%.17g,%d,%d,%d,%d,%d,%s,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%g,%g,%g,%g,%g,%g",
+            (long long)ss_sim_steps(run->sim), ss_sim_time(run->sim), r.contacts, r.touching, r.rows,
+            r.islands, r.iterations, ss_status_name(r.status), r.relative_energy, r.energy_error,
+            r.penetration, r.joint_error, r.kinetic, r.potential, r.seconds, r.broad, r.narrow, r.assembly,
+            r.solve, r.integration);
+    ss_scene_result figures[SS_SCENE_FIGURES];
+    int count = run->scene->figures ? run->scene->figures(run->parameters, run->sim, run->state, figures) : 0;
+    for (int i = 0; i < count; i++) fprintf(run->trace, ",%.17g", figures[i].value);
+    fputc('\n', run->trace);
+}
+
+static bool close_trace(ss_running *run, ss_error *err)
+{
+    if (!run->trace) return true;
+    bool good = !ferror((FILE *)run->trace);
+    good = fclose(run->trace) == 0 && good;
+    run->trace = NULL;
+    return good || ss_fail(err, SS_ERROR_RESOURCES, "%s: cannot write", run->options->trace);
+}
+
+/* ---- together ----------------------------------------------------------------------------------------------- */
+
+bool ss_recording_begin(ss_running *run, ss_error *err)
+{
+    const ss_run_verb_options *options = run->options;
+    if (options->resume && !options->checkpoint)
+        return ss_fail(err, SS_ERROR_USAGE, "run: --resume needs --checkpoint FILE: where to go on from");
+    if (options->resume && !read_checkpoint(run, err)) return false;
+    run->next_checkpoint = ss_clock_seconds() + options->checkpoint_every;
+    int expected = run->recorded;
+    if (options->record) {
+        if (!open_writer(run, options->resume && expected > 0, err)) return false;
+        if (options->resume && run->recorded < expected)
+            return ss_fail(err, SS_ERROR_INPUT, "%s: holds %d frames, the checkpoint counts on %d",
+                           options->record, run->recorded, expected);
+        run->skip = options->resume && expected > 0 ? run->recorded - expected : 0;
+    }
+    return open_trace(run, err);
+}
+
+bool ss_recording_step(ss_running *run, ss_error *err)
+{
+    trace(run);
+    if (!record(run, err)) return false;
+    if (!run->options->checkpoint || ss_clock_seconds() < run->next_checkpoint) return true;
+    run->next_checkpoint = ss_clock_seconds() + run->options->checkpoint_every;
+    return save(run, true, err);
+}
+
+bool ss_recording_end(ss_running *run, ss_error *err)
+{
+    bool good = save(run, false, err);
+    return close_trace(run, good ? err : NULL) && good;
+}

@@ -1,0 +1,269 @@
+/* Two convex polyhedra. The direction of contact is that of the largest separation (separation.h); where a face has it,
+ * the faces that lie against each other are clipped. Where edges or vertices are nearest, the nearest points themselves
+ * are a contact, and what else is within the margin of it comes from the faces or edges that are almost at right angles
+ * to its normal: a plank that hangs over the edge of a table rests on two points, not on one. */
+#include "collision/closest.h"
+#include "collision/pairs.h"
+#include "collision/segment.h"
+#include "collision/separation.h"
+
+/* The nearest points, or the deepest ones. */
+typedef struct witness {
+    ss_vec3 on_a, on_b, normal;
+    double gap;
+    ss_feature a, b;
+    int count_a, count_b, vertex_a[4], vertex_b[4]; /* of the features */
+} witness;
+
+/* ---- faces ------------------------------------------------------------------------------------------ */
+
+/* `vertex`: of the other body, nearest to the reference face; -1 if not known. */
+static void clip_on_face(const ss_hull_pair *pair, bool of_a, int face, int vertex, ss_gather *gather)
+{
+    ss_polygon reference, incident;
+    ss_pair_polygon(pair, of_a, face, &reference);
+    ss_vec3 inwards = ss_vec3_negate(reference.normal);
+    const ss_hull *other = of_a ? pair->b : pair->a;
+    if (of_a) inwards = ss_pair_turn_to_b(pair, inwards);
+    if (vertex < 0) vertex = ss_hull_support(other, inwards, 0);
+    ss_pair_polygon(pair, !of_a, ss_hull_find_face(other, inwards, vertex), &incident);
+    ss_clip_faces(&reference, &incident, of_a, SS_CLIP_SLACK * pair->size, gather);
+}
+
+/* Contacts on the face that has the largest separation; false if the largest of all separations is not among them. */
+static bool touch_by_faces(const ss_hull_pair *pair, const ss_separation *best, double largest,
+                           ss_gather *gather)
+{
+    double a = best->face_a.separation, b = best->face_b.separation, bias = SS_FACE_BIAS * pair->size;
+    double enough = largest + (largest > 0.0 ? SS_DISTANCE_EXACT * pair->size : 2.0 * bias);
+    if (fmax(a, b) < best->edges.separation - bias) return false;
+    bool of_a = ss_prefers_a(pair->favour_a, a, b, bias);
+    for (int turn = 0; turn < 2; turn++, of_a = !of_a) {
+        const ss_axis *axis = of_a ? &best->face_a : &best->face_b;
+        if (axis->separation < largest - bias) continue;
+        ss_gather_restart(gather);
+        clip_on_face(pair, of_a, axis->feature, axis->vertex, gather);
+        if (gather->deepest <= enough) return true;
+    }
+    ss_gather_restart(gather);
+    return false;
+}
+
+/* ---- nearest points --------------------------------------------------------------------------------- */
+
+static ss_segment segment_between(ss_vec3 p, ss_vec3 q)
+{
+    ss_segment segment;
+    double length;
+    segment.axis = ss_vec3_normalise(ss_vec3_subtract(q, p), &length);
+    segment.centre = ss_vec3_scale(0.5, ss_vec3_add(p, q));
+    segment.half = 0.5 * length;
+    return segment;
+}
+
+static witness edges_witness(const ss_hull_pair *pair, const ss_axis *axis)
+{
+    const int *end_a = pair->a->edge[axis->feature].vertex, *end_b = axis->edge_b;
+    ss_segment a = segment_between(pair->a->vertex[end_a[0]], pair->a->vertex[end_a[1]]);
+    ss_segment b = segment_between(ss_pair_vertex_b(pair, end_b[0]), ss_pair_vertex_b(pair, end_b[1]));
+    double on_a, on_b;
+    ss_segments_nearest(a, b, &on_a, &on_b);
+    return (witness){
+        .on_a = ss_segment_at(a, on_a),
+        .on_b = ss_segment_at(b, on_b),
+        .normal = axis->normal,
+        .gap = axis->separation,
+        .a = {SS_EDGE, axis->feature},
+        .b = {SS_EDGE, ss_hull_find_edge(pair->b, end_b[0], end_b[1])},
+        .count_a = 2,
+        .count_b = 2,
+        .vertex_a = {end_a[0], end_a[1]},
+        .vertex_b = {end_b[0], end_b[1]},
+    };
+}
+
+static witness face_witness(const ss_hull_pair *pair, const ss_axis *axis, bool of_a)
+{
+    ss_vec3 vertex = of_a ? ss_pair_vertex_b(pair, axis->vertex) : pair->a->vertex[axis->vertex];
+    ss_feature face = {SS_FACE, axis->feature}, corner = {SS_VERTEX, axis->vertex};
+    double to_other = of_a ? -axis->separation : axis->separation;
+    ss_vec3 foot = ss_vec3_add_scaled(vertex, to_other, axis->normal);
+    return (witness){
+        .on_a = of_a ? foot : vertex,
+        .on_b = of_a ? vertex : foot,
+        .normal = axis->normal,
+        .gap = axis->separation,
+        .a = of_a ? face : corner,
+        .b = of_a ? corner : face,
+    };
+}
+
+static witness axis_witness(const ss_hull_pair *pair, const ss_separation *best)
+{
+    double a = best->face_a.separation, b = best->face_b.separation;
+    if (best->edges.separation > fmax(a, b)) return edges_witness(pair, &best->edges);
+    bool of_a = ss_prefers_a(pair->favour_a, a, b, 0.0);
+    return face_witness(pair, of_a ? &best->face_a : &best->face_b, of_a);
+}
+
+/* When the nearest points are hardly farther from each other than the largest separation, its direction is the better
+ * known one: nearest points tell none when bodies touch. */
+static witness closest_witness(const ss_hull_pair *pair, const witness *along_axis, const ss_closest *closest)
+{
+    witness found = {
+        .on_a = closest->on_a,
+        .on_b = closest->on_b,
+        .normal = along_axis->normal,
+        .gap = along_axis->gap,
+        .a = ss_hull_find_feature(pair->a, closest->vertex_a, closest->count_a),
+        .b = ss_hull_find_feature(pair->b, closest->vertex_b, closest->count_b),
+        .count_a = closest->count_a,
+        .count_b = closest->count_b,
+    };
+    for (int i = 0; i < 4; i++) {
+        found.vertex_a[i] = closest->vertex_a[i];
+        found.vertex_b[i] = closest->vertex_b[i];
+    }
+    if (closest->distance - along_axis->gap > SS_DISTANCE_EXACT * pair->size) {
+        ss_vec3 between = ss_vec3_subtract(closest->on_b, closest->on_a);
+        found.normal = ss_vec3_normalise(between, &found.gap);
+    }
+    return found;
+}
+
+static witness find_witness(const ss_hull_pair *pair, const ss_separation *best)
+{
+    witness found = axis_witness(pair, best);
+    double apart = ss_vec3_norm(ss_vec3_subtract(found.on_b, found.on_a));
+    bool of_edges = found.a.kind == SS_EDGE && found.b.kind == SS_EDGE;
+    if (found.gap <= 0.0 || (of_edges && apart - found.gap <= SS_DISTANCE_EXACT * pair->size)) return found;
+    ss_closest closest;
+    if (!ss_hulls_closest(pair, found.normal, &closest)) return found;
+    return closest_witness(pair, &found, &closest);
+}
+
+static void gather_witness(const witness *found, ss_gather *gather)
+{
+    ss_vec3 halfway = ss_vec3_scale(0.5, ss_vec3_add(found->on_a, found->on_b));
+    ss_gather_add(gather, halfway, found->normal, found->gap, found->a, found->b);
+}
+
+/* ---- besides the nearest points --------------------------------------------------------------------- */
+
+/* The nearest points, and the face of either body that is most along their normal; false if none is almost. */
+static bool gather_with_face(const ss_hull_pair *pair, const witness *found, ss_gather *gather)
+{
+    ss_vec3 normal = found->normal, opposite = ss_vec3_negate(ss_pair_turn_to_b(pair, normal));
+    int a = ss_hull_find_face(pair->a, normal, -1), b = ss_hull_find_face(pair->b, opposite, -1);
+    double along_a = ss_vec3_dot(pair->a->face[a].normal, normal);
+    double along_b = b < 0 ? -1.0 : ss_vec3_dot(pair->b->face[b].normal, opposite);
+    if (fmax(along_a, along_b) < SS_ALMOST_ALONG) return false;
+    gather_witness(found, gather);
+    bool of_a = ss_prefers_a(pair->favour_a, along_a, along_b, SS_FACE_BIAS);
+    clip_on_face(pair, of_a, of_a ? a : b, -1, gather);
+    return true;
+}
+
+/* The edge at one of these vertices that is most across the normal, if it is almost; else -1. */
+static int edge_across(const ss_hull *hull, const int *vertex, int count, ss_vec3 normal)
+{
+    int best = -1;
+    double least = SS_ALMOST_ACROSS;
+    for (int e = 0; e < hull->edge_count; e++) {
+        const int *end = hull->edge[e].vertex;
+        bool meets = false;
+        for (int i = 0; i < count; i++) meets |= end[0] == vertex[i] || end[1] == vertex[i];
+        if (!meets) continue;
+        double length;
+        ss_vec3 along =
+            ss_vec3_normalise(ss_vec3_subtract(hull->vertex[end[1]], hull->vertex[end[0]]), &length);
+        double sine = fabs(ss_vec3_dot(along, normal));
+        if (sine < least) {
+            least = sine;
+            best = e;
+        }
+    }
+    return best;
+}
+
+/* The contact where an end of one of two almost parallel edges lies beside the other edge, almost along the normal. */
+static void gather_end(const ss_segment *own, double t, const ss_segment *other, const witness *found,
+                       bool own_is_a, int vertex, int edge, ss_gather *gather)
+{
+    double foot = ss_segment_foot(*other, ss_segment_at(*own, t));
+    if (fabs(foot) > other->half) return;
+    ss_vec3 end = ss_segment_at(*own, t), beside = ss_segment_at(*other, foot);
+    ss_vec3 between = ss_vec3_subtract(own_is_a ? beside : end, own_is_a ? end : beside);
+    double gap = ss_vec3_dot(found->normal, between);
+    if (fabs(gap) < SS_ALMOST_ALONG * ss_vec3_norm(between)) return;
+    ss_feature corner = {SS_VERTEX, vertex}, line = {SS_EDGE, edge};
+    ss_gather_add(gather, ss_vec3_scale(0.5, ss_vec3_add(end, beside)), found->normal, gap,
+                  own_is_a ? corner : line, own_is_a ? line : corner);
+}
+
+/* Edges that lie side by side touch at both ends of what they have in common. */
+static void gather_ends(const ss_hull_pair *pair, const witness *found, ss_gather *gather)
+{
+    int a = edge_across(pair->a, found->vertex_a, found->count_a, found->normal);
+    int b = edge_across(pair->b, found->vertex_b, found->count_b, ss_pair_turn_to_b(pair, found->normal));
+    if (a < 0 || b < 0) return;
+    const int *end_a = pair->a->edge[a].vertex, *end_b = pair->b->edge[b].vertex;
+    ss_segment of_a = segment_between(pair->a->vertex[end_a[0]], pair->a->vertex[end_a[1]]);
+    ss_segment of_b = segment_between(ss_pair_vertex_b(pair, end_b[0]), ss_pair_vertex_b(pair, end_b[1]));
+    if (ss_vec3_norm(ss_vec3_cross(of_a.axis, of_b.axis)) > SS_ALMOST_ACROSS) return;
+    for (int k = 0; k < 2; k++) {
+        double sign = k ? 1.0 : -1.0;
+        gather_end(&of_a, sign * of_a.half, &of_b, found, true, end_a[k], b, gather);
+        gather_end(&of_b, sign * of_b.half, &of_a, found, false, end_b[k], a, gather);
+    }
+}
+
+/* The ends of parallel edges are all there is to say; of almost parallel ones, the nearest points come first. */
+static void gather_with_edges(const ss_hull_pair *pair, const witness *found, ss_gather *gather)
+{
+    gather_ends(pair, found, gather);
+    if (gather->deepest <= found->gap + SS_DISTANCE_EXACT * pair->size) return;
+    ss_gather_restart(gather);
+    gather_witness(found, gather);
+    gather_ends(pair, found, gather);
+}
+
+/* ---- all of it -------------------------------------------------------------------------------------- */
+
+static bool far_apart(const ss_hull_pair *pair, double margin)
+{
+    ss_vec3 centre = ss_vec3_add(pair->shift, ss_mat3_apply(pair->turn, pair->b->centre));
+    double distance = ss_vec3_norm(ss_vec3_subtract(centre, pair->a->centre));
+    return distance > pair->a->radius + pair->b->radius + margin;
+}
+
+void ss_collide_hulls(const ss_hull_pair *pair, ss_gather *gather)
+{
+    double margin = gather->margin + gather->round;
+    ss_separation best;
+    if (far_apart(pair, margin) || !ss_separation_find(pair, margin, &best)) return;
+    double largest = fmax(best.edges.separation, fmax(best.face_a.separation, best.face_b.separation));
+    gather->apart = pair->b->face_count == 0 ? SS_CLIP_SLACK * pair->size : 0.0;
+    if (!touch_by_faces(pair, &best, largest, gather)) {
+        witness found = find_witness(pair, &best);
+        gather->apart = SS_BESIDES * pair->size;
+        if (found.gap <= margin && !gather_with_face(pair, &found, gather))
+            gather_with_edges(pair, &found, gather);
+    }
+    ss_gather_finish(gather);
+}
+
+void ss_collide_hull_hull(const ss_placed_shape *a, const ss_placed_shape *b, double margin,
+                          ss_manifold *manifold)
+{
+    ss_box_hull box_a, box_b;
+    ss_hull_pair pair = ss_hull_pair_place(a, ss_placed_hull(a, &box_a), b, ss_placed_hull(b, &box_b), 0.0);
+    ss_gather gather = ss_gather_start(manifold, a, margin, false);
+    ss_collide_hulls(&pair, &gather);
+}
+
+void ss_collide_box_hull(const ss_placed_shape *a, const ss_placed_shape *b, double margin,
+                         ss_manifold *manifold)
+{
+    ss_collide_hull_hull(a, b, margin, manifold);
+}

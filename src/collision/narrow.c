@@ -1,0 +1,242 @@
+/* Contacts of all pairs. Workers put the points they find into stores of their own and note for each pair where they
+ * are; the list is then made in the order of the pairs, so that it does not depend on who found what. */
+#include "collision/pairs.h"
+#include "collision/reduce.h"
+#include "collision/state.h"
+
+#include <string.h>
+
+#define PAIRS_AT_ONCE 16
+#define POINTS_EXPECTED 4 /* of a pair, on average at most: more is found out on the way */
+
+/* ---- one pair --------------------------------------------------------------------------------------- */
+
+static ss_vec3 velocity_at(const ss_proxy *proxy, ss_vec3 p)
+{
+    return ss_vec3_add(proxy->linear, ss_vec3_cross(proxy->angular, ss_vec3_subtract(p, proxy->centre)));
+}
+
+/* The margin of a pair allows for any direction of the velocities. Once the normal is known, contacts that do not close within the
+ * step are dropped, but for the share of the size that is always kept. */
+static void drop_unreached(const ss_collision *c, const ss_proxy *a, const ss_proxy *b, ss_manifold *manifold)
+{
+    if (c->options.margin > 0.0) return;
+    double always = c->h * c->h * c->gravity + SS_MARGIN_SHARE * fmin(a->size, b->size);
+    int kept = 0;
+    for (int i = 0; i < manifold->count; i++) {
+        const ss_contact_point *point = &manifold->points[i];
+        ss_vec3 p = ss_vec3_load(point->point);
+        double opening =
+            ss_vec3_dot(ss_vec3_load(point->normal), ss_vec3_subtract(velocity_at(b, p), velocity_at(a, p)));
+        if (point->gap <= always + c->h * fmax(0.0, -opening)) manifold->points[kept++] = *point;
+    }
+    manifold->count = kept;
+}
+
+static void collide(const ss_collision *c, const ss_proxy *a, const ss_proxy *b, double margin,
+                    ss_manifold *manifold)
+{
+    ss_shape_kind kind_a = a->placed.shape->kind, kind_b = b->placed.shape->kind;
+    bool swapped = kind_a > kind_b;
+    const ss_replacement *own = swapped ? &c->replaced[kind_b][kind_a] : &c->replaced[kind_a][kind_b];
+    if (!own->function) {
+        ss_collide(&a->placed, &b->placed, margin, manifold);
+        return;
+    }
+    manifold->count = 0;
+    own->function(swapped ? &b->placed : &a->placed, swapped ? &a->placed : &b->placed, margin, manifold,
+                  own->context);
+    if (swapped) ss_manifold_flip(manifold);
+}
+
+/* By rising feature, each feature once: two points of one name would share a key. */
+static void sort_features(ss_manifold *manifold)
+{
+    ss_contact_point *p = manifold->points;
+    for (int i = 1; i < manifold->count; i++) {
+        ss_contact_point held = p[i];
+        int j = i;
+        for (; j > 0 && p[j - 1].feature > held.feature; j--) p[j] = p[j - 1];
+        p[j] = held;
+    }
+    for (int i = 1; i < manifold->count; i++)
+        if (p[i].feature <= p[i - 1].feature) p[i].feature = p[i - 1].feature + 1;
+}
+
+static bool may_be_near(const ss_collision *c, int a, int b)
+{
+    ss_vec3 apart = ss_vec3_subtract(c->balls[b].centre, c->balls[a].centre);
+    double reach = c->balls[a].radius + c->balls[b].radius;
+    return ss_vec3_dot(apart, apart) <= reach * reach &&
+           ss_boxes_meet(&c->bounds[a].tight, &c->bounds[b].tight);
+}
+
+static void find_points(const ss_collision *c, ss_shape_pair pair, ss_manifold *manifold)
+{
+    int number_a = ss_shape_pair_a(pair), number_b = ss_shape_pair_b(pair);
+    manifold->count = 0;
+    if (!may_be_near(c, number_a, number_b)) return;
+    const ss_proxy *a = &c->proxies[number_a], *b = &c->proxies[number_b];
+    double margin = c->options.margin > 0.0 ? c->options.margin : a->margin + b->margin;
+    collide(c, a, b, margin, manifold);
+    if (manifold->count == 0) return;
+    drop_unreached(c, a, b, manifold);
+    if (c->options.reduce > 0 && manifold->count > c->options.reduce)
+        ss_manifold_reduce(manifold, c->options.reduce);
+    sort_features(manifold);
+}
+
+/* ---- all pairs -------------------------------------------------------------------------------------- */
+
+static void work(int64_t begin, int64_t end, int worker, void *context)
+{
+    ss_collision *c = context;
+    ss_point_store *store = &c->stores[worker];
+    ss_manifold manifold;
+    for (int64_t i = begin; i < end; i++) {
+        find_points(c, c->pairs.items[i], &manifold);
+        c->results[i] = (ss_pair_result){worker, store->wanted, manifold.count};
+        store->wanted += manifold.count;
+        if (store->wanted <= store->capacity)
+            memcpy(store->items + c->results[i].first, manifold.points,
+                   (size_t)manifold.count * sizeof *manifold.points);
+    }
+}
+
+static bool make_stores(ss_collision *c, int workers, ss_error *err)
+{
+    if (workers <= c->store_count) return true;
+    ss_point_store *stores = ss_allocate((size_t)workers, sizeof *stores);
+    if (!stores) return ss_fail(err, SS_ERROR_RESOURCES, "collision: no memory for %d workers", workers);
+    if (c->store_count) memcpy(stores, c->stores, (size_t)c->store_count * sizeof *stores);
+    ss_release(c->stores);
+    c->stores = stores;
+    c->store_count = workers;
+    return true;
+}
+
+static bool make_results(ss_collision *c, ss_error *err)
+{
+    if (c->pairs.count <= c->result_capacity) return true;
+    int capacity = c->pairs.capacity;
+    ss_pair_result *results = ss_allocate((size_t)capacity, sizeof *results);
+    if (!results)
+        return ss_fail(err, SS_ERROR_RESOURCES, "collision: no memory for %d pairs of shapes", capacity);
+    ss_release(c->results);
+    c->results = results;
+    c->result_capacity = capacity;
+    return true;
+}
+
+static int wanted_points(const ss_collision *c, bool *overfull)
+{
+    int sum = 0;
+    *overfull = false;
+    for (int w = 0; w < c->store_count; w++) {
+        sum += c->stores[w].wanted;
+        *overfull |= c->stores[w].wanted > c->stores[w].capacity;
+    }
+    return sum;
+}
+
+/* Room in every store for all points, and then some: which worker gets which pairs is not known. */
+static bool grow_stores(ss_collision *c, int points, ss_error *err)
+{
+    int capacity = points + points / 2 + 64;
+    for (int w = 0; w < c->store_count; w++) {
+        if (c->stores[w].capacity >= points) continue;
+        ss_contact_point *items = ss_allocate((size_t)capacity, sizeof *items);
+        if (!items) return ss_fail(err, SS_ERROR_RESOURCES, "collision: no memory for %d contacts", capacity);
+        ss_release(c->stores[w].items);
+        c->stores[w].items = items;
+        c->stores[w].capacity = capacity;
+    }
+    return true;
+}
+
+/* Does it again with more room when a store was too small: once in a while, as a world fills up. */
+static bool find_all(ss_collision *c, ss_team *team, int *points, ss_error *err)
+{
+    bool overfull = true;
+    if (!grow_stores(c, POINTS_EXPECTED * c->pairs.count, err)) return false;
+    while (overfull) {
+        for (int w = 0; w < c->store_count; w++) c->stores[w].wanted = 0;
+        ss_parallel_for(team, c->pairs.count, PAIRS_AT_ONCE, work, c);
+        *points = wanted_points(c, &overfull);
+        if (overfull && !grow_stores(c, *points, err)) return false;
+    }
+    return true;
+}
+
+/* ---- the list --------------------------------------------------------------------------------------- */
+
+static bool make_list(ss_collision *c, int contacts, ss_error *err)
+{
+    c->contacts.count = 0;
+    if (contacts <= c->contact_capacity) return true;
+    int capacity = contacts + contacts / 2;
+    ss_contact *items = ss_allocate((size_t)capacity, sizeof *items);
+    if (!items) return ss_fail(err, SS_ERROR_RESOURCES, "collision: no memory for %d contacts", capacity);
+    ss_release(c->contacts.items);
+    c->contacts.items = items;
+    c->contact_capacity = capacity;
+    return true;
+}
+
+/* Spreads every bit of x over the result (the finaliser of splitmix64). */
+static uint64_t scatter(uint64_t x)
+{
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
+    return x ^ x >> 31;
+}
+
+/* Two contacts of a step share a key with a chance of about n^2 / 2^65. */
+static uint64_t make_key(uint64_t pair_hash, uint32_t feature)
+{
+    return scatter(pair_hash + feature * 0x9e3779b97f4a7c15u);
+}
+
+static void list_pair(ss_collision *c, ss_shape_pair pair, const ss_contact_point *points, int count)
+{
+    int a = ss_shape_pair_a(pair), b = ss_shape_pair_b(pair);
+    const ss_proxy *first = &c->proxies[a], *second = &c->proxies[b];
+    ss_material_pair material = ss_world_pair(c->world, first->material, second->material);
+    ss_vec3 belt = ss_vec3_subtract(second->belt, first->belt);
+    uint64_t pair_hash = scatter(pair);
+    for (int k = 0; k < count; k++) {
+        ss_contact *to = &c->contacts.items[c->contacts.count++];
+        to->shape_a = a;
+        to->shape_b = b;
+        to->body_a = first->body;
+        to->body_b = second->body;
+        memcpy(to->point, points[k].point, sizeof to->point);
+        memcpy(to->normal, points[k].normal, sizeof to->normal);
+        to->gap = points[k].gap;
+        to->material = material;
+        ss_vec3_store(belt, to->surface_velocity);
+        to->key = make_key(pair_hash, points[k].feature);
+    }
+}
+
+static void list_contacts(ss_collision *c)
+{
+    for (int i = 0; i < c->pairs.count; i++) {
+        ss_pair_result result = c->results[i];
+        if (result.count == 0) continue;
+        list_pair(c, c->pairs.items[i], c->stores[result.worker].items + result.first, result.count);
+        c->work.pairs_touching++;
+    }
+}
+
+bool ss_contacts_find(ss_collision *c, ss_team *team, ss_error *err)
+{
+    int points = 0;
+    c->work.pairs_tested = c->pairs.count;
+    c->work.pairs_touching = c->work.contacts = c->contacts.count = 0;
+    if (!make_stores(c, ss_team_size(team), err) || !make_results(c, err)) return false;
+    if (!find_all(c, team, &points, err) || !make_list(c, points, err)) return false;
+    list_contacts(c);
+    c->work.contacts = c->contacts.count;
+    return true;
+}

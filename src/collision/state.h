@@ -1,0 +1,107 @@
+/* collision/state.h - the inside of ss_collision, for its own files alone.
+ *
+ *     proxies (proxy.c)  a shape at its place: tight box for this step, fat box in the tree
+ *     pairs (broad.c)    whose fat boxes meet and that may touch; kept from step to step, by rising shape numbers
+ *     contacts (narrow.c)
+ */
+#ifndef SS_COLLISION_STATE_H
+#define SS_COLLISION_STATE_H
+
+#include <stickslip/collision.h>
+
+#include "collision/bvh.h"
+
+/* Of the smaller shape's size: contacts up to this gap are kept whatever the speed. */
+#define SS_MARGIN_SHARE 0.01
+
+typedef struct ss_proxy {
+    ss_placed_shape placed;
+    double state[30]; /* what `placed` and the boxes were made from, to see whether it changed */
+    ss_vec3 centre, linear, angular; /* of the body: centre of mass, velocity */
+    double radius;                   /* all of the shape is within, about its origin */
+    double size;                     /* smallest extent; infinite for planes, meshes and heightfields */
+    double speed;  /* m/s, no point of the surface approaches anything faster by its own motion */
+    double margin; /* contacts are looked for so far beyond the shape */
+    int leaf;      /* of the tree; -1 = not in it */
+    int body, material;
+    ss_vec3 belt; /* the shape's surface velocity, in the world */
+    bool active, dynamic, moved;
+} ss_proxy;
+
+/* What is looked at for every pair in every step is kept by itself, close together in memory. */
+typedef struct ss_bounds {
+    ss_box fat, tight; /* tight: with the margin of this step. Of what takes no part: turned inside out */
+} ss_bounds;
+
+typedef struct ss_ball {
+    ss_vec3 centre;
+    double radius; /* around the shape with its margin; infinite for planes */
+} ss_ball;
+
+/* (a, b) with a < b as one number that sorts like the pair. */
+typedef uint64_t ss_shape_pair;
+static inline ss_shape_pair ss_shape_pair_make(int a, int b)
+{
+    return a < b ? (uint64_t)a << 32 | (uint32_t)b : (uint64_t)b << 32 | (uint32_t)a;
+}
+static inline int ss_shape_pair_a(ss_shape_pair pair)
+{
+    return (int)(pair >> 32);
+}
+static inline int ss_shape_pair_b(ss_shape_pair pair)
+{
+    return (int)(pair & 0xffffffffu);
+}
+
+typedef struct ss_pair_list {
+    int count, capacity;
+    ss_shape_pair *items;
+} ss_pair_list;
+
+/* Where the contacts of a pair are: points first .. first + count - 1 of a worker's store. */
+typedef struct ss_pair_result {
+    int worker, first, count;
+} ss_pair_result;
+
+/* What one worker found; `wanted` goes on counting when the store is full. */
+typedef struct ss_point_store {
+    int capacity, wanted;
+    ss_contact_point *items;
+} ss_point_store;
+
+typedef struct ss_replacement {
+    ss_pair_function *function;
+    void *context;
+} ss_replacement;
+
+struct ss_collision {
+    const ss_world *world;
+    ss_collision_options options;
+    ss_replacement replaced[SS_SHAPE_KINDS][SS_SHAPE_KINDS];
+    double h, gravity; /* s, m/s^2 */
+
+    int proxy_count, proxy_capacity;
+    ss_proxy *proxies;
+    ss_bounds *bounds; /* of the proxies */
+    ss_ball *balls;
+    int plane_count, moved_count;
+    int *planes, *moved; /* numbers of proxies */
+    ss_bvh tree;
+    uint64_t filters; /* a number made of everything ss_world_may_touch depends on */
+
+    ss_pair_list pairs, fresh, spare;
+    int result_capacity, store_count;
+    ss_pair_result *results;
+    ss_point_store *stores; /* one per worker */
+    int contact_capacity;
+    ss_contact_list contacts;
+    ss_collision_work work;
+};
+
+/* Places, boxes and the tree follow the world. */
+bool ss_proxies_update(ss_collision *collision, ss_error *err);
+/* Pairs follow the boxes. */
+bool ss_pairs_update(ss_collision *collision, ss_error *err);
+bool ss_contacts_find(ss_collision *collision, ss_team *team, ss_error *err);
+
+#endif

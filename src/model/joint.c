@@ -1,0 +1,73 @@
+/* Joints looked at from outside: coordinates, errors, and the state they carry from step to step. */
+#include "model/joint_own.h"
+
+#include <math.h>
+
+static double wrapped(double angle)
+{
+    double near_zero = ss_angle_near(angle, 0.0);
+    return near_zero > -ss_pi ? near_zero : ss_pi;
+}
+
+bool ss_joint_coordinate(const ss_world *world, int joint, int index, double *position, double *speed)
+{
+    const ss_joint *item = ss_world_joint(world, joint);
+    if (!item || index < 0 || index >= ss_joint_coordinate_count(item)) return false;
+    ss_joint_pose pose = ss_joint_pose_now(world, item);
+    ss_joint_quantity now = ss_joint_coordinate_now(&pose, index);
+    if (position) *position = ss_joint_coordinate_is_angle(item, index) ? wrapped(now.value) : now.value;
+    if (speed) *speed = ss_joint_speed(world, item, now.jacobian);
+    return true;
+}
+
+/* ---- errors ----------------------------------------------------------------------------------------- */
+
+double ss_joint_error(const ss_world *world, int joint)
+{
+    ss_joint_equation rows[6];
+    int count = ss_world_joint(world, joint) ? ss_joint_residual(world, joint, rows) : 0;
+    double largest = 0.0;
+    for (int i = 0; i < count; i++) largest = fmax(largest, fabs(rows[i].violation));
+    return largest;
+}
+
+double ss_joint_speed_error(const ss_world *world, int joint)
+{
+    ss_joint_equation rows[6];
+    const ss_joint *item = ss_world_joint(world, joint);
+    int count = item ? ss_joint_residual(world, joint, rows) : 0;
+    double largest = 0.0;
+    for (int i = 0; i < count; i++)
+        largest = fmax(largest, fabs(ss_joint_speed(world, item, rows[i].jacobian)));
+    return largest;
+}
+
+/* ---- state ------------------------------------------------------------------------------------------ */
+
+void ss_joint_follow(ss_world *world, int joint)
+{
+    ss_joint *item = ss_world_joint(world, joint);
+    bool gear = item->kind == SS_JOINT_GEAR;
+    int count = gear ? 2 : ss_joint_coordinate_count(item);
+    if (count == 0) return;
+    ss_joint_pose pose = ss_joint_pose_now(world, item);
+    for (int i = 0; i < count; i++) {
+        if (gear)
+            item->turned[i] = ss_angle_near(ss_joint_own_turn(&pose, i).value, item->turned[i]);
+        else if (ss_joint_coordinate_is_angle(item, i))
+            item->turned[i] = ss_joint_coordinate_now(&pose, i).value;
+    }
+}
+
+/* The slides come first among a joint's own equations; all kinds with such friction have two or three of them. */
+void ss_joint_note_load(ss_world *world, int joint, const double *impulse)
+{
+    ss_joint *item = ss_world_joint(world, joint);
+    if (!ss_joint_has_load_friction(item)) return;
+    ss_mat3 directions = ss_joint_directions(item);
+    bool slides = item->kind == SS_JOINT_PRISMATIC || item->kind == SS_JOINT_CYLINDRICAL;
+    ss_vec3 load = {impulse[0], impulse[1], slides ? 0.0 : impulse[2]};
+    load = ss_vec3_normalise(ss_mat3_apply_transposed(directions, load), NULL);
+    if (ss_vec3_max_abs(load) > 0.0 && isfinite(load.x + load.y + load.z))
+        ss_vec3_store(load, item->load_direction);
+}

@@ -1,0 +1,187 @@
+/* The equations of each kind of joint, made of the quantities of joint_geometry.h. */
+#include "model/joint_own.h"
+
+#include <math.h>
+
+/* ---- parts ------------------------------------------------------------------------------------------ */
+
+/* The anchors stay together along the first `count` of the joint's directions. */
+static int add_slides(const ss_joint_pose *pose, int count, ss_joint_quantity *rows)
+{
+    ss_mat3 directions = ss_joint_directions(pose->joint);
+    for (int i = 0; i < count; i++) rows[i] = ss_joint_slide(pose, ss_mat3_row(&directions, i));
+    return count;
+}
+
+static int add_swing(const ss_joint_pose *pose, ss_joint_quantity *rows)
+{
+    ss_joint_swing(pose, rows);
+    return 2;
+}
+
+static int add_rotation(const ss_joint_pose *pose, ss_joint_quantity *rows)
+{
+    ss_joint_rotation(pose, rows);
+    return 3;
+}
+
+/* first + factor second */
+static ss_joint_quantity combine(ss_joint_quantity first, double factor, ss_joint_quantity second)
+{
+    first.value += factor * second.value;
+    for (int i = 0; i < 12; i++) first.jacobian[i] += factor * second.jacobian[i];
+    return first;
+}
+
+static int add_thread(const ss_joint_pose *pose, ss_joint_quantity *rows)
+{
+    ss_joint_quantity slide = ss_joint_slide(pose, (ss_vec3){0.0, 0.0, 1.0});
+    rows[0] = combine(slide, -pose->joint->ratio, ss_joint_coordinate_now(pose, 0));
+    return 1;
+}
+
+static ss_joint_quantity counted_turn(const ss_joint_pose *pose, int side)
+{
+    ss_joint_quantity turn = ss_joint_own_turn(pose, side);
+    turn.value = ss_angle_near(turn.value, pose->joint->turned[side]);
+    return turn;
+}
+
+static int add_gear(const ss_joint_pose *pose, ss_joint_quantity *rows)
+{
+    rows[0] = combine(counted_turn(pose, 1), pose->joint->ratio, counted_turn(pose, 0));
+    return 1;
+}
+
+static int add_distance(const ss_joint_pose *pose, ss_joint_quantity *rows)
+{
+    if (ss_joint_length_is_free(pose->joint)) return 0;
+    rows[0] = ss_joint_length(pose);
+    rows[0].value -= pose->joint->start_length;
+    return 1;
+}
+
+/* ---- kinds ------------------------------------------------------------------------------------------ */
+
+int ss_joint_own_equations(const ss_joint_pose *pose, ss_joint_quantity rows[6])
+{
+    int n = 0;
+    switch (pose->joint->kind) {
+    case SS_JOINT_FIXED:
+        n = add_slides(pose, 3, rows);
+        return n + add_rotation(pose, rows + n);
+    case SS_JOINT_REVOLUTE:
+        n = add_slides(pose, 3, rows);
+        return n + add_swing(pose, rows + n);
+    case SS_JOINT_PRISMATIC:
+        n = add_slides(pose, 2, rows);
+        return n + add_rotation(pose, rows + n);
+    case SS_JOINT_CYLINDRICAL:
+    case SS_JOINT_SCREW:
+        n = add_slides(pose, 2, rows);
+        n += add_swing(pose, rows + n);
+        return pose->joint->kind == SS_JOINT_SCREW ? n + add_thread(pose, rows + n) : n;
+    case SS_JOINT_UNIVERSAL:
+        n = add_slides(pose, 3, rows);
+        rows[n] = ss_joint_skew(pose);
+        return n + 1;
+    case SS_JOINT_BALL:
+        return add_slides(pose, 3, rows);
+    case SS_JOINT_PLANAR:
+        rows[0] = ss_joint_slide(pose, (ss_vec3){0.0, 0.0, 1.0});
+        return 1 + add_swing(pose, rows + 1);
+    case SS_JOINT_DISTANCE:
+        return add_distance(pose, rows);
+    case SS_JOINT_GEAR:
+        return add_gear(pose, rows);
+    case SS_JOINT_KINDS:
+        break;
+    }
+    return 0;
+}
+
+int ss_joint_equation_count(const ss_joint *joint)
+{
+    static const int count[SS_JOINT_KINDS] = {
+        [SS_JOINT_FIXED] = 6,       [SS_JOINT_REVOLUTE] = 5,  [SS_JOINT_PRISMATIC] = 5,
+        [SS_JOINT_CYLINDRICAL] = 4, [SS_JOINT_UNIVERSAL] = 4, [SS_JOINT_BALL] = 3,
+        [SS_JOINT_PLANAR] = 3,      [SS_JOINT_DISTANCE] = 1,  [SS_JOINT_SCREW] = 5,
+        [SS_JOINT_GEAR] = 1,
+    };
+    return joint->kind == SS_JOINT_DISTANCE && ss_joint_length_is_free(joint) ? 0 : count[joint->kind];
+}
+
+int ss_joint_load_row(const ss_joint *joint)
+{
+    return joint->kind == SS_JOINT_SCREW ? 4 : 0;
+}
+
+/* ---- who takes part --------------------------------------------------------------------------------- */
+
+static bool is_enabled(const ss_world *world, int body)
+{
+    return body == SS_WORLD || !ss_world_body(world, body)->disabled;
+}
+
+static bool is_dynamic(const ss_world *world, int body)
+{
+    return body != SS_WORLD && ss_world_body(world, body)->kind == SS_DYNAMIC;
+}
+
+bool ss_joint_is_active(const ss_world *world, const ss_joint *joint)
+{
+    return !joint->disabled && is_enabled(world, joint->a) && is_enabled(world, joint->b) &&
+           (is_dynamic(world, joint->a) || is_dynamic(world, joint->b));
+}
+
+/* ---- rows ------------------------------------------------------------------------------------------- */
+
+ss_joint_equation ss_joint_equation_of(const ss_joint_quantity *quantity, double sign)
+{
+    ss_joint_equation row = {.bounds = {-INFINITY, INFINITY}, .load = -1};
+    for (int i = 0; i < 12; i++) row.jacobian[i] = sign * quantity->jacobian[i];
+    return row;
+}
+
+static int own_rows(const ss_joint_pose *pose, ss_joint_equation *rows)
+{
+    ss_joint_quantity own[6];
+    int count = ss_joint_own_equations(pose, own);
+    for (int i = 0; i < count; i++) {
+        rows[i] = ss_joint_equation_of(&own[i], 1.0);
+        rows[i].violation = own[i].value;
+        rows[i].holonomic = rows[i].equality = true;
+    }
+    return count;
+}
+
+/* A spring of stiffness 1/compliance in every row, implicit: x = -h k (g + h u), so that u + x/(h^2 k) + g/h = 0. It goes
+ * by g itself, whatever the formulation does about errors of joints: the row is not holonomic. */
+static void soften(double compliance, double h, int count, ss_joint_equation *rows)
+{
+    for (int i = 0; i < count && compliance > 0.0; i++) {
+        rows[i].regularization = compliance / (h * h);
+        rows[i].time_derivative = rows[i].violation / h;
+        rows[i].violation = 0.0;
+        rows[i].holonomic = rows[i].equality = false;
+    }
+}
+
+int ss_joint_residual(const ss_world *world, int joint, ss_joint_equation rows[6])
+{
+    const ss_joint *item = ss_world_joint(world, joint);
+    if (item->disabled) return 0;
+    ss_joint_pose pose = ss_joint_pose_now(world, item);
+    return own_rows(&pose, rows);
+}
+
+int ss_joint_equations(const ss_world *world, int joint, double h,
+                       ss_joint_equation rows[SS_JOINT_EQUATIONS_MOST])
+{
+    const ss_joint *item = ss_world_joint(world, joint);
+    if (!ss_joint_is_active(world, item)) return 0;
+    ss_joint_pose pose = ss_joint_pose_now(world, item);
+    int count = own_rows(&pose, rows);
+    soften(item->compliance, h, count, rows);
+    return ss_joint_add_laws(world, &pose, h, rows, count);
+}

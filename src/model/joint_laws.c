@@ -1,0 +1,155 @@
+/* Limits, motors, springs and friction along the coordinates of a joint, each a row of its own. */
+#include "model/joint_own.h"
+#include "model/world.h"
+
+#include <math.h>
+
+/* One coordinate, and where its rows go. */
+typedef struct coordinate {
+    const ss_joint *joint;
+    const ss_axis_law *law;
+    ss_joint_quantity now;
+    double speed;
+    double margin; /* m or rad: how near a limit must be to have a row even at rest */
+    double h;
+    ss_joint_equation *rows;
+    int *count;
+    int *block;
+} coordinate;
+
+static ss_joint_equation *add_row(const coordinate *along, double sign)
+{
+    ss_joint_equation *row = &along->rows[(*along->count)++];
+    *row = ss_joint_equation_of(&along->now, sign);
+    row->block = (*along->block)++;
+    return row;
+}
+
+/* ---- limits ----------------------------------------------------------------------------------------- */
+
+static void add_limit(const coordinate *along, double distance, double sign)
+{
+    if (!(distance <= 2.0 * along->h * fabs(along->speed) + along->margin)) return;
+    ss_joint_equation *row = add_row(along, sign);
+    row->violation = distance;
+    row->holonomic = true;
+    row->bounds[0] = 0.0;
+}
+
+static void add_limits(const coordinate *along)
+{
+    const ss_axis_law *law = along->law;
+    if (!law->limited) return;
+    if (law->lower < law->upper) {
+        add_limit(along, along->now.value - law->lower, 1.0);
+        add_limit(along, law->upper - along->now.value, -1.0);
+        return;
+    }
+    ss_joint_equation *locked = add_row(along, 1.0);
+    locked->violation = along->now.value - law->lower;
+    locked->holonomic = true;
+}
+
+/* ---- springs and motors ----------------------------------------------------------------------------- */
+
+/* x = -h (k (error + h u) + d u), u relative to the wanted speed: u + x/(h (h k + d)) + k error/(h k + d) = 0 */
+static ss_joint_equation *add_spring(const coordinate *along, double rest, double rest_speed)
+{
+    double k = along->law->stiffness, resistance = along->h * k + along->law->damping;
+    ss_joint_equation *row = add_row(along, 1.0);
+    row->regularization = 1.0 / (along->h * resistance);
+    row->time_derivative = k * (along->now.value - rest) / resistance - rest_speed;
+    return row;
+}
+
+static void bound(ss_joint_equation *row, double force)
+{
+    if (!(force > 0.0)) return;
+    row->bounds[0] = -force;
+    row->bounds[1] = force;
+}
+
+/* The spring that SS_MOTOR_POSITION takes over, or one of its own. */
+static void add_motor(const coordinate *along)
+{
+    const ss_axis_law *law = along->law;
+    bool springs = law->stiffness > 0.0 || law->damping > 0.0;
+    double length =
+        along->joint->kind == SS_JOINT_DISTANCE && law->rest == 0.0 ? along->joint->start_length : law->rest;
+    if (law->motor == SS_MOTOR_POSITION) {
+        if (springs) bound(add_spring(along, law->target, law->target_speed), law->max_force);
+        return;
+    }
+    if (springs) add_spring(along, length, 0.0);
+    if (law->motor == SS_MOTOR_OFF) return;
+    ss_joint_equation *row = add_row(along, 1.0);
+    bound(row, law->max_force);
+    // A drive arrives at target + h target_speed by the end of the step, whatever it was off at its start.
+    row->time_derivative = law->motor == SS_MOTOR_VELOCITY
+                               ? -law->target
+                               : (along->now.value - law->target) / along->h - law->target_speed;
+}
+
+/* ---- friction --------------------------------------------------------------------------------------- */
+
+static void add_friction(const coordinate *along)
+{
+    if (along->law->friction > 0.0) bound(add_row(along, 1.0), along->law->friction);
+    int load = ss_joint_load_row(along->joint);
+    if (!(along->law->load_friction > 0.0) || along->joint->kind == SS_JOINT_DISTANCE) return;
+    ss_joint_equation *row = add_row(along, 1.0);
+    row->friction = along->law->load_friction;
+    row->load = load;
+}
+
+/* ---- all of them ------------------------------------------------------------------------------------ */
+
+/* What a coordinate may do within a step from rest: fall, or a twentieth of its range. Angles have a scale of their own. */
+static double limit_margin(const ss_world *world, const ss_joint *joint, int index, double h)
+{
+    if (ss_joint_coordinate_is_angle(joint, index)) return 0.1;
+    double range = joint->law[index].upper - joint->law[index].lower;
+    double fall = 2.0 * h * h * ss_vec3_norm(ss_vec3_load(world->gravity));
+    return (isfinite(range) ? 0.05 * range : 0.0) + fall;
+}
+
+static bool has_rows(const ss_axis_law *law)
+{
+    return law->limited || law->motor != SS_MOTOR_OFF || law->stiffness > 0.0 || law->damping > 0.0 ||
+           law->friction > 0.0 || law->load_friction > 0.0;
+}
+
+int ss_joint_add_laws(const ss_world *world, const ss_joint_pose *pose, double h,
+                      ss_joint_equation rows[SS_JOINT_EQUATIONS_MOST], int count)
+{
+    const ss_joint *joint = pose->joint;
+    int block = count > 0;
+    for (int i = 0; i < ss_joint_coordinate_count(joint); i++) {
+        if (!has_rows(&joint->law[i])) continue;
+        coordinate along = {.joint = joint, .law = &joint->law[i], .h = h, .rows = rows, .count = &count};
+        along.block = &block;
+        along.now = ss_joint_coordinate_now(pose, i);
+        along.speed = ss_joint_speed(world, joint, along.now.jacobian);
+        along.margin = limit_margin(world, joint, i, h);
+        add_limits(&along);
+        add_motor(&along);
+        add_friction(&along);
+    }
+    return count;
+}
+
+void ss_joint_user_force(const ss_world *world, int joint, double wrench_a[6], double wrench_b[6])
+{
+    const ss_joint *item = ss_world_joint(world, joint);
+    if (item->disabled) return;
+    for (int i = 0; i < ss_joint_coordinate_count(item); i++) {
+        double force = item->law[i].force;
+        if (force == 0.0) continue;
+        ss_joint_pose pose = ss_joint_pose_now(world, item);
+        ss_joint_quantity now = ss_joint_coordinate_now(&pose, i);
+        for (int k = 0; k < 6; k++) {
+            wrench_a[k] += force * now.jacobian[k];
+            wrench_b[k] += force * now.jacobian[6 + k];
+        }
+    }
+}

@@ -1,0 +1,74 @@
+/* Wavefront .obj: the lines v and f; everything else is left out. */
+#include "model/mesh_read.h"
+
+#include "base/number.h"
+
+#include <limits.h>
+#include <string.h>
+
+static void cut_comment(ss_mesh_text *line)
+{
+    const char *mark = memchr(line->at, '#', (size_t)(line->end - line->at));
+    if (mark) line->end = mark;
+}
+
+static bool read_vertex(ss_mesh_text *line, ss_mesh_builder *builder, ss_error *err)
+{
+    double position[3];
+    ss_mesh_word word;
+    for (int k = 0; k < 3; k++) {
+        if (!ss_mesh_next_word(line, &word))
+            return ss_fail(err, SS_ERROR_INPUT, "a vertex of %d coordinates; it has three", k);
+        if (!ss_mesh_read_number(&word, &position[k], err)) return false;
+    }
+    return ss_mesh_add_vertex(builder, position, err);
+}
+
+/* "7", "7/1", "7/1/4" and "7//4" are vertex 7; negative numbers count back from the last vertex before the line. */
+static bool read_corner(ss_mesh_word *word, ss_mesh_builder *builder, ss_error *err)
+{
+    int number;
+    char *slash = strchr(word->text, '/');
+    if (slash) *slash = '\0';
+    if (!ss_integer_read(word->text, &number))
+        return ss_fail(err, SS_ERROR_INPUT, "\"%.40s\" is not the number of a vertex", word->text);
+    if (number == 0 || number == INT_MIN)
+        return ss_fail(err, SS_ERROR_INPUT, "vertex %d; they count from 1", number);
+    if (number < 0 && -number > builder->vertex_count)
+        return ss_fail(err, SS_ERROR_INPUT, "vertex %d, but there are only %d before this line", number,
+                       builder->vertex_count);
+    return ss_mesh_add_corner(builder, number > 0 ? number - 1 : builder->vertex_count + number, err);
+}
+
+static bool read_face(ss_mesh_text *line, ss_mesh_builder *builder, ss_error *err)
+{
+    ss_mesh_word word;
+    while (ss_mesh_next_word(line, &word))
+        if (!read_corner(&word, builder, err)) return false;
+    return ss_mesh_end_polygon(builder, line->line, err);
+}
+
+static bool read_line(ss_mesh_text *line, ss_mesh_builder *builder, ss_error *err)
+{
+    ss_mesh_word keyword;
+    cut_comment(line);
+    if (!ss_mesh_next_word(line, &keyword)) return true;
+    if (strcmp(keyword.text, "v") == 0) return read_vertex(line, builder, err);
+    if (strcmp(keyword.text, "f") == 0) return read_face(line, builder, err);
+    return true;
+}
+
+ss_mesh *ss_mesh_parse_obj(ss_mesh_text *text, ss_error *err)
+{
+    ss_mesh_builder builder = {.counts_from = 1};
+    ss_mesh_text line;
+    ss_mesh *mesh = NULL;
+    bool good = true;
+    while (good && ss_mesh_next_joined_line(text, &line)) {
+        good = read_line(&line, &builder, err);
+        if (!good) ss_mesh_fail_at(text, line.line, err);
+    }
+    if (good) mesh = ss_mesh_build(&builder, text, err);
+    ss_mesh_builder_free(&builder);
+    return mesh;
+}

@@ -1,0 +1,267 @@
+#include "problem/islands.h"
+
+#include <string.h>
+
+/* ---- which body is on which island ------------------------------------------------------------------ */
+
+static int root_of(int *parent, int body)
+{
+    while (parent[body] != body) {
+        parent[body] = parent[parent[body]];
+        body = parent[body];
+    }
+    return body;
+}
+
+/* The smaller number is the root, so that the result does not depend on the order of the rows. */
+static void join(int *parent, int a, int b)
+{
+    a = root_of(parent, a);
+    b = root_of(parent, b);
+    if (a < b)
+        parent[b] = a;
+    else
+        parent[a] = b;
+}
+
+/* All unknowns of a block act on the same bodies. */
+static int body_of(const ss_bodies_form *form, const ss_block *block)
+{
+    const int *pair = form->pair[block->first];
+    return pair[0] >= 0 ? pair[0] : pair[1];
+}
+
+/* Island of every body, -1 where no row acts; returns how many islands there are. */
+static int number_islands(const ss_problem *problem, int *parent, int *island)
+{
+    const ss_bodies_form *form = problem->bodies;
+    int count = 0;
+    for (int body = 0; body < form->bodies; body++) {
+        parent[body] = body;
+        island[body] = -1;
+    }
+    for (int i = 0; i < problem->size; i++) {
+        if (form->pair[i][0] >= 0 && form->pair[i][1] >= 0) join(parent, form->pair[i][0], form->pair[i][1]);
+    }
+    for (int k = 0; k < problem->block_count; k++) {
+        if (problem->blocks[k].size == 0) continue;
+        int root = root_of(parent, body_of(form, &problem->blocks[k]));
+        if (island[root] < 0) island[root] = count++;
+    }
+    for (int body = 0; body < form->bodies; body++) island[body] = island[root_of(parent, body)];
+    return count;
+}
+
+/* ---- arrays, island by island ----------------------------------------------------------------------- */
+
+typedef struct places {
+    int *unknown, *body;                        // old to new; bodies within their island
+    int *next_unknown, *next_block, *next_body; // of every island: the next free place in the common arrays
+} places;
+
+static void count_members(const ss_problem *problem, const int *island, int *unknowns, int *blocks,
+                          int *bodies)
+{
+    const ss_bodies_form *form = problem->bodies;
+    for (int k = 0; k < problem->block_count; k++) {
+        if (problem->blocks[k].size == 0) continue;
+        int of = island[body_of(form, &problem->blocks[k])];
+        unknowns[of + 1] += problem->blocks[k].size;
+        blocks[of + 1]++;
+    }
+    for (int body = 0; body < form->bodies; body++) {
+        if (island[body] >= 0) bodies[island[body] + 1]++;
+    }
+}
+
+static void sum_up(int *first, int count)
+{
+    for (int i = 0; i < count; i++) first[i + 1] += first[i];
+}
+
+static bool take_problem(ss_arena *arena, int size, int blocks, int bodies, ss_problem *to,
+                         ss_bodies_form *form)
+{
+    size_t n = (size_t)size, nb = (size_t)bodies;
+    to->b = ss_arena_take(arena, n, sizeof *to->b, "island b");
+    to->lower = ss_arena_take(arena, n, sizeof *to->lower, "island bounds");
+    to->upper = ss_arena_take(arena, n, sizeof *to->upper, "island bounds");
+    to->partner = ss_arena_take(arena, n, sizeof *to->partner, "island partners");
+    to->factor = ss_arena_take(arena, n, sizeof *to->factor, "island partners");
+    to->diagonal = ss_arena_take(arena, n, sizeof *to->diagonal, "island diagonal");
+    to->blocks = ss_arena_take(arena, (size_t)blocks, sizeof *to->blocks, "island blocks");
+    form->inverse_mass = ss_arena_take(arena, nb, sizeof *form->inverse_mass, "island masses");
+    form->inverse_inertia = ss_arena_take(arena, nb, sizeof *form->inverse_inertia, "island masses");
+    form->free_velocity = ss_arena_take(arena, nb, sizeof *form->free_velocity, "island velocities");
+    form->pair = ss_arena_take(arena, n, sizeof *form->pair, "island pairs");
+    form->jacobian = ss_arena_take(arena, n, sizeof *form->jacobian, "island rows");
+    form->compliance = ss_arena_take(arena, n, sizeof *form->compliance, "island rows");
+    form->offset = ss_arena_take(arena, n, sizeof *form->offset, "island rows");
+    return to->b && to->lower && to->upper && to->partner && to->factor && to->diagonal && to->blocks &&
+           form->inverse_mass && form->inverse_inertia && form->free_velocity && form->pair &&
+           form->jacobian && form->compliance && form->offset;
+}
+
+static void copy_body(const ss_bodies_form *from, int body, ss_bodies_form *to, int at)
+{
+    to->inverse_mass[at] = from->inverse_mass[body];
+    memcpy(to->inverse_inertia[at], from->inverse_inertia[body], sizeof to->inverse_inertia[at]);
+    memcpy(to->free_velocity[at], from->free_velocity[body], sizeof to->free_velocity[at]);
+}
+
+static void copy_unknown(const ss_problem *from, int i, const places *place, ss_problem *to, int at)
+{
+    const ss_bodies_form *form = from->bodies;
+    ss_bodies_form *to_form = to->bodies;
+    to->b[at] = from->b[i];
+    to->lower[at] = from->lower[i];
+    to->upper[at] = from->upper[i];
+    to->partner[at] = from->partner[i];
+    to->factor[at] = from->factor[i];
+    to->diagonal[at] = from->diagonal[i];
+    for (int side = 0; side < 2; side++) {
+        int body = form->pair[i][side];
+        to_form->pair[at][side] = body < 0 ? -1 : place->body[body];
+    }
+    memcpy(to_form->jacobian[at], form->jacobian[i], sizeof to_form->jacobian[at]);
+    to_form->compliance[at] = form->compliance[i];
+    to_form->offset[at] = form->offset[i];
+}
+
+/* The part of the common arrays that belongs to one island, as a problem. */
+static void look_at_island(const ss_problem *all, const int unknowns[2], const int blocks[2],
+                           const int bodies[2], ss_bodies_form *form, ss_problem *island)
+{
+    const ss_bodies_form *from = all->bodies;
+    int u = unknowns[0], b = bodies[0];
+    *form = (ss_bodies_form){.bodies = bodies[1] - b,
+                             .inverse_mass = from->inverse_mass + b,
+                             .inverse_inertia = from->inverse_inertia + b,
+                             .free_velocity = from->free_velocity + b,
+                             .pair = from->pair + u,
+                             .jacobian = from->jacobian + u,
+                             .compliance = from->compliance + u,
+                             .offset = from->offset + u};
+    *island = (ss_problem){.size = unknowns[1] - u,
+                           .b = all->b + u,
+                           .lower = all->lower + u,
+                           .upper = all->upper + u,
+                           .partner = all->partner + u,
+                           .factor = all->factor + u,
+                           .blocks = all->blocks + blocks[0],
+                           .block_count = blocks[1] - blocks[0],
+                           .diagonal = all->diagonal + u,
+                           .symmetric = all->symmetric,
+                           .bodies = form};
+}
+
+static void copy_bodies(const ss_problem *problem, const int *island, const int *first_body, places *place,
+                        ss_problem *to)
+{
+    for (int body = 0; body < problem->bodies->bodies; body++) {
+        int of = island[body];
+        if (of < 0) continue;
+        int at = place->next_body[of]++;
+        place->body[body] = at - first_body[of];
+        copy_body(problem->bodies, body, to->bodies, at);
+    }
+}
+
+static void copy_blocks(const ss_problem *problem, const int *island, const int *first_unknown, places *place,
+                        ss_problem *to, int *order)
+{
+    for (int k = 0; k < problem->block_count; k++) {
+        const ss_block *block = &problem->blocks[k];
+        if (block->size == 0) continue;
+        int of = island[body_of(problem->bodies, block)], at = place->next_unknown[of];
+        ss_block *copy = &to->blocks[place->next_block[of]++];
+        *copy = *block;
+        copy->first = at - first_unknown[of];
+        for (int i = block->first; i < block->first + block->size; i++, at++) {
+            order[at] = i;
+            place->unknown[i] = copy->first + i - block->first;
+            copy_unknown(problem, i, place, to, at);
+        }
+        place->next_unknown[of] = at;
+    }
+    for (int at = 0; at < problem->size; at++) {
+        if (to->partner[at] >= 0) to->partner[at] = place->unknown[to->partner[at]];
+    }
+}
+
+static int *take_ints(ss_arena *arena, int count)
+{
+    return ss_arena_take(arena, (size_t)count, sizeof(int), "island numbers");
+}
+
+/* Three copies of `first`: they are moved on while members are placed. */
+static bool take_places(ss_arena *arena, const ss_problem *problem, int count, int *const first[3],
+                        places *place)
+{
+    *place = (places){.unknown = take_ints(arena, problem->size),
+                      .body = take_ints(arena, problem->bodies->bodies),
+                      .next_unknown = take_ints(arena, count + 1),
+                      .next_block = take_ints(arena, count + 1),
+                      .next_body = take_ints(arena, count + 1)};
+    if (!place->unknown || !place->body || !place->next_unknown || !place->next_block || !place->next_body)
+        return false;
+    size_t bytes = (size_t)(count + 1) * sizeof(int);
+    memcpy(place->next_unknown, first[0], bytes);
+    memcpy(place->next_block, first[1], bytes);
+    memcpy(place->next_body, first[2], bytes);
+    return true;
+}
+
+/* Copies everything in the new order, and cuts it into islands. */
+static bool cut(const ss_problem *problem, const int *island, ss_arena *arena, ss_islands *islands)
+{
+    int count = islands->count;
+    int *first[3] = {take_ints(arena, count + 1), take_ints(arena, count + 1), take_ints(arena, count + 1)};
+    islands->first = first[0];
+    islands->order = take_ints(arena, problem->size);
+    islands->problems = ss_arena_take(arena, (size_t)count, sizeof *islands->problems, "islands");
+    ss_bodies_form *forms = ss_arena_take(arena, (size_t)count, sizeof *forms, "islands"), all_form = {0};
+    if (!first[0] || !first[1] || !first[2] || !islands->order || !islands->problems || !forms) return false;
+    count_members(problem, island, first[0], first[1], first[2]);
+    for (int k = 0; k < 3; k++) sum_up(first[k], count);
+    places place;
+    ss_problem all = {.symmetric = problem->symmetric, .bodies = &all_form};
+    if (!take_places(arena, problem, count, first, &place) ||
+        !take_problem(arena, problem->size, problem->block_count, first[2][count], &all, &all_form))
+        return false;
+    copy_bodies(problem, island, first[2], &place, &all);
+    copy_blocks(problem, island, first[0], &place, &all, islands->order);
+    for (int i = 0; i < count; i++)
+        look_at_island(&all, first[0] + i, first[1] + i, first[2] + i, &forms[i], &islands->problems[i]);
+    return true;
+}
+
+bool ss_islands_split(const ss_problem *problem, ss_arena *arena, ss_islands *islands, ss_error *err)
+{
+    *islands = (ss_islands){.count = problem->size > 0};
+    if (!problem->bodies || problem->A || problem->size == 0) return true;
+    int *parent = take_ints(arena, problem->bodies->bodies),
+        *island = take_ints(arena, problem->bodies->bodies);
+    bool good = parent && island;
+    if (good) islands->count = number_islands(problem, parent, island);
+    if (good && islands->count > 1) good = cut(problem, island, arena, islands);
+    if (good) return true;
+    *islands = (ss_islands){0};
+    return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for the islands of %d unknowns", problem->size);
+}
+
+void ss_islands_release(ss_islands *islands)
+{
+    for (int i = 0; islands->problems && i < islands->count; i++) ss_sparse_destroy(islands->problems[i].A);
+    *islands = (ss_islands){0};
+}
+
+void ss_islands_gather(const ss_islands *islands, const double *x, double *ordered)
+{
+    for (int i = 0; i < islands->first[islands->count]; i++) ordered[i] = x[islands->order[i]];
+}
+
+void ss_islands_scatter(const ss_islands *islands, const double *ordered, double *x)
+{
+    for (int i = 0; i < islands->first[islands->count]; i++) x[islands->order[i]] = ordered[i];
+}

@@ -1,0 +1,93 @@
+/* The force and torque on a body that do not depend on the solution of the step. */
+#include "sim/state.h"
+
+#include "linalg/quat.h"
+
+static void add(double *to, double factor, ss_vec3 v)
+{
+    to[0] += factor * v.x;
+    to[1] += factor * v.y;
+    to[2] += factor * v.z;
+}
+
+static double gravity_scale(const ss_body *body)
+{
+    if (isnan(body->gravity_scale)) return 0.0;
+    return body->gravity_scale == 0.0 ? 1.0 : body->gravity_scale;
+}
+
+/* Derivative of w x I w. */
+static ss_mat3 slope_of(ss_mat3 inertia, ss_vec3 w)
+{
+    return ss_mat3_add_scaled(ss_mat3_multiply(ss_mat3_skew(w), inertia), -1.0,
+                              ss_mat3_skew(ss_mat3_apply(inertia, w)));
+}
+
+/* One Newton step for  I (w1 - w0) + h w1 x I w1 = 0: loses energy, but cannot blow up. */
+static ss_vec3 turn_backward(ss_mat3 inertia, ss_vec3 w, double h)
+{
+    ss_mat3 inverse;
+    if (!ss_mat3_inverse(ss_mat3_add_scaled(inertia, h, slope_of(inertia, w)), &inverse)) return w;
+    ss_vec3 residual = ss_vec3_scale(h, ss_vec3_cross(w, ss_mat3_apply(inertia, w)));
+    return ss_vec3_subtract(w, ss_mat3_apply(inverse, residual));
+}
+
+/* The midpoint rule  I (w1 - w0) + h w x I w = 0, w = (w0 + w1) / 2, keeps energy and momentum of a free body, because
+ * both are quadratic in w. Newton's method; false when it does not converge, which takes about a radian per step. */
+static bool turn_midway(ss_mat3 inertia, ss_vec3 before, double h, ss_vec3 *after)
+{
+    static const double rounding = 1e-14;
+    double enough = rounding * ss_vec3_norm(ss_mat3_apply(inertia, before));
+    *after = before;
+    for (int i = 0; i < 8; i++) {
+        ss_vec3 middle = ss_vec3_scale(0.5, ss_vec3_add(before, *after));
+        ss_vec3 residual = ss_vec3_add_scaled(ss_mat3_apply(inertia, ss_vec3_subtract(*after, before)), h,
+                                              ss_vec3_cross(middle, ss_mat3_apply(inertia, middle)));
+        if (ss_vec3_norm(residual) <= enough) return true;
+        ss_mat3 inverse;
+        if (!ss_mat3_inverse(ss_mat3_add_scaled(inertia, 0.5 * h, slope_of(inertia, middle)), &inverse))
+            return false;
+        *after = ss_vec3_subtract(*after, ss_mat3_apply(inverse, residual));
+    }
+    return false;
+}
+
+/* The torque that changes w within the step as free rotation does, in the body frame. */
+static ss_vec3 implicit_torque(ss_mat3 inertia, ss_vec3 w, double h)
+{
+    ss_vec3 after;
+    if (!turn_midway(inertia, w, h, &after)) after = turn_backward(inertia, w, h);
+    return ss_vec3_scale(1.0 / h, ss_mat3_apply(inertia, ss_vec3_subtract(after, w)));
+}
+
+static bool is_isotropic(ss_mat3 a)
+{
+    return a.m[0][0] == a.m[1][1] && a.m[1][1] == a.m[2][2] && a.m[0][1] == 0.0 && a.m[0][2] == 0.0 &&
+           a.m[1][2] == 0.0;
+}
+
+static ss_vec3 gyroscopic_torque(const ss_sim *sim, const ss_body *body)
+{
+    ss_mat3 inertia = ss_mat3_load(body->inertia);
+    if (sim->options.gyro == SS_GYRO_OFF || is_isotropic(inertia)) return (ss_vec3){0.0, 0.0, 0.0};
+    ss_quat q = ss_quat_load(body->quaternion);
+    ss_vec3 w = ss_quat_rotate_back(q, ss_vec3_load(body->velocity + 3));
+    ss_vec3 torque = sim->options.gyro == SS_GYRO_IMPLICIT ? implicit_torque(inertia, w, sim->h)
+                                                           : ss_vec3_cross(ss_mat3_apply(inertia, w), w);
+    return ss_quat_rotate(q, torque);
+}
+
+void ss_sim_force(const ss_sim *sim, const ss_body *body, double wrench[6])
+{
+    memcpy(wrench, body->force, 6 * sizeof *wrench);
+    add(wrench, body->mass * gravity_scale(body), ss_vec3_load(ss_world_gravity(sim->world)));
+    add(wrench + 3, 1.0, gyroscopic_torque(sim, body));
+    if (body->linear_damping != 0.0)
+        add(wrench, -body->linear_damping * body->mass, ss_vec3_load(body->velocity));
+    if (body->angular_damping != 0.0) {
+        ss_quat q = ss_quat_load(body->quaternion);
+        ss_vec3 w = ss_quat_rotate_back(q, ss_vec3_load(body->velocity + 3));
+        ss_vec3 momentum = ss_quat_rotate(q, ss_mat3_apply(ss_mat3_load(body->inertia), w));
+        add(wrench + 3, -body->angular_damping, momentum);
+    }
+}

@@ -1,0 +1,375 @@
+/* From world and contacts to the frame of the step. */
+#include "sim/state.h"
+
+#include <math.h>
+
+#include "linalg/quat.h"
+#include "model/joint_rows.h"
+
+/* ---- bodies ----------------------------------------------------------------------------------------- */
+
+static bool takes_part(const ss_body *body)
+{
+    return body->kind == SS_DYNAMIC && !body->disabled;
+}
+
+/* Numbers the bodies of the frame; returns how many there are, -1 when out of memory. */
+static int number_bodies(ss_sim *sim, ss_error *err)
+{
+    int bodies = ss_world_body_count(sim->world), count = 0;
+    if (bodies > sim->body_capacity) {
+        ss_release(sim->frame_body);
+        ss_release(sim->body_place);
+        sim->frame_body = ss_allocate((size_t)bodies, sizeof *sim->frame_body);
+        sim->body_place = ss_allocate((size_t)bodies, sizeof *sim->body_place);
+        sim->body_capacity = sim->frame_body && sim->body_place ? bodies : 0;
+        if (!sim->body_capacity) {
+            ss_fail(err, SS_ERROR_RESOURCES, "out of memory for %d bodies", bodies);
+            return -1;
+        }
+    }
+    for (int b = 0; b < bodies; b++) {
+        bool in = takes_part(ss_world_body(sim->world, b));
+        sim->body_place[b] = in ? count : SS_WORLD;
+        if (in) sim->frame_body[count++] = b;
+    }
+    return count;
+}
+
+static int place_of(const ss_sim *sim, int body)
+{
+    return body == SS_WORLD ? SS_WORLD : sim->body_place[body];
+}
+
+static void fill_body(const ss_sim *sim, int b, ss_bodies *to)
+{
+    int number = sim->frame_body[b];
+    const ss_body *body = ss_world_body(sim->world, number);
+    ss_mat3 rotation = ss_quat_to_matrix(ss_quat_load(body->quaternion));
+    to->mass[b] = body->mass;
+    memcpy(to->position[b], body->position, sizeof to->position[b]);
+    memcpy(to->quaternion[b], body->quaternion, sizeof to->quaternion[b]);
+    memcpy(to->velocity[b], body->velocity, sizeof to->velocity[b]);
+    ss_sim_force(sim, body, to->force[b]);
+    ss_mat3_store(ss_mat3_rotate_tensor(rotation, ss_mat3_load(body->inertia)), to->inertia[b]);
+    to->id[b] = number + 1; // ids are positive
+}
+
+/* ---- motion that is prescribed ---------------------------------------------------------------------- */
+
+/* The body's velocity where it moves as told; NULL for bodies of the frame and those that stand. */
+static const double *told_velocity(const ss_sim *sim, int body)
+{
+    if (body == SS_WORLD) return NULL;
+    const ss_body *of = ss_world_body(sim->world, body);
+    if (of->kind != SS_KINEMATIC || of->disabled) return NULL;
+    for (int i = 0; i < 6; i++) {
+        if (of->velocity[i] != 0.0) return of->velocity;
+    }
+    return NULL;
+}
+
+static ss_vec3 told_velocity_at(const ss_sim *sim, int body, ss_vec3 point)
+{
+    const double *v = told_velocity(sim, body);
+    if (!v) return (ss_vec3){0.0, 0.0, 0.0};
+    ss_vec3 arm = ss_vec3_subtract(point, ss_vec3_load(ss_world_body(sim->world, body)->position));
+    return ss_vec3_add(ss_vec3_load(v), ss_vec3_cross(ss_vec3_load(v + 3), arm));
+}
+
+/* ---- contacts --------------------------------------------------------------------------------------- */
+
+static bool body_exists(const ss_sim *sim, int body)
+{
+    return body >= SS_WORLD && body < ss_world_body_count(sim->world);
+}
+
+/* Contacts of a user's source or edits may name any body. */
+static bool drop_fixed_contacts(ss_sim *sim, ss_error *err)
+{
+    ss_contact_list *list = &sim->contacts;
+    int kept = 0;
+    for (int c = 0; c < list->count; c++) {
+        const ss_contact *contact = &list->items[c];
+        if (!body_exists(sim, contact->body_a) || !body_exists(sim, contact->body_b))
+            return ss_fail(err, SS_ERROR_INPUT, "contact %d: between bodies %d and %d, which there are not",
+                           c, contact->body_a, contact->body_b);
+        if (place_of(sim, contact->body_a) < 0 && place_of(sim, contact->body_b) < 0) continue;
+        if (kept != c) list->items[kept] = *contact;
+        kept++;
+    }
+    list->count = kept;
+    return true;
+}
+
+/* Which optional arrays the contacts need. */
+typedef struct needs {
+    bool surface_velocity, restitution, mu_static, mu_rolling;
+} needs;
+
+static bool is_zero(const double v[3])
+{
+    return v[0] == 0.0 && v[1] == 0.0 && v[2] == 0.0;
+}
+
+static bool surface_moves(const ss_sim *sim, const ss_contact *contact)
+{
+    return !is_zero(contact->surface_velocity) ||
+           (place_of(sim, contact->body_a) < 0 && told_velocity(sim, contact->body_a)) ||
+           (place_of(sim, contact->body_b) < 0 && told_velocity(sim, contact->body_b));
+}
+
+static needs needs_of(const ss_sim *sim)
+{
+    needs need = {0};
+    for (int c = 0; c < sim->contacts.count; c++) {
+        const ss_contact *contact = &sim->contacts.items[c];
+        const ss_material_pair *pair = &contact->material;
+        need.surface_velocity |= surface_moves(sim, contact);
+        need.restitution |= pair->restitution > 0.0;
+        need.mu_static |= pair->mu_static > pair->mu;
+        need.mu_rolling |= pair->mu_rolling > 0.0;
+    }
+    return need;
+}
+
+static bool enable(ss_frame *frame, needs need, ss_error *err)
+{
+    return (!need.surface_velocity || ss_frame_enable(frame, "contacts/surface_velocities", err)) &&
+           (!need.restitution || ss_frame_enable(frame, "contacts/restitution", err)) &&
+           (!need.mu_static || ss_frame_enable(frame, "contacts/mu_s", err)) &&
+           (!need.mu_rolling || ss_frame_enable(frame, "contacts/mu_r", err));
+}
+
+static ss_vec3 velocity_at(const ss_sim *sim, int body, ss_vec3 point)
+{
+    if (place_of(sim, body) < 0) return told_velocity_at(sim, body, point);
+    const ss_body *of = ss_world_body(sim->world, body);
+    ss_vec3 arm = ss_vec3_subtract(point, ss_vec3_load(of->position));
+    return ss_vec3_add(ss_vec3_load(of->velocity), ss_vec3_cross(ss_vec3_load(of->velocity + 3), arm));
+}
+
+/* At rest before the step: slower than a hundredth of what free fall gains in one. */
+static bool is_at_rest(const ss_sim *sim, const ss_contact *contact)
+{
+    ss_vec3 point = ss_vec3_load(contact->point), normal = ss_vec3_load(contact->normal);
+    ss_vec3 velocity = ss_vec3_add(
+        ss_vec3_subtract(velocity_at(sim, contact->body_b, point), velocity_at(sim, contact->body_a, point)),
+        ss_vec3_load(contact->surface_velocity));
+    ss_vec3 slip = ss_vec3_add_scaled(velocity, -ss_vec3_dot(velocity, normal), normal);
+    double gain = sim->h * ss_vec3_norm(ss_vec3_load(ss_world_gravity(sim->world)));
+    return ss_vec3_norm(slip) <= 0.01 * gain;
+}
+
+/* Static friction acts where surfaces do not slide yet. */
+static double friction_of(const ss_sim *sim, const ss_contact *contact)
+{
+    const ss_material_pair *pair = &contact->material;
+    return pair->mu_static > pair->mu && is_at_rest(sim, contact) ? pair->mu_static : pair->mu;
+}
+
+static void fill_contact(const ss_sim *sim, int c, ss_contacts *to)
+{
+    const ss_contact *contact = &sim->contacts.items[c];
+    const ss_material_pair *pair = &contact->material;
+    to->pair[c][0] = place_of(sim, contact->body_a);
+    to->pair[c][1] = place_of(sim, contact->body_b);
+    memcpy(to->point[c], contact->point, sizeof to->point[c]);
+    memcpy(to->normal[c], contact->normal, sizeof to->normal[c]);
+    to->gap[c] = contact->gap;
+    to->mu[c][0] = to->mu[c][1] = friction_of(sim, contact);
+    if (to->mu_static) to->mu_static[c][0] = to->mu_static[c][1] = fmax(pair->mu_static, pair->mu);
+    if (to->restitution) to->restitution[c] = pair->restitution;
+    if (to->mu_rolling) to->mu_rolling[c] = pair->mu_rolling;
+    if (!to->surface_velocity) return;
+    ss_vec3 point = ss_vec3_load(contact->point);
+    ss_vec3 velocity = ss_vec3_subtract(told_velocity_at(sim, contact->body_b, point),
+                                        told_velocity_at(sim, contact->body_a, point));
+    ss_vec3_store(ss_vec3_add(velocity, ss_vec3_load(contact->surface_velocity)), to->surface_velocity[c]);
+}
+
+/* ---- joints ----------------------------------------------------------------------------------------- */
+
+/* Equations of all joints, before the frame is made. */
+typedef struct equations {
+    int count, capacity, constraints;
+    ss_joint_equation *rows;
+    bool regularised, loaded,
+        free; // some row has compliance, load-dependent friction; some block has no position
+} equations;
+
+static bool make_room(ss_sim *sim, equations *all, ss_error *err)
+{
+    int most = ss_world_joint_count(sim->world) * SS_JOINT_EQUATIONS_MOST;
+    all->rows = ss_arena_take(sim->memory, (size_t)most, sizeof *all->rows, "joint rows");
+    if (all->rows && sim->origin_capacity < most) {
+        ss_release(sim->origins);
+        sim->origins = ss_allocate((size_t)most, sizeof *sim->origins);
+        sim->origin_capacity = sim->origins ? most : 0;
+    }
+    return (all->rows && sim->origin_capacity >= most) ||
+           ss_fail(err, SS_ERROR_RESOURCES, "out of memory for %d joint rows", most);
+}
+
+static bool make_equations(ss_sim *sim, equations *all, ss_error *err)
+{
+    int joints = ss_world_joint_count(sim->world);
+    *all = (equations){0};
+    if (joints == 0) return true;
+    if (!make_room(sim, all, err)) return false;
+    for (int j = 0; j < joints; j++) {
+        ss_joint_equation *rows = all->rows + all->count;
+        int count = ss_joint_equations(sim->world, j, sim->h, rows);
+        for (int k = 0; k < count; k++) {
+            sim->origins[all->count + k] = (ss_row_origin){j, k, count};
+            all->constraints += k == 0 || rows[k].block != rows[k - 1].block;
+            all->regularised |= rows[k].regularization != 0.0;
+            all->loaded |= rows[k].load >= 0;
+            all->free |= !rows[k].holonomic;
+        }
+        all->count += count;
+    }
+    return true;
+}
+
+static bool enable_rows(ss_frame *frame, const equations *all, ss_error *err)
+{
+    return (!all->regularised || ss_frame_enable(frame, "constraints/regularization", err)) &&
+           (!all->loaded || (ss_frame_enable(frame, "constraints/friction", err) &&
+                             ss_frame_enable(frame, "constraints/friction_row", err))) &&
+           (!all->free || ss_frame_enable(frame, "constraints/holonomic", err));
+}
+
+/* J of one side: what belongs to a body of the frame stays, what is told becomes part of the time derivative. */
+static void fill_half(const ss_sim *sim, int body, const double half[6], double to[6],
+                      double *time_derivative)
+{
+    if (place_of(sim, body) >= 0) {
+        memcpy(to, half, 6 * sizeof *to);
+        return;
+    }
+    const double *v = told_velocity(sim, body);
+    for (int i = 0; v && i < 6; i++) *time_derivative += half[i] * v[i];
+}
+
+static void fill_row(const ss_sim *sim, const ss_joint_equation *row, int i, ss_constraints *to)
+{
+    const ss_joint *joint = ss_world_joint(sim->world, sim->origins[i].joint);
+    to->violation[i] = row->violation;
+    to->time_derivative[i] = row->time_derivative;
+    memcpy(to->bounds[i], row->bounds, sizeof to->bounds[i]);
+    if (to->regularization) to->regularization[i] = row->regularization;
+    if (to->friction && row->load >= 0) {
+        to->friction[i] = row->friction;
+        to->friction_row[i] = i - sim->origins[i].index + row->load;
+    }
+    fill_half(sim, joint->a, row->jacobian, to->jacobian[i], &to->time_derivative[i]);
+    fill_half(sim, joint->b, row->jacobian + 6, to->jacobian[i] + 6, &to->time_derivative[i]);
+}
+
+static void fill_constraints(const ss_sim *sim, const equations *all, ss_constraints *to)
+{
+    int block = -1;
+    for (int i = 0; i < all->count; i++) {
+        const ss_joint_equation *row = &all->rows[i];
+        const ss_joint *joint = ss_world_joint(sim->world, sim->origins[i].joint);
+        bool starts = sim->origins[i].index == 0 || row->block != row[-1].block;
+        if (starts) {
+            block++;
+            to->pair[block][0] = place_of(sim, joint->a);
+            to->pair[block][1] = place_of(sim, joint->b);
+            to->rows[block] = 0;
+            if (to->holonomic) to->holonomic[block] = row->holonomic;
+        }
+        to->rows[block]++;
+        fill_row(sim, row, i, to);
+    }
+}
+
+static void add_wrench(const ss_sim *sim, int body, const double wrench[6], ss_bodies *to)
+{
+    int place = place_of(sim, body);
+    for (int i = 0; place >= 0 && i < 6; i++) to->force[place][i] += wrench[i];
+}
+
+static void add_joint_forces(const ss_sim *sim, ss_bodies *to)
+{
+    for (int j = 0; j < ss_world_joint_count(sim->world); j++) {
+        const ss_joint *joint = ss_world_joint(sim->world, j);
+        if (!ss_joint_is_active(sim->world, joint)) continue;
+        double a[6] = {0}, b[6] = {0};
+        ss_joint_user_force(sim->world, j, a, b);
+        add_wrench(sim, joint->a, a, to);
+        add_wrench(sim, joint->b, b, to);
+    }
+}
+
+/* ---- together --------------------------------------------------------------------------------------- */
+
+bool ss_sim_build_frame(ss_sim *sim, ss_error *err)
+{
+    equations all;
+    int bodies = number_bodies(sim, err);
+    if (bodies < 0 || !drop_fixed_contacts(sim, err) || !make_equations(sim, &all, err)) return false;
+    ss_frame_destroy(sim->frame);
+    ss_frame *frame = sim->frame =
+        ss_frame_create(bodies, all.constraints, all.count, sim->contacts.count, err);
+    if (!frame || !enable(frame, needs_of(sim), err) || !enable_rows(frame, &all, err)) return false;
+    frame->h = sim->h;
+    frame->time = sim->time;
+    for (int b = 0; b < bodies; b++) fill_body(sim, b, &frame->bodies);
+    for (int c = 0; c < sim->contacts.count; c++) fill_contact(sim, c, &frame->contacts);
+    fill_constraints(sim, &all, &frame->constraints);
+    add_joint_forces(sim, &frame->bodies);
+    return true;
+}
+
+/* ---- what a user function may have planted ---------------------------------------------------------- */
+
+static bool all_finite(const double *values, int count)
+{
+    for (int i = 0; i < count; i++) {
+        if (!isfinite(values[i])) return false;
+    }
+    return true;
+}
+
+static const char *first_bad_field(const ss_bodies *bodies, int b)
+{
+    if (!isfinite(bodies->mass[b]) || !(bodies->mass[b] > 0.0)) return "mass";
+    if (!all_finite(bodies->position[b], 3)) return "position";
+    if (!all_finite(bodies->quaternion[b], 4)) return "quaternion";
+    if (!all_finite(bodies->velocity[b], 6)) return "velocity";
+    if (!all_finite(bodies->force[b], 6)) return "force";
+    return all_finite(bodies->inertia[b], 9) ? NULL : "inertia";
+}
+
+static bool contact_is_finite(const ss_contacts *contacts, int c)
+{
+    return all_finite(contacts->point[c], 3) && all_finite(contacts->normal[c], 3) &&
+           isfinite(contacts->gap[c]) && !isnan(contacts->mu[c][0]) && !isnan(contacts->mu[c][1]) &&
+           (!contacts->surface_velocity || all_finite(contacts->surface_velocity[c], 3));
+}
+
+bool ss_sim_check_frame(const ss_sim *sim, ss_error *err)
+{
+    const ss_frame *frame = sim->frame;
+    for (int b = 0; b < frame->bodies.count; b++) {
+        const char *bad = first_bad_field(&frame->bodies, b);
+        if (bad)
+            return ss_fail(err, SS_ERROR_INPUT, "%s: its %s is not a usable number",
+                           ss_sim_body_label(sim, sim->frame_body[b]).text, bad);
+    }
+    for (int c = 0; c < frame->contacts.count; c++) {
+        if (!contact_is_finite(&frame->contacts, c))
+            return ss_fail(err, SS_ERROR_INPUT, "contact %d of %s: not finite", c,
+                           ss_sim_body_label(sim, sim->contacts.items[c].body_b).text);
+    }
+    for (int i = 0; i < frame->constraints.row_count; i++) {
+        if (!all_finite(frame->constraints.jacobian[i], 12) || !isfinite(frame->constraints.violation[i]) ||
+            !isfinite(frame->constraints.time_derivative[i]))
+            return ss_fail(err, SS_ERROR_INPUT, "joint %d, row %d: not finite", sim->origins[i].joint,
+                           sim->origins[i].index);
+    }
+    return true;
+}

@@ -1,0 +1,398 @@
+#include "sim/joint_system.h"
+
+#include "linalg/quat.h"
+#include "model/joint_geometry.h"
+#include "model/joint_rows.h"
+
+#include <math.h>
+#include <string.h>
+
+static const double regularisation = 1e-10; // of a unit diagonal
+
+void ss_joint_system_free(ss_joint_system *system)
+{
+    ss_release(system->blocks);
+    ss_release(system->members);
+    ss_release(system->inverse);
+    ss_release(system->jacobian);
+    ss_release(system->response);
+    ss_release(system->scale);
+    ss_release(system->work);
+    ss_release(system->neighbour_start);
+    ss_release(system->neighbour);
+    ss_sparse_destroy(system->matrix);
+    ss_ldl_destroy(system->ldl);
+    *system = (ss_joint_system){0};
+}
+
+/* ---- who takes part --------------------------------------------------------------------------------- */
+
+static int rows_of(const ss_world *world, int joint)
+{
+    const ss_joint *item = ss_world_joint(world, joint);
+    return item->compliance > 0.0 || !ss_joint_is_active(world, item) ? 0 : ss_joint_equation_count(item);
+}
+
+static ss_body_kind kind_of(const ss_world *world, int body)
+{
+    return body == SS_WORLD ? SS_STATIC : ss_world_body(world, body)->kind;
+}
+
+static bool is_block(const ss_joint_system *system, const ss_world *world, int block, int joint, int rows)
+{
+    if (block >= system->joint_count) return false;
+    const ss_joint_block *old = &system->blocks[block];
+    const ss_joint *item = ss_world_joint(world, joint);
+    return old->joint == joint && old->rows == rows && old->body[0] == item->a && old->body[1] == item->b &&
+           old->kind[0] == kind_of(world, item->a) && old->kind[1] == kind_of(world, item->b);
+}
+
+/* The same joints between the same bodies as at the last gathering. */
+static bool is_unchanged(const ss_joint_system *system, const ss_world *world)
+{
+    int block = 0;
+    for (int joint = 0; joint < ss_world_joint_count(world); joint++) {
+        int rows = rows_of(world, joint);
+        if (rows > 0 && !is_block(system, world, block++, joint, rows)) return false;
+    }
+    return block == system->joint_count;
+}
+
+/* ---- blocks and members ----------------------------------------------------------------------------- */
+
+static int find_member(ss_joint_system *system, const ss_world *world, int body, int *place)
+{
+    ss_body_kind kind = kind_of(world, body);
+    if (kind == SS_STATIC) return -1;
+    if (place[body] == 0) {
+        system->members[system->member_count] = (ss_joint_member){body, kind == SS_DYNAMIC};
+        place[body] = ++system->member_count;
+    }
+    return place[body] - 1;
+}
+
+static void add_block(ss_joint_system *system, const ss_world *world, int joint, int rows, int *place)
+{
+    const ss_joint *item = ss_world_joint(world, joint);
+    ss_joint_block *block = &system->blocks[system->joint_count++];
+    *block = (ss_joint_block){.joint = joint, .first = system->row_count, .rows = rows};
+    for (int side = 0; side < 2; side++) {
+        block->body[side] = side ? item->b : item->a;
+        block->kind[side] = kind_of(world, block->body[side]);
+        int member = find_member(system, world, block->body[side], place);
+        block->member[side] = member >= 0 && system->members[member].dynamic ? member : -1;
+    }
+    system->row_count += rows;
+}
+
+static bool find_blocks(ss_joint_system *system, const ss_world *world)
+{
+    size_t joints = (size_t)ss_world_joint_count(world), bodies = (size_t)ss_world_body_count(world);
+    int *place = ss_allocate(bodies, sizeof *place); // index of a member + 1
+    system->blocks = ss_allocate(joints, sizeof *system->blocks);
+    system->members = ss_allocate(bodies, sizeof *system->members);
+    bool good = place && system->blocks && system->members;
+    for (int joint = 0; good && joint < (int)joints; joint++) {
+        int rows = rows_of(world, joint);
+        if (rows > 0) add_block(system, world, joint, rows, place);
+    }
+    ss_release(place);
+    return good;
+}
+
+/* ---- the pattern of S ------------------------------------------------------------------------------- */
+
+/* Of each block and side the block before it that holds the same member; -1 = none. */
+static void link_blocks(const ss_joint_system *system, int *last, int (*before)[2])
+{
+    for (int m = 0; m < system->member_count; m++) last[m] = -1;
+    for (int k = 0; k < system->joint_count; k++)
+        for (int side = 0; side < 2; side++) {
+            int member = system->blocks[k].member[side];
+            before[k][side] = member >= 0 ? last[member] : -1;
+            if (member >= 0) last[member] = k;
+        }
+}
+
+static int follow(const ss_joint_system *system, int (*before)[2], int block, int member)
+{
+    return before[block][system->blocks[block].member[0] == member ? 0 : 1];
+}
+
+/* The neighbours of block k before it, from the last one down, through the chains of its two members. */
+static int list_neighbours(const ss_joint_system *system, int (*before)[2], int k, int *list)
+{
+    const int *member = system->blocks[k].member;
+    int left = before[k][0], right = before[k][1], count = 0;
+    while (left >= 0 || right >= 0) {
+        int next = left > right ? left : right;
+        if (left == next) left = follow(system, before, left, member[0]);
+        if (right == next) right = follow(system, before, right, member[1]);
+        if (list) list[count] = next;
+        count++;
+    }
+    return count;
+}
+
+static void reverse(int *list, int count)
+{
+    for (int i = 0, j = count - 1; i < j; i++, j--) {
+        int first = list[i];
+        list[i] = list[j];
+        list[j] = first;
+    }
+}
+
+static bool find_neighbours(ss_joint_system *system)
+{
+    int blocks = system->joint_count, *last = ss_allocate((size_t)system->member_count, sizeof *last);
+    int(*before)[2] = ss_allocate((size_t)blocks, sizeof *before);
+    int *start = system->neighbour_start = ss_allocate((size_t)blocks + 1, sizeof *start);
+    bool good = last && before && start;
+    if (good) link_blocks(system, last, before);
+    for (int k = 0; good && k < blocks; k++)
+        start[k + 1] = start[k] + list_neighbours(system, before, k, NULL);
+    if (good) system->neighbour = ss_allocate((size_t)start[blocks], sizeof *system->neighbour);
+    good = good && system->neighbour;
+    for (int k = 0; good && k < blocks; k++)
+        reverse(system->neighbour + start[k],
+                list_neighbours(system, before, k, system->neighbour + start[k]));
+    ss_release(last);
+    ss_release(before);
+    return good;
+}
+
+static int64_t count_entries(const ss_joint_system *system)
+{
+    int64_t count = 0;
+    for (int k = 0; k < system->joint_count; k++) {
+        int rows = system->blocks[k].rows;
+        count += rows * (rows + 1) / 2;
+        for (int i = system->neighbour_start[k]; i < system->neighbour_start[k + 1]; i++)
+            count += (int64_t)rows * system->blocks[system->neighbour[i]].rows;
+    }
+    return count;
+}
+
+/* Rows of column `column` of block k: all of its neighbours, then its own down to the diagonal. */
+static void write_column(ss_joint_system *system, int k, int column, int *entry)
+{
+    const ss_joint_block *block = &system->blocks[k];
+    for (int i = system->neighbour_start[k]; i < system->neighbour_start[k + 1]; i++) {
+        const ss_joint_block *other = &system->blocks[system->neighbour[i]];
+        for (int r = 0; r < other->rows; r++) system->matrix->row[(*entry)++] = other->first + r;
+    }
+    for (int r = 0; r <= column; r++) system->matrix->row[(*entry)++] = block->first + r;
+    system->matrix->start[block->first + column + 1] = *entry;
+}
+
+static bool make_matrix(ss_joint_system *system, ss_error *err)
+{
+    int entry = 0;
+    if (system->row_count == 0) return true;
+    system->matrix = ss_sparse_create(system->row_count, system->row_count, count_entries(system), err);
+    if (!system->matrix) return false;
+    for (int k = 0; k < system->joint_count; k++)
+        for (int column = 0; column < system->blocks[k].rows; column++)
+            write_column(system, k, column, &entry);
+    system->ldl = ss_ldl_create(system->matrix, err);
+    return system->ldl != NULL;
+}
+
+/* ---- gathering -------------------------------------------------------------------------------------- */
+
+static bool make_arrays(ss_joint_system *system)
+{
+    size_t rows = (size_t)system->row_count;
+    system->inverse = ss_allocate((size_t)system->member_count, sizeof *system->inverse);
+    system->jacobian = ss_allocate(rows, sizeof *system->jacobian);
+    system->response = ss_allocate(rows, sizeof *system->response);
+    system->scale = ss_allocate(rows, sizeof *system->scale);
+    system->work = ss_allocate(rows, sizeof *system->work);
+    return system->inverse && system->jacobian && system->response && system->scale && system->work;
+}
+
+bool ss_joint_system_gather(ss_joint_system *system, const ss_world *world, ss_error *err)
+{
+    if (system->blocks && is_unchanged(system, world)) return true;
+    ss_joint_system_free(system);
+    if (!find_blocks(system, world) || !find_neighbours(system) || !make_arrays(system)) {
+        ss_joint_system_free(system);
+        return ss_fail(err, SS_ERROR_RESOURCES, "joints: out of memory");
+    }
+    if (make_matrix(system, err)) return true;
+    ss_joint_system_free(system);
+    return ss_fail_in(err, "joints");
+}
+
+/* ---- numbers ---------------------------------------------------------------------------------------- */
+
+static ss_mass inverse_mass(const ss_body *body)
+{
+    ss_mass inverse = {.linear = 1.0 / body->mass};
+    ss_mat3 angular = {0};
+    ss_mat3 rotation = ss_quat_to_matrix(ss_quat_load(body->quaternion));
+    if (ss_mat3_inverse(ss_mat3_load(body->inertia), &angular))
+        inverse.angular = ss_mat3_rotate_tensor(rotation, angular);
+    return inverse;
+}
+
+static void linearise_block(ss_joint_system *system, const ss_world *world, const ss_joint_block *block)
+{
+    ss_joint_equation rows[6];
+    ss_joint_residual(world, block->joint, rows);
+    for (int r = 0; r < block->rows; r++) {
+        double *jacobian = system->jacobian[block->first + r], *response = system->response[block->first + r];
+        memcpy(jacobian, rows[r].jacobian, sizeof rows[r].jacobian);
+        for (int side = 0; side < 2; side++)
+            if (block->member[side] >= 0)
+                ss_mass_apply(&system->inverse[block->member[side]], jacobian + 6 * side,
+                              response + 6 * side);
+    }
+}
+
+static double dot6(const double *a, const double *b)
+{
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3] + a[4] * b[4] + a[5] * b[5];
+}
+
+/* Where two blocks hold the same dynamic body: sides of the one and of the other. */
+typedef struct shared_bodies {
+    int count, one[2], other[2];
+} shared_bodies;
+
+static shared_bodies find_shared(const ss_joint_block *one, const ss_joint_block *other)
+{
+    shared_bodies shared = {0};
+    for (int s = 0; s < 2; s++)
+        for (int t = 0; t < 2; t++)
+            if (one->member[s] >= 0 && one->member[s] == other->member[t]) {
+                shared.one[shared.count] = 6 * s;
+                shared.other[shared.count++] = 6 * t;
+            }
+    return shared;
+}
+
+/* J_i M^-1 J_j' of rows i of one block and j of the other */
+static double couple(const ss_joint_system *system, const shared_bodies *shared, int i, int j)
+{
+    double sum = 0.0;
+    for (int k = 0; k < shared->count; k++)
+        sum += dot6(system->jacobian[i] + shared->one[k], system->response[j] + shared->other[k]);
+    return sum;
+}
+
+static void find_scales(ss_joint_system *system, const ss_joint_block *block)
+{
+    shared_bodies own = find_shared(block, block);
+    for (int r = block->first; r < block->first + block->rows; r++) {
+        double diagonal = couple(system, &own, r, r);
+        system->scale[r] = diagonal > 0.0 ? 1.0 / sqrt(diagonal) : 0.0;
+    }
+}
+
+/* `count` rows of column j from row `first` on, in units of the diagonal */
+static double *fill_rows(const ss_joint_system *system, const shared_bodies *shared, int first, int count,
+                         int j, double *value)
+{
+    for (int r = first; r < first + count; r++)
+        *value++ = system->scale[r] * system->scale[j] * couple(system, shared, r, j);
+    return value;
+}
+
+static void fill_column(ss_joint_system *system, int k, int column)
+{
+    const ss_joint_block *block = &system->blocks[k];
+    int j = block->first + column;
+    double *value = system->matrix->value + system->matrix->start[j];
+    for (int i = system->neighbour_start[k]; i < system->neighbour_start[k + 1]; i++) {
+        const ss_joint_block *other = &system->blocks[system->neighbour[i]];
+        shared_bodies shared = find_shared(other, block);
+        value = fill_rows(system, &shared, other->first, other->rows, j, value);
+    }
+    shared_bodies own = find_shared(block, block);
+    value = fill_rows(system, &own, block->first, column, j, value);
+    *value = 1.0 + regularisation;
+}
+
+bool ss_joint_system_linearise(ss_joint_system *system, const ss_world *world, ss_error *err)
+{
+    for (int m = 0; m < system->member_count; m++)
+        if (system->members[m].dynamic)
+            system->inverse[m] = inverse_mass(ss_world_body(world, system->members[m].body));
+    for (int k = 0; k < system->joint_count; k++) {
+        linearise_block(system, world, &system->blocks[k]);
+        find_scales(system, &system->blocks[k]);
+    }
+    for (int k = 0; k < system->joint_count; k++)
+        for (int column = 0; column < system->blocks[k].rows; column++) fill_column(system, k, column);
+    return ss_linalg_check(ss_ldl_factor(system->ldl, system->matrix), "joints", err);
+}
+
+/* ---- errors and answers ----------------------------------------------------------------------------- */
+
+/* fmax would lose a NaN */
+static double larger(double most, double value)
+{
+    return fabs(value) > most || isnan(value) ? fabs(value) : most;
+}
+
+double ss_joint_system_violation(const ss_joint_system *system, const ss_world *world, double *violation)
+{
+    double most = 0.0;
+    for (int k = 0; k < system->joint_count; k++) {
+        const ss_joint_block *block = &system->blocks[k];
+        ss_joint_equation rows[6];
+        ss_joint_residual(world, block->joint, rows);
+        for (int r = 0; r < block->rows; r++) {
+            violation[block->first + r] = rows[r].violation;
+            most = larger(most, rows[r].violation);
+        }
+    }
+    return most;
+}
+
+double ss_joint_system_speed(const ss_joint_system *system, const ss_world *world, double *speed)
+{
+    double most = 0.0;
+    for (int k = 0; k < system->joint_count; k++) {
+        const ss_joint_block *block = &system->blocks[k];
+        const ss_joint *joint = ss_world_joint(world, block->joint);
+        for (int r = block->first; r < block->first + block->rows; r++) {
+            speed[r] = ss_joint_speed(world, joint, system->jacobian[r]);
+            most = larger(most, speed[r]);
+        }
+    }
+    return most;
+}
+
+double ss_joint_system_size(const ss_joint_system *system, const double *error)
+{
+    double most = 0.0;
+    for (int r = 0; r < system->row_count; r++) most = larger(most, system->scale[r] * error[r]);
+    return most;
+}
+
+static void push(const ss_joint_system *system, const ss_joint_block *block, int row, double impulse,
+                 double (*motion)[6])
+{
+    for (int side = 0; side < 2; side++) {
+        if (block->member[side] < 0) continue;
+        double *to = motion[block->member[side]];
+        for (int i = 0; i < 6; i++) to[i] += impulse * system->response[row][6 * side + i];
+    }
+}
+
+bool ss_joint_system_answer(ss_joint_system *system, const double *error, double (*motion)[6], ss_error *err)
+{
+    double *y = system->work;
+    for (int r = 0; r < system->row_count; r++) y[r] = -system->scale[r] * error[r];
+    if (!ss_linalg_check(ss_ldl_solve(system->ldl, y, y, SS_REFINE_ONCE), "joints", err)) return false;
+    memset(motion, 0, (size_t)system->member_count * sizeof *motion);
+    for (int k = 0; k < system->joint_count; k++) {
+        const ss_joint_block *block = &system->blocks[k];
+        for (int r = block->first; r < block->first + block->rows; r++)
+            push(system, block, r, system->scale[r] * y[r], motion);
+    }
+    return true;
+}

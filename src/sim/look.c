@@ -1,0 +1,98 @@
+/* Looking at a simulation, and having a say in it. */
+#include "sim/state.h"
+
+#include <math.h>
+
+ss_world *ss_sim_world(const ss_sim *sim)
+{
+    return sim->world;
+}
+
+double ss_sim_time(const ss_sim *sim)
+{
+    return sim->time;
+}
+
+int64_t ss_sim_steps(const ss_sim *sim)
+{
+    return sim->steps;
+}
+
+const ss_frame *ss_sim_frame(const ss_sim *sim)
+{
+    return sim->frame;
+}
+
+const ss_answer *ss_sim_answer(const ss_sim *sim)
+{
+    return sim->answer;
+}
+
+const ss_step_options *ss_sim_step_options(const ss_sim *sim)
+{
+    return sim->formulation_options;
+}
+
+int ss_sim_frame_body(const ss_sim *sim, int frame_body)
+{
+    bool is_one = sim->frame && frame_body >= 0 && frame_body < sim->frame->bodies.count;
+    return is_one ? sim->frame_body[frame_body] : SS_WORLD;
+}
+
+const ss_contact_list *ss_sim_contacts(const ss_sim *sim)
+{
+    return &sim->contacts;
+}
+
+ss_collision *ss_sim_collision(const ss_sim *sim)
+{
+    return sim->collision;
+}
+
+/* Energy and joint errors are of the world as it is now: who does not ask does not pay for them. */
+ss_sim_report ss_sim_last(const ss_sim *sim)
+{
+    ss_sim_report report = sim->report;
+    ss_world_energy energy = ss_world_measure(sim->world);
+    report.kinetic = energy.kinetic;
+    report.potential = energy.potential;
+    for (int j = 0; j < ss_world_joint_count(sim->world); j++)
+        report.joint_error = fmax(report.joint_error, ss_joint_error(sim->world, j));
+    return report;
+}
+
+/* ---- user functions --------------------------------------------------------------------------------- */
+
+bool ss_sim_call_at(ss_sim *sim, ss_stage stage, ss_user_function *function, void *context, ss_error *err)
+{
+    if ((int)stage < 0 || stage >= SS_STAGE_COUNT || !function)
+        return ss_fail(err, SS_ERROR_USAGE, "sim: no such stage (%d), or no function", (int)stage);
+    ss_call_list *list = &sim->calls[stage];
+    if (list->count == list->capacity) {
+        int capacity = 2 * list->capacity + 8;
+        ss_user_call *items = ss_allocate((size_t)capacity, sizeof *items);
+        if (!items) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for user functions");
+        if (list->count) memcpy(items, list->items, (size_t)list->count * sizeof *items);
+        ss_release(list->items);
+        list->items = items;
+        list->capacity = capacity;
+    }
+    list->items[list->count++] = (ss_user_call){function, context};
+    return true;
+}
+
+ss_contact_list *ss_sim_contacts_edit(ss_sim *sim)
+{
+    return sim->editing_contacts ? &sim->contacts : NULL;
+}
+
+ss_frame *ss_sim_frame_edit(ss_sim *sim)
+{
+    return sim->editing_frame ? sim->frame : NULL;
+}
+
+void ss_sim_replace_collision(ss_sim *sim, ss_contact_source *source, void *context)
+{
+    sim->source = source;
+    sim->source_context = context;
+}

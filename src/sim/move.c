@@ -1,0 +1,167 @@
+/* From the answer to new velocities and poses. */
+#include "sim/state.h"
+
+#include "linalg/quat.h"
+#include "model/joint_rows.h"
+
+#include <stdio.h>
+
+ss_body_label ss_sim_body_label(const ss_sim *sim, int body)
+{
+    ss_body_label label;
+    const ss_body *of = body == SS_WORLD ? NULL : ss_world_body(sim->world, body);
+    if (!of)
+        snprintf(label.text, sizeof label.text, "the world");
+    else if (of->name)
+        snprintf(label.text, sizeof label.text, "body %d (%.64s)", body, of->name);
+    else
+        snprintf(label.text, sizeof label.text, "body %d", body);
+    return label;
+}
+
+/* ---- bodies that move as told ----------------------------------------------------------------------- */
+
+static bool is_driven(const ss_body *body)
+{
+    return body->kind == SS_KINEMATIC && !body->disabled && body->motion;
+}
+
+/* The rotation vector that turns `from` into `to`, the short way. */
+static ss_vec3 turn_between(ss_quat from, ss_quat to)
+{
+    ss_quat turn = ss_quat_multiply(to, ss_quat_conjugate(from));
+    double sign = turn.w < 0.0 ? -1.0 : 1.0;
+    ss_vec3 axis = {sign * turn.x, sign * turn.y, sign * turn.z};
+    double sine = ss_vec3_norm(axis), angle = 2.0 * atan2(sine, sign * turn.w);
+    return ss_vec3_scale(sine > 0.0 ? angle / sine : 2.0, axis);
+}
+
+/* The mean velocity, so that bodies it carries arrive where it does. */
+void ss_sim_drive_kinematic(ss_sim *sim)
+{
+    for (int b = 0; b < ss_world_body_count(sim->world); b++) {
+        ss_body *body = ss_world_body(sim->world, b);
+        if (!is_driven(body)) continue;
+        double position[3], quaternion[4], velocity[6];
+        body->motion(sim->time + sim->h, position, quaternion, velocity, body->motion_context);
+        ss_vec3 path = ss_vec3_subtract(ss_vec3_load(position), ss_vec3_load(body->position));
+        ss_vec3 turn = turn_between(ss_quat_load(body->quaternion), ss_quat_load(quaternion));
+        ss_vec3_store(ss_vec3_scale(1.0 / sim->h, path), body->velocity);
+        ss_vec3_store(ss_vec3_scale(1.0 / sim->h, turn), body->velocity + 3);
+    }
+}
+
+/* ---- speeds ----------------------------------------------------------------------------------------- */
+
+/* Without a limit of the user's: ten thousand sizes of the world, and as many radians, within one step. */
+static const double most_per_step = 1e4;
+
+static bool check_speed(const ss_sim *sim, int body, const double v[6], ss_error *err)
+{
+    double linear = ss_vec3_norm(ss_vec3_load(v)), angular = ss_vec3_norm(ss_vec3_load(v + 3));
+    double most = sim->options.max_speed, h = sim->options.h;
+    double most_linear = most > 0.0 ? most : most_per_step * sim->size / h;
+    double most_angular = most > 0.0 ? most : most_per_step / h;
+    if (linear <= most_linear && angular <= most_angular) return true;
+    if (!isfinite(linear) || !isfinite(angular))
+        return ss_fail(err, SS_ERROR_INPUT, "%s: its velocity is not finite after the solve",
+                       ss_sim_body_label(sim, body).text);
+    return ss_fail(err, SS_ERROR_INPUT, "%s: diverged, its speed is %g m/s and %g rad/s",
+                   ss_sim_body_label(sim, body).text, linear, angular);
+}
+
+bool ss_sim_check_answer(const ss_sim *sim, ss_error *err)
+{
+    for (int b = 0; b < sim->answer->bodies; b++) {
+        if (!check_speed(sim, sim->frame_body[b], sim->answer->velocity[b], err)) return false;
+    }
+    return true;
+}
+
+/* ---- poses ------------------------------------------------------------------------------------------ */
+
+static void move_body(ss_body *body, double h)
+{
+    for (int i = 0; i < 3; i++) body->position[i] += h * body->velocity[i];
+    ss_quat q = ss_quat_load(body->quaternion);
+    ss_quat_store(ss_quat_integrate(q, ss_vec3_load(body->velocity + 3), h), body->quaternion);
+}
+
+static void move_told(ss_sim *sim)
+{
+    for (int b = 0; b < ss_world_body_count(sim->world); b++) {
+        ss_body *body = ss_world_body(sim->world, b);
+        if (is_driven(body))
+            body->motion(sim->time + sim->h, body->position, body->quaternion, body->velocity,
+                         body->motion_context);
+        else if (body->kind == SS_KINEMATIC && !body->disabled)
+            move_body(body, sim->h);
+    }
+}
+
+static bool check_pose(const ss_sim *sim, int b, ss_error *err)
+{
+    const ss_body *body = ss_world_body(sim->world, b);
+    double sum = 0.0;
+    for (int i = 0; i < 3; i++) sum += 0.0 * body->position[i];
+    for (int i = 0; i < 4; i++) sum += 0.0 * body->quaternion[i];
+    for (int i = 0; i < 6; i++) sum += 0.0 * body->velocity[i];
+    return sum == 0.0 || // 0 times what is not finite is not a number
+           ss_fail(err, SS_ERROR_INPUT, "%s: its pose is not finite after the move",
+                   ss_sim_body_label(sim, b).text);
+}
+
+static void take_velocities(ss_sim *sim)
+{
+    for (int b = 0; b < sim->answer->bodies; b++) {
+        ss_body *body = ss_world_body(sim->world, sim->frame_body[b]);
+        memcpy(body->velocity, sim->answer->velocity[b], sizeof body->velocity);
+    }
+}
+
+/* ---- joints ----------------------------------------------------------------------------------------- */
+
+/* Friction that depends on the load follows the force of the step before. */
+static void note_loads(ss_sim *sim)
+{
+    for (int i = 0; i < sim->frame->constraints.row_count; i++) {
+        if (sim->origins[i].index == 0)
+            ss_joint_note_load(sim->world, sim->origins[i].joint, sim->answer->lambda + i);
+    }
+}
+
+static bool before_move(ss_sim *sim, ss_error *err)
+{
+    ss_stabilise_report report;
+    return sim->options.joints != SS_STABILISE_IMPULSE ||
+           ss_stabilise_before_move(sim->stabiliser, sim->world, sim->h, sim->options.joint_tolerance,
+                                    &report, err);
+}
+
+static bool after_move(ss_sim *sim, ss_error *err)
+{
+    ss_stabilise_report report;
+    double tolerance = sim->options.joint_tolerance;
+    if (sim->options.joints == SS_STABILISE_PROJECTION)
+        return ss_stabilise_positions(sim->stabiliser, sim->world, tolerance, &report, err);
+    return sim->options.joints != SS_STABILISE_IMPULSE ||
+           ss_stabilise_after_move(sim->stabiliser, sim->world, tolerance, &report, err);
+}
+
+/* ---- together --------------------------------------------------------------------------------------- */
+
+bool ss_sim_move(ss_sim *sim, ss_error *err)
+{
+    take_velocities(sim);
+    note_loads(sim);
+    if (!before_move(sim, err)) return false;
+    for (int b = 0; b < sim->answer->bodies; b++)
+        move_body(ss_world_body(sim->world, sim->frame_body[b]), sim->h);
+    move_told(sim);
+    if (!after_move(sim, err)) return false;
+    for (int j = 0; j < ss_world_joint_count(sim->world); j++) ss_joint_follow(sim->world, j);
+    for (int b = 0; b < ss_world_body_count(sim->world); b++) {
+        if (!check_pose(sim, b, err)) return false;
+    }
+    return true;
+}

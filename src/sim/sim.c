@@ -1,0 +1,326 @@
+/* Life of a simulation, and looking at it. */
+#include "sim/state.h"
+
+#include "base/number.h"
+#include "base/words.h"
+#include "linalg/quat.h"
+#include "model/geometry.h"
+
+#include <stdio.h>
+
+/* Overlaps of this share of the thinnest shape may stand. Much larger than what the stop rule lets bodies move within a
+ * step, so that the error of one step is not the load of the next; far too small to be seen. */
+static const double slop_share = 1e-3;
+
+/* ---- methods ---------------------------------------------------------------------------------------- */
+
+static const ss_solver *find_solver(const char *option, const char *name, ss_error *err)
+{
+    const ss_solver *solver = ss_solver_find(name);
+    if (solver) return solver;
+    ss_nearest nearest = ss_nearest_start(name);
+    for (int i = 0; i < ss_solver_count(); i++) ss_nearest_offer(&nearest, ss_solver_at(i)->name);
+    ss_fail(err, SS_ERROR_USAGE, "%s: there is no solver '%s'%s%s", option, name,
+            nearest.best ? "; did you mean " : "", nearest.best ? nearest.best : "");
+    return NULL;
+}
+
+static bool assign_all(const char *option, const char *owner, const ss_option *table,
+                       const ss_option_list *list, void *options, ss_error *err)
+{
+    for (int i = 0; i < list->count; i++) {
+        if (!table) return ss_fail(err, SS_ERROR_USAGE, "%s: %s has no options", option, owner);
+        if (!ss_options_assign(table, options, list->items[i], err))
+            return ss_fail_in(err, "%s %s: %s", option, list->items[i], owner);
+    }
+    return true;
+}
+
+static void *make_options(const ss_option *table, size_t size, ss_error *err)
+{
+    void *options = ss_allocate(1, size);
+    if (!options) ss_fail(err, SS_ERROR_RESOURCES, "out of memory for options");
+    if (options && table) ss_options_defaults(table, options);
+    return options;
+}
+
+static bool choose_solvers(ss_sim *sim, ss_error *err)
+{
+    const ss_sim_options *options = &sim->options;
+    const ss_solver *solver = sim->first.solver = find_solver("solver", options->solver, err);
+    if (!solver) return false;
+    sim->first.options = make_options(solver->options, solver->options_size, err);
+    if (!sim->first.options ||
+        !assign_all("set", solver->name, solver->options, &options->set, sim->first.options, err))
+        return false;
+    if (!options->finisher || strcmp(options->finisher, "none") == 0) return true;
+    sim->finisher.solver = find_solver("finisher", options->finisher, err);
+    return sim->finisher.solver != NULL; // with its default options
+}
+
+static bool gives(const ss_option_list *list, const char *name)
+{
+    size_t length = strlen(name);
+    for (int i = 0; i < list->count; i++) {
+        if (strncmp(list->items[i], name, length) == 0 && list->items[i][length] == '=') return true;
+    }
+    return false;
+}
+
+/* Projection and impulses correct positions after the step: within it, joints are held at the level of velocities. */
+static int joint_term_of(int stabilisation)
+{
+    switch ((ss_joint_stabilisation)stabilisation) {
+    case SS_STABILISE_BAUMGARTE:
+        return SS_JOINT_STABILISED;
+    case SS_STABILISE_SPOOK:
+        return SS_JOINT_SPOOK;
+    case SS_STABILISE_NONE:
+    case SS_STABILISE_PROJECTION:
+    case SS_STABILISE_IMPULSE:
+        break;
+    }
+    return SS_JOINT_ZERO;
+}
+
+static bool choose_formulation(ss_sim *sim, ss_error *err)
+{
+    const ss_sim_options *options = &sim->options;
+    const ss_formulation *formulation = sim->formulation = ss_formulation_find(options->formulation);
+    if (!formulation)
+        return ss_fail(err, SS_ERROR_USAGE, "formulation: there is none called '%s'", options->formulation);
+    sim->formulation_options = make_options(formulation->options, formulation->options_size, err);
+    if (!sim->formulation_options) return false;
+    ss_step_options *step = sim->formulation_options; // every formulation's options begin with it
+    step->gamma = 0.2;
+    step->joint_term = joint_term_of(options->joints);
+    step->joint_gamma = options->joint_gamma;
+    step->joint_relaxation = options->joint_relaxation;
+    // Anitescu and Potra's is a formulation by its gap term
+    sim->gap_term_is_given = step->gap_term != SS_GAP_PREVENTIVE || gives(&options->with, "gap_term");
+    sim->restitution_speed_is_given = gives(&options->with, "restitution_speed");
+    if (!assign_all("with", formulation->name, formulation->options, &options->with, step, err)) return false;
+    sim->model = ss_cone_law_model(formulation, step);
+    return true;
+}
+
+static ss_status do_nothing(const ss_problem *problem, const void *options, ss_run *run, double *x)
+{
+    (void)problem, (void)options, (void)run, (void)x;
+    return SS_CONVERGED;
+}
+
+/* The stop rule is read by the driver: on a problem without unknowns it says what it thinks of it. */
+static bool check_run(const ss_run_options *run, ss_error *err)
+{
+    static const ss_solver nothing = {
+        .abi = SS_ABI, .name = "nothing", .laws = ~0u, .traits = SS_MATRIX_FREE, .solve = do_nothing};
+    ss_problem *problem = ss_problem_create(0, 0, 0, err);
+    ss_solve_result result;
+    double x = 0.0;
+    bool good = problem && ss_solve(&nothing, NULL, problem, run, NULL, NULL, &x, &result, err);
+    if (good) ss_solve_result_free(&result);
+    ss_problem_destroy(problem);
+    return good;
+}
+
+/* "GAUGE<VALUE" */
+static void read_stop(ss_sim *sim)
+{
+    const char *text = sim->options.stop, *sign = strchr(text, '<');
+    sim->stop_gauge = SS_GAUGE_NONE;
+    for (int k = 0; sign && k < SS_GAUGE_COUNT; k++) {
+        const char *name = ss_gauge_name((ss_gauge)k);
+        bool is_it = strlen(name) == (size_t)(sign - text) && strncmp(name, text, strlen(name)) == 0;
+        if (is_it && ss_number_read(sign + 1, &sim->stop_value)) sim->stop_gauge = k;
+    }
+}
+
+/* The finisher goes a thousand times further: its kind of method needs a few iterations for that, and the next steps
+ * live on it. */
+static bool choose_run(ss_sim *sim, ss_error *err)
+{
+    ss_run_options *run = &sim->first.run;
+    ss_options_defaults(ss_run_option_table, run);
+    run->max_iterations = sim->options.max_iterations;
+    run->stop = sim->options.stop;
+    run->seed = sim->options.seed;
+    if (!check_run(run, err)) return false;
+    sim->finisher.run = *run;
+    read_stop(sim);
+    if (strcmp(run->stop, "none") == 0) sim->finisher.solver = NULL; // nothing to be reached
+    if (sim->stop_gauge == SS_GAUGE_NONE) return true;
+    snprintf(sim->strict_stop, sizeof sim->strict_stop, "%s<%.17g", ss_gauge_name((ss_gauge)sim->stop_gauge),
+             fmax(1e-3 * sim->stop_value, 1e-14));
+    sim->finisher.run.stop = sim->strict_stop;
+    return true;
+}
+
+/* ---- the world -------------------------------------------------------------------------------------- */
+
+typedef struct box {
+    ss_vec3 low, high;
+} box;
+
+static void widen(box *all, ss_vec3 centre, double radius)
+{
+    if (!isfinite(radius)) return;
+    all->low = (ss_vec3){fmin(all->low.x, centre.x - radius), fmin(all->low.y, centre.y - radius),
+                         fmin(all->low.z, centre.z - radius)};
+    all->high = (ss_vec3){fmax(all->high.x, centre.x + radius), fmax(all->high.y, centre.y + radius),
+                          fmax(all->high.z, centre.z + radius)};
+}
+
+static void widen_by_shape(box *all, const ss_world *world, int number)
+{
+    const ss_shape *shape = ss_world_shape(world, number);
+    const ss_geometry *geometry = ss_world_geometry(world, number);
+    if (!geometry) return;
+    ss_vec3 centre = ss_vec3_load(shape->position);
+    if (shape->body != SS_WORLD) {
+        const ss_body *body = ss_world_body(world, shape->body);
+        centre =
+            ss_vec3_add(ss_vec3_load(body->position), ss_quat_rotate(ss_quat_load(body->quaternion), centre));
+    }
+    double radius = 0.0;
+    for (int i = 0; i < 3; i++) radius = fmax(radius, fmax(-geometry->low[i], geometry->high[i]));
+    widen(all, centre, radius);
+}
+
+/* A length to compare others with: the box around everything that is not infinite. */
+static double size_of(const ss_world *world)
+{
+    box all = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
+    for (int b = 0; b < ss_world_body_count(world); b++)
+        widen(&all, ss_vec3_load(ss_world_body(world, b)->position), 0.0);
+    for (int s = 0; s < ss_world_shape_count(world); s++) widen_by_shape(&all, world, s);
+    double size = ss_vec3_norm(ss_vec3_subtract(all.high, all.low));
+    return size > 0.0 && isfinite(size) ? size : INFINITY;
+}
+
+/* The smallest edge of the box around any shape that moves freely; 0 when there is none. */
+static double grain_of(const ss_world *world)
+{
+    double smallest = INFINITY;
+    for (int s = 0; s < ss_world_shape_count(world); s++) {
+        const ss_shape *shape = ss_world_shape(world, s);
+        const ss_geometry *geometry = ss_world_geometry(world, s);
+        bool moves = shape->body != SS_WORLD && ss_world_body(world, shape->body)->kind == SS_DYNAMIC;
+        for (int i = 0; moves && geometry && i < 3; i++)
+            smallest = fmin(smallest, geometry->high[i] - geometry->low[i]);
+    }
+    return isfinite(smallest) ? smallest : 0.0;
+}
+
+static void start_motions(ss_sim *sim)
+{
+    for (int b = 0; b < ss_world_body_count(sim->world); b++) {
+        ss_body *body = ss_world_body(sim->world, b);
+        if (body->kind == SS_KINEMATIC && body->motion)
+            body->motion(0.0, body->position, body->quaternion, body->velocity, body->motion_context);
+    }
+}
+
+/* ---- life ------------------------------------------------------------------------------------------- */
+
+static bool copy_texts(ss_sim_options *options, ss_error *err)
+{
+    const char **texts[] = {&options->formulation, &options->solver, &options->finisher, &options->stop};
+    bool good = true;
+    for (int i = 0; i < 4; i++) {
+        const char *text = *texts[i];
+        *texts[i] = ss_text_copy(text);
+        good &= *texts[i] || !text;
+    }
+    return good || ss_fail(err, SS_ERROR_RESOURCES, "out of memory for options");
+}
+
+static void release_text(const char *text)
+{
+    ss_release((void *)(uintptr_t)text);
+}
+
+static bool make_memory(ss_sim *sim, ss_error *err)
+{
+    if (sim->options.threads != 1) sim->team = ss_team_create(sim->options.threads, err);
+    if (sim->options.threads != 1 && !sim->team) return false;
+    int workers = ss_team_size(sim->team);
+    sim->arenas = ss_allocate((size_t)workers, sizeof *sim->arenas);
+    if (!sim->arenas) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for %d workers", workers);
+    for (int w = 0; w < workers; w++) {
+        sim->arenas[w] = ss_arena_create(1 << 16, err);
+        if (!sim->arenas[w]) return false;
+    }
+    sim->memory = ss_arena_create(1 << 16, err);
+    return sim->memory != NULL;
+}
+
+static bool prepare(ss_sim *sim, ss_error *err)
+{
+    const ss_sim_options *options = &sim->options;
+    if (!copy_texts(&sim->options, err) || !ss_options_check(ss_sim_option_table, &sim->options, err) ||
+        !choose_formulation(sim, err) || !choose_solvers(sim, err) || !choose_run(sim, err))
+        return ss_fail_in(err, "sim");
+    if (!ss_world_finish(sim->world, err) || !make_memory(sim, err)) return false;
+    sim->h = options->h / options->substeps;
+    start_motions(sim);
+    sim->size = size_of(sim->world);
+    sim->grain = grain_of(sim->world);
+    ss_step_options *step = sim->formulation_options;
+    if (!gives(&options->with, "slop")) step->slop = slop_share * sim->grain;
+    if (options->joints == SS_STABILISE_PROJECTION || options->joints == SS_STABILISE_IMPULSE) {
+        sim->stabiliser = ss_stabiliser_create(err);
+        if (!sim->stabiliser) return false;
+    }
+    sim->collision = ss_collision_create(sim->world, &sim->options.collision, err);
+    return sim->collision != NULL;
+}
+
+ss_sim *ss_sim_create(ss_world *world, const ss_sim_options *options, ss_error *err)
+{
+    ss_sim *sim = ss_allocate(1, sizeof *sim);
+    if (!sim) {
+        ss_fail(err, SS_ERROR_RESOURCES, "out of memory for a simulation");
+        return NULL;
+    }
+    sim->world = world;
+    sim->report.worst_contact = -1;
+    if (options) {
+        sim->options = *options;
+    } else {
+        ss_options_defaults(ss_sim_option_table, &sim->options);
+        ss_options_defaults(ss_collision_option_table, &sim->options.collision);
+    }
+    if (prepare(sim, err)) return sim;
+    ss_sim_destroy(sim);
+    return NULL;
+}
+
+void ss_sim_destroy(ss_sim *sim)
+{
+    if (!sim) return;
+    ss_stabiliser_destroy(sim->stabiliser);
+    ss_collision_destroy(sim->collision);
+    ss_frame_destroy(sim->frame);
+    ss_answer_destroy(sim->answer);
+    ss_warm_free(&sim->warm);
+    ss_bytes_free(&sim->backup);
+    for (int w = 0; sim->arenas && w < ss_team_size(sim->team); w++) ss_arena_destroy(sim->arenas[w]);
+    ss_release(sim->arenas);
+    ss_arena_destroy(sim->memory);
+    ss_team_destroy(sim->team);
+    ss_session_free(&sim->session);
+    ss_release(sim->formulation_options);
+    ss_release(sim->first.options);
+    ss_release(sim->finisher.options);
+    for (int stage = 0; stage < SS_STAGE_COUNT; stage++) ss_release(sim->calls[stage].items);
+    ss_release(sim->controllers.items);
+    ss_release(sim->frame_body);
+    ss_release(sim->body_place);
+    ss_release(sim->origins);
+    release_text(sim->options.formulation);
+    release_text(sim->options.solver);
+    release_text(sim->options.finisher);
+    release_text(sim->options.stop);
+    ss_release(sim);
+}

@@ -1,0 +1,234 @@
+/* The state of a simulation as bytes: in memory, in a file, and as a hash.
+ *
+ *     header    magic, version, byte order, sizes of the world, its make, size and digest of the rest
+ *     clock     time, steps, and the step length they were made with
+ *     warm      impulses that the next step starts from
+ *     world     poses, velocities, forces, joint laws, controllers
+ */
+#include "sim/state.h"
+
+#include "base/digest.h"
+#include "base/file.h"
+
+static const char magic[8] = "SSSTATE";
+#define VERSION 1u
+#define BYTE_ORDER 0x01020304u
+
+typedef struct header {
+    char magic[8];
+    uint32_t version, byte_order;
+    int32_t bodies, joints, shapes, controllers;
+    uint64_t make; // of the world: masses, shapes, joints
+    uint64_t size; // bytes after the header
+    uint64_t digest;
+} header;
+
+/* ---- digests ---------------------------------------------------------------------------------------- */
+
+static uint64_t digest_of_bytes(const unsigned char *data, size_t size)
+{
+    ss_digest digest = ss_digest_start();
+    uint64_t word;
+    for (; size >= sizeof word; data += sizeof word, size -= sizeof word) {
+        memcpy(&word, data, sizeof word);
+        ss_digest_add(&digest, word);
+    }
+    word = 0;
+    if (size) memcpy(&word, data, size);
+    ss_digest_add(&digest, word);
+    return digest.a ^ digest.b;
+}
+
+/* What a snapshot does not carry but relies on. */
+static uint64_t make_of(const ss_world *world)
+{
+    ss_digest digest = ss_digest_start();
+    for (int b = 0; b < ss_world_body_count(world); b++) {
+        const ss_body *body = ss_world_body(world, b);
+        ss_digest_add_reals(&digest, &body->mass, 1);
+        ss_digest_add_reals(&digest, body->inertia, 9);
+    }
+    for (int s = 0; s < ss_world_shape_count(world); s++) {
+        const ss_shape *shape = ss_world_shape(world, s);
+        ss_digest_add(&digest, (uint64_t)shape->kind);
+        ss_digest_add(&digest, (uint64_t)(int64_t)shape->body);
+        ss_digest_add_reals(&digest, shape->size, 3);
+        ss_digest_add_reals(&digest, shape->position, 3);
+        ss_digest_add_reals(&digest, shape->quaternion, 4);
+    }
+    for (int j = 0; j < ss_world_joint_count(world); j++) {
+        const ss_joint *joint = ss_world_joint(world, j);
+        ss_digest_add(&digest, (uint64_t)joint->kind);
+        ss_digest_add(&digest, (uint64_t)(int64_t)joint->a);
+        ss_digest_add(&digest, (uint64_t)(int64_t)joint->b);
+        ss_digest_add_reals(&digest, joint->local_anchor[0], 6);
+        ss_digest_add_reals(&digest, joint->local_frame[0], 8);
+    }
+    return digest.a ^ digest.b;
+}
+
+void ss_sim_hash(const ss_sim *sim, char text[33])
+{
+    ss_digest digest = ss_digest_start();
+    ss_digest_add_reals(&digest, &sim->time, 1);
+    for (int b = 0; b < ss_world_body_count(sim->world); b++) {
+        const ss_body *body = ss_world_body(sim->world, b);
+        ss_digest_add_reals(&digest, body->position, 3);
+        ss_digest_add_reals(&digest, body->quaternion, 4);
+        ss_digest_add_reals(&digest, body->velocity, 6);
+    }
+    ss_digest_print(&digest, text);
+}
+
+/* ---- save ------------------------------------------------------------------------------------------- */
+
+typedef struct clock_state {
+    double time, base_time, h;
+    int64_t steps, base_steps;
+} clock_state;
+
+static header header_of(const ss_sim *sim)
+{
+    header head = {.version = VERSION,
+                   .byte_order = BYTE_ORDER,
+                   .bodies = ss_world_body_count(sim->world),
+                   .joints = ss_world_joint_count(sim->world),
+                   .shapes = ss_world_shape_count(sim->world),
+                   .controllers = sim->controllers.count,
+                   .make = make_of(sim->world)};
+    memcpy(head.magic, magic, sizeof head.magic);
+    return head;
+}
+
+bool ss_sim_save(const ss_sim *sim, ss_snapshot *snapshot, ss_error *err)
+{
+    *snapshot = (ss_snapshot){0};
+    header head = header_of(sim);
+    clock_state clock = {sim->time, sim->base_time, sim->options.h, sim->steps, sim->base_steps};
+    ss_bytes bytes = {0};
+    ss_warm warm = sim->warm; // only read
+    ss_bytes_pass(&bytes, &head, sizeof head);
+    ss_bytes_pass(&bytes, &clock, sizeof clock);
+    ss_sim_exchange_warm(&warm, &bytes);
+    ss_sim_exchange_world(sim, &bytes);
+    if (bytes.failed) {
+        ss_bytes_free(&bytes);
+        return ss_fail(err, SS_ERROR_RESOURCES, "snapshot: out of memory");
+    }
+    head.size = bytes.size - sizeof head;
+    head.digest = digest_of_bytes(bytes.data + sizeof head, head.size);
+    memcpy(bytes.data, &head, sizeof head);
+    *snapshot = (ss_snapshot){bytes.size, bytes.data};
+    return true;
+}
+
+void ss_snapshot_free(ss_snapshot *snapshot)
+{
+    ss_release(snapshot->bytes);
+    *snapshot = (ss_snapshot){0};
+}
+
+/* ---- restore ---------------------------------------------------------------------------------------- */
+
+/* Whole and undamaged, whatever world it belongs to. */
+static bool check_bytes(const ss_snapshot *snapshot, header *head, ss_error *err)
+{
+    if (snapshot->size < sizeof *head)
+        return ss_fail(err, SS_ERROR_INPUT, "snapshot: %zu bytes are too few to be one", snapshot->size);
+    memcpy(head, snapshot->bytes, sizeof *head);
+    if (memcmp(head->magic, magic, sizeof magic) != 0)
+        return ss_fail(err, SS_ERROR_INPUT, "snapshot: this is not one");
+    if (head->version != VERSION || head->byte_order != BYTE_ORDER)
+        return ss_fail(err, SS_ERROR_INPUT, "snapshot: of another version (%u) or another kind of machine",
+                       head->version);
+    if (head->size != snapshot->size - sizeof *head ||
+        head->digest != digest_of_bytes(snapshot->bytes + sizeof *head, head->size))
+        return ss_fail(err, SS_ERROR_INPUT, "snapshot: damaged");
+    return true;
+}
+
+static bool check_fit(const ss_sim *sim, const header *head, ss_error *err)
+{
+    header own = header_of(sim);
+    if (head->bodies != own.bodies || head->joints != own.joints || head->shapes != own.shapes ||
+        head->controllers != own.controllers)
+        return ss_fail(
+            err, SS_ERROR_INPUT,
+            "snapshot: of a world of %d bodies, %d joints, %d shapes and %d controllers, not of %d, %d, %d "
+            "and %d",
+            head->bodies, head->joints, head->shapes, head->controllers, own.bodies, own.joints, own.shapes,
+            own.controllers);
+    return head->make == own.make ||
+           ss_fail(err, SS_ERROR_INPUT, "snapshot: of a world of other masses, shapes or joints");
+}
+
+/* Bytes that the world takes. */
+static size_t world_size(const ss_sim *sim)
+{
+    ss_bytes bytes = {0};
+    ss_sim_exchange_world(sim, &bytes);
+    size_t size = bytes.failed ? 0 : bytes.size;
+    ss_bytes_free(&bytes);
+    return size;
+}
+
+static void set_clock(ss_sim *sim, const clock_state *clock)
+{
+    bool same = clock->h == sim->options.h;
+    sim->time = clock->time;
+    sim->steps = clock->steps;
+    sim->base_time = same ? clock->base_time : clock->time;
+    sim->base_steps = same ? clock->base_steps : clock->steps;
+}
+
+static void forget_last_step(ss_sim *sim)
+{
+    ss_frame_destroy(sim->frame);
+    ss_answer_destroy(sim->answer);
+    sim->frame = NULL;
+    sim->answer = NULL;
+    sim->contacts = (ss_contact_list){0};
+    sim->report = (ss_sim_report){.worst_contact = -1};
+}
+
+bool ss_sim_restore(ss_sim *sim, const ss_snapshot *snapshot, ss_error *err)
+{
+    header head;
+    clock_state clock;
+    ss_warm warm = {0};
+    if (!check_bytes(snapshot, &head, err) || !check_fit(sim, &head, err)) return false;
+    ss_bytes bytes = {.data = snapshot->bytes, .size = snapshot->size, .at = sizeof head, .reading = true};
+    ss_bytes_pass(&bytes, &clock, sizeof clock);
+    ss_sim_exchange_warm(&warm, &bytes);
+    if (bytes.failed || bytes.size - bytes.at != world_size(sim)) {
+        ss_warm_free(&warm);
+        return ss_fail(err, SS_ERROR_INPUT, "snapshot: damaged, or out of memory");
+    }
+    ss_sim_exchange_world(sim, &bytes);
+    ss_warm_free(&sim->warm);
+    sim->warm = warm;
+    set_clock(sim, &clock);
+    forget_last_step(sim);
+    return true;
+}
+
+/* ---- files ------------------------------------------------------------------------------------------ */
+
+bool ss_snapshot_write(const ss_snapshot *snapshot, const char *path, ss_error *err)
+{
+    return ss_file_replace(path, snapshot->bytes, snapshot->size, err);
+}
+
+bool ss_snapshot_read(const char *path, ss_snapshot *snapshot, ss_error *err)
+{
+    header head;
+    *snapshot = (ss_snapshot){0};
+    ss_snapshot read = {.bytes = ss_file_read(path, PTRDIFF_MAX, &read.size, err)};
+    if (!read.bytes) return false;
+    if (!check_bytes(&read, &head, err)) {
+        ss_snapshot_free(&read);
+        return ss_fail_in(err, "%s", path);
+    }
+    *snapshot = read;
+    return true;
+}

@@ -1,0 +1,329 @@
+/* From the frame to the answer: assemble, split into islands, solve each, recover. */
+#include "sim/state.h"
+
+#include <math.h>
+
+#include "linalg/vec3.h"
+#include "solver/run.h"
+
+/* Larger islands are left to the first solver: a factorisation of their size would cost more than the steps it saves. */
+static const int finisher_most_unknowns = 6000;
+/* Fewer unknowns are solved by one thread, sooner than a second one wakes. */
+static const int team_least_unknowns = 600;
+
+typedef struct outcome {
+    bool good, finished;
+    const char *refusal; // why no method takes it
+    ss_status status;
+    int iterations;
+    double gauge[SS_GAUGE_COUNT];
+} outcome;
+
+typedef struct crew {
+    const ss_sim *sim;
+    ss_islands *islands;
+    double *x;  // island by island
+    int *queue; // largest island first
+    outcome *outcomes;
+} crew;
+
+/* ---- one island ------------------------------------------------------------------------------------- */
+
+static bool run(const ss_method *method, ss_problem *problem, ss_arena *arena, ss_team *team, double *x,
+                outcome *to)
+{
+    const unsigned gauges = 1u << SS_GAUGE_ENERGY | 1u << SS_GAUGE_RELATIVE_ENERGY;
+    ss_solve_result result;
+    if (!ss_solve_in(arena, gauges, method->solver, method->options, problem, &method->run, NULL, team, NULL,
+                     x, &result, NULL))
+        return false;
+    to->status = result.status;
+    if (to->status == SS_NOT_APPLICABLE) to->refusal = ss_solver_refusal(method->solver, problem);
+    to->iterations += result.iterations;
+    memcpy(to->gauge, result.gauge, sizeof to->gauge);
+    ss_solve_result_free(&result);
+    return true;
+}
+
+/* An island in which nothing is faster than this many steps of free fall, the present one included, rests. */
+static const double steps_of_fall_at_rest = 1.5;
+
+static bool is_at_rest(const ss_sim *sim, const ss_problem *problem)
+{
+    double most = steps_of_fall_at_rest * sim->h * ss_vec3_norm(ss_vec3_load(ss_world_gravity(sim->world)));
+    for (int b = 0; b < problem->bodies->bodies; b++) {
+        if (ss_vec3_norm(ss_vec3_load(problem->bodies->free_velocity[b])) > most) return false;
+    }
+    return true;
+}
+
+static bool has_joints(const ss_problem *problem)
+{
+    for (int k = 0; k < problem->block_count; k++) {
+        if (problem->blocks[k].contact < 0) return true;
+    }
+    return false;
+}
+
+/* What rests must be held exactly, and mechanisms must not stretch. In a pile that moves, errors do not add up. */
+static bool finisher_takes(const ss_sim *sim, const ss_problem *problem)
+{
+    return sim->finisher.solver && problem->size <= finisher_most_unknowns &&
+           (!problem->bodies || has_joints(problem) || is_at_rest(sim, problem)) &&
+           !ss_solver_refusal(sim->finisher.solver, problem);
+}
+
+/* What the finisher makes of it counts only when it is better. Its own rule is stricter than the user's. */
+static bool finish(const ss_sim *sim, ss_problem *problem, ss_arena *arena, ss_team *team, double *x,
+                   outcome *to)
+{
+    size_t bytes = (size_t)problem->size * sizeof *x;
+    double *before = ss_arena_take(arena, (size_t)problem->size, sizeof *before, "x before the finisher");
+    outcome second = *to;
+    if (!before) return false;
+    memcpy(before, x, bytes);
+    if (!run(&sim->finisher, problem, arena, team, x, &second)) return false;
+    if (sim->stop_gauge != SS_GAUGE_NONE && second.gauge[sim->stop_gauge] < sim->stop_value)
+        second.status = SS_CONVERGED;
+    second.finished = true;
+    bool first = to->status == SS_NOT_APPLICABLE;
+    if (first || second.gauge[SS_GAUGE_RELATIVE_ENERGY] < to->gauge[SS_GAUGE_RELATIVE_ENERGY])
+        *to = second;
+    else
+        memcpy(x, before, bytes);
+    return true;
+}
+
+/* ---- when the finisher is called -------------------------------------------------------------------- */
+
+/* The finisher stops motions that earlier errors made, and what stopped them is in its impulses. As the start of the next
+ * step these are wrong by just that, often too little for the stop rule: the motion would be back, and the finisher needed
+ * every other step. So it is called a second time, and leaves impulses that only hold. Then it rests for a while that
+ * grows with the square of the island, as its cost does. */
+static const int squared_contacts_per_step_of_rest = 5000;
+
+static int contacts_of(const ss_problem *problem)
+{
+    int count = 0, last = -1;
+    for (int k = 0; k < problem->block_count; k++) {
+        int contact = problem->blocks[k].contact;
+        count += contact >= 0 && contact != last;
+        if (contact >= 0) last = contact;
+    }
+    return count;
+}
+
+static int wait_of(const ss_sim *sim, const ss_problem *problem)
+{
+    int most = 0;
+    for (int k = 0; k < problem->block_count; k++) {
+        int contact = problem->blocks[k].contact;
+        if (contact < 0) continue;
+        if (sim->wait[contact] == SS_CALL_AGAIN) return SS_CALL_AGAIN;
+        if (sim->wait[contact] > most) most = sim->wait[contact];
+    }
+    return most;
+}
+
+static void set_wait(const ss_sim *sim, const ss_problem *problem, int wait)
+{
+    for (int k = 0; k < problem->block_count; k++) {
+        int contact = problem->blocks[k].contact;
+        if (contact >= 0) sim->wait[contact] = wait;
+    }
+}
+
+static int next_wait(const ss_problem *problem, int wait, bool finished)
+{
+    if (finished && wait != SS_CALL_AGAIN) return SS_CALL_AGAIN;
+    int contacts = contacts_of(problem);
+    if (finished) return (int)((int64_t)contacts * contacts / squared_contacts_per_step_of_rest);
+    return wait > 0 ? wait - 1 : 0;
+}
+
+static void solve_one(const ss_sim *sim, ss_problem *problem, ss_arena *arena, ss_team *team, double *x,
+                      outcome *to)
+{
+    ss_arena_mark mark = ss_arena_get_mark(arena);
+    int wait = wait_of(sim, problem);
+    bool again = wait == SS_CALL_AGAIN && finisher_takes(sim, problem);
+    *to = (outcome){.good = true, .status = SS_NOT_APPLICABLE};
+    if (!again) to->good = run(&sim->first, problem, arena, team, x, to);
+    bool missed = to->status != SS_CONVERGED, helpless = to->status == SS_NOT_APPLICABLE;
+    if (to->good && missed && (wait <= 0 || helpless) && finisher_takes(sim, problem))
+        to->good = finish(sim, problem, arena, team, x, to);
+    set_wait(sim, problem, next_wait(problem, wait, to->finished));
+    ss_arena_reset(arena, mark);
+}
+
+/* ---- all islands ------------------------------------------------------------------------------------ */
+
+static void solve_range(int64_t begin, int64_t end, int worker, void *context)
+{
+    crew *all = context;
+    for (int64_t k = begin; k < end; k++) {
+        int i = all->queue[k];
+        solve_one(all->sim, &all->islands->problems[i], all->sim->arenas[worker], NULL,
+                  all->x + all->islands->first[i], &all->outcomes[i]);
+    }
+}
+
+/* Counting sort by the number of binary digits of the size: the large ones first, equals in order. */
+static void make_queue(const ss_islands *islands, int *queue)
+{
+    int at = 0;
+    for (int digits = 31; digits >= 0; digits--) {
+        for (int i = 0; i < islands->count; i++) {
+            int size = islands->problems[i].size;
+            if (size >> digits == 1) queue[at++] = i;
+        }
+    }
+}
+
+static bool solve_islands(ss_sim *sim, ss_problem *problem, ss_islands *islands, double *x, outcome *outcomes,
+                          ss_error *err)
+{
+    if (!islands->problems) {
+        solve_one(sim, problem, sim->arenas[0], sim->team, x, outcomes);
+        return true;
+    }
+    crew all = {.sim = sim,
+                .islands = islands,
+                .x = ss_arena_take(sim->memory, (size_t)problem->size, sizeof *x, "x by islands"),
+                .queue = ss_arena_take(sim->memory, (size_t)islands->count, sizeof *all.queue, "islands"),
+                .outcomes = outcomes};
+    if (!all.x || !all.queue)
+        return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for %d unknowns", problem->size);
+    ss_islands_gather(islands, x, all.x);
+    make_queue(islands, all.queue);
+    ss_team *team = problem->size >= team_least_unknowns ? sim->team : NULL;
+    ss_parallel_for(team, islands->count, 1, solve_range, &all);
+    ss_islands_scatter(islands, all.x, x);
+    return true;
+}
+
+/* ---- report ----------------------------------------------------------------------------------------- */
+
+static bool sum_up(ss_sim *sim, const ss_problem *problem, const ss_islands *islands, const outcome *outcomes,
+                   ss_error *err)
+{
+    ss_sim_report *report = &sim->report;
+    report->islands += islands->count;
+    for (int i = 0; i < islands->count; i++) {
+        const outcome *of = &outcomes[i];
+        if (!of->good) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory while solving");
+        if (of->status == SS_NOT_APPLICABLE)
+            return ss_fail(err, SS_ERROR_USAGE, "solver %s does not take this step's problem: it %s",
+                           sim->first.solver->name, of->refusal);
+        int contacts = contacts_of(islands->problems ? &islands->problems[i] : problem);
+        if (contacts > report->largest_island) report->largest_island = contacts;
+        if (of->status > report->status) report->status = of->status;
+        if (of->iterations > report->iterations) report->iterations = of->iterations;
+        report->finished += of->finished;
+        report->relative_energy = fmax(report->relative_energy, of->gauge[SS_GAUGE_RELATIVE_ENERGY]);
+        report->energy_error += of->gauge[SS_GAUGE_ENERGY];
+    }
+    return true;
+}
+
+/* ---- together --------------------------------------------------------------------------------------- */
+
+/* A bouncing contact anywhere asks for Newton's law; approaches slower than two steps of free fall are rest. */
+static void choose_gap_term(ss_sim *sim)
+{
+    ss_step_options *step = sim->formulation_options;
+    if (!sim->gap_term_is_given)
+        step->gap_term = sim->frame->contacts.restitution ? SS_GAP_RESTITUTION : SS_GAP_STABILISED;
+    if (!sim->restitution_speed_is_given)
+        step->restitution_speed = 2.0 * sim->h * ss_vec3_norm(ss_vec3_load(ss_world_gravity(sim->world)));
+}
+
+/* The three directions between frame and problem; of the default formulation with memory that is kept. */
+static ss_problem *assemble(ss_sim *sim, ss_error *err)
+{
+    const void *options = sim->formulation_options;
+    return sim->model ? ss_session_assemble(&sim->session, sim->model, sim->frame, options, err)
+                      : sim->formulation->assemble(sim->frame, options, NULL, err);
+}
+
+static bool write_guess(ss_sim *sim, const ss_problem *problem, const ss_answer *answer, double *x,
+                        ss_error *err)
+{
+    const void *options = sim->formulation_options;
+    if (!sim->model) return sim->formulation->guess(sim->frame, options, problem, answer, x, err);
+    ss_session_guess(&sim->session, sim->model, options, answer, x);
+    return true;
+}
+
+static bool recover(ss_sim *sim, const ss_problem *problem, const double *x, ss_error *err)
+{
+    const void *options = sim->formulation_options;
+    if (!sim->model) return sim->formulation->recover(sim->frame, options, problem, x, sim->answer, err);
+    ss_session_recover(&sim->session, sim->model, options, x, sim->answer);
+    return true;
+}
+
+static bool guess(ss_sim *sim, const ss_problem *problem, double *x, ss_error *err)
+{
+    const ss_frame *frame = sim->frame;
+    ss_answer *answer = sim->answer; // not yet filled: used for the guess first
+    if (!sim->options.warm_start || !sim->formulation->guess) return true;
+    if (sim->warm.contact_count == 0 && sim->warm.row_count == 0) return true;
+    for (int b = 0; b < frame->bodies.count; b++)
+        memcpy(answer->velocity[b], frame->bodies.velocity[b], sizeof answer->velocity[b]);
+    if (!ss_warm_guess(sim, answer, err) || !write_guess(sim, problem, answer, x, err)) return false;
+    ss_problem_project(problem, x);
+    return true;
+}
+
+static bool solve_problem(ss_sim *sim, ss_problem *problem, double *x, ss_error *err)
+{
+    ss_islands islands = {.count = problem->size > 0};
+    if (sim->options.islands && !ss_islands_split(problem, sim->memory, &islands, err)) return false;
+    outcome *outcomes = ss_arena_take(sim->memory, (size_t)islands.count, sizeof *outcomes, "outcomes");
+    bool good = outcomes || ss_fail(err, SS_ERROR_RESOURCES, "out of memory for %d islands", islands.count);
+    good = good && (islands.count == 0 || solve_islands(sim, problem, &islands, x, outcomes, err)) &&
+           sum_up(sim, problem, &islands, outcomes, err);
+    ss_islands_release(&islands);
+    return good;
+}
+
+static void look_at_contacts(ss_sim *sim)
+{
+    ss_sim_report *report = &sim->report;
+    const ss_contacts *contacts = &sim->frame->contacts;
+    report->contacts = contacts->count;
+    report->rows = sim->frame->constraints.row_count;
+    report->touching = 0;
+    for (int c = 0; c < contacts->count; c++) {
+        report->touching += sim->answer->normal[c] > 0.0;
+        if (-contacts->gap[c] > report->penetration) {
+            report->penetration = -contacts->gap[c];
+            report->worst_contact = c;
+        }
+    }
+}
+
+bool ss_sim_solve(ss_sim *sim, ss_error *err)
+{
+    double start = ss_clock_seconds();
+    choose_gap_term(sim);
+    ss_answer_destroy(sim->answer);
+    sim->answer = ss_answer_create(sim->frame, sim->frame->contacts.mu_rolling != NULL, err);
+    ss_problem *problem = sim->answer ? assemble(sim, err) : NULL;
+    if (!problem) return false;
+    double *x = ss_arena_take(sim->memory, (size_t)problem->size, sizeof *x, "x");
+    sim->wait = ss_arena_take(sim->memory, (size_t)sim->frame->contacts.count, sizeof *sim->wait, "waits");
+    bool good =
+        (x && sim->wait) || ss_fail(err, SS_ERROR_RESOURCES, "out of memory for %d unknowns", problem->size);
+    good = good && guess(sim, problem, x, err);
+    double assembled = ss_clock_seconds();
+    good = good && solve_problem(sim, problem, x, err);
+    double solved = ss_clock_seconds();
+    good = good && recover(sim, problem, x, err);
+    if (!sim->model) ss_problem_destroy(problem);
+    sim->report.solve += solved - assembled;
+    sim->report.assembly += assembled - start + ss_clock_seconds() - solved;
+    if (good) look_at_contacts(sim);
+    return good;
+}

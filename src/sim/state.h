@@ -1,0 +1,168 @@
+/* sim/state.h - the simulator's own struct and the stages of a step, each in a file of its own:
+ *
+ *     step.c     the order of things          frame.c    world and contacts -> frame
+ *     forces.c   gravity, damping, gyroscopic torque     warm.c     last step's impulses -> start of this one
+ *     solve.c    frame -> answer, island by island       move.c     velocities -> poses, and what a failed step undoes
+ */
+#ifndef SS_SIM_STATE_H
+#define SS_SIM_STATE_H
+
+#include <stickslip/sim.h>
+
+#include "formulation/cone_law.h"
+#include "problem/islands.h"
+#include "sim/bytes.h"
+#include "sim/stabilise.h"
+
+/* Two shapes and their bodies: a source of the user's need not number shapes. */
+typedef struct ss_warm_pair {
+    int shape[2], body[2];
+} ss_warm_pair;
+
+/* In the place of steps to wait: the finisher was called, and its impulses hold what stopped a motion, too. */
+#define SS_CALL_AGAIN (-1)
+
+/* What one contact of the last step carried, in the world frame. */
+typedef struct ss_warm_contact {
+    ss_warm_pair pair;
+    uint64_t key;
+    double point[3];
+    double impulse[3], rolling[3]; /* N s and N m s on body b */
+    int wait;                      /* steps until its island may call the finisher, see SS_CALL_AGAIN */
+    bool taken;                    /* somebody starts from it */
+} ss_warm_contact;
+
+typedef struct ss_warm_row {
+    int joint, index; /* which row of which joint */
+    int of;           /* how many rows the joint had */
+    double impulse;
+} ss_warm_row;
+
+/* Impulses of one step, and how to find them again. */
+typedef struct ss_warm {
+    int contact_count, contact_capacity;
+    ss_warm_contact *contacts;
+    int row_count, row_capacity;
+    ss_warm_row *rows;
+    int *slots; /* open addressing over the pairs: first contact + 1, 0 = empty; made when it is needed */
+    int slot_count, slot_capacity;
+} ss_warm;
+
+/* Where a row of the frame comes from. */
+typedef struct ss_row_origin {
+    int joint, index, of;
+} ss_row_origin;
+
+typedef struct ss_user_call {
+    ss_user_function *function;
+    void *context;
+} ss_user_call;
+
+typedef struct ss_call_list {
+    int count, capacity;
+    ss_user_call *items;
+} ss_call_list;
+
+typedef struct ss_controller_list {
+    int count, capacity;
+    ss_controller **items;
+} ss_controller_list;
+
+/* Solver or finisher, ready to run. */
+typedef struct ss_method {
+    const ss_solver *solver; /* NULL: none */
+    void *options;
+    ss_run_options run;
+} ss_method;
+
+struct ss_sim {
+    ss_world *world;
+    ss_sim_options options; /* texts in it are copies */
+    double h;               /* s: of a substep */
+    double size;            /* m: of the world at the start */
+    double grain;           /* m: the thinnest dynamic shape */
+    double time;
+    int64_t steps;
+    double base_time; /* time = base_time + (steps - base_steps) h: no rounding adds up */
+    int64_t base_steps;
+
+    const ss_formulation *formulation;
+    void *formulation_options;     /* begins with an ss_step_options */
+    const ss_contact_model *model; /* NULL: not one that sessions know */
+    ss_session session;
+    bool gap_term_is_given, restitution_speed_is_given;
+    ss_method first, finisher;
+    int stop_gauge;    /* of the stop rule; SS_GAUGE_NONE: it is not that simple */
+    double stop_value; /* below which it holds */
+    char strict_stop[64];
+    ss_team *team;
+    ss_arena **arenas; /* one of each worker */
+    ss_arena *memory;  /* of one substep: islands, contacts of a user's source */
+
+    ss_stabiliser *stabiliser; /* NULL unless joints ask for it */
+    ss_collision *collision;
+    ss_contact_source *source;
+    void *source_context;
+    ss_contact_list contacts;
+
+    int *frame_body; /* frame to world */
+    int *body_place; /* world to frame, SS_WORLD = not in it */
+    int body_capacity;
+    int *wait;              /* ss_warm_contact.wait of the frame's contacts, memory of the substep */
+    ss_row_origin *origins; /* of the frame's rows */
+    int origin_capacity;
+    ss_frame *frame;
+    ss_answer *answer;
+    ss_warm warm;
+    ss_bytes backup; /* the world before the step */
+
+    ss_call_list calls[SS_STAGE_COUNT];
+    ss_controller_list controllers;
+    bool editing_contacts, editing_frame;
+    ss_sim_report report;
+};
+
+/* ---- stages ----------------------------------------------------------------------------------------- */
+
+bool ss_sim_call(ss_sim *sim, ss_stage stage, ss_error *err);
+
+/* Body forces of the world as it is: gravity, the user's, damping and the gyroscopic torque; joints' user forces are
+ * added by the frame. */
+void ss_sim_force(const ss_sim *sim, const ss_body *body, double wrench[6]);
+
+/* sim->contacts and the world -> sim->frame. Contacts that touch nothing dynamic are dropped from the list. */
+bool ss_sim_build_frame(ss_sim *sim, ss_error *err);
+/* Every number of it is finite; else the error names body or contact. */
+bool ss_sim_check_frame(const ss_sim *sim, ss_error *err);
+
+/* sim->frame -> sim->answer */
+bool ss_sim_solve(ss_sim *sim, ss_error *err);
+
+/* Fills a guess for the frame from the impulses of the last step. */
+bool ss_warm_guess(ss_sim *sim, ss_answer *guess, ss_error *err);
+/* Remembers the answer. False when out of memory: the next step then starts from zero. */
+bool ss_warm_keep(ss_sim *sim);
+/* Room for so many, contents lost. */
+bool ss_warm_reserve(ss_warm *warm, int contacts, int rows);
+void ss_warm_free(ss_warm *warm);
+
+/* Kinematic bodies get the velocity that takes them through the substep. */
+void ss_sim_drive_kinematic(ss_sim *sim);
+/* Speeds of the answer are finite and not absurd. */
+bool ss_sim_check_answer(const ss_sim *sim, ss_error *err);
+/* Velocities and poses after the substep; fails when something is not finite. */
+bool ss_sim_move(ss_sim *sim, ss_error *err);
+
+/* Everything of the world that a step may change, or a user function in it: written to the end of bytes, or read from
+ * them, as bytes->reading says. */
+void ss_sim_exchange_world(const ss_sim *sim, ss_bytes *bytes);
+/* The same of the impulses that the next step starts from. */
+void ss_sim_exchange_warm(ss_warm *warm, ss_bytes *bytes);
+
+/* "body 3 (brick)" */
+typedef struct ss_body_label {
+    char text[96];
+} ss_body_label;
+ss_body_label ss_sim_body_label(const ss_sim *sim, int body);
+
+#endif

@@ -1,0 +1,136 @@
+/* The order of things in one step. */
+#include "sim/state.h"
+
+#include <math.h>
+
+/* ---- user functions --------------------------------------------------------------------------------- */
+
+bool ss_sim_call(ss_sim *sim, ss_stage stage, ss_error *err)
+{
+    const ss_call_list *calls = &sim->calls[stage];
+    for (int i = 0; i < calls->count; i++) {
+        ss_error own = {0};
+        if (calls->items[i].function(sim, calls->items[i].context, &own)) continue;
+        if (own.code == SS_OK) ss_fail(&own, SS_ERROR_USAGE, "a user function stopped the step");
+        if (err) *err = own;
+        return false;
+    }
+    return true;
+}
+
+/* ---- contacts --------------------------------------------------------------------------------------- */
+
+static bool find_contacts(ss_sim *sim, ss_error *err)
+{
+    double start = ss_clock_seconds();
+    bool good;
+    sim->contacts = (ss_contact_list){0};
+    if (sim->source) {
+        good = sim->source(sim, sim->memory, &sim->contacts, sim->source_context, err);
+        sim->report.narrow += ss_clock_seconds() - start;
+    } else {
+        good = ss_collision_find(sim->collision, sim->h, sim->team, &sim->contacts, err);
+        double broad = ss_collision_last_work(sim->collision).broad_seconds;
+        sim->report.broad += broad;
+        sim->report.narrow += fmax(0.0, ss_clock_seconds() - start - broad);
+    }
+    sim->editing_contacts = true;
+    good = good && ss_sim_call(sim, SS_AFTER_CONTACTS, err);
+    sim->editing_contacts = false;
+    return good;
+}
+
+static bool make_frame(ss_sim *sim, ss_error *err)
+{
+    double start = ss_clock_seconds();
+    bool good = ss_sim_build_frame(sim, err);
+    sim->report.assembly += ss_clock_seconds() - start;
+    sim->editing_frame = true;
+    good = good && ss_sim_call(sim, SS_BEFORE_SOLVE, err);
+    sim->editing_frame = false;
+    return good && ss_sim_check_frame(sim, err);
+}
+
+/* Everything but the move. */
+static bool look_ahead(ss_sim *sim, ss_error *err)
+{
+    ss_arena_clear(sim->memory);
+    if (!ss_sim_call(sim, SS_BEFORE_COLLISION, err)) return false;
+    ss_sim_drive_kinematic(sim);
+    return find_contacts(sim, err) && make_frame(sim, err) && ss_sim_solve(sim, err) &&
+           ss_sim_check_answer(sim, err);
+}
+
+/* ---- the step --------------------------------------------------------------------------------------- */
+
+/* A step of one piece replaces the warm start when nothing can fail any more. */
+static bool may_lose_warm_start(const ss_sim *sim)
+{
+    return sim->options.substeps > 1 || sim->calls[SS_AFTER_STEP].count > 0;
+}
+
+static void exchange(ss_sim *sim, bool reading)
+{
+    sim->backup.at = 0;
+    sim->backup.reading = reading;
+    ss_sim_exchange_world(sim, &sim->backup);
+    if (may_lose_warm_start(sim)) ss_sim_exchange_warm(&sim->warm, &sim->backup);
+}
+
+static bool save(ss_sim *sim, ss_error *err)
+{
+    sim->backup.size = 0;
+    exchange(sim, false);
+    if (!sim->backup.failed) return true;
+    ss_bytes_free(&sim->backup);
+    return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for the state before the step");
+}
+
+static bool substep(ss_sim *sim, ss_error *err)
+{
+    if (!look_ahead(sim, err) || !ss_sim_move(sim, err)) return false;
+    if (sim->options.warm_start && !ss_warm_keep(sim))
+        return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for warm starts");
+    sim->time += sim->h;
+    return true;
+}
+
+static void close_report(ss_sim *sim, double start)
+{
+    ss_sim_report *report = &sim->report;
+    report->seconds = ss_clock_seconds() - start;
+    report->integration = report->seconds - report->broad - report->narrow - report->assembly - report->solve;
+}
+
+bool ss_sim_step(ss_sim *sim, ss_error *err)
+{
+    double start = ss_clock_seconds(), time = sim->time;
+    if (!save(sim, err)) return ss_fail_in(err, "step %lld", (long long)sim->steps);
+    sim->report = (ss_sim_report){.worst_contact = -1};
+    bool good = true;
+    for (int k = 0; good && k < sim->options.substeps; k++) good = substep(sim, err);
+    if (good) {
+        sim->steps++;
+        sim->time = sim->base_time + (double)(sim->steps - sim->base_steps) * sim->options.h;
+        good = ss_sim_call(sim, SS_AFTER_STEP, err);
+        if (!good) sim->steps--;
+    }
+    if (!good) {
+        exchange(sim, true);
+        sim->time = time;
+        ss_fail_in(err, "step %lld", (long long)sim->steps);
+    }
+    close_report(sim, start);
+    return good;
+}
+
+bool ss_sim_prepare(ss_sim *sim, ss_error *err)
+{
+    double start = ss_clock_seconds();
+    if (!save(sim, err)) return ss_fail_in(err, "step %lld", (long long)sim->steps);
+    sim->report = (ss_sim_report){.worst_contact = -1};
+    bool good = look_ahead(sim, err);
+    exchange(sim, true);
+    close_report(sim, start);
+    return good || ss_fail_in(err, "step %lld", (long long)sim->steps);
+}

@@ -1,0 +1,262 @@
+/* Warm start: the impulses of the last step, found again by contact key and joint row. */
+#include "sim/state.h"
+
+#include <math.h>
+
+#include "linalg/vec3.h"
+
+/* ---- keeping ---------------------------------------------------------------------------------------- */
+
+/* The array if it is large enough, else a new one without the old contents; NULL when out of memory. */
+static void *with_room(void *array, int *capacity, int count, size_t size)
+{
+    if (array && count <= *capacity) return array;
+    int larger = count + count / 2;
+    ss_release(array);
+    array = ss_allocate((size_t)larger, size);
+    *capacity = array ? larger : 0;
+    return array;
+}
+
+static ss_warm_pair pair_of(const ss_contact *contact)
+{
+    return (ss_warm_pair){{contact->shape_a, contact->shape_b}, {contact->body_a, contact->body_b}};
+}
+
+static bool same_pair(const ss_warm_pair *a, const ss_warm_pair *b)
+{
+    return a->shape[0] == b->shape[0] && a->shape[1] == b->shape[1] && a->body[0] == b->body[0] &&
+           a->body[1] == b->body[1];
+}
+
+static void keep_contact(const ss_sim *sim, int c, ss_warm_contact *to)
+{
+    const ss_contact *contact = &sim->contacts.items[c];
+    const ss_answer *answer = sim->answer;
+    ss_vec3 normal = ss_vec3_load(sim->frame->contacts.normal[c]), tangent = ss_vec3_load(answer->tangent[c]);
+    *to = (ss_warm_contact){.pair = pair_of(contact), .key = contact->key, .wait = sim->wait[c]};
+    memcpy(to->point, contact->point, sizeof to->point);
+    ss_vec3_store(ss_vec3_add_scaled(tangent, answer->normal[c], normal), to->impulse);
+    if (answer->rolling) memcpy(to->rolling, answer->rolling[c], sizeof to->rolling);
+}
+
+bool ss_warm_reserve(ss_warm *warm, int contacts, int rows)
+{
+    warm->contact_count = warm->row_count = warm->slot_count = 0;
+    warm->contacts = with_room(warm->contacts, &warm->contact_capacity, contacts, sizeof *warm->contacts);
+    warm->rows = with_room(warm->rows, &warm->row_capacity, rows, sizeof *warm->rows);
+    return warm->contacts && warm->rows;
+}
+
+bool ss_warm_keep(ss_sim *sim)
+{
+    ss_warm *warm = &sim->warm;
+    int contacts = sim->frame->contacts.count, rows = sim->frame->constraints.row_count;
+    if (!ss_warm_reserve(warm, contacts, rows)) return false;
+    for (int c = 0; c < contacts; c++) keep_contact(sim, c, &warm->contacts[c]);
+    for (int i = 0; i < rows; i++) {
+        const ss_row_origin *origin = &sim->origins[i];
+        warm->rows[i] = (ss_warm_row){origin->joint, origin->index, origin->of, sim->answer->lambda[i]};
+    }
+    warm->contact_count = contacts;
+    warm->row_count = rows;
+    return true;
+}
+
+void ss_warm_free(ss_warm *warm)
+{
+    ss_release(warm->contacts);
+    ss_release(warm->rows);
+    ss_release(warm->slots);
+    *warm = (ss_warm){0};
+}
+
+/* ---- finding the pair ------------------------------------------------------------------------------- */
+
+static unsigned first_slot(const ss_warm_pair *pair, int slot_count)
+{
+    uint64_t shapes = (uint64_t)(uint32_t)pair->shape[0] << 32 | (uint32_t)pair->shape[1];
+    uint64_t bodies = (uint64_t)(uint32_t)pair->body[0] << 32 | (uint32_t)pair->body[1];
+    uint64_t word = (shapes ^ bodies * UINT64_C(0xbf58476d1ce4e5b9)) * UINT64_C(0x9e3779b97f4a7c15);
+    return (unsigned)(word >> 33) & (unsigned)(slot_count - 1);
+}
+
+/* The table of pairs, when their order has changed since the last step. */
+static bool make_slots(ss_warm *warm)
+{
+    int count = 16;
+    while (count < 2 * warm->contact_count) count *= 2;
+    warm->slots = with_room(warm->slots, &warm->slot_capacity, count, sizeof *warm->slots);
+    if (!warm->slots) return false;
+    memset(warm->slots, 0, (size_t)count * sizeof *warm->slots);
+    warm->slot_count = count;
+    for (int c = 0; c < warm->contact_count; c++) {
+        const ss_warm_pair *pair = &warm->contacts[c].pair;
+        if (c > 0 && same_pair(pair, &warm->contacts[c - 1].pair)) continue;
+        unsigned slot = first_slot(pair, count);
+        while (warm->slots[slot]) slot = (slot + 1) & (unsigned)(count - 1);
+        warm->slots[slot] = c + 1;
+    }
+    return true;
+}
+
+static int look_up(const ss_warm *warm, const ss_warm_pair *pair)
+{
+    unsigned slot = first_slot(pair, warm->slot_count);
+    for (; warm->slots[slot]; slot = (slot + 1) & (unsigned)(warm->slot_count - 1)) {
+        if (same_pair(pair, &warm->contacts[warm->slots[slot] - 1].pair)) return warm->slots[slot] - 1;
+    }
+    return warm->contact_count;
+}
+
+/* Contacts of one pair stand together: where they did in the last step, or `contact_count`. `next` is where the pair
+ * after the last one stood, and most often it is the one looked for. */
+static bool find_pair(ss_warm *warm, const ss_warm_pair *pair, int next, int *first)
+{
+    *first = next;
+    if (next < warm->contact_count && same_pair(pair, &warm->contacts[next].pair)) return true;
+    if (warm->slot_count == 0 && !make_slots(warm)) return false;
+    *first = look_up(warm, pair);
+    return true;
+}
+
+static int end_of_pair(const ss_warm *warm, int first)
+{
+    int end = first;
+    while (end < warm->contact_count && same_pair(&warm->contacts[end].pair, &warm->contacts[first].pair))
+        end++;
+    return end;
+}
+
+/* ---- finding the contact ---------------------------------------------------------------------------- */
+
+/* The one with the same features; `hint` is looked at first. -1 if there is none. */
+static int find_key(const ss_warm *warm, int first, int end, int hint, uint64_t key)
+{
+    if (key == 0) return -1;
+    if (hint < end && warm->contacts[hint].key == key) return hint;
+    for (int old = first; old < end; old++) {
+        if (warm->contacts[old].key == key) return old;
+    }
+    return -1;
+}
+
+static double distance_squared(const double a[3], const double b[3])
+{
+    ss_vec3 d = ss_vec3_subtract(ss_vec3_load(a), ss_vec3_load(b));
+    return ss_vec3_dot(d, d);
+}
+
+/* Features change where two are equally good: then it is the nearest one that nobody has taken. */
+static int find_nearest(const ss_warm *warm, int first, int end, const double point[3])
+{
+    int best = -1;
+    double nearest = INFINITY;
+    for (int old = first; old < end; old++) {
+        if (warm->contacts[old].taken) continue;
+        double away = distance_squared(point, warm->contacts[old].point);
+        if (away < nearest) {
+            best = old;
+            nearest = away;
+        }
+    }
+    return best;
+}
+
+/* ---- the guess -------------------------------------------------------------------------------------- */
+
+static ss_vec3 in_plane(ss_vec3 v, ss_vec3 normal)
+{
+    return ss_vec3_add_scaled(v, -ss_vec3_dot(v, normal), normal);
+}
+
+/* The impulse as a vector of the world, taken apart along the new normal. */
+static void guess_contact(const ss_sim *sim, int c, const ss_warm_contact *from, ss_answer *guess)
+{
+    ss_vec3 normal = ss_vec3_load(sim->frame->contacts.normal[c]), impulse = ss_vec3_load(from->impulse);
+    guess->normal[c] = fmax(0.0, ss_vec3_dot(impulse, normal));
+    ss_vec3_store(in_plane(impulse, normal), guess->tangent[c]);
+    if (guess->rolling) ss_vec3_store(in_plane(ss_vec3_load(from->rolling), normal), guess->rolling[c]);
+}
+
+/* Rows come and go with limits; a joint's own equations are always the first ones. */
+static void guess_rows(const ss_sim *sim, ss_answer *guess)
+{
+    const ss_warm *warm = &sim->warm;
+    int old = 0;
+    for (int i = 0; i < sim->frame->constraints.row_count; i++) {
+        const ss_row_origin *origin = &sim->origins[i];
+        while (old < warm->row_count &&
+               (warm->rows[old].joint < origin->joint ||
+                (warm->rows[old].joint == origin->joint && warm->rows[old].index < origin->index)))
+            old++;
+        if (old == warm->row_count) return;
+        const ss_warm_row *row = &warm->rows[old];
+        bool same = row->joint == origin->joint && row->index == origin->index;
+        const double *bounds = sim->frame->constraints.bounds[i];
+        bool equation = bounds[0] == -INFINITY && bounds[1] == INFINITY;
+        if (same && (row->of == origin->of || equation)) guess->lambda[i] = row->impulse;
+    }
+}
+
+static void take(ss_sim *sim, int c, int old, ss_answer *guess)
+{
+    ss_warm_contact *from = &sim->warm.contacts[old];
+    from->taken = true;
+    guess_contact(sim, c, from, guess);
+    sim->wait[c] = from->wait;
+}
+
+/* Contacts begin .. end - 1 are of one pair, whose old ones are first .. last - 1. */
+static void guess_pair(ss_sim *sim, int begin, int end, int first, int last, ss_answer *guess)
+{
+    const ss_contact *contacts = sim->contacts.items;
+    const ss_warm *warm = &sim->warm;
+    bool missing = false;
+    for (int old = first; old < last; old++) sim->warm.contacts[old].taken = false;
+    for (int c = begin; c < end; c++) {
+        int old = find_key(warm, first, last, first + c - begin, contacts[c].key);
+        if (old >= 0) take(sim, c, old, guess);
+        missing |= old < 0;
+    }
+    for (int c = begin; missing && c < end; c++) {
+        if (find_key(warm, first, last, first + c - begin, contacts[c].key) >= 0) continue;
+        int old = find_nearest(warm, first, last, contacts[c].point);
+        if (old >= 0) take(sim, c, old, guess);
+    }
+}
+
+static int end_of_new_pair(const ss_contact *contacts, int count, int begin)
+{
+    ss_warm_pair first = pair_of(&contacts[begin]);
+    int end = begin + 1;
+    for (; end < count; end++) {
+        ss_warm_pair pair = pair_of(&contacts[end]);
+        if (!same_pair(&first, &pair)) break;
+    }
+    return end;
+}
+
+static bool guess_contacts(ss_sim *sim, ss_answer *guess, ss_error *err)
+{
+    const ss_contact *contacts = sim->contacts.items;
+    int count = sim->frame->contacts.count, next = 0;
+    for (int begin = 0, end; begin < count; begin = end) {
+        ss_warm_pair pair = pair_of(&contacts[begin]);
+        end = end_of_new_pair(contacts, count, begin);
+        int first;
+        if (!find_pair(&sim->warm, &pair, next, &first))
+            return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for %d contacts", sim->warm.contact_count);
+        if (first == sim->warm.contact_count) continue;
+        next = end_of_pair(&sim->warm, first);
+        guess_pair(sim, begin, end, first, next, guess);
+    }
+    return true;
+}
+
+bool ss_warm_guess(ss_sim *sim, ss_answer *guess, ss_error *err)
+{
+    if (sim->warm.contact_count > 0 && !guess_contacts(sim, guess, err)) return false;
+    guess_rows(sim, guess);
+    return true;
+}

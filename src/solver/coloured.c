@@ -1,0 +1,217 @@
+/* Gauss-Seidel for speed: contact after contact solved with the newest impulses of all others, four at a time,
+ * matrix-free. The method is that of nsgs (there is the derivation); what differs is how the work is laid out
+ * (coloured.h) and that it may be accelerated:
+ *
+ *     r1 = sweep(r),  g = r1 - r,  beta = |g|^2 / |g_before|^2,  r <- r1 + beta p,  p <- beta p + g
+ *
+ * which is a nonlinear conjugate gradient method with the sweep's change in the place of the gradient; it starts anew
+ * when beta > 1 or a sweep turns back. Sweeps converge linearly, slowly on tall stacks and large mass ratios; resting
+ * stacks are what the acceleration is for.
+ *
+ * References: Jourdan, Alart, Jean (1998); Silcowitz-Hansen, Niebe, Erleben, A nonsmooth nonlinear conjugate gradient
+ * method for interactive contact force problems (2010).
+ */
+#include "solver/coloured.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "solver/sweep.h"
+
+typedef struct coloured_options {
+    int sweep, kernel;
+    bool accelerate;
+} coloured_options;
+
+enum { FORWARD, ALTERNATE, SYMMETRIC };
+enum { AUTO_KERNEL, PORTABLE, AVX2 };
+
+static const ss_option options_table[] = {
+    {.name = "accelerate",
+     .type = SS_OPTION_BOOL,
+     .offset = offsetof(coloured_options, accelerate),
+     .default_value = "true",
+     .help = "nonlinear conjugate gradients around the sweeps"},
+    {.name = "sweep",
+     .type = SS_OPTION_CHOICE,
+     .offset = offsetof(coloured_options, sweep),
+     .default_value = "forward",
+     .choices = "forward|alternate|symmetric",
+     .help = "order of the contacts; symmetric visits each twice per iteration"},
+    {.name = "kernel",
+     .type = SS_OPTION_CHOICE,
+     .offset = offsetof(coloured_options, kernel),
+     .default_value = "auto",
+     .choices = "auto|portable|avx2",
+     .help =
+         "inner loops: the fastest this machine has, or portable ones; the results are the same bit for bit"},
+    {0},
+};
+
+static const ss_batch_kernel *choose_kernel(int wish)
+{
+#ifdef __x86_64__
+    if (wish != PORTABLE && __builtin_cpu_supports("avx2")) return &ss_batch_kernel_avx2;
+#else
+    (void)wish;
+#endif
+    return &ss_batch_kernel_portable;
+}
+
+/* ---- acceleration ----------------------------------------------------------------------------------- */
+
+/* A vector where sweeps leave it: impulses of batches and of cells, and the velocities y they make. */
+enum { BATCHES, CELLS, VELOCITIES, PARTS };
+typedef struct point {
+    double *part[PARTS];
+} point;
+
+typedef struct acceleration {
+    const ss_batch_kernel *kernel;
+    size_t size[PARTS];
+    point at, last, direction; // at: where the sweeps work
+    double last_square, restart_square;
+    int wait, waiting; // plain sweeps after a restart that came without progress; those still to do
+} acceleration;
+
+static bool take_point(const acceleration *cg, ss_arena *arena, point *made)
+{
+    for (int k = 0; k < PARTS; k++) {
+        made->part[k] = ss_arena_take(arena, cg->size[k], sizeof(double), "directions");
+        if (!made->part[k]) return false;
+    }
+    return true;
+}
+
+static bool create_acceleration(ss_coloured *coloured, double *x, ss_arena *arena, acceleration *cg)
+{
+    const ss_problem *problem = coloured->problem;
+    *cg = (acceleration){.kernel = coloured->kernel,
+                         .size = {3 * SS_LANES * (size_t)coloured->batches.count,
+                                  coloured->cell_count ? (size_t)problem->size : 0,
+                                  sizeof(ss_scaled_twist) / sizeof(double) * (size_t)problem->bodies->bodies},
+                         .at = {{(double *)coloured->batches.r, x, (double *)coloured->y}}};
+    if (!take_point(cg, arena, &cg->last) || !take_point(cg, arena, &cg->direction)) return false;
+    for (int k = 0; k < PARTS; k++) memcpy(cg->last.part[k], cg->at.part[k], cg->size[k] * sizeof(double));
+    return true;
+}
+
+/* Does the sweep go on where the direction points? Judged in velocities, where all have one unit. */
+static bool is_forward(const acceleration *cg)
+{
+    int k = VELOCITIES;
+    return cg->kernel->overlap(cg->size[k], cg->at.part[k], cg->last.part[k], cg->direction.part[k]) > 0.0;
+}
+
+/* The weight of the direction, 0: start anew. Where friction turns the sweeps round in circles, extrapolating keeps
+ * them going: restarts without progress in between are followed by more and more plain sweeps. */
+static double weight_of(acceleration *cg, double square)
+{
+    enum { LONGEST = 256 };
+    double beta = cg->last_square > 0.0 ? square / cg->last_square : 0.0;
+    cg->last_square = square;
+    if (cg->waiting > 0) return cg->waiting--, 0.0;
+    if (beta <= 1.0 && is_forward(cg)) return beta;
+    bool progress = square < cg->restart_square || cg->restart_square == 0.0;
+    cg->wait = progress ? cg->wait / 2 : cg->wait < LONGEST ? 2 * cg->wait + 1 : LONGEST;
+    cg->waiting = cg->wait;
+    cg->restart_square = square;
+    return 0.0;
+}
+
+/* `square`: of the change of the sweep that was just made, in the metric of the energy. */
+static void accelerate(acceleration *cg, double square)
+{
+    double beta = weight_of(cg, square);
+    for (int k = 0; k < PARTS; k++)
+        cg->kernel->extrapolate(beta, cg->size[k], cg->at.part[k], cg->last.part[k], cg->direction.part[k]);
+}
+
+/* ---- the loop --------------------------------------------------------------------------------------- */
+
+static double sweep_once(ss_coloured *coloured, int order, int iteration, double *x)
+{
+    if (order == SYMMETRIC) {
+        double forward = ss_coloured_sweep(coloured, false, x);
+        return forward + ss_coloured_sweep(coloured, true, x);
+    }
+    return ss_coloured_sweep(coloured, order == ALTERNATE && iteration % 2, x);
+}
+
+/* x and w as they are now; false when they are not finite. */
+static bool look(ss_coloured *coloured, double change, double *x, double *w)
+{
+    if (!isfinite(change)) return false;
+    ss_coloured_store(coloured, x);
+    return ss_coloured_velocities(coloured, x, w);
+}
+
+static ss_status iterate(ss_coloured *coloured, const coloured_options *set, acceleration *cg, ss_run *run,
+                         double *x, double *w, double *last_good)
+{
+    enum { STUCK = 5000, REFRESH = 64 };
+    size_t bytes = (size_t)coloured->problem->size * sizeof *x;
+    ss_watch watch = {0};
+    bool refreshed = true; // y has no rounding in it but that of the last sweep
+    memcpy(last_good, x, bytes);
+    for (int iteration = 0;; iteration++) {
+        double change = sweep_once(coloured, set->sweep, iteration, x);
+        bool due = ss_run_due(run, change);
+        if ((due || !isfinite(change)) && !look(coloured, change, x, w)) {
+            memcpy(x, last_good, bytes);
+            return SS_FAILED;
+        }
+        if (due) memcpy(last_good, x, bytes);
+        bool go_on = ss_run_iteration(run, due ? x : NULL, due ? w : NULL);
+        bool still = change == 0.0 && refreshed, stuck = ss_watch_stalled(&watch, change, STUCK);
+        if (!go_on || still || stuck) {
+            ss_coloured_store(coloured, x);
+            return !go_on ? ss_run_status(run) : still ? SS_CONVERGED : SS_STALLED;
+        }
+        if (set->accelerate) accelerate(cg, change);
+        refreshed = iteration % REFRESH == REFRESH - 1 || change == 0.0;
+        if (refreshed) ss_coloured_refresh(coloured, x);
+    }
+}
+
+static ss_status solve(const ss_problem *problem, const void *options, ss_run *run, double *x)
+{
+    const coloured_options *set = options;
+    ss_coloured coloured;
+    acceleration cg = {0};
+    double *w = ss_arena_take(run->arena, (size_t)problem->size, sizeof *w, "w");
+    double *last_good = ss_arena_take(run->arena, (size_t)problem->size, sizeof *last_good, "last good x");
+    if (!w || !last_good) return SS_FAILED;
+    if (!ss_coloured_create(problem, choose_kernel(set->kernel), x, run->team, run->arena, &coloured))
+        return SS_FAILED;
+    if (set->accelerate && !create_acceleration(&coloured, x, run->arena, &cg)) return SS_FAILED;
+    return iterate(&coloured, set, &cg, run, x, w, last_good);
+}
+
+static const char *refusal(const ss_problem *problem)
+{
+    const ss_bodies_form *form = problem->bodies;
+    if (!form) return "needs the bodies, not only a matrix";
+    for (int k = 0; k < problem->block_count; k++) {
+        const ss_block *block = &problem->blocks[k];
+        for (int i = block->first + 1; ss_block_is_cone(block) && i < block->first + block->size; i++) {
+            if (form->pair[i][0] != form->pair[i - 1][0] || form->pair[i][1] != form->pair[i - 1][1])
+                return "needs the rows of a contact to act on the same two bodies";
+        }
+    }
+    return NULL;
+}
+
+const ss_solver ss_solver_coloured = {
+    .abi = SS_ABI,
+    .name = "coloured",
+    .summary = "fast matrix-free Gauss-Seidel on batches of four contacts, accelerated",
+    .reference = "Jourdan, Alart, Jean 1998; Silcowitz-Hansen, Niebe, Erleben 2010",
+    .weakness = "slow on tall stacks, long chains and large mass ratios; needs the bodies",
+    .laws = SS_LAW_FREE | SS_LAW_BOX | SS_LAW_COUPLED | SS_LAW_CONE | SS_LAW_CONVEX,
+    .traits = SS_MATRIX_FREE | SS_NEEDS_DIAGONAL | SS_WARM_STARTS,
+    .options = options_table,
+    .options_size = sizeof(coloured_options),
+    .solve = solve,
+    .refusal = refusal,
+};

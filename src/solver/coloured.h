@@ -1,0 +1,156 @@
+/* solver/coloured.h - Gauss-Seidel on batches of four contacts that share no body, for the solver `coloured`.
+ *
+ * Everything happens in velocities scaled by the square root of the mass: with M^-1 = L L' and v = L y the scaled
+ * Jacobian J L serves twice,
+ *
+ *     w = J v + C x + b = (J L) y + C x + b          y += (J L)' dx
+ *
+ * so that a contact is 29 numbers (its directions, two angular parts, two masses) instead of 72. Four contacts
+ * lie side by side in a batch, one per lane. A batch is complete in itself but for the bodies' y.
+ *
+ *     contacts under Coulomb's law   -> batches      coloured_batch.c, coloured_kernel.h
+ *     many of them                   -> tasks that may run at the same time, coloured_plan.c
+ *     everything else                -> cells        coloured_cell.c
+ */
+#ifndef SS_SOLVER_COLOURED_H
+#define SS_SOLVER_COLOURED_H
+
+#include <stickslip/solver.h>
+
+/* y of a body, linear and angular, in a cache line of its own */
+typedef double ss_scaled_twist[8];
+
+/* L of a body, M^-1 = L L': sqrt(1/m), then the lower triangle of the angular part: 00, 10, 11, 20, 21, 22 */
+typedef struct ss_mass_root {
+    double part[8];
+} ss_mass_root;
+
+/* ---- batches ---------------------------------------------------------------------------------------- */
+
+enum { SS_LANES = 4 };
+#define SS_NO_FRICTION 1e-30 /* a force of so little of the normal one is none */
+
+typedef struct ss_batch {
+    _Alignas(64) int from[2][SS_LANES]; /* where y is read; the world has a row of zeros */
+    int to[2][SS_LANES];                /* where it is written; what the world gets is thrown away */
+    double direction[3][3][SS_LANES];   /* linear part of J */
+    double turn[2][3][3][SS_LANES];     /* angular part of J L, of both bodies */
+    double root[2][SS_LANES];           /* sqrt(1/m) */
+    double load[3][SS_LANES];           /* b */
+    /* A_cc by elimination of the normal row: 1 / A_NN, A_TN / A_NN, A~ = A_TT - A_TN A_NT / A_NN */
+    double normal[SS_LANES], skew[2][SS_LANES];
+    double tangent[3][SS_LANES], inverse[SS_LANES]; /* A~ as 11, 12, 22; 1 / det A~ */
+    double mu[SS_LANES];
+    double slip[SS_LANES]; /* s of the last slip, velocity per impulse */
+} ss_batch;
+
+typedef struct ss_batches {
+    ss_batch *items;
+    int count;
+    int (*block)[SS_LANES];            /* of the problem; -1: an empty lane */
+    double (*r)[3][SS_LANES];          /* impulses */
+    double (*compliance)[3][SS_LANES]; /* NULL: none anywhere */
+    ss_scaled_twist *y;
+    double slip_tolerance; /* relative */
+} ss_batches;
+
+/* Where the numbers of a batch come from; empty lanes point to zeros. */
+typedef struct ss_batch_source {
+    const double *row[SS_LANES];     /* Jacobian, 3 x 12 */
+    const double *root[2][SS_LANES]; /* ss_mass_root of both bodies */
+    double compliance[3][SS_LANES];
+} ss_batch_source;
+
+/* The same source for every machine, so that all give the same bits. */
+typedef struct ss_batch_kernel {
+    /* Rows and A_cc; mu is there already. Returns the lanes that a batch cannot take, as bits. */
+    unsigned (*fill)(const ss_batch_source *from, ss_batch *batch);
+    /* y += (J L)' r */
+    void (*push)(ss_batches *batches, int begin, int end);
+    /* Returns an estimate of the energy that the changes carry: sum of 1/2 a dr^2. */
+    double (*sweep)(ss_batches *batches, int begin, int end, bool backward);
+    /* w = A x + b of one batch */
+    void (*velocities)(const ss_batches *batches, int k, double w[3][SS_LANES]);
+    /* (point - last) . direction; count is a multiple of SS_LANES */
+    double (*overlap)(size_t count, const double *point, const double *last, const double *direction);
+    /* direction <- beta direction + (point - last),  point <- last <- point + beta direction (as it was) */
+    void (*extrapolate)(double beta, size_t count, double *point, double *last, double *direction);
+} ss_batch_kernel;
+extern const ss_batch_kernel ss_batch_kernel_portable;
+#ifdef __x86_64__
+extern const ss_batch_kernel ss_batch_kernel_avx2;
+#endif
+
+/* ---- tasks ------------------------------------------------------------------------------------------ */
+
+/* Contacts that one worker sweeps in order, as batches. */
+typedef struct ss_batch_task {
+    int contact_begin, contact_end;
+    int begin, end; /* batches */
+    double change;  /* in the last sweep */
+} ss_batch_task;
+
+typedef struct ss_contact_plan {
+    int *contact, contact_count; /* blocks of the problem, task by task */
+    ss_batch_task *tasks;        /* phase by phase; those of one phase share no body */
+    int task_count;
+    int *phase_start, phase_count;
+    int *place; /* row of y of every body, so that neighbours are near; NULL: as they are */
+} ss_contact_plan;
+
+enum { SS_LARGE = 4096 }; /* contacts: less are one task, because starting several costs more than it saves */
+
+/* Is the team worth it? On a busy machine it may not be. The answer changes who does the work, not the result. */
+typedef struct ss_pace {
+    double alone;      /* s of the last sweep by one thread */
+    int rest, resting; /* sweeps alone after the team was slower; those still to do */
+} ss_pace;
+
+/* Contacts are there; the rest is made. False when out of memory. */
+bool ss_contact_plan_make(const ss_problem *problem, ss_arena *arena, ss_contact_plan *plan);
+
+/* ---- the whole problem ------------------------------------------------------------------------------ */
+
+typedef struct ss_coloured_cell ss_coloured_cell;
+
+typedef struct ss_coloured {
+    const ss_problem *problem;
+    const ss_batch_kernel *kernel;
+    ss_team *team;
+    ss_mass_root *roots; /* of the bodies, then zeros for the world */
+    ss_scaled_twist *y;  /* of the bodies, then zeros for the world, then waste of every task */
+    ss_contact_plan plan;
+    ss_batches batches;
+    bool *is_batched; /* per block */
+    ss_coloured_cell *cells;
+    int cell_count;
+    int sweeps; /* so far */
+    ss_pace pace;
+} ss_coloured;
+
+/* Batches and cells from the problem, impulses and y from x. False when out of memory. */
+bool ss_coloured_create(const ss_problem *problem, const ss_batch_kernel *kernel, const double *x,
+                        ss_team *team, ss_arena *arena, ss_coloured *coloured);
+/* y from the impulses, without what rounding has added. */
+void ss_coloured_refresh(ss_coloured *coloured, const double *x);
+/* One pass; x is read and written for cells only. Returns the kernel's estimate. */
+double ss_coloured_sweep(ss_coloured *coloured, bool backward, double *x);
+/* The impulses of the batches to x. */
+void ss_coloured_store(const ss_coloured *coloured, double *x);
+/* w = A x + b from y; false when it is not finite. */
+bool ss_coloured_velocities(const ss_coloured *coloured, const double *x, double *w);
+
+/* Row of y of a body that is not the world. */
+static inline int ss_coloured_row(const ss_coloured *coloured, int body)
+{
+    return coloured->plan.place ? coloured->plan.place[body] : body;
+}
+
+/* ---- cells ------------------------------------------------------------------------------------------ */
+
+bool ss_coloured_cells_create(ss_coloured *coloured, ss_arena *arena);
+void ss_coloured_cells_push(ss_coloured *coloured, const double *x);
+double ss_coloured_cells_sweep(ss_coloured *coloured, bool backward, double *x);
+void ss_coloured_cells_velocities(const ss_coloured *coloured, const double *x, double *w);
+
+#endif

@@ -1,0 +1,385 @@
+/* Contacts into batches, and what is done with all of them. */
+#include "solver/coloured.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- M^-1 = L L' ------------------------------------------------------------------------------------ */
+
+/* Cholesky of the inverse inertia; a direction without any (a body that cannot turn) gets a column of zeros. */
+static void set_root(const ss_bodies_form *form, int body, ss_mass_root *root)
+{
+    static const double rounding = 1e-14;
+    const double *A = form->inverse_inertia[body];
+    double l[3][3] = {{0}};
+    for (int j = 0; j < 3; j++) {
+        double pivot = A[4 * j] - (l[j][0] * l[j][0] + l[j][1] * l[j][1]);
+        if (!(pivot > rounding * A[4 * j])) continue;
+        l[j][j] = sqrt(pivot);
+        for (int i = j + 1; i < 3; i++)
+            l[i][j] = (A[3 * i + j] - (l[i][0] * l[j][0] + l[i][1] * l[j][1])) / l[j][j];
+    }
+    double part[8] = {
+        sqrt(form->inverse_mass[body]), l[0][0], l[1][0], l[1][1], l[2][0], l[2][1], l[2][2], 0.0};
+    memcpy(root->part, part, sizeof part);
+}
+
+/* ---- who goes into a batch --------------------------------------------------------------------------- */
+
+/* A window of open batches. A contact goes to the first one that has a lane left and neither of its bodies; one
+ * bit per open batch and body tells. Batches leave the window when they are full, or for newer ones. */
+typedef struct window {
+    const ss_problem *problem;
+    ss_batches *batches;
+    uint64_t *taken; // per body: the places of the window whose batch has it
+    uint64_t open;   // places with a batch that has room
+    int batch[64], filled[64];
+} window;
+
+static void forget(window *at, int place)
+{
+    at->open &= ~(UINT64_C(1) << place);
+    const int *block = at->batches->block[at->batch[place]];
+    for (int lane = 0; lane < at->filled[place]; lane++) {
+        const int *pair = at->problem->bodies->pair[at->problem->blocks[block[lane]].first];
+        for (int side = 0; side < 2; side++) {
+            if (pair[side] >= 0) at->taken[pair[side]] &= ~(UINT64_C(1) << place);
+        }
+    }
+}
+
+static int oldest(const window *at)
+{
+    int place = 0;
+    for (int k = 1; k < 64; k++) {
+        if (at->batch[k] < at->batch[place]) place = k;
+    }
+    return place;
+}
+
+static int open_place(window *at)
+{
+    int place = ~at->open ? __builtin_ctzll(~at->open) : oldest(at);
+    if (!~at->open) forget(at, place);
+    at->batch[place] = at->batches->count++;
+    at->filled[place] = 0;
+    at->open |= UINT64_C(1) << place;
+    for (int lane = 0; lane < SS_LANES; lane++) at->batches->block[at->batch[place]][lane] = -1;
+    return place;
+}
+
+static void put(window *at, int k)
+{
+    const int *pair = at->problem->bodies->pair[at->problem->blocks[k].first];
+    uint64_t nothing = 0, *first = pair[0] < 0 ? &nothing : &at->taken[pair[0]],
+             *second = pair[1] < 0 ? &nothing : &at->taken[pair[1]];
+    uint64_t fitting = at->open & ~(*first | *second);
+    int place = fitting ? __builtin_ctzll(fitting) : open_place(at);
+    *first |= UINT64_C(1) << place;
+    *second |= UINT64_C(1) << place;
+    at->batches->block[at->batch[place]][at->filled[place]++] = k;
+    if (at->filled[place] == SS_LANES) forget(at, place);
+}
+
+/* Contacts of three under Coulomb's law; those whose A_cc or rows do not suit are sent back later. */
+static bool is_ordinary(const ss_problem *problem, const ss_block *block)
+{
+    const int *pair = problem->bodies->pair[block->first];
+    return block->law == SS_LAW_CONE && block->size == 3 && pair[0] != pair[1];
+}
+
+/* Batches of one task: the window is empty before and after. */
+static void fill_task(window *at, const int *contact, ss_batch_task *task)
+{
+    task->begin = at->batches->count;
+    for (int c = task->contact_begin; c < task->contact_end; c++) put(at, contact[c]);
+    while (at->open) forget(at, __builtin_ctzll(at->open));
+    task->end = at->batches->count;
+}
+
+static int block_of(const ss_problem *problem, int unknown)
+{
+    int low = 0, high = problem->block_count - 1;
+    while (low < high) {
+        int middle = low + (high - low + 1) / 2;
+        if (problem->blocks[middle].first <= unknown)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    return low;
+}
+
+/* Cells find the unknowns that their bounds follow in x, where those of batches are not. */
+static void keep_partners_out(const ss_problem *problem, bool *is_batched)
+{
+    for (int k = 0; k < problem->block_count; k++) {
+        const ss_block *block = &problem->blocks[k];
+        for (int i = block->first; block->law == SS_LAW_COUPLED && i < block->first + block->size; i++) {
+            if (problem->partner[i] >= 0) is_batched[block_of(problem, problem->partner[i])] = false;
+        }
+    }
+}
+
+static bool list_contacts(ss_coloured *coloured, ss_arena *arena)
+{
+    const ss_problem *problem = coloured->problem;
+    ss_contact_plan *plan = &coloured->plan;
+    plan->contact = ss_arena_take(arena, (size_t)problem->block_count, sizeof *plan->contact, "contacts");
+    if (!plan->contact) return false;
+    for (int k = 0; k < problem->block_count; k++)
+        coloured->is_batched[k] = is_ordinary(problem, &problem->blocks[k]);
+    keep_partners_out(problem, coloured->is_batched);
+    for (int k = 0; k < problem->block_count; k++) {
+        if (coloured->is_batched[k]) plan->contact[plan->contact_count++] = k;
+    }
+    return true;
+}
+
+static bool assign(ss_coloured *coloured, ss_arena *arena)
+{
+    const ss_problem *problem = coloured->problem;
+    ss_contact_plan *plan = &coloured->plan;
+    ss_batches *batches = &coloured->batches;
+    if (!list_contacts(coloured, arena) || !ss_contact_plan_make(problem, arena, plan)) return false;
+    size_t most = (size_t)plan->contact_count; // one contact in each
+    batches->block = ss_arena_take(arena, most, sizeof *batches->block, "contacts of batches");
+    window at = {.problem = problem, .batches = batches};
+    at.taken = ss_arena_take(arena, (size_t)problem->bodies->bodies, sizeof *at.taken, "bodies of batches");
+    if (!batches->block || !at.taken) return false;
+    for (int t = 0; t < plan->task_count; t++) fill_task(&at, plan->contact, &plan->tasks[t]);
+    return true;
+}
+
+/* ---- filling ---------------------------------------------------------------------------------------- */
+
+static void fill_lane(const ss_coloured *coloured, const double *x, int k, int lane, int waste,
+                      ss_batch_source *from)
+{
+    static const double nothing[36];
+    const ss_batches *batches = &coloured->batches;
+    ss_batch *batch = &batches->items[k];
+    const ss_bodies_form *form = coloured->problem->bodies;
+    int world = form->bodies, pair[2] = {SS_WORLD, SS_WORLD};
+    const ss_block *block =
+        batches->block[k][lane] < 0 ? NULL : &coloured->problem->blocks[batches->block[k][lane]];
+    from->row[lane] = nothing;
+    if (block) {
+        memcpy(pair, form->pair[block->first], sizeof pair);
+        from->row[lane] = form->jacobian[block->first];
+        batch->mu[lane] = block->mu;
+    }
+    for (int i = 0; block && i < 3; i++) {
+        int at = block->first + i;
+        batch->load[i][lane] = coloured->problem->b[at];
+        batches->r[k][i][lane] = i > 0 && block->mu < SS_NO_FRICTION ? 0.0 : x[at];
+        from->compliance[i][lane] = form->compliance[at];
+    }
+    for (int side = 0; side < 2; side++) {
+        int row = pair[side] < 0 ? world : ss_coloured_row(coloured, pair[side]);
+        batch->from[side][lane] = row;
+        batch->to[side][lane] = pair[side] < 0 ? waste : row;
+        from->root[side][lane] = coloured->roots[pair[side] < 0 ? world : pair[side]].part;
+    }
+}
+
+/* Returns the lanes whose contacts the batch cannot take. */
+static unsigned fill_batch(const ss_coloured *coloured, const double *x, int k, int waste)
+{
+    const ss_batches *batches = &coloured->batches;
+    ss_batch_source from = {.compliance = {{0}}};
+    for (int lane = 0; lane < SS_LANES; lane++) fill_lane(coloured, x, k, lane, waste, &from);
+    if (batches->compliance) memcpy(batches->compliance[k], from.compliance, sizeof from.compliance);
+    unsigned odd = coloured->kernel->fill(&from, &batches->items[k]);
+    for (int lane = 0; lane < SS_LANES; lane++) {
+        if (batches->block[k][lane] < 0) odd &= ~(1u << lane);
+    }
+    return odd;
+}
+
+/* The lane becomes an empty one, its contact a cell. */
+static void send_back(ss_coloured *coloured, int k, int lane)
+{
+    ss_batches *batches = &coloured->batches;
+    coloured->is_batched[batches->block[k][lane]] = false;
+    batches->block[k][lane] = -1;
+    for (int i = 0; i < 3; i++) batches->r[k][i][lane] = 0.0;
+}
+
+typedef struct filling {
+    ss_coloured *coloured;
+    const double *x;
+} filling;
+
+static void fill_tasks(int64_t begin, int64_t end, int worker, void *context)
+{
+    (void)worker;
+    const filling *with = context;
+    ss_coloured *coloured = with->coloured;
+    ss_batches *batches = &coloured->batches;
+    for (int64_t t = begin; t < end; t++) {
+        const ss_batch_task *task = &coloured->plan.tasks[t];
+        int waste = coloured->problem->bodies->bodies + 1 + (int)t;
+        for (int k = task->begin; k < task->end; k++) {
+            unsigned odd = fill_batch(coloured, with->x, k, waste);
+            for (int lane = 0; odd && lane < SS_LANES; lane++) {
+                if (odd & 1u << lane) send_back(coloured, k, lane);
+            }
+            if (!odd) continue;
+            memset(&batches->items[k], 0, sizeof batches->items[k]);
+            fill_batch(coloured, with->x, k, waste);
+        }
+    }
+}
+
+static bool any_compliance(const ss_problem *problem)
+{
+    const double *compliance = problem->bodies->compliance;
+    for (int i = 0; i < problem->size; i++) {
+        if (compliance[i] != 0.0) return true;
+    }
+    return false;
+}
+
+static bool create_batches(ss_coloured *coloured, const double *x, ss_arena *arena)
+{
+    ss_batches *batches = &coloured->batches;
+    if (!assign(coloured, arena)) return false;
+    size_t count = (size_t)batches->count;
+    batches->items = ss_arena_take(arena, count, sizeof *batches->items, "batches");
+    batches->r = ss_arena_take(arena, count, sizeof *batches->r, "impulses");
+    if (!batches->items || !batches->r) return false;
+    if (any_compliance(coloured->problem)) {
+        batches->compliance = ss_arena_take(arena, count, sizeof *batches->compliance, "compliance");
+        if (!batches->compliance) return false;
+    }
+    size_t rows = (size_t)coloured->problem->bodies->bodies + 1 + (size_t)coloured->plan.task_count;
+    batches->y = coloured->y = ss_arena_take(arena, rows, sizeof *coloured->y, "velocities");
+    if (!coloured->y) return false;
+    ss_parallel_for(coloured->team, coloured->plan.task_count, 1, fill_tasks, &(filling){coloured, x});
+    return true;
+}
+
+bool ss_coloured_create(const ss_problem *problem, const ss_batch_kernel *kernel, const double *x,
+                        ss_team *team, ss_arena *arena, ss_coloured *coloured)
+{
+    *coloured = (ss_coloured){.problem = problem, .kernel = kernel, .team = team};
+    size_t bodies = (size_t)problem->bodies->bodies;
+    coloured->roots = ss_arena_take(arena, bodies + 1, sizeof *coloured->roots, "roots of masses");
+    coloured->is_batched =
+        ss_arena_take(arena, (size_t)problem->block_count, sizeof *coloured->is_batched, "kinds of blocks");
+    if (!coloured->roots || !coloured->is_batched) return false;
+    for (size_t body = 0; body < bodies; body++) set_root(problem->bodies, (int)body, &coloured->roots[body]);
+    if (!create_batches(coloured, x, arena) || !ss_coloured_cells_create(coloured, arena)) return false;
+    ss_coloured_refresh(coloured, x);
+    return true;
+}
+
+/* ---- all of them ------------------------------------------------------------------------------------ */
+
+typedef struct pass {
+    ss_coloured *coloured;
+    ss_batch_task *tasks; // of a phase
+    bool backward;
+} pass;
+
+static void push_tasks(int64_t begin, int64_t end, int worker, void *context)
+{
+    (void)worker;
+    const pass *with = context;
+    for (int64_t t = begin; t < end; t++)
+        with->coloured->kernel->push(&with->coloured->batches, with->tasks[t].begin, with->tasks[t].end);
+}
+
+static void sweep_tasks(int64_t begin, int64_t end, int worker, void *context)
+{
+    (void)worker;
+    const pass *with = context;
+    for (int64_t t = begin; t < end; t++) {
+        ss_batch_task *task = &with->tasks[t];
+        task->change =
+            with->coloured->kernel->sweep(&with->coloured->batches, task->begin, task->end, with->backward);
+    }
+}
+
+static void each_phase(ss_coloured *coloured, ss_team *team, bool backward, ss_parallel_body *body)
+{
+    const ss_contact_plan *plan = &coloured->plan;
+    for (int i = 0; i < plan->phase_count; i++) {
+        int phase = backward ? plan->phase_count - 1 - i : i, first = plan->phase_start[phase];
+        pass with = {coloured, plan->tasks + first, backward};
+        ss_parallel_for(team, plan->phase_start[phase + 1] - first, 1, body, &with);
+    }
+}
+
+void ss_coloured_refresh(ss_coloured *coloured, const double *x)
+{
+    memset(coloured->y, 0, (size_t)coloured->problem->bodies->bodies * sizeof *coloured->y);
+    ss_coloured_cells_push(coloured, x);
+    each_phase(coloured, coloured->team, false, push_tasks);
+}
+
+/* The team, unless it was slower than one thread lately. */
+static void sweep_at_pace(ss_coloured *coloured, bool backward)
+{
+    enum { LONGEST = 64 };
+    ss_pace *pace = &coloured->pace;
+    if (ss_team_size(coloured->team) == 1 || coloured->plan.task_count == 1) {
+        each_phase(coloured, NULL, backward, sweep_tasks);
+        return;
+    }
+    bool together = pace->alone > 0.0 && pace->resting == 0;
+    double start = ss_clock_seconds();
+    each_phase(coloured, together ? coloured->team : NULL, backward, sweep_tasks);
+    double seconds = ss_clock_seconds() - start;
+    if (!together) {
+        pace->alone = seconds;
+        if (pace->resting > 0) pace->resting--;
+    } else if (seconds < pace->alone) {
+        pace->rest = 0;
+    } else {
+        pace->rest = pace->rest < LONGEST ? 2 * pace->rest + 1 : LONGEST;
+        pace->resting = pace->rest;
+    }
+}
+
+double ss_coloured_sweep(ss_coloured *coloured, bool backward, double *x)
+{
+    // a good start must not be spoiled by a slip that nobody has looked at; later visits continue earlier ones
+    static const double first = 1e-7, later = 0.3;
+    coloured->batches.slip_tolerance = coloured->sweeps++ == 0 ? first : later;
+    double sum = backward ? 0.0 : ss_coloured_cells_sweep(coloured, false, x);
+    sweep_at_pace(coloured, backward);
+    for (int t = 0; t < coloured->plan.task_count; t++) sum += coloured->plan.tasks[t].change;
+    return backward ? sum + ss_coloured_cells_sweep(coloured, true, x) : sum;
+}
+
+void ss_coloured_store(const ss_coloured *coloured, double *x)
+{
+    const ss_batches *batches = &coloured->batches;
+    for (int k = 0; k < batches->count; k++) {
+        for (int lane = 0; lane < SS_LANES; lane++) {
+            int block = batches->block[k][lane];
+            double *r = block < 0 ? NULL : x + coloured->problem->blocks[block].first;
+            for (int i = 0; r && i < 3; i++) r[i] = batches->r[k][i][lane];
+        }
+    }
+}
+
+bool ss_coloured_velocities(const ss_coloured *coloured, const double *x, double *w)
+{
+    const ss_batches *batches = &coloured->batches;
+    ss_coloured_cells_velocities(coloured, x, w);
+    for (int k = 0; k < batches->count; k++) {
+        double of[3][SS_LANES];
+        coloured->kernel->velocities(batches, k, of);
+        for (int lane = 0; lane < SS_LANES; lane++) {
+            int block = batches->block[k][lane];
+            double *u = block < 0 ? NULL : w + coloured->problem->blocks[block].first;
+            for (int i = 0; u && i < 3; i++) u[i] = of[i][lane];
+        }
+    }
+    double sum = 0.0;
+    for (int i = 0; i < coloured->problem->size; i++) sum += fabs(w[i]);
+    return isfinite(sum);
+}

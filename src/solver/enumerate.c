@@ -1,0 +1,572 @@
+/* Tries everything: each unknown at its lower bound, at its upper bound or inside, each contact open, sticking or
+ * sliding; one system of equations for every combination, until one of them obeys all laws.
+ *
+ *     inside, sticking   w = 0            at a bound, open   x = bound, x = 0
+ *     follows a partner  x = +-factor s x_partner,  s = +-1 the sign of the partner
+ *     sliding            x_T = -mu x_N t,  w_N = 0 (convex law: w_N = mu t . w_T),  t' . w_T = 0 with t' across t
+ *
+ * A planar contact slides one way or the other. In space the direction t(theta) is found by Newton's method from several
+ * first directions. For tiny problems, as the truth that others are measured by. The first solution found is returned;
+ * there may be others.
+ *
+ * Complete for boxes and planar contacts, but for systems that are singular: of their many solutions only the smallest
+ * is tried. That is enough for boxes with a symmetric matrix, because the other combinations have the rest. Two or more
+ * contacts that slide in space may be missed. Refuses what has too many combinations, and rolling friction.
+ *
+ * Reference: Murty, Linear Complementarity, Linear and Nonlinear Programming (1988), section 1.5.
+ */
+#include <stickslip/solver.h>
+
+#include <math.h>
+#include <string.h>
+
+#include "linalg/dense.h"
+#include "problem/laws.h"
+#include "solver/scaled.h"
+
+enum { MAX_STATES = 5, DIRECTIONS = 8, NEWTON_STEPS = 40 };
+enum { MAX_SIZE = 60, MAX_SYSTEMS = 5000 }; // a second or less
+static const char too_large[] = "takes 60 unknowns at most";
+static const char too_many[] = "takes 5000 combinations of states at most";
+
+/* Next to 1 + max |x|; loads and diagonal are of size 1. */
+static const double still = 1e-13;        // Newton's step
+static const double far_off = 1e-6;       // error of the laws that rounding does not explain
+static const double longest_turn = 0.5;   // rad
+static const double dependent = 1e-12;    // pivot next to the largest
+static const double contradiction = 1e-9; // load that nothing balances
+
+typedef enum state {
+    INSIDE,
+    AT_LOWER,
+    AT_UPPER,
+    FOLLOWS_DOWN, // x = -factor |x_partner|
+    FOLLOWS_UP,
+    PLUS, // the sign of a partner that may have both
+    MINUS,
+    OPEN,
+    STICK,
+    SLIDE_UP, // planar: t = 1
+    SLIDE_DOWN,
+    SLIDE, // in space
+} state;
+
+/* Something with a choice. */
+typedef struct site {
+    int unknown; // its first one
+    int count, chosen;
+    state states[MAX_STATES];
+} site;
+
+typedef struct search {
+    ss_scaled s;
+    int n;
+    double *dense; // A
+    site *sites;
+    int site_count;
+    state *state; // per unknown: of a box, or of the contact at its first one
+    double *sign; // per unknown: that a follower takes for its partner's
+    int slider_count;
+    double *theta; // directions of the contacts that slide in space, in this combination
+    double *x, *w, *matrix, *right, *step;
+    double *scratch, *reduced; // for elimination
+    int *order;
+    double *best;
+    double best_error;
+    ss_arena *arena;
+} search;
+
+/* ---- choices ---------------------------------------------------------------------------------------- */
+
+static void add_state(site *where, state what)
+{
+    where->states[where->count++] = what;
+}
+
+static site row_site(const ss_problem *problem, int i)
+{
+    site where = {.unknown = i};
+    double lower = problem->lower[i], upper = problem->upper[i];
+    if (isfinite(lower)) add_state(&where, AT_LOWER);
+    if (isfinite(upper) && upper != lower) add_state(&where, AT_UPPER);
+    if (upper != lower) add_state(&where, INSIDE);
+    if (problem->partner[i] < 0) return where;
+    add_state(&where, FOLLOWS_DOWN);
+    add_state(&where, FOLLOWS_UP);
+    return where;
+}
+
+static site contact_site(const ss_block *block)
+{
+    site where = {.unknown = block->first};
+    add_state(&where, OPEN);
+    add_state(&where, STICK);
+    if (!(block->mu > 0.0) || isinf(block->mu)) return where;
+    add_state(&where, block->size == 2 ? SLIDE_UP : SLIDE);
+    if (block->size == 2) add_state(&where, SLIDE_DOWN);
+    return where;
+}
+
+static site sign_site(int partner)
+{
+    return (site){.unknown = partner, .count = 2, .states = {PLUS, MINUS}};
+}
+
+/* The first one that follows it? */
+static bool introduces_partner(const ss_problem *problem, int i)
+{
+    int partner = problem->partner[i];
+    for (int k = 0; k < i && partner >= 0; k++) {
+        if (problem->partner[k] == partner) return false;
+    }
+    return partner >= 0;
+}
+
+static bool has_both_signs(const ss_problem *problem, int i)
+{
+    return problem->lower[i] < 0.0 && problem->upper[i] > 0.0;
+}
+
+typedef void use_site(site where, void *context);
+
+static void for_all_sites(const ss_problem *problem, use_site *use, void *context)
+{
+    for (int k = 0; k < problem->block_count; k++) {
+        const ss_block *block = &problem->blocks[k];
+        bool cone = ss_block_is_cone(block);
+        if (cone) use(contact_site(block), context);
+        for (int i = block->first; i < block->first + block->size && !cone; i++)
+            use(row_site(problem, i), context);
+    }
+    for (int i = 0; i < problem->size; i++) {
+        int partner = problem->partner[i];
+        if (introduces_partner(problem, i) && has_both_signs(problem, partner))
+            use(sign_site(partner), context);
+    }
+}
+
+static void count_systems(site where, void *product)
+{
+    bool slides = where.count > 0 && where.states[where.count - 1] == SLIDE;
+    *(double *)product *= where.count + (slides ? DIRECTIONS - 1 : 0);
+}
+
+static void keep_site(site where, void *context)
+{
+    search *e = context;
+    e->sites[e->site_count++] = where;
+}
+
+static void list_sites(search *e)
+{
+    const ss_problem *problem = e->s.problem;
+    for_all_sites(problem, keep_site, e);
+    for (int i = 0; i < e->n; i++) e->sign[i] = problem->upper[i] <= 0.0 ? -1.0 : 1.0;
+}
+
+static void apply_choices(search *e)
+{
+    e->slider_count = 0;
+    for (int k = 0; k < e->site_count; k++) {
+        const site *where = &e->sites[k];
+        state chosen = where->states[where->chosen];
+        if (chosen == PLUS || chosen == MINUS)
+            e->sign[where->unknown] = chosen == PLUS ? 1.0 : -1.0;
+        else
+            e->state[where->unknown] = chosen;
+        e->slider_count += chosen == SLIDE;
+    }
+}
+
+static bool next_combination(search *e)
+{
+    for (int k = 0; k < e->site_count; k++) {
+        if (++e->sites[k].chosen < e->sites[k].count) return true;
+        e->sites[k].chosen = 0;
+    }
+    return false;
+}
+
+/* ---- equations -------------------------------------------------------------------------------------- */
+
+/* Row `row` of the system: sum of weights times rows of A x + b. */
+static void add_load_row(search *e, int row, double weight, int i)
+{
+    int size = e->n + e->slider_count;
+    double *to = e->matrix + (size_t)row * (size_t)size;
+    const double *from = e->dense + (size_t)i * (size_t)e->n;
+    for (int j = 0; j < e->n; j++) to[j] += weight * from[j];
+    e->right[row] -= weight * e->w[i];
+}
+
+static void add_unknown(search *e, int row, double weight, int i)
+{
+    e->matrix[(size_t)row * (size_t)(e->n + e->slider_count) + (size_t)i] += weight;
+    e->right[row] -= weight * e->x[i];
+}
+
+static void set_row_equation(search *e, int i)
+{
+    int partner = e->s.problem->partner[i];
+    if (e->state[i] == INSIDE) {
+        add_load_row(e, i, 1.0, i);
+        return;
+    }
+    add_unknown(e, i, 1.0, i);
+    switch (e->state[i]) {
+    case AT_LOWER:
+        e->right[i] += e->s.lower[i];
+        break;
+    case AT_UPPER:
+        e->right[i] += e->s.upper[i];
+        break;
+    default:
+        add_unknown(e, i, (e->state[i] == FOLLOWS_DOWN ? 1.0 : -1.0) * e->s.factor[i] * e->sign[partner],
+                    partner);
+    }
+}
+
+/* Sliding along t: the tangents follow the normal; `theta_column` < 0 when t is fixed. */
+static void set_sliding(search *e, const ss_block *block, const double t[2], int theta_column)
+{
+    int n = block->first, size = e->n + e->slider_count;
+    double convex = block->law == SS_LAW_CONVEX ? block->mu : 0.0, speed = 0.0, across_speed = 0.0;
+    double across[2] = {-t[1], t[0]};
+    add_load_row(e, n, 1.0, n);
+    for (int k = 0; k < block->size - 1; k++) {
+        add_load_row(e, n, -convex * t[k], n + 1 + k);
+        add_unknown(e, n + 1 + k, 1.0, n + 1 + k);
+        add_unknown(e, n + 1 + k, block->mu * t[k], n);
+        speed += t[k] * e->w[n + 1 + k];
+        across_speed += across[k] * e->w[n + 1 + k];
+    }
+    if (theta_column < 0) return;
+    e->matrix[(size_t)n * (size_t)size + (size_t)theta_column] -= convex * across_speed;
+    for (int k = 0; k < 2; k++) {
+        e->matrix[(size_t)(n + 1 + k) * (size_t)size + (size_t)theta_column] +=
+            block->mu * across[k] * e->x[n];
+        add_load_row(e, theta_column, across[k], n + 1 + k);
+    }
+    e->matrix[(size_t)theta_column * (size_t)size + (size_t)theta_column] -= speed;
+}
+
+static void set_contact_equations(search *e, const ss_block *block, int *sliders)
+{
+    int n = block->first;
+    switch (e->state[n]) {
+    case OPEN:
+    case STICK:
+        for (int i = n; i < n + block->size; i++) {
+            bool normal = i == n, free_tangent = !normal && isinf(block->mu),
+                 no_tangent = !normal && !(block->mu > 0.0);
+            if (free_tangent || (e->state[n] == STICK && !no_tangent))
+                add_load_row(e, i, 1.0, i);
+            else
+                add_unknown(e, i, 1.0, i);
+        }
+        break;
+    case SLIDE: {
+        double angle = e->theta[*sliders], t[2] = {cos(angle), sin(angle)};
+        set_sliding(e, block, t, e->n + (*sliders)++);
+        break;
+    }
+    default:
+        set_sliding(e, block, (double[2]){e->state[n] == SLIDE_UP ? 1.0 : -1.0, 0.0}, -1);
+    }
+}
+
+/* J d = -F at (x, theta) */
+static void set_equations(search *e)
+{
+    const ss_problem *problem = e->s.problem;
+    size_t size = (size_t)(e->n + e->slider_count);
+    int sliders = 0;
+    memset(e->matrix, 0, size * size * sizeof *e->matrix);
+    memset(e->right, 0, size * sizeof *e->right);
+    ss_scaled_apply(&e->s, e->x, e->w);
+    for (int k = 0; k < problem->block_count; k++) {
+        const ss_block *block = &problem->blocks[k];
+        if (ss_block_is_cone(block)) {
+            set_contact_equations(e, block, &sliders);
+            continue;
+        }
+        for (int i = block->first; i < block->first + block->size; i++) set_row_equation(e, i);
+    }
+}
+
+/* ---- elimination ------------------------------------------------------------------------------------ */
+
+static void swap_numbers(double *a, double *b)
+{
+    double kept = *a;
+    *a = *b;
+    *b = kept;
+}
+
+/* The largest entry from (k, k) on comes to (k, k). Returns its size. */
+static double bring_pivot(double *a, double *right, int *order, int size, int k)
+{
+    int row = k, col = k;
+    double largest = -1.0;
+    for (int i = k; i < size; i++) {
+        for (int j = k; j < size; j++) {
+            if (!(fabs(a[i * size + j]) > largest)) continue;
+            largest = fabs(a[i * size + j]);
+            row = i, col = j;
+        }
+    }
+    for (int j = 0; j < size && row != k; j++) swap_numbers(&a[k * size + j], &a[row * size + j]);
+    for (int i = 0; i < size && col != k; i++) swap_numbers(&a[i * size + k], &a[i * size + col]);
+    swap_numbers(&right[k], &right[row]);
+    int kept = order[k];
+    order[k] = order[col];
+    order[col] = kept;
+    return largest;
+}
+
+static void eliminate_below(double *a, double *right, int size, int k)
+{
+    for (int i = k + 1; i < size; i++) {
+        double factor = a[i * size + k] / a[k * size + k];
+        if (factor == 0.0) continue;
+        for (int j = k + 1; j < size; j++) a[i * size + j] -= factor * a[k * size + j];
+        right[i] -= factor * right[k];
+    }
+}
+
+static void substitute_back(const double *a, double *right, int size)
+{
+    for (int k = size - 1; k >= 0; k--) {
+        for (int j = k + 1; j < size; j++) right[k] -= a[k * size + j] * right[j];
+        right[k] /= a[k * size + k];
+    }
+}
+
+static bool names_only(const double *row, int size, int i)
+{
+    for (int j = 0; j < size; j++) {
+        if (row[j] != 0.0 && j != i) return false;
+    }
+    return row[i] != 0.0;
+}
+
+/* Unknowns whose equation names no other one are solved for. Makes a smaller system of the others, which are listed in
+ * `order`, and returns its size. */
+static int reduce(search *e, double *a, double *right)
+{
+    int size = e->n + e->slider_count, rest = 0;
+    for (int i = 0; i < size; i++) {
+        const double *row = e->matrix + i * size;
+        bool known = names_only(row, size, i);
+        e->step[i] = known ? e->right[i] / row[i] : 0.0;
+        if (!known) e->order[rest++] = i;
+    }
+    for (int k = 0; k < rest; k++) {
+        const double *row = e->matrix + e->order[k] * size;
+        right[k] = e->right[e->order[k]];
+        for (int j = 0; j < size; j++) right[k] -= row[j] * e->step[j];
+        for (int j = 0; j < rest; j++) a[k * rest + j] = row[e->order[j]];
+    }
+    return rest;
+}
+
+/* After so many eliminations nothing is left on the left. Of many solutions the smallest; false when there is none. */
+static bool solve_singular(search *e, int rank, double *a, double *right, int size)
+{
+    for (int i = rank; i < size; i++) {
+        if (!(fabs(right[i]) <= contradiction)) return false;
+    }
+    reduce(e, a, right);
+    if (ss_dense_least_squares(size, size, a, right, dependent, e->right, NULL, e->arena) != SS_LINALG_OK)
+        return false;
+    for (int k = 0; k < size; k++) right[k] = e->right[k];
+    return true;
+}
+
+/* step = matrix^-1 right, false when there is none */
+static bool solve_equations(search *e)
+{
+    double *right = e->reduced, *a = e->scratch, first = 0.0;
+    int size = reduce(e, a, right), rank = 0;
+    for (; rank < size; rank++) {
+        double pivot = bring_pivot(a, right, e->order, size, rank);
+        first = fmax(first, pivot);
+        if (!(pivot > dependent * first)) break;
+        eliminate_below(a, right, size, rank);
+    }
+    if (rank == size)
+        substitute_back(a, right, size);
+    else if (!solve_singular(e, rank, a, right, size))
+        return false;
+    for (int k = 0; k < size; k++) e->step[e->order[k]] = right[k];
+    return true;
+}
+
+/* ---- one system ------------------------------------------------------------------------------------- */
+
+/* max |x - P(x - w~)| with the bounds where x puts them */
+static double error_of(search *e, double *size)
+{
+    const ss_problem *problem = e->s.problem;
+    double *lower = e->matrix, *upper = e->matrix + e->n, *image = e->scratch, error = 0.0;
+    ss_scaled_apply(&e->s, e->x, e->w);
+    ss_scaled_bounds(&e->s, e->x, lower, upper);
+    for (int k = 0; k < problem->block_count; k++) {
+        const ss_block *block = &problem->blocks[k];
+        int end = block->first + block->size;
+        if (ss_block_is_cone(block)) ss_block_dual(block, e->w + block->first, e->w + block->first);
+        for (int i = block->first; i < end; i++) image[i] = e->x[i] - e->w[i];
+        if (ss_block_is_cone(block)) ss_friction_cone_project(ss_block_cone(block), image + block->first);
+        for (int i = block->first; i < end && !ss_block_is_cone(block); i++)
+            image[i] = fmin(fmax(image[i], lower[i]), upper[i]);
+    }
+    *size = 1.0;
+    for (int i = 0; i < e->n; i++) {
+        error = fmax(error, fabs(image[i] - e->x[i]));
+        *size = fmax(*size, 1.0 + fabs(e->x[i]));
+    }
+    return error;
+}
+
+/* Newton's step. Returns its size, next to that of x; infinite when there is none. */
+static double improve(search *e)
+{
+    double change = 0.0, size = 1.0;
+    set_equations(e);
+    if (!solve_equations(e)) return INFINITY;
+    for (int i = 0; i < e->n; i++) {
+        e->x[i] += e->step[i];
+        if (!isfinite(e->x[i])) return INFINITY;
+        change = fmax(change, fabs(e->step[i]));
+        size = fmax(size, 1.0 + fabs(e->x[i]));
+    }
+    for (int c = 0; c < e->slider_count; c++) {
+        double turn = e->step[e->n + c];
+        e->theta[c] += fmin(fmax(turn, -longest_turn), longest_turn);
+        change = fmax(change, fabs(turn));
+    }
+    return change / size;
+}
+
+/* Without sliding in space the equations are linear and one step is exact. */
+static bool solve_system(search *e)
+{
+    double step = INFINITY;
+    memset(e->x, 0, (size_t)e->n * sizeof *e->x);
+    for (int k = 0; k < (e->slider_count ? NEWTON_STEPS : 1) && step > still; k++) {
+        step = improve(e);
+        if (isinf(step)) return false;
+    }
+    return true;
+}
+
+/* True when this is it. */
+static bool try_system(search *e)
+{
+    double size;
+    if (!solve_system(e)) return false;
+    double error = error_of(e, &size);
+    if (error <= far_off * size) { // what remains may be rounding
+        if (isinf(improve(e))) return false;
+        error = error_of(e, &size);
+    }
+    if (error < e->best_error) {
+        e->best_error = error;
+        memcpy(e->best, e->x, (size_t)e->n * sizeof *e->best);
+    }
+    return ss_scaled_is_solved(error, size);
+}
+
+/* All first directions of the sliding contacts, as digits of one number. */
+static bool try_combination(search *e)
+{
+    double starts = pow(DIRECTIONS, e->slider_count);
+    for (int64_t start = 0; start < (int64_t)starts; start++) {
+        int64_t digits = start;
+        for (int c = 0; c < e->slider_count; c++) {
+            e->theta[c] = 2.0 * M_PI * ((double)(digits % DIRECTIONS) + 0.25) / DIRECTIONS;
+            digits /= DIRECTIONS;
+        }
+        if (try_system(e)) return true;
+    }
+    return false;
+}
+
+/* ---- all of them ------------------------------------------------------------------------------------ */
+
+static bool take_memory(search *e, ss_arena *arena)
+{
+    size_t n = (size_t)e->n, size = 2 * n; // of a system: one angle per contact; lower and upper bounds
+    e->dense = ss_arena_take(arena, n * n, sizeof *e->dense, "dense matrix");
+    e->sites = ss_arena_take(arena, 2 * n, sizeof *e->sites, "sites"); // rows, and signs of partners
+    e->state = ss_arena_take(arena, n, sizeof *e->state, "states");
+    e->sign = ss_arena_take(arena, n, sizeof *e->sign, "signs");
+    e->order = ss_arena_take(arena, size, sizeof *e->order, "order");
+    e->theta = ss_arena_take(arena, n, sizeof *e->theta, "angles");
+    e->x = ss_arena_take(arena, n, sizeof *e->x, "x");
+    e->w = ss_arena_take(arena, n, sizeof *e->w, "w");
+    e->best = ss_arena_take(arena, n, sizeof *e->best, "best x");
+    e->right = ss_arena_take(arena, size, sizeof *e->right, "right-hand side");
+    e->step = ss_arena_take(arena, size, sizeof *e->step, "step");
+    e->reduced = ss_arena_take(arena, size, sizeof *e->reduced, "right-hand side");
+    e->matrix = ss_arena_take(arena, size * size, sizeof *e->matrix, "system");
+    e->scratch = ss_arena_take(arena, size * size, sizeof *e->scratch, "elimination");
+    return e->dense && e->sites && e->state && e->sign && e->order && e->theta && e->x && e->w && e->best &&
+           e->right && e->step && e->reduced && e->matrix && e->scratch;
+}
+
+static void fill_dense(search *e)
+{
+    const ss_sparse *A = &e->s.A;
+    for (int j = 0; j < A->cols; j++) {
+        for (int k = A->start[j]; k < A->start[j + 1]; k++) e->dense[A->row[k] * A->cols + j] = A->value[k];
+    }
+}
+
+/* A combination is an iteration. */
+static ss_status try_all(search *e, ss_run *run, double *x)
+{
+    e->best_error = INFINITY;
+    do {
+        apply_choices(e);
+        bool found = try_combination(e);
+        if (e->best_error < INFINITY) ss_scaled_restore(&e->s, e->best, x);
+        if (!ss_run_iteration(run, x, NULL)) return ss_run_status(run);
+        if (found) return SS_CONVERGED;
+    } while (next_combination(e));
+    return SS_STALLED;
+}
+
+static ss_status solve(const ss_problem *problem, const void *options, ss_run *run, double *x)
+{
+    (void)options;
+    search e = {.n = problem->size, .arena = run->arena};
+    if (!ss_scaled_create(problem, run->arena, &e.s) || !take_memory(&e, run->arena)) return SS_FAILED;
+    fill_dense(&e);
+    list_sites(&e);
+    return try_all(&e, run, x);
+}
+
+static const char *refusal(const ss_problem *problem)
+{
+    double systems = 1.0;
+    for (int k = 0; k < problem->block_count; k++) {
+        if (ss_block_is_cone(&problem->blocks[k]) && problem->blocks[k].size > 3)
+            return "does not take rolling friction";
+    }
+    if (problem->size > MAX_SIZE) return too_large;
+    for_all_sites(problem, count_systems, &systems);
+    return systems > MAX_SYSTEMS ? too_many : NULL;
+}
+
+const ss_solver ss_solver_enumerate = {
+    .abi = SS_ABI,
+    .name = "enumerate",
+    .summary = "all combinations of states, for tiny problems: the truth others are measured by",
+    .reference = "Murty 1988, section 1.5",
+    .weakness = "exponential: a dozen bounds, three contacts in space; no rolling friction; may miss "
+                "redundant contacts",
+    .laws = SS_LAW_FREE | SS_LAW_BOX | SS_LAW_COUPLED | SS_LAW_CONE | SS_LAW_CONVEX,
+    .solve = solve,
+    .refusal = refusal,
+};

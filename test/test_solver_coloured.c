@@ -1,0 +1,615 @@
+/* coloured: known answers, agreement with nsgs, the same bits for any kernel and team, and what does not fit into a
+ * batch. */
+#include "kit.h"
+
+#include <stickslip/solver.h>
+
+#include "problem/bodies_form.h"
+#include "scenes.h"
+#include "solver/coloured.h"
+
+/* ---- running ---------------------------------------------------------------------------------------- */
+
+typedef struct way {
+    const char *solver, *settings, *stop;
+    int iterations;
+    ss_team *team;
+    bool history;
+} way;
+
+/* From x. The history is left in the result for the caller to free. */
+static ss_solve_result run(way by, ss_problem *problem, double *x)
+{
+    const ss_solver *solver = ss_solver_find(by.solver);
+    ss_error err = {0};
+    ss_solve_result result = {.status = SS_FAILED};
+    double options[16]; // any option struct of these solvers, well aligned
+    char copy[100];
+    ss_options_defaults(solver->options, options);
+    snprintf(copy, sizeof copy, "%s", by.settings ? by.settings : "");
+    for (char *one = strtok(copy, " "); one; one = strtok(NULL, " ")) {
+        if (!ss_options_assign(solver->options, options, one, &err)) KIT_FAIL("%s", err.message);
+    }
+    ss_run_options set = {.max_iterations = by.iterations ? by.iterations : 100000,
+                          .stop = by.stop ? by.stop : "relative_energy<1e-12",
+                          .keep = "last",
+                          .history = by.history};
+    if (!ss_solve(solver, options, problem, &set, by.team, NULL, x, &result, &err))
+        KIT_FAIL("%s", err.message);
+    return result;
+}
+
+static double *solved(way by, ss_problem *problem)
+{
+    double *x = ss_allocate((size_t)problem->size, sizeof *x);
+    ss_solve_result result = run(by, problem, x);
+    if (result.status != SS_CONVERGED && !by.iterations)
+        KIT_FAIL("%s %s: %s, relative energy %g after %d", by.solver, by.settings ? by.settings : "",
+                 ss_status_name(result.status), result.gauge[SS_GAUGE_RELATIVE_ENERGY], result.iterations);
+    ss_solve_result_free(&result);
+    return x;
+}
+
+/* The largest difference in w, relative to the largest b. */
+static double difference(const ss_problem *problem, const double *x, const double *other)
+{
+    size_t n = (size_t)problem->size;
+    double *w = ss_allocate(n, sizeof *w),
+           *scratch = ss_allocate((size_t)ss_problem_scratch(problem), sizeof *w);
+    double *w2 = ss_allocate(n, sizeof *w2), worst = 0.0, scale = 0.0;
+    ss_problem_apply(problem, x, scratch, w);
+    ss_problem_apply(problem, other, scratch, w2);
+    for (size_t i = 0; i < n; i++) {
+        worst = fmax(worst, fabs(w[i] - w2[i]));
+        scale = fmax(scale, fabs(problem->b[i]));
+    }
+    ss_release(w);
+    ss_release(w2);
+    ss_release(scratch);
+    return worst / scale;
+}
+
+static bool agrees_with_nsgs(ss_problem *problem, const char *settings)
+{
+    double *x = solved((way){.solver = "coloured", .settings = settings}, problem);
+    double *reference = solved((way){.solver = "nsgs"}, problem);
+    double off = difference(problem, x, reference);
+    if (!(off <= 1e-8)) fprintf(stderr, "w is off by %g of the load\n", off);
+    ss_release(x);
+    ss_release(reference);
+    return off <= 1e-8;
+}
+
+/* ---- problems --------------------------------------------------------------------------------------- */
+
+typedef struct packing {
+    uint64_t seed;
+    int bodies, contacts, size;
+    ss_law law;
+    int joints;        // of five free rows each
+    bool motors;       // a bounded row, and a coupled one that follows it, between bodies
+    double compliance; // of every third row
+    double mu;         // 0: at random
+    bool twisted;      // bodies of a contact are not pushed by opposite impulses
+} packing;
+
+static int rows_before_contacts(const packing *from)
+{
+    return 5 * from->joints + (from->motors ? 2 : 0);
+}
+
+static int blocks_before_contacts(const packing *from)
+{
+    return from->joints + (from->motors ? 2 : 0);
+}
+
+static void set_blocks(const packing *from, ss_random *random, ss_problem *problem)
+{
+    int k = 0, at = 0;
+    for (; k < from->joints; k++, at += 5)
+        problem->blocks[k] = (ss_block){.law = SS_LAW_FREE, .first = at, .size = 5, .contact = -1};
+    if (from->motors) {
+        problem->blocks[k++] = (ss_block){.law = SS_LAW_BOX, .first = at, .size = 1, .contact = -1};
+        problem->lower[at] = -0.05;
+        problem->upper[at++] = 0.05;
+        problem->blocks[k++] = (ss_block){.law = SS_LAW_COUPLED, .first = at, .size = 1, .contact = -1};
+        problem->partner[at] = at - 1;
+        problem->factor[at++] = 0.5;
+    }
+    for (int c = 0; c < from->contacts; c++, at += from->size) {
+        double mu = from->mu > 0.0 ? from->mu : c % 7 ? ss_random_between(random, 0.1, 0.6) : 0.0;
+        problem->blocks[k + c] = (ss_block){
+            .law = from->law, .first = at, .size = from->size, .mu = mu, .mu_rolling = 0.1, .contact = c};
+    }
+}
+
+static void set_masses(ss_random *random, ss_bodies_form *form)
+{
+    for (int b = 0; b < form->bodies; b++) {
+        form->inverse_mass[b] = ss_random_between(random, 0.5, 2.0);
+        double *inertia = form->inverse_inertia[b];
+        for (int i = 0; i < 3; i++) {
+            int j = (i + 1) % 3;
+            inertia[4 * i] = ss_random_between(random, 2.0, 4.0);
+            inertia[3 * i + j] = inertia[3 * j + i] = ss_random_between(random, -0.5, 0.5);
+        }
+    }
+}
+
+static void cross(const double a[3], const double b[3], double c[3])
+{
+    for (int i = 0; i < 3; i++) c[i] = a[(i + 1) % 3] * b[(i + 2) % 3] - a[(i + 2) % 3] * b[(i + 1) % 3];
+}
+
+/* A right-handed frame whose first axis is random. */
+static void random_frame_of(ss_random *random, double axis[3][3])
+{
+    double other[3];
+    random_unit(random, 3, axis[0]);
+    random_unit(random, 3, other);
+    cross(axis[0], other, axis[1]);
+    double length = sqrt(axis[1][0] * axis[1][0] + axis[1][1] * axis[1][1] + axis[1][2] * axis[1][2]);
+    for (int i = 0; i < 3; i++) axis[1][i] /= length;
+    cross(axis[0], axis[1], axis[2]);
+}
+
+/* Rows of one block between a and b: along the axes at a point, then about the second and third. */
+static void set_rows(const packing *from, ss_random *random, ss_problem *problem, const ss_block *block,
+                     int a, int b)
+{
+    ss_bodies_form *form = problem->bodies;
+    double axis[3][3], arm[2][3], moment[3];
+    random_frame_of(random, axis);
+    for (int side = 0; side < 2; side++) {
+        random_unit(random, 3, arm[side]);
+        for (int k = 0; k < 3; k++) arm[side][k] *= 0.5;
+    }
+    for (int i = 0; i < block->size; i++) {
+        double *row = form->jacobian[block->first + i];
+        form->pair[block->first + i][0] = a;
+        form->pair[block->first + i][1] = b;
+        for (int side = 0; side < 2; side++) {
+            double sign = side ? 1.0 : -1.0, *part = row + 6 * side;
+            const double *along = axis[i < 3 ? i : i - 2];
+            cross(arm[side], along, moment);
+            for (int k = 0; k < 3; k++) {
+                part[k] = i < 3 ? sign * along[k] : 0.0;
+                part[3 + k] = sign * (i < 3 ? moment[k] : along[k]);
+            }
+            if (from->twisted) part[0] += 0.1;
+        }
+    }
+}
+
+static ss_problem *pack(packing from)
+{
+    ss_error err;
+    ss_random random = ss_random_start(from.seed, 5);
+    int size = rows_before_contacts(&from) + from.size * from.contacts;
+    ss_problem *problem = known(
+        ss_problem_create(size, blocks_before_contacts(&from) + from.contacts, from.bodies, &err), &err);
+    ss_bodies_form *form = problem->bodies;
+    set_masses(&random, form);
+    set_blocks(&from, &random, problem);
+    double(*v)[6] = ss_allocate((size_t)from.bodies, sizeof *v);
+    for (int k = 0; k < problem->block_count; k++) {
+        const ss_block *block = &problem->blocks[k];
+        int b = k % from.bodies, a = ss_random_below(&random, from.bodies + 1) - 1;
+        if (a == b) a = SS_WORLD;
+        set_rows(&from, &random, problem, block, a, b);
+        for (int i = block->first; i < block->first + block->size; i++) {
+            form->compliance[i] = i % 3 ? 0.0 : from.compliance;
+            form->offset[i] = problem->b[i] = ss_random_between(&random, -1, i == block->first ? 0.2 : 1.0);
+            memset(v, 0, (size_t)from.bodies * sizeof *v);
+            ss_bodies_push(form, i, 1.0, v);
+            problem->diagonal[i] = ss_bodies_row(form, i, v) + form->compliance[i];
+        }
+    }
+    problem->symmetric = true;
+    ss_release(v);
+    return problem;
+}
+
+static const packing usual = {.seed = 1, .bodies = 40, .contacts = 60, .size = 3, .law = SS_LAW_CONE};
+static const packing large = {.seed = 2, .bodies = 4000, .contacts = 6000, .size = 3, .law = SS_LAW_CONE};
+
+/* One contact of a ball (mass 2, no lever arm in the normal direction) with the world, b as given. */
+static ss_problem *one_contact(double mu, const double b[3])
+{
+    ss_error err;
+    ss_problem *problem = known(ss_problem_create(3, 1, 1, &err), &err);
+    ss_bodies_form *form = problem->bodies;
+    problem->blocks[0] = (ss_block){.law = SS_LAW_CONE, .size = 3, .mu = mu};
+    form->inverse_mass[0] = 0.5;
+    for (int i = 0; i < 3; i++) {
+        form->inverse_inertia[0][4 * i] = 2.0;
+        form->pair[i][1] = 0;
+        form->jacobian[i][6 + (i + 2) % 3] = 1.0; // N = z, T1 = x, T2 = y
+        problem->b[i] = form->offset[i] = b[i];
+    }
+    form->jacobian[1][10] = -0.5; // arm (0, 0, -0.5)
+    form->jacobian[2][9] = 0.5;
+    problem->diagonal[0] = 0.5;
+    problem->diagonal[1] = problem->diagonal[2] = 1.0;
+    problem->symmetric = true;
+    return problem;
+}
+
+/* ---- known answers ---------------------------------------------------------------------------------- */
+
+static bool gives(double mu, const double b[3], const double r[3])
+{
+    ss_problem *problem = one_contact(mu, b);
+    double *x = solved((way){.solver = "coloured"}, problem);
+    bool right = true;
+    for (int i = 0; i < 3; i++) right &= fabs(x[i] - r[i]) <= 1e-13; // rounding of numbers near 1
+    if (!right) fprintf(stderr, "r = %.17g %.17g %.17g\n", x[0], x[1], x[2]);
+    ss_release(x);
+    ss_problem_destroy(problem);
+    return right;
+}
+
+TEST(ball_sticks_when_friction_is_enough)
+{
+    ENSURE(gives(0.5, (double[3]){-1.0, 0.3, -0.4}, (double[3]){2.0, -0.3, 0.4}));
+}
+
+TEST(ball_slides_against_its_velocity)
+{
+    ENSURE(gives(0.1, (double[3]){-1.0, 0.3, -0.4}, (double[3]){2.0, -0.2 * 0.6, 0.2 * 0.8}));
+}
+
+TEST(ball_that_leaves_is_not_pushed)
+{
+    ENSURE(gives(0.5, (double[3]){0.1, 0.3, -0.4}, (double[3]){0.0, 0.0, 0.0}));
+}
+
+TEST(no_friction_and_endless_friction)
+{
+    ENSURE(gives(0.0, (double[3]){-1.0, 0.3, -0.4}, (double[3]){2.0, 0.0, 0.0}));
+    ENSURE(gives(INFINITY, (double[3]){-1.0, 3.0, -4.0}, (double[3]){2.0, -3.0, 4.0}));
+    // then friction does not need a normal force
+    ENSURE(gives(INFINITY, (double[3]){1.0, 3.0, -4.0}, (double[3]){0.0, -3.0, 4.0}));
+}
+
+/* (a + C) r = -b */
+TEST(compliance_softens_a_contact)
+{
+    ss_problem *problem = one_contact(0.5, (double[3]){-1.0, 0.1, 0.0});
+    for (int i = 0; i < 3; i++) {
+        problem->bodies->compliance[i] = 0.5;
+        problem->diagonal[i] += 0.5;
+    }
+    double *x = solved((way){.solver = "coloured"}, problem);
+    ENSURE_NEAR(x[0], 1.0, 1e-14); // rounding
+    ENSURE_NEAR(x[1], -0.1 / 1.5, 1e-14);
+    ss_release(x);
+    ss_problem_destroy(problem);
+}
+
+TEST(nothing_is_solved_at_once)
+{
+    ss_error err;
+    double x[1] = {0.0};
+    ss_problem *empty = known(ss_problem_create(0, 0, 0, &err), &err);
+    ss_solve_result result = run((way){.solver = "coloured"}, empty, x);
+    ENSURE_INT(result.status, SS_CONVERGED);
+    ENSURE_INT(result.iterations, 1);
+    ss_problem_destroy(empty);
+}
+
+TEST(problems_without_bodies_are_refused)
+{
+    ss_error err;
+    ss_problem *problem = known(ss_problem_create(1, 1, -1, &err), &err);
+    problem->blocks[0] = (ss_block){.law = SS_LAW_BOX, .size = 1};
+    problem->diagonal[0] = 1.0;
+    ENSURE_CONTAINS(ss_solver_refusal(ss_solver_find("coloured"), problem), "bodies");
+    ss_problem_destroy(problem);
+}
+
+TEST(contacts_between_immovable_bodies_are_refused)
+{
+    ss_problem *problem = one_contact(0.5, (double[3]){-1.0, 0.0, 0.0});
+    problem->bodies->inverse_mass[0] = 0.0;
+    memset(problem->bodies->inverse_inertia[0], 0, sizeof problem->bodies->inverse_inertia[0]);
+    memset(problem->diagonal, 0, 3 * sizeof(double));
+    ENSURE_CONTAINS(ss_solver_refusal(ss_solver_find("coloured"), problem), "diagonal");
+    ss_problem_destroy(problem);
+}
+
+/* ---- agreement -------------------------------------------------------------------------------------- */
+
+static bool packing_agrees(packing from)
+{
+    ss_problem *problem = pack(from);
+    bool good = agrees_with_nsgs(problem, NULL);
+    ss_problem_destroy(problem);
+    return good;
+}
+
+TEST(contacts_agree_with_nsgs)
+{
+    for (uint64_t seed = 1; seed <= 5; seed++) {
+        packing from = usual;
+        from.seed = seed;
+        ENSURE(packing_agrees(from));
+    }
+}
+
+TEST(settings_change_the_way_not_the_answer)
+{
+    static const char *const settings[] = {"accelerate=false", "sweep=alternate", "sweep=symmetric",
+                                           "accelerate=false sweep=symmetric kernel=portable"};
+    ss_problem *problem = pack(usual);
+    for (int k = 0; k < 4; k++) ENSURE(agrees_with_nsgs(problem, settings[k]));
+    ss_problem_destroy(problem);
+}
+
+TEST(joints_motors_and_contacts_agree_with_nsgs)
+{
+    packing from = usual;
+    from.joints = 15;
+    ENSURE(packing_agrees(from));
+    from.seed = 2; // the first one without joints and contacts that contradict each other
+    from.motors = true;
+    ENSURE(packing_agrees(from));
+}
+
+/* Friction in a joint that follows the load of a contact. */
+TEST(bounds_that_follow_a_contact_agree_with_nsgs)
+{
+    packing from = usual;
+    from.seed = 2;
+    from.joints = 5;
+    from.motors = true;
+    ss_problem *problem = pack(from);
+    problem->partner[rows_before_contacts(&from) - 1] =
+        problem->blocks[blocks_before_contacts(&from) + 8].first;
+    ENSURE(agrees_with_nsgs(problem, NULL));
+    ss_problem_destroy(problem);
+}
+
+TEST(compliance_agrees_with_nsgs)
+{
+    packing from = usual;
+    from.compliance = 0.3;
+    ENSURE(packing_agrees(from));
+    from.joints = 5;
+    ENSURE(packing_agrees(from));
+}
+
+TEST(planar_rolling_and_convex_contacts_agree_with_nsgs)
+{
+    packing from = usual;
+    from.size = 2;
+    ENSURE(packing_agrees(from));
+    from.size = 5;
+    from.contacts = 20; // rolling ties bodies closely: few contacts, or velocities are not unique
+    ENSURE(packing_agrees(from));
+    from = usual;
+    from.law = SS_LAW_CONVEX;
+    ENSURE(packing_agrees(from));
+}
+
+TEST(contacts_that_suit_no_batch_agree_with_nsgs)
+{
+    packing from = usual;
+    from.twisted = true;
+    ENSURE(packing_agrees(from));
+    from = usual;
+    from.mu = 1.5; // friction that may lift the normal row: 1 + mu n.t is not always positive
+    from.contacts = 30;
+    ENSURE(packing_agrees(from));
+}
+
+/* More contacts of one body than the window of batches is long. */
+TEST(plate_under_many_balls_agrees_with_nsgs)
+{
+    packing from = usual;
+    from.bodies = 300;
+    from.contacts = 300;
+    ss_problem *problem = pack(from);
+    for (int k = 1; k < problem->block_count; k++) {
+        for (int i = problem->blocks[k].first; i < problem->blocks[k].first + 3; i++) {
+            problem->bodies->pair[i][0] = 0;
+            double v[300][6] = {{0}};
+            ss_bodies_push(problem->bodies, i, 1.0, v);
+            problem->diagonal[i] = ss_bodies_row(problem->bodies, i, v);
+        }
+    }
+    ENSURE(agrees_with_nsgs(problem, NULL));
+    ss_problem_destroy(problem);
+}
+
+TEST(large_problems_in_parts_agree_with_nsgs)
+{
+    ENSURE(packing_agrees(large));
+}
+
+TEST(towers_of_boxes_agree_with_nsgs)
+{
+    method cone = method_of("cone");
+    ss_frame *frame =
+        towers(&(scene_recipe){.seed = 3, .towers = 4, .height = 3, .feet = 3, .push = 0.5, .mu_least = 0.2});
+    ss_problem *problem = known(assemble(&cone, frame), NULL);
+    ENSURE(agrees_with_nsgs(problem, NULL));
+    ss_problem_destroy(problem);
+    ss_frame_destroy(frame);
+}
+
+/* ---- the same bits ---------------------------------------------------------------------------------- */
+
+static bool same_bits(ss_problem *problem, way one, way other)
+{
+    double *x = solved(one, problem), *y = solved(other, problem);
+    bool same = memcmp(x, y, (size_t)problem->size * sizeof *x) == 0;
+    ss_release(x);
+    ss_release(y);
+    return same;
+}
+
+TEST(kernels_give_the_same_bits)
+{
+    packing soft = usual;
+    soft.compliance = 0.1;
+    const packing all[] = {usual, soft, large};
+    for (int k = 0; k < 3; k++) {
+        ss_problem *problem = pack(all[k]);
+        for (int iterations = 1; iterations <= 64; iterations *= 4) {
+            way one = {.solver = "coloured", .stop = "none", .iterations = iterations}, other = one;
+            other.settings = "kernel=portable";
+            ENSURE(same_bits(problem, one, other));
+        }
+        ss_problem_destroy(problem);
+    }
+}
+
+TEST(teams_give_the_same_bits)
+{
+    packing jointed = large;
+    jointed.joints = 100;
+    ss_problem *problem = pack(jointed);
+    way alone = {.solver = "coloured", .stop = "none", .iterations = 30};
+    for (int workers = 1; workers <= 5; workers += 2) {
+        ss_error err;
+        way together = alone;
+        together.team = known(ss_team_create(workers, &err), &err);
+        ENSURE(same_bits(problem, alone, together));
+        ss_team_destroy(together.team);
+    }
+    ss_problem_destroy(problem);
+}
+
+/* ---- batches and tasks ------------------------------------------------------------------------------ */
+
+/* No two lanes write to the same row of y, but for the waste. */
+static bool lanes_are_apart(const ss_batch *batch, int bodies)
+{
+    const int *row = batch->to[0];
+    for (int i = 0; i < 2 * SS_LANES; i++) {
+        for (int j = 0; j < i; j++) {
+            if (row[i] == row[j] && row[i] < bodies) return false;
+        }
+    }
+    return true;
+}
+
+/* Marks the rows of a task; false when another task since `first` has one of them. */
+static bool claim_rows(const ss_coloured *of, int t, int first, int *owner)
+{
+    int bodies = of->problem->bodies->bodies;
+    for (int k = of->plan.tasks[t].begin; k < of->plan.tasks[t].end; k++) {
+        const ss_batch *batch = &of->batches.items[k];
+        if (!lanes_are_apart(batch, bodies)) return false;
+        for (int i = 0; i < 2 * SS_LANES; i++) {
+            int row = batch->to[i / SS_LANES][i % SS_LANES];
+            if (row >= bodies) continue;
+            if (owner[row] >= first && owner[row] != t) return false;
+            owner[row] = t;
+        }
+    }
+    return true;
+}
+
+static int filled_lanes(const ss_coloured *of)
+{
+    int count = 0;
+    for (int k = 0; k < of->batches.count; k++) {
+        for (int lane = 0; lane < SS_LANES; lane++) count += of->batches.block[k][lane] >= 0;
+    }
+    return count;
+}
+
+static bool is_sound(const ss_coloured *of)
+{
+    int bodies = of->problem->bodies->bodies, *owner = ss_allocate((size_t)bodies, sizeof *owner);
+    bool sound = filled_lanes(of) + of->cell_count == of->plan.contact_count;
+    for (int b = 0; b < bodies; b++) owner[b] = -1;
+    for (int phase = 0; phase < of->plan.phase_count; phase++) {
+        int first = of->plan.phase_start[phase], end = of->plan.phase_start[phase + 1];
+        for (int t = first; t < end; t++) sound &= claim_rows(of, t, first, owner);
+    }
+    ss_release(owner);
+    return sound;
+}
+
+TEST(batches_share_no_body_and_tasks_of_a_phase_neither)
+{
+    const packing all[] = {usual, large};
+    for (int k = 0; k < 2; k++) {
+        ss_problem *problem = pack(all[k]);
+        double *x = ss_allocate((size_t)problem->size, sizeof *x);
+        ss_arena *arena = ss_arena_create(1 << 16, NULL);
+        ss_coloured coloured;
+        ENSURE(ss_coloured_create(problem, &ss_batch_kernel_portable, x, NULL, arena, &coloured));
+        ENSURE(is_sound(&coloured));
+        ENSURE((coloured.plan.task_count > 1) == (k == 1));
+        ENSURE(coloured.batches.count * SS_LANES <
+               1.3 * coloured.plan.contact_count); // lanes are full, nearly
+        ss_arena_destroy(arena);
+        ss_release(x);
+        ss_problem_destroy(problem);
+    }
+}
+
+/* ---- starting and stopping -------------------------------------------------------------------------- */
+
+TEST(solution_as_start_is_seen_at_once)
+{
+    ss_problem *problem = pack(usual);
+    double *x = solved((way){.solver = "coloured"}, problem);
+    ss_solve_result result = run((way){.solver = "coloured", .stop = "relative_energy<1e-10"}, problem, x);
+    ENSURE_INT(result.status, SS_CONVERGED);
+    ENSURE_INT(result.iterations, 1);
+    ss_solve_result_free(&result);
+    ss_release(x);
+    ss_problem_destroy(problem);
+}
+
+static int first_below(const ss_history *history, ss_gauge gauge, double value)
+{
+    int at = 0;
+    while (at < history->count && !(history->gauge[gauge][at] < value)) at++;
+    return at + 1;
+}
+
+/* Looking rarely must not cost many sweeps: a tenth of them and a few, for a rule in energies and for another. */
+TEST(stop_rule_is_seen_soon_after_it_holds)
+{
+    static const char *const rules[] = {"relative_energy<1e-6", "energy<1e-12", "natural_map<1e-6",
+                                        "natural_residual<1e-5"};
+    static const ss_gauge gauges[] = {SS_GAUGE_RELATIVE_ENERGY, SS_GAUGE_ENERGY, SS_GAUGE_NATURAL_MAP,
+                                      SS_GAUGE_NATURAL_RESIDUAL};
+    static const double values[] = {1e-6, 1e-12, 1e-6, 1e-5};
+    ss_problem *problem = pack(usual);
+    double *x = ss_allocate((size_t)problem->size, sizeof *x);
+    ss_solve_result all =
+        run((way){.solver = "coloured", .stop = "none", .iterations = 1000, .history = true}, problem, x);
+    for (int k = 0; k < 4; k++) {
+        memset(x, 0, (size_t)problem->size * sizeof *x);
+        ss_solve_result result = run((way){.solver = "coloured", .stop = rules[k]}, problem, x);
+        int earliest = first_below(&all.history, gauges[k], values[k]);
+        ENSURE_INT(result.status, SS_CONVERGED);
+        ENSURE(result.iterations >= earliest && result.iterations <= 5 + 1.1 * earliest);
+        ss_solve_result_free(&result);
+    }
+    ss_solve_result_free(&all);
+    ss_release(x);
+    ss_problem_destroy(problem);
+}
+
+TEST(last_iterate_is_handed_over_when_sweeps_are_used_up)
+{
+    ss_problem *problem = pack(usual);
+    double *few = solved((way){.solver = "coloured", .stop = "none", .iterations = 2}, problem);
+    double *more = solved((way){.solver = "coloured", .stop = "none", .iterations = 40}, problem);
+    double *end = solved((way){.solver = "coloured"}, problem);
+    ENSURE(difference(problem, more, end) < 0.1 * difference(problem, few, end));
+    ss_release(few);
+    ss_release(more);
+    ss_release(end);
+    ss_problem_destroy(problem);
+}
+
+TEST_MAIN
