@@ -1,14 +1,17 @@
 #include "parts.h"
 
+#include <math.h>
+
 typedef struct parameters {
-    double speed, stiffness, mass, mu;
+    double speed, stiffness, mass, mu, mu_static;
 } parameters;
 
 static const ss_option table[] = {
     SS_PARAMETER_REAL(parameters, speed, "0.1", 1e-9, 1e6, "of the belt, in m/s"),
     SS_PARAMETER_REAL(parameters, stiffness, "100", 1e-9, 1e12, "of the spring, in N/m"),
     SS_PARAMETER_REAL(parameters, mass, "1", 1e-9, 1e12, "of the block, in kg"),
-    SS_PARAMETER_REAL(parameters, mu, "0.4", 0, 10, "friction between all bodies"),
+    SS_PARAMETER_REAL(parameters, mu, "0.4", 0, 10, "friction while the block slides"),
+    SS_PARAMETER_REAL(parameters, mu_static, "0.6", 0, 10, "friction while it sticks; at least mu"),
     {0}};
 
 static bool build_scene(const void *of, uint64_t seed, ss_world *world, ss_error *err)
@@ -16,7 +19,8 @@ static bool build_scene(const void *of, uint64_t seed, ss_world *world, ss_error
     const parameters *p = of;
     (void)seed;
     ss_builder build = ss_build_start(world, err);
-    ss_build_friction(&build, p->mu);
+    ss_material_pair rubber = {.mu = p->mu, .mu_static = fmax(p->mu, p->mu_static)};
+    build.failed = !ss_world_set_pair(world, 0, 0, &rubber, err);
     ss_build_shape(&build, SS_WORLD,
                    &(ss_shape){.kind = SS_BOX,
                                .size = {2.0, 0.4, 0.1},
@@ -34,16 +38,61 @@ static bool build_scene(const void *of, uint64_t seed, ss_world *world, ss_error
     return ss_build_done(&build);
 }
 
+/* ---- its period ------------------------------------------------------------------------------------- */
+
+typedef struct rhythm {
+    double belt; /* m/s */
+    bool slips;
+    double slip_time, slip_stretch, period; /* s, m, s: of the last slip; the time between the last two */
+} rhythm;
+
+/* A slip begins when the block falls back by more than a hundredth of the belt's speed. */
+static bool watch(ss_sim *sim, void *context, ss_error *err)
+{
+    rhythm *r = context;
+    (void)err;
+    const ss_body *block = ss_world_body(ss_sim_world(sim), 0);
+    bool slips = block->velocity[0] < 0.99 * r->belt;
+    if (slips && !r->slips) {
+        double now = ss_sim_time(sim);
+        r->period = now - r->slip_time;
+        r->slip_time = now;
+        r->slip_stretch = block->position[0];
+    }
+    r->slips = slips;
+    return true;
+}
+
+static bool begin(const void *of, ss_sim *sim, void **state, ss_error *err)
+{
+    const parameters *p = of;
+    rhythm *r = ss_allocate(1, sizeof *r);
+    if (!r) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory");
+    *r = (rhythm){.belt = p->speed, .slips = true, .slip_time = NAN, .slip_stretch = NAN, .period = NAN};
+    *state = r;
+    return ss_sim_call_at(sim, SS_AFTER_STEP, watch, r, err);
+}
+
+/* The block is carried over 2 D, D = (mu_static - mu) m g / k, then swings back freely until it is as fast as the belt
+ * again: T = 2 D / v + (2 / w) (pi - atan(D w / v)). */
+static double expected_period(const parameters *p, double gravity)
+{
+    double w = sqrt(p->stiffness / p->mass), d = (p->mu_static - p->mu) * p->mass * gravity / p->stiffness;
+    return d > 0.0 ? 2.0 * d / p->speed + 2.0 / w * (SS_PI - atan(d * w / p->speed)) : NAN;
+}
+
 static int figures(const void *of, const ss_sim *sim, const void *state, ss_scene_result *result)
 {
     const parameters *p = of;
-    (void)state;
-    const ss_body *block = ss_world_body(ss_sim_world(sim), 0);
+    const rhythm *r = state;
     double g = -ss_world_gravity(ss_sim_world(sim))[2];
-    result[0] = (ss_scene_result){"stretch", "m", block->position[0]};
-    result[1] = (ss_scene_result){"slip_stretch", "m", p->mu * p->mass * g / p->stiffness};
-    result[2] = (ss_scene_result){"speed", "m/s", block->velocity[0]};
-    return 3;
+    result[0] = (ss_scene_result){"stretch", "m", ss_world_body(ss_sim_world(sim), 0)->position[0]};
+    result[1] = (ss_scene_result){"slip_stretch", "m", r->slip_stretch};
+    result[2] =
+        (ss_scene_result){"expected_stretch", "m", fmax(p->mu, p->mu_static) * p->mass * g / p->stiffness};
+    result[3] = (ss_scene_result){"period", "s", r->period};
+    result[4] = (ss_scene_result){"expected_period", "s", expected_period(p, g)};
+    return 5;
 }
 
 const ss_scene ss_scene_belt = {
@@ -52,12 +101,14 @@ const ss_scene ss_scene_belt = {
     .description =
         "The oscillator of every textbook on friction: a belt carries the block along until the spring "
         "pulls harder than static friction can hold; then it slips back, and sticks again. With static "
-        "friction above the sliding one it never comes to rest. The period is printed.",
+        "friction above the sliding one it never comes to rest, and stretch and period are known in closed "
+        "form; with mu_static = mu the swing dies out, and the belt runs through under a block at rest.",
     .parameters = table,
     .parameters_size = sizeof(parameters),
     .h = 0.002,
-    .length = 5.0,
+    .length = 10.0,
     .picture_time = 0.3,
     .build = build_scene,
+    .begin = begin,
     .figures = figures,
 };

@@ -13,12 +13,14 @@ static const ss_option table[] = {
                       "mass hung on the free end in kg; 0 = both ends are fixed"),
     {0}};
 
+/* One link. */
+static const double length = 0.2, radius = 0.02, density = 2000.0; /* m, m, kg/m^3 */
+
 static bool build_scene(const void *of, uint64_t seed, ss_world *world, ss_error *err)
 {
     const parameters *p = of;
     (void)seed;
     ss_builder build = ss_build_start(world, err);
-    double length = 0.2, radius = 0.02;
     int before = SS_WORLD;
     for (int k = 0; k < p->links; k++) {
         ss_body link = {.position = {(k + 0.5) * length, 0.0, 0.0}};
@@ -26,8 +28,8 @@ static bool build_scene(const void *of, uint64_t seed, ss_world *world, ss_error
         int number = ss_build_one(&build, &link,
                                   &(ss_shape){.kind = SS_CAPSULE,
                                               .size = {radius, length - 2.0 * radius},
-                                              .density = 2000.0,
-                                              .ghost = true});
+                                              .density = density,
+                                              .collides_with = SS_MEETS_NOTHING});
         ss_build_joint(
             &build,
             &(ss_joint){.kind = SS_JOINT_BALL, .a = before, .b = number, .anchor = {k * length, 0.0, 0.0}});
@@ -52,17 +54,40 @@ static bool build_scene(const void *of, uint64_t seed, ss_world *world, ss_error
     return ss_build_done(&build);
 }
 
+static void choose(const void *of, ss_sim_options *options)
+{
+    const parameters *p = of;
+    options->joints = SS_STABILISE_IMPULSE;
+    if (!(p->weight > 0.0)) return;
+    /* under the tension T the links swing across the chain at w = sqrt(4 T / (m l)), and steps must follow: w h = 0.3,
+     * with T = 3 weights at the bottom of the swing */
+    double mass = density * SS_PI * radius * radius * length, gravity = 9.81;
+    options->h = fmin(options->h, 0.3 * sqrt(mass * length / (12.0 * p->weight * gravity)));
+}
+
+static int figures(const void *of, const ss_sim *sim, const void *state, ss_scene_result *result)
+{
+    (void)of, (void)state;
+    const ss_world *world = ss_sim_world(sim);
+    double most = 0.0;
+    for (int j = 0; j < ss_world_joint_count(world); j++) most = fmax(most, ss_joint_error(world, j));
+    result[0] = (ss_scene_result){"joint_gap", "m", most};
+    return 1;
+}
+
 const ss_scene ss_scene_chain = {
     .name = "chain",
     .summary = "a hanging chain of ten links on ball joints",
     .description =
         "Links on ball joints between two hooks, let go in a straight line: it swings into a catenary. "
-        "With a heavy weight at the end of -p weight=1000 the mass ratio makes it hard; with 1000 links "
-        "it is long. The figure is the largest gap in a joint.",
+        "With a heavy weight at the end, -p weight=1000, the mass ratio makes it hard, and the tension needs "
+        "short steps; with 1000 links it is long. The figure is the largest gap in a joint.",
     .parameters = table,
     .parameters_size = sizeof(parameters),
     .h = 0.01,
     .length = 10.0,
     .picture_time = 1.0,
     .build = build_scene,
+    .options = choose,
+    .figures = figures,
 };

@@ -17,9 +17,11 @@ static int bar(ss_builder *build, const double from[3], const double to[3])
     double x = to[0] - from[0], z = to[2] - from[2], length = sqrt(x * x + z * z);
     ss_body body = {.position = {0.5 * (from[0] + to[0]), 0.0, 0.5 * (from[2] + to[2])}};
     ss_turn((double[3]){0.0, 1.0, 0.0}, atan2(x, z), body.quaternion);
-    return ss_build_one(
-        build, &body,
-        &(ss_shape){.kind = SS_CAPSULE, .size = {0.03, length}, .density = 1000.0, .ghost = true});
+    return ss_build_one(build, &body,
+                        &(ss_shape){.kind = SS_CAPSULE,
+                                    .size = {0.03, length},
+                                    .density = 1000.0,
+                                    .collides_with = SS_MEETS_NOTHING});
 }
 
 static void pin(ss_builder *build, int a, int b, const double at[3], ss_axis_law law)
@@ -57,6 +59,13 @@ static int figures(const void *of, const ss_sim *sim, const void *state, ss_scen
     return 2;
 }
 
+static void choose(const void *of, ss_sim_options *options)
+{
+    (void)of;
+    options->joints = SS_STABILISE_PROJECTION; /* leaves the speed of the motor alone */
+    options->stop = "relative_energy<1e-6";
+}
+
 const ss_scene ss_scene_four_bar = {
     .name = "four-bar",
     .summary = "a crank and rocker on four revolute joints, driven by a motor",
@@ -70,5 +79,6 @@ const ss_scene ss_scene_four_bar = {
     .length = 10.0,
     .picture_time = 0.5,
     .build = build_scene,
+    .options = choose,
     .figures = figures,
 };

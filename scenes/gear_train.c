@@ -19,16 +19,18 @@ static bool build_scene(const void *of, uint64_t seed, ss_world *world, ss_error
     for (int k = 0; k < 3; k++) {
         ss_body wheel = {.position = {x, 0.0, 0.0}};
         ss_turn((double[3]){1.0, 0.0, 0.0}, 0.5 * SS_PI, wheel.quaternion);
-        wheels[k] = ss_build_one(
-            &build, &wheel,
-            &(ss_shape){.kind = SS_CYLINDER, .size = {radius, 0.1}, .density = 1000.0, .ghost = true});
+        wheels[k] = ss_build_one(&build, &wheel,
+                                 &(ss_shape){.kind = SS_CYLINDER,
+                                             .size = {radius, 0.1},
+                                             .density = 1000.0,
+                                             .collides_with = SS_MEETS_NOTHING});
         if (k == 2)
             ss_build_shape(&build, wheels[k],
                            &(ss_shape){.kind = SS_SPHERE,
                                        .size = {0.1},
                                        .density = 3000.0,
                                        .position = {radius, 0.0, 0.0},
-                                       .ghost = true});
+                                       .collides_with = SS_MEETS_NOTHING});
         ss_joint axle = {.kind = SS_JOINT_REVOLUTE,
                          .a = SS_WORLD,
                          .b = wheels[k],
@@ -62,6 +64,13 @@ static int figures(const void *of, const ss_sim *sim, const void *state, ss_scen
     return 3;
 }
 
+static void choose(const void *of, ss_sim_options *options)
+{
+    (void)of;
+    options->joints = SS_STABILISE_PROJECTION; /* leaves the speed of the motor alone */
+    options->stop = "relative_energy<1e-6";
+}
+
 const ss_scene ss_scene_gear_train = {
     .name = "gear-train",
     .summary = "three wheels coupled by gears, one driven",
@@ -75,5 +84,6 @@ const ss_scene ss_scene_gear_train = {
     .length = 5.0,
     .picture_time = 0.2,
     .build = build_scene,
+    .options = choose,
     .figures = figures,
 };

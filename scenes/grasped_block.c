@@ -33,6 +33,12 @@ static bool build_scene(const void *of, uint64_t seed, ss_world *world, ss_error
     return ss_build_done(&build);
 }
 
+static void choose(const void *of, ss_sim_options *options)
+{
+    (void)of;
+    options->joints = SS_STABILISE_IMPULSE;
+}
+
 static int figures(const void *of, const ss_sim *sim, const void *state, ss_scene_result *result)
 {
     const parameters *p = of;
@@ -58,5 +64,6 @@ const ss_scene ss_scene_grasped_block = {
     .length = 10.0,
     .picture_time = 1.0,
     .build = build_scene,
+    .options = choose,
     .figures = figures,
 };

@@ -44,6 +44,8 @@ static bool build_scene(const void *of, uint64_t seed, ss_world *world, ss_error
 {
     const parameters *p = of;
     (void)seed;
+    if (p->blocks % 2 == 0)
+        return ss_fail(err, SS_ERROR_USAGE, "masonry-arch: blocks=%d: must be odd", p->blocks);
     ss_builder build = ss_build_start(world, err);
     ss_build_friction(&build, p->mu);
     ss_build_ground(&build, 0.0);
@@ -53,60 +55,78 @@ static bool build_scene(const void *of, uint64_t seed, ss_world *world, ss_error
 
 /* ---- the friction it needs ------------------------------------------------------------------------- */
 
-/* The largest |T| / N over the joints of half the arch when the thrust at the crown is `thrust` times the weight of that
- * half, and whether a line of thrust with it stays inside the stones. Joint j lies at the angle beta from the vertical;
- * W(beta) is the weight between the crown and the joint, x(beta) its lever. */
-static double friction_used(const parameters *p, double thrust, bool *inside)
+/* The section of one stone: a trapezium between two chords. Half the arch weighs 1. */
+typedef struct section {
+    double inner, outer, turn;
+    double centre;      /* m: of a stone, from the middle of the arch */
+    double half_centre; /* m: of half the keystone, from the vertical */
+} section;
+
+static section section_of(const parameters *p)
 {
-    double r = p->radius, t = p->thickness, outer = r + 0.5 * t, inner = r - 0.5 * t,
-           turn = SS_PI / p->blocks;
-    /* centre of a sector of the ring from the vertical to beta: x_c = (2/3) (R^3 - r^3)/(R^2 - r^2) (1 - cos)/beta */
-    double ring =
-        2.0 / 3.0 * (outer * outer * outer - inner * inner * inner) / (outer * outer - inner * inner);
-    double worst = 0.0, low = inner,
-           high = outer; /* heights of the thrust at the crown that are still possible */
+    section s = {p->radius - 0.5 * p->thickness, p->radius + 0.5 * p->thickness, SS_PI / p->blocks, 0.0, 0.0};
+    double a = 2.0 * s.inner * sin(0.5 * s.turn), b = 2.0 * s.outer * sin(0.5 * s.turn);
+    double height = p->thickness * cos(0.5 * s.turn);
+    s.centre = s.inner * cos(0.5 * s.turn) + height * (a + 2.0 * b) / (3.0 * (a + b));
+    s.half_centre = (a * a + a * b + b * b) / (6.0 * (a + b));
+    return s;
+}
+
+/* The largest |T| / N over the joints of half the arch when the thrust at the crown is `thrust` times the weight of that
+ * half, and whether a line of thrust with it passes between the edges of all joints. Joint j lies at the angle beta from
+ * the vertical; `weight` is what lies between the crown and the joint, `moment` its moment about the vertical. */
+static double friction_used(const parameters *p, const section *s, double thrust, bool *inside)
+{
+    double worst = 0.0, low = -INFINITY, high = INFINITY; /* heights at the crown that are still possible */
+    double weight = 1.0 / p->blocks, moment = weight * s->half_centre;
     for (int j = 0; j <= p->blocks / 2; j++) {
-        double beta =
-            0.5 * SS_PI - (p->blocks / 2 - j) * turn; /* joints of the keystone are half a turn off */
-        double weight = beta / (0.5 * SS_PI), lever = ring * (1.0 - cos(beta)) / beta;
-        double normal = thrust * cos(beta) + weight * sin(beta),
-               slip = thrust * sin(beta) - weight * cos(beta);
+        double beta = (j + 0.5) * s->turn, sine = sin(beta), cosine = cos(beta);
+        double normal = thrust * cosine + weight * sine, slip = thrust * sine - weight * cosine;
         worst = fmax(worst, fabs(slip) / normal);
-        /* the thrust meets the joint at the radius s: thrust (y - s cos) = weight (s sin - lever) */
-        double y_at_outer = outer * cos(beta) + weight * (outer * sin(beta) - lever) / thrust;
-        double y_at_inner = inner * cos(beta) + weight * (inner * sin(beta) - lever) / thrust;
-        low = fmax(low, fmin(y_at_inner, y_at_outer));
-        high = fmin(high, fmax(y_at_inner, y_at_outer));
+        /* the thrust meets the joint at the radius r: thrust (y - r cos) = weight r sin - moment */
+        low = fmax(low, s->inner * cosine + (weight * s->inner * sine - moment) / thrust);
+        high = fmin(high, s->outer * cosine + (weight * s->outer * sine - moment) / thrust);
+        weight += 2.0 / p->blocks;
+        moment += 2.0 / p->blocks * s->centre * sin((j + 1) * s->turn);
     }
     *inside = low <= high;
     return worst;
 }
 
-/* The least coefficient with which there is an equilibrium at all, by trying thrusts. */
+/* The least coefficient with which there is an equilibrium at all, by trying thrusts; infinite if the ring is too thin. */
 static double friction_needed(const parameters *p)
 {
+    section s = section_of(p);
     double least = INFINITY;
     for (int k = 1; k < 20000; k++) {
         bool inside;
-        double used = friction_used(p, k * 1e-4, &inside);
+        double used = friction_used(p, &s, k * 1e-4, &inside);
         if (inside && used < least) least = used;
     }
     return least;
 }
 
+typedef struct arch {
+    double friction_needed, start; /* 1, m: height of the keystone */
+} arch;
+
+static bool begin(const void *of, ss_sim *sim, void **state, ss_error *err)
+{
+    const parameters *p = of;
+    arch *a = ss_allocate(1, sizeof *a);
+    if (!a) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory");
+    *a = (arch){friction_needed(p), ss_world_body(ss_sim_world(sim), p->blocks / 2)->position[2]};
+    *state = a;
+    return true;
+}
+
 static int figures(const void *of, const ss_sim *sim, const void *state, ss_scene_result *result)
 {
     const parameters *p = of;
-    (void)state;
-    const ss_body *key = ss_world_body(ss_sim_world(sim), p->blocks / 2);
-    double turn =
-        0.5 * SS_PI / p->blocks; /* the keystone's centre of mass lies on the radius of its middle */
-    double outer = p->radius + 0.5 * p->thickness, inner = p->radius - 0.5 * p->thickness;
-    /* its stone is a trapezium: the centroid of the cross-section between the chords */
-    double a = 2.0 * inner * sin(turn), b = 2.0 * outer * sin(turn), height = p->thickness * cos(turn);
-    double start = inner * cos(turn) + height * (a + 2.0 * b) / (3.0 * (a + b));
-    result[0] = (ss_scene_result){"keystone_sinks", "m", start - key->position[2]};
-    result[1] = (ss_scene_result){"friction_needed", "1", friction_needed(p)};
+    const arch *a = state;
+    double height = ss_world_body(ss_sim_world(sim), p->blocks / 2)->position[2];
+    result[0] = (ss_scene_result){"keystone_sinks", "m", a->start - height};
+    result[1] = (ss_scene_result){"friction_needed", "1", a->friction_needed};
     return 2;
 }
 
@@ -126,5 +146,6 @@ const ss_scene ss_scene_masonry_arch = {
     .length = 10.0,
     .picture_time = 1.0,
     .build = build_scene,
+    .begin = begin,
     .figures = figures,
 };

@@ -11,7 +11,7 @@ static const ss_option table[] = {
     SS_PARAMETER_INT(parameters, count, "5", 2, 1000, "balls"),
     SS_PARAMETER_INT(parameters, lifted, "1", 1, 999, "balls pulled aside"),
     SS_PARAMETER_REAL(parameters, restitution, "1", 0, 1, "Newton's coefficient of the impact"),
-    SS_PARAMETER_REAL(parameters, gap, "0.002", 0, 1, "between two balls at rest, as a share of the radius"),
+    SS_PARAMETER_REAL(parameters, gap, "0.05", 0, 1, "between two balls at rest, as a share of the radius"),
     {0}};
 
 static bool build_scene(const void *of, uint64_t seed, ss_world *world, ss_error *err)
@@ -47,6 +47,12 @@ static int figures(const void *of, const ss_sim *sim, const void *state, ss_scen
     return 2;
 }
 
+static void choose(const void *of, ss_sim_options *options)
+{
+    (void)of;
+    options->joints = SS_STABILISE_IMPULSE;
+}
+
 const ss_scene ss_scene_newtons_cradle = {
     .name = "newtons-cradle",
     .summary = "five balls on strings that pass a blow on",
@@ -54,12 +60,13 @@ const ss_scene ss_scene_newtons_cradle = {
         "Five hanging balls in a row, the first pulled aside and let go. With restitution 1 and a hair "
         "between the balls, one goes off on the other side and the rest stay; Newton's law of impact for "
         "several contacts at once would rather let them all move, which is why the balls do not touch at "
-        "rest.",
+        "rest: the gap must be wider than the way of a ball in one step.",
     .parameters = table,
     .parameters_size = sizeof(parameters),
     .h = 0.001,
     .length = 5.0,
     .picture_time = 0.0,
     .build = build_scene,
+    .options = choose,
     .figures = figures,
 };

@@ -25,7 +25,8 @@ static bool build_scene(const void *of, uint64_t seed, ss_world *world, ss_error
     ss_body rod = {.kind = SS_DYNAMIC,
                    .position = {0.0, 0.0, half * sin(angle) + radius},
                    .velocity = {p->speed, 0.0, 0.0, 0.0, p->spin, 0.0}};
-    ss_turn((double[3]){0.0, 1.0, 0.0}, 0.5 * SS_PI - angle, rod.quaternion);
+    /* leans back: a positive speed pushes the tip ahead, which is where it can jam */
+    ss_turn((double[3]){0.0, 1.0, 0.0}, angle - 0.5 * SS_PI, rod.quaternion);
     ss_build_one(&build, &rod,
                  &(ss_shape){.kind = SS_CAPSULE, .size = {radius, 2.0 * half}, .density = 1000.0});
     return ss_build_done(&build);

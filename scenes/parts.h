@@ -60,6 +60,9 @@ void ss_turn_vector(const double quaternion[4], const double v[3], double turned
         .default_value = value_, .min = low_, .max = high_, .help = text_              \
     }
 
+/* For `collides_with` of shapes that are seen and weighed but meet nothing: a group nobody is in. */
+#define SS_MEETS_NOTHING 0x80000000u
+
 #define SS_PI 3.14159265358979323846
 
 #endif

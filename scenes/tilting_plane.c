@@ -99,5 +99,6 @@ const ss_scene ss_scene_tilting_plane = {
     .picture_time = 14.0,
     .build = build_scene,
     .begin = begin,
+    .si_only = true,
     .figures = figures,
 };

@@ -33,8 +33,8 @@ static bool build_scene(const void *of, uint64_t seed, ss_world *world, ss_error
                                .ghost = true});
     ss_build_shape(&build, number,
                    &(ss_shape){.kind = SS_CAPSULE,
-                               .size = {0.2 * r, 0.7 * r},
-                               .position = {0.0, 0.0, 1.15 * r},
+                               .size = {0.2 * r, 0.4 * r},
+                               .position = {0.0, 0.0, 1.0 * r},
                                .density = 500.0});
     return ss_build_done(&build);
 }
@@ -55,8 +55,9 @@ const ss_scene ss_scene_tippe_top = {
     .summary = "a top that turns upside down",
     .description =
         "A ball with a stem and its centre of mass below its middle, spun about the stem: sliding "
-        "friction at the ground lifts it until it stands on the stem, with less spin and more potential "
-        "energy. It needs friction that is isotropic and spin that is integrated well.",
+        "friction at the ground turns it over until it spins on ball and stem together, upside down, with "
+        "less spin and more potential energy. It needs friction that is isotropic and spin that is "
+        "integrated well.",
     .parameters = table,
     .parameters_size = sizeof(parameters),
     .h = 0.0005,

@@ -443,7 +443,8 @@ TEST(rays_hit_what_a_walk_along_them_meets_first)
         }
         ENSURE_NEAR(distance, expected,
                     2e-3); // a grazing walk stops 1e-7 off the surface, well before it is hit
-        if (fabs(distance - expected) < 1e-6) ENSURE_INT(shape, walked);
+        if (distance > 0.0 && fabs(distance - expected) < 1e-6)
+            ENSURE_INT(shape, walked); // inside of several, any is right
         ENSURE(ss_vec3_dot(ss_vec3_load(n), direction) <= 1e-9);
         hits++;
     }

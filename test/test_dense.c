@@ -122,7 +122,9 @@ TEST(lu_gives_back_the_solutions_it_was_made_from)
         double *a = random_array(&random, (size_t)(n * n)), *x = random_array(&random, (size_t)(2 * n));
         double *b = ss_allocate((size_t)(2 * n), sizeof *b), *at = ss_allocate((size_t)(n * n), sizeof *at);
         int pivot[MAX_ORDER];
-        for (int i = 0; i < n; i++) a[i * n + i] += 2.0 * sqrt(n); // keeps the condition low
+        for (int i = 0; i < n; i++) {
+            a[i * n + (i + n / 3) % n] += 2.0 * sqrt(n); // keeps the condition low, away from the diagonal
+        }
         transpose(n, n, a, at);
         multiply(n, 1, n, a, x, b);
         multiply(n, 1, n, at, x + n, b + n);

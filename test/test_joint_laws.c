@@ -111,7 +111,7 @@ TEST(motors_reach_what_they_are_told_within_their_force)
 {
     ss_joint_equation rows[SS_JOINT_EQUATIONS_MOST];
     const double h = 0.01, m = 2.0;
-    ss_axis_law law = {.motor = SS_MOTOR_VELOCITY, .target = 1.5};
+    ss_axis_law law = {.motor = SS_MOTOR_VELOCITY, .target_speed = 1.5};
     couple two = make_couple(slider(law), true);
     ss_axis_law *own = &ss_world_joint(two.world, two.joint)->law[0];
     ss_world_body(two.world, two.b)->position[0] += 0.25;

@@ -130,7 +130,7 @@ TEST(a_velocity_motor_lifts_within_its_force)
 {
     int joint;
     machine m =
-        make_lift((ss_axis_law){.motor = SS_MOTOR_VELOCITY, .target = 0.8, .max_force = 25.0}, &joint);
+        make_lift((ss_axis_law){.motor = SS_MOTOR_VELOCITY, .target_speed = 0.8, .max_force = 25.0}, &joint);
     ENSURE(finish_machine(&m, SS_STABILISE_BAUMGARTE) && run(&m, 0.1));
     ENSURE_NEAR(speed(&m, joint, 0), 0.1 * (12.5 - gravity), 1e-12); // still on its way
     ENSURE(run(&m, 1.0));

@@ -146,6 +146,14 @@ def test_a_checkpoint_of_another_run_is_refused(here):
     run("run", "box-drop", "--steps", "4", "--checkpoint", "c.ss", "--resume", code=BAD_INPUT)
 
 
+def test_a_checkpoint_fits_any_number_of_threads_but_no_other_contacts(here):
+    again = ["run", "massratio", "--checkpoint", "c.ss"]
+    whole = run_json("run", "massratio", "--steps", "4")
+    run(*again, "--steps", "2", code=DONE)
+    assert "other" in run(*again, "--steps", "4", "--resume", "--margin", "0.5", code=BAD_INPUT).stderr
+    assert run_json(*again, "--steps", "4", "--resume", "--threads", "3")["hash"] == whole["hash"]
+
+
 # ---- bad input -------------------------------------------------------------------------------------------------
 
 @pytest.mark.parametrize("words, message", [
@@ -157,6 +165,8 @@ def test_a_checkpoint_of_another_run_is_refused(here):
     (["run", "brick-wall", "--with", "gamma=7"], "gamma"),
     (["run", "brick-wall", "--resume"], "--checkpoint"),
     (["run", "brick-wall", "--dt", "-1"], "--dt"),
+    (["run", "brick-wall", "--time", "1e12", "--dt", "1e-12"], "too many steps"),
+    (["run", "brick-wall", "--record", "one", "--checkpoint", "one"], "same file"),
     (["scenes", "wall"], "wall"),
 ])
 def test_nonsense_is_refused_by_name(words, message, here):
@@ -167,3 +177,4 @@ def test_unwritable_places_are_told(here):
     for flag in ("--record", "--trace", "--picture", "--checkpoint"):
         told = run("run", "sphere-drop", "--steps", "2", flag, "nowhere/file", code=RESOURCES).stderr
         assert "nowhere/file" in told
+        assert "in nowhere/file" not in told  # what was not written is not announced

@@ -409,6 +409,47 @@ TEST(replaced_collision_is_asked_instead)
     end(sim);
 }
 
+static bool empty_promise(ss_sim *sim, ss_arena *arena, ss_contact_list *contacts, void *context,
+                          ss_error *err)
+{
+    (void)sim, (void)arena, (void)context, (void)err;
+    *contacts = (ss_contact_list){.count = 3};
+    return true;
+}
+
+TEST(contacts_counted_but_not_listed_are_refused)
+{
+    ss_error err = {0};
+    ss_world *world = empty_world(0, 0, -g);
+    add_ball(world, 0, 0, 1, 0.5);
+    ss_sim *sim = start(world, NULL);
+    ss_sim_replace_collision(sim, empty_promise, NULL);
+    ENSURE(!ss_sim_step(sim, &err));
+    ENSURE_CONTAINS(err.message, "no list of them");
+    end(sim);
+}
+
+static bool flatten_normals(ss_sim *sim, void *context, ss_error *err)
+{
+    (void)context, (void)err;
+    ss_contact_list *contacts = ss_sim_contacts_edit(sim);
+    for (int c = 0; c < contacts->count; c++) contacts->items[c].normal[2] = 0.0;
+    return true;
+}
+
+TEST(contact_without_a_direction_is_refused)
+{
+    ss_error err = {0};
+    ss_world *world = empty_world(0, 0, -g);
+    add_floor(world);
+    add_ball(world, 0, 0, 0.5, 0.5);
+    ss_sim *sim = start(world, NULL);
+    must(ss_sim_call_at(sim, SS_AFTER_CONTACTS, flatten_normals, NULL, &err), &err);
+    ENSURE(!ss_sim_step(sim, &err));
+    ENSURE_CONTAINS(err.message, "normal");
+    end(sim);
+}
+
 /* ---- failures --------------------------------------------------------------------------------------- */
 
 static bool plant_nan(ss_sim *sim, void *context, ss_error *err)

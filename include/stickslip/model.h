@@ -174,7 +174,7 @@ SS_API const char *ss_joint_kind_name(ss_joint_kind kind);
 
 typedef enum ss_motor_mode {
     SS_MOTOR_OFF,
-    SS_MOTOR_VELOCITY, /* reach `target` speed with at most max_force */
+    SS_MOTOR_VELOCITY, /* reach target_speed with at most max_force */
     SS_MOTOR_POSITION, /* spring and damper towards `target`: implicit, at most max_force */
     SS_MOTOR_DRIVE,    /* rheonomic: coordinate = target(t) exactly; target and target_speed by the user */
 } ss_motor_mode;

@@ -36,6 +36,7 @@ typedef struct ss_scene {
     void (*options)(const void *parameters, ss_sim_options *options);
     /* User functions, controllers; *state is freed by ss_release after the simulation. NULL = none. */
     bool (*begin)(const void *parameters, ss_sim *sim, void **state, ss_error *err);
+    bool si_only; /* `begin` moves or pushes something in SI units, so that the world's must not be changed */
     /* What the scene is about, in its own numbers, after any step ("angle", "rad"); at most SS_SCENE_FIGURES of them.
      * NULL = none. Drift is measured for all scenes alike. */
     int (*figures)(const void *parameters, const ss_sim *sim, const void *state, ss_scene_result *figures);

@@ -67,6 +67,11 @@ void ss_arena_destroy(ss_arena *arena)
     ss_release(arena);
 }
 
+static inline size_t used_bytes(const ss_arena *arena)
+{
+    return arena->block_count ? arena->blocks[arena->current].before + arena->blocks[arena->current].used : 0;
+}
+
 static size_t total_size(const ss_arena *arena)
 {
     size_t total = 0;
@@ -82,7 +87,8 @@ static bool fits(const block *candidate, size_t bytes)
 /* Makes arena->current a block with room for `bytes`, moving on to kept or new ones. */
 static bool find_room(ss_arena *arena, size_t bytes)
 {
-    size_t used = ss_arena_used(arena), next = arena->current;
+    if (arena->block_count && fits(&arena->blocks[arena->current], bytes)) return true;
+    size_t used = used_bytes(arena), next = arena->current;
     while (next < arena->block_count && !fits(&arena->blocks[next], bytes)) next++;
     if (next == arena->block_count) {
         size_t total = total_size(arena), size = bytes > SMALLEST_BLOCK ? bytes : SMALLEST_BLOCK;
@@ -98,7 +104,7 @@ static bool find_room(ss_arena *arena, size_t bytes)
 
 static void note_size(ss_arena *arena, size_t bytes, const char *what)
 {
-    size_t used = ss_arena_used(arena);
+    size_t used = used_bytes(arena);
     if (used > arena->high_water) arena->high_water = used;
     if (bytes > arena->largest_bytes || !arena->largest) {
         arena->largest_bytes = bytes;
@@ -106,7 +112,7 @@ static void note_size(ss_arena *arena, size_t bytes, const char *what)
     }
 }
 
-void *ss_arena_take(ss_arena *arena, size_t count, size_t size, const char *what)
+void *ss_arena_take_unset(ss_arena *arena, size_t count, size_t size, const char *what)
 {
     size_t bytes, padded;
     if (__builtin_mul_overflow(count, size, &bytes) ||
@@ -120,7 +126,13 @@ void *ss_arena_take(ss_arena *arena, size_t count, size_t size, const char *what
     b->used += padded & ~(ALIGNMENT - 1);
     note_size(arena, bytes, what);
     SS_UNPOISON(array, bytes);
-    return memset(array, 0, bytes);
+    return array;
+}
+
+void *ss_arena_take(ss_arena *arena, size_t count, size_t size, const char *what)
+{
+    void *array = ss_arena_take_unset(arena, count, size, what);
+    return array ? memset(array, 0, count * size) : NULL;
 }
 
 ss_arena_mark ss_arena_get_mark(const ss_arena *arena)
@@ -166,7 +178,7 @@ void ss_arena_clear(ss_arena *arena)
 
 size_t ss_arena_used(const ss_arena *arena)
 {
-    return arena->block_count ? arena->blocks[arena->current].before + arena->blocks[arena->current].used : 0;
+    return used_bytes(arena);
 }
 
 size_t ss_arena_high_water(const ss_arena *arena)

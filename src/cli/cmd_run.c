@@ -75,7 +75,7 @@ static bool draw(const ss_running *run, ss_error *err)
     return good;
 }
 
-static void say_files(const ss_running *run)
+static void say_files(const ss_running *run, bool drawn)
 {
     const ss_run_verb_options *options = run->options;
     if (options->record)
@@ -84,7 +84,7 @@ static void say_files(const ss_running *run)
         ss_command_say(run->command, "checkpoint after step %lld in %s: go on with --resume",
                        (long long)ss_sim_steps(run->sim), options->checkpoint);
     if (options->trace) ss_command_say(run->command, "trace in %s", options->trace);
-    if (options->picture) ss_command_say(run->command, "picture in %s", options->picture);
+    if (options->picture && drawn) ss_command_say(run->command, "picture in %s", options->picture);
 }
 
 /* What was simulated before a failure is not lost: recording and checkpoint end with the last good step. */
@@ -95,14 +95,15 @@ static int run_run(const ss_command *command)
     bool ready = ss_running_build(&run, &err) && ss_recording_begin(&run, &err);
     if (ready) ss_summary_begin(&run);
     bool good = ready && step_on(&run, &err);
-    if (ready && !ss_recording_end(&run, &late) && good) {
+    bool kept = ready && ss_recording_end(&run, &late);
+    if (ready && !kept && good) {
         err = late;
         good = false;
     }
     if (!ready && run.writer) ss_writer_discard(run.writer);
     good = good && draw(&run, &err);
     if (ready && !ss_guard_interrupted()) ss_summary_print(&run);
-    if (ready) say_files(&run);
+    if (kept) say_files(&run, good);
     int code = good ? SS_EXIT_DONE : ss_report(&err);
     ss_running_free(&run);
     return code;

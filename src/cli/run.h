@@ -65,6 +65,8 @@ const ss_scene *ss_scene_named(const char *name, ss_error *err);
 /* From names to a simulation that is ready to go. */
 bool ss_running_build(ss_running *run, ss_error *err);
 void ss_running_free(ss_running *run);
+/* The scene's own numbers, which are about SI units: none when the world was changed to others. */
+int ss_running_figures(const ss_running *run, ss_scene_result figures[SS_SCENE_FIGURES]);
 
 /* Recording, checkpoints, the trace. Begun before the first step, told after each. */
 bool ss_recording_begin(ss_running *run, ss_error *err);

@@ -64,21 +64,35 @@ static bool set_options(ss_running *run, ss_error *err)
     return true;
 }
 
+static bool in_si_units(const ss_run_verb_options *options)
+{
+    return options->length_unit == 1.0 && options->mass_unit == 1.0 && options->time_unit == 1.0;
+}
+
 static bool change_units(ss_running *run, ss_error *err)
 {
     const ss_run_verb_options *options = run->options;
-    if (options->length_unit == 1.0 && options->mass_unit == 1.0 && options->time_unit == 1.0) return true;
+    if (in_si_units(options)) return true;
+    if (run->scene->si_only)
+        return ss_fail(err, SS_ERROR_USAGE, "run: %s: is driven from outside in SI units: no others",
+                       run->scene->name);
     run->sim_options.h *= options->time_unit;
     return ss_world_change_units(run->world, options->length_unit, options->mass_unit, options->time_unit,
                                  err) ||
            ss_fail_in(err, "run: %s", run->scene->name);
 }
 
-static void count_steps(ss_running *run)
+static bool count_steps(ss_running *run, ss_error *err)
 {
+    static const double most = 9007199254740992.0; // 2^53: every step still has a number
     const ss_run_verb_options *options = run->options;
     double time = options->time > 0.0 ? options->time : run->scene->length * options->time_unit;
-    run->steps = options->steps > 0 ? options->steps : (int64_t)ceil(time / run->sim_options.h - 1e-9);
+    double steps = options->steps > 0 ? options->steps : ceil(time / run->sim_options.h - 1e-9);
+    if (!(steps <= most))
+        return ss_fail(err, SS_ERROR_USAGE, "run: %g s in steps of %g s are too many steps", time,
+                       run->sim_options.h);
+    run->steps = (int64_t)steps;
+    return true;
 }
 
 static bool remember_start(ss_running *run, ss_error *err)
@@ -102,13 +116,18 @@ bool ss_running_build(ss_running *run, ss_error *err)
     run->world = ss_world_create(err);
     if (!run->world ||
         !run->scene->build(run->parameters, (uint64_t)run->sim_options.seed, run->world, err) ||
-        !change_units(run, err))
+        !change_units(run, err) || !count_steps(run, err))
         return false;
-    count_steps(run);
     run->sim = ss_sim_create(run->world, &run->sim_options, err);
     return run->sim &&
            (!run->scene->begin || run->scene->begin(run->parameters, run->sim, &run->state, err)) &&
            remember_start(run, err);
+}
+
+int ss_running_figures(const ss_running *run, ss_scene_result figures[SS_SCENE_FIGURES])
+{
+    if (!run->scene->figures || !in_si_units(run->options)) return 0;
+    return run->scene->figures(run->parameters, run->sim, run->state, figures);
 }
 
 void ss_running_free(ss_running *run)

@@ -117,7 +117,7 @@ static void put_profile(ss_json *json, const ss_run_summary *s)
 static void put_figures(ss_json *json, ss_running *run)
 {
     ss_scene_result figures[SS_SCENE_FIGURES];
-    int count = run->scene->figures ? run->scene->figures(run->parameters, run->sim, run->state, figures) : 0;
+    int count = ss_running_figures(run, figures);
     ss_json_key(json, "figures");
     ss_json_begin_object(json);
     for (int i = 0; i < count; i++) put_real(json, figures[i].name, figures[i].value);
@@ -212,7 +212,7 @@ static void print_text(ss_running *run)
                    s->joint_error.most);
     print_profile(out, s);
     ss_scene_result figures[SS_SCENE_FIGURES];
-    int count = run->scene->figures ? run->scene->figures(run->parameters, run->sim, run->state, figures) : 0;
+    int count = ss_running_figures(run, figures);
     for (int i = 0; i < count; i++)
         print_line(out, figures[i].name, "%.6g %s", figures[i].value, figures[i].unit);
     char hash[33];

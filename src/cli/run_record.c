@@ -26,8 +26,12 @@ static void describe(const ss_running *run, ss_text *text)
     const ss_option *table = run->scene->parameters ? run->scene->parameters : none;
     ss_options_print(table, run->parameters, options, sizeof options);
     ss_text_appendf(text, "scene %s: %s. Parameters: %s. ", run->scene->name, run->scene->summary, options);
-    ss_options_print(ss_sim_option_table, &run->sim_options, options, sizeof options);
+    ss_sim_options sim = run->sim_options;
+    sim.threads = 0; // no bit of the result depends on them
+    ss_options_print(ss_sim_option_table, &sim, options, sizeof options);
     ss_text_appendf(text, "Simulation: %s", options);
+    ss_options_print(ss_collision_option_table, &sim.collision, options, sizeof options);
+    ss_text_appendf(text, ". Contacts: %s", options);
 }
 
 static bool begin_simulation(ss_running *run, ss_error *err)
@@ -119,7 +123,7 @@ static bool write_checkpoint(ss_running *run, ss_error *err)
     ss_snapshot snapshot = {0};
     ss_text text = {0};
     identify(run, &text);
-    ss_text_appendf(&text, "recorded %d\n", run->recorded);
+    ss_text_appendf(&text, "recorded %d\n", run->recorded - run->skip); // up to this step, not ahead of it
     bool good = ss_sim_save(run->sim, &snapshot, err);
     if (good) ss_text_append_bytes(&text, (const char *)snapshot.bytes, snapshot.size);
     if (good && text.out_of_memory) good = ss_fail(err, SS_ERROR_RESOURCES, "out of memory for a checkpoint");
@@ -179,15 +183,16 @@ static bool save(ss_running *run, bool reopen, ss_error *err)
 static bool open_trace(ss_running *run, ss_error *err)
 {
     if (!run->options->trace) return true;
-    run->trace = fopen(run->options->trace, "w");
+    run->trace = fopen(run->options->trace, run->options->resume ? "a" : "w");
     if (!run->trace)
         return ss_fail(err, SS_ERROR_RESOURCES, "%s: cannot write: %s", run->options->trace, strerror(errno));
+    if (run->options->resume) return true; // the head is there already
     fprintf(
         run->trace,
         "step,time,contacts,touching,rows,islands,iterations,status,relative_energy,energy_error,penetration,"
         "joint_error,kinetic,potential,seconds,broad,narrow,assembly,solve,integration");
     ss_scene_result figures[SS_SCENE_FIGURES];
-    int count = run->scene->figures ? run->scene->figures(run->parameters, run->sim, run->state, figures) : 0;
+    int count = ss_running_figures(run, figures);
     for (int i = 0; i < count; i++) fprintf(run->trace, ",%s", figures[i].name);
     fputc('\n', run->trace);
     return true;
@@ -203,7 +208,7 @@ static void trace(const ss_running *run)
             r.penetration, r.joint_error, r.kinetic, r.potential, r.seconds, r.broad, r.narrow, r.assembly,
             r.solve, r.integration);
     ss_scene_result figures[SS_SCENE_FIGURES];
-    int count = run->scene->figures ? run->scene->figures(run->parameters, run->sim, run->state, figures) : 0;
+    int count = ss_running_figures(run, figures);
     for (int i = 0; i < count; i++) fprintf(run->trace, ",%.17g", figures[i].value);
     fputc('\n', run->trace);
 }
@@ -219,9 +224,25 @@ static bool close_trace(ss_running *run, ss_error *err)
 
 /* ---- together ----------------------------------------------------------------------------------------------- */
 
+/* One file cannot be two things: the one that is written last would win. */
+static bool check_outputs(const ss_run_verb_options *options, ss_error *err)
+{
+    const char *flag[] = {"--record", "--checkpoint", "--trace", "--picture"};
+    const char *path[] = {options->record, options->checkpoint, options->trace, options->picture};
+    for (int i = 0; i < 4; i++) {
+        for (int k = 0; path[i] && k < i; k++) {
+            if (path[k] && strcmp(path[i], path[k]) == 0)
+                return ss_fail(err, SS_ERROR_USAGE, "run: %s and %s are the same file %s", flag[k], flag[i],
+                               path[i]);
+        }
+    }
+    return true;
+}
+
 bool ss_recording_begin(ss_running *run, ss_error *err)
 {
     const ss_run_verb_options *options = run->options;
+    if (!check_outputs(options, err)) return false;
     if (options->resume && !options->checkpoint)
         return ss_fail(err, SS_ERROR_USAGE, "run: --resume needs --checkpoint FILE: where to go on from");
     if (options->resume && !read_checkpoint(run, err)) return false;
@@ -234,6 +255,8 @@ bool ss_recording_begin(ss_running *run, ss_error *err)
                            options->record, run->recorded, expected);
         run->skip = options->resume && expected > 0 ? run->recorded - expected : 0;
     }
+    // a first checkpoint at once, so that a place that cannot be written to is told now and not after an hour
+    if (options->checkpoint && !options->resume && !write_checkpoint(run, err)) return false;
     return open_trace(run, err);
 }
 

@@ -6,8 +6,9 @@
 
 #include <string.h>
 
-#define PAIRS_AT_ONCE 16
-#define POINTS_EXPECTED 4 /* of a pair, on average at most: more is found out on the way */
+#define PAIRS_AT_ONCE 64
+#define PAIRS_FOR_A_TEAM 512 /* fewer are done by one thread, sooner than a second one wakes */
+#define POINTS_EXPECTED 4    /* of a pair, on average at most: more is found out on the way */
 
 /* ---- one pair --------------------------------------------------------------------------------------- */
 
@@ -161,7 +162,8 @@ static bool find_all(ss_collision *c, ss_team *team, int *points, ss_error *err)
     if (!grow_stores(c, POINTS_EXPECTED * c->pairs.count, err)) return false;
     while (overfull) {
         for (int w = 0; w < c->store_count; w++) c->stores[w].wanted = 0;
-        ss_parallel_for(team, c->pairs.count, PAIRS_AT_ONCE, work, c);
+        ss_parallel_for(c->pairs.count < PAIRS_FOR_A_TEAM ? NULL : team, c->pairs.count, PAIRS_AT_ONCE, work,
+                        c);
         *points = wanted_points(c, &overfull);
         if (overfull && !grow_stores(c, *points, err)) return false;
     }

@@ -1,6 +1,8 @@
 #include "collision/bvh.h"
 #include "collision/pairs.h"
 #include "collision/ray.h"
+
+#include "collision/cast.h"
 #include "collision/state.h"
 #include "model/geometry.h"
 
@@ -187,10 +189,9 @@ static void cast_at(const ss_collision *c, int number, ss_ray *ray, hit *best)
     ray->most = distance;
 }
 
-int ss_collision_ray(ss_collision *collision, const double origin[3], const double direction[3], double most,
-                     double *distance, double normal[3])
+int ss_collision_cast(const ss_collision *collision, const double origin[3], const double direction[3],
+                      double most, double *distance, double normal[3])
 {
-    if (!ss_proxies_update(collision, NULL)) return -1;
     ss_ray ray = {ss_vec3_load(origin), ss_vec3_normalise(ss_vec3_load(direction), NULL), most};
     hit best = {.shape = -1};
     for (int k = 0; k < collision->plane_count; k++) cast_at(collision, collision->planes[k], &ray, &best);
@@ -204,4 +205,11 @@ int ss_collision_ray(ss_collision *collision, const double origin[3], const doub
     if (distance) *distance = ray.most;
     if (normal) ss_vec3_store(best.normal, normal);
     return best.shape;
+}
+
+int ss_collision_ray(ss_collision *collision, const double origin[3], const double direction[3], double most,
+                     double *distance, double normal[3])
+{
+    if (!ss_proxies_update(collision, NULL)) return -1;
+    return ss_collision_cast(collision, origin, direction, most, distance, normal);
 }

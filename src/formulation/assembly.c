@@ -47,6 +47,16 @@ int ss_assembly_add_normal(ss_assembly *assembly, const ss_contact_row *contact)
     return i;
 }
 
+void ss_assembly_add_contact(ss_assembly *assembly, const ss_contact_row *contact)
+{
+    const ss_vec3 direction[3] = {contact->normal, contact->tangent[0], contact->tangent[1]};
+    for (int k = 0; k < 3; k++) {
+        int i = add_row(assembly, contact->pair, k == 0 ? contact->compliance : 0.0,
+                        k == 0 ? contact->offset : ss_vec3_dot(direction[k], contact->surface));
+        ss_contact_sliding_row(contact, direction[k], assembly->problem->bodies->jacobian[i]);
+    }
+}
+
 int ss_assembly_add_tangent(ss_assembly *assembly, const ss_contact_row *contact, ss_vec3 direction)
 {
     int i = add_row(assembly, contact->pair, 0.0, ss_vec3_dot(direction, contact->surface));

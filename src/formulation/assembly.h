@@ -20,6 +20,8 @@ int ss_assembly_add(ss_assembly *assembly, const int pair[2], const double jacob
 /* The normal row of a contact, and one along a direction of its plane. */
 int ss_assembly_add_normal(ss_assembly *assembly, const ss_contact_row *contact);
 int ss_assembly_add_tangent(ss_assembly *assembly, const ss_contact_row *contact, ss_vec3 direction);
+/* The normal row and those along both tangents. */
+void ss_assembly_add_contact(ss_assembly *assembly, const ss_contact_row *contact);
 /* The unknowns added since the last block become a block, with the law, mu and origin of `like`. */
 void ss_assembly_close(ss_assembly *assembly, ss_block like);
 /* b, the diagonal, and the sizes as they came out. */

@@ -10,12 +10,22 @@ static int count_unknowns(const ss_contact_row *contact, const void *options, in
     return 1 + friction.count + (friction.mu_rolling > 0.0 ? 2 : 0) + (friction.stuck < 0 ? 0 : 1);
 }
 
+static void add_sliding_rows(const ss_contact_row *contact, const ss_friction *friction,
+                             ss_assembly *assembly)
+{
+    if (friction->count == 2 && friction->scale[0] == 1.0 && friction->scale[1] == 1.0) {
+        ss_assembly_add_contact(assembly, contact);
+        return;
+    }
+    ss_assembly_add_normal(assembly, contact);
+    for (int k = 0; k < friction->count; k++)
+        ss_assembly_add_tangent(assembly, contact, ss_friction_direction(contact, friction, k));
+}
+
 static void add_under(ss_law law, const ss_contact_row *contact, ss_assembly *assembly)
 {
     ss_friction friction = ss_friction_of(contact);
-    ss_assembly_add_normal(assembly, contact);
-    for (int k = 0; k < friction.count; k++)
-        ss_assembly_add_tangent(assembly, contact, ss_friction_direction(contact, &friction, k));
+    add_sliding_rows(contact, &friction, assembly);
     for (int k = 0; friction.mu_rolling > 0.0 && k < 2; k++) {
         double row[12];
         ss_contact_turning_row(contact, contact->tangent[k], row);

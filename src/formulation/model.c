@@ -23,6 +23,7 @@ static void push_contacts(const ss_contact_model *model, ss_rows *rows, const vo
         ss_contact_impulse impulse = model->read(rows, &rows->contact[c], options, NULL);
         ss_rows_push_contact(rows, &rows->contact[c], &impulse);
     }
+    ss_rows_move(rows);
 }
 
 /* store NULL: the problem is the caller's */

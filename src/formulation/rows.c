@@ -147,18 +147,6 @@ static void write_half(ss_vec3 linear, ss_vec3 angular, double sign, double half
     ss_vec3_store(ss_vec3_scale(sign, angular), half + 3);
 }
 
-void ss_contact_sliding_row(const ss_contact_row *contact, ss_vec3 direction, double jacobian[12])
-{
-    if (contact->pair[0] >= 0)
-        write_half(direction, ss_vec3_cross(contact->arm[0], direction), -1.0, jacobian);
-    else
-        memset(jacobian, 0, 6 * sizeof *jacobian);
-    if (contact->pair[1] >= 0)
-        write_half(direction, ss_vec3_cross(contact->arm[1], direction), 1.0, jacobian + 6);
-    else
-        memset(jacobian + 6, 0, 6 * sizeof *jacobian);
-}
-
 void ss_contact_turning_row(const ss_contact_row *contact, ss_vec3 direction, double jacobian[12])
 {
     memset(jacobian, 0, 12 * sizeof *jacobian);
@@ -293,6 +281,7 @@ void ss_rows_free(ss_rows *rows)
     ss_release(rows->inverse_inertia);
     ss_release(rows->free_velocity);
     ss_release(rows->velocity);
+    ss_release(rows->momentum);
     ss_release(rows->joint);
     ss_release(rows->contact);
     ss_release(rows->place);
@@ -308,12 +297,15 @@ static bool make_room_for_bodies(ss_rows *rows, int count)
     ss_release(rows->inverse_inertia);
     ss_release(rows->free_velocity);
     ss_release(rows->velocity);
+    ss_release(rows->momentum);
     rows->body = ss_allocate(bodies, sizeof *rows->body);
     rows->inverse_mass = ss_allocate(bodies, sizeof *rows->inverse_mass);
     rows->inverse_inertia = ss_allocate(bodies, sizeof *rows->inverse_inertia);
     rows->free_velocity = ss_allocate(bodies, sizeof *rows->free_velocity);
     rows->velocity = ss_allocate(bodies, sizeof *rows->velocity);
-    return rows->body && rows->inverse_mass && rows->inverse_inertia && rows->free_velocity && rows->velocity;
+    rows->momentum = ss_allocate(bodies, sizeof *rows->momentum);
+    return rows->body && rows->inverse_mass && rows->inverse_inertia && rows->free_velocity &&
+           rows->velocity && rows->momentum;
 }
 
 static bool make_room_for_joints(ss_rows *rows, int count)
@@ -364,7 +356,7 @@ bool ss_rows_make(const ss_frame *frame, const ss_step_options *step, ss_rows *r
 
 /* ---- products --------------------------------------------------------------------------------------- */
 
-/* M^-1 times one half of a row */
+/* M^-1 times one half of a row, or a momentum */
 static void respond(const ss_rows *rows, int body, const double *half, double response[6])
 {
     ss_mass inverse = {rows->inverse_mass[body], ss_mat3_load(rows->inverse_inertia[body])};
@@ -394,19 +386,12 @@ double ss_rows_inverse_mass(const ss_rows *rows, const int pair[2], const double
     return sum;
 }
 
-static void push(ss_rows *rows, const int pair[2], const double jacobian[12], double impulse)
-{
-    for (int side = 0; side < 2; side++) {
-        if (pair[side] < 0) continue;
-        double response[6];
-        respond(rows, pair[side], jacobian + 6 * side, response);
-        for (int i = 0; i < 6; i++) rows->velocity[pair[side]][i] += impulse * response[i];
-    }
-}
-
 void ss_rows_push_joint(ss_rows *rows, const ss_joint_row *joint, double impulse)
 {
-    push(rows, joint->pair, joint->jacobian, impulse);
+    for (int side = 0; side < 2; side++) {
+        for (int i = 0; joint->pair[side] >= 0 && i < 6; i++)
+            rows->momentum[joint->pair[side]][i] += impulse * joint->jacobian[6 * side + i];
+    }
 }
 
 static ss_vec3 in_the_plane(const ss_contact_row *contact, const double components[2])
@@ -415,16 +400,32 @@ static ss_vec3 in_the_plane(const ss_contact_row *contact, const double componen
                               contact->tangent[1]);
 }
 
+static void add_momentum(double momentum[6], double sign, ss_vec3 linear, ss_vec3 angular)
+{
+    ss_vec3_store(ss_vec3_add_scaled(ss_vec3_load(momentum), sign, linear), momentum);
+    ss_vec3_store(ss_vec3_add_scaled(ss_vec3_load(momentum + 3), sign, angular), momentum + 3);
+}
+
 void ss_rows_push_contact(ss_rows *rows, const ss_contact_row *contact, const ss_contact_impulse *impulse)
 {
-    double jacobian[12];
     ss_vec3 force =
         ss_vec3_add_scaled(in_the_plane(contact, impulse->tangent), impulse->normal, contact->normal);
-    ss_contact_sliding_row(contact, force, jacobian);
-    push(rows, contact->pair, jacobian, 1.0);
-    if (impulse->rolling[0] == 0.0 && impulse->rolling[1] == 0.0) return;
-    ss_contact_turning_row(contact, in_the_plane(contact, impulse->rolling), jacobian);
-    push(rows, contact->pair, jacobian, 1.0);
+    ss_vec3 torque = in_the_plane(contact, impulse->rolling);
+    for (int side = 0; side < 2; side++) {
+        if (contact->pair[side] < 0) continue;
+        add_momentum(rows->momentum[contact->pair[side]], side ? 1.0 : -1.0, force,
+                     ss_vec3_add(ss_vec3_cross(contact->arm[side], force), torque));
+    }
+}
+
+void ss_rows_move(ss_rows *rows)
+{
+    for (int body = 0; body < rows->body_count; body++) {
+        double response[6];
+        respond(rows, body, rows->momentum[body], response);
+        for (int i = 0; i < 6; i++) rows->velocity[body][i] += response[i];
+        memset(rows->momentum[body], 0, sizeof rows->momentum[body]);
+    }
 }
 
 /* ---- the answer ------------------------------------------------------------------------------------- */
@@ -458,8 +459,9 @@ void ss_rows_add_contact(ss_rows *rows, const ss_contact_row *contact, const ss_
     ss_rows_push_contact(rows, contact, impulse);
 }
 
-void ss_rows_end_answer(const ss_rows *rows, ss_answer *answer)
+void ss_rows_end_answer(ss_rows *rows, ss_answer *answer)
 {
+    ss_rows_move(rows);
     for (int b = 0; b < rows->frame->bodies.count; b++) {
         int live = rows->body[b];
         memcpy(answer->velocity[b], live < 0 ? rows->frame->bodies.velocity[b] : rows->velocity[live],

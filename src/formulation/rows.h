@@ -119,6 +119,7 @@ typedef struct ss_rows {
     double (*inverse_inertia)[9];
     double (*free_velocity)[6]; /* v* = v + h M^-1 f */
     double (*velocity)[6];      /* v* and whatever has been pushed on top of it */
+    double (*momentum)[6];      /* pushes that are not in the velocity yet */
     int joint_count, contact_count;
     ss_joint_row *joint;
     ss_contact_row *contact;
@@ -136,7 +137,16 @@ void ss_rows_free(ss_rows *rows);
 void ss_rows_let_go(ss_rows *rows);
 
 /* J of relative motion along `direction` at the contact point, and of relative rotation about it. */
-void ss_contact_sliding_row(const ss_contact_row *contact, ss_vec3 direction, double jacobian[12]);
+static inline void ss_contact_sliding_row(const ss_contact_row *contact, ss_vec3 direction,
+                                          double jacobian[12])
+{
+    for (int side = 0; side < 2; side++) {
+        double sign = contact->pair[side] < 0 ? 0.0 : side ? 1.0 : -1.0;
+        ss_vec3_store(ss_vec3_scale(sign, direction), jacobian + 6 * side);
+        ss_vec3_store(ss_vec3_scale(sign, ss_vec3_cross(contact->arm[side], direction)),
+                      jacobian + 6 * side + 3);
+    }
+}
 void ss_contact_turning_row(const ss_contact_row *contact, ss_vec3 direction, double jacobian[12]);
 /* J v with velocities of live bodies */
 double ss_rows_speed(const int pair[2], const double jacobian[12], double (*velocity)[6]);
@@ -154,16 +164,18 @@ typedef struct ss_contact_impulse {
     double normal, tangent[2], rolling[2];
 } ss_contact_impulse;
 
-/* velocity += M^-1 J' impulse */
+/* momentum += J' impulse */
 void ss_rows_push_joint(ss_rows *rows, const ss_joint_row *joint, double impulse);
 void ss_rows_push_contact(ss_rows *rows, const ss_contact_row *contact, const ss_contact_impulse *impulse);
+/* velocity += M^-1 momentum, when all have been pushed */
+void ss_rows_move(ss_rows *rows);
 
 /* All impulses of the answer zero; then one by one, pushing the bodies as well; at last the velocities. */
 void ss_rows_start_answer(ss_answer *answer);
 void ss_rows_add_joint(ss_rows *rows, const ss_joint_row *joint, double impulse, ss_answer *answer);
 void ss_rows_add_contact(ss_rows *rows, const ss_contact_row *contact, const ss_contact_impulse *impulse,
                          ss_answer *answer);
-void ss_rows_end_answer(const ss_rows *rows, ss_answer *answer);
+void ss_rows_end_answer(ss_rows *rows, ss_answer *answer);
 /* The other way: what an answer says about one contact. */
 ss_contact_impulse ss_contact_impulse_of(const ss_contact_row *contact, const ss_answer *answer);
 

@@ -18,14 +18,22 @@ static bool starts_as_zeros(const ss_field *field)
            field->offset != offsetof(ss_frame, constraints.bounds);
 }
 
+static bool is_same_for_all(const ss_field *field)
+{
+    return field->offset == offsetof(ss_frame, bodies.quaternion) ||
+           field->offset == offsetof(ss_frame, bodies.state) ||
+           field->offset == offsetof(ss_frame, constraints.bounds);
+}
+
 static void fill_with_default(const ss_field *field, ss_frame *frame)
 {
     if (starts_as_zeros(field)) return;
     void *data = ss_field_data(field, frame);
     size_t items = (size_t)ss_field_items(field, frame), width = (size_t)field->width;
     double values[SS_FIELD_WIDTH];
+    bool same = is_same_for_all(field);
     for (size_t i = 0; i < items; i++) {
-        ss_field_default(field, frame, (int)i, values);
+        if (i == 0 || !same) ss_field_default(field, frame, (int)i, values);
         for (size_t k = 0; k < width; k++) ss_field_set(field, data, i * width + k, values[k]);
     }
 }

@@ -102,14 +102,30 @@ static CBLAS_TRANSPOSE cblas_transpose(ss_transpose how)
     return how == SS_TRANSPOSED ? CblasTrans : CblasNoTrans;
 }
 
+/* Where a call of BLAS costs more than the work. */
+static void apply_small(int rows, int cols, double alpha, const double *a, const double *x, double beta,
+                        double *y)
+{
+    for (int i = 0; i < rows; i++, a += cols) {
+        double sum = 0.0;
+        for (int j = 0; j < cols; j++) sum += a[j] * x[j];
+        y[i] = alpha * sum + (beta == 0.0 ? 0.0 : beta * y[i]);
+    }
+}
+
 void ss_dense_apply(int rows, int cols, double alpha, const double *a, ss_transpose how, const double *x,
                     double beta, double *y)
 {
-    ss_blas_use_one_thread();
+    enum { SMALL = 64 }; // numbers
     if (rows == 0 || cols == 0) {
         scale((size_t)(how == SS_TRANSPOSED ? cols : rows), beta, y);
         return;
     }
+    if (how == SS_AS_IS && (size_t)rows * (size_t)cols <= SMALL) {
+        apply_small(rows, cols, alpha, a, x, beta, y);
+        return;
+    }
+    ss_blas_use_one_thread();
     cblas_dgemv(CblasRowMajor, cblas_transpose(how), rows, cols, alpha, a, cols, x, 1, beta, y, 1);
 }
 
@@ -150,17 +166,98 @@ void ss_dense_lower_solve(int n, const double *lower, int stride, ss_transpose h
                 1);
 }
 
+/* Up to this size a call of LAPACK costs more than the work. */
+enum { SMALL_LU = 32 };
+
+static void exchange_rows(double *a, int n, int stride, int i, int j)
+{
+    for (int k = 0; k < n; k++, a += stride) {
+        double kept = a[i];
+        a[i] = a[j];
+        a[j] = kept;
+    }
+}
+
+/* As dgetrf does it. */
+static bool factor_small(int n, double *a, int stride, int *exchange)
+{
+    for (int k = 0; k < n; k++) {
+        double *column = a + (size_t)k * (size_t)stride;
+        int best = k;
+        for (int i = k + 1; i < n; i++) {
+            if (fabs(column[i]) > fabs(column[best])) best = i;
+        }
+        exchange[k] = best + 1;
+        if (column[best] == 0.0) return false;
+        if (best != k) exchange_rows(a, n, stride, k, best);
+        if (fabs(column[k]) >= DBL_MIN) {
+            double inverse = 1.0 / column[k];
+            for (int i = k + 1; i < n; i++) column[i] *= inverse;
+        } else { // the inverse would be infinite
+            for (int i = k + 1; i < n; i++) column[i] /= column[k];
+        }
+        for (int j = k + 1; j < n; j++) {
+            double *restrict other = a + (size_t)j * (size_t)stride, factor = other[k];
+            for (int i = k + 1; i < n; i++) other[i] -= factor * column[i];
+        }
+    }
+    return true;
+}
+
+static void exchange_entries(double *b, int i, int j)
+{
+    double kept = b[i];
+    b[i] = b[j];
+    b[j] = kept;
+}
+
+/* L U x = P b, with the factors by columns */
+static void solve_small(int n, const double *a, const int *exchange, double *b)
+{
+    for (int k = 0; k < n; k++) exchange_entries(b, k, exchange[k] - 1);
+    for (int k = 0; k < n; k++) {
+        for (int i = k + 1; i < n; i++) b[i] -= a[k * n + i] * b[k];
+    }
+    for (int k = n - 1; k >= 0; k--) {
+        b[k] /= a[k * n + k];
+        for (int i = 0; i < k; i++) b[i] -= a[k * n + i] * b[k];
+    }
+}
+
+/* U' L' P x = b */
+static void solve_small_transposed(int n, const double *a, const int *exchange, double *b)
+{
+    for (int k = 0; k < n; k++) {
+        for (int i = 0; i < k; i++) b[k] -= a[k * n + i] * b[i];
+        b[k] /= a[k * n + k];
+    }
+    for (int k = n - 1; k >= 0; k--) {
+        for (int i = k + 1; i < n; i++) b[k] -= a[k * n + i] * b[i];
+    }
+    for (int k = n - 1; k >= 0; k--) exchange_entries(b, k, exchange[k] - 1);
+}
+
+bool ss_dense_lu_columns(int n, double *a, int stride, int *exchange)
+{
+    if (n <= SMALL_LU) return factor_small(n, a, stride, exchange);
+    ss_blas_use_one_thread();
+    int info = LAPACKE_dgetrf_work(LAPACK_COL_MAJOR, n, n, a, stride, exchange);
+    SS_ASSERT(info >= 0);
+    return info == 0;
+}
+
 ss_linalg_status ss_dense_lu(int n, double *a, int *pivot)
 {
-    ss_blas_use_one_thread();
     if (!all_finite(a, (size_t)n * (size_t)n)) return SS_LINALG_NOT_FINITE;
-    int info = LAPACKE_dgetrf_work(LAPACK_COL_MAJOR, n, n, a, leading(n), pivot);
-    SS_ASSERT(info >= 0);
-    return info == 0 ? SS_LINALG_OK : SS_LINALG_SINGULAR;
+    return ss_dense_lu_columns(n, a, leading(n), pivot) ? SS_LINALG_OK : SS_LINALG_SINGULAR;
 }
 
 void ss_dense_lu_solve(int n, const double *factor, const int *pivot, ss_transpose how, double *b, int count)
 {
+    for (int k = 0; n <= SMALL_LU && k < count; k++) {
+        (how == SS_TRANSPOSED ? solve_small : solve_small_transposed)(n, factor, pivot, b + k * n);
+    }
+    if (n <= SMALL_LU) return;
     ss_blas_use_one_thread();
     char seen_by_lapack = how == SS_TRANSPOSED ? 'N' : 'T';
     LAPACKE_dgetrs_work(LAPACK_COL_MAJOR, seen_by_lapack, n, count, factor, leading(n), pivot, b, leading(n));

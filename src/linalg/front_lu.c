@@ -175,46 +175,11 @@ static void add_contribution(ss_front_lu *lu, const ss_front *child, const doubl
     }
 }
 
-static void exchange_rows(double *a, int n, int stride, int i, int j)
-{
-    for (int k = 0; k < n; k++, a += stride) {
-        double kept = a[i];
-        a[i] = a[j];
-        a[j] = kept;
-    }
-}
-
-/* As dgetrf does it, whose calls cost more than the work when there is little. */
-static bool factor_small(int n, double *a, int stride, int *exchange)
-{
-    for (int k = 0; k < n; k++) {
-        double *column = a + (size_t)k * (size_t)stride;
-        int best = k;
-        for (int i = k + 1; i < n; i++) {
-            if (fabs(column[i]) > fabs(column[best])) best = i;
-        }
-        exchange[k] = best + 1;
-        if (column[best] == 0.0) return false;
-        if (best != k) exchange_rows(a, n, stride, k, best);
-        double inverse = 1.0 / column[k];
-        for (int i = k + 1; i < n; i++) column[i] *= inverse;
-        for (int j = k + 1; j < n; j++) {
-            double *restrict other = a + (size_t)j * (size_t)stride, factor = other[k];
-            for (int i = k + 1; i < n; i++) other[i] -= factor * column[i];
-        }
-    }
-    return true;
-}
-
 /* [F11 F12; F21 F22] -> P L11, U11; U12 = L11^-1 P F12; L21 = F21 U11^-1; F22 - L21 U12 */
 static bool eliminate(const columns *front, int *exchange)
 {
-    enum { SMALL = 32 };
     int rows = front->rows, pivots = front->pivots, rest = rows - pivots;
-    bool regular = pivots <= SMALL ? factor_small(pivots, front->pivot, rows, exchange)
-                                   : LAPACKE_dgetrf_work(LAPACK_COL_MAJOR, pivots, pivots, front->pivot, rows,
-                                                         exchange) == 0;
-    if (!regular) return false;
+    if (!ss_dense_lu_columns(pivots, front->pivot, rows, exchange)) return false;
     for (int i = 0; i < pivots; i++) {
         if (!isfinite(front->pivot[(size_t)i * (size_t)rows + (size_t)i])) return false;
     }

@@ -86,7 +86,7 @@ static void add_motor(const coordinate *along)
     bound(row, law->max_force);
     // A drive arrives at target + h target_speed by the end of the step, whatever it was off at its start.
     row->time_derivative = law->motor == SS_MOTOR_VELOCITY
-                               ? -law->target
+                               ? -law->target_speed
                                : (along->now.value - law->target) / along->h - law->target_speed;
 }
 

@@ -6,6 +6,8 @@
 
 #include "problem/block_lu.h"
 
+#include <math.h>
+
 /* K = { |r_T| <= mu r_N, |r_M| <= mu_rolling r_N }, dimension 2 (N, T), 3 (N, T1, T2) or 5 (N, T1, T2, M1,
  * M2); mu_rolling counts in dimension 5 only. */
 typedef struct ss_friction_cone {
@@ -16,6 +18,19 @@ typedef struct ss_friction_cone {
 ss_friction_cone ss_cone_contact(const ss_cone *cone, int contact);
 /* r = P_K(r), the nearest point of the cone; exact up to rounding */
 void ss_friction_cone_project(ss_friction_cone cone, double *r);
+/* The same for dimension 3 and finite mu: the usual contact, of which there are many in every measurement. */
+static inline void ss_spatial_cone_project(double mu, double r[3])
+{
+    double n = r[0], t = sqrt(r[1] * r[1] + r[2] * r[2]);
+    bool is_cut = t - mu * n > 0.0;
+    if (!is_cut && n >= 0.0) return;
+    double height = is_cut ? (n + mu * t) / (1.0 + mu * mu) : n, limit = 0.0;
+    r[0] = 0.0;
+    if (height > 0.0) r[0] = height, limit = mu * height;
+    if (t <= limit) return;
+    r[1] *= limit / t;
+    r[2] *= limit / t;
+}
 /* De Saxce: u_N += mu |u_T| + mu_rolling |u_M| */
 void ss_friction_cone_shift(ss_friction_cone cone, double *u);
 

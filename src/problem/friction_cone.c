@@ -48,24 +48,10 @@ static void cut(double *y, int count, double norm, double limit)
     for (int i = 0; i < count; i++) y[i] *= limit / norm;
 }
 
-/* The usual contact: the same numbers, in a quarter of the time. */
-static void project_spatial(double mu, double *r)
-{
-    double n = r[0], t = sqrt(r[1] * r[1] + r[2] * r[2]);
-    bool is_cut = t - mu * n > 0.0;
-    if (!is_cut && n >= 0.0) return;
-    double height = is_cut ? (n + mu * t) / (1.0 + mu * mu) : n, limit = 0.0;
-    r[0] = 0.0;
-    if (height > 0.0) r[0] = height, limit = mu * height;
-    if (t <= limit) return;
-    r[1] *= limit / t;
-    r[2] *= limit / t;
-}
-
 void ss_friction_cone_project(ss_friction_cone cone, double *r)
 {
     if (cone.dimension == 3 && !isinf(cone.mu)) {
-        project_spatial(cone.mu, r);
+        ss_spatial_cone_project(cone.mu, r);
         return;
     }
     double rho = cone.dimension == 5 ? cone.mu_rolling : 0.0;

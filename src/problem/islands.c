@@ -40,8 +40,10 @@ static int number_islands(const ss_problem *problem, int *parent, int *island)
         parent[body] = body;
         island[body] = -1;
     }
-    for (int i = 0; i < problem->size; i++) {
-        if (form->pair[i][0] >= 0 && form->pair[i][1] >= 0) join(parent, form->pair[i][0], form->pair[i][1]);
+    for (int k = 0; k < problem->block_count; k++) {
+        const int *pair = problem->blocks[k].size ? form->pair[problem->blocks[k].first] : NULL;
+        if (pair && pair[0] >= 0 && pair[1] >= 0 && parent[pair[0]] != parent[pair[1]])
+            join(parent, pair[0], pair[1]);
     }
     for (int k = 0; k < problem->block_count; k++) {
         if (problem->blocks[k].size == 0) continue;

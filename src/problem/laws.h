@@ -4,6 +4,11 @@
 
 #include "problem/cone.h"
 
+static inline bool ss_law_is_cone(ss_law law)
+{
+    return law == SS_LAW_CONE || law == SS_LAW_CONVEX;
+}
+
 static inline ss_friction_cone ss_block_cone(const ss_block *block)
 {
     return (ss_friction_cone){block->size, block->mu, block->mu_rolling};

@@ -139,7 +139,7 @@ unsigned ss_problem_laws(const ss_problem *problem)
 
 bool ss_block_is_cone(const ss_block *block)
 {
-    return block->law == SS_LAW_CONE || block->law == SS_LAW_CONVEX;
+    return ss_law_is_cone(block->law);
 }
 
 void ss_problem_bounds(const ss_problem *problem, const double *x, int i, double *lower, double *upper)
@@ -155,11 +155,14 @@ void ss_problem_bounds(const ss_problem *problem, const double *x, int i, double
 
 void ss_problem_project(const ss_problem *problem, double *x)
 {
-    for (int pass = 0; pass < 2; pass++) { // partners first: coupled bounds follow projected values
+    bool any_coupled = false;
+    for (int pass = 0; pass == 0 || (pass == 1 && any_coupled); pass++) {
         for (int k = 0; k < problem->block_count; k++) {
             const ss_block *block = &problem->blocks[k];
-            if ((block->law == SS_LAW_COUPLED) != (pass == 1)) continue;
-            if (ss_block_is_cone(block)) {
+            bool coupled = block->law == SS_LAW_COUPLED; // partners first: its bounds follow projected values
+            any_coupled |= coupled;
+            if (coupled != (pass == 1)) continue;
+            if (ss_law_is_cone(block->law)) {
                 ss_friction_cone_project(ss_block_cone(block), x + block->first);
                 continue;
             }
@@ -174,15 +177,15 @@ void ss_problem_project(const ss_problem *problem, double *x)
 
 /* ---- w = A x + b ------------------------------------------------------------------------------------ */
 
-static void add_impulse(const double block[6], double impulse, double momentum[6])
+/* Two numbers at a time. */
+static inline void add_impulse(const double block[6], double impulse, double momentum[6])
 {
-    for (int k = 0; k < 6; k++) momentum[k] += impulse * block[k];
-}
-
-static double along(const double block[6], const double velocity[6])
-{
-    return block[0] * velocity[0] + block[1] * velocity[1] + block[2] * velocity[2] + block[3] * velocity[3] +
-           block[4] * velocity[4] + block[5] * velocity[5];
+    typedef double two __attribute__((vector_size(16)));
+    two sum[3], row[3];
+    memcpy(sum, momentum, sizeof sum);
+    memcpy(row, block, sizeof row);
+    for (int k = 0; k < 3; k++) sum[k] += impulse * row[k];
+    memcpy(momentum, sum, sizeof sum);
 }
 
 /* Through the bodies: momenta J' x, velocities M^-1 J' x, then J v. The mass is used once per body, not per row. */
@@ -203,8 +206,8 @@ static void apply_bodies(const ss_problem *problem, const double *x, double (*v)
     for (int i = 0; i < problem->size; i++) {
         int a = form->pair[i][0], b = form->pair[i][1];
         double sum = problem->b[i] + form->compliance[i] * x[i];
-        if (a >= 0) sum += along(form->jacobian[i], v[a]);
-        if (b >= 0) sum += along(form->jacobian[i] + 6, v[b]);
+        if (a >= 0) sum += ss_bodies_product(form->jacobian[i], v[a]);
+        if (b >= 0) sum += ss_bodies_product(form->jacobian[i] + 6, v[b]);
         w[i] = sum;
     }
 }

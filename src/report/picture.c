@@ -1,5 +1,6 @@
 #include "report/picture.h"
 
+#include "collision/cast.h"
 #include "linalg/mat3.h"
 #include "linalg/quat.h"
 #include "linalg/vec3.h"
@@ -85,7 +86,7 @@ static int cast(const painter *p, ss_vec3 from, ss_vec3 direction, double most, 
     double origin[3], along[3], n[3];
     ss_vec3_store(from, origin);
     ss_vec3_store(direction, along);
-    int shape = ss_collision_ray(p->collision, origin, along, most, distance, n);
+    int shape = ss_collision_cast(p->collision, origin, along, most, distance, n);
     if (shape >= 0) *normal = ss_vec3_load(n);
     return shape;
 }
@@ -177,6 +178,28 @@ static void aim(painter *p, const ss_camera *wish, int width, int height)
     p->checker = pow(2.0, floor(log2(0.12 * p->size)));
 }
 
+/* ---- what stands in the way ------------------------------------------------------------------------- */
+
+/* Half-spaces around the eye would hide everything: the walls of a box are left out on the side of the camera. Ghosts
+ * are not seen by rays. */
+static void hide_planes(const painter *p, bool *hidden)
+{
+    for (int s = 0; s < ss_world_shape_count(p->world); s++) {
+        ss_shape *shape = ss_world_shape(p->world, s);
+        ss_vec3 local = ss_quat_rotate_back(ss_quat_load(shape->quaternion),
+                                            ss_vec3_subtract(p->eye, ss_vec3_load(shape->position)));
+        hidden[s] = shape->kind == SS_PLANE && !shape->ghost && local.z <= 0.0;
+        if (hidden[s]) shape->ghost = true;
+    }
+}
+
+static void show_planes(const ss_world *world, const bool *hidden)
+{
+    for (int s = 0; s < ss_world_shape_count(world); s++) {
+        if (hidden[s]) ss_world_shape(world, s)->ghost = false;
+    }
+}
+
 /* ---- painting --------------------------------------------------------------------------------------- */
 
 static uint8_t to_byte(double linear)
@@ -248,24 +271,35 @@ static void paint(const painter *p, sample *samples, ss_picture *picture)
     }
 }
 
+static bool paint_world(painter *p, ss_picture *picture, ss_error *err)
+{
+    ss_contact_list contacts;
+    sample *samples = ss_allocate((size_t)picture->width * (size_t)picture->height, sizeof *samples);
+    p->collision = ss_collision_create(p->world, NULL, err);
+    bool good = p->collision && ss_collision_find(p->collision, 0.0, NULL, &contacts, err);
+    if (good && !samples) good = ss_fail(err, SS_ERROR_RESOURCES, "out of memory for a picture");
+    if (good) paint(p, samples, picture);
+    ss_collision_destroy(p->collision);
+    ss_release(samples);
+    return good;
+}
+
 bool ss_picture_draw(const ss_world *world, const ss_camera *camera, int width, int height,
                      ss_picture *picture, ss_error *err)
 {
-    ss_contact_list contacts;
-    painter p = {.world = world, .collision = ss_collision_create(world, NULL, err)};
-    sample *samples = ss_allocate((size_t)width * (size_t)height, sizeof *samples);
+    painter p = {.world = world};
+    bool *hidden = ss_allocate((size_t)ss_world_shape_count(world), sizeof *hidden);
     *picture = (ss_picture){width, height, ss_allocate((size_t)width * (size_t)height, 3)};
-    bool good = p.collision && ss_collision_find(p.collision, 0.0, NULL, &contacts, err);
-    if (good && !(picture->rgb && samples))
-        good = ss_fail(err, SS_ERROR_RESOURCES, "out of memory for a picture of %d x %d", width, height);
+    bool good = hidden && picture->rgb;
+    if (!good) ss_fail(err, SS_ERROR_RESOURCES, "out of memory for a picture of %d x %d", width, height);
     if (good) {
         aim(&p, camera, width, height);
-        paint(&p, samples, picture);
-    } else {
-        ss_picture_free(picture);
+        hide_planes(&p, hidden);
+        good = paint_world(&p, picture, err);
+        show_planes(world, hidden);
     }
-    ss_release(samples);
-    ss_collision_destroy(p.collision);
+    if (!good) ss_picture_free(picture);
+    ss_release(hidden);
     return good;
 }
 

@@ -52,10 +52,13 @@ static bool turn_midway(ss_mat3 inertia, ss_vec3 before, double h, ss_vec3 *afte
     return false;
 }
 
-/* The torque that changes w within the step as free rotation does, in the body frame. */
+/* The torque that changes w within the step as free rotation does, in the body frame. What the midpoint rule adds to
+ * the explicit torque is a share h |w| of it, and the torque itself changes w by such a share. */
 static ss_vec3 implicit_torque(ss_mat3 inertia, ss_vec3 w, double h)
 {
+    static const double slow = 1e-7; // its square is rounding
     ss_vec3 after;
+    if (h * ss_vec3_norm(w) < slow) return ss_vec3_cross(ss_mat3_apply(inertia, w), w);
     if (!turn_midway(inertia, w, h, &after)) after = turn_backward(inertia, w, h);
     return ss_vec3_scale(1.0 / h, ss_mat3_apply(inertia, ss_vec3_subtract(after, w)));
 }

@@ -89,6 +89,9 @@ static bool drop_fixed_contacts(ss_sim *sim, ss_error *err)
 {
     ss_contact_list *list = &sim->contacts;
     int kept = 0;
+    if (list->count > 0 && !list->items)
+        return ss_fail(err, SS_ERROR_INPUT, "contacts: %d are counted, but there is no list of them",
+                       list->count);
     for (int c = 0; c < list->count; c++) {
         const ss_contact *contact = &list->items[c];
         if (!body_exists(sim, contact->body_a) || !body_exists(sim, contact->body_b))
@@ -328,10 +331,9 @@ bool ss_sim_build_frame(ss_sim *sim, ss_error *err)
 
 static bool all_finite(const double *values, int count)
 {
-    for (int i = 0; i < count; i++) {
-        if (!isfinite(values[i])) return false;
-    }
-    return true;
+    double sum = 0.0; // 0 times what is not finite is not a number
+    for (int i = 0; i < count; i++) sum += 0.0 * values[i];
+    return sum == 0.0;
 }
 
 static const char *first_bad_field(const ss_bodies *bodies, int b)
@@ -364,6 +366,10 @@ bool ss_sim_check_frame(const ss_sim *sim, ss_error *err)
         if (!contact_is_finite(&frame->contacts, c))
             return ss_fail(err, SS_ERROR_INPUT, "contact %d of %s: not finite", c,
                            ss_sim_body_label(sim, sim->contacts.items[c].body_b).text);
+        double length = ss_vec3_norm(ss_vec3_load(frame->contacts.normal[c]));
+        if (fabs(length - 1.0) > 1e-6)
+            return ss_fail(err, SS_ERROR_INPUT, "contact %d of %s: its normal has length %g, must be 1", c,
+                           ss_sim_body_label(sim, sim->contacts.items[c].body_b).text, length);
     }
     for (int i = 0; i < frame->constraints.row_count; i++) {
         if (!all_finite(frame->constraints.jacobian[i], 12) || !isfinite(frame->constraints.violation[i]) ||

@@ -102,12 +102,13 @@ const ss_option ss_sim_option_table[] = {
      .type = SS_OPTION_BOOL,
      .offset = offsetof(ss_sim_options, islands),
      .default_value = "true",
-     .help = "groups of bodies that do not touch are solved one by one, in parallel"},
+     .help = "groups of bodies that do not touch are solved one by one, in parallel (on; --no-islands "
+             "switches it off)"},
     {.name = "warm_start",
      .type = SS_OPTION_BOOL,
      .offset = offsetof(ss_sim_options, warm_start),
      .default_value = "true",
-     .help = "solving starts from the impulses of the last step"},
+     .help = "solving starts from the impulses of the last step (on; --no-warm-start switches it off)"},
     {.name = "max_speed",
      .type = SS_OPTION_REAL,
      .offset = offsetof(ss_sim_options, max_speed),
@@ -132,5 +133,5 @@ const ss_option ss_sim_option_table[] = {
      .default_value = "1",
      .min = 0,
      .max = 2147483647,
-     .help = "seed of solvers that use random numbers"},
+     .help = "of everything random: the scene, and solvers that use random numbers"},
     {0}};

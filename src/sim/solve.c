@@ -9,7 +9,7 @@
 /* Larger islands are left to the first solver: a factorisation of their size would cost more than the steps it saves. */
 static const int finisher_most_unknowns = 6000;
 /* Fewer unknowns are solved by one thread, sooner than a second one wakes. */
-static const int team_least_unknowns = 600;
+static const int team_least_unknowns = 1500;
 
 typedef struct outcome {
     bool good, finished;

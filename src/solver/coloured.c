@@ -16,6 +16,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/memory.h"
+#include "problem/laws.h"
 #include "solver/sweep.h"
 
 typedef struct coloured_options {
@@ -138,12 +140,12 @@ static double sweep_once(ss_coloured *coloured, int order, int iteration, double
     return ss_coloured_sweep(coloured, order == ALTERNATE && iteration % 2, x);
 }
 
-/* x and w as they are now; false when they are not finite. */
+/* x and, unless NULL, w as they are now; false when they are not finite. */
 static bool look(ss_coloured *coloured, double change, double *x, double *w)
 {
     if (!isfinite(change)) return false;
     ss_coloured_store(coloured, x);
-    return ss_coloured_velocities(coloured, x, w);
+    return w ? ss_coloured_velocities(coloured, x, w) : ss_coloured_is_finite(coloured);
 }
 
 static ss_status iterate(ss_coloured *coloured, const coloured_options *set, acceleration *cg, ss_run *run,
@@ -157,12 +159,14 @@ static ss_status iterate(ss_coloured *coloured, const coloured_options *set, acc
     for (int iteration = 0;; iteration++) {
         double change = sweep_once(coloured, set->sweep, iteration, x);
         bool due = ss_run_due(run, change);
-        if ((due || !isfinite(change)) && !look(coloured, change, x, w)) {
+        // a good start needs one sweep: then the driver's own product is the only one
+        double *velocities = iteration > 0 ? w : NULL;
+        if ((due || !isfinite(change)) && !look(coloured, change, x, velocities)) {
             memcpy(x, last_good, bytes);
             return SS_FAILED;
         }
         if (due) memcpy(last_good, x, bytes);
-        bool go_on = ss_run_iteration(run, due ? x : NULL, due ? w : NULL);
+        bool go_on = ss_run_iteration(run, due ? x : NULL, due ? velocities : NULL);
         bool still = change == 0.0 && refreshed, stuck = ss_watch_stalled(&watch, change, STUCK);
         if (!go_on || still || stuck) {
             ss_coloured_store(coloured, x);
@@ -179,8 +183,9 @@ static ss_status solve(const ss_problem *problem, const void *options, ss_run *r
     const coloured_options *set = options;
     ss_coloured coloured;
     acceleration cg = {0};
-    double *w = ss_arena_take(run->arena, (size_t)problem->size, sizeof *w, "w");
-    double *last_good = ss_arena_take(run->arena, (size_t)problem->size, sizeof *last_good, "last good x");
+    double *w = ss_arena_take_unset(run->arena, (size_t)problem->size, sizeof *w, "w");
+    double *last_good =
+        ss_arena_take_unset(run->arena, (size_t)problem->size, sizeof *last_good, "last good x");
     if (!w || !last_good) return SS_FAILED;
     if (!ss_coloured_create(problem, choose_kernel(set->kernel), x, run->team, run->arena, &coloured))
         return SS_FAILED;
@@ -194,7 +199,7 @@ static const char *refusal(const ss_problem *problem)
     if (!form) return "needs the bodies, not only a matrix";
     for (int k = 0; k < problem->block_count; k++) {
         const ss_block *block = &problem->blocks[k];
-        for (int i = block->first + 1; ss_block_is_cone(block) && i < block->first + block->size; i++) {
+        for (int i = block->first + 1; ss_law_is_cone(block->law) && i < block->first + block->size; i++) {
             if (form->pair[i][0] != form->pair[i - 1][0] || form->pair[i][1] != form->pair[i - 1][1])
                 return "needs the rows of a contact to act on the same two bodies";
         }

@@ -137,6 +137,8 @@ void ss_coloured_refresh(ss_coloured *coloured, const double *x);
 double ss_coloured_sweep(ss_coloured *coloured, bool backward, double *x);
 /* The impulses of the batches to x. */
 void ss_coloured_store(const ss_coloured *coloured, double *x);
+/* Is y? Then so is w. */
+bool ss_coloured_is_finite(const ss_coloured *coloured);
 /* w = A x + b from y; false when it is not finite. */
 bool ss_coloured_velocities(const ss_coloured *coloured, const double *x, double *w);
 

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/memory.h"
+
 /* ---- M^-1 = L L' ------------------------------------------------------------------------------------ */
 
 /* Cholesky of the inverse inertia; a direction without any (a body that cannot turn) gets a column of zeros. */
@@ -125,7 +127,8 @@ static bool list_contacts(ss_coloured *coloured, ss_arena *arena)
 {
     const ss_problem *problem = coloured->problem;
     ss_contact_plan *plan = &coloured->plan;
-    plan->contact = ss_arena_take(arena, (size_t)problem->block_count, sizeof *plan->contact, "contacts");
+    plan->contact =
+        ss_arena_take_unset(arena, (size_t)problem->block_count, sizeof *plan->contact, "contacts");
     if (!plan->contact) return false;
     for (int k = 0; k < problem->block_count; k++)
         coloured->is_batched[k] = is_ordinary(problem, &problem->blocks[k]);
@@ -143,7 +146,7 @@ static bool assign(ss_coloured *coloured, ss_arena *arena)
     ss_batches *batches = &coloured->batches;
     if (!list_contacts(coloured, arena) || !ss_contact_plan_make(problem, arena, plan)) return false;
     size_t most = (size_t)plan->contact_count; // one contact in each
-    batches->block = ss_arena_take(arena, most, sizeof *batches->block, "contacts of batches");
+    batches->block = ss_arena_take_unset(arena, most, sizeof *batches->block, "contacts of batches");
     window at = {.problem = problem, .batches = batches};
     at.taken = ss_arena_take(arena, (size_t)problem->bodies->bodies, sizeof *at.taken, "bodies of batches");
     if (!batches->block || !at.taken) return false;
@@ -164,16 +167,18 @@ static void fill_lane(const ss_coloured *coloured, const double *x, int k, int l
     const ss_block *block =
         batches->block[k][lane] < 0 ? NULL : &coloured->problem->blocks[batches->block[k][lane]];
     from->row[lane] = nothing;
+    batch->mu[lane] = 0.0;
     if (block) {
         memcpy(pair, form->pair[block->first], sizeof pair);
         from->row[lane] = form->jacobian[block->first];
         batch->mu[lane] = block->mu;
     }
-    for (int i = 0; block && i < 3; i++) {
-        int at = block->first + i;
-        batch->load[i][lane] = coloured->problem->b[at];
-        batches->r[k][i][lane] = i > 0 && block->mu < SS_NO_FRICTION ? 0.0 : x[at];
-        from->compliance[i][lane] = form->compliance[at];
+    for (int i = 0; i < 3; i++) {
+        int at = block ? block->first + i : 0;
+        bool acts = block && (i == 0 || block->mu >= SS_NO_FRICTION);
+        batch->load[i][lane] = block ? coloured->problem->b[at] : 0.0;
+        batches->r[k][i][lane] = acts ? x[at] : 0.0;
+        from->compliance[i][lane] = block ? form->compliance[at] : 0.0;
     }
     for (int side = 0; side < 2; side++) {
         int row = pair[side] < 0 ? world : ss_coloured_row(coloured, pair[side]);
@@ -187,7 +192,7 @@ static void fill_lane(const ss_coloured *coloured, const double *x, int k, int l
 static unsigned fill_batch(const ss_coloured *coloured, const double *x, int k, int waste)
 {
     const ss_batches *batches = &coloured->batches;
-    ss_batch_source from = {.compliance = {{0}}};
+    ss_batch_source from;
     for (int lane = 0; lane < SS_LANES; lane++) fill_lane(coloured, x, k, lane, waste, &from);
     if (batches->compliance) memcpy(batches->compliance[k], from.compliance, sizeof from.compliance);
     unsigned odd = coloured->kernel->fill(&from, &batches->items[k]);
@@ -203,7 +208,6 @@ static void send_back(ss_coloured *coloured, int k, int lane)
     ss_batches *batches = &coloured->batches;
     coloured->is_batched[batches->block[k][lane]] = false;
     batches->block[k][lane] = -1;
-    for (int i = 0; i < 3; i++) batches->r[k][i][lane] = 0.0;
 }
 
 typedef struct filling {
@@ -216,7 +220,6 @@ static void fill_tasks(int64_t begin, int64_t end, int worker, void *context)
     (void)worker;
     const filling *with = context;
     ss_coloured *coloured = with->coloured;
-    ss_batches *batches = &coloured->batches;
     for (int64_t t = begin; t < end; t++) {
         const ss_batch_task *task = &coloured->plan.tasks[t];
         int waste = coloured->problem->bodies->bodies + 1 + (int)t;
@@ -225,9 +228,7 @@ static void fill_tasks(int64_t begin, int64_t end, int worker, void *context)
             for (int lane = 0; odd && lane < SS_LANES; lane++) {
                 if (odd & 1u << lane) send_back(coloured, k, lane);
             }
-            if (!odd) continue;
-            memset(&batches->items[k], 0, sizeof batches->items[k]);
-            fill_batch(coloured, with->x, k, waste);
+            if (odd) fill_batch(coloured, with->x, k, waste);
         }
     }
 }
@@ -246,8 +247,8 @@ static bool create_batches(ss_coloured *coloured, const double *x, ss_arena *are
     ss_batches *batches = &coloured->batches;
     if (!assign(coloured, arena)) return false;
     size_t count = (size_t)batches->count;
-    batches->items = ss_arena_take(arena, count, sizeof *batches->items, "batches");
-    batches->r = ss_arena_take(arena, count, sizeof *batches->r, "impulses");
+    batches->items = ss_arena_take_unset(arena, count, sizeof *batches->items, "batches");
+    batches->r = ss_arena_take_unset(arena, count, sizeof *batches->r, "impulses");
     if (!batches->items || !batches->r) return false;
     if (any_compliance(coloured->problem)) {
         batches->compliance = ss_arena_take(arena, count, sizeof *batches->compliance, "compliance");
@@ -366,6 +367,19 @@ void ss_coloured_store(const ss_coloured *coloured, double *x)
     }
 }
 
+static bool all_finite(const double *values, size_t count)
+{
+    double sum = 0.0;
+    for (size_t i = 0; i < count; i++) sum += fabs(values[i]);
+    return isfinite(sum);
+}
+
+bool ss_coloured_is_finite(const ss_coloured *coloured)
+{
+    size_t numbers = sizeof *coloured->y / sizeof(double);
+    return all_finite(coloured->y[0], numbers * (size_t)coloured->problem->bodies->bodies);
+}
+
 bool ss_coloured_velocities(const ss_coloured *coloured, const double *x, double *w)
 {
     const ss_batches *batches = &coloured->batches;
@@ -379,7 +393,5 @@ bool ss_coloured_velocities(const ss_coloured *coloured, const double *x, double
             for (int i = 0; u && i < 3; i++) u[i] = of[i][lane];
         }
     }
-    double sum = 0.0;
-    for (int i = 0; i < coloured->problem->size; i++) sum += fabs(w[i]);
-    return isfinite(sum);
+    return all_finite(w, (size_t)coloured->problem->size);
 }

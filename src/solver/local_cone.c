@@ -244,6 +244,16 @@ static double friction_of(const ss_block *block, int component)
  * none. */
 static const double NO_FRICTION = 1e-100;
 
+static bool has_usual_friction(const ss_block *block)
+{
+    bool usual = true;
+    for (int i = 1; i < block->size; i++) {
+        double mu = friction_of(block, i);
+        usual &= mu > NO_FRICTION && !isinf(mu);
+    }
+    return usual;
+}
+
 static reduced sort_components(const ss_block *block)
 {
     reduced contact = {.size = block->size, .kept_count = 1};
@@ -343,8 +353,10 @@ static bool create_reduced(const ss_block *block, const double *A, const reduced
 bool ss_local_cone_create(const ss_block *block, const double *A, double tolerance, ss_arena *arena,
                           ss_local_cone *cone)
 {
+    if (has_usual_friction(block) && is_regular(block->size, A)) {
+        return create_core(block, A, tolerance, arena, cone);
+    }
     reduced sorted = sort_components(block);
     bool regular = part_is_regular(&sorted, A);
-    if (regular && sorted.kept_count == block->size) return create_core(block, A, tolerance, arena, cone);
     return create_reduced(block, A, &sorted, regular, tolerance, arena, cone);
 }

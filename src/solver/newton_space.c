@@ -220,6 +220,61 @@ static bool make_levers(ss_newton_space *space, const double *root_of_scale, ss_
     return true;
 }
 
+/* H_i H_j' */
+static double lever_product(const ss_newton_levers *levers, int i, int j)
+{
+    double sum = 0.0;
+    for (int a = 0; a < 2; a++) {
+        for (int b = 0; b < 2; b++) {
+            if (levers->pair[i][a] < 0 || levers->pair[i][a] != levers->pair[j][b]) continue;
+            const double *left = levers->lever[i] + 6 * a, *right = levers->lever[j] + 6 * b;
+            for (int k = 0; k < 6; k++) sum += left[k] * right[k];
+        }
+    }
+    return sum;
+}
+
+static void multiply_levers(ss_newton_space *space)
+{
+    for (int i = 0; i < space->size; i++) {
+        for (int j = 0; j <= i; j++) {
+            space->full[i * space->size + j] = space->full[j * space->size + i] =
+                lever_product(space->levers, i, j);
+        }
+        space->full[i * space->size + i] += space->levers->compliance[i];
+    }
+}
+
+static void scatter_matrix(ss_newton_space *space, const double *root_of_scale, double root_of_energy)
+{
+    const ss_sparse *A = space->problem->A;
+    const int *number = space->number;
+    for (int j = 0; j < space->size; j++) {
+        for (int k = A->start[j]; k < A->start[j + 1]; k++) {
+            int i = A->row[k];
+            space->full[number[j] * space->size + number[i]] =
+                A->value[k] * space->unit[j] / (root_of_energy * root_of_scale[i]);
+        }
+    }
+}
+
+static bool make_full(ss_newton_space *space, const double *root_of_scale, double root_of_energy,
+                      ss_arena *arena)
+{
+    size_t n = (size_t)space->size;
+    space->full = ss_arena_take(arena, n * n, sizeof *space->full, "full matrix");
+    space->kept = ss_arena_take(arena, n, sizeof *space->kept, "full matrix");
+    if (!space->full || !space->kept) return false;
+    if (!space->problem->bodies) {
+        scatter_matrix(space, root_of_scale, root_of_energy);
+        return true;
+    }
+    if (!make_levers(space, root_of_scale, arena)) return false;
+    multiply_levers(space);
+    space->levers = NULL;
+    return true;
+}
+
 static bool scale_problem(ss_newton_space *space, ss_arena *arena)
 {
     const ss_problem *problem = space->problem;
@@ -235,6 +290,7 @@ static bool scale_problem(ss_newton_space *space, ss_arena *arena)
         space->q[space->number[i]] = problem->b[i] / (root * scale[i]);
     }
     scale_laws(space);
+    if (problem->size <= SS_FULL_SPACE) return make_full(space, scale, root, arena);
     return problem->bodies ? make_levers(space, scale, arena) : make_matrix(space, scale, root, arena);
 }
 
@@ -278,9 +334,22 @@ static void apply_levers(const ss_newton_levers *levers, int size, const double 
         u[i] = ss_newton_pull(levers, i, levers->velocity) + levers->compliance[i] * r[i];
 }
 
+static void apply_full(const ss_newton_space *space, const double *r, double *restrict u)
+{
+    int n = space->size;
+    const double *column = space->full;
+    memset(u, 0, (size_t)n * sizeof *u);
+    for (int j = 0; j < n; j++, column += n) {
+        if (r[j] == 0.0) continue;
+        for (int i = 0; i < n; i++) u[i] += column[i] * r[j];
+    }
+}
+
 void ss_newton_space_apply(const ss_newton_space *space, const double *r, double *u)
 {
-    if (space->levers)
+    if (space->full)
+        apply_full(space, r, u);
+    else if (space->levers)
         apply_levers(space->levers, space->size, r, u);
     else
         ss_block_rows_apply(space->W, r, u);

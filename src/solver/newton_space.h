@@ -10,7 +10,8 @@
  * row, or a row with the rows whose bounds follow it.
  *
  * W is a matrix of blocks or, when the problem has bodies, W = H H' + C with one row of H per unknown: the Jacobian
- * times the roots of the inverse mass matrices, scaled; H' r are the velocities of the bodies, in roots of energy.
+ * times the roots of the inverse mass matrices, scaled; H' r are the velocities of the bodies, in roots of energy. Of
+ * small problems it is a full matrix in either case: looking for zeros costs more than they save.
  */
 #ifndef SS_SOLVER_NEWTON_SPACE_H
 #define SS_SOLVER_NEWTON_SPACE_H
@@ -19,7 +20,8 @@
 
 #include "linalg/block_rows.h"
 
-enum { SS_NODE_MAX = 8 }; /* unknowns of a node, at most */
+enum { SS_NODE_MAX = 8 };    /* unknowns of a node, at most */
+enum { SS_FULL_SPACE = 48 }; /* unknowns of a problem whose W is full, at most */
 
 typedef struct ss_newton_node {
     ss_law law; /* SS_LAW_CONE, SS_LAW_CONVEX; SS_LAW_BOX for one or more rows of any other law */
@@ -45,8 +47,11 @@ typedef struct ss_newton_space {
     int *partner;          /* per number: a number, -1 = none */
     double *factor;        /* per number */
     double *q;
-    ss_block_rows *W; /* one of the two is there, the other is NULL */
+    /* one of the three is there, the others are NULL */
+    double *full; /* column by column */
+    ss_block_rows *W;
     ss_newton_levers *levers;
+    double *kept; /* scratch, of a full W */
 } ss_newton_space;
 
 /* NULL when out of memory. */

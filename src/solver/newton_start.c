@@ -7,7 +7,8 @@ const ss_option ss_newton_start_table[] = {
      .default_value = "30",
      .min = 0,
      .max = 1e6,
-     .help = "projected Gauss-Seidel sweeps before the first Newton step"},
+     .help = "projected Gauss-Seidel sweeps before the first Newton step; 4 at most when there are no more "
+             "than 48 unknowns"},
     {.name = "regularization",
      .type = SS_OPTION_REAL,
      .offset = offsetof(ss_newton_start, regularization),

@@ -17,7 +17,7 @@ bool ss_newton_system_create(const ss_newton_space *space, ss_arena *arena, ss_n
 {
     size_t n = (size_t)space->size, nodes = (size_t)space->node_count,
            squares = ss_newton_system_squares(space);
-    *system = (ss_newton_system){.space = space, .alpha_min = space->levers ? 1e-9 : 1e-11};
+    *system = (ss_newton_system){.space = space, .arena = arena, .alpha_min = space->levers ? 1e-9 : 1e-11};
     system->square = ss_arena_take(arena, nodes, sizeof *system->square, "Newton blocks");
     system->active = ss_arena_take(arena, nodes, sizeof *system->active, "active nodes");
     system->F = ss_arena_take(arena, squares, sizeof *system->F, "Newton blocks");
@@ -34,8 +34,17 @@ bool ss_newton_system_create(const ss_newton_space *space, ss_arena *arena, ss_n
         system->square[k] = at;
         at += (size_t)(space->nodes[k].size * space->nodes[k].size);
     }
-    if (space->levers) return (system->bodies = ss_newton_bodies_create(space, arena)) != NULL;
-    return (system->matrix = ss_newton_matrix_create(space, arena)) != NULL;
+    return true;
+}
+
+/* Often the sweeps at the start are enough: then nothing is ever factorised. */
+static bool choose_way(ss_newton_system *system)
+{
+    const ss_newton_space *space = system->space;
+    if (system->full || system->bodies || system->matrix) return true;
+    if (space->full) return (system->full = ss_newton_full_create(space, system->arena)) != NULL;
+    if (space->levers) return (system->bodies = ss_newton_bodies_create(space, system->arena)) != NULL;
+    return (system->matrix = ss_newton_matrix_create(space, system->arena)) != NULL;
 }
 
 void ss_newton_system_free(ss_newton_system *system)
@@ -71,12 +80,14 @@ static bool is_trivial(int n, const double *F, const double *B)
 bool ss_newton_system_factor(ss_newton_system *system, double alpha)
 {
     const ss_newton_space *space = system->space;
+    if (!choose_way(system)) return false;
     system->alpha = alpha;
     system->factorizations++;
     for (int k = 0; k < space->node_count; k++) {
         size_t at = system->square[k];
         system->active[k] = !is_trivial(space->nodes[k].size, system->F + at, system->B + at);
     }
+    if (system->full) return ss_newton_full_factor(system->full, system);
     return system->bodies ? ss_newton_bodies_factor(system->bodies, system)
                           : ss_newton_matrix_factor(system->matrix, system);
 }
@@ -125,7 +136,9 @@ static double refine(ss_newton_system *system, const double *rhs, double *dr, do
 {
     int n = system->space->size;
     memset(system->correction, 0, (size_t)n * sizeof *system->correction);
-    if (system->bodies)
+    if (system->full)
+        ss_newton_full_solve(system->full, system->residual, system->correction);
+    else if (system->bodies)
         ss_newton_bodies_solve(system->bodies, system, system->residual, system->correction);
     else
         ss_newton_matrix_solve(system->matrix, system->residual, system->correction);

@@ -2,14 +2,16 @@
  *
  *     (F + B (W + alpha) R) y = rhs,   dr = R y,   du = (W + alpha) dr
  *
- * with small matrices F, B, R for every node and alpha >= 0, a proximal term. Two ways to solve them:
+ * with small matrices F, B, R for every node and alpha >= 0, a proximal term. Three ways to solve them:
  *
- *   newton_matrix.c   the matrix as it stands. Nodes with F = 1 and B = 0 (open contacts, rows on a bound) are
- *                     solved for before. LU by fronts; where that fails, LU with free choice of pivots
+ *   newton_full.c     a full matrix, for small problems. Nodes with F = 1 and B = 0 (open contacts, rows on a bound) are
+ *                     solved for before. LU with exchange of rows
+ *   newton_matrix.c   the matrix as it stands, of these nodes as well. LU by fronts; where that fails, LU with
+ *                     free choice of pivots
  *   newton_bodies.c   W = H H' + C reduced to the velocities of the bodies, with D = F + B (C + alpha) R:
  *                     (1 + H' R D^-1 B H) dv = H' R D^-1 rhs,   y = D^-1 (rhs - B H dv)
  *
- * Both are checked against the system itself and refined.
+ * All are checked against the system itself and refined.
  */
 #ifndef SS_SOLVER_NEWTON_SYSTEM_H
 #define SS_SOLVER_NEWTON_SYSTEM_H
@@ -26,7 +28,9 @@ typedef struct ss_newton_system {
     double alpha;
     double alpha_min; /* a smaller one costs more digits than it brings */
     int factorizations;
-    struct ss_newton_matrix *matrix; /* one of the two is there */
+    ss_arena *arena;
+    struct ss_newton_full *full; /* one of the three is there, from the first factorisation on */
+    struct ss_newton_matrix *matrix;
     struct ss_newton_bodies *bodies;
     double *y, *residual, *correction;
 } ss_newton_system;
@@ -34,12 +38,12 @@ typedef struct ss_newton_system {
 /* False when out of memory; free it in any case. */
 bool ss_newton_system_create(const ss_newton_space *space, ss_arena *arena, ss_newton_system *system);
 void ss_newton_system_free(ss_newton_system *system);
-/* False when the matrix is singular. */
+/* False when the matrix is singular, or out of memory. */
 bool ss_newton_system_factor(ss_newton_system *system, double alpha);
 /* False when the result is of no use. */
 bool ss_newton_system_solve(ss_newton_system *system, const double *rhs, double *dr, double *du);
 
-/* ---- the two ways ----------------------------------------------------------------------------------- */
+/* ---- the three ways --------------------------------------------------------------------------------- */
 
 /* Numbers in all squares. */
 size_t ss_newton_system_squares(const ss_newton_space *space);
@@ -48,6 +52,10 @@ void ss_newton_multiply(int rows, int inner, int cols, const double *left, const
                         double *product);
 
 /* Solve: y = K^-1 b for active nodes, the others keep their y. Rescue: false when there is no other way left. */
+struct ss_newton_full *ss_newton_full_create(const ss_newton_space *space, ss_arena *arena);
+bool ss_newton_full_factor(struct ss_newton_full *full, const ss_newton_system *system);
+void ss_newton_full_solve(const struct ss_newton_full *full, const double *b, double *y);
+
 struct ss_newton_matrix *ss_newton_matrix_create(const ss_newton_space *space, ss_arena *arena);
 void ss_newton_matrix_free(struct ss_newton_matrix *matrix);
 bool ss_newton_matrix_factor(struct ss_newton_matrix *matrix, const ss_newton_system *system);

@@ -81,23 +81,38 @@ bool ss_newton_walk_report(ss_newton_walk *walk, const double *r)
 
 /* ---- sweeps ----------------------------------------------------------------------------------------- */
 
-/* u = W r of one node; with levers from the velocities of the bodies. */
+/* u = W r of one node; with a full matrix or levers from what is kept up to date. */
 static void node_velocity(const ss_newton_space *space, int k, const double *r, double *u)
 {
     const ss_newton_node *node = &space->nodes[k];
     const ss_newton_levers *levers = space->levers;
-    if (!levers) {
+    if (space->W) {
         ss_block_rows_apply_node(space->W, k, r, u);
         return;
     }
     for (int i = 0; i < node->size; i++) {
         int number = node->first + i;
-        u[i] = ss_newton_pull(levers, number, levers->velocity) + levers->compliance[number] * r[number];
+        u[i] = levers
+                   ? ss_newton_pull(levers, number, levers->velocity) + levers->compliance[number] * r[number]
+                   : space->kept[number];
     }
 }
 
-static void sweep(const ss_newton_space *space, double *r)
+static void keep_up(const ss_newton_space *space, int number, double change)
 {
+    if (change == 0.0 || space->W) return;
+    if (space->levers) {
+        ss_newton_push(space->levers, number, change, space->levers->velocity);
+        return;
+    }
+    const double *column = space->full + number * space->size;
+    for (int i = 0; i < space->size; i++) space->kept[i] += column[i] * change;
+}
+
+/* Returns the square of how far r moved. */
+static double sweep(const ss_newton_space *space, double *r)
+{
+    double moved = 0.0;
     for (int k = 0; k < space->node_count; k++) {
         const ss_newton_node *node = &space->nodes[k];
         double u[SS_NODE_MAX], y[SS_NODE_MAX] = {0}, p[SS_NODE_MAX], *own = r + node->first;
@@ -106,22 +121,27 @@ static void sweep(const ss_newton_space *space, double *r)
         ss_newton_project(space, node, y, r, p, NULL);
         for (int i = 0; i < node->size; i++) {
             double change = p[i] - own[i];
-            if (space->levers && change != 0.0) {
-                ss_newton_push(space->levers, node->first + i, change, space->levers->velocity);
-            }
+            keep_up(space, node->first + i, change);
             own[i] = p[i];
+            moved += change * change;
         }
     }
+    return moved;
 }
 
+/* In a small problem nothing has far to travel, and a few sweeps tell what a Newton step must know. */
 static void sweep_often(const ss_newton_space *space, int count, double *r)
 {
+    enum { FEW = 4 };
     const ss_newton_levers *levers = space->levers;
-    if (levers) {
+    if (space->full) {
+        ss_newton_space_apply(space, r, space->kept);
+    } else if (levers) {
         memset(levers->velocity, 0, (size_t)levers->bodies * sizeof *levers->velocity);
         for (int i = 0; i < space->size; i++) ss_newton_push(levers, i, r[i], levers->velocity);
     }
-    for (int k = 0; k < count; k++) sweep(space, r);
+    if (space->full && count > FEW) count = FEW;
+    for (int k = 0; k < count && sweep(space, r) > 0.0; k++) continue;
 }
 
 void ss_newton_sweeps(ss_newton_walk *walk, int count, double *r, double *u)

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "problem/laws.h"
+
 #define SS_SOLVER(name) extern const ss_solver ss_solver_##name;
 #include "solver/solvers.def"
 #undef SS_SOLVER
@@ -41,7 +43,7 @@ static const char *law_refusal(unsigned missing)
 /* A cone without friction does not use its tangents: joint limits in a cone problem have none. */
 static bool is_used(const ss_block *block, int component)
 {
-    if (!ss_block_is_cone(block) || component == 0) return true;
+    if (!ss_law_is_cone(block->law) || component == 0) return true;
     return (component < 3 ? block->mu : block->mu_rolling) > 0.0;
 }
 
@@ -49,8 +51,9 @@ static bool has_positive_diagonal(const ss_problem *problem)
 {
     for (int k = 0; k < problem->block_count; k++) {
         const ss_block *block = &problem->blocks[k];
+        const double *diagonal = problem->diagonal + block->first;
         for (int i = 0; i < block->size; i++) {
-            if (is_used(block, i) && !(problem->diagonal[block->first + i] > 0.0)) return false;
+            if (!(diagonal[i] > 0.0) && is_used(block, i)) return false;
         }
     }
     return true;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "problem/gauge.h"
 #include "solver/pause.h"
 #include "solver/ray.h"
@@ -113,6 +114,9 @@ struct ss_run_state {
     ss_status status;
     double *inverse_mass; // of every unknown, for the energy
     double *w, *scratch;  // for methods that do not have w at hand
+    double *measured;     // the last x whose w was ours, and
+    double measures[SS_GAUGE_COUNT];
+    bool has_measured;
     double *best, *start; // the best iterate so far, and where it began
     double best_value;
     int best_iteration;
@@ -155,15 +159,34 @@ static void record(struct ss_run_state *state, const double *values, double seco
     history->count++;
 }
 
+/* Gauges of x, from the problem alone. What a method hands in is not remembered: it may be wrong. */
+static void measure_afresh(struct ss_run_state *state, const double *x, unsigned mask, double *values)
+{
+    ss_problem_apply(state->problem, x, state->scratch, state->w);
+    ss_gauge_measure(state->problem, &state->scale, x, state->w, mask, values);
+    memcpy(state->measured, x, (size_t)state->problem->size * sizeof *x);
+    memcpy(state->measures, values, sizeof state->measures);
+    state->has_measured = true;
+}
+
+/* Were all these gauges of x measured afresh just now? Those that were not are NaN. */
+static bool knows(const struct ss_run_state *state, const double *x, unsigned mask)
+{
+    if (!state->has_measured) return false;
+    for (int g = 0; g < SS_GAUGE_COUNT; g++) {
+        if (mask & 1u << g && isnan(state->measures[g])) return false;
+    }
+    return memcmp(x, state->measured, (size_t)state->problem->size * sizeof *x) == 0;
+}
+
 /* Returns whether the stop rule holds. */
 static bool measure(struct ss_run_state *state, const double *x, const double *w, double seconds)
 {
-    if (!w) {
-        ss_problem_apply(state->problem, x, state->scratch, state->w);
-        w = state->w;
-    }
     double values[SS_GAUGE_COUNT];
-    ss_gauge_measure(state->problem, &state->scale, x, w, state->mask, values);
+    if (w)
+        ss_gauge_measure(state->problem, &state->scale, x, w, state->mask, values);
+    else
+        measure_afresh(state, x, state->mask, values);
     if (state->record) record(state, values, seconds);
     if (state->keep != SS_GAUGE_NONE && values[state->keep] < state->best_value) {
         state->best_value = values[state->keep];
@@ -229,6 +252,7 @@ bool ss_run_iteration(ss_run *run, const double *x, const double *w)
 bool ss_run_ray(ss_run *run, const double *y)
 {
     struct ss_run_state *state = run->state;
+    state->has_measured = false; // w is used for something else
     return ss_ray_confirm(state->problem, y, state->scratch, state->w, &state->ray);
 }
 
@@ -245,12 +269,14 @@ static bool prepare_state(struct ss_run_state *state, ss_arena *arena, const ss_
 {
     size_t n = (size_t)problem->size, scratch = (size_t)ss_problem_scratch(problem);
     state->problem = problem;
-    state->w = ss_arena_take(arena, n, sizeof *state->w, "w of the run");
-    state->scratch = ss_arena_take(arena, scratch, sizeof *state->scratch, "scratch of the run");
-    state->inverse_mass = ss_arena_take(arena, n, sizeof *state->inverse_mass, "masses of the run");
-    state->best = ss_arena_take(arena, n, sizeof *state->best, "best of the run");
-    state->start = ss_arena_take(arena, n, sizeof *state->start, "start of the run");
-    if (!state->w || !state->scratch || !state->inverse_mass || !state->best || !state->start) {
+    state->w = ss_arena_take_unset(arena, n, sizeof *state->w, "w of the run");
+    state->scratch = ss_arena_take_unset(arena, scratch, sizeof *state->scratch, "scratch of the run");
+    state->inverse_mass = ss_arena_take_unset(arena, n, sizeof *state->inverse_mass, "masses of the run");
+    state->measured = ss_arena_take_unset(arena, n, sizeof *state->measured, "measured x of the run");
+    state->best = ss_arena_take_unset(arena, n, sizeof *state->best, "best of the run");
+    state->start = ss_arena_take_unset(arena, n, sizeof *state->start, "start of the run");
+    if (!state->w || !state->scratch || !state->inverse_mass || !state->measured || !state->best ||
+        !state->start) {
         return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for a run on %d unknowns", problem->size);
     }
     state->scale = ss_gauge_scale_of(problem, state->best, state->w, state->scratch, state->inverse_mass);
@@ -291,8 +317,11 @@ static void judge(struct ss_run_state *state, unsigned gauges, double *x, ss_sol
                (size_t)problem->size * sizeof *x);
         if (result->status == SS_CONVERGED) result->status = SS_FAILED;
     }
-    ss_problem_apply(problem, x, state->scratch, state->w);
-    ss_gauge_measure(problem, &state->scale, x, state->w, gauges | gauges_of(&state->stop), result->gauge);
+    gauges |= gauges_of(&state->stop);
+    if (knows(state, x, gauges))
+        memcpy(result->gauge, state->measures, sizeof result->gauge);
+    else
+        measure_afresh(state, x, gauges, result->gauge);
     if (!all_finite(state->w, problem->size)) { // projections swallow what is not a number, and find no error
         if (result->status == SS_CONVERGED) result->status = SS_FAILED;
         return;
@@ -305,14 +334,13 @@ static void judge(struct ss_run_state *state, unsigned gauges, double *x, ss_sol
     if (result->status == SS_STALLED && holds) result->status = SS_CONVERGED;
 }
 
-static void keep_iterate(const struct ss_run_state *state, double *x, ss_solve_result *result)
+static void keep_iterate(struct ss_run_state *state, double *x, ss_solve_result *result)
 {
     result->kept_iteration = state->iterations;
     if (state->keep == SS_GAUGE_NONE || isinf(state->best_value)) return;
     // a method may leave something better than all it showed, such as the start it falls back to
     double values[SS_GAUGE_COUNT];
-    ss_problem_apply(state->problem, x, state->scratch, state->w);
-    ss_gauge_measure(state->problem, &state->scale, x, state->w, 1u << state->keep, values);
+    measure_afresh(state, x, 1u << state->keep, values);
     if (values[state->keep] <= state->best_value) return;
     memcpy(x, state->best, (size_t)state->problem->size * sizeof *x);
     result->kept_iteration = state->best_iteration;

@@ -72,10 +72,7 @@ static void gather_many(const ss_cell *cell, const double *x, double *load)
 static void gather_rows(const ss_problem *problem, const ss_cell *cell, const double *x, double *load)
 {
     memcpy(load, problem->b + cell->first, (size_t)cell->size * sizeof *load);
-    if (cell->size == 1)
-        load[0] += gather_one(cell, x);
-    else
-        gather_many(cell, x, load);
+    gather_many(cell, x, load);
 }
 
 /* J v of one row and one body */
@@ -108,6 +105,29 @@ static void push_bodies(ss_sweep *sweep, const ss_cell *cell, const double *chan
         double *v = sweep->velocity[cell->places[k]];
         for (int i = 0; i < size; i++) {
             for (int d = 0; d < 6; d++) v[d] += push[6 * i + d] * change[i];
+        }
+    }
+}
+
+/* The same for one row. */
+static double gather_bodies_one(const ss_sweep *sweep, const ss_cell *cell, double load)
+{
+    const double *J = cell->values;
+    for (int k = 0; k < cell->bodies; k++, J += 12) {
+        const double *v = sweep->velocity[cell->places[k]];
+        load += dot_pairs(J, load_pair(v), load_pair(v + 2), load_pair(v + 4));
+    }
+    return load;
+}
+
+static void push_bodies_one(ss_sweep *sweep, const ss_cell *cell, double change)
+{
+    const double *push = cell->values + 6;
+    for (int k = 0; k < cell->bodies; k++, push += 12) {
+        double *v = sweep->velocity[cell->places[k]];
+        for (int d = 0; d < 6; d += 2) {
+            pair sum = load_pair(v + d) + load_pair(push + d) * change;
+            memcpy(v + d, &sum, sizeof sum);
         }
     }
 }
@@ -176,6 +196,22 @@ static double visit_three(ss_sweep *sweep, const ss_cell *cell, double *x)
     return sum;
 }
 
+/* The other one, a row. */
+static double visit_one(ss_sweep *sweep, const ss_cell *cell, double *x)
+{
+    const ss_problem *problem = sweep->problem;
+    int i = cell->first;
+    double before = x[i], load = problem->b[i];
+    if (sweep->velocity)
+        load = gather_bodies_one(sweep, cell, load + problem->bodies->compliance[i] * before);
+    else
+        load += gather_one(cell, x);
+    cell->step(cell->data, &load, x + i);
+    double change = x[i] - before, sum = problem->diagonal[i] * change * change;
+    if (sweep->velocity && sum != 0.0) push_bodies_one(sweep, cell, change);
+    return sum;
+}
+
 static double visit_any(ss_sweep *sweep, const ss_cell *cell, double *x)
 {
     const ss_problem *problem = sweep->problem;
@@ -199,7 +235,8 @@ static double visit_any(ss_sweep *sweep, const ss_cell *cell, double *x)
 
 static inline double visit(ss_sweep *sweep, const ss_cell *cell, double *x)
 {
-    return cell->size == 3 ? visit_three(sweep, cell, x) : visit_any(sweep, cell, x);
+    if (cell->size == 3) return visit_three(sweep, cell, x);
+    return cell->size == 1 ? visit_one(sweep, cell, x) : visit_any(sweep, cell, x);
 }
 
 static double pass_forward(ss_sweep *sweep, double *x)

@@ -82,13 +82,23 @@ static void clear_stamps(row_builder *rows, int cell_count)
     for (int c = 0; c < cell_count; c++) rows->stamp[c] = -1;
 }
 
+/* Entries of a column ascend, and come cell by cell: the end of those in a cell, from entry e on. As a rule all rows are
+ * there. */
+static int end_of_cell(const ss_sparse *A, const ss_cell *cell, int e, int end)
+{
+    int last_row = cell->first + cell->size - 1, last = e + last_row - A->row[e];
+    if (last < end && A->row[last] == last_row) return last + 1;
+    while (e < end && A->row[e] <= last_row) e++;
+    return e;
+}
+
 static void count_entries(row_builder *rows)
 {
     const ss_sparse *A = rows->A;
     for (int j = 0; j < A->cols; j++) {
-        int group = column_group(rows, j);
-        for (int e = A->start[j]; e < A->start[j + 1]; e++) {
-            int c = rows->cell_of[A->row[e]];
+        int group = column_group(rows, j), end = A->start[j + 1];
+        for (int e = A->start[j], c; e < end; e = end_of_cell(A, &rows->cells[c], e, end)) {
+            c = rows->cell_of[A->row[e]];
             if (rows->stamp[c] == group || is_left_out(rows, c, j)) continue;
             rows->stamp[c] = group;
             if (rows->cells[rows->cell_of[j]].size == 3)
@@ -99,11 +109,24 @@ static void count_entries(row_builder *rows)
     }
 }
 
-/* Row by row, but for 3 x 3, which the sweep reads in pairs: the first two columns row by row, then the third. */
-static int place_in_entry(int size, int width, int row, int column)
+/* Where a column of an entry begins, and how far apart its numbers are. Row by row, but for 3 x 3, which the sweep reads
+ * in pairs: the first two columns row by row, then the third. */
+static int column_in_entry(int size, int width, int column, int *stride)
 {
-    if (size == 3 && width == 3) return column < 2 ? 2 * row + column : 6 + row;
-    return row * width + column;
+    bool is_pair = size == 3 && width == 3;
+    *stride = !is_pair ? width : column < 2 ? 2 : 1;
+    return is_pair && column == 2 ? 6 : column;
+}
+
+/* The entry of a row cell for a group of columns, made when it is the first of them. */
+static double *entry_of(row_builder *rows, int c, int group, int width)
+{
+    const ss_cell *cell = &rows->cells[c];
+    int *count = width == 3 ? &rows->triple[c] : &rows->single[c];
+    if (rows->stamp[c] != group) rows->places[c][(width == 3 ? 0 : cell->triples) + (*count)++] = group;
+    rows->stamp[c] = group;
+    size_t skip = width == 3 ? 0 : 3 * (size_t)cell->triples;
+    return rows->values[c] + (skip + (size_t)width * (size_t)(*count - 1)) * (size_t)cell->size;
 }
 
 static void fill_entries(row_builder *rows)
@@ -112,18 +135,14 @@ static void fill_entries(row_builder *rows)
     for (int j = 0; j < A->cols; j++) {
         const ss_cell *column_cell = &rows->cells[rows->cell_of[j]];
         int group = column_group(rows, j), width = column_cell->size == 3 ? 3 : 1;
-        for (int e = A->start[j]; e < A->start[j + 1]; e++) {
-            int c = rows->cell_of[A->row[e]];
+        for (int e = A->start[j], last; e < A->start[j + 1]; e = last) {
+            int c = rows->cell_of[A->row[e]], stride;
             const ss_cell *cell = &rows->cells[c];
+            last = end_of_cell(A, cell, e, A->start[j + 1]);
             if (is_left_out(rows, c, j)) continue;
-            bool is_new = rows->stamp[c] != group;
-            rows->stamp[c] = group;
-            int *count = width == 3 ? &rows->triple[c] : &rows->single[c];
-            if (is_new) rows->places[c][(width == 3 ? 0 : cell->triples) + (*count)++] = group;
-            size_t skip = width == 3 ? 0 : 3 * (size_t)cell->triples;
-            double *entry =
-                rows->values[c] + (skip + (size_t)width * (size_t)(*count - 1)) * (size_t)cell->size;
-            entry[place_in_entry(cell->size, width, A->row[e] - cell->first, j - group)] = A->value[e];
+            double *column = entry_of(rows, c, group, width);
+            column += column_in_entry(cell->size, width, j - group, &stride);
+            for (; e < last; e++) column[(A->row[e] - cell->first) * stride] = A->value[e];
         }
     }
 }
