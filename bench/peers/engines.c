@@ -46,8 +46,11 @@ static const entrant entrants[] = {
 };
 enum { ENTRANTS = sizeof entrants / sizeof *entrants };
 
+static const double patience = 10.0; /* s of stepping: what takes longer is stopped, and its steps are told */
+
 typedef struct outcome {
     bool ran;
+    int steps;      /* done */
     double seconds; /* a step */
     double penetration, drift, energy;
 } outcome;
@@ -184,7 +187,7 @@ static outcome run_ours(const course *c, int threads)
     options.threads = threads;
     ss_sim *sim = ss_sim_create(world, &options, &err);
     if (!sim) die(c->scene, &err);
-    outcome result = {.ran = true};
+    outcome result = {.ran = true, .steps = c->steps};
     watch w = watch_begin(world);
     for (int k = 0; k < c->steps; k++) {
         double start = ss_clock_seconds();
@@ -205,7 +208,8 @@ static outcome run_peer(const course *c, const ss_peer *peer, int iterations)
     void *state = peer->create(world, step_size, iterations);
     outcome result = {.ran = state != NULL};
     watch w = watch_begin(world);
-    for (int k = 0; state && k < c->steps; k++) {
+    for (int k = 0; state && k < c->steps && result.seconds < patience; k++) {
+        result.steps++;
         double start = ss_clock_seconds();
         peer->step(state);
         result.seconds += ss_clock_seconds() - start;
@@ -215,7 +219,7 @@ static outcome run_peer(const course *c, const ss_peer *peer, int iterations)
     }
     if (state) peer->read(state, world);
     watch_end(&w, &result);
-    result.seconds /= c->steps;
+    result.seconds /= result.steps > 0 ? result.steps : 1;
     if (state) peer->destroy(state);
     ss_world_destroy(world);
     return result;
@@ -277,6 +281,7 @@ static void race(const course *c, int repeats)
         else
             printf(" %11s %12s", "", "");
         if (i > 0) printf("   %.2f", r->seconds / results[0].seconds);
+        if (r->steps < c->steps) printf(" (after %d steps)", r->steps);
         if (i > 0 && e->peer) say_worse(c, &results[0], r);
         printf("\n");
         fflush(stdout);

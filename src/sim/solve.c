@@ -8,6 +8,8 @@
 
 /* Larger islands are left to the first solver: a factorisation of their size would cost more than the steps it saves. */
 static const int finisher_most_unknowns = 6000;
+/* The same for contacts alone: its matrix has the size of the bodies, and packings in space fill it. */
+static const int finisher_most_bodies = 300;
 /* Fewer unknowns are solved by one thread, sooner than a second one wakes. */
 static const int team_least_unknowns = 1500;
 
@@ -69,7 +71,8 @@ static bool has_joints(const ss_problem *problem)
 static bool finisher_takes(const ss_sim *sim, const ss_problem *problem)
 {
     return sim->finisher.solver && problem->size <= finisher_most_unknowns &&
-           (!problem->bodies || has_joints(problem) || is_at_rest(sim, problem)) &&
+           (!problem->bodies || has_joints(problem) ||
+            (problem->bodies->bodies <= finisher_most_bodies && is_at_rest(sim, problem))) &&
            !ss_solver_refusal(sim->finisher.solver, problem);
 }
 
