@@ -351,7 +351,8 @@ TEST(joints_motors_and_contacts_agree_with_nsgs)
     packing from = usual;
     from.joints = 15;
     ENSURE(packing_agrees(from));
-    from.seed = 2; // the first one without joints and contacts that contradict each other
+    from.seed =
+        2; // with seed 1 no sweeping method converges; joints and contacts may contradict each other there
     from.motors = true;
     ENSURE(packing_agrees(from));
 }
