@@ -65,16 +65,6 @@ static void choose(const void *of, ss_sim_options *options)
     options->h = fmin(options->h, 0.3 * sqrt(mass * length / (12.0 * p->weight * gravity)));
 }
 
-static int figures(const void *of, const ss_sim *sim, const void *state, ss_scene_result *result)
-{
-    (void)of, (void)state;
-    const ss_world *world = ss_sim_world(sim);
-    double most = 0.0;
-    for (int j = 0; j < ss_world_joint_count(world); j++) most = fmax(most, ss_joint_error(world, j));
-    result[0] = (ss_scene_result){"joint_gap", "m", most};
-    return 1;
-}
-
 const ss_scene ss_scene_chain = {
     .name = "chain",
     .summary = "a hanging chain of ten links on ball joints",
@@ -89,5 +79,5 @@ const ss_scene ss_scene_chain = {
     .picture_time = 1.0,
     .build = build_scene,
     .options = choose,
-    .figures = figures,
+    .figures = ss_figure_joint_gap,
 };

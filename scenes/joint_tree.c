@@ -75,16 +75,6 @@ static void choose(const void *of, ss_sim_options *options)
     options->solver = "interior-point"; /* equations only: exact after a few factorisations */
 }
 
-static int figures(const void *of, const ss_sim *sim, const void *state, ss_scene_result *result)
-{
-    (void)of, (void)state;
-    const ss_world *world = ss_sim_world(sim);
-    double most = 0.0;
-    for (int j = 0; j < ss_world_joint_count(world); j++) most = fmax(most, ss_joint_error(world, j));
-    result[0] = (ss_scene_result){"joint_gap", "m", most};
-    return 1;
-}
-
 const ss_scene ss_scene_joint_tree = {
     .name = "joint-tree",
     .summary = "a binary tree of 127 bars on ball joints, shaken by a torque",
@@ -102,5 +92,5 @@ const ss_scene ss_scene_joint_tree = {
     .options = choose,
     .begin = begin,
     .si_only = true,
-    .figures = figures,
+    .figures = ss_figure_joint_gap,
 };

@@ -109,3 +109,13 @@ void ss_turn_vector(const double q[4], const double v[3], double turned[3])
     ss_turn_after(product, back, product);
     memcpy(turned, product + 1, 3 * sizeof *turned);
 }
+
+int ss_figure_joint_gap(const void *parameters, const ss_sim *sim, const void *state, ss_scene_result *result)
+{
+    (void)parameters, (void)state;
+    const ss_world *world = ss_sim_world(sim);
+    double most = 0.0;
+    for (int j = 0; j < ss_world_joint_count(world); j++) most = fmax(most, ss_joint_error(world, j));
+    result[0] = (ss_scene_result){"joint_gap", "m", most};
+    return 1;
+}

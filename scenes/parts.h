@@ -48,6 +48,10 @@ void ss_turn_after(const double a[4], const double b[4], double product[4]);
 /* Turns a vector. */
 void ss_turn_vector(const double quaternion[4], const double v[3], double turned[3]);
 
+/* For `figures`: the largest gap in a joint. */
+int ss_figure_joint_gap(const void *parameters, const ss_sim *sim, const void *state,
+                        ss_scene_result *result);
+
 /* Rows of a table of parameters. */
 #define SS_PARAMETER_REAL(struct_, member_, value_, low_, high_, text_)                 \
     {                                                                                   \

@@ -17,7 +17,7 @@ typedef struct ss_run_verb_options {
     bool resume;
     const char *trace, *picture;
     double length_unit, mass_unit, time_unit;
-    bool profile, json;
+    bool json;
     ss_sim_options sim;
 } ss_run_verb_options;
 

@@ -2,18 +2,13 @@
 #include "sim/state.h"
 
 #include "linalg/quat.h"
+#include "model/world.h"
 
 static void add(double *to, double factor, ss_vec3 v)
 {
     to[0] += factor * v.x;
     to[1] += factor * v.y;
     to[2] += factor * v.z;
-}
-
-static double gravity_scale(const ss_body *body)
-{
-    if (isnan(body->gravity_scale)) return 0.0;
-    return body->gravity_scale == 0.0 ? 1.0 : body->gravity_scale;
 }
 
 /* Derivative of w x I w. */
@@ -83,7 +78,7 @@ static ss_vec3 gyroscopic_torque(const ss_sim *sim, const ss_body *body)
 void ss_sim_force(const ss_sim *sim, const ss_body *body, double wrench[6])
 {
     memcpy(wrench, body->force, 6 * sizeof *wrench);
-    add(wrench, body->mass * gravity_scale(body), ss_vec3_load(ss_world_gravity(sim->world)));
+    add(wrench, body->mass * ss_body_gravity_scale(body), ss_vec3_load(ss_world_gravity(sim->world)));
     add(wrench + 3, 1.0, gyroscopic_torque(sim, body));
     if (body->linear_damping != 0.0)
         add(wrench, -body->linear_damping * body->mass, ss_vec3_load(body->velocity));
