@@ -5,7 +5,7 @@
 #include "base/words.h"
 
 #include <ctype.h>
-#include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 
 #define LONGEST_WORD ((size_t)63) // longer ones are not typing mistakes
@@ -63,4 +63,30 @@ void ss_nearest_offer_part(ss_nearest *nearest, const char *candidate, size_t le
 void ss_nearest_offer(ss_nearest *nearest, const char *candidate)
 {
     ss_nearest_offer_part(nearest, candidate, strlen(candidate));
+}
+
+ss_unknown ss_unknown_start(const char *kind, const char *name)
+{
+    return (ss_unknown){.kind = kind, .nearest = ss_nearest_start(name)};
+}
+
+void ss_unknown_offer(ss_unknown *unknown, const char *candidate)
+{
+    ss_nearest_offer(&unknown->nearest, candidate);
+    size_t room = sizeof unknown->names - 1, used = unknown->length < room ? unknown->length : room;
+    unknown->length +=
+        (size_t)snprintf(unknown->names + used, room - used + 1, "%s%s", used ? ", " : "", candidate);
+}
+
+bool ss_unknown_fail(const ss_unknown *unknown, ss_error *err)
+{
+    const char *kind = unknown->kind, *name = unknown->nearest.word;
+    if (unknown->nearest.best)
+        return ss_fail(err, SS_ERROR_USAGE, "there is no %s '%.100s'; did you mean %s?", kind, name,
+                       unknown->nearest.best);
+    if (unknown->length < sizeof unknown->names)
+        return ss_fail(err, SS_ERROR_USAGE, "there is no %s '%.100s'; there are: %s", kind, name,
+                       unknown->names);
+    return ss_fail(err, SS_ERROR_USAGE, "there is no %s '%.100s'; stickslip %ss lists them", kind, name,
+                   kind);
 }

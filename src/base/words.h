@@ -2,7 +2,7 @@
 #ifndef BASE_WORDS_H
 #define BASE_WORDS_H
 
-#include <stddef.h>
+#include <stickslip/base.h>
 
 typedef struct ss_nearest {
     const char *word;
@@ -15,5 +15,19 @@ ss_nearest ss_nearest_start(const char *word);
 /* Offers the first `length` characters of a candidate; the earliest of equally near ones wins. */
 void ss_nearest_offer_part(ss_nearest *nearest, const char *candidate, size_t length);
 void ss_nearest_offer(ss_nearest *nearest, const char *candidate);
+
+/* A name that was not found: all that there are is offered, then the failure told, with the nearest one, or with all of
+ * them where they fit into a line. */
+typedef struct ss_unknown {
+    const char *kind; /* "solver" */
+    ss_nearest nearest;
+    char names[240];
+    size_t length; /* of all names; more than fit = they are not told */
+} ss_unknown;
+
+ss_unknown ss_unknown_start(const char *kind, const char *name);
+void ss_unknown_offer(ss_unknown *unknown, const char *candidate);
+/* "there is no solver 'pgz'; did you mean pgs?". Returns false. */
+bool ss_unknown_fail(const ss_unknown *unknown, ss_error *err);
 
 #endif

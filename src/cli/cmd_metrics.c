@@ -1,14 +1,7 @@
 #include "cli/describe.h"
-#include "cli/table.h"
-
-#include "base/words.h"
+#include "cli/listing.h"
 
 #include <string.h>
-
-typedef struct metrics_options {
-    ss_common_options common;
-    bool json;
-} metrics_options;
 
 static bool is_gauge(const char *name)
 {
@@ -18,8 +11,14 @@ static bool is_gauge(const char *name)
     return false;
 }
 
-static void print_one(ss_out *out, const ss_metric *metric)
+static const char *name_of(int index)
 {
+    return ss_metric_at(index)->name;
+}
+
+static void explain(ss_out *out, int index)
+{
+    const ss_metric *metric = ss_metric_at(index);
     ss_describe_title(out, metric->name, metric->summary);
     ss_describe_item(out, "unit", metric->unit);
     ss_describe_item(out, "definition", metric->definition);
@@ -28,76 +27,42 @@ static void print_one(ss_out *out, const ss_metric *metric)
                          "yes: cheap, measured on the problem of the formulation at every iteration");
 }
 
-static void print_list(ss_out *out)
+static void add_row(ss_table *table, int index)
 {
-    ss_table table = {.columns = 3, .left = 3};
-    ss_table_add(&table, "metric"), ss_table_add(&table, "unit"), ss_table_add(&table, "summary");
-    for (int i = 0; i < ss_metric_count(); i++) {
-        const ss_metric *metric = ss_metric_at(i);
-        ss_table_add(&table, "%s", metric->name);
-        ss_table_add(&table, "%s", metric->unit);
-        ss_table_add(&table, "%s", metric->summary);
-    }
-    ss_table_print(&table, out);
-    ss_text_append(
-        &out->text,
-        "\nstickslip metrics NAME gives the definition; docs/metrics.md explains how to read them.\n");
+    const ss_metric *metric = ss_metric_at(index);
+    ss_table_add(table, "%s", metric->name);
+    ss_table_add(table, "%s", metric->unit);
+    ss_table_add(table, "%s", metric->summary);
 }
 
-static void put_list(ss_out *out, const ss_metric *only)
+static void put(ss_json *json, int index)
 {
-    ss_json json = {.text = &out->text};
-    ss_json_begin_object(&json);
-    ss_json_key(&json, "metrics");
-    ss_json_begin_array(&json);
-    for (int i = 0; i < ss_metric_count(); i++) {
-        const ss_metric *metric = ss_metric_at(i);
-        if (only && metric != only) continue;
-        ss_json_begin_object(&json);
-        ss_describe_text_json(&json, "name", metric->name);
-        ss_describe_text_json(&json, "unit", metric->unit);
-        ss_describe_text_json(&json, "summary", metric->summary);
-        ss_describe_text_json(&json, "definition", metric->definition);
-        ss_json_key(&json, "gauge"), ss_json_bool(&json, is_gauge(metric->name));
-        ss_json_end_object(&json);
-    }
-    ss_json_end_array(&json);
-    ss_json_end_object(&json);
-    ss_text_append(json.text, "\n");
-}
-
-static const ss_metric *find(const char *name)
-{
-    int index = ss_metric_index(name);
-    if (index >= 0) return ss_metric_at(index);
-    ss_nearest nearest = ss_nearest_start(name);
-    for (int i = 0; i < ss_metric_count(); i++) ss_nearest_offer(&nearest, ss_metric_at(i)->name);
-    if (nearest.best)
-        ss_complain("stickslip: metrics: there is no metric '%s'; did you mean %s?", name, nearest.best);
-    else
-        ss_complain("stickslip: metrics: there is no metric '%s'; stickslip metrics lists them", name);
-    return NULL;
+    const ss_metric *metric = ss_metric_at(index);
+    ss_describe_text_json(json, "name", metric->name);
+    ss_describe_text_json(json, "unit", metric->unit);
+    ss_describe_text_json(json, "summary", metric->summary);
+    ss_describe_text_json(json, "definition", metric->definition);
+    ss_json_key(json, "gauge"), ss_json_bool(json, is_gauge(metric->name));
 }
 
 static int run_metrics(const ss_command *command)
 {
-    const metrics_options *options = command->options;
-    const ss_metric *only = command->argument_count > 0 ? find(command->arguments[0]) : NULL;
-    if (command->argument_count > 0 && !only) return SS_EXIT_USAGE;
-    if (options->json)
-        put_list(command->out, only);
-    else if (only)
-        print_one(command->out, only);
-    else
-        print_list(command->out);
-    return SS_EXIT_DONE;
+    static const char *const headings[] = {"metric", "unit", "summary"};
+    static const ss_listing listing = {
+        .kind = "metric",
+        .plural = "metrics",
+        .count = ss_metric_count,
+        .name = name_of,
+        .headings = headings,
+        .columns = 3,
+        .row = add_row,
+        .explain = explain,
+        .put = put,
+        .more = "stickslip metrics NAME gives the definition; docs/metrics.md explains how to read them."};
+    return ss_listing_run(&listing, command);
 }
 
-static const ss_option table[] = {{.name = "json",
-                                   .type = SS_OPTION_BOOL,
-                                   .offset = offsetof(metrics_options, json),
-                                   .help = "Print everything about every metric as one JSON object."},
-                                  {0}};
+static const ss_option table[] = {SS_LISTING_JSON_OPTION("metric"), {0}};
 static const ss_option_group groups[] = {{"Options", table, 0}, SS_COMMON_GROUP};
 static const ss_example examples[] = {
     {"metrics", "what there is, with units"}, {"metrics creep", "the definition of one"}, {0}};
@@ -114,6 +79,6 @@ const ss_verb ss_verb_metrics = {
                    "Any of them can be a stop rule of stickslip solve.",
     .examples = examples,
     .groups = groups,
-    .options_size = sizeof(metrics_options),
+    .options_size = sizeof(ss_listing_options),
     .run = run_metrics,
 };

@@ -149,16 +149,12 @@ static bool is_wanted(const ss_command *command, const ss_paper *paper)
 
 static bool check_id(const ss_command *command, ss_error *err)
 {
-    ss_nearest nearest = ss_nearest_start(command->arguments[0]);
+    ss_unknown unknown = ss_unknown_start("experiment", command->arguments[0]);
     for (const ss_paper *const *paper = ss_papers; *paper; paper++) {
         if (is_wanted(command, *paper)) return true;
-        ss_nearest_offer(&nearest, (*paper)->id);
+        ss_unknown_offer(&unknown, (*paper)->id);
     }
-    if (nearest.best)
-        return ss_fail(err, SS_ERROR_USAGE, "paper: there is no experiment '%s'; did you mean %s?",
-                       command->arguments[0], nearest.best);
-    return ss_fail(err, SS_ERROR_USAGE, "paper: there is no experiment '%s'; stickslip paper lists them",
-                   command->arguments[0]);
+    return ss_unknown_fail(&unknown, err) || ss_fail_in(err, "paper");
 }
 
 static bool make_directory(const char *path, ss_error *err)

@@ -9,13 +9,11 @@
 const ss_scene *ss_scene_named(const char *name, ss_error *err)
 {
     const ss_scene *scene = ss_scene_find(name);
-    ss_nearest nearest = ss_nearest_start(name);
-    for (int i = 0; !scene && i < ss_scene_count(); i++) ss_nearest_offer(&nearest, ss_scene_at(i)->name);
-    if (!scene && nearest.best)
-        ss_fail(err, SS_ERROR_USAGE, "there is no scene '%s'; did you mean %s?", name, nearest.best);
-    else if (!scene)
-        ss_fail(err, SS_ERROR_USAGE, "there is no scene '%s'; stickslip scenes lists them", name);
-    return scene;
+    if (scene) return scene;
+    ss_unknown unknown = ss_unknown_start("scene", name);
+    for (int i = 0; i < ss_scene_count(); i++) ss_unknown_offer(&unknown, ss_scene_at(i)->name);
+    ss_unknown_fail(&unknown, err);
+    return NULL;
 }
 
 static bool set_parameters(ss_running *run, ss_error *err)

@@ -68,28 +68,14 @@ void ss_solver_set_close(ss_solver_set *set)
 
 /* ---- by name ------------------------------------------------------------------------------------- */
 
-static void fail_name(const char *kind, const char *name, ss_nearest nearest, const ss_text *names,
-                      ss_error *err)
-{
-    if (nearest.best)
-        ss_fail(err, SS_ERROR_USAGE, "there is no %s '%.100s'; did you mean %s?", kind, name, nearest.best);
-    else
-        ss_fail(err, SS_ERROR_USAGE, "there is no %s '%.100s'; there are: %s", kind, name,
-                ss_text_get(names));
-}
-
 const ss_solver *ss_solver_set_find(const ss_solver_set *set, const char *name, ss_error *err)
 {
     const ss_solver *found = look_up(set, name);
     if (found) return found;
-    ss_nearest nearest = ss_nearest_start(name);
-    ss_text names = {0};
-    for (int i = 0; i < ss_solver_set_count(set); i++) {
-        ss_nearest_offer(&nearest, ss_solver_set_at(set, i)->name);
-        ss_text_appendf(&names, "%s%s", i ? ", " : "", ss_solver_set_at(set, i)->name);
-    }
-    fail_name("solver", name, nearest, &names, err);
-    ss_text_free(&names);
+    ss_unknown unknown = ss_unknown_start("solver", name);
+    for (int i = 0; i < ss_solver_set_count(set); i++)
+        ss_unknown_offer(&unknown, ss_solver_set_at(set, i)->name);
+    ss_unknown_fail(&unknown, err);
     return NULL;
 }
 
@@ -97,13 +83,8 @@ const ss_formulation *ss_formulation_named(const char *name, ss_error *err)
 {
     const ss_formulation *found = ss_formulation_find(name);
     if (found) return found;
-    ss_nearest nearest = ss_nearest_start(name);
-    ss_text names = {0};
-    for (int i = 0; i < ss_formulation_count(); i++) {
-        ss_nearest_offer(&nearest, ss_formulation_at(i)->name);
-        ss_text_appendf(&names, "%s%s", i ? ", " : "", ss_formulation_at(i)->name);
-    }
-    fail_name("formulation", name, nearest, &names, err);
-    ss_text_free(&names);
+    ss_unknown unknown = ss_unknown_start("formulation", name);
+    for (int i = 0; i < ss_formulation_count(); i++) ss_unknown_offer(&unknown, ss_formulation_at(i)->name);
+    ss_unknown_fail(&unknown, err);
     return NULL;
 }

@@ -18,10 +18,10 @@ static const ss_solver *find_solver(const char *option, const char *name, ss_err
 {
     const ss_solver *solver = ss_solver_find(name);
     if (solver) return solver;
-    ss_nearest nearest = ss_nearest_start(name);
-    for (int i = 0; i < ss_solver_count(); i++) ss_nearest_offer(&nearest, ss_solver_at(i)->name);
-    ss_fail(err, SS_ERROR_USAGE, "%s: there is no solver '%s'%s%s", option, name,
-            nearest.best ? "; did you mean " : "", nearest.best ? nearest.best : "");
+    ss_unknown unknown = ss_unknown_start("solver", name);
+    for (int i = 0; i < ss_solver_count(); i++) ss_unknown_offer(&unknown, ss_solver_at(i)->name);
+    ss_unknown_fail(&unknown, err);
+    ss_fail_in(err, "%s", option);
     return NULL;
 }
 
