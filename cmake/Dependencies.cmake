@@ -5,10 +5,12 @@
 #   OpenBLAS    cblas and the LAPACK behind LAPACKE
 #   SuiteSparse AMD, CXSparse, and of CHOLMOD only the simplicial (LGPL) part
 #   Qhull       convex hulls; only src/model includes it
-#   zlib        pictures; only src/report includes it
+#   zlib        pictures and replays; only src/report includes it
+#   SQLite      the ledger of campaigns; only src/bench includes it
+#   Jansson     campaign files; only src/bench includes it
 
 # Known to pkg-config; alternatives of one need are separated by "|".
-set(stickslip_modules "hdf5-serial|hdf5" openblas lapacke qhull_r zlib)
+set(stickslip_modules "hdf5-serial|hdf5" openblas lapacke qhull_r zlib sqlite3 jansson)
 # Not known to pkg-config in every distribution: plain -l names.
 set(stickslip_libraries cholmod amd cxsparse suitesparseconfig)
 

@@ -108,6 +108,18 @@ static const char *const names[] = {"mbs_frame000001",
                                     "title",
                                     "gravity",
                                     "image",
+                                    "shapes",
+                                    "scenery",
+                                    "kinds",
+                                    "sizes",
+                                    "colours",
+                                    "ghosts",
+                                    "meshes",
+                                    "mesh_sizes",
+                                    "vertices",
+                                    "triangles",
+                                    "grids",
+                                    "heights",
                                     "anything"};
 
 static const char *any_name(program *p)
@@ -294,6 +306,38 @@ static void add_frame(program *p, hid_t parent)
     H5Gclose(frame);
 }
 
+/* Shapes that are right but for what the program does to them later: one of every kind, a mesh, a heightfield. */
+static void add_shapes(hid_t parent)
+{
+    hid_t shapes = member(parent, "shapes");
+    if (shapes < 0) return;
+    enum { N = SS_SHAPE_KINDS };
+    double kind[N], mesh[N], grid[2 * N] = {0};
+    for (int i = 0; i < N; i++) {
+        kind[i] = i;
+        mesh[i] = i == SS_HULL || i == SS_MESH ? 0 : -1;
+    }
+    grid[2 * SS_HEIGHTFIELD] = grid[2 * SS_HEIGHTFIELD + 1] = 2;
+    const double zero = 0, one = 1, none = -1, unit[4] = {1, 0, 0, 0}, sizes[2] = {4, 4};
+    const double corners[12] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1};
+    const double faces[12] = {0, 2, 1, 0, 1, 3, 0, 3, 2, 1, 2, 3};
+    add_table(shapes, "kinds", N, 1, kind);
+    add_pattern(shapes, "bodies", N, 1, &one, 1);
+    add_pattern(shapes, "scenery", N, 1, &none, 1);
+    add_pattern(shapes, "sizes", N, 3, &one, 1);
+    add_pattern(shapes, "positions", N, 3, &zero, 1);
+    add_pattern(shapes, "quaternions", N, 4, unit, 4);
+    add_pattern(shapes, "colours", N, 1, &zero, 1);
+    add_pattern(shapes, "ghosts", N, 1, &zero, 1);
+    add_table(shapes, "meshes", N, 1, mesh);
+    add_table(shapes, "mesh_sizes", 1, 2, sizes);
+    add_table(shapes, "vertices", 4, 3, corners);
+    add_table(shapes, "triangles", 4, 3, faces);
+    add_table(shapes, "grids", N, 2, grid);
+    add_pattern(shapes, "heights", 4, 1, &zero, 1);
+    H5Gclose(shapes);
+}
+
 static void add_text(program *p, hid_t object, bool attribute)
 {
     static const char *const texts[] = {"BPMD-2015", "pairs", "reversed", "force", "impulse", ""};
@@ -335,7 +379,7 @@ static void step(program *p, builder *b)
 {
     hid_t here = b->stack[b->depth];
     const char *name;
-    switch (below(p, 10)) {
+    switch (below(p, 11)) {
     case 0:
     case 1:
         enter(p, b);
@@ -351,6 +395,9 @@ static void step(program *p, builder *b)
         break;
     case 5:
         add_text(p, here, below(p, 2));
+        break;
+    case 7:
+        add_shapes(here);
         break;
     case 6:
         name = any_name(p);
@@ -479,8 +526,27 @@ static void look_at(ss_bpmd *file, int index)
         ss_result result;
         if (ss_bpmd_result(file, index, r, &result, &err)) ss_result_free(&result);
     }
+    ss_scenery scenery;
+    if (ss_bpmd_scenery(file, index, &scenery, &err)) ss_scenery_free(&scenery);
     ss_findings_free(&findings);
     ss_frame_destroy(frame);
+}
+
+/* Whatever was accepted points into its own memory. */
+static void check_shapes(const ss_shapes *shapes)
+{
+    double sum = 0;
+    for (int i = 0; i < shapes->count; i++) {
+        const ss_shape *shape = &shapes->items[i].shape;
+        bool meshed = shape->kind == SS_HULL || shape->kind == SS_MESH;
+        must((unsigned)shape->kind < SS_SHAPE_KINDS, "a kind is known");
+        must(!meshed == !shape->mesh, "what needs a mesh has one");
+        for (int f = 0; meshed && f < shape->mesh->face_count; f++)
+            for (int k = 0; k < 3; k++) sum += shape->mesh->vertex[shape->mesh->face[f][k]][k];
+        for (int k = 0; shape->kind == SS_HEIGHTFIELD && k < shape->nx * shape->ny; k++)
+            sum += shape->heights[k];
+    }
+    must(!isnan(sum), "all numbers are finite");
 }
 
 static void look_through(const image *made, int dialect, bool backwards)
@@ -500,6 +566,13 @@ static void look_through(const image *made, int dialect, bool backwards)
     for (int s = 0; s < ss_bpmd_simulation_count(file); s++) {
         ss_manifest manifest;
         if (ss_bpmd_manifest(file, s, &manifest, &err)) ss_manifest_free(&manifest);
+        ss_shapes shapes;
+        ss_findings findings = {.limit = 50};
+        if (ss_bpmd_shapes(file, s, &shapes, &findings, &err)) {
+            check_shapes(&shapes);
+            ss_shapes_free(&shapes);
+        }
+        ss_findings_free(&findings);
     }
     ss_bpmd_close(file);
 }

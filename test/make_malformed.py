@@ -128,6 +128,75 @@ def simulation_that_is_its_own_frame(place):
     place.file["simulation_000003/bodies"] = place.file["simulation_000003"]
 
 
+# ---- shapes, which only pictures need --------------------------------------------------------------------------
+
+
+def add_shapes(place):
+    """Two shapes: a hull of body 1 and a heightfield of the world."""
+    group = place.parent.create_group("shapes")
+    for name, values, kind in [
+            ("kinds", [[6], [8]], "i4"), ("bodies", [[1], [0]], "i4"), ("scenery", [[-1], [-1]], "i4"),
+            ("sizes", [[1, 1, 1]] * 2, "f8"), ("positions", [[0, 0, 0]] * 2, "f8"), ("quaternions", [[1, 0, 0, 0]] * 2, "f8"),
+            ("colours", [[0], [255]], "i4"), ("ghosts", [[0], [1]], "u1"), ("meshes", [[0], [-1]], "i4"),
+            ("mesh_sizes", [[4, 4]], "i4"), ("vertices", [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]], "f8"),
+            ("triangles", [[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]], "i4"), ("grids", [[0, 0], [2, 2]], "i4"),
+            ("heights", [[0]] * 4, "f8")]:
+        group[name] = np.array(values, kind)
+    return group
+
+
+def broken_shapes(name, names, change):
+    broken("shapes_" + name, names, lambda place: change(add_shapes(place)))
+
+
+def wrong(name, index, value):
+    def change(shapes):
+        shapes[name][index] = value
+    return change
+
+
+for missing in ("kinds", "bodies", "scenery", "sizes", "positions", "quaternions", "colours", "ghosts", "mesh_sizes",
+                "vertices", "triangles", "heights"):
+    broken_shapes(f"without_{missing}", f"shapes/{missing}", lambda shapes, name=missing: shapes.__delitem__(name))
+for name, value in [("sizes", np.nan), ("sizes", -1.0), ("sizes", np.inf), ("positions", np.nan), ("quaternions", 0.0),
+                    ("quaternions", 1e200), ("colours", -1), ("colours", 1 << 24), ("ghosts", 2), ("bodies", -1),
+                    ("scenery", -2), ("scenery", 0), ("meshes", 1), ("meshes", -1), ("meshes", -2), ("mesh_sizes", 0),
+                    ("mesh_sizes", -1), ("mesh_sizes", 5), ("mesh_sizes", 2 ** 31 - 1), ("triangles", 4), ("triangles", -1),
+                    ("triangles", 2 ** 31 - 1), ("vertices", np.inf), ("heights", np.nan)]:
+    place_of = {"mesh_sizes": "shapes/"}.get(name, f"shapes/{name}")
+    broken_shapes(f"{name}_{value}", place_of, wrong(name, (0, 0), value))
+broken_shapes("grid_of_one_point", "shapes/grids[1]", wrong("grids", (1, 0), 1))
+broken_shapes("grid_larger_than_its_heights", "shapes/heights", wrong("grids", (1, 0), 2 ** 31 - 1))
+broken_shapes("too_few_vertices", "shapes/vertices", lambda shapes: replace(shapes, "vertices", data=np.zeros((3, 3))))
+broken_shapes("no_table", "shapes/triangles", lambda shapes: replace(shapes, "triangles", data=np.zeros((11, 1), "i4")))
+broken_shapes("fractions", "shapes/triangles", lambda shapes: replace(shapes, "triangles", data=np.full((4, 3), 0.5)))
+broken_shapes("texts", "shapes/kinds", lambda shapes: replace(shapes, "kinds", data=np.array([[b"a"], [b"b"]])))
+broken_shapes("claim_a_lot", "shapes/kinds",
+              lambda shapes: replace(shapes, "kinds", shape=(10 ** 12, 1), dtype="i4", chunks=(1000, 1)))
+broken_shapes("claim_many_vertices", "shapes/vertices",
+              lambda shapes: replace(shapes, "vertices", shape=(10 ** 12, 3), dtype="f8", chunks=(1000, 3)))
+broken_shapes("elsewhere", "shapes", lambda shapes: shapes.__setitem__("kinds2", h5py.ExternalLink("other.h5", "/x")))
+broken("shapes_are_no_group", "shapes", lambda place: place.parent.__setitem__("shapes", np.zeros(3)))
+
+
+def add_scenery(place, positions, quaternions):
+    group = place.create_group("scenery")
+    for name, values in (("positions", positions), ("quaternions", quaternions)):
+        if values is not None:
+            group[name] = np.array(values, float)
+
+
+for name, names, positions, quaternions in [
+        ("nan", "scenery/positions", [[np.nan, 0, 0]], [[1, 0, 0, 0]]),
+        ("not_turned", "scenery/quaternions", [[0, 0, 0]], [[0, 0, 0, 0]]),
+        ("without_turns", "scenery/quaternions", [[0, 0, 0]], None),
+        ("without_places", "scenery/positions", None, [[1, 0, 0, 0]]),
+        ("of_two_sizes", "scenery/quaternions", [[0, 0, 0]] * 2, [[1, 0, 0, 0]]),
+        ("of_no_size", "scenery/positions", [[0, 0, 0, 0]], [[1, 0, 0, 0]])]:
+    broken(f"scenery_{name}", names,
+           lambda place, p=positions, q=quaternions: add_scenery(place, p, q), semantic=True)  # `info` does not look
+
+
 # ---- filters, chunks, extents ---------------------------------------------------------------------------------------
 
 

@@ -233,6 +233,31 @@ TEST(the_error_in_joule_follows_the_units_and_the_relative_one_does_not)
     drop(&s);
 }
 
+TEST(what_a_contact_does_is_what_the_metrics_count)
+{
+    static const double share[] = {1.0, -0.5, -1.0, 1.0}; // of the largest friction, along x
+    static const ss_contact_status status[] = {SS_CONTACT_OPEN, SS_CONTACT_STICK, SS_CONTACT_SLIP,
+                                               SS_CONTACT_NEGATIVE_FRICTION};
+    for (int i = 0; i < 4; i++) {
+        scene s = sliding_block(1.0);
+        s.answer->tangent[0][0] = share[i] * friction * s.answer->normal[0];
+        if (i == 0) s.answer->normal[0] = 0.0; // friction alone does not make a contact rest
+        ss_contact_report report = {.status = SS_CONTACT_STATUS_COUNT, .energy = 7.0};
+        double energy = 0.0;
+        ss_case what = {.frame = s.frame, .answer = s.answer};
+        ENSURE(ss_judge(&what, s.value, &energy, &s.err));
+        ENSURE(ss_judge_contacts(&what, s.value, &report, &s.err));
+        ENSURE_INT(report.status, status[i]);
+        ENSURE_NEAR(report.energy, energy, 0.0);
+        ENSURE_NEAR(report.sliding[0], s.answer->velocity[0][0], rounding);
+        ENSURE_NEAR(read(&s, "resting"), i > 0, 0.0);
+        ENSURE_NEAR(read(&s, "sticking"), i == 1, 0.0);
+        ENSURE_NEAR(read(&s, "sliding"), i > 1, 0.0);
+        ENSURE_NEAR(read(&s, "anomalous_contacts"), i == 3, 0.0);
+        drop(&s);
+    }
+}
+
 TEST(without_contacts_contact_metrics_do_not_apply)
 {
     scene s = {0};

@@ -16,6 +16,7 @@
 #define STICKSLIP_DATASET_H
 
 #include <stickslip/frame.h>
+#include <stickslip/model.h>
 #include <stickslip/problem.h>
 
 #ifdef __cplusplus
@@ -111,6 +112,39 @@ SS_API void ss_result_free(ss_result *result);
 SS_API int ss_bpmd_result_count(ss_bpmd *file, int frame, ss_error *err); /* -1 on failure */
 SS_API bool ss_bpmd_result(ss_bpmd *file, int frame, int index, ss_result *result, ss_error *err);
 
+/* ---- shapes: what the bodies of a simulation look like ---------------------------------------------- */
+
+/* Solvers need no shapes; pictures do. A shape belongs to a body of the frames, to a piece of scenery, which moves as told
+ * and is no body, or to the world. */
+typedef struct ss_stored_shape {
+    ss_shape
+        shape; /* kind, size, mesh or heights, position, quaternion, ghost and colour; the rest is not stored */
+    int id;    /* of the body in the frames, > 0; 0 = none */
+    int scenery; /* number of the piece in the scenery of the frames; -1 = none */
+} ss_stored_shape;
+
+typedef struct ss_shapes {
+    ss_stored_shape
+        *items; /* meshes and heights belong to this struct, and several shapes may share a mesh */
+    int count;
+    ss_mesh **meshes;
+    int mesh_count;
+    double *heights;
+} ss_shapes;
+SS_API void ss_shapes_free(ss_shapes *shapes);
+/* Empty when the simulation has none. Kinds that are not known are left out, with a warning in findings. */
+SS_API bool ss_bpmd_shapes(ss_bpmd *file, int simulation, ss_shapes *shapes, ss_findings *findings,
+                           ss_error *err);
+
+/* Where the pieces of moving scenery are in a frame. */
+typedef struct ss_scenery {
+    double (*position)[3];   /* m */
+    double (*quaternion)[4]; /* to the world, scalar first */
+    int count;
+} ss_scenery;
+SS_API void ss_scenery_free(ss_scenery *scenery);
+SS_API bool ss_bpmd_scenery(ss_bpmd *file, int frame, ss_scenery *scenery, ss_error *err);
+
 /* ---- BPMD: writing ---------------------------------------------------------------------------------- */
 
 typedef enum ss_layout {
@@ -128,8 +162,16 @@ SS_API bool ss_writer_simulation(ss_writer *writer, const ss_manifest *manifest,
 /* Goes on with the last simulation of a file that was opened to append to, instead of a new one; frames in it that were
  * written so far go to *frames (may be NULL). Fails when the file has none. Canonical layout only. */
 SS_API bool ss_writer_go_on(ss_writer *writer, int *frames, ss_error *err);
+/* Shapes of the current simulation (one is begun when none was), once. The flat layout has no place for them: nothing is
+ * written then. */
+SS_API bool ss_writer_shapes(ss_writer *writer, const ss_stored_shape *shapes, int count, ss_error *err);
+/* Those of a world as a simulation numbers it: body b of the world has the id b + 1, the kinematic bodies are the scenery
+ * in their order, static bodies belong to the world. */
+SS_API bool ss_writer_world(ss_writer *writer, const ss_world *world, ss_error *err);
 /* The next frame of the current simulation (one is begun when none was). The frame is not checked. */
 SS_API bool ss_writer_frame(ss_writer *writer, const ss_frame *frame, ss_error *err);
+/* Poses of moving scenery for the frame written last, once; nothing in the flat layout. */
+SS_API bool ss_writer_scenery(ss_writer *writer, const ss_scenery *scenery, ss_error *err);
 /* A result for the frame written last; one per solver. NULL arrays in its answer are left out. */
 SS_API bool ss_writer_result(ss_writer *writer, const ss_result *result, ss_error *err);
 /* Flushes, syncs and renames. On failure the old file is as it was and the temporary file is gone. Frees the

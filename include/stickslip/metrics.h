@@ -46,6 +46,27 @@ SS_API int ss_metric_index(const char *name); /* -1 if there is none */
 /* Measures everything: values[ss_metric_count()]. per_contact (may be NULL): the energy error of each contact, J. */
 SS_API bool ss_judge(const ss_case *what, ss_metric_value *values, double *per_contact, ss_error *err);
 
+/* What a contact does in an answer, by the rules of the metrics resting, sliding, sticking and anomalous_contacts. */
+typedef enum ss_contact_status {
+    SS_CONTACT_OPEN,              /* carries no impulse, or takes no part */
+    SS_CONTACT_STICK,             /* its friction is not saturated */
+    SS_CONTACT_SLIP,              /* it is */
+    SS_CONTACT_NEGATIVE_FRICTION, /* it is, and drives the motion instead of braking it */
+    SS_CONTACT_STATUS_COUNT
+} ss_contact_status;
+SS_API const char *ss_contact_status_name(ss_contact_status status); /* "negative friction" */
+
+typedef struct ss_contact_report {
+    ss_contact_status status;
+    double sliding
+        [3]; /* m/s: tangential velocity of b against a at the end of the step, world; without a frame along the
+                          tangents of the problem */
+    double energy; /* J: energy error */
+} ss_contact_report;
+/* ss_judge, and what each contact does: contacts[contacts of the frame or file]. */
+SS_API bool ss_judge_contacts(const ss_case *what, ss_metric_value *values, ss_contact_report *contacts,
+                              ss_error *err);
+
 #ifdef __cplusplus
 }
 #endif

@@ -30,6 +30,11 @@ SS_API ss_recorder *ss_recorder_open(const char *path, const char *toolkit, ss_e
 SS_API ss_recorder *ss_recorder_open_as(const char *path, const ss_manifest *manifest, ss_layout layout,
                                         bool append, ss_error *err);
 
+/* What the bodies look like, once for all frames, at any time between opening and closing: a body's id is its number plus
+ * 1. Copied. Without it `stickslip view` draws boxes. */
+SS_API bool ss_recorder_shapes(ss_recorder *recorder, const ss_stored_shape *shapes, int count,
+                               ss_error *err);
+
 SS_API void ss_recorder_begin(ss_recorder *recorder, double time, double h);
 
 /* Returns the number of the body, 0, 1, 2 ..., to be used below; SS_WORLD is the world. inertia: 3x3 in the
@@ -53,6 +58,9 @@ SS_API int ss_recorder_contact(ss_recorder *recorder, int a, int b, const double
 /* Extras of the contact added last, each optional: pass NULL or a negative number to leave it out. */
 SS_API void ss_recorder_contact_extras(ss_recorder *recorder, const double tangent[3], double mu_v,
                                        double restitution, double mu_rolling);
+/* Where a piece of scenery is that moves as told and is no body: its number is 0, 1, 2 ... in every frame. Only pictures
+ * need it. */
+SS_API int ss_recorder_scenery(ss_recorder *recorder, const double position[3], const double quaternion[4]);
 /* What the engine's own solver made of the frame, told after everything was added: velocities after the step
  * (bodies x 6), constraint impulses (rows), normal impulses (contacts) and friction impulses on b (contacts
  * x 3, world). NULL where not known. Copied. Once for each solver that has something to say. */

@@ -12,6 +12,7 @@
 #define STICKSLIP_SIM_H
 
 #include <stickslip/collision.h>
+#include <stickslip/dataset.h>
 #include <stickslip/formulation.h>
 #include <stickslip/solver.h>
 
@@ -77,6 +78,8 @@ SS_API int64_t ss_sim_steps(const ss_sim *sim);
 /* Bodies of the frame are the dynamic, enabled bodies of the world in order; ss_sim_frame_body maps them back. Static and
  * kinematic ones are SS_WORLD; their motion is in contacts/surface_velocity and in the joints' time_derivative. */
 SS_API const ss_frame *ss_sim_frame(const ss_sim *sim); /* of the last (sub)step; NULL before the first */
+/* Where the kinematic bodies were when that frame was made, in their order: for ss_writer_scenery. */
+SS_API const ss_scenery *ss_sim_scenery(const ss_sim *sim);
 SS_API const ss_answer *ss_sim_answer(const ss_sim *sim);
 /* The formulation's options about the step, as they are set: what ss_judge wants to know. */
 SS_API const ss_step_options *ss_sim_step_options(const ss_sim *sim);

@@ -99,10 +99,11 @@ static bool parse_letter(parser *p, const char *word)
     return set_from_words(p, found, word, NULL);
 }
 
-/* "[VERB]" is optional, "FILE" is not. */
+/* "[VERB]" is optional, "FILE" is not; "FILE..." is one or more, and comes last. */
 static bool check_count(const ss_command *command, ss_error *err)
 {
     const char *verb = command->verb->name;
+    bool any = strstr(command->verb->arguments, "...") != NULL;
     int allowed = 0;
     for (const char *word = command->verb->arguments; *word; allowed++) {
         size_t length = strcspn(word, " ");
@@ -110,7 +111,7 @@ static bool check_count(const ss_command *command, ss_error *err)
             return ss_fail(err, SS_ERROR_USAGE, "%s: %.*s is missing", verb, (int)length, word);
         word += length + strspn(word + length, " ");
     }
-    if (command->argument_count > allowed)
+    if (command->argument_count > allowed && !any)
         return ss_fail(err, SS_ERROR_USAGE, "%s: unexpected argument '%s'", verb,
                        command->arguments[allowed]);
     return true;

@@ -44,6 +44,26 @@ static void check_results(report *r, ss_bpmd *file, int index, const char *place
     }
 }
 
+static void check_scenery(report *r, ss_bpmd *file, int index, const char *place)
+{
+    ss_scenery scenery;
+    ss_error err;
+    if (ss_bpmd_scenery(file, index, &scenery, &err))
+        ss_scenery_free(&scenery);
+    else
+        add_failure(r, place, &err);
+}
+
+static void check_shapes(report *r, ss_bpmd *file, int simulation)
+{
+    ss_shapes shapes;
+    ss_error err;
+    if (ss_bpmd_shapes(file, simulation, &shapes, &r->findings, &err))
+        ss_shapes_free(&shapes);
+    else
+        add_failure(r, ss_bpmd_simulation_path(file, simulation), &err);
+}
+
 static void check_frame(report *r, ss_bpmd *file, int index)
 {
     char place[256];
@@ -53,6 +73,7 @@ static void check_frame(report *r, ss_bpmd *file, int index)
     if (frame) {
         ss_frame_check(frame, place, &r->findings);
         check_results(r, file, index, place);
+        check_scenery(r, file, index, place);
     } else {
         add_failure(r, place, &err);
     }
@@ -72,6 +93,7 @@ static void check_bpmd(report *r)
         if (!ss_bpmd_manifest(file, i, &manifest, &err))
             add_failure(r, ss_bpmd_simulation_path(file, i), &err);
         ss_manifest_free(&manifest);
+        check_shapes(r, file, i);
     }
     ss_progress progress = ss_progress_begin(r->command);
     r->parts = ss_bpmd_frame_count(file);

@@ -23,8 +23,8 @@ static void say_more(const ss_solving *s)
     ss_tally_say(s->command, "repaired", &s->tally, SS_FINDING_REPAIR);
     ss_tally_say(s->command, "warning", &s->tally, SS_FINDING_WARNING);
     ss_tally_say(s->command, "not modelled", &s->tally, SS_FINDING_LOSS);
-    if (s->options->warm && !(s->solver->traits & SS_WARM_STARTS))
-        ss_command_say(s->command, "note: %s does not start from a guess", s->solver->name);
+    if (s->options->warm && !(s->method.solver->traits & SS_WARM_STARTS))
+        ss_command_say(s->command, "note: %s does not start from a guess", s->method.solver->name);
     if (s->options->output && s->count > 0) ss_command_say(s->command, "wrote %s", s->options->output);
 }
 

@@ -1,6 +1,6 @@
 #include "cli/describe.h"
-#include "cli/reach.h"
-#include "cli/solver_set.h"
+#include "bench/reach.h"
+#include "bench/solver_set.h"
 #include "cli/table.h"
 
 typedef struct solvers_options {

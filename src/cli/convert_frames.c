@@ -62,6 +62,18 @@ static bool copy_results(job *j, ss_writer *writer, const frame_at *at, ss_error
     return true;
 }
 
+static void note_lost_shapes(job *j, int simulation)
+{
+    ss_shapes shapes;
+    ss_error trouble;
+    if (!ss_bpmd_shapes(j->file, simulation, &shapes, NULL, &trouble)) return; // told when they are copied
+    if (shapes.count > 0)
+        note(j, &(frame_at){.index = -1 - simulation}, SS_FINDING_LOSS,
+             ss_bpmd_simulation_path(j->file, simulation),
+             "the shapes of bodies, which the flat layout has no place for");
+    ss_shapes_free(&shapes);
+}
+
 static bool begin_simulation(job *j, ss_writer *writer, int simulation, ss_error *err)
 {
     ss_manifest manifest = {0};
@@ -74,7 +86,9 @@ static bool begin_simulation(job *j, ss_writer *writer, int simulation, ss_error
         note(j, &(frame_at){.index = -1 - simulation}, SS_FINDING_LOSS,
              ss_bpmd_simulation_path(j->file, simulation),
              "the manifest, which the flat layout has no place for");
-    bool begun = ss_writer_simulation(writer, has_manifest ? &manifest : NULL, err);
+    if (j->conversion->to == SS_TARGET_BPMD_FLAT) note_lost_shapes(j, simulation);
+    bool begun = ss_writer_simulation(writer, has_manifest ? &manifest : NULL, err) &&
+                 ss_source_copy_shapes(j->file, simulation, writer, &j->conversion->tally, err);
     ss_manifest_free(&manifest);
     return begun;
 }
@@ -86,7 +100,9 @@ static bool copy_frame(job *j, ss_writer *writer, int index, int *simulation, ss
     if (!read_frame(j, index, &at)) return true;
     bool copied = own == *simulation || begin_simulation(j, writer, own, err);
     *simulation = own;
-    copied = copied && ss_writer_frame(writer, at.frame, err) && copy_results(j, writer, &at, err);
+    copied = copied && ss_writer_frame(writer, at.frame, err) &&
+             ss_source_copy_scenery(j->file, index, writer, &j->conversion->tally, err) &&
+             copy_results(j, writer, &at, err);
     ss_frame_destroy(at.frame);
     j->conversion->frames += copied;
     return copied;
@@ -289,10 +305,9 @@ bool ss_convert_frames(ss_conversion *conversion, ss_error *err)
     job j = {.conversion = conversion, .progress = ss_progress_begin(conversion->command)};
     const ss_source_options *source = &conversion->options->source;
     j.file = ss_bpmd_open(conversion->in, &source->limits, &source->read, err);
-    bool done =
-        j.file &&
-        ss_source_choose_frames(j.file, conversion->in, conversion->options->frame, &j.begin, &j.end, err) &&
-        check_out(&j, err) && (ss_convert_is_bpmd(conversion) ? to_bpmd : to_problems)(&j, err);
+    bool done = j.file &&
+                ss_choose_frames(j.file, conversion->in, conversion->options->frame, &j.begin, &j.end, err) &&
+                check_out(&j, err) && (ss_convert_is_bpmd(conversion) ? to_bpmd : to_problems)(&j, err);
     ss_progress_end(&j.progress);
     ss_bpmd_close(j.file);
     return done;

@@ -118,6 +118,25 @@ static int frames_of(const view *v, int simulation)
     return count;
 }
 
+/* How many shapes a simulation has; -1, with the failure noted, when they cannot be read. */
+static int count_shapes(view *v, int simulation)
+{
+    ss_shapes shapes;
+    ss_error err;
+    const char *path = ss_bpmd_simulation_path(v->file, simulation);
+    ss_findings findings = {0};
+    int count = -1;
+    if (ss_bpmd_shapes(v->file, simulation, &shapes, &findings, &err)) {
+        count = shapes.count;
+        ss_shapes_free(&shapes);
+    } else {
+        note_failure(v, path, &err);
+    }
+    ss_tally_add(&v->tally, &findings, path, -1 - simulation);
+    ss_findings_free(&findings);
+    return count;
+}
+
 static void put_manifest(ss_json *json, const ss_manifest *manifest)
 {
     put_text(json, "title", manifest->title);
@@ -156,6 +175,12 @@ static void put_simulations(view *v, ss_json *json)
             note_failure(v, path, &err);
             put_text(json, "error", err.message);
         }
+        int shapes = count_shapes(v, i);
+        ss_json_key(json, "shapes");
+        if (shapes < 0)
+            ss_json_null(json);
+        else
+            ss_json_integer(json, shapes);
         ss_json_end_object(json);
         ss_manifest_free(&manifest);
     }
@@ -238,6 +263,8 @@ static void print_simulations(view *v)
         ss_info_words(v->out, "url", m.url);
         ss_info_words(v->out, "keywords", m.keywords);
         if (m.image) ss_info_item(v->out, "picture", "%d x %d pixels", m.image_width, m.image_height);
+        int shapes = count_shapes(v, i);
+        if (shapes > 0) ss_info_item(v->out, "shapes", "%d, for stickslip view", shapes);
         ss_info_item(v->out, "frames", "%d", frames_of(v, i));
         ss_manifest_free(&m);
     }

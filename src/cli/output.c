@@ -32,7 +32,7 @@ static int write_all(int fd, const char *bytes, size_t length)
     return 0;
 }
 
-static bool flush(ss_out *out)
+bool ss_out_flush(ss_out *out)
 {
     if (out->text.out_of_memory && !out->error) out->error = ENOMEM;
     if (!out->error) out->error = write_all(out->fd, ss_text_get(&out->text), out->text.length);
@@ -43,12 +43,12 @@ static bool flush(ss_out *out)
 bool ss_out_drain(ss_out *out)
 {
     if (out->text.length < DRAIN_BYTES && !out->text.out_of_memory) return out->error == 0;
-    return flush(out);
+    return ss_out_flush(out);
 }
 
 bool ss_out_finish(ss_out *out)
 {
-    bool written = flush(out);
+    bool written = ss_out_flush(out);
     ss_text_free(&out->text);
     if (!written && out->error != EPIPE)
         ss_complain("stickslip: cannot write to standard output: %s", strerror(out->error));

@@ -51,7 +51,8 @@ static bool begin_simulation(ss_running *run, ss_error *err)
                             .image_width = picture.width,
                             .image_height = picture.height,
                             .image = picture.rgb};
-    good = good && ss_writer_simulation(run->writer, &manifest, err);
+    good = good && ss_writer_simulation(run->writer, &manifest, err) &&
+           ss_writer_world(run->writer, run->world, err);
     ss_picture_free(&picture);
     ss_text_free(&text);
     return good;
@@ -69,18 +70,22 @@ static bool write_result(ss_running *run, const ss_frame *frame, ss_error *err)
     ss_sim_report report = ss_sim_last(run->sim);
     int count = ss_metric_count(), measures = 0;
     ss_metric_value *values = ss_allocate((size_t)count, sizeof *values);
-    ss_measure *measure = ss_allocate((size_t)count, sizeof *measure);
-    bool good = values && measure;
+    ss_measure *measure = ss_allocate((size_t)count + 1, sizeof *measure);
+    double *energy = ss_allocate((size_t)frame->contacts.count, sizeof *energy); // of each contact
+    bool good = values && measure && energy;
     if (!good) ss_fail(err, SS_ERROR_RESOURCES, "out of memory for metrics");
     const ss_step_options *step = ss_sim_step_options(run->sim);
     if (good && !run->options->no_metrics) {
         ss_case what = {.frame = frame, .answer = ss_sim_answer(run->sim), .step = step, .skip_exact = true};
-        good = ss_judge(&what, values, NULL, err);
+        good = ss_judge(&what, values, energy, err);
         for (int i = 0; good && i < count; i++) {
             if (values[i].applies)
                 measure[measures++] =
                     (ss_measure){(char *)(uintptr_t)ss_metric_at(i)->name, &values[i].value, 1};
         }
+        if (frame->contacts.count > 0)
+            measure[measures++] =
+                (ss_measure){(char *)(uintptr_t) "contact_energy", energy, frame->contacts.count};
     }
     ss_result result = {.solver = (char *)(uintptr_t)run->sim_options.solver,
                         .answer = (ss_answer *)(uintptr_t)ss_sim_answer(run->sim),
@@ -92,6 +97,7 @@ static bool write_result(ss_running *run, const ss_frame *frame, ss_error *err)
     good = good && ss_writer_result(run->writer, &result, err);
     ss_release(values);
     ss_release(measure);
+    ss_release(energy);
     return good;
 }
 
@@ -104,7 +110,8 @@ static bool record(ss_running *run, ss_error *err)
         return true;
     }
     run->recorded++;
-    return ss_writer_frame(run->writer, frame, err) && write_result(run, frame, err);
+    return ss_writer_frame(run->writer, frame, err) &&
+           ss_writer_scenery(run->writer, ss_sim_scenery(run->sim), err) && write_result(run, frame, err);
 }
 
 /* ---- checkpoints -------------------------------------------------------------------------------------------- */

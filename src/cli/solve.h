@@ -2,7 +2,7 @@
 #ifndef SS_CLI_SOLVE_H
 #define SS_CLI_SOLVE_H
 
-#include "cli/solver_set.h"
+#include "bench/trial.h"
 #include "cli/source.h"
 #include "cli/table.h"
 
@@ -19,23 +19,12 @@ typedef struct ss_solve_options {
     ss_source_options source;
 } ss_solve_options;
 
-/* "creep<1e-3": a metric instead of a gauge. */
-typedef struct ss_metric_rule {
-    int metric; /* -1 = none */
-    double below;
-} ss_metric_rule;
-
 typedef struct ss_solving {
     const ss_command *command;
     const ss_solve_options *options;
     const char *in;
     ss_solver_set solvers;
-    const ss_solver *solver, *reference;
-    const ss_formulation *formulation;
-    void *solver_options, *formulation_options;
-    void *cone_options; /* of the formulation "cone", with the same step: for the reference */
-    ss_run_options run;
-    ss_metric_rule rule;
+    ss_method method;
     FILE *trace;
     bool begun;          /* something has been printed, so the end must be, too */
     const char *thing;   /* "frame" or "problem" */
@@ -53,23 +42,6 @@ typedef struct ss_solving {
     ss_text rays; /* why some have no solution: a line each */
 } ss_solving;
 
-/* What came out for one frame or problem. */
-typedef struct ss_solved {
-    const char *place; /* "/simulation_000001/mbs_frame000003", "/fclib_local" */
-    int index;         /* of the frame; -1 for a problem of FCLIB */
-    const char *formulation;
-    const char *refusal; /* why the solver does not take it, else NULL */
-    ss_problem *problem;
-    double *x;
-    ss_answer *answer; /* NULL for a problem of FCLIB */
-    ss_solve_result result;
-    ss_metric_value *metrics;
-    double *contact_energy; /* J, energy error of each contact */
-    int contacts;
-    bool has_reference;
-    ss_solve_result reference; /* how the reference run went, without a history */
-} ss_solved;
-
 /* ---- before: solve_setup.c ----------------------------------------------------------------------- */
 
 /* Finds solver, formulation and options by name, and opens the trace. False with err: nothing to free but by
@@ -80,14 +52,13 @@ void ss_solving_free(ss_solving *solving);
 /* ---- one run: solve_run.c ------------------------------------------------------------------------ */
 
 /* Runs the solver from solved->x and judges the answer, which `frame` (NULL for FCLIB) makes physical. Fills the rest
- * of `solved`. The stop rule may be a metric. */
-bool ss_solving_run(ss_solving *solving, const ss_frame *frame, ss_solved *solved, ss_error *err);
-void ss_solved_free(ss_solved *solved);
+ * of `solved`. */
+bool ss_solving_run(const ss_solving *solving, const ss_frame *frame, ss_trial *solved, ss_error *err);
 
 /* ---- why there is no solution: solve_ray.c ------------------------------------------------------- */
 
 /* Appends one sentence about a result with the status "ray". */
-void ss_solved_explain(const ss_solved *solved, ss_text *text);
+void ss_solved_explain(const ss_trial *solved, ss_text *text);
 
 /* ---- a file: solve_frames.c, solve_problem.c ----------------------------------------------------- */
 
@@ -105,7 +76,7 @@ bool ss_warm_start(const ss_solving *solving, const ss_frame *frame, const ss_fr
 /* format: "bpmd" or "fclib" */
 void ss_solving_begin(ss_solving *solving, const char *format);
 /* Counts, prints and traces one result. */
-void ss_solving_tell(ss_solving *solving, const ss_solved *solved);
+void ss_solving_tell(ss_solving *solving, const ss_trial *solved);
 void ss_solving_end(ss_solving *solving);
 /* 0, 1 when something was not solved to the stop rule, or that of what was refused. */
 int ss_solving_exit_code(const ss_solving *solving);

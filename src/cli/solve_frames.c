@@ -24,8 +24,9 @@ static bool begin_simulation(job *j, int index, ss_error *err)
     if (own == j->simulation) return true;
     ss_manifest manifest = {0};
     j->simulation = own;
-    bool good =
-        ss_bpmd_manifest(j->file, own, &manifest, err) && ss_writer_simulation(j->writer, &manifest, err);
+    bool good = ss_bpmd_manifest(j->file, own, &manifest, err) &&
+                ss_writer_simulation(j->writer, &manifest, err) &&
+                ss_source_copy_shapes(j->file, own, j->writer, &j->solving->tally, err);
     ss_manifest_free(&manifest);
     return good;
 }
@@ -37,7 +38,7 @@ static bool copy_results(job *j, int index, ss_error *err)
     for (int i = 0; i < count; i++) {
         ss_result result = {0};
         bool good = ss_bpmd_result(j->file, index, i, &result, err);
-        if (good && strcmp(result.solver, j->solving->solver->name) != 0)
+        if (good && strcmp(result.solver, j->solving->method.solver->name) != 0)
             good = ss_writer_result(j->writer, &result, err);
         ss_result_free(&result);
         if (!good) return false;
@@ -48,7 +49,7 @@ static bool copy_results(job *j, int index, ss_error *err)
 /* The gauge whose history is stored: that of the stop rule, where it is one. */
 static ss_gauge gauge_of_rule(const ss_solving *solving)
 {
-    const char *stop = solving->run.stop;
+    const char *stop = solving->method.run.stop;
     for (int g = 0; g < SS_GAUGE_COUNT; g++) {
         const char *name = ss_gauge_name((ss_gauge)g);
         if (strncmp(stop, name, strlen(name)) == 0 && stop[strlen(name)] == '<') return (ss_gauge)g;
@@ -57,7 +58,7 @@ static ss_gauge gauge_of_rule(const ss_solving *solving)
 }
 
 /* Metrics that apply, and the energy error of every contact. The names and values stay the caller's. */
-static int list_measures(const ss_solved *solved, ss_measure *measures)
+static int list_measures(const ss_trial *solved, ss_measure *measures)
 {
     int count = 0;
     for (int i = 0; i < ss_metric_count(); i++) {
@@ -69,7 +70,7 @@ static int list_measures(const ss_solved *solved, ss_measure *measures)
     return count;
 }
 
-static bool write_result(job *j, const ss_solved *solved, ss_error *err)
+static bool write_result(job *j, const ss_trial *solved, ss_error *err)
 {
     const ss_solve_result *run = &solved->result;
     ss_gauge gauge = gauge_of_rule(j->solving);
@@ -77,7 +78,7 @@ static bool write_result(job *j, const ss_solved *solved, ss_error *err)
     if (!measures) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for results");
     if (gauge == SS_GAUGE_NATURAL_MAP && !(ss_problem_laws(solved->problem) & (SS_LAW_CONE | SS_LAW_CONVEX)))
         gauge = SS_GAUGE_RELATIVE_ENERGY;
-    ss_result result = {.solver = (char *)j->solving->solver->name,
+    ss_result result = {.solver = (char *)j->solving->method.solver->name,
                         .answer = solved->answer,
                         .errors = run->history.gauge[gauge],
                         .error_count = run->history.count,
@@ -91,27 +92,28 @@ static bool write_result(job *j, const ss_solved *solved, ss_error *err)
     return written;
 }
 
-static bool store(job *j, const ss_frame *frame, const ss_solved *solved, ss_error *err)
+static bool store(job *j, const ss_frame *frame, const ss_trial *solved, ss_error *err)
 {
     if (!j->writer) return true;
     return begin_simulation(j, solved->index, err) && ss_writer_frame(j->writer, frame, err) &&
+           ss_source_copy_scenery(j->file, solved->index, j->writer, &j->solving->tally, err) &&
            copy_results(j, solved->index, err) && (solved->refusal || write_result(j, solved, err));
 }
 
 /* ---- one frame ----------------------------------------------------------------------------------- */
 
-static bool assemble(job *j, const ss_frame *frame, ss_solved *solved, ss_error *err)
+static bool assemble(job *j, const ss_frame *frame, ss_trial *solved, ss_error *err)
 {
     ss_solving *s = j->solving;
     ss_findings notes = {0};
-    solved->problem = s->formulation->assemble(frame, s->formulation_options, &notes, err);
+    solved->problem = s->method.formulation->assemble(frame, s->method.formulation_options, &notes, err);
     ss_tally_add(&s->tally, &notes, solved->place, solved->index);
     ss_findings_free(&notes);
     if (!solved->problem) return false;
     solved->x = ss_allocate((size_t)solved->problem->size, sizeof *solved->x);
     if (!solved->x)
         return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for %d unknowns", solved->problem->size);
-    bool warm = s->options->warm && j->before && s->formulation->guess;
+    bool warm = s->options->warm && j->before && s->method.formulation->guess;
     return !warm || ss_warm_start(s, frame, j->before, j->answer_before, solved->problem, solved->x, err);
 }
 
@@ -132,7 +134,7 @@ static bool begins_anew(const job *j, int index)
 
 static bool solve_frame(job *j, int index, const char *place, ss_error *err)
 {
-    ss_solved solved = {.place = place, .index = index, .formulation = j->solving->formulation->name};
+    ss_trial solved = {.place = place, .index = index, .formulation = j->solving->method.formulation->name};
     ss_frame *frame = ss_source_read_frame(j->file, index, place, &j->solving->tally, err);
     bool good = frame && assemble(j, frame, &solved, err) && ss_solving_run(j->solving, frame, &solved, err);
     if (good && !ss_guard_interrupted()) {
@@ -144,7 +146,7 @@ static bool solve_frame(job *j, int index, const char *place, ss_error *err)
         solved.answer = NULL;
         frame = NULL;
     }
-    ss_solved_free(&solved);
+    ss_trial_free(&solved);
     ss_frame_destroy(frame);
     return good;
 }
@@ -183,7 +185,7 @@ bool ss_solve_frames(ss_solving *solving, ss_error *err)
     const ss_solve_options *options = solving->options;
     job j = {.solving = solving, .simulation = -1, .progress = ss_progress_begin(solving->command)};
     j.file = ss_bpmd_open(solving->in, &options->source.limits, &options->source.read, err);
-    bool good = j.file && ss_source_choose_frames(j.file, solving->in, options->frame, &j.begin, &j.end, err);
+    bool good = j.file && ss_choose_frames(j.file, solving->in, options->frame, &j.begin, &j.end, err);
     if (good && options->output) {
         j.writer = ss_writer_open(options->output, SS_LAYOUT_CANONICAL, false, err);
         good = j.writer != NULL;

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-static const ss_metric_value *metric(const ss_solved *solved, const char *name)
+static const ss_metric_value *metric(const ss_trial *solved, const char *name)
 {
     return &solved->metrics[ss_metric_index(name)];
 }
@@ -55,11 +55,11 @@ static void put_gauges(ss_json *json, const char *key, const ss_solve_result *re
     ss_json_end_object(json);
 }
 
-static void put_reference(ss_json *json, const ss_solving *s, const ss_solved *solved)
+static void put_reference(ss_json *json, const ss_solving *s, const ss_trial *solved)
 {
     ss_json_key(json, "reference");
     ss_json_begin_object(json);
-    put_text(json, "solver", s->reference->name);
+    put_text(json, "solver", s->method.reference->name);
     put_text(json, "formulation", "cone");
     put_text(json, "status", ss_status_name(solved->reference.status));
     put_index(json, "iterations", solved->reference.iterations);
@@ -68,7 +68,7 @@ static void put_reference(ss_json *json, const ss_solving *s, const ss_solved *s
     ss_json_end_object(json);
 }
 
-static void put_ray(ss_json *json, const ss_solved *solved)
+static void put_ray(ss_json *json, const ss_trial *solved)
 {
     ss_text why = {0};
     ss_solved_explain(solved, &why);
@@ -78,7 +78,7 @@ static void put_ray(ss_json *json, const ss_solved *solved)
     ss_json_key(json, "proof"), ss_json_bool(json, solved->result.ray.is_proof);
 }
 
-static void put_solved(ss_solving *s, const ss_solved *solved)
+static void put_solved(ss_solving *s, const ss_trial *solved)
 {
     ss_json *json = &s->json;
     const ss_solve_result *result = &solved->result;
@@ -87,7 +87,7 @@ static void put_solved(ss_solving *s, const ss_solved *solved)
     put_text(json, "frame", solved->place);
     put_index(json, "index", solved->index);
     put_text(json, "formulation", solved->formulation);
-    put_text(json, "solver", s->solver->name);
+    put_text(json, "solver", s->method.solver->name);
     put_text(json, "status", ss_status_name(result->status));
     if (!ran) put_text(json, "why", solved->refusal);
     if (result->status == SS_RAY) put_ray(json, solved);
@@ -136,7 +136,7 @@ static void add_worst(ss_table *table, const ss_metric_value *value)
         ss_table_add(table, "-");
 }
 
-static void add_line(ss_table *table, const ss_solved *solved)
+static void add_line(ss_table *table, const ss_trial *solved)
 {
     ss_table_add(table, "%s", solved->place);
     ss_table_add(table, "%s", ss_status_name(solved->result.status));
@@ -149,7 +149,7 @@ static void add_line(ss_table *table, const ss_solved *solved)
     add_worst(table, metric(solved, "energy"));
 }
 
-static void add_details(ss_table *table, const ss_solved *solved)
+static void add_details(ss_table *table, const ss_trial *solved)
 {
     *table = (ss_table){.columns = 4, .left = 4};
     ss_table_add(table, "metric"), ss_table_add(table, "value"), ss_table_add(table, "unit"),
@@ -184,7 +184,7 @@ static void trace_head(FILE *file)
     fputc('\n', file);
 }
 
-static void trace(FILE *file, const ss_solved *solved)
+static void trace(FILE *file, const ss_trial *solved)
 {
     const ss_history *history = &solved->result.history;
     for (int i = 0; i < history->count; i++) {
@@ -211,13 +211,13 @@ void ss_solving_begin(ss_solving *s, const char *format)
     ss_json_begin_object(json);
     put_text(json, "file", s->in);
     put_text(json, "format", format);
-    put_text(json, "solver", s->solver->name);
-    put_text(json, "stop", s->run.stop);
+    put_text(json, "solver", s->method.solver->name);
+    put_text(json, "stop", s->method.run.stop);
     ss_json_key(json, "frames");
     ss_json_begin_array(json);
 }
 
-static void count(ss_solving *s, const ss_solved *solved)
+static void count(ss_solving *s, const ss_trial *solved)
 {
     const ss_metric_value *map = metric(solved, "natural_map");
     s->count++;
@@ -230,14 +230,14 @@ static void count(ss_solving *s, const ss_solved *solved)
     snprintf(s->worst_place, sizeof s->worst_place, "%s", solved->place);
 }
 
-static void tell_ray(ss_solving *s, const ss_solved *solved)
+static void tell_ray(ss_solving *s, const ss_trial *solved)
 {
     ss_text_appendf(&s->rays, "%s: ", solved->place);
     ss_solved_explain(solved, &s->rays);
     ss_text_append(&s->rays, "\n");
 }
 
-void ss_solving_tell(ss_solving *s, const ss_solved *solved)
+void ss_solving_tell(ss_solving *s, const ss_trial *solved)
 {
     count(s, solved);
     if (s->trace) trace(s->trace, solved);
@@ -282,8 +282,8 @@ static void print_summary(const ss_solving *s)
                 "less friction (--with mu_max=1) or overlaps left alone (--with gap_term=zero) may help\n");
     }
     if (s->refusal)
-        ss_text_appendf(text, "%s is not applicable: it %s; see stickslip solvers --table\n", s->solver->name,
-                        s->refusal);
+        ss_text_appendf(text, "%s is not applicable: it %s; see stickslip solvers --table\n",
+                        s->method.solver->name, s->refusal);
 }
 
 void ss_solving_end(ss_solving *s)
@@ -312,7 +312,7 @@ void ss_solving_end(ss_solving *s)
 int ss_solving_exit_code(const ss_solving *s)
 {
     int unsolved = s->count - s->count_of[SS_CONVERGED];
-    if (strcmp(s->run.stop, "none") == 0) // then the limits are the only end there is
+    if (strcmp(s->method.run.stop, "none") == 0) // then the limits are the only end there is
         unsolved -= s->count_of[SS_MAX_ITERATIONS] + s->count_of[SS_TIME_LIMIT];
     if (s->refused.exit_code) return s->refused.exit_code;
     return unsolved ? SS_EXIT_FOUND : SS_EXIT_DONE;

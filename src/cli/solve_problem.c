@@ -18,7 +18,7 @@ static void start_from(const ss_cone *cone, const ss_cone_point *guess, double *
     if (guess->l) copy(x + m, guess->l, cone->equations);
 }
 
-static bool assemble(ss_solving *s, const ss_fclib *fclib, ss_solved *solved, ss_error *err)
+static bool assemble(ss_solving *s, const ss_fclib *fclib, ss_trial *solved, ss_error *err)
 {
     solved->problem = ss_problem_from_cone(fclib->cone, err);
     if (!solved->problem) return ss_fail_in(err, "%s", s->in);
@@ -34,7 +34,7 @@ static bool assemble(ss_solving *s, const ss_fclib *fclib, ss_solved *solved, ss
 }
 
 /* The file as it was, with our solution in the place of the one it had. */
-static bool write_solution(const ss_solving *s, ss_fclib *fclib, const ss_solved *solved, ss_error *err)
+static bool write_solution(const ss_solving *s, ss_fclib *fclib, const ss_trial *solved, ss_error *err)
 {
     const ss_cone *cone = fclib->cone;
     int m = ss_cone_size(cone);
@@ -68,15 +68,15 @@ bool ss_solve_problem(ss_solving *solving, ss_error *err)
         ss_source_read_problem(solving->in, kind, &options->source.limits, &solving->tally, err);
     if (!fclib) return false;
     snprintf(place, sizeof place, "/fclib_%s", ss_fclib_kind_name(kind));
-    ss_solved solved = {.place = place, .index = -1, .formulation = "cone"};
-    if (solving->reference)
+    ss_trial solved = {.place = place, .index = -1, .formulation = "cone"};
+    if (solving->method.reference)
         ss_command_say(solving->command,
                        "--reference is for frames: a problem of FCLIB has no bodies to compare");
     ss_solving_begin(solving, "fclib");
     bool good = assemble(solving, fclib, &solved, err) && ss_solving_run(solving, NULL, &solved, err);
     if (good) ss_solving_tell(solving, &solved);
     good = good && write_solution(solving, fclib, &solved, err);
-    ss_solved_free(&solved);
+    ss_trial_free(&solved);
     ss_fclib_destroy(fclib);
     return good;
 }

@@ -46,7 +46,7 @@ static void name_worst(const ss_problem *problem, const double *y, ss_text *text
     if (k >= 0) ss_text_append(text, " ...");
 }
 
-void ss_solved_explain(const ss_solved *solved, ss_text *text)
+void ss_solved_explain(const ss_trial *solved, ss_text *text)
 {
     const ss_ray *ray = &solved->result.ray;
     if (!ray->impulse) {

@@ -76,7 +76,8 @@ bool ss_warm_start(const ss_solving *solving, const ss_frame *frame, const ss_fr
         carry_contacts(frame, before, answer_before, taken, guess);
         carry_joints(frame, before, answer_before, guess);
         carry_velocities(frame, guess);
-        good = solving->formulation->guess(frame, solving->formulation_options, problem, guess, x, err);
+        good = solving->method.formulation->guess(frame, solving->method.formulation_options, problem, guess,
+                                                  x, err);
     }
     ss_release(taken);
     ss_answer_destroy(guess);

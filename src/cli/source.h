@@ -3,6 +3,7 @@
 #ifndef SS_CLI_SOURCE_H
 #define SS_CLI_SOURCE_H
 
+#include "bench/reading.h"
 #include "cli/verb.h"
 
 /* ---- options of reading -------------------------------------------------------------------------- */
@@ -85,12 +86,14 @@ void ss_refuse(ss_refused *refused, const char *around, const ss_error *err);
 /* Key and array: "refused": [{"place", "message"}]. */
 void ss_refused_json(ss_json *json, const ss_refused *refused);
 
-/* Which frames `wanted` means: a path, a number, a range A:B of numbers without B, "all" or NULL. */
-bool ss_source_choose_frames(const ss_bpmd *file, const char *path, const char *wanted, int *begin, int *end,
-                             ss_error *err);
 /* Reads and checks a frame. NULL when it must not be used: the message begins with the place of its first
  * fault. What the reader has to say goes to the tally. */
 ss_frame *ss_source_read_frame(ss_bpmd *file, int index, const char *place, ss_tally *tally, ss_error *err);
+
+/* What only pictures need, from one file to another: shapes when a simulation was begun, scenery when a frame was written.
+ * What cannot be read is told in the tally and left out. */
+bool ss_source_copy_shapes(ss_bpmd *file, int simulation, ss_writer *writer, ss_tally *tally, ss_error *err);
+bool ss_source_copy_scenery(ss_bpmd *file, int frame, ss_writer *writer, ss_tally *tally, ss_error *err);
 
 /* The choices of --problem, whose value is 0 or 1 + ss_fclib_kind. */
 #define SS_PROBLEM_CHOICES "auto|local|global|global_rolling"

@@ -1,8 +1,6 @@
 /* Reading frames and problems for verbs that work on each of them: what is wrong with one does not stop the others. */
 #include "cli/source.h"
 
-#include "base/number.h"
-
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -52,57 +50,53 @@ void ss_refused_json(ss_json *json, const ss_refused *refused)
 
 /* ---- frames -------------------------------------------------------------------------------------- */
 
-/* "3:7", ":7", "3:" and ":"; false when it is something else. */
-static bool parse_range(const char *wanted, int count, int *begin, int *end)
-{
-    char low[16];
-    size_t length = strcspn(wanted, ":");
-    if (wanted[length] != ':' || length >= sizeof low) return false;
-    snprintf(low, sizeof low, "%.*s", (int)length, wanted);
-    const char *high = wanted + length + 1;
-    *begin = 0;
-    *end = count;
-    return (!*low || ss_integer_read(low, begin)) && (!*high || ss_integer_read(high, end)) && *begin >= 0 &&
-           *begin < *end && *end <= count;
-}
-
-bool ss_source_choose_frames(const ss_bpmd *file, const char *path, const char *wanted, int *begin, int *end,
-                             ss_error *err)
-{
-    int count = ss_bpmd_frame_count(file);
-    *begin = 0;
-    *end = count;
-    if (!wanted || strcmp(wanted, "all") == 0) return true;
-    if (parse_range(wanted, count, begin, end)) return true;
-    *begin = ss_bpmd_find_frame(file, wanted);
-    *end = *begin + 1;
-    return *begin >= 0 ||
-           ss_fail(err, SS_ERROR_INPUT, "%s: no frame '%s'; the file has %d", path, wanted, count);
-}
-
-static void fail_with(const ss_findings *faults, const char *place, ss_error *err)
-{
-    const ss_finding *first = faults->count ? &faults->items[0] : NULL;
-    size_t more = faults->count_of[SS_FINDING_FAULT] - 1;
-    ss_fail(err, SS_ERROR_INPUT, "%s: %s", first ? first->place : place, first ? first->message : "faulty");
-    if (more == 0) return;
-    size_t length = strlen(err->message);
-    snprintf(err->message + length, sizeof err->message - length, " (and %zu more faults)", more);
-}
-
 ss_frame *ss_source_read_frame(ss_bpmd *file, int index, const char *place, ss_tally *tally, ss_error *err)
 {
-    ss_findings findings = {0}, faults = {.limit = 1};
-    ss_frame *frame = ss_bpmd_read(file, index, &findings, err);
+    ss_findings findings = {0};
+    ss_frame *frame = ss_read_checked_frame(file, index, place, &findings, err);
     ss_tally_add(tally, &findings, place, index);
-    if (frame && !ss_frame_check(frame, place, &faults)) {
-        fail_with(&faults, place, err);
-        ss_frame_destroy(frame);
-        frame = NULL;
-    }
     ss_findings_free(&findings);
-    ss_findings_free(&faults);
     return frame;
+}
+
+/* ---- shapes -------------------------------------------------------------------------------------- */
+
+static void tell(ss_tally *tally, const char *place, int number, const ss_error *err)
+{
+    ss_findings one = {0};
+    ss_findings_add(&one, SS_FINDING_WARNING, place, "left out: %s", err->message);
+    ss_tally_add(tally, &one, place, number);
+    ss_findings_free(&one);
+}
+
+bool ss_source_copy_shapes(ss_bpmd *file, int simulation, ss_writer *writer, ss_tally *tally, ss_error *err)
+{
+    ss_shapes shapes;
+    ss_findings findings = {0};
+    ss_error trouble;
+    const char *place = ss_bpmd_simulation_path(file, simulation);
+    bool read = ss_bpmd_shapes(file, simulation, &shapes, &findings, &trouble);
+    if (!read) tell(tally, place, -1 - simulation, &trouble);
+    ss_tally_add(tally, &findings, place, -1 - simulation);
+    ss_findings_free(&findings);
+    bool good = !read || ss_writer_shapes(writer, shapes.items, shapes.count, err);
+    ss_shapes_free(&shapes);
+    return good;
+}
+
+bool ss_source_copy_scenery(ss_bpmd *file, int frame, ss_writer *writer, ss_tally *tally, ss_error *err)
+{
+    ss_scenery scenery;
+    ss_error trouble;
+    char place[256];
+    if (ss_bpmd_scenery(file, frame, &scenery, &trouble)) {
+        bool good = ss_writer_scenery(writer, &scenery, err);
+        ss_scenery_free(&scenery);
+        return good;
+    }
+    ss_bpmd_frame_path(file, frame, place, sizeof place);
+    tell(tally, place, frame, &trouble);
+    return true;
 }
 
 /* ---- problems ------------------------------------------------------------------------------------ */
@@ -130,16 +124,9 @@ bool ss_source_choose_problem(const ss_command *command, int wanted, ss_fclib_ki
 ss_fclib *ss_source_read_problem(const char *path, ss_fclib_kind kind, const ss_limits *limits,
                                  ss_tally *tally, ss_error *err)
 {
-    ss_findings findings = {0}, faults = {.limit = 1};
-    ss_fclib *problem = ss_fclib_read(path, kind, limits, &findings, err);
+    ss_findings findings = {0};
+    ss_fclib *problem = ss_read_checked_problem(path, kind, limits, &findings, err);
     ss_tally_add(tally, &findings, "", 0);
-    if (problem && !ss_cone_check(problem->cone, "", &faults)) {
-        fail_with(&faults, "/", err);
-        ss_fail_in(err, "%s", path);
-        ss_fclib_destroy(problem);
-        problem = NULL;
-    }
     ss_findings_free(&findings);
-    ss_findings_free(&faults);
     return problem;
 }

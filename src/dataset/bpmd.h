@@ -12,6 +12,7 @@
  *   bpmd_timestep.c     the step, and where to look when a frame has none
  *   bpmd_read.c         the public reading functions
  *   bpmd_result.c       what solvers left beside a frame
+ *   bpmd_shapes.c       what its bodies look like, and where moving scenery is
  *   bpmd_manifest.c     what a simulation says about itself
  *   bpmd_options.c      what a user may ask of the reader
  *

@@ -28,3 +28,21 @@ void ss_result_free(ss_result *result)
     ss_release(result->measures);
     *result = (ss_result){0};
 }
+
+void ss_shapes_free(ss_shapes *shapes)
+{
+    if (!shapes) return;
+    for (int m = 0; m < shapes->mesh_count; m++) ss_mesh_destroy(shapes->meshes[m]);
+    ss_release(shapes->meshes);
+    ss_release(shapes->heights);
+    ss_release(shapes->items);
+    *shapes = (ss_shapes){0};
+}
+
+void ss_scenery_free(ss_scenery *scenery)
+{
+    if (!scenery) return;
+    ss_release(scenery->position);
+    ss_release(scenery->quaternion);
+    *scenery = (ss_scenery){0};
+}

@@ -25,6 +25,8 @@ struct ss_recorder {
         frame; /* its counts say what was added; its arrays have room for more, and stay for the next frame */
     int room[SS_PER_CONTACT + 1]; /* items that the arrays of a kind have room for */
     bool has_tangents, has_restitution, has_rolling;
+    ss_scenery scenery;
+    int scenery_room;
     recorded_result *results;
     int result_count, result_room;
     ss_error trouble; /* the first one since begin; code SS_OK: none */
@@ -140,6 +142,7 @@ bool ss_recorder_close(ss_recorder *recorder, ss_error *err)
     bool ok = ss_writer_close(recorder->writer, err);
     forget_results(recorder);
     ss_release(recorder->results);
+    ss_scenery_free(&recorder->scenery);
     for (int f = 0; f < ss_field_count; f++) ss_release(ss_field_data(&ss_fields[f], &recorder->frame));
     ss_release(recorder->path);
     ss_release(recorder);
@@ -155,6 +158,7 @@ void ss_recorder_begin(ss_recorder *recorder, double time, double h)
     frame->bodies.count = frame->contacts.count = 0;
     frame->constraints.count = frame->constraints.row_count = 0;
     recorder->has_tangents = recorder->has_restitution = recorder->has_rolling = false;
+    recorder->scenery.count = 0;
     forget_results(recorder);
     recorder->begun_count++;
     recorder->inside = true;
@@ -304,6 +308,58 @@ void ss_recorder_contact_extras(ss_recorder *recorder, const double tangent[3], 
     recorder->has_rolling |= is_given(mu_rolling);
 }
 
+/* ---- pictures -------------------------------------------------------------------------------------- */
+
+bool ss_recorder_shapes(ss_recorder *recorder, const ss_stored_shape *shapes, int count, ss_error *err)
+{
+    return ss_writer_shapes(recorder->writer, shapes, count, err);
+}
+
+static bool make_scenery_room(ss_recorder *recorder)
+{
+    ss_scenery *old = &recorder->scenery;
+    if (old->count < recorder->scenery_room) return true;
+    if (old->count > INT_MAX / 4) return false;
+    size_t room = 2 * (size_t)old->count + 4, kept = (size_t)old->count;
+    ss_scenery grown = {ss_allocate(room, sizeof *grown.position),
+                        ss_allocate(room, sizeof *grown.quaternion), old->count};
+    if (!grown.position || !grown.quaternion) {
+        ss_scenery_free(&grown);
+        return false;
+    }
+    if (kept) memcpy(grown.position, old->position, kept * sizeof *grown.position);
+    if (kept) memcpy(grown.quaternion, old->quaternion, kept * sizeof *grown.quaternion);
+    ss_scenery_free(old);
+    *old = grown;
+    recorder->scenery_room = (int)room;
+    return true;
+}
+
+static bool is_pose(const double position[3], const double quaternion[4])
+{
+    double length = ss_quat_norm(ss_quat_load(quaternion));
+    return isfinite(position[0]) && isfinite(position[1]) && isfinite(position[2]) &&
+           fabs(length - 1.0) <= 1e-6;
+}
+
+int ss_recorder_scenery(ss_recorder *recorder, const double position[3], const double quaternion[4])
+{
+    ss_scenery *scenery = &recorder->scenery;
+    int piece = scenery->count;
+    if (!recorder->inside) refuse(recorder, SS_ERROR_USAGE, "something was added outside of a frame");
+    if (recorder->trouble.code != SS_OK) return piece;
+    if (!position || !quaternion || !is_pose(position, quaternion)) {
+        refuse(recorder, SS_ERROR_USAGE, "scenery %d: needs a position and a quaternion of length 1", piece);
+    } else if (!make_scenery_room(recorder)) {
+        refuse(recorder, SS_ERROR_RESOURCES, "no memory for scenery");
+    } else {
+        memcpy(scenery->position[piece], position, sizeof scenery->position[piece]);
+        memcpy(scenery->quaternion[piece], quaternion, sizeof scenery->quaternion[piece]);
+        scenery->count++;
+    }
+    return piece;
+}
+
 /* ---- results --------------------------------------------------------------------------------------- */
 
 static bool copy_numbers(const double *from, int items, size_t width, void *to)
@@ -408,7 +464,9 @@ static bool check(ss_recorder *recorder, const ss_frame *frame)
 
 static bool write_all(ss_recorder *recorder, const ss_frame *frame, ss_error *err)
 {
-    if (!ss_writer_frame(recorder->writer, frame, err)) return false;
+    if (!ss_writer_frame(recorder->writer, frame, err) ||
+        !ss_writer_scenery(recorder->writer, &recorder->scenery, err))
+        return false;
     for (int r = 0; r < recorder->result_count; r++) {
         ss_result result = {.solver = recorder->results[r].solver,
                             .answer = &recorder->results[r].answer,

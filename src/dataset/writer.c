@@ -1,5 +1,6 @@
 /* BPMD files, written frame by frame into a temporary file that takes the place of the target at the end.
- * Layouts and marks: dataset/writer.h. Arrays: writer_frame.c, writer_manifest.c, writer_result.c. */
+ * Layouts and marks: dataset/writer.h. Arrays: writer_frame.c, writer_manifest.c, writer_result.c,
+ * writer_shapes.c. */
 #include "dataset/writer.h"
 
 #include <ctype.h>
@@ -228,6 +229,59 @@ bool ss_writer_result(ss_writer *writer, const ss_result *result, ss_error *err)
               ss_h5_output_check(&writer->output, &trouble);
     ss_h5_leave(&session);
     return ok || keep_trouble(writer, &trouble, err);
+}
+
+static bool may_have_shapes(ss_writer *writer, ss_error *err)
+{
+    bool has = writer->simulation.id >= 0 && ss_h5_has(&writer->simulation, "shapes");
+    return !has || ss_fail(err, SS_ERROR_USAGE, "%s: %s: has shapes already", writer->output.target,
+                           writer->simulation.path);
+}
+
+static bool add_shapes(ss_writer *writer, const ss_writer_shape_columns *columns, ss_error *err)
+{
+    return (writer->simulation.id >= 0 || begin_simulation(writer, NULL, err)) &&
+           ss_writer_put_shapes(&writer->simulation, columns, err);
+}
+
+bool ss_writer_shapes(ss_writer *writer, const ss_stored_shape *shapes, int count, ss_error *err)
+{
+    ss_writer_shape_columns columns;
+    if (spoiled(writer, err)) return false;
+    if (writer->layout == SS_LAYOUT_FLAT || count == 0) return true;
+    if (!ss_writer_gather_shapes(shapes, count, writer->output.target, &columns, err)) return false;
+    ss_error trouble = {0};
+    ss_h5_session session;
+    ss_h5_enter(&session);
+    bool allowed = may_have_shapes(writer, err);
+    bool ok =
+        allowed && add_shapes(writer, &columns, &trouble) && ss_h5_output_check(&writer->output, &trouble);
+    ss_h5_leave(&session);
+    ss_writer_shape_columns_free(&columns);
+    return ok || (allowed && keep_trouble(writer, &trouble, err));
+}
+
+static bool scenery_fits(const ss_writer *writer, ss_error *err)
+{
+    if (writer->frame.id < 0)
+        return ss_fail(err, SS_ERROR_USAGE, "%s: scenery needs a frame before it", writer->output.target);
+    return !ss_h5_has(&writer->frame, "scenery") ||
+           ss_fail(err, SS_ERROR_USAGE, "%s: %s: has scenery already", writer->output.target,
+                   writer->frame.path);
+}
+
+bool ss_writer_scenery(ss_writer *writer, const ss_scenery *scenery, ss_error *err)
+{
+    if (spoiled(writer, err)) return false;
+    if (writer->layout == SS_LAYOUT_FLAT || scenery->count == 0) return true;
+    ss_error trouble = {0};
+    ss_h5_session session;
+    ss_h5_enter(&session);
+    bool allowed = scenery_fits(writer, err);
+    bool ok = allowed && ss_writer_put_scenery(&writer->frame, scenery, &trouble) &&
+              ss_h5_output_check(&writer->output, &trouble);
+    ss_h5_leave(&session);
+    return ok || (allowed && keep_trouble(writer, &trouble, err));
 }
 
 /* Frees the writer; keeps the file or not. */

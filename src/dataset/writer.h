@@ -35,6 +35,22 @@ bool ss_writer_put_manifest(const ss_h5_group *simulation, const ss_manifest *ma
 /* solver_data/<solver> */
 bool ss_writer_put_result(const ss_h5_group *frame, const ss_result *result, ss_error *err);
 
+/* The group `shapes`, in two steps: what can fail without harm, then the file. Released with
+ * ss_writer_shape_columns_free. */
+typedef struct ss_writer_shape_columns {
+    int count, mesh_count, vertex_count, triangle_count, height_count;
+    int32_t *kind, *id, *scenery, *colour, *mesh, (*grid)[2], (*mesh_size)[2], (*triangle)[3];
+    uint8_t *ghost;
+    double (*size)[3], (*position)[3], (*quaternion)[4], (*vertex)[3], *height;
+} ss_writer_shape_columns;
+bool ss_writer_gather_shapes(const ss_stored_shape *shapes, int count, const char *file,
+                             ss_writer_shape_columns *columns, ss_error *err);
+bool ss_writer_put_shapes(const ss_h5_group *simulation, const ss_writer_shape_columns *columns,
+                          ss_error *err);
+void ss_writer_shape_columns_free(ss_writer_shape_columns *columns);
+/* The group `scenery` of a frame. */
+bool ss_writer_put_scenery(const ss_h5_group *frame, const ss_scenery *scenery, ss_error *err);
+
 /* True for what may name a child of a group: not empty, no '/', neither "." nor "..". */
 bool ss_writer_is_name(const char *name);
 

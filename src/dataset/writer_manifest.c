@@ -55,7 +55,9 @@ static bool put_units(const ss_h5_group *group, ss_error *err)
                           "solver_data/*/normal N s\n"
                           "solver_data/*/tangent N s\n"
                           "solver_data/*/rolling N m s\n"
-                          "solver_data/*/time s\n");
+                          "solver_data/*/time s\n"
+                          "scenery/positions m\n"
+                          "scenery/quaternions 1\n");
     bool ok = text.out_of_memory ? ss_fail(err, SS_ERROR_RESOURCES, "no memory for the list of units")
                                  : ss_h5_write_text(group, "units", ss_text_get(&text), err);
     ss_text_free(&text);

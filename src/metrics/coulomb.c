@@ -42,6 +42,19 @@ static bool is_sliding(const ss_contact_state *state)
     return state->limit_ratio >= saturated * state->normal;
 }
 
+const char *ss_contact_status_name(ss_contact_status status)
+{
+    static const char *const names[SS_CONTACT_STATUS_COUNT] = {"open", "stick", "slip", "negative friction"};
+    return names[status];
+}
+
+ss_contact_status ss_contact_status_of(const ss_judgement *judgement, const ss_contact_state *state)
+{
+    if (!is_resting(judgement, state)) return SS_CONTACT_OPEN;
+    if (!is_sliding(state)) return SS_CONTACT_STICK;
+    return dot(state->friction, state->sliding) > 0.0 ? SS_CONTACT_NEGATIVE_FRICTION : SS_CONTACT_SLIP;
+}
+
 static double cone_excess(const ss_contact_state *state)
 {
     double normal = fmax(state->normal, 0.0), friction = norm(state->friction);
@@ -105,17 +118,20 @@ void ss_metrics_coulomb(ss_judgement *judgement)
         add(&cone, excess * excess, state->contact);
         add(&tension, pull * pull, state->contact);
         add(&complementarity, fabs(state->normal * state->speed), state->contact);
-        if (!is_resting(judgement, state)) continue;
+        ss_contact_status status = ss_contact_status_of(judgement, state);
+        if (status == SS_CONTACT_OPEN) continue;
         add(&resting, 1.0, state->contact);
         add(&missing, due_dissipation(state) + power, state->contact);
-        if (!is_sliding(state)) {
+        if (status == SS_CONTACT_STICK) {
             add(&sticking, 1.0, state->contact);
             add(&creep, speed * speed, state->contact);
             continue;
         }
         add(&sliding, 1.0, state->contact);
-        if (power > 0.0) add(&anomalous, 1.0, state->contact);
-        if (power > 0.0) add(&driving, power * power, state->contact);
+        if (status == SS_CONTACT_NEGATIVE_FRICTION) {
+            add(&anomalous, 1.0, state->contact);
+            add(&driving, power * power, state->contact);
+        }
         double friction = norm(state->friction);
         if (speed > judgement->slow && friction > 0.0) {
             double off = power / (friction * speed) + 1.0;

@@ -222,19 +222,55 @@ static bool prepare(ss_judgement *judgement, ss_error *err)
     return true;
 }
 
+static void report_contacts(const ss_judgement *judgement)
+{
+    for (int k = 0; judgement->reports && k < judgement->contact_count; k++) {
+        const ss_contact_state *state = &judgement->contacts[k];
+        ss_contact_report *report = &judgement->reports[state->contact];
+        report->status = ss_contact_status_of(judgement, state);
+        memcpy(report->sliding, state->sliding, sizeof report->sliding);
+    }
+}
+
+static bool judge(ss_judgement *judgement, ss_error *err)
+{
+    bool good = prepare(judgement, err) && ss_metrics_rows(judgement, err);
+    if (good) {
+        ss_metrics_coulomb(judgement);
+        good = ss_metrics_balance(judgement, err);
+        ss_metrics_distance(judgement);
+        report_contacts(judgement);
+    }
+    if (judgement->owns_problem) ss_problem_destroy(judgement->problem);
+    ss_release(judgement->x);
+    ss_release(judgement->w);
+    ss_release(judgement->scratch);
+    ss_release(judgement->contacts);
+    return good;
+}
+
 bool ss_judge(const ss_case *what, ss_metric_value *values, double *per_contact, ss_error *err)
 {
     ss_judgement judgement = {.what = what, .values = values, .per_contact = per_contact};
-    bool good = prepare(&judgement, err) && ss_metrics_rows(&judgement, err);
-    if (good) {
-        ss_metrics_coulomb(&judgement);
-        good = ss_metrics_balance(&judgement, err);
-        ss_metrics_distance(&judgement);
+    return judge(&judgement, err);
+}
+
+static int contacts_of(const ss_case *what)
+{
+    if (what->frame) return what->frame->contacts.count;
+    int count = 0;
+    for (int k = 0; k < what->problem->block_count; k++) {
+        int contact = what->problem->blocks[k].contact;
+        if (contact >= count) count = contact + 1;
     }
-    if (judgement.owns_problem) ss_problem_destroy(judgement.problem);
-    ss_release(judgement.x);
-    ss_release(judgement.w);
-    ss_release(judgement.scratch);
-    ss_release(judgement.contacts);
-    return good;
+    return count;
+}
+
+bool ss_judge_contacts(const ss_case *what, ss_metric_value *values, ss_contact_report *contacts,
+                       ss_error *err)
+{
+    int count = contacts_of(what);
+    if (count > 0) memset(contacts, 0, (size_t)count * sizeof *contacts);
+    ss_judgement judgement = {.what = what, .values = values, .reports = contacts};
+    return judge(&judgement, err);
 }

@@ -35,7 +35,8 @@ typedef struct ss_judgement {
     int contact_count;
     double slow; /* v_tol, m/s: slower counts as standing */
     ss_metric_value *values;
-    double *per_contact;
+    double *per_contact;        /* may be NULL */
+    ss_contact_report *reports; /* may be NULL */
 } ss_judgement;
 
 /* Sets a value that applies. */
@@ -47,6 +48,9 @@ void ss_metric_refuse(ss_judgement *judgement, enum ss_metric_id id, const char 
 double ss_contact_gap_after(const ss_judgement *judgement, int contact);
 /* Velocity of the frame's body: of the answer, or zero where it does not move. */
 void ss_velocity_after(const ss_judgement *judgement, int body, double velocity[6]);
+
+/* Open, stick, slip or negative friction. */
+ss_contact_status ss_contact_status_of(const ss_judgement *judgement, const ss_contact_state *state);
 
 bool ss_metrics_rows(ss_judgement *judgement, ss_error *err);
 void ss_metrics_coulomb(ss_judgement *judgement);

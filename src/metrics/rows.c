@@ -44,6 +44,7 @@ static void sum_up(ss_judgement *judgement, const ss_gauge_scale *scale)
         offer(&map, part.natural_map_squared, k);
         int contact = problem->blocks[k].contact;
         if (judgement->per_contact && contact >= 0) judgement->per_contact[contact] += part.energy;
+        if (judgement->reports && contact >= 0) judgement->reports[contact].energy += part.energy;
     }
     set_sum(judgement, SS_METRIC_energy, sum.energy, energy);
     set_sum(judgement, SS_METRIC_fischer_burmeister, sum.fischer_burmeister, fischer);

@@ -22,7 +22,11 @@ static int number_bodies(ss_sim *sim, ss_error *err)
         ss_release(sim->body_place);
         sim->frame_body = ss_allocate((size_t)bodies, sizeof *sim->frame_body);
         sim->body_place = ss_allocate((size_t)bodies, sizeof *sim->body_place);
-        sim->body_capacity = sim->frame_body && sim->body_place ? bodies : 0;
+        ss_scenery_free(&sim->scenery);
+        sim->scenery.position = ss_allocate((size_t)bodies, sizeof *sim->scenery.position);
+        sim->scenery.quaternion = ss_allocate((size_t)bodies, sizeof *sim->scenery.quaternion);
+        bool good = sim->frame_body && sim->body_place && sim->scenery.position && sim->scenery.quaternion;
+        sim->body_capacity = good ? bodies : 0;
         if (!sim->body_capacity) {
             ss_fail(err, SS_ERROR_RESOURCES, "out of memory for %d bodies", bodies);
             return -1;
@@ -53,6 +57,19 @@ static void fill_body(const ss_sim *sim, int b, ss_bodies *to)
     ss_sim_force(sim, body, to->force[b]);
     ss_mat3_store(ss_mat3_rotate_tensor(rotation, ss_mat3_load(body->inertia)), to->inertia[b]);
     to->id[b] = number + 1; // ids are positive
+}
+
+/* Bodies that move as told are not in the frame; whoever draws it needs to know where they are. */
+static void note_scenery(ss_sim *sim)
+{
+    ss_scenery *scenery = &sim->scenery;
+    scenery->count = 0;
+    for (int b = 0; b < ss_world_body_count(sim->world); b++) {
+        const ss_body *body = ss_world_body(sim->world, b);
+        if (body->kind != SS_KINEMATIC) continue;
+        memcpy(scenery->position[scenery->count], body->position, sizeof body->position);
+        memcpy(scenery->quaternion[scenery->count++], body->quaternion, sizeof body->quaternion);
+    }
 }
 
 /* ---- motion that is prescribed ---------------------------------------------------------------------- */
@@ -324,6 +341,7 @@ bool ss_sim_build_frame(ss_sim *sim, ss_error *err)
     for (int c = 0; c < sim->contacts.count; c++) fill_contact(sim, c, &frame->contacts);
     fill_constraints(sim, &all, &frame->constraints);
     add_joint_forces(sim, &frame->bodies);
+    note_scenery(sim);
     return true;
 }
 

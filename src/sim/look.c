@@ -23,6 +23,11 @@ const ss_frame *ss_sim_frame(const ss_sim *sim)
     return sim->frame;
 }
 
+const ss_scenery *ss_sim_scenery(const ss_sim *sim)
+{
+    return &sim->scenery;
+}
+
 const ss_answer *ss_sim_answer(const ss_sim *sim)
 {
     return sim->answer;

@@ -316,6 +316,7 @@ void ss_sim_destroy(ss_sim *sim)
     for (int stage = 0; stage < SS_STAGE_COUNT; stage++) ss_release(sim->calls[stage].items);
     ss_release(sim->controllers.items);
     ss_release(sim->frame_body);
+    ss_scenery_free(&sim->scenery);
     ss_release(sim->body_place);
     ss_release(sim->origins);
     release_text(sim->options.formulation);

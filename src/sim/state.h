@@ -108,6 +108,7 @@ struct ss_sim {
     int *frame_body; /* frame to world */
     int *body_place; /* world to frame, SS_WORLD = not in it */
     int body_capacity;
+    ss_scenery scenery;     /* kinematic bodies when the frame was made; room for all bodies */
     int *wait;              /* ss_warm_contact.wait of the frame's contacts, memory of the substep */
     ss_row_origin *origins; /* of the frame's rows */
     int origin_capacity;

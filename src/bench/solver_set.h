@@ -1,6 +1,6 @@
-/* cli/solver_set.h - the solvers a user can name: those of the library, and those of plug-ins. */
-#ifndef SS_CLI_SOLVER_SET_H
-#define SS_CLI_SOLVER_SET_H
+/* bench/solver_set.h - the solvers a user can name: those of the library, and those of plug-ins. */
+#ifndef SS_BENCH_SOLVER_SET_H
+#define SS_BENCH_SOLVER_SET_H
 
 #include <stickslip/formulation.h>
 #include <stickslip/solver.h>

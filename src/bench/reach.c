@@ -1,4 +1,4 @@
-#include "cli/reach.h"
+#include "bench/reach.h"
 
 /* ---- frames to ask with -------------------------------------------------------------------------- */
 

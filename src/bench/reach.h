@@ -1,7 +1,7 @@
-/* cli/reach.h - which solver takes the problems of which formulation, found out by asking: small frames are assembled
+/* bench/reach.h - which solver takes the problems of which formulation, found out by asking: small frames are assembled
  * and shown to the solvers. */
-#ifndef SS_CLI_REACH_H
-#define SS_CLI_REACH_H
+#ifndef SS_BENCH_REACH_H
+#define SS_BENCH_REACH_H
 
 #include <stickslip/formulation.h>
 #include <stickslip/solver.h>

@@ -1,4 +1,4 @@
-#include "cli/solver_set.h"
+#include "bench/solver_set.h"
 
 #include "base/text.h"
 #include "base/words.h"

@@ -1,0 +1,179 @@
+#include "cli/bench.h"
+
+#include "bench/solver_set.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+static volatile sig_atomic_t stop_signal; // the one that came, 0 = none
+
+static void note_stop(int number)
+{
+    stop_signal = number;
+}
+
+/* Workers ignore these: whether they end is decided here. */
+static void listen_for_signals(void)
+{
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+    struct sigaction action = {.sa_handler = note_stop};
+    sigemptyset(&action.sa_mask);
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
+        struct sigaction before;
+        sigaction(signals[i], NULL, &before);
+        if (before.sa_handler != SIG_IGN) sigaction(signals[i], &action, NULL); // nohup stays nohup
+    }
+    signal(SIGXFSZ, SIG_IGN); // a ledger over the size limit is a write that fails
+}
+
+static void end_by_signal(const ss_command *command, const ss_campaign_summary *summary)
+{
+    const ss_bench_options *options = command->options;
+    ss_complain("stickslip: interrupted: %d of %d runs are in %s; the same command goes on from there",
+                summary->before + summary->done, summary->runs, options->output);
+    signal(stop_signal, SIG_DFL);
+    raise(stop_signal); // so that a shell sees what happened
+}
+
+static bool execute(const ss_command *command, ss_campaign *campaign, ss_ledger *ledger,
+                    ss_campaign_summary *summary, ss_error *err)
+{
+    _Static_assert(sizeof(sig_atomic_t) == sizeof(int), "a signal's number is looked at as an int");
+    ss_bench_progress progress = ss_bench_progress_begin(command);
+    ss_campaign_hooks hooks = {.context = &progress,
+                               .say = ss_bench_say,
+                               .complain = ss_bench_complain,
+                               .progress = ss_bench_progress_show,
+                               .stop = (const volatile int *)&stop_signal};
+    bool good = ss_campaign_execute(campaign, ledger, &hooks, summary, err);
+    ss_bench_progress_end(&progress);
+    return good;
+}
+
+static int complain(ss_error *err)
+{
+    if (err->code == SS_ERROR_USAGE) ss_fail_in(err, "bench");
+    return ss_report(err);
+}
+
+static int run_bench(const ss_command *command)
+{
+    const ss_bench_options *options = command->options;
+    ss_campaign campaign;
+    ss_campaign_summary summary = {0};
+    ss_error err = {0};
+    if (!ss_bench_describe(command, &campaign, &err)) return complain(&err);
+    listen_for_signals();
+    ss_ledger *ledger = ss_ledger_open(options->output, &err);
+    bool good = ledger && execute(command, &campaign, ledger, &summary, &err);
+    if (good && !summary.interrupted) good = ss_bench_print(command, ledger, &summary, &err);
+    ss_ledger_close(ledger);
+    ss_campaign_free(&campaign);
+    if (good && summary.interrupted) end_by_signal(command, &summary);
+    return good ? summary.exit_code : complain(&err);
+}
+
+#define FIELD(member) .offset = offsetof(ss_bench_options, member)
+static const ss_option table[] = {
+    {.name = "output",
+     .type = SS_OPTION_TEXT,
+     FIELD(output),
+     .value_name = "RESULTS.db",
+     .help = "The ledger. One that is there is added to: what it holds is not done again.",
+     .letter = 'o'},
+    {.name = "campaign",
+     .type = SS_OPTION_TEXT,
+     FIELD(campaign),
+     .value_name = "FILE.json",
+     .help = "Problems and methods from a file, instead of FILE and the flags for them."},
+    {.name = "solvers",
+     .type = SS_OPTION_TEXT,
+     FIELD(solvers),
+     .default_value = "all",
+     .value_name = "A,B|all",
+     .help = "Which solvers; all takes those of plug-ins as well.",
+     .letter = 's'},
+    {.name = "formulations",
+     .type = SS_OPTION_TEXT,
+     FIELD(formulations),
+     .default_value = "cone",
+     .value_name = "A,B|all",
+     .help = "Which formulations; problems of FCLIB are solved as cone whatever stands here.",
+     .letter = 'f'},
+    {.name = "set",
+     .type = SS_OPTION_LIST,
+     FIELD(set),
+     .value_name = "SOLVER.NAME=VALUE",
+     .help = "An option of a solver; may be given several times."},
+    {.name = "with",
+     .type = SS_OPTION_LIST,
+     FIELD(with),
+     .value_name = "FORMULATION.NAME=VALUE",
+     .help = "An option of a formulation; may be given several times."},
+    SS_PLUGIN_OPTION(ss_bench_options, plugins),
+    {.name = "frame",
+     .type = SS_OPTION_TEXT,
+     FIELD(frame),
+     .value_name = "PATH|N|A:B|all",
+     .help = "BPMD: only these frames of every file, as in solve."},
+    {.name = "every",
+     .type = SS_OPTION_INT,
+     FIELD(every),
+     .default_value = "1",
+     .min = 1,
+     .max = 1e9,
+     .value_name = "K",
+     .help = "BPMD: of these frames, every K-th."},
+    {.name = "jobs",
+     .type = SS_OPTION_INT,
+     FIELD(jobs),
+     .default_value = "0",
+     .min = 0,
+     .max = 1024,
+     .value_name = "N",
+     .help = "Runs at the same time; 0 = one per core. Times are measured one at a time in any case "
+             "(--repeats).",
+     .letter = 'j'},
+    {.name = "shard",
+     .type = SS_OPTION_TEXT,
+     FIELD(shard),
+     .value_name = "I/N",
+     .help = "Only the I-th of N parts of the runs; merge unites the ledgers."},
+    {.name = "json", .type = SS_OPTION_BOOL, FIELD(json), .help = "Print counts as one JSON object."},
+    {0}};
+
+static const ss_option_group groups[] = {
+    {"Options", table, 0},
+    {"What all runs share", ss_campaign_option_table, offsetof(ss_bench_options, run)},
+    {"Reading options", ss_read_option_table, offsetof(ss_bench_options, read)},
+    {NULL, ss_limits_table, offsetof(ss_bench_options, limits)},
+    SS_COMMON_GROUP};
+
+static const ss_example examples[] = {
+    {"bench stack.h5 -o results.db", "every frame with every solver that fits"},
+    {"bench stack.h5 problem.hdf5 -s nsgs,pgs,anderson --repeats 5 -o results.db",
+     "three solvers, timed five times"},
+    {"bench stack.h5 -s psor --set psor.omega=1.3 -f all -o results.db", "one solver, every formulation"},
+    {"bench --campaign study.json --shard 2/8 -o part2.db", "the second of eight parts of a campaign file"},
+    {0}};
+
+const ss_verb ss_verb_bench = {
+    .name = "bench",
+    .summary = "run solvers on problems, and keep what came out in a ledger",
+    .arguments = "[FILE...]",
+    .description =
+        "Every frame of BPMD files and every problem of FCLIB files is solved by every method: a formulation "
+        "and a solver with their options. Answers are judged as in solve, and kept in a ledger, a SQLite "
+        "file, as they come.\n\n"
+        "Runs are made by worker processes. One that crashes, hangs or takes too much memory is a result "
+        "like "
+        "any other, and the rest goes on. Whenever the program is stopped, even by kill -9, the same command "
+        "does what is missing.\n\n"
+        "With --repeats every run is made again afterwards, one at a time on one core, for its time.\n\n"
+        "The exit code is 0 when the matrix is complete, whatever the solvers did; 3 when files or frames "
+        "could not be used, and 4 when resources did not suffice.",
+    .examples = examples,
+    .groups = groups,
+    .options_size = sizeof(ss_bench_options),
+    .run = run_bench,
+};

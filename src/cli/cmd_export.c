@@ -1,0 +1,152 @@
+#include "cli/verb.h"
+
+#include "base/file.h"
+#include "bench/ledger.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+typedef struct export_options {
+    ss_common_options common;
+    const char *table, *output;
+    bool json;
+} export_options;
+
+static bool to_stdout(const char *bytes, size_t size, void *context)
+{
+    ss_out *out = context;
+    ss_text_append_bytes(&out->text, bytes, size);
+    return ss_out_drain(out);
+}
+
+static bool to_text(const char *bytes, size_t size, void *context)
+{
+    ss_text_append_bytes(context, bytes, size);
+    return !((ss_text *)context)->out_of_memory;
+}
+
+static bool make_directory(const char *path, ss_error *err)
+{
+    struct stat status;
+    if (mkdir(path, 0777) == 0) return true;
+    int reason = errno;
+    if (reason == EEXIST && stat(path, &status) == 0 && S_ISDIR(status.st_mode)) return true;
+    if (reason == EEXIST) reason = ENOTDIR;
+    return ss_fail(err, SS_ERROR_RESOURCES, "%s: cannot be made: %s", path, strerror(reason));
+}
+
+static bool write_table(ss_ledger *ledger, const char *table, const char *directory, ss_error *err)
+{
+    ss_text contents = {0}, path = {0};
+    ss_text_appendf(&path, "%s/%s.csv", directory, table);
+    bool good = ss_ledger_csv(ledger, table, to_text, &contents, err);
+    if (good && path.out_of_memory) good = ss_fail(err, SS_ERROR_RESOURCES, "out of memory");
+    good = good && ss_file_replace(ss_text_get(&path), ss_text_get(&contents), contents.length, err);
+    ss_text_free(&path);
+    ss_text_free(&contents);
+    return good;
+}
+
+/* One table, or all of them. */
+static bool write_tables(const ss_command *command, ss_ledger *ledger, ss_error *err)
+{
+    const export_options *options = command->options;
+    int written = 0;
+    if (!make_directory(options->output, err)) return false;
+    for (const char *const *table = ss_ledger_tables(); *table; table++) {
+        if (options->table && strcmp(options->table, *table) != 0) continue;
+        if (!write_table(ledger, *table, options->output, err)) return false;
+        written++;
+    }
+    ss_command_say(command, "%s: %d table%s written", options->output, written, written == 1 ? "" : "s");
+    return true;
+}
+
+static bool ignore(const char *bytes, size_t size, void *context)
+{
+    (void)bytes, (void)size, (void)context;
+    return false;
+}
+
+/* A wrong name is told before anything is made. */
+static bool check_table(ss_ledger *ledger, const char *table, ss_error *err)
+{
+    for (const char *const *known = ss_ledger_tables(); *known; known++)
+        if (strcmp(*known, table) == 0) return true;
+    ss_ledger_csv(ledger, table, ignore, NULL, err);
+    return ss_fail_in(err, "export: --table");
+}
+
+static bool export_ledger(const ss_command *command, ss_ledger *ledger, ss_error *err)
+{
+    const export_options *options = command->options;
+    if (options->table && !check_table(ledger, options->table, err)) return false;
+    if (options->output) return write_tables(command, ledger, err);
+    return options->json ? ss_ledger_json(ledger, to_stdout, command->out, err)
+                         : ss_ledger_csv(ledger, options->table, to_stdout, command->out, err);
+}
+
+static int run_export(const ss_command *command)
+{
+    const export_options *options = command->options;
+    ss_error err = {0};
+    bool good = true;
+    if (options->json && (options->table || options->output))
+        good =
+            ss_fail(&err, SS_ERROR_USAGE, "export: --json prints all tables: leave out --table and --output");
+    else if (!options->json && !options->table && !options->output)
+        good = ss_fail(&err, SS_ERROR_USAGE, "export: say --table NAME, -o DIR or --json");
+    ss_ledger *ledger = good ? ss_ledger_read(command->arguments[0], &err) : NULL;
+    good = ledger && export_ledger(command, ledger, &err);
+    ss_ledger_close(ledger);
+    if (good) return SS_EXIT_DONE;
+    return command->out->error ? SS_EXIT_RESOURCES : ss_report(&err); // main tells what became of the output
+}
+
+static const ss_option table[] = {
+    {.name = "table",
+     .type = SS_OPTION_TEXT,
+     .offset = offsetof(export_options, table),
+     .value_name = "NAME",
+     .help = "Only this one: machines, problems, methods, runs, metrics, samples, history, crossings or "
+             "contact_errors. Printed as CSV, unless --output is given.",
+     .letter = 't'},
+    {.name = "output",
+     .type = SS_OPTION_TEXT,
+     .offset = offsetof(export_options, output),
+     .value_name = "DIR",
+     .help = "Write the tables as DIR/NAME.csv. The directory is made when missing.",
+     .letter = 'o'},
+    {.name = "json",
+     .type = SS_OPTION_BOOL,
+     .offset = offsetof(export_options, json),
+     .help = "Print all tables as one JSON object."},
+    {0}};
+
+static const ss_option_group groups[] = {{"Options", table, 0}, SS_COMMON_GROUP};
+
+static const ss_example examples[] = {
+    {"export results.db --table runs", "one line per run, with file, method and outcome"},
+    {"export results.db -o tables", "every table as a CSV file of its own"},
+    {"export results.db --json", "everything, for a program"},
+    {0}};
+
+const ss_verb ss_verb_export = {
+    .name = "export",
+    .summary = "print a ledger as CSV or JSON",
+    .arguments = "LEDGER",
+    .description =
+        "Prints what stickslip bench has put into LEDGER. Tables are CSV as RFC 4180 has it, with a line of "
+        "names; numbers have the digits that read back as the same bits, and what is not known is an empty "
+        "field.\n\n"
+        "Rows are in an order that depends only on what is in the ledger: two ledgers of the same contents "
+        "give the same bytes, times aside, whatever was run first. The column run in metrics, samples, "
+        "history, crossings and contact_errors is that of runs. docs/ledger.md tells what every column "
+        "means.",
+    .examples = examples,
+    .groups = groups,
+    .options_size = sizeof(export_options),
+    .reads_files = true,
+    .run = run_export,
+};

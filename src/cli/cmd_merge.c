@@ -1,0 +1,123 @@
+#include "cli/verb.h"
+
+#include "bench/ledger.h"
+
+#include <string.h>
+
+typedef struct merge_options {
+    ss_common_options common;
+    bool json;
+} merge_options;
+
+typedef struct report {
+    const ss_command *command;
+    ss_json json;
+    int differing; /* over all files */
+} report;
+
+static void put_file(report *r, const char *file, int added, int there, int differing, const char *which)
+{
+    ss_json *json = &r->json;
+    ss_json_begin_object(json);
+    ss_json_key(json, "file"), ss_json_string(json, file);
+    ss_json_key(json, "added"), ss_json_integer(json, added);
+    ss_json_key(json, "already_there"), ss_json_integer(json, there);
+    ss_json_key(json, "differing"), ss_json_integer(json, differing);
+    ss_json_key(json, "first_differing"), ss_json_string(json, differing ? which : NULL);
+    ss_json_end_object(json);
+}
+
+static void print_file(report *r, const char *file, int added, int there, int differing, const char *which)
+{
+    ss_text *text = &r->command->out->text;
+    ss_text_append_clean(text, file);
+    ss_text_appendf(text, ": %d added, %d already there, %d differing\n", added, there, differing);
+    if (!differing) return;
+    ss_text_append(text, "  first: ");
+    ss_text_append_clean(text, which);
+    ss_text_append(text, "\n");
+}
+
+static bool merge_file(report *r, ss_ledger *into, const char *file, ss_error *err)
+{
+    int added, there, differing;
+    char which[1000];
+    if (!ss_ledger_merge(into, file, &added, &there, &differing, which, sizeof which, err)) return false;
+    const merge_options *options = r->command->options;
+    (options->json ? put_file : print_file)(r, file, added, there, differing, which);
+    r->differing += differing;
+    return true;
+}
+
+/* Nothing is made before every file is known to be a ledger. */
+static bool check_files(const ss_command *command, ss_error *err)
+{
+    for (int i = 1; i < command->argument_count; i++) {
+        ss_ledger *ledger = ss_ledger_read(command->arguments[i], err);
+        if (!ledger) return false;
+        ss_ledger_close(ledger);
+    }
+    return true;
+}
+
+static bool merge_all(report *r, ss_error *err)
+{
+    const ss_command *command = r->command;
+    if (!check_files(command, err)) return false;
+    ss_ledger *into = ss_ledger_open(command->arguments[0], err);
+    bool good = into != NULL;
+    for (int i = 1; good && i < command->argument_count; i++)
+        good = merge_file(r, into, command->arguments[i], err);
+    ss_ledger_close(into);
+    return good;
+}
+
+static int run_merge(const ss_command *command)
+{
+    const merge_options *options = command->options;
+    report r = {.command = command, .json = {.text = &command->out->text}};
+    ss_error err = {0};
+    if (options->json) {
+        ss_json_begin_object(&r.json);
+        ss_json_key(&r.json, "ledger"), ss_json_string(&r.json, command->arguments[0]);
+        ss_json_key(&r.json, "files");
+        ss_json_begin_array(&r.json);
+    }
+    bool good = merge_all(&r, &err);
+    if (options->json) {
+        ss_json_end_array(&r.json);
+        ss_json_end_object(&r.json);
+        ss_text_append(r.json.text, "\n");
+    }
+    if (!good) return ss_report(&err);
+    return r.differing ? SS_EXIT_FOUND : SS_EXIT_DONE;
+}
+
+static const ss_option table[] = {{.name = "json",
+                                   .type = SS_OPTION_BOOL,
+                                   .offset = offsetof(merge_options, json),
+                                   .help = "Print one JSON object."},
+                                  {0}};
+static const ss_option_group groups[] = {{"Options", table, 0}, SS_COMMON_GROUP};
+static const ss_example examples[] = {
+    {"merge all.db node1.db node2.db", "unite what two machines found"},
+    {"merge results.db shard-1.db shard-2.db shard-3.db", "unite the shards of one campaign"},
+    {0}};
+
+const ss_verb ss_verb_merge = {
+    .name = "merge",
+    .summary = "unite the ledgers of several machines or shards",
+    .arguments = "OUT IN...",
+    .description =
+        "Puts everything that is in the ledgers IN and not yet in OUT into OUT, which is made when it is not "
+        "there. Machines and methods are the same when everything about them is, problems when every number "
+        "in them is; a run is known by the three. Each IN goes in as a whole or not at all.\n\n"
+        "A run that both have is left as it is; samples of time are taken over where OUT has none. When the "
+        "two runs gave different answers, on the same machine with the same seed, that is told, and the "
+        "exit code is 1.",
+    .examples = examples,
+    .groups = groups,
+    .options_size = sizeof(merge_options),
+    .reads_files = true,
+    .run = run_merge,
+};

@@ -1,0 +1,197 @@
+#include "cli/source.h"
+#include "cli/standing.h"
+
+#include "base/number.h"
+#include "report/page.h"
+#include "report/report.h"
+
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+typedef struct report_options {
+    ss_common_options common;
+    const char *output, *title;
+    ss_option_list tolerances;
+    double main; /* 0 = not given */
+    bool json;
+} report_options;
+
+/* ---- tolerances -------------------------------------------------------------------------------------- */
+
+/* Keeps them falling and each of them once. */
+static bool add_tolerance(ss_statistics_options *by, double tolerance, ss_error *err)
+{
+    const int most = (int)(sizeof by->tolerances / sizeof by->tolerances[0]);
+    int place = 0;
+    while (place < by->tolerance_count && by->tolerances[place] > tolerance) place++;
+    if (place < by->tolerance_count && by->tolerances[place] == tolerance) return true;
+    if (by->tolerance_count == most)
+        return ss_fail(err, SS_ERROR_USAGE, "report: --tolerance: at most %d of them", most);
+    for (int i = by->tolerance_count++; i > place; i--) by->tolerances[i] = by->tolerances[i - 1];
+    by->tolerances[place] = tolerance;
+    return true;
+}
+
+static bool read_tolerances(const ss_option_list *list, ss_statistics_options *by, ss_error *err)
+{
+    if (list->count > 0) by->tolerance_count = 0;
+    for (int i = 0; i < list->count; i++) {
+        double tolerance;
+        if (!ss_number_read(list->items[i], &tolerance) || !(tolerance > 0.0) || !isfinite(tolerance))
+            return ss_fail(err, SS_ERROR_USAGE,
+                           "report: --tolerance %s: must be a positive number, for instance 1e-4",
+                           list->items[i]);
+        if (!add_tolerance(by, tolerance, err)) return false;
+    }
+    return true;
+}
+
+/* Index of the tolerance nearest to one, by ratio. */
+static int nearest_tolerance(const ss_statistics_options *by, double wanted)
+{
+    int best = 0;
+    for (int i = 1; i < by->tolerance_count; i++)
+        if (fabs(log(by->tolerances[i] / wanted)) < fabs(log(by->tolerances[best] / wanted))) best = i;
+    return best;
+}
+
+static bool choose_tolerances(const report_options *options, ss_statistics_options *by, ss_error *err)
+{
+    *by = ss_statistics_defaults();
+    double usual = by->tolerances[by->main_tolerance];
+    if (!read_tolerances(&options->tolerances, by, err)) return false;
+    if (options->main > 0.0 && !add_tolerance(by, options->main, err)) return false;
+    by->main_tolerance = nearest_tolerance(by, options->main > 0.0 ? options->main : usual);
+    return true;
+}
+
+/* ---- output ------------------------------------------------------------------------------------------ */
+
+static const char *name_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static bool write_page(const report_options *options, ss_report_options *how, const ss_results *results,
+                       const ss_statistics *statistics, ss_error *err)
+{
+    ss_text object = {0}, blocks = {0};
+    how->inside_html = true;
+    ss_report_json(results, statistics, how, &object);
+    ss_page_block(&blocks, "application/json", "report", ss_text_get(&object), object.length);
+    blocks.out_of_memory |= object.out_of_memory;
+    ss_text_free(&object);
+    bool good = ss_page_write(&ss_page_report, &blocks, options->output, err);
+    ss_text_free(&blocks);
+    return good;
+}
+
+static bool show(const ss_command *command, const ss_results *results, const ss_statistics *statistics,
+                 ss_error *err)
+{
+    const report_options *options = command->options;
+    char created[32];
+    time_t now = time(NULL);
+    struct tm utc;
+    strftime(created, sizeof created, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
+    ss_report_options how = {.title = options->title ? options->title : name_of(command->arguments[0]),
+                             .ledger = command->arguments[0],
+                             .created = created};
+    if (options->output) {
+        if (!write_page(options, &how, results, statistics, err)) return false;
+        ss_command_say(command, "wrote %s", options->output);
+        how.inside_html = false;
+    }
+    if (options->json) {
+        ss_report_json(results, statistics, &how, &command->out->text);
+        ss_text_append(&command->out->text, "\n");
+    } else if (!options->output) {
+        ss_standing_print(command->out, results, statistics);
+    }
+    return true;
+}
+
+/* ---- the verb ---------------------------------------------------------------------------------------- */
+
+static bool load(const char *path, ss_results *results, ss_error *err)
+{
+    ss_ledger *ledger = ss_ledger_read(path, err);
+    bool good = ledger && ss_ledger_load(ledger, results, err);
+    ss_ledger_close(ledger);
+    return good;
+}
+
+static int run_report(const ss_command *command)
+{
+    const report_options *options = command->options;
+    ss_statistics_options by;
+    ss_statistics statistics = {0};
+    ss_results results = {0};
+    ss_error err = {0};
+    bool good = choose_tolerances(options, &by, &err) &&
+                (!options->output || ss_source_check_target(command, options->output, &err)) &&
+                load(command->arguments[0], &results, &err) &&
+                ss_statistics_make(&results, &by, &statistics, &err) &&
+                show(command, &results, &statistics, &err);
+    ss_statistics_free(&statistics);
+    ss_results_free(&results);
+    return good ? SS_EXIT_DONE : ss_report(&err);
+}
+
+#define FIELD(member) .offset = offsetof(report_options, member)
+static const ss_option table[] = {
+    {.name = "output",
+     .type = SS_OPTION_TEXT,
+     FIELD(output),
+     .value_name = "FILE.html",
+     .help = "Write the report as one page that needs no network.",
+     .letter = 'o'},
+    {.name = "title",
+     .type = SS_OPTION_TEXT,
+     FIELD(title),
+     .value_name = "TEXT",
+     .help = "Title of the report. Without it, the name of the file."},
+    {.name = "tolerance",
+     .type = SS_OPTION_LIST,
+     FIELD(tolerances),
+     .value_name = "T",
+     .help = "A problem is solved when relative_energy is at most this; may be given several times, instead "
+             "of 1e-2, "
+             "1e-4, 1e-6 and 1e-8."},
+    {.name = "main",
+     .type = SS_OPTION_REAL,
+     FIELD(main),
+     .min = 0,
+     .max = 1e9,
+     .value_name = "T",
+     .help = "The tolerance of summary, order and advice. Without it, 1e-4, or the nearest."},
+    {.name = "json", .type = SS_OPTION_BOOL, FIELD(json), .help = "Print everything as one JSON object."},
+    {0}};
+static const ss_option_group groups[] = {{"Options", table, 0}, SS_COMMON_GROUP};
+static const ss_example examples[] = {
+    {"report results.db", "who solved how much, and at what cost"},
+    {"report results.db -o report.html", "all figures, in a page for the browser"},
+    {"report results.db --main 1e-6", "with a stricter idea of what is solved"},
+    {"report results.db --json", "every statistic, for programs"},
+    {0}};
+
+const ss_verb ss_verb_report = {
+    .name = "report",
+    .summary = "tell what a campaign found: a table, a page, or JSON",
+    .arguments = "RESULTS.db",
+    .description = "Reads the ledger that stickslip bench wrote and computes success rates with intervals, "
+                   "costs, performance "
+                   "and data profiles, convergence bands, errors at budgets of time, contact states, and how "
+                   "cost grows with "
+                   "the problem. docs/report.md defines all of them.\n\n"
+                   "Without -o and --json a table is printed, best method first, and advice in a few "
+                   "sentences. The ledger is "
+                   "only read: a campaign may be writing it.",
+    .examples = examples,
+    .groups = groups,
+    .options_size = sizeof(report_options),
+    .reads_files = true,
+    .run = run_report,
+};

@@ -1,0 +1,295 @@
+#include "cli/serve.h"
+#include "cli/source.h"
+
+#include "base/number.h"
+#include "cli/guard.h"
+#include "report/page.h"
+#include "report/replay.h"
+
+#include <stdio.h>
+#include <string.h>
+
+typedef struct view_options {
+    ss_common_options common;
+    const char *output, *frame, *results, *title;
+    int simulation; /* from 1 on; 0 = the first */
+    int every, port;
+    double max_size; /* MB */
+    bool no_contacts, serve;
+    ss_source_options source;
+} view_options;
+
+typedef struct viewing {
+    const ss_command *command;
+    const view_options *options;
+    const char *in;
+    ss_bpmd *file;
+    ss_replay *replay;
+    ss_progress progress;
+    char *names; /* of results, cut at the commas */
+    ss_text html, json;
+} viewing;
+
+/* ---- what is shown ------------------------------------------------------------------------------- */
+
+static void tell_progress(int done, int total, void *context)
+{
+    viewing *v = context;
+    ss_progress_tell(&v->progress, "reading frame", done, total);
+}
+
+/* "3:7", ":7", "3:" and "3", counted within the simulation. */
+static bool parse_frames(const char *wanted, ss_replay_options *to, ss_error *err)
+{
+    if (!wanted || strcmp(wanted, "all") == 0) return true;
+    char low[16];
+    size_t length = strcspn(wanted, ":");
+    bool range = wanted[length] == ':', good = length < sizeof low;
+    if (good) {
+        snprintf(low, sizeof low, "%.*s", (int)length, wanted);
+        const char *high = range ? wanted + length + 1 : "";
+        good = ((range && !*low) || ss_integer_read(low, &to->first)) &&
+               (!*high || ss_integer_read(high, &to->last));
+        if (good && !range) to->last = to->first < INT32_MAX ? to->first + 1 : 0;
+        good = good && to->first >= 0 && (to->last > to->first || (range && !*high));
+    }
+    return good || ss_fail(err, SS_ERROR_USAGE, "view: --frame %s: must be N, A:B or all", wanted);
+}
+
+static bool parse_results(viewing *v, ss_replay_options *to, ss_error *err)
+{
+    if (!v->options->results) return true;
+    v->names = ss_text_copy(v->options->results);
+    if (!v->names) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory");
+    char *rest = v->names;
+    for (char *name = strtok_r(v->names, ",", &rest); name; name = strtok_r(NULL, ",", &rest)) {
+        if (to->result_count == SS_REPLAY_MOST_RESULTS)
+            return ss_fail(err, SS_ERROR_USAGE, "view: --results: at most %d", SS_REPLAY_MOST_RESULTS);
+        to->results[to->result_count++] = name;
+    }
+    return true;
+}
+
+/* What is left of --max-size when the page itself is taken off. */
+static bool room_for_data(const viewing *v, double *megabytes, ss_error *err)
+{
+    if (v->options->serve) return true; // every frame, without a limit
+    double page = 1e-6 * (double)ss_replay_page_size();
+    *megabytes = v->options->max_size - page;
+    return *megabytes > 0.0 ||
+           ss_fail(err, SS_ERROR_USAGE, "view: --max-size %g: the page alone, without data, takes %.1f MB",
+                   v->options->max_size, page);
+}
+
+static bool open_replay(viewing *v, ss_findings *findings, ss_error *err)
+{
+    const view_options *o = v->options;
+    ss_replay_options options = {.simulation = o->simulation > 0 ? o->simulation - 1 : 0,
+                                 .every = o->every,
+                                 .no_contacts = o->no_contacts,
+                                 .title = o->title,
+                                 .cancel = ss_guard_cancel(),
+                                 .progress = tell_progress,
+                                 .context = v};
+    if (!parse_frames(o->frame, &options, err) || !parse_results(v, &options, err) ||
+        !room_for_data(v, &options.megabytes, err))
+        return false;
+    v->file = ss_bpmd_open(v->in, &o->source.limits, &o->source.read, err);
+    if (!v->file) return false;
+    v->progress = ss_progress_begin(v->command);
+    v->replay = ss_replay_open(v->file, v->in, &options, findings, err);
+    ss_progress_end(&v->progress);
+    return v->replay != NULL;
+}
+
+/* ---- one page ------------------------------------------------------------------------------------ */
+
+static void say_page(const viewing *v)
+{
+    int shown = ss_replay_shown(v->replay), total = ss_replay_total(v->replay);
+    ss_command_say(v->command, "wrote %s with %d of %d frames: open it in a browser", v->options->output,
+                   shown, total);
+    if (ss_replay_is_decimated(v->replay))
+        ss_command_say(v->command, "more frames: --max-size MB, or --serve for all of them");
+}
+
+static bool write_page(viewing *v, ss_error *err)
+{
+    if (!ss_replay_write(v->replay, v->options->output, err)) return false;
+    say_page(v);
+    return true;
+}
+
+/* ---- serving ------------------------------------------------------------------------------------- */
+
+static bool answer(const char *path, ss_serve_reply *reply, void *context, ss_error *err)
+{
+    viewing *v = context;
+    int chunk;
+    if (strcmp(path, "/") == 0) {
+        *reply =
+            (ss_serve_reply){"text/html; charset=utf-8", (unsigned char *)v->html.data, v->html.length, true};
+    } else if (strcmp(path, "/replay.json") == 0) {
+        *reply = (ss_serve_reply){"application/json", (unsigned char *)v->json.data, v->json.length, true};
+    } else if (strncmp(path, "/chunk/", 7) == 0 && path[7] >= '0' && path[7] <= '9' &&
+               ss_integer_read(path + 7, &chunk) && chunk < ss_replay_chunk_count(v->replay)) {
+        reply->type = "application/octet-stream";
+        reply->bytes = ss_replay_chunk(v->replay, chunk, &reply->size, err);
+        return reply->bytes != NULL;
+    }
+    return true;
+}
+
+static void tell_address(int port, void *context)
+{
+    viewing *v = context;
+    ss_text_appendf(&v->command->out->text, "http://127.0.0.1:%d/\n", port);
+    ss_out_flush(v->command->out);
+    ss_command_say(v->command, "serving %d frames of %s; open the address in a browser, end with Ctrl-C",
+                   ss_replay_shown(v->replay), v->in);
+}
+
+static bool serve(viewing *v, ss_error *err)
+{
+    ss_text none = {0};
+    ss_page_fill(&ss_page_view, &none, &v->html);
+    ss_replay_json(v->replay, false, &v->json);
+    if (v->html.out_of_memory || v->json.out_of_memory)
+        return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for the page");
+    ss_serve_options options = {
+        .port = v->options->port, .answer = answer, .ready = tell_address, .context = v};
+    return ss_serve(&options, err);
+}
+
+/* ---- the verb ------------------------------------------------------------------------------------ */
+
+static bool check_options(const viewing *v, ss_error *err)
+{
+    const view_options *o = v->options;
+    if (!o->serve && !o->output)
+        return ss_fail(err, SS_ERROR_USAGE, "view: where to? -o replay.html, or --serve");
+    if (o->serve && o->output) return ss_fail(err, SS_ERROR_USAGE, "view: either -o or --serve, not both");
+    if (o->output && !ss_source_check_target(v->command, o->output, err)) return false;
+    ss_format format;
+    if (!ss_format_of_file(v->in, &format, err)) return false;
+    return format == SS_FORMAT_BPMD ||
+           ss_fail(err, SS_ERROR_INPUT, "%s: an FCLIB problem has no bodies to show, only matrices", v->in);
+}
+
+static int run_view(const ss_command *command)
+{
+    viewing v = {.command = command, .options = command->options, .in = command->arguments[0]};
+    ss_error err = {0};
+    ss_findings findings = {.limit = 10};
+    bool good = check_options(&v, &err) && open_replay(&v, &findings, &err);
+    for (size_t i = 0; i < findings.count; i++)
+        ss_complain("stickslip: %s: %s: %s", v.in, findings.items[i].place, findings.items[i].message);
+    good = good && (v.options->serve ? serve : write_page)(&v, &err);
+    int code = good || ss_guard_interrupted() ? SS_EXIT_DONE : ss_report(&err);
+    ss_replay_close(v.replay);
+    ss_bpmd_close(v.file);
+    ss_findings_free(&findings);
+    ss_text_free(&v.html);
+    ss_text_free(&v.json);
+    ss_release(v.names);
+    return code;
+}
+
+#define FIELD(member) .offset = offsetof(view_options, member)
+static const ss_option table[] = {
+    {.name = "output",
+     .type = SS_OPTION_TEXT,
+     FIELD(output),
+     .value_name = "FILE.html",
+     .help = "Where the page goes: one file that needs nothing else.",
+     .letter = 'o'},
+    {.name = "simulation",
+     .type = SS_OPTION_INT,
+     FIELD(simulation),
+     .default_value = "1",
+     .min = 1,
+     .max = 1e6,
+     .value_name = "N",
+     .help = "Which simulation of the file, counted from 1."},
+    {.name = "frame",
+     .type = SS_OPTION_TEXT,
+     FIELD(frame),
+     .value_name = "N|A:B|all",
+     .help = "Only this frame of the simulation, counted from 0; or frames A to B-1."},
+    {.name = "every",
+     .type = SS_OPTION_INT,
+     FIELD(every),
+     .default_value = "0",
+     .min = 0,
+     .max = 1e9,
+     .value_name = "K",
+     .help = "Only every K-th frame; 0 = as many as --max-size allows."},
+    {.name = "results",
+     .type = SS_OPTION_TEXT,
+     FIELD(results),
+     .value_name = "A,B",
+     .help = "Answers of these solvers, in this order, up to 8; without it all, up to 4."},
+    {.name = "max_size",
+     .type = SS_OPTION_REAL,
+     FIELD(max_size),
+     .default_value = "25",
+     .min = 0.1,
+     .max = 2000,
+     .value_name = "MB",
+     .help = "Largest page, in MB: of longer recordings every 2nd, 3rd ... frame is shown."},
+    {.name = "no_contacts",
+     .type = SS_OPTION_BOOL,
+     FIELD(no_contacts),
+     .help = "Show the bodies alone: smaller."},
+    {.name = "title",
+     .type = SS_OPTION_TEXT,
+     FIELD(title),
+     .value_name = "TEXT",
+     .help = "Title of the page; without it the one of the recording, or its file name."},
+    {0}};
+
+static const ss_option serve_table[] = {
+    {.name = "serve",
+     .type = SS_OPTION_BOOL,
+     FIELD(serve),
+     .help = "Write no page but serve it, with all frames, to browsers on this machine until Ctrl-C."},
+    {.name = "port",
+     .type = SS_OPTION_INT,
+     FIELD(port),
+     .default_value = "8080",
+     .min = 0,
+     .max = 65535,
+     .value_name = "N",
+     .help = "Port to listen on, on 127.0.0.1; 0 = any that is free. The address is printed."},
+    {0}};
+
+static const ss_option_group groups[] = {{"Options", table, 0},
+                                         {"Serving", serve_table, 0},
+                                         SS_SOURCE_GROUPS(view_options, source),
+                                         SS_COMMON_GROUP};
+
+static const ss_example examples[] = {
+    {"view stack.h5 -o replay.html", "one page with everything in it"},
+    {"view stack.h5 -o replay.html --results nsgs,pgs --max-size 100",
+     "two answers side by side, more frames"},
+    {"view stack.h5 -o replay.html --frame 0:2 --no-contacts", "two frames, bodies alone"},
+    {0}};
+
+const ss_verb ss_verb_view = {
+    .name = "view",
+    .summary = "watch a recording in the browser, in three dimensions",
+    .arguments = "FILE",
+    .description =
+        "Makes a page with a replay of a BPMD file: bodies with their shapes, contacts with their forces and "
+        "states, and curves of every metric along time. The page works without a network and can be sent to "
+        "others.\n\n"
+        "Recordings that are too large for one page are thinned out, or served with all frames by --serve: "
+        "the "
+        "program prints an address that only this machine can open.\n\n"
+        "A frame with faults is named and left out.",
+    .examples = examples,
+    .groups = groups,
+    .options_size = sizeof(view_options),
+    .reads_files = true,
+    .run = run_view,
+};

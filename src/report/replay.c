@@ -1,0 +1,245 @@
+/* A recording as a replay: which of its frames, whose answers. */
+#include "report/replay_own.h"
+
+#include <string.h>
+
+enum { LOOKS = 6 }; /* frames that are asked whose answers they hold */
+
+/* ---- life ------------------------------------------------------------------------------------------- */
+
+void ss_replay_forget(ss_replay *replay)
+{
+    for (int k = 0; replay->packed && k < replay->chunk_count; k++) ss_release(replay->packed[k].bytes);
+    replay->shown = replay->chunk_count = 0;
+    replay->has_unknown = false;
+    ss_replay_series_free(&replay->series);
+    for (int s = 0; s < replay->solver_count; s++) ss_replay_series_free(&replay->solvers[s].series);
+}
+
+void ss_replay_close(ss_replay *replay)
+{
+    if (!replay) return;
+    ss_replay_forget(replay);
+    for (int s = 0; s < replay->solver_count; s++) ss_release(replay->solvers[s].name);
+    ss_release(replay->packed);
+    ss_release(replay->frames);
+    ss_release(replay->chunk_first);
+    ss_manifest_free(&replay->manifest);
+    ss_shapes_free(&replay->shapes);
+    ss_release(replay->title);
+    ss_release(replay->path);
+    ss_release(replay);
+}
+
+static bool reserve(ss_replay *replay, int frames, ss_error *err)
+{
+    replay->capacity = frames;
+    replay->series.frames = frames;
+    for (int s = 0; s < replay->solver_count; s++) replay->solvers[s].series.frames = frames;
+    replay->frames = ss_allocate((size_t)frames, sizeof *replay->frames);
+    replay->chunk_first = ss_allocate((size_t)frames, sizeof *replay->chunk_first);
+    if (replay->options.megabytes > 0.0) replay->packed = ss_allocate((size_t)frames, sizeof *replay->packed);
+    bool good = replay->frames && replay->chunk_first && (replay->packed || replay->options.megabytes <= 0.0);
+    return good || ss_fail(err, SS_ERROR_RESOURCES, "out of memory for a list of %d frames", frames);
+}
+
+/* ---- results ---------------------------------------------------------------------------------------- */
+
+static bool is_wanted(const ss_replay *replay, const char *name)
+{
+    const ss_replay_options *options = &replay->options;
+    if (options->result_count == 0) return replay->solver_count < SS_REPLAY_DEFAULT_RESULTS;
+    for (int i = 0; i < options->result_count; i++)
+        if (strcmp(options->results[i], name) == 0) return true;
+    return false;
+}
+
+static ss_replay_solver *find_solver(ss_replay *replay, const char *name)
+{
+    for (int s = 0; s < replay->solver_count; s++)
+        if (strcmp(replay->solvers[s].name, name) == 0) return &replay->solvers[s];
+    return NULL;
+}
+
+static bool note_solver(ss_replay *replay, const ss_result *result, ss_error *err)
+{
+    ss_replay_solver *solver = find_solver(replay, result->solver);
+    if (!solver && is_wanted(replay, result->solver) && replay->solver_count < SS_REPLAY_MOST_RESULTS) {
+        char *name = ss_text_copy(result->solver);
+        if (!name) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory");
+        solver = &replay->solvers[replay->solver_count++];
+        *solver = (ss_replay_solver){.name = name};
+    }
+    if (solver && result->answer) solver->answers = true;
+    return true;
+}
+
+/* What cannot be read here is told when its frame is. */
+static bool note_solvers(ss_replay *replay, int frame, ss_error *err)
+{
+    ss_error trouble;
+    int count = ss_bpmd_result_count(replay->file, frame, &trouble);
+    for (int i = 0; i < count; i++) {
+        ss_result result = {0};
+        bool good =
+            !ss_bpmd_result(replay->file, frame, i, &result, &trouble) || note_solver(replay, &result, err);
+        ss_result_free(&result);
+        if (!good) return false;
+    }
+    return true;
+}
+
+/* The order the caller asked for. */
+static void sort_solvers(ss_replay *replay)
+{
+    for (int i = 0, next = 0; i < replay->options.result_count; i++) {
+        ss_replay_solver *found = find_solver(replay, replay->options.results[i]);
+        if (!found) continue;
+        ss_replay_solver one = *found;
+        *found = replay->solvers[next];
+        replay->solvers[next++] = one;
+    }
+}
+
+static bool missing_result(const ss_replay *replay, ss_error *err)
+{
+    for (int i = 0; i < replay->options.result_count; i++) {
+        const char *name = replay->options.results[i];
+        if (!find_solver((ss_replay *)(uintptr_t)replay, name))
+            return !ss_fail(err, SS_ERROR_INPUT, "%s: no frame that was looked at has a result '%s'",
+                            replay->path, name);
+    }
+    return false;
+}
+
+/* Looks at a few frames: all have results of the same solvers, unless somebody added some by hand. */
+static bool find_solvers(ss_replay *replay, int first, int last, ss_error *err)
+{
+    int count = last - first, looks = count < LOOKS ? count : LOOKS;
+    for (int i = 0; i < looks; i++) {
+        int frame = looks > 1 ? first + (int)((long long)(count - 1) * i / (looks - 1)) : first;
+        if (!note_solvers(replay, frame, err)) return false;
+    }
+    sort_solvers(replay);
+    return !missing_result(replay, err);
+}
+
+/* ---- opening ---------------------------------------------------------------------------------------- */
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+/* The frames of the simulation are neighbours in the file. */
+static bool find_range(ss_replay *replay, int *first, int *last, ss_error *err)
+{
+    const ss_replay_options *options = &replay->options;
+    int frames = ss_bpmd_frame_count(replay->file), begin = -1;
+    for (int i = 0; i < frames; i++) {
+        if (ss_bpmd_frame_simulation(replay->file, i) != options->simulation) continue;
+        if (begin < 0) begin = i;
+        replay->total++;
+    }
+    if (replay->total == 0)
+        return ss_fail(err, SS_ERROR_INPUT, "%s: simulation %d has no frames", replay->path,
+                       options->simulation);
+    int end = options->last > 0 ? options->last : replay->total;
+    if (options->first < 0 || options->first >= end || end > replay->total)
+        return ss_fail(err, SS_ERROR_USAGE, "frames %d:%d were asked for; simulation %d has %d",
+                       options->first, end, options->simulation, replay->total);
+    *first = begin + options->first;
+    *last = begin + end;
+    return true;
+}
+
+static bool describe(ss_replay *replay, const char *path, ss_error *err)
+{
+    const ss_replay_options *options = &replay->options;
+    int simulations = ss_bpmd_simulation_count(replay->file);
+    replay->path = ss_text_copy(path);
+    if (!replay->path) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory");
+    if (options->simulation < 0 || options->simulation >= simulations)
+        return ss_fail(err, SS_ERROR_USAGE, "%s: simulation %d was asked for; there are %d", path,
+                       options->simulation, simulations);
+    if (!ss_bpmd_manifest(replay->file, options->simulation, &replay->manifest, err)) return false;
+    const char *title = options->title           ? options->title
+                        : replay->manifest.title ? replay->manifest.title
+                                                 : base_name(path);
+    replay->title = ss_text_copy(title);
+    return replay->title || ss_fail(err, SS_ERROR_RESOURCES, "out of memory");
+}
+
+/* Boxes for the bodies of one frame, unless they have one; what is wrong with the frame is told when it is shown. */
+static bool add_boxes(ss_replay *replay, int index, ss_error *err)
+{
+    ss_findings faults = {.limit = 1};
+    ss_frame *frame = ss_bpmd_read(replay->file, index, NULL, NULL);
+    bool sound = frame && ss_frame_check(frame, "", &faults);
+    bool good = !sound || ss_replay_add_boxes(replay, frame, err);
+    ss_findings_free(&faults);
+    ss_frame_destroy(frame);
+    return good;
+}
+
+/* Shapes that cannot be read are told, and bodies drawn as boxes. */
+static bool read_shapes(ss_replay *replay, int begin, int end, ss_findings *findings, ss_error *err)
+{
+    ss_error trouble;
+    int simulation = replay->options.simulation;
+    if (!ss_bpmd_shapes(replay->file, simulation, &replay->shapes, findings, &trouble))
+        ss_findings_add(findings, SS_FINDING_WARNING, ss_bpmd_simulation_path(replay->file, simulation), "%s",
+                        trouble.message);
+    replay->boxes = replay->shapes.count == 0;
+    return !replay->boxes || end <= begin ||
+           (add_boxes(replay, begin, err) && add_boxes(replay, end - 1, err));
+}
+
+static bool build(ss_replay *replay, const char *path, ss_findings *findings, ss_error *err)
+{
+    int begin = 0, end = 0;
+    if (!describe(replay, path, err) || !find_range(replay, &begin, &end, err) ||
+        !find_solvers(replay, begin, end, err) || !reserve(replay, end - begin, err))
+        return false;
+    return read_shapes(replay, begin, end, findings, err) &&
+           ss_replay_walk(replay, begin, end, findings, err) &&
+           (replay->shown > 0 || ss_fail(err, SS_ERROR_INPUT, "%s: none of its frames can be shown", path));
+}
+
+ss_replay *ss_replay_open(ss_bpmd *file, const char *path, const ss_replay_options *options,
+                          ss_findings *findings, ss_error *err)
+{
+    ss_replay *replay = ss_allocate(1, sizeof *replay);
+    if (!replay) {
+        ss_fail(err, SS_ERROR_RESOURCES, "out of memory");
+        return NULL;
+    }
+    replay->file = file;
+    replay->options = *options;
+    if (build(replay, path, findings, err)) return replay;
+    ss_replay_close(replay);
+    return NULL;
+}
+
+/* ---- looking at it ---------------------------------------------------------------------------------- */
+
+int ss_replay_chunk_count(const ss_replay *replay)
+{
+    return replay->chunk_count;
+}
+
+int ss_replay_shown(const ss_replay *replay)
+{
+    return replay->shown;
+}
+
+int ss_replay_total(const ss_replay *replay)
+{
+    return replay->total;
+}
+
+bool ss_replay_is_decimated(const ss_replay *replay)
+{
+    return replay->decimated;
+}

@@ -1,0 +1,47 @@
+/* report/replay.h - a recorded simulation as data for the 3-D page: a JSON object that says what there is, and chunks of
+ * frames in a compact binary form. web/src/view/data.ts describes both to the last byte. */
+#ifndef SS_REPORT_REPLAY_H
+#define SS_REPORT_REPLAY_H
+
+#include "base/text.h"
+
+#include <stickslip/dataset.h>
+
+enum { SS_REPLAY_MOST_RESULTS = 8, SS_REPLAY_DEFAULT_RESULTS = 4 };
+
+typedef struct ss_replay_options {
+    int simulation;
+    const char *results
+        [SS_REPLAY_MOST_RESULTS]; /* names under solver_data, in this order; none given: all, up to SS_REPLAY_DEFAULT_RESULTS */
+    int result_count;
+    int first, last;   /* frames of the simulation: first .. last - 1; last = 0: all */
+    int every;         /* every k-th; 0 = as the size allows */
+    double megabytes;  /* most that the chunks as base64 and the JSON may take together; 0 = no limit */
+    const char *title; /* NULL: the manifest's, or the name of the file */
+    bool no_contacts;
+    const volatile int *cancel;                           /* may be NULL */
+    void (*progress)(int done, int total, void *context); /* may be NULL */
+    void *context;
+} ss_replay_options;
+
+typedef struct ss_replay ss_replay;
+/* Reads what the page needs to know of every frame (series of metrics, sizes), and chooses which frames to show. What is
+ * wrong with a frame is told in findings, and the frame is left out. The file stays the caller's, open. With a limit of
+ * megabytes the chunks are made at once and kept, without one each is made when it is asked for, and the limit also
+ * takes the numbers of contacts and speeds down to 16 bits of mantissa (5 digits), so that they deflate better. */
+ss_replay *ss_replay_open(ss_bpmd *file, const char *path, const ss_replay_options *options,
+                          ss_findings *findings, ss_error *err);
+void ss_replay_close(ss_replay *replay);
+/* The object `Replay` of data.ts. inside_html as in ss_json. */
+void ss_replay_json(const ss_replay *replay, bool inside_html, ss_text *text);
+int ss_replay_chunk_count(const ss_replay *replay);
+/* One chunk, deflated (zlib format); ss_release frees it. */
+unsigned char *ss_replay_chunk(ss_replay *replay, int chunk, size_t *size, ss_error *err);
+int ss_replay_shown(const ss_replay *replay); /* frames that are shown, of ss_replay_total */
+int ss_replay_total(const ss_replay *replay);
+bool ss_replay_is_decimated(const ss_replay *replay); /* frames were left out to stay within the limit */
+/* The page with all of it inside. */
+bool ss_replay_write(ss_replay *replay, const char *path, ss_error *err);
+size_t ss_replay_page_size(void); /* bytes of the page without data */
+
+#endif

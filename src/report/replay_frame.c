@@ -1,0 +1,331 @@
+/* One frame of a replay: what a file and its solvers say about it, as bytes of a chunk and as numbers of series. */
+#include "report/replay_own.h"
+
+#include "bench/reading.h"
+#include "linalg/vec3.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- reading ---------------------------------------------------------------------------------------- */
+
+static int solver_named(const ss_replay *replay, const char *name)
+{
+    for (int s = 0; s < replay->solver_count; s++)
+        if (strcmp(replay->solvers[s].name, name) == 0) return s;
+    return -1;
+}
+
+static bool all_finite(const double *values, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (!isfinite(values[i])) return false;
+    return true;
+}
+
+/* Parts of an answer that a file leaves out are NaN: without velocities and impulses there is nothing to judge. */
+static bool is_complete(const ss_answer *answer)
+{
+    return answer && all_finite(answer->velocity[0], 6 * answer->bodies) &&
+           all_finite(answer->normal, answer->contacts) &&
+           all_finite(answer->tangent[0], 3 * answer->contacts) && all_finite(answer->lambda, answer->rows);
+}
+
+static bool judge(const ss_frame *frame, ss_replay_answer *answer, ss_error *err)
+{
+    answer->values = ss_allocate((size_t)ss_metric_count(), sizeof *answer->values);
+    answer->reports = ss_allocate((size_t)frame->contacts.count, sizeof *answer->reports);
+    if (!answer->values || !answer->reports)
+        return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for judging an answer");
+    ss_case what = {.frame = frame, .answer = answer->result.answer, .skip_exact = true};
+    answer->judged = ss_judge_contacts(&what, answer->values, answer->reports, err);
+    return answer->judged;
+}
+
+/* The energy error of every contact as it was measured when the answer was found, which knows how gaps were treated. */
+static void take_stored_energy(const ss_frame *frame, ss_replay_answer *answer)
+{
+    for (int m = 0; m < answer->result.measure_count; m++) {
+        const ss_measure *measure = &answer->result.measures[m];
+        if (strcmp(measure->name, "contact_energy") != 0 || measure->count != frame->contacts.count) continue;
+        for (int c = 0; c < measure->count; c++) answer->reports[c].energy = measure->values[c];
+    }
+}
+
+static bool read_answer(const ss_replay *replay, int index, int result, bool states, ss_replay_frame *frame,
+                        ss_error *err)
+{
+    ss_result stored = {0};
+    if (!ss_bpmd_result(replay->file, index, result, &stored, err)) return false;
+    int solver = solver_named(replay, stored.solver);
+    if (solver < 0 || frame->answers[solver].stored) {
+        ss_result_free(&stored);
+        return true;
+    }
+    ss_replay_answer *answer = &frame->answers[solver];
+    *answer = (ss_replay_answer){.stored = true, .result = stored};
+    answer->complete = is_complete(stored.answer);
+    bool wanted = (states && frame->contacts > 0) || stored.measure_count == 0;
+    if (!wanted || !replay->solvers[solver].answers || !answer->complete) return true;
+    if (!judge(frame->frame, answer, err)) return false;
+    take_stored_energy(frame->frame, answer);
+    return true;
+}
+
+/* A result that cannot be read is told, and the frame is shown without it. */
+static bool read_answers(const ss_replay *replay, int index, const char *place, bool states,
+                         ss_replay_frame *frame, ss_findings *findings, ss_error *err)
+{
+    ss_error trouble = {0};
+    int count = replay->solver_count ? ss_bpmd_result_count(replay->file, index, &trouble) : 0;
+    if (count < 0) ss_findings_add(findings, SS_FINDING_WARNING, place, "%s", trouble.message);
+    for (int i = 0; i < count; i++) {
+        if (read_answer(replay, index, i, states, frame, &trouble)) continue;
+        if (trouble.code == SS_ERROR_RESOURCES) {
+            if (err) *err = trouble;
+            return false;
+        }
+        ss_findings_add(findings, SS_FINDING_WARNING, place, "a result is left out: %s", trouble.message);
+    }
+    return true;
+}
+
+/* What cannot be read is told, and the frame is shown without it. */
+static void read_scenery(const ss_replay *replay, int index, const char *place, ss_replay_frame *frame,
+                         ss_findings *findings)
+{
+    ss_error trouble;
+    if (!ss_bpmd_scenery(replay->file, index, &frame->scenery, &trouble))
+        ss_findings_add(findings, SS_FINDING_WARNING, place, "%s", trouble.message);
+}
+
+bool ss_replay_frame_read(const ss_replay *replay, int index, bool states, ss_replay_frame *frame,
+                          ss_findings *findings, ss_error *err)
+{
+    char place[256];
+    *frame = (ss_replay_frame){0};
+    ss_bpmd_frame_path(replay->file, index, place, sizeof place);
+    frame->frame = ss_read_checked_frame(replay->file, index, place, NULL, err);
+    bool good = frame->frame != NULL;
+    if (good) {
+        frame->contacts = replay->options.no_contacts ? 0 : frame->frame->contacts.count;
+        read_scenery(replay, index, place, frame, findings);
+        good = read_answers(replay, index, place, states, frame, findings, err);
+    }
+    if (!good) ss_replay_frame_free(frame);
+    return good;
+}
+
+void ss_replay_frame_free(ss_replay_frame *frame)
+{
+    for (int s = 0; s < SS_REPLAY_MOST_RESULTS; s++) {
+        ss_replay_answer *answer = &frame->answers[s];
+        if (answer->stored) ss_result_free(&answer->result);
+        ss_release(answer->values);
+        ss_release(answer->reports);
+    }
+    ss_scenery_free(&frame->scenery);
+    ss_frame_destroy(frame->frame);
+    *frame = (ss_replay_frame){0};
+}
+
+void ss_replay_frame_info(const ss_replay_frame *frame, int index, ss_replay_view *shown)
+{
+    *shown = (ss_replay_view){.index = index,
+                              .time = frame->frame->time,
+                              .h = frame->frame->h,
+                              .bodies = frame->frame->bodies.count,
+                              .scenery = frame->scenery.count,
+                              .contacts = frame->contacts};
+}
+
+/* ---- series ----------------------------------------------------------------------------------------- */
+
+static void measure_bodies(ss_replay *replay, const ss_frame *frame, int at)
+{
+    const double *gravity = replay->manifest.gravity;
+    ss_frame_summary summary = ss_frame_summarise(frame);
+    double potential = 0.0, sum = 0.0, largest = 0.0;
+    for (int b = 0; b < frame->bodies.count; b++) {
+        if (!ss_frame_is_live(frame, b)) continue;
+        double speed = ss_vec3_norm(ss_vec3_load(frame->bodies.velocity[b]));
+        ss_vec3 position = ss_vec3_load(frame->bodies.position[b]);
+        potential -= frame->bodies.mass[b] * ss_vec3_dot(ss_vec3_load(gravity), position);
+        sum += speed;
+        largest = fmax(largest, speed);
+    }
+    ss_replay_series_list *list = &replay->series;
+    ss_replay_series_set(list, "kinetic energy", "J", at, summary.kinetic_energy);
+    if (all_finite(gravity, 3)) ss_replay_series_set(list, "potential energy", "J", at, potential);
+    ss_replay_series_set(list, "contacts", "1", at, frame->contacts.count);
+    ss_replay_series_set(list, "deepest overlap", "m", at, summary.max_penetration);
+    ss_replay_series_set(list, "mean speed", "m/s", at, summary.bodies ? sum / summary.bodies : 0.0);
+    ss_replay_series_set(list, "largest speed", "m/s", at, largest);
+}
+
+static void measure_stored(ss_replay_series_list *list, const ss_result *result, int at)
+{
+    for (int m = 0; m < result->measure_count; m++) {
+        const ss_measure *measure = &result->measures[m];
+        int known = ss_metric_index(measure->name);
+        if (measure->count != 1) continue;
+        ss_replay_series_set(list, measure->name, known < 0 ? "" : ss_metric_at(known)->unit, at,
+                             measure->values[0]);
+    }
+}
+
+static void measure_judged(ss_replay_series_list *list, const ss_metric_value *values, int at)
+{
+    for (int i = 0; i < ss_metric_count(); i++) {
+        if (!values[i].applies) continue;
+        ss_replay_series_set(list, ss_metric_at(i)->name, ss_metric_at(i)->unit, at, values[i].value);
+    }
+}
+
+void ss_replay_frame_measure(ss_replay *replay, const ss_replay_frame *frame, int at)
+{
+    measure_bodies(replay, frame->frame, at);
+    for (int s = 0; s < replay->solver_count; s++) {
+        const ss_replay_answer *answer = &frame->answers[s];
+        const ss_result *result = &answer->result;
+        ss_replay_series_list *list = &replay->solvers[s].series;
+        if (replay->solvers[s].answers && frame->contacts > 0 && !answer->complete)
+            replay->has_unknown = true;
+        if (!answer->stored) continue;
+        if (result->measure_count > 0)
+            measure_stored(list, result, at);
+        else if (answer->judged)
+            measure_judged(list, answer->values, at);
+        if (result->iterations >= 0) ss_replay_series_set(list, "iterations", "1", at, result->iterations);
+        if (!isnan(result->seconds)) ss_replay_series_set(list, "seconds", "s", at, result->seconds);
+        if (!isnan(result->error)) ss_replay_series_set(list, "error", "", at, result->error);
+    }
+}
+
+/* ---- bytes ------------------------------------------------------------------------------------------ */
+
+/* Numbers of a body: id, position, quaternion, mass, velocity; of scenery: pose; of a contact; of its answer. */
+enum { BODY_BYTES = 4 + 12 + 8 + 4 + 24, SCENERY_BYTES = 12 + 8, CONTACT_BYTES = 8 + 12 + 12 + 4 + 4 };
+enum { ANSWER_BYTES = 4 + 12 + 12 + 4 };
+
+static size_t padded(size_t bytes)
+{
+    return (bytes + 3) & ~(size_t)3;
+}
+
+size_t ss_replay_frame_size(const ss_replay *replay, const ss_replay_view *shown)
+{
+    size_t answers = 0, contacts = (size_t)shown->contacts;
+    for (int s = 0; s < replay->solver_count; s++) answers += replay->solvers[s].answers;
+    return (size_t)shown->bodies * BODY_BYTES + (size_t)shown->scenery * SCENERY_BYTES +
+           contacts * CONTACT_BYTES + answers * (contacts * ANSWER_BYTES + padded(contacts));
+}
+
+typedef struct writer {
+    unsigned char *to;
+    bool trim; /* takes floats down to 16 bits of mantissa, so that they deflate */
+} writer;
+
+static void put_int(writer *w, int32_t value)
+{
+    uint32_t bits = (uint32_t)value;
+    for (int i = 0; i < 4; i++) *w->to++ = (unsigned char)(bits >> 8 * i);
+}
+
+static void put_short(writer *w, double value)
+{
+    uint16_t bits = (uint16_t)(int16_t)lrint(fmax(-1.0, fmin(1.0, value)) * 32767.0);
+    *w->to++ = (unsigned char)bits;
+    *w->to++ = (unsigned char)(bits >> 8);
+}
+
+/* Finite numbers stay finite, whatever their size; NaN becomes 0. Trimmed to the nearest one whose last byte is zero. */
+static void put_float(writer *w, double value, bool trim)
+{
+    static const double most = 3.4e38;
+    float single = isnan(value) ? 0.0F : (float)(isinf(value) ? value : fmax(-most, fmin(most, value)));
+    uint32_t bits;
+    memcpy(&bits, &single, sizeof bits);
+    if (trim) bits = (bits + 0x80) & ~(uint32_t)0xff;
+    put_int(w, (int32_t)bits);
+}
+
+static void put_floats(writer *w, const double *values, size_t count, bool trim)
+{
+    for (size_t i = 0; i < count; i++) put_float(w, values[i], trim);
+}
+
+static void put_quaternions(writer *w, const double (*q)[4], int count)
+{
+    for (int i = 0; i < count; i++)
+        for (int k = 0; k < 4; k++) put_short(w, q[i][k]);
+}
+
+static void put_bodies(writer *w, const ss_bodies *bodies)
+{
+    size_t count = (size_t)bodies->count;
+    if (count == 0) return;
+    for (size_t b = 0; b < count; b++) put_int(w, bodies->id[b]);
+    put_floats(w, bodies->position[0], 3 * count, false);
+    put_quaternions(w, (const double(*)[4])bodies->quaternion, bodies->count);
+    put_floats(w, bodies->mass, count, false);
+    put_floats(w, bodies->velocity[0], 6 * count, w->trim);
+}
+
+static void put_contacts(writer *w, const ss_contacts *contacts)
+{
+    size_t count = (size_t)contacts->count;
+    for (size_t c = 0; c < count; c++) {
+        put_int(w, contacts->pair[c][0]);
+        put_int(w, contacts->pair[c][1]);
+    }
+    put_floats(w, contacts->point[0], 3 * count, w->trim);
+    put_floats(w, contacts->normal[0], 3 * count, w->trim);
+    put_floats(w, contacts->gap, count, false);
+    for (size_t c = 0; c < count; c++) put_float(w, fmax(contacts->mu[c][0], contacts->mu[c][1]), w->trim);
+}
+
+static void put_states(writer *w, const ss_replay_answer *answer, size_t count)
+{
+    for (size_t c = 0; c < count; c++)
+        *w->to++ = answer->judged ? (unsigned char)answer->reports[c].status : SS_REPLAY_STATE_UNKNOWN;
+    for (size_t c = count; c < padded(count); c++) *w->to++ = 0;
+}
+
+static void put_zeros(writer *w, size_t count)
+{
+    memset(w->to, 0, 4 * count);
+    w->to += 4 * count;
+}
+
+static void put_answer(writer *w, const ss_replay_answer *answer, size_t count)
+{
+    const ss_answer *impulses = answer->stored ? answer->result.answer : NULL;
+    if (impulses) {
+        put_floats(w, impulses->normal, count, w->trim);
+        put_floats(w, impulses->tangent[0], 3 * count, w->trim);
+    } else {
+        put_zeros(w, 4 * count);
+    }
+    if (answer->judged) {
+        for (size_t c = 0; c < count; c++) put_floats(w, answer->reports[c].sliding, 3, w->trim);
+        for (size_t c = 0; c < count; c++) put_float(w, answer->reports[c].energy, w->trim);
+    } else {
+        put_zeros(w, 4 * count);
+    }
+    put_states(w, answer, count);
+}
+
+void ss_replay_frame_encode(const ss_replay *replay, const ss_replay_frame *frame, unsigned char *to)
+{
+    writer w = {to, replay->options.megabytes > 0.0};
+    put_bodies(&w, &frame->frame->bodies);
+    if (frame->scenery.count > 0) {
+        put_floats(&w, frame->scenery.position[0], 3 * (size_t)frame->scenery.count, false);
+        put_quaternions(&w, (const double(*)[4])frame->scenery.quaternion, frame->scenery.count);
+    }
+    if (frame->contacts == 0) return;
+    put_contacts(&w, &frame->frame->contacts);
+    for (int s = 0; s < replay->solver_count; s++)
+        if (replay->solvers[s].answers) put_answer(&w, &frame->answers[s], (size_t)frame->contacts);
+}

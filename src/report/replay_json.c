@@ -1,0 +1,136 @@
+/* The object `Replay` of web/src/view/data.ts. */
+#include "report/replay_own.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void put_text(ss_json *json, const char *key, const char *value)
+{
+    ss_json_key(json, key);
+    ss_json_string(json, value);
+}
+
+static void put_integer(ss_json *json, const char *key, int value)
+{
+    ss_json_key(json, key);
+    ss_json_integer(json, value);
+}
+
+static void put_real(ss_json *json, double value)
+{
+    if (isfinite(value))
+        ss_json_real(json, value);
+    else
+        ss_json_null(json);
+}
+
+double ss_replay_rounded(double value)
+{
+    char digits[32];
+    if (!isfinite(value)) return value;
+    snprintf(digits, sizeof digits, "%.7g", value);
+    return strtod(digits, NULL);
+}
+
+static void put_series(ss_json *json, const ss_replay_series_list *list, int frames)
+{
+    ss_json_key(json, "series");
+    ss_json_begin_array(json);
+    for (int s = 0; s < list->count; s++) {
+        ss_json_begin_object(json);
+        put_text(json, "name", list->items[s].name);
+        put_text(json, "unit", list->items[s].unit);
+        ss_json_key(json, "values");
+        ss_json_begin_array(json);
+        for (int i = 0; i < frames; i++) put_real(json, ss_replay_rounded(list->items[s].values[i]));
+        ss_json_end_array(json);
+        ss_json_end_object(json);
+    }
+    ss_json_end_array(json);
+}
+
+static void put_frames(ss_json *json, const ss_replay *replay)
+{
+    ss_json_key(json, "frames");
+    ss_json_begin_array(json);
+    for (int i = 0; i < replay->shown; i++) {
+        const ss_replay_view *shown = &replay->frames[i];
+        char path[256] = "";
+        ss_bpmd_frame_path(replay->file, shown->index, path, sizeof path);
+        ss_json_begin_object(json);
+        put_text(json, "path", path);
+        ss_json_key(json, "time"), put_real(json, shown->time);
+        ss_json_key(json, "h"), put_real(json, shown->h);
+        put_integer(json, "bodies", shown->bodies);
+        put_integer(json, "scenery", shown->scenery);
+        put_integer(json, "contacts", shown->contacts);
+        ss_json_end_object(json);
+    }
+    ss_json_end_array(json);
+}
+
+static void put_results(ss_json *json, const ss_replay *replay)
+{
+    ss_json_key(json, "results");
+    ss_json_begin_array(json);
+    for (int s = 0; s < replay->solver_count; s++) {
+        const ss_replay_solver *solver = &replay->solvers[s];
+        ss_json_begin_object(json);
+        put_text(json, "solver", solver->name);
+        ss_json_key(json, "answers"), ss_json_bool(json, solver->answers);
+        put_series(json, &solver->series, replay->shown);
+        ss_json_end_object(json);
+    }
+    ss_json_end_array(json);
+}
+
+static void put_states(ss_json *json, const ss_replay *replay)
+{
+    ss_json_key(json, "states");
+    ss_json_begin_array(json);
+    for (int i = 0; i < SS_CONTACT_STATUS_COUNT; i++)
+        ss_json_string(json, ss_contact_status_name((ss_contact_status)i));
+    if (replay->has_unknown) ss_json_string(json, "unknown");
+    ss_json_end_array(json);
+}
+
+static void put_gravity(ss_json *json, const double gravity[3])
+{
+    ss_json_key(json, "gravity");
+    if (isfinite(gravity[0]) && isfinite(gravity[1]) && isfinite(gravity[2]))
+        ss_json_reals(json, gravity, 3);
+    else
+        ss_json_null(json);
+}
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+void ss_replay_json(const ss_replay *replay, bool inside_html, ss_text *text)
+{
+    ss_json json = {.text = text, .inside_html = inside_html};
+    ss_json_begin_object(&json);
+    put_text(&json, "stickslip", ss_version());
+    put_text(&json, "title", replay->title);
+    put_text(&json, "file", base_name(replay->path));
+    put_text(&json, "simulation", ss_bpmd_simulation_path(replay->file, replay->options.simulation));
+    put_text(&json, "toolkit", replay->manifest.toolkit);
+    put_text(&json, "description", replay->manifest.description);
+    put_gravity(&json, replay->manifest.gravity);
+    put_integer(&json, "total", replay->total);
+    put_frames(&json, replay);
+    ss_json_key(&json, "chunks");
+    ss_json_integers(&json, replay->chunk_first, (size_t)replay->chunk_count);
+    ss_replay_shapes_json(&replay->shapes, &json);
+    ss_json_key(&json, "boxes"), ss_json_bool(&json, replay->boxes);
+    put_results(&json, replay);
+    put_series(&json, &replay->series, replay->shown);
+    put_states(&json, replay);
+    ss_json_key(&json, "decimated"), ss_json_bool(&json, replay->decimated);
+    ss_json_end_object(&json);
+}

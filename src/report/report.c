@@ -1,0 +1,207 @@
+/* The object of web/src/report/data.ts: what the ledger is about. Runs and series are in files of their own. */
+#include "report/report_json.h"
+
+#include <string.h>
+
+static void put_metrics(ss_json *json)
+{
+    ss_json_key(json, "metrics");
+    ss_json_begin_array(json);
+    for (int m = 0; m < ss_metric_count(); m++) {
+        const ss_metric *metric = ss_metric_at(m);
+        ss_json_begin_object(json);
+        ss_report_key_text(json, "name", metric->name);
+        ss_report_key_text(json, "unit", metric->unit);
+        ss_report_key_text(json, "summary", metric->summary);
+        ss_report_key_text(json, "definition", metric->definition);
+        ss_json_end_object(json);
+    }
+    ss_json_end_array(json);
+}
+
+static void put_names(ss_json *json)
+{
+    ss_json_key(json, "gauges");
+    ss_json_begin_array(json);
+    for (int g = 0; g < SS_GAUGE_COUNT; g++) ss_json_string(json, ss_gauge_name((ss_gauge)g));
+    ss_json_end_array(json);
+    ss_json_key(json, "outcomes");
+    ss_json_begin_array(json);
+    for (int o = 0; o < SS_OUTCOME_COUNT; o++) ss_json_string(json, ss_outcome_name((ss_outcome)o));
+    ss_json_end_array(json);
+}
+
+static void put_machines(ss_json *json, const ss_results *results)
+{
+    ss_json_key(json, "machines");
+    ss_json_begin_array(json);
+    for (int i = 0; i < results->machine_count; i++) {
+        const ss_machine *machine = &results->machines[i];
+        ss_json_begin_object(json);
+        ss_report_key_text(json, "key", machine->key);
+        ss_report_key_text(json, "cpu", machine->cpu);
+        ss_report_key_integer(json, "cores", machine->cores);
+        ss_report_key_text(json, "system", machine->system);
+        ss_report_key_text(json, "version", machine->version);
+        ss_report_key_text(json, "compiler", machine->compiler);
+        ss_report_key_text(json, "build", machine->build);
+        ss_json_end_object(json);
+    }
+    ss_json_end_array(json);
+}
+
+static void put_problem(ss_json *json, const ss_problem_entry *problem)
+{
+    ss_json_begin_object(json);
+    ss_report_key_text(json, "hash", problem->hash);
+    ss_report_key_text(json, "place", problem->place);
+    ss_report_key_text(json, "file", problem->file);
+    ss_report_key_text(json, "format", problem->format);
+    ss_report_key_integer(json, "index", problem->index);
+    ss_report_key_text(json, "scene", problem->scene);
+    ss_report_key_real(json, "time", problem->time);
+    ss_report_key_real(json, "h", problem->h);
+    ss_report_key_integer(json, "bodies", problem->bodies);
+    ss_report_key_integer(json, "joints", problem->joints);
+    ss_report_key_integer(json, "rows", problem->rows);
+    ss_report_key_integer(json, "contacts", problem->contacts);
+    ss_report_key_real(json, "massRatio", problem->mass_ratio);
+    ss_report_key_real(json, "density", problem->density);
+    ss_report_key_real(json, "rankRatio", problem->rank_ratio);
+    ss_report_key_real(json, "muLeast", problem->mu_least);
+    ss_report_key_real(json, "muMost", problem->mu_most);
+    ss_report_key_text(json, "fault", problem->fault);
+    ss_json_end_object(json);
+}
+
+static void put_problems(ss_json *json, const ss_results *results)
+{
+    ss_json_key(json, "problems");
+    ss_json_begin_array(json);
+    for (int i = 0; i < results->problem_count; i++) put_problem(json, &results->problems[i]);
+    ss_json_end_array(json);
+}
+
+/* ---- methods, with the words that choose them -------------------------------------------------------- */
+
+/* One word for a shell. What is typed from a report may come from a stranger's ledger: everything but plain characters is
+ * quoted. */
+static void append_word(ss_text *text, const char *word, size_t length)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789=_:,.+/-";
+    ss_text_append(text, " ");
+    if (length > 0 && strspn(word, plain) >= length) {
+        ss_text_append_bytes(text, word, length);
+        return;
+    }
+    ss_text_append(text, "'");
+    for (size_t i = 0; i < length; i++) {
+        if (word[i] == '\'')
+            ss_text_append(text, "'\\''");
+        else
+            ss_text_append_bytes(text, &word[i], 1);
+    }
+    ss_text_append(text, "'");
+}
+
+static void append_option(ss_text *text, const char *flag, const char *value)
+{
+    if (!value || !*value) return;
+    ss_text_appendf(text, "%s%s", text->length ? " " : "", flag);
+    append_word(text, value, strlen(value));
+}
+
+/* "a=1 b=2" gives "--set a=1 --set b=2" */
+static void append_assignments(ss_text *text, const char *flag, const char *values)
+{
+    while (values && *values) {
+        size_t length = strcspn(values, " ");
+        if (length) {
+            ss_text_appendf(text, " %s", flag);
+            append_word(text, values, length);
+        }
+        values += length + (values[length] == ' ');
+    }
+}
+
+/* A campaign measures every iteration, which decides where some methods stop: only with a trace does solve so as well. */
+static void append_method(ss_text *text, const ss_method_entry *method)
+{
+    append_option(text, "-f", method->formulation);
+    append_assignments(text, "--with", method->with);
+    append_option(text, "-s", method->solver);
+    append_assignments(text, "--set", method->set);
+    append_option(text, "--stop", method->stop);
+    append_option(text, "--keep", method->keep);
+    ss_text_appendf(text, " --iterations %d", method->iterations);
+    if (method->time_limit > 0.0) ss_text_appendf(text, " --time-limit %.17g", method->time_limit);
+    ss_text_appendf(text, " --seed %d", method->seed);
+    append_option(text, "--reference", method->reference);
+    append_option(text, "--trace", "history.csv");
+}
+
+static void put_method(ss_json *json, const ss_method_entry *method)
+{
+    ss_text options = {0};
+    append_method(&options, method);
+    ss_json_begin_object(json);
+    ss_report_key_text(json, "label", method->label);
+    ss_report_key_text(json, "formulation", method->formulation);
+    ss_report_key_text(json, "with", method->with);
+    ss_report_key_text(json, "solver", method->solver);
+    ss_report_key_text(json, "set", method->set);
+    ss_report_key_text(json, "plugin", method->plugin);
+    ss_report_key_text(json, "stop", method->stop);
+    ss_report_key_text(json, "keep", method->keep);
+    ss_report_key_integer(json, "iterations", method->iterations);
+    ss_report_key_real(json, "timeLimit", method->time_limit);
+    ss_report_key_integer(json, "seed", method->seed);
+    ss_report_key_text(json, "reference", method->reference);
+    ss_report_key_text(json, "options", ss_text_get(&options));
+    ss_json_end_object(json);
+    json->text->out_of_memory |= options.out_of_memory;
+    ss_text_free(&options);
+}
+
+static void put_methods(ss_json *json, const ss_results *results)
+{
+    ss_json_key(json, "methods");
+    ss_json_begin_array(json);
+    for (int i = 0; i < results->method_count; i++) put_method(json, &results->methods[i]);
+    ss_json_end_array(json);
+}
+
+/* ---- all of it --------------------------------------------------------------------------------------- */
+
+static void put_head(ss_json *json, const ss_results *results, const ss_statistics_options *by,
+                     const ss_report_options *options)
+{
+    ss_report_key_text(json, "stickslip", ss_version());
+    ss_report_key_text(json, "title", options->title);
+    ss_report_key_text(json, "ledger", options->ledger);
+    ss_report_key_text(json, "created", options->created);
+    ss_report_key_text(json, "campaign", results->campaign);
+    ss_report_key_text(json, "measure", "relative_energy");
+    ss_json_key(json, "tolerances");
+    ss_json_reals(json, by->tolerances, (size_t)by->tolerance_count);
+    ss_report_key_integer(json, "mainTolerance", by->main_tolerance);
+    ss_report_key_real(json, "shift", by->shift);
+    ss_json_key(json, "budgets");
+    ss_json_reals(json, by->budgets, (size_t)by->budget_count);
+}
+
+void ss_report_json(const ss_results *results, const ss_statistics *statistics,
+                    const ss_report_options *options, ss_text *text)
+{
+    ss_json json = {.text = text, .inside_html = options->inside_html};
+    ss_json_begin_object(&json);
+    put_head(&json, results, &statistics->options, options);
+    put_metrics(&json);
+    put_names(&json);
+    put_machines(&json, results);
+    put_problems(&json, results);
+    put_methods(&json, results);
+    ss_report_runs(&json, results, statistics);
+    ss_report_series(&json, statistics);
+    ss_json_end_object(&json);
+}

@@ -1,0 +1,18 @@
+/* report/report.h - a ledger as data for people: JSON for the page and for programs, a table for the terminal. */
+#ifndef SS_REPORT_REPORT_H
+#define SS_REPORT_REPORT_H
+
+#include "base/text.h"
+#include "bench/statistics.h"
+
+typedef struct ss_report_options {
+    const char *title;
+    const char *ledger;  /* its path, for commands that a reader may type */
+    const char *created; /* UTC; the caller's clock */
+    bool inside_html;
+} ss_report_options;
+/* The object that web/src/report/data.ts describes. */
+void ss_report_json(const ss_results *results, const ss_statistics *statistics,
+                    const ss_report_options *options, ss_text *text);
+
+#endif

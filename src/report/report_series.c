@@ -1,0 +1,213 @@
+/* Series: scores with their curves, bands, and what else was found; pairs; advice. */
+#include "report/report_json.h"
+
+#define CURVE_POINTS 300 /* of a step function that are kept */
+
+static void put_reals(ss_json *json, const char *key, const double *values, int count)
+{
+    ss_json_key(json, key);
+    ss_json_begin_array(json);
+    for (int i = 0; i < count; i++) ss_report_real(json, values[i]);
+    ss_json_end_array(json);
+}
+
+/* Kept point k of a curve: first and last are always there, and each kept point is as exact as it was. */
+static int kept_point(int k, int kept, int count)
+{
+    return kept == count ? k : (int)((long long)k * (count - 1) / (kept - 1));
+}
+
+static void put_axis(ss_json *json, const char *key, const double *values, int count)
+{
+    int kept = count < CURVE_POINTS ? count : CURVE_POINTS;
+    ss_json_key(json, key);
+    ss_json_begin_array(json);
+    for (int k = 0; k < kept; k++) ss_report_real(json, values[kept_point(k, kept, count)]);
+    ss_json_end_array(json);
+}
+
+static void put_curve(ss_json *json, const char *key, const ss_curve *curve)
+{
+    ss_json_key(json, key);
+    ss_json_begin_object(json);
+    put_axis(json, "x", curve->x, curve->count);
+    put_axis(json, "y", curve->y, curve->count);
+    ss_json_end_object(json);
+}
+
+static void put_score(ss_json *json, const ss_score *score)
+{
+    ss_json_begin_object(json);
+    ss_report_key_integer(json, "solved", score->solved);
+    ss_report_key_integer(json, "failed", score->failed);
+    ss_report_key_integer(json, "refused", score->refused);
+    ss_report_key_integer(json, "missing", score->missing);
+    ss_report_key_real(json, "rate", score->rate);
+    ss_report_key_real(json, "low", score->low);
+    ss_report_key_real(json, "high", score->high);
+    ss_report_key_real(json, "cost", score->cost);
+    ss_report_key_real(json, "costMedian", score->cost_median);
+    ss_report_key_real(json, "costMost", score->cost_most);
+    put_curve(json, "profile", &score->profile);
+    put_curve(json, "iterations", &score->iterations);
+    put_curve(json, "perUnknown", &score->per_unknown);
+    ss_json_end_object(json);
+}
+
+static void put_band(ss_json *json, const ss_band *band)
+{
+    size_t points = (size_t)band->points;
+    ss_json_begin_object(json);
+    ss_json_key(json, "iteration"), ss_json_integers(json, band->iteration, points);
+    ss_json_key(json, "count"), ss_json_integers(json, band->count, points);
+    put_reals(json, "mean", band->mean, band->points);
+    put_reals(json, "deviation", band->deviation, band->points);
+    put_reals(json, "median", band->median, band->points);
+    put_reals(json, "low", band->low, band->points);
+    put_reals(json, "high", band->high, band->points);
+    put_reals(json, "most", band->most, band->points);
+    ss_json_end_object(json);
+}
+
+static void put_budgets(ss_json *json, const ss_budget_error *budgets, int count)
+{
+    ss_json_key(json, "budgets");
+    ss_json_begin_array(json);
+    for (int b = 0; b < count; b++) {
+        ss_json_begin_object(json);
+        ss_report_key_real(json, "median", budgets[b].median);
+        ss_report_key_real(json, "high", budgets[b].high);
+        ss_report_key_integer(json, "count", budgets[b].count);
+        ss_json_end_object(json);
+    }
+    ss_json_end_array(json);
+}
+
+static void put_scaling(ss_json *json, const ss_scaling *scaling)
+{
+    ss_json_key(json, "scaling");
+    ss_json_begin_object(json);
+    for (int f = 0; f < SS_FEATURES; f++) {
+        ss_json_key(json, ss_feature_name(f));
+        ss_json_begin_object(json);
+        ss_report_key_real(json, "slope", scaling[f].slope);
+        ss_report_key_real(json, "rSquared", scaling[f].r_squared);
+        ss_json_end_object(json);
+    }
+    ss_json_end_object(json);
+}
+
+static void put_contacts(ss_json *json, const ss_series *series)
+{
+    ss_json_key(json, "contacts");
+    ss_json_begin_object(json);
+    ss_report_key_real(json, "sticking", series->sticking);
+    ss_report_key_real(json, "slidingGood", series->sliding_good);
+    ss_report_key_real(json, "slidingBad", series->sliding_bad);
+    ss_report_key_real(json, "open", series->open);
+    ss_json_end_object(json);
+}
+
+static void put_metrics(ss_json *json, const ss_series *series)
+{
+    ss_json_key(json, "metricMedian");
+    ss_json_begin_object(json);
+    for (int m = 0; m < ss_metric_count(); m++)
+        ss_report_key_real(json, ss_metric_at(m)->name, series->metric_median[m]);
+    ss_json_end_object(json);
+    ss_json_key(json, "metricMost");
+    ss_json_begin_object(json);
+    for (int m = 0; m < ss_metric_count(); m++)
+        ss_report_key_real(json, ss_metric_at(m)->name, series->metric_most[m]);
+    ss_json_end_object(json);
+    ss_json_key(json, "metricWorst");
+    ss_json_begin_object(json);
+    for (int m = 0; m < ss_metric_count(); m++)
+        ss_report_key_index(json, ss_metric_at(m)->name, series->metric_worst[m]);
+    ss_json_end_object(json);
+}
+
+static void put_bins(ss_json *json, const ss_series *series)
+{
+    ss_json_key(json, "bins");
+    ss_json_begin_array(json);
+    for (int i = 0; i < series->bin_count; i++) {
+        ss_json_begin_object(json);
+        ss_report_key_integer(json, "bin", series->bins[i].bin);
+        ss_report_key_integer(json, "count", series->bins[i].count);
+        ss_json_end_object(json);
+    }
+    ss_json_end_array(json);
+    ss_report_key_integer(json, "leastBin", SS_LEAST_BIN);
+}
+
+static void put_series(ss_json *json, const ss_series *series, const ss_statistics_options *by)
+{
+    ss_json_begin_object(json);
+    ss_report_key_text(json, "label", series->label);
+    ss_report_key_integer(json, "method", series->method);
+    ss_report_key_integer(json, "machine", series->machine);
+    ss_json_key(json, "outcomes"), ss_json_integers(json, series->outcomes, SS_OUTCOME_COUNT);
+    ss_json_key(json, "scores");
+    ss_json_begin_array(json);
+    for (int t = 0; t < by->tolerance_count; t++) put_score(json, &series->scores[t]);
+    ss_json_end_array(json);
+    ss_json_key(json, "bands");
+    ss_json_begin_object(json);
+    for (int g = 0; g < SS_GAUGE_COUNT; g++) {
+        ss_json_key(json, ss_gauge_name((ss_gauge)g));
+        put_band(json, &series->bands[g]);
+    }
+    ss_json_end_object(json);
+    put_budgets(json, series->budgets, by->budget_count);
+    put_scaling(json, series->scaling);
+    put_contacts(json, series);
+    put_metrics(json, series);
+    put_bins(json, series);
+    ss_json_key(json, "timed"), ss_json_bool(json, series->timed);
+    ss_report_key_integer(json, "unsteady", series->unsteady);
+    ss_json_end_object(json);
+}
+
+static void put_pair(ss_json *json, const ss_pair *pair)
+{
+    ss_json_begin_object(json);
+    ss_report_key_integer(json, "a", pair->a);
+    ss_report_key_integer(json, "b", pair->b);
+    put_reals(json, "ratio", pair->ratio, pair->both);
+    ss_report_key_integer(json, "both", pair->both);
+    ss_report_key_integer(json, "onlyA", pair->only_a);
+    ss_report_key_integer(json, "onlyB", pair->only_b);
+    ss_report_key_integer(json, "neither", pair->neither);
+    ss_json_end_object(json);
+}
+
+static void put_pairs(ss_json *json, const ss_statistics *statistics)
+{
+    ss_json_key(json, "pairs");
+    ss_json_begin_array(json);
+    for (int t = 0; t < statistics->options.tolerance_count; t++) {
+        ss_json_begin_array(json);
+        for (int p = 0; p < statistics->pair_count; p++) put_pair(json, &statistics->pairs[t][p]);
+        ss_json_end_array(json);
+    }
+    ss_json_end_array(json);
+}
+
+void ss_report_series(ss_json *json, const ss_statistics *statistics)
+{
+    const ss_advice *advice = &statistics->advice;
+    ss_json_key(json, "series");
+    ss_json_begin_array(json);
+    for (int i = 0; i < statistics->series_count; i++)
+        put_series(json, &statistics->series[i], &statistics->options);
+    ss_json_end_array(json);
+    put_pairs(json, statistics);
+    ss_json_key(json, "advice");
+    ss_json_begin_object(json);
+    ss_report_key_index(json, "series", advice->series);
+    ss_report_key_index(json, "fastest", advice->fastest);
+    ss_report_key_index(json, "mostAccurate", advice->most_accurate);
+    ss_report_key_text(json, "text", advice->text);
+    ss_json_end_object(json);
+}

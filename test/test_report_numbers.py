@@ -1,0 +1,706 @@
+"""The numbers of `stickslip report --json`, computed once more: in Python, from the definitions in docs/report.md, reading
+nothing but the CSV files of `stickslip export`. Campaigns are real ones, and a ledger with everything that can go wrong.
+The test of the test: every number that is changed must be noticed."""
+import csv
+import json
+import math
+import re
+import shlex
+import shutil
+import sqlite3
+import statistics
+from decimal import Decimal, getcontext
+from pathlib import Path
+
+import pytest
+
+from test_cli import BAD_INPUT, RESOURCES, USAGE, here, on_terminal, run, run_json
+from test_solve import only, value, write_local
+
+getcontext().prec = 60
+GAUGES = ["energy", "relative_energy", "natural_residual", "fischer_burmeister", "natural_map"]
+TOLERANCES, MAIN, SHIFT = [1e-2, 1e-4, 1e-6, 1e-8], 1, 1e-3
+BUDGETS = [10 ** (k / 2) for k in range(-10, 1)]
+PAIRED = 12
+Z = 1.959963984540054
+
+
+# ---- the export ----------------------------------------------------------------------------------------------------
+
+def real(text):
+    return None if text == "" else float(text)
+
+
+def read_table(directory, name):
+    with open(directory / f"{name}.csv", newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+class Book:
+    """What the CSV files say, with runs as dictionaries."""
+
+    def __init__(self, directory):
+        self.machines = [row["key"] for row in read_table(directory, "machines")]
+        self.problems = read_table(directory, "problems")
+        self.methods = read_table(directory, "methods")
+        place = {(row["hash"], row["place"]): i for i, row in enumerate(self.problems)}
+        method = {row["key"]: i for i, row in enumerate(self.methods)}
+        self.runs = []
+        for row in read_table(directory, "runs"):
+            self.runs.append({"problem": place[row["problem_hash"], row["place"]], "method": method[row["method_key"]],
+                              "machine": self.machines.index(row["machine_key"]), "outcome": row["outcome"],
+                              "seconds": real(row["seconds"]), "iterations": int(row["iterations"]),
+                              "unknowns": int(row["unknowns"]), "steady": row["steady"] == "1",
+                              "metrics": {}, "worst": {}, "samples": [], "history": [], "crossings": {}, "bins": {}})
+        for row in read_table(directory, "metrics"):
+            if row["why"] == "":
+                self.runs[int(row["run"])]["metrics"][row["name"]] = real(row["value"])
+                self.runs[int(row["run"])]["worst"][row["name"]] = real(row["worst_contact"])
+        for row in read_table(directory, "samples"):
+            self.runs[int(row["run"])]["samples"].append(real(row["seconds"]))
+        for row in read_table(directory, "history"):
+            point = (int(row["iteration"]), real(row["seconds"]), [real(row[gauge]) for gauge in GAUGES])
+            self.runs[int(row["run"])]["history"].append(point)
+        for row in read_table(directory, "crossings"):
+            key = (row["gauge"], int(row["decade"]))
+            self.runs[int(row["run"])]["crossings"][key] = (int(row["iteration"]), real(row["seconds"]))
+        for row in read_table(directory, "contact_errors"):
+            self.runs[int(row["run"])]["bins"][int(row["bin"])] = int(row["count"])
+        self.good = [i for i, row in enumerate(self.problems) if row["fault"] == ""]
+
+    def is_true(self, run):
+        return (self.methods[run["method"]]["formulation"] == "cone"
+                or self.problems[run["problem"]]["format"] == "fclib")
+
+
+# ---- definitions ---------------------------------------------------------------------------------------------------
+
+def time_scale(run):
+    return min(run["samples"]) / run["seconds"] if run["samples"] and run["seconds"] else 1.0
+
+
+def crossing(book, run, tolerance):
+    decade = next(d for d in range(400) if float(f"1e-{d}") <= tolerance)
+    return run["crossings"].get(("relative_energy", decade)) if book.is_true(run) else None
+
+
+def cost_of(book, run, tolerance):
+    """Seconds; None = not solved."""
+    error = run["metrics"].get("relative_energy")
+    if run["outcome"] == "not applicable" or error is None or error > tolerance:
+        return None
+    if run["seconds"] is None or math.isinf(run["seconds"]):
+        return None
+    found = crossing(book, run, tolerance)
+    seconds = found[1] if found else run["seconds"]
+    if run["seconds"] > 0:
+        seconds *= time_scale(run)
+    elif run["samples"]:
+        seconds = min(run["samples"])
+    return max(1e-9, seconds)
+
+
+def quantile(values, share):
+    if not values:
+        return None
+    values = sorted(values)
+    place = share * (len(values) - 1)
+    below = math.floor(place)
+    above = min(below + 1, len(values) - 1)
+    if values[below] == values[above] or place == below:
+        return values[below]
+    return values[below] + (place - below) * (values[above] - values[below])
+
+
+def wilson(hits, count):
+    if count == 0:
+        return 0.0, 1.0
+    p, z = hits / count, Z
+    half = z * math.sqrt(p * (1 - p) / count + z * z / (4 * count * count))
+    middle = p + z * z / (2 * count)
+    low, high = (middle - half) / (1 + z * z / count), (middle + half) / (1 + z * z / count)
+    return 0.0 if hits == 0 else low, 1.0 if hits == count else high
+
+
+def shifted_mean(values):
+    if not values:
+        return None
+    shift = Decimal(SHIFT)
+    logs = [(Decimal(value) + shift).ln() for value in values]
+    return float((sum(logs) / len(logs)).exp() - shift)
+
+
+def steps(values, total):
+    places = sorted(set(values))
+    return {"x": places, "y": [sum(value <= x for value in values) / total for x in places]}
+
+
+def line(points):
+    """Slope and r^2 of (log x, log y)."""
+    points = [(x, y) for x, y in points if x is not None and y is not None and 0 < x < math.inf and 0 < y < math.inf]
+    apart = []
+    for x, _ in points:
+        if all(abs(x - other) > 1e-9 * other for other in apart):
+            apart.append(x)
+    if len(apart) < 3:
+        return {"slope": None, "rSquared": None}
+    xs, ys = [Decimal(x).ln() for x, _ in points], [Decimal(y).ln() for _, y in points]
+    mx, my = sum(xs) / len(xs), sum(ys) / len(ys)
+    sxx, syy = sum((x - mx) ** 2 for x in xs), sum((y - my) ** 2 for y in ys)
+    sxy = sum((x - mx) * (y - my) for x, y in zip(xs, ys))
+    residual = sum((y - my - sxy / sxx * (x - mx)) ** 2 for x, y in zip(xs, ys))
+    return {"slope": float(sxy / sxx), "rSquared": float(1 - residual / syy) if len(set(ys)) > 1 else None}
+
+
+def grid(longest):
+    """1 ... 16, then 8 in every octave; and the end."""
+    points = list(range(1, 17))
+    octave = 16
+    while octave < longest:
+        points += [octave + octave // 8 * k for k in range(1, 9)]
+        octave *= 2
+    return [k for k in points if k < longest] + ([longest] if longest else [])
+
+
+def finite(value):
+    """As JSON has it."""
+    return value if value is not None and math.isfinite(value) else None
+
+
+# ---- series --------------------------------------------------------------------------------------------------------
+
+def band(runs, gauge):
+    longest = max((run["history"][-1][0] for run in runs if run["history"]), default=0)
+    result = {"iteration": grid(longest), "count": [], "mean": [], "deviation": [], "median": [], "low": [], "high": [],
+              "most": []}
+    for k in result["iteration"]:
+        reached = [[point[2][gauge] for point in run["history"] if point[0] <= k] for run in runs]
+        values = [known[-1] for known in reached if known and known[-1] is not None]
+        endless = any(math.isinf(value) for value in values)
+        result["count"].append(len(values))
+        result["mean"].append(statistics.mean(values) if values and not endless else None)
+        result["deviation"].append(statistics.stdev(values) if len(values) > 1 and not endless else None)
+        for key, share in (("median", 0.5), ("low", 0.05), ("high", 0.95), ("most", 1.0)):
+            result[key].append(finite(quantile(values, share)))
+    return result
+
+
+def error_within(book, run, budget):
+    if not book.is_true(run):
+        whole = run["seconds"] is not None and run["seconds"] * time_scale(run) <= budget
+        return run["metrics"].get("relative_energy") if whole else None
+    known = [point[2][1] for point in run["history"] if point[1] * time_scale(run) <= budget and point[2][1] is not None]
+    return min(known, default=None)
+
+
+def budgets(book, runs):
+    result = []
+    for budget in BUDGETS:
+        values = [value for value in (error_within(book, run, budget) for run in runs) if value is not None]
+        result.append({"median": finite(quantile(values, 0.5)), "high": finite(quantile(values, 0.9)), "count": len(values)})
+    return result
+
+
+def score(book, machine_runs, runs, tolerance):
+    total = len(book.good)
+    costs = {run["problem"]: cost_of(book, run, tolerance) for run in runs}
+    costs = {problem: cost for problem, cost in costs.items() if cost is not None}
+    refused = sum(run["outcome"] == "not applicable" for run in runs)
+    failed = len(runs) - refused - len(costs)
+    low, high = wilson(len(costs), len(costs) + failed)
+    best = {}
+    for run in machine_runs:
+        cost = cost_of(book, run, tolerance)
+        if cost is not None:
+            best[run["problem"]] = min(cost, best.get(run["problem"], math.inf))
+    iterations, per_unknown = [], []
+    for run in runs:
+        if run["problem"] in costs:
+            found = crossing(book, run, tolerance)
+            iterations.append(found[0] if found else run["iterations"])
+            per_unknown.append(costs[run["problem"]] / max(1, run["unknowns"]))
+    return {"solved": len(costs), "failed": failed, "refused": refused, "missing": total - len(runs),
+            "rate": len(costs) / (len(costs) + failed) if len(costs) + failed else None, "low": low, "high": high,
+            "cost": shifted_mean(list(costs.values())), "costMedian": quantile(list(costs.values()), 0.5),
+            "costMost": max(costs.values(), default=None),
+            "profile": steps([cost / best[problem] for problem, cost in costs.items()], total),
+            "iterations": steps(iterations, total), "perUnknown": steps(per_unknown, total)}
+
+
+def contacts(book, runs):
+    names = ["resting", "sliding", "sticking", "anomalous_contacts"]
+    judged = [run for run in runs if all(run["metrics"].get(name) is not None for name in names)]
+    total = sum(int(book.problems[run["problem"]]["contacts"]) for run in judged)
+    if total == 0:
+        return {"sticking": None, "slidingGood": None, "slidingBad": None, "open": None}
+    resting, sliding, sticking, bad = (sum(run["metrics"][name] for run in judged) for name in names)
+    return {"sticking": sticking / total, "slidingGood": (sliding - bad) / total, "slidingBad": bad / total,
+            "open": (total - resting) / total}
+
+
+def scaling(book, runs):
+    points = [(run, cost_of(book, run, TOLERANCES[MAIN])) for run in runs]
+    result = {"unknowns": line([(run["unknowns"], cost) for run, cost in points])}
+    for feature in ("contacts", "mass_ratio", "density", "rank_ratio"):
+        result[feature] = line([(real(book.problems[run["problem"]][feature]), cost) for run, cost in points])
+    return result
+
+
+def metrics(book, runs, names):
+    median, most, worst = {}, {}, {}
+    for name in names:
+        values = [(run["metrics"][name], run) for run in runs if run["metrics"].get(name) is not None]
+        median[name] = finite(quantile([value for value, _ in values], 0.5))
+        largest = max((value for value, _ in values), default=None)
+        most[name] = finite(largest)
+        worst[name] = next((book.runs.index(run) for value, run in values if value == largest), None)
+    return {"metricMedian": median, "metricMost": most, "metricWorst": worst}
+
+
+def describe(book, method, machine, label, names, outcomes):
+    machine_runs = [run for run in book.runs if run["machine"] == machine and run["problem"] in book.good]
+    runs = [run for run in machine_runs if run["method"] == method]
+    solved = [run for run in runs if cost_of(book, run, TOLERANCES[MAIN]) is not None]
+    bins = {}
+    for run in runs:
+        for place, count in run["bins"].items():
+            bins[place] = bins.get(place, 0) + count
+    return {"label": label, "method": method, "machine": machine,
+            "outcomes": [sum(run["outcome"] == name for run in runs) for name in outcomes],
+            "scores": [score(book, machine_runs, runs, tolerance) for tolerance in TOLERANCES],
+            "bands": {name: band(runs, i) for i, name in enumerate(GAUGES)},
+            "budgets": budgets(book, runs), "scaling": scaling(book, runs), "contacts": contacts(book, runs),
+            **metrics(book, runs, names), "bins": [{"bin": place, "count": bins[place]} for place in sorted(bins)],
+            "leastBin": -48, "timed": bool(solved) and all(run["samples"] for run in solved),
+            "unsteady": sum(bool(run["samples"]) and not run["steady"] for run in runs)}
+
+
+def all_series(book, names, outcomes):
+    keys = sorted({(run["method"], run["machine"]) for run in book.runs if run["problem"] in book.good})
+    several = len({machine for _, machine in keys}) > 1
+    result = []
+    for method, machine in keys:
+        label = book.methods[method]["label"] + (f" @ {book.machines[machine][:8]}" if several else "")
+        result.append(describe(book, method, machine, label, names, outcomes))
+
+    def order(series):
+        main = series["scores"][MAIN]
+        return (-main["solved"], math.inf if main["cost"] is None else main["cost"],
+                series["label"].encode())
+    return sorted(result, key=order)
+
+
+def pairs(book, series, tolerance):
+    result, shown = [], series[:PAIRED]
+    costs = []
+    for one in shown:
+        runs = [run for run in book.runs if (run["method"], run["machine"]) == (one["method"], one["machine"])]
+        costs.append({run["problem"]: cost_of(book, run, tolerance) for run in runs if run["problem"] in book.good})
+    for a in range(len(shown)):
+        for b in range(a + 1, len(shown)):
+            both = [(costs[a].get(p), costs[b].get(p)) for p in book.good]
+            ratio = sorted(math.log2(x / y) for x, y in both if x is not None and y is not None)
+            result.append({"a": a, "b": b, "ratio": ratio, "both": len(ratio),
+                           "onlyA": sum(x is not None and y is None for x, y in both),
+                           "onlyB": sum(x is None and y is not None for x, y in both),
+                           "neither": sum(x is None and y is None for x, y in both)})
+    return result
+
+
+def advice(series):
+    main = [one["scores"][MAIN] for one in series]
+    solvers = [i for i in range(len(series)) if main[i]["solved"]]
+    if not solvers:
+        return {"series": None, "fastest": None, "mostAccurate": None}
+    use = min(solvers, key=lambda i: (-main[i]["solved"], main[i]["cost"], i))
+    half = [i for i in solvers if 2 * main[i]["solved"] >= main[use]["solved"]]
+    fastest = min(half, key=lambda i: (main[i]["cost"], i != use, i))
+    rate = max(main[i]["rate"] for i in half)
+    accurate = min((i for i in half if main[i]["rate"] == rate),
+                   key=lambda i: (series[i]["metricMedian"]["relative_energy"], i))
+    return {"series": use, "fastest": fastest, "mostAccurate": accurate}
+
+
+def columns(book, series, names):
+    place = {(one["method"], one["machine"]): i for i, one in enumerate(series)}
+    return {"problem": [run["problem"] for run in book.runs], "method": [run["method"] for run in book.runs],
+            "machine": [run["machine"] for run in book.runs],
+            "series": [place.get((run["method"], run["machine"]), -1) for run in book.runs],
+            "unknowns": [run["unknowns"] for run in book.runs], "iterations": [run["iterations"] for run in book.runs],
+            "seconds": [finite(run["seconds"]) for run in book.runs],
+            "best": [min(run["samples"], default=None) for run in book.runs],
+            "samples": [run["samples"] for run in book.runs],
+            "cost": [[cost_of(book, run, tolerance) for run in book.runs] for tolerance in TOLERANCES],
+            "metrics": {name: [finite(run["metrics"].get(name)) for run in book.runs] for name in names},
+            "worst": {name: [run["worst"].get(name) for run in book.runs] for name in names}}
+
+
+def expected_report(directory, report):
+    """From the CSV files; of the report only the lists of names are used."""
+    book = Book(directory)
+    names = [metric["name"] for metric in report["metrics"]]
+    series = all_series(book, names, report["outcomes"])
+    return {"tolerances": TOLERANCES, "mainTolerance": MAIN, "shift": SHIFT, "budgets": BUDGETS, "gauges": GAUGES,
+            "series": series, "pairs": [pairs(book, series, tolerance) for tolerance in TOLERANCES],
+            "advice": advice(series), "runs": columns(book, series, names)}
+
+
+# ---- comparing -----------------------------------------------------------------------------------------------------
+
+def is_number(value):
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def same_number(a, b, path):
+    # slopes and logarithms come from differences: their digits count from those of 1
+    near_one = "scaling" in path or "ratio" in path
+    return math.isclose(a, b, rel_tol=1e-12, abs_tol=1e-13 if near_one else 0.0)
+
+
+def differences(actual, expected, path=()):
+    """Paths where they differ. Everything that is expected must be there."""
+    if isinstance(expected, dict):
+        missing = [(*path, key) for key in expected if not isinstance(actual, dict) or key not in actual]
+        return missing + [place for key in expected if not missing
+                          for place in differences(actual[key], expected[key], (*path, key))]
+    if isinstance(expected, list):
+        if not isinstance(actual, list) or len(actual) != len(expected):
+            return [path]
+        return [place for i, value in enumerate(expected) for place in differences(actual[i], value, (*path, i))]
+    if is_number(expected) and is_number(actual):
+        return [] if same_number(actual, expected, path) else [path]
+    return [] if actual == expected else [path]
+
+
+def numbers(value, path=()):
+    if isinstance(value, dict):
+        return [place for key in value for place in numbers(value[key], (*path, key))]
+    if isinstance(value, list):
+        return [place for i, item in enumerate(value) for place in numbers(item, (*path, i))]
+    return [path] if is_number(value) else []
+
+
+def changed(value):
+    """The same with every number a millionth off."""
+    if isinstance(value, dict):
+        return {key: changed(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [changed(item) for item in value]
+    if not is_number(value):
+        return value
+    return value + 1 if isinstance(value, int) else value * (1 + 1e-6) or 1e-6
+
+
+def look(ledger):
+    """The report of a ledger, and what it should be."""
+    directory = Path(f"{ledger}-tables")
+    run("export", ledger, "-o", directory)
+    report = json.loads(run("report", ledger, "--json").stdout)
+    return report, expected_report(directory, report)
+
+
+def show(places, actual, expected):
+    def at(value, place):
+        for key in place:
+            value = value[key]
+        return value
+    return [(place, at(actual, place), at(expected, place)) for place in places[:10]]
+
+
+# ---- a ledger with everything --------------------------------------------------------------------------------------
+
+class Dice:
+    """A small generator of our own: the same ledger on every machine and version of Python."""
+
+    def __init__(self, seed):
+        self.state = seed
+
+    def below(self, n):
+        self.state = (self.state * 6364136223846793005 + 1442695040888963407) % 2 ** 64
+        return (self.state >> 33) % n
+
+    def real(self, low, high):
+        return low + (high - low) * self.below(2 ** 30) / 2 ** 30
+
+    def decades(self, low, high):
+        return 10 ** self.real(low, high)
+
+
+METRICS = ["energy", "relative_energy", "creep", "contact_work", "resting", "sliding", "sticking", "anomalous_contacts"]
+MACHINES = ["11111111aaaa", "22222222bbbb"]
+
+
+def add_row(database, table, **values):
+    marks = ", ".join("?" * len(values))
+    return database.execute(f"INSERT INTO {table} ({', '.join(values)}) VALUES ({marks})", list(values.values())).lastrowid
+
+
+def add_problem(database, dice, i):
+    size = 1 + dice.below(40)
+    return add_row(database, "problems", hash=f"{i:032x}", place=f"/frame{i}" if i % 5 else "/fclib_local", file=f"some/file{i % 3}.h5",
+                   format="bpmd" if i % 5 else "fclib", frame=i if i % 5 else -1, scene=f"scene {i % 3}", time=0.1 * i,
+                   h=None if i % 7 == 0 else 0.01, bodies=size, joints=0, rows=0, contacts=0 if i == 3 else size,
+                   mass_ratio=dice.decades(0, 3), density=None if i % 2 else dice.real(0.1, 2.0), rank_ratio=0.5,
+                   mu_least=0.1, mu_most=0.9, fault="a negative mass" if i == 6 else None)
+
+
+def add_method(database, formulation, solver, options):
+    return add_row(database, "methods", key=f"{formulation}-{solver}-{options}", formulation=formulation,
+                   formulation_options="", solver=solver, solver_options=options, plugin="", stop="natural_map<1e-8",
+                   keep="last", iterations=1000, time_limit=0.0, seed=1, reference="")
+
+
+def add_metrics(database, dice, number, error, contacts):
+    resting = dice.below(contacts + 1)
+    sliding = dice.below(resting + 1)
+    values = {"energy": error * error * 5.0, "relative_energy": error, "creep": dice.decades(-9, -1),
+              "contact_work": -dice.decades(-3, 1), "resting": resting, "sliding": sliding,
+              "sticking": resting - sliding, "anomalous_contacts": dice.below(sliding + 1)}
+    for name in METRICS:
+        why = "no bodies" if name == "creep" and dice.below(4) == 0 else None
+        add_row(database, "metrics", run=number, name=name, value=None if why else float(values[name]),
+                worst_contact=None if contacts == 0 else dice.below(contacts), worst_constraint=None, why=why)
+
+
+def add_history(database, dice, number, error, iterations, seconds):
+    """Errors fall unevenly to the last one; crossings are those of every iteration."""
+    crossed = set()
+    for k in range(1, iterations + 1):
+        value = error * 10 ** (8.0 * (1 - k / iterations)) * (1.0 if k == iterations else dice.real(0.3, 1.0))
+        time = seconds * k / iterations
+        for decade in range(15):
+            if value < float(f"1e-{decade}") and decade not in crossed and dice.below(40):
+                crossed.add(decade)
+                add_row(database, "crossings", run=number, gauge="relative_energy", decade=decade, iteration=k, seconds=time)
+        if k in grid(iterations):
+            gauges = {name: value * factor for name, factor in zip(GAUGES, (value, 1.0, 3.0, 7.0, 0.5))}
+            gauges["natural_map"] = None if dice.below(9) == 0 else gauges["natural_map"]
+            gauges["energy"] = math.inf if dice.below(400) == 0 else gauges["energy"]
+            add_row(database, "history", run=number, iteration=k, seconds=time, **gauges)
+
+
+def add_run(database, dice, problem, method, machine, contacts, quality):
+    ended = ["converged", "converged", "converged", "max iterations", "stalled", "crashed", "not applicable", "hung"][dice.below(8)]
+    judged = ended not in ("crashed", "hung", "not applicable")
+    iterations = 1 + dice.below(90) if judged else 0
+    seconds = (0.0 if dice.below(12) == 0 else dice.decades(-5, 0)) if judged else None
+    error = dice.decades(-14, -1) ** quality
+    number = add_row(database, "runs", problem=problem, method=method, machine=machine, outcome=ended,
+                     message=None if judged else "so it ended", started="2026-01-01T00:00:00Z", unknowns=3 * contacts,
+                     iterations=iterations, kept_iteration=iterations, seconds=seconds, memory=None, answer="", steady=dice.below(5) > 0,
+                     **{name: None for name in GAUGES})
+    if not judged:
+        return
+    add_metrics(database, dice, number, error, contacts)
+    add_history(database, dice, number, error, iterations, seconds)
+    for i in range(dice.below(4)):
+        add_row(database, "samples", run=number, number=i, seconds=dice.decades(-5, 0))
+    for place in {dice.below(40) - 48 for _ in range(dice.below(6))}:
+        add_row(database, "contact_errors", run=number, bin=place, count=1 + dice.below(9))
+
+
+def write_wild(path, seed, problems=23, machines=2):
+    """Runs of every kind, ties, clocks that stood still, holes in the matrix; `path` must be a ledger already."""
+    dice = Dice(seed)
+    database = sqlite3.connect(path)
+    for table in ("contact_errors", "crossings", "history", "samples", "metrics", "runs", "campaigns", "methods", "problems", "machines"):
+        database.execute(f"DELETE FROM {table}")
+    machine_ids = [add_row(database, "machines", key=key, cpu="a", cores=2, system="b", version="c", compiler="d", build="e")
+                   for key in MACHINES[:machines]]
+    problem_ids = [add_problem(database, dice, i) for i in range(problems)]
+    sizes = dict(database.execute("SELECT id, contacts FROM problems"))
+    methods = [add_method(database, formulation, solver, f"omega={i}" if i else "")
+               for i, (formulation, solver) in enumerate(
+                   (f, s) for f in ("cone", "box") for s in ("nsgs", "pgs", "psor", "lemke"))]
+    for p in problem_ids:
+        for i, m in enumerate(methods):
+            for machine in machine_ids:
+                if dice.below(10):
+                    add_run(database, dice, p, m, machine, sizes[p], 0.4 + 0.1 * i)
+    database.commit()
+    database.close()
+
+
+# ---- campaigns -----------------------------------------------------------------------------------------------------
+
+@pytest.fixture(scope="module")
+def campaign(tmp_path_factory):
+    """A real one: frames of two scenes and a problem of FCLIB, formulations of which only one is the true one."""
+    directory = tmp_path_factory.mktemp("campaign")
+    options = {"cwd": directory}
+    write_local(directory / "local.hdf5", seed=3)
+    run("run", "massratio", "--steps", 60, "--record", "stack.h5", "--every", 10, **options)
+    run("run", "sliding-block", "--steps", 40, "--record", "slide.h5", "--every", 8, **options)
+    files = ["stack.h5", "slide.h5", "local.hdf5"]
+    run("bench", *files, "-s", "nsgs,pgs,interior-point,lemke", "-f", "cone,box,stewart-trinkle", "--iterations", 200,
+        "--repeats", 2, "-o", "results.db", **options)
+    run("bench", *files, "-s", "psor", "--set", "psor.omega=1.3", "--iterations", 50, "-o", "results.db", **options)
+    return directory / "results.db"
+
+
+@pytest.fixture
+def ledger(campaign, here):
+    """A copy that may be spoiled, in a directory of its own."""
+    shutil.copy(campaign, "results.db")
+    return "results.db"
+
+
+def test_a_real_campaign_has_the_numbers_of_its_export(ledger):
+    report, expected = look(ledger)
+    assert len(expected["series"]) == 8 and len(expected["runs"]["problem"]) >= 60
+    assert any(one["scores"][MAIN]["solved"] for one in expected["series"])
+    assert any(one["scores"][MAIN]["failed"] for one in expected["series"])
+    found = differences(report, expected)
+    assert not found, show(found, report, expected)
+
+
+@pytest.mark.parametrize("seed, machines", [(7, 2), (11, 1)])
+def test_a_ledger_with_everything_has_the_numbers_of_its_export(ledger, seed, machines):
+    write_wild(ledger, seed, machines=machines)
+    report, expected = look(ledger)
+    assert all(any(one["scores"][MAIN][key] for one in expected["series"]) for key in ("solved", "failed", "refused", "missing"))
+    found = differences(report, expected)
+    assert not found, show(found, report, expected)
+
+
+def test_every_number_that_is_changed_is_noticed(ledger):
+    write_wild(ledger, 5, problems=9)
+    report, expected = look(ledger)
+    spoilt = changed({key: report[key] for key in expected})
+    assert set(numbers(expected)) <= set(differences(spoilt, expected))
+    assert set(differences(report, changed(expected))) >= set(numbers(expected))
+
+
+@pytest.mark.parametrize("change", [
+    "UPDATE metrics SET value = value * (1 + 1e-6) WHERE name = 'relative_energy'",
+    "UPDATE metrics SET value = value + 1 WHERE name = 'sliding' AND run = (SELECT max(run) FROM metrics)",
+    "UPDATE samples SET seconds = seconds * (1 + 1e-6)",
+    "UPDATE runs SET unknowns = unknowns + 1 WHERE outcome = 'converged'",
+    "UPDATE history SET energy = energy * (1 + 1e-6) WHERE iteration = 2",
+    "UPDATE history SET relative_energy = relative_energy * 0.5 WHERE iteration > 3",
+    "UPDATE crossings SET seconds = seconds * (1 + 1e-6) WHERE gauge = 'relative_energy' AND decade = 2",
+    "UPDATE contact_errors SET count = count + 1 WHERE run = (SELECT max(run) FROM contact_errors)",
+    "UPDATE problems SET contacts = contacts + 1",
+    "DELETE FROM samples",
+])
+def test_a_number_changed_in_the_ledger_is_noticed(ledger, change):
+    run("export", ledger, "-o", "tables")  # before
+    database = sqlite3.connect(ledger)
+    assert database.execute(change).rowcount > 0
+    database.commit()
+    database.close()
+    report = json.loads(run("report", ledger, "--json").stdout)
+    assert differences(report, expected_report(Path("tables"), report))
+
+
+# ---- what else the verb does ---------------------------------------------------------------------------------------
+
+def test_problems_and_methods_are_those_of_the_ledger(ledger):
+    report, _ = look(ledger)
+    book = Book(Path(f"{ledger}-tables"))
+    for ours, row in zip(report["problems"], book.problems, strict=True):
+        assert (ours["hash"], ours["place"], ours["file"], ours["format"]) == (row["hash"], row["place"], row["file"], row["format"])
+        assert ours["index"] == int(row["frame"]) and ours["contacts"] == int(row["contacts"])
+        assert ours["massRatio"] == real(row["mass_ratio"]) and ours["rankRatio"] == real(row["rank_ratio"])
+    for ours, row in zip(report["methods"], book.methods, strict=True):
+        assert (ours["label"], ours["solver"], ours["set"]) == (row["label"], row["solver"], row["solver_options"])
+    assert [report["outcomes"][o] for o in report["runs"]["outcome"]] == [one["outcome"] for one in book.runs]
+
+
+def test_options_of_a_method_repeat_its_run(ledger, campaign):
+    """The command that a report shows gives the error that it shows."""
+    report = json.loads(run("report", ledger, "--json").stdout)
+    runs, tried = report["runs"], set()
+    for i, method in enumerate(runs["method"]):
+        problem = report["problems"][runs["problem"][i]]
+        if runs["metrics"]["relative_energy"][i] is None or (method, problem["scene"]) in tried:
+            continue
+        tried.add((method, problem["scene"]))
+        frame = ["--frame", problem["place"]] if problem["format"] == "bpmd" else []
+        options = shlex.split(report["methods"][method]["options"])
+        solved = only(run_json("solve", problem["file"], *frame, *options, code=None, cwd=campaign.parent))
+        assert value(solved, "relative_energy") == runs["metrics"]["relative_energy"][i], (problem, options)
+    assert len(tried) >= 15
+
+
+def test_the_page_holds_the_same_object(ledger):
+    run("report", ledger, "-o", "report.html", "--title", "</script><b>walls & chains")
+    page = Path("report.html").read_text()
+    (block,) = re.findall(r'<script type="application/json" id="report">(.*?)</script>', page, re.S)
+    assert "<" not in block
+    report = json.loads(block)
+    assert report["title"] == "</script><b>walls & chains" and report["ledger"] == ledger
+    plain = json.loads(run("report", ledger, "--json", "--title", report["title"]).stdout)
+    assert {**plain, "created": ""} == {**report, "created": ""}
+
+
+def test_nothing_is_printed_as_infinite_or_not_a_number(ledger):
+    write_wild(ledger, 31)
+
+    def refuse(text):
+        raise AssertionError(text)
+    text = run("report", ledger, "--json").stdout
+    json.loads(text, parse_constant=refuse)
+    assert '"nan"' not in text and '"inf"' not in text
+
+
+def test_the_table_says_what_the_object_says(ledger):
+    text = run("report", ledger).stdout
+    report = json.loads(run("report", ledger, "--json").stdout)
+    lines = text.splitlines()
+    for i, one in enumerate(report["series"]):
+        words = lines[1 + i].split()
+        main = one["scores"][MAIN]
+        total = sum(main[key] for key in ("solved", "failed", "refused", "missing"))
+        assert words[0] == str(i + 1) and f" {one['label']} " in lines[1 + i]
+        assert f" {main['solved']}/{total} " in lines[1 + i]
+    words = " ".join(text.split("\n\n")[-1].split())
+    assert words == report["advice"]["text"]
+    assert all(len(text) <= 79 for text in text.split("\n\n")[-1].splitlines())
+    shown = on_terminal("report", ledger)
+    assert "\033[1m" in shown and "Use " in shown
+
+
+def test_tolerances_are_sorted_and_the_main_one_is_among_them(ledger):
+    report = json.loads(run("report", ledger, "--json", "--tolerance", "1e-6", "--tolerance=1e-3", "--tolerance=1e-6").stdout)
+    assert report["tolerances"] == [1e-3, 1e-6] and report["mainTolerance"] == 0
+    assert all(len(one["scores"]) == 2 for one in report["series"])
+    report = json.loads(run("report", ledger, "--json", "--main", "1e-5").stdout)
+    assert report["tolerances"] == [1e-2, 1e-4, 1e-5, 1e-6, 1e-8] and report["mainTolerance"] == 2
+
+
+@pytest.mark.parametrize("arguments, hint", [
+    (["--tolerance", "small"], "--tolerance small: must be a positive number"),
+    (["--tolerance", "-1"], "must be a positive number"),
+    (["--tolerance", "inf"], "must be a positive number"),
+    ([f"--tolerance=1e-{k}" for k in range(9)], "at most 8"),
+    (["--main", "-3"], "main"),
+])
+def test_tolerances_that_make_no_sense(ledger, arguments, hint):
+    assert hint in run("report", ledger, *arguments, code=USAGE).stderr
+
+
+def test_files_that_are_no_ledger(here):
+    assert "none.db" in run("report", "none.db", code=BAD_INPUT).stderr
+    Path("text.db").write_text("not a database, but long enough to look at" * 20)
+    assert "text.db" in run("report", "text.db", code=BAD_INPUT).stderr
+
+
+def test_the_ledger_is_not_written_over(ledger):
+    before = Path(ledger).read_bytes()
+    assert "is the input file" in run("report", ledger, "-o", f"./{ledger}", code=USAGE).stderr
+    assert Path(ledger).read_bytes() == before
+
+
+def test_a_page_that_cannot_be_written(ledger):
+    ended = run("report", ledger, "-o", "no/such/place.html", code=RESOURCES)
+    assert "no/such/place.html" in ended.stderr and ended.stdout == ""
+
+
+def test_a_ledger_without_runs(ledger):
+    write_wild(ledger, 1, problems=0, machines=0)
+    assert run("report", ledger).stdout.strip() == "There are no runs yet."
+    report, expected = look(ledger)
+    assert report["series"] == [] and not differences(report, expected)
+    run("report", ledger, "-o", "empty.html")
+    assert Path("empty.html").stat().st_size > 0

@@ -1,0 +1,841 @@
+/* Statistics of campaigns against numbers worked out by hand: a matrix of three problems and three solvers, small bands and
+ * budgets, Wilson's intervals as printed in the literature, and what there is to say about nothing. */
+#include "faults.h"
+#include "kit.h"
+
+#include "bench/statistics.h"
+#include "report/report.h"
+
+#include <string.h>
+
+/* ---- a ledger in memory ------------------------------------------------------------------------------ */
+
+#define MOST 8
+#define MOST_PROBLEMS 20
+#define MOST_RUNS 64
+
+static struct {
+    ss_results results;
+    ss_machine machines[2];
+    ss_problem_entry problems[MOST_PROBLEMS];
+    ss_method_entry methods[MOST];
+    ss_run_entry runs[MOST_RUNS];
+    ss_metric_value metrics[MOST_RUNS][64];
+    ss_history_point history[MOST_RUNS][16];
+    ss_crossing crossings[MOST_RUNS][4];
+    ss_bin bins[MOST_RUNS][4];
+    double samples[MOST_RUNS][4];
+} book;
+
+static char *word(const char *text)
+{
+    return (char *)text; // nothing of a book is freed
+}
+
+static void book_open(int problems, int methods, int machines)
+{
+    static const char *const labels[] = {"alpha",   "beta", "gamma", "delta",
+                                         "epsilon", "zeta", "eta",   "theta"};
+    static const char *const keys[] = {"0123456789abcdef0123456789abcdef",
+                                       "fedcba9876543210fedcba9876543210"};
+    memset(&book, 0, sizeof book);
+    for (int i = 0; i < machines; i++) {
+        memcpy(book.machines[i].key, keys[i], sizeof book.machines[i].key);
+        book.machines[i].cpu = book.machines[i].system = book.machines[i].version = word("x");
+        book.machines[i].compiler = book.machines[i].build = word("x");
+    }
+    for (int i = 0; i < problems; i++)
+        book.problems[i] = (ss_problem_entry){.place = word("/frame"),
+                                              .file = word("some/wall.h5"),
+                                              .format = word("bpmd"),
+                                              .index = i,
+                                              .scene = word("wall"),
+                                              .contacts = 10,
+                                              .mass_ratio = 1.0,
+                                              .density = NAN,
+                                              .rank_ratio = NAN};
+    for (int i = 0; i < methods; i++)
+        book.methods[i] = (ss_method_entry){.label = word(labels[i]),
+                                            .formulation = word("cone"),
+                                            .with = word(""),
+                                            .solver = word("nsgs"),
+                                            .set = word(""),
+                                            .plugin = word(""),
+                                            .stop = word("natural_map<1e-8"),
+                                            .keep = word("last"),
+                                            .reference = word("")};
+    book.results = (ss_results){.machines = book.machines,
+                                .problems = book.problems,
+                                .methods = book.methods,
+                                .runs = book.runs,
+                                .machine_count = machines,
+                                .problem_count = problems,
+                                .method_count = methods};
+}
+
+/* A run that was not judged. */
+static ss_run_entry *book_end(int problem, int method, ss_outcome outcome)
+{
+    ss_run_entry *run = &book.runs[book.results.run_count++];
+    *run = (ss_run_entry){.problem = problem, .method = method, .outcome = outcome, .seconds = 1.0};
+    return run;
+}
+
+static ss_metric_value *book_metric(ss_run_entry *run, const char *name)
+{
+    return &run->metrics[ss_metric_index(name)];
+}
+
+/* A run with an error, after so many seconds. */
+static ss_run_entry *book_run(int problem, int method, double error, double seconds)
+{
+    ss_run_entry *run = book_end(problem, method, (ss_outcome)SS_CONVERGED);
+    run->seconds = seconds;
+    run->iterations = 10;
+    run->unknowns = 30;
+    run->metrics = book.metrics[run - book.runs];
+    for (int m = 0; m < ss_metric_count(); m++)
+        run->metrics[m] = (ss_metric_value){.why = "n/a", .worst_contact = -1};
+    *book_metric(run, "relative_energy") =
+        (ss_metric_value){.applies = true, .value = error, .worst_contact = 3};
+    return run;
+}
+
+static void book_cross(ss_run_entry *run, int decade, int iteration, double seconds)
+{
+    run->crossings = book.crossings[run - book.runs];
+    run->crossings[run->crossing_count++] =
+        (ss_crossing){SS_GAUGE_RELATIVE_ENERGY, decade, iteration, seconds};
+}
+
+/* The same error in all gauges. */
+static void book_history(ss_run_entry *run, int iteration, double seconds, double error)
+{
+    run->history = book.history[run - book.runs];
+    ss_history_point *point = &run->history[run->history_count++];
+    *point = (ss_history_point){.iteration = iteration, .seconds = seconds};
+    for (int g = 0; g < SS_GAUGE_COUNT; g++) point->gauge[g] = error;
+}
+
+static void book_sample(ss_run_entry *run, double seconds)
+{
+    run->samples = book.samples[run - book.runs];
+    run->samples[run->sample_count++] = seconds;
+}
+
+static const ss_series *named(const ss_statistics *made, const char *label)
+{
+    for (int i = 0; i < made->series_count; i++)
+        if (strcmp(made->series[i].label, label) == 0) return &made->series[i];
+    return NULL;
+}
+
+/* At the main tolerance. */
+static const ss_score *score(const ss_statistics *made, const char *label)
+{
+    const ss_series *series = named(made, label);
+    return series ? &series->scores[made->options.main_tolerance] : NULL;
+}
+
+/* Value of a step function at x; 0 before its first step. */
+static double step_at(const ss_curve *curve, double x)
+{
+    double y = 0.0;
+    for (int i = 0; i < curve->count && curve->x[i] <= x; i++) y = curve->y[i];
+    return y;
+}
+
+#define MAKE(made)             \
+    ss_statistics made;        \
+    ss_error made##_err = {0}; \
+    ENSURE(ss_statistics_make(&book.results, NULL, &made, &made##_err))
+
+static const double rounding = 1e-15;
+
+/* ---- plain numbers ----------------------------------------------------------------------------------- */
+
+TEST(shifted_geometric_mean_of_known_numbers)
+{
+    const double values[] = {1.0, 4.0, 16.0}, shifted[] = {0.0, 3.0};
+    ENSURE_NEAR(ss_shifted_geometric_mean(values, 3, 0.0), 4.0, 1e-14);
+    ENSURE_NEAR(ss_shifted_geometric_mean(shifted, 2, 1.0), 1.0, 1e-14); // sqrt(1 * 4) - 1
+    ENSURE(isnan(ss_shifted_geometric_mean(values, 0, 1.0)));
+}
+
+/* Newcombe 1998, Statistics in Medicine 17, Table I, method 3 (score without continuity correction), four digits printed. */
+TEST(wilson_interval_as_published)
+{
+    static const struct {
+        int hits, count;
+        double low, high;
+    } cases[] = {
+        {81, 263, 0.2553, 0.3662}, {15, 148, 0.0624, 0.1605}, {0, 20, 0.0, 0.1611}, {1, 29, 0.0061, 0.1718}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        double low, high;
+        ss_wilson_interval(cases[i].hits, cases[i].count, &low, &high);
+        ENSURE_NEAR(low, cases[i].low, 5.1e-5);
+        ENSURE_NEAR(high, cases[i].high, 5.1e-5);
+    }
+}
+
+TEST(wilson_interval_at_the_ends)
+{
+    double low, high;
+    ss_wilson_interval(0, 0, &low, &high);
+    ENSURE(low == 0.0 && high == 1.0);
+    ss_wilson_interval(7, 7, &low, &high);
+    ENSURE(low > 0.6 && low < 0.7 && high == 1.0);
+    ss_wilson_interval(0, 7, &low, &high);
+    ENSURE(low == 0.0 && high > 0.3 && high < 0.4);
+}
+
+TEST(quantiles_lie_between_order_statistics)
+{
+    const double sorted[] = {1.0, 2.0, 4.0, 8.0};
+    ENSURE_NEAR(ss_quantile(sorted, 4, 0.0), 1.0, 0.0);
+    ENSURE_NEAR(ss_quantile(sorted, 4, 1.0), 8.0, 0.0);
+    ENSURE_NEAR(ss_quantile(sorted, 4, 0.5), 3.0, 0.0);
+    ENSURE_NEAR(ss_quantile(sorted, 4, 0.9), 6.8, 1e-14); // place 2.7
+    ENSURE_NEAR(ss_quantile(sorted, 1, 0.3), 1.0, 0.0);
+    ENSURE(isnan(ss_quantile(sorted, 0, 0.5)));
+    const double endless[] = {1.0, INFINITY, INFINITY};
+    ENSURE(isinf(ss_quantile(endless, 3, 0.75)) && isinf(ss_quantile(endless, 3, 0.25)));
+}
+
+TEST(slope_of_a_power_law)
+{
+    const double x[] = {1.0, 10.0, 100.0, 0.0, NAN, 5.0},
+                 y[] = {3.0, 30.0 * sqrt(10.0), 3000.0, 1.0, 1.0, -1.0};
+    double r_squared;
+    ENSURE_NEAR(ss_log_slope(x, y, 6, &r_squared), 1.5, 1e-14);
+    ENSURE_NEAR(r_squared, 1.0, 1e-14);
+    ENSURE(isnan(ss_log_slope(x, y, 2, &r_squared)) && isnan(r_squared)); // two points
+    const double same[] = {2.0, 2.0 * (1.0 + 1e-15), 3.0, 2.0};
+    ENSURE(isnan(ss_log_slope(same, x, 3, NULL)));
+    const double flat[] = {1.0, 1.0, 1.0};
+    ENSURE_NEAR(ss_log_slope(x, flat, 3, &r_squared), 0.0, 0.0);
+    ENSURE(isnan(r_squared));
+}
+
+TEST(times_are_written_with_three_digits)
+{
+    char text[32];
+    static const struct {
+        double seconds;
+        const char *text;
+    } cases[] = {{1.234e-5, "12.3 us"}, {0.9996e-3, "1 ms"},  {0.0456, "45.6 ms"},
+                 {12.34, "12.3 s"},     {12345.0, "12345 s"}, {NAN, "-"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        ss_seconds_text(cases[i].seconds, text, sizeof text);
+        ENSURE_TEXT(text, cases[i].text);
+    }
+}
+
+/* ---- costs ------------------------------------------------------------------------------------------- */
+
+TEST(cost_is_the_time_of_the_crossing_where_the_problem_is_the_true_one)
+{
+    book_open(1, 2, 1);
+    ss_run_entry *run = book_run(0, 0, 1e-9, 8.0);
+    book_cross(run, 2, 3, 1.0);
+    book_cross(run, 4, 5, 2.0);
+    ENSURE_NEAR(ss_run_cost(&book.results, run, 1e-4), 2.0, 0.0);
+    ENSURE_NEAR(ss_run_cost(&book.results, run, 2e-4), 2.0, 0.0); // the stricter decade
+    ENSURE_NEAR(ss_run_cost(&book.results, run, 1e-6), 8.0, 0.0); // not recorded: the whole run
+    ENSURE(isnan(ss_run_cost(&book.results, run, 1e-10)));
+    ENSURE_NEAR(ss_run_cost(&book.results, run, 1e-9), 8.0, 0.0); // at most: the tolerance itself is enough
+    book_sample(run, 5.0);
+    book_sample(run, 4.0);
+    ENSURE_NEAR(ss_run_cost(&book.results, run, 1e-4), 1.0, rounding); // 2 * 4/8
+    book.methods[0].formulation = word("box");
+    ENSURE_NEAR(ss_run_cost(&book.results, run, 1e-4), 4.0,
+                rounding); // the gauge is not that of the true problem
+    book.problems[0].format = word("fclib");
+    ENSURE_NEAR(ss_run_cost(&book.results, run, 1e-4), 1.0, rounding);
+}
+
+TEST(cost_of_a_clock_that_stood_still)
+{
+    book_open(1, 1, 1);
+    ss_run_entry *run = book_run(0, 0, 1e-9, 0.0);
+    ENSURE_NEAR(ss_run_cost(&book.results, run, 1e-4), 1e-9, 0.0);
+    book_sample(run, 3e-6);
+    ENSURE_NEAR(ss_run_cost(&book.results, run, 1e-4), 3e-6, 0.0);
+    run->seconds = NAN;
+    ENSURE(isnan(ss_run_cost(&book.results, run, 1e-4)));
+}
+
+TEST(what_is_not_applicable_is_never_solved)
+{
+    book_open(1, 1, 1);
+    ss_run_entry *run = book_run(0, 0, 0.0, 1.0);
+    run->outcome = (ss_outcome)SS_NOT_APPLICABLE;
+    ENSURE(isnan(ss_run_cost(&book.results, run, 1e-4)));
+    MAKE(made);
+    ENSURE_INT(score(&made, "alpha")->refused, 1);
+    ENSURE_INT(score(&made, "alpha")->failed, 0);
+    ENSURE(isnan(score(&made, "alpha")->rate));
+    ENSURE_INT(made.advice.series, -1);
+    ss_statistics_free(&made);
+}
+
+/* ---- three problems, three solvers ------------------------------------------------------------------- */
+
+/* Seconds:      alpha  beta  gamma
+ * problem 0       1      2     4
+ * problem 1       6      3     -      gamma fails
+ * problem 2       -     10     5      alpha crashes
+ * Ratios to the best: alpha 1, 2; beta 2, 1, 2; gamma 4, 1. */
+static void three_by_three(void)
+{
+    book_open(3, 3, 1);
+    book_run(0, 0, 1e-5, 1.0);
+    book_run(0, 1, 1e-6, 2.0);
+    book_run(0, 2, 1e-7, 4.0);
+    book_run(1, 0, 1e-5, 6.0);
+    book_run(1, 1, 1e-6, 3.0);
+    book_run(1, 2, 1e-1, 1.0)->outcome = (ss_outcome)SS_STALLED;
+    book_end(2, 0, SS_OUTCOME_CRASHED);
+    book_run(2, 1, 1e-6, 10.0);
+    book_run(2, 2, 1e-7, 5.0);
+}
+
+TEST(performance_profile_of_three_solvers_on_three_problems)
+{
+    three_by_three();
+    MAKE(made);
+    const ss_curve *alpha = &score(&made, "alpha")->profile, *beta = &score(&made, "beta")->profile;
+    const ss_curve *gamma = &score(&made, "gamma")->profile;
+    ENSURE_INT(alpha->count, 2);
+    ENSURE_INT(beta->count, 2); // 1, 2, 2: two of them at the same place
+    ENSURE_NEAR(step_at(alpha, 1.0), 1.0 / 3.0, rounding);
+    ENSURE_NEAR(step_at(alpha, 2.0), 2.0 / 3.0, rounding);
+    ENSURE_NEAR(step_at(alpha, 1e9), 2.0 / 3.0, rounding);
+    ENSURE_NEAR(step_at(beta, 1.0), 1.0 / 3.0, rounding);
+    ENSURE_NEAR(step_at(beta, 1.99), 1.0 / 3.0, rounding);
+    ENSURE_NEAR(step_at(beta, 2.0), 1.0, rounding);
+    ENSURE_NEAR(step_at(gamma, 1.0), 1.0 / 3.0, rounding);
+    ENSURE_NEAR(step_at(gamma, 3.99), 1.0 / 3.0, rounding);
+    ENSURE_NEAR(step_at(gamma, 4.0), 2.0 / 3.0, rounding);
+    ss_statistics_free(&made);
+}
+
+TEST(scores_of_three_solvers_on_three_problems)
+{
+    three_by_three();
+    MAKE(made);
+    ENSURE_TEXT(made.series[0].label, "beta");  // 3 of 3
+    ENSURE_TEXT(made.series[1].label, "alpha"); // 2 of 3 in less time than gamma
+    const ss_score *beta = score(&made, "beta"), *alpha = score(&made, "alpha");
+    ENSURE_INT(beta->solved, 3);
+    ENSURE_NEAR(beta->rate, 1.0, 0.0);
+    ENSURE_NEAR(beta->cost, cbrt(2.001 * 3.001 * 10.001) - 0.001, 1e-14);
+    ENSURE_NEAR(beta->cost_median, 3.0, 0.0);
+    ENSURE_NEAR(beta->cost_most, 10.0, 0.0);
+    ENSURE_INT(alpha->solved, 2);
+    ENSURE_INT(alpha->failed, 1);
+    ENSURE_NEAR(alpha->cost_median, 3.5, 0.0);
+    ENSURE_INT(named(&made, "alpha")->outcomes[SS_OUTCOME_CRASHED], 1);
+    ENSURE_INT(named(&made, "gamma")->outcomes[SS_STALLED], 1);
+    ENSURE_INT(named(&made, "beta")->scores[3].solved, 0); // 1e-8
+    ENSURE(isnan(named(&made, "beta")->scores[3].cost));
+    ENSURE_INT(named(&made, "gamma")->scores[2].solved, 2); // 1e-6
+    ss_statistics_free(&made);
+}
+
+TEST(data_profiles_count_iterations_and_time_per_unknown)
+{
+    three_by_three();
+    book.runs[0].iterations = 40; // alpha, problem 0
+    book.runs[3].iterations = 20; // alpha, problem 1
+    book_cross(&book.runs[3], 4, 7, 6.0);
+    book.runs[0].unknowns = 0;
+    MAKE(made);
+    const ss_score *alpha = score(&made, "alpha");
+    ENSURE_NEAR(step_at(&alpha->iterations, 6.0), 0.0, 0.0);
+    ENSURE_NEAR(step_at(&alpha->iterations, 7.0), 1.0 / 3.0, rounding);
+    ENSURE_NEAR(step_at(&alpha->iterations, 40.0), 2.0 / 3.0, rounding);
+    ENSURE_NEAR(alpha->per_unknown.x[0], 6.0 / 30.0, rounding);
+    ENSURE_NEAR(alpha->per_unknown.x[1], 1.0, 0.0); // no unknowns count as one
+    ss_statistics_free(&made);
+}
+
+/* Gould and Scott 2016: who is second may change when the first is taken away. At a ratio of 2:
+ *              best   second  third
+ * problem 0      1      3       2         with the best:    second 1/3, third 2/3
+ * problem 1      1      3       2         without:          second 3/3 (1.5, 1.5, 1), third 2/3
+ * problem 2      9      1       9 */
+TEST(ranks_switch_when_the_best_solver_is_removed)
+{
+    static const double seconds[3][3] = {{1, 3, 2}, {1, 3, 2}, {9, 1, 9}};
+    for (int without = 0; without < 2; without++) {
+        book_open(3, 3, 1);
+        for (int p = 0; p < 3; p++)
+            for (int m = without; m < 3; m++) book_run(p, m, 1e-9, seconds[p][m]);
+        MAKE(made);
+        double second = step_at(&score(&made, "beta")->profile, 2.0);
+        double third = step_at(&score(&made, "gamma")->profile, 2.0);
+        ENSURE_NEAR(second, without ? 1.0 : 1.0 / 3.0, rounding);
+        ENSURE_NEAR(third, 2.0 / 3.0, rounding);
+        ss_statistics_free(&made);
+    }
+}
+
+TEST(pairs_see_the_two_alone)
+{
+    three_by_three();
+    MAKE(made);
+    ENSURE_INT(made.pair_count, 3);
+    const ss_pair *pair = &made.pairs[made.options.main_tolerance][0]; // beta, alpha
+    ENSURE_TEXT(made.series[pair->a].label, "beta");
+    ENSURE_TEXT(made.series[pair->b].label, "alpha");
+    ENSURE_INT(pair->both, 2);
+    ENSURE_INT(pair->only_a, 1);
+    ENSURE_INT(pair->only_b, 0);
+    ENSURE_INT(pair->neither, 0);
+    ENSURE_NEAR(pair->ratio[0], -1.0, rounding);        // 3 / 6
+    ENSURE_NEAR(pair->ratio[1], 1.0, rounding);         // 2 / 1
+    pair = &made.pairs[made.options.main_tolerance][2]; // alpha, gamma: 1 s and 4 s
+    ENSURE_INT(pair->both, 1);
+    ENSURE_NEAR(pair->ratio[0], -2.0, rounding);
+    pair = &made.pairs[3][0];
+    ENSURE_INT(pair->neither, 3);
+    ss_statistics_free(&made);
+}
+
+TEST(ties_share_the_first_place_and_stand_in_the_order_of_labels)
+{
+    book_open(2, 2, 1);
+    for (int p = 0; p < 2; p++)
+        for (int m = 1; m >= 0; m--) book_run(p, m, 1e-9, 0.0);
+    MAKE(made);
+    ENSURE_TEXT(made.series[0].label, "alpha");
+    ENSURE_NEAR(step_at(&made.series[0].scores[1].profile, 1.0), 1.0, 0.0);
+    ENSURE_NEAR(step_at(&made.series[1].scores[1].profile, 1.0), 1.0, 0.0);
+    ENSURE_NEAR(made.pairs[1][0].ratio[1], 0.0, 0.0);
+    ENSURE_INT(made.advice.series, 0);
+    ss_statistics_free(&made);
+}
+
+/* ---- convergence ------------------------------------------------------------------------------------- */
+
+/* Errors:       iteration 1    2    3
+ *   problem 0             8    4    -    ends early: counts on with 4
+ *   problem 1             2    2    1
+ *   problem 2             nan  6    4  */
+TEST(bands_of_three_runs)
+{
+    book_open(3, 1, 1);
+    ss_run_entry *run = book_run(0, 0, 1.0, 1.0);
+    book_history(run, 1, 0.1, 8.0), book_history(run, 2, 0.2, 4.0);
+    run = book_run(1, 0, 1.0, 1.0);
+    book_history(run, 1, 0.1, 2.0), book_history(run, 2, 0.2, 2.0), book_history(run, 3, 0.3, 1.0);
+    run = book_run(2, 0, 1.0, 1.0);
+    book_history(run, 1, 0.1, NAN), book_history(run, 2, 0.2, 6.0), book_history(run, 3, 0.3, 4.0);
+    MAKE(made);
+    const ss_band *band = &made.series[0].bands[SS_GAUGE_ENERGY];
+    ENSURE_INT(band->points, 3);
+    ENSURE_INT(band->iteration[2], 3);
+    ENSURE_INT(band->count[0], 2);
+    ENSURE_INT(band->count[1], 3);
+    ENSURE_NEAR(band->mean[0], 5.0, 0.0);
+    ENSURE_NEAR(band->deviation[0], sqrt(18.0), rounding * 8);
+    ENSURE_NEAR(band->mean[1], 4.0, 0.0);
+    ENSURE_NEAR(band->deviation[1], 2.0, rounding);
+    ENSURE_NEAR(band->mean[2], 3.0, 0.0);
+    ENSURE_NEAR(band->deviation[2], sqrt(3.0), rounding);
+    ENSURE_NEAR(band->median[2], 4.0, 0.0);
+    ENSURE_NEAR(band->low[1], 2.2, rounding);
+    ENSURE_NEAR(band->high[1], 5.8, rounding);
+    ENSURE_NEAR(band->most[0], 8.0, 0.0);
+    ss_statistics_free(&made);
+}
+
+TEST(a_band_ends_with_the_longest_run_even_between_points_of_the_grid)
+{
+    book_open(2, 1, 1);
+    ss_run_entry *run = book_run(0, 0, 1.0, 1.0);
+    for (int k = 1; k <= 5; k++) book_history(run, k, 0.1, 1.0 / k);
+    run = book_run(1, 0, 1.0, 1.0);
+    book_history(run, 16, 0.1, 3.0), book_history(run, 17, 0.2, 7.0); // the grid goes on with 18
+    MAKE(made);
+    const ss_band *band = &made.series[0].bands[SS_GAUGE_NATURAL_MAP];
+    ENSURE_INT(band->points, 17);
+    ENSURE_INT(band->iteration[16], 17);
+    ENSURE_INT(band->count[0], 1); // the second run has nothing to show yet
+    ENSURE(isnan(band->deviation[0]));
+    ENSURE_NEAR(band->most[16], 7.0, 0.0);
+    ENSURE_NEAR(band->mean[16], 3.6, rounding);
+    ss_statistics_free(&made);
+}
+
+/* Budgets ... 1e-3, 3.2e-3, 1e-2 ...: what was reached by then, the best so far. */
+TEST(errors_at_budgets_of_time)
+{
+    book_open(3, 2, 1);
+    ss_run_entry *run = book_run(0, 0, 1e-3, 5e-3);
+    book_history(run, 1, 1e-3, 0.5), book_history(run, 2, 2e-3, 0.1), book_history(run, 3, 5e-3, 0.2);
+    run = book_run(1, 0, 1e-3, 8e-3); // timed alone it takes half as long
+    book_history(run, 1, 4e-3, 0.3), book_history(run, 2, 8e-3, 0.01);
+    book_sample(run, 4e-3);
+    book_end(2, 0, SS_OUTCOME_HUNG);
+    book.methods[1].formulation = word("box");
+    run = book_run(0, 1, 0.25, 2e-3); // of another problem than the true one: only the answer counts
+    book_history(run, 1, 1e-3, 1e-9);
+    MAKE(made);
+    const ss_budget_error *at = named(&made, "alpha")->budgets, *box = named(&made, "beta")->budgets;
+    ENSURE_INT(at[3].count, 0); // 0.32 ms
+    ENSURE(isnan(at[3].median));
+    ENSURE_INT(at[4].count, 1); // 1 ms
+    ENSURE_NEAR(at[4].median, 0.5, 0.0);
+    ENSURE_INT(at[5].count, 2); // 3.2 ms: 0.1 and 0.3
+    ENSURE_NEAR(at[5].median, 0.2, rounding);
+    ENSURE_NEAR(at[5].high, 0.28, rounding);
+    ENSURE_NEAR(at[6].median, 0.055, rounding); // 10 ms: 0.1 stays, 0.01
+    ENSURE_INT(box[4].count, 0);
+    ENSURE_NEAR(box[5].median, 0.25, 0.0);
+    ss_statistics_free(&made);
+}
+
+/* ---- the rest of a series ---------------------------------------------------------------------------- */
+
+static void book_contacts(ss_run_entry *run, double resting, double sliding, double anomalous)
+{
+    *book_metric(run, "resting") = (ss_metric_value){.applies = true, .value = resting};
+    *book_metric(run, "sliding") = (ss_metric_value){.applies = true, .value = sliding};
+    *book_metric(run, "sticking") = (ss_metric_value){.applies = true, .value = resting - sliding};
+    *book_metric(run, "anomalous_contacts") = (ss_metric_value){.applies = true, .value = anomalous};
+}
+
+TEST(shares_of_contacts_are_taken_of_all_contacts_together)
+{
+    book_open(3, 1, 1);
+    book.problems[1].contacts = 30;
+    book_contacts(book_run(0, 0, 1e-9, 1.0), 8, 6, 1);
+    book_contacts(book_run(1, 0, 1e-9, 1.0), 20, 4, 3);
+    book_end(2, 0, SS_OUTCOME_CRASHED);
+    MAKE(made);
+    const ss_series *series = &made.series[0];
+    ENSURE_NEAR(series->sticking, 18.0 / 40.0, rounding);
+    ENSURE_NEAR(series->sliding_good, 6.0 / 40.0, rounding);
+    ENSURE_NEAR(series->sliding_bad, 4.0 / 40.0, rounding);
+    ENSURE_NEAR(series->open, 12.0 / 40.0, rounding);
+    ss_statistics_free(&made);
+}
+
+TEST(metrics_have_a_median_and_a_worst_run)
+{
+    three_by_three();
+    MAKE(made);
+    int metric = ss_metric_index("relative_energy"), creep = ss_metric_index("creep");
+    const ss_series *gamma = named(&made, "gamma");
+    ENSURE_NEAR(gamma->metric_median[metric], 1e-7, 0.0);
+    ENSURE_NEAR(gamma->metric_most[metric], 1e-1, 0.0);
+    ENSURE_INT(gamma->metric_worst[metric], 5);
+    ENSURE_INT(gamma->metric_worst[creep], -1);
+    ENSURE(isnan(gamma->metric_median[creep]) && isnan(gamma->metric_most[creep]));
+    ss_statistics_free(&made);
+}
+
+static void book_bin(ss_run_entry *run, int bin, int count)
+{
+    run->bins = book.bins[run - book.runs];
+    run->bins[run->bin_count++] = (ss_bin){bin, count};
+}
+
+TEST(bins_of_runs_are_added_up)
+{
+    book_open(2, 1, 1);
+    ss_run_entry *run = book_run(0, 0, 1e-9, 1.0);
+    book_bin(run, SS_LEAST_BIN, 2), book_bin(run, -10, 5);
+    run = book_run(1, 0, 1e-9, 1.0);
+    book_bin(run, -20, 1), book_bin(run, -10, 4);
+    MAKE(made);
+    ENSURE_INT(made.series[0].bin_count, 3);
+    ENSURE_INT(made.series[0].bins[0].bin, SS_LEAST_BIN);
+    ENSURE_INT(made.series[0].bins[1].bin, -20);
+    ENSURE_INT(made.series[0].bins[2].count, 9);
+    ss_statistics_free(&made);
+}
+
+TEST(cost_scales_with_the_size_of_the_problem)
+{
+    book_open(4, 1, 1);
+    for (int p = 0; p < 4; p++) {
+        book.problems[p].contacts = 10 << p;
+        ss_run_entry *run =
+            book_run(p, 0, p == 3 ? 1.0 : 1e-9, 1e-3 * (1 << 2 * p)); // the last is not solved
+        run->unknowns = 30 << p;
+    }
+    MAKE(made);
+    ENSURE_NEAR(made.series[0].scaling[SS_BY_UNKNOWNS].slope, 2.0, 1e-14);
+    ENSURE_NEAR(made.series[0].scaling[SS_BY_CONTACTS].slope, 2.0, 1e-14);
+    ENSURE_NEAR(made.series[0].scaling[SS_BY_CONTACTS].r_squared, 1.0, 1e-14);
+    ENSURE(isnan(made.series[0].scaling[SS_BY_MASS_RATIO].slope)); // all the same
+    ENSURE(isnan(made.series[0].scaling[SS_BY_DENSITY].slope));    // not known
+    ENSURE_TEXT(ss_feature_name(SS_BY_RANK_RATIO), "rank_ratio");
+    ENSURE(ss_feature_name(SS_FEATURES) == NULL);
+    ss_statistics_free(&made);
+}
+
+TEST(runs_timed_alone_and_runs_that_change_their_mind)
+{
+    book_open(2, 1, 1);
+    ss_run_entry *first = book_run(0, 0, 1e-9, 1.0), *second = book_run(1, 0, 1e-9, 1.0);
+    book_sample(first, 0.5);
+    first->steady = false;
+    MAKE(made);
+    ENSURE(!made.series[0].timed);
+    ENSURE_INT(made.series[0].unsteady, 1); // without repeats nothing is known about the other one
+    ENSURE_CONTAINS(made.advice.text, "not taken alone");
+    ss_statistics_free(&made);
+    book_sample(second, 0.5);
+    second->steady = true;
+    MAKE(again);
+    ENSURE(again.series[0].timed);
+    ENSURE(!strstr(again.advice.text, "not taken alone"));
+    ss_statistics_free(&again);
+}
+
+/* ---- machines, faults, what is missing ---------------------------------------------------------------- */
+
+TEST(machines_do_not_compete)
+{
+    book_open(1, 2, 2);
+    book_run(0, 0, 1e-9, 1.0);
+    book_run(0, 1, 1e-9, 2.0);
+    book_run(0, 1, 1e-9, 50.0)->machine = 1;
+    MAKE(made);
+    ENSURE_INT(made.series_count, 3);
+    const ss_score *slow = score(&made, "beta @ fedcba98");
+    ENSURE(slow != NULL);
+    ENSURE_NEAR(slow->profile.x[0], 1.0, 0.0); // the best of its machine
+    ENSURE_NEAR(score(&made, "beta @ 01234567")->profile.x[0], 2.0, 0.0);
+    ENSURE_CONTAINS(made.advice.text, "several machines");
+    ss_statistics_free(&made);
+}
+
+TEST(problems_with_faults_are_left_out)
+{
+    book_open(2, 1, 2); // the second machine has no runs: labels stay short
+    book.problems[0].fault = word("negative mass");
+    book_run(0, 0, 1e-9, 1.0);
+    book_run(1, 0, 1e-9, 1.0);
+    MAKE(made);
+    ENSURE_TEXT(made.series[0].label, "alpha");
+    ENSURE_INT(made.series[0].scores[1].solved, 1);
+    ENSURE_INT(made.series[0].outcomes[SS_CONVERGED], 1);
+    ENSURE_NEAR(made.series[0].scores[1].profile.y[0], 1.0, 0.0);
+    ss_statistics_free(&made);
+}
+
+TEST(an_unfinished_matrix_says_so)
+{
+    book_open(3, 1, 1);
+    book_run(0, 0, 1e-9, 1.0);
+    MAKE(made);
+    ENSURE_INT(made.series[0].scores[1].missing, 2);
+    ENSURE_NEAR(made.series[0].scores[1].rate, 1.0, 0.0);
+    ENSURE_NEAR(made.series[0].scores[1].profile.y[0], 1.0 / 3.0, rounding);
+    ENSURE_CONTAINS(made.advice.text, "not finished: 2 runs are missing");
+    ss_statistics_free(&made);
+}
+
+TEST(nothing_at_all)
+{
+    book_open(0, 0, 0);
+    MAKE(made);
+    ENSURE_INT(made.series_count, 0);
+    ENSURE_INT(made.pair_count, 0);
+    ENSURE_INT(made.advice.series, -1);
+    ENSURE_CONTAINS(made.advice.text, "no runs yet");
+    ss_statistics_free(&made);
+    book_open(3, 2, 1); // problems and methods, but no run
+    MAKE(again);
+    ENSURE_INT(again.series_count, 0);
+    ss_statistics_free(&again);
+}
+
+TEST(everything_failed)
+{
+    book_open(2, 2, 1);
+    for (int p = 0; p < 2; p++) {
+        book_end(p, 0, SS_OUTCOME_CRASHED);
+        book_run(p, 1, 0.5, 1.0)->outcome = (ss_outcome)SS_MAX_ITERATIONS;
+    }
+    MAKE(made);
+    ENSURE_INT(made.advice.series, -1);
+    ENSURE_INT(made.series[0].scores[0].failed, 2);
+    ENSURE_INT(made.series[0].scores[0].profile.count, 0);
+    ENSURE(isnan(made.series[0].scores[0].cost));
+    ENSURE_CONTAINS(made.advice.text, "Nothing solves anything to a relative energy error of 0.0001.");
+    ENSURE_CONTAINS(made.advice.text, "beta comes nearest, with a median error of 0.5.");
+    ENSURE_CONTAINS(made.advice.text, "2 max iterations, 2 crashed");
+    ss_statistics_free(&made);
+}
+
+TEST(options_that_make_no_sense_are_refused)
+{
+    ss_statistics_options options = ss_statistics_defaults();
+    ss_statistics made;
+    ss_error err = {0};
+    book_open(1, 1, 1);
+    options.main_tolerance = 4;
+    ENSURE(!ss_statistics_make(&book.results, &options, &made, &err));
+    ENSURE_CONTAINS(err.message, "main tolerance");
+    options = (ss_statistics_options){0};
+    ENSURE(!ss_statistics_make(&book.results, &options, &made, &err));
+    ENSURE_INT(err.code, SS_ERROR_USAGE);
+}
+
+/* ---- advice ------------------------------------------------------------------------------------------ */
+
+TEST(advice_names_what_to_use_what_it_costs_and_what_fails)
+{
+    three_by_three();
+    book_metric(&book.runs[7], "relative_energy")->value = 0.5; // beta does not solve problem 2
+    book.runs[4].seconds = 3.5;
+    MAKE(made);
+    ENSURE_TEXT(made.series[made.advice.series].label,
+                "alpha"); // 2 of 3 each: sqrt(1 * 6) s, beta sqrt(2 * 3.5) s
+    ENSURE_CONTAINS(made.advice.text,
+                    "Use alpha: it solves 2 of 3 problems to a relative energy error of 0.0001");
+    ENSURE_CONTAINS(made.advice.text, "in 2.45 s each");
+    ENSURE_CONTAINS(made.advice.text, "at most 6 s");
+    ENSURE_CONTAINS(made.advice.text, "Most accurate is gamma with a median error of 1e-07");
+    ENSURE_CONTAINS(made.advice.text,
+                    "No series solves everything: alpha fails at wall.h5 frame 2 (crashed).");
+    ENSURE_CONTAINS(made.advice.text, "the intervals overlap");
+    ENSURE_CONTAINS(made.advice.text, "There are only 3 problems");
+    ENSURE(!strstr(made.advice.text, "Nobody solves"));
+    ss_statistics_free(&made);
+}
+
+TEST(advice_prefers_a_solver_that_solves_more_to_one_that_takes_little)
+{
+    book_open(4, 2, 1);
+    for (int p = 0; p < 4; p++) book_run(p, 0, p == 3 ? 1.0 : 1e-9, 1.0);
+    book_run(0, 1, 1e-12, 0.1);
+    for (int p = 1; p < 4; p++) book_end(p, 1, (ss_outcome)SS_NOT_APPLICABLE);
+    MAKE(made);
+    ENSURE_NEAR(score(&made, "beta")->rate, 1.0, 0.0); // 1 of 1
+    ENSURE_TEXT(made.series[0].label, "alpha");
+    ENSURE_INT(made.advice.series, 0);
+    ENSURE_INT(made.advice.fastest, made.advice.series); // beta solves less than half as many
+    ENSURE_INT(made.advice.most_accurate, made.advice.series);
+    ENSURE_CONTAINS(made.advice.text, "It is also the fastest and the most accurate (median error 1e-09).");
+    ENSURE_CONTAINS(made.advice.text, "Nobody solves wall.h5 frame 3.");
+    ss_statistics_free(&made);
+}
+
+/* 20 of 20: 84 to 100 %. 10 of 20: 30 to 70 %; 17 of 20: 64 to 95 %. */
+TEST(advice_speaks_of_overlap_only_where_there_is_some)
+{
+    for (int solved = 10; solved <= 17; solved += 7) {
+        book_open(20, 2, 1);
+        for (int p = 0; p < 20; p++) {
+            book_run(p, 0, 1e-9, 2.0);
+            book_run(p, 1, p < solved ? 1e-9 : 1.0, 1.0);
+        }
+        MAKE(made);
+        ENSURE(!strstr(made.advice.text, "overlap") == (solved == 10));
+        ENSURE(!strstr(made.advice.text, "No series solves everything"));
+        ENSURE(!strstr(made.advice.text, "There are only"));
+        ENSURE_CONTAINS(made.advice.text, "Fastest is beta with 1 s, which solves 1");
+        ss_statistics_free(&made);
+    }
+}
+
+/* ---- as JSON ----------------------------------------------------------------------------------------- */
+
+static const ss_report_options plainly = {.title = "t <b>", .ledger = "l.db", .created = "now"};
+
+TEST(json_says_null_for_what_does_not_apply)
+{
+    three_by_three();
+    MAKE(made);
+    ss_text text = {0};
+    ss_report_json(&book.results, &made, &plainly, &text);
+    ENSURE(!text.out_of_memory);
+    ENSURE(!strstr(text.data, "\"nan\"") && !strstr(text.data, "\"inf\""));
+    ENSURE_CONTAINS(text.data, "\"density\":null");
+    ENSURE_CONTAINS(text.data, "\"metrics\":{\"energy\":[null,null,null,null,null,null,null,null,null]");
+    ENSURE_CONTAINS(text.data, "\"advice\":{\"series\":0,");
+    ENSURE_CONTAINS(text.data, "\"title\":\"t <b>\"");
+    ENSURE_CONTAINS(text.data, "-f cone -s nsgs --stop 'natural_map<1e-8' --keep last --iterations 0 --seed "
+                               "0 --trace history.csv\"");
+    ss_text_clear(&text);
+    ss_report_options inside = plainly;
+    inside.inside_html = true;
+    ss_report_json(&book.results, &made, &inside, &text);
+    ENSURE(!strchr(text.data, '<'));
+    ss_text_free(&text);
+    ss_statistics_free(&made);
+}
+
+TEST(words_of_a_strangers_ledger_do_not_reach_the_shell)
+{
+    book_open(1, 1, 1);
+    book_run(0, 0, 1e-9, 1.0);
+    book.methods[0].set = word("omega=1.3 name=$(id)';x");
+    MAKE(made);
+    ss_text text = {0};
+    ss_report_json(&book.results, &made, &plainly, &text);
+    ENSURE_CONTAINS(text.data, "-s nsgs --set omega=1.3 --set 'name=$(id)'\\\\'';x' --stop");
+    ss_text_free(&text);
+    ss_statistics_free(&made);
+}
+
+/* Long curves are thinned: every point that is left is a point of the curve, and the ends stay. */
+TEST(long_curves_are_thinned_to_points_of_their_own)
+{
+    enum { LONG = 1000 };
+    static double x[LONG], y[LONG];
+    book_open(1, 1, 1);
+    book_run(0, 0, 1e-9, 1.0);
+    MAKE(made);
+    for (int i = 0; i < LONG; i++) x[i] = i, y[i] = i / 2.0;
+    made.series[0].scores[0].profile = (ss_curve){x, y, LONG};
+    ss_text text = {0};
+    ss_report_json(&book.results, &made, &plainly, &text);
+    const char *begin = text.data ? strstr(text.data, "\"profile\":{\"x\":[") : NULL;
+    ENSURE(begin != NULL);
+    int points = 0, commas = 0;
+    for (const char *s = begin; *s != ']'; s++) commas += *s == ',';
+    points = commas + 1;
+    ENSURE_INT(points, 300);
+    ENSURE_CONTAINS(begin, "\"profile\":{\"x\":[0,3,6,10,");
+    ENSURE_CONTAINS(begin, ",999],\"y\":[0,1.5,3,5,");
+    ENSURE_CONTAINS(begin, ",499.5]}");
+    ss_text_free(&text);
+    ss_statistics_free(&made);
+}
+
+/* ---- lack of memory ---------------------------------------------------------------------------------- */
+
+TEST(lack_of_memory_is_told_and_leaks_nothing)
+{
+    three_by_three();
+    book_history(&book.runs[0], 1, 0.1, 1.0);
+    book_bin(&book.runs[0], -3, 1);
+    for (int n = 1; n < 10000; n++) {
+        ss_statistics made = {0};
+        ss_error err = {0};
+        ss_text text = {0};
+        faults_start(n);
+        bool good = ss_statistics_make(&book.results, NULL, &made, &err);
+        if (good) ss_report_json(&book.results, &made, &plainly, &text);
+        bool whole = good && !text.out_of_memory;
+        ss_text_free(&text);
+        ss_statistics_free(&made);
+        long live = faults.live;
+        bool reached = faults_stop();
+        ENSURE_INT(live, 0);
+        ENSURE(whole == !reached);
+        ENSURE(good || err.code == SS_ERROR_RESOURCES);
+        if (!reached) return;
+    }
+    ENSURE(!"it never went through");
+}
+
+TEST_MAIN

@@ -1,0 +1,96 @@
+// What the program puts into a report: src/report/report.c writes it, and `stickslip report --json` prints the same.
+// null stands for "does not apply" or "not known". All statistics are computed by the program; the page draws them.
+
+export interface Report {
+  stickslip: string; // version
+  title: string;
+  ledger: string; // path
+  created: string; // UTC
+  campaign: string | null; // text of the campaign that was run last
+  measure: "relative_energy"; // by which runs are called solved
+  tolerances: number[]; // falling
+  mainTolerance: number; // index
+  shift: number; // s, of the shifted geometric means
+  budgets: number[]; // s
+  metrics: Metric[]; // what there is, in order
+  gauges: string[]; // ["energy", "relative_energy", ...]
+  outcomes: string[]; // names: "converged", ..., "crashed", ...
+  machines: Machine[];
+  problems: Problem[];
+  methods: Method[];
+  runs: Runs;
+  series: Series[]; // best first; a method on a machine
+  pairs: Pair[][]; // [tolerance][]
+  advice: Advice;
+}
+
+export interface Metric { name: string; unit: string; summary: string; definition: string }
+export interface Machine { key: string; cpu: string; cores: number; system: string; version: string; compiler: string; build: string }
+
+export interface Problem {
+  hash: string; place: string; file: string; format: "bpmd" | "fclib"; index: number; scene: string;
+  time: number | null; h: number | null;
+  bodies: number; joints: number; rows: number; contacts: number;
+  massRatio: number | null; density: number | null; rankRatio: number | null;
+  muLeast: number | null; muMost: number | null;
+  fault: string | null;
+}
+
+export interface Method {
+  label: string; formulation: string; with: string; solver: string; set: string; plugin: string;
+  stop: string; keep: string; iterations: number; timeLimit: number; seed: number; reference: string;
+  options: string; // command line options that choose this method: "-f cone -s nsgs --set omega=1.3 --stop ..."
+}
+
+// Columns; row k is one run.
+export interface Runs {
+  problem: number[]; method: number[]; machine: number[]; series: number[];
+  outcome: number[]; // index into outcomes
+  message: (string | null)[];
+  started: string[];
+  unknowns: number[]; iterations: number[]; keptIteration: number[];
+  seconds: (number | null)[]; // of the run for accuracy
+  best: (number | null)[]; // least of the timed samples
+  samples: number[][];
+  memory: (number | null)[];
+  cost: (number | null)[][]; // [tolerance][run], s; null = not solved
+  metrics: Record<string, (number | null)[]>;
+  worst: Record<string, (number | null)[]>; // contact
+}
+
+export interface Curve { x: number[]; y: number[] }
+
+export interface Score {
+  solved: number; failed: number; refused: number; missing: number;
+  rate: number | null; low: number; high: number;
+  cost: number | null; costMedian: number | null; costMost: number | null;
+  profile: Curve; // step function: y from x on
+  iterations: Curve;
+  perUnknown: Curve;
+}
+
+export interface Band {
+  iteration: number[]; count: number[];
+  mean: (number | null)[]; deviation: (number | null)[];
+  median: (number | null)[]; low: (number | null)[]; high: (number | null)[]; most: (number | null)[];
+}
+
+export interface Series {
+  label: string; method: number; machine: number;
+  outcomes: number[]; // count per outcome
+  scores: Score[]; // per tolerance
+  bands: Record<string, Band>; // per gauge
+  budgets: { median: number | null; high: number | null; count: number }[];
+  scaling: Record<"unknowns" | "contacts" | "mass_ratio" | "density" | "rank_ratio", { slope: number | null; rSquared: number | null }>;
+  contacts: { sticking: number | null; slidingGood: number | null; slidingBad: number | null; open: number | null };
+  metricMedian: Record<string, number | null>;
+  metricMost: Record<string, number | null>;
+  metricWorst: Record<string, number | null>; // run
+  bins: { bin: number; count: number }[]; // energy error of contacts in [10^(bin/2), 10^((bin+1)/2)) J
+  leastBin: number;
+  timed: boolean;
+  unsteady: number;
+}
+
+export interface Pair { a: number; b: number; ratio: number[]; both: number; onlyA: number; onlyB: number; neither: number }
+export interface Advice { series: number | null; fastest: number | null; mostAccurate: number | null; text: string }

@@ -1,0 +1,134 @@
+// The panel behind a number: its runs, and for each the command that repeats it.
+import { foreign, h } from "../common/dom";
+import { NONE, count, measure, plural, seconds } from "../common/format";
+import { command } from "./command";
+import type { Model } from "./model";
+
+export interface RunsRequest {
+  title: string;
+  about?: string; // one sentence: what the number is
+  runs: number[];
+  /** The number itself, for each run. Without it: the energy error. */
+  value?: { name: string; unit: string; of: (run: number) => number | null; worst?: (run: number) => number | null };
+}
+
+const PAGE = 50;
+let dialog: HTMLDialogElement | null = null;
+
+export function metricValue(model: Model, name: string): NonNullable<RunsRequest["value"]> {
+  return { name, unit: model.unit(name), of: (run) => model.metric(name, run), worst: (run) => model.worst(name, run) };
+}
+
+export function costValue(model: Model): NonNullable<RunsRequest["value"]> {
+  return { name: "cost", unit: "s", of: (run) => model.cost(run) };
+}
+
+export function showRuns(model: Model, request: RunsRequest): void {
+  const value = request.value ?? metricValue(model, "energy");
+  // Worst first; runs without a value, which failed, before all.
+  const runs = [...request.runs].sort((a, b) => (value.of(b) ?? Infinity) - (value.of(a) ?? Infinity) || a - b);
+  const list = h("ol", { class: "runs" });
+  const more = h("button", { type: "button", onclick: () => fill() });
+  function fill(): void {
+    const first = list.children.length;
+    list.append(...runs.slice(first, first + PAGE).map((run) => item(model, run, value)));
+    more.hidden = list.children.length >= runs.length;
+    more.textContent = `${Math.min(PAGE, runs.length - list.children.length)} more of ${runs.length}`;
+    if (first > 0) (list.children[first].querySelector("button") as HTMLElement).focus();
+  }
+  fill();
+
+  const close = h("button", { type: "button", class: "close", onclick: () => panel.close() }, "Close");
+  const panel = h(
+    "dialog",
+    { class: "details", "aria-labelledby": "details-title", onclose: () => panel.remove() },
+    h("header", null, h("h2", { id: "details-title" }, foreign(request.title)), close),
+    request.about ? h("p", { class: "read" }, request.about) : null,
+    h(
+      "p",
+      { class: "read" },
+      `${plural(runs.length, "run")}${runs.length > 1 ? `, worst first by ${value.name.replaceAll("_", " ")}` : ""}. Contacts are counted from 0.`,
+    ),
+    list,
+    more,
+  );
+  panel.addEventListener("click", (event) => {
+    if (event.target === panel) panel.close();
+  });
+  dialog?.remove();
+  dialog = panel;
+  document.body.append(panel);
+  panel.showModal();
+}
+
+function item(model: Model, run: number, value: NonNullable<RunsRequest["value"]>): HTMLLIElement {
+  const { runs, problems, methods, series } = model.data;
+  const problem = problems[runs.problem[run]];
+  const verdict = model.verdicts[model.verdict(run)];
+  const outcome = model.data.outcomes[runs.outcome[run]];
+  const worst = value.worst?.(run) ?? null;
+  const line = command(problem, methods[runs.method[run]]);
+  const copy = h("button", { type: "button", class: "quiet copy", onclick: () => void copyText(line, copy) }, "Copy");
+  const fact = (name: string, text: string): HTMLElement => h("div", null, h("dt", null, name), h("dd", null, text));
+  return h(
+    "li",
+    { "data-run": run },
+    h(
+      "p",
+      { class: "run-name" },
+      h("strong", null, foreign(problem.scene)),
+      " ",
+      foreign(problem.place),
+      h("span", { class: "aside" }, " in ", foreign(problem.file), " by ", foreign(series[runs.series[run]].label)),
+    ),
+    h(
+      "dl",
+      { class: "facts" },
+      h(
+        "div",
+        null,
+        h("dt", null, "outcome"),
+        h("dd", null, badge(verdict.colour, verdict.name), outcome !== verdict.name ? ` (${outcome})` : ""),
+      ),
+      fact(value.name.replaceAll("_", " "), measure(value.of(run), value.unit)),
+      fact("worst contact", worst === null ? NONE : String(worst)),
+      fact("iterations", count(runs.iterations[run])),
+      fact("time", seconds(runs.best[run] ?? runs.seconds[run])),
+      fact("contacts", count(problem.contacts)),
+    ),
+    runs.message[run] ? h("p", { class: "message" }, foreign(runs.message[run]!)) : null,
+    methods[runs.method[run]].plugin
+      ? h(
+          "p",
+          { class: "message" },
+          "Needs its plug-in, digest ",
+          foreign(methods[runs.method[run]].plugin),
+          ": add --plugin FILE.so",
+        )
+      : null,
+    h("div", { class: "command" }, h("code", { tabindex: "0" }, line), copy),
+  );
+}
+
+export function badge(colour: string, text: string): HTMLElement {
+  const dot = h("span", { class: "dot", "aria-hidden": true });
+  dot.style.background = colour;
+  return h("span", { class: "badge" }, dot, text);
+}
+
+async function copyText(text: string, button: HTMLButtonElement): Promise<void> {
+  try {
+    await navigator.clipboard.writeText(text);
+  } catch {
+    // No clipboard for pages that were opened as files: the old way, from a field of our own.
+    const field = h("textarea", { class: "visually-hidden", "aria-hidden": true });
+    field.value = text;
+    button.after(field);
+    field.select();
+    document.execCommand("copy");
+    field.remove();
+    button.focus();
+  }
+  button.textContent = "Copied";
+  setTimeout(() => (button.textContent = "Copy"), 1500);
+}

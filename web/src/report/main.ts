@@ -1,0 +1,114 @@
+// The report: reads the data that the program has put into the page and lays out its sections.
+import type { Child } from "../common/dom";
+import { choice, foreign, h } from "../common/dom";
+import { power } from "../common/format";
+import { themeButton } from "../common/theme";
+import { bpmdFigure, contactErrors, contactShares } from "./contacts";
+import { convergence } from "./convergence";
+import { budgets, workPrecision } from "./cost";
+import type { Report } from "./data";
+import { Model } from "./model";
+import { problemTable } from "./problems";
+import { dataProfile, pairwiseProfile, performanceProfile } from "./profiles";
+import { failureList, outcomeMatrix, successRates } from "./reliability";
+import { scaling } from "./scaling";
+import { solverTable } from "./solvers";
+import { notes, provenance, summary } from "./summary";
+
+const main = document.getElementById("page")!;
+const source = document.getElementById("report");
+
+if (source) start(new Model(JSON.parse(source.textContent ?? "") as Report));
+else
+  main.append(
+    h(
+      "p",
+      { class: "nothing" },
+      "This page holds no report. stickslip report RESULTS.db -o report.html makes one that does.",
+    ),
+  );
+
+function start(model: Model): void {
+  const { data } = model;
+  document.title = `${data.title} \u2013 stickslip report`;
+  const tolerance = choice(
+    "solved means a relative energy error of at most",
+    data.tolerances.map((value, i): [string, string] => [String(i), power(value)]),
+    String(model.tolerance),
+    (value) => model.setTolerance(Number(value)),
+  );
+  tolerance.classList.add("tolerance");
+  tolerance.querySelector("select")!.id = "tolerance";
+
+  const sections: [string, string, Child[]][] = [
+    ["summary", "Summary", [summary(model)]],
+    ["solvers", "Solvers", [solverTable(model)]],
+    [
+      "reliability",
+      "Success and failure",
+      [successRates(model).element, outcomeMatrix(model).element, failureList(model)],
+    ],
+    [
+      "cost",
+      "Cost",
+      [
+        performanceProfile(model).element,
+        pairwiseProfile(model).element,
+        dataProfile(model).element,
+        workPrecision(model).element,
+        budgets(model).element,
+      ],
+    ],
+    ["convergence-section", "Convergence", [convergence(model).element]],
+    [
+      "contacts",
+      "Contacts and friction",
+      [contactShares(model).element, contactErrors(model).element, bpmdFigure(model).element],
+    ],
+    ["size", "Size and difficulty", [scaling(model).element]],
+    ["problems", "Problems", [problemTable(model)]],
+    ["notes", "Notes", [notes(model)]],
+  ];
+  const links = sections.map(([id, title]) => h("li", null, h("a", { href: `#${id}` }, title)));
+  document.body.prepend(
+    h("a", { class: "skip", href: "#page" }, "Skip to the report"),
+    h("div", { class: "bar" }, tolerance, themeButton()),
+    h("nav", { class: "contents", "aria-label": "Sections" }, h("ol", null, links)),
+  );
+  main.tabIndex = -1;
+  main.append(
+    h(
+      "header",
+      { class: "masthead" },
+      h("p", { class: "kicker" }, "stickslip report"),
+      h("h1", null, foreign(data.title)),
+      provenance(model),
+    ),
+    ...sections.map(([id, title, content]) =>
+      h(
+        "section",
+        { id, class: "part", "aria-labelledby": `${id}-heading` },
+        h("h2", { id: `${id}-heading` }, title),
+        content,
+      ),
+    ),
+  );
+  follow(links.map((link) => link.firstElementChild as HTMLAnchorElement));
+}
+
+/** Marks the section in sight in the list of sections. */
+function follow(links: HTMLAnchorElement[]): void {
+  const observer = new IntersectionObserver(
+    (entries) => {
+      for (const { target, isIntersecting } of entries) {
+        if (isIntersecting)
+          for (const link of links) {
+            if (link.hash === `#${target.id}`) link.setAttribute("aria-current", "true");
+            else link.removeAttribute("aria-current");
+          }
+      }
+    },
+    { rootMargin: "-15% 0px -75% 0px" },
+  );
+  for (const part of document.querySelectorAll(".part")) observer.observe(part);
+}

@@ -1,0 +1,158 @@
+// The report as the page uses it: the data, what the reader has chosen, and who wants to know when that changes.
+import type { Metric, Report, Score, Series } from "./data";
+
+export const DEFAULT_SHOWN = 8;
+
+/** How a run is judged at a tolerance: "solved", "too inaccurate" (it ended as it should, above the tolerance), or the outcome. */
+export interface Verdict {
+  name: string;
+  colour: string;
+  summary: string;
+}
+
+const VERDICTS: Verdict[] = [
+  { name: "solved", colour: "var(--o-solved)", summary: "the answer is within the tolerance" },
+  {
+    name: "too inaccurate",
+    colour: "var(--o-inaccurate)",
+    summary: "converged by its own rule, yet the answer is above the tolerance",
+  },
+  { name: "max iterations", colour: "var(--o-limit)", summary: "the limit of iterations came first" },
+  { name: "time limit", colour: "var(--o-time)", summary: "the limit of time came first" },
+  { name: "stalled", colour: "var(--o-stalled)", summary: "no progress any more" },
+  { name: "ray", colour: "var(--o-ray)", summary: "impulses can grow for ever: no solution, or none found" },
+  { name: "cancelled", colour: "var(--s7)", summary: "ended from outside" },
+  { name: "failed", colour: "var(--o-failed)", summary: "singular matrix, not a number" },
+  { name: "crashed", colour: "var(--o-crashed)", summary: "died of a signal" },
+  { name: "hung", colour: "var(--o-hung)", summary: "did not stop when its time was over" },
+  { name: "out of memory", colour: "var(--o-memory)", summary: "reached its limit of memory" },
+  { name: "broken", colour: "var(--o-broken)", summary: "the library refused; the message says why" },
+  { name: "not applicable", colour: "var(--o-refused)", summary: "the solver does not take this kind of problem" },
+  { name: "no run", colour: "var(--o-missing)", summary: "not run yet, or the problem has a fault" },
+];
+export const SOLVED = 0;
+export const INACCURATE = 1;
+
+export class Model {
+  readonly runsOf: number[][]; // of a series
+  readonly runsOn: number[][]; // of a problem
+  readonly verdicts: Verdict[];
+  readonly refused: number; // index into verdicts
+  readonly noRun: number;
+  readonly shown: Set<number>;
+  tolerance: number;
+  private readonly byOutcome: number[];
+  private readonly metrics = new Map<string, Metric>();
+  private readonly listeners: (() => void)[] = [];
+
+  constructor(readonly data: Report) {
+    this.tolerance = data.mainTolerance;
+    this.shown = new Set(data.series.slice(0, DEFAULT_SHOWN).keys());
+    this.runsOf = data.series.map(() => []);
+    this.runsOn = data.problems.map(() => []);
+    for (let run = 0; run < data.runs.problem.length; run++) {
+      this.runsOf[data.runs.series[run]]?.push(run);
+      this.runsOn[data.runs.problem[run]]?.push(run);
+    }
+    for (const metric of data.metrics) this.metrics.set(metric.name, metric);
+    this.verdicts = [...VERDICTS];
+    // An outcome of a later program still gets a name and a colour.
+    this.byOutcome = data.outcomes.map((name) => {
+      const known = this.verdicts.findIndex((verdict) => verdict.name === name);
+      return name === "converged"
+        ? INACCURATE
+        : known >= 0
+          ? known
+          : this.verdicts.push({ name, colour: "var(--o-failed)", summary: "" }) - 1;
+    });
+    this.refused = this.verdicts.findIndex((verdict) => verdict.name === "not applicable");
+    this.noRun = this.verdicts.findIndex((verdict) => verdict.name === "no run");
+  }
+
+  get series(): Series[] {
+    return this.data.series;
+  }
+  get runCount(): number {
+    return this.data.runs.problem.length;
+  }
+  get toleranceValue(): number {
+    return this.data.tolerances[this.tolerance];
+  }
+
+  score(series: number): Score {
+    return this.series[series].scores[this.tolerance];
+  }
+  cost(run: number): number | null {
+    return this.data.runs.cost[this.tolerance]?.[run] ?? null;
+  }
+  metric(name: string, run: number): number | null {
+    return this.data.runs.metrics[name]?.[run] ?? null;
+  }
+  worst(name: string, run: number): number | null {
+    return this.data.runs.worst[name]?.[run] ?? null;
+  }
+  unit(name: string): string {
+    return this.metrics.get(name)?.unit ?? "";
+  }
+  verdict(run: number, tolerance = this.tolerance): number {
+    return (this.data.runs.cost[tolerance]?.[run] ?? null) !== null
+      ? SOLVED
+      : this.byOutcome[this.data.runs.outcome[run]];
+  }
+  isFailure(verdict: number): boolean {
+    return verdict !== SOLVED && verdict !== this.refused && verdict !== this.noRun;
+  }
+
+  /** Series that figures show, best first. */
+  chosen(): number[] {
+    return [...this.shown].sort((a, b) => a - b);
+  }
+
+  /** Problems that count: those without a fault. */
+  total(series: number): number {
+    const { solved, failed, refused, missing } = this.score(series);
+    return solved + failed + refused + missing;
+  }
+
+  /** Series by rank at the tolerance of now, as the program sorts them: number solved falling, cost rising, label. */
+  ranking(): number[] {
+    return [...this.series.keys()].sort((a, b) => {
+      const first = this.score(a),
+        second = this.score(b);
+      const costs = [first.cost ?? Infinity, second.cost ?? Infinity];
+      if (first.solved !== second.solved) return second.solved - first.solved;
+      if (costs[0] !== costs[1]) return costs[0] < costs[1] ? -1 : 1;
+      return this.series[a].label < this.series[b].label ? -1 : 1;
+    });
+  }
+
+  onChange(listener: () => void): void {
+    this.listeners.push(listener);
+  }
+  private changed(): void {
+    for (const listener of this.listeners) listener();
+  }
+
+  setTolerance(index: number): void {
+    this.tolerance = index;
+    this.changed();
+  }
+  show(series: number, on: boolean): void {
+    if (on) this.shown.add(series);
+    else this.shown.delete(series);
+    this.changed();
+  }
+  showOnly(series: Iterable<number>): void {
+    this.shown.clear();
+    for (const index of series) this.shown.add(index);
+    this.changed();
+  }
+}
+
+export const LABEL_ROOM = 200; // px beside a drawing, for labels of series
+
+/** A label that fits beside a drawing; the whole of it is in the legend and the table. */
+export function short(label: string, length = 24): string {
+  const letters = [...label];
+  return letters.length <= length ? label : `${letters.slice(0, length - 1).join("")}\u2026`;
+}

@@ -1,0 +1,403 @@
+// The table of solvers. Every number is a button that opens the runs behind it.
+import type { Child } from "../common/dom";
+import { choice, foreign, h } from "../common/dom";
+import { csv, save } from "../common/download";
+import { count, measure, number, percent, plural, power, seconds } from "../common/format";
+import { look } from "../common/palette";
+import { badge, costValue, metricValue, showRuns } from "./details";
+import type { RunsRequest } from "./details";
+import { swatch } from "./figure";
+import type { Model } from "./model";
+import { SOLVED } from "./model";
+import type { Column } from "./sortable";
+import { sortable } from "./sortable";
+
+interface Row {
+  series: number;
+  rank: number;
+}
+
+/** Median of the iterations of the runs that were solved. */
+function iterations(model: Model, series: number): number | null {
+  const values = model.runsOf[series]
+    .filter((run) => model.cost(run) !== null)
+    .map((run) => model.data.runs.iterations[run])
+    .sort((a, b) => a - b);
+  const middle = (values.length - 1) / 2;
+  return values.length === 0 ? null : (values[Math.floor(middle)] + values[Math.ceil(middle)]) / 2;
+}
+
+export function solverTable(model: Model): HTMLElement {
+  let text = "",
+    formulation = "",
+    state = "",
+    statistic: "metricMedian" | "metricMost" = "metricMedian";
+  const status = h("p", { class: "read", role: "status" });
+  const key = h("p", { class: "key" });
+
+  const open = (content: Child, request: () => RunsRequest, label: string): HTMLElement =>
+    h(
+      "button",
+      { type: "button", class: "number", "aria-label": label, onclick: () => showRuns(model, request()) },
+      content,
+    );
+  const name = ({ series }: Row): string => model.series[series].label;
+
+  function metricCell(row: Row, metric: string, which: "metricMedian" | "metricMost"): Child {
+    const value = model.series[row.series][which][metric] ?? null;
+    if (value === null) return number(null);
+    const shown = number(value);
+    const word = which === "metricMedian" ? "median" : "largest";
+    return open(
+      shown,
+      () => ({
+        title: `${metric.replaceAll("_", " ")} of ${name(row)}`,
+        about: `${word}: ${measure(value, model.unit(metric))}. ${model.data.metrics.find((one) => one.name === metric)?.summary ?? ""}`,
+        runs: model.runsOf[row.series].filter((run) => model.metric(metric, run) !== null),
+        value: metricValue(model, metric),
+      }),
+      `${word} ${metric.replaceAll("_", " ")} ${shown}`,
+    );
+  }
+  const unitOf = (metric: string): string =>
+    ["", "1", "mixed"].includes(model.unit(metric)) ? "" : ` [${model.unit(metric)}]`;
+  const metricColumn = (metric: string, title: string, fixed?: "metricMedian" | "metricMost"): Column<Row> => ({
+    key: fixed === "metricMost" ? `${metric}-most` : metric,
+    title: title + unitOf(metric),
+    numeric: true,
+    help: `${model.data.metrics.find((one) => one.name === metric)?.summary ?? metric}, over the runs where it applies`,
+    value: ({ series }) => model.series[series][fixed ?? statistic][metric] ?? null,
+    cell: (row) => metricCell(row, metric, fixed ?? statistic),
+  });
+
+  const columns: Column<Row>[] = [
+    {
+      key: "rank",
+      title: "Rank",
+      numeric: true,
+      help: "by number solved, then by cost, at this tolerance",
+      value: (row) => row.rank,
+      cell: (row) => String(row.rank),
+    },
+    {
+      key: "label",
+      title: "Solver",
+      value: name,
+      cell: (row) => {
+        const shown = model.shown.has(row.series);
+        return h(
+          "span",
+          { class: "series-cell" },
+          h(
+            "button",
+            {
+              type: "button",
+              class: "show",
+              "aria-pressed": shown,
+              "data-series": row.series,
+              title: "Show in the figures",
+              "aria-label": `Show ${name(row)} in the figures`,
+              onclick: () => model.show(row.series, !model.shown.has(row.series)),
+            },
+            swatch(look(row.series)),
+          ),
+          foreign(name(row)),
+        );
+      },
+    },
+    {
+      key: "solved",
+      title: "Solved",
+      numeric: true,
+      falling: true,
+      help: "of all problems; bar: the rate among those that the solver takes, with its 95 % interval",
+      value: ({ series }) => model.score(series).solved,
+      cell: (row) => {
+        const score = model.score(row.series),
+          total = model.total(row.series);
+        return [
+          open(
+            `${score.solved}/${total}`,
+            () => ({
+              title: `Problems of ${name(row)}`,
+              about: `${score.solved} of ${total} solved to ${power(model.toleranceValue)}; ${score.refused} not applicable, ${score.missing} not run.`,
+              runs: model.runsOf[row.series],
+              value: metricValue(model, "relative_energy"),
+            }),
+            `${score.solved} of ${total} solved`,
+          ),
+          interval(score.rate, score.low, score.high),
+        ];
+      },
+    },
+    {
+      key: "cost",
+      title: "Cost",
+      numeric: true,
+      help: `shifted geometric mean over the problems it solved, shift ${seconds(model.data.shift)}`,
+      value: ({ series }) => model.score(series).cost,
+      cell: (row) => {
+        const score = model.score(row.series);
+        if (score.cost === null) return seconds(null);
+        return open(
+          seconds(score.cost),
+          () => ({
+            title: `Cost of ${name(row)}`,
+            about: `Shifted geometric mean ${seconds(score.cost)}, median ${seconds(score.costMedian)}, largest ${seconds(score.costMost)}.${model.series[row.series].timed ? "" : " Not all of these runs were timed alone: take the times as rough."}${model.series[row.series].unsteady ? ` ${plural(model.series[row.series].unsteady, "run")} gave other bits when repeated.` : ""}`,
+            runs: model.runsOf[row.series].filter((run) => model.cost(run) !== null),
+            value: costValue(model),
+          }),
+          `cost ${seconds(score.cost)}`,
+        );
+      },
+    },
+    metricColumn("energy", "Energy error, median", "metricMedian"),
+    metricColumn("energy", "largest", "metricMost"),
+    metricColumn("natural_map", "Natural map"),
+    metricColumn("creep", "Creep"),
+    metricColumn("penetration", "Overlap"),
+    {
+      key: "iterations",
+      title: "Iterations",
+      numeric: true,
+      help: "median over the problems it solved",
+      value: ({ series }) => iterations(model, series),
+      cell: (row) => {
+        const value = iterations(model, row.series);
+        return value === null
+          ? number(null)
+          : open(
+              count(value),
+              () => ({
+                title: `Iterations of ${name(row)}`,
+                about: `Median ${count(value)} over the problems it solved.`,
+                runs: model.runsOf[row.series].filter((run) => model.cost(run) !== null),
+                value: { name: "iterations", unit: "", of: (run) => model.data.runs.iterations[run] },
+              }),
+              `${count(value)} iterations`,
+            );
+      },
+    },
+    {
+      key: "failures",
+      title: "Not solved",
+      falling: true,
+      help: "by kind, at this tolerance",
+      value: ({ series }) => model.score(series).failed,
+      cell: (row) => failures(model, row.series),
+    },
+  ];
+  const table = sortable("Solvers", columns, "rank");
+
+  const filter = h("input", {
+    type: "search",
+    id: "solver-filter",
+    placeholder: "nsgs, omega \u2026",
+    oninput: () => {
+      text = filter.value.trim().toLowerCase();
+      fill();
+    },
+  });
+  const formulations = [...new Set(model.data.methods.map((method) => method.formulation))].sort();
+  function wanted(): Row[] {
+    return model
+      .ranking()
+      .map((series, i) => ({ series, rank: i + 1 }))
+      .filter(({ series }) => {
+        const one = model.series[series],
+          method = model.data.methods[one.method],
+          score = model.score(series);
+        const words = `${one.label} ${method.formulation} ${method.solver} ${method.set} ${method.with}`.toLowerCase();
+        return (
+          text.split(/\s+/).every((word) => words.includes(word)) &&
+          (!formulation || method.formulation === formulation) &&
+          (state !== "clean" || (score.failed === 0 && score.solved > 0)) &&
+          (state !== "some" || score.solved > 0) &&
+          (state !== "failing" || score.failed > 0)
+        );
+      });
+  }
+  function fill(): void {
+    const rows = wanted();
+    table.fill(rows);
+    const kinds = new Set<number>();
+    for (const { series } of rows) for (const run of model.runsOf[series]) kinds.add(model.verdict(run));
+    kinds.delete(SOLVED);
+    key.replaceChildren(
+      ...[...kinds].sort((a, b) => b - a).map((kind) => badge(model.verdicts[kind].colour, model.verdicts[kind].name)),
+    );
+    status.textContent =
+      rows.length === model.series.length
+        ? plural(rows.length, "solver")
+        : `${rows.length} of ${plural(model.series.length, "solver")}`;
+  }
+  function saveTable(): void {
+    const heads = [
+      "rank",
+      "series",
+      "tolerance",
+      "solved",
+      "not solved",
+      "not applicable",
+      "missing",
+      "rate",
+      "low",
+      "high",
+      "cost [s]",
+      "cost median [s]",
+      "cost largest [s]",
+      ...model.data.metrics.flatMap(({ name: metric }) => [`${metric} median`, `${metric} largest`]),
+    ];
+    save(
+      "solvers.csv",
+      "text/csv",
+      csv(
+        heads,
+        wanted().map(({ series, rank }) => {
+          const one = model.series[series],
+            score = model.score(series);
+          return [
+            rank,
+            one.label,
+            model.toleranceValue,
+            score.solved,
+            score.failed,
+            score.refused,
+            score.missing,
+            score.rate,
+            score.low,
+            score.high,
+            score.cost,
+            score.costMedian,
+            score.costMost,
+            ...model.data.metrics.flatMap(({ name: metric }) => [
+              one.metricMedian[metric] ?? null,
+              one.metricMost[metric] ?? null,
+            ]),
+          ];
+        }),
+      ),
+    );
+  }
+  model.onChange(fill);
+  fill();
+  return h(
+    "div",
+    { class: "block" },
+    h(
+      "div",
+      { class: "controls" },
+      h("label", { class: "choice" }, h("span", null, "filter"), filter),
+      choice(
+        "formulation",
+        [["", "all"], ...formulations.map((one): [string, string] => [one, one])],
+        formulation,
+        (value) => {
+          formulation = value;
+          fill();
+        },
+      ),
+      choice(
+        "show",
+        [
+          ["", "all"],
+          ["clean", "without failures"],
+          ["some", "that solved something"],
+          ["failing", "with failures"],
+        ],
+        state,
+        (value) => {
+          state = value;
+          fill();
+        },
+      ),
+      choice(
+        "natural map, creep, overlap",
+        [
+          ["metricMedian", "median"],
+          ["metricMost", "largest"],
+        ],
+        statistic,
+        (value) => {
+          statistic = value as typeof statistic;
+          fill();
+        },
+      ),
+      h(
+        "span",
+        { class: "saves" },
+        h(
+          "button",
+          {
+            type: "button",
+            class: "quiet",
+            "data-save": "csv",
+            "aria-label": "Solvers: save as CSV",
+            onclick: saveTable,
+          },
+          "CSV",
+        ),
+      ),
+    ),
+    status,
+    table.element,
+    key,
+  );
+}
+
+function interval(rate: number | null, low: number, high: number): HTMLElement {
+  const range = h("span", { class: "range" }),
+    mark = h("span", { class: "mark" });
+  range.style.left = percentage(low);
+  range.style.width = percentage(high - low);
+  if (rate !== null) mark.style.left = percentage(rate);
+  return h(
+    "span",
+    {
+      class: "interval",
+      role: "img",
+      "aria-label": rate === null ? "no rate" : `${percent(rate)}, between ${percent(low)} and ${percent(high)}`,
+    },
+    range,
+    rate === null ? null : mark,
+  );
+}
+const percentage = (share: number): string => `${(100 * share).toFixed(2)}%`;
+
+function failures(model: Model, series: number): Child {
+  const kinds = new Map<number, number[]>();
+  for (const run of model.runsOf[series]) {
+    const verdict = model.verdict(run);
+    if (verdict === SOLVED) continue;
+    const list = kinds.get(verdict);
+    if (list) list.push(run);
+    else kinds.set(verdict, [run]);
+  }
+  if (kinds.size === 0) return h("span", { class: "aside" }, "none");
+  return h(
+    "span",
+    { class: "kinds" },
+    [...kinds]
+      .sort((a, b) => b[0] - a[0])
+      .map(([verdict, runs]) => {
+        const { name, colour, summary } = model.verdicts[verdict];
+        return h(
+          "button",
+          {
+            type: "button",
+            class: model.isFailure(verdict) ? "kind" : "kind faint",
+            title: `${name}: ${summary}`,
+            "aria-label": `${runs.length} ${name}`,
+            onclick: () =>
+              showRuns(model, {
+                title: `${name}: ${model.series[series].label}`,
+                about: summary,
+                runs,
+                value: metricValue(model, "relative_energy"),
+              }),
+          },
+          badge(colour, count(runs.length)),
+        );
+      }),
+  );
+}

@@ -1,0 +1,246 @@
+// The answer first: which solver, what it costs, and where these numbers come from.
+import type { Child } from "../common/dom";
+import { foreign, h } from "../common/dom";
+import { NONE, count, number, percent, plural, power, seconds } from "../common/format";
+import { look } from "../common/palette";
+import { costValue, metricValue, showRuns } from "./details";
+import { swatch } from "./figure";
+import type { Model } from "./model";
+
+export function summary(model: Model): HTMLElement {
+  const { data } = model;
+  const holder = h("div");
+  function fill(): void {
+    const { advice } = data;
+    const cards = [
+      card(model, "Use this", advice.series, "solves most; of those that solve as much, the cheapest"),
+      card(model, "Fastest", advice.fastest, "cheapest of those that solve at least half of what the best one solves"),
+      card(model, "Most accurate", advice.mostAccurate, "least median error of those with the best success rate"),
+    ].filter((one) => one !== null);
+    holder.replaceChildren(
+      advised(advice.text),
+      cards.length > 0 ? h("div", { class: "cards" }, cards) : "",
+      cards.length > 0 && model.tolerance !== data.mainTolerance
+        ? h(
+            "p",
+            { class: "note" },
+            `The advice is for a tolerance of ${power(data.tolerances[data.mainTolerance])}; the numbers are those at ${power(model.toleranceValue)}.`,
+          )
+        : "",
+      figures(model),
+    );
+  }
+  model.onChange(fill);
+  fill();
+  return holder;
+}
+
+/** The first sentence is the answer, the rest explains it. */
+function advised(text: string): HTMLElement {
+  const [, first, rest] = /^([\s\S]*?[.!])\s+(?=\p{Lu})([\s\S]*)$/u.exec(text.trim()) ?? [null, text.trim(), ""];
+  return h(
+    "div",
+    { class: "advice", dir: "auto" },
+    h("p", { class: "answer" }, first || "There is nothing to advise from."),
+    rest ? h("p", null, rest) : null,
+  );
+}
+
+function card(model: Model, title: string, series: number | null, why: string): HTMLElement | null {
+  if (series === null || !model.series[series]) return null;
+  const one = model.series[series],
+    score = model.score(series),
+    total = model.total(series);
+  const energy = one.metricMedian.energy ?? null,
+    relative = one.metricMedian.relative_energy ?? null;
+  const fact = (name: string, value: Child, detail: string): HTMLElement =>
+    h("div", null, h("dt", null, name), h("dd", null, value, h("small", null, detail)));
+  return h(
+    "article",
+    { class: "card", "data-advice": title },
+    h("h3", null, title),
+    h("p", { class: "card-name" }, swatch(look(series)), " ", foreign(one.label)),
+    h("p", { class: "why" }, why),
+    h(
+      "dl",
+      null,
+      fact(
+        "solves",
+        h(
+          "button",
+          {
+            type: "button",
+            class: "number",
+            onclick: () =>
+              showRuns(model, {
+                title: `Problems of ${one.label}`,
+                runs: model.runsOf[series],
+                value: metricValue(model, "relative_energy"),
+              }),
+          },
+          `${score.solved} of ${total}`,
+        ),
+        `${percent(score.rate)}${total > score.solved + score.failed ? " of what it takes" : ""}, ${percent(score.low)} to ${percent(score.high)}`,
+      ),
+      fact(
+        "costs",
+        score.cost === null
+          ? NONE
+          : h(
+              "button",
+              {
+                type: "button",
+                class: "number",
+                onclick: () =>
+                  showRuns(model, {
+                    title: `Cost of ${one.label}`,
+                    runs: model.runsOf[series].filter((run) => model.cost(run) !== null),
+                    value: costValue(model),
+                  }),
+              },
+              seconds(score.cost),
+            ),
+        `per problem; at most ${seconds(score.costMost)}`,
+      ),
+      fact(
+        "errs by",
+        energy === null
+          ? NONE
+          : h(
+              "button",
+              {
+                type: "button",
+                class: "number",
+                onclick: () =>
+                  showRuns(model, {
+                    title: `Energy error of ${one.label}`,
+                    runs: model.runsOf[series].filter((run) => model.metric("energy", run) !== null),
+                    value: metricValue(model, "energy"),
+                  }),
+              },
+              `${number(energy)} J`,
+            ),
+        `median; relative ${number(relative)}`,
+      ),
+    ),
+  );
+}
+
+function figures(model: Model): HTMLElement {
+  const { data } = model;
+  let solved = 0,
+    refused = 0;
+  for (let run = 0; run < model.runCount; run++) {
+    const verdict = model.verdict(run);
+    if (verdict === 0) solved++;
+    else if (verdict === model.refused) refused++;
+  }
+  const failed = model.runCount - solved - refused;
+  const unsolved = data.problems.filter(
+    (problem, index) => !problem.fault && !model.runsOn[index].some((run) => model.cost(run) !== null),
+  ).length;
+  const figure = (value: number, name: string, target: string, detail: string): HTMLElement =>
+    h(
+      "div",
+      { "data-figure": name },
+      h("dt", null, h("a", { href: target }, name)),
+      h("dd", null, count(value)),
+      h("dd", { class: "detail" }, detail),
+    );
+  return h(
+    "dl",
+    { class: "key-figures" },
+    figure(
+      data.problems.length,
+      "problems",
+      "#problems",
+      unsolved > 0 ? `${unsolved} solved by nobody` : "each solved by somebody",
+    ),
+    figure(
+      data.methods.length,
+      "methods",
+      "#solvers",
+      data.machines.length > 1 ? `on ${data.machines.length} machines` : "formulation, solver, options",
+    ),
+    figure(model.runCount, "runs", "#outcomes", `${count(solved)} solved to ${power(model.toleranceValue)}`),
+    figure(failed, "failures", "#failure-list", `${count(refused)} more not applicable`),
+  );
+}
+
+export function provenance(model: Model): HTMLElement {
+  const { data } = model;
+  const line = (name: string, ...value: Child[]): HTMLElement =>
+    h("div", null, h("dt", null, name), h("dd", null, value));
+  return h(
+    "dl",
+    { class: "provenance" },
+    line("stickslip", foreign(data.stickslip)),
+    line("ledger", foreign(data.ledger, "code")),
+    line("made", foreign(data.created.replace(/^(\d{4}-\d\d-\d\d)T(\d\d:\d\d)(:\d\d)?Z$/, "$1 $2 UTC"))),
+    data.machines.map((machine) =>
+      line(
+        data.machines.length > 1 ? `machine ${machine.key.slice(0, 8)}` : "machine",
+        foreign(machine.cpu),
+        `, ${plural(machine.cores, "core")}, `,
+        foreign(machine.system),
+        "; stickslip ",
+        foreign(machine.version),
+        ", ",
+        foreign(machine.compiler),
+        ", ",
+        foreign(machine.build),
+      ),
+    ),
+    data.campaign ? line("campaign", h("a", { href: "#campaign" }, "as it was written")) : null,
+  );
+}
+
+/** What the words mean, and the campaign as it was written. */
+export function notes(model: Model): HTMLElement {
+  const { data } = model;
+  return h(
+    "div",
+    { class: "notes" },
+    h(
+      "p",
+      null,
+      `A run is solved at a tolerance when its relative energy error, judged on the true Coulomb problem whatever was solved, is at most the tolerance. Its cost is the time until then. Means of costs are geometric, shifted by ${seconds(data.shift)}, over the problems that were solved. \u201cNot applicable\u201d is neither success nor failure, but stays unsolved in profiles.`,
+    ),
+    h("h3", null, "Measures"),
+    h(
+      "div",
+      { class: "scroller", tabindex: "0", role: "region", "aria-label": "Measures" },
+      h(
+        "table",
+        null,
+        h("caption", { class: "visually-hidden" }, "Measures"),
+        h(
+          "thead",
+          null,
+          h(
+            "tr",
+            null,
+            ["measure", "unit", "what", "definition"].map((one) => h("th", { scope: "col" }, one)),
+          ),
+        ),
+        h(
+          "tbody",
+          null,
+          data.metrics.map((metric) =>
+            h(
+              "tr",
+              null,
+              h("th", { scope: "row" }, foreign(metric.name, "code")),
+              h("td", null, foreign(metric.unit)),
+              h("td", null, foreign(metric.summary)),
+              h("td", { class: "definition" }, foreign(metric.definition)),
+            ),
+          ),
+        ),
+      ),
+    ),
+    data.campaign
+      ? [h("h3", { id: "campaign" }, "Campaign"), h("pre", { class: "campaign foreign", tabindex: "0" }, data.campaign)]
+      : null,
+  );
+}

@@ -1,0 +1,450 @@
+// The replay: which frame, what is selected, and that everything on the page agrees about it.
+import { save } from "../common/download";
+import { choice, foreign, h } from "../common/dom";
+import { number } from "../common/format";
+import { isDark, themeButton } from "../common/theme";
+import type { FrameData, Replay } from "./data";
+import { countStates, difference, Legend } from "./legend";
+import type { Orbit } from "./camera";
+import { actionOf, type Keyed } from "./keys";
+import { helpDialog, icon, layout, usualSpeed, type Commands, type Layout } from "./layout";
+import type { Frames } from "./load";
+import { ContactTable, contactsCsv, nameOf, selectionPanel, type Shown } from "./panel";
+import { Picture, type Hit } from "./picture";
+import { abscissa, catalogue, firstChoice, Plot } from "./plots";
+import type { Inside } from "./outside";
+import { arrowScales, ColourScales, roomForArrows, sample } from "./scales";
+import { Choice, idOf } from "./selection";
+import { Geometries, guessParts, mostBodies, partsOf } from "./shapes";
+import type { Measure, Settings } from "./stage";
+
+interface Answer { name: string; index: number } // index in FrameData.results
+
+const FRAMES_A_SECOND = 30; // of files without times
+
+export class App implements Commands, Keyed, Inside {
+  readonly set: Settings;
+  readonly choice = new Choice();
+  private readonly ui: Layout;
+  private readonly answers: Answer[];
+  shown: Answer[]; // one, or two beside each other; none without answers
+  private readonly x: ReturnType<typeof abscissa>;
+  private readonly plots: Plot[];
+  private readonly legend: Legend;
+  private readonly table: ContactTable;
+  private readonly colours = new ColourScales();
+  private readonly measure: Measure = {
+    size: 1, long: 0.26, force: 1, slide: 1, contact: { low: 0, high: 1, log: false }, body: { low: 0, high: 1, log: false },
+  };
+  private readonly dialog = helpDialog();
+  picture: Picture | null = null;
+  private noPicture = ""; // why there is none
+  private scaled = -1; // the chunk that arrows were scaled by
+  frame = 0; // that is shown, or was asked for last
+  data: FrameData | null = null; // of the frame, once it is here
+  playing = false;
+  private head = 0; // where playing is, in values of x
+  private before = 0; // time of the last picture, ms
+  private rate: number;
+  private looping = true;
+  private smooth = false;
+  private followed = 0;
+  private told = 0; // timer of the live region
+  private listed = 0; // when table and panel were last written, ms
+  private later = 0; // timer for table and panel
+
+  constructor(root: HTMLElement, readonly replay: Replay, private readonly frames: Frames) {
+    this.answers = [];
+    for (const result of replay.results) if (result.answers) this.answers.push({ name: result.solver, index: this.answers.length });
+    this.shown = this.answers.slice(0, 1);
+    const many = mostBodies(replay) > 300;
+    this.set = {
+      opacity: 1, contacts: true, colour: "state", log: true, normals: false, forces: this.answers.length > 0, sliding: false,
+      cones: false, through: true, stretch: 1, body: "own", shadows: !many, grid: true,
+    };
+    this.x = abscissa(replay);
+    const duration = this.length() ? (this.x.unit ? this.length() : this.length() / FRAMES_A_SECOND) : 0;
+    this.rate = usualSpeed(duration);
+    this.ui = layout(root, replay, this.set, this.answers.length > 0, duration,
+      themeButton(() => this.picture?.dress(isDark())), this.solverChoices(), this);
+    root.append(this.dialog);
+    this.legend = new Legend(this.ui.legend, replay.states);
+    this.table = new ContactTable(this.answers.length > 0, (i) => this.selectContact(i), () => this.list());
+    this.ui.contacts.append(this.table.element);
+    const all = catalogue(replay);
+    this.plots = firstChoice(all).map((c, i) => new Plot(all, c, this.x, replay.title, i + 1, (f) => this.seek(f)));
+    this.ui.plots.append(...this.plots.map((p) => p.element));
+    addEventListener("keydown", (event) => this.key(event));
+    addEventListener("hashchange", () => this.openHash());
+    document.title = `${replay.title} \u2013 stickslip replay`;
+    if (replay.frames.length === 0) {
+      this.say("There are no frames to show.");
+      this.ui.play.disabled = true;
+    } else if (!this.openHash()) this.seek(0);
+  }
+
+  /** "#frame=12" in the address opens that frame, counted from 1. */
+  private openHash(): boolean {
+    const wanted = /^#frame=(\d+)$/.exec(location.hash);
+    if (!wanted) return false;
+    this.seek(Number(wanted[1]) - 1);
+    return true;
+  }
+
+  private length(): number {
+    const { values } = this.x;
+    return values.length > 1 ? values[values.length - 1] - values[0] : 0;
+  }
+
+  private solverChoices(): HTMLElement[] {
+    if (this.answers.length === 0) return [];
+    const options = this.answers.map((a): [string, string] => [String(a.index), a.name]);
+    if (this.answers.length === 1) return [h("span", { class: "solver" }, "Solver ", foreign(this.answers[0].name))];
+    const first = choice("Solver", options, "0", (v) => this.show([Number(v), this.shown[1]?.index ?? -1]));
+    const second = choice("Beside", [["-1", "none"], ...options], "-1", (v) => this.show([this.shown[0].index, Number(v)]));
+    first.classList.add("solver");
+    second.classList.add("solver");
+    return [first, second];
+  }
+
+  private show([first, second]: number[]): void {
+    this.shown = [this.answers[first]];
+    if (second >= 0) this.shown.push(this.answers[second]);
+    this.picture?.setResults(this.shown.map((a) => a.index));
+    if (this.data && this.picture) this.picture.settle(this.around());
+    this.ui.labels.replaceChildren(...(this.shown.length > 1 ? this.shown.map((a) => h("span", null, a.name)) : []));
+    this.refresh();
+    this.list();
+  }
+
+  /** A few frames of the chunk that is at hand. */
+  private around(): FrameData[] {
+    return sample(this.frames.siblings(this.frame), 6);
+  }
+
+  // ---- frames -------------------------------------------------------------------------------------------------------
+
+  seek(frame: number): void {
+    const last = this.replay.frames.length - 1;
+    if (last < 0) return;
+    frame = Math.min(last, Math.max(0, Math.round(frame)));
+    this.head = this.x.values[frame];
+    this.frames.forgive();
+    this.go(frame);
+  }
+
+  step(by: number): void {
+    if (this.playing) this.toggle();
+    this.seek(this.frame + by);
+  }
+
+  private go(frame: number): void {
+    this.frame = frame;
+    if (this.ui.scrubber.value !== String(frame)) this.ui.scrubber.value = String(frame);
+    this.clock();
+    for (const plot of this.plots) plot.show(frame);
+    const here = this.frames.peek(frame);
+    if (here) this.arrive(frame, here);
+    else {
+      this.data = null;
+      this.frames.get(frame).then((data) => this.arrive(frame, data), (error: Error) => this.fail(frame, error));
+    }
+    this.frames.prefetch(frame, this.playing && this.looping);
+  }
+
+  private clock(): void {
+    const info = this.replay.frames[this.frame], of = this.replay.frames.length;
+    const time = info.time === null ? "" : `${number(info.time, 5)} s \u00b7 `;
+    this.ui.clock.textContent = `${time}${this.frame + 1} / ${of}`;
+    this.ui.scrubber.setAttribute("aria-valuetext", `frame ${this.frame + 1} of ${of}${info.time === null ? "" : `, ${number(info.time, 5)} seconds`}`);
+  }
+
+  private fail(frame: number, error: Error): void {
+    if (frame !== this.frame) return;
+    if (this.playing) this.toggle();
+    this.say(error.message);
+  }
+
+  private say(text: string): void {
+    this.ui.notice.textContent = text;
+    this.ui.notice.hidden = text === "";
+  }
+
+  private arrive(frame: number, data: FrameData): void {
+    if (frame !== this.frame) return;
+    this.data = data;
+    if (!this.picture && !this.noPicture) this.open();
+    this.say(this.noPicture);
+    this.choice.find(data);
+    this.rescale();
+    this.refresh();
+    const now = performance.now();
+    clearTimeout(this.later);
+    // While it plays, numbers that nobody can read are not written for every frame.
+    if (!this.playing || now - this.listed > 1000) this.list();
+    else this.later = window.setTimeout(() => this.list(), 1000);
+    this.announce();
+  }
+
+  /** Makes the picture, when the first frame is here: only frames tell how large the scene is. */
+  private open(): void {
+    const around = this.around();
+    const parts = this.replay.shapes.length > 0 ? partsOf(this.replay) : guessParts(this.frames.siblings(this.frame));
+    try {
+      this.picture = new Picture(this.replay, parts, new Geometries(this.replay.meshes, parts.length), this.ui.canvas, (hit) => this.hit(hit));
+    } catch {
+      this.noPicture = "This browser gives no WebGL, so there is no picture. Plots, contacts and numbers work.";
+      this.ui.canvas.hidden = true;
+      return;
+    }
+    this.picture.before = (now) => this.tick(now);
+    this.picture.setResults(this.shown.length ? this.shown.map((a) => a.index) : [0]);
+    this.picture.dress(isDark());
+    this.measure.size = this.picture.settle(around);
+    this.measure.long = roomForArrows(this.measure.size, this.picture.usualReach());
+    this.picture.fit(this.data!);
+  }
+
+  private arrows(frames: readonly FrameData[]): ReturnType<typeof arrowScales> {
+    const g = this.replay.gravity;
+    return arrowScales(frames, this.measure.size, this.measure.long, g ? Math.hypot(...g) : 9.81);
+  }
+
+  autoScale(): void {
+    if (this.data) Object.assign(this.measure, this.arrows([this.data]));
+    this.refresh();
+  }
+
+  /** Arrows keep their scale as long as it fits: a blow must not make the forces of rest invisible for ever. */
+  private rescale(): void {
+    const chunk = this.frames.chunkOf(this.frame);
+    if (chunk === this.scaled) return;
+    const found = this.arrows(this.around());
+    if (!found) return;
+    const change = found.force / this.measure.force;
+    if (this.scaled < 0 || change > 4 || change < 0.25) Object.assign(this.measure, found);
+    this.scaled = chunk;
+  }
+
+  /** Brings the picture and its legend to what is chosen. */
+  private refresh(share = 0, next: FrameData | null = null): void {
+    const data = this.data;
+    if (!data) return;
+    this.colours.feed(data, this.frames.siblings(this.frame), this.shown.map((a) => a.index), this.set, this.measure);
+    this.legend.show(data, this.shown, this.set, this.measure);
+    if (!this.picture) return;
+    const { pick } = this.choice;
+    this.follow(data);
+    this.picture.frame = data;
+    this.picture.contactsShown = this.set.contacts;
+    this.picture.update(data, next, share, this.set, this.measure, {
+      body: pick.kind === "body" ? pick.body : 0, contact: pick.kind === "contact" ? this.choice.contact : -1,
+    });
+  }
+
+  private follow(data: FrameData): void {
+    const i = this.followed > 0 ? data.id.indexOf(this.followed) : -1;
+    if (i < 0 || !this.picture) return;
+    this.picture.orbit.target.fromArray(data.position, 3 * i);
+    this.picture.orbit.place();
+  }
+
+  /** Writes table and panels. */
+  private list(): void {
+    const data = this.data;
+    this.listed = performance.now();
+    if (!data) return;
+    const shown: Shown = { frame: data, info: this.replay.frames[this.frame], results: this.shown, states: this.replay.states };
+    this.ui.selection.replaceChildren(selectionPanel(shown, this.choice, {
+      body: (id) => this.selectBody(id), contact: (i) => this.selectContact(i),
+      follow: (id) => this.followBody(id), followed: () => this.followed,
+    }));
+    this.table.show(shown, this.shown[0]?.index ?? 0, this.choice.pick.kind === "contact" ? this.choice.contact : -1);
+    this.ui.compare.replaceChildren(...(this.shown.length > 1 ? [difference(data, this.shown)] : []));
+  }
+
+  /** Tells people who do not see the picture, once it stands still. */
+  private announce(): void {
+    clearTimeout(this.told);
+    if (this.playing) return;
+    this.told = window.setTimeout(() => {
+      if (this.data) this.ui.live.textContent = this.summary(this.data);
+    }, 500);
+  }
+
+  private summary(data: FrameData): string {
+    const parts = [`Frame ${this.frame + 1} of ${this.replay.frames.length}, ${data.id.length} bodies, ${data.gap.length} contacts`];
+    for (const a of this.shown) {
+      const counts = countStates(data, a.index, this.replay.states.length);
+      parts.push(`${this.shown.length > 1 ? `${a.name}: ` : ""}${this.replay.states.map((s, i) => `${counts[i]} ${s}`).join(", ")}`);
+    }
+    return `${parts.join("; ")}.`;
+  }
+
+  // ---- playing ------------------------------------------------------------------------------------------------------
+
+  toggle(): void {
+    if (this.replay.frames.length < 2) return;
+    this.playing = !this.playing;
+    const last = this.replay.frames.length - 1, label = this.playing ? "Pause" : "Play";
+    this.ui.play.setAttribute("aria-label", label);
+    this.ui.play.title = `${label} (space)`;
+    this.ui.play.replaceChildren(icon(this.playing ? "pause" : "play"));
+    if (!this.playing) {
+      this.list();
+      this.announce();
+      this.refresh();
+      return;
+    }
+    if (this.frame === last) this.go(0);
+    this.head = this.x.values[this.frame];
+    this.before = performance.now();
+    this.next();
+  }
+
+  private next(): void {
+    if (this.picture) this.picture.ask();
+    else if (this.playing) requestAnimationFrame((now) => this.tick(now));
+  }
+
+  /** Before each picture: moves on by the time that went by. A frame that is not here yet is waited for. */
+  private tick(now: number): void {
+    if (!this.playing) return;
+    const passed = Math.min(0.25, Math.max(0, (now - this.before) / 1000));
+    this.before = now;
+    if (this.data) {
+      const { values, unit } = this.x, last = values.length - 1;
+      this.head += passed * this.rate * (unit ? 1 : FRAMES_A_SECOND);
+      if (this.head > values[last]) {
+        if (this.looping) this.head = values[0];
+        else {
+          this.go(last);
+          this.toggle();
+          return;
+        }
+      }
+      let frame = this.head < values[this.frame] ? 0 : this.frame;
+      while (frame < last && values[frame + 1] <= this.head) frame++;
+      if (frame !== this.frame) this.go(frame);
+      if (this.smooth && this.data && frame < last) {
+        const next = this.frames.peek(frame + 1);
+        this.refresh(next ? (this.head - values[frame]) / (values[frame + 1] - values[frame]) : 0, next);
+      }
+    }
+    this.next();
+  }
+
+  speed(value: number): void { this.rate = value; }
+  loop(on: boolean): void { this.looping = on; }
+  interpolate(on: boolean): void { this.smooth = on; }
+  changed(): void { this.refresh(); }
+
+  // ---- camera -------------------------------------------------------------------------------------------------------
+
+  view(name: "angle" | "top" | "front" | "side"): void {
+    this.picture?.orbit.view(name);
+    this.picture?.ask();
+  }
+
+  fit(): void {
+    if (this.data) this.picture?.fit(this.data);
+  }
+
+  /** Does something with the camera, if there is one. */
+  steer(move: (orbit: Orbit) => void): void {
+    if (!this.picture) return;
+    move(this.picture.orbit);
+    this.picture.ask();
+  }
+
+  toggleFollow(): void {
+    this.followBody(this.followed || this.choice.pick.kind !== "body" ? 0 : this.choice.pick.body);
+  }
+
+  private followBody(id: number): void {
+    this.followed = id;
+    this.refresh();
+    this.list();
+  }
+
+  async png(): Promise<void> {
+    const blob = await this.picture?.png();
+    if (blob) save(`${this.replay.title}-frame-${this.frame + 1}.png`, "image/png", blob);
+  }
+
+  // ---- selection ----------------------------------------------------------------------------------------------------
+
+  private hit(hit: Hit | null): void {
+    if (hit?.kind === "contact") this.selectContact(hit.id);
+    else if (hit) this.selectBody(hit.id);
+    else this.selectNothing();
+  }
+
+  selectNothing(): void {
+    this.choice.clear();
+    this.refresh();
+    this.list();
+  }
+
+  selectBody(id: number): void {
+    this.choice.body(id);
+    this.refresh();
+    this.list();
+    this.ui.live.textContent = id > 0 ? `${nameOf(id)} selected.` : "Scenery selected.";
+  }
+
+  selectContact(i: number): void {
+    if (!this.data || i < 0 || i >= this.data.gap.length) return;
+    this.choice.ofContact(this.data, i);
+    this.refresh();
+    this.list();
+    const ids = ([0, 1] as const).map((side) => nameOf(idOf(this.data!, i, side)));
+    this.ui.live.textContent = `Contact ${i} between ${ids.join(" and ")} selected.`;
+  }
+
+  worst(): void {
+    if (this.data) this.selectContact(this.table.worst(this.data, this.shown[0]?.index ?? 0));
+  }
+
+  nextContact(by: number): void {
+    const n = this.data?.gap.length ?? 0;
+    if (n > 0) this.selectContact(this.choice.pick.kind === "contact" && this.choice.contact >= 0 ? (this.choice.contact + by + n) % n : 0);
+  }
+
+  nextBody(): void {
+    const ids = this.data?.id;
+    if (ids && ids.length > 0) this.selectBody(ids[(ids.indexOf(this.choice.pick.kind === "body" ? this.choice.pick.body : -1) + 1) % ids.length]);
+  }
+
+  /** All contacts of the frame as a table. */
+  csv(): void {
+    const data = this.data;
+    if (!data) return;
+    const text = contactsCsv(data, this.shown, this.replay.states);
+    save(`${this.replay.title}-frame-${this.frame + 1}-contacts.csv`, "text/csv", text);
+  }
+
+  // ---- keys ---------------------------------------------------------------------------------------------------------
+
+  private key(event: KeyboardEvent): void {
+    if (event.ctrlKey || event.metaKey || event.altKey || this.dialog.open || event.defaultPrevented) return;
+    const target = event.target as HTMLElement, tag = target.tagName;
+    const scrubbing = target === this.ui.scrubber;
+    if (tag === "SELECT" || (tag === "INPUT" && !scrubbing && (target as HTMLInputElement).type === "range")) return;
+    if (event.key === " " && (tag === "BUTTON" || tag === "INPUT" || tag === "SUMMARY") && !scrubbing) return;
+    const act = actionOf(event, this);
+    if (!act) return;
+    event.preventDefault();
+    act();
+  }
+
+  clearBodies(): void {
+    const range = this.ui.side.querySelector<HTMLInputElement>(".controls .slider input")!;
+    range.value = this.set.opacity > 0.5 ? "0.25" : "1";
+    range.dispatchEvent(new Event("input"));
+  }
+
+  help(): void {
+    this.dialog.showModal();
+  }
+}

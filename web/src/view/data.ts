@@ -1,0 +1,66 @@
+// What the program puts into a replay: src/report/replay.c writes it. The page holds <script type="application/json"
+// id="replay"> with a Replay, and for each chunk <script type="application/octet-stream" id="chunk-K"> with base64 of zlib
+// data; a page that is served has none of these: it gets replay.json, and chunk/K as the zlib data itself.
+
+export interface Replay {
+  stickslip: string; // version
+  title: string;
+  file: string; simulation: string; // "/simulation_000001"
+  toolkit: string | null; description: string | null;
+  gravity: [number, number, number] | null;
+  total: number; // frames in the file
+  frames: FrameInfo[]; // those that are here, in order
+  chunks: number[]; // first frame (index into frames) of every chunk
+  shapes: Shape[]; // [] = nothing is known of them: the page guesses boxes from contacts
+  boxes: boolean; // the file has no shapes: these are boxes with the mass and inertia of the bodies
+  meshes: Mesh[];
+  results: Result[]; // answers that are stored, [] = none
+  series: Series[]; // of the frames themselves: kinetic energy, contacts, overlap
+  states: string[]; // names of contact states: ["open", "stick", "slip", "negative friction"], and
+  // "unknown" last where a frame lacks an answer that others have
+  decimated: boolean; // frames were left out to keep the page small
+}
+
+export interface FrameInfo { path: string; time: number | null; h: number; bodies: number; scenery: number; contacts: number }
+
+// A shape belongs to a body of the frames (id > 0), to a piece of scenery that moves as told (scenery >= 0), or to the world.
+export interface Shape {
+  kind: "sphere" | "plane" | "box" | "capsule" | "cylinder" | "ellipsoid" | "hull" | "mesh" | "heightfield";
+  id: number; // of the body; 0 = none
+  scenery: number; // index; -1 = none
+  size: [number, number, number]; // as ss_shape.size
+  position: [number, number, number]; quaternion: [number, number, number, number]; // in the body frame; w first
+  colour: number; // 0xRRGGBB; 0 = choose
+  ghost: boolean; // meets nothing
+  mesh: number; // index into meshes, -1 = none; heightfields come as meshes
+}
+export interface Mesh { vertices: number[]; triangles: number[] } // flat
+
+export interface Result {
+  solver: string; // "nsgs"
+  answers: boolean; // false: only errors are stored, no impulses
+  series: Series[]; // metrics, iterations, seconds
+}
+export interface Series { name: string; unit: string; values: (number | null)[] } // one per frame of `frames`
+
+// A chunk, inflated: its frames one after another. Little endian; every array begins at a multiple of 4 bytes, so byte arrays
+// are padded with zeros. B bodies, S scenery, C contacts as in FrameInfo:
+//   int32   id[B]
+//   float32 position[B][3]      int16 quaternion[B][4]  (w x y z, times 32767)
+//   float32 mass[B]             float32 velocity[B][6]  (before the step)
+//   float32 position[S][3]      int16 quaternion[S][4]
+//   int32   pair[C][2]          (index of body in this frame, -1 = world)
+//   float32 point[C][3]         float32 normal[C][3]    float32 gap[C]     float32 mu[C]
+//   then for every result with answers:
+//   float32 impulse[C]          (N s, normal)
+//   float32 friction[C][3]      (N s, on body b, world)
+//   float32 sliding[C][3]       (m/s, of b against a at the end of the step, tangential)
+//   float32 energy[C]           (J, energy error)
+//   uint8   state[C]            (index into states)
+export interface FrameData {
+  id: Int32Array;
+  position: Float32Array; quaternion: Int16Array; mass: Float32Array; velocity: Float32Array;
+  sceneryPosition: Float32Array; sceneryQuaternion: Int16Array;
+  pair: Int32Array; point: Float32Array; normal: Float32Array; gap: Float32Array; mu: Float32Array;
+  results: { impulse: Float32Array; friction: Float32Array; sliding: Float32Array; energy: Float32Array; state: Uint8Array }[];
+}

@@ -1,0 +1,189 @@
+// The page around the picture: what there is to press, and where things are shown.
+import { choice, foreign, h, svg } from "../common/dom";
+import type { Replay } from "./data";
+import { bodyQuantities, contactQuantities } from "./quantities";
+import type { Settings } from "./stage";
+
+export interface Layout {
+  header: HTMLElement;
+  canvas: HTMLCanvasElement;
+  picture: HTMLElement;
+  labels: HTMLElement; // names of solvers above the pictures
+  legend: HTMLElement;
+  notice: HTMLElement; // what is missing or wrong
+  live: HTMLElement;
+  play: HTMLButtonElement;
+  scrubber: HTMLInputElement;
+  clock: HTMLOutputElement;
+  selection: HTMLElement;
+  contacts: HTMLElement;
+  plots: HTMLElement;
+  compare: HTMLElement;
+  side: HTMLElement;
+}
+
+export interface Commands {
+  toggle(): void; step(by: number): void; seek(frame: number): void;
+  speed(value: number): void; loop(on: boolean): void; interpolate(on: boolean): void;
+  view(name: "angle" | "top" | "front" | "side"): void; fit(): void; png(): void; help(): void;
+  changed(): void; autoScale(): void; worst(): void; csv(): void;
+}
+
+// Drawn, because not every machine has letters for them. In a square of 16.
+const icons = {
+  play: "M4 2.5v11l9-5.5z", pause: "M4 2.5h3v11H4zM9 2.5h3v11H9z",
+  back: "M11.5 3v10L4.5 8z", on: "M4.5 3v10l7-5z",
+  first: "M3 3h2v10H3zM13 3v10L6 8z", last: "M11 3h2v10h-2zM3 3v10l7-5z",
+  fit: "M2 2h5v1.6H3.6V7H2zM14 14H9v-1.6h3.4V9H14zM14 2v5h-1.6V3.6H9V2zM2 14V9h1.6v3.4H7V14z",
+};
+
+export function icon(name: keyof typeof icons): SVGElement {
+  return svg("svg", { viewBox: "0 0 16 16", width: 14, height: 14, "aria-hidden": "true", class: "icon" }, svg("path", { d: icons[name], fill: "currentColor" }));
+}
+
+export function button(label: string, content: Node | string, act: () => void, keys = ""): HTMLButtonElement {
+  return h("button", { type: "button", "aria-label": label, title: keys ? `${label} (${keys})` : label, onclick: act }, content);
+}
+
+function tick(text: string, on: boolean, change: (on: boolean) => void, name: string): HTMLElement {
+  const box = h("input", { type: "checkbox", name, onchange: () => change(box.checked) });
+  box.checked = on;
+  return h("label", { class: "tick" }, box, text);
+}
+
+function slider(text: string, low: number, high: number, step: number, value: number, change: (value: number) => void, say: (value: number) => string): HTMLElement {
+  const shown = h("output", null, say(value));
+  const range = h("input", { type: "range", min: low, max: high, step, value, oninput: () => {
+    shown.textContent = say(Number(range.value));
+    change(Number(range.value));
+  } });
+  return h("label", { class: "slider" }, h("span", null, text), range, shown);
+}
+
+/** [text, factor], slow to fast. */
+const speeds: [string, number][] = [
+  ["1/1000", 0.001], ["1/200", 0.005], ["1/50", 0.02], ["1/20", 0.05], ["1/10", 0.1], ["1/4", 0.25], ["1/2", 0.5], ["1", 1],
+  ["2", 2], ["4", 4], ["10", 10], ["50", 50],
+];
+
+/** As in life if that takes between one second and two minutes, else so that it takes about ten seconds. */
+export function usualSpeed(duration: number): number {
+  if (!(duration > 0) || (duration >= 1 && duration <= 120)) return 1;
+  return speeds.reduce((best, [, s]) => (Math.abs(Math.log(duration / s / 10)) < Math.abs(Math.log(duration / best / 10)) ? s : best), 1);
+}
+
+export function controls(set: Settings, answers: boolean, replay: Replay, act: Commands): HTMLElement {
+  const shapes = replay.shapes.length > 0 && !replay.boxes;
+  const quantities = contactQuantities.filter((q) => answers || !q.answer);
+  const change = (write: () => void) => {
+    write();
+    act.changed();
+  };
+  const log = tick("log colours", set.log, (on) => change(() => (set.log = on)), "log");
+  const logBox = log.querySelector("input")!;
+  const colour = choice("Contact colour", [["state", answers ? "state" : "plain"], ...quantities.map((q): [string, string] => [q.key, q.label])],
+    set.colour, (key) => change(() => {
+      set.colour = key;
+      logBox.checked = set.log = ["energy", "sliding", "impulse", "friction"].includes(key);
+      log.hidden = ["state", "cone", "gap"].includes(key);
+    }));
+  log.hidden = true;
+  const body = choice("Body colour", [["own", "their own"], ...bodyQuantities.map((q): [string, string] => [q.key, q.label]), ["worst", "worst contact"]],
+    set.body, (key) => change(() => (set.body = key)));
+  const percent = (v: number) => `${Math.round(100 * v)} %`;
+  return h("div", { class: "controls" },
+    h("div", { class: "ticks" },
+      tick("contacts", set.contacts, (on) => change(() => (set.contacts = on)), "contacts"),
+      tick("normals", set.normals, (on) => change(() => (set.normals = on)), "normals"),
+      answers && tick("forces", set.forces, (on) => change(() => (set.forces = on)), "forces"),
+      answers && tick("sliding", set.sliding, (on) => change(() => (set.sliding = on)), "sliding"),
+      tick("cones", set.cones, (on) => change(() => (set.cones = on)), "cones"),
+      tick("through bodies", set.through, (on) => change(() => (set.through = on)), "through"),
+      tick("shadows", set.shadows, (on) => change(() => (set.shadows = on)), "shadows"),
+      tick("ground", set.grid, (on) => change(() => (set.grid = on)), "ground")),
+    colour, log, body,
+    slider(shapes ? "Bodies" : "Boxes", 0, 1, 0.05, set.opacity, (v) => change(() => (set.opacity = v)), percent),
+    answers && h("div", { class: "line" },
+      slider("Arrows", -2, 3, 0.1, 0, (v) => change(() => (set.stretch = 10 ** v)), (v) => `\u00d7${Number((10 ** v).toPrecision(2))}`),
+      h("button", { type: "button", class: "small", title: "Scale arrows to this frame", onclick: () => act.autoScale() }, "to frame")),
+    !shapes && h("p", { class: "hint" }, replay.boxes ? "The file has no shapes: boxes have the mass and inertia of the bodies."
+      : "The file has no shapes: boxes are guessed from contacts and masses."));
+}
+
+function section(title: string, open: boolean, ...children: (Node | false)[]): HTMLElement {
+  return h("details", { class: "section", open }, h("summary", null, h("h2", null, title)), ...children);
+}
+
+export function layout(root: HTMLElement, replay: Replay, set: Settings, answers: boolean, duration: number, themeSwitch: HTMLElement,
+  solvers: HTMLElement[], act: Commands): Layout {
+  const last = Math.max(0, replay.frames.length - 1);
+  const canvas = h("canvas", { tabindex: 0, role: "img", "aria-label": "Three-dimensional picture of the frame" });
+  const labels = h("div", { class: "labels", "aria-hidden": true });
+  const legend = h("div", { class: "legend" });
+  const notice = h("p", { class: "notice", role: "alert", hidden: true });
+  const views = h("div", { class: "views", role: "group", "aria-label": "Camera" },
+    button("Fit the scene", icon("fit"), () => act.fit(), "F"),
+    ...(["angle", "top", "front", "side"] as const).map((name, i) =>
+      h("button", { type: "button", title: `View: ${name} (${i + 1})`, onclick: () => act.view(name) }, name)),
+    h("button", { type: "button", title: "Save the picture as PNG", onclick: () => act.png() }, "PNG"));
+  const picture = h("section", { class: "picture", "aria-label": "Picture" },
+    h("div", { class: "stage" }, canvas, labels, views, notice), legend);
+
+  const play = h("button", { type: "button", class: "play", "aria-label": "Play", title: "Play (space)", onclick: () => act.toggle() }, icon("play"));
+  const scrubber = h("input", {
+    type: "range", class: "scrubber", min: 0, max: last, step: 1, value: 0, "aria-label": "Frame", disabled: last === 0,
+    oninput: () => act.seek(Number(scrubber.value)),
+  });
+  const clock = h("output", { class: "clock", "aria-live": "off" });
+  const usual = usualSpeed(duration);
+  const transport = h("div", { class: "transport", role: "group", "aria-label": "Playback" },
+    button("First frame", icon("first"), () => act.seek(0), "Home"), button("Back one frame", icon("back"), () => act.step(-1), "left arrow"),
+    play, button("On one frame", icon("on"), () => act.step(1), "right arrow"), button("Last frame", icon("last"), () => act.seek(last), "End"),
+    scrubber, clock,
+    choice("Speed", speeds.map(([text, s]): [string, string] => [String(s), `\u00d7${text}`]), String(usual), (v) => act.speed(Number(v))),
+    tick("loop", true, (on) => act.loop(on), "loop"),
+    tick("smooth", false, (on) => act.interpolate(on), "smooth"));
+  const selection = h("div", { class: "selection" });
+  const contacts = h("div");
+  const compare = h("div", { class: "compare" });
+  const plots = h("div", { class: "plots" });
+  const live = h("p", { class: "visually-hidden", role: "status", "aria-live": "polite" });
+  const header = h("header", { class: "top" },
+    h("div", { class: "names" }, h("h1", null, foreign(replay.title)),
+      h("p", { class: "hint" }, foreign(replay.file), " ", foreign(replay.simulation),
+        replay.toolkit ? [" \u00b7 ", foreign(replay.toolkit)] : null,
+        replay.decimated ? ` \u00b7 ${replay.frames.length} of ${replay.total} frames` : null)),
+    h("div", { class: "line" }, ...solvers, themeSwitch, button("Help", "?", () => act.help(), "?")));
+  const side = h("aside", { "aria-label": "Numbers and settings" },
+    section("Show", true, controls(set, answers, replay, act)),
+    section("Selected", true, selection),
+    section("Contacts", true, compare, h("div", { class: "line" },
+      h("button", { type: "button", class: "small", title: "Select the first contact of the table (W)", onclick: () => act.worst() }, "Worst contact"),
+      h("button", { type: "button", class: "small", title: "Save the contacts of this frame", onclick: () => act.csv() }, "CSV")), contacts));
+  root.classList.add("replay");
+  root.replaceChildren(header, picture, side,
+    h("section", { class: "bottom", "aria-label": "Timeline" }, transport, plots), live);
+  return { header, canvas, picture, labels, legend, notice, live, play, scrubber, clock, selection, contacts, plots, compare, side };
+}
+
+const helpRows: [string, string][] = [
+  ["space", "play or pause"], ["\u2190 \u2192", "one frame back or on; with Shift ten"], ["Home End", "first, last frame"],
+  ["drag", "turn the picture"], ["Shift drag, right drag", "move the picture"], ["wheel, pinch", "nearer, farther"],
+  ["A D, R V", "turn left, right; up, down"], ["+ \u2212", "nearer, farther"], ["I J K L", "move the picture"],
+  ["1 2 3 4", "from an angle, top, front, side"], ["F", "fit the scene"], ["C", "follow the selected body, or stop"],
+  ["W", "select the worst contact, by the order of the table"], ["[ ]", "previous, next contact of the frame"], ["B", "next body"],
+  ["T", "make bodies clear or solid"], ["Esc", "select nothing"], ["?", "this help"],
+];
+
+export function helpDialog(): HTMLDialogElement {
+  const table = h("table", null, h("tbody", null, ...helpRows.map(([keys, text]) =>
+    h("tr", null, h("th", { scope: "row" }, h("kbd", null, keys)), h("td", null, text)))));
+  const dialog: HTMLDialogElement = h("dialog", { class: "help", "aria-label": "Help" }, h("h2", null, "Keys and mouse"), table,
+    h("p", null, "Click a body or a contact for its numbers. Points show contacts: \u25cb open, \u25cf sticking, \u25c6 sliding, ",
+      "\u25b2 friction that drives the motion. Arrows are impulses on the second body of the pair; the cone is what Coulomb\u2019s law allows for the normal impulse."),
+    h("button", { type: "button", onclick: () => dialog.close() }, "Close"));
+  dialog.addEventListener("click", (event) => {
+    if (event.target === dialog) dialog.close();
+  });
+  return dialog;
+}

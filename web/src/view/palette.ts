@@ -1,0 +1,66 @@
+// Colours of the picture. Numbers become colours by a table of 256 entries made once, in linear light as three.js wants it.
+
+export type Rgb = [number, number, number];
+
+export const linear = (byte: number) => {
+  const c = byte / 255;
+  return c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4;
+};
+export const rgbOfHex = (hex: number): Rgb => [linear((hex >> 16) & 255), linear((hex >> 8) & 255), linear(hex & 255)];
+export const css = (hex: number) => `#${hex.toString(16).padStart(6, "0")}`;
+
+/** By index of Replay.states: open, stick, slip, negative friction. Told apart with every kind of colour vision. */
+export const stateHex = [0x8a929b, 0x1f78c8, 0xf08a12, 0xd6246e];
+export const stateSigns = ["\u25cb", "\u25cf", "\u25c6", "\u25b2"];
+const otherStates = 0x5f6670;
+export const stateColour = (state: number) => stateHex[state] ?? otherStates;
+
+/** Bodies without a colour of their own: calm, and neighbours differ. */
+const bodyHex = [0x7f9cba, 0xc9b382, 0x86b3ad, 0xbd8f85, 0x8fa77c, 0xa28db0, 0xc79f77, 0x93a3ad];
+export const bodyColour = (id: number) => bodyHex[((id % bodyHex.length) + bodyHex.length) % bodyHex.length];
+export const worldColour = 0xa3abb3;
+
+// Dark violet over red to pale yellow: lightness rises evenly, so that it reads in grey as well.
+const heatStops: number[] = [0x2d1457, 0x5a1a74, 0x8b2474, 0xb83766, 0xde5348, 0xf27d2c, 0xf7ab2f, 0xf4dd74];
+// The other way round for bodies, whose usual state is "nothing to see": pale to dark red.
+const bodyStops: number[] = [0xd9dcd8, 0xe8cfa6, 0xf0b06e, 0xe78246, 0xcf4f35, 0xa1242f, 0x6b1029];
+
+function table(stops: number[]): { linear: Float32Array; hex: number[] } {
+  const colours = new Float32Array(3 * 256), hex: number[] = [];
+  for (let i = 0; i < 256; i++) {
+    const at = (i / 255) * (stops.length - 1), k = Math.min(stops.length - 2, Math.floor(at)), share = at - k;
+    let sum = 0;
+    for (let c = 0; c < 3; c++) {
+      const shift = 16 - 8 * c, a = (stops[k] >> shift) & 255, b = (stops[k + 1] >> shift) & 255;
+      const byte = Math.round(a + share * (b - a));
+      sum |= byte << shift;
+      colours[3 * i + c] = linear(byte);
+    }
+    hex.push(sum);
+  }
+  return { linear: colours, hex };
+}
+export const contactHeat = table(heatStops);
+export const bodyHeat = table(bodyStops);
+
+/** How numbers become places in a colour table. Below `low`: its beginning. */
+export interface Scale { low: number; high: number; log: boolean }
+
+export function place(scale: Scale, value: number): number {
+  if (!(value > scale.low)) return 0;
+  if (value >= scale.high) return 1;
+  return scale.log
+    ? Math.log(value / scale.low) / Math.log(scale.high / scale.low)
+    : (value - scale.low) / (scale.high - scale.low);
+}
+
+export function valueAt(scale: Scale, share: number): number {
+  return scale.log ? scale.low * (scale.high / scale.low) ** share : scale.low + share * (scale.high - scale.low);
+}
+
+/** A scale up to the largest value; logarithmic ones span five powers of ten. */
+export function scaleTo(high: number, low: number, log: boolean): Scale {
+  if (log) return high > 0 ? { low: high * 1e-5, high, log } : { low: 1e-5, high: 1, log };
+  if (!(high > low)) high = low + (low === 0 ? 1 : Math.abs(low));
+  return { low, high, log };
+}

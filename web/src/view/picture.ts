@@ -1,0 +1,259 @@
+// The canvas: one renderer, one camera, one or two stages beside each other. Draws only when something changed.
+import * as THREE from "three";
+import type { FrameData, Replay } from "./data";
+import { Orbit, steer, upAxis } from "./camera";
+import { Stage, themes, type Measure, type Selection, type Settings } from "./stage";
+import { Geometries, type Part } from "./shapes";
+
+export interface Hit { kind: "body" | "contact"; id: number } // id of the body (0 = scenery), or index of the contact
+
+/** What a frame fills: centre, half diagonal, and how low it goes against the vertical. */
+interface Bounds { centre: THREE.Vector3; size: number; lowest: number }
+
+const PICK_PIXELS = 9;
+const SLOW = 45; // ms from picture to picture
+const COARSE = 0.6; // fewest pixels drawn for each of the page
+
+export class Picture {
+  readonly orbit: Orbit;
+  readonly canvas: HTMLCanvasElement;
+  private readonly renderer: THREE.WebGLRenderer;
+  private readonly software: boolean;
+  private stages: Stage[] = [];
+  private readonly reaches = new Map<number, number>();
+  private asked = false;
+  private dark = false;
+  private size = 1;
+  private readonly ray = new THREE.Raycaster();
+  private readonly spot = new THREE.Vector3();
+  private readonly times: number[] = []; // when the last pictures were drawn
+  /** Called before a picture is drawn; must not allocate. */
+  before: (now: number) => void = () => undefined;
+  through = true;
+  drawn = 0; // pictures since the beginning
+  private readonly fine: number; // pixels drawn for each of the page, when it stands still
+  private restore = 0; // timer
+  private changed = 0; // pictures drawn when the number of pixels last changed
+  private moved = false; // shadows are no longer right
+
+  /** Throws where there is no WebGL. */
+  constructor(private readonly replay: Replay, private readonly parts: Part[], private readonly geometries: Geometries,
+    canvas: HTMLCanvasElement, picked: (hit: Hit | null) => void) {
+    this.canvas = canvas;
+    const heavy = parts.length > 300, software = (this.software = isSoftware());
+    this.renderer = new THREE.WebGLRenderer({ canvas, antialias: !heavy || !software, powerPreference: "high-performance" });
+    this.fine = Math.min(devicePixelRatio, heavy ? 1 : 2);
+    this.renderer.setPixelRatio(this.fine);
+    this.renderer.shadowMap.enabled = true;
+    this.renderer.shadowMap.type = software ? THREE.BasicShadowMap : THREE.PCFShadowMap;
+    this.renderer.shadowMap.autoUpdate = false; // shadows do not change when the camera moves
+    this.renderer.autoClear = false;
+    this.renderer.localClippingEnabled = true;
+    this.orbit = new Orbit(upAxis(replay.gravity));
+    for (const part of parts) {
+      if (part.body > 0) this.reaches.set(part.body, Math.max(this.reaches.get(part.body) ?? 0, part.reach));
+    }
+    steer(canvas, this.orbit, () => this.ask(), (event) => picked(this.pick(event.clientX, event.clientY)));
+    new ResizeObserver(() => this.resize()).observe(canvas.parentElement!);
+  }
+
+  /** Which answers are shown: one, or two beside each other. */
+  setResults(results: number[]): void {
+    this.stages = results.map((r) => this.stages.find((s) => s.result === r)
+      ?? new Stage(this.replay, this.parts, this.geometries, r, this.orbit.up, this.software));
+    this.dress(this.dark);
+    this.resize();
+  }
+
+  dress(dark: boolean): void {
+    this.dark = dark;
+    for (const stage of this.stages) stage.dress(dark ? themes.dark : themes.light);
+    this.ask();
+  }
+
+  update(frame: FrameData, next: FrameData | null, share: number, set: Settings, measure: Measure, chosen: Selection): void {
+    this.through = set.through;
+    for (const stage of this.stages) stage.update(frame, next, share, set, measure, chosen);
+    this.moved = set.shadows;
+    this.ask();
+  }
+
+  /** Half the diagonal of what happens; also sets ground and light. */
+  settle(frames: readonly FrameData[]): number {
+    const all = this.bounds(frames);
+    this.size = all.size;
+    this.orbit.setReach(all.size);
+    for (const stage of this.stages) stage.settle(all.centre, all.lowest, all.size);
+    return all.size;
+  }
+
+  /** Of bodies, from their centre, m. */
+  usualReach(): number {
+    return median([...this.reaches.values()]);
+  }
+
+  fit(frame: FrameData): void {
+    const { centre, size } = this.bounds([frame]);
+    this.orbit.fit(centre, size * 0.92);
+    this.ask();
+  }
+
+  private bounds(frames: readonly FrameData[]): Bounds {
+    const places: number[] = []; // x y z reach
+    for (const frame of frames) {
+      for (let b = 0; b < frame.id.length; b++) {
+        places.push(frame.position[3 * b], frame.position[3 * b + 1], frame.position[3 * b + 2], this.reaches.get(frame.id[b]) ?? 0);
+      }
+      if (frame.id.length === 0) for (let i = 0; i < frame.point.length; i += 3) places.push(...frame.point.subarray(i, i + 3), 0);
+    }
+    const finite = places.filter((_v, i) => i % 4 === 0 && Number.isFinite(places[i] + places[i + 1] + places[i + 2])).length;
+    const box = new THREE.Box3(), ball = new THREE.Vector3();
+    const add = (x: number, y: number, z: number, r: number) => {
+      box.expandByPoint(ball.set(x - r, y - r, z - r));
+      box.expandByPoint(ball.set(x + r, y + r, z + r));
+    };
+    // One body that flew away must not make the others specks.
+    const middle = [0, 1, 2].map((k) => median(places.filter((_v, i) => i % 4 === k)));
+    const away = (i: number) => Math.hypot(places[i] - middle[0], places[i + 1] - middle[1], places[i + 2] - middle[2]);
+    const usual = median(places.map((_v, i) => (i % 4 === 0 ? away(i) : NaN)).filter((d) => !Number.isNaN(d)));
+    for (let i = 0; i < places.length; i += 4) {
+      if (!Number.isFinite(away(i)) || (finite > 20 && away(i) > 6 * usual)) continue;
+      add(places[i], places[i + 1], places[i + 2], places[i + 3]);
+    }
+    const moving = box.isEmpty() ? 0 : box.getSize(ball).length() / 2;
+    for (const part of this.parts) {
+      if (part.body > 0 || (moving > 0 && part.reach > 3 * moving + Math.hypot(...part.position))) continue;
+      const own = part.reach - Math.hypot(...part.position);
+      let [x, y, z] = part.position;
+      const frame = frames[0];
+      if (part.scenery >= 0 && 3 * part.scenery < frame.sceneryPosition.length) {
+        [x, y, z] = [x, y, z].map((v, k) => v + frame.sceneryPosition[3 * part.scenery + k]);
+      }
+      if (moving === 0 || own < 1.5 * moving) add(x, y, z, own);
+    }
+    if (box.isEmpty()) box.set(new THREE.Vector3(-1, -1, -1), new THREE.Vector3(1, 1, 1));
+    const centre = box.getCenter(new THREE.Vector3()), size = Math.max(box.getSize(ball).length() / 2, 1e-6);
+    return { centre, size, lowest: Math.min(box.min.dot(this.orbit.up), box.max.dot(this.orbit.up)) };
+  }
+
+  /** Draws with the next picture of the screen. */
+  ask(): void {
+    if (this.asked) return;
+    this.asked = true;
+    requestAnimationFrame((now) => {
+      this.asked = false;
+      this.before(now);
+      this.draw();
+      this.drawn++;
+      this.times.push(performance.now());
+      if (this.times.length > 90) this.times.shift();
+      this.adapt();
+    });
+  }
+
+  /** Where drawing is slow, what moves is drawn with fewer pixels, and in full once it stands still. */
+  private adapt(): void {
+    const ratio = this.renderer.getPixelRatio(), last = this.times.length - 1;
+    clearTimeout(this.restore);
+    if (ratio < this.fine) {
+      this.restore = window.setTimeout(() => {
+        this.renderer.setPixelRatio(this.fine);
+        this.resize();
+      }, 400);
+    }
+    if (last < 8 || this.drawn - this.changed < 9 || this.times[last] - this.times[last - 8] > 8 * 400) return;
+    if (this.times[last] - this.times[last - 8] < 8 * SLOW || ratio <= COARSE) return;
+    this.renderer.setPixelRatio(Math.max(COARSE, ratio * 0.8));
+    this.resize();
+    this.changed = this.drawn;
+  }
+
+  /** Pictures a second, over the last ones that followed each other. */
+  get rate(): number {
+    const last = this.times.length - 1;
+    let first = last;
+    while (first > 0 && this.times[first] - this.times[first - 1] < 1500 && this.times[last] - this.times[first] < 3000) first--;
+    return last > first ? (1000 * (last - first)) / (this.times[last] - this.times[first]) : 0;
+  }
+
+  private resize(): void {
+    const box = this.canvas.parentElement!;
+    const width = Math.max(1, box.clientWidth), height = Math.max(1, box.clientHeight);
+    this.renderer.setSize(width, height, false);
+    this.orbit.setAspect(width / Math.max(1, this.stages.length) / height);
+    this.ask();
+  }
+
+  draw(): void {
+    const size = this.renderer.getSize(new THREE.Vector2()), wide = Math.floor(size.x / Math.max(1, this.stages.length));
+    const crowd = this.frame ? Math.min(4, Math.max(0, Math.log2(this.frame.gap.length / 60))) : 0;
+    const dots = (10.5 - 1.1 * crowd - (wide < 500 ? 1 : 0)) * this.renderer.getPixelRatio();
+    this.renderer.setScissorTest(this.stages.length > 1);
+    this.stages.forEach((stage, i) => {
+      this.renderer.setViewport(i * wide, 0, wide, size.y);
+      this.renderer.setScissor(i * wide, 0, wide - (i === 0 && this.stages.length > 1 ? 1 : 0), size.y);
+      this.renderer.clear();
+      this.renderer.shadowMap.needsUpdate = this.moved;
+      stage.frameCamera(this.orbit.camera.position, this.orbit.distance, this.size, dots, this.through);
+      this.renderer.render(stage.scene, this.orbit.camera);
+    });
+    this.moved = false;
+  }
+
+  /** The picture as a file. */
+  png(): Promise<Blob | null> {
+    this.draw();
+    return new Promise((done) => this.canvas.toBlob(done, "image/png"));
+  }
+
+  /** Where a point of the scene is on the page, in the first stage; null: behind the camera. */
+  locate(x: number, y: number, z: number): { x: number; y: number } | null {
+    this.spot.set(x, y, z).project(this.orbit.camera);
+    if (this.spot.z > 1) return null;
+    const box = this.canvas.getBoundingClientRect(), wide = box.width / Math.max(1, this.stages.length);
+    return { x: box.left + ((this.spot.x + 1) / 2) * wide, y: box.top + ((1 - this.spot.y) / 2) * box.height };
+  }
+
+  frame: FrameData | null = null; // what clicks refer to
+  contactsShown = true;
+
+  private pick(x: number, y: number): Hit | null {
+    const box = this.canvas.getBoundingClientRect(), wide = box.width / Math.max(1, this.stages.length);
+    const which = Math.min(this.stages.length - 1, Math.floor((x - box.left) / wide)), stage = this.stages[which];
+    if (!stage || !this.frame) return null;
+    const at = new THREE.Vector2((2 * (x - box.left - which * wide)) / wide - 1, 1 - (2 * (y - box.top)) / box.height);
+    this.ray.setFromCamera(at, this.orbit.camera);
+    const body = stage.bodies.pick(this.ray);
+    const contact = this.contactsShown ? this.nearestContact(at, wide, box.height, this.through ? Infinity : body?.distance ?? Infinity) : -1;
+    if (contact >= 0) return { kind: "contact", id: contact };
+    return body ? { kind: "body", id: body.body } : null;
+  }
+
+  /** The contact point nearest to a click, within a few pixels and not behind `limit`. */
+  private nearestContact(at: THREE.Vector2, width: number, height: number, limit: number): number {
+    const { point } = this.frame!;
+    let best = -1, least = PICK_PIXELS ** 2;
+    for (let i = 0; 3 * i < point.length; i++) {
+      this.spot.fromArray(point, 3 * i);
+      if (this.spot.distanceTo(this.orbit.camera.position) > limit + 0.02 * this.size) continue;
+      this.spot.project(this.orbit.camera);
+      const away = ((this.spot.x - at.x) * width / 2) ** 2 + ((this.spot.y - at.y) * height / 2) ** 2;
+      if (this.spot.z < 1 && away < least) [best, least] = [i, away];
+    }
+    return best;
+  }
+}
+
+function median(values: number[]): number {
+  const sorted = values.filter((v) => Number.isFinite(v)).sort((a, b) => a - b);
+  return sorted.length ? sorted[sorted.length >> 1] : 0;
+}
+
+/** Without a graphics card smoothing of edges costs more than it is worth when there is much to draw. */
+function isSoftware(): boolean {
+  const gl = document.createElement("canvas").getContext("webgl2");
+  const info = gl?.getExtension("WEBGL_debug_renderer_info");
+  const name = gl && info ? String(gl.getParameter(info.UNMASKED_RENDERER_WEBGL)) : "";
+  gl?.getExtension("WEBGL_lose_context")?.loseContext();
+  return /swiftshader|llvmpipe|software|basic render/i.test(name);
+}

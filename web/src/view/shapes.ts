@@ -1,0 +1,197 @@
+// From the shapes of a replay to geometries and their places; and bodies guessed for files that have none.
+import * as THREE from "three";
+import { mergeVertices } from "three/examples/jsm/utils/BufferGeometryUtils.js";
+import { ConvexGeometry } from "three/examples/jsm/geometries/ConvexGeometry.js";
+import type { FrameData, Mesh, Replay, Shape } from "./data";
+import { bodyColour, worldColour } from "./palette";
+
+/** One drawn piece: a geometry, scaled, placed in the frame of its owner. */
+export interface Part {
+  geometry: string; // key of Geometries
+  body: number; // id, 0 = none
+  scenery: number; // -1 = none
+  position: [number, number, number];
+  quaternion: [number, number, number, number]; // w first
+  scale: [number, number, number];
+  colour: number;
+  reach: number; // farthest point from the origin of the owner, m
+}
+
+/** Unit geometries by key, made when they are first asked for. */
+export class Geometries {
+  private readonly made = new Map<string, THREE.BufferGeometry>();
+  private readonly outlines = new Map<string, THREE.BufferGeometry>();
+  private readonly fine: number; // 2 few bodies, 1 some, 0 many
+
+  constructor(private readonly meshes: Mesh[], count: number) {
+    this.fine = count <= 80 ? 2 : count <= 600 ? 1 : 0;
+  }
+
+  get(key: string): THREE.BufferGeometry {
+    let geometry = this.made.get(key);
+    if (!geometry) {
+      geometry = this.make(key);
+      this.made.set(key, geometry);
+    }
+    return geometry;
+  }
+
+  /** Lines that show which one is selected. */
+  outline(key: string): THREE.BufferGeometry {
+    let lines = this.outlines.get(key);
+    if (!lines) {
+      const geometry = this.get(key);
+      lines = key === "box" || key.startsWith("mesh") || key.startsWith("hull")
+        ? new THREE.EdgesGeometry(geometry, 12) : new THREE.WireframeGeometry(geometry);
+      this.outlines.set(key, lines);
+    }
+    return lines;
+  }
+
+  private make(key: string): THREE.BufferGeometry {
+    const [kind, detail] = key.split(":");
+    const around = [8, 16, 32][this.fine];
+    switch (kind) {
+      case "sphere": return patterned(new THREE.SphereGeometry(1, around, Math.max(6, around / 2)), true);
+      case "cylinder":
+        return patterned(new THREE.CylinderGeometry(1, 1, 1, around).rotateX(Math.PI / 2), false);
+      case "capsule": {
+        const straight = Number(detail);
+        return patterned(new THREE.CapsuleGeometry(1, straight, [1, 4, 8][this.fine], around).rotateX(Math.PI / 2), false);
+      }
+      case "hull": case "mesh": return ofMesh(this.meshes[Number(detail)], kind === "hull");
+      default: return new THREE.BoxGeometry(1, 1, 1);
+    }
+  }
+}
+
+/** Light and dark parts, so that one sees round things turn. */
+function patterned(smooth: THREE.BufferGeometry, octants: boolean): THREE.BufferGeometry {
+  const geometry = smooth.index ? smooth.toNonIndexed() : smooth;
+  const at = geometry.getAttribute("position"), colours = new Float32Array(3 * at.count);
+  for (let i = 0; i < at.count; i += 3) {
+    let sign = 1;
+    for (let axis = 0; axis < (octants ? 3 : 2); axis++) {
+      sign *= at.getComponent(i, axis) + at.getComponent(i + 1, axis) + at.getComponent(i + 2, axis);
+    }
+    colours.fill(sign < 0 ? 0.62 : 1, 3 * i, 3 * i + 9);
+  }
+  geometry.setAttribute("color", new THREE.BufferAttribute(colours, 3));
+  geometry.deleteAttribute("uv");
+  return mergeVertices(geometry);
+}
+
+function ofMesh(mesh: Mesh | undefined, convex: boolean): THREE.BufferGeometry {
+  const vertices = mesh?.vertices ?? [];
+  if (vertices.length < 9) return new THREE.BoxGeometry(1e-3, 1e-3, 1e-3);
+  if (convex && mesh!.triangles.length === 0) {
+    const points: THREE.Vector3[] = [];
+    for (let i = 0; i + 2 < vertices.length; i += 3) points.push(new THREE.Vector3().fromArray(vertices, i));
+    return points.length >= 4 ? new ConvexGeometry(points) : new THREE.BoxGeometry(1e-3, 1e-3, 1e-3);
+  }
+  const geometry = new THREE.BufferGeometry();
+  geometry.setAttribute("position", new THREE.Float32BufferAttribute(vertices, 3));
+  geometry.setIndex(mesh!.triangles);
+  const flat = geometry.toNonIndexed();
+  flat.computeVertexNormals();
+  return flat;
+}
+
+function reachOf(shape: Shape, mesh: Mesh | undefined): number {
+  const away = Math.hypot(...shape.position), [a, b, c] = shape.size;
+  switch (shape.kind) {
+    case "sphere": return away + a;
+    case "box": return away + Math.hypot(a, b, c) / 2;
+    case "capsule": return away + a + b / 2;
+    case "cylinder": return away + Math.hypot(a, b / 2);
+    case "ellipsoid": return away + Math.max(a, b, c);
+    default: {
+      let most = 0;
+      const v = mesh?.vertices ?? [];
+      for (let i = 0; i + 2 < v.length; i += 3) most = Math.max(most, Math.hypot(v[i], v[i + 1], v[i + 2]));
+      return away + most;
+    }
+  }
+}
+
+/** How many capsules may differ in shape before they share geometries, slightly squeezed. */
+const CAPSULE_KINDS = 40;
+
+/** Everything but planes, which have no end and are drawn as ground. */
+export function partsOf(replay: Replay): Part[] {
+  const ratios = new Set(replay.shapes.filter((s) => s.kind === "capsule").map((s) => (s.size[1] / s.size[0]).toFixed(4)));
+  const parts: Part[] = [];
+  for (const shape of replay.shapes) {
+    if (shape.kind === "plane") continue;
+    const [a, b, c] = shape.size;
+    let geometry: string = shape.kind, scale: [number, number, number] = [a, b, c];
+    switch (shape.kind) {
+      case "sphere": scale = [a, a, a]; break;
+      case "ellipsoid": geometry = "sphere"; break;
+      case "cylinder": scale = [a, a, b]; break;
+      case "capsule": {
+        const exact = b / a;
+        const ratio = ratios.size <= CAPSULE_KINDS ? Number(exact.toFixed(4)) : Math.max(0.25, Math.round(exact * 4) / 4);
+        geometry = `capsule:${ratio}`;
+        scale = [a, a, (a * (exact + 2)) / (ratio + 2)];
+        break;
+      }
+      case "hull": case "mesh": case "heightfield":
+        geometry = `${shape.kind === "hull" ? "hull" : "mesh"}:${shape.mesh}`;
+        scale = [1, 1, 1];
+        break;
+      default: break;
+    }
+    const owned = shape.id > 0;
+    parts.push({
+      geometry, scale, body: owned ? shape.id : 0, scenery: owned ? -1 : shape.scenery,
+      position: shape.position, quaternion: shape.quaternion,
+      colour: shape.colour || (owned ? bodyColour(shape.id) : worldColour),
+      reach: reachOf(shape, replay.meshes[shape.mesh]),
+    });
+  }
+  return parts;
+}
+
+/** The number of bodies the frames speak of. */
+export const mostBodies = (replay: Replay) => replay.frames.reduce((most, f) => Math.max(most, f.bodies), 0);
+
+/** Boxes for a file without shapes: as wide as the contacts of a body reach, or as heavy as water. */
+export function guessParts(frames: readonly FrameData[]): Part[] {
+  const half = new Map<number, [number, number, number]>(), masses = new Map<number, number>();
+  const rotate = new THREE.Quaternion(), local = new THREE.Vector3();
+  for (const frame of frames) {
+    for (let b = 0; b < frame.id.length; b++) {
+      if (!half.has(frame.id[b])) half.set(frame.id[b], [0, 0, 0]);
+      masses.set(frame.id[b], frame.mass[b]);
+    }
+    for (let i = 0; i < frame.pair.length; i++) {
+      const b = frame.pair[i];
+      if (b < 0) continue;
+      const c = i >> 1, q = frame.quaternion, p = frame.position;
+      rotate.set(q[4 * b + 1], q[4 * b + 2], q[4 * b + 3], q[4 * b]).normalize().invert();
+      local.set(frame.point[3 * c] - p[3 * b], frame.point[3 * c + 1] - p[3 * b + 1], frame.point[3 * c + 2] - p[3 * b + 2])
+        .applyQuaternion(rotate);
+      const h = half.get(frame.id[b])!;
+      h[0] = Math.max(h[0], Math.abs(local.x));
+      h[1] = Math.max(h[1], Math.abs(local.y));
+      h[2] = Math.max(h[2], Math.abs(local.z));
+    }
+  }
+  const known = [...half.values()].map((h) => Math.max(...h)).filter((x) => x > 0).sort((a, b) => a - b);
+  const usual = known.length ? known[known.length >> 1] : 0;
+  const parts: Part[] = [];
+  for (const [id, h] of half) {
+    let widest = Math.max(...h);
+    if (!(widest > 0)) {
+      const water = 0.5 * Math.cbrt(Math.max(masses.get(id) ?? 0, 1e-9) / 1000);
+      widest = usual > 0 ? Math.min(Math.max(water, usual / 4), usual * 2) : water;
+    }
+    const size = h.map((x) => 2 * (x > 0.15 * widest ? x : 0.5 * widest)) as [number, number, number];
+    parts.push({
+      geometry: "box", body: id, scenery: -1, position: [0, 0, 0], quaternion: [1, 0, 0, 0], scale: size,
+      colour: bodyColour(id), reach: Math.hypot(...size) / 2,
+    });
+  }
+  return parts;
+}

@@ -1,0 +1,43 @@
+// A page in the real Chromium, watched: whatever it says on the console and every request that would leave it is kept.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { execFileSync } from "node:child_process";
+import { chromium } from "playwright-core";
+
+export const program = process.env.SS_PROGRAM ?? "build/release/stickslip";
+
+/** Runs the program under test and returns what it printed. */
+export function stickslip(...words) {
+  return execFileSync(program, words, { encoding: "utf8", maxBuffer: 1 << 28, stdio: ["ignore", "pipe", "pipe"] });
+}
+
+/** A folder for files of one test, removed at the end of it. */
+export function scratch(t) {
+  const folder = mkdtempSync(join(tmpdir(), "stickslip-page-"));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** Opens a file or address. The result: {page, problems: [text], requests: [address]}; closed after the test. */
+export async function open(t, where, options = {}) {
+  const browser = await chromium.launch({
+    executablePath: process.env.SS_CHROMIUM ?? "/usr/bin/chromium",
+    args: ["--no-sandbox", "--disable-gpu", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader",
+      "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"],
+  });
+  t.after(() => browser.close());
+  const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, acceptDownloads: true, ...options });
+  const page = await context.newPage();
+  const problems = [], requests = [];
+  page.on("console", (message) => {
+    if (["error", "warning"].includes(message.type())) problems.push(`${message.type()}: ${message.text()}`);
+  });
+  page.on("pageerror", (error) => problems.push(String(error)));
+  page.on("request", (request) => {
+    if (!/^(file|data|blob):/.test(request.url())) requests.push(request.url());
+  });
+  await page.goto(/^https?:/.test(where) ? where : pathToFileURL(where).href);
+  return { page, problems, requests };
+}
