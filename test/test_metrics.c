@@ -258,6 +258,22 @@ TEST(what_a_contact_does_is_what_the_metrics_count)
     }
 }
 
+/* A contact about to slide moves by rounding, in any direction: its friction drives nothing. */
+TEST(negative_friction_begins_at_the_speed_that_counts)
+{
+    const double v_tol = 1e-4 * gravity * step;
+    for (int i = 0; i < 2; i++) {
+        scene s = sliding_block(1.0);
+        s.answer->velocity[0][0] = (i == 0 ? 0.5 : 2.0) * v_tol;
+        s.answer->tangent[0][0] = friction * s.answer->normal[0];
+        ENSURE(judge(&s));
+        ENSURE_NEAR(read(&s, "sliding"), 1.0, 0.0);
+        ENSURE_NEAR(read(&s, "anomalous_contacts"), i, 0.0);
+        ENSURE(read(&s, "anomalous_friction") > 0.0);
+        drop(&s);
+    }
+}
+
 TEST(without_contacts_contact_metrics_do_not_apply)
 {
     scene s = {0};

@@ -51,7 +51,7 @@ typedef enum ss_contact_status {
     SS_CONTACT_OPEN,              /* carries no impulse, or takes no part */
     SS_CONTACT_STICK,             /* its friction is not saturated */
     SS_CONTACT_SLIP,              /* it is */
-    SS_CONTACT_NEGATIVE_FRICTION, /* it is, and drives the motion instead of braking it */
+    SS_CONTACT_NEGATIVE_FRICTION, /* it is, and drives a motion faster than v_tol instead of braking it */
     SS_CONTACT_STATUS_COUNT
 } ss_contact_status;
 SS_API const char *ss_contact_status_name(ss_contact_status status); /* "negative friction" */

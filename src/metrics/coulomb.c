@@ -52,7 +52,9 @@ ss_contact_status ss_contact_status_of(const ss_judgement *judgement, const ss_c
 {
     if (!is_resting(judgement, state)) return SS_CONTACT_OPEN;
     if (!is_sliding(state)) return SS_CONTACT_STICK;
-    return dot(state->friction, state->sliding) > 0.0 ? SS_CONTACT_NEGATIVE_FRICTION : SS_CONTACT_SLIP;
+    // what is about to slide moves no faster than rounding and tolerance let it, in any direction
+    bool driven = norm(state->sliding) > judgement->slow && dot(state->friction, state->sliding) > 0.0;
+    return driven ? SS_CONTACT_NEGATIVE_FRICTION : SS_CONTACT_SLIP;
 }
 
 static double cone_excess(const ss_contact_state *state)
@@ -128,10 +130,8 @@ void ss_metrics_coulomb(ss_judgement *judgement)
             continue;
         }
         add(&sliding, 1.0, state->contact);
-        if (status == SS_CONTACT_NEGATIVE_FRICTION) {
-            add(&anomalous, 1.0, state->contact);
-            add(&driving, power * power, state->contact);
-        }
+        if (status == SS_CONTACT_NEGATIVE_FRICTION) add(&anomalous, 1.0, state->contact);
+        if (power > 0.0) add(&driving, power * power, state->contact);
         double friction = norm(state->friction);
         if (speed > judgement->slow && friction > 0.0) {
             double off = power / (friction * speed) + 1.0;
