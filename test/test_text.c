@@ -149,6 +149,25 @@ TEST(numbers_are_read_whole_or_not_at_all)
     ENSURE(ss_number_read("nan", &value) && isnan(value));
 }
 
+/* Short ones take a way of their own. */
+TEST(short_numbers_are_read_as_the_library_reads_them)
+{
+    ss_random random = ss_random_start(13, 0);
+    for (int i = 0; i < 20000; i++) {
+        char text[64];
+        int digits = 1 + ss_random_below(&random, 17), power = ss_random_below(&random, 61) - 30;
+        double drawn = ss_random_between(&random, 0.0, 10.0), value = NAN;
+        snprintf(text, sizeof text, i % 3 ? "%.*fe%d" : "%.*f", digits, drawn, power);
+        double known = strtod(text, NULL);
+        if (!ss_number_read(text, &value) || value != known)
+            KIT_FAIL("\"%s\" was read as %.17g", text, value);
+    }
+    double value = 0.0;
+    const char *end = ss_number_read_start("2.5e-6*scene", &value);
+    ENSURE(end && strcmp(end, "*scene") == 0 && value == 2.5e-6);
+    ENSURE(!ss_number_read_start("*scene", &value) && !ss_number_read_start("e5", &value));
+}
+
 TEST(whole_numbers_are_read_whole_or_not_at_all)
 {
     static const char *const bad[] = {

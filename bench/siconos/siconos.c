@@ -5,9 +5,9 @@
  * Both get the tolerance in their own words: ours stops at the relative natural map (cones) or the relative energy
  * error (LCPs), Siconos at its relative error. Then both answers are measured by the same function from the
  * problem, and a ratio is printed only where both reached the tolerance. Times are the smallest of several whole calls
- * on one thread, seen from outside: set-up, measuring and judging included, on both sides. Ours is called as the
- * simulator calls it, with memory that is there already. Siconos runs in a process of
- * its own, because some of its solvers end it.
+ * on one thread, seen from outside: set-up, measuring and judging included, on both sides, but not making the options.
+ * Ours is called as the simulator calls it, with memory that is there already. Siconos runs in a process of its own,
+ * because some of its solvers end it.
  */
 #include <stickslip/solver.h>
 #include <stickslip/stickslip.h>
@@ -32,9 +32,9 @@
 
 #include "solver/run.h"
 
-enum { REPEATS = 1000 };
-static const double time_limit = 2.0;   // s, per solve of ours
-static const double enough_time = 0.05; // s: then a few repeats more
+enum { REPEATS = 10000 };
+static const double time_limit = 2.0;  // s, per solve of ours
+static const double enough_time = 0.2; // s: then no more repeats than these few
 enum { FEW = 3 };
 
 typedef struct pairing {
@@ -98,18 +98,20 @@ static outcome run_ours(const char *name, ss_problem *problem, ss_gauge gauge, d
     char rule[80];
     snprintf(rule, sizeof rule, "%s<%g", ss_gauge_name(gauge), tolerance);
     double *x = calloc((size_t)problem->size + 1, sizeof *x);
+    void *own_options = calloc(1, solver->options_size + 1);
     ss_arena *arena = ss_arena_create(1 << 16, NULL);
     ss_run_options options = {0};
     ss_options_defaults(ss_run_option_table, &options);
+    if (own_options) ss_options_defaults(solver->options, own_options);
     options.stop = rule;
     options.time_limit = time_limit;
     options.max_iterations = 1000000;
-    for (clockwork clock = {0}; x && arena && again(&clock);) {
+    for (clockwork clock = {0}; x && own_options && arena && again(&clock);) {
         memset(x, 0, (size_t)problem->size * sizeof *x);
         ss_solve_result result;
         start(&clock);
-        if (!ss_solve_in(arena, 1u << gauge, solver, NULL, problem, &options, NULL, NULL, NULL, x, &result,
-                         NULL))
+        if (!ss_solve_in(arena, 1u << gauge, solver, own_options, problem, &options, NULL, NULL, NULL, x,
+                         &result, NULL))
             break;
         stop(&clock, &best);
         best.iterations = result.iterations;
@@ -117,6 +119,7 @@ static outcome run_ours(const char *name, ss_problem *problem, ss_gauge gauge, d
         ss_solve_result_free(&result);
     }
     ss_arena_destroy(arena);
+    free(own_options);
     free(x);
     return best;
 }

@@ -26,8 +26,8 @@ typedef struct block {
 struct ss_arena {
     block blocks[MAX_BLOCKS];
     size_t block_count;
-    size_t current; // blocks after this one are empty
-    size_t high_water;
+    size_t current;    // blocks after this one are empty
+    size_t high_water; // before the last reset; what is in use now may be more
     size_t largest_bytes;
     const char *largest, *failed;
 };
@@ -84,10 +84,10 @@ static bool fits(const block *candidate, size_t bytes)
     return candidate->size - candidate->used >= bytes;
 }
 
-/* Makes arena->current a block with room for `bytes`, moving on to kept or new ones. */
-static bool find_room(ss_arena *arena, size_t bytes)
+/* Makes arena->current a block with room for `bytes`, moving on to kept or new ones. Rare, and kept out of the way of
+ * the usual case. */
+static __attribute__((noinline)) bool move_on(ss_arena *arena, size_t bytes)
 {
-    if (arena->block_count && fits(&arena->blocks[arena->current], bytes)) return true;
     size_t used = used_bytes(arena), next = arena->current;
     while (next < arena->block_count && !fits(&arena->blocks[next], bytes)) next++;
     if (next == arena->block_count) {
@@ -102,10 +102,13 @@ static bool find_room(ss_arena *arena, size_t bytes)
     return true;
 }
 
-static void note_size(ss_arena *arena, size_t bytes, const char *what)
+static inline bool find_room(ss_arena *arena, size_t bytes)
 {
-    size_t used = used_bytes(arena);
-    if (used > arena->high_water) arena->high_water = used;
+    return (arena->block_count && fits(&arena->blocks[arena->current], bytes)) || move_on(arena, bytes);
+}
+
+static inline void note_size(ss_arena *arena, size_t bytes, const char *what)
+{
     if (bytes > arena->largest_bytes || !arena->largest) {
         arena->largest_bytes = bytes;
         arena->largest = what;
@@ -141,6 +144,12 @@ ss_arena_mark ss_arena_get_mark(const ss_arena *arena)
     return (ss_arena_mark){arena->current, used};
 }
 
+static void note_high_water(ss_arena *arena)
+{
+    size_t used = used_bytes(arena);
+    if (used > arena->high_water) arena->high_water = used;
+}
+
 /* One block of the high-water size instead of several. If there is no memory for it, the old ones stay. */
 static void join_blocks(ss_arena *arena)
 {
@@ -157,6 +166,7 @@ void ss_arena_reset(ss_arena *arena, ss_arena_mark mark)
 {
     if (arena->block_count == 0) return;
     SS_ASSERT(mark.block <= arena->current && mark.used <= arena->blocks[mark.block].used);
+    note_high_water(arena);
     for (size_t i = mark.block; i <= arena->current; i++) {
         block *b = &arena->blocks[i];
         b->used = i == mark.block ? mark.used : 0;
@@ -183,7 +193,8 @@ size_t ss_arena_used(const ss_arena *arena)
 
 size_t ss_arena_high_water(const ss_arena *arena)
 {
-    return arena->high_water;
+    size_t used = used_bytes(arena);
+    return used > arena->high_water ? used : arena->high_water;
 }
 
 const char *ss_arena_largest(const ss_arena *arena)

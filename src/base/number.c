@@ -49,26 +49,78 @@ static bool may_start_number(char c)
     return c != '\0' && !isspace((unsigned char)c);
 }
 
-bool ss_number_read(const char *text, double *value)
+static bool is_digit(char c)
 {
-    if (!may_start_number(text[0])) return false;
+    return c >= '0' && c <= '9';
+}
+
+/* Adds digits to `number`, as many as there are; returns the first character after them. */
+static const char *add_digits(const char *text, uint64_t *number)
+{
+    for (; is_digit(*text); text++) *number = 10 * *number + (uint64_t)(*text - '0');
+    return text;
+}
+
+/* Short decimal numbers, which nearly all are: up to 15 digits and powers of ten up to 22 are exact, so that one
+ * rounding is left, and the result is that of the library. NULL for all others. */
+static const char *read_short(const char *text, double *value)
+{
+    static const double tens[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
+                                  1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+    enum { DIGITS = 15, LARGEST = 22, EXPONENT_DIGITS = 3 };
+    uint64_t digits = 0, power = 0;
+    const char *c = add_digits(text, &digits), *point = c;
+    long fraction = 0;
+    if (*c == '.') fraction = (c = add_digits(point + 1, &digits)) - point - 1;
+    if (c == text || (fraction == 0 && point == text) || c - text > DIGITS) return NULL;
+    bool negative = false;
+    if (*c == 'e' || *c == 'E') {
+        const char *first = ++c;
+        if (*c == '-' || *c == '+') negative = *c++ == '-', first++;
+        c = add_digits(c, &power);
+        if (c == first || c - first > EXPONENT_DIGITS) return NULL;
+    }
+    if (isalnum((unsigned char)*c) || *c == '.') return NULL; // something else: 0x1p3
+    long exponent = (negative ? -(long)power : (long)power) - fraction;
+    if (exponent > LARGEST || exponent < -LARGEST) return NULL;
+    *value = exponent < 0 ? (double)digits / tens[-exponent] : (double)digits * tens[exponent];
+    return c;
+}
+
+const char *ss_number_read_start(const char *text, double *value)
+{
+    if (!may_start_number(text[0])) return NULL;
+    const char *after = read_short(text, value);
+    if (after) return after;
     char *end;
     errno = 0;
     double number = string_to_double(text, &end);
     bool too_large = errno == ERANGE && fabs(number) > 1.0;
-    if (end == text || *end != '\0' || too_large) return false;
+    if (end == text || too_large) return NULL;
+    *value = number;
+    return end;
+}
+
+bool ss_number_read(const char *text, double *value)
+{
+    double number;
+    const char *end = ss_number_read_start(text, &number);
+    if (!end || *end != '\0') return false;
     *value = number;
     return true;
 }
 
 bool ss_integer_read(const char *text, int *value)
 {
-    if (!may_start_number(text[0])) return false;
-    char *end;
-    errno = 0;
-    long number = strtol(text, &end, 10);
-    if (end == text || *end != '\0' || errno == ERANGE || number < INT_MIN || number > INT_MAX) return false;
-    *value = (int)number;
+    enum { DIGITS = 18 }; // more would not fit into 64 bits
+    bool negative = text[0] == '-';
+    const char *first = text + (negative || text[0] == '+'), *end;
+    while (first[0] == '0' && is_digit(first[1])) first++;
+    uint64_t size = 0;
+    end = add_digits(first, &size);
+    if (end == first || *end != '\0' || end - first > DIGITS) return false;
+    if (size > (uint64_t)INT_MAX + negative) return false;
+    *value = (int)(negative ? -(int64_t)size : (int64_t)size);
     return true;
 }
 

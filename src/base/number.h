@@ -15,6 +15,8 @@ int ss_integer_write(long long value, char *text);
 /* The whole text must be one number. No blanks before or after; decimal and hexadecimal floating point, "inf"
  * and "nan" are read; what is too large for a double is not a number (too small becomes 0 or a subnormal). */
 bool ss_number_read(const char *text, double *value);
+/* The same for a text that may go on: returns where, NULL when it does not begin with a number. */
+const char *ss_number_read_start(const char *text, double *value);
 /* A decimal whole number in the range of int. */
 bool ss_integer_read(const char *text, int *value);
 

@@ -5,6 +5,7 @@
 #include "linalg/dense.h"
 
 #include "base/assert.h"
+#include "linalg/add_scaled.h"
 
 #include <cblas.h>
 #include <float.h>
@@ -113,6 +114,13 @@ static void apply_small(int rows, int cols, double alpha, const double *a, const
     }
 }
 
+static void apply_small_transposed(int rows, int cols, double alpha, const double *a, const double *x,
+                                   double beta, double *y)
+{
+    if (beta != 1.0) scale((size_t)cols, beta, y);
+    for (int i = 0; i < rows; i++, a += cols) ss_add_scaled(cols, alpha * x[i], a, y);
+}
+
 void ss_dense_apply(int rows, int cols, double alpha, const double *a, ss_transpose how, const double *x,
                     double beta, double *y)
 {
@@ -121,8 +129,8 @@ void ss_dense_apply(int rows, int cols, double alpha, const double *a, ss_transp
         scale((size_t)(how == SS_TRANSPOSED ? cols : rows), beta, y);
         return;
     }
-    if (how == SS_AS_IS && (size_t)rows * (size_t)cols <= SMALL) {
-        apply_small(rows, cols, alpha, a, x, beta, y);
+    if ((size_t)rows * (size_t)cols <= SMALL) {
+        (how == SS_AS_IS ? apply_small : apply_small_transposed)(rows, cols, alpha, a, x, beta, y);
         return;
     }
     ss_blas_use_one_thread();
@@ -167,7 +175,7 @@ void ss_dense_lower_solve(int n, const double *lower, int stride, ss_transpose h
 }
 
 /* Up to this size a call of LAPACK costs more than the work. */
-enum { SMALL_LU = 32 };
+enum { SMALL_LU = 48 };
 
 static void exchange_rows(double *a, int n, int stride, int i, int j)
 {
@@ -183,9 +191,10 @@ static bool factor_small(int n, double *a, int stride, int *exchange)
 {
     for (int k = 0; k < n; k++) {
         double *column = a + (size_t)k * (size_t)stride;
+        double largest = fabs(column[k]);
         int best = k;
         for (int i = k + 1; i < n; i++) {
-            if (fabs(column[i]) > fabs(column[best])) best = i;
+            if (fabs(column[i]) > largest) largest = fabs(column[i]), best = i;
         }
         exchange[k] = best + 1;
         if (column[best] == 0.0) return false;
@@ -197,8 +206,8 @@ static bool factor_small(int n, double *a, int stride, int *exchange)
             for (int i = k + 1; i < n; i++) column[i] /= column[k];
         }
         for (int j = k + 1; j < n; j++) {
-            double *restrict other = a + (size_t)j * (size_t)stride, factor = other[k];
-            for (int i = k + 1; i < n; i++) other[i] -= factor * column[i];
+            double *other = a + (size_t)j * (size_t)stride;
+            ss_add_scaled(n - k - 1, -other[k], column + k + 1, other + k + 1);
         }
     }
     return true;
@@ -215,12 +224,10 @@ static void exchange_entries(double *b, int i, int j)
 static void solve_small(int n, const double *a, const int *exchange, double *b)
 {
     for (int k = 0; k < n; k++) exchange_entries(b, k, exchange[k] - 1);
-    for (int k = 0; k < n; k++) {
-        for (int i = k + 1; i < n; i++) b[i] -= a[k * n + i] * b[k];
-    }
+    for (int k = 0; k < n; k++) ss_add_scaled(n - k - 1, -b[k], a + k * n + k + 1, b + k + 1);
     for (int k = n - 1; k >= 0; k--) {
         b[k] /= a[k * n + k];
-        for (int i = 0; i < k; i++) b[i] -= a[k * n + i] * b[k];
+        ss_add_scaled(k, -b[k], a + k * n, b);
     }
 }
 

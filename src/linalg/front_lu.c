@@ -12,12 +12,13 @@ struct ss_front_lu {
     ss_front_tree tree;
     bool *active; // what the tree was made for
     bool analysed;
-    int *place;     // per node: where it is in the front at hand
-    int *owner;     // per node: the front at hand, if it is in it
-    int *exchange;  // row exchanges of all fronts
-    int *waiting;   // fronts whose contributions are on the stack
-    int *index;     // rows of a contribution in the parent's front
-    double *factor; // of all fronts
+    bool is_symmetric; // L L': only the lower halves of fronts count
+    int *place;        // per node: where it is in the front at hand
+    int *owner;        // per node: the front at hand, if it is in it
+    int *exchange;     // row exchanges of all fronts
+    int *waiting;      // fronts whose contributions are on the stack
+    int *index;        // rows of a contribution in the parent's front
+    double *factor;    // of all fronts
     double *stack;
     double *gathered; // one front's part of a vector
     size_t factor_capacity, stack_capacity;
@@ -83,6 +84,11 @@ static bool reserve_rows(ss_front_lu *lu, int rows)
     lu->index = ss_allocate((size_t)lu->index_capacity, sizeof *lu->index);
     lu->gathered = ss_allocate((size_t)lu->index_capacity, sizeof *lu->gathered);
     return lu->index && lu->gathered;
+}
+
+void ss_front_lu_use_symmetry(ss_front_lu *lu)
+{
+    lu->is_symmetric = true;
 }
 
 /* A new tree when other nodes are active than last time. */
@@ -153,11 +159,26 @@ static void assemble(const ss_front_lu *lu, const double *values, const ss_front
         for (int k = pattern->start[i]; k < pattern->start[i + 1]; k++) {
             int j = pattern->column[k], cols = ss_block_rows_size(pattern, j);
             if (!lu->active[j] || lu->owner[j] != owner) continue; // eliminated before
-            put_block(to, values + pattern->place[k], lu->place[i], rows, lu->place[j], cols);
-            if (lu->place[j] < front->pivots) continue; // its row has its turn
+            bool is_pivot = lu->place[j] < front->pivots;
+            if (is_pivot || !lu->is_symmetric)
+                put_block(to, values + pattern->place[k], lu->place[i], rows, lu->place[j], cols);
+            if (is_pivot) continue; // its row has its turn
             put_block(to, values + pattern->place[pattern->mirror[k]], lu->place[j], cols, lu->place[i],
                       rows);
         }
+    }
+}
+
+/* Column j of a contribution, of which only the lower half is there; its rows may come in another order in the front. */
+static void add_lower(const columns *to, const int *index, int rest, int j, const double *block)
+{
+    int col = index[j];
+    double *column = column_of(to, col);
+    for (int i = j; i < rest; i++) {
+        if (index[i] >= col)
+            column[index[i]] += block[i];
+        else
+            column_of(to, index[i])[col] += block[i];
     }
 }
 
@@ -171,7 +192,10 @@ static void add_contribution(ss_front_lu *lu, const ss_front *child, const doubl
     }
     for (int j = 0; j < rest; j++, block += rest) {
         double *column = column_of(to, index[j]);
-        for (int i = 0; i < rest; i++) column[index[i]] += block[i];
+        if (lu->is_symmetric)
+            add_lower(to, index, rest, j, block);
+        else
+            for (int i = 0; i < rest; i++) column[index[i]] += block[i];
     }
 }
 
@@ -194,6 +218,19 @@ static bool eliminate(const columns *front, int *exchange)
     return true;
 }
 
+/* The same of a symmetric front: L11, L21 = F21 L11'^-1, F22 - L21 L21' */
+static bool eliminate_symmetric(const columns *front)
+{
+    int rows = front->rows, pivots = front->pivots, rest = rows - pivots;
+    if (LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'L', pivots, front->pivot, rows) != 0) return false;
+    if (rest == 0) return true;
+    cblas_dtrsm(CblasColMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit, rest, pivots, 1.0,
+                front->pivot, rows, front->pivot + pivots, rows);
+    cblas_dsyrk(CblasColMajor, CblasLower, CblasNoTrans, rest, pivots, -1.0, front->pivot + pivots, rows, 1.0,
+                front->border + pivots, rows);
+    return true;
+}
+
 /* U12 to the factors, the rest down to where the children's contributions were. */
 static void store(const columns *front, double *right, double *rest_to)
 {
@@ -203,6 +240,25 @@ static void store(const columns *front, double *right, double *rest_to)
         memcpy(right + j * pivots, column, pivots * sizeof *right);
         memmove(rest_to + j * rest, column + pivots, rest * sizeof *rest_to);
     }
+}
+
+/* There is no U12, and of the rest only the lower half. */
+static void store_symmetric(const columns *front, double *rest_to)
+{
+    size_t rows = (size_t)front->rows, pivots = (size_t)front->pivots, rest = rows - pivots;
+    for (size_t j = 0; j < rest; j++) {
+        const double *column = front->border + j * rows + pivots;
+        memmove(rest_to + j * rest + j, column + j, (rest - j) * sizeof *rest_to);
+    }
+}
+
+static void clear(const ss_front_lu *lu, const columns *front)
+{
+    size_t rows = (size_t)front->rows, pivots = (size_t)front->pivots, rest = rows - pivots;
+    memset(front->pivot, 0, rows * pivots * sizeof *front->pivot);
+    if (!lu->is_symmetric) memset(front->border, 0, rows * rest * sizeof *front->border);
+    for (size_t j = 0; j < rest && lu->is_symmetric; j++)
+        memset(front->border + j * rows + pivots + j, 0, (rest - j) * sizeof *front->border);
 }
 
 /* ---- all fronts ------------------------------------------------------------------------------------- */
@@ -219,8 +275,7 @@ ss_linalg_status ss_front_lu_factor(ss_front_lu *lu, const double *values, const
         const ss_front *front = &tree->fronts[f];
         columns work = {lu->factor + front->left, top, front->rows, front->pivots};
         size_t rows = (size_t)front->rows, pivots = (size_t)front->pivots, rest = rows - pivots;
-        memset(work.pivot, 0, rows * pivots * sizeof *work.pivot);
-        memset(work.border, 0, rows * rest * sizeof *work.border);
+        clear(lu, &work);
         place_nodes(lu, front, f);
         assemble(lu, values, front, f, &work);
         for (int c = 0; c < front->children; c++) {
@@ -229,8 +284,13 @@ ss_linalg_status ss_front_lu_factor(ss_front_lu *lu, const double *values, const
             top -= side * side;
             add_contribution(lu, child, top, &work);
         }
-        if (!eliminate(&work, lu->exchange + front->exchange)) return SS_LINALG_SINGULAR;
-        store(&work, lu->factor + front->right, top);
+        bool good =
+            lu->is_symmetric ? eliminate_symmetric(&work) : eliminate(&work, lu->exchange + front->exchange);
+        if (!good) return SS_LINALG_SINGULAR;
+        if (lu->is_symmetric)
+            store_symmetric(&work, top);
+        else
+            store(&work, lu->factor + front->right, top);
         lu->waiting[waiting++] = f;
         top += rest * rest;
     }
@@ -261,12 +321,13 @@ static void forward(ss_front_lu *lu, const ss_front *front, double *x)
     int pivots = front->pivots, rest = front->rows - pivots, *exchange = lu->exchange + front->exchange;
     double *part = lu->gathered;
     gather(pattern, front->pivot_nodes, front->pivot_count, x, part);
-    for (int i = 0; i < pivots; i++) {
+    for (int i = 0; i < pivots && !lu->is_symmetric; i++) {
         double kept = part[i];
         part[i] = part[exchange[i] - 1];
         part[exchange[i] - 1] = kept;
     }
-    cblas_dtrsv(CblasColMajor, CblasLower, CblasNoTrans, CblasUnit, pivots, left, front->rows, part, 1);
+    cblas_dtrsv(CblasColMajor, CblasLower, CblasNoTrans, lu->is_symmetric ? CblasNonUnit : CblasUnit, pivots,
+                left, front->rows, part, 1);
     scatter(pattern, front->pivot_nodes, front->pivot_count, part, x);
     if (rest == 0) return;
     gather(pattern, front->border_nodes, front->border_count, x, part + pivots);
@@ -275,19 +336,30 @@ static void forward(ss_front_lu *lu, const ss_front *front, double *x)
     scatter(pattern, front->border_nodes, front->border_count, part + pivots, x);
 }
 
+/* part <- U11^-1 (part - U12 border), or L11'^-1 (part - L21' border) */
+static void back_substitute(const ss_front_lu *lu, const ss_front *front, double *part)
+{
+    int rows = front->rows, pivots = front->pivots, rest = rows - pivots;
+    const double *left = lu->factor + front->left, *right = lu->factor + front->right;
+    if (rest > 0 && lu->is_symmetric)
+        cblas_dgemv(CblasColMajor, CblasTrans, rest, pivots, -1.0, left + pivots, rows, part + pivots, 1, 1.0,
+                    part, 1);
+    else if (rest > 0)
+        cblas_dgemv(CblasColMajor, CblasNoTrans, pivots, rest, -1.0, right, pivots, part + pivots, 1, 1.0,
+                    part, 1);
+    if (lu->is_symmetric)
+        cblas_dtrsv(CblasColMajor, CblasLower, CblasTrans, CblasNonUnit, pivots, left, rows, part, 1);
+    else
+        cblas_dtrsv(CblasColMajor, CblasUpper, CblasNoTrans, CblasNonUnit, pivots, left, rows, part, 1);
+}
+
 static void backward(ss_front_lu *lu, const ss_front *front, double *x)
 {
     const ss_block_rows *pattern = lu->tree.pattern;
-    int pivots = front->pivots, rest = front->rows - pivots;
     double *part = lu->gathered;
     gather(pattern, front->pivot_nodes, front->pivot_count, x, part);
-    if (rest > 0) {
-        gather(pattern, front->border_nodes, front->border_count, x, part + pivots);
-        cblas_dgemv(CblasColMajor, CblasNoTrans, pivots, rest, -1.0, lu->factor + front->right, pivots,
-                    part + pivots, 1, 1.0, part, 1);
-    }
-    cblas_dtrsv(CblasColMajor, CblasUpper, CblasNoTrans, CblasNonUnit, pivots, lu->factor + front->left,
-                front->rows, part, 1);
+    gather(pattern, front->border_nodes, front->border_count, x, part + front->pivots);
+    back_substitute(lu, front, part);
     scatter(pattern, front->pivot_nodes, front->pivot_count, part, x);
 }
 

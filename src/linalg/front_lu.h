@@ -21,6 +21,9 @@ typedef struct ss_front_lu ss_front_lu;
 /* The pattern must outlive the factor; its values are not looked at. */
 ss_front_lu *ss_front_lu_create(const ss_block_rows *pattern, ss_error *err);
 void ss_front_lu_destroy(ss_front_lu *lu);
+/* From now on matrices are symmetric and positive definite: L L' instead of L U, half the work. One that is not counts as
+ * singular. */
+void ss_front_lu_use_symmetry(ss_front_lu *lu);
 /* `values` as laid out by the pattern; `active` per node, NULL = all. OK, SINGULAR (a pivot is zero or not
  * finite) or NO_MEMORY. */
 ss_linalg_status ss_front_lu_factor(ss_front_lu *lu, const double *values, const bool *active);

@@ -15,28 +15,35 @@ static double fischer(double a, double b)
     return a > 0.0 && b > 0.0 ? 2.0 * a * b / (a + b + root) : a + b - root;
 }
 
-static double clamp(double x, double lower, double upper)
+/* The functions of the C library are calls; what is not a number stays that here. */
+static inline double clamp(double x, double lower, double upper)
 {
-    return fmin(fmax(x, lower), upper);
+    return x < lower ? lower : x > upper ? upper : x;
+}
+
+static inline double positive_part(double x)
+{
+    return x > 0.0 ? x : 0.0;
 }
 
 /* 1/2 a (x - P(x - w/a))^2. Without a mass, not even a borrowed one, nothing moves however large the impulse: what
  * counts then is the work of an impulse that should not be there, which is endless where no bound stops it. */
-static double row_energy(double x, double w, double lower, double upper, double a)
+static inline double row_energy(double x, double w, double lower, double upper, double a)
 {
     if (a > 0.0) {
         double step = x - clamp(x - w / a, lower, upper);
         return 0.5 * a * step * step;
     }
-    return w > 0.0 ? w * fmax(x - lower, 0.0) : w < 0.0 ? -w * fmax(upper - x, 0.0) : 0.0;
+    return w > 0.0 ? w * positive_part(x - lower) : w < 0.0 ? -w * positive_part(upper - x) : 0.0;
 }
 
-static void add_row(double x, double w, double lower, double upper, double a, unsigned wanted,
-                    ss_gauge_part *part)
+static inline void add_row(double x, double w, double lower, double upper, double a, unsigned wanted,
+                           ss_gauge_part *part)
 {
     double below = x - lower, above = upper - x;
-    double up = fmax(w, 0.0), down = fmax(-w, 0.0); // w = w+ - w-
+    double up = positive_part(w), down = positive_part(-w); // w = w+ - w-
     if (wanted & SS_WANT_ENERGY) part->energy += row_energy(x, w, lower, upper, a);
+    if (wanted == SS_WANT_ENERGY) return;
     if (lower == upper) up = down = 0.0; // a fixed unknown: any w is right
     if (wanted & SS_WANT_NATURAL_RESIDUAL) {
         part->natural_residual += fmax(fabs(fmin(above, down)), fabs(fmin(below, up)));
@@ -142,19 +149,31 @@ static void add_cone(const ss_block *block, const double *diagonal, const double
         add_sized_cone(block, block->size, diagonal, x, w, wanted, part);
 }
 
-/* What add_cone does for the energy of a usual contact, the only gauge that a simulation asks for. */
-static inline double spatial_energy(const ss_block *block, const double *diagonal, const double *x,
-                                    const double *w)
+/* |r - P(r - w~ / divisor)| of a usual contact: what add_cone does, without its loops. */
+static inline double spatial_step(const ss_block *block, const double *r, const double *u, double divisor)
 {
-    const double *r = x + block->first, *u = w + block->first, *own = diagonal + block->first;
-    double a = (own[0] + own[1] + own[2]) / 3, mu = block->mu;
-    if (!(a > 0.0)) return 0.0;
+    double mu = block->mu;
     double normal = block->law == SS_LAW_CONE ? u[0] + mu * sqrt(u[1] * u[1] + u[2] * u[2]) : u[0];
-    double y[3] = {r[0] - normal / a, r[1] - u[1] / a, r[2] - u[2] / a};
+    double y[3] = {r[0] - normal / divisor, r[1] - u[1] / divisor, r[2] - u[2] / divisor};
     ss_spatial_cone_project(mu, y);
     for (int i = 0; i < 3; i++) y[i] = r[i] - y[i];
-    double step = sqrt(y[0] * y[0] + y[1] * y[1] + y[2] * y[2]);
-    return 0.5 * a * step * step;
+    return sqrt(y[0] * y[0] + y[1] * y[1] + y[2] * y[2]);
+}
+
+/* The gauges that stop rules ask for, of a usual contact. */
+static inline void add_spatial(const ss_block *block, const double *diagonal, const double *x,
+                               const double *w, unsigned wanted, ss_gauge_part *sum)
+{
+    const double *r = x + block->first, *u = w + block->first, *own = diagonal + block->first;
+    double a = (own[0] + own[1] + own[2]) / 3;
+    if (wanted & SS_WANT_ENERGY && a > 0.0) {
+        double step = spatial_step(block, r, u, a);
+        sum->energy += 0.5 * a * step * step;
+    }
+    if (wanted & SS_WANT_NATURAL_MAP) {
+        double step = spatial_step(block, r, u, 1.0);
+        sum->natural_map_squared += step * step;
+    }
 }
 
 static inline bool is_spatial(const ss_block *block)
@@ -173,7 +192,7 @@ ss_gauge_part ss_gauge_of_block(const ss_problem *problem, const double *diagona
     }
     for (int i = block->first; i < block->first + block->size; i++) {
         double lower, upper;
-        ss_problem_bounds(problem, x, i, &lower, &upper);
+        ss_row_bounds(problem, x, i, &lower, &upper);
         add_row(x[i], w[i], lower, upper, diagonal[i], wanted, &part);
     }
     return part;
@@ -195,10 +214,11 @@ void ss_gauge_measure(const ss_problem *problem, const ss_gauge_scale *scale, co
                       const double *w, unsigned mask, double *values)
 {
     unsigned wanted = parts_for(mask);
+    bool is_usual = !(wanted & ~(unsigned)(SS_WANT_ENERGY | SS_WANT_NATURAL_MAP));
     ss_gauge_part sum = {0};
     for (int k = 0; k < problem->block_count; k++) {
-        if (wanted == SS_WANT_ENERGY && is_spatial(&problem->blocks[k])) {
-            sum.energy += spatial_energy(&problem->blocks[k], scale->inverse_mass, x, w);
+        if (is_usual && is_spatial(&problem->blocks[k])) {
+            add_spatial(&problem->blocks[k], scale->inverse_mass, x, w, wanted, &sum);
             continue;
         }
         ss_gauge_part part = ss_gauge_of_block(problem, scale->inverse_mass, k, x, w, wanted);
@@ -248,10 +268,15 @@ static void lend_masses(const ss_problem *problem, double *inverse_mass)
     }
 }
 
-static bool is_zero(const double *x, int count)
+/* Is P(0) = 0? In a cone it always is. */
+static bool allows_zero(const ss_problem *problem)
 {
-    for (int i = 0; i < count; i++) {
-        if (x[i] != 0.0) return false;
+    for (int k = 0; k < problem->block_count; k++) {
+        const ss_block *block = &problem->blocks[k];
+        if (ss_law_is_cone(block->law)) continue;
+        for (int i = block->first; i < block->first + block->size; i++) {
+            if (problem->lower[i] > 0.0 || problem->upper[i] < 0.0) return false;
+        }
     }
     return true;
 }
@@ -264,11 +289,12 @@ ss_gauge_scale ss_gauge_scale_of(const ss_problem *problem, double *x, double *w
     memcpy(inverse_mass, problem->diagonal, bytes);
     lend_masses(problem, inverse_mass);
     memset(x, 0, bytes);
-    ss_problem_project(problem, x);
-    if (is_zero(x, problem->size))
+    if (allows_zero(problem)) {
         memcpy(w, problem->b, bytes);
-    else
+    } else {
+        ss_problem_project(problem, x);
         ss_problem_apply(problem, x, scratch, w);
+    }
     double values[SS_GAUGE_COUNT];
     ss_gauge_measure(problem, &scale, x, w, 1u << SS_GAUGE_ENERGY, values);
     scale.start_energy = values[SS_GAUGE_ENERGY];

@@ -2,6 +2,8 @@
 #ifndef SS_PROBLEM_LAWS_H
 #define SS_PROBLEM_LAWS_H
 
+#include <math.h>
+
 #include "problem/cone.h"
 
 static inline bool ss_law_is_cone(ss_law law)
@@ -12,6 +14,19 @@ static inline bool ss_law_is_cone(ss_law law)
 static inline ss_friction_cone ss_block_cone(const ss_block *block)
 {
     return (ss_friction_cone){block->size, block->mu, block->mu_rolling};
+}
+
+/* ss_problem_bounds for loops over rows. */
+static inline void ss_row_bounds(const ss_problem *problem, const double *x, int i, double *lower,
+                                 double *upper)
+{
+    int partner = problem->partner[i];
+    *lower = problem->lower[i];
+    *upper = problem->upper[i];
+    if (partner < 0) return;
+    double limit = problem->factor[i] * fabs(x[partner]);
+    *lower = fmax(*lower, -limit);
+    *upper = fmin(*upper, limit);
 }
 
 /* One effective inverse mass for a cone block: the mean over normal and tangents. */

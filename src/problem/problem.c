@@ -144,13 +144,7 @@ bool ss_block_is_cone(const ss_block *block)
 
 void ss_problem_bounds(const ss_problem *problem, const double *x, int i, double *lower, double *upper)
 {
-    int partner = problem->partner[i];
-    *lower = problem->lower[i];
-    *upper = problem->upper[i];
-    if (partner < 0) return;
-    double limit = problem->factor[i] * fabs(x[partner]);
-    *lower = fmax(*lower, -limit);
-    *upper = fmin(*upper, limit);
+    ss_row_bounds(problem, x, i, lower, upper);
 }
 
 void ss_problem_project(const ss_problem *problem, double *x)
@@ -168,7 +162,7 @@ void ss_problem_project(const ss_problem *problem, double *x)
             }
             for (int i = block->first; i < block->first + block->size; i++) {
                 double lower, upper;
-                ss_problem_bounds(problem, x, i, &lower, &upper);
+                ss_row_bounds(problem, x, i, &lower, &upper);
                 x[i] = fmin(fmax(x[i], lower), upper);
             }
         }

@@ -1,5 +1,6 @@
 #include "solver/anderson.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "linalg/dense.h"
@@ -7,7 +8,6 @@
 enum { MAX_MEMORY = 16 };
 
 struct ss_anderson {
-    ss_arena *arena;
     int size, memory;
     int count, next;        // differences at hand; where the next one goes
     bool has_last;          // last_step and last_image hold a point
@@ -21,7 +21,7 @@ ss_anderson *ss_anderson_create(int size, int memory, ss_arena *arena)
     ss_anderson *a = ss_arena_take(arena, 1, sizeof *a, "mixing");
     if (!a) return NULL;
     size_t n = (size_t)size;
-    *a = (ss_anderson){.arena = arena, .size = size, .memory = memory < MAX_MEMORY ? memory : MAX_MEMORY};
+    *a = (ss_anderson){.size = size, .memory = memory < MAX_MEMORY ? memory : MAX_MEMORY};
     size_t m = (size_t)a->memory;
     a->steps = ss_arena_take(arena, m * n, sizeof *a->steps, "mixing steps");
     a->images = ss_arena_take(arena, m * n, sizeof *a->images, "mixing images");
@@ -55,19 +55,58 @@ static void remember(ss_anderson *a, const double *image)
     a->has_last = true;
 }
 
+/* v -= what it has of the rows of Q, which are orthonormal; `part` gets how much. Twice, for once loses digits. */
+static void orthogonalize(int n, int rows, const double *Q, double *v, double *part)
+{
+    double more[MAX_MEMORY];
+    ss_dense_apply(rows, n, 1.0, Q, SS_AS_IS, v, 0.0, part);
+    ss_dense_apply(rows, n, -1.0, Q, SS_TRANSPOSED, part, 1.0, v);
+    ss_dense_apply(rows, n, 1.0, Q, SS_AS_IS, v, 0.0, more);
+    ss_dense_apply(rows, n, -1.0, Q, SS_TRANSPOSED, more, 1.0, v);
+    for (int k = 0; k < rows; k++) part[k] += more[k];
+}
+
+static double length(int n, const double *v)
+{
+    double square;
+    ss_dense_apply(1, n, 1.0, v, SS_AS_IS, v, 0.0, &square);
+    return sqrt(square);
+}
+
+/* The shares of the differences, the newest first, whose sum is nearest to the step. Q R = differences; those that the
+ * newer ones make up for get none. `step` is used up. */
+static void find_shares(ss_anderson *a, double *share)
+{
+    static const double independent = 1e-10;
+    int n = a->size, rank = 0, who[MAX_MEMORY];
+    double R[MAX_MEMORY][MAX_MEMORY], right[MAX_MEMORY];
+    for (int k = 0; k < a->count; k++) {
+        int from = (a->next + a->memory - 1 - k) % a->memory;
+        double *q = a->columns + (size_t)rank * (size_t)n;
+        memcpy(q, a->steps + (size_t)from * (size_t)n, (size_t)n * sizeof *q);
+        share[from] = 0.0;
+        double before = length(n, q);
+        orthogonalize(n, rank, a->columns, q, R[rank]);
+        double size = length(n, q);
+        if (!(size > independent * before)) continue;
+        for (int i = 0; i < n; i++) q[i] /= size;
+        R[rank][rank] = size;
+        who[rank++] = from;
+    }
+    orthogonalize(n, rank, a->columns, a->step, right);
+    for (int k = rank - 1; k >= 0; k--) {
+        for (int j = k + 1; j < rank; j++) right[k] -= R[j][k] * right[j];
+        share[who[k]] = right[k] /= R[k][k];
+    }
+}
+
 void ss_anderson_next(ss_anderson *a, const double *x, double *image)
 {
-    static const double independent = 1e-10; // singular values of the differences below that tell nothing
-    int n = a->size, m;
+    int n = a->size;
     for (int i = 0; i < n; i++) a->step[i] = image[i] - x[i];
     remember(a, image);
-    m = a->count;
-    if (m == 0 || n == 0) return;
-    for (int i = 0; i < n; i++) {
-        for (int k = 0; k < m; k++) a->columns[i * m + k] = a->steps[(size_t)k * (size_t)n + (size_t)i];
-    }
+    if (a->count == 0 || n == 0) return;
     double share[MAX_MEMORY];
-    if (ss_dense_least_squares(n, m, a->columns, a->step, independent, share, NULL, a->arena) != SS_LINALG_OK)
-        return;
-    ss_dense_apply(m, n, -1.0, a->images, SS_TRANSPOSED, share, 1.0, image);
+    find_shares(a, share);
+    ss_dense_apply(a->count, n, -1.0, a->images, SS_TRANSPOSED, share, 1.0, image);
 }

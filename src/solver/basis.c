@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/memory.h"
 #include "linalg/dense.h"
 
 enum { SMALL_KERNEL = 24, DENSE_PERCENT = 15, DENSE_LIMIT = 1 << 25 }; // numbers of kernel and panel together
@@ -10,18 +11,21 @@ bool ss_basis_create(const ss_lcp *lcp, ss_arena *arena, ss_basis *basis)
 {
     *basis = (ss_basis){.lcp = lcp, .arena = arena, .n = lcp->size};
     size_t n = (size_t)lcp->size, nonzeros = (size_t)ss_sparse_nonzeros(&lcp->A) + n; // z0
-    basis->cover = ss_arena_take(arena, n, sizeof *basis->cover, "cover");
-    basis->code = ss_arena_take(arena, n, sizeof *basis->code, "basis");
-    basis->kernel_of = ss_arena_take(arena, n, sizeof *basis->kernel_of, "kernel rows");
-    basis->outer_of = ss_arena_take(arena, n, sizeof *basis->outer_of, "other rows");
-    basis->right = ss_arena_take(arena, n, sizeof *basis->right, "right-hand side");
-    basis->outer = ss_arena_take(arena, n, sizeof *basis->outer, "other rows");
-    basis->sparse.start = ss_arena_take(arena, n + 1, sizeof *basis->sparse.start, "kernel");
-    basis->sparse.row = ss_arena_take(arena, nonzeros, sizeof *basis->sparse.row, "kernel");
-    basis->sparse.value = ss_arena_take(arena, nonzeros, sizeof *basis->sparse.value, "kernel");
-    basis->etas = ss_arena_take(arena, SS_BASIS_ETAS * n, sizeof *basis->etas, "etas");
-    return basis->cover && basis->code && basis->kernel_of && basis->outer_of && basis->right &&
-           basis->outer && basis->sparse.start && basis->sparse.row && basis->sparse.value && basis->etas;
+    double *numbers = ss_arena_take_unset(arena, (3 + SS_BASIS_ETAS) * n, sizeof *numbers, "basis vectors");
+    int *indices = ss_arena_take_unset(arena, 4 * n + 1, sizeof *indices, "basis");
+    basis->sparse.row = ss_arena_take_unset(arena, nonzeros, sizeof *basis->sparse.row, "kernel");
+    basis->sparse.value = ss_arena_take_unset(arena, nonzeros, sizeof *basis->sparse.value, "kernel");
+    if (!numbers || !indices || !basis->sparse.row || !basis->sparse.value) return false;
+    basis->cover = numbers;
+    basis->right = numbers + n;
+    basis->outer = numbers + 2 * n;
+    basis->etas = numbers + 3 * n;
+    basis->code = indices;
+    basis->kernel_of = indices + n;
+    basis->outer_of = indices + 2 * n;
+    basis->sparse.start = indices + 3 * n;
+    basis->sparse.start[0] = 0;
+    return true;
 }
 
 void ss_basis_destroy(ss_basis *basis)
@@ -109,9 +113,9 @@ static bool grow_dense(ss_basis *basis)
     if (basis->kernel_size <= basis->capacity) return true;
     int capacity = 2 * basis->kernel_size < basis->n ? 2 * basis->kernel_size : basis->n;
     size_t n = (size_t)basis->n, k = (size_t)capacity;
-    basis->kernel = ss_arena_take(basis->arena, k * k, sizeof *basis->kernel, "dense kernel");
-    basis->panel = ss_arena_take(basis->arena, n * k, sizeof *basis->panel, "dense panel");
-    basis->pivot = ss_arena_take(basis->arena, k, sizeof *basis->pivot, "pivots");
+    basis->kernel = ss_arena_take_unset(basis->arena, k * k, sizeof *basis->kernel, "dense kernel");
+    basis->panel = ss_arena_take_unset(basis->arena, n * k, sizeof *basis->panel, "dense panel");
+    basis->pivot = ss_arena_take_unset(basis->arena, k, sizeof *basis->pivot, "pivots");
     basis->capacity = capacity;
     return basis->kernel && basis->panel && basis->pivot;
 }
@@ -142,15 +146,21 @@ static void gather_dense(ss_basis *basis)
     }
 }
 
+/* Sets is_dense; the sparse kernel is gathered where its filling has to be known. */
+static bool choose_dense(ss_basis *basis)
+{
+    double k = basis->kernel_size;
+    if (k <= SMALL_KERNEL && k * basis->n <= DENSE_LIMIT) return basis->is_dense = true;
+    gather_sparse(basis);
+    double filled = ss_sparse_nonzeros(&basis->sparse);
+    return basis->is_dense = k * basis->n <= DENSE_LIMIT && filled > DENSE_PERCENT / 100.0 * k * k;
+}
+
 bool ss_basis_factor(ss_basis *basis)
 {
     basis->eta_count = 0;
     arrange(basis);
-    gather_sparse(basis);
-    double k = basis->kernel_size, filled = ss_sparse_nonzeros(&basis->sparse);
-    basis->is_dense =
-        k * basis->n <= DENSE_LIMIT && (k <= SMALL_KERNEL || filled > DENSE_PERCENT / 100.0 * k * k);
-    if (!basis->is_dense) return factor_sparse(basis);
+    if (!choose_dense(basis)) return factor_sparse(basis);
     if (!grow_dense(basis)) return false;
     gather_dense(basis);
     return ss_dense_lu(basis->kernel_size, basis->kernel, basis->pivot) == SS_LINALG_OK;
@@ -178,6 +188,7 @@ static void solve_kernel(ss_basis *basis, double *v)
 {
     int n = basis->n, k = basis->kernel_size;
     double *u = basis->right, *outer = basis->outer;
+    if (k == 0) return;
     for (int i = 0; i < n; i++) {
         if (basis->kernel_of[i] >= 0) u[basis->kernel_of[i]] = v[i];
     }
@@ -243,6 +254,7 @@ static const double *eta_of(const ss_basis *basis, int e)
 static void apply_etas(const ss_basis *basis, double *v)
 {
     double step[SS_BASIS_ETAS];
+    if (basis->eta_count == 0) return;
     for (int e = 0; e < basis->eta_count; e++) {
         int r = basis->eta_position[e];
         double value = v[r];
@@ -256,6 +268,7 @@ static void apply_etas(const ss_basis *basis, double *v)
 static void apply_etas_transposed(const ss_basis *basis, double *v)
 {
     double dot[SS_BASIS_ETAS], change[SS_BASIS_ETAS];
+    if (basis->eta_count == 0) return;
     ss_dense_apply(basis->eta_count, basis->n, 1.0, basis->etas, SS_AS_IS, v, 0.0, dot);
     for (int e = basis->eta_count - 1; e >= 0; e--) {
         for (int f = e + 1; f < basis->eta_count; f++)

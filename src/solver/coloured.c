@@ -1,12 +1,7 @@
 /* Gauss-Seidel for speed: contact after contact solved with the newest impulses of all others, four at a time,
  * matrix-free. The method is that of nsgs (there is the derivation); what differs is how the work is laid out
- * (coloured.h) and that it may be accelerated:
- *
- *     r1 = sweep(r),  g = r1 - r,  beta = |g|^2 / |g_before|^2,  r <- r1 + beta p,  p <- beta p + g
- *
- * which is a nonlinear conjugate gradient method with the sweep's change in the place of the gradient; it starts anew
- * when beta > 1 or a sweep turns back. Sweeps converge linearly, slowly on tall stacks and large mass ratios; resting
- * stacks are what the acceleration is for.
+ * (coloured.h) and that it may be accelerated by conjugate directions (conjugate.h). Sweeps converge linearly, slowly on
+ * tall stacks and large mass ratios; resting stacks are what the acceleration is for.
  *
  * References: Jourdan, Alart, Jean (1998); Silcowitz-Hansen, Niebe, Erleben, A nonsmooth nonlinear conjugate gradient
  * method for interactive contact force problems (2010).
@@ -18,6 +13,7 @@
 
 #include "base/memory.h"
 #include "problem/laws.h"
+#include "solver/conjugate.h"
 #include "solver/sweep.h"
 
 typedef struct coloured_options {
@@ -62,71 +58,29 @@ static const ss_batch_kernel *choose_kernel(int wish)
 
 /* ---- acceleration ----------------------------------------------------------------------------------- */
 
-/* A vector where sweeps leave it: impulses of batches and of cells, and the velocities y they make. */
-enum { BATCHES, CELLS, VELOCITIES, PARTS };
-typedef struct point {
-    double *part[PARTS];
-} point;
-
-typedef struct acceleration {
-    const ss_batch_kernel *kernel;
-    size_t size[PARTS];
-    point at, last, direction; // at: where the sweeps work
-    double last_square, restart_square;
-    int wait, waiting; // plain sweeps after a restart that came without progress; those still to do
-} acceleration;
-
-static bool take_point(const acceleration *cg, ss_arena *arena, point *made)
-{
-    for (int k = 0; k < PARTS; k++) {
-        made->part[k] = ss_arena_take(arena, cg->size[k], sizeof(double), "directions");
-        if (!made->part[k]) return false;
-    }
-    return true;
-}
-
-static bool create_acceleration(ss_coloured *coloured, double *x, ss_arena *arena, acceleration *cg)
-{
-    const ss_problem *problem = coloured->problem;
-    *cg = (acceleration){.kernel = coloured->kernel,
-                         .size = {3 * SS_LANES * (size_t)coloured->batches.count,
-                                  coloured->cell_count ? (size_t)problem->size : 0,
-                                  sizeof(ss_scaled_twist) / sizeof(double) * (size_t)problem->bodies->bodies},
-                         .at = {{(double *)coloured->batches.r, x, (double *)coloured->y}}};
-    if (!take_point(cg, arena, &cg->last) || !take_point(cg, arena, &cg->direction)) return false;
-    for (int k = 0; k < PARTS; k++) memcpy(cg->last.part[k], cg->at.part[k], cg->size[k] * sizeof(double));
-    return true;
-}
+/* What the sweeps work on: impulses of batches and of cells, and the velocities y they make. */
+enum { BATCHES, CELLS, VELOCITIES };
 
 /* Does the sweep go on where the direction points? Judged in velocities, where all have one unit. */
-static bool is_forward(const acceleration *cg)
+static double overlap(const ss_conjugate *cg)
 {
-    int k = VELOCITIES;
-    return cg->kernel->overlap(cg->size[k], cg->at.part[k], cg->last.part[k], cg->direction.part[k]) > 0.0;
+    const ss_batch_kernel *kernel = cg->context;
+    const ss_conjugate_part *y = &cg->part[VELOCITIES];
+    return kernel->overlap(y->size, y->at, y->last, y->direction);
 }
 
-/* The weight of the direction, 0: start anew. Where friction turns the sweeps round in circles, extrapolating keeps
- * them going: restarts without progress in between are followed by more and more plain sweeps. */
-static double weight_of(acceleration *cg, double square)
+static bool create_acceleration(ss_coloured *coloured, double *x, ss_arena *arena, ss_conjugate *cg)
 {
-    enum { LONGEST = 256 };
-    double beta = cg->last_square > 0.0 ? square / cg->last_square : 0.0;
-    cg->last_square = square;
-    if (cg->waiting > 0) return cg->waiting--, 0.0;
-    if (beta <= 1.0 && is_forward(cg)) return beta;
-    bool progress = square < cg->restart_square || cg->restart_square == 0.0;
-    cg->wait = progress ? cg->wait / 2 : cg->wait < LONGEST ? 2 * cg->wait + 1 : LONGEST;
-    cg->waiting = cg->wait;
-    cg->restart_square = square;
-    return 0.0;
-}
-
-/* `square`: of the change of the sweep that was just made, in the metric of the energy. */
-static void accelerate(acceleration *cg, double square)
-{
-    double beta = weight_of(cg, square);
-    for (int k = 0; k < PARTS; k++)
-        cg->kernel->extrapolate(beta, cg->size[k], cg->at.part[k], cg->last.part[k], cg->direction.part[k]);
+    const ss_problem *problem = coloured->problem;
+    size_t batched = 3 * SS_LANES * (size_t)coloured->batches.count;
+    size_t twists = sizeof(ss_scaled_twist) / sizeof(double) * (size_t)problem->bodies->bodies;
+    *cg = (ss_conjugate){.part = {{.size = batched, .at = (double *)coloured->batches.r},
+                                  {.size = coloured->cell_count ? (size_t)problem->size : 0, .at = x},
+                                  {.size = twists, .at = (double *)coloured->y}},
+                         .overlap = overlap,
+                         .context = coloured->kernel,
+                         .extrapolate = coloured->kernel->extrapolate};
+    return ss_conjugate_start(cg, arena);
 }
 
 /* ---- the loop --------------------------------------------------------------------------------------- */
@@ -148,7 +102,7 @@ static bool look(ss_coloured *coloured, double change, double *x, double *w)
     return w ? ss_coloured_velocities(coloured, x, w) : ss_coloured_is_finite(coloured);
 }
 
-static ss_status iterate(ss_coloured *coloured, const coloured_options *set, acceleration *cg, ss_run *run,
+static ss_status iterate(ss_coloured *coloured, const coloured_options *set, ss_conjugate *cg, ss_run *run,
                          double *x, double *w, double *last_good)
 {
     enum { STUCK = 5000, REFRESH = 64 };
@@ -172,7 +126,7 @@ static ss_status iterate(ss_coloured *coloured, const coloured_options *set, acc
             ss_coloured_store(coloured, x);
             return !go_on ? ss_run_status(run) : still ? SS_CONVERGED : SS_STALLED;
         }
-        if (set->accelerate) accelerate(cg, change);
+        if (set->accelerate) ss_conjugate_next(cg, change);
         refreshed = iteration % REFRESH == REFRESH - 1 || change == 0.0;
         if (refreshed) ss_coloured_refresh(coloured, x);
     }
@@ -182,7 +136,7 @@ static ss_status solve(const ss_problem *problem, const void *options, ss_run *r
 {
     const coloured_options *set = options;
     ss_coloured coloured;
-    acceleration cg = {0};
+    ss_conjugate cg = {0};
     double *w = ss_arena_take_unset(run->arena, (size_t)problem->size, sizeof *w, "w");
     double *last_good =
         ss_arena_take_unset(run->arena, (size_t)problem->size, sizeof *last_good, "last good x");

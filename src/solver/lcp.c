@@ -3,6 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/memory.h"
+
 /* What one unknown becomes. */
 typedef enum kind { FIXED, FREE, FROM_BELOW, FROM_ABOVE, TWO_BOUNDS } kind;
 
@@ -81,27 +83,46 @@ static void fill_load(ss_lcp *lcp, int slacks)
     }
 }
 
+/* Every unknown counts from below and stays where it is: the usual case. */
+static bool is_same_matrix(const ss_lcp *lcp)
+{
+    for (int i = 0; i < lcp->scaled.size; i++) {
+        if (lcp->place[i] != i || lcp->sign[i] < 0.0) return false;
+    }
+    return lcp->size == lcp->scaled.size;
+}
+
+static bool take_matrix(ss_lcp *lcp, int slacks, ss_arena *arena)
+{
+    size_t size = (size_t)lcp->size;
+    size_t nonzeros = (size_t)ss_sparse_nonzeros(&lcp->scaled.A) + 3 * (size_t)slacks;
+    lcp->A = (ss_sparse){.rows = lcp->size, .cols = lcp->size};
+    lcp->A.start = ss_arena_take(arena, size + 1, sizeof *lcp->A.start, "LCP matrix");
+    lcp->A.row = ss_arena_take_unset(arena, nonzeros, sizeof *lcp->A.row, "LCP matrix");
+    lcp->A.value = ss_arena_take_unset(arena, nonzeros, sizeof *lcp->A.value, "LCP matrix");
+    return lcp->A.start && lcp->A.row && lcp->A.value;
+}
+
 bool ss_lcp_create(const ss_problem *problem, ss_arena *arena, ss_lcp *lcp)
 {
     *lcp = (ss_lcp){0};
     size_t n = (size_t)problem->size;
-    lcp->place = ss_arena_take(arena, n, sizeof *lcp->place, "places");
-    lcp->sign = ss_arena_take(arena, n, sizeof *lcp->sign, "signs");
-    lcp->origin = ss_arena_take(arena, n, sizeof *lcp->origin, "origins");
-    lcp->x = ss_arena_take(arena, n, sizeof *lcp->x, "x");
-    if (!lcp->place || !lcp->sign || !lcp->origin || !lcp->x) return false;
-    if (!ss_scaled_create(problem, arena, &lcp->scaled)) return false;
+    lcp->place = ss_arena_take_unset(arena, n, sizeof *lcp->place, "places");
+    lcp->sign = ss_arena_take_unset(arena, 3 * n, sizeof *lcp->sign, "signs, origins and x");
+    if (!lcp->place || !lcp->sign || !ss_scaled_create(problem, arena, &lcp->scaled)) return false;
+    lcp->origin = lcp->sign + n;
+    lcp->x = lcp->sign + 2 * n;
     int slacks = choose_origins(lcp);
     size_t size = (size_t)lcp->size;
-    size_t nonzeros = (size_t)ss_sparse_nonzeros(&lcp->scaled.A) + 3 * (size_t)slacks;
-    lcp->b = ss_arena_take(arena, size, sizeof *lcp->b, "LCP load");
+    lcp->b = ss_arena_take_unset(arena, size, sizeof *lcp->b, "LCP load");
     lcp->is_free = ss_arena_take(arena, size, sizeof *lcp->is_free, "free unknowns");
-    lcp->A = (ss_sparse){.rows = lcp->size, .cols = lcp->size};
-    lcp->A.start = ss_arena_take(arena, size + 1, sizeof *lcp->A.start, "LCP matrix");
-    lcp->A.row = ss_arena_take(arena, nonzeros, sizeof *lcp->A.row, "LCP matrix");
-    lcp->A.value = ss_arena_take(arena, nonzeros, sizeof *lcp->A.value, "LCP matrix");
-    if (!lcp->b || !lcp->is_free || !lcp->A.start || !lcp->A.row || !lcp->A.value) return false;
-    fill_matrix(lcp, slacks);
+    if (!lcp->b || !lcp->is_free) return false;
+    if (is_same_matrix(lcp)) {
+        lcp->A = lcp->scaled.A;
+    } else {
+        if (!take_matrix(lcp, slacks, arena)) return false;
+        fill_matrix(lcp, slacks);
+    }
     fill_load(lcp, slacks);
     return true;
 }

@@ -15,9 +15,11 @@
  */
 #include <stickslip/solver.h>
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "solver/basis.h"
 
 enum { MAX_TRIES = 6, POLISHES = 3, CORRECTIONS = 5 };
@@ -83,18 +85,25 @@ static double smallest_value(const path *t)
     return smallest;
 }
 
-/* value += B^-1 (b - B value) */
-static void refine(path *t, bool shifted)
+/* value += B^-1 (b - B value). False when that was no more than rounding. */
+static bool refine(path *t, bool shifted)
 {
+    double change = 0.0, largest = 0.0;
     ss_basis_residual(&t->basis, t->value, shifted, t->row);
     ss_basis_solve(&t->basis, t->row);
-    for (int i = 0; i < t->n; i++) t->value[i] += t->row[i];
+    for (int i = 0; i < t->n; i++) {
+        t->value[i] += t->row[i];
+        if (fabs(t->row[i]) > change) change = fabs(t->row[i]);
+        if (fabs(t->value[i]) > largest) largest = fabs(t->value[i]);
+    }
+    return change > DBL_EPSILON * largest;
 }
 
 static bool refactor(path *t)
 {
     if (!ss_basis_factor(&t->basis)) return false;
     memcpy(t->value, t->lcp.b, (size_t)t->n * sizeof *t->value);
+    if (t->basis.kernel_size == 0) return true; // B = I
     ss_basis_solve(&t->basis, t->value);
     refine(t, true);
     return true;
@@ -287,7 +296,7 @@ static outcome finish(path *t)
 {
     for (int correction = 0; correction < CORRECTIONS; correction++) {
         if (!refactor(t)) return LOST;
-        for (int k = 0; k < POLISHES; k++) refine(t, false);
+        for (int k = 0; k < POLISHES && refine(t, false); k++) continue;
         if (check_end(t)) return SOLVED;
         if (!exchange_negative(t)) break;
     }
@@ -364,14 +373,16 @@ static outcome follow_path(path *t, ss_run *run, int attempt, int64_t max_pivots
 static bool take_memory(path *t, ss_arena *arena)
 {
     size_t n = (size_t)t->n;
-    t->tied = ss_arena_take(arena, n, sizeof *t->tied, "ties");
-    t->value = ss_arena_take(arena, n, sizeof *t->value, "values");
-    t->direction = ss_arena_take(arena, n, sizeof *t->direction, "direction");
-    t->row = ss_arena_take(arena, n, sizeof *t->row, "row");
-    t->smallest_row = ss_arena_take(arena, n, sizeof *t->smallest_row, "row");
-    t->z = ss_arena_take(arena, n, sizeof *t->z, "z");
-    t->best_z = ss_arena_take(arena, n, sizeof *t->best_z, "best z");
-    return t->tied && t->value && t->direction && t->row && t->smallest_row && t->z && t->best_z;
+    t->tied = ss_arena_take_unset(arena, n, sizeof *t->tied, "ties");
+    double *numbers = ss_arena_take_unset(arena, 6 * n, sizeof *numbers, "vectors of the path");
+    if (!t->tied || !numbers) return false;
+    t->value = numbers;
+    t->direction = numbers + n;
+    t->row = numbers + 2 * n;
+    t->smallest_row = numbers + 3 * n;
+    t->z = numbers + 4 * n;
+    t->best_z = numbers + 5 * n;
+    return true;
 }
 
 static ss_status run_tries(path *t, const lemke_options *set, ss_run *run, double *x)

@@ -268,7 +268,7 @@ static reduced sort_components(const ss_block *block)
 }
 
 /* Are the pivots of elimination in natural order positive, and more than rounding of the diagonal? */
-static bool is_regular(int n, const double *A)
+static inline bool has_positive_pivots(int n, const double *A)
 {
     static const double rounding = 1e-13;
     double L[SS_CONE_MAX * SS_CONE_MAX];
@@ -281,6 +281,12 @@ static bool is_regular(int n, const double *A)
         }
     }
     return true;
+}
+
+/* The compiler should know the usual size. */
+static bool is_regular(int n, const double *A)
+{
+    return n == 3 ? has_positive_pivots(3, A) : has_positive_pivots(n, A);
 }
 
 static void take_part(int n, const double *A, const int *rows, int row_count, const int *cols, int col_count,

@@ -16,6 +16,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "problem/cone.h"
 
 enum { MAX_STEPS = 100 };
@@ -125,9 +126,10 @@ static void solve_contact(void *data, const double *q, double *r)
 bool ss_local_slip_create(const ss_block *block, const double *A, double tolerance, ss_arena *arena,
                           ss_local_cone *cone)
 {
-    contact *at = ss_arena_take(arena, 1, sizeof *at, "contacts");
+    contact *at = ss_arena_take_unset(arena, 1, sizeof *at, "contacts");
     if (!at) return false;
     memcpy(at->stick.a, A, sizeof at->stick.a);
+    at->is_ready = false;
     at->mu = block->mu;
     at->tolerance = tolerance;
     *cone = (ss_local_cone){solve_contact, at};

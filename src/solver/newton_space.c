@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "linalg/add_scaled.h"
 #include "problem/laws.h"
 
 /* ---- nodes ------------------------------------------------------------------------------------------ */
@@ -265,7 +266,7 @@ static bool make_full(ss_newton_space *space, const double *root_of_scale, doubl
     space->full = ss_arena_take(arena, n * n, sizeof *space->full, "full matrix");
     space->kept = ss_arena_take(arena, n, sizeof *space->kept, "full matrix");
     if (!space->full || !space->kept) return false;
-    if (!space->problem->bodies) {
+    if (space->problem->A) {
         scatter_matrix(space, root_of_scale, root_of_energy);
         return true;
     }
@@ -334,14 +335,13 @@ static void apply_levers(const ss_newton_levers *levers, int size, const double 
         u[i] = ss_newton_pull(levers, i, levers->velocity) + levers->compliance[i] * r[i];
 }
 
-static void apply_full(const ss_newton_space *space, const double *r, double *restrict u)
+static void apply_full(const ss_newton_space *space, const double *r, double *u)
 {
     int n = space->size;
     const double *column = space->full;
     memset(u, 0, (size_t)n * sizeof *u);
     for (int j = 0; j < n; j++, column += n) {
-        if (r[j] == 0.0) continue;
-        for (int i = 0; i < n; i++) u[i] += column[i] * r[j];
+        if (r[j] != 0.0) ss_add_scaled(n, r[j], column, u);
     }
 }
 

@@ -37,7 +37,7 @@ bool ss_newton_walk_report(ss_newton_walk *walk, const double *r);
 /* Is there nothing left but rounding? */
 bool ss_newton_walk_exact(const ss_newton_walk *walk);
 
-/* Gauss-Seidel with the natural map, r_c <- p(r_c - u_c). r and u are replaced when that made them better. */
+/* Gauss-Seidel over the nodes (newton_sweeps.c). r and u are replaced when that made them better. */
 void ss_newton_sweeps(ss_newton_walk *walk, int count, double *r, double *u);
 
 typedef struct ss_newton_plan {

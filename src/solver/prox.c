@@ -13,17 +13,26 @@
  *   adaptive  local times a factor that is halved, and the step taken back, when the residual doubles, halved
  *             when it runs in circles, and creeps up again while it falls
  *
- * Converges for steps below 2 / lambda; slowly. The residual of Coulomb's law may grow a little on the way to
- * the solution.
+ * Inertia: every iteration starts not from the last iterate but from beyond it, x + beta (x - x before) with Nesterov's
+ * beta, which begins at zero and comes near to one; it begins anew when an iteration moves against the last step.
+ * Impulses travel through a stack in ten times fewer iterations. Coulomb's law is no minimisation, and may run in
+ * circles then: once the residual has not fallen for a while, inertia is left off, and rho adapts as above.
+ *
+ * Converges for steps below 2 / lambda; slowly without inertia. The residual of Coulomb's law may grow a little on the
+ * way to the solution.
  *
  * References: Alart, Curnier (1991); Foerg, Pfeiffer, Ulbrich, Simulation of unilateral constrained systems
- * with many bodies (2005); Studer, Numerics of unilateral contacts and friction (2009), chapter 4.
+ * with many bodies (2005); Studer, Numerics of unilateral contacts and friction (2009), chapter 4. Inertia: Nesterov
+ * (1983); O'Donoghue, Candes, Adaptive restart for accelerated gradient schemes (2015); Mazhar, Heyn, Negrut, Tasora,
+ * Using Nesterov's method to accelerate multibody dynamics with friction and contact (2015).
  */
 #include "solver/projected_step.h"
 #include "solver/spectrum.h"
 
 #include <math.h>
 #include <string.h>
+
+#include "base/memory.h"
 
 enum { LOCAL, ROW_SUM, GLOBAL, ADAPTIVE };
 enum { GAUSS_SEIDEL, JACOBI };
@@ -32,6 +41,7 @@ enum { POWER_ITERATIONS = 20 };
 typedef struct prox_options {
     int rho, order, sweep;
     double scale;
+    bool inertia;
 } prox_options;
 
 static const ss_option options_table[] = {
@@ -56,6 +66,11 @@ static const ss_option options_table[] = {
      .min = 1e-3,
      .max = 1.99,
      .help = "factor on all step lengths"},
+    {.name = "inertia",
+     .type = SS_OPTION_BOOL,
+     .offset = offsetof(prox_options, inertia),
+     .default_value = "true",
+     .help = "start every iteration from beyond the last iterate, as long as that helps"},
     {0},
 };
 
@@ -248,34 +263,107 @@ static double safe_factor(const prox *state, ss_arena *arena)
     return 1.0 / ss_largest_eigenvalue(state->problem, state->step, POWER_ITERATIONS, arena);
 }
 
+/* ---- inertia ---------------------------------------------------------------------------------------- */
+
+enum { PATIENCE = 100 };
+
+typedef struct inertia {
+    bool is_on;
+    double theta;   // grows by about 1/2 per iteration
+    double best;    // squared residual
+    int since_best; // iterations
+    double *last;   // the iterate before
+    double *best_x;
+} inertia;
+
+static bool prepare_inertia(const prox_options *set, size_t n, const double *x, ss_arena *arena, inertia *of)
+{
+    *of = (inertia){.is_on = set->inertia, .theta = 1.0, .best = INFINITY};
+    if (!set->inertia) return true;
+    of->last = ss_arena_take_unset(arena, 2 * n, sizeof *of->last, "inertia");
+    if (!of->last) return false;
+    of->best_x = of->last + n;
+    memcpy(of->last, x, n * sizeof *x);
+    memcpy(of->best_x, x, n * sizeof *x);
+    return true;
+}
+
+/* Does it still help? Otherwise the best x so far is where to go on without. */
+static bool still_helps(inertia *of, double residual, prox *state, double *x)
+{
+    size_t bytes = (size_t)state->problem->size * sizeof *x;
+    if (residual < of->best) {
+        of->best = residual;
+        of->since_best = 0;
+        memcpy(of->best_x, x, bytes);
+    }
+    if (of->since_best++ < PATIENCE && isfinite(residual)) return true;
+    of->is_on = false;
+    memcpy(x, of->best_x, bytes);
+    memcpy(state->previous, x, bytes);
+    ss_sweep_refresh(state->sweep, x);
+    return false;
+}
+
+/* From x, where the step that began at `before` led to, on to where the next one begins. */
+static void move_on(inertia *of, const prox *state, double *x)
+{
+    const double *a = state->problem->diagonal, *before = state->before;
+    double turn = 0.0;
+    for (int i = 0; i < state->problem->size; i++) turn += a[i] * (before[i] - x[i]) * (x[i] - of->last[i]);
+    if (turn > 0.0) of->theta = 1.0;
+    double next = 0.5 + sqrt(0.25 + of->theta * of->theta), beta = (of->theta - 1.0) / next;
+    of->theta = next;
+    for (int i = 0; i < state->problem->size; i++) {
+        double here = x[i];
+        x[i] += beta * (here - of->last[i]);
+        of->last[i] = here;
+    }
+    if (beta > 0.0) ss_sweep_refresh(state->sweep, x);
+}
+
 /* ---- the solver ------------------------------------------------------------------------------------- */
+
+/* What the residual means for the step lengths. False when nothing can be done any more. */
+static bool react(prox *state, bool adaptive, adaptation *memory, double residual, double *x)
+{
+    static const double shortest = 1e-3;
+    size_t bytes = (size_t)state->problem->size * sizeof *x;
+    if (adaptive && state->factor > shortest && has_grown(memory, residual)) {
+        take_back(memory, state, x);
+    } else if (!isfinite(residual)) {
+        memcpy(x, state->before, bytes);
+        return false;
+    } else {
+        memcpy(state->previous, state->before, bytes);
+        if (adaptive) adapt(memory, residual, state);
+    }
+    return true;
+}
 
 static ss_status solve(const ss_problem *problem, const void *options, ss_run *run, double *x)
 {
-    static const double shortest = 1e-3;
     const prox_options *set = options;
     size_t bytes = (size_t)problem->size * sizeof *x;
     prox state;
+    inertia onward;
     if (!prepare(problem, set, run, &state)) return SS_FAILED;
+    if (!prepare_inertia(set, (size_t)problem->size, x, run->arena, &onward)) return SS_FAILED;
     adaptation memory = {.safe = safe_factor(&state, run->arena)};
+    if (onward.is_on && set->rho == ADAPTIVE) state.factor *= memory.safe;
     ss_watch watch = {0};
     memcpy(state.previous, x, bytes);
     for (;;) {
         memcpy(state.before, x, bytes);
         double residual = advance(&state, x);
-        if (set->rho == ADAPTIVE && state.factor > shortest && has_grown(&memory, residual)) {
-            take_back(&memory, &state, x);
-        } else if (!isfinite(residual)) {
-            memcpy(x, state.before, bytes);
-            return SS_FAILED;
-        } else {
-            memcpy(state.previous, state.before, bytes);
-            if (set->rho == ADAPTIVE) adapt(&memory, residual, &state);
-        }
+        bool moved_on = onward.is_on;
+        if (moved_on && !still_helps(&onward, residual, &state, x)) watch = (ss_watch){0};
+        if (!moved_on && !react(&state, set->rho == ADAPTIVE, &memory, residual, x)) return SS_FAILED;
         bool due = ss_run_due(run, 0.5 * residual);
         if (!ss_run_iteration(run, due ? x : NULL, NULL)) return ss_run_status(run);
         if (residual == 0.0) return SS_CONVERGED;
         if (ss_watch_stalled(&watch, residual, STUCK)) return SS_STALLED;
+        if (onward.is_on) move_on(&onward, &state, x);
     }
 }
 
@@ -284,7 +372,8 @@ const ss_solver ss_solver_prox = {
     .name = "prox",
     .summary = "proximal fixed point with a choice of step lengths",
     .reference = "Alart, Curnier 1991; Foerg, Pfeiffer, Ulbrich 2005; Studer 2009",
-    .weakness = "slow; a step that is too long diverges, one that is too short crawls",
+    .weakness =
+        "no proof of convergence under Coulomb's law; steps that are too long diverge, too short ones crawl",
     .laws = SS_LAW_FREE | SS_LAW_BOX | SS_LAW_COUPLED | SS_LAW_CONE | SS_LAW_CONVEX,
     .traits = SS_NEEDS_DIAGONAL | SS_WARM_STARTS,
     .options = options_table,

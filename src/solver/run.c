@@ -1,10 +1,11 @@
 #include <stickslip/solver.h>
 
+#include <limits.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/number.h"
 #include "problem/gauge.h"
 #include "solver/pause.h"
 #include "solver/ray.h"
@@ -53,8 +54,8 @@ static bool is_set(const rule *stop)
 static unsigned gauges_of(const rule *stop)
 {
     if (stop->gauge == SS_GAUGE_NONE) return 0;
-    unsigned also = stop->gauge == SS_GAUGE_NATURAL_MAP ? 1u << SS_GAUGE_RELATIVE_ENERGY : 0;
-    return 1u << stop->gauge | also;
+    bool both = stop->gauge == SS_GAUGE_NATURAL_MAP && stop->other_rows;
+    return 1u << stop->gauge | (both ? 1u << SS_GAUGE_RELATIVE_ENERGY : 0);
 }
 
 /* The natural map sees contacts only, and a joint that nobody moved yet would pass: other rows are held to the
@@ -77,10 +78,9 @@ static bool parse_stop(const char *text, double scene_energy, rule *stop, ss_err
         return ss_fail(err, SS_ERROR_USAGE, "stop rule \"%s\": must be GAUGE<VALUE with %s", text,
                        gauge_help);
     }
-    char *end;
-    stop->below = strtod(sign + 1, &end);
-    bool scaled = strcmp(end, "*scene") == 0;
-    if (end == sign + 1 || (*end && !scaled) || !(stop->below > 0.0) || isinf(stop->below)) {
+    const char *end = ss_number_read_start(sign + 1, &stop->below);
+    bool scaled = end && strcmp(end, "*scene") == 0;
+    if (!end || (*end && !scaled) || !(stop->below > 0.0) || isinf(stop->below)) {
         return ss_fail(err, SS_ERROR_USAGE, "stop rule \"%s\": the value must be a positive number", text);
     }
     if (scaled && stop->gauge != SS_GAUGE_ENERGY) {
@@ -109,6 +109,7 @@ struct ss_run_state {
     int keep;
     unsigned mask; // gauges measured at every iteration
     int iterations, max_iterations, next_test;
+    int next_look;                         // iteration at which the clock is looked at, measured or not
     double started, measuring, time_limit; // s
     const volatile int *cancel;
     ss_status status;
@@ -232,19 +233,30 @@ bool ss_run_due(ss_run *run, double energy)
     return ss_pause_ends(&state->pause, next, energy, energy_goal(state));
 }
 
+/* The clock costs as much as a sweep over a few contacts: after many iterations it is looked at less often. */
+static int next_look(const struct ss_run_state *state)
+{
+    return state->time_limit > 0.0 ? state->iterations + 1 + state->iterations / 64 : INT_MAX;
+}
+
 bool ss_run_iteration(ss_run *run, const double *x, const double *w)
 {
     struct ss_run_state *state = run->state;
+    bool measured = x && (state->mask || state->stop.test), late = false;
     state->iterations++;
-    double now = ss_clock_seconds(), seconds = now - state->started - state->measuring;
-    if (x && (state->mask || state->stop.test)) {
-        bool reached = state->mask && measure(state, x, w, seconds);
-        reached |= ask(state, x);
-        state->measuring += ss_clock_seconds() - now;
-        if (reached) return state->status = SS_CONVERGED, false;
+    if (measured || state->iterations >= state->next_look) {
+        double now = ss_clock_seconds(), seconds = now - state->started - state->measuring;
+        late = state->time_limit > 0.0 && seconds >= state->time_limit;
+        state->next_look = next_look(state);
+        if (measured) {
+            bool reached = state->mask && measure(state, x, w, seconds);
+            reached |= ask(state, x);
+            state->measuring += ss_clock_seconds() - now;
+            if (reached) return state->status = SS_CONVERGED, false;
+        }
     }
     if (state->cancel && *state->cancel) return state->status = SS_CANCELLED, false;
-    if (state->time_limit > 0.0 && seconds >= state->time_limit) return state->status = SS_TIME_LIMIT, false;
+    if (late) return state->status = SS_TIME_LIMIT, false;
     if (state->iterations >= state->max_iterations) return state->status = SS_MAX_ITERATIONS, false;
     return true;
 }
@@ -263,22 +275,28 @@ ss_status ss_run_status(const ss_run *run)
 
 /* ---- the driver ------------------------------------------------------------------------------------- */
 
+static bool take_memory(struct ss_run_state *state, ss_arena *arena, const ss_problem *problem)
+{
+    size_t n = (size_t)problem->size, scratch = (size_t)ss_problem_scratch(problem);
+    double *next = ss_arena_take_unset(arena, 5 * n + scratch, sizeof *next, "vectors of the run");
+    if (!next) return false;
+    state->problem = problem;
+    state->w = next;
+    state->inverse_mass = next + n;
+    state->measured = next + 2 * n;
+    state->best = next + 3 * n;
+    state->start = next + 4 * n;
+    state->scratch = next + 5 * n;
+    return true;
+}
+
 static bool prepare_state(struct ss_run_state *state, ss_arena *arena, const ss_problem *problem,
                           const ss_run_options *options, const ss_stop_test *test, const double *x,
                           ss_error *err)
 {
-    size_t n = (size_t)problem->size, scratch = (size_t)ss_problem_scratch(problem);
-    state->problem = problem;
-    state->w = ss_arena_take_unset(arena, n, sizeof *state->w, "w of the run");
-    state->scratch = ss_arena_take_unset(arena, scratch, sizeof *state->scratch, "scratch of the run");
-    state->inverse_mass = ss_arena_take_unset(arena, n, sizeof *state->inverse_mass, "masses of the run");
-    state->measured = ss_arena_take_unset(arena, n, sizeof *state->measured, "measured x of the run");
-    state->best = ss_arena_take_unset(arena, n, sizeof *state->best, "best of the run");
-    state->start = ss_arena_take_unset(arena, n, sizeof *state->start, "start of the run");
-    if (!state->w || !state->scratch || !state->inverse_mass || !state->measured || !state->best ||
-        !state->start) {
+    if (!take_memory(state, arena, problem))
         return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for a run on %d unknowns", problem->size);
-    }
+    size_t n = (size_t)problem->size;
     state->scale = ss_gauge_scale_of(problem, state->best, state->w, state->scratch, state->inverse_mass);
     double scene = options->scene_energy > 0.0 ? options->scene_energy : state->scale.start_energy;
     if (!parse_stop(test ? "none" : options->stop, scene, &state->stop, err)) return false;
@@ -286,7 +304,7 @@ static bool prepare_state(struct ss_run_state *state, ss_arena *arena, const ss_
     look_at_problem(&state->stop, problem);
     if (!parse_keep(options->keep, &state->keep, err)) return false;
     memcpy(state->start, x, n * sizeof *x);
-    memcpy(state->best, x, n * sizeof *x);
+    if (state->keep != SS_GAUGE_NONE) memcpy(state->best, x, n * sizeof *x);
     state->best_value = INFINITY;
     state->max_iterations = options->max_iterations;
     state->time_limit = options->time_limit;

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "problem/bodies_form.h"
 #include "problem/laws.h"
 
@@ -15,18 +16,20 @@ static bool take_memory(const ss_problem *problem, ss_arena *arena, ss_scaled *s
     s->A = (ss_sparse){.rows = problem->size, .cols = problem->size};
     if (problem->A) {
         size_t nonzeros = (size_t)ss_sparse_nonzeros(problem->A) + n;
-        s->A.start = ss_arena_take(arena, n + 1, sizeof *s->A.start, "scaled matrix");
-        s->A.row = ss_arena_take(arena, nonzeros, sizeof *s->A.row, "scaled matrix");
-        s->A.value = ss_arena_take(arena, nonzeros, sizeof *s->A.value, "scaled matrix");
+        s->A.start = ss_arena_take_unset(arena, n + 1, sizeof *s->A.start, "scaled matrix");
+        s->A.row = ss_arena_take_unset(arena, nonzeros, sizeof *s->A.row, "scaled matrix");
+        s->A.value = ss_arena_take_unset(arena, nonzeros, sizeof *s->A.value, "scaled matrix");
         if (!s->A.start || !s->A.row || !s->A.value) return false;
     }
-    s->b = ss_arena_take(arena, n, sizeof *s->b, "scaled load");
-    s->lower = ss_arena_take(arena, n, sizeof *s->lower, "scaled bounds");
-    s->upper = ss_arena_take(arena, n, sizeof *s->upper, "scaled bounds");
-    s->factor = ss_arena_take(arena, n, sizeof *s->factor, "scaled friction");
-    s->unit = ss_arena_take(arena, n, sizeof *s->unit, "units");
-    s->load_unit = ss_arena_take(arena, n, sizeof *s->load_unit, "units");
-    return s->b && s->lower && s->upper && s->factor && s->unit && s->load_unit;
+    double *vectors = ss_arena_take_unset(arena, 6 * n, sizeof *vectors, "scaled vectors");
+    if (!vectors) return false;
+    s->b = vectors;
+    s->lower = vectors + n;
+    s->upper = vectors + 2 * n;
+    s->factor = vectors + 3 * n;
+    s->unit = vectors + 4 * n;
+    s->load_unit = vectors + 5 * n;
+    return true;
 }
 
 static void share_in_cones(const ss_problem *problem, double *rho)
@@ -49,11 +52,20 @@ static bool ask_partners(const ss_problem *problem, const double *rho, double *f
     for (int j = 0; j < problem->size; j++) {
         for (int k = A->start[j]; k < A->start[j + 1] && rho[j] > 0.0; k++) {
             int i = A->row[k];
-            if (rho[i] == 0.0) found[i] = fmax(found[i], fabs(A->value[k]) / rho[j]);
+            if (rho[i] != 0.0) continue;
+            found[i] = fmax(found[i], fabs(A->value[k]) / rho[j]);
             any = any || found[i] > 0.0;
         }
     }
     return any;
+}
+
+static bool lacks_some(const ss_problem *problem, const double *rho)
+{
+    for (int i = 0; i < problem->size; i++) {
+        if (rho[i] == 0.0) return true;
+    }
+    return false;
 }
 
 /* Row scales: sqrt(a_ii); where the diagonal is zero, by way of the partners. The multiplier of a joint or contact next
@@ -61,7 +73,7 @@ static bool ask_partners(const ss_problem *problem, const double *rho, double *f
 static void scale_rows(const ss_problem *problem, double *rho, double *found)
 {
     for (int i = 0; i < problem->size; i++) rho[i] = sqrt(fabs(problem->diagonal[i]));
-    while (problem->A && ask_partners(problem, rho, found)) {
+    while (problem->A && lacks_some(problem, rho) && ask_partners(problem, rho, found)) {
         for (int i = 0; i < problem->size; i++) rho[i] = fmax(rho[i], found[i]);
     }
     share_in_cones(problem, rho);
@@ -89,6 +101,7 @@ static void add_entry(ss_sparse *matrix, int *entry, int row, double value)
 static void scale_matrix(const ss_sparse *A, const double *rho, ss_sparse *to)
 {
     int entry = 0;
+    to->start[0] = 0;
     for (int j = 0; j < A->cols; j++) {
         bool past_diagonal = false;
         for (int k = A->start[j]; k < A->start[j + 1]; k++) {
@@ -110,6 +123,7 @@ static void scale_bounds(const ss_problem *problem, ss_scaled *s)
         double size = fabs(s->lower[i]) + fabs(s->upper[i]);
         if (s->upper[i] - s->lower[i] <= same_bound * size && isfinite(size)) s->upper[i] = s->lower[i];
         int partner = problem->partner[i];
+        s->factor[i] = 0.0;
         if (partner < 0) continue;
         s->factor[i] = problem->factor[i] * s->unit[partner] / s->unit[i];
         s->coupled = true;

@@ -253,9 +253,17 @@ static double pass_backward(ss_sweep *sweep, double *x)
     return sum;
 }
 
+static void start_shuffling(ss_sweep *sweep)
+{
+    sweep->random = ss_random_start(sweep->seed, 0);
+    for (int c = 0; c < sweep->cell_count; c++) sweep->order[c] = c;
+    sweep->is_shuffled = true;
+}
+
 static double pass_shuffled(ss_sweep *sweep, double *x)
 {
     double sum = 0.0;
+    if (!sweep->is_shuffled) start_shuffling(sweep);
     for (int c = sweep->cell_count - 1; c > 0; c--) {
         int other = ss_random_below(&sweep->random, c + 1), kept = sweep->order[c];
         sweep->order[c] = sweep->order[other];

@@ -44,10 +44,14 @@ typedef struct ss_sweep {
     double (*velocity)[6]; /* M^-1 J' x; NULL when A is used */
     double *load, *change; /* of the cell at hand */
     double *last_good;     /* x before the pass */
-    int *order;            /* shuffled */
+    int *order;            /* shuffled; not set before somebody asks for it */
+    uint64_t seed;
     ss_random random;
+    bool is_shuffled;
     int passes;
 } ss_sweep;
+
+enum { SS_CELL_CONE = 5 }; /* unknowns of a cell that is a cone, at most */
 
 enum ss_cell_kinds {
     SS_OUTER_CONES = 1, /* cones get the outer load */
@@ -72,6 +76,9 @@ typedef enum ss_sweep_order {
 
 /* Steps are left for the caller to set. NULL when out of memory. */
 ss_sweep *ss_sweep_create(const ss_problem *problem, unsigned kinds, uint64_t seed, ss_arena *arena);
+/* Of a problem with a matrix and without bodies: what the cells read of A, and A_cc of those with the outer load, which
+ * is zero and lies in `own` so far. False when out of memory. */
+bool ss_sweep_build_rows(ss_sweep *sweep, double *own, ss_arena *arena);
 /* A_cc of any cell, size x size, row by row. */
 void ss_sweep_own(const ss_sweep *sweep, const ss_cell *cell, double *A);
 /* Tells the sweep that x is not what it left behind. */

@@ -1,9 +1,11 @@
-/* Cutting a problem into cells, and laying out what a sweep reads. */
+/* Cutting a problem into cells, and laying out what a sweep reads of bodies. */
 #include "solver/sweep.h"
 
 #include <string.h>
 
+#include "base/memory.h"
 #include "problem/bodies_form.h"
+#include "problem/laws.h"
 
 /* ---- cells ------------------------------------------------------------------------------------------ */
 
@@ -21,7 +23,7 @@ static int rows_of_one_pair(const ss_bodies_form *form, int i, int end)
 static int cell_size(const ss_problem *problem, const ss_block *block, int i, unsigned kinds)
 {
     int end = block->first + block->size;
-    if (ss_block_is_cone(block)) return block->size;
+    if (ss_law_is_cone(block->law)) return block->size;
     if (block->law != SS_LAW_FREE || !(kinds & SS_FREE_BLOCKS)) return 1;
     return problem->bodies ? rows_of_one_pair(problem->bodies, i, end) : block->size;
 }
@@ -32,11 +34,10 @@ static int cut_cells(const ss_problem *problem, unsigned kinds, ss_cell *cells)
     int count = 0;
     for (int k = 0; k < problem->block_count; k++) {
         const ss_block *block = &problem->blocks[k];
+        bool outer = ss_law_is_cone(block->law) && kinds & SS_OUTER_CONES;
         for (int i = block->first, size; i < block->first + block->size; i += size, count++) {
             size = cell_size(problem, block, i, kinds);
-            if (!cells) continue;
-            bool outer = ss_block_is_cone(block) && kinds & SS_OUTER_CONES;
-            cells[count] = (ss_cell){.first = i, .size = size, .block = k, .outer = outer};
+            if (cells) cells[count] = (ss_cell){.first = i, .size = size, .block = k, .outer = outer};
         }
     }
     return count;
@@ -49,151 +50,6 @@ static int largest_cell(const ss_sweep *sweep)
         if (sweep->cells[c].size > largest) largest = sweep->cells[c].size;
     }
     return largest;
-}
-
-/* ---- block rows of A -------------------------------------------------------------------------------- */
-
-/* A is stored by columns. Going through them in order, the columns of a cell of three come one after the
- * other, so that one stamp per row cell tells whether its entry for these columns is there already. */
-typedef struct row_builder {
-    ss_cell *cells;
-    const ss_sparse *A;
-    const int *cell_of;   // of every unknown
-    int *stamp;           // per row cell: the last column group seen
-    int *triple, *single; // per row cell: entries made so far
-    double **values;
-    int **places;
-} row_builder;
-
-/* Columns of one group share an entry. */
-static int column_group(const row_builder *rows, int column)
-{
-    const ss_cell *cell = &rows->cells[rows->cell_of[column]];
-    return cell->size == 3 ? cell->first : column;
-}
-
-static bool is_left_out(const row_builder *rows, int cell, int column)
-{
-    return rows->cells[cell].outer && rows->cell_of[column] == cell;
-}
-
-static void clear_stamps(row_builder *rows, int cell_count)
-{
-    for (int c = 0; c < cell_count; c++) rows->stamp[c] = -1;
-}
-
-/* Entries of a column ascend, and come cell by cell: the end of those in a cell, from entry e on. As a rule all rows are
- * there. */
-static int end_of_cell(const ss_sparse *A, const ss_cell *cell, int e, int end)
-{
-    int last_row = cell->first + cell->size - 1, last = e + last_row - A->row[e];
-    if (last < end && A->row[last] == last_row) return last + 1;
-    while (e < end && A->row[e] <= last_row) e++;
-    return e;
-}
-
-static void count_entries(row_builder *rows)
-{
-    const ss_sparse *A = rows->A;
-    for (int j = 0; j < A->cols; j++) {
-        int group = column_group(rows, j), end = A->start[j + 1];
-        for (int e = A->start[j], c; e < end; e = end_of_cell(A, &rows->cells[c], e, end)) {
-            c = rows->cell_of[A->row[e]];
-            if (rows->stamp[c] == group || is_left_out(rows, c, j)) continue;
-            rows->stamp[c] = group;
-            if (rows->cells[rows->cell_of[j]].size == 3)
-                rows->cells[c].triples++;
-            else
-                rows->cells[c].singles++;
-        }
-    }
-}
-
-/* Where a column of an entry begins, and how far apart its numbers are. Row by row, but for 3 x 3, which the sweep reads
- * in pairs: the first two columns row by row, then the third. */
-static int column_in_entry(int size, int width, int column, int *stride)
-{
-    bool is_pair = size == 3 && width == 3;
-    *stride = !is_pair ? width : column < 2 ? 2 : 1;
-    return is_pair && column == 2 ? 6 : column;
-}
-
-/* The entry of a row cell for a group of columns, made when it is the first of them. */
-static double *entry_of(row_builder *rows, int c, int group, int width)
-{
-    const ss_cell *cell = &rows->cells[c];
-    int *count = width == 3 ? &rows->triple[c] : &rows->single[c];
-    if (rows->stamp[c] != group) rows->places[c][(width == 3 ? 0 : cell->triples) + (*count)++] = group;
-    rows->stamp[c] = group;
-    size_t skip = width == 3 ? 0 : 3 * (size_t)cell->triples;
-    return rows->values[c] + (skip + (size_t)width * (size_t)(*count - 1)) * (size_t)cell->size;
-}
-
-static void fill_entries(row_builder *rows)
-{
-    const ss_sparse *A = rows->A;
-    for (int j = 0; j < A->cols; j++) {
-        const ss_cell *column_cell = &rows->cells[rows->cell_of[j]];
-        int group = column_group(rows, j), width = column_cell->size == 3 ? 3 : 1;
-        for (int e = A->start[j], last; e < A->start[j + 1]; e = last) {
-            int c = rows->cell_of[A->row[e]], stride;
-            const ss_cell *cell = &rows->cells[c];
-            last = end_of_cell(A, cell, e, A->start[j + 1]);
-            if (is_left_out(rows, c, j)) continue;
-            double *column = entry_of(rows, c, group, width);
-            column += column_in_entry(cell->size, width, j - group, &stride);
-            for (; e < last; e++) column[(A->row[e] - cell->first) * stride] = A->value[e];
-        }
-    }
-}
-
-/* Where the rows of each cell go in one long array each of values and places. */
-static bool lay_out_rows(ss_sweep *sweep, row_builder *rows, ss_arena *arena)
-{
-    size_t numbers = 0, entries = 0;
-    for (int c = 0; c < sweep->cell_count; c++) {
-        const ss_cell *cell = &sweep->cells[c];
-        numbers += (3 * (size_t)cell->triples + (size_t)cell->singles) * (size_t)cell->size;
-        entries += (size_t)cell->triples + (size_t)cell->singles;
-    }
-    double *value = ss_arena_take(arena, numbers, sizeof *value, "block rows");
-    int *place = ss_arena_take(arena, entries, sizeof *place, "block columns");
-    if (!value || !place) return false;
-    for (int c = 0; c < sweep->cell_count; c++) {
-        ss_cell *cell = &sweep->cells[c];
-        cell->values = rows->values[c] = value;
-        cell->places = rows->places[c] = place;
-        value += (3 * cell->triples + cell->singles) * cell->size;
-        place += cell->triples + cell->singles;
-    }
-    return true;
-}
-
-static bool build_rows(ss_sweep *sweep, ss_arena *arena)
-{
-    size_t cells = (size_t)sweep->cell_count, n = (size_t)sweep->problem->size;
-    int *cell_of = ss_arena_take(arena, n, sizeof *cell_of, "cell of unknown");
-    int *work = ss_arena_take(arena, 3 * cells, sizeof *work, "row counts");
-    double **values = ss_arena_take(arena, cells, sizeof *values, "row values");
-    int **places = ss_arena_take(arena, cells, sizeof *places, "row places");
-    if (!cell_of || !work || !values || !places) return false;
-    for (int c = 0; c < sweep->cell_count; c++) {
-        for (int i = 0; i < sweep->cells[c].size; i++) cell_of[sweep->cells[c].first + i] = c;
-    }
-    row_builder rows = {.cells = sweep->cells,
-                        .A = sweep->problem->A,
-                        .cell_of = cell_of,
-                        .stamp = work,
-                        .triple = work + cells,
-                        .single = work + 2 * cells,
-                        .values = values,
-                        .places = places};
-    clear_stamps(&rows, sweep->cell_count);
-    count_entries(&rows);
-    if (!lay_out_rows(sweep, &rows, arena)) return false;
-    clear_stamps(&rows, sweep->cell_count);
-    fill_entries(&rows);
-    return true;
 }
 
 /* ---- bodies ----------------------------------------------------------------------------------------- */
@@ -253,14 +109,29 @@ static bool build_bodies(ss_sweep *sweep, ss_arena *arena)
 
 /* ---- A_cc ------------------------------------------------------------------------------------------- */
 
+/* The first entry of a column in this row or below. */
+static int first_entry(const ss_sparse *A, int column, int row)
+{
+    int low = A->start[column], high = A->start[column + 1];
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+        if (A->row[middle] < row)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 static void own_from_matrix(const ss_problem *problem, const ss_cell *cell, double *own)
 {
     const ss_sparse *A = problem->A;
     for (int j = 0; j < cell->size; j++) {
         int column = cell->first + j;
-        for (int e = A->start[column]; e < A->start[column + 1]; e++) {
+        for (int e = first_entry(A, column, cell->first); e < A->start[column + 1]; e++) {
             int i = A->row[e] - cell->first;
-            if (i >= 0 && i < cell->size) own[i * cell->size + j] = A->value[e];
+            if (i >= cell->size) break;
+            own[i * cell->size + j] = A->value[e];
         }
     }
 }
@@ -288,36 +159,56 @@ void ss_sweep_own(const ss_sweep *sweep, const ss_cell *cell, double *own)
     (sweep->velocity ? own_from_bodies : own_from_matrix)(sweep->problem, cell, own);
 }
 
-static bool store_own(ss_sweep *sweep, ss_arena *arena)
+static bool is_cone(const ss_sweep *sweep, const ss_cell *cell)
 {
+    return ss_law_is_cone(sweep->problem->blocks[cell->block].law);
+}
+
+/* Room for A_cc of all cones, one after the other, zero so far. NULL when out of memory. */
+static double *take_own(ss_sweep *sweep, ss_arena *arena)
+{
+    size_t numbers = 0;
     for (int c = 0; c < sweep->cell_count; c++) {
+        const ss_cell *cell = &sweep->cells[c];
+        if (is_cone(sweep, cell)) numbers += (size_t)(cell->size * cell->size);
+    }
+    double *own = ss_arena_take(arena, numbers, sizeof *own, "diagonal blocks"), *next = own;
+    for (int c = 0; own && c < sweep->cell_count; c++) {
         ss_cell *cell = &sweep->cells[c];
-        if (!ss_block_is_cone(&sweep->problem->blocks[cell->block])) continue;
-        double *own = ss_arena_take(arena, (size_t)(cell->size * cell->size), sizeof *own, "diagonal blocks");
-        if (!own) return false;
-        ss_sweep_own(sweep, cell, own);
-        cell->own = own;
+        if (!is_cone(sweep, cell)) continue;
+        cell->own = next;
+        next += cell->size * cell->size;
+    }
+    return own;
+}
+
+static bool build(ss_sweep *sweep, ss_arena *arena)
+{
+    double *own = take_own(sweep, arena);
+    bool bodies = sweep->problem->bodies != NULL;
+    if (!own) return false;
+    if (!(bodies ? build_bodies(sweep, arena) : ss_sweep_build_rows(sweep, own, arena))) return false;
+    for (int c = 0; c < sweep->cell_count; c++) {
+        const ss_cell *cell = &sweep->cells[c];
+        if (cell->own && (bodies || !cell->outer)) ss_sweep_own(sweep, cell, own + (cell->own - own));
     }
     return true;
 }
 
 ss_sweep *ss_sweep_create(const ss_problem *problem, unsigned kinds, uint64_t seed, ss_arena *arena)
 {
-    ss_sweep *sweep = ss_arena_take(arena, 1, sizeof *sweep, "sweep");
-    if (!sweep) return NULL;
-    sweep->problem = problem;
-    sweep->random = ss_random_start(seed, 0);
-    sweep->cell_count = cut_cells(problem, kinds, NULL);
-    sweep->cells = ss_arena_take(arena, (size_t)sweep->cell_count, sizeof *sweep->cells, "cells");
-    sweep->order = ss_arena_take(arena, (size_t)sweep->cell_count, sizeof *sweep->order, "order");
-    sweep->last_good = ss_arena_take(arena, (size_t)problem->size, sizeof *sweep->last_good, "last good x");
-    if (!sweep->cells || !sweep->order || !sweep->last_good) return NULL;
-    for (int c = 0; c < sweep->cell_count; c++) sweep->order[c] = c;
-    cut_cells(problem, kinds, sweep->cells);
-    size_t largest = (size_t)largest_cell(sweep);
-    sweep->load = ss_arena_take(arena, largest, sizeof *sweep->load, "load");
-    sweep->change = ss_arena_take(arena, largest, sizeof *sweep->change, "before");
-    if (!sweep->load || !sweep->change) return NULL;
-    bool good = problem->bodies ? build_bodies(sweep, arena) : build_rows(sweep, arena);
-    return good && store_own(sweep, arena) ? sweep : NULL;
+    int count = cut_cells(problem, kinds, NULL);
+    ss_sweep *sweep = ss_arena_take_unset(arena, 1, sizeof *sweep, "sweep");
+    ss_cell *cells = ss_arena_take_unset(arena, (size_t)count, sizeof *cells, "cells");
+    int *order = ss_arena_take_unset(arena, (size_t)count, sizeof *order, "order");
+    if (!sweep || !cells || !order) return NULL;
+    *sweep =
+        (ss_sweep){.problem = problem, .cells = cells, .cell_count = count, .order = order, .seed = seed};
+    cut_cells(problem, kinds, cells);
+    size_t n = (size_t)problem->size, largest = (size_t)largest_cell(sweep);
+    sweep->last_good = ss_arena_take_unset(arena, n + 2 * largest, sizeof(double), "vectors of the sweep");
+    if (!sweep->last_good) return NULL;
+    sweep->load = sweep->last_good + n;
+    sweep->change = sweep->load + largest;
+    return build(sweep, arena) ? sweep : NULL;
 }

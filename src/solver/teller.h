@@ -1,0 +1,31 @@
+/* solver/teller.h - how a method in the variables of a Newton space tells the driver what it does: the best point so
+ * far, measured when it is worth it, and the ways to end.
+ */
+#ifndef SS_SOLVER_TELLER_H
+#define SS_SOLVER_TELLER_H
+
+#include "solver/newton_space.h"
+#include "solver/sweep.h"
+
+typedef struct ss_teller {
+    const ss_newton_space *space;
+    ss_run *run;
+    double *x;          /* of the problem: what was reported last */
+    double energy;      /* J: of one unit of error, squared and halved */
+    double *best, *way; /* the best point; scratch */
+    double best_error;  /* INFINITY before the first */
+    double measured;    /* error when the driver looked last */
+    ss_watch watch;
+    ss_status status;
+} ss_teller;
+
+/* False when out of memory. */
+bool ss_teller_start(const ss_newton_space *space, ss_run *run, double *x, ss_teller *teller);
+/* One iteration: r, which obeys the bounds, and its error, of the size of the natural map. False when it was the last:
+ * the driver said so, nothing but rounding is left, the error has not fallen for `patience` iterations, or numbers are out
+ * of all proportion. */
+bool ss_teller_report(ss_teller *teller, const double *r, double error, int patience);
+/* The best point to x, unless the last one was good enough, and the status: SS_FAILED when no report ended it. */
+ss_status ss_teller_end(ss_teller *teller);
+
+#endif
