@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -84,11 +85,14 @@ static int end_worker(slot *s)
     return status;
 }
 
-static void condemn(slot *s, ss_outcome outcome, const char *format, double number)
+static void SS_PRINTF(3, 4) condemn(slot *s, ss_outcome outcome, const char *format, ...)
 {
+    va_list numbers;
     s->condemned = true;
     s->verdict = (ss_ending){.outcome = outcome};
-    snprintf(s->verdict.message, sizeof s->verdict.message, format, number);
+    va_start(numbers, format);
+    vsnprintf(s->verdict.message, sizeof s->verdict.message, format, numbers);
+    va_end(numbers);
 }
 
 static bool is_at_its_limit(const run *r, const slot *s, double space)
@@ -253,7 +257,7 @@ static void listen_to(run *r, slot *s)
     inbox_state state = judge_inbox(s);
     if (state == INBOX_WHOLE) take_reply(r, s);
     if (state == INBOX_NONSENSE) {
-        condemn(s, SS_OUTCOME_BROKEN, "its process answered nonsense%.0s", 0);
+        condemn(s, SS_OUTCOME_BROKEN, "its process answered nonsense");
         bury(r, s);
     }
 }
