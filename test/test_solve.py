@@ -177,17 +177,30 @@ def test_table_of_what_fits_what_is_true(slope):
             assert refused == (not reach["contacts"]) or is_too_large(only(ended))
 
 
+# ---- the automatic choice --------------------------------------------------------------------------------------
+
+def test_decisions_are_told_when_asked_for(slope):
+    frame = only(run_json("solve", slope, "--frame", "0", "--explain"))
+    assert frame["notes"][0] == "12 unknowns, 4 contacts, 1 body; laws: cone"
+    assert frame["notes"][-1].startswith(f"{frame['iterations']} iterations of coloured: solved")
+    assert "notes" not in only(run_json("solve", slope, "--frame", "0"))
+    assert only(run_json("solve", slope, "--frame", "0", "--explain", "-s", "pgs"))["notes"] == []
+    told = run("solve", slope, "--frame", "0:2", "--explain").stdout
+    assert told.count("  12 unknowns, 4 contacts") == 2 and "mbs_frame000002\n  12 unknowns" in told
+    assert "iterations of" not in run("solve", slope, "--frame", "0:2").stdout
+
+
 # ---- the answer as JSON ----------------------------------------------------------------------------------------
 
 def test_json_of_frames(slope):
     answer = run_json("solve", slope, "--frame", "1:4")
-    assert answer["file"] == slope and answer["format"] == "bpmd" and answer["solver"] == "nsgs"
+    assert answer["file"] == slope and answer["format"] == "bpmd" and answer["solver"] == "auto"
     assert answer["stop"] == "natural_map<1e-8" and answer["refused"] == []
     assert [frame["index"] for frame in answer["frames"]] == [1, 2, 3]
     metrics = [metric["name"] for metric in run_json("metrics")["metrics"]]
     for frame in answer["frames"]:
         assert frame["frame"] == f"/simulation_000001/mbs_frame{frame['index'] + 1:06d}"
-        assert (frame["formulation"], frame["solver"], frame["status"]) == ("cone", "nsgs", "converged")
+        assert (frame["formulation"], frame["solver"], frame["status"]) == ("cone", "auto", "converged")
         assert frame["unknowns"] == 12 and 0 < frame["iterations"] and frame["seconds"] > 0
         assert list(frame["gauges"]) == GAUGES and list(frame["metrics"]) == metrics
         assert value(frame, "natural_map") < 1e-8 and value(frame, "sliding") == 4
@@ -319,7 +332,7 @@ def test_exit_codes(slope):
 @pytest.mark.parametrize("arguments, hint", [
     (["-s", "pg"], "did you mean pgs?"),
     (["-f", "boxes"], "did you mean box?"),
-    (["--set", "omega=1"], "nsgs: unknown option"),
+    (["-s", "nsgs", "--set", "omega=1"], "nsgs: unknown option"),
     (["--set", "sweep"], "not of the form name=value"),
     (["--with", "gamma=7"], "number from 0 to 1"),
     (["--stop", "enrgy<1"], "did you mean energy?"),
@@ -451,7 +464,7 @@ def test_options_reach_formulation_and_solver(slope):
 def test_a_flag_that_is_given_too_often(slope):
     many = [word for _ in range(33) for word in ("--set", "sweep=forward")]
     assert "at most 32 times" in run("solve", slope, *many, code=USAGE).stderr
-    assert run("solve", slope, "--frame", "0", *many[2:]).returncode == DONE
+    assert run("solve", slope, "--frame", "0", "-s", "nsgs", *many[2:]).returncode == DONE
 
 
 # ---- starts and references -------------------------------------------------------------------------------------
@@ -527,6 +540,16 @@ def test_solution_of_a_problem_keeps_the_rest_of_the_file(here):
     assert after["matrices"] == before["matrices"] and after["vectors"] == before["vectors"]
     assert after["title"] == "ball" and after["solution"]["verdict"] == "a solution"
     assert after["stored_solution"]["r"] == pytest.approx([0.0981, 0, 0])
+
+
+def test_measuring_every_iteration_ends_the_run_at_the_first_good_one(slope):
+    method = ["--frame", "3", "-s", "pgs", "-f", "box", "--stop", "relative_energy<1e-3"]
+    plain, every = (only(run_json("solve", slope, *method, *more)) for more in ([], ["--every-iteration"]))
+    only(run_json("solve", slope, *method, "--trace", "history.csv"))
+    with open("history.csv") as file:
+        errors = [float(row["relative_energy"]) for row in csv.DictReader(file)]
+    assert every["iterations"] == len(errors) <= plain["iterations"]
+    assert errors[-1] < 1e-3 <= min(errors[:-1], default=1.0)
 
 
 def test_trace_has_every_iteration(slope):

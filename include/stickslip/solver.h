@@ -43,9 +43,10 @@ typedef struct ss_run_options {
     const char *keep;  /* "last" or "best:GAUGE" */
     int seed;
     bool history;        /* record every gauge at every iteration */
+    bool explain;        /* keep what the solver notes about its decisions */
     double scene_energy; /* J: what "scene" means in the stop rule; 0 = energy error of x = 0 */
 } ss_run_options;
-extern SS_API const ss_option ss_run_option_table[]; /* all but the last two */
+extern SS_API const ss_option ss_run_option_table[]; /* all but the last three */
 
 typedef struct ss_history {
     int count;
@@ -70,6 +71,8 @@ SS_API bool ss_run_iteration(ss_run *run, const double *x, const double *w);
  * hold, and always when somebody wants the history or the best iterate. To be asked before ss_run_iteration. */
 SS_API bool ss_run_due(ss_run *run, double energy);
 SS_API ss_status ss_run_status(const ss_run *run);
+/* For methods that decide something: a line of text about it, as printf has it, kept when somebody wants to know. */
+SS_API void ss_run_note(ss_run *run, const char *format, ...) SS_PRINTF(2, 3);
 /* For methods whose impulses grow along y without end: true when y is a ray (ss_ray), judged from the problem alone.
  * The method should return SS_RAY then. */
 SS_API bool ss_run_ray(ss_run *run, const double *y);
@@ -129,6 +132,8 @@ typedef struct ss_solve_result {
     size_t memory;                /* bytes of arena the solver used at most */
     ss_history history;
     ss_ray ray; /* status SS_RAY, unless a pivoting method has nothing to show */
+    char *
+        notes; /* with `explain`: lines without an end of line at the end; NULL when there is nothing to tell */
 } ss_solve_result;
 SS_API void ss_solve_result_free(ss_solve_result *result);
 

@@ -69,11 +69,10 @@ static const ss_option table[] = {
     {.name = "solver",
      .type = SS_OPTION_TEXT,
      FIELD(solver),
-     .default_value = "nsgs",
+     .default_value = "auto",
      .value_name = "SOLVER",
-     .help = "The solver; stickslip solvers lists them, and stickslip solvers --table tells which "
-             "formulation each "
-             "one fits.",
+     .help = "The solver; auto chooses by itself. stickslip solvers lists them, and stickslip solvers "
+             "--table tells which formulation each one fits.",
      .letter = 's'},
     {.name = "set",
      .type = SS_OPTION_LIST,
@@ -105,6 +104,12 @@ static const ss_option table[] = {
      FIELD(trace),
      .value_name = "FILE.csv",
      .help = "Write time and all gauges of every iteration as comma-separated values."},
+    {.name = "every_iteration",
+     .type = SS_OPTION_BOOL,
+     FIELD(every_iteration),
+     .help =
+         "Measure at every iteration, so that the run ends at the very first one that satisfies the rule, "
+         "as in bench. Otherwise cheap iterations are measured now and then."},
     {.name = "output",
      .type = SS_OPTION_TEXT,
      FIELD(output),
@@ -113,6 +118,11 @@ static const ss_option table[] = {
          "Write the frames with the answer under solver_data/SOLVER (BPMD), or the problem with its solution "
          "(FCLIB).",
      .letter = 'o'},
+    {.name = "explain",
+     .type = SS_OPTION_BOOL,
+     FIELD(explain),
+     .help =
+         "Tell what the solver decided and why, a line each, when it has decisions to make, as auto has."},
     {.name = "json", .type = SS_OPTION_BOOL, FIELD(json), .help = "Print one JSON object with all metrics."},
     {0}};
 
@@ -124,13 +134,14 @@ static const ss_option_group groups[] = {{"Options", table, 0},
                                          SS_COMMON_GROUP};
 
 static const ss_example examples[] = {
-    {"solve stack.h5", "every frame, Coulomb's law on cones, by block Gauss-Seidel"},
+    {"solve stack.h5", "every frame, Coulomb's law on cones, by whichever solver is the right one"},
     {"solve stack.h5 --frame 3 --solver pgs --iterations 50 --stop none --keep best:energy --json",
      "the best of 50 iterations, with all metrics"},
     {"solve stack.h5 -f stewart-trinkle --with directions=16 -s lemke", "a friction polygon, by pivoting"},
     {"solve stack.h5 --stop energy<1e-6*scene", "stop at a millionth of the energy of the scene"},
     {"solve stack.h5 --warm --trace history.csv -o solved.h5", "warm starts; histories and answers to files"},
     {"solve problem.hdf5 -s nsgs -o solved.hdf5", "an FCLIB problem; the solution goes to /solution"},
+    {"solve stack.h5 --frame 3 --explain", "what the solver decided, and why"},
     {"solve stack.h5 --plugin ./my_solver.so -s mine", "your own solver"},
     {0}};
 

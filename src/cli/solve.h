@@ -13,7 +13,7 @@ typedef struct ss_solve_options {
     const char *frame; /* path, number, range or "all"; NULL = all */
     const char *formulation, *solver, *reference, *trace, *output;
     ss_option_list set, with, plugins;
-    bool warm, json;
+    bool warm, every_iteration, explain, json;
     int problem; /* 0 = the only one, else 1 + ss_fclib_kind */
     ss_run_options run;
     ss_source_options source;
@@ -39,7 +39,8 @@ typedef struct ss_solving {
     double seconds;
     double worst_map; /* largest natural map, and where */
     char worst_place[256];
-    ss_text rays; /* why some have no solution: a line each */
+    ss_text rays;  /* why some have no solution: a line each */
+    ss_text notes; /* what the solver decided */
 } ss_solving;
 
 /* ---- before: solve_setup.c ----------------------------------------------------------------------- */

@@ -78,6 +78,23 @@ static void put_ray(ss_json *json, const ss_trial *solved)
     ss_json_key(json, "proof"), ss_json_bool(json, solved->result.ray.is_proof);
 }
 
+static void put_notes(ss_json *json, const char *notes)
+{
+    ss_text line = {0};
+    ss_json_key(json, "notes");
+    ss_json_begin_array(json);
+    for (const char *at = notes; at && *at; at += *at == '\n') {
+        size_t length = strcspn(at, "\n");
+        ss_text_clear(&line);
+        ss_text_append_bytes(&line, at, length);
+        ss_json_string(json, ss_text_get(&line));
+        at += length;
+    }
+    ss_json_end_array(json);
+    json->text->out_of_memory |= line.out_of_memory;
+    ss_text_free(&line);
+}
+
 static void put_solved(ss_solving *s, const ss_trial *solved)
 {
     ss_json *json = &s->json;
@@ -95,6 +112,7 @@ static void put_solved(ss_solving *s, const ss_trial *solved)
     ss_json_key(json, "iterations"), ss_json_integer(json, result->iterations);
     ss_json_key(json, "kept_iteration"), ss_json_integer(json, result->kept_iteration);
     put_known(json, "seconds", result->seconds);
+    if (s->options->explain) put_notes(json, result->notes);
     ss_json_key(json, "memory"), ss_json_integer(json, (long long)result->memory);
     if (ran) put_gauges(json, "gauges", result);
     ss_json_key(json, "metrics");
@@ -237,6 +255,16 @@ static void tell_ray(ss_solving *s, const ss_trial *solved)
     ss_text_append(&s->rays, "\n");
 }
 
+static void tell_notes(ss_solving *s, const ss_trial *solved)
+{
+    ss_text_appendf(&s->notes, "%s\n", solved->place);
+    for (const char *at = solved->result.notes; at && *at; at += *at == '\n') {
+        int length = (int)strcspn(at, "\n");
+        ss_text_appendf(&s->notes, "  %.*s\n", length, at);
+        at += length;
+    }
+}
+
 void ss_solving_tell(ss_solving *s, const ss_trial *solved)
 {
     count(s, solved);
@@ -246,6 +274,7 @@ void ss_solving_tell(ss_solving *s, const ss_trial *solved)
     else
         add_line(&s->table, solved);
     if (!s->options->json && solved->result.status == SS_RAY) tell_ray(s, solved);
+    if (!s->options->json && solved->result.notes) tell_notes(s, solved);
     if (!s->options->json && s->count == 1 && !solved->refusal) add_details(&s->details, solved);
 }
 
@@ -289,8 +318,8 @@ static void print_summary(const ss_solving *s)
 void ss_solving_end(ss_solving *s)
 {
     ss_out *out = s->command->out;
-    out->text.out_of_memory |=
-        s->tally.out_of_memory || s->refused.list.out_of_memory || s->rays.out_of_memory;
+    out->text.out_of_memory |= s->tally.out_of_memory || s->refused.list.out_of_memory ||
+                               s->rays.out_of_memory || s->notes.out_of_memory;
     if (!s->options->json) {
         if (s->count > 0) ss_table_print(&s->table, out);
         if (s->count == 1 && s->details.count) {
@@ -298,6 +327,8 @@ void ss_solving_end(ss_solving *s)
             ss_table_print(&s->details, out);
         }
         print_summary(s);
+        if (s->notes.length) ss_text_append(&out->text, "\n");
+        ss_text_append(&out->text, ss_text_get(&s->notes));
         return;
     }
     ss_json_end_array(&s->json);

@@ -22,7 +22,8 @@ static bool prepare_method(ss_solving *s, ss_error *err)
 {
     const ss_solve_options *options = s->options;
     ss_run_options run = options->run;
-    run.history = options->trace || options->output;
+    run.history = options->trace || options->output || options->every_iteration;
+    run.explain = options->explain;
     ss_method_words words = {.formulation = options->formulation,
                              .solver = options->solver,
                              .reference = options->reference,
@@ -47,5 +48,6 @@ void ss_solving_free(ss_solving *s)
     ss_text_free(&s->table.cells);
     ss_text_free(&s->details.cells);
     ss_text_free(&s->rays);
+    ss_text_free(&s->notes);
     if (s->trace) fclose(s->trace);
 }

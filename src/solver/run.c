@@ -2,110 +2,30 @@
 
 #include <limits.h>
 #include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/number.h"
+#include "base/text.h"
 #include "problem/gauge.h"
 #include "solver/pause.h"
 #include "solver/ray.h"
 #include "solver/run.h"
 #include "solver/run_options.h"
+#include "solver/stage.h"
+#include "solver/stop_rule.h"
 
 /* ---- options ---------------------------------------------------------------------------------------- */
 
 const ss_option ss_run_option_table[] = {SS_RUN_OPTION_ROWS("relative_energy<1e-8"), {0}};
-
-/* ---- rules as typed: "energy<1e-6*scene", "best:energy" --------------------------------------------- */
-
-static int find_gauge(const char *name, size_t length)
-{
-    for (int g = 0; g < SS_GAUGE_COUNT; g++) {
-        const char *known = ss_gauge_name((ss_gauge)g);
-        if (strlen(known) == length && memcmp(known, name, length) == 0) return g;
-    }
-    return SS_GAUGE_NONE;
-}
-
-static const char gauge_help[] =
-    "energy, relative_energy, natural_residual, fischer_burmeister or natural_map";
-
-typedef struct rule {
-    int gauge; // SS_GAUGE_NONE: no rule
-    double below;
-    bool cones, other_rows;   // of the problem
-    const ss_stop_test *test; // of the caller, in the place of a gauge
-} rule;
-
-static void look_at_problem(rule *stop, const ss_problem *problem)
-{
-    for (int k = 0; k < problem->block_count; k++) {
-        bool cone = ss_block_is_cone(&problem->blocks[k]);
-        stop->cones |= cone;
-        stop->other_rows |= !cone;
-    }
-}
-
-static bool is_set(const rule *stop)
-{
-    return stop->test || stop->gauge != SS_GAUGE_NONE;
-}
-
-static unsigned gauges_of(const rule *stop)
-{
-    if (stop->gauge == SS_GAUGE_NONE) return 0;
-    bool both = stop->gauge == SS_GAUGE_NATURAL_MAP && stop->other_rows;
-    return 1u << stop->gauge | (both ? 1u << SS_GAUGE_RELATIVE_ENERGY : 0);
-}
-
-/* The natural map sees contacts only, and a joint that nobody moved yet would pass: other rows are held to the
- * relative energy. Comparisons with NaN are false. */
-static bool gauges_hold(const rule *stop, const double *values, double slack)
-{
-    double below = stop->below * slack;
-    if (stop->gauge != SS_GAUGE_NATURAL_MAP) return values[stop->gauge] < below;
-    return (!stop->cones || values[SS_GAUGE_NATURAL_MAP] < below) &&
-           (!stop->other_rows || values[SS_GAUGE_RELATIVE_ENERGY] < below);
-}
-
-static bool parse_stop(const char *text, double scene_energy, rule *stop, ss_error *err)
-{
-    *stop = (rule){.gauge = SS_GAUGE_NONE};
-    if (!text || strcmp(text, "none") == 0) return true;
-    const char *sign = strchr(text, '<');
-    stop->gauge = sign ? find_gauge(text, (size_t)(sign - text)) : SS_GAUGE_NONE;
-    if (stop->gauge == SS_GAUGE_NONE) {
-        return ss_fail(err, SS_ERROR_USAGE, "stop rule \"%s\": must be GAUGE<VALUE with %s", text,
-                       gauge_help);
-    }
-    const char *end = ss_number_read_start(sign + 1, &stop->below);
-    bool scaled = end && strcmp(end, "*scene") == 0;
-    if (!end || (*end && !scaled) || !(stop->below > 0.0) || isinf(stop->below)) {
-        return ss_fail(err, SS_ERROR_USAGE, "stop rule \"%s\": the value must be a positive number", text);
-    }
-    if (scaled && stop->gauge != SS_GAUGE_ENERGY) {
-        return ss_fail(err, SS_ERROR_USAGE, "stop rule \"%s\": only energy can be relative to the scene",
-                       text);
-    }
-    if (scaled) stop->below *= scene_energy;
-    return true;
-}
-
-static bool parse_keep(const char *text, int *keep, ss_error *err)
-{
-    *keep = SS_GAUGE_NONE;
-    if (!text || strcmp(text, "last") == 0) return true;
-    if (strncmp(text, "best:", 5) == 0) *keep = find_gauge(text + 5, strlen(text + 5));
-    return *keep != SS_GAUGE_NONE ||
-           ss_fail(err, SS_ERROR_USAGE, "keep \"%s\": must be last or best:GAUGE with %s", text, gauge_help);
-}
 
 /* ---- what happens at every iteration ---------------------------------------------------------------- */
 
 struct ss_run_state {
     const ss_problem *problem;
     ss_gauge_scale scale;
-    rule stop;
+    ss_stop_rule stop;
     int keep;
     unsigned mask; // gauges measured at every iteration
     int iterations, max_iterations, next_test;
@@ -127,6 +47,11 @@ struct ss_run_state {
     int history_capacity;
     bool out_of_memory;
     ss_ray ray;
+    bool explain;
+    ss_text notes;
+    bool is_over; // by a rule or limit of the run, not of a stage
+    const ss_stage *stage;
+    int stage_start, stage_end, stage_look; // iterations of the run
 };
 
 static bool grow_column(double **column, int count, int capacity)
@@ -198,7 +123,7 @@ static bool measure(struct ss_run_state *state, const double *x, const double *w
     double excess = values[state->stop.gauge] / state->stop.below;
     ss_pause_note(&state->pause, state->iterations,
                   state->stop.gauge == SS_GAUGE_ENERGY ? excess : excess * excess);
-    return gauges_hold(&state->stop, values, 1.0);
+    return ss_stop_rule_excess(&state->stop, values) < 1.0;
 }
 
 /* The caller's rule may cost more than an iteration, so it is asked less and less often. */
@@ -227,6 +152,7 @@ bool ss_run_due(ss_run *run, double energy)
 {
     struct ss_run_state *state = run->state;
     int next = state->iterations + 1;
+    if (state->stage && next >= state->stage_look) return true;
     if (!state->mask && !state->stop.test) return false;
     if (state->record || state->keep != SS_GAUGE_NONE || next >= state->max_iterations) return true;
     if (state->stop.test) return next >= state->next_test;
@@ -239,9 +165,9 @@ static int next_look(const struct ss_run_state *state)
     return state->time_limit > 0.0 ? state->iterations + 1 + state->iterations / 64 : INT_MAX;
 }
 
-bool ss_run_iteration(ss_run *run, const double *x, const double *w)
+/* Everything that can end the whole run. */
+static bool run_goes_on(struct ss_run_state *state, const double *x, const double *w)
 {
-    struct ss_run_state *state = run->state;
     bool measured = x && (state->mask || state->stop.test), late = false;
     state->iterations++;
     if (measured || state->iterations >= state->next_look) {
@@ -261,6 +187,40 @@ bool ss_run_iteration(ss_run *run, const double *x, const double *w)
     return true;
 }
 
+/* Where no gauge rules the run, stages are held to the relative energy. */
+static double excess_of(struct ss_run_state *state, const double *x)
+{
+    double values[SS_GAUGE_COUNT];
+    bool ruled = state->stop.gauge != SS_GAUGE_NONE;
+    unsigned mask = ruled ? ss_stop_rule_gauges(&state->stop) : 1u << SS_GAUGE_RELATIVE_ENERGY;
+    if (knows(state, x, mask))
+        memcpy(values, state->measures, sizeof values);
+    else
+        measure_afresh(state, x, mask, values);
+    return ruled ? ss_stop_rule_excess(&state->stop, values)
+                 : values[SS_GAUGE_RELATIVE_ENERGY] / ss_stage_goal_without_rule;
+}
+
+static bool stage_goes_on(struct ss_run_state *state, const double *x)
+{
+    const ss_stage *stage = state->stage;
+    if (state->iterations >= state->stage_end) return false;
+    if (!x || state->iterations < state->stage_look) return true;
+    int done = state->iterations - state->stage_start;
+    int next = stage->look(stage->context, done, excess_of(state, x));
+    state->stage_look = state->stage_start + next;
+    return next > done;
+}
+
+bool ss_run_iteration(ss_run *run, const double *x, const double *w)
+{
+    struct ss_run_state *state = run->state;
+    if (!run_goes_on(state, x, w)) return state->is_over = true, false;
+    if (!state->stage || stage_goes_on(state, x)) return true;
+    state->status = SS_MAX_ITERATIONS;
+    return false;
+}
+
 bool ss_run_ray(ss_run *run, const double *y)
 {
     struct ss_run_state *state = run->state;
@@ -271,6 +231,79 @@ bool ss_run_ray(ss_run *run, const double *y)
 ss_status ss_run_status(const ss_run *run)
 {
     return run->state->status;
+}
+
+/* ---- notes and stages ------------------------------------------------------------------------------- */
+
+static void *default_options(const ss_solver *solver, ss_arena *arena, ss_error *err)
+{
+    void *options = ss_arena_take(arena, 1, solver->options_size, "options");
+    if (options)
+        ss_options_defaults(solver->options, options);
+    else
+        ss_fail(err, SS_ERROR_RESOURCES, "out of memory for options");
+    return options;
+}
+
+static bool all_finite(const double *x, int count)
+{
+    for (int i = 0; i < count; i++) {
+        if (!isfinite(x[i])) return false;
+    }
+    return true;
+}
+
+bool ss_run_explains(const ss_run *run)
+{
+    return run->state->explain;
+}
+
+void ss_run_note(ss_run *run, const char *format, ...)
+{
+    ss_text *notes = &run->state->notes;
+    char line[400];
+    va_list arguments;
+    if (!run->state->explain) return;
+    va_start(arguments, format);
+    vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+    if (notes->length) ss_text_append(notes, "\n");
+    ss_text_append(notes, line);
+}
+
+static void begin_stage(struct ss_run_state *state, const ss_stage *stage)
+{
+    int left = state->max_iterations - state->iterations;
+    state->stage = stage;
+    state->stage_start = state->iterations;
+    state->stage_end = stage->budget < left ? state->iterations + stage->budget : INT_MAX;
+    state->stage_look = stage->look ? state->iterations + stage->first_look : INT_MAX;
+    state->pause =
+        (ss_pause){.forced = state->pause.forced}; // estimates of another method mean something else
+}
+
+bool ss_run_stage(ss_run *run, ss_problem *problem, const ss_stage *stage, double *x, ss_stage_end *end)
+{
+    struct ss_run_state *state = run->state;
+    const ss_solver *solver = stage->solver;
+    ss_arena_mark mark = ss_arena_get_mark(run->arena);
+    bool needs_matrix = !(solver->traits & SS_MATRIX_FREE) || !problem->bodies;
+    const void *options = stage->options;
+    *end = (ss_stage_end){.status = SS_FAILED};
+    if (needs_matrix && !ss_problem_need_matrix(problem, NULL)) return false;
+    if (!options && solver->options && !(options = default_options(solver, run->arena, NULL))) return false;
+    ss_run inner = *run;
+    begin_stage(state, stage);
+    if (stage->budget < inner.max_iterations) inner.max_iterations = stage->budget;
+    end->status = solver->solve(problem, options, &inner, x);
+    end->iterations = state->iterations - state->stage_start;
+    state->stage = NULL;
+    end->is_over = state->is_over;
+    double now = ss_clock_seconds();
+    end->excess = all_finite(x, problem->size) ? excess_of(state, x) : INFINITY;
+    state->measuring += ss_clock_seconds() - now;
+    ss_arena_reset(run->arena, mark);
+    return true;
 }
 
 /* ---- the driver ------------------------------------------------------------------------------------- */
@@ -299,10 +332,10 @@ static bool prepare_state(struct ss_run_state *state, ss_arena *arena, const ss_
     size_t n = (size_t)problem->size;
     state->scale = ss_gauge_scale_of(problem, state->best, state->w, state->scratch, state->inverse_mass);
     double scene = options->scene_energy > 0.0 ? options->scene_energy : state->scale.start_energy;
-    if (!parse_stop(test ? "none" : options->stop, scene, &state->stop, err)) return false;
+    if (!ss_stop_rule_parse(test ? "none" : options->stop, scene, &state->stop, err)) return false;
     state->stop.test = test;
-    look_at_problem(&state->stop, problem);
-    if (!parse_keep(options->keep, &state->keep, err)) return false;
+    ss_stop_rule_look(&state->stop, problem);
+    if (!ss_keep_parse(options->keep, &state->keep, err)) return false;
     memcpy(state->start, x, n * sizeof *x);
     if (state->keep != SS_GAUGE_NONE) memcpy(state->best, x, n * sizeof *x);
     state->best_value = INFINITY;
@@ -310,17 +343,9 @@ static bool prepare_state(struct ss_run_state *state, ss_arena *arena, const ss_
     state->time_limit = options->time_limit;
     state->record = options->history;
     if (state->record) state->mask = (1u << SS_GAUGE_COUNT) - 1;
-    state->mask |= gauges_of(&state->stop);
+    state->mask |= ss_stop_rule_gauges(&state->stop);
     if (state->keep != SS_GAUGE_NONE) state->mask |= 1u << state->keep;
     state->status = SS_FAILED;
-    return true;
-}
-
-static bool all_finite(const double *x, int count)
-{
-    for (int i = 0; i < count; i++) {
-        if (!isfinite(x[i])) return false;
-    }
     return true;
 }
 
@@ -335,7 +360,7 @@ static void judge(struct ss_run_state *state, unsigned gauges, double *x, ss_sol
                (size_t)problem->size * sizeof *x);
         if (result->status == SS_CONVERGED) result->status = SS_FAILED;
     }
-    gauges |= gauges_of(&state->stop);
+    gauges |= ss_stop_rule_gauges(&state->stop);
     if (knows(state, x, gauges))
         memcpy(result->gauge, state->measures, sizeof result->gauge);
     else
@@ -344,10 +369,10 @@ static void judge(struct ss_run_state *state, unsigned gauges, double *x, ss_sol
         if (result->status == SS_CONVERGED) result->status = SS_FAILED;
         return;
     }
-    const rule *stop = &state->stop;
-    if (!is_set(stop)) return;
-    bool holds =
-        stop->test ? stop->test->holds(x, stop->test->context) : gauges_hold(stop, result->gauge, rounding);
+    const ss_stop_rule *stop = &state->stop;
+    if (!ss_stop_rule_is_set(stop)) return;
+    bool holds = stop->test ? stop->test->holds(x, stop->test->context)
+                            : ss_stop_rule_excess(stop, result->gauge) < rounding;
     if (result->status == SS_CONVERGED && !holds) result->status = SS_STALLED;
     if (result->status == SS_STALLED && holds) result->status = SS_CONVERGED;
 }
@@ -377,29 +402,20 @@ static void run_solver(const ss_solver *solver, const void *options, struct ss_r
     keep_iterate(state, x, result);
 }
 
-static void *default_options(const ss_solver *solver, ss_arena *arena, ss_error *err)
-{
-    void *options = ss_arena_take(arena, 1, solver->options_size, "options");
-    if (options)
-        ss_options_defaults(solver->options, options);
-    else
-        ss_fail(err, SS_ERROR_RESOURCES, "out of memory for options");
-    return options;
-}
-
 bool ss_solve_in(ss_arena *arena, unsigned gauges, const ss_solver *solver, const void *solver_options,
                  ss_problem *problem, const ss_run_options *options, const ss_stop_test *test, ss_team *team,
                  const volatile int *cancel, double *x, ss_solve_result *result, ss_error *err)
 {
     *result = (ss_solve_result){.status = SS_NOT_APPLICABLE};
     ss_run_options defaults;
-    if (!options) ss_options_defaults(ss_run_option_table, &defaults), defaults.history = false;
+    if (!options)
+        ss_options_defaults(ss_run_option_table, &defaults), defaults.history = defaults.explain = false;
     if (!options) defaults.scene_energy = 0.0, options = &defaults;
     if (ss_solver_refusal(solver, problem)) return true;
     bool needs_matrix = !(solver->traits & SS_MATRIX_FREE) || !problem->bodies;
     if (needs_matrix && !ss_problem_need_matrix(problem, err)) return false;
     ss_arena_mark mark = ss_arena_get_mark(arena);
-    struct ss_run_state state = {.cancel = cancel};
+    struct ss_run_state state = {.cancel = cancel, .explain = options->explain};
     bool good = true;
     if (!solver_options && solver->options)
         good = (solver_options = default_options(solver, arena, err)) != NULL;
@@ -410,6 +426,7 @@ bool ss_solve_in(ss_arena *arena, unsigned gauges, const ss_solver *solver, cons
     }
     ss_arena_reset(arena, mark);
     result->history = state.history;
+    result->notes = state.notes.data;
     if (result->status == SS_RAY)
         result->ray = state.ray;
     else
@@ -442,6 +459,8 @@ void ss_solve_result_free(ss_solve_result *result)
     ss_release(result->history.seconds);
     for (int g = 0; g < SS_GAUGE_COUNT; g++) ss_release(result->history.gauge[g]);
     ss_release(result->ray.impulse);
+    ss_release(result->notes);
+    result->notes = NULL;
     result->history = (ss_history){0};
     result->ray = (ss_ray){0};
 }

@@ -1,0 +1,215 @@
+/* auto: which method it asks when, what it says about it, and how it ends; that its answers are right is in
+ * test_conformance, as for all solvers. */
+#include "kit.h"
+
+#include <stickslip/solver.h>
+
+#include "problems.h"
+#include "solver/stage.h"
+
+typedef struct told {
+    ss_status status;
+    int iterations, kept;
+    double relative_energy;
+    char notes[4000];
+    double *x;
+} told;
+
+static void told_free(told *of)
+{
+    free(of->x);
+}
+
+static told solve_with(const char *solver, ss_problem *problem, const ss_run_options *run)
+{
+    ss_error err = {0};
+    ss_solve_result result;
+    told to = {.x = numbers(problem->size)};
+    if (!ss_solve(ss_solver_find(solver), NULL, problem, run, NULL, NULL, to.x, &result, &err))
+        KIT_FAIL("%s", err.message);
+    to.status = result.status;
+    to.iterations = result.iterations;
+    to.kept = result.kept_iteration;
+    to.relative_energy = result.gauge[SS_GAUGE_RELATIVE_ENERGY];
+    snprintf(to.notes, sizeof to.notes, "%s", result.notes ? result.notes : "(none)");
+    ss_solve_result_free(&result);
+    return to;
+}
+
+static told solve(ss_problem *problem, int iterations)
+{
+    ss_run_options run = {.max_iterations = iterations, .stop = usual_stop, .keep = "last", .explain = true};
+    return solve_with("auto", problem, &run);
+}
+
+/* The notes must contain the words in this order. */
+static void check_notes(const told *of, const char *const *words)
+{
+    const char *at = of->notes;
+    for (; *words; words++) {
+        at = strstr(at, *words);
+        if (!at) {
+            KIT_FAIL("\"%s\" is missing or too early in:\n%s", *words, of->notes);
+            return;
+        }
+    }
+}
+
+static void expect(known_problem known_one, ss_status status, const char *const *words)
+{
+    told of = solve(known_one.problem, 20000);
+    if (of.status != status)
+        KIT_FAIL("%s: %s, not %s\n%s", known_one.name, ss_status_name(of.status), ss_status_name(status),
+                 of.notes);
+    check_notes(&of, words);
+    told_free(&of);
+    known_problem_free(&known_one);
+}
+
+static known_problem tower(const char *words, int height, int feet)
+{
+    scene_recipe scene = {.seed = 5, .towers = 1, .height = height, .feet = feet, .mu_least = 0.5};
+    return formulated("tower", words, towers(&scene));
+}
+
+/* ---- decisions -------------------------------------------------------------------------------------- */
+
+TEST(what_is_easy_is_left_to_the_sweeps)
+{
+    scene_recipe scene = {.seed = 52, .towers = 3, .height = 1, .feet = 3, .push = 0.5, .mu_least = 0.2};
+    expect(formulated("boxes", "cone", towers(&scene)), SS_CONVERGED,
+           (const char *const[]){"27 unknowns, 9 contacts, 3 bodies; laws: cone", "coloured: solved", NULL});
+}
+
+TEST(a_tall_tower_goes_to_the_splitting_method)
+{
+    expect(tower("cone", 20, 4), SS_CONVERGED,
+           (const char *const[]){"20 bodies", "coloured: not worth more", "more needed", "-> admm",
+                                 "admm: solved", NULL});
+}
+
+TEST(a_tower_without_friction_goes_to_the_pivots)
+{
+    expect(tower("frictionless", 20, 4), SS_CONVERGED,
+           (const char *const[]){"laws: box", "coloured: not worth more", "-> block-pivot",
+                                 "block-pivot: solved", NULL});
+}
+
+TEST(friction_polygons_cannot_be_swept_and_go_to_lemke)
+{
+    known_problem of = tower("stewart-trinkle", 3, 4);
+    ss_run_options run = {
+        .max_iterations = 20000, .stop = "natural_residual<1e-9", .keep = "last", .explain = true};
+    told got = solve_with("auto", of.problem, &run);
+    if (got.status != SS_CONVERGED || strstr(got.notes, "coloured") || strstr(got.notes, "nncg"))
+        KIT_FAIL("%s\n%s", ss_status_name(got.status), got.notes);
+    check_notes(&got, (const char *const[]){"iterations of lemke: solved", NULL});
+    told_free(&got);
+    known_problem_free(&of);
+}
+
+TEST(bounds_that_follow_others_are_taken)
+{
+    expect(tower("box", 12, 4), SS_CONVERGED, (const char *const[]){"coupled", "solved", NULL});
+}
+
+/* A matrix of a million to one: sweeps are hopeless, Newton is not. */
+TEST(a_matrix_that_is_hard_to_sweep_goes_to_newton)
+{
+    recipe hard = {.name = "hard", .letters = "kkkkkkkk", .seed = 7, .matrix = ILL, .mu = 0.5};
+    expect(cook(&hard), SS_CONVERGED,
+           (const char *const[]){"a matrix", "nncg: not worth more", "-> minmap-newton", "solved", NULL});
+}
+
+TEST(nothing_to_do_is_seen_before_anything_is_set_up)
+{
+    known_problem of = one_row(), none = nothing();
+    of.problem->b[0] = 1.0; // parts by itself
+    told open = solve(of.problem, 100), empty = solve(none.problem, 100);
+    ENSURE(open.status == SS_CONVERGED && open.iterations == 1);
+    ENSURE(empty.status == SS_CONVERGED);
+    check_notes(&open, (const char *const[]){"the start: converged", NULL});
+    told_free(&open);
+    told_free(&empty);
+    known_problem_free(&of);
+    known_problem_free(&none);
+}
+
+/* ---- how it ends ------------------------------------------------------------------------------------ */
+
+TEST(what_has_no_solution_is_called_a_ray_and_not_solved)
+{
+    known_problem of = contradicting_equations();
+    told got = solve(of.problem, 20000);
+    if (got.status == SS_CONVERGED) KIT_FAIL("solved what has no solution\n%s", got.notes);
+    told_free(&got);
+    known_problem_free(&of);
+    of = contradiction();
+    got = solve(of.problem, 20000);
+    if (got.status != SS_RAY) KIT_FAIL("%s\n%s", ss_status_name(got.status), got.notes);
+    told_free(&got);
+    known_problem_free(&of);
+}
+
+/* The limit holds over all stages together, wherever it falls. */
+TEST(the_limit_of_iterations_holds_over_all_stages)
+{
+    known_problem of = tower("cone", 20, 4);
+    told whole = solve(of.problem, 20000);
+    for (int limit = 1; limit <= whole.iterations; limit++) {
+        told part = solve(of.problem, limit);
+        bool last = limit == whole.iterations;
+        if (part.iterations > limit || (part.status != SS_MAX_ITERATIONS && !last))
+            KIT_FAIL("limit %d: %s after %d", limit, ss_status_name(part.status), part.iterations);
+        if (!last) check_notes(&part, (const char *const[]){"max iterations", NULL});
+        told_free(&part);
+    }
+    told_free(&whole);
+    known_problem_free(&of);
+}
+
+/* A stage that begins badly, as a cold one after good sweeps does, must not cost what was there. */
+TEST(a_limit_amid_the_second_stage_leaves_the_best_of_the_first)
+{
+    known_problem of = tower("cone", 20, 4);
+    told whole = solve(of.problem, 20000);
+    int sweeps = 0;
+    const char *line = strchr(whole.notes, '\n');
+    ENSURE(line && sscanf(line, "%d iterations of coloured", &sweeps) == 1 && sweeps < whole.iterations);
+    told before = solve(of.problem, sweeps), after = solve(of.problem, sweeps + 1);
+    if (!(after.relative_energy <= before.relative_energy * (1.0 + 1e-9)))
+        KIT_FAIL("%g after %d, %g one later", before.relative_energy, sweeps, after.relative_energy);
+    told_free(&whole);
+    told_free(&before);
+    told_free(&after);
+    known_problem_free(&of);
+}
+
+TEST(a_run_is_repeated_to_the_bit_whether_it_is_explained_or_not)
+{
+    known_problem of = tower("cone", 20, 4);
+    ss_run_options quiet = {.max_iterations = 20000, .stop = usual_stop, .keep = "last"};
+    told first = solve(of.problem, 20000), second = solve(of.problem, 20000);
+    told silent = solve_with("auto", of.problem, &quiet);
+    size_t bytes = (size_t)of.problem->size * sizeof *first.x;
+    ENSURE(first.iterations == second.iterations && first.iterations == silent.iterations);
+    ENSURE(memcmp(first.x, second.x, bytes) == 0 && memcmp(first.x, silent.x, bytes) == 0);
+    ENSURE(strcmp(first.notes, second.notes) == 0);
+    ENSURE(strcmp(silent.notes, "(none)") == 0);
+    told_free(&first);
+    told_free(&second);
+    told_free(&silent);
+    known_problem_free(&of);
+}
+
+TEST(who_decides_nothing_has_no_notes)
+{
+    known_problem of = tower("cone", 2, 4);
+    ss_run_options run = {.max_iterations = 50, .stop = "none", .keep = "last", .explain = true};
+    told got = solve_with("pgs", of.problem, &run);
+    ENSURE(strcmp(got.notes, "(none)") == 0);
+    told_free(&got);
+    known_problem_free(&of);
+}
+
+TEST_MAIN
