@@ -5,6 +5,8 @@ import io
 import json
 import os
 import random
+import shlex
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -15,7 +17,7 @@ import pytest
 
 from test_cli import (BAD_INPUT, DONE, PROGRAM, RESOURCES, SOURCE, USAGE, here, on_terminal, record_example, run,
                       run_json, write_bpmd, write_fclib)
-from test_solve import SOLVERS, write_local
+from test_solve import SOLVERS, only, write_local
 
 DATA = Path(os.environ.get("SS_SHARED_DATA", SOURCE / "../shared/data"))
 QUICK = ["--iterations", "20", "--quiet"]
@@ -222,6 +224,19 @@ def test_planted_solvers_become_rows_and_nothing_else_suffers(slope):
     assert not [row for row in rows("bad.db", "methods") if row["solver"] == "leaves" and len(row["plugin"]) != 32]
 
 
+def test_the_command_of_a_report_finds_the_plugin(slope):
+    Path("my solvers").mkdir()
+    shutil.move(build_plugin("planted", PLANTED), "my solvers/planted.so")
+    bench(slope, "--frame", "1", "--plugin", "my solvers/planted.so", "-s", "nsgs,liar", "-o", "r.db")
+    report = run_json("report", "r.db")
+    options = {method["solver"]: shlex.split(method["options"]) for method in report["methods"]}
+    assert "--plugin" not in options["nsgs"]
+    assert options["liar"][options["liar"].index("--plugin") + 1] == "my solvers/planted.so"
+    place = report["problems"][0]["place"]
+    assert only(run_json("solve", slope, "--frame", place, *options["liar"], code=None))["solver"] == "liar"
+    assert {row["plugin_file"] for row in rows("r.db", "methods")} == {"", "my solvers/planted.so"}
+
+
 def test_what_a_plugin_does_when_it_is_loaded(slope):
     crash = build_plugin("early", PLANTED + "\n__attribute__((constructor)) static void early(void) { abort(); }\n")
     ended = run("bench", slope, "--plugin", crash, "-o", "r.db", code=BAD_INPUT)
@@ -248,12 +263,40 @@ def test_faulty_frames_are_told_and_the_others_solved(here):
     Path("text.h5").write_text("no HDF5 at all\n")
     write_fclib("ball.hdf5")
     counts = bench("faulty.h5", "missing.h5", "text.h5", "ball.hdf5", "-s", "nsgs,pgs", "-o", "r.db", code=BAD_INPUT)
-    assert counts["problems"] == 3 and counts["faulty"] == 1 and counts["done"] == 4 and counts["missing"] == 0
+    assert counts["problems"] == 5 and counts["faulty"] == 3 and counts["done"] == 4 and counts["missing"] == 0
     ended = run("bench", "faulty.h5", "missing.h5", "text.h5", "-s", "nsgs", "-o", "r.db", code=BAD_INPUT)
     assert "faulty.h5: not solved: /simulation_000001/mbs_frame000001/contacts/normals[1]" in ended.stderr
     assert "missing.h5" in ended.stderr and "text.h5" in ended.stderr
-    faults = [row["fault"] for row in rows("r.db", "problems") if row["fault"]]
-    assert len(faults) == 1 and "normals[1]" in faults[0]
+    faults = {row["file"]: row["fault"] for row in rows("r.db", "problems") if row["fault"]}
+    assert set(faults) == {"faulty.h5", "missing.h5", "text.h5"} and "normals[1]" in faults["faulty.h5"]
+
+
+def test_files_that_cannot_be_used_are_in_the_ledger_until_they_can(slope):
+    Path("notes.h5").write_text("my notes, not HDF5\n")
+    ended = run("bench", slope, "gone.h5", "sub/gone.h5", "notes.h5", slope, "gone.h5", "--frame", "0:2", "-s", "nsgs", "-o", "r.db",
+                code=BAD_INPUT)
+    assert ended.stderr.count("gone.h5: not solved: ") == 2 and "notes.h5: not solved: not an HDF5 file" in ended.stderr
+    bad = {row["file"]: row for row in rows("r.db", "problems") if row["fault"]}
+    assert set(bad) == {"gone.h5", "sub/gone.h5", "notes.h5"}
+    assert all((row["place"], row["format"], row["frame"]) == ("/", "", "-1") for row in bad.values())
+    report = run_json("report", "r.db")
+    assert sum(problem["fault"] is not None for problem in report["problems"]) == 3
+    assert "(3 more have faults)" in run("report", "r.db").stdout
+    shutil.copy(slope, "gone.h5")
+    run("bench", slope, "gone.h5", "--frame", "0:2", "-s", "nsgs", "-o", "r.db")
+    assert {row["file"] for row in rows("r.db", "problems") if row["fault"]} == {"sub/gone.h5", "notes.h5"}
+
+
+@pytest.mark.parametrize("arguments, code", [
+    (["slope.h5", "-s", "nsg"], USAGE), (["slope.h5", "--stop", "nonsense"], USAGE),
+    (["slope.h5", "--plugin", "none.so"], BAD_INPUT), (["gone.h5"], BAD_INPUT)])
+def test_a_mistake_leaves_no_ledger_behind(arguments, code, slope):
+    run("bench", *arguments, "-o", "r.db", code=code)
+    assert not list(Path().glob("r.db*"))
+    run("bench", slope, "--frame", "0", "-s", "nsgs", "-o", "r.db")
+    before = Path("r.db").read_bytes()
+    run("bench", slope, "-s", "nsg", "-o", "r.db", code=USAGE)
+    assert len(rows("r.db", "runs")) == 1 and len(Path("r.db").read_bytes()) == len(before)
 
 
 def test_a_ledger_that_is_none_is_left_alone(slope):

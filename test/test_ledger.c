@@ -150,7 +150,8 @@ static bool same_method(const ss_method_entry *a, const ss_method_entry *b)
     return same_text(a->formulation, b->formulation) && same_text(a->with, b->with) &&
            same_text(a->solver, b->solver) && same_text(a->set, b->set) && same_text(a->plugin, b->plugin) &&
            same_text(a->stop, b->stop) && same_text(a->keep, b->keep) && a->iterations == b->iterations &&
-           a->time_limit == b->time_limit && a->seed == b->seed && same_text(a->reference, b->reference);
+           a->time_limit == b->time_limit && a->seed == b->seed && same_text(a->reference, b->reference) &&
+           same_text(a->plugin_file, b->plugin_file);
 }
 
 TEST(every_field_comes_back_and_nothing_is_sorted_by_time)

@@ -269,7 +269,8 @@ def test_a_killed_writer_loses_nothing_that_was_stored(here):
         told = [writer.stdout.readline() for _ in range(attempt % 2 * moments.randrange(60))]
         time.sleep(0.02 * moments.random())
         writer.kill()
-        printed, complaints = writer.communicate()
+        printed, complaints = writer.stdout.read(), writer.stderr.read()  # not communicate: it forgets what readline left
+        writer.wait()
         assert complaints == ""
         complete = [line for line in told + printed.splitlines(keepends=True) if line.endswith("\n")]
         stored = int(complete[-1]) if complete else stored

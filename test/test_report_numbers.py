@@ -2,19 +2,25 @@
 nothing but the CSV files of `stickslip export`. Campaigns are real ones, and a ledger with everything that can go wrong.
 The test of the test: every number that is changed must be noticed."""
 import csv
+import fcntl
 import json
 import math
+import os
+import pty
 import re
 import shlex
 import shutil
 import sqlite3
 import statistics
+import struct
+import subprocess
+import termios
 from decimal import Decimal, getcontext
 from pathlib import Path
 
 import pytest
 
-from test_cli import BAD_INPUT, RESOURCES, USAGE, here, on_terminal, run, run_json
+from test_cli import BAD_INPUT, PROGRAM, RESOURCES, USAGE, here, on_terminal, run, run_json
 from test_solve import only, value, write_local
 
 getcontext().prec = 60
@@ -313,12 +319,37 @@ def advice(series):
     if not solvers:
         return {"series": None, "fastest": None, "mostAccurate": None}
     use = min(solvers, key=lambda i: (-main[i]["solved"], main[i]["cost"], i))
-    half = [i for i in solvers if 2 * main[i]["solved"] >= main[use]["solved"]]
+    half = [i for i in solvers if 2 * main[i]["solved"] >= main[use]["solved"]
+            and series[i]["machine"] == series[use]["machine"]]
     fastest = min(half, key=lambda i: (main[i]["cost"], i != use, i))
     rate = max(main[i]["rate"] for i in half)
     accurate = min((i for i in half if main[i]["rate"] == rate),
                    key=lambda i: (series[i]["metricMedian"]["relative_energy"], i))
     return {"series": use, "fastest": fastest, "mostAccurate": accurate}
+
+
+def scenes(book, series):
+    """Who solves most in each scene, and what the first series does there."""
+    def there(i, members, tolerance):
+        costs = [cost_of(book, run, tolerance) for run in book.runs if run["problem"] in members
+                 and (run["method"], run["machine"]) == (series[i]["method"], series[i]["machine"])]
+        costs = [cost for cost in costs if cost is not None]
+        return {"series": i, "solved": len(costs), "cost": shifted_mean(costs)}
+
+    def best(members, tolerance):
+        scores = [there(i, members, tolerance) for i in range(len(series))]
+        scores = [score for score in scores if score["solved"]]
+        return min(scores, key=lambda score: (-score["solved"], score["cost"], score["series"]),
+                   default={"series": None, "solved": 0, "cost": None})
+
+    names = dict.fromkeys(book.problems[i]["scene"] for i in book.good) if series else []
+    result = []
+    for name in names:
+        members = {i for i in book.good if book.problems[i]["scene"] == name}
+        result.append({"name": name, "problems": len(members),
+                       "best": [best(members, tolerance) for tolerance in TOLERANCES],
+                       "first": [there(0, members, tolerance) for tolerance in TOLERANCES]})
+    return result
 
 
 def columns(book, series, names):
@@ -342,7 +373,7 @@ def expected_report(directory, report):
     series = all_series(book, names, report["outcomes"])
     return {"tolerances": TOLERANCES, "mainTolerance": MAIN, "shift": SHIFT, "budgets": BUDGETS, "gauges": GAUGES,
             "series": series, "pairs": [pairs(book, series, tolerance) for tolerance in TOLERANCES],
-            "advice": advice(series), "runs": columns(book, series, names)}
+            "scenes": scenes(book, series), "advice": advice(series), "runs": columns(book, series, names)}
 
 
 # ---- comparing -----------------------------------------------------------------------------------------------------
@@ -447,7 +478,7 @@ def add_problem(database, dice, i):
 def add_method(database, formulation, solver, options):
     return add_row(database, "methods", key=f"{formulation}-{solver}-{options}", formulation=formulation,
                    formulation_options="", solver=solver, solver_options=options, plugin="", stop="natural_map<1e-8",
-                   keep="last", iterations=1000, time_limit=0.0, seed=1, reference="")
+                   keep="last", iterations=1000, time_limit=0.0, seed=1, reference="", plugin_file="")
 
 
 def add_metrics(database, dice, number, error, contacts):
@@ -659,6 +690,33 @@ def test_the_table_says_what_the_object_says(ledger):
     assert all(len(text) <= 79 for text in text.split("\n\n")[-1].splitlines())
     shown = on_terminal("report", ledger)
     assert "\033[1m" in shown and "Use " in shown
+
+
+def test_the_table_fits_the_terminal(ledger):
+    """What does not fit of the reasons is counted, not cut."""
+    def lines(columns):
+        ours, theirs = pty.openpty()
+        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+        with subprocess.Popen([PROGRAM, "report", ledger], stdout=theirs, env={**os.environ, "NO_COLOR": "1"}) as program:
+            os.close(theirs)
+            text = b""
+            while chunk := read_some(ours):
+                text += chunk
+        os.close(ours)
+        assert program.returncode == 0
+        return text.decode().replace("\r", "").splitlines()
+
+    def read_some(descriptor):
+        try:
+            return os.read(descriptor, 65536)
+        except OSError:  # the other end is closed
+            return b""
+    wide, narrow = lines(200), lines(80)
+    assert max(map(len, narrow)) <= 80 < max(map(len, wide[:len(wide) // 2]))
+    table = wide[1:wide.index("")]
+    for long, short in zip(table, narrow[1:]):
+        assert sum(map(int, re.findall(r"(?:^| )(\d+) [a-z]", long[64:]))) == sum(
+            map(int, re.findall(r"\d+", short[64:]))), (long, short)
 
 
 def test_tolerances_are_sorted_and_the_main_one_is_among_them(ledger):

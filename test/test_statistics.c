@@ -746,6 +746,46 @@ TEST(advice_speaks_of_overlap_only_where_there_is_some)
     }
 }
 
+/* Three problems of a wall, which alpha solves, and one of a pile, which only beta does. */
+TEST(scenes_have_their_own_best_and_the_advice_says_where_it_is_another)
+{
+    book_open(4, 2, 1);
+    book.problems[0].scene = word("pile");
+    book_end(0, 0, (ss_outcome)SS_STALLED);
+    book_run(0, 1, 1e-9, 2.0);
+    for (int p = 1; p < 4; p++) {
+        book_run(p, 0, 1e-9, 0.5);
+        if (p < 3) book_run(p, 1, 1e-9, 0.25);
+    }
+    MAKE(made);
+    int main = made.options.main_tolerance;
+    ENSURE_INT(made.scene_count, 2);
+    const ss_scene_standing *pile = &made.scenes[0], *wall = &made.scenes[1];
+    ENSURE_TEXT(pile->name, "pile");
+    ENSURE_INT(pile->problems, 1);
+    ENSURE_INT(wall->problems, 3);
+    ENSURE_TEXT(made.series[0].label, "alpha"); // both solve three; it is cheaper
+    ENSURE_TEXT(made.series[pile->best[main].series].label, "beta");
+    ENSURE_NEAR(pile->best[main].cost, 2.0, 1e-9);
+    ENSURE_INT(pile->first[main].solved, 0);
+    ENSURE(isnan(pile->first[main].cost));
+    ENSURE_TEXT(made.series[wall->best[main].series].label, "alpha"); // beta is faster, but solves fewer
+    ENSURE_INT(wall->best[main].solved, 3);
+    ENSURE_CONTAINS(made.advice.text, " On pile use beta, which solves 1 of 1 there, not 0.");
+    ENSURE(!strstr(made.advice.text, "On wall"));
+    ss_statistics_free(&made);
+}
+
+TEST(a_scene_that_nobody_solves_has_no_best)
+{
+    book_open(1, 1, 1);
+    book_end(0, 0, (ss_outcome)SS_STALLED);
+    MAKE(made);
+    ENSURE_INT(made.scene_count, 1);
+    ENSURE_INT(made.scenes[0].best[made.options.main_tolerance].series, -1);
+    ss_statistics_free(&made);
+}
+
 /* ---- as JSON ----------------------------------------------------------------------------------------- */
 
 static const ss_report_options plainly = {.title = "t <b>", .ledger = "l.db", .created = "now"};
@@ -763,7 +803,7 @@ TEST(json_says_null_for_what_does_not_apply)
     ENSURE_CONTAINS(text.data, "\"advice\":{\"series\":0,");
     ENSURE_CONTAINS(text.data, "\"title\":\"t <b>\"");
     ENSURE_CONTAINS(text.data, "-f cone -s nsgs --stop 'natural_map<1e-8' --keep last --iterations 0 --seed "
-                               "0 --trace history.csv\"");
+                               "0 --every-iteration\"");
     ss_text_clear(&text);
     ss_report_options inside = plainly;
     inside.inside_html = true;

@@ -117,9 +117,10 @@ const char **ss_campaign_words(ss_campaign *campaign, const char *list, int *cou
     const char **words = ss_campaign_room(campaign, most, sizeof *words, err);
     *count = 0;
     for (const char *at = list; words && *at;) {
-        size_t length = strcspn(at, ",");
-        if (length > 0) {
-            words[*count] = ss_campaign_copy(campaign, at, length, err);
+        size_t blanks = strspn(at, " "), length = strcspn(at, ","), end = length;
+        while (end > blanks && at[end - 1] == ' ') end--;
+        if (end > blanks) {
+            words[*count] = ss_campaign_copy(campaign, at + blanks, end - blanks, err);
             if (!words[(*count)++]) return NULL;
         }
         at += length + (at[length] == ',');

@@ -68,7 +68,7 @@ void ss_campaign_free(ss_campaign *campaign);
 /* Text and arrays in the campaign's arena; NULL with err when there is no memory. */
 const char *ss_campaign_copy(ss_campaign *campaign, const char *text, size_t length, ss_error *err);
 void *ss_campaign_room(ss_campaign *campaign, size_t count, size_t size, ss_error *err);
-/* "a,b,c" to an array of texts. */
+/* "a, b,c" to an array of texts; empty ones are left out. */
 const char **ss_campaign_words(ss_campaign *campaign, const char *list, int *count, ss_error *err);
 /* "1/4" */
 bool ss_campaign_read_shard(const char *text, int *shard, int *shards, ss_error *err);

@@ -7,6 +7,7 @@
 #include <jansson.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #define PLACE_BYTES 200 /* of a place in a message; a longer one is cut */
 
@@ -142,7 +143,7 @@ static bool read_source(const reader *r, json_t *value, const char *where, ss_ca
     json_t *file = is_object ? json_object_get(value, "file") : value;
     source->every = 1;
     if (is_object && !check_keys(r, value, where, keys, NULL)) return false;
-    if (!json_is_string(file))
+    if (!json_is_string(file) || !*json_string_value(file))
         return fail(r, where, "must be the name of a file, or an object with \"file\"");
     source->path = file_path(r, json_string_value(file));
     return source->path && (!is_object || read_frames(r, value, where, source));
@@ -313,6 +314,9 @@ static bool keep_text(ss_campaign *campaign, const json_t *root, ss_error *err)
 bool ss_campaign_read(ss_campaign *campaign, const char *path, ss_error *err)
 {
     json_error_t fault;
+    struct stat status;
+    if (stat(path, &status) == 0 && S_ISDIR(status.st_mode))
+        return ss_fail(err, SS_ERROR_INPUT, "%s: a directory", path);
     json_t *root = json_load_file(path, JSON_REJECT_DUPLICATES, &fault);
     if (!root) {
         if (fault.line < 1) return ss_fail(err, SS_ERROR_INPUT, "%s: %s", path, fault.text);

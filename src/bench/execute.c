@@ -155,6 +155,7 @@ static void free_all(ss_execution *e)
     ss_release(e->plan.problems);
     ss_release(e->plan.methods);
     ss_release(e->plugin_digests);
+    for (int i = 0; e->contents && i < e->campaign->source_count; i++) ss_release(e->contents[i].fault);
     ss_release(e->contents);
     ss_release(e->opened);
     ss_machine_clear(&e->machine);

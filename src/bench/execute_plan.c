@@ -80,18 +80,19 @@ static bool take_description(ss_execution *e, ss_planned_method *method, ss_unpa
     ss_error why;
     if (!ss_labour_unpack(from, &why)) return fail_method(method, &why, err);
     int plugin = solver ? solver->plugin : -1;
-    method->entry =
-        (ss_method_entry){.formulation = (char *)(uintptr_t)method->formulation,
-                          .with = ss_unpack_text(from),
-                          .solver = (char *)(uintptr_t)method->solver,
-                          .set = ss_unpack_text(from),
-                          .plugin = plugin < 0 ? (char *)"" : e->plugin_digests[plugin],
-                          .stop = (char *)(uintptr_t)e->plan.run.stop,
-                          .keep = (char *)(uintptr_t)options->keep,
-                          .iterations = options->iterations,
-                          .time_limit = options->time_limit,
-                          .seed = options->seed,
-                          .reference = (char *)(uintptr_t)(options->reference ? options->reference : "")};
+    method->entry = (ss_method_entry){
+        .formulation = (char *)(uintptr_t)method->formulation,
+        .with = ss_unpack_text(from),
+        .solver = (char *)(uintptr_t)method->solver,
+        .set = ss_unpack_text(from),
+        .plugin = plugin < 0 ? (char *)"" : e->plugin_digests[plugin],
+        .plugin_file = (char *)(uintptr_t)(plugin < 0 ? "" : e->campaign->plugins.items[plugin]),
+        .stop = (char *)(uintptr_t)e->plan.run.stop,
+        .keep = (char *)(uintptr_t)options->keep,
+        .iterations = options->iterations,
+        .time_limit = options->time_limit,
+        .seed = options->seed,
+        .reference = (char *)(uintptr_t)(options->reference ? options->reference : "")};
     return (!from->bad && method->entry.with && method->entry.set) ||
            ss_fail(err, SS_ERROR_RESOURCES, "out of memory for methods");
 }
@@ -170,21 +171,33 @@ static const char *path_of(const ss_execution *e, int source)
     return e->campaign->sources[source].path;
 }
 
+/* It becomes a problem of its own, with a fault. */
+static bool refuse_source(ss_execution *e, int source, const char *fault, ss_error *err)
+{
+    e->contents[source] = (ss_source_contents){.fault = ss_text_copy(fault)};
+    e->opened[source] = true;
+    return e->contents[source].fault || ss_fail(err, SS_ERROR_RESOURCES, "out of memory for files");
+}
+
 static bool source_done(void *context, const ss_task *task, const ss_ending *ending, const char *reply,
                         size_t size, ss_error *err)
 {
     ss_execution *e = context;
     ss_unpacker from = {reply, reply + size, false};
-    ss_error why;
-    (void)err;
+    const char *path = path_of(e, task->problem);
+    ss_error why = {0};
     e->done++;
+    if (ending->replied && ss_labour_unpack(&from, &why)) {
+        e->opened[task->problem] = true;
+        return ss_survey_unpack_source(&from, &e->contents[task->problem])
+                   ? ss_ledger_forget_file(e->ledger, path, err)
+                   : refuse_source(e, task->problem, "cannot be read: a worker answered nonsense", err);
+    }
     if (!ending->replied)
-        ss_execution_complain(e, SS_ERROR_INPUT, "%s: cannot be read: %s: %s", path_of(e, task->problem),
-                              ss_outcome_name(ending->outcome), ending->message);
-    else if (!ss_labour_unpack(&from, &why))
-        ss_execution_complain(e, why.code, "%s", why.message);
-    else
-        e->opened[task->problem] = ss_survey_unpack_source(&from, &e->contents[task->problem]);
+        ss_fail(&why, SS_ERROR_INPUT, "cannot be read: %s: %s", ss_outcome_name(ending->outcome),
+                ending->message);
+    if (why.code == SS_ERROR_INPUT) return refuse_source(e, task->problem, ss_survey_fault(&why, path), err);
+    ss_execution_complain(e, why.code, "%s", why.message);
     return true;
 }
 
@@ -209,19 +222,25 @@ static size_t count_problems(const ss_execution *e)
         const ss_source_contents *contents = &e->contents[i];
         int every = e->campaign->sources[i].every;
         if (!e->opened[i]) continue;
-        count += (size_t)contents->kind_count;
+        count += (size_t)contents->kind_count + (contents->fault != NULL);
         count += ((size_t)(contents->end - contents->begin) + (size_t)every - 1) / (size_t)every;
     }
     return count;
 }
 
-static void plan_source(ss_execution *e, int source)
+static bool plan_source(ss_execution *e, int source, ss_error *err)
 {
     const ss_source_contents *contents = &e->contents[source];
     int every = e->campaign->sources[source].every;
     ss_planned_problem planned = {.source = source, .index = -1};
     planned.entry.file = (char *)(uintptr_t)path_of(e, source);
     planned.entry.format = (char *)(contents->format == SS_FORMAT_BPMD ? "bpmd" : "fclib");
+    if (contents->fault) {
+        planned.entry.format = (char *)"";
+        planned.entry.index = -1;
+        if (!ss_survey_refuse(&planned.entry, path_of(e, source), contents->fault, err)) return false;
+        e->plan.problems[e->plan.problem_count++] = planned;
+    }
     for (int i = 0; i < contents->kind_count; i++) {
         planned.kind = contents->kinds[i];
         planned.entry.index = -1;
@@ -231,6 +250,7 @@ static void plan_source(ss_execution *e, int source)
         planned.index = planned.entry.index = (int)i;
         e->plan.problems[e->plan.problem_count++] = planned;
     }
+    return true;
 }
 
 static bool plan_problems(ss_execution *e, ss_error *err)
@@ -240,7 +260,7 @@ static bool plan_problems(ss_execution *e, ss_error *err)
     e->plan.problems = ss_allocate(count, sizeof *e->plan.problems);
     if (!e->plan.problems) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for problems");
     for (int i = 0; i < e->campaign->source_count; i++)
-        if (e->opened[i]) plan_source(e, i);
+        if (e->opened[i] && !plan_source(e, i, err)) return false;
     return true;
 }
 
@@ -286,7 +306,9 @@ static bool survey(ss_execution *e, ss_error *err)
     ss_stage stage = {"looking at problems", e->campaign->jobs, -1, group_of_survey, survey_done};
     for (int i = 0; i < e->plan.problem_count; i++) {
         int source = e->plan.problems[i].source;
-        ss_queue_add(&e->queue, source, &(ss_task){.kind = SS_TASK_SURVEY, .problem = i, .count = source});
+        if (!e->plan.problems[i].entry.fault)
+            ss_queue_add(&e->queue, source,
+                         &(ss_task){.kind = SS_TASK_SURVEY, .problem = i, .count = source});
     }
     return ss_execution_stage(e, &stage, err);
 }
@@ -299,12 +321,12 @@ static bool enter_problems(ss_execution *e, ss_error *err)
         ss_planned_problem *planned = &e->plan.problems[i];
         ss_problem_entry *entry = &planned->entry;
         if (!ss_ledger_problem(e->ledger, entry, err)) return false;
-        if (entry->fault) {
+        bool twice = false;
+        for (int k = 0; k < kept && !twice; k++) twice = e->plan.problems[k].entry.id == entry->id;
+        if (entry->fault && !twice) {
             e->summary->faulty++;
             ss_execution_complain(e, SS_ERROR_INPUT, "%s: not solved: %s", entry->file, entry->fault);
         }
-        bool twice = false;
-        for (int k = 0; k < kept && !twice; k++) twice = e->plan.problems[k].entry.id == entry->id;
         if (twice)
             ss_survey_clear(entry);
         else

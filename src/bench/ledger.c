@@ -31,7 +31,8 @@ static const char schema[] =
     "CREATE TABLE methods(id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, formulation TEXT NOT NULL,"
     " formulation_options TEXT NOT NULL, solver TEXT NOT NULL, solver_options TEXT NOT NULL,"
     " plugin TEXT NOT NULL, stop TEXT NOT NULL, keep TEXT NOT NULL, iterations INTEGER NOT NULL,"
-    " time_limit REAL NOT NULL, seed INTEGER NOT NULL, reference TEXT NOT NULL) STRICT;"
+    " time_limit REAL NOT NULL, seed INTEGER NOT NULL, reference TEXT NOT NULL,"
+    " plugin_file TEXT NOT NULL) STRICT;"
     "CREATE TABLE runs(id INTEGER PRIMARY KEY, problem INTEGER NOT NULL REFERENCES problems,"
     " method INTEGER NOT NULL REFERENCES methods, machine INTEGER NOT NULL REFERENCES machines,"
     " outcome TEXT NOT NULL, message TEXT, started TEXT, unknowns INTEGER NOT NULL,"
@@ -88,11 +89,11 @@ static bool check_regular(const ss_ledger *ledger, const struct stat *status, ss
 
 /* A process loses its POSIX locks on a file, SQLite's too, when it closes any descriptor of it: this one is opened
  * before SQLite opens the file and closed after SQLite has closed it. */
-static bool take_lock(ss_ledger *ledger, bool *made, ss_error *err)
+static bool take_lock(ss_ledger *ledger, ss_error *err)
 {
     int flags = O_RDWR | O_CLOEXEC | O_NONBLOCK;
     int lock = open(ledger->name, flags | O_CREAT | O_EXCL, 0666);
-    *made = lock >= 0;
+    ledger->made = lock >= 0;
     if (lock < 0 && errno == EEXIST) lock = open(ledger->name, flags);
     struct stat status;
     if (lock < 0 && errno == EISDIR)
@@ -217,11 +218,10 @@ static bool prepare_writing(ss_ledger *ledger, ss_error *err)
 ss_ledger *ss_ledger_open(const char *path, ss_error *err)
 {
     ss_ledger *ledger = create(path, err);
-    bool made = false;
-    if (ledger && take_lock(ledger, &made, err) && open_database(ledger, SQLITE_OPEN_READWRITE, err) &&
+    if (ledger && take_lock(ledger, err) && open_database(ledger, SQLITE_OPEN_READWRITE, err) &&
         prepare_writing(ledger, err))
         return ledger;
-    if (made) unlink(ledger->name); // while it is still locked
+    if (ledger && ledger->made) unlink(ledger->name); // while it is still locked
     ss_ledger_close(ledger);
     return NULL;
 }
@@ -275,6 +275,17 @@ static void settle(ss_ledger *ledger)
     sqlite3_busy_timeout(ledger->db, 200);
     if (sqlite3_exec(ledger->db, "PRAGMA journal_mode = DELETE", NULL, NULL, NULL) != SQLITE_OK)
         sqlite3_wal_checkpoint_v2(ledger->db, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
+}
+
+void ss_ledger_abandon(ss_ledger *ledger)
+{
+    int problems = 1;
+    if (ledger && ledger->made &&
+        ask(ledger, "SELECT count(*) FROM problems WHERE fault IS NULL", &problems, NULL) && problems == 0) {
+        settle(ledger);
+        unlink(ledger->name); // while it is still locked
+    }
+    ss_ledger_close(ledger);
 }
 
 void ss_ledger_close(ss_ledger *ledger)

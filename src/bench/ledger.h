@@ -45,7 +45,7 @@ typedef struct ss_problem_entry {
     char *fault;              /* why it cannot be solved; NULL = it can */
 } ss_problem_entry;
 
-/* How to solve: everything but the problem. key: digest of all the rest. Texts of options hold what differs from the
+/* How to solve: everything but the problem. key: digest of all the rest but paths. Texts of options hold what differs from the
  * defaults, in the order of their tables: "omega=1.3 sweep=symmetric", "" = nothing does. */
 typedef struct ss_method_entry {
     int64_t id;
@@ -53,7 +53,8 @@ typedef struct ss_method_entry {
     char *label; /* short, unique in its ledger: made by ss_ledger_load, not stored */
     char *formulation, *with;
     char *solver, *set;
-    char *plugin; /* "" or the digest of the plug-in's file */
+    char *plugin;      /* "" or the digest of the plug-in's file */
+    char *plugin_file; /* its path as it was given first; not in the key */
     char *stop, *keep;
     int iterations;
     double time_limit; /* s, 0 = none */
@@ -141,11 +142,15 @@ ss_ledger *ss_ledger_open(const char *path, ss_error *err);
 ss_ledger *ss_ledger_read(const char *path, ss_error *err);
 /* Leaves one file. */
 void ss_ledger_close(ss_ledger *ledger);
+/* Closes, and takes the file away again if this opening made it and no problem without a fault came into it. */
+void ss_ledger_abandon(ss_ledger *ledger);
 
 /* Each finds the row by its key or adds it, and sets id. An empty key is made first. */
 bool ss_ledger_machine(ss_ledger *ledger, ss_machine *machine, ss_error *err);
 bool ss_ledger_problem(ss_ledger *ledger, ss_problem_entry *problem, ss_error *err);
 bool ss_ledger_method(ss_ledger *ledger, ss_method_entry *method, ss_error *err);
+/* A file that could not be used is a problem with the place "/" and a fault. This takes it out: now it can. */
+bool ss_ledger_forget_file(ss_ledger *ledger, const char *path, ss_error *err);
 
 /* The text of the campaign file or flags that was run, with time and machine: provenance. */
 bool ss_ledger_note_campaign(ss_ledger *ledger, const char *campaign, int64_t machine_id, ss_error *err);

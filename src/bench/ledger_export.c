@@ -65,6 +65,7 @@ static bool put_method(exporter *e, int index, ss_error *err)
     ss_rows_real(&e->rows, m->time_limit);
     ss_rows_integer(&e->rows, m->seed);
     ss_rows_text(&e->rows, m->reference);
+    ss_rows_text(&e->rows, m->plugin_file);
     return end_row(e, err);
 }
 
@@ -189,7 +190,7 @@ static const table tables[] = {
      offsetof(ss_results, method_count),
      put_method,
      {"method", "key", "label", "formulation", "formulation_options", "solver", "solver_options", "plugin",
-      "stop", "keep", "iterations", "time_limit", "seed", "reference"}},
+      "stop", "keep", "iterations", "time_limit", "seed", "reference", "plugin_file"}},
     {"runs",
      offsetof(ss_results, run_count),
      put_run,

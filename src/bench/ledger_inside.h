@@ -21,7 +21,7 @@
     " density, rank_ratio, mu_least, mu_most, fault"
 #define SS_METHOD_COLUMNS                                                                             \
     "key, formulation, formulation_options, solver, solver_options, plugin, stop, keep, iterations, " \
-    "time_limit, seed, reference"
+    "time_limit, seed, reference, plugin_file"
 #define SS_RUN_COLUMNS                                                                           \
     "outcome, message, started, unknowns, iterations, kept_iteration, seconds, memory, answer, " \
     "steady" SS_GAUGE_COLUMNS
@@ -49,7 +49,7 @@
     X(SS_SQL_ADD_PROBLEM, "INSERT INTO problems(" SS_PROBLEM_COLUMNS                                      \
                           ") VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")               \
     X(SS_SQL_ADD_METHOD,                                                                                  \
-      "INSERT INTO methods(" SS_METHOD_COLUMNS ") VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")            \
+      "INSERT INTO methods(" SS_METHOD_COLUMNS ") VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")         \
     X(SS_SQL_ADD_CAMPAIGN,                                                                                \
       "INSERT OR IGNORE INTO campaigns(machine, " SS_CAMPAIGN_COLUMNS ") VALUES(?, ?, ?)")                \
     X(SS_SQL_ADD_RUN, "INSERT INTO runs(problem, method, machine, " SS_RUN_COLUMNS                        \
@@ -62,6 +62,8 @@
     X(SS_SQL_ADD_CROSSING, "INSERT INTO crossings(run, " SS_CROSSING_COLUMNS ") VALUES(?, ?, ?, ?, ?)")   \
     X(SS_SQL_ADD_CONTACT_ERROR,                                                                           \
       "INSERT INTO contact_errors(run, " SS_CONTACT_ERROR_COLUMNS ") VALUES(?, ?, ?)")                    \
+    X(SS_SQL_FORGET_FILE, "DELETE FROM problems WHERE file = ? AND place = '/' AND fault IS NOT NULL"     \
+                          " AND id NOT IN (SELECT problem FROM runs)")                                    \
     X(SS_SQL_SET_STEADY, "UPDATE runs SET steady = ? WHERE id = ?")                                       \
     X(SS_SQL_MACHINES, "SELECT id, " SS_MACHINE_COLUMNS " FROM machines")                                 \
     X(SS_SQL_PROBLEMS, "SELECT id, " SS_PROBLEM_COLUMNS " FROM problems")                                 \
@@ -88,6 +90,7 @@ struct ss_ledger {
     char *path; /* as messages name it */
     char *name; /* the same for SQLite, which takes ":memory:" and "" for something else than files */
     sqlite3 *db;
+    bool made;                              /* by this opening */
     int lock;                               /* the descriptor that keeps other writers out; -1 when reading */
     sqlite3_stmt *statements[SS_SQL_COUNT]; /* NULL: not used yet */
 };

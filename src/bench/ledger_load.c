@@ -129,6 +129,7 @@ static bool read_method(ss_ledger *ledger, row *r, ss_results *results, ss_error
     m->time_limit = ss_column_real(r->statement, 10);
     m->seed = whole(r, 11, INT32_MIN);
     m->reference = some_text(r, 12);
+    m->plugin_file = some_text(r, 13);
     return check(ledger, r, "a row of methods makes no sense", err);
 }
 

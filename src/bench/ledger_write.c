@@ -99,6 +99,14 @@ bool ss_ledger_problem(ss_ledger *ledger, ss_problem_entry *problem, ss_error *e
     return finish_adding(ledger, s, &problem->id, err);
 }
 
+bool ss_ledger_forget_file(ss_ledger *ledger, const char *path, ss_error *err)
+{
+    sqlite3_stmt *s = ss_ledger_statement(ledger, SS_SQL_FORGET_FILE, err);
+    if (!s) return false;
+    ss_bind_text(s, 1, path);
+    return ss_ledger_finish(ledger, s, err);
+}
+
 bool ss_ledger_method(ss_ledger *ledger, ss_method_entry *method, ss_error *err)
 {
     if (!method->key[0]) method_key(method);
@@ -116,6 +124,7 @@ bool ss_ledger_method(ss_ledger *ledger, ss_method_entry *method, ss_error *err)
     ss_bind_real(s, 10, method->time_limit);
     sqlite3_bind_int(s, 11, method->seed);
     ss_bind_text(s, 12, method->reference);
+    ss_bind_text(s, 13, method->plugin_file);
     return finish_adding(ledger, s, &method->id, err);
 }
 

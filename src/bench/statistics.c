@@ -199,7 +199,8 @@ static bool make_all(ss_statistics_work *work, ss_statistics *made)
         !sort_series(work, unsorted, made->series))
         return false;
     made->series_count = work->rows;
-    return ss_statistics_pairs(work, made) && ss_statistics_advise(work, made);
+    return ss_statistics_pairs(work, made) && ss_statistics_scenes(work, made) &&
+           ss_statistics_advise(work, made);
 }
 
 static bool check(const ss_statistics_options *options, ss_error *err)

@@ -102,6 +102,21 @@ typedef struct ss_pair {
     int both, only_a, only_b, neither;
 } ss_pair;
 
+/* A series on the problems of one scene. */
+typedef struct ss_scene_score {
+    int series; /* -1 = nobody solves anything */
+    int solved;
+    double cost; /* s: shifted geometric mean over what it solved; NaN = nothing */
+} ss_scene_score;
+
+/* Problems with the same scene, and per tolerance who solves most of them, of those the cheapest; and what the first
+ * series of all does there. */
+typedef struct ss_scene_standing {
+    char *name;
+    int problems;
+    ss_scene_score *best, *first;
+} ss_scene_standing;
+
 typedef struct ss_advice {
     int series;        /* what to use; -1 = nothing solves anything */
     int fastest;       /* the cheapest among those that solve at least half of what the best one solves */
@@ -116,6 +131,8 @@ typedef struct ss_statistics {
     int series_count;
     ss_pair **pairs; /* [tolerance][pair]: all pairs of the first SS_PAIRED series */
     int pair_count;
+    ss_scene_standing *scenes; /* in the order of problems; none without series */
+    int scene_count;
     ss_advice advice;
 } ss_statistics;
 #define SS_PAIRED 12

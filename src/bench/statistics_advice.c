@@ -47,10 +47,12 @@ static int choose(const adviser *a)
     return best;
 }
 
-/* Half of what the chosen one solves is the least that a series must solve to be worth a word. */
+/* Half of what the chosen one solves is the least that a series must solve to be worth a word. Times of other machines do
+ * not compare, and the same method there is no alternative. */
 static bool is_eligible(const adviser *a, int series)
 {
-    return score_of(a, series)->solved > 0 &&
+    return a->made->series[series].machine == a->made->series[a->advice->series].machine &&
+           score_of(a, series)->solved > 0 &&
            2 * score_of(a, series)->solved >= score_of(a, a->advice->series)->solved;
 }
 
@@ -142,6 +144,21 @@ static void tell_others(adviser *a)
     if (fastest || most_accurate) ss_text_append(&a->text, ".");
     if (!fastest) tell_fastest(a);
     if (!most_accurate) tell_most_accurate(a);
+}
+
+/* Scenes where somebody else solves more: "On log-pile use nsgs, which solves 9 of 10 there, not 2." */
+static void tell_scenes(adviser *a)
+{
+    int main = a->work->options->main_tolerance, count = 0;
+    for (int i = 0; i < a->made->scene_count; i++) {
+        const ss_scene_standing *scene = &a->made->scenes[i];
+        if (scene->best[main].solved <= scene->first[main].solved || count++ >= NAMED) continue;
+        ss_text_appendf(&a->text, " On %s use %s, which solves %d of %d there, not %d.", scene->name,
+                        label_of(a, scene->best[main].series), scene->best[main].solved, scene->problems,
+                        scene->first[main].solved);
+    }
+    if (count > NAMED)
+        ss_text_appendf(&a->text, " There are %d more scenes where another one solves more.", count - NAMED);
 }
 
 /* ---- what fails -------------------------------------------------------------------------------------- */
@@ -311,6 +328,7 @@ static void tell(adviser *a)
         return;
     }
     tell_choice(a);
+    tell_scenes(a);
     tell_others(a);
     tell_failures(a);
     tell_overlap(a);

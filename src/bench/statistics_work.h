@@ -51,6 +51,7 @@ bool ss_statistics_scores(const ss_statistics_work *work, ss_series *series);   
 bool ss_statistics_pairs(const ss_statistics_work *work, ss_statistics *made);  /* statistics_score.c */
 bool ss_statistics_describe(const ss_statistics_work *work, ss_series *series); /* statistics_describe.c */
 bool ss_statistics_bands(const ss_statistics_work *work, ss_series *series);    /* statistics_bands.c */
+bool ss_statistics_scenes(const ss_statistics_work *work, ss_statistics *made); /* statistics_scenes.c */
 bool ss_statistics_advise(const ss_statistics_work *work, ss_statistics *made); /* statistics_advice.c */
 
 /* Is the problem that the method solved the one it is judged by? statistics_score.c */

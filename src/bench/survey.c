@@ -16,6 +16,7 @@ static bool open_frames(ss_labour *labour, int source, ss_text *reply, ss_error 
     ss_bpmd *file = ss_labour_file(labour, source, err);
     int begin, end;
     if (!file || !ss_choose_frames(file, wanted->path, wanted->frames, &begin, &end, err)) return false;
+    if (begin == end) return ss_fail(err, SS_ERROR_INPUT, "%s: there are no frames in it", wanted->path);
     ss_pack_int(reply, SS_FORMAT_BPMD);
     ss_pack_int(reply, begin), ss_pack_int(reply, end);
     return true;
@@ -58,11 +59,16 @@ bool ss_survey_unpack_source(ss_unpacker *from, ss_source_contents *contents)
 
 /* ---- one problem --------------------------------------------------------------------------------- */
 
+static const char *name_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
 /* The name of the file without folder and ending. */
 static char *file_scene(const char *path)
 {
-    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-    const char *dot = strrchr(name, '.');
+    const char *name = name_of(path), *dot = strrchr(name, '.');
     size_t length = dot && dot > name ? (size_t)(dot - name) : strlen(name);
     char *scene = ss_allocate(length + 1, 1);
     if (scene) memcpy(scene, name, length);
@@ -83,22 +89,21 @@ static char *frame_scene(ss_labour *labour, const ss_planned_problem *planned)
 }
 
 /* One that cannot be read has no numbers: it is known by what is wrong with it. */
-static void hash_fault(const char *path, const char *place, const char *fault, char text[33])
+static void hash_fault(const char *file, const char *place, const char *fault, char text[33])
 {
-    const char *slash = strrchr(path, '/');
     ss_digest digest = ss_digest_start();
-    ss_digest_add_text(&digest, slash ? slash + 1 : path);
+    ss_digest_add_text(&digest, file);
     ss_digest_add_text(&digest, place);
     ss_digest_add_text(&digest, fault);
     ss_digest_print(&digest, text);
 }
 
-static void blame(ss_problem_entry *entry, const char *path, const char *fault)
+static void blame(ss_problem_entry *entry, const char *file, const char *fault)
 {
     entry->fault = ss_text_copy(fault);
     entry->time = entry->h = entry->mass_ratio = entry->density = NAN;
     entry->rank_ratio = entry->mu_least = entry->mu_most = NAN;
-    hash_fault(path, entry->place ? entry->place : "", fault, entry->hash);
+    hash_fault(file, entry->place ? entry->place : "", fault, entry->hash);
 }
 
 static bool measure(ss_labour *labour, ss_problem_entry *entry, ss_error *err)
@@ -108,8 +113,7 @@ static bool measure(ss_labour *labour, ss_problem_entry *entry, ss_error *err)
                          : ss_features_of_cone(labour->fclib->cone, labour->lawful, entry, err);
 }
 
-/* What is wrong, without the name of the file, which the entry has already. */
-static const char *fault_text(const ss_error *err, const char *path)
+const char *ss_survey_fault(const ss_error *err, const char *path)
 {
     size_t length = strlen(path);
     bool named = strncmp(err->message, path, length) == 0 && strncmp(err->message + length, ": ", 2) == 0;
@@ -128,7 +132,7 @@ bool ss_labour_survey(ss_labour *labour, int index, ss_text *reply, ss_error *er
         if (!measure(labour, &entry, err)) return false;
     } else {
         if (err->code == SS_ERROR_RESOURCES) return false;
-        blame(&entry, path, fault_text(err, path));
+        blame(&entry, name_of(path), ss_survey_fault(err, path));
     }
     entry.scene = planned->index >= 0 ? frame_scene(labour, planned) : file_scene(path);
     ss_survey_pack(&entry, reply);
@@ -173,9 +177,17 @@ bool ss_survey_fail(ss_problem_entry *entry, const char *place, const char *path
     ss_survey_clear(entry);
     entry->place = ss_text_copy(place);
     entry->scene = file_scene(path);
-    blame(entry, path, fault);
+    blame(entry, name_of(path), fault);
     return (entry->place && entry->scene && entry->fault) ||
            ss_fail(err, SS_ERROR_RESOURCES, "out of memory for problems");
+}
+
+/* Known by its whole path: two that are missing are two. */
+bool ss_survey_refuse(ss_problem_entry *entry, const char *path, const char *fault, ss_error *err)
+{
+    bool good = ss_survey_fail(entry, "/", path, fault, err);
+    if (good) hash_fault(path, "/", fault, entry->hash);
+    return good;
 }
 
 void ss_survey_clear(ss_problem_entry *entry)

@@ -10,6 +10,7 @@ typedef struct ss_source_contents {
     int begin, end;
     ss_fclib_kind kinds[3];
     int kind_count;
+    char *fault; /* why it cannot be used at all; NULL = it can */
 } ss_source_contents;
 bool ss_survey_unpack_source(ss_unpacker *from, ss_source_contents *contents);
 
@@ -20,6 +21,10 @@ bool ss_survey_unpack(ss_unpacker *from, ss_problem_entry *entry);
 /* The entry of a problem that a worker died of. */
 bool ss_survey_fail(ss_problem_entry *entry, const char *place, const char *path, const char *fault,
                     ss_error *err);
+/* The entry of a whole file that cannot be used: place "/", no format. */
+bool ss_survey_refuse(ss_problem_entry *entry, const char *path, const char *fault, ss_error *err);
+/* What is wrong, without the name of the file in front, which entries have already. */
+const char *ss_survey_fault(const ss_error *err, const char *path);
 void ss_survey_clear(ss_problem_entry *entry); /* releases the texts that were unpacked */
 
 #endif

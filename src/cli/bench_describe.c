@@ -16,8 +16,9 @@ static bool was_given(const ss_command *command, const char *name)
 static bool choose(ss_campaign *campaign, const char *list, const char ***names, int *count, bool *all,
                    ss_error *err)
 {
-    *all = strcmp(list, "all") == 0;
+    *all = false;
     *names = ss_campaign_words(campaign, list, count, err);
+    for (int i = 0; *names && i < *count; i++) *all |= strcmp((*names)[i], "all") == 0;
     return *names != NULL;
 }
 

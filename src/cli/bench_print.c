@@ -54,7 +54,8 @@ static void write_counts(const ss_campaign_state *state, char *text, size_t size
         length += snprintf(text + length, size - (size_t)length, ", %d failed", state->failures);
     if (rate > 0 && length > 0 && (size_t)length < size) {
         write_duration((state->total - state->done) / rate, left, sizeof left);
-        snprintf(text + length, size - (size_t)length, ", %.3g/s, %s left", rate, left);
+        snprintf(text + length, size - (size_t)length, rate < 100 ? ", %.3g/s, %s left" : ", %.0f/s, %s left",
+                 rate, left);
     }
 }
 
@@ -150,10 +151,13 @@ bool ss_bench_print(const ss_command *command, ss_ledger *ledger, const ss_campa
     int missing = summary->runs - summary->before - summary->done;
     if (options->json)
         print_json(command, summary);
-    else if (!print_standing(command, ledger, err))
+    else if (summary->problems > summary->faulty && !print_standing(command, ledger, err))
         return false;
-    ss_command_say(command, "%s: %d of %d runs, %d of them now%s", options->output,
-                   summary->before + summary->done, summary->runs, summary->done,
-                   missing ? "; some could not be made" : "");
+    if (summary->problems == summary->faulty)
+        ss_command_say(command, "there is nothing to solve: no file or frame can be used");
+    else
+        ss_command_say(command, "%s: %d of %d runs, %d of them now%s", options->output,
+                       summary->before + summary->done, summary->runs, summary->done,
+                       missing ? "; some could not be made" : "");
     return true;
 }

@@ -3,6 +3,7 @@
 #include "bench/solver_set.h"
 
 #include <signal.h>
+#include <string.h>
 #include <unistd.h>
 
 static volatile sig_atomic_t stop_signal; // the one that came, 0 = none
@@ -29,8 +30,11 @@ static void listen_for_signals(void)
 static void end_by_signal(const ss_command *command, const ss_campaign_summary *summary)
 {
     const ss_bench_options *options = command->options;
-    ss_complain("stickslip: interrupted: %d of %d runs are in %s; the same command goes on from there",
-                summary->before + summary->done, summary->runs, options->output);
+    if (summary->runs > 0)
+        ss_complain("stickslip: interrupted: %d of %d runs are in %s; the same command goes on from there",
+                    summary->before + summary->done, summary->runs, options->output);
+    else
+        ss_complain("stickslip: interrupted before the first run");
     signal(stop_signal, SIG_DFL);
     raise(stop_signal); // so that a shell sees what happened
 }
@@ -50,8 +54,11 @@ static bool execute(const ss_command *command, ss_campaign *campaign, ss_ledger 
     return good;
 }
 
-static int complain(ss_error *err)
+static int complain(const ss_command *command, ss_error *err)
 {
+    const ss_bench_options *options = command->options;
+    bool in_file = options->campaign && strncmp(err->message, "methods[", 8) == 0;
+    if (in_file) ss_fail_in(err, "%s", options->campaign);
     if (err->code == SS_ERROR_USAGE) ss_fail_in(err, "bench");
     return ss_report(err);
 }
@@ -62,15 +69,15 @@ static int run_bench(const ss_command *command)
     ss_campaign campaign;
     ss_campaign_summary summary = {0};
     ss_error err = {0};
-    if (!ss_bench_describe(command, &campaign, &err)) return complain(&err);
+    if (!ss_bench_describe(command, &campaign, &err)) return complain(command, &err);
     listen_for_signals();
     ss_ledger *ledger = ss_ledger_open(options->output, &err);
     bool good = ledger && execute(command, &campaign, ledger, &summary, &err);
     if (good && !summary.interrupted) good = ss_bench_print(command, ledger, &summary, &err);
-    ss_ledger_close(ledger);
+    ss_ledger_abandon(ledger); // a mistake leaves nothing behind
     ss_campaign_free(&campaign);
     if (good && summary.interrupted) end_by_signal(command, &summary);
-    return good ? summary.exit_code : complain(&err);
+    return good ? summary.exit_code : complain(command, &err);
 }
 
 #define FIELD(member) .offset = offsetof(ss_bench_options, member)

@@ -144,11 +144,11 @@ static bool find_range(ss_replay *replay, int *first, int *last, ss_error *err)
     }
     if (replay->total == 0)
         return ss_fail(err, SS_ERROR_INPUT, "%s: simulation %d has no frames", replay->path,
-                       options->simulation);
+                       options->simulation + 1);
     int end = options->last > 0 ? options->last : replay->total;
     if (options->first < 0 || options->first >= end || end > replay->total)
         return ss_fail(err, SS_ERROR_USAGE, "frames %d:%d were asked for; simulation %d has %d",
-                       options->first, end, options->simulation, replay->total);
+                       options->first, end, options->simulation + 1, replay->total);
     *first = begin + options->first;
     *last = begin + end;
     return true;
@@ -162,7 +162,7 @@ static bool describe(ss_replay *replay, const char *path, ss_error *err)
     if (!replay->path) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory");
     if (options->simulation < 0 || options->simulation >= simulations)
         return ss_fail(err, SS_ERROR_USAGE, "%s: simulation %d was asked for; there are %d", path,
-                       options->simulation, simulations);
+                       options->simulation + 1, simulations);
     if (!ss_bpmd_manifest(replay->file, options->simulation, &replay->manifest, err)) return false;
     const char *title = options->title           ? options->title
                         : replay->manifest.title ? replay->manifest.title
@@ -183,17 +183,47 @@ static bool add_boxes(ss_replay *replay, int index, ss_error *err)
     return good;
 }
 
+static double shape_bytes(const ss_replay *replay)
+{
+    ss_text text = {0};
+    ss_json json = {.text = &text, .inside_html = true};
+    ss_json_begin_object(&json);
+    ss_replay_shapes_json(&replay->shapes, &json);
+    ss_json_end_object(&json);
+    double bytes = (double)text.length;
+    ss_text_free(&text);
+    return bytes;
+}
+
+/* Shapes may take half of a page, or frames would have no room. */
+static void drop_large_shapes(ss_replay *replay, const char *place, ss_findings *findings)
+{
+    double megabytes = 1e-6 * shape_bytes(replay), most = 0.5 * replay->options.megabytes;
+    if (megabytes <= most) return;
+    ss_findings_add(
+        findings, SS_FINDING_WARNING, place,
+        "the shapes would take %.1f MB of the page, and bodies are drawn as boxes instead; --max-size MB or "
+        "--serve shows them",
+        megabytes);
+    ss_shapes_free(&replay->shapes);
+    replay->shapes = (ss_shapes){0};
+}
+
 /* Shapes that cannot be read are told, and bodies drawn as boxes. */
 static bool read_shapes(ss_replay *replay, int begin, int end, ss_findings *findings, ss_error *err)
 {
     ss_error trouble;
     int simulation = replay->options.simulation;
+    const char *place = ss_bpmd_simulation_path(replay->file, simulation);
     if (!ss_bpmd_shapes(replay->file, simulation, &replay->shapes, findings, &trouble))
-        ss_findings_add(findings, SS_FINDING_WARNING, ss_bpmd_simulation_path(replay->file, simulation), "%s",
-                        trouble.message);
+        ss_findings_add(findings, SS_FINDING_WARNING, place, "%s", trouble.message);
+    bool limited = replay->options.megabytes > 0.0;
+    if (limited) drop_large_shapes(replay, place, findings);
     replay->boxes = replay->shapes.count == 0;
-    return !replay->boxes || end <= begin ||
-           (add_boxes(replay, begin, err) && add_boxes(replay, end - 1, err));
+    if (replay->boxes && end > begin && !(add_boxes(replay, begin, err) && add_boxes(replay, end - 1, err)))
+        return false;
+    if (limited) replay->shape_bytes = shape_bytes(replay);
+    return true;
 }
 
 static bool build(ss_replay *replay, const char *path, ss_findings *findings, ss_error *err)

@@ -59,8 +59,9 @@ struct ss_replay {
     char *path, *title;
     ss_manifest manifest;
     ss_shapes shapes;
-    bool boxes; /* the file has none: shapes are boxes made from masses and inertias */
-    int total;  /* frames of the simulation */
+    bool boxes;         /* the file has none: shapes are boxes made from masses and inertias */
+    double shape_bytes; /* that the shapes take in the page, however few frames are shown */
+    int total;          /* frames of the simulation */
     ss_replay_view *frames;
     int shown, capacity;
     int *chunk_first; /* index into frames; as many as frames at most */

@@ -61,7 +61,7 @@ typedef struct walk {
     ss_replay *replay;
     ss_findings *findings;
     int begin, end, stride;
-    double limit; /* bytes in the page; 0 = none */
+    double limit; /* bytes in the page, besides shapes; 0 = none */
     double used;
     int looked; /* frames so far */
     gathering raw;
@@ -166,11 +166,12 @@ static bool walk_all(walk *w, bool *fits, ss_error *err)
     return true;
 }
 
+/* Of all but the shapes, which the limit does not count. */
 static double json_bytes(const ss_replay *replay)
 {
     ss_text text = {0};
     ss_replay_json(replay, true, &text);
-    double bytes = (double)text.length + BLOCK_BYTES;
+    double bytes = (double)text.length - replay->shape_bytes + BLOCK_BYTES;
     ss_text_free(&text);
     return bytes;
 }
@@ -245,6 +246,11 @@ bool ss_replay_walk(ss_replay *replay, int begin, int end, ss_findings *findings
               .end = end,
               .stride = options->every > 0 ? options->every : 1,
               .limit = 1e6 * options->megabytes};
+    if (w.limit > 0.0 && w.limit <= replay->shape_bytes)
+        return ss_fail(err, SS_ERROR_RESOURCES,
+                       "%s: its bodies alone take %.1f MB in the page, more than the %g MB allowed",
+                       replay->path, 1e-6 * replay->shape_bytes, options->megabytes);
+    if (w.limit > 0.0) w.limit -= replay->shape_bytes;
     bool fits, good = w.limit > 0.0 ? walk_within(&w, err) : walk_all(&w, &fits, err);
     ss_release(w.raw.raw);
     return good;

@@ -124,7 +124,6 @@ static void append_assignments(ss_text *text, const char *flag, const char *valu
     }
 }
 
-/* A campaign measures every iteration, which decides where some methods stop: only with a trace does solve so as well. */
 static void append_method(ss_text *text, const ss_method_entry *method)
 {
     append_option(text, "-f", method->formulation);
@@ -137,7 +136,8 @@ static void append_method(ss_text *text, const ss_method_entry *method)
     if (method->time_limit > 0.0) ss_text_appendf(text, " --time-limit %.17g", method->time_limit);
     ss_text_appendf(text, " --seed %d", method->seed);
     append_option(text, "--reference", method->reference);
-    append_option(text, "--trace", "history.csv");
+    append_option(text, "--plugin", method->plugin_file);
+    ss_text_append(text, " --every-iteration"); // as campaigns measure: it decides where some methods stop
 }
 
 static void put_method(ss_json *json, const ss_method_entry *method)
@@ -151,6 +151,7 @@ static void put_method(ss_json *json, const ss_method_entry *method)
     ss_report_key_text(json, "solver", method->solver);
     ss_report_key_text(json, "set", method->set);
     ss_report_key_text(json, "plugin", method->plugin);
+    ss_report_key_text(json, "pluginFile", method->plugin_file);
     ss_report_key_text(json, "stop", method->stop);
     ss_report_key_text(json, "keep", method->keep);
     ss_report_key_integer(json, "iterations", method->iterations);

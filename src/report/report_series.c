@@ -194,6 +194,37 @@ static void put_pairs(ss_json *json, const ss_statistics *statistics)
     ss_json_end_array(json);
 }
 
+static void put_scene_scores(ss_json *json, const char *key, const ss_scene_score *scores, int count)
+{
+    ss_json_key(json, key);
+    ss_json_begin_array(json);
+    for (int t = 0; t < count; t++) {
+        ss_json_begin_object(json);
+        ss_report_key_index(json, "series", scores[t].series);
+        ss_report_key_integer(json, "solved", scores[t].solved);
+        ss_report_key_real(json, "cost", scores[t].cost);
+        ss_json_end_object(json);
+    }
+    ss_json_end_array(json);
+}
+
+static void put_scenes(ss_json *json, const ss_statistics *statistics)
+{
+    int count = statistics->options.tolerance_count;
+    ss_json_key(json, "scenes");
+    ss_json_begin_array(json);
+    for (int i = 0; i < statistics->scene_count; i++) {
+        const ss_scene_standing *scene = &statistics->scenes[i];
+        ss_json_begin_object(json);
+        ss_report_key_text(json, "name", scene->name);
+        ss_report_key_integer(json, "problems", scene->problems);
+        put_scene_scores(json, "best", scene->best, count);
+        put_scene_scores(json, "first", scene->first, count);
+        ss_json_end_object(json);
+    }
+    ss_json_end_array(json);
+}
+
 void ss_report_series(ss_json *json, const ss_statistics *statistics)
 {
     const ss_advice *advice = &statistics->advice;
@@ -203,6 +234,7 @@ void ss_report_series(ss_json *json, const ss_statistics *statistics)
         put_series(json, &statistics->series[i], &statistics->options);
     ss_json_end_array(json);
     put_pairs(json, statistics);
+    put_scenes(json, statistics);
     ss_json_key(json, "advice");
     ss_json_begin_object(json);
     ss_report_key_index(json, "series", advice->series);

@@ -60,6 +60,29 @@ test("the page shows the ledger's numbers", async (t) => {
     );
   });
 
+  await t.test("every scene has its best", async () => {
+    assert.equal(data.scenes.length, 2);
+    for (const scene of data.scenes) {
+      const best = scene.best[data.mainTolerance],
+        first = scene.first[data.mainTolerance];
+      const row = page.locator("#scenes tbody tr", { has: page.locator("th", { hasText: scene.name }) });
+      const texts = (await row.locator("th, td").allInnerTexts()).map((text) => text.trim());
+      assert.deepEqual(
+        [texts[0], texts[1], texts[2], texts[4]],
+        [
+          scene.name,
+          data.series[best.series].label,
+          `${best.solved}/${scene.problems}`,
+          `${first.solved}/${scene.problems}`,
+        ],
+      );
+      near(value(texts[3]), best.cost, `cost in ${scene.name}`);
+      await row.locator("button.number").first().click();
+      assert.equal(await page.locator("dialog .runs > li").count(), scene.problems);
+      await page.keyboard.press("Escape");
+    }
+  });
+
   async function checkTable(tolerance) {
     const labels = await cells(page, "label"),
       solved = await cells(page, "solved"),
@@ -237,6 +260,15 @@ test("the page shows the ledger's numbers", async (t) => {
   });
 });
 
+test("files and frames that cannot be used are shown as failures are", async (t) => {
+  const changed = copy();
+  changed.problems.push({ ...changed.problems[0], file: "gone.h5", place: "/", format: "", index: -1, fault: "no such file" });
+  const { page, problems } = await opened(pageWith(t, changed));
+  assert.deepEqual(await page.locator("#faults tbody td").allInnerTexts(), ["gone.h5", "the whole file", "no such file"]);
+  assert.match(await page.locator("[data-figure=problems]").innerText(), /1 more cannot be used/);
+  assert.deepEqual(problems, []);
+});
+
 test("text of strangers stays text", async (t) => {
   const bad = copy();
   const image = `<img src=x onerror="document.title='broken in'"></script><script>document.title='broken in'</script>`;
@@ -287,6 +319,7 @@ test("little, nothing, only failures, one frame", async (t) => {
   Object.assign(nothing, {
     series: [],
     pairs: nothing.tolerances.map(() => []),
+    scenes: [],
     machines: [],
     campaign: null,
     advice: { series: null, fastest: null, mostAccurate: null, text: "" },
@@ -299,6 +332,7 @@ test("little, nothing, only failures, one frame", async (t) => {
     series: [one.series[data.runs.series[0]]],
     methods: one.methods.slice(0, data.runs.method[0] + 1),
     pairs: one.tolerances.map(() => []),
+    scenes: [],
     advice: { series: 0, fastest: 0, mostAccurate: 0, text: "One." },
   });
   const failed = copy();
@@ -331,11 +365,14 @@ test("little, nothing, only failures, one frame", async (t) => {
       budgets: series.budgets.map(() => ({ median: null, high: null, count: 0 })),
     });
   }
+  const nobody = failed.tolerances.map(() => ({ series: null, solved: 0, cost: null }));
+  failed.scenes = failed.scenes.map((scene) => ({ ...scene, best: nobody, first: nobody }));
   failed.advice = { series: null, fastest: null, mostAccurate: null, text: "Nothing solves anything." };
   for (const [name, changed] of Object.entries({ nothing, one, failed }))
     await t.test(name, async (inner) => {
       const { page, problems } = await opened(pageWith(inner, changed));
-      assert.equal(await page.locator("section.part").count(), 9);
+      const parts = changed.scenes.length > 1 ? 10 : 9;
+      assert.equal(await page.locator("section.part").count(), parts);
       if (name === "failed")
         for (const kind of ["crashed", "hung", "out of memory", "broken"])
           assert.ok((await page.locator("#failure-list").innerText()).includes(kind), kind);

@@ -21,6 +21,7 @@ export interface Report {
   runs: Runs;
   series: Series[]; // best first; a method on a machine
   pairs: Pair[][]; // [tolerance][]
+  scenes: Scene[]; // in the order of problems
   advice: Advice;
 }
 
@@ -28,7 +29,8 @@ export interface Metric { name: string; unit: string; summary: string; definitio
 export interface Machine { key: string; cpu: string; cores: number; system: string; version: string; compiler: string; build: string }
 
 export interface Problem {
-  hash: string; place: string; file: string; format: "bpmd" | "fclib"; index: number; scene: string;
+  hash: string; place: string; file: string; format: "bpmd" | "fclib" | ""; // "": a file that cannot be used, place "/"
+  index: number; scene: string;
   time: number | null; h: number | null;
   bodies: number; joints: number; rows: number; contacts: number;
   massRatio: number | null; density: number | null; rankRatio: number | null;
@@ -37,7 +39,7 @@ export interface Problem {
 }
 
 export interface Method {
-  label: string; formulation: string; with: string; solver: string; set: string; plugin: string;
+  label: string; formulation: string; with: string; solver: string; set: string; plugin: string; pluginFile: string;
   stop: string; keep: string; iterations: number; timeLimit: number; seed: number; reference: string;
   options: string; // command line options that choose this method: "-f cone -s nsgs --set omega=1.3 --stop ..."
 }
@@ -93,4 +95,7 @@ export interface Series {
 }
 
 export interface Pair { a: number; b: number; ratio: number[]; both: number; onlyA: number; onlyB: number; neither: number }
+/** Per tolerance: who solves most of the scene's problems, of those the cheapest; and what the first series of all does there. */
+export interface Scene { name: string; problems: number; best: SceneScore[]; first: SceneScore[] }
+export interface SceneScore { series: number | null; solved: number; cost: number | null }
 export interface Advice { series: number | null; fastest: number | null; mostAccurate: number | null; text: string }

@@ -101,9 +101,10 @@ function item(model: Model, run: number, value: NonNullable<RunsRequest["value"]
       ? h(
           "p",
           { class: "message" },
-          "Needs its plug-in, digest ",
+          "From the plug-in ",
+          foreign(methods[runs.method[run]].pluginFile),
+          ", whose digest was ",
           foreign(methods[runs.method[run]].plugin),
-          ": add --plugin FILE.so",
         )
       : null,
     h("div", { class: "command" }, h("code", { tabindex: "0" }, line), copy),

@@ -12,6 +12,7 @@ import { problemTable } from "./problems";
 import { dataProfile, pairwiseProfile, performanceProfile } from "./profiles";
 import { failureList, outcomeMatrix, successRates } from "./reliability";
 import { scaling } from "./scaling";
+import { sceneTable } from "./scenes";
 import { solverTable } from "./solvers";
 import { notes, provenance, summary } from "./summary";
 
@@ -43,6 +44,7 @@ function start(model: Model): void {
   const sections: [string, string, Child[]][] = [
     ["summary", "Summary", [summary(model)]],
     ["solvers", "Solvers", [solverTable(model)]],
+    ...(data.scenes.length > 1 ? [["scenes", "By scene", [sceneTable(model)]] as [string, string, Child[]]] : []),
     [
       "reliability",
       "Success and failure",

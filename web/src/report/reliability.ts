@@ -197,7 +197,7 @@ export function outcomeMatrix(model: Model): Figure {
           drawing.append(
             svg("line", { x1: x, x2: x, y1: top - 6, y2: height - 8, stroke: "var(--ink-faint)", "stroke-width": 0.6 }),
           );
-        if (x - edge > 70) {
+        if (x - edge > 70 && !problem.fault) {
           drawing.append(
             svg("text", { x: x + 3, y: top - 7, fill: "var(--ink-soft)", "font-size": 11 }, short(scene, 11)),
           );
@@ -240,6 +240,49 @@ export function outcomeMatrix(model: Model): Figure {
 }
 
 const round = (value: number): number => Math.round(100 * value) / 100;
+
+/** Files and frames that could not be solved by anybody, with what is wrong with them. */
+function faultList(model: Model): HTMLElement | null {
+  const faulty = model.data.problems.filter((problem) => problem.fault);
+  if (faulty.length === 0) return null;
+  return h(
+    "div",
+    { id: "faults" },
+    h("h3", null, "Files and frames that cannot be used"),
+    h("p", { class: "read" }, `${plural(faulty.length, "problem")} could not be given to any solver. They do not count above.`),
+    h(
+      "div",
+      { class: "scroller failures", tabindex: "0", role: "region", "aria-label": "Faults" },
+      h(
+        "table",
+        null,
+        h("caption", { class: "visually-hidden" }, "Files and frames with faults"),
+        h(
+          "thead",
+          null,
+          h(
+            "tr",
+            null,
+            ["file", "place", "fault"].map((name) => h("th", { scope: "col" }, name)),
+          ),
+        ),
+        h(
+          "tbody",
+          null,
+          faulty.map((problem) =>
+            h(
+              "tr",
+              null,
+              h("td", null, foreign(problem.file)),
+              h("td", null, problem.place === "/" ? "the whole file" : foreign(problem.place)),
+              h("td", null, foreign(problem.fault!)),
+            ),
+          ),
+        ),
+      ),
+    ),
+  );
+}
 
 /** Failures by kind and message, most frequent first; every line opens its runs. */
 export function failureList(model: Model): HTMLElement {
@@ -340,6 +383,7 @@ export function failureList(model: Model): HTMLElement {
     caption,
     h("div", { class: "controls" }, select),
     holder,
+    faultList(model),
   );
   model.onChange(() => schedule(element, fill));
   schedule(element, fill);

@@ -139,6 +139,7 @@ function figures(model: Model): HTMLElement {
   const unsolved = data.problems.filter(
     (problem, index) => !problem.fault && !model.runsOn[index].some((run) => model.cost(run) !== null),
   ).length;
+  const faulty = data.problems.filter((problem) => problem.fault).length;
   const figure = (value: number, name: string, target: string, detail: string): HTMLElement =>
     h(
       "div",
@@ -151,10 +152,11 @@ function figures(model: Model): HTMLElement {
     "dl",
     { class: "key-figures" },
     figure(
-      data.problems.length,
+      data.problems.length - faulty,
       "problems",
       "#problems",
-      unsolved > 0 ? `${unsolved} solved by nobody` : "each solved by somebody",
+      (unsolved > 0 ? `${unsolved} solved by nobody` : "each solved by somebody") +
+        (faulty > 0 ? `; ${faulty} more cannot be used` : ""),
     ),
     figure(
       data.methods.length,

@@ -10,12 +10,12 @@ import { actionOf, type Keyed } from "./keys";
 import { helpDialog, icon, layout, usualSpeed, type Commands, type Layout } from "./layout";
 import type { Frames } from "./load";
 import { ContactTable, contactsCsv, nameOf, selectionPanel, type Shown } from "./panel";
-import { Picture, type Hit } from "./picture";
+import { isMany, Picture, type Hit } from "./picture";
 import { abscissa, catalogue, firstChoice, Plot } from "./plots";
 import type { Inside } from "./outside";
 import { arrowScales, ColourScales, roomForArrows, sample } from "./scales";
 import { Choice, idOf } from "./selection";
-import { Geometries, guessParts, mostBodies, partsOf } from "./shapes";
+import { Geometries, mostBodies, partsOf } from "./shapes";
 import type { Measure, Settings } from "./stage";
 
 interface Answer { name: string; index: number } // index in FrameData.results
@@ -57,10 +57,9 @@ export class App implements Commands, Keyed, Inside {
     this.answers = [];
     for (const result of replay.results) if (result.answers) this.answers.push({ name: result.solver, index: this.answers.length });
     this.shown = this.answers.slice(0, 1);
-    const many = mostBodies(replay) > 300;
     this.set = {
       opacity: 1, contacts: true, colour: "state", log: true, normals: false, forces: this.answers.length > 0, sliding: false,
-      cones: false, through: true, stretch: 1, body: "own", shadows: !many, grid: true,
+      cones: false, through: true, stretch: 1, body: "own", shadows: !isMany(mostBodies(replay)), grid: true,
     };
     this.x = abscissa(replay);
     const duration = this.length() ? (this.x.unit ? this.length() : this.length() / FRAMES_A_SECOND) : 0;
@@ -189,7 +188,7 @@ export class App implements Commands, Keyed, Inside {
   /** Makes the picture, when the first frame is here: only frames tell how large the scene is. */
   private open(): void {
     const around = this.around();
-    const parts = this.replay.shapes.length > 0 ? partsOf(this.replay) : guessParts(this.frames.siblings(this.frame));
+    const parts = partsOf(this.replay);
     try {
       this.picture = new Picture(this.replay, parts, new Geometries(this.replay.meshes, parts.length), this.ui.canvas, (hit) => this.hit(hit));
     } catch {
@@ -202,7 +201,17 @@ export class App implements Commands, Keyed, Inside {
     this.picture.dress(isDark());
     this.measure.size = this.picture.settle(around);
     this.measure.long = roomForArrows(this.measure.size, this.picture.usualReach());
-    this.picture.fit(this.data!);
+    this.picture.fit([this.data!]);
+    void this.fitAll(this.picture);
+  }
+
+  /** Moves the camera so that all that happens later is seen as well, unless somebody was quicker. */
+  private async fitAll(picture: Picture): Promise<void> {
+    const last = this.replay.frames.length - 1, first = this.data!;
+    const wanted = [0, 0.25, 0.5, 0.75, 1].map((share) => Math.round(share * last));
+    const found = await Promise.allSettled(wanted.map((frame) => this.frames.get(frame)));
+    const frames = found.flatMap((f) => (f.status === "fulfilled" ? [f.value] : []));
+    if (!picture.orbit.touched) picture.fitAll([first, ...frames]);
   }
 
   private arrows(frames: readonly FrameData[]): ReturnType<typeof arrowScales> {
@@ -342,18 +351,18 @@ export class App implements Commands, Keyed, Inside {
   // ---- camera -------------------------------------------------------------------------------------------------------
 
   view(name: "angle" | "top" | "front" | "side"): void {
-    this.picture?.orbit.view(name);
-    this.picture?.ask();
+    this.steer((orbit) => orbit.view(name));
   }
 
   fit(): void {
-    if (this.data) this.picture?.fit(this.data);
+    if (this.data) this.picture?.fit([this.data]);
   }
 
   /** Does something with the camera, if there is one. */
   steer(move: (orbit: Orbit) => void): void {
     if (!this.picture) return;
     move(this.picture.orbit);
+    this.picture.orbit.touched = true;
     this.picture.ask();
   }
 

@@ -57,7 +57,7 @@ function blend(a: Pose, b: Pose, share: number): void {
 }
 
 /** pose * (position, quaternion, scale) of a part as a column-major matrix at out[at..]. */
-function compose(pose: Pose, part: Part, out: Float32Array | Float64Array, at: number): void {
+export function compose(pose: Pose, part: Part, out: Float32Array | Float64Array, at: number): void {
   const [aw, ax, ay, az] = [pose[3], pose[4], pose[5], pose[6]];
   const [bw, bx, by, bz] = part.quaternion;
   const w = aw * bw - ax * bx - ay * by - az * bz, x = aw * bx + ax * bw + ay * bz - az * by;
@@ -91,6 +91,7 @@ export class Bodies {
   private readonly groups: Group[] = [];
   private readonly plain = new THREE.MeshLambertMaterial();
   private readonly patterned = new THREE.MeshLambertMaterial({ vertexColors: true });
+  private readonly materials: THREE.Material[] = [this.plain, this.patterned];
   private readonly selection = new THREE.Group();
   private readonly outline = new THREE.LineBasicMaterial({ color: 0xff5d00, depthTest: false, transparent: true });
   private selected: { body: number; lines: { object: THREE.LineSegments; part: Part }[] } = { body: 0, lines: [] };
@@ -98,7 +99,7 @@ export class Bodies {
   private readonly pose: Pose = new Float64Array(7);
   private readonly other: Pose = new Float64Array(7);
 
-  constructor(private readonly parts: Part[], private readonly geometries: Geometries, software: boolean) {
+  constructor(private readonly parts: Part[], private readonly geometries: Geometries, up: THREE.Vector3, software: boolean) {
     const byKey = new Map<string, Part[]>();
     for (const part of parts) {
       const list = byKey.get(part.geometry);
@@ -114,10 +115,10 @@ export class Bodies {
       mesh.frustumCulled = false;
       mesh.castShadow = mesh.receiveShadow = true;
       const crowd = software && isCrowd(geometry, list.length)
-        ? new Crowd(geometry, mesh.instanceMatrix.array as Float32Array, list.length) : null;
-      if (crowd) crowd.mesh.castShadow = crowd.mesh.receiveShadow = true;
+        ? new Crowd(geometry, mesh.instanceMatrix.array as Float32Array, list.length, up, key === "sphere") : null;
+      if (crowd) this.materials.push(...crowd.materials);
       this.groups.push({ mesh, parts: list, own: Float32Array.from(list.flatMap((part) => rgbOfHex(part.colour))), crowd });
-      this.object.add(crowd?.mesh ?? mesh);
+      this.object.add(crowd?.object ?? mesh);
     }
     this.selection.renderOrder = 5;
     this.object.add(this.selection);
@@ -184,9 +185,10 @@ export class Bodies {
     }
   }
 
-  setOpacity(opacity: number): void {
-    for (const material of [this.plain, this.patterned, ...this.groups.flatMap(({ crowd }) => crowd?.material ?? [])]) {
-      const clear = opacity < 0.999;
+  /** Bodies that are nearly clear cast no shadows. */
+  look(opacity: number, shadows: boolean): void {
+    const clear = opacity < 0.999;
+    for (const material of this.materials) {
       if (material.transparent !== clear) material.needsUpdate = true;
       material.transparent = clear;
       material.opacity = opacity;
@@ -194,12 +196,11 @@ export class Bodies {
     }
     for (const { mesh, crowd } of this.groups) {
       mesh.visible = opacity > 0.01;
-      if (crowd) crowd.mesh.visible = mesh.visible;
+      mesh.castShadow = opacity > 0.6;
+      if (!crowd) continue;
+      crowd.object.visible = mesh.visible;
+      crowd.look(opacity, shadows);
     }
-  }
-
-  setShadows(on: boolean): void {
-    for (const { mesh, crowd } of this.groups) (crowd?.mesh ?? mesh).castShadow = on;
   }
 
   /** Draws the edges of a body over everything; 0 = of none. */

@@ -24,6 +24,7 @@ export class Orbit {
   private readonly right = new THREE.Vector3();
   private readonly above = new THREE.Vector3();
   private reach = 1; // of the scene, for the clipping planes
+  touched = false; // somebody moved the camera: it is no longer ours to move
 
   constructor(readonly up: THREE.Vector3) {
     const axis = [up.x, up.y, up.z].findIndex((c) => c !== 0);
@@ -64,10 +65,24 @@ export class Orbit {
     this.place();
   }
 
-  fit(centre: THREE.Vector3, radius: number): void {
+  /** Goes as near as all balls (x y z radius) stay in the picture. */
+  fit(centre: THREE.Vector3, balls: readonly number[]): void {
     this.target.copy(centre);
-    const half = (this.camera.fov * Math.PI) / 360, aspect = Math.min(1, this.camera.aspect);
-    this.distance = (radius * 1.02) / Math.sin(Math.atan(Math.tan(half) * aspect));
+    this.place();
+    const { camera } = this, tall = (camera.fov * Math.PI) / 360, wide = Math.atan(Math.tan(tall) * camera.aspect);
+    const ball = new THREE.Vector3(), look = new THREE.Vector3();
+    camera.getWorldDirection(look);
+    this.right.setFromMatrixColumn(camera.matrixWorld, 0);
+    this.above.setFromMatrixColumn(camera.matrixWorld, 1);
+    let distance = 0;
+    for (let i = 0; i < balls.length; i += 4) {
+      ball.fromArray(balls, i).sub(centre);
+      for (const [half, across] of [[wide, this.right], [tall, this.above]] as const) {
+        const needed = (balls[i + 3] + Math.abs(ball.dot(across)) * Math.cos(half)) / Math.sin(half) - ball.dot(look);
+        distance = Math.max(distance, needed);
+      }
+    }
+    if (distance > 0) this.distance = 1.08 * distance;
     this.place();
   }
 
@@ -107,6 +122,7 @@ export function steer(canvas: HTMLCanvasElement, orbit: Orbit, changed: () => vo
     fingers.set(event.pointerId, { x: event.clientX, y: event.clientY });
     canvas.setPointerCapture(event.pointerId);
     moved = fingers.size > 1 ? Infinity : 0;
+    orbit.touched = true;
   });
   canvas.addEventListener("pointermove", (event) => {
     const finger = fingers.get(event.pointerId);
@@ -132,6 +148,7 @@ export function steer(canvas: HTMLCanvasElement, orbit: Orbit, changed: () => vo
   canvas.addEventListener("contextmenu", (event) => event.preventDefault());
   canvas.addEventListener("wheel", (event) => {
     event.preventDefault();
+    orbit.touched = true;
     const lines = event.deltaMode === 1 ? 24 : 1;
     orbit.zoom(Math.exp(Math.max(-1, Math.min(1, event.deltaY * lines * 0.0012))));
     changed();

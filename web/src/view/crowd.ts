@@ -1,6 +1,9 @@
 // Many copies of one geometry as a single mesh. Without a graphics card an instance costs as much as hundreds of corners, so
-// the corners are written out once and each finds its matrix and colour in a texture.
+// the corners are written out once and each finds its matrix and colour in a texture. Where there are no shadows, light is
+// worked out at the corners, or the copies are balls.
 import * as THREE from "three";
+import { ballFragment, ballVertex, squares } from "./balls";
+import { quickFog, quickLight, quickShading, quickUniforms } from "./light";
 
 const MOST_CORNERS = 600_000;
 const MOST_COPIES = 4096; // rows of a texture that every machine takes
@@ -32,29 +35,79 @@ function repeat(geometry: THREE.BufferGeometry, copies: number): THREE.BufferGeo
   return all.setIndex(new THREE.BufferAttribute(index, 1));
 }
 
+/** How a corner finds the matrix and the colour of its copy. */
+const lookup = `attribute float slot;
+uniform highp sampler2D crowdMatrices;
+uniform highp sampler2D crowdTints;
+mat4 crowdMatrix() {
+  int row = int(slot + 0.5);
+  return mat4(texelFetch(crowdMatrices, ivec2(0, row), 0), texelFetch(crowdMatrices, ivec2(1, row), 0),
+    texelFetch(crowdMatrices, ivec2(2, row), 0), texelFetch(crowdMatrices, ivec2(3, row), 0));
+}
+vec3 crowdTint() { return texelFetch(crowdTints, ivec2(0, int(slot + 0.5)), 0).rgb; }
+// Normals of scaled copies turn by the inverse transpose; lengths are made 1 later.
+vec3 crowdNormal(mat4 copy, vec3 normal) {
+  mat3 turn = mat3(copy);
+  return turn * (normal / max(vec3(dot(turn[0], turn[0]), dot(turn[1], turn[1]), dot(turn[2], turn[2])), vec3(1e-30)));
+}
+`;
+
+const quickVertex = `${quickLight}${quickShading}${quickFog}
+varying vec3 vSeen;
+void main() {
+  mat4 copy = crowdMatrix();
+  vec4 place = viewMatrix * copy * vec4(position, 1.0), fog = faded(-place.z);
+  vec3 colour = crowdTint();
+#ifdef USE_COLOR
+  colour *= color;
+#endif
+  vec3 face = normalize(crowdNormal(copy, normal));
+  vSeen = mix(seen(colour) * shine(dot(face, upwards), dot(face, sunwards)), fog.rgb, fog.a);
+  gl_Position = projectionMatrix * place;
+}`;
+
+const quickFragment = `varying vec3 vSeen;
+uniform float opacity;
+void main() { gl_FragColor = vec4(vSeen, opacity); }`;
+
 export class Crowd {
-  readonly mesh: THREE.Mesh;
-  readonly material: THREE.MeshLambertMaterial;
-  private readonly matrices: THREE.DataTexture;
-  private readonly tints: THREE.DataTexture;
+  readonly object = new THREE.Group();
+  readonly materials: THREE.Material[];
+  private readonly full: THREE.Mesh; // with shadows
+  private readonly quick: THREE.Mesh; // without
+  private readonly uniforms: { crowdMatrices: { value: THREE.DataTexture }; crowdTints: { value: THREE.DataTexture } };
   private readonly tintData: Float32Array;
 
-  /** `matrices`: 16 numbers for each copy; the caller writes them and calls moved(). */
-  constructor(geometry: THREE.BufferGeometry, matrices: Float32Array, private readonly copies: number) {
-    this.matrices = texture(matrices, 4, copies);
+  /** `matrices`: 16 numbers for each copy; the caller writes them and calls moved(). `balls`: the geometry is the unit sphere. */
+  constructor(geometry: THREE.BufferGeometry, matrices: Float32Array, private readonly copies: number, up: THREE.Vector3, balls: boolean) {
     this.tintData = new Float32Array(4 * copies);
-    this.tints = texture(this.tintData, 1, copies);
-    this.material = new THREE.MeshLambertMaterial({ vertexColors: geometry.hasAttribute("color") });
-    this.patch(this.material, true);
-    this.mesh = new THREE.Mesh(repeat(geometry, copies), this.material);
-    const depth = new THREE.MeshDepthMaterial();
+    this.uniforms = { crowdMatrices: { value: texture(matrices, 4, copies) }, crowdTints: { value: texture(this.tintData, 1, copies) } };
+    const vertexColors = geometry.hasAttribute("color"), all = repeat(geometry, copies);
+    const material = new THREE.MeshLambertMaterial({ vertexColors }), depth = new THREE.MeshDepthMaterial();
+    this.patch(material, true);
     this.patch(depth, false);
-    this.mesh.customDepthMaterial = depth;
-    this.mesh.frustumCulled = false;
+    this.full = new THREE.Mesh(all, material);
+    this.full.customDepthMaterial = depth;
+    this.full.castShadow = this.full.receiveShadow = true;
+    const quick = new THREE.ShaderMaterial({
+      vertexShader: lookup + (balls ? ballVertex : quickVertex), fragmentShader: balls ? ballFragment : quickFragment,
+      uniforms: { ...quickUniforms(up), ...this.uniforms }, fog: true, vertexColors: vertexColors && !balls,
+    });
+    this.quick = new THREE.Mesh(balls ? squares(copies) : all, quick);
+    this.materials = [material, quick];
+    this.full.frustumCulled = this.quick.frustumCulled = false;
+    this.object.add(this.full, this.quick);
+  }
+
+  look(opacity: number, shadows: boolean): void {
+    this.full.visible = shadows;
+    this.quick.visible = !shadows;
+    this.full.castShadow = opacity > 0.6;
+    (this.quick.material as THREE.ShaderMaterial).uniforms.opacity.value = opacity;
   }
 
   moved(): void {
-    this.matrices.needsUpdate = true;
+    this.uniforms.crowdMatrices.value.needsUpdate = true;
   }
 
   /** Three numbers for each copy. */
@@ -62,29 +115,16 @@ export class Crowd {
     for (let i = 0; i < this.copies; i++) {
       for (let c = 0; c < 3; c++) this.tintData[4 * i + c] = colours[3 * i + c];
     }
-    this.tints.needsUpdate = true;
+    this.uniforms.crowdTints.value.needsUpdate = true;
   }
 
   private patch(material: THREE.Material, colours: boolean): void {
     material.onBeforeCompile = (shader) => {
-      shader.uniforms.crowdMatrices = { value: this.matrices };
-      shader.uniforms.crowdTints = { value: this.tints };
-      shader.vertexShader = `attribute float slot;
-uniform highp sampler2D crowdMatrices;
-uniform highp sampler2D crowdTints;
-varying vec3 vCrowd;
-mat4 crowdMatrix() {
-  int row = int(slot + 0.5);
-  return mat4(texelFetch(crowdMatrices, ivec2(0, row), 0), texelFetch(crowdMatrices, ivec2(1, row), 0),
-    texelFetch(crowdMatrices, ivec2(2, row), 0), texelFetch(crowdMatrices, ivec2(3, row), 0));
-}
-${shader.vertexShader}`
-        // Normals of scaled copies turn by the inverse transpose; lengths are made 1 later.
-        .replace("#include <beginnormal_vertex>", `mat4 crowd = crowdMatrix();
-mat3 turn = mat3(crowd);
-vec3 objectNormal = turn * (normal / max(vec3(dot(turn[0], turn[0]), dot(turn[1], turn[1]), dot(turn[2], turn[2])), vec3(1e-30)));`)
+      Object.assign(shader.uniforms, this.uniforms);
+      shader.vertexShader = `${lookup}varying vec3 vCrowd;\n${shader.vertexShader}`
+        .replace("#include <beginnormal_vertex>", "mat4 crowd = crowdMatrix();\nvec3 objectNormal = crowdNormal(crowd, normal);")
         .replace("#include <begin_vertex>", `vec3 transformed = (${colours ? "crowd" : "crowdMatrix()"} * vec4(position, 1.0)).xyz;
-vCrowd = texelFetch(crowdTints, ivec2(0, int(slot + 0.5)), 0).rgb;`);
+vCrowd = crowdTint();`);
       if (!colours) return;
       shader.fragmentShader = `varying vec3 vCrowd;\n${shader.fragmentShader}`
         .replace("#include <color_fragment>", "#include <color_fragment>\ndiffuseColor.rgb *= vCrowd;");

@@ -11,7 +11,7 @@ export interface Replay {
   total: number; // frames in the file
   frames: FrameInfo[]; // those that are here, in order
   chunks: number[]; // first frame (index into frames) of every chunk
-  shapes: Shape[]; // [] = nothing is known of them: the page guesses boxes from contacts
+  shapes: Shape[];
   boxes: boolean; // the file has no shapes: these are boxes with the mass and inertia of the bodies
   meshes: Mesh[];
   results: Result[]; // answers that are stored, [] = none

@@ -73,7 +73,6 @@ export function usualSpeed(duration: number): number {
 }
 
 export function controls(set: Settings, answers: boolean, replay: Replay, act: Commands): HTMLElement {
-  const shapes = replay.shapes.length > 0 && !replay.boxes;
   const quantities = contactQuantities.filter((q) => answers || !q.answer);
   const change = (write: () => void) => {
     write();
@@ -102,12 +101,12 @@ export function controls(set: Settings, answers: boolean, replay: Replay, act: C
       tick("shadows", set.shadows, (on) => change(() => (set.shadows = on)), "shadows"),
       tick("ground", set.grid, (on) => change(() => (set.grid = on)), "ground")),
     colour, log, body,
-    slider(shapes ? "Bodies" : "Boxes", 0, 1, 0.05, set.opacity, (v) => change(() => (set.opacity = v)), percent),
+    slider(replay.boxes ? "Boxes" : "Bodies", 0, 1, 0.05, set.opacity, (v) => change(() => (set.opacity = v)), percent),
     answers && h("div", { class: "line" },
       slider("Arrows", -2, 3, 0.1, 0, (v) => change(() => (set.stretch = 10 ** v)), (v) => `\u00d7${Number((10 ** v).toPrecision(2))}`),
       h("button", { type: "button", class: "small", title: "Scale arrows to this frame", onclick: () => act.autoScale() }, "to frame")),
-    !shapes && h("p", { class: "hint" }, replay.boxes ? "The file has no shapes: boxes have the mass and inertia of the bodies."
-      : "The file has no shapes: boxes are guessed from contacts and masses."));
+    replay.boxes && h("p", { class: "hint" },
+      "The file has no shapes: each body is drawn as the box that has its mass and inertia. Sizes may be wrong, places are not."));
 }
 
 function section(title: string, open: boolean, ...children: (Node | false)[]): HTMLElement {

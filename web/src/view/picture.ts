@@ -1,14 +1,16 @@
 // The canvas: one renderer, one camera, one or two stages beside each other. Draws only when something changed.
 import * as THREE from "three";
 import type { FrameData, Replay } from "./data";
+import { compose, readPose } from "./bodies";
 import { Orbit, steer, upAxis } from "./camera";
+import { quickColours } from "./light";
 import { Stage, themes, type Measure, type Selection, type Settings } from "./stage";
 import { Geometries, type Part } from "./shapes";
 
 export interface Hit { kind: "body" | "contact"; id: number } // id of the body (0 = scenery), or index of the contact
 
-/** What a frame fills: centre, half diagonal, and how low it goes against the vertical. */
-interface Bounds { centre: THREE.Vector3; size: number; lowest: number }
+/** What frames fill: centre, half diagonal, how low it goes against the vertical, and the balls (x y z radius) it is made of. */
+interface Bounds { centre: THREE.Vector3; size: number; lowest: number; balls: number[] }
 
 const PICK_PIXELS = 9;
 const SLOW = 45; // ms from picture to picture
@@ -40,7 +42,8 @@ export class Picture {
   constructor(private readonly replay: Replay, private readonly parts: Part[], private readonly geometries: Geometries,
     canvas: HTMLCanvasElement, picked: (hit: Hit | null) => void) {
     this.canvas = canvas;
-    const heavy = parts.length > 300, software = (this.software = isSoftware());
+    const software = (this.software = isSoftware()), heavy = isMany(parts.length);
+    if (software) quickColours();
     this.renderer = new THREE.WebGLRenderer({ canvas, antialias: !heavy || !software, powerPreference: "high-performance" });
     this.fine = Math.min(devicePixelRatio, heavy ? 1 : 2);
     this.renderer.setPixelRatio(this.fine);
@@ -92,48 +95,44 @@ export class Picture {
     return median([...this.reaches.values()]);
   }
 
-  fit(frame: FrameData): void {
-    const { centre, size } = this.bounds([frame]);
-    this.orbit.fit(centre, size * 0.92);
+  /** Shows all that is in these frames, as large as it can be. */
+  fit(frames: readonly FrameData[]): void {
+    const { centre, balls } = this.bounds(frames);
+    this.orbit.fit(centre, balls);
     this.ask();
   }
 
+  /** The frames together, unless what moves goes so far that it would be a speck: then the first of them. */
+  fitAll(frames: readonly FrameData[]): void {
+    const far = this.bounds(frames).size > 3.5 * this.bounds(frames.slice(0, 1)).size;
+    this.fit(far ? frames.slice(0, 1) : frames);
+  }
+
   private bounds(frames: readonly FrameData[]): Bounds {
-    const places: number[] = []; // x y z reach
+    const places: number[] = [], balls: number[] = []; // x y z reach
     for (const frame of frames) {
       for (let b = 0; b < frame.id.length; b++) {
         places.push(frame.position[3 * b], frame.position[3 * b + 1], frame.position[3 * b + 2], this.reaches.get(frame.id[b]) ?? 0);
       }
       if (frame.id.length === 0) for (let i = 0; i < frame.point.length; i += 3) places.push(...frame.point.subarray(i, i + 3), 0);
     }
-    const finite = places.filter((_v, i) => i % 4 === 0 && Number.isFinite(places[i] + places[i + 1] + places[i + 2])).length;
-    const box = new THREE.Box3(), ball = new THREE.Vector3();
-    const add = (x: number, y: number, z: number, r: number) => {
-      box.expandByPoint(ball.set(x - r, y - r, z - r));
-      box.expandByPoint(ball.set(x + r, y + r, z + r));
-    };
     // One body that flew away must not make the others specks.
-    const middle = [0, 1, 2].map((k) => median(places.filter((_v, i) => i % 4 === k)));
-    const away = (i: number) => Math.hypot(places[i] - middle[0], places[i + 1] - middle[1], places[i + 2] - middle[2]);
-    const usual = median(places.map((_v, i) => (i % 4 === 0 ? away(i) : NaN)).filter((d) => !Number.isNaN(d)));
-    for (let i = 0; i < places.length; i += 4) {
-      if (!Number.isFinite(away(i)) || (finite > 20 && away(i) > 6 * usual)) continue;
-      add(places[i], places[i + 1], places[i + 2], places[i + 3]);
+    const column = (k: number) => places.filter((_v, i) => i % 4 === k);
+    const middle = [0, 1, 2].map((k) => median(column(k)));
+    const away = column(0).map((_x, i) => Math.hypot(...middle.map((m, k) => places[4 * i + k] - m)));
+    const usual = median(away), finite = away.filter(Number.isFinite).length;
+    for (let i = 0; i < away.length; i++) {
+      if (Number.isFinite(away[i]) && (finite <= 20 || away[i] <= 6 * usual)) balls.push(...places.slice(4 * i, 4 * i + 4));
     }
-    const moving = box.isEmpty() ? 0 : box.getSize(ball).length() / 2;
+    const moving = balls.length ? boxOf(balls).getSize(this.spot).length() / 2 : 0;
     for (const part of this.parts) {
-      if (part.body > 0 || (moving > 0 && part.reach > 3 * moving + Math.hypot(...part.position))) continue;
       const own = part.reach - Math.hypot(...part.position);
-      let [x, y, z] = part.position;
-      const frame = frames[0];
-      if (part.scenery >= 0 && 3 * part.scenery < frame.sceneryPosition.length) {
-        [x, y, z] = [x, y, z].map((v, k) => v + frame.sceneryPosition[3 * part.scenery + k]);
-      }
-      if (moving === 0 || own < 1.5 * moving) add(x, y, z, own);
+      if (part.body > 0 || (moving > 0 && own >= 1.5 * moving)) continue;
+      for (const frame of part.scenery >= 0 ? frames : frames.slice(0, 1)) balls.push(...ballsOfScenery(part, own, frame));
     }
-    if (box.isEmpty()) box.set(new THREE.Vector3(-1, -1, -1), new THREE.Vector3(1, 1, 1));
-    const centre = box.getCenter(new THREE.Vector3()), size = Math.max(box.getSize(ball).length() / 2, 1e-6);
-    return { centre, size, lowest: Math.min(box.min.dot(this.orbit.up), box.max.dot(this.orbit.up)) };
+    const box = balls.length ? boxOf(balls) : new THREE.Box3(new THREE.Vector3(-1, -1, -1), new THREE.Vector3(1, 1, 1));
+    const centre = box.getCenter(new THREE.Vector3()), size = Math.max(box.getSize(this.spot).length() / 2, 1e-6);
+    return { centre, size, balls, lowest: Math.min(box.min.dot(this.orbit.up), box.max.dot(this.orbit.up)) };
   }
 
   /** Draws with the next picture of the screen. */
@@ -244,13 +243,46 @@ export class Picture {
   }
 }
 
+function boxOf(balls: readonly number[]): THREE.Box3 {
+  const box = new THREE.Box3(), corner = new THREE.Vector3();
+  for (let i = 0; i < balls.length; i += 4) {
+    const [x, y, z, r] = balls.slice(i, i + 4);
+    box.expandByPoint(corner.set(x - r, y - r, z - r)).expandByPoint(corner.set(x + r, y + r, z + r));
+  }
+  return box;
+}
+
+/** The corners of a box, which may be long, or the ball around another part; x y z radius. */
+function ballsOfScenery(part: Part, radius: number, frame: FrameData): number[] {
+  const pose = Float64Array.of(0, 0, 0, 1, 0, 0, 0), matrix = new THREE.Matrix4(), spot = new THREE.Vector3();
+  if (3 * part.scenery >= frame.sceneryPosition.length) return [];
+  if (part.scenery >= 0) readPose(frame.sceneryPosition, frame.sceneryQuaternion, part.scenery, pose);
+  compose(pose, part, matrix.elements as unknown as Float64Array, 0);
+  if (part.geometry !== "box") return [...spot.setFromMatrixPosition(matrix).toArray(), radius];
+  const corners: number[] = [];
+  for (let i = 0; i < 8; i++) {
+    corners.push(...spot.set((i & 1) - 0.5, ((i >> 1) & 1) - 0.5, (i >> 2) - 0.5).applyMatrix4(matrix).toArray(), 0);
+  }
+  return corners;
+}
+
 function median(values: number[]): number {
   const sorted = values.filter((v) => Number.isFinite(v)).sort((a, b) => a - b);
   return sorted.length ? sorted[sorted.length >> 1] : 0;
 }
 
-/** Without a graphics card smoothing of edges costs more than it is worth when there is much to draw. */
+/** So many bodies that shadows and smooth edges cost more than they are worth. */
+export const isMany = (bodies: number) => bodies > (isSoftware() ? 60 : 300);
+
+let software: boolean | null = null;
+
+/** Whether there is no graphics card. */
 function isSoftware(): boolean {
+  software ??= findSoftware();
+  return software;
+}
+
+function findSoftware(): boolean {
   const gl = document.createElement("canvas").getContext("webgl2");
   const info = gl?.getExtension("WEBGL_debug_renderer_info");
   const name = gl && info ? String(gl.getParameter(info.UNMASKED_RENDERER_WEBGL)) : "";

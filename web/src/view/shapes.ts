@@ -1,8 +1,8 @@
-// From the shapes of a replay to geometries and their places; and bodies guessed for files that have none.
+// From the shapes of a replay to geometries and their places.
 import * as THREE from "three";
 import { mergeVertices } from "three/examples/jsm/utils/BufferGeometryUtils.js";
 import { ConvexGeometry } from "three/examples/jsm/geometries/ConvexGeometry.js";
-import type { FrameData, Mesh, Replay, Shape } from "./data";
+import type { Mesh, Replay, Shape } from "./data";
 import { bodyColour, worldColour } from "./palette";
 
 /** One drawn piece: a geometry, scaled, placed in the frame of its owner. */
@@ -155,43 +155,3 @@ export function partsOf(replay: Replay): Part[] {
 
 /** The number of bodies the frames speak of. */
 export const mostBodies = (replay: Replay) => replay.frames.reduce((most, f) => Math.max(most, f.bodies), 0);
-
-/** Boxes for a file without shapes: as wide as the contacts of a body reach, or as heavy as water. */
-export function guessParts(frames: readonly FrameData[]): Part[] {
-  const half = new Map<number, [number, number, number]>(), masses = new Map<number, number>();
-  const rotate = new THREE.Quaternion(), local = new THREE.Vector3();
-  for (const frame of frames) {
-    for (let b = 0; b < frame.id.length; b++) {
-      if (!half.has(frame.id[b])) half.set(frame.id[b], [0, 0, 0]);
-      masses.set(frame.id[b], frame.mass[b]);
-    }
-    for (let i = 0; i < frame.pair.length; i++) {
-      const b = frame.pair[i];
-      if (b < 0) continue;
-      const c = i >> 1, q = frame.quaternion, p = frame.position;
-      rotate.set(q[4 * b + 1], q[4 * b + 2], q[4 * b + 3], q[4 * b]).normalize().invert();
-      local.set(frame.point[3 * c] - p[3 * b], frame.point[3 * c + 1] - p[3 * b + 1], frame.point[3 * c + 2] - p[3 * b + 2])
-        .applyQuaternion(rotate);
-      const h = half.get(frame.id[b])!;
-      h[0] = Math.max(h[0], Math.abs(local.x));
-      h[1] = Math.max(h[1], Math.abs(local.y));
-      h[2] = Math.max(h[2], Math.abs(local.z));
-    }
-  }
-  const known = [...half.values()].map((h) => Math.max(...h)).filter((x) => x > 0).sort((a, b) => a - b);
-  const usual = known.length ? known[known.length >> 1] : 0;
-  const parts: Part[] = [];
-  for (const [id, h] of half) {
-    let widest = Math.max(...h);
-    if (!(widest > 0)) {
-      const water = 0.5 * Math.cbrt(Math.max(masses.get(id) ?? 0, 1e-9) / 1000);
-      widest = usual > 0 ? Math.min(Math.max(water, usual / 4), usual * 2) : water;
-    }
-    const size = h.map((x) => 2 * (x > 0.15 * widest ? x : 0.5 * widest)) as [number, number, number];
-    parts.push({
-      geometry: "box", body: id, scenery: -1, position: [0, 0, 0], quaternion: [1, 0, 0, 0], scale: size,
-      colour: bodyColour(id), reach: Math.hypot(...size) / 2,
-    });
-  }
-  return parts;
-}

@@ -2,6 +2,7 @@
 import * as THREE from "three";
 import type { FrameData, Replay } from "./data";
 import { Bodies } from "./bodies";
+import { skyLight, sunLight, towardsSun } from "./light";
 import { Arrows, Cones, Points } from "./marks";
 import {
   bodyHeat, contactHeat, place, rgbOfHex, stateColour, stateHex, worldColour, type Rgb, type Scale,
@@ -35,6 +36,7 @@ export interface Measure {
 
 export interface Selection { body: number; contact: number } // id, 0 = none; index in the frame, -1 = none
 
+const STEEPEST = 10; // friction coefficient of a cone that is drawn: some files have infinite ones
 const slidingColour = 0x2b9348;
 const normalColour = 0x6c757d;
 const plainColour = 0x3d6c99; // contacts without an answer
@@ -54,7 +56,7 @@ export class Stage {
   private readonly slides = new Arrows(6, false);
   private readonly chosen = new Arrows(12, true);
   private readonly cones = new Cones();
-  private readonly sun = new THREE.DirectionalLight(0xfff6ea, 1.95);
+  private readonly sun = sunLight();
   private readonly ground = new THREE.Group();
   private readonly grounds: THREE.MeshBasicMaterial[] = [];
   private readonly catchers: THREE.Mesh[] = [];
@@ -67,9 +69,9 @@ export class Stage {
 
   constructor(replay: Replay, parts: Part[], geometries: Geometries, readonly result: number, private readonly up: THREE.Vector3,
     software: boolean) {
-    this.bodies = new Bodies(parts, geometries, software);
+    this.bodies = new Bodies(parts, geometries, up, software);
     this.bare = software && parts.length > 300;
-    this.scene.add(new THREE.HemisphereLight(0xffffff, 0xc4beb6, 1.85));
+    this.scene.add(skyLight());
     this.scene.add(this.sun, this.sun.target, this.ground, this.bodies.object, this.points.object, this.normals.object);
     this.scene.add(this.forces.object, this.slides.object, this.cones.object, this.chosen.object);
     this.sun.shadow.mapSize.set(1024, 1024);
@@ -82,7 +84,7 @@ export class Stage {
   }
 
   private readonly planes: Replay["shapes"];
-  private readonly bare: boolean; // ground without its face: to fill the screen takes half as long as the bodies
+  private readonly bare: boolean; // ground and walls without their faces: to fill the screen takes half as long as the bodies
 
   /** Ground and light for the place where things happen. */
   settle(centre: THREE.Vector3, lowest: number, size: number): void {
@@ -111,7 +113,7 @@ export class Stage {
       const wall = new THREE.Vector3(0, 0, 1).applyQuaternion(object.quaternion).dot(this.up) < 0.3;
       const half = step * Math.ceil(((wall ? 1.3 : 9) * size) / step);
       const middle = new THREE.Vector3(Math.round(local.x / step) * step, Math.round(local.y / step) * step, 0);
-      if (plane && (wall || !this.bare)) {
+      if (plane && !this.bare) {
         const material = new THREE.MeshBasicMaterial({ polygonOffset: true, polygonOffsetFactor: 2, polygonOffsetUnits: 2, clippingPlanes });
         if (wall) Object.assign(material, { transparent: true, opacity: 0.5, depthWrite: false });
         const face = new THREE.Mesh(new THREE.PlaneGeometry(2 * half, 2 * half), material);
@@ -127,9 +129,7 @@ export class Stage {
       object.add(lines);
       this.ground.add(object);
     });
-    const sky = new THREE.Vector3(-0.9, -2.1, 0).applyQuaternion(
-      new THREE.Quaternion().setFromUnitVectors(new THREE.Vector3(0, 0, 1), this.up));
-    this.sun.position.copy(centre).addScaledVector(this.up, 2.9 * size).addScaledVector(sky, size);
+    this.sun.position.copy(centre).addScaledVector(towardsSun(this.up), size);
     this.sun.target.position.copy(centre);
     const shadow = this.sun.shadow.camera, wide = 1.7 * size;
     Object.assign(shadow, { left: -wide, right: wide, top: wide, bottom: -wide, near: 0.1 * size, far: 9 * size });
@@ -142,6 +142,7 @@ export class Stage {
     const material = new THREE.ShadowMaterial({
       opacity: 0.3, depthWrite: false, polygonOffset: true, polygonOffsetFactor: 1, polygonOffsetUnits: 1, clippingPlanes, fog: false,
     });
+    material.onBeforeCompile = clipShadows;
     const catcher = new THREE.Mesh(new THREE.PlaneGeometry(2 * half, 2 * half), material);
     catcher.position.copy(middle);
     catcher.receiveShadow = true;
@@ -172,8 +173,7 @@ export class Stage {
     this.sun.castShadow = set.shadows;
     for (const catcher of this.catchers) catcher.visible = set.shadows && set.opacity > 0.6;
     this.ground.visible = set.grid;
-    this.bodies.setOpacity(set.opacity);
-    this.bodies.setShadows(set.opacity > 0.6);
+    this.bodies.look(set.opacity, set.shadows);
     this.bodies.select(chosen.body, this.theme.accent);
     this.bodies.update(frame, next, share);
     this.paintBodies(frame, set, measure);
@@ -264,7 +264,7 @@ export class Stage {
     const cone = (i: number, least: number) => {
       const height = Math.max(least, answer ? measure.force * set.stretch * Math.max(0, answer.impulse[i]) : least);
       if (!(height > 0)) return;
-      const radius = Math.max(height * frame.mu[i], 1e-3 * height);
+      const radius = height * Math.min(STEEPEST, Math.max(1e-3, frame.mu[i]));
       this.cones.set(n++, frame.point, frame.normal, i, radius, height, answer ? stateColour(answer.state[i]) : plainColour);
     };
     for (let i = 0; i < all; i++) if (i !== picked) cone(i, answer ? 0 : 0.25 * measure.long);
@@ -303,10 +303,23 @@ export function worstQuantity(set: Settings, frame: FrameData): Quantity {
   return quantityOf(set.colour, answers) ?? quantityOf(answers ? "energy" : "penetration", answers)!;
 }
 
+/** Shadows end where their plane does; three.js clips every material but this one. */
+function clipShadows(shader: THREE.WebGLProgramParametersWithUniforms): void {
+  shader.vertexShader = shader.vertexShader.replace("void main() {", "#include <clipping_planes_pars_vertex>\nvoid main() {")
+    .replace("#include <project_vertex>", "#include <project_vertex>\n#include <clipping_planes_vertex>");
+  shader.fragmentShader = shader.fragmentShader
+    .replace("void main() {", "#include <clipping_planes_pars_fragment>\nvoid main() {\n#include <clipping_planes_fragment>");
+}
+
+/** Lines are in pieces of a few squares: SwiftShader leaves out what reaches behind the camera. */
 function gridGeometry(half: number, step: number, coarse: number): THREE.BufferGeometry {
-  const lines: number[] = [], n = Math.min(200, Math.round(half / step)), reach = n * step;
+  const lines: number[] = [], n = Math.min(200, Math.round(half / step)), reach = n * step, piece = 4 * step;
   for (let i = -n; i <= n; i += coarse) {
-    lines.push(i * step, -reach, 0, i * step, reach, 0, -reach, i * step, 0, reach, i * step, 0);
+    const at = i * step;
+    for (let from = -reach; from < reach - step / 2; from += piece) {
+      const to = Math.min(reach, from + piece);
+      lines.push(at, from, 0, at, to, 0, from, at, 0, to, at, 0);
+    }
   }
   return new THREE.BufferGeometry().setAttribute("position", new THREE.Float32BufferAttribute(lines, 3));
 }

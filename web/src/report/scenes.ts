@@ -1,0 +1,81 @@
+// Who is best in each scene: what is good everywhere is not the best everywhere.
+import type { Child } from "../common/dom";
+import { foreign, h } from "../common/dom";
+import { NONE, count, plural, power, seconds } from "../common/format";
+import { look } from "../common/palette";
+import type { Scene, SceneScore } from "./data";
+import { costValue, metricValue, showRuns } from "./details";
+import { swatch } from "./figure";
+import type { Model } from "./model";
+import type { Column } from "./sortable";
+import { sortable } from "./sortable";
+
+export function sceneTable(model: Model): HTMLElement {
+  const { scenes } = model.data;
+  const best = (scene: Scene): SceneScore => scene.best[model.tolerance];
+  const first = (scene: Scene): SceneScore => scene.first[model.tolerance];
+  const runsOf = (scene: Scene, series: number): number[] =>
+    model.runsOf[series].filter((run) => model.data.problems[model.data.runs.problem[run]].scene === scene.name);
+
+  function number(scene: Scene, score: SceneScore, what: "solved" | "cost"): Child {
+    if (score.series === null || (what === "cost" && score.cost === null)) return NONE;
+    const { series } = score;
+    return h(
+      "button",
+      {
+        type: "button",
+        class: "number",
+        onclick: () =>
+          showRuns(model, {
+            title: `${scene.name}: ${model.series[series].label}`,
+            runs: runsOf(scene, series).filter((run) => what === "solved" || model.cost(run) !== null),
+            value: what === "solved" ? metricValue(model, "relative_energy") : costValue(model),
+          }),
+      },
+      what === "solved" ? `${count(score.solved)}/${count(scene.problems)}` : seconds(score.cost),
+    );
+  }
+  function name(score: SceneScore): Child {
+    if (score.series === null) return "nobody";
+    return h("span", null, swatch(look(score.series)), " ", foreign(model.series[score.series].label));
+  }
+  const numeric = (key: string, title: string, of: (scene: Scene) => SceneScore, what: "solved" | "cost"): Column<Scene> => ({
+    key,
+    title,
+    numeric: true,
+    falling: what === "solved",
+    value: (scene) => (what === "solved" ? of(scene).solved / scene.problems : of(scene).cost),
+    cell: (scene) => number(scene, of(scene), what),
+  });
+  const usual = model.series[0].label;
+  const table = sortable<Scene>(
+    "Best solver by scene",
+    [
+      { key: "scene", title: "Scene", value: (scene) => scene.name, cell: (scene) => foreign(scene.name) },
+      {
+        key: "best",
+        title: "Best there",
+        help: "solves most of the problems of the scene; of those that solve as much, the cheapest",
+        value: (scene) => (best(scene).series === null ? null : model.series[best(scene).series!].label),
+        cell: (scene) => name(best(scene)),
+      },
+      numeric("solved", "Solved", best, "solved"),
+      numeric("cost", "Cost", best, "cost"),
+      numeric("first-solved", `${usual} solves`, first, "solved"),
+      numeric("first-cost", "at cost", first, "cost"),
+    ],
+    "scene",
+  );
+  const status = h("p", { class: "read" });
+  function fill(): void {
+    const more = scenes.filter((scene) => best(scene).solved > first(scene).solved).length;
+    status.textContent =
+      `The best solver of each scene, beside ${usual}, which solves most over all scenes at ${power(model.data.tolerances[model.data.mainTolerance])}.` +
+      (more > 0 ? ` In ${plural(more, "scene")} another one solves more.` : "");
+    table.fill(scenes);
+  }
+  const element = h("div", { class: "block" }, status, table.element);
+  model.onChange(fill);
+  fill();
+  return element;
+}
