@@ -21,7 +21,7 @@ export function contactShares(model: Model): Figure {
   return figure(model, {
     id: "contact-states",
     title: "States of contacts",
-    read: "The share of all contacts, over all runs that were judged, that stick, slide against friction, slide with friction pushing (bad), or are open; solvers that agree on the physics have equal bars.",
+    read: "The share of all contacts, over all runs that were judged, that stick, slide against friction, slide with friction pushing (bad), or are open; where several contacts share a load, right answers may share it differently.",
     legend: STATES,
     draw(width, hidden) {
       const shown = model.ranking().filter((series) => model.shown.has(series));
