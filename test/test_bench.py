@@ -406,6 +406,14 @@ def count_runs(ledger):
         return 0
 
 
+def wait_for_first_run(ledger):
+    for _ in range(3000):
+        if count_runs(ledger) > 0:
+            return
+        time.sleep(0.01)
+    pytest.fail("nothing has been run for 30 s")
+
+
 def test_fifty_kills_leave_the_same_ledger(slope):
     """Every other time the whole process group is killed, otherwise the parent alone, whose workers must follow it. A
     campaign that got to its end before the next kill is compared, and another one begun."""
@@ -434,7 +442,7 @@ def test_fifty_kills_leave_the_same_ledger(slope):
 
 def test_workers_do_not_outlive_their_parent(slope):
     process = start([slope, "-f", "all", "--stop", "none", "--iterations", "20000", "-o", "r.db"])
-    time.sleep(0.7)
+    wait_for_first_run("r.db")
     os.killpg(process.pid, 0)  # the group is there
     process.kill()
     process.wait()
@@ -450,7 +458,7 @@ def test_workers_do_not_outlive_their_parent(slope):
 def test_an_interrupt_keeps_what_is_there(slope):
     arguments = [slope, "-f", "all", "--stop", "none", "--iterations", "4000", "-o", "r.db"]
     process = subprocess.Popen([PROGRAM, "bench", *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    time.sleep(1.0)
+    wait_for_first_run("r.db")
     process.send_signal(signal.SIGINT)
     _, talk = process.communicate(timeout=20)
     assert process.returncode == -signal.SIGINT and "interrupted" in talk and "goes on from there" in talk
