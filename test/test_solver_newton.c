@@ -63,10 +63,8 @@ static ss_solve_result solve_to(const char *solver, ss_problem *problem, const c
 {
     ss_error err;
     ss_solve_result result;
-    ss_run_options options;
+    ss_run_options options = {0};
     ss_options_defaults(ss_run_option_table, &options);
-    options.history = false;
-    options.scene_energy = 0.0;
     options.stop = stop;
     options.max_iterations = iterations;
     if (!ss_solve(known((void *)(uintptr_t)ss_solver_find(solver), NULL), NULL, problem, &options, NULL, NULL,

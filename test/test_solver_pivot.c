@@ -98,12 +98,10 @@ typedef struct outcome {
 
 static outcome run(const char *name, const void *options, ss_problem *problem, double *x)
 {
-    ss_run_options set;
+    ss_run_options set = {0};
     ss_options_defaults(ss_run_option_table, &set);
     set.stop = "none";
     set.max_iterations = 5000000;
-    set.history = false;
-    set.scene_energy = 0.0;
     ss_solve_result result;
     ss_error err;
     if (!ss_solve(ss_solver_find(name), options, problem, &set, NULL, NULL, x, &result, &err))
@@ -721,10 +719,9 @@ TEST(a_short_run_of_block_pivot_returns_its_best_basis)
     fill_matrix(&random, &p, p.n, 1e-3);
     plant_lcp(&random, &p);
     ss_problem *problem = problem_of(&p, NULL);
-    ss_run_options set;
+    ss_run_options set = {0};
     ss_options_defaults(ss_run_option_table, &set);
     set.history = true;
-    set.scene_energy = 0.0;
     set.stop = "none";
     set.keep = "best:energy";
     set.max_iterations = 4;

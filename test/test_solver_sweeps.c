@@ -28,10 +28,8 @@ static ss_solve_result run_with(const char *name, const char *settings, ss_probl
     for (char *one = strtok(copy, " "); one; one = strtok(NULL, " ")) {
         if (!ss_options_assign(solver->options, set, one, &err)) KIT_FAIL("%s", err.message);
     }
-    ss_run_options options;
+    ss_run_options options = {0};
     ss_options_defaults(ss_run_option_table, &options);
-    options.history = false;
-    options.scene_energy = 0.0;
     options.stop = stop;
     options.max_iterations = iterations;
     options.seed = seed;

@@ -46,7 +46,7 @@ typedef struct ss_run_options {
     bool explain;        /* keep what the solver notes about its decisions */
     double scene_energy; /* J: what "scene" means in the stop rule; 0 = energy error of x = 0 */
 } ss_run_options;
-extern SS_API const ss_option ss_run_option_table[]; /* all but the last three */
+extern SS_API const ss_option ss_run_option_table[]; /* all but the last three: start from a zeroed struct */
 
 typedef struct ss_history {
     int count;

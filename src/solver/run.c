@@ -407,10 +407,11 @@ bool ss_solve_in(ss_arena *arena, unsigned gauges, const ss_solver *solver, cons
                  const volatile int *cancel, double *x, ss_solve_result *result, ss_error *err)
 {
     *result = (ss_solve_result){.status = SS_NOT_APPLICABLE};
-    ss_run_options defaults;
-    if (!options)
-        ss_options_defaults(ss_run_option_table, &defaults), defaults.history = defaults.explain = false;
-    if (!options) defaults.scene_energy = 0.0, options = &defaults;
+    ss_run_options defaults = {0};
+    if (!options) {
+        ss_options_defaults(ss_run_option_table, &defaults);
+        options = &defaults;
+    }
     if (ss_solver_refusal(solver, problem)) return true;
     bool needs_matrix = !(solver->traits & SS_MATRIX_FREE) || !problem->bodies;
     if (needs_matrix && !ss_problem_need_matrix(problem, err)) return false;
