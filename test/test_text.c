@@ -383,6 +383,25 @@ static void write_sample(ss_json *json)
     ss_json_end_object(json);
 }
 
+TEST(json_members_say_what_is_not_known)
+{
+    ss_text text = {0};
+    ss_json json = {.text = &text};
+    ss_json_begin_object(&json);
+    ss_json_member_text(&json, "a", "x");
+    ss_json_member_text(&json, "b", NULL);
+    ss_json_member_integer(&json, "c", -3);
+    ss_json_member_real(&json, "d", INFINITY);
+    ss_json_member_known(&json, "e", NAN);
+    ss_json_member_known(&json, "f", 0.5);
+    ss_json_member_index(&json, "g", -1);
+    ss_json_member_index(&json, "h", 0);
+    ss_json_end_object(&json);
+    ENSURE_TEXT(ss_text_get(&text),
+                "{\"a\":\"x\",\"b\":null,\"c\":-3,\"d\":\"inf\",\"e\":null,\"f\":0.5,\"g\":null,\"h\":0}");
+    ss_text_free(&text);
+}
+
 TEST(json_is_read_back_as_it_was_meant)
 {
     ss_text text = {0}, meaning = {0};

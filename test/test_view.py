@@ -20,6 +20,7 @@ import h5py
 import numpy as np
 import pytest
 
+from make_dialects import rotation
 from test_cli import BAD_INPUT, DONE, PROGRAM, RESOURCES, USAGE, here, run, run_json
 
 DATA = Path(os.environ.get("SS_SHARED_DATA") or "../shared/data")
@@ -277,13 +278,6 @@ def test_files_of_other_programs_are_shown(here):
         assert frames and replay["boxes"] and replay["total"] == len(frames) + faulty
 
 
-def matrix(q):
-    w, x, y, z = q
-    return np.array([[1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
-                     [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
-                     [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)]])
-
-
 def test_bodies_without_shapes_are_boxes_of_their_inertia(recording, here):
     with h5py.File("logs.h5", "r+") as file:
         del file["simulation_000001/shapes"]
@@ -293,7 +287,7 @@ def test_bodies_without_shapes_are_boxes_of_their_inertia(recording, here):
     assert replay["boxes"] and [shape["id"] for shape in replay["shapes"]] == list(range(1, 13))
     for shape, mass, pose, inertia in zip(replay["shapes"], bodies["masses"], bodies["quaternions"], bodies["inertias"]):
         a, b, c = np.square(shape["size"])
-        turned = matrix(pose) @ matrix(shape["quaternion"])
+        turned = rotation(pose) @ rotation(shape["quaternion"])
         of_box = turned @ np.diag([b + c, c + a, a + b]) @ turned.T * mass / 12
         assert shape["kind"] == "box" and np.allclose(of_box, np.reshape(inertia, (3, 3)), rtol=1e-9, atol=1e-9 * mass)
 

@@ -166,6 +166,42 @@ void ss_json_null(ss_json *json)
     put(json, "null");
 }
 
+void ss_json_member_text(ss_json *json, const char *key, const char *value)
+{
+    ss_json_key(json, key);
+    ss_json_string(json, value);
+}
+
+void ss_json_member_integer(ss_json *json, const char *key, long long value)
+{
+    ss_json_key(json, key);
+    ss_json_integer(json, value);
+}
+
+void ss_json_member_real(ss_json *json, const char *key, double value)
+{
+    ss_json_key(json, key);
+    ss_json_real(json, value);
+}
+
+void ss_json_member_known(ss_json *json, const char *key, double value)
+{
+    ss_json_key(json, key);
+    if (isnan(value))
+        ss_json_null(json);
+    else
+        ss_json_real(json, value);
+}
+
+void ss_json_member_index(ss_json *json, const char *key, int index)
+{
+    ss_json_key(json, key);
+    if (index < 0)
+        ss_json_null(json);
+    else
+        ss_json_integer(json, index);
+}
+
 void ss_json_reals(ss_json *json, const double *values, size_t count)
 {
     ss_json_begin_array(json);

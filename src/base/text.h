@@ -55,6 +55,13 @@ void ss_json_integer(ss_json *json, long long value);
 void ss_json_bool(ss_json *json, bool value);
 void ss_json_null(ss_json *json);
 
+/* Key and value at once. */
+void ss_json_member_text(ss_json *json, const char *key, const char *value);
+void ss_json_member_integer(ss_json *json, const char *key, long long value);
+void ss_json_member_real(ss_json *json, const char *key, double value);
+void ss_json_member_known(ss_json *json, const char *key, double value); /* null for NaN: not known */
+void ss_json_member_index(ss_json *json, const char *key, int index);    /* null for a negative one: none */
+
 /* Whole arrays. A matrix is an array of rows. */
 void ss_json_reals(ss_json *json, const double *values, size_t count);
 void ss_json_integers(ss_json *json, const int *values, size_t count);

@@ -151,12 +151,6 @@ static void put_findings(ss_json *json, ss_out *out, const char *key, const repo
     ss_json_end_array(json);
 }
 
-static void put_count(ss_json *json, const char *key, size_t count)
-{
-    ss_json_key(json, key);
-    ss_json_integer(json, (long long)count);
-}
-
 static void print_json(const report *r)
 {
     ss_out *out = r->command->out;
@@ -171,10 +165,10 @@ static void print_json(const report *r)
     put_findings(&json, out, "repairs", r, SS_FINDING_REPAIR);
     ss_json_key(&json, "counts");
     ss_json_begin_object(&json);
-    put_count(&json, fclib ? "problems" : "frames", r->parts > 0 ? (size_t)r->parts : 0);
-    put_count(&json, "faults", r->findings.count_of[SS_FINDING_FAULT]);
-    put_count(&json, "warnings", r->findings.count_of[SS_FINDING_WARNING]);
-    put_count(&json, "repairs", r->findings.count_of[SS_FINDING_REPAIR]);
+    ss_json_member_integer(&json, fclib ? "problems" : "frames", r->parts > 0 ? r->parts : 0);
+    ss_json_member_integer(&json, "faults", (long long)r->findings.count_of[SS_FINDING_FAULT]);
+    ss_json_member_integer(&json, "warnings", (long long)r->findings.count_of[SS_FINDING_WARNING]);
+    ss_json_member_integer(&json, "repairs", (long long)r->findings.count_of[SS_FINDING_REPAIR]);
     ss_json_end_object(&json);
     ss_json_end_object(&json);
     ss_text_append(&out->text, "\n");

@@ -33,9 +33,9 @@ static void add_row(ss_table *table, int index)
 static void put(ss_json *json, int index)
 {
     const ss_formulation *formulation = ss_formulation_at(index);
-    ss_describe_text_json(json, "name", formulation->name);
-    ss_describe_text_json(json, "summary", formulation->summary);
-    ss_describe_text_json(json, "reference", formulation->reference);
+    ss_json_member_text(json, "name", formulation->name);
+    ss_json_member_text(json, "summary", formulation->summary);
+    ss_json_member_text(json, "reference", formulation->reference);
     ss_describe_laws_json(json, "laws", formulation->laws);
     ss_json_key(json, "warm_starts"), ss_json_bool(json, formulation->guess != NULL);
     ss_describe_options_json(json, "options", formulation->options);

@@ -38,15 +38,6 @@ void ss_info_heading(ss_out *out, const char *format, ...)
     ss_text_appendf(&out->text, "%s\n", ss_out_style(out, SS_STYLE_PLAIN));
 }
 
-void ss_info_known_real(ss_json *json, const char *key, double value)
-{
-    ss_json_key(json, key);
-    if (isnan(value))
-        ss_json_null(json);
-    else
-        ss_json_real(json, value);
-}
-
 static int run_info(const ss_command *command)
 {
     const ss_info_options *options = command->options;

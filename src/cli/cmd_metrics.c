@@ -38,10 +38,10 @@ static void add_row(ss_table *table, int index)
 static void put(ss_json *json, int index)
 {
     const ss_metric *metric = ss_metric_at(index);
-    ss_describe_text_json(json, "name", metric->name);
-    ss_describe_text_json(json, "unit", metric->unit);
-    ss_describe_text_json(json, "summary", metric->summary);
-    ss_describe_text_json(json, "definition", metric->definition);
+    ss_json_member_text(json, "name", metric->name);
+    ss_json_member_text(json, "unit", metric->unit);
+    ss_json_member_text(json, "summary", metric->summary);
+    ss_json_member_text(json, "definition", metric->definition);
     ss_json_key(json, "gauge"), ss_json_bool(json, is_gauge(metric->name));
 }
 

@@ -95,21 +95,21 @@ static void print_list(ss_out *out)
 static void put_value(ss_json *json, const ss_paper_value *value)
 {
     ss_json_begin_object(json);
-    ss_describe_text_json(json, "name", value->name);
-    ss_describe_text_json(json, "unit", value->unit);
-    ss_describe_text_json(json, "printed", value->printed);
+    ss_json_member_text(json, "name", value->name);
+    ss_json_member_text(json, "unit", value->unit);
+    ss_json_member_text(json, "printed", value->printed);
     ss_json_key(json, "ours"), ss_json_real(json, value->ours);
-    ss_describe_text_json(json, "verdict", ss_verdict_name(value->verdict));
-    ss_describe_text_json(json, "note", value->note);
+    ss_json_member_text(json, "verdict", ss_verdict_name(value->verdict));
+    ss_json_member_text(json, "note", value->note);
     ss_json_end_object(json);
 }
 
 static void put_report(ss_json *json, const ss_paper *paper, const ss_paper_report *report)
 {
     ss_json_begin_object(json);
-    ss_describe_text_json(json, "id", paper->id);
-    ss_describe_text_json(json, "title", paper->title);
-    ss_describe_text_json(json, "reference", paper->reference);
+    ss_json_member_text(json, "id", paper->id);
+    ss_json_member_text(json, "title", paper->title);
+    ss_json_member_text(json, "reference", paper->reference);
     ss_json_key(json, "reproduced"), ss_json_bool(json, is_reproduced(report));
     ss_json_key(json, "values");
     ss_json_begin_array(json);

@@ -28,9 +28,9 @@ static void add_row(ss_table *table, int index)
 static void put(ss_json *json, int index)
 {
     const ss_scene *scene = ss_scene_at(index);
-    ss_describe_text_json(json, "name", scene->name);
-    ss_describe_text_json(json, "summary", scene->summary);
-    ss_describe_text_json(json, "description", scene->description);
+    ss_json_member_text(json, "name", scene->name);
+    ss_json_member_text(json, "summary", scene->summary);
+    ss_json_member_text(json, "description", scene->description);
     ss_json_key(json, "h"), ss_json_real(json, scene->h);
     ss_json_key(json, "length"), ss_json_real(json, scene->length);
     ss_json_key(json, "picture_time"), ss_json_real(json, scene->picture_time);

@@ -78,7 +78,7 @@ static void put_reach(const view *v, const ss_solver *solver, ss_json *json)
         ss_json_key(json, "contacts"), ss_json_bool(json, reach >= SS_REACH_CONTACTS);
         ss_json_key(json, "joints"), ss_json_bool(json, reach >= SS_REACH_JOINTS);
         ss_json_key(json, "limits"), ss_json_bool(json, reach >= SS_REACH_ALL);
-        ss_describe_text_json(json, "why", why);
+        ss_json_member_text(json, "why", why);
         ss_json_end_object(json);
     }
     ss_json_end_object(json);
@@ -87,10 +87,10 @@ static void put_reach(const view *v, const ss_solver *solver, ss_json *json)
 static void put_one(const view *v, const ss_solver *solver, ss_json *json)
 {
     ss_json_begin_object(json);
-    ss_describe_text_json(json, "name", solver->name);
-    ss_describe_text_json(json, "summary", solver->summary);
-    ss_describe_text_json(json, "weakness", solver->weakness);
-    ss_describe_text_json(json, "reference", solver->reference);
+    ss_json_member_text(json, "name", solver->name);
+    ss_json_member_text(json, "summary", solver->summary);
+    ss_json_member_text(json, "weakness", solver->weakness);
+    ss_json_member_text(json, "reference", solver->reference);
     ss_describe_laws_json(json, "laws", solver->laws);
     ss_json_key(json, "traits");
     ss_json_begin_array(json);

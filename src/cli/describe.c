@@ -113,9 +113,9 @@ void ss_describe_options_json(ss_json *json, const char *key, const ss_option *t
     ss_json_begin_array(json);
     for (const ss_option *option = table; option && option->name; option++) {
         ss_json_begin_object(json);
-        ss_describe_text_json(json, "name", option->name);
-        ss_describe_text_json(json, "type", type_name(option->type));
-        ss_describe_text_json(json, "default", option->default_value);
+        ss_json_member_text(json, "name", option->name);
+        ss_json_member_text(json, "type", type_name(option->type));
+        ss_json_member_text(json, "default", option->default_value);
         put_limit(json, "min", option, option->min);
         put_limit(json, "max", option, option->max);
         ss_json_key(json, "choices");
@@ -123,19 +123,13 @@ void ss_describe_options_json(ss_json *json, const char *key, const ss_option *t
             put_choices(json, option->choices);
         else
             ss_json_null(json);
-        ss_describe_text_json(json, "help", option->help);
+        ss_json_member_text(json, "help", option->help);
         ss_json_end_object(json);
     }
     ss_json_end_array(json);
 }
 
 /* ---- lines --------------------------------------------------------------------------------------- */
-
-void ss_describe_text_json(ss_json *json, const char *key, const char *value)
-{
-    ss_json_key(json, key);
-    ss_json_string(json, value);
-}
 
 void ss_describe_title(ss_out *out, const char *name, const char *summary)
 {

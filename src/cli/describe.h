@@ -16,7 +16,5 @@ void ss_describe_options_json(ss_json *json, const char *key, const ss_option *t
 /* "  label      words", wrapped; nothing when words is NULL. */
 void ss_describe_item(ss_out *out, const char *label, const char *words);
 void ss_describe_title(ss_out *out, const char *name, const char *summary);
-/* Key and text, null when there is none. */
-void ss_describe_text_json(ss_json *json, const char *key, const char *value);
 
 #endif

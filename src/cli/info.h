@@ -24,7 +24,5 @@ void ss_info_item(ss_out *out, const char *name, const char *format, ...) SS_PRI
 /* The same for words of a file: blanks around them are left out, and the line when there are none. */
 void ss_info_words(ss_out *out, const char *name, const char *words);
 void ss_info_heading(ss_out *out, const char *format, ...) SS_PRINTF(2, 3);
-/* NaN stands for what is not known and becomes null. */
-void ss_info_known_real(ss_json *json, const char *key, double value);
 
 #endif

@@ -98,18 +98,6 @@ static int dead_bodies(const sight *s)
 
 /* ---- JSON ---------------------------------------------------------------------------------------- */
 
-static void put_text(ss_json *json, const char *key, const char *value)
-{
-    ss_json_key(json, key);
-    ss_json_string(json, value);
-}
-
-static void put_integer(ss_json *json, const char *key, int value)
-{
-    ss_json_key(json, key);
-    ss_json_integer(json, value);
-}
-
 static int frames_of(const view *v, int simulation)
 {
     int count = 0;
@@ -139,13 +127,13 @@ static int count_shapes(view *v, int simulation)
 
 static void put_manifest(ss_json *json, const ss_manifest *manifest)
 {
-    put_text(json, "title", manifest->title);
-    put_text(json, "toolkit", manifest->toolkit);
-    put_text(json, "description", manifest->description);
-    put_text(json, "author", manifest->author);
-    put_text(json, "date", manifest->date);
-    put_text(json, "url", manifest->url);
-    put_text(json, "keywords", manifest->keywords);
+    ss_json_member_text(json, "title", manifest->title);
+    ss_json_member_text(json, "toolkit", manifest->toolkit);
+    ss_json_member_text(json, "description", manifest->description);
+    ss_json_member_text(json, "author", manifest->author);
+    ss_json_member_text(json, "date", manifest->date);
+    ss_json_member_text(json, "url", manifest->url);
+    ss_json_member_text(json, "keywords", manifest->keywords);
     ss_json_key(json, "gravity");
     if (isnan(manifest->gravity[0]))
         ss_json_null(json);
@@ -167,13 +155,13 @@ static void put_simulations(view *v, ss_json *json)
         ss_manifest manifest = {0};
         ss_error err;
         ss_json_begin_object(json);
-        put_text(json, "path", path);
-        put_integer(json, "frames", frames_of(v, i));
+        ss_json_member_text(json, "path", path);
+        ss_json_member_integer(json, "frames", frames_of(v, i));
         if (ss_bpmd_manifest(v->file, i, &manifest, &err)) {
             put_manifest(json, &manifest);
         } else {
             note_failure(v, path, &err);
-            put_text(json, "error", err.message);
+            ss_json_member_text(json, "error", err.message);
         }
         int shapes = count_shapes(v, i);
         ss_json_key(json, "shapes");
@@ -192,20 +180,20 @@ static void put_frame(ss_json *json, const sight *s)
     const ss_frame_summary *sum = &s->summary;
     char hash[33];
     ss_frame_hash(s->frame, hash);
-    put_text(json, "dialect", ss_dialect_name(s->dialect));
-    put_integer(json, "bodies", sum->bodies);
-    put_integer(json, "dead_bodies", dead_bodies(s));
-    put_integer(json, "constraints", sum->constraints);
-    put_integer(json, "rows", sum->rows);
-    put_integer(json, "contacts", sum->contacts);
+    ss_json_member_text(json, "dialect", ss_dialect_name(s->dialect));
+    ss_json_member_integer(json, "bodies", sum->bodies);
+    ss_json_member_integer(json, "dead_bodies", dead_bodies(s));
+    ss_json_member_integer(json, "constraints", sum->constraints);
+    ss_json_member_integer(json, "rows", sum->rows);
+    ss_json_member_integer(json, "contacts", sum->contacts);
     ss_json_key(json, "h"), ss_json_real(json, s->frame->h);
-    ss_info_known_real(json, "time", s->frame->time);
+    ss_json_member_known(json, "time", s->frame->time);
     ss_json_key(json, "total_mass"), ss_json_real(json, sum->total_mass);
     ss_json_key(json, "kinetic_energy"), ss_json_real(json, sum->kinetic_energy);
     ss_json_key(json, "momentum"), ss_json_reals(json, sum->momentum, 3);
     ss_json_key(json, "sum_abs_gap"), ss_json_real(json, sum->sum_abs_gap);
     ss_json_key(json, "max_penetration"), ss_json_real(json, sum->max_penetration);
-    put_text(json, "hash", hash);
+    ss_json_member_text(json, "hash", hash);
     ss_json_key(json, "results");
     ss_json_begin_array(json);
     for (int i = 0; i < s->result_count; i++) ss_json_string(json, s->results[i]);
@@ -217,8 +205,8 @@ static void print_json(view *v)
     ss_json json = {.text = &v->out->text};
     ss_progress progress = ss_progress_begin(v->command);
     ss_json_begin_object(&json);
-    put_text(&json, "format", "bpmd");
-    put_text(&json, "file", v->command->arguments[0]);
+    ss_json_member_text(&json, "format", "bpmd");
+    ss_json_member_text(&json, "file", v->command->arguments[0]);
     put_simulations(v, &json);
     ss_json_key(&json, "frames");
     ss_json_begin_array(&json);
@@ -226,17 +214,17 @@ static void print_json(view *v)
         sight s;
         see(v, i, &s);
         ss_json_begin_object(&json);
-        put_text(&json, "path", s.path);
+        ss_json_member_text(&json, "path", s.path);
         if (s.frame)
             put_frame(&json, &s);
         else
-            put_text(&json, "error", s.err.message);
+            ss_json_member_text(&json, "error", s.err.message);
         ss_json_end_object(&json);
         forget(&s);
         ss_progress_tell(&progress, "reading frame", i + 1, v->end);
     }
     ss_json_end_array(&json);
-    put_text(&json, "dialect", dialect_of_all(v));
+    ss_json_member_text(&json, "dialect", dialect_of_all(v));
     ss_tally_json(&json, "repairs", &v->tally, SS_FINDING_REPAIR);
     ss_tally_json(&json, "warnings", &v->tally, SS_FINDING_WARNING);
     ss_json_end_object(&json);

@@ -81,7 +81,7 @@ void ss_info_frame_json(ss_json *json, ss_out *out, const char *path, const ss_f
 {
     ss_json_key(json, "path"), ss_json_string(json, path);
     ss_json_key(json, "h"), ss_json_real(json, frame->h);
-    ss_info_known_real(json, "time", frame->time);
+    ss_json_member_known(json, "time", frame->time);
     put_group(json, out, "bodies", "bodies", frame, true);
     put_group(json, out, "dead_bodies", "bodies", frame, false);
     put_group(json, out, "constraints", "constraints", frame, true);

@@ -86,19 +86,13 @@ static double mean(const ss_run_summary *s, ss_run_tally t)
     return s->steps > 0 ? t.sum / (double)s->steps : 0.0;
 }
 
-static void put_real(ss_json *json, const char *key, double value)
-{
-    ss_json_key(json, key);
-    ss_json_real(json, value);
-}
-
 static void put_tally(ss_json *json, const ss_run_summary *s, const char *key, ss_run_tally t)
 {
     ss_json_key(json, key);
     ss_json_begin_object(json);
-    put_real(json, "most", t.most);
-    put_real(json, "mean", mean(s, t));
-    put_real(json, "last", t.last);
+    ss_json_member_real(json, "most", t.most);
+    ss_json_member_real(json, "mean", mean(s, t));
+    ss_json_member_real(json, "last", t.last);
     ss_json_end_object(json);
 }
 
@@ -106,11 +100,11 @@ static void put_profile(ss_json *json, const ss_run_summary *s)
 {
     ss_json_key(json, "profile");
     ss_json_begin_object(json);
-    put_real(json, "broad", s->broad);
-    put_real(json, "narrow", s->narrow);
-    put_real(json, "assembly", s->assembly);
-    put_real(json, "solve", s->solve);
-    put_real(json, "integration", s->integration);
+    ss_json_member_real(json, "broad", s->broad);
+    ss_json_member_real(json, "narrow", s->narrow);
+    ss_json_member_real(json, "assembly", s->assembly);
+    ss_json_member_real(json, "solve", s->solve);
+    ss_json_member_real(json, "integration", s->integration);
     ss_json_end_object(json);
 }
 
@@ -120,7 +114,7 @@ static void put_figures(ss_json *json, ss_running *run)
     int count = ss_running_figures(run, figures);
     ss_json_key(json, "figures");
     ss_json_begin_object(json);
-    for (int i = 0; i < count; i++) put_real(json, figures[i].name, figures[i].value);
+    for (int i = 0; i < count; i++) ss_json_member_real(json, figures[i].name, figures[i].value);
     ss_json_end_object(json);
 }
 
@@ -132,14 +126,14 @@ static void put_json(ss_running *run)
     ss_sim_hash(run->sim, hash);
     ss_options_print(ss_sim_option_table, &run->sim_options, options, sizeof options);
     ss_json_begin_object(&json);
-    ss_describe_text_json(&json, "scene", run->scene->name);
-    ss_describe_text_json(&json, "options", options);
+    ss_json_member_text(&json, "scene", run->scene->name);
+    ss_json_member_text(&json, "options", options);
     ss_json_key(&json, "steps"), ss_json_integer(&json, ss_sim_steps(run->sim));
-    put_real(&json, "time", ss_sim_time(run->sim));
-    put_real(&json, "h", run->sim_options.h);
+    ss_json_member_real(&json, "time", ss_sim_time(run->sim));
+    ss_json_member_real(&json, "h", run->sim_options.h);
     ss_json_key(&json, "bodies"), ss_json_integer(&json, ss_world_body_count(run->world));
-    put_real(&json, "seconds", s->seconds);
-    put_real(&json, "seconds_per_step", s->steps > 0 ? s->seconds / (double)s->steps : 0.0);
+    ss_json_member_real(&json, "seconds", s->seconds);
+    ss_json_member_real(&json, "seconds_per_step", s->steps > 0 ? s->seconds / (double)s->steps : 0.0);
     put_tally(&json, s, "contacts", s->contacts);
     put_tally(&json, s, "penetration", s->penetration);
     put_tally(&json, s, "iterations", s->iterations);
@@ -147,18 +141,18 @@ static void put_json(ss_running *run)
     put_tally(&json, s, "joint_error", s->joint_error);
     ss_json_key(&json, "unfinished_steps"), ss_json_integer(&json, s->unfinished);
     ss_json_key(&json, "finished_islands"), ss_json_integer(&json, s->finished);
-    put_real(&json, "drift", s->drift);
+    ss_json_member_real(&json, "drift", s->drift);
     ss_json_key(&json, "drift_body"), ss_json_integer(&json, s->drift_body);
-    put_real(&json, "turn", s->turn);
-    put_real(&json, "start_energy", s->start_energy);
-    put_real(&json, "least_energy", s->least_energy);
-    put_real(&json, "most_energy", s->most_energy);
+    ss_json_member_real(&json, "turn", s->turn);
+    ss_json_member_real(&json, "start_energy", s->start_energy);
+    ss_json_member_real(&json, "least_energy", s->least_energy);
+    ss_json_member_real(&json, "most_energy", s->most_energy);
     ss_sim_report last = ss_sim_last(run->sim);
-    put_real(&json, "kinetic", last.kinetic);
-    put_real(&json, "potential", last.potential);
+    ss_json_member_real(&json, "kinetic", last.kinetic);
+    ss_json_member_real(&json, "potential", last.potential);
     put_profile(&json, s);
     put_figures(&json, run);
-    ss_describe_text_json(&json, "hash", hash);
+    ss_json_member_text(&json, "hash", hash);
     ss_json_end_object(&json);
     ss_text_append(json.text, "\n");
 }

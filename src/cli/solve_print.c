@@ -13,37 +13,13 @@ static const ss_metric_value *metric(const ss_trial *solved, const char *name)
 
 /* ---- JSON ---------------------------------------------------------------------------------------- */
 
-static void put_text(ss_json *json, const char *key, const char *value)
-{
-    ss_json_key(json, key);
-    ss_json_string(json, value);
-}
-
-static void put_known(ss_json *json, const char *key, double value)
-{
-    ss_json_key(json, key);
-    if (isnan(value))
-        ss_json_null(json);
-    else
-        ss_json_real(json, value);
-}
-
-static void put_index(ss_json *json, const char *key, int index)
-{
-    ss_json_key(json, key);
-    if (index < 0)
-        ss_json_null(json);
-    else
-        ss_json_integer(json, index);
-}
-
 static void put_metric(ss_json *json, const ss_metric_value *value)
 {
     ss_json_begin_object(json);
-    put_known(json, "value", value->applies ? value->value : NAN);
-    put_index(json, "worst", value->worst_contact);
-    if (value->worst_constraint >= 0) put_index(json, "worst_constraint", value->worst_constraint);
-    if (!value->applies) put_text(json, "why", value->why);
+    ss_json_member_known(json, "value", value->applies ? value->value : NAN);
+    ss_json_member_index(json, "worst", value->worst_contact);
+    if (value->worst_constraint >= 0) ss_json_member_index(json, "worst_constraint", value->worst_constraint);
+    if (!value->applies) ss_json_member_text(json, "why", value->why);
     ss_json_end_object(json);
 }
 
@@ -51,7 +27,8 @@ static void put_gauges(ss_json *json, const char *key, const ss_solve_result *re
 {
     ss_json_key(json, key);
     ss_json_begin_object(json);
-    for (int g = 0; g < SS_GAUGE_COUNT; g++) put_known(json, ss_gauge_name((ss_gauge)g), result->gauge[g]);
+    for (int g = 0; g < SS_GAUGE_COUNT; g++)
+        ss_json_member_known(json, ss_gauge_name((ss_gauge)g), result->gauge[g]);
     ss_json_end_object(json);
 }
 
@@ -59,11 +36,11 @@ static void put_reference(ss_json *json, const ss_solving *s, const ss_trial *so
 {
     ss_json_key(json, "reference");
     ss_json_begin_object(json);
-    put_text(json, "solver", s->method.reference->name);
-    put_text(json, "formulation", "cone");
-    put_text(json, "status", ss_status_name(solved->reference.status));
-    put_index(json, "iterations", solved->reference.iterations);
-    put_known(json, "seconds", solved->reference.seconds);
+    ss_json_member_text(json, "solver", s->method.reference->name);
+    ss_json_member_text(json, "formulation", "cone");
+    ss_json_member_text(json, "status", ss_status_name(solved->reference.status));
+    ss_json_member_index(json, "iterations", solved->reference.iterations);
+    ss_json_member_known(json, "seconds", solved->reference.seconds);
     put_gauges(json, "gauges", &solved->reference);
     ss_json_end_object(json);
 }
@@ -72,7 +49,7 @@ static void put_ray(ss_json *json, const ss_trial *solved)
 {
     ss_text why = {0};
     ss_solved_explain(solved, &why);
-    put_text(json, "why", ss_text_get(&why));
+    ss_json_member_text(json, "why", ss_text_get(&why));
     json->text->out_of_memory |= why.out_of_memory;
     ss_text_free(&why);
     ss_json_key(json, "proof"), ss_json_bool(json, solved->result.ray.is_proof);
@@ -101,17 +78,17 @@ static void put_solved(ss_solving *s, const ss_trial *solved)
     const ss_solve_result *result = &solved->result;
     bool ran = !solved->refusal;
     ss_json_begin_object(json);
-    put_text(json, "frame", solved->place);
-    put_index(json, "index", solved->index);
-    put_text(json, "formulation", solved->formulation);
-    put_text(json, "solver", s->method.solver->name);
-    put_text(json, "status", ss_status_name(result->status));
-    if (!ran) put_text(json, "why", solved->refusal);
+    ss_json_member_text(json, "frame", solved->place);
+    ss_json_member_index(json, "index", solved->index);
+    ss_json_member_text(json, "formulation", solved->formulation);
+    ss_json_member_text(json, "solver", s->method.solver->name);
+    ss_json_member_text(json, "status", ss_status_name(result->status));
+    if (!ran) ss_json_member_text(json, "why", solved->refusal);
     if (result->status == SS_RAY) put_ray(json, solved);
     ss_json_key(json, "unknowns"), ss_json_integer(json, solved->problem->size);
     ss_json_key(json, "iterations"), ss_json_integer(json, result->iterations);
     ss_json_key(json, "kept_iteration"), ss_json_integer(json, result->kept_iteration);
-    put_known(json, "seconds", result->seconds);
+    ss_json_member_known(json, "seconds", result->seconds);
     if (s->options->explain) put_notes(json, result->notes);
     ss_json_key(json, "memory"), ss_json_integer(json, (long long)result->memory);
     if (ran) put_gauges(json, "gauges", result);
@@ -227,10 +204,10 @@ void ss_solving_begin(ss_solving *s, const char *format)
     }
     json->text = &s->command->out->text;
     ss_json_begin_object(json);
-    put_text(json, "file", s->in);
-    put_text(json, "format", format);
-    put_text(json, "solver", s->method.solver->name);
-    put_text(json, "stop", s->method.run.stop);
+    ss_json_member_text(json, "file", s->in);
+    ss_json_member_text(json, "format", format);
+    ss_json_member_text(json, "solver", s->method.solver->name);
+    ss_json_member_text(json, "stop", s->method.run.stop);
     ss_json_key(json, "frames");
     ss_json_begin_array(json);
 }

@@ -137,6 +137,17 @@ unsigned ss_problem_laws(const ss_problem *problem)
     return laws;
 }
 
+int ss_problem_contacts(const ss_problem *problem)
+{
+    int count = 0, last = -1;
+    for (int k = 0; k < problem->block_count; k++) {
+        int contact = problem->blocks[k].contact;
+        count += contact >= 0 && contact != last;
+        if (contact >= 0) last = contact;
+    }
+    return count;
+}
+
 bool ss_block_is_cone(const ss_block *block)
 {
     return ss_law_is_cone(block->law);

@@ -6,18 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void put_text(ss_json *json, const char *key, const char *value)
-{
-    ss_json_key(json, key);
-    ss_json_string(json, value);
-}
-
-static void put_integer(ss_json *json, const char *key, int value)
-{
-    ss_json_key(json, key);
-    ss_json_integer(json, value);
-}
-
 static void put_real(ss_json *json, double value)
 {
     if (isfinite(value))
@@ -40,8 +28,8 @@ static void put_series(ss_json *json, const ss_replay_series_list *list, int fra
     ss_json_begin_array(json);
     for (int s = 0; s < list->count; s++) {
         ss_json_begin_object(json);
-        put_text(json, "name", list->items[s].name);
-        put_text(json, "unit", list->items[s].unit);
+        ss_json_member_text(json, "name", list->items[s].name);
+        ss_json_member_text(json, "unit", list->items[s].unit);
         ss_json_key(json, "values");
         ss_json_begin_array(json);
         for (int i = 0; i < frames; i++) put_real(json, ss_replay_rounded(list->items[s].values[i]));
@@ -60,12 +48,12 @@ static void put_frames(ss_json *json, const ss_replay *replay)
         char path[256] = "";
         ss_bpmd_frame_path(replay->file, shown->index, path, sizeof path);
         ss_json_begin_object(json);
-        put_text(json, "path", path);
+        ss_json_member_text(json, "path", path);
         ss_json_key(json, "time"), put_real(json, shown->time);
         ss_json_key(json, "h"), put_real(json, shown->h);
-        put_integer(json, "bodies", shown->bodies);
-        put_integer(json, "scenery", shown->scenery);
-        put_integer(json, "contacts", shown->contacts);
+        ss_json_member_integer(json, "bodies", shown->bodies);
+        ss_json_member_integer(json, "scenery", shown->scenery);
+        ss_json_member_integer(json, "contacts", shown->contacts);
         ss_json_end_object(json);
     }
     ss_json_end_array(json);
@@ -78,7 +66,7 @@ static void put_results(ss_json *json, const ss_replay *replay)
     for (int s = 0; s < replay->solver_count; s++) {
         const ss_replay_solver *solver = &replay->solvers[s];
         ss_json_begin_object(json);
-        put_text(json, "solver", solver->name);
+        ss_json_member_text(json, "solver", solver->name);
         ss_json_key(json, "answers"), ss_json_bool(json, solver->answers);
         put_series(json, &solver->series, replay->shown);
         ss_json_end_object(json);
@@ -115,14 +103,15 @@ void ss_replay_json(const ss_replay *replay, bool inside_html, ss_text *text)
 {
     ss_json json = {.text = text, .inside_html = inside_html};
     ss_json_begin_object(&json);
-    put_text(&json, "stickslip", ss_version());
-    put_text(&json, "title", replay->title);
-    put_text(&json, "file", base_name(replay->path));
-    put_text(&json, "simulation", ss_bpmd_simulation_path(replay->file, replay->options.simulation));
-    put_text(&json, "toolkit", replay->manifest.toolkit);
-    put_text(&json, "description", replay->manifest.description);
+    ss_json_member_text(&json, "stickslip", ss_version());
+    ss_json_member_text(&json, "title", replay->title);
+    ss_json_member_text(&json, "file", base_name(replay->path));
+    ss_json_member_text(&json, "simulation",
+                        ss_bpmd_simulation_path(replay->file, replay->options.simulation));
+    ss_json_member_text(&json, "toolkit", replay->manifest.toolkit);
+    ss_json_member_text(&json, "description", replay->manifest.description);
     put_gravity(&json, replay->manifest.gravity);
-    put_integer(&json, "total", replay->total);
+    ss_json_member_integer(&json, "total", replay->total);
     put_frames(&json, replay);
     ss_json_key(&json, "chunks");
     ss_json_integers(&json, replay->chunk_first, (size_t)replay->chunk_count);

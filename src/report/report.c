@@ -10,10 +10,10 @@ static void put_metrics(ss_json *json)
     for (int m = 0; m < ss_metric_count(); m++) {
         const ss_metric *metric = ss_metric_at(m);
         ss_json_begin_object(json);
-        ss_report_key_text(json, "name", metric->name);
-        ss_report_key_text(json, "unit", metric->unit);
-        ss_report_key_text(json, "summary", metric->summary);
-        ss_report_key_text(json, "definition", metric->definition);
+        ss_json_member_text(json, "name", metric->name);
+        ss_json_member_text(json, "unit", metric->unit);
+        ss_json_member_text(json, "summary", metric->summary);
+        ss_json_member_text(json, "definition", metric->definition);
         ss_json_end_object(json);
     }
     ss_json_end_array(json);
@@ -38,13 +38,13 @@ static void put_machines(ss_json *json, const ss_results *results)
     for (int i = 0; i < results->machine_count; i++) {
         const ss_machine *machine = &results->machines[i];
         ss_json_begin_object(json);
-        ss_report_key_text(json, "key", machine->key);
-        ss_report_key_text(json, "cpu", machine->cpu);
-        ss_report_key_integer(json, "cores", machine->cores);
-        ss_report_key_text(json, "system", machine->system);
-        ss_report_key_text(json, "version", machine->version);
-        ss_report_key_text(json, "compiler", machine->compiler);
-        ss_report_key_text(json, "build", machine->build);
+        ss_json_member_text(json, "key", machine->key);
+        ss_json_member_text(json, "cpu", machine->cpu);
+        ss_json_member_integer(json, "cores", machine->cores);
+        ss_json_member_text(json, "system", machine->system);
+        ss_json_member_text(json, "version", machine->version);
+        ss_json_member_text(json, "compiler", machine->compiler);
+        ss_json_member_text(json, "build", machine->build);
         ss_json_end_object(json);
     }
     ss_json_end_array(json);
@@ -53,24 +53,24 @@ static void put_machines(ss_json *json, const ss_results *results)
 static void put_problem(ss_json *json, const ss_problem_entry *problem)
 {
     ss_json_begin_object(json);
-    ss_report_key_text(json, "hash", problem->hash);
-    ss_report_key_text(json, "place", problem->place);
-    ss_report_key_text(json, "file", problem->file);
-    ss_report_key_text(json, "format", problem->format);
-    ss_report_key_integer(json, "index", problem->index);
-    ss_report_key_text(json, "scene", problem->scene);
+    ss_json_member_text(json, "hash", problem->hash);
+    ss_json_member_text(json, "place", problem->place);
+    ss_json_member_text(json, "file", problem->file);
+    ss_json_member_text(json, "format", problem->format);
+    ss_json_member_integer(json, "index", problem->index);
+    ss_json_member_text(json, "scene", problem->scene);
     ss_report_key_real(json, "time", problem->time);
     ss_report_key_real(json, "h", problem->h);
-    ss_report_key_integer(json, "bodies", problem->bodies);
-    ss_report_key_integer(json, "joints", problem->joints);
-    ss_report_key_integer(json, "rows", problem->rows);
-    ss_report_key_integer(json, "contacts", problem->contacts);
+    ss_json_member_integer(json, "bodies", problem->bodies);
+    ss_json_member_integer(json, "joints", problem->joints);
+    ss_json_member_integer(json, "rows", problem->rows);
+    ss_json_member_integer(json, "contacts", problem->contacts);
     ss_report_key_real(json, "massRatio", problem->mass_ratio);
     ss_report_key_real(json, "density", problem->density);
     ss_report_key_real(json, "rankRatio", problem->rank_ratio);
     ss_report_key_real(json, "muLeast", problem->mu_least);
     ss_report_key_real(json, "muMost", problem->mu_most);
-    ss_report_key_text(json, "fault", problem->fault);
+    ss_json_member_text(json, "fault", problem->fault);
     ss_json_end_object(json);
 }
 
@@ -145,20 +145,20 @@ static void put_method(ss_json *json, const ss_method_entry *method)
     ss_text options = {0};
     append_method(&options, method);
     ss_json_begin_object(json);
-    ss_report_key_text(json, "label", method->label);
-    ss_report_key_text(json, "formulation", method->formulation);
-    ss_report_key_text(json, "with", method->with);
-    ss_report_key_text(json, "solver", method->solver);
-    ss_report_key_text(json, "set", method->set);
-    ss_report_key_text(json, "plugin", method->plugin);
-    ss_report_key_text(json, "pluginFile", method->plugin_file);
-    ss_report_key_text(json, "stop", method->stop);
-    ss_report_key_text(json, "keep", method->keep);
-    ss_report_key_integer(json, "iterations", method->iterations);
+    ss_json_member_text(json, "label", method->label);
+    ss_json_member_text(json, "formulation", method->formulation);
+    ss_json_member_text(json, "with", method->with);
+    ss_json_member_text(json, "solver", method->solver);
+    ss_json_member_text(json, "set", method->set);
+    ss_json_member_text(json, "plugin", method->plugin);
+    ss_json_member_text(json, "pluginFile", method->plugin_file);
+    ss_json_member_text(json, "stop", method->stop);
+    ss_json_member_text(json, "keep", method->keep);
+    ss_json_member_integer(json, "iterations", method->iterations);
     ss_report_key_real(json, "timeLimit", method->time_limit);
-    ss_report_key_integer(json, "seed", method->seed);
-    ss_report_key_text(json, "reference", method->reference);
-    ss_report_key_text(json, "options", ss_text_get(&options));
+    ss_json_member_integer(json, "seed", method->seed);
+    ss_json_member_text(json, "reference", method->reference);
+    ss_json_member_text(json, "options", ss_text_get(&options));
     ss_json_end_object(json);
     json->text->out_of_memory |= options.out_of_memory;
     ss_text_free(&options);
@@ -177,15 +177,15 @@ static void put_methods(ss_json *json, const ss_results *results)
 static void put_head(ss_json *json, const ss_results *results, const ss_statistics_options *by,
                      const ss_report_options *options)
 {
-    ss_report_key_text(json, "stickslip", ss_version());
-    ss_report_key_text(json, "title", options->title);
-    ss_report_key_text(json, "ledger", options->ledger);
-    ss_report_key_text(json, "created", options->created);
-    ss_report_key_text(json, "campaign", results->campaign);
-    ss_report_key_text(json, "measure", "relative_energy");
+    ss_json_member_text(json, "stickslip", ss_version());
+    ss_json_member_text(json, "title", options->title);
+    ss_json_member_text(json, "ledger", options->ledger);
+    ss_json_member_text(json, "created", options->created);
+    ss_json_member_text(json, "campaign", results->campaign);
+    ss_json_member_text(json, "measure", "relative_energy");
     ss_json_key(json, "tolerances");
     ss_json_reals(json, by->tolerances, (size_t)by->tolerance_count);
-    ss_report_key_integer(json, "mainTolerance", by->main_tolerance);
+    ss_json_member_integer(json, "mainTolerance", by->main_tolerance);
     ss_report_key_real(json, "shift", by->shift);
     ss_json_key(json, "budgets");
     ss_json_reals(json, by->budgets, (size_t)by->budget_count);

@@ -38,10 +38,10 @@ static void put_curve(ss_json *json, const char *key, const ss_curve *curve)
 static void put_score(ss_json *json, const ss_score *score)
 {
     ss_json_begin_object(json);
-    ss_report_key_integer(json, "solved", score->solved);
-    ss_report_key_integer(json, "failed", score->failed);
-    ss_report_key_integer(json, "refused", score->refused);
-    ss_report_key_integer(json, "missing", score->missing);
+    ss_json_member_integer(json, "solved", score->solved);
+    ss_json_member_integer(json, "failed", score->failed);
+    ss_json_member_integer(json, "refused", score->refused);
+    ss_json_member_integer(json, "missing", score->missing);
     ss_report_key_real(json, "rate", score->rate);
     ss_report_key_real(json, "low", score->low);
     ss_report_key_real(json, "high", score->high);
@@ -77,7 +77,7 @@ static void put_budgets(ss_json *json, const ss_budget_error *budgets, int count
         ss_json_begin_object(json);
         ss_report_key_real(json, "median", budgets[b].median);
         ss_report_key_real(json, "high", budgets[b].high);
-        ss_report_key_integer(json, "count", budgets[b].count);
+        ss_json_member_integer(json, "count", budgets[b].count);
         ss_json_end_object(json);
     }
     ss_json_end_array(json);
@@ -123,7 +123,7 @@ static void put_metrics(ss_json *json, const ss_series *series)
     ss_json_key(json, "metricWorst");
     ss_json_begin_object(json);
     for (int m = 0; m < ss_metric_count(); m++)
-        ss_report_key_index(json, ss_metric_at(m)->name, series->metric_worst[m]);
+        ss_json_member_index(json, ss_metric_at(m)->name, series->metric_worst[m]);
     ss_json_end_object(json);
 }
 
@@ -133,20 +133,20 @@ static void put_bins(ss_json *json, const ss_series *series)
     ss_json_begin_array(json);
     for (int i = 0; i < series->bin_count; i++) {
         ss_json_begin_object(json);
-        ss_report_key_integer(json, "bin", series->bins[i].bin);
-        ss_report_key_integer(json, "count", series->bins[i].count);
+        ss_json_member_integer(json, "bin", series->bins[i].bin);
+        ss_json_member_integer(json, "count", series->bins[i].count);
         ss_json_end_object(json);
     }
     ss_json_end_array(json);
-    ss_report_key_integer(json, "leastBin", SS_LEAST_BIN);
+    ss_json_member_integer(json, "leastBin", SS_LEAST_BIN);
 }
 
 static void put_series(ss_json *json, const ss_series *series, const ss_statistics_options *by)
 {
     ss_json_begin_object(json);
-    ss_report_key_text(json, "label", series->label);
-    ss_report_key_integer(json, "method", series->method);
-    ss_report_key_integer(json, "machine", series->machine);
+    ss_json_member_text(json, "label", series->label);
+    ss_json_member_integer(json, "method", series->method);
+    ss_json_member_integer(json, "machine", series->machine);
     ss_json_key(json, "outcomes"), ss_json_integers(json, series->outcomes, SS_OUTCOME_COUNT);
     ss_json_key(json, "scores");
     ss_json_begin_array(json);
@@ -165,20 +165,20 @@ static void put_series(ss_json *json, const ss_series *series, const ss_statisti
     put_metrics(json, series);
     put_bins(json, series);
     ss_json_key(json, "timed"), ss_json_bool(json, series->timed);
-    ss_report_key_integer(json, "unsteady", series->unsteady);
+    ss_json_member_integer(json, "unsteady", series->unsteady);
     ss_json_end_object(json);
 }
 
 static void put_pair(ss_json *json, const ss_pair *pair)
 {
     ss_json_begin_object(json);
-    ss_report_key_integer(json, "a", pair->a);
-    ss_report_key_integer(json, "b", pair->b);
+    ss_json_member_integer(json, "a", pair->a);
+    ss_json_member_integer(json, "b", pair->b);
     put_reals(json, "ratio", pair->ratio, pair->both);
-    ss_report_key_integer(json, "both", pair->both);
-    ss_report_key_integer(json, "onlyA", pair->only_a);
-    ss_report_key_integer(json, "onlyB", pair->only_b);
-    ss_report_key_integer(json, "neither", pair->neither);
+    ss_json_member_integer(json, "both", pair->both);
+    ss_json_member_integer(json, "onlyA", pair->only_a);
+    ss_json_member_integer(json, "onlyB", pair->only_b);
+    ss_json_member_integer(json, "neither", pair->neither);
     ss_json_end_object(json);
 }
 
@@ -200,8 +200,8 @@ static void put_scene_scores(ss_json *json, const char *key, const ss_scene_scor
     ss_json_begin_array(json);
     for (int t = 0; t < count; t++) {
         ss_json_begin_object(json);
-        ss_report_key_index(json, "series", scores[t].series);
-        ss_report_key_integer(json, "solved", scores[t].solved);
+        ss_json_member_index(json, "series", scores[t].series);
+        ss_json_member_integer(json, "solved", scores[t].solved);
         ss_report_key_real(json, "cost", scores[t].cost);
         ss_json_end_object(json);
     }
@@ -216,8 +216,8 @@ static void put_scenes(ss_json *json, const ss_statistics *statistics)
     for (int i = 0; i < statistics->scene_count; i++) {
         const ss_scene_standing *scene = &statistics->scenes[i];
         ss_json_begin_object(json);
-        ss_report_key_text(json, "name", scene->name);
-        ss_report_key_integer(json, "problems", scene->problems);
+        ss_json_member_text(json, "name", scene->name);
+        ss_json_member_integer(json, "problems", scene->problems);
         put_scene_scores(json, "best", scene->best, count);
         put_scene_scores(json, "first", scene->first, count);
         ss_json_end_object(json);
@@ -237,9 +237,9 @@ void ss_report_series(ss_json *json, const ss_statistics *statistics)
     put_scenes(json, statistics);
     ss_json_key(json, "advice");
     ss_json_begin_object(json);
-    ss_report_key_index(json, "series", advice->series);
-    ss_report_key_index(json, "fastest", advice->fastest);
-    ss_report_key_index(json, "mostAccurate", advice->most_accurate);
-    ss_report_key_text(json, "text", advice->text);
+    ss_json_member_index(json, "series", advice->series);
+    ss_json_member_index(json, "fastest", advice->fastest);
+    ss_json_member_index(json, "mostAccurate", advice->most_accurate);
+    ss_json_member_text(json, "text", advice->text);
     ss_json_end_object(json);
 }

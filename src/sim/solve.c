@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "linalg/vec3.h"
+#include "problem/laws.h"
 #include "solver/run.h"
 
 /* Larger islands are left to the first solver: a factorisation of their size would cost more than the steps it saves. */
@@ -105,17 +106,6 @@ static bool finish(const ss_sim *sim, ss_problem *problem, ss_arena *arena, ss_t
  * grows with the square of the island, as its cost does. */
 static const int squared_contacts_per_step_of_rest = 5000;
 
-static int contacts_of(const ss_problem *problem)
-{
-    int count = 0, last = -1;
-    for (int k = 0; k < problem->block_count; k++) {
-        int contact = problem->blocks[k].contact;
-        count += contact >= 0 && contact != last;
-        if (contact >= 0) last = contact;
-    }
-    return count;
-}
-
 static int wait_of(const ss_sim *sim, const ss_problem *problem)
 {
     int most = 0;
@@ -139,7 +129,7 @@ static void set_wait(const ss_sim *sim, const ss_problem *problem, int wait)
 static int next_wait(const ss_problem *problem, int wait, bool finished)
 {
     if (finished && wait != SS_CALL_AGAIN) return SS_CALL_AGAIN;
-    int contacts = contacts_of(problem);
+    int contacts = ss_problem_contacts(problem);
     if (finished) return (int)((int64_t)contacts * contacts / squared_contacts_per_step_of_rest);
     return wait > 0 ? wait - 1 : 0;
 }
@@ -218,7 +208,7 @@ static bool sum_up(ss_sim *sim, const ss_problem *problem, const ss_islands *isl
         if (of->status == SS_NOT_APPLICABLE)
             return ss_fail(err, SS_ERROR_USAGE, "solver %s does not take this step's problem: it %s",
                            sim->first.solver->name, of->refusal);
-        int contacts = contacts_of(islands->problems ? &islands->problems[i] : problem);
+        int contacts = ss_problem_contacts(islands->problems ? &islands->problems[i] : problem);
         if (contacts > report->largest_island) report->largest_island = contacts;
         if (of->status > report->status) report->status = of->status;
         if (of->iterations > report->iterations) report->iterations = of->iterations;

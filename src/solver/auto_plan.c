@@ -3,22 +3,13 @@
 #include <limits.h>
 #include <math.h>
 
+#include "problem/laws.h"
+
 extern const ss_solver ss_solver_admm, ss_solver_block_pivot, ss_solver_coloured, ss_solver_dantzig,
     ss_solver_fischer_newton, ss_solver_interior_point, ss_solver_lemke, ss_solver_minmap_newton,
     ss_solver_nncg;
 
 /* ---- features --------------------------------------------------------------------------------------- */
-
-static int contacts_of(const ss_problem *problem)
-{
-    int count = 0, last = -1;
-    for (int k = 0; k < problem->block_count; k++) {
-        int contact = problem->blocks[k].contact;
-        count += contact >= 0 && contact != last;
-        if (contact >= 0) last = contact;
-    }
-    return count;
-}
 
 /* Measured on the problems of docs/solving.md; decisions use the costs in sweeps, and seconds are for notes only. A step of
  * Newton's method: 10 sweeps on 9 unknowns, 30 to 60 on 100, 90 on 400, 100 to 140 on 1200, with bodies and without. Factors
@@ -28,7 +19,7 @@ ss_auto_features ss_auto_look(const ss_problem *problem)
     static const double per_entry = 0.7e-9, per_call = 0.3e-6; // s
     double n = problem->size;
     ss_auto_features f = {.unknowns = problem->size,
-                          .contacts = contacts_of(problem),
+                          .contacts = ss_problem_contacts(problem),
                           .bodies = problem->bodies ? problem->bodies->bodies : 0,
                           .laws = ss_problem_laws(problem)};
     double entries = problem->bodies ? 12.0 * n : problem->A ? (double)problem->A->start[problem->size] : 0.0;
