@@ -1,4 +1,5 @@
 // The panel behind a number: its runs, and for each the command that repeats it.
+import type { Child } from "../common/dom";
 import { foreign, h } from "../common/dom";
 import { NONE, count, measure, plural, seconds } from "../common/format";
 import { command } from "./command";
@@ -21,6 +22,16 @@ export function metricValue(model: Model, name: string): NonNullable<RunsRequest
 
 export function costValue(model: Model): NonNullable<RunsRequest["value"]> {
   return { name: "cost", unit: "s", of: (run) => model.cost(run) };
+}
+
+/** A number that opens the runs behind it. */
+export function runsButton(model: Model, content: Child, request: () => RunsRequest, label?: string): HTMLElement {
+  const spoken = label === undefined ? {} : { "aria-label": label };
+  return h(
+    "button",
+    { type: "button", class: "number", ...spoken, onclick: () => showRuns(model, request()) },
+    content,
+  );
 }
 
 export function showRuns(model: Model, request: RunsRequest): void {

@@ -53,6 +53,15 @@ const TABLE_LIMIT = 2000; // rows on the page; the CSV has all
 
 let figures = 0;
 
+export function saveButton(title: string, kind: "SVG" | "CSV", onclick: () => void): HTMLButtonElement {
+  const label = `${title}: save as ${kind}`;
+  return h(
+    "button",
+    { type: "button", class: "quiet", "data-save": kind.toLowerCase(), "aria-label": label, onclick },
+    kind,
+  );
+}
+
 export function figure(model: Model, spec: FigureSpec): Figure {
   const hidden = new Set<string>();
   const canvas = h("div", { class: "canvas" });
@@ -69,31 +78,13 @@ export function figure(model: Model, spec: FigureSpec): Figure {
     h("summary", null, "Numbers"),
     tableHolder,
   );
-  const saveSvg = h(
-    "button",
-    {
-      type: "button",
-      class: "quiet",
-      "data-save": "svg",
-      "aria-label": `${spec.title}: save as SVG`,
-      onclick: () => drawn?.drawing && save(`${spec.id}.svg`, "image/svg+xml", standalone(drawn.drawing)),
-    },
-    "SVG",
-  );
-  const saveCsv = h(
-    "button",
-    {
-      type: "button",
-      class: "quiet",
-      "data-save": "csv",
-      "aria-label": `${spec.title}: save as CSV`,
-      onclick: () => {
-        draw();
-        if (drawn) save(`${spec.id}.csv`, "text/csv", csv(drawn.table.columns, drawn.table.rows));
-      },
-    },
-    "CSV",
-  );
+  const saveSvg = saveButton(spec.title, "SVG", () => {
+    if (drawn?.drawing) save(`${spec.id}.svg`, "image/svg+xml", standalone(drawn.drawing));
+  });
+  const saveCsv = saveButton(spec.title, "CSV", () => {
+    draw();
+    if (drawn) save(`${spec.id}.csv`, "text/csv", csv(drawn.table.columns, drawn.table.rows));
+  });
   const legend =
     spec.legend === "series"
       ? seriesLegend(model)

@@ -3,7 +3,8 @@ import { choice, foreign, h } from "../common/dom";
 import { csv, save } from "../common/download";
 import { count, number, plural } from "../common/format";
 import type { Problem } from "./data";
-import { metricValue, showRuns } from "./details";
+import { metricValue, runsButton } from "./details";
+import { saveButton } from "./figure";
 import type { Model } from "./model";
 import { schedule } from "./schedule";
 import type { Column } from "./sortable";
@@ -55,20 +56,11 @@ export function problemTable(model: Model): HTMLElement {
       cell: (row) =>
         row.problem.fault
           ? number(null)
-          : h(
-              "button",
-              {
-                type: "button",
-                class: "number",
-                onclick: () =>
-                  showRuns(model, {
-                    title: `${row.problem.scene} ${row.problem.place}`,
-                    runs: model.runsOn[row.index],
-                    value: metricValue(model, "relative_energy"),
-                  }),
-              },
-              `${solved(row)}/${model.runsOn[row.index].length}`,
-            ),
+          : runsButton(model, `${solved(row)}/${model.runsOn[row.index].length}`, () => ({
+              title: `${row.problem.scene} ${row.problem.place}`,
+              runs: model.runsOn[row.index],
+              value: metricValue(model, "relative_energy"),
+            })),
     },
     plain("bodies", "Bodies"),
     plain("joints", "Joints"),
@@ -178,21 +170,7 @@ export function problemTable(model: Model): HTMLElement {
           fill();
         },
       ),
-      h(
-        "span",
-        { class: "saves" },
-        h(
-          "button",
-          {
-            type: "button",
-            class: "quiet",
-            "data-save": "csv",
-            "aria-label": "Problems: save as CSV",
-            onclick: saveTable,
-          },
-          "CSV",
-        ),
-      ),
+      h("span", { class: "saves" }, saveButton("Problems", "CSV", saveTable)),
     ),
     status,
     table.element,

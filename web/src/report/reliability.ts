@@ -4,7 +4,7 @@ import { choice, foreign, h, svg } from "../common/dom";
 import { count, percent, plural, power } from "../common/format";
 import { look } from "../common/palette";
 import { plot, tip } from "./axes";
-import { badge, metricValue, showRuns } from "./details";
+import { badge, metricValue, runsButton, showRuns } from "./details";
 import type { Figure, Table } from "./figure";
 import { figure } from "./figure";
 import type { Model } from "./model";
@@ -249,7 +249,11 @@ function faultList(model: Model): HTMLElement | null {
     "div",
     { id: "faults" },
     h("h3", null, "Files and frames that cannot be used"),
-    h("p", { class: "read" }, `${plural(faulty.length, "problem")} could not be given to any solver. They do not count above.`),
+    h(
+      "p",
+      { class: "read" },
+      `${plural(faulty.length, "problem")} could not be given to any solver. They do not count above.`,
+    ),
     h(
       "div",
       { class: "scroller failures", tabindex: "0", role: "region", "aria-label": "Faults" },
@@ -329,21 +333,12 @@ export function failureList(model: Model): HTMLElement {
           h(
             "td",
             { class: "n" },
-            h(
-              "button",
-              {
-                type: "button",
-                class: "number",
-                onclick: () =>
-                  showRuns(model, {
-                    title: `${model.verdicts[verdict].name}: ${label}`,
-                    about: model.verdicts[verdict].summary,
-                    runs,
-                    value: metricValue(model, "relative_energy"),
-                  }),
-              },
-              count(runs.length),
-            ),
+            runsButton(model, count(runs.length), () => ({
+              title: `${model.verdicts[verdict].name}: ${label}`,
+              about: model.verdicts[verdict].summary,
+              runs,
+              value: metricValue(model, "relative_energy"),
+            })),
           ),
           h("td", null, foreign(message)),
         );

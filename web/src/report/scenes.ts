@@ -4,7 +4,7 @@ import { foreign, h } from "../common/dom";
 import { NONE, count, plural, power, seconds } from "../common/format";
 import { look } from "../common/palette";
 import type { Scene, SceneScore } from "./data";
-import { costValue, metricValue, showRuns } from "./details";
+import { costValue, metricValue, runsButton } from "./details";
 import { swatch } from "./figure";
 import type { Model } from "./model";
 import type { Column } from "./sortable";
@@ -20,26 +20,26 @@ export function sceneTable(model: Model): HTMLElement {
   function number(scene: Scene, score: SceneScore, what: "solved" | "cost"): Child {
     if (score.series === null || (what === "cost" && score.cost === null)) return NONE;
     const { series } = score;
-    return h(
-      "button",
-      {
-        type: "button",
-        class: "number",
-        onclick: () =>
-          showRuns(model, {
-            title: `${scene.name}: ${model.series[series].label}`,
-            runs: runsOf(scene, series).filter((run) => what === "solved" || model.cost(run) !== null),
-            value: what === "solved" ? metricValue(model, "relative_energy") : costValue(model),
-          }),
-      },
+    return runsButton(
+      model,
       what === "solved" ? `${count(score.solved)}/${count(scene.problems)}` : seconds(score.cost),
+      () => ({
+        title: `${scene.name}: ${model.series[series].label}`,
+        runs: runsOf(scene, series).filter((run) => what === "solved" || model.cost(run) !== null),
+        value: what === "solved" ? metricValue(model, "relative_energy") : costValue(model),
+      }),
     );
   }
   function name(score: SceneScore): Child {
     if (score.series === null) return "nobody";
     return h("span", null, swatch(look(score.series)), " ", foreign(model.series[score.series].label));
   }
-  const numeric = (key: string, title: string, of: (scene: Scene) => SceneScore, what: "solved" | "cost"): Column<Scene> => ({
+  const numeric = (
+    key: string,
+    title: string,
+    of: (scene: Scene) => SceneScore,
+    what: "solved" | "cost",
+  ): Column<Scene> => ({
     key,
     title,
     numeric: true,

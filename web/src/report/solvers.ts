@@ -4,9 +4,9 @@ import { choice, foreign, h } from "../common/dom";
 import { csv, save } from "../common/download";
 import { count, measure, number, percent, plural, power, seconds } from "../common/format";
 import { look } from "../common/palette";
-import { badge, costValue, metricValue, showRuns } from "./details";
+import { badge, costValue, metricValue, runsButton, showRuns } from "./details";
 import type { RunsRequest } from "./details";
-import { swatch } from "./figure";
+import { saveButton, swatch } from "./figure";
 import type { Model } from "./model";
 import { SOLVED } from "./model";
 import type { Column } from "./sortable";
@@ -36,11 +36,7 @@ export function solverTable(model: Model): HTMLElement {
   const key = h("p", { class: "key" });
 
   const open = (content: Child, request: () => RunsRequest, label: string): HTMLElement =>
-    h(
-      "button",
-      { type: "button", class: "number", "aria-label": label, onclick: () => showRuns(model, request()) },
-      content,
-    );
+    runsButton(model, content, request, label);
   const name = ({ series }: Row): string => model.series[series].label;
 
   function metricCell(row: Row, metric: string, which: "metricMedian" | "metricMost"): Child {
@@ -323,21 +319,7 @@ export function solverTable(model: Model): HTMLElement {
           fill();
         },
       ),
-      h(
-        "span",
-        { class: "saves" },
-        h(
-          "button",
-          {
-            type: "button",
-            class: "quiet",
-            "data-save": "csv",
-            "aria-label": "Solvers: save as CSV",
-            onclick: saveTable,
-          },
-          "CSV",
-        ),
-      ),
+      h("span", { class: "saves" }, saveButton("Solvers", "CSV", saveTable)),
     ),
     status,
     table.element,

@@ -3,7 +3,7 @@ import type { Child } from "../common/dom";
 import { foreign, h } from "../common/dom";
 import { NONE, count, number, percent, plural, power, seconds } from "../common/format";
 import { look } from "../common/palette";
-import { costValue, metricValue, showRuns } from "./details";
+import { costValue, metricValue, runsButton } from "./details";
 import { swatch } from "./figure";
 import type { Model } from "./model";
 
@@ -66,60 +66,33 @@ function card(model: Model, title: string, series: number | null, why: string): 
       null,
       fact(
         "solves",
-        h(
-          "button",
-          {
-            type: "button",
-            class: "number",
-            onclick: () =>
-              showRuns(model, {
-                title: `Problems of ${one.label}`,
-                runs: model.runsOf[series],
-                value: metricValue(model, "relative_energy"),
-              }),
-          },
-          `${score.solved} of ${total}`,
-        ),
+        runsButton(model, `${score.solved} of ${total}`, () => ({
+          title: `Problems of ${one.label}`,
+          runs: model.runsOf[series],
+          value: metricValue(model, "relative_energy"),
+        })),
         `${percent(score.rate)}${total > score.solved + score.failed ? " of what it takes" : ""}, ${percent(score.low)} to ${percent(score.high)}`,
       ),
       fact(
         "costs",
         score.cost === null
           ? NONE
-          : h(
-              "button",
-              {
-                type: "button",
-                class: "number",
-                onclick: () =>
-                  showRuns(model, {
-                    title: `Cost of ${one.label}`,
-                    runs: model.runsOf[series].filter((run) => model.cost(run) !== null),
-                    value: costValue(model),
-                  }),
-              },
-              seconds(score.cost),
-            ),
+          : runsButton(model, seconds(score.cost), () => ({
+              title: `Cost of ${one.label}`,
+              runs: model.runsOf[series].filter((run) => model.cost(run) !== null),
+              value: costValue(model),
+            })),
         `per problem; at most ${seconds(score.costMost)}`,
       ),
       fact(
         "errs by",
         energy === null
           ? NONE
-          : h(
-              "button",
-              {
-                type: "button",
-                class: "number",
-                onclick: () =>
-                  showRuns(model, {
-                    title: `Energy error of ${one.label}`,
-                    runs: model.runsOf[series].filter((run) => model.metric("energy", run) !== null),
-                    value: metricValue(model, "energy"),
-                  }),
-              },
-              `${number(energy)} J`,
-            ),
+          : runsButton(model, `${number(energy)} J`, () => ({
+              title: `Energy error of ${one.label}`,
+              runs: model.runsOf[series].filter((run) => model.metric("energy", run) !== null),
+              value: metricValue(model, "energy"),
+            })),
         `median; relative ${number(relative)}`,
       ),
     ),
