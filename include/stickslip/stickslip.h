@@ -10,6 +10,7 @@
 #include <stickslip/problem.h>
 #include <stickslip/formulation.h>
 #include <stickslip/solver.h>
+#include <stickslip/diagnosis.h>
 #include <stickslip/metrics.h>
 #include <stickslip/dataset.h>
 #include <stickslip/recorder.h>

@@ -1,3 +1,4 @@
+#include "cli/diagnose.h"
 #include "cli/source.h"
 
 #include <stdio.h>
@@ -5,7 +6,8 @@
 
 typedef struct check_options {
     ss_common_options common;
-    bool json, strict;
+    bool json, strict, problems;
+    const char *formulation;
     int max_findings; /* of each kind, 0 = all */
     ss_source_options source;
 } check_options;
@@ -15,6 +17,9 @@ typedef struct report {
     const check_options *options;
     const char *path, *format; /* format: NULL when it could not be told */
     ss_findings findings;
+    ss_findings notes;                 /* of diagnoses: good to know, no fault */
+    const ss_formulation *formulation; /* NULL: problems are not looked at */
+    void *formulation_options;
     int parts; /* frames or problems that were looked at */
     int exit_code;
 } report;
@@ -64,6 +69,35 @@ static void check_shapes(report *r, ss_bpmd *file, int simulation)
         add_failure(r, ss_bpmd_simulation_path(file, simulation), &err);
 }
 
+/* Notes are kept as warnings in a list of their own. */
+static void add_complaint(report *r, const char *place, const ss_complaint *complaint)
+{
+    ss_text text = {0};
+    ss_complaint_print(complaint, &text);
+    ss_findings *to = complaint->severity == SS_SEVERITY_NOTE ? &r->notes : &r->findings;
+    ss_finding_kind kind = complaint->severity == SS_SEVERITY_FATAL ? SS_FINDING_FAULT : SS_FINDING_WARNING;
+    ss_findings_add(to, kind, place, "%s", ss_text_get(&text));
+    to->out_of_memory |= text.out_of_memory;
+    ss_text_free(&text);
+}
+
+/* Takes the problem, which is NULL when it could not be made. */
+static void diagnose(report *r, const ss_frame *frame, ss_problem *problem, const char *place, ss_error *err)
+{
+    ss_diagnosis diagnosis = {0};
+    if (!problem || !ss_diagnose_frame(frame, problem, NULL, &diagnosis, err)) add_failure(r, place, err);
+    for (int i = 0; i < diagnosis.count; i++) add_complaint(r, place, &diagnosis.items[i]);
+    ss_diagnosis_free(&diagnosis);
+    ss_problem_destroy(problem);
+}
+
+static void diagnose_frame(report *r, const ss_frame *frame, const char *place)
+{
+    ss_error err;
+    if (!r->formulation) return;
+    diagnose(r, frame, r->formulation->assemble(frame, r->formulation_options, NULL, &err), place, &err);
+}
+
 static void check_frame(report *r, ss_bpmd *file, int index)
 {
     char place[256];
@@ -71,7 +105,7 @@ static void check_frame(report *r, ss_bpmd *file, int index)
     ss_bpmd_frame_path(file, index, place, sizeof place);
     ss_frame *frame = ss_bpmd_read(file, index, &r->findings, &err);
     if (frame) {
-        ss_frame_check(frame, place, &r->findings);
+        if (ss_frame_check(frame, place, &r->findings)) diagnose_frame(r, frame, place);
         check_results(r, file, index, place);
         check_scenery(r, file, index, place);
     } else {
@@ -111,9 +145,10 @@ static void check_problem(report *r, ss_fclib_kind kind)
     ss_error err;
     snprintf(place, sizeof place, "/fclib_%s", ss_fclib_kind_name(kind));
     ss_fclib *problem = ss_fclib_read(r->path, kind, &r->options->source.limits, &r->findings, &err);
-    if (problem)
-        ss_cone_check(problem->cone, place, &r->findings);
-    else
+    if (problem) {
+        bool good = ss_cone_check(problem->cone, place, &r->findings);
+        if (good && r->formulation) diagnose(r, NULL, ss_problem_from_cone(problem->cone, &err), place, &err);
+    } else
         add_failure(r, place, &err);
     ss_fclib_destroy(problem);
 }
@@ -135,12 +170,13 @@ static bool is_good(const report *r)
     return count_of[SS_FINDING_FAULT] == 0 && !(r->options->strict && count_of[SS_FINDING_WARNING] > 0);
 }
 
-static void put_findings(ss_json *json, ss_out *out, const char *key, const report *r, ss_finding_kind kind)
+static void put_findings(ss_json *json, ss_out *out, const char *key, const ss_findings *findings,
+                         ss_finding_kind kind)
 {
     ss_json_key(json, key);
     ss_json_begin_array(json);
-    for (size_t i = 0; i < r->findings.count; i++) {
-        const ss_finding *finding = &r->findings.items[i];
+    for (size_t i = 0; i < findings->count; i++) {
+        const ss_finding *finding = &findings->items[i];
         if (finding->kind != kind) continue;
         ss_json_begin_object(json);
         ss_json_key(json, "place"), ss_json_string(json, finding->place);
@@ -160,28 +196,32 @@ static void print_json(const report *r)
     ss_json_key(&json, "file"), ss_json_string(&json, r->path);
     ss_json_key(&json, "format"), ss_json_string(&json, r->format);
     ss_json_key(&json, "ok"), ss_json_bool(&json, is_good(r));
-    put_findings(&json, out, "faults", r, SS_FINDING_FAULT);
-    put_findings(&json, out, "warnings", r, SS_FINDING_WARNING);
-    put_findings(&json, out, "repairs", r, SS_FINDING_REPAIR);
+    put_findings(&json, out, "faults", &r->findings, SS_FINDING_FAULT);
+    put_findings(&json, out, "warnings", &r->findings, SS_FINDING_WARNING);
+    put_findings(&json, out, "repairs", &r->findings, SS_FINDING_REPAIR);
+    if (r->formulation) put_findings(&json, out, "notes", &r->notes, SS_FINDING_WARNING);
     ss_json_key(&json, "counts");
     ss_json_begin_object(&json);
     ss_json_member_integer(&json, fclib ? "problems" : "frames", r->parts > 0 ? r->parts : 0);
     ss_json_member_integer(&json, "faults", (long long)r->findings.count_of[SS_FINDING_FAULT]);
     ss_json_member_integer(&json, "warnings", (long long)r->findings.count_of[SS_FINDING_WARNING]);
     ss_json_member_integer(&json, "repairs", (long long)r->findings.count_of[SS_FINDING_REPAIR]);
+    if (r->formulation)
+        ss_json_member_integer(&json, "notes", (long long)r->notes.count_of[SS_FINDING_WARNING]);
     ss_json_end_object(&json);
     ss_json_end_object(&json);
     ss_text_append(&out->text, "\n");
 }
 
-static void print_kind(const report *r, ss_finding_kind kind, ss_style style)
+static void print_kind(const report *r, const ss_findings *findings, ss_finding_kind kind, const char *name,
+                       ss_style style)
 {
     ss_out *out = r->command->out;
     size_t listed = 0;
-    for (size_t i = 0; i < r->findings.count && ss_out_drain(out); i++) {
-        const ss_finding *finding = &r->findings.items[i];
+    for (size_t i = 0; i < findings->count && ss_out_drain(out); i++) {
+        const ss_finding *finding = &findings->items[i];
         if (finding->kind != kind) continue;
-        ss_text_appendf(&out->text, "%s%-8s%s ", ss_out_style(out, style), ss_finding_kind_name(kind),
+        ss_text_appendf(&out->text, "%s%-8s%s ", ss_out_style(out, style), name,
                         ss_out_style(out, SS_STYLE_PLAIN));
         ss_text_append_clean(&out->text, finding->place);
         ss_text_append(&out->text, ": ");
@@ -189,9 +229,9 @@ static void print_kind(const report *r, ss_finding_kind kind, ss_style style)
         ss_text_append(&out->text, "\n");
         listed++;
     }
-    if (listed < r->findings.count_of[kind])
-        ss_text_appendf(&out->text, "%-8s ... and %zu more (--max-findings 0 lists all)\n",
-                        ss_finding_kind_name(kind), r->findings.count_of[kind] - listed);
+    if (listed < findings->count_of[kind])
+        ss_text_appendf(&out->text, "%-8s ... and %zu more (--max-findings 0 lists all)\n", name,
+                        findings->count_of[kind] - listed);
 }
 
 static void append_count(ss_text *text, size_t count, const char *noun)
@@ -203,9 +243,10 @@ static void print_text(const report *r)
 {
     ss_out *out = r->command->out;
     ss_text *text = &out->text;
-    print_kind(r, SS_FINDING_FAULT, SS_STYLE_BAD);
-    print_kind(r, SS_FINDING_WARNING, SS_STYLE_DOUBT);
-    print_kind(r, SS_FINDING_REPAIR, SS_STYLE_PLAIN);
+    print_kind(r, &r->findings, SS_FINDING_FAULT, "fault", SS_STYLE_BAD);
+    print_kind(r, &r->findings, SS_FINDING_WARNING, "warning", SS_STYLE_DOUBT);
+    print_kind(r, &r->findings, SS_FINDING_REPAIR, "repair", SS_STYLE_PLAIN);
+    print_kind(r, &r->notes, SS_FINDING_WARNING, "note", SS_STYLE_PLAIN);
     ss_text_append_clean(text, r->path);
     ss_text_appendf(text, ": %s%s%s", ss_out_style(out, is_good(r) ? SS_STYLE_GOOD : SS_STYLE_BAD),
                     is_good(r) ? "good" : "not good", ss_out_style(out, SS_STYLE_PLAIN));
@@ -215,16 +256,33 @@ static void print_text(const report *r)
     append_count(text, r->findings.count_of[SS_FINDING_FAULT], "fault");
     append_count(text, r->findings.count_of[SS_FINDING_WARNING], "warning");
     append_count(text, r->findings.count_of[SS_FINDING_REPAIR], "repair");
+    if (r->formulation) append_count(text, r->notes.count_of[SS_FINDING_WARNING], "note");
     ss_text_append(text, "\n");
+}
+
+/* What --problems needs to make problems of frames. */
+static bool choose_formulation(report *r, ss_error *err)
+{
+    if (!r->options->problems) return true;
+    r->formulation = ss_formulation_find(r->options->formulation);
+    if (!r->formulation)
+        return ss_fail(err, SS_ERROR_USAGE,
+                       "check: there is no formulation %s; stickslip formulations lists them",
+                       r->options->formulation);
+    r->formulation_options = ss_allocate(1, r->formulation->options_size);
+    if (!r->formulation_options) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for options");
+    ss_options_defaults(r->formulation->options, r->formulation_options);
+    return true;
 }
 
 static int run_check(const ss_command *command)
 {
     const check_options *options = command->options;
     report r = {.command = command, .options = options, .path = command->arguments[0]};
-    r.findings.limit = (size_t)options->max_findings;
+    r.findings.limit = r.notes.limit = (size_t)options->max_findings;
     ss_error err;
     ss_format format;
+    if (!choose_formulation(&r, &err)) return ss_report(&err);
     if (!ss_format_of_file(r.path, &format, &err)) {
         add_failure(&r, "/", &err);
     } else {
@@ -236,8 +294,10 @@ static int run_check(const ss_command *command)
     else
         print_text(&r);
     if (!is_good(&r) && r.exit_code < SS_EXIT_INPUT) r.exit_code = SS_EXIT_INPUT;
-    command->out->text.out_of_memory |= r.findings.out_of_memory;
+    command->out->text.out_of_memory |= r.findings.out_of_memory || r.notes.out_of_memory;
     ss_findings_free(&r.findings);
+    ss_findings_free(&r.notes);
+    ss_release(r.formulation_options);
     return r.exit_code;
 }
 
@@ -250,6 +310,19 @@ static const ss_option table[] = {
      .type = SS_OPTION_BOOL,
      .offset = offsetof(check_options, strict),
      .help = "Warnings count like faults."},
+    {.name = "problems",
+     .type = SS_OPTION_BOOL,
+     .offset = offsetof(check_options, problems),
+     .help = "Also look at the problems that solvers get of it: rank, equations that contradict each other, "
+             "bodies that "
+             "are wedged in, units. What has no solution counts as a fault."},
+    {.name = "formulation",
+     .type = SS_OPTION_TEXT,
+     .offset = offsetof(check_options, formulation),
+     .default_value = "cone",
+     .value_name = "FORMULATION",
+     .help = "With --problems, BPMD: how a frame becomes a problem; stickslip formulations lists them.",
+     .letter = 'f'},
     {.name = "max_findings",
      .type = SS_OPTION_INT,
      .offset = offsetof(check_options, max_findings),
@@ -264,6 +337,7 @@ static const ss_option_group groups[] = {
 static const ss_example examples[] = {
     {"check stack.h5", "every fault with its place; exit code 3 when there is one"},
     {"check stack.h5 --strict --json", "for a script that accepts no doubtful file either"},
+    {"check stack.h5 --problems", "also what is wrong with the problem of every frame"},
     {0}};
 
 const ss_verb ss_verb_check = {

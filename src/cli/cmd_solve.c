@@ -18,6 +18,19 @@ static bool close_trace(ss_solving *s, ss_error *err)
            ss_fail(err, SS_ERROR_RESOURCES, "%s: cannot write: %s", s->options->trace, strerror(errno));
 }
 
+static void say_what_is_wrong(const ss_solving *s)
+{
+    const char *at = ss_text_get(&s->wrong);
+    while (*at) {
+        int length = (int)strcspn(at, "\n");
+        ss_command_say(s->command, "%.*s", length, at);
+        at += length + (at[length] == '\n');
+    }
+    if (s->wrong.length && s->diagnosed > SS_DIAGNOSED_AT_MOST)
+        ss_command_say(s->command, "%d more were not solved: stickslip check --problems looks at every %s",
+                       s->diagnosed - SS_DIAGNOSED_AT_MOST, s->thing);
+}
+
 static void say_more(const ss_solving *s)
 {
     ss_tally_say(s->command, "repaired", &s->tally, SS_FINDING_REPAIR);
@@ -25,6 +38,7 @@ static void say_more(const ss_solving *s)
     ss_tally_say(s->command, "not modelled", &s->tally, SS_FINDING_LOSS);
     if (s->options->warm && !(s->method.solver->traits & SS_WARM_STARTS))
         ss_command_say(s->command, "note: %s does not start from a guess", s->method.solver->name);
+    say_what_is_wrong(s);
     if (s->options->output && s->count > 0) ss_command_say(s->command, "wrote %s", s->options->output);
 }
 
@@ -123,6 +137,13 @@ static const ss_option table[] = {
      FIELD(explain),
      .help =
          "Tell what the solver decided and why, a line each, when it has decisions to make, as auto has."},
+    {.name = "diagnose",
+     .type = SS_OPTION_BOOL,
+     FIELD(diagnose),
+     .default_value = "true",
+     .help = "Tell what is wrong with a problem that is not solved: rank, equations that contradict each "
+             "other, bodies "
+             "that are wedged in, units. Of many, the first five; with --json all."},
     {.name = "json", .type = SS_OPTION_BOOL, FIELD(json), .help = "Print one JSON object with all metrics."},
     {0}};
 

@@ -3,17 +3,20 @@
 #define SS_CLI_SOLVE_H
 
 #include "bench/trial.h"
+#include "cli/diagnose.h"
 #include "cli/source.h"
 #include "cli/table.h"
 
 #include <stdio.h>
+
+enum { SS_DIAGNOSED_AT_MOST = 5 }; /* problems, where they are told one after the other as text */
 
 typedef struct ss_solve_options {
     ss_common_options common;
     const char *frame; /* path, number, range or "all"; NULL = all */
     const char *formulation, *solver, *reference, *trace, *output;
     ss_option_list set, with, plugins;
-    bool warm, every_iteration, explain, json;
+    bool warm, every_iteration, explain, diagnose, json;
     int problem; /* 0 = the only one, else 1 + ss_fclib_kind */
     ss_run_options run;
     ss_source_options source;
@@ -40,7 +43,11 @@ typedef struct ss_solving {
     double worst_map; /* largest natural map, and where */
     char worst_place[256];
     ss_text rays;  /* why some have no solution: a line each */
-    ss_text notes; /* what the solver decided */
+    ss_text wrong; /* what is wrong with problems that were not solved: for standard error */
+    int diagnosed; /* how many of them were looked at */
+    bool is_diagnosed;
+    ss_diagnosis diagnosis; /* of the last one, when is_diagnosed */
+    ss_text notes;          /* what the solver decided */
 } ss_solving;
 
 /* ---- before: solve_setup.c ----------------------------------------------------------------------- */
@@ -55,6 +62,9 @@ void ss_solving_free(ss_solving *solving);
 /* Runs the solver from solved->x and judges the answer, which `frame` (NULL for FCLIB) makes physical. Fills the rest
  * of `solved`. */
 bool ss_solving_run(const ss_solving *solving, const ss_frame *frame, ss_trial *solved, ss_error *err);
+
+/* What is wrong with a problem that was not solved, as far as the user wants to know. */
+bool ss_solving_diagnose(ss_solving *solving, const ss_frame *frame, const ss_trial *solved, ss_error *err);
 
 /* ---- why there is no solution: solve_ray.c ------------------------------------------------------- */
 

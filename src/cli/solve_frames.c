@@ -137,6 +137,7 @@ static bool solve_frame(job *j, int index, const char *place, ss_error *err)
     ss_trial solved = {.place = place, .index = index, .formulation = j->solving->method.formulation->name};
     ss_frame *frame = ss_source_read_frame(j->file, index, place, &j->solving->tally, err);
     bool good = frame && assemble(j, frame, &solved, err) && ss_solving_run(j->solving, frame, &solved, err);
+    good = good && ss_solving_diagnose(j->solving, frame, &solved, err);
     if (good && !ss_guard_interrupted()) {
         ss_solving_tell(j->solving, &solved);
         good = store(j, frame, &solved, err);

@@ -92,6 +92,7 @@ static void put_solved(ss_solving *s, const ss_trial *solved)
     if (s->options->explain) put_notes(json, result->notes);
     ss_json_key(json, "memory"), ss_json_integer(json, (long long)result->memory);
     if (ran) put_gauges(json, "gauges", result);
+    if (s->is_diagnosed) ss_diagnosis_json(json, &s->diagnosis);
     ss_json_key(json, "metrics");
     ss_json_begin_object(json);
     for (int i = 0; i < ss_metric_count(); i++) {
@@ -232,6 +233,16 @@ static void tell_ray(ss_solving *s, const ss_trial *solved)
     ss_text_append(&s->rays, "\n");
 }
 
+static void tell_diagnosis(ss_solving *s, const ss_trial *solved)
+{
+    for (int i = 0; i < s->diagnosis.count; i++) {
+        const ss_complaint *complaint = &s->diagnosis.items[i];
+        ss_text_appendf(&s->wrong, "%s: %s: ", solved->place, ss_severity_name(complaint->severity));
+        ss_complaint_print(complaint, &s->wrong);
+        ss_text_append(&s->wrong, "\n");
+    }
+}
+
 static void tell_notes(ss_solving *s, const ss_trial *solved)
 {
     ss_text_appendf(&s->notes, "%s\n", solved->place);
@@ -251,6 +262,7 @@ void ss_solving_tell(ss_solving *s, const ss_trial *solved)
     else
         add_line(&s->table, solved);
     if (!s->options->json && solved->result.status == SS_RAY) tell_ray(s, solved);
+    if (!s->options->json && s->is_diagnosed) tell_diagnosis(s, solved);
     if (!s->options->json && solved->result.notes) tell_notes(s, solved);
     if (!s->options->json && s->count == 1 && !solved->refusal) add_details(&s->details, solved);
 }
@@ -296,7 +308,7 @@ void ss_solving_end(ss_solving *s)
 {
     ss_out *out = s->command->out;
     out->text.out_of_memory |= s->tally.out_of_memory || s->refused.list.out_of_memory ||
-                               s->rays.out_of_memory || s->notes.out_of_memory;
+                               s->rays.out_of_memory || s->notes.out_of_memory || s->wrong.out_of_memory;
     if (!s->options->json) {
         if (s->count > 0) ss_table_print(&s->table, out);
         if (s->count == 1 && s->details.count) {

@@ -74,6 +74,7 @@ bool ss_solve_problem(ss_solving *solving, ss_error *err)
                        "--reference is for frames: a problem of FCLIB has no bodies to compare");
     ss_solving_begin(solving, "fclib");
     bool good = assemble(solving, fclib, &solved, err) && ss_solving_run(solving, NULL, &solved, err);
+    good = good && ss_solving_diagnose(solving, NULL, &solved, err);
     if (good) ss_solving_tell(solving, &solved);
     good = good && write_solution(solving, fclib, &solved, err);
     ss_trial_free(&solved);

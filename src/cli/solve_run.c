@@ -4,6 +4,7 @@
 #include "cli/guard.h"
 
 #include <stdio.h>
+#include <string.h>
 
 static bool solve(const ss_solving *solving, const ss_frame *frame, ss_trial *solved, ss_error *err)
 {
@@ -13,6 +14,28 @@ static bool solve(const ss_solving *solving, const ss_frame *frame, ss_trial *so
     bool good = ss_trial_solve(&solving->method, frame, ss_guard_cancel(), solved, err);
     ss_guard_doing("");
     return good || ss_fail_in(err, "solve");
+}
+
+/* Was it meant to be solved, and was it not? */
+static bool is_unsolved(const ss_solving *solving, const ss_trial *solved)
+{
+    ss_status status = solved->result.status;
+    bool at_limit = status == SS_MAX_ITERATIONS || status == SS_TIME_LIMIT;
+    if (at_limit && strcmp(solving->method.run.stop, "none") == 0) return false;
+    return at_limit || status == SS_STALLED || status == SS_RAY || status == SS_FAILED;
+}
+
+bool ss_solving_diagnose(ss_solving *solving, const ss_frame *frame, const ss_trial *solved, ss_error *err)
+{
+    const ss_solve_options *options = solving->options;
+    ss_diagnosis_free(&solving->diagnosis);
+    solving->is_diagnosed = false;
+    if (!options->diagnose || !is_unsolved(solving, solved)) return true;
+    if (solving->diagnosed++ >= SS_DIAGNOSED_AT_MOST && !options->json) return true;
+    ss_guard_doing("looking for what is wrong");
+    bool good = ss_diagnose_frame(frame, solved->problem, &solved->result.ray, &solving->diagnosis, err);
+    ss_guard_doing("");
+    return solving->is_diagnosed = good;
 }
 
 bool ss_solving_run(const ss_solving *solving, const ss_frame *frame, ss_trial *solved, ss_error *err)

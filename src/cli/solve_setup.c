@@ -49,5 +49,7 @@ void ss_solving_free(ss_solving *s)
     ss_text_free(&s->details.cells);
     ss_text_free(&s->rays);
     ss_text_free(&s->notes);
+    ss_text_free(&s->wrong);
+    ss_diagnosis_free(&s->diagnosis);
     if (s->trace) fclose(s->trace);
 }

@@ -38,6 +38,10 @@ void ss_ldl_destroy(ss_ldl *ldl);
 /* OK, SINGULAR (a pivot is zero), NOT_FINITE or NO_MEMORY. The pattern must be that of ss_ldl_create. */
 ss_linalg_status ss_ldl_factor(ss_ldl *ldl, const ss_sparse *matrix);
 const ss_pivots *ss_ldl_pivots(const ss_ldl *ldl);
+/* The pivot of every row, n numbers: after a factorisation that was OK. */
+void ss_ldl_diagonal(const ss_ldl *ldl, double *pivots);
+/* Floating point operations that a factorisation takes, known from the pattern. */
+double ss_ldl_cost(const ss_ldl *ldl);
 /* After a factorisation that was OK. b and x may be the same array. OK or NO_MEMORY. */
 ss_linalg_status ss_ldl_solve(ss_ldl *ldl, const double *b, double *x, ss_refine refine);
 

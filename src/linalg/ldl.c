@@ -130,6 +130,19 @@ const ss_pivots *ss_ldl_pivots(const ss_ldl *ldl)
     return &ldl->pivots;
 }
 
+void ss_ldl_diagonal(const ss_ldl *ldl, double *pivots)
+{
+    const cholmod_factor *factor = ldl->factor;
+    const int *start = factor->p, *place = factor->Perm;
+    const double *value = factor->x;
+    for (size_t j = 0; j < factor->n; j++) pivots[place[j]] = value[start[j]];
+}
+
+double ss_ldl_cost(const ss_ldl *ldl)
+{
+    return ldl->common.fl;
+}
+
 static bool solve_once(ss_ldl *ldl, const double *b, double *x)
 {
     int n = ldl->matrix->cols;

@@ -83,8 +83,25 @@ static inline double step_length(const ss_block *block, int size, const double *
 
 /* The Fischer-Burmeister function of the Lorentz cone, |x + y - (x o x + y o y)^1/2| with x = T r, y = T^-1
  * w~, T = diag(mu, 1, 1): the two have a common cone then. z = x o x + y o y has eigenvalues z0 +- |z_1|. */
+static double fischer_cone(const ss_block *block, const double *r, const double *dual);
+
+/* Fourth powers must stay in range; a power of two changes no digit, and the function is homogeneous. */
+static double fischer_cone_scaled(const ss_block *block, const double *r, const double *dual, int exponent)
+{
+    double small_r[MAX_CONE], small_dual[MAX_CONE];
+    for (int i = 0; i < block->size; i++) {
+        small_r[i] = ldexp(r[i], -exponent);
+        small_dual[i] = ldexp(dual[i], -exponent);
+    }
+    return ldexp(fischer_cone(block, small_r, small_dual), exponent);
+}
+
 static double fischer_cone(const ss_block *block, const double *r, const double *dual)
 {
+    static const double too_large = 1e70;
+    double most = 0.0;
+    for (int i = 0; i < block->size; i++) most = fmax(most, fmax(fabs(r[i]), fabs(dual[i])));
+    if (most > too_large && most < INFINITY) return fischer_cone_scaled(block, r, dual, ilogb(most));
     int tangents = block->size - 1;
     double mu = block->mu;
     if (!(mu > 0.0) || isinf(mu)) { // no cone: a row, and what may not be there
@@ -210,6 +227,11 @@ static unsigned parts_for(unsigned mask)
     return wanted;
 }
 
+static bool gauge_applies(const ss_problem *problem, int gauge)
+{
+    return gauge != SS_GAUGE_NATURAL_MAP || ss_problem_laws(problem) & (SS_LAW_CONE | SS_LAW_CONVEX);
+}
+
 void ss_gauge_measure(const ss_problem *problem, const ss_gauge_scale *scale, const double *x,
                       const double *w, unsigned mask, double *values)
 {
@@ -235,9 +257,15 @@ void ss_gauge_measure(const ss_problem *problem, const ss_gauge_scale *scale, co
     }
     if (wanted & SS_WANT_NATURAL_RESIDUAL) values[SS_GAUGE_NATURAL_RESIDUAL] = sum.natural_residual;
     if (wanted & SS_WANT_FISCHER_BURMEISTER) values[SS_GAUGE_FISCHER_BURMEISTER] = sum.fischer_burmeister;
-    if (wanted & SS_WANT_NATURAL_MAP && ss_problem_laws(problem) & (SS_LAW_CONE | SS_LAW_CONVEX)) {
+    if (wanted & SS_WANT_NATURAL_MAP && gauge_applies(problem, SS_GAUGE_NATURAL_MAP)) {
         values[SS_GAUGE_NATURAL_MAP] =
             sqrt(sum.natural_map_squared) / (scale->load > 0.0 ? scale->load : 1.0);
+        if (scale->is_beyond) values[SS_GAUGE_NATURAL_MAP] = INFINITY;
+    }
+    if (wanted & SS_WANT_ENERGY && scale->is_beyond) values[SS_GAUGE_RELATIVE_ENERGY] = INFINITY;
+    for (int g = 0; g < SS_GAUGE_COUNT;
+         g++) { // what was measured and came to nothing is no small error either
+        if (isnan(values[g]) && mask & 1u << g && gauge_applies(problem, g)) values[g] = INFINITY;
     }
 }
 
@@ -268,6 +296,21 @@ static void lend_masses(const ss_problem *problem, double *inverse_mass)
     }
 }
 
+/* Are there velocities or impulses whose squares are too large for numbers, or impulses whose squares are too small? No
+ * velocity is too small: one of 1e-150 m/s counts as none, as what is left of a motion that dies down. */
+static bool is_beyond(const ss_problem *problem, const double *inverse_mass)
+{
+    static const double large = 1e152, small = 1e-152;
+    double velocity = 0.0, impulse = 0.0;
+    for (int i = 0; i < problem->size; i++) {
+        double b = fabs(problem->b[i]);
+        velocity = fmax(velocity, b);
+        if (inverse_mass[i] > 0.0) impulse = fmax(impulse, b / inverse_mass[i]);
+    }
+    if (velocity > large || impulse > large) return true;
+    return velocity > small && impulse > 0.0 && impulse < small;
+}
+
 /* Is P(0) = 0? In a cone it always is. */
 static bool allows_zero(const ss_problem *problem)
 {
@@ -288,6 +331,7 @@ ss_gauge_scale ss_gauge_scale_of(const ss_problem *problem, double *x, double *w
     size_t bytes = (size_t)problem->size * sizeof *x;
     memcpy(inverse_mass, problem->diagonal, bytes);
     lend_masses(problem, inverse_mass);
+    scale.is_beyond = is_beyond(problem, inverse_mass);
     memset(x, 0, bytes);
     if (allows_zero(problem)) {
         memcpy(w, problem->b, bytes);

@@ -28,6 +28,8 @@ ss_gauge_part ss_gauge_of_block(const ss_problem *problem, const double *diagona
  * energy at x = P(0) for the relative one; `load` is |b| over the cone rows for the natural map. */
 typedef struct ss_gauge_scale {
     double start_energy, load;
+    bool
+        is_beyond; /* loads or impulses whose squares are out of the range of numbers: no error is small then */
     const double *inverse_mass; /* per unknown */
 } ss_gauge_scale;
 void ss_gauge_measure(const ss_problem *problem, const ss_gauge_scale *scale, const double *x,
