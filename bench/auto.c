@@ -37,8 +37,8 @@ static double processor_seconds(void)
 /* Least time of some runs, INFINITY when it does not get there within `limit` seconds. */
 static double race(const ss_solver *solver, ss_problem *problem, double limit, ss_solve_result *last)
 {
-    enum { MOST_REPEATS = 9 };
-    static const double enough = 0.02; // s: then no more repeats
+    enum { MOST_REPEATS = 60 };
+    static const double enough = 0.03; // s: then no more repeats
     ss_run_options options = {.max_iterations = ITERATIONS,
                               .time_limit = limit,
                               .stop = "natural_map<1e-8",

@@ -13,9 +13,10 @@
 #include <dirent.h>
 #include <unistd.h>
 
-static const char *const methods[] = {"lemke", "block-pivot", "interior-point", "minmap-newton",
-                                      "fischer-newton"};
-enum { METHODS = 5, PATH = 600 };
+static const char *const methods[] = {"lemke",          "block-pivot",   "interior-point", "minmap-newton",
+                                      "fischer-newton", "alart-curnier", "proximal",       "convex-newton",
+                                      "path",           "morales"};
+enum { METHODS = 10, PATH = 600 };
 
 /* Far below what is asked of the velocities, because a body may be held by contacts that are close together. */
 static const char tight[] = "relative_energy<1e-13";

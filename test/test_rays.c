@@ -8,8 +8,9 @@
 #include "problem/laws.h"
 #include "solver/ray.h"
 
-static const char *const newton_solvers[] = {"interior-point", "minmap-newton", "fischer-newton"};
-enum { SOLVERS = 3, MOST = 12 };
+static const char *const newton_solvers[] = {"interior-point", "minmap-newton", "fischer-newton",
+                                             "alart-curnier", "proximal"};
+enum { SOLVERS = 5, MOST = 12 };
 
 /* A = J J', one body of unit mass: a row of J per unknown. */
 static ss_problem *problem_of(int n, int dofs, const double *J, const double *b, int blocks)

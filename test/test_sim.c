@@ -113,6 +113,47 @@ TEST(number_of_threads_does_not_change_a_bit)
     ENSURE_TEXT(five, one);
 }
 
+/* A heap of so many balls in a row of columns that all threads solve it together, and three balls beside it. */
+static ss_world *heap_and_balls(void)
+{
+    enum { EDGE = 12 };
+    ss_world *world = empty_world(0, 0, -g);
+    add_floor(world);
+    for (int k = 0; k < EDGE * EDGE * EDGE + 3; k++) {
+        int layer = k / (EDGE * EDGE);
+        ss_body ball = {.kind = SS_DYNAMIC,
+                        .position = {0.2 * (k % EDGE), 0.2 * (k / EDGE % EDGE), 0.1 + 0.2 * layer}};
+        if (layer == EDGE) ball.position[0] = 10.0 + k % EDGE, ball.position[2] = 0.1;
+        ball.velocity[k % 3] = 0.01 * (k % 7);
+        add_body(world, ball, (ss_shape){.kind = SS_SPHERE, .size = {0.1}, .density = 1000});
+    }
+    return world;
+}
+
+static ss_sim_report run_heap(int threads, char hash[33])
+{
+    ss_sim_options options = default_options();
+    options.threads = threads;
+    ss_sim *sim = start(heap_and_balls(), &options);
+    run(sim, 2);
+    hash_of(sim, hash);
+    ss_sim_report report = ss_sim_last(sim);
+    end(sim);
+    return report;
+}
+
+TEST(number_of_threads_does_not_change_a_bit_of_a_large_island_beside_small_ones)
+{
+    char one[33], two[33], three[33];
+    ss_sim_report report = run_heap(1, one);
+    ENSURE_INT(report.islands, 4);
+    ENSURE(report.largest_island > 4096); // enough for the sweeps to be shared
+    run_heap(2, two);
+    run_heap(3, three);
+    ENSURE_TEXT(two, one);
+    ENSURE_TEXT(three, one);
+}
+
 TEST(restored_snapshot_continues_bit_for_bit)
 {
     char straight[33], resumed[33], other_sim[33];

@@ -4,6 +4,8 @@
 
 #include <stickslip/solver.h>
 
+#include <math.h>
+
 #include "problems.h"
 #include "solver/stage.h"
 
@@ -128,7 +130,7 @@ TEST(nothing_to_do_is_seen_before_anything_is_set_up)
     told open = solve(of.problem, 100), empty = solve(none.problem, 100);
     ENSURE(open.status == SS_CONVERGED && open.iterations == 1);
     ENSURE(empty.status == SS_CONVERGED);
-    check_notes(&open, (const char *const[]){"the start: converged", NULL});
+    check_notes(&open, (const char *const[]){"one contact or row: converged", NULL});
     told_free(&open);
     told_free(&empty);
     known_problem_free(&of);
@@ -208,6 +210,141 @@ TEST(who_decides_nothing_has_no_notes)
     ss_run_options run = {.max_iterations = 50, .stop = "none", .keep = "last", .explain = true};
     told got = solve_with("pgs", of.problem, &run);
     ENSURE(strcmp(got.notes, "(none)") == 0);
+    told_free(&got);
+    known_problem_free(&of);
+}
+
+/* ---- islands ---------------------------------------------------------------------------------------- */
+
+static known_problem many_towers(int count, int height, int feet)
+{
+    scene_recipe scene = {
+        .seed = 9, .towers = count, .height = height, .feet = feet, .push = 0.2, .mu_least = 0.3};
+    return formulated("towers", "cone", towers(&scene));
+}
+
+static int count_lines(const char *text)
+{
+    int lines = 1;
+    for (; *text; text++) lines += *text == '\n';
+    return lines;
+}
+
+TEST(large_islands_are_solved_one_by_one)
+{
+    expect(many_towers(3, 20, 4), SS_CONVERGED,
+           (const char *const[]){"720 unknowns", "3 islands, the largest of 240 unknowns",
+                                 "of them:", "the longest:", "solved", NULL});
+}
+
+/* Whatever the rule measures, the whole obeys it, measured anew by the driver. */
+TEST(shares_of_islands_add_up_to_the_rule)
+{
+    static const char *const rules[] = {"energy<1e-12", "relative_energy<1e-8", "natural_map<1e-8",
+                                        "natural_residual<1e-6", "fischer_burmeister<1e-6"};
+    known_problem of = many_towers(4, 20, 3);
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
+        ss_run_options run = {.max_iterations = 20000, .stop = rules[i], .keep = "last", .explain = true};
+        told got = solve_with("auto", of.problem, &run);
+        if (got.status != SS_CONVERGED || !strstr(got.notes, "4 islands") || strstr(got.notes, "once more"))
+            KIT_FAIL("%s: %s\n%s", rules[i], ss_status_name(got.status), got.notes);
+        told_free(&got);
+    }
+    known_problem_free(&of);
+}
+
+TEST(a_thousand_islands_are_explained_in_a_few_lines)
+{
+    known_problem of = many_towers(1000, 1, 3);
+    told got = solve(of.problem, 20000);
+    if (got.status != SS_CONVERGED || count_lines(got.notes) > 20)
+        KIT_FAIL("%s, %d lines:\n%s", ss_status_name(got.status), count_lines(got.notes), got.notes);
+    told_free(&got);
+    known_problem_free(&of);
+}
+
+TEST(threads_do_not_change_a_bit_of_islands)
+{
+    known_problem of = many_towers(10, 20, 4);
+    size_t bytes = (size_t)of.problem->size * sizeof(double);
+    ss_run_options run = {.max_iterations = 20000, .stop = usual_stop, .keep = "last"};
+    told alone = solve_with("auto", of.problem, &run);
+    for (int workers = 2; workers <= 5; workers++) {
+        ss_team *team = ss_team_create(workers, NULL);
+        ss_solve_result result;
+        double *x = numbers(of.problem->size);
+        ENSURE(team);
+        ENSURE(ss_solve(ss_solver_find("auto"), NULL, of.problem, &run, team, NULL, x, &result, NULL));
+        ENSURE(result.status == SS_CONVERGED && result.iterations == alone.iterations);
+        ENSURE(memcmp(x, alone.x, bytes) == 0);
+        ss_solve_result_free(&result);
+        ss_team_destroy(team);
+        free(x);
+    }
+    told_free(&alone);
+    known_problem_free(&of);
+}
+
+TEST(limits_hold_for_islands)
+{
+    known_problem of = many_towers(3, 20, 4);
+    for (int limit = 1; limit < 40; limit += 3) {
+        told part = solve(of.problem, limit);
+        if (part.iterations > limit || (part.status != SS_MAX_ITERATIONS && part.status != SS_CONVERGED))
+            KIT_FAIL("limit %d: %s after %d", limit, ss_status_name(part.status), part.iterations);
+        told_free(&part);
+    }
+    volatile int cancel = 1;
+    ss_solve_result result;
+    double *x = numbers(of.problem->size);
+    ENSURE(ss_solve(ss_solver_find("auto"), NULL, of.problem, NULL, NULL, &cancel, x, &result, NULL));
+    ENSURE(result.status == SS_CANCELLED);
+    ss_solve_result_free(&result);
+    free(x);
+    known_problem_free(&of);
+}
+
+/* The history of the whole is put together from those of the islands: a row for every iteration, the last one that of the
+ * answer; and the best iterate is no worse than any of them. */
+TEST(islands_have_one_history)
+{
+    known_problem of = many_towers(3, 20, 4);
+    ss_run_options run = {
+        .max_iterations = 20000, .stop = usual_stop, .keep = "best:energy", .history = true};
+    ss_solve_result result;
+    double *x = numbers(of.problem->size), values[SS_GAUGE_COUNT];
+    ENSURE(ss_solve(ss_solver_find("auto"), NULL, of.problem, &run, NULL, NULL, x, &result, NULL));
+    ENSURE(result.status == SS_CONVERGED && result.history.count == result.iterations);
+    ENSURE(ss_problem_measure(of.problem, x, values, NULL));
+    double best = INFINITY;
+    for (int i = 0; i < result.history.count; i++) {
+        best = fmin(best, result.history.gauge[SS_GAUGE_ENERGY][i]);
+        ENSURE(i == 0 || result.history.seconds[i] >= result.history.seconds[i - 1]);
+    }
+    ENSURE(values[SS_GAUGE_ENERGY] <= best * (1.0 + 1e-6) + 1e-30);
+    double first = result.history.gauge[SS_GAUGE_RELATIVE_ENERGY][0];
+    ENSURE(first > 1e-3 && first < 1e3);
+    ss_solve_result_free(&result);
+    free(x);
+    known_problem_free(&of);
+}
+
+/* A contact between two things that do not move: it may be there, and changes nothing. */
+TEST(contacts_of_nobody_do_not_disturb)
+{
+    known_problem of = many_towers(3, 4, 4);
+    ss_problem *problem = of.problem;
+    const ss_block *block = &problem->blocks[0];
+    for (int i = block->first; i < block->first + block->size; i++) {
+        problem->bodies->pair[i][0] = problem->bodies->pair[i][1] = -1;
+        memset(problem->bodies->jacobian[i], 0, sizeof problem->bodies->jacobian[i]);
+        problem->bodies->offset[i] = problem->b[i] = i == block->first ? 0.1 : 0.0;
+        problem->diagonal[i] = 0.0;
+    }
+    ss_run_options run = {
+        .max_iterations = 20000, .stop = "natural_map<1e-8", .keep = "last", .explain = true};
+    told got = solve_with("auto", problem, &run);
+    if (got.status != SS_CONVERGED) KIT_FAIL("%s\n%s", ss_status_name(got.status), got.notes);
     told_free(&got);
     known_problem_free(&of);
 }

@@ -97,6 +97,9 @@ SS_API bool ss_cone_residual_of(const ss_cone *cone, const ss_cone_point *point,
  * mu = inf: K = { x_N >= 0 }, any tangents; then w_T = 0, and w~ = w. A partner is never free, because free unknowns
  * may be eliminated; one without bounds is an infinite box.
  *
+ * Rolling friction is the second disc of a cone of five, of any two directions. Torsional friction, about the normal, is
+ * a coupled row whose partner is the normal of a cone: |x_S| <= factor x_N, Coulomb's law of spinning.
+ *
  * One run of unknowns under one law is a block. LCP, MLCP and cone problems are the same struct with other
  * laws: a solver says which laws it takes. */
 typedef enum ss_law {

@@ -33,11 +33,34 @@ struct ss_team {
     member *members;
     pthread_mutex_t mutex;
     pthread_cond_t job_posted, job_left;
-    job *job;      // NULL when there is nothing to join
-    unsigned turn; // counts jobs, so that nobody joins the same one twice
-    int busy;      // threads inside the job
+    int patience;          // looks before a wait becomes a sleep
+    job *job;              // NULL when there is nothing to join
+    _Atomic unsigned turn; // counts jobs, so that nobody joins the same one twice
+    _Atomic int busy;      // threads inside the job
     bool stop;
 };
+
+/* Changed under the mutex only, and looked at without it by those who have nothing better to do: jobs often follow each
+ * other within microseconds, and to sleep and be woken takes several. Nobody looks for long, because on a busy machine
+ * the core may be needed by the one who is waited for. */
+enum { PATIENCE = 1000 };
+
+static void relax(void)
+{
+#ifdef __x86_64__
+    __builtin_ia32_pause();
+#endif
+}
+
+static void look_for_turn(const ss_team *team, unsigned last_turn)
+{
+    for (int i = 0; i < team->patience && team->turn == last_turn; i++) relax();
+}
+
+static void look_for_rest(const ss_team *team)
+{
+    for (int i = 0; i < team->patience && team->busy > 0; i++) relax();
+}
 
 static void do_chunks(job *todo, int worker)
 {
@@ -50,6 +73,16 @@ static void do_chunks(job *todo, int worker)
     }
 }
 
+/* The mutex is held before and after. */
+static void wait_for_turn(ss_team *team)
+{
+    unsigned last_turn = team->turn; // maybe of a job that was over before we saw it
+    pthread_mutex_unlock(&team->mutex);
+    look_for_turn(team, last_turn);
+    pthread_mutex_lock(&team->mutex);
+    if (team->turn == last_turn && !team->stop) pthread_cond_wait(&team->job_posted, &team->mutex);
+}
+
 static void *work(void *context)
 {
     member *self = context;
@@ -58,7 +91,7 @@ static void *work(void *context)
     pthread_mutex_lock(&team->mutex);
     while (!team->stop) {
         if (!team->job || team->turn == last_turn) {
-            pthread_cond_wait(&team->job_posted, &team->mutex);
+            wait_for_turn(team);
             continue;
         }
         last_turn = team->turn;
@@ -119,6 +152,7 @@ ss_team *ss_team_create(int workers, ss_error *err)
     }
     team->size = size;
     team->members = members;
+    team->patience = size <= available_cores() ? PATIENCE : 0;
     pthread_mutex_init(&team->mutex, NULL);
     pthread_cond_init(&team->job_posted, NULL);
     pthread_cond_init(&team->job_left, NULL);
@@ -171,6 +205,11 @@ static void withdraw(ss_team *team)
 {
     pthread_mutex_lock(&team->mutex);
     team->job = NULL;
+    if (team->busy > 0) {
+        pthread_mutex_unlock(&team->mutex);
+        look_for_rest(team);
+        pthread_mutex_lock(&team->mutex);
+    }
     while (team->busy > 0) pthread_cond_wait(&team->job_left, &team->mutex);
     pthread_mutex_unlock(&team->mutex);
 }

@@ -238,14 +238,54 @@ static bool cut(const ss_problem *problem, const int *island, ss_arena *arena, s
     return true;
 }
 
+/* Numbers islands anew, small ones sharing a number; returns how many are left. They stay in the order of the first
+ * block among them. */
+static int bundle(const ss_problem *problem, int small, int most, int count, ss_arena *arena, int *island)
+{
+    int *unknowns = take_ints(arena, count), *number = take_ints(arena, count);
+    int left = 0, open = -1, filled = 0;
+    if (!unknowns || !number) return 0;
+    for (int k = 0; k < problem->block_count; k++) {
+        const ss_block *block = &problem->blocks[k];
+        if (block->size) unknowns[island[body_of(problem->bodies, block)]] += block->size;
+    }
+    for (int i = 0; i < count; i++) {
+        bool is_small = unknowns[i] <= small;
+        if (is_small && (open < 0 || filled + unknowns[i] > most)) open = left++, filled = 0;
+        if (is_small) filled += unknowns[i];
+        number[i] = is_small ? open : left++;
+    }
+    for (int body = 0; body < problem->bodies->bodies; body++) {
+        if (island[body] >= 0) island[body] = number[island[body]];
+    }
+    return left;
+}
+
+/* Rows between what does not move belong nowhere: then the problem stays whole. */
+static bool all_have_bodies(const ss_problem *problem)
+{
+    for (int k = 0; k < problem->block_count; k++) {
+        if (problem->blocks[k].size && body_of(problem->bodies, &problem->blocks[k]) < 0) return false;
+    }
+    return true;
+}
+
 bool ss_islands_split(const ss_problem *problem, ss_arena *arena, ss_islands *islands, ss_error *err)
 {
+    return ss_islands_split_large(problem, 0, 0, arena, islands, err);
+}
+
+bool ss_islands_split_large(const ss_problem *problem, int small, int most, ss_arena *arena,
+                            ss_islands *islands, ss_error *err)
+{
     *islands = (ss_islands){.count = problem->size > 0};
-    if (!problem->bodies || problem->A || problem->size == 0) return true;
+    if (!problem->bodies || problem->A || problem->size == 0 || !all_have_bodies(problem)) return true;
     int *parent = take_ints(arena, problem->bodies->bodies),
         *island = take_ints(arena, problem->bodies->bodies);
     bool good = parent && island;
     if (good) islands->count = number_islands(problem, parent, island);
+    if (good && small > 0 && islands->count > 1)
+        good = (islands->count = bundle(problem, small, most, islands->count, arena, island)) > 0;
     if (good && islands->count > 1) good = cut(problem, island, arena, islands);
     if (good) return true;
     *islands = (ss_islands){0};

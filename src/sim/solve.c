@@ -13,6 +13,8 @@ static const int finisher_most_unknowns = 6000;
 static const int finisher_most_bodies = 300;
 /* Fewer unknowns are solved by one thread, sooner than a second one wakes. */
 static const int team_least_unknowns = 1500;
+/* From here on the sweeps over one island are work for several threads (solver/coloured.h). */
+static const int shared_least_unknowns = 12288;
 
 typedef struct outcome {
     bool good, finished;
@@ -151,14 +153,17 @@ static void solve_one(const ss_sim *sim, ss_problem *problem, ss_arena *arena, s
 
 /* ---- all islands ------------------------------------------------------------------------------------ */
 
+static void solve_at(const crew *all, int64_t k, ss_arena *arena, ss_team *team)
+{
+    int i = all->queue[k];
+    solve_one(all->sim, &all->islands->problems[i], arena, team, all->x + all->islands->first[i],
+              &all->outcomes[i]);
+}
+
 static void solve_range(int64_t begin, int64_t end, int worker, void *context)
 {
-    crew *all = context;
-    for (int64_t k = begin; k < end; k++) {
-        int i = all->queue[k];
-        solve_one(all->sim, &all->islands->problems[i], all->sim->arenas[worker], NULL,
-                  all->x + all->islands->first[i], &all->outcomes[i]);
-    }
+    const crew *all = context;
+    for (int64_t k = begin; k < end; k++) solve_at(all, k, all->sim->arenas[worker], NULL);
 }
 
 /* Counting sort by the number of binary digits of the size: the large ones first, equals in order. */
@@ -171,6 +176,17 @@ static void make_queue(const ss_islands *islands, int *queue)
             if (size >> digits == 1) queue[at++] = i;
         }
     }
+}
+
+/* Islands at the head of the queue that all threads should solve together, because each of them is more than the share of
+ * one. Who solves what does not change the results. */
+static int count_shared(const crew *all)
+{
+    int count = 0, workers = ss_team_size(all->sim->team);
+    while (count < all->islands->count &&
+           all->islands->problems[all->queue[count]].size >= shared_least_unknowns)
+        count++;
+    return count < workers ? count : 0;
 }
 
 static bool solve_islands(ss_sim *sim, ss_problem *problem, ss_islands *islands, double *x, outcome *outcomes,
@@ -190,7 +206,10 @@ static bool solve_islands(ss_sim *sim, ss_problem *problem, ss_islands *islands,
     ss_islands_gather(islands, x, all.x);
     make_queue(islands, all.queue);
     ss_team *team = problem->size >= team_least_unknowns ? sim->team : NULL;
-    ss_parallel_for(team, islands->count, 1, solve_range, &all);
+    int shared = team ? count_shared(&all) : 0;
+    for (int k = 0; k < shared; k++) solve_at(&all, k, sim->arenas[0], team);
+    all.queue += shared;
+    ss_parallel_for(team, islands->count - shared, 1, solve_range, &all);
     ss_islands_scatter(islands, all.x, x);
     return true;
 }

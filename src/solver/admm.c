@@ -10,9 +10,13 @@
  * References: Boyd, Parikh, Chu, Peleato, Eckstein, Distributed optimization and statistical learning via the
  * alternating direction method of multipliers (2011); Zhang, O'Donoghue, Boyd, Globally convergent type-I Anderson
  * acceleration for nonsmooth fixed-point iterations (2020); Carpentier, Montaut, Le Lidec, From compliant to rigid
- * contact simulation: a unified and efficient approach (2024).
+ * contact simulation: a unified and efficient approach (2024); Banjac, Goulart, Stellato, Boyd, Infeasibility detection
+ * in the alternating direction method of multipliers for convex optimization (2019).
  */
 #include <stickslip/solver.h>
+
+#include <math.h>
+#include <string.h>
 
 #include "base/memory.h"
 #include "solver/teller.h"
@@ -48,6 +52,35 @@ static const ss_option options_table[] = {
     {0},
 };
 
+/* Where there is no solution the steps become all the same, and a ray (Banjac, Goulart, Stellato, Boyd 2019): worth a look
+ * now and then, when the error does not fall. */
+typedef struct drift {
+    double *before; // y
+    double error;   // at the last look
+    int steps, rays;
+} drift;
+
+static bool is_time_to_look(drift *of, const ss_splitting *splitting)
+{
+    enum { EVERY = 25 };
+    static const double hardly = 0.5;
+    if (++of->steps % EVERY != 0) return false;
+    bool slow = splitting->error > hardly * of->error;
+    of->error = splitting->error;
+    return slow;
+}
+
+static bool step(ss_splitting *splitting, ss_teller *teller, drift *of, bool *is_ray)
+{
+    bool looks = is_time_to_look(of, splitting) && splitting->has_y;
+    if (looks) memcpy(of->before, splitting->y, (size_t)splitting->space->size * sizeof *of->before);
+    if (!ss_splitting_step(splitting)) return false;
+    if (!looks || !splitting->has_y) return true;
+    of->rays = ss_teller_drifts(teller, of->before, splitting->y) ? of->rays + 1 : 0;
+    *is_ray = of->rays > 1; // Coulomb's law may find a way out of the first
+    return true;
+}
+
 static ss_status solve(const ss_problem *problem, const void *options, ss_run *run, double *x)
 {
     enum { STUCK = 5000 };
@@ -55,11 +88,14 @@ static ss_status solve(const ss_problem *problem, const void *options, ss_run *r
     double *start = ss_arena_take_unset(run->arena, (size_t)problem->size, sizeof *start, "start");
     ss_splitting splitting;
     ss_teller teller;
-    if (!space || !start || !ss_teller_start(space, run, x, &teller)) return SS_FAILED;
+    drift drifting = {.error = INFINITY};
+    drifting.before = ss_arena_take_unset(run->arena, (size_t)problem->size, sizeof *start, "drift");
+    if (!space || !start || !drifting.before || !ss_teller_start(space, run, x, &teller)) return SS_FAILED;
     ss_newton_space_enter(space, x, start);
     bool good = ss_splitting_create(space, options, start, run->arena, &splitting);
-    while (good && ss_teller_report(&teller, splitting.z, splitting.error, STUCK))
-        good = ss_splitting_step(&splitting);
+    bool is_ray = false;
+    while (good && !is_ray && ss_teller_report(&teller, splitting.z, splitting.error, STUCK))
+        good = step(&splitting, &teller, &drifting, &is_ray);
     ss_splitting_free(&splitting);
     if (!good) teller.status = SS_FAILED;
     return ss_teller_end(&teller);

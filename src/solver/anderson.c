@@ -100,13 +100,26 @@ static void find_shares(ss_anderson *a, double *share)
     }
 }
 
+/* Steps that are all the same, as where there is no fixed point, differ by rounding, and what follows from that is
+ * nowhere. */
+static bool is_far(const ss_anderson *a, const double *image, double step)
+{
+    static const double far = 1e5; // steps: no fixed point is worth so slow an approach
+    double sum = 0.0;
+    for (int i = 0; i < a->size; i++) sum += (image[i] - a->last_image[i]) * (image[i] - a->last_image[i]);
+    return !(sqrt(sum) <= far * step);
+}
+
 void ss_anderson_next(ss_anderson *a, const double *x, double *image)
 {
     int n = a->size;
     for (int i = 0; i < n; i++) a->step[i] = image[i] - x[i];
     remember(a, image);
     if (a->count == 0 || n == 0) return;
-    double share[MAX_MEMORY];
+    double share[MAX_MEMORY], step = length(n, a->step);
     find_shares(a, share);
     ss_dense_apply(a->count, n, -1.0, a->images, SS_TRANSPOSED, share, 1.0, image);
+    if (!is_far(a, image, step)) return;
+    memcpy(image, a->last_image, (size_t)n * sizeof *image);
+    ss_anderson_forget(a);
 }

@@ -14,7 +14,8 @@ typedef struct ss_anderson ss_anderson;
 
 /* Remembers `memory` steps. NULL when out of memory. */
 ss_anderson *ss_anderson_create(int size, int memory, ss_arena *arena);
-/* x: where we were; image: G(x) on entry, where to go on return. */
+/* x: where we were; image: G(x) on entry, where to go on return. When the extrapolation leads nowhere, because all steps are
+ * the same, as where there is no fixed point, image is left as it is and the past forgotten. */
 void ss_anderson_next(ss_anderson *anderson, const double *x, double *image);
 void ss_anderson_forget(ss_anderson *anderson);
 

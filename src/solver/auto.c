@@ -16,17 +16,24 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "solver/auto_plan.h"
+#include "solver/auto.h"
+#include "solver/parts.h"
+#include "solver/run_state.h"
 #include "solver/stage.h"
 
-enum { FIRST_LOOK = 5, LOOK_FOR_STEPS = 3, LOOKS = 64 };
+enum { FIRST_LOOK = 5, SOON = 3, LOOK_FOR_STEPS = 3, LOOKS = 64 };
+/* Islands up to SMALL unknowns are swept together, BUNDLE of them at a time: four contacts of different bodies take as long
+ * as one, and so many stay in the cache. */
+enum { SMALL = 200, BUNDLE = 3000 };
 
 typedef struct automatic {
     ss_run *run;
-    ss_problem problem; // a copy of the struct: it may get a matrix
+    ss_problem *problem; // it may get a matrix
+    ss_auto_trail *trail;
     ss_auto_features features;
     ss_auto_plan plan;
     bool is_planned; // beyond the sweeps
+    bool is_polished;
     double *x, *start, *best;
     double best_excess;
     bool ray; // some method saw impulses that grow for ever
@@ -36,7 +43,7 @@ typedef struct automatic {
 static const ss_auto_choice *choice_at(automatic *a, int index)
 {
     if (index >= a->plan.count && !a->is_planned) {
-        ss_auto_plan_others(&a->problem, &a->features, &a->plan);
+        ss_auto_plan_others(a->problem, &a->features, &a->plan);
         a->is_planned = true;
     }
     return index < a->plan.count ? &a->plan.at[index] : NULL;
@@ -46,7 +53,7 @@ static const ss_auto_choice *choice_at(automatic *a, int index)
 
 typedef struct watch {
     automatic *a;
-    int index; // of the choice
+    int next; // in the plan, after this one
     const ss_auto_choice *choice;
     int looks;
     int iteration[LOOKS];
@@ -71,6 +78,7 @@ static void fit(watch *w)
 static int next_look(const watch *w, int iteration)
 {
     if (w->choice->watch == SS_WATCH_STEPS) return iteration + LOOK_FOR_STEPS;
+    if (iteration == SOON) return 2 * SOON;
     return iteration + (iteration < 2 * FIRST_LOOK ? FIRST_LOOK
                         : iteration < 40           ? 2 * FIRST_LOOK
                                                    : iteration / 4);
@@ -82,19 +90,18 @@ static bool steps_pay(const watch *w)
     return last < 2 || w->log_excess[last] < w->log_excess[last - 2] - log(w->choice->fall);
 }
 
-/* Predictions from a few iterations are poor: at first only what looks hopeless is given up, and nothing where errors
- * fall late, all at once. Who is close goes on. */
+/* The less was spent the more hopeless it must look: predictions from a few iterations are poor, and errors often fall late,
+ * all at once. Who is close goes on for a while. */
 static bool rate_pays(watch *w, int iteration)
 {
-    static const double patience = 1.5, hopeless = 2.5, close = 10.0;
-    int last = w->looks - 1, early = 20;
+    static const double close = 10.0, leave_to_the_close = 3.0;
+    int last = w->looks - 1;
     fit(w);
-    const ss_auto_choice *next = choice_at(w->a, w->index + 1);
+    const ss_auto_choice *next = choice_at(w->a, w->next);
     if (last == 0 || !next || iteration < w->choice->least) return true;
-    double per = w->choice->per_iteration, rest = per * w->left, spent = per * iteration;
-    bool lenient = iteration < early || w->log_excess[last] < log(close);
-    double most = next->cost * (lenient ? hopeless : 1.0);
-    return rest <= most && spent <= patience * next->cost;
+    double per = w->choice->per_iteration / next->cost, rest = per * w->left, spent = per * iteration;
+    bool is_close = w->log_excess[last] < log(close);
+    return rest * spent <= w->choice->patience * (is_close ? leave_to_the_close : 1.0);
 }
 
 static bool pays(watch *w, int iteration)
@@ -124,9 +131,9 @@ static const char *plural(int count)
     return count == 1 ? "" : "s";
 }
 
-static void note_problem(const automatic *a)
+static void note_problem(const ss_problem *problem, ss_run *run)
 {
-    if (!ss_run_explains(a->run)) return;
+    if (!ss_run_explains(run)) return;
     static const struct {
         ss_law law;
         const char *name;
@@ -135,24 +142,23 @@ static void note_problem(const automatic *a)
                 {SS_LAW_COUPLED, "coupled"},
                 {SS_LAW_CONE, "cone"},
                 {SS_LAW_CONVEX, "convex"}};
-    const ss_auto_features *f = &a->features;
+    ss_auto_features f = ss_auto_look(problem);
     char names[64] = "", bodies[64] = "a matrix";
     for (size_t i = 0; i < sizeof laws / sizeof *laws; i++) {
-        if (!(f->laws & laws[i].law)) continue;
+        if (!(f.laws & laws[i].law)) continue;
         if (names[0]) strcat(names, ", ");
         strcat(names, laws[i].name);
     }
-    if (f->bodies) snprintf(bodies, sizeof bodies, "%d bod%s", f->bodies, f->bodies == 1 ? "y" : "ies");
-    ss_run_note(a->run, "%d unknown%s, %d contact%s, %s%s; laws: %s", f->unknowns, plural(f->unknowns),
-                f->contacts, plural(f->contacts), bodies,
-                a->problem.symmetric || f->bodies ? "" : ", not symmetric", names);
+    if (f.bodies) snprintf(bodies, sizeof bodies, "%d bod%s", f.bodies, f.bodies == 1 ? "y" : "ies");
+    ss_run_note(run, "%d unknown%s, %d contact%s, %s%s; laws: %s", f.unknowns, plural(f.unknowns), f.contacts,
+                plural(f.contacts), bodies, problem->symmetric || f.bodies ? "" : ", not symmetric", names);
 }
 
 static void note_stage(automatic *a, const watch *w, const ss_stage_end *end)
 {
     if (!ss_run_explains(a->run)) return;
     bool ends = end->excess < 1.0 || end->is_over;
-    const ss_auto_choice *choice = w->choice, *next = ends ? NULL : choice_at(a, w->index + 1);
+    const ss_auto_choice *choice = w->choice, *next = ends ? NULL : choice_at(a, w->next);
     const char *name = choice->solver->name, *then = next ? next->solver->name : "the best so far";
     char rate[120] = "";
     if (choice->watch == SS_WATCH_RATE && !isnan(w->left)) {
@@ -174,7 +180,7 @@ static void note_stage(automatic *a, const watch *w, const ss_stage_end *end)
 
 static void keep_best(automatic *a, double excess)
 {
-    size_t bytes = (size_t)a->problem.size * sizeof *a->x;
+    size_t bytes = (size_t)a->problem->size * sizeof *a->x;
     if (excess < a->best_excess) {
         a->best_excess = excess;
         memcpy(a->best, a->x, bytes);
@@ -183,23 +189,34 @@ static void keep_best(automatic *a, double excess)
     }
 }
 
-/* True: that was the end, *status says how. */
-static bool run_choice(automatic *a, int index, ss_status *status)
+/* NULL when out of memory: then it will be told so again. */
+static const void *options_without_sweeps(automatic *a, const ss_solver *solver)
 {
-    const ss_auto_choice *choice = choice_at(a, index);
-    watch w = {.a = a, .index = index, .choice = choice, .left = NAN};
+    void *options = ss_run_default_options(solver, a->run->arena, NULL);
+    if (options) ss_options_set(solver->options, options, "sweeps", "0", NULL);
+    return options;
+}
+
+/* `next`: who comes after it. True: that was the end, *status says how. */
+static bool run_choice(automatic *a, const ss_auto_choice *choice, int next, ss_status *status)
+{
+    watch w = {.a = a, .next = next, .choice = choice, .left = NAN};
     if (choice->watch == SS_WATCH_STEPS &&
         isfinite(a->best_excess)) // steps are compared with where they began
         w.log_excess[w.looks++] = log(a->best_excess);
     ss_stage stage = {.solver = choice->solver,
-                      .options = choice->options,
+                      .options = choice->without_sweeps ? options_without_sweeps(a, choice->solver) : NULL,
                       .budget = choice->budget,
                       .look = choice->watch == SS_WATCH_NOTHING ? NULL : look,
                       .context = &w,
-                      .first_look = choice->watch == SS_WATCH_STEPS ? LOOK_FOR_STEPS : FIRST_LOOK};
+                      .first_look = choice->watch == SS_WATCH_STEPS ? LOOK_FOR_STEPS
+                                    : a->features.kind == SS_AUTO_STRUCTURE && a->features.bodies
+                                        ? SOON
+                                        : FIRST_LOOK};
     ss_stage_end end;
-    if (choice->from_start) memcpy(a->x, a->start, (size_t)a->problem.size * sizeof *a->x);
-    if (!ss_run_stage(a->run, &a->problem, &stage, a->x, &end)) return *status = SS_FAILED, true;
+    if (a->trail->count < SS_AUTO_CHOICES) a->trail->solver[a->trail->count++] = choice->solver;
+    if (choice->from_start) memcpy(a->x, a->start, (size_t)a->problem->size * sizeof *a->x);
+    if (!ss_run_stage(a->run, a->problem, &stage, a->x, &end)) return *status = SS_FAILED, true;
     note_stage(a, &w, &end);
     if (end.is_over && ss_run_status(a->run) == SS_CONVERGED) return *status = SS_CONVERGED, true;
     keep_best(a, end.excess);
@@ -209,56 +226,120 @@ static bool run_choice(automatic *a, int index, ss_status *status)
     return a->best_excess < 1.0 || (choice->is_judge && end.status == SS_RAY);
 }
 
-/* ---- before all stages ------------------------------------------------------------------------------ */
+/* ---- one problem ------------------------------------------------------------------------------------ */
 
-static bool is_zero(const double *x, int count)
+/* True when the run is over. */
+static bool start_does(const ss_problem *problem, ss_run *run, double *x)
 {
-    for (int i = 0; i < count; i++) {
-        if (x[i] != 0.0) return false;
-    }
+    bool single = ss_auto_is_single(problem) && ss_auto_solve_single(problem, run->arena, x);
+    if (!single && !ss_auto_start_may_do(problem, x)) return false;
+    if (ss_run_iteration(run, x, NULL)) return false;
+    ss_run_note(run, "%s: %s", single ? "one contact or row" : "the start",
+                ss_status_name(ss_run_status(run)));
     return true;
 }
 
-/* A start at the solution, or contacts that all part by themselves: then nothing has to be set up. */
-static bool start_may_do(const ss_problem *problem, const double *x)
+/* Many small ones were swept together: those that are left over go their own way. */
+static bool run_islands(automatic *a, ss_status *status)
 {
-    if (!is_zero(x, problem->size)) return true;
-    for (int k = 0; k < problem->block_count; k++) {
-        const ss_block *block = &problem->blocks[k];
-        for (int i = block->first; i < block->first + block->size; i++) {
-            bool is_normal = ss_block_is_cone(block) ? i == block->first : problem->partner[i] < 0;
-            if (is_normal && (problem->b[i] < 0.0 || block->law == SS_LAW_FREE)) return false;
-        }
+    if (!a->problem->bodies || !ss_run_can_part(a->run)) return false;
+    ss_arena_mark mark = ss_arena_get_mark(a->run->arena);
+    ss_islands islands;
+    ss_problem bodies = *a->problem;
+    bodies.A = NULL; // what others made of the bodies
+    bool split = ss_islands_split(&bodies, a->run->arena, &islands, NULL) && islands.problems;
+    bool is_end = split && ss_auto_solve_islands(&islands, a->run, a->x, status);
+    if (split) keep_best(a, ss_run_excess(a->run, a->x));
+    if (split) ss_islands_release(&islands);
+    ss_arena_reset(a->run->arena, mark);
+    return is_end;
+}
+
+/* Some come close and creep: contacts that hold each other disagree by a little. A few Newton steps from there cost less
+ * than another beginning, and so do some from the start. */
+static bool polish(automatic *a, int next, ss_status *status)
+{
+    static const double close = 100.0;
+    ss_auto_plan steps = {0};
+    if (a->is_polished || !(a->best_excess < close)) return false;
+    a->is_polished = true;
+    ss_auto_plan_polish(a->problem, &a->features, &steps);
+    const ss_auto_choice *other = choice_at(a, next);
+    for (int i = 0; i < steps.count; i++) {
+        if (other && steps.at[i].cost > other->cost) continue;
+        if (run_choice(a, &steps.at[i], next, status)) return true;
     }
+    return false;
+}
+
+/* True when the run is over. */
+static bool sweep_does(automatic *a)
+{
+    if (!ss_auto_can_sweep(a->problem, a->x)) return false;
+    if (!ss_auto_sweep(a->problem, a->run->arena, a->x)) {
+        memcpy(a->x, a->start, (size_t)a->problem->size * sizeof *a->x);
+        return false;
+    }
+    if (ss_run_iteration(a->run, a->x, NULL)) return false;
+    a->trail->is_easy = true;
+    ss_run_note(a->run, "one sweep: %s", ss_status_name(ss_run_status(a->run)));
     return true;
+}
+
+static ss_status run_plan(automatic *a)
+{
+    ss_status status = SS_STALLED;
+    size_t n = (size_t)a->problem->size;
+    a->start = ss_arena_take_unset(a->run->arena, 2 * n, sizeof *a->start, "start and best x");
+    if (!a->start) return SS_FAILED;
+    a->best = a->start + n;
+    memcpy(a->start, a->x, n * sizeof *a->x);
+    memcpy(a->best, a->x, n * sizeof *a->x);
+    if (sweep_does(a)) return ss_run_status(a->run);
+    bool done = false;
+    a->features = ss_auto_look(a->problem);
+    ss_auto_plan_sweeps(a->problem, &a->features, &a->plan);
+    for (int i = 0; !done && choice_at(a, i); i++) {
+        done = run_choice(a, choice_at(a, i), i + 1, &status);
+        if (i == 0 && !done) done = run_islands(a, &status);
+        if (!done && choice_at(a, i)->watch != SS_WATCH_STEPS) done = polish(a, i + 1, &status);
+    }
+    return !done && a->ray ? SS_RAY : status;
+}
+
+ss_status ss_auto_solve_one(ss_problem *problem, ss_run *run, double *x, ss_auto_trail *trail)
+{
+    *trail = (ss_auto_trail){.is_easy = start_does(problem, run, x)};
+    if (trail->is_easy) return ss_run_status(run);
+    automatic a = {.run = run, .problem = problem, .trail = trail, .x = x, .best_excess = INFINITY};
+    return run_plan(&a);
+}
+
+/* ---- all of it -------------------------------------------------------------------------------------- */
+
+static ss_status solve_whole(const ss_problem *problem, ss_run *run, double *x)
+{
+    ss_problem copy = *problem; // it may get a matrix
+    ss_auto_trail trail;
+    ss_status status = ss_auto_solve_one(&copy, run, x, &trail);
+    if (copy.A != problem->A) ss_sparse_destroy(copy.A);
+    return status;
 }
 
 static ss_status solve(const ss_problem *problem, const void *options, ss_run *run, double *x)
 {
     (void)options;
     if (problem->size == 0) return ss_run_iteration(run, x, NULL) ? SS_CONVERGED : ss_run_status(run);
-    size_t n = (size_t)problem->size;
-    automatic a = {
-        .run = run, .problem = *problem, .features = ss_auto_look(problem), .x = x, .best_excess = INFINITY};
-    ss_status status = SS_STALLED;
-    a.start = ss_arena_take_unset(run->arena, 2 * n, sizeof *a.start, "start and best x");
-    if (!a.start) return SS_FAILED;
-    a.best = a.start + n;
-    memcpy(a.start, x, n * sizeof *x);
-    memcpy(a.best, x, n * sizeof *x);
-    note_problem(&a);
-    if (start_may_do(problem, x)) {
-        if (!ss_run_iteration(run, x, NULL)) {
-            ss_run_note(run, "the start: %s", ss_status_name(ss_run_status(run)));
-            return ss_run_status(run);
-        }
-    }
-    ss_auto_plan_sweeps(problem, &a.plan);
-    bool done = false;
-    for (int i = 0; !done && choice_at(&a, i); i++) done = run_choice(&a, i, &status);
-    if (a.problem.A != problem->A) ss_sparse_destroy(a.problem.A);
-    if (!done && a.ray) status = SS_RAY;
-    return status;
+    note_problem(problem, run);
+    ss_islands islands = {.count = 1};
+    ss_problem bodies = *problem;
+    bodies.A = NULL; // what others made of the bodies
+    bool may = problem->bodies && problem->block_count > 1 && ss_run_can_part(run);
+    if (may && !ss_islands_split_large(&bodies, SMALL, BUNDLE, run->arena, &islands, NULL)) return SS_FAILED;
+    ss_status status;
+    bool is_end = islands.problems && ss_auto_solve_islands(&islands, run, x, &status);
+    ss_islands_release(&islands);
+    return is_end ? status : solve_whole(problem, run, x);
 }
 
 const ss_solver ss_solver_auto = {

@@ -2,36 +2,102 @@
 
 #include <limits.h>
 #include <math.h>
+#include <string.h>
 
 #include "problem/laws.h"
 
-extern const ss_solver ss_solver_admm, ss_solver_block_pivot, ss_solver_coloured, ss_solver_dantzig,
-    ss_solver_fischer_newton, ss_solver_interior_point, ss_solver_lemke, ss_solver_minmap_newton,
-    ss_solver_nncg;
+extern const ss_solver ss_solver_admm, ss_solver_alart_curnier, ss_solver_block_pivot, ss_solver_coloured,
+    ss_solver_dantzig, ss_solver_fischer_newton, ss_solver_interior_point, ss_solver_lemke,
+    ss_solver_minmap_newton, ss_solver_nncg, ss_solver_proximal;
+
+/* ---- what is learned -------------------------------------------------------------------------------- */
+
+/* Costs and needs are from tools/learn, patience was set by hand on times of whole runs; docs/solving.md tells from which
+ * problems. */
+
+/* An iteration in sweeps: factor * unknowns^power * (unknowns per body)^shape, and without bodies. */
+typedef struct iteration_cost {
+    double factor, power, shape, matrix_factor, matrix_power;
+} iteration_cost;
+
+static const iteration_cost cost_of_admm = {1.5, 0.61, -0.66, 0.366, 0.55},
+                            cost_of_newton = {0.92, 0.82, -0.23, 2.39, 0.39},
+                            cost_of_interior = {1.03, 0.88, -0.29, 2.04, 0.53};
+
+static const double patience_with[SS_AUTO_BOUNDS] = {
+    [SS_AUTO_FEW] = 0.2,        [SS_AUTO_MATRIX] = 0.35, [SS_AUTO_JOINTS] = 0.03,
+    [SS_AUTO_STRUCTURE] = 0.03, [SS_AUTO_LOOSE] = 0.1,
+};
+
+static const double patience_with_admm = 0.35;
+
+/* Iterations that usually do, where the method gets there. */
+enum { ADMM_NEEDS = 19, NEWTON_NEEDS = 7, INTERIOR_NEEDS = 20, PIVOTS_NEED = 5 };
+
+static double per_iteration(const iteration_cost *of, const ss_auto_features *f)
+{
+    double n = fmax(f->unknowns, 1.0);
+    if (!f->bodies) return of->matrix_factor * pow(n, of->matrix_power);
+    return of->factor * pow(n, of->power) * pow(n / f->bodies, of->shape);
+}
 
 /* ---- features --------------------------------------------------------------------------------------- */
 
-/* Measured on the problems of docs/solving.md; decisions use the costs in sweeps, and seconds are for notes only. A step of
- * Newton's method: 10 sweeps on 9 unknowns, 30 to 60 on 100, 90 on 400, 100 to 140 on 1200, with bodies and without. Factors
- * of the bodies' matrix fill with the number of bodies in a packing, while a structure has many contacts per body. */
+static bool is_structure(const ss_auto_features *f)
+{
+    enum { PER_BODY = 5, PER_FACE = 3 };
+    bool crowded = f->bodies && f->contacts >= PER_BODY * f->bodies;
+    return crowded || f->contacts >= PER_FACE * f->faces;
+}
+
+/* Contacts of the same two bodies come one after the other, and meet the same others: their columns have the same rows. */
+static bool same_face(const ss_problem *problem, int k)
+{
+    int i = problem->blocks[k].first, last = problem->blocks[k - 1].first;
+    if (problem->bodies)
+        return memcmp(problem->bodies->pair[i], problem->bodies->pair[last], sizeof *problem->bodies->pair) ==
+               0;
+    const int *start = problem->A->start, *row = problem->A->row;
+    int entries = start[i + 1] - start[i];
+    return entries == start[last + 1] - start[last] &&
+           memcmp(row + start[i], row + start[last], (size_t)entries * sizeof *row) == 0;
+}
+
+static int count_faces(const ss_problem *problem)
+{
+    int faces = 0;
+    if (!problem->bodies && !problem->A) return problem->block_count;
+    for (int k = 0; k < problem->block_count; k++) faces += k == 0 || !same_face(problem, k);
+    return faces;
+}
+
+static ss_auto_kind kind_of(const ss_auto_features *f)
+{
+    enum { FEW = 48 };
+    if (!(f->laws & (SS_LAW_CONE | SS_LAW_CONVEX))) return SS_AUTO_BOUNDS;
+    if (f->unknowns <= FEW) return SS_AUTO_FEW;
+    if (f->laws & SS_LAW_FREE && f->bodies) return SS_AUTO_JOINTS;
+    if (is_structure(f)) return SS_AUTO_STRUCTURE;
+    return f->bodies ? SS_AUTO_LOOSE : SS_AUTO_MATRIX;
+}
+
 ss_auto_features ss_auto_look(const ss_problem *problem)
 {
     static const double per_entry = 0.7e-9, per_call = 0.3e-6; // s
-    double n = problem->size;
     ss_auto_features f = {.unknowns = problem->size,
                           .contacts = ss_problem_contacts(problem),
                           .bodies = problem->bodies ? problem->bodies->bodies : 0,
+                          .faces = count_faces(problem),
                           .laws = ss_problem_laws(problem)};
-    double entries = problem->bodies ? 12.0 * n : problem->A ? (double)problem->A->start[problem->size] : 0.0;
+    double entries = problem->bodies ? 12.0 * problem->size
+                     : problem->A    ? (double)problem->A->start[problem->size]
+                                     : 0.0;
     f.sweep = per_call + per_entry * entries;
-    f.factorise = 4.0 * sqrt(n);
-    f.split = 6.0 + 24.0 * f.bodies * cbrt(f.bodies) / fmax(n, 1.0);
+    f.kind = kind_of(&f);
     return f;
 }
 
 /* ---- the plan --------------------------------------------------------------------------------------- */
-
-static const ss_newton_start from_iterate = {.sweeps = 0, .regularization = 0.01};
 
 static bool add(const ss_problem *problem, ss_auto_plan *plan, ss_auto_choice choice)
 {
@@ -40,59 +106,102 @@ static bool add(const ss_problem *problem, ss_auto_plan *plan, ss_auto_choice ch
     return true;
 }
 
-static ss_auto_choice sweeps(const ss_solver *solver)
+/* Bounds are as cones here. */
+static double patience_of_sweeps(const ss_auto_features *f)
 {
-    return (ss_auto_choice){
-        .solver = solver, .watch = SS_WATCH_RATE, .budget = INT_MAX, .per_iteration = 1.0};
+    enum { SPHERES = 3 }; // contacts per body: nothing is redundant there, and in space factors fill
+    static const double with_structure_of_matrix = 0.06, with_spheres = 0.35;
+    if (f->kind == SS_AUTO_STRUCTURE && !f->bodies) return with_structure_of_matrix;
+    if (f->kind == SS_AUTO_LOOSE && f->contacts <= SPHERES * f->bodies) return with_spheres;
+    if (f->kind != SS_AUTO_BOUNDS) return patience_with[f->kind];
+    return patience_with[is_structure(f) ? SS_AUTO_STRUCTURE : SS_AUTO_LOOSE];
 }
 
-/* Boxes on boxes have several contacts in every face, and many per body. */
+static ss_auto_choice sweeps(const ss_solver *solver, const ss_auto_features *f)
+{
+    return (ss_auto_choice){.solver = solver,
+                            .watch = SS_WATCH_RATE,
+                            .patience = patience_of_sweeps(f),
+                            .budget = INT_MAX,
+                            .per_iteration = 1.0};
+}
+
+/* The fitted power is that of problems up to some thousand unknowns, and too steep beyond: factors of the bodies' matrix fill
+ * with the number of bodies, and agree with the fit where there is one. */
+static double per_splitting(const ss_auto_features *f)
+{
+    double fitted = per_iteration(&cost_of_admm, f);
+    double filled = 6.0 + 24.0 * f->bodies * cbrt(f->bodies) / fmax(f->unknowns, 1.0);
+    return f->bodies ? fmin(fitted, filled) : fitted;
+}
+
 static ss_auto_choice splitting(const ss_auto_features *f)
 {
-    bool structure = f->bodies && f->contacts >= 5 * f->bodies;
+    double per = per_splitting(f);
     return (ss_auto_choice){.solver = &ss_solver_admm,
                             .watch = SS_WATCH_RATE,
+                            .patience = patience_with_admm,
                             .budget = 400,
                             .least = 20,
-                            .per_iteration = f->split,
-                            .cost = (structure ? 12.0 : 20.0) * f->split + f->factorise,
+                            .per_iteration = per,
+                            .cost = ADMM_NEEDS * per,
                             .from_start = true};
 }
 
 static ss_auto_choice newton(const ss_solver *solver, ss_auto_watch watch, const ss_auto_features *f)
 {
+    double per = per_iteration(&cost_of_newton, f);
     return (ss_auto_choice){.solver = solver,
-                            .options = &from_iterate,
                             .watch = watch,
+                            .without_sweeps = true,
                             .budget = watch == SS_WATCH_STEPS ? 30 : INT_MAX,
                             .fall = 4.0,
-                            .per_iteration = f->factorise,
-                            .cost = 8.0 * f->factorise,
+                            .per_iteration = per,
+                            .cost = NEWTON_NEEDS * per,
                             .is_judge = true};
+}
+
+/* Where sweeps creep Newton does better from the start: what they leave lies at the edge of many cones. */
+static ss_auto_choice newton_from_start(const ss_solver *solver, const ss_auto_features *f)
+{
+    ss_auto_choice choice = newton(solver, SS_WATCH_NOTHING, f);
+    choice.without_sweeps = false;
+    choice.budget = 50;
+    choice.from_start = true;
+    return choice;
 }
 
 static ss_auto_choice interior(const ss_auto_features *f)
 {
+    double per = per_iteration(&cost_of_interior, f);
     return (ss_auto_choice){.solver = &ss_solver_interior_point,
                             .watch = SS_WATCH_NOTHING,
                             .budget = INT_MAX,
-                            .per_iteration = 1.3 * f->factorise,
-                            .cost = 15.0 * f->factorise,
+                            .per_iteration = per,
+                            .cost = INTERIOR_NEEDS * per,
                             .is_judge = true};
 }
 
+/* Exchanges factorise as Newton steps do. */
 static ss_auto_choice pivots(const ss_solver *solver, const ss_auto_features *f)
 {
+    double per = per_iteration(&cost_of_newton, f);
     return (ss_auto_choice){.solver = solver,
                             .watch = SS_WATCH_NOTHING,
                             .budget = INT_MAX,
-                            .per_iteration = f->factorise,
-                            .cost = 5.0 * f->factorise};
+                            .per_iteration = per,
+                            .cost = PIVOTS_NEED * per};
 }
 
-void ss_auto_plan_sweeps(const ss_problem *problem, ss_auto_plan *plan)
+/* Joints alone are equations: nobody solves them faster than a factorisation. */
+void ss_auto_plan_sweeps(const ss_problem *problem, const ss_auto_features *f, ss_auto_plan *plan)
 {
-    if (!add(problem, plan, sweeps(&ss_solver_coloured))) add(problem, plan, sweeps(&ss_solver_nncg));
+    bool equations = f->laws & SS_LAW_FREE && !(f->laws & ~(unsigned)(SS_LAW_FREE | SS_LAW_BOX));
+    if (equations && f->contacts == 0 && add(problem, plan, pivots(&ss_solver_block_pivot, f))) {
+        plan->at[0].budget = 12; // where joints repeat each other it may go back and forth
+        return;
+    }
+    if (!add(problem, plan, sweeps(&ss_solver_coloured, f))) add(problem, plan, sweeps(&ss_solver_nncg, f));
 }
 
 /* Linear complementarity: a few exchanges of many unknowns at once, or one by one where that has no proof. */
@@ -118,12 +227,15 @@ static void plan_boxes(const ss_problem *problem, const ss_auto_features *f, ss_
 
 static void plan_cones(const ss_problem *problem, const ss_auto_features *f, ss_auto_plan *plan)
 {
-    enum { FEW = 48 }; // unknowns: then matrices are full, and Newton steps cost next to nothing
-    bool joints = f->laws & SS_LAW_FREE; // where they repeat each other both creep
-    if (!f->bodies || f->unknowns <= FEW)
+    if (f->kind == SS_AUTO_FEW)
         add(problem, plan, newton(&ss_solver_minmap_newton, SS_WATCH_STEPS, f));
-    else if (!joints)
+    else if (f->kind == SS_AUTO_MATRIX)
+        add(problem, plan, newton(&ss_solver_proximal, SS_WATCH_NOTHING, f)),
+            plan->at[plan->count - 1].budget = 50;
+    else if (f->kind == SS_AUTO_STRUCTURE)
         add(problem, plan, splitting(f));
+    if (f->kind == SS_AUTO_STRUCTURE && !f->bodies)
+        add(problem, plan, newton_from_start(&ss_solver_proximal, f));
     add(problem, plan, interior(f));
 }
 
@@ -136,4 +248,15 @@ void ss_auto_plan_others(const ss_problem *problem, const ss_auto_features *f, s
     ss_auto_choice patient = splitting(f);
     patient.watch = SS_WATCH_NOTHING, patient.budget = INT_MAX;
     add(problem, plan, patient);
+}
+
+void ss_auto_plan_polish(const ss_problem *problem, const ss_auto_features *f, ss_auto_plan *plan)
+{
+    ss_auto_choice steps = newton(&ss_solver_minmap_newton, SS_WATCH_STEPS, f);
+    steps.budget = 8;
+    add(problem, plan, steps);
+    if (f->kind != SS_AUTO_STRUCTURE) return;
+    steps = newton_from_start(&ss_solver_proximal, f);
+    steps.budget = 40;
+    add(problem, plan, steps);
 }

@@ -4,13 +4,24 @@
 
 #include "solver/newton_start.h"
 
+/* Kinds of problems that want different plans; those with cones first. */
+typedef enum ss_auto_kind {
+    SS_AUTO_FEW,    /* unknowns: matrices are full, and Newton steps cost next to nothing */
+    SS_AUTO_MATRIX, /* without bodies */
+    SS_AUTO_JOINTS, /* cones and free rows */
+    SS_AUTO_STRUCTURE, /* boxes on boxes: several contacts in every face, or many per body; with a matrix or bodies */
+    SS_AUTO_LOOSE,
+    SS_AUTO_BOUNDS, /* no cones */
+    SS_AUTO_KINDS
+} ss_auto_kind;
+
 /* Costs are counted in sweeps over all contacts. */
 typedef struct ss_auto_features {
+    ss_auto_kind kind;
     int unknowns, contacts, bodies; /* bodies: 0 when there is a matrix only */
+    int faces;                      /* runs of contacts between the same two bodies */
     unsigned laws;
-    double sweep;     /* s, predicted for one sweep: for notes only */
-    double factorise; /* one step of a Newton or interior point method */
-    double split;     /* one iteration of admm, its matrix being factorised */
+    double sweep; /* s, predicted for one sweep: for notes only */
 } ss_auto_features;
 
 /* How a stage is watched. */
@@ -22,14 +33,18 @@ typedef enum ss_auto_watch {
 
 typedef struct ss_auto_choice {
     const ss_solver *solver;
-    const void *options; /* NULL: its defaults */
     ss_auto_watch watch;
     int budget, least; /* iterations: at most, and before it is given up by its rate */
     double fall;
+    /* Watched by its rate it is left when what was spent times what is left, both over the cost of whoever comes next,
+     * is more than this. */
+    double patience;
     double per_iteration; /* cost */
     double cost;          /* of solving the problem with it, as a rule */
     bool from_start;      /* it does better from the start than from what others have left */
-    bool is_judge;        /* a ray it finds is the end */
+    bool
+        without_sweeps; /* of its own: it has an option for their number, and goes on from where sweeps ended */
+    bool is_judge;      /* a ray it finds is the end */
 } ss_auto_choice;
 
 enum { SS_AUTO_CHOICES = 12 };
@@ -40,8 +55,10 @@ typedef struct ss_auto_plan {
 } ss_auto_plan;
 
 ss_auto_features ss_auto_look(const ss_problem *problem);
-/* Both add only solvers that take the problem: first who sweeps, if anybody can here, then the others. */
-void ss_auto_plan_sweeps(const ss_problem *problem, ss_auto_plan *plan);
+/* Both add only solvers that take the problem: first who sweeps, if anybody can here and it may pay, then the others. */
+void ss_auto_plan_sweeps(const ss_problem *problem, const ss_auto_features *features, ss_auto_plan *plan);
 void ss_auto_plan_others(const ss_problem *problem, const ss_auto_features *features, ss_auto_plan *plan);
+/* A few steps for who is close to the goal already. */
+void ss_auto_plan_polish(const ss_problem *problem, const ss_auto_features *features, ss_auto_plan *plan);
 
 #endif

@@ -1,4 +1,5 @@
-/* solver/coloured.h - Gauss-Seidel on batches of four contacts that share no body, for the solver `coloured`.
+/* solver/coloured.h - Gauss-Seidel on batches of four contacts that share no body, for the solver `coloured` and for
+ * nsgs, pgs and psor in their order `batched`.
  *
  * Everything happens in velocities scaled by the square root of the mass: with M^-1 = L L' and v = L y the scaled
  * Jacobian J L serves twice,
@@ -8,14 +9,14 @@
  * so that a contact is 29 numbers (its directions, two angular parts, two masses) instead of 72. Four contacts
  * lie side by side in a batch, one per lane. A batch is complete in itself but for the bodies' y.
  *
- *     contacts under Coulomb's law   -> batches      coloured_batch.c, coloured_kernel.h
+ *     contacts under Coulomb's law   -> batches      coloured_assign.c, coloured_batch.c, coloured_kernel.h
  *     many of them                   -> tasks that may run at the same time, coloured_plan.c
  *     everything else                -> cells        coloured_cell.c
  */
 #ifndef SS_SOLVER_COLOURED_H
 #define SS_SOLVER_COLOURED_H
 
-#include <stickslip/solver.h>
+#include "solver/sweep.h"
 
 /* y of a body, linear and angular, in a cache line of its own */
 typedef double ss_scaled_twist[8];
@@ -31,15 +32,15 @@ enum { SS_LANES = 4 };
 #define SS_NO_FRICTION 1e-30 /* a force of so little of the normal one is none */
 
 typedef struct ss_batch {
-    _Alignas(64) int from[2][SS_LANES]; /* where y is read; the world has a row of zeros */
-    int to[2][SS_LANES];                /* where it is written; what the world gets is thrown away */
+    _Alignas(64) int body[2][SS_LANES]; /* rows of y; the world has one of zeros, which no impulse changes */
     double direction[3][3][SS_LANES];   /* linear part of J */
     double turn[2][3][3][SS_LANES];     /* angular part of J L, of both bodies */
     double root[2][SS_LANES];           /* sqrt(1/m) */
     double load[3][SS_LANES];           /* b */
-    /* A_cc by elimination of the normal row: 1 / A_NN, A_TN / A_NN, A~ = A_TT - A_TN A_NT / A_NN */
+    /* Exact: A_cc by elimination of the normal row: 1 / A_NN, A_TN / A_NN, A~ = A_TT - A_TN A_NT / A_NN.
+     * Projected: steps of the normal row and of the tangents, A_TN and A_TT. */
     double normal[SS_LANES], skew[2][SS_LANES];
-    double tangent[3][SS_LANES], inverse[SS_LANES]; /* A~ as 11, 12, 22; 1 / det A~ */
+    double tangent[3][SS_LANES], inverse[SS_LANES]; /* A~ as 11, 12, 22; 1 / det A~ or the step */
     double mu[SS_LANES];
     double slip[SS_LANES]; /* s of the last slip, velocity per impulse */
 } ss_batch;
@@ -52,13 +53,19 @@ typedef struct ss_batches {
     double (*compliance)[3][SS_LANES]; /* NULL: none anywhere */
     ss_scaled_twist *y;
     double slip_tolerance; /* relative */
+    bool is_long;          /* more than a cache holds: what comes next is asked for in time */
 } ss_batches;
+
+/* What a visit does to a contact: solves it (nsgs), or projects it after a step per row (pgs). */
+typedef enum ss_batch_method { SS_BATCH_EXACT, SS_BATCH_PROJECTED } ss_batch_method;
 
 /* Where the numbers of a batch come from; empty lanes point to zeros. */
 typedef struct ss_batch_source {
     const double *row[SS_LANES];     /* Jacobian, 3 x 12 */
     const double *root[2][SS_LANES]; /* ss_mass_root of both bodies */
     double compliance[3][SS_LANES];
+    ss_batch_method method;
+    double relaxation; /* of projected steps */
 } ss_batch_source;
 
 /* The same source for every machine, so that all give the same bits. */
@@ -69,6 +76,7 @@ typedef struct ss_batch_kernel {
     void (*push)(ss_batches *batches, int begin, int end);
     /* Returns an estimate of the energy that the changes carry: sum of 1/2 a dr^2. */
     double (*sweep)(ss_batches *batches, int begin, int end, bool backward);
+    double (*sweep_projected)(ss_batches *batches, int begin, int end, bool backward);
     /* w = A x + b of one batch */
     void (*velocities)(const ss_batches *batches, int k, double w[3][SS_LANES]);
     /* (point - last) . direction; count is a multiple of SS_LANES */
@@ -111,14 +119,21 @@ bool ss_contact_plan_make(const ss_problem *problem, ss_arena *arena, ss_contact
 
 /* ---- the whole problem ------------------------------------------------------------------------------ */
 
+typedef struct ss_coloured_method {
+    const ss_batch_kernel *kernel; /* NULL: the fastest this machine has */
+    ss_batch_method contact;
+    double relaxation; /* of projected steps; rows of their own then, too */
+} ss_coloured_method;
+
 typedef struct ss_coloured_cell ss_coloured_cell;
 
 typedef struct ss_coloured {
     const ss_problem *problem;
     const ss_batch_kernel *kernel;
+    ss_coloured_method method;
     ss_team *team;
     ss_mass_root *roots; /* of the bodies, then zeros for the world */
-    ss_scaled_twist *y;  /* of the bodies, then zeros for the world, then waste of every task */
+    ss_scaled_twist *y;  /* of the bodies, then zeros for the world as every task sees it */
     ss_contact_plan plan;
     ss_batches batches;
     bool *is_batched; /* per block */
@@ -128,9 +143,13 @@ typedef struct ss_coloured {
     ss_pace pace;
 } ss_coloured;
 
+/* Contacts to batches: tasks, and blocks of batches; nothing is in them yet. False when out of memory. */
+bool ss_coloured_assign(ss_coloured *coloured, ss_arena *arena);
 /* Batches and cells from the problem, impulses and y from x. False when out of memory. */
-bool ss_coloured_create(const ss_problem *problem, const ss_batch_kernel *kernel, const double *x,
+bool ss_coloured_create(const ss_problem *problem, const ss_coloured_method *method, const double *x,
                         ss_team *team, ss_arena *arena, ss_coloured *coloured);
+/* Why a problem cannot be swept like this; NULL when it can. */
+const char *ss_coloured_refusal(const ss_problem *problem);
 /* y from the impulses, without what rounding has added. */
 void ss_coloured_refresh(ss_coloured *coloured, const double *x);
 /* One pass; x is read and written for cells only. Returns the kernel's estimate. */
@@ -141,6 +160,24 @@ void ss_coloured_store(const ss_coloured *coloured, double *x);
 bool ss_coloured_is_finite(const ss_coloured *coloured);
 /* w = A x + b from y; false when it is not finite. */
 bool ss_coloured_velocities(const ss_coloured *coloured, const double *x, double *w);
+
+/* Sweeps until the run says stop, nothing moves any more (converged), nothing has improved for `patience` sweeps and
+ * half of them all (stalled), or numbers overflow (failed, with the last finite x). */
+typedef enum ss_coloured_order {
+    SS_COLOURED_FORWARD,
+    SS_COLOURED_ALTERNATE,
+    SS_COLOURED_SYMMETRIC
+} ss_coloured_order;
+typedef struct ss_coloured_loop {
+    ss_coloured_order order;
+    bool accelerate;
+    int patience;
+} ss_coloured_loop;
+ss_status ss_coloured_iterate(ss_coloured *coloured, const ss_coloured_loop *how, ss_run *run, double *x);
+/* For solvers that know the orders of sweep.h: sweeps in batches, if that is asked for and pays. False when not, or when
+ * it runs in circles and `order` is auto: then it is for the other orders to go on from x. */
+bool ss_sweep_batched(const ss_problem *problem, ss_sweep_order order, const ss_coloured_method *method,
+                      ss_run *run, double *x, ss_status *status);
 
 /* Row of y of a body that is not the world. */
 static inline int ss_coloured_row(const ss_coloured *coloured, int body)

@@ -26,137 +26,9 @@ static void set_root(const ss_bodies_form *form, int body, ss_mass_root *root)
     memcpy(root->part, part, sizeof part);
 }
 
-/* ---- who goes into a batch --------------------------------------------------------------------------- */
-
-/* A window of open batches. A contact goes to the first one that has a lane left and neither of its bodies; one
- * bit per open batch and body tells. Batches leave the window when they are full, or for newer ones. */
-typedef struct window {
-    const ss_problem *problem;
-    ss_batches *batches;
-    uint64_t *taken; // per body: the places of the window whose batch has it
-    uint64_t open;   // places with a batch that has room
-    int batch[64], filled[64];
-} window;
-
-static void forget(window *at, int place)
-{
-    at->open &= ~(UINT64_C(1) << place);
-    const int *block = at->batches->block[at->batch[place]];
-    for (int lane = 0; lane < at->filled[place]; lane++) {
-        const int *pair = at->problem->bodies->pair[at->problem->blocks[block[lane]].first];
-        for (int side = 0; side < 2; side++) {
-            if (pair[side] >= 0) at->taken[pair[side]] &= ~(UINT64_C(1) << place);
-        }
-    }
-}
-
-static int oldest(const window *at)
-{
-    int place = 0;
-    for (int k = 1; k < 64; k++) {
-        if (at->batch[k] < at->batch[place]) place = k;
-    }
-    return place;
-}
-
-static int open_place(window *at)
-{
-    int place = ~at->open ? __builtin_ctzll(~at->open) : oldest(at);
-    if (!~at->open) forget(at, place);
-    at->batch[place] = at->batches->count++;
-    at->filled[place] = 0;
-    at->open |= UINT64_C(1) << place;
-    for (int lane = 0; lane < SS_LANES; lane++) at->batches->block[at->batch[place]][lane] = -1;
-    return place;
-}
-
-static void put(window *at, int k)
-{
-    const int *pair = at->problem->bodies->pair[at->problem->blocks[k].first];
-    uint64_t nothing = 0, *first = pair[0] < 0 ? &nothing : &at->taken[pair[0]],
-             *second = pair[1] < 0 ? &nothing : &at->taken[pair[1]];
-    uint64_t fitting = at->open & ~(*first | *second);
-    int place = fitting ? __builtin_ctzll(fitting) : open_place(at);
-    *first |= UINT64_C(1) << place;
-    *second |= UINT64_C(1) << place;
-    at->batches->block[at->batch[place]][at->filled[place]++] = k;
-    if (at->filled[place] == SS_LANES) forget(at, place);
-}
-
-/* Contacts of three under Coulomb's law; those whose A_cc or rows do not suit are sent back later. */
-static bool is_ordinary(const ss_problem *problem, const ss_block *block)
-{
-    const int *pair = problem->bodies->pair[block->first];
-    return block->law == SS_LAW_CONE && block->size == 3 && pair[0] != pair[1];
-}
-
-/* Batches of one task: the window is empty before and after. */
-static void fill_task(window *at, const int *contact, ss_batch_task *task)
-{
-    task->begin = at->batches->count;
-    for (int c = task->contact_begin; c < task->contact_end; c++) put(at, contact[c]);
-    while (at->open) forget(at, __builtin_ctzll(at->open));
-    task->end = at->batches->count;
-}
-
-static int block_of(const ss_problem *problem, int unknown)
-{
-    int low = 0, high = problem->block_count - 1;
-    while (low < high) {
-        int middle = low + (high - low + 1) / 2;
-        if (problem->blocks[middle].first <= unknown)
-            low = middle;
-        else
-            high = middle - 1;
-    }
-    return low;
-}
-
-/* Cells find the unknowns that their bounds follow in x, where those of batches are not. */
-static void keep_partners_out(const ss_problem *problem, bool *is_batched)
-{
-    for (int k = 0; k < problem->block_count; k++) {
-        const ss_block *block = &problem->blocks[k];
-        for (int i = block->first; block->law == SS_LAW_COUPLED && i < block->first + block->size; i++) {
-            if (problem->partner[i] >= 0) is_batched[block_of(problem, problem->partner[i])] = false;
-        }
-    }
-}
-
-static bool list_contacts(ss_coloured *coloured, ss_arena *arena)
-{
-    const ss_problem *problem = coloured->problem;
-    ss_contact_plan *plan = &coloured->plan;
-    plan->contact =
-        ss_arena_take_unset(arena, (size_t)problem->block_count, sizeof *plan->contact, "contacts");
-    if (!plan->contact) return false;
-    for (int k = 0; k < problem->block_count; k++)
-        coloured->is_batched[k] = is_ordinary(problem, &problem->blocks[k]);
-    keep_partners_out(problem, coloured->is_batched);
-    for (int k = 0; k < problem->block_count; k++) {
-        if (coloured->is_batched[k]) plan->contact[plan->contact_count++] = k;
-    }
-    return true;
-}
-
-static bool assign(ss_coloured *coloured, ss_arena *arena)
-{
-    const ss_problem *problem = coloured->problem;
-    ss_contact_plan *plan = &coloured->plan;
-    ss_batches *batches = &coloured->batches;
-    if (!list_contacts(coloured, arena) || !ss_contact_plan_make(problem, arena, plan)) return false;
-    size_t most = (size_t)plan->contact_count; // one contact in each
-    batches->block = ss_arena_take_unset(arena, most, sizeof *batches->block, "contacts of batches");
-    window at = {.problem = problem, .batches = batches};
-    at.taken = ss_arena_take(arena, (size_t)problem->bodies->bodies, sizeof *at.taken, "bodies of batches");
-    if (!batches->block || !at.taken) return false;
-    for (int t = 0; t < plan->task_count; t++) fill_task(&at, plan->contact, &plan->tasks[t]);
-    return true;
-}
-
 /* ---- filling ---------------------------------------------------------------------------------------- */
 
-static void fill_lane(const ss_coloured *coloured, const double *x, int k, int lane, int waste,
+static void fill_lane(const ss_coloured *coloured, const double *x, int k, int lane, int world_row,
                       ss_batch_source *from)
 {
     static const double nothing[36];
@@ -181,19 +53,19 @@ static void fill_lane(const ss_coloured *coloured, const double *x, int k, int l
         from->compliance[i][lane] = block ? form->compliance[at] : 0.0;
     }
     for (int side = 0; side < 2; side++) {
-        int row = pair[side] < 0 ? world : ss_coloured_row(coloured, pair[side]);
-        batch->from[side][lane] = row;
-        batch->to[side][lane] = pair[side] < 0 ? waste : row;
+        batch->body[side][lane] = pair[side] < 0 ? world_row : ss_coloured_row(coloured, pair[side]);
         from->root[side][lane] = coloured->roots[pair[side] < 0 ? world : pair[side]].part;
     }
 }
 
 /* Returns the lanes whose contacts the batch cannot take. */
-static unsigned fill_batch(const ss_coloured *coloured, const double *x, int k, int waste)
+static unsigned fill_batch(const ss_coloured *coloured, const double *x, int k, int world_row)
 {
     const ss_batches *batches = &coloured->batches;
     ss_batch_source from;
-    for (int lane = 0; lane < SS_LANES; lane++) fill_lane(coloured, x, k, lane, waste, &from);
+    from.method = coloured->method.contact;
+    from.relaxation = coloured->method.relaxation;
+    for (int lane = 0; lane < SS_LANES; lane++) fill_lane(coloured, x, k, lane, world_row, &from);
     if (batches->compliance) memcpy(batches->compliance[k], from.compliance, sizeof from.compliance);
     unsigned odd = coloured->kernel->fill(&from, &batches->items[k]);
     for (int lane = 0; lane < SS_LANES; lane++) {
@@ -222,13 +94,14 @@ static void fill_tasks(int64_t begin, int64_t end, int worker, void *context)
     ss_coloured *coloured = with->coloured;
     for (int64_t t = begin; t < end; t++) {
         const ss_batch_task *task = &coloured->plan.tasks[t];
-        int waste = coloured->problem->bodies->bodies + 1 + (int)t;
+        int world_row =
+            coloured->problem->bodies->bodies + (int)t; // its own, or tasks would write to the same
         for (int k = task->begin; k < task->end; k++) {
-            unsigned odd = fill_batch(coloured, with->x, k, waste);
+            unsigned odd = fill_batch(coloured, with->x, k, world_row);
             for (int lane = 0; odd && lane < SS_LANES; lane++) {
                 if (odd & 1u << lane) send_back(coloured, k, lane);
             }
-            if (odd) fill_batch(coloured, with->x, k, waste);
+            if (odd) fill_batch(coloured, with->x, k, world_row);
         }
     }
 }
@@ -245,26 +118,36 @@ static bool any_compliance(const ss_problem *problem)
 static bool create_batches(ss_coloured *coloured, const double *x, ss_arena *arena)
 {
     ss_batches *batches = &coloured->batches;
-    if (!assign(coloured, arena)) return false;
+    if (!ss_coloured_assign(coloured, arena)) return false;
     size_t count = (size_t)batches->count;
     batches->items = ss_arena_take_unset(arena, count, sizeof *batches->items, "batches");
     batches->r = ss_arena_take_unset(arena, count, sizeof *batches->r, "impulses");
+    batches->is_long = count * sizeof *batches->items > (size_t)16 << 20; // half of a large cache
     if (!batches->items || !batches->r) return false;
     if (any_compliance(coloured->problem)) {
         batches->compliance = ss_arena_take(arena, count, sizeof *batches->compliance, "compliance");
         if (!batches->compliance) return false;
     }
-    size_t rows = (size_t)coloured->problem->bodies->bodies + 1 + (size_t)coloured->plan.task_count;
+    size_t rows = (size_t)coloured->problem->bodies->bodies + (size_t)coloured->plan.task_count;
     batches->y = coloured->y = ss_arena_take(arena, rows, sizeof *coloured->y, "velocities");
     if (!coloured->y) return false;
     ss_parallel_for(coloured->team, coloured->plan.task_count, 1, fill_tasks, &(filling){coloured, x});
     return true;
 }
 
-bool ss_coloured_create(const ss_problem *problem, const ss_batch_kernel *kernel, const double *x,
+static const ss_batch_kernel *fastest_kernel(void)
+{
+#ifdef __x86_64__
+    if (__builtin_cpu_supports("avx2")) return &ss_batch_kernel_avx2;
+#endif
+    return &ss_batch_kernel_portable;
+}
+
+bool ss_coloured_create(const ss_problem *problem, const ss_coloured_method *method, const double *x,
                         ss_team *team, ss_arena *arena, ss_coloured *coloured)
 {
-    *coloured = (ss_coloured){.problem = problem, .kernel = kernel, .team = team};
+    *coloured = (ss_coloured){.problem = problem, .method = *method, .team = team};
+    coloured->kernel = method->kernel ? method->kernel : fastest_kernel();
     size_t bodies = (size_t)problem->bodies->bodies;
     coloured->roots = ss_arena_take(arena, bodies + 1, sizeof *coloured->roots, "roots of masses");
     coloured->is_batched =
@@ -296,10 +179,12 @@ static void sweep_tasks(int64_t begin, int64_t end, int worker, void *context)
 {
     (void)worker;
     const pass *with = context;
+    const ss_batch_kernel *kernel = with->coloured->kernel;
+    bool exact = with->coloured->method.contact == SS_BATCH_EXACT;
+    double (*sweep)(ss_batches *, int, int, bool) = exact ? kernel->sweep : kernel->sweep_projected;
     for (int64_t t = begin; t < end; t++) {
         ss_batch_task *task = &with->tasks[t];
-        task->change =
-            with->coloured->kernel->sweep(&with->coloured->batches, task->begin, task->end, with->backward);
+        task->change = sweep(&with->coloured->batches, task->begin, task->end, with->backward);
     }
 }
 
@@ -323,7 +208,7 @@ void ss_coloured_refresh(ss_coloured *coloured, const double *x)
 /* The team, unless it was slower than one thread lately. */
 static void sweep_at_pace(ss_coloured *coloured, bool backward)
 {
-    enum { LONGEST = 64 };
+    enum { LONGEST = 1023 };
     ss_pace *pace = &coloured->pace;
     if (ss_team_size(coloured->team) == 1 || coloured->plan.task_count == 1) {
         each_phase(coloured, NULL, backward, sweep_tasks);
@@ -339,7 +224,7 @@ static void sweep_at_pace(ss_coloured *coloured, bool backward)
     } else if (seconds < pace->alone) {
         pace->rest = 0;
     } else {
-        pace->rest = pace->rest < LONGEST ? 2 * pace->rest + 1 : LONGEST;
+        pace->rest = pace->rest < LONGEST ? 4 * pace->rest + 3 : LONGEST;
         pace->resting = pace->rest;
     }
 }

@@ -29,9 +29,11 @@ static bool same_pair(const ss_bodies_form *form, int i, int j)
 }
 
 /* The rows of the cell that begins at i: a cone, some free rows between the same bodies, one bounded row. */
-static int cell_size(const ss_problem *problem, const ss_block *block, int i)
+static int cell_size(const ss_coloured *coloured, const ss_block *block, int i)
 {
+    const ss_problem *problem = coloured->problem;
     if (ss_block_is_cone(block)) return block->size;
+    if (coloured->method.contact == SS_BATCH_PROJECTED) return 1;
     int most = block->law == SS_LAW_FREE ? block->first + block->size - i : 1, size = 1;
     while (size < most && size < MOST_ROWS && same_pair(problem->bodies, i, i + size)) size++;
     return size;
@@ -79,8 +81,10 @@ static void invert(int n, double *A)
     }
 }
 
-static bool set_own(const ss_problem *problem, const ss_block *block, ss_arena *arena, ss_coloured_cell *cell)
+static bool set_own(const ss_coloured *coloured, const ss_block *block, ss_arena *arena,
+                    ss_coloured_cell *cell)
 {
+    const ss_problem *problem = coloured->problem;
     static const double local_tolerance = 1e-14;
     size_t n = (size_t)cell->size;
     cell->own = ss_arena_take(arena, n * n, sizeof *cell->own, "blocks of cells");
@@ -90,6 +94,7 @@ static bool set_own(const ss_problem *problem, const ss_block *block, ss_arena *
         return ss_local_cone_create(block, cell->own, local_tolerance, arena, &cell->cone);
     for (size_t i = 0; n > 1 && i < n; i++) cell->own[n * i + i] *= 1.0 + redundancy;
     invert(cell->size, cell->own);
+    if (coloured->method.contact == SS_BATCH_PROJECTED) cell->own[0] *= coloured->method.relaxation;
     return true;
 }
 
@@ -111,7 +116,7 @@ static bool set_cell(const ss_coloured *coloured, const ss_block *block, int fir
                            cell->J[size * (cell->bodies - 1) + i]);
         }
     }
-    return set_own(coloured->problem, block, arena, cell);
+    return set_own(coloured, block, arena, cell);
 }
 
 /* Returns the number of cells; makes them when there is room. */
@@ -123,7 +128,7 @@ static int cut_cells(ss_coloured *coloured, ss_arena *arena, ss_coloured_cell *c
         const ss_block *block = &problem->blocks[k];
         if (coloured->is_batched[k]) continue;
         for (int i = block->first, size; i < block->first + block->size; i += size, count++) {
-            size = cell_size(problem, block, i);
+            size = cell_size(coloured, block, i);
             if (cells && !set_cell(coloured, block, i, size, arena, &cells[count])) return -1;
         }
     }

@@ -52,7 +52,7 @@ static void add_node(ss_parts *parts, int k)
 
 bool ss_parts_create(const ss_newton_space *space, ss_arena *arena, ss_parts *parts)
 {
-    *parts = (ss_parts){.space = space};
+    *parts = (ss_parts){.space = space, .share = 1.0};
     size_t n = (size_t)space->size;
     parts->part = ss_arena_take(arena, 2 * n, sizeof *parts->part, "cones");
     parts->is_fixed = ss_arena_take(arena, n, sizeof *parts->is_fixed, "fixed unknowns");
@@ -139,15 +139,20 @@ void ss_parts_missing(const ss_parts *parts, const double *u, double *rest)
 
 /* ---- Newton ----------------------------------------------------------------------------------------- */
 
-/* N'(z) v: the change of (u_head, u_tail) with z; value[0] for the head. */
-static void spread(const ss_part *part, const double *v, double *value)
+/* The change of |z_1| with z_1 that N' knows of. */
+static double lengthening(const ss_part *part, double share, const double *v)
 {
     double along = 0.0, length = part->saxce > 0.0 ? tail_norm(part) : 0.0;
-    for (int i = 1; i < part->size; i++) {
-        if (length > 0.0) along += part->z[i] / length * v[i];
-        value[i] = v[i];
-    }
-    value[0] = part->slope * (v[0] - along);
+    if (!(length > 0.0)) return 0.0;
+    for (int i = 1; i < part->size; i++) along += part->z[i] / length * v[i];
+    return share * along;
+}
+
+/* N'(z) v: the change of (u_head, u_tail) with z; value[0] for the head. */
+static void spread(const ss_part *part, double share, const double *v, double *value)
+{
+    for (int i = 1; i < part->size; i++) value[i] = v[i];
+    value[0] = part->slope * (v[0] - lengthening(part, share, v));
 }
 
 static int place_in_node(const ss_parts *parts, const ss_part *part, int i)
@@ -164,21 +169,17 @@ static void add_block(const ss_parts *parts, const ss_part *part, double *F)
         double unit[MAX] = {0}, scaled[MAX], value[MAX];
         unit[j] = j == 0 ? part->slope : 1.0;
         ss_lorentz_apply_inverse_square(&part->scaling, unit, scaled);
-        spread(part, scaled, value);
+        spread(part, parts->share, scaled, value);
         int column = place_in_node(parts, part, j);
         for (int i = 0; i < part->size; i++) F[place_in_node(parts, part, i) * n + column] += value[i];
     }
 }
 
 /* N'(z)^-1 v */
-static void unspread(const ss_part *part, const double *value, double *v)
+static void unspread(const ss_part *part, double share, const double *value, double *v)
 {
-    double along = 0.0, length = part->saxce > 0.0 ? tail_norm(part) : 0.0;
-    for (int i = 1; i < part->size; i++) {
-        if (length > 0.0) along += part->z[i] / length * value[i];
-        v[i] = value[i];
-    }
-    v[0] = value[0] / part->slope + along;
+    for (int i = 1; i < part->size; i++) v[i] = value[i];
+    v[0] = value[0] / part->slope + lengthening(part, share, value);
 }
 
 /* The only part on its unknowns: F = 1, B = G N'^-1, R = T^-1 G. In these variables no digit is lost when C has
@@ -189,7 +190,7 @@ static void set_scaled_block(const ss_parts *parts, const ss_part *part, double 
     for (int j = 0; j < part->size; j++) {
         double unit[MAX] = {0}, v[MAX], left[MAX], right[MAX];
         unit[j] = 1.0;
-        unspread(part, unit, v);
+        unspread(part, parts->share, unit, v);
         ss_lorentz_apply(&part->scaling, v, left);
         ss_lorentz_apply(&part->scaling, unit, right);
         right[0] /= part->slope;
@@ -273,13 +274,13 @@ void ss_parts_load(const ss_parts *parts, ss_centring centring, const double *re
         complementarity(part, centring, h);
         if (is_alone(parts, p)) { // h - G N'^-1 rest
             pick(part, rest, value);
-            unspread(part, value, v);
+            unspread(part, parts->share, value, v);
             ss_lorentz_apply(&part->scaling, v, value);
             rhs[part->head] = h[0] - value[0];
             for (int i = 1; i < part->size; i++) rhs[part->tail + i - 1] = h[i] - value[i];
         } else { // -rest + N' G^-1 h
             ss_lorentz_apply_inverse(&part->scaling, h, v);
-            spread(part, v, value);
+            spread(part, parts->share, v, value);
             rhs[part->head] += value[0];
             for (int i = 1; i < part->size; i++) rhs[part->tail + i - 1] += value[i];
         }
@@ -296,7 +297,7 @@ static void close_head(ss_parts *parts, int first, int last, const double *rest,
     double open = 0.0, weight = 0.0;
     for (int p = first; p < last; p++) {
         double value[MAX];
-        spread(&parts->part[p], parts->part[p].dz, value);
+        spread(&parts->part[p], parts->share, parts->part[p].dz, value);
         if (p == first) open = rest[parts->part[p].head] + du[parts->part[p].head];
         open -= value[0];
         weight += parts->part[p].slope * parts->part[p].slope;

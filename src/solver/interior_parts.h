@@ -29,6 +29,8 @@ typedef struct ss_parts {
     const ss_newton_space *space;
     ss_part *part;
     int count;
+    double
+        share; /* how much of De Saxce's term N' has: 1 = Newton's method, 0 = lagged, a monotone problem */
     bool *is_fixed; /* per number */
     int *first;     /* per node, and one more: its parts */
 } ss_parts;

@@ -8,7 +8,10 @@
  *     (1 + G N'^-1 (W + alpha) T^-1 G) y = h - G N'^-1 (u - N(z))
  *
  * De Saxce's term is inside N' and not lagged, which makes the matrix unsymmetric and the method work for sliding
- * piles. The scaled form keeps digits to the end: where contacts are redundant, as in every stack of boxes, s and z
+ * piles. There the matrix can become singular away from the solution, one contact leaps to and fro between both sides
+ * of that, and the steps become short: then N' has a part of the term only, the less the more often it happens (without
+ * it the problem is monotone and the matrix regular, but the method no longer Newton's), and all of it again after long
+ * steps. The scaled form keeps digits to the end: where contacts are redundant, as in every stack of boxes, s and z
  * vanish together and the error falls like the root of m only, so that m must become very small. One common step
  * for s and z, because u = N(z) couples them.
  *
@@ -58,7 +61,8 @@ typedef struct interior {
     ss_parts parts;
     double *r, *u, *rest, *rhs;
     double *polished, *polished_u;
-    double scale; // |q| / sqrt(n)
+    double scale;     // |q| / sqrt(n)
+    bool is_monotone; // no contact under Coulomb's law
     double regularization;
 } interior;
 
@@ -78,6 +82,10 @@ static bool prepare(interior *inner, ss_arena *arena)
     double sum = 0.0;
     for (size_t i = 0; i < n; i++) sum += space->q[i] * space->q[i];
     inner->scale = sum > 0.0 ? sqrt(sum / (double)n) : 1.0;
+    inner->is_monotone = true;
+    for (int k = 0; k < space->node_count; k++) {
+        if (space->nodes[k].law == SS_LAW_CONE) inner->is_monotone = false;
+    }
     return ss_parts_create(space, arena, &inner->parts);
 }
 
@@ -96,7 +104,8 @@ static bool direction(interior *inner, ss_centring centring)
  * Returns the length of the step to take, 0 when there is none. */
 static double step_length(interior *inner)
 {
-    static const double off_centre = 1e-3, too_short = 1e-8;
+    static const double too_short = 1e-8;
+    double off_centre = inner->is_monotone ? 1e-3 : 0.1; // off the centre is where De Saxce's term does harm
     ss_parts *parts = &inner->parts;
     double m = ss_parts_mean(parts, 0.0);
     if (!direction(inner, (ss_centring){0.0, 0.0})) return 0.0;
@@ -114,7 +123,7 @@ static double step_length(interior *inner)
     }
     double keep = fmin(fmax(1.0 - m / (inner->scale * inner->scale), 0.9), 0.98);
     double t = fmin(1.0, keep * longest);
-    if (to_centre) return t;
+    if (to_centre && inner->is_monotone) return t;
     while (t > too_short && !ss_parts_centred(parts, t, off_centre * ss_parts_mean(parts, t))) t *= 0.8;
     return t;
 }
@@ -146,6 +155,13 @@ static double advance(interior *inner)
     return t;
 }
 
+/* How much of De Saxce's term the next matrix has, after a step of length t. */
+static double next_share(double share, double t)
+{
+    if (t < 0.3) return fmax(0.0, share - 0.1);
+    return t > 0.7 ? fmin(1.0, share + 0.2) : share;
+}
+
 /* True when the run has stopped or the solution is there; false when the interior leads nowhere. */
 static bool walk_inside(interior *inner, int limit)
 {
@@ -166,6 +182,7 @@ static bool walk_inside(interior *inner, int limit)
             aim = 0.1 * error;
             if (polish(inner, error)) return true;
         }
+        inner->parts.share = next_share(inner->parts.share, t);
         if (t < too_short || (t < 0.2 && ++shorts >= SHORT_STEPS)) return false;
     }
     return false;

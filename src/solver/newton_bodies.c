@@ -22,7 +22,8 @@ struct ss_newton_bodies {
     int *group_start, *member; // per node: the bodies it touches
     int *entry;                // per node and pair of its bodies: the block in the pattern
     size_t *entry_start;
-    double *inverse; // of D, squares
+    bool *is_contact; // per node: three rows between the same bodies, no body twice
+    double *inverse;  // of D, squares
     double *velocity;
     double *part; // vector of the unknowns
 };
@@ -51,10 +52,14 @@ static bool make_groups(struct ss_newton_bodies *bodies, ss_arena *arena)
     bodies->entry_start = ss_arena_take(arena, nodes + 1, sizeof *bodies->entry_start, "bodies of contacts");
     bodies->member =
         ss_arena_take(arena, 2 * (size_t)space->size, sizeof *bodies->member, "bodies of contacts");
-    if (!bodies->group_start || !bodies->entry_start || !bodies->member) return false;
+    bodies->is_contact = ss_arena_take(arena, nodes, sizeof *bodies->is_contact, "bodies of contacts");
+    if (!bodies->group_start || !bodies->entry_start || !bodies->member || !bodies->is_contact) return false;
     for (int k = 0; k < space->node_count; k++) {
         int count = touched_bodies(space->levers, &space->nodes[k], member);
         memcpy(bodies->member + total, member, (size_t)count * sizeof *member);
+        const ss_newton_node *node = &space->nodes[k];
+        const int *pair = space->levers->pair[node->first];
+        bodies->is_contact[k] = ss_newton_is_contact(space->levers, node) && pair[0] != pair[1];
         total += count;
         bodies->group_start[k + 1] = total;
         bodies->entry_start[k + 1] = bodies->entry_start[k] + (size_t)(count * count);
@@ -154,6 +159,35 @@ static void add_outer(int n, const double *A, const double *B, double *block)
     }
 }
 
+/* block += A' B of three rows, at once: the block is read and written once only */
+static void add_outer_of_three(const double *restrict A, const double *restrict B, double *restrict block)
+{
+    enum { ROW = 2 * WIDTH }; // levers of two bodies side by side
+    for (int i = 0; i < WIDTH; i++) {
+        double a = A[i], b = A[ROW + i], c = A[2 * ROW + i];
+        for (int j = 0; j < WIDTH; j++)
+            block[i * WIDTH + j] += a * B[j] + b * B[ROW + j] + c * B[2 * ROW + j];
+    }
+}
+
+/* The same as below, of a contact, whose levers lie in memory as they are needed. */
+static void add_contact(struct ss_newton_bodies *bodies, int k, const double *X)
+{
+    const ss_newton_levers *levers = bodies->space->levers;
+    int first = bodies->space->nodes[k].first;
+    const int *pair = levers->pair[first], *entry = bodies->entry + bodies->entry_start[k];
+    const double *H = levers->lever[first];
+    double XH[3 * 2 * WIDTH];
+    ss_newton_multiply(3, 3, 2 * WIDTH, X, H, XH);
+    for (int a = 0; a < 2; a++) {
+        for (int b = 0; b < 2; b++) {
+            if (pair[a] < 0 || pair[b] < 0) continue;
+            double *block = bodies->pattern->value + bodies->pattern->place[*entry++];
+            add_outer_of_three(H + WIDTH * a, XH + WIDTH * b, block);
+        }
+    }
+}
+
 /* H' X H of one node, into the blocks of its bodies. */
 static void add_node(struct ss_newton_bodies *bodies, int k, const double *X)
 {
@@ -183,8 +217,12 @@ bool ss_newton_bodies_factor(struct ss_newton_bodies *bodies, const ss_newton_sy
         double X[SS_NODE_MAX * SS_NODE_MAX];
         if (!system->active[k]) continue;
         if (!reduce_node(bodies, system, k, X)) return false;
-        add_node(bodies, k, X);
+        if (bodies->is_contact[k])
+            add_contact(bodies, k, X);
+        else
+            add_node(bodies, k, X);
     }
+    if (system->is_symmetric) ss_front_lu_use_symmetry(bodies->fronts);
     return ss_front_lu_factor(bodies->fronts, pattern->value, NULL) == SS_LINALG_OK;
 }
 
@@ -203,9 +241,11 @@ void ss_newton_bodies_solve(struct ss_newton_bodies *bodies, const ss_newton_sys
         if (!system->active[k]) continue;
         ss_newton_multiply(n, n, 1, bodies->inverse + system->square[k], b + first, plain);
         if (system->uses_right) ss_newton_multiply(n, n, 1, system->R + system->square[k], plain, impulse);
-        for (int i = 0; i < n; i++) {
-            ss_newton_push(space->levers, first + i, system->uses_right ? impulse[i] : plain[i], v);
-        }
+        const double *push = system->uses_right ? impulse : plain;
+        if (bodies->is_contact[k])
+            ss_newton_push_contact(space->levers, first, push, v);
+        else
+            for (int i = 0; i < n; i++) ss_newton_push(space->levers, first + i, push[i], v);
     }
     ss_front_lu_solve(bodies->fronts, bodies->velocity, bodies->velocity);
     for (int k = 0; k < space->node_count; k++) {
@@ -213,7 +253,10 @@ void ss_newton_bodies_solve(struct ss_newton_bodies *bodies, const ss_newton_sys
         int n = node->size, first = node->first;
         double speed[SS_NODE_MAX], change[SS_NODE_MAX];
         if (!system->active[k]) continue;
-        for (int i = 0; i < n; i++) speed[i] = ss_newton_pull(space->levers, first + i, v);
+        if (bodies->is_contact[k])
+            ss_newton_pull_contact(space->levers, first, v, speed);
+        else
+            for (int i = 0; i < n; i++) speed[i] = ss_newton_pull(space->levers, first + i, v);
         ss_newton_multiply(n, n, 1, system->B + system->square[k], speed, change);
         for (int i = 0; i < n; i++) change[i] = b[first + i] - change[i];
         ss_newton_multiply(n, n, 1, bodies->inverse + system->square[k], change, y + first);

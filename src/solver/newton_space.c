@@ -325,14 +325,45 @@ void ss_newton_space_leave(const ss_newton_space *space, const double *r, double
     ss_problem_project(space->problem, x);
 }
 
-static void apply_levers(const ss_newton_levers *levers, int size, const double *r, double *u)
+void ss_newton_space_own(const ss_newton_space *space, int k, double *own)
 {
-    memset(levers->velocity, 0, (size_t)levers->bodies * sizeof *levers->velocity);
-    for (int i = 0; i < size; i++) {
-        if (r[i] != 0.0) ss_newton_push(levers, i, r[i], levers->velocity);
+    int first = space->nodes[k].first, n = space->nodes[k].size;
+    if (space->W) {
+        const ss_block_rows *W = space->W;
+        memcpy(own, W->value + W->place[W->diagonal[k]], (size_t)(n * n) * sizeof *own);
+        return;
     }
-    for (int i = 0; i < size; i++)
-        u[i] = ss_newton_pull(levers, i, levers->velocity) + levers->compliance[i] * r[i];
+    for (int i = 0; i < n; i++) {
+        for (int j = 0; j < n; j++) {
+            own[i * n + j] = space->full ? space->full[(first + j) * space->size + first + i]
+                                         : lever_product(space->levers, first + i, first + j);
+        }
+        if (space->levers) own[i * n + i] += space->levers->compliance[first + i];
+    }
+}
+
+static void apply_levers(const ss_newton_space *space, const double *r, double *u)
+{
+    const ss_newton_levers *levers = space->levers;
+    memset(levers->velocity, 0, (size_t)levers->bodies * sizeof *levers->velocity);
+    for (int k = 0; k < space->node_count; k++) {
+        const ss_newton_node *node = &space->nodes[k];
+        int first = node->first, end = first + node->size;
+        if (ss_newton_is_contact(levers, node)) {
+            ss_newton_push_contact(levers, first, r + first, levers->velocity);
+            continue;
+        }
+        for (int i = first; i < end; i++) ss_newton_push(levers, i, r[i], levers->velocity);
+    }
+    for (int k = 0; k < space->node_count; k++) {
+        const ss_newton_node *node = &space->nodes[k];
+        int first = node->first, end = first + node->size;
+        if (ss_newton_is_contact(levers, node))
+            ss_newton_pull_contact(levers, first, levers->velocity, u + first);
+        else
+            for (int i = first; i < end; i++) u[i] = ss_newton_pull(levers, i, levers->velocity);
+        for (int i = first; i < end; i++) u[i] += levers->compliance[i] * r[i];
+    }
 }
 
 static void apply_full(const ss_newton_space *space, const double *r, double *u)
@@ -350,7 +381,7 @@ void ss_newton_space_apply(const ss_newton_space *space, const double *r, double
     if (space->full)
         apply_full(space, r, u);
     else if (space->levers)
-        apply_levers(space->levers, space->size, r, u);
+        apply_levers(space, r, u);
     else
         ss_block_rows_apply(space->W, r, u);
 }

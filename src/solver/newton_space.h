@@ -60,6 +60,8 @@ ss_newton_space *ss_newton_space_create(const ss_problem *problem, ss_arena *are
 void ss_newton_space_enter(const ss_newton_space *space, const double *x, double *r);
 /* x = unit r, projected on what the laws allow */
 void ss_newton_space_leave(const ss_newton_space *space, const double *r, double *x);
+/* W_kk of a node, row by row */
+void ss_newton_space_own(const ss_newton_space *space, int k, double *own);
 /* u = W r */
 void ss_newton_space_apply(const ss_newton_space *space, const double *r, double *u);
 /* u = W r + q */
@@ -86,6 +88,43 @@ static inline double ss_newton_pull(const ss_newton_levers *levers, int i, doubl
         for (int k = 0; k < 6; k++) sum += lever[k] * v[body][k];
     }
     return sum;
+}
+
+/* The same of the three rows of a contact at once, which most nodes are: all act between the same bodies. */
+static inline bool ss_newton_is_contact(const ss_newton_levers *levers, const ss_newton_node *node)
+{
+    int(*pair)[2] = levers->pair + node->first;
+    return node->size == 3 && pair[0][0] == pair[1][0] && pair[0][0] == pair[2][0] &&
+           pair[0][1] == pair[1][1] && pair[0][1] == pair[2][1];
+}
+
+static inline void ss_newton_push_contact(const ss_newton_levers *levers, int first, const double amount[3],
+                                          double (*v)[6])
+{
+    for (int side = 0; side < 2; side++) {
+        int body = levers->pair[first][side];
+        if (body < 0) continue;
+        const double *row = levers->lever[first] + 6 * side;
+        for (int k = 0; k < 6; k++) {
+            v[body][k] += row[k] * amount[0] + row[12 + k] * amount[1] + row[24 + k] * amount[2];
+        }
+    }
+}
+
+static inline void ss_newton_pull_contact(const ss_newton_levers *levers, int first, double (*v)[6],
+                                          double value[3])
+{
+    value[0] = value[1] = value[2] = 0.0;
+    for (int side = 0; side < 2; side++) {
+        int body = levers->pair[first][side];
+        if (body < 0) continue;
+        const double *row = levers->lever[first] + 6 * side;
+        for (int k = 0; k < 6; k++) {
+            value[0] += row[k] * v[body][k];
+            value[1] += row[12 + k] * v[body][k];
+            value[2] += row[24 + k] * v[body][k];
+        }
+    }
 }
 
 #endif

@@ -1,4 +1,4 @@
-/* solver/newton_start.h - minmap-newton and fischer-newton: the same method, with different maps. */
+/* solver/newton_start.h - minmap-newton, fischer-newton and alart-curnier: the same method, with different maps. */
 #ifndef SS_SOLVER_NEWTON_START_H
 #define SS_SOLVER_NEWTON_START_H
 
@@ -8,9 +8,25 @@ typedef struct ss_newton_start {
     int sweeps;
     double regularization;
 } ss_newton_start;
+#define SS_NEWTON_START_OPTIONS(holder, inside)                                                              \
+    {.name = "sweeps",                                                                                       \
+     .type = SS_OPTION_INT,                                                                                  \
+     .offset = offsetof(holder, inside.sweeps),                                                              \
+     .default_value = "30",                                                                                  \
+     .min = 0,                                                                                               \
+     .max = 1e6,                                                                                             \
+     .help = "projected Gauss-Seidel sweeps before the first Newton step; 4 at most when there are no more " \
+             "than 48 unknowns"},                                                                            \
+    {                                                                                                        \
+        .name = "regularization", .type = SS_OPTION_REAL, .offset = offsetof(holder, inside.regularization), \
+        .default_value = "0.01", .min = 0, .max = 10,                                                        \
+        .help = "proximal term of the first step, relative to the diagonal of the matrix"                    \
+    }
 extern const ss_option ss_newton_start_table[];
 
-/* Sweeps from x, then Newton steps to the end. */
+/* Sweeps from x, then Newton steps to the end; ends the walk. */
+ss_status ss_newton_run(ss_newton_walk *walk, const ss_newton_start *options);
+/* The same, of a walk of its own. */
 ss_status ss_newton_from_start(const ss_problem *problem, ss_newton_map map, const ss_newton_start *options,
                                ss_run *run, double *x);
 

@@ -1,15 +1,12 @@
-/* The sweeps before the first Newton step: Gauss-Seidel over the nodes. Rows, and contacts of large problems, take a step
- * of the natural map, r_k <- p(r_k - u_k); contacts of small problems, where the own block of W is at hand, are solved
- * exactly: one that is stiff in one direction and soft in another would hardly move in the soft one. */
-#include "solver/newton_walk.h"
+#include "solver/newton_sweeps.h"
 
 #include <string.h>
 
 #include "base/memory.h"
 #include "linalg/add_scaled.h"
 #include "problem/laws.h"
-#include "solver/local_cone.h"
 #include "solver/newton_natural.h"
+#include "solver/newton_walk.h"
 
 /* u = W r of one node; with a full matrix or levers from what is kept up to date. */
 static void node_velocity(const ss_newton_space *space, int k, const double *r, double *u)
@@ -38,70 +35,80 @@ static void keep_up(const ss_newton_space *space, int number, double change)
     ss_add_scaled(space->size, change, space->full + number * space->size, space->kept);
 }
 
-/* ---- contacts of small problems --------------------------------------------------------------------- */
+/* ---- contacts that are solved exactly --------------------------------------------------------------- */
 
-/* W_kk, row by row */
-static void own_block(const ss_newton_space *space, const ss_newton_node *node, double *own)
-{
-    for (int i = 0; i < node->size; i++) {
-        for (int j = 0; j < node->size; j++) {
-            own[i * node->size + j] = space->full[(node->first + j) * space->size + node->first + i];
-        }
-    }
-}
-
-/* Per node; NULL: steps of the natural map. False when out of memory. */
-static bool make_cones(const ss_newton_space *space, ss_arena *arena, ss_local_cone **cones)
+static bool make_cone(ss_sweeper *sweeper, int k, ss_arena *arena)
 {
     static const double tolerance = 1e-14;
-    *cones = NULL;
-    if (!space->full) return true;
-    size_t nodes = (size_t)space->node_count;
-    *cones = ss_arena_take_unset(arena, nodes, sizeof **cones, "contacts");
-    for (int k = 0; *cones && k < space->node_count; k++) {
-        const ss_newton_node *node = &space->nodes[k];
-        double own[SS_NODE_MAX * SS_NODE_MAX];
-        ss_block block = {
-            .law = node->law, .size = node->size, .mu = node->mu, .mu_rolling = node->mu_rolling};
-        (*cones)[k] = (ss_local_cone){0};
-        if (!ss_law_is_cone(node->law)) continue;
-        own_block(space, node, own);
-        if (!ss_local_cone_create(&block, own, tolerance, arena, &(*cones)[k])) return false;
-    }
-    return *cones != NULL;
+    const ss_newton_node *node = &sweeper->space->nodes[k];
+    int n = node->size;
+    double shifted[SS_CONE_MAX * SS_CONE_MAX];
+    ss_block block = {.law = node->law, .size = n, .mu = node->mu, .mu_rolling = node->mu_rolling};
+    ss_newton_space_own(sweeper->space, k, sweeper->own[k]);
+    memcpy(shifted, sweeper->own[k], (size_t)(n * n) * sizeof *shifted);
+    for (int i = 0; i < n; i++) shifted[i * n + i] += sweeper->alpha;
+    return ss_local_cone_create(&block, shifted, tolerance, arena, &sweeper->cones[k]);
 }
 
-/* p = the solution with the load of the others, u + q - W_kk r */
-static void solve_contact(const ss_newton_space *space, const ss_newton_node *node, const ss_local_cone *cone,
-                          const double *r, const double *u, double *p)
+bool ss_sweeper_create(const ss_newton_space *space, double alpha, const double *centre, bool is_exact,
+                       ss_arena *arena, ss_sweeper *sweeper)
 {
+    *sweeper = (ss_sweeper){.space = space, .alpha = alpha, .centre = centre};
+    if (!is_exact) return true;
+    size_t nodes = (size_t)space->node_count;
+    sweeper->cones = ss_arena_take(arena, nodes, sizeof *sweeper->cones, "contacts");
+    sweeper->own = ss_arena_take_unset(arena, nodes, sizeof *sweeper->own, "contacts");
+    bool good = sweeper->cones && sweeper->own;
+    for (int k = 0; good && k < space->node_count; k++)
+        good = !ss_law_is_cone(space->nodes[k].law) || make_cone(sweeper, k, arena);
+    return good;
+}
+
+/* p = the solution with the load of the others, u + q - W_kk r - alpha centre */
+static void solve_contact(const ss_sweeper *sweeper, int k, const double *r, const double *u, double *p)
+{
+    const ss_newton_node *node = &sweeper->space->nodes[k];
+    const double *own = sweeper->own[k];
     double load[SS_NODE_MAX];
-    for (int i = 0; i < node->size; i++) {
-        load[i] = u[i] + space->q[node->first + i];
-        for (int j = 0; j < node->size; j++)
-            load[i] -= space->full[(node->first + j) * space->size + node->first + i] * r[j];
+    for (int i = 0; i < node->size; i++, own += node->size) {
+        load[i] = u[i] + sweeper->space->q[node->first + i];
+        for (int j = 0; j < node->size; j++) load[i] -= own[j] * r[j];
+        if (sweeper->centre) load[i] -= sweeper->alpha * sweeper->centre[node->first + i];
         p[i] = r[i];
     }
-    cone->solve(cone->data, load, p);
+    sweeper->cones[k].solve(sweeper->cones[k].data, load, p);
 }
 
 /* ---- sweeps ----------------------------------------------------------------------------------------- */
 
-/* Returns the square of how far r moved. */
-static double sweep(const ss_newton_space *space, const ss_local_cone *cones, double *r)
+/* p = a step of the natural map from r */
+static void step_node(const ss_sweeper *sweeper, int k, const double *r, const double *u, double *p)
 {
+    const ss_newton_space *space = sweeper->space;
+    const ss_newton_node *node = &space->nodes[k];
+    double y[SS_NODE_MAX] = {0};
+    for (int i = 0; i < node->size; i++) {
+        int number = node->first + i;
+        double speed = u[i] + space->q[number];
+        if (sweeper->centre)
+            speed = (speed + sweeper->alpha * (r[number] - sweeper->centre[number])) / (1.0 + sweeper->alpha);
+        y[i] = r[number] - speed;
+    }
+    ss_newton_project(space, node, y, r, p, NULL);
+}
+
+double ss_sweeper_sweep(const ss_sweeper *sweeper, double *r)
+{
+    const ss_newton_space *space = sweeper->space;
     double moved = 0.0;
     for (int k = 0; k < space->node_count; k++) {
         const ss_newton_node *node = &space->nodes[k];
-        const ss_local_cone *cone = cones && cones[k].solve ? &cones[k] : NULL;
-        double u[SS_NODE_MAX], y[SS_NODE_MAX] = {0}, p[SS_NODE_MAX], *own = r + node->first;
+        double u[SS_NODE_MAX], p[SS_NODE_MAX], *own = r + node->first;
         node_velocity(space, k, r, u);
-        if (cone) {
-            solve_contact(space, node, cone, own, u, p);
-        } else {
-            for (int i = 0; i < node->size; i++) y[i] = own[i] - u[i] - space->q[node->first + i];
-            ss_newton_project(space, node, y, r, p, NULL);
-        }
+        if (sweeper->cones && sweeper->cones[k].solve)
+            solve_contact(sweeper, k, own, u, p);
+        else
+            step_node(sweeper, k, r, u, p);
         for (int i = 0; i < node->size; i++) {
             double change = p[i] - own[i];
             keep_up(space, node->first + i, change);
@@ -112,10 +119,9 @@ static double sweep(const ss_newton_space *space, const ss_local_cone *cones, do
     return moved;
 }
 
-/* In a small problem nothing has far to travel, and a few sweeps tell what a Newton step must know. */
-static void sweep_often(const ss_newton_space *space, const ss_local_cone *cones, int count, double *r)
+void ss_sweeper_begin(const ss_sweeper *sweeper, const double *r)
 {
-    enum { FEW = 4 };
+    const ss_newton_space *space = sweeper->space;
     const ss_newton_levers *levers = space->levers;
     if (space->full) {
         ss_newton_space_apply(space, r, space->kept);
@@ -123,19 +129,24 @@ static void sweep_often(const ss_newton_space *space, const ss_local_cone *cones
         memset(levers->velocity, 0, (size_t)levers->bodies * sizeof *levers->velocity);
         for (int i = 0; i < space->size; i++) ss_newton_push(levers, i, r[i], levers->velocity);
     }
-    if (space->full && count > FEW) count = FEW;
-    for (int k = 0; k < count && sweep(space, cones, r) > 0.0; k++) continue;
 }
 
+/* ---- before the first Newton step ------------------------------------------------------------------- */
+
+/* In a small problem nothing has far to travel, and a few sweeps tell what a Newton step must know. Its contacts are
+ * solved exactly, their own blocks of W being at hand. */
 void ss_newton_sweeps(ss_newton_walk *walk, int count, double *r, double *u)
 {
+    enum { FEW = 4 };
     const ss_newton_space *space = walk->space;
     size_t bytes = (size_t)space->size * sizeof *r;
-    ss_local_cone *cones;
+    ss_sweeper sweeper;
     double before = ss_newton_walk_note(walk, r, u);
-    if (!make_cones(space, walk->run->arena, &cones)) return;
+    if (!ss_sweeper_create(space, 0.0, NULL, space->full != NULL, walk->run->arena, &sweeper)) return;
     memcpy(walk->trial, r, bytes);
-    sweep_often(space, cones, count, walk->trial);
+    ss_sweeper_begin(&sweeper, walk->trial);
+    if (space->full && count > FEW) count = FEW;
+    for (int k = 0; k < count && ss_sweeper_sweep(&sweeper, walk->trial) > 0.0; k++) continue;
     ss_newton_space_velocity(space, walk->trial, walk->trial_u);
     if (!(ss_newton_walk_note(walk, walk->trial, walk->trial_u) < before)) return;
     memcpy(r, walk->trial, bytes);

@@ -57,9 +57,22 @@ void ss_newton_system_free(ss_newton_system *system)
 
 /* ---- factor ----------------------------------------------------------------------------------------- */
 
+/* Most nodes are contacts; the sum is the same to the bit. */
+static void multiply_threes(int rows, int cols, const double *left, const double *right, double *product)
+{
+    for (int i = 0; i < rows; i++, product += cols, left += 3) {
+        for (int j = 0; j < cols; j++)
+            product[j] = left[0] * right[j] + left[1] * right[cols + j] + left[2] * right[2 * cols + j];
+    }
+}
+
 void ss_newton_multiply(int rows, int inner, int cols, const double *left, const double *right,
                         double *product)
 {
+    if (inner == 3) {
+        multiply_threes(rows, cols, left, right, product);
+        return;
+    }
     for (int i = 0; i < rows; i++, product += cols, left += inner) {
         for (int j = 0; j < cols; j++) {
             double sum = left[0] * right[j];

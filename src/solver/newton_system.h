@@ -24,7 +24,8 @@ typedef struct ss_newton_system {
     double *F, *B;  /* size x size, row by row; to be set before factoring */
     double *R;      /* used when uses_right, else 1 */
     bool uses_right;
-    bool *active; /* per node: not (F = 1 and B = 0); set by factoring */
+    bool is_symmetric; /* R D^-1 B of every node is, and >= 0: bodies get L L' instead of L U */
+    bool *active;      /* per node: not (F = 1 and B = 0); set by factoring */
     double alpha;
     double alpha_min; /* a smaller one costs more digits than it brings */
     int factorizations;

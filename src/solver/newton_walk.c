@@ -3,8 +3,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "solver/newton_fischer.h"
 #include "solver/newton_natural.h"
+#include "solver/newton_proximal.h"
+#include "solver/newton_step.h"
 
 /* ---- the run ---------------------------------------------------------------------------------------- */
 
@@ -79,79 +80,13 @@ bool ss_newton_walk_report(ss_newton_walk *walk, const double *r)
     return !walk->stopped;
 }
 
-/* ---- maps ------------------------------------------------------------------------------------------- */
-
-/* phi of a node at (r, u) and, unless F is NULL, its derivative F dr + B du. */
-static void evaluate(const ss_newton_walk *walk, int k, double rho, const double *r, const double *u,
-                     double *phi, double *F, double *B)
-{
-    const ss_newton_node *node = &walk->space->nodes[k];
-    if (walk->map == SS_FISCHER_MAP)
-        ss_newton_fischer(walk->space, node, r, u, phi, F, B);
-    else
-        ss_newton_natural(walk->space, node, rho, r, u, phi, F, B);
-}
-
-/* The blocks of the Newton system and its right-hand side, -phi; returns |phi|. */
-static double linearize(ss_newton_walk *walk, double rho, const double *r, const double *u)
-{
-    ss_newton_system *system = &walk->system;
-    double sum = 0.0;
-    system->uses_right = false;
-    for (int k = 0; k < walk->space->node_count; k++) {
-        const ss_newton_node *node = &walk->space->nodes[k];
-        double *phi = walk->phi + node->first;
-        evaluate(walk, k, rho, r, u, phi, system->F + system->square[k], system->B + system->square[k]);
-        for (int i = 0; i < node->size; i++) {
-            sum += phi[i] * phi[i];
-            phi[i] = -phi[i];
-        }
-    }
-    return sqrt(sum);
-}
-
-static double map_size(const ss_newton_walk *walk, double rho, const double *r, const double *u)
-{
-    double sum = 0.0;
-    for (int k = 0; k < walk->space->node_count; k++) {
-        double phi[SS_NODE_MAX];
-        evaluate(walk, k, rho, r, u, phi, NULL, NULL);
-        for (int i = 0; i < walk->space->nodes[k].size; i++) sum += phi[i] * phi[i];
-    }
-    return sqrt(sum);
-}
-
 /* ---- proximal Newton -------------------------------------------------------------------------------- */
-
-/* The size of the map of the proximal problem after a step of length t; du has the proximal term in it. */
-static double try_step(ss_newton_walk *walk, double rho, double t, const double *r, const double *u)
-{
-    for (int i = 0; i < walk->space->size; i++) {
-        walk->trial[i] = r[i] + t * walk->dr[i];
-        walk->trial_u[i] = u[i] + t * walk->du[i];
-    }
-    return map_size(walk, rho, walk->trial, walk->trial_u);
-}
-
-/* Halves until the map gets smaller. An eighth is taken in any case, for the way down may lead over a hill; alpha
- * grows then. */
-static double search(ss_newton_walk *walk, double rho, double before, const double *r, const double *u,
-                     double *ratio)
-{
-    double t = 1.0, after = try_step(walk, rho, t, r, u);
-    while (!(after <= before) && t > 0.125) {
-        t *= 0.5;
-        after = try_step(walk, rho, t, r, u);
-    }
-    *ratio = before > 0.0 ? after / before : 0.0;
-    return t;
-}
 
 /* Off into the wild, along a direction that is nearly in the null space of the matrix. The map of Fischer and
  * Burmeister, smooth where the natural map has corners, finds its way back sooner when it is let go. */
 static bool is_wild(const ss_newton_walk *walk, double alpha, double ratio)
 {
-    return walk->map == SS_NATURAL_MAP && ratio > 100.0 && alpha < 1.0;
+    return walk->map != SS_FISCHER_MAP && ratio > 100.0 && alpha < 1.0;
 }
 
 static double next_alpha(const ss_newton_walk *walk, const ss_newton_plan *plan, double alpha, double t,
@@ -171,7 +106,7 @@ static double direction(ss_newton_walk *walk, double *alpha, const double *r, co
 {
     enum { ATTEMPTS = 4 };
     for (int k = 0; k < ATTEMPTS; k++, *alpha = fmin(100.0 * *alpha, 10.0)) {
-        double before = linearize(walk, 1.0 / (1.0 + *alpha), r, u);
+        double before = ss_newton_linearize(walk, *alpha, r, u);
         if (before == 0.0) {
             memset(walk->dr, 0, (size_t)walk->space->size * sizeof *walk->dr);
             memset(walk->du, 0, (size_t)walk->space->size * sizeof *walk->du);
@@ -211,105 +146,7 @@ static bool is_hopeless(progress *made, bool hasty)
     return made->count - made->best_at >= patience;
 }
 
-/* ---- strides ---------------------------------------------------------------------------------------- */
-
-/* Where more contacts are closed than the bodies can obey at once (four feet on a plane, their gaps rounded), the
- * impulses have a long way to go in directions that W does not see, and nothing but an error of 1e-8 pushes them: a
- * proximal step moves them by that error over alpha, and one Newton step per proximal step, which cannot follow the
- * turning of the friction forces, keeps alpha too large. So the centre of the proximal term stays while several
- * Newton steps solve the proximal problem; alpha falls as long as few of them will do. */
-typedef enum outcome { ARRIVED, LOST, ENDED } outcome;
-
-/* shifted = u + alpha (r - centre); returns alpha |r - centre| */
-static double shift(ss_newton_walk *walk, double alpha, const double *r, const double *u)
-{
-    double sum = 0.0;
-    for (int i = 0; i < walk->space->size; i++) {
-        double push = alpha * (r[i] - walk->centre[i]);
-        walk->shifted[i] = u[i] + push;
-        sum += push * push;
-    }
-    return sqrt(sum);
-}
-
-/* One proximal problem, from its centre r on. The first step goes off the cones and is taken as it is: the others
- * come back. */
-static outcome stride(ss_newton_walk *walk, double alpha, double *r, double *u, int *steps)
-{
-    static const double too_far = 0.05, solved = 0.1, rounding = 1e-14;
-    enum { STEPS = 10 };
-    size_t bytes = (size_t)walk->space->size * sizeof *r;
-    double rho = 1.0 / (1.0 + alpha);
-    memcpy(walk->centre, r, bytes);
-    for (*steps = 1; *steps <= STEPS; ++*steps) {
-        shift(walk, alpha, r, u);
-        double before = linearize(walk, rho, r, walk->shifted), ratio;
-        if (!ss_newton_system_factor(&walk->system, alpha) ||
-            !ss_newton_system_solve(&walk->system, walk->phi, walk->dr, walk->du)) {
-            return LOST;
-        }
-        if (*steps == 1)
-            ratio = try_step(walk, rho, 1.0, r, walk->shifted) / before;
-        else
-            search(walk, rho, before, r, walk->shifted, &ratio);
-        if (!isfinite(ratio) || (ratio > 1.0 && *steps > 1)) return LOST;
-        memcpy(r, walk->trial, bytes);
-        ss_newton_space_velocity(walk->space, r, u);
-        ss_newton_walk_note(walk, r, u);
-        if (!ss_newton_walk_report(walk, r) || ss_newton_walk_exact(walk)) return ENDED;
-        double rest = ratio * before, drift = shift(walk, alpha, r, u);
-        if (rest <= fmax(solved * drift, rounding)) return ARRIVED;
-        if (*steps == 1 && rest > too_far * walk->start_size) return LOST;
-    }
-    return LOST;
-}
-
-/* Impulses that grow for ever along a direction W does not see, against which q works: then there is no solution
- * (or none of a size that means anything). The driver judges whether it is so. */
-static bool is_ray(ss_newton_walk *walk, const double *r)
-{
-    static const double far = 1e6;
-    const ss_newton_space *space = walk->space;
-    double square = 0.0;
-    for (int i = 0; i < space->size; i++) {
-        walk->trial[i] = r[i] - walk->centre[i];
-        square += walk->trial[i] * walk->trial[i];
-    }
-    if (!(square > far * far)) return false;
-    for (int i = 0; i < space->size; i++) walk->trial_u[i] = walk->trial[space->number[i]] * space->unit[i];
-    return ss_run_ray(walk->run, walk->trial_u);
-}
-
-/* True when the run has stopped, a ray was found, or nothing but rounding is left. */
-static bool follow_drift(ss_newton_walk *walk, double alpha, double *r, double *u)
-{
-    static const double largest = 1.0;
-    enum { PATIENCE = 400, ATTEMPTS = 8 };
-    size_t bytes = (size_t)walk->space->size * sizeof *r;
-    double best = walk->best_error;
-    memcpy(walk->near, walk->best, bytes);
-    for (int idle = 0, failures = 0; idle <= PATIENCE && failures < ATTEMPTS && alpha <= largest;) {
-        int steps;
-        outcome how = stride(walk, alpha, r, u, &steps);
-        if (how == ENDED) return true;
-        idle = walk->best_error < 0.99 * best ? 0 : idle + steps;
-        best = fmin(best, walk->best_error);
-        if (how == LOST) {
-            failures++;
-            alpha *= 4.0;
-            memcpy(r, walk->centre, bytes);
-            ss_newton_space_velocity(walk->space, r, u);
-            continue;
-        }
-        failures = 0;
-        if (is_ray(walk, r)) {
-            memcpy(walk->best, walk->near, bytes); // what is out there is better by a hair at most
-            return walk->has_ray = true;
-        }
-        if (steps <= 3) alpha = fmax(alpha * (steps <= 2 ? 0.25 : 0.5), walk->system.alpha_min);
-    }
-    return false;
-}
+/* ---- plateaus ----------------------------------------------------------------------------------------- */
 
 /* After so many idle steps: strides from the best point and, where they lead nowhere, later on from the point at hand.
  * By the natural map, whose steps at a face of the cones are exact where Fischer's and Burmeister's creep. */
@@ -321,9 +158,11 @@ static bool leave_plateau(ss_newton_walk *walk, int idle, double alpha, double *
         memcpy(r, walk->best, (size_t)walk->space->size * sizeof *r);
         ss_newton_space_velocity(walk->space, r, u);
     }
+    ss_proximal_plan plan = {
+        .alpha = fmax(0.1 * alpha, 1e-4), .largest = 1.0, .patience = 400, .attempts = 8};
     ss_newton_map map = walk->map;
     walk->map = SS_NATURAL_MAP;
-    bool over = follow_drift(walk, fmax(0.1 * alpha, 1e-4), r, u);
+    bool over = ss_newton_proximal(walk, &plan, r, u);
     walk->map = map;
     return over;
 }
@@ -336,7 +175,7 @@ bool ss_newton_steps(ss_newton_walk *walk, const ss_newton_plan *plan, double *r
     for (int step = 0; step < plan->steps; step++) {
         double ratio, before = direction(walk, &alpha, r, u);
         if (before < 0.0) return false;
-        double t = search(walk, 1.0 / (1.0 + alpha), before, r, u, &ratio);
+        double t = ss_newton_search(walk, alpha, before, r, u, &ratio);
         if (!isfinite(ratio)) return false;
         if (!is_wild(walk, alpha, ratio)) {
             memcpy(r, walk->trial, (size_t)space->size * sizeof *r);

@@ -4,15 +4,17 @@
 #ifndef SS_SOLVER_NEWTON_WALK_H
 #define SS_SOLVER_NEWTON_WALK_H
 
+#include "solver/newton_alart.h"
 #include "solver/newton_system.h"
 
-typedef enum ss_newton_map { SS_NATURAL_MAP, SS_FISCHER_MAP } ss_newton_map;
+typedef enum ss_newton_map { SS_NATURAL_MAP, SS_FISCHER_MAP, SS_ALART_MAP } ss_newton_map;
 
 typedef struct ss_newton_walk {
     ss_newton_space *space;
     ss_newton_system system;
     ss_run *run;
     ss_newton_map map; /* of the proximal Newton method */
+    ss_alart alart;    /* SS_ALART_MAP: to be made by whoever wants it */
     double *x;         /* of the problem: what was reported last */
     double *best;      /* the best r */
     double best_error; /* |natural map of r| / |that of P(0)|; INFINITY before the first */

@@ -5,7 +5,7 @@
  * (local_cone.h). Free blocks, the joints, are solved as a whole, on bodies joint by joint:
  * x_c <- x_c - (A_cc + D)^-1 w_c, where D, 1e-10 of the diagonal, keeps redundant joints from being singular and
  * leaves the solution alone. Bounded rows are clamped one by one. On rows of A, or on the bodies' velocities
- * without ever making A.
+ * without ever making A; then, where there are enough of them, four contacts at a time (coloured.h).
  *
  * The workhorse: robust and cheap per sweep, but linear, and slow where impulses travel far (tall stacks,
  * chains of joints in separate blocks).
@@ -18,6 +18,7 @@
 
 #include "linalg/dense.h"
 #include "linalg/factor.h"
+#include "solver/coloured.h"
 #include "solver/local_cone.h"
 #include "solver/projected_step.h"
 
@@ -27,14 +28,14 @@ typedef struct nsgs_options {
 } nsgs_options;
 
 static const ss_option options_table[] = {
-    SS_SWEEP_ORDER_OPTION(nsgs_options, sweep),
+    SS_BATCHED_ORDER_OPTION(nsgs_options, sweep),
     {.name = "local_tolerance",
      .type = SS_OPTION_REAL,
      .offset = offsetof(nsgs_options, local_tolerance),
      .default_value = "1e-14",
      .min = 1e-16,
      .max = 0.1,
-     .help = "relative accuracy of the slip of one contact"},
+     .help = "relative accuracy of the slip of one contact; batched visits continue the last one instead"},
     {0},
 };
 
@@ -170,10 +171,13 @@ void ss_nsgs_free(ss_nsgs *nsgs)
 static ss_status solve(const ss_problem *problem, const void *options, ss_run *run, double *x)
 {
     const nsgs_options *set = options;
+    ss_sweep_order order = (ss_sweep_order)set->sweep;
     ss_nsgs nsgs;
     ss_status status = SS_FAILED;
+    if (ss_sweep_batched(problem, order, &(ss_coloured_method){.contact = SS_BATCH_EXACT}, run, x, &status))
+        return status;
     if (ss_nsgs_create(problem, set->local_tolerance, run->seed, run->arena, &nsgs)) {
-        status = ss_sweep_iterate(nsgs.sweep, (ss_sweep_order)set->sweep, run, x);
+        status = ss_sweep_iterate(nsgs.sweep, order, run, x);
     }
     ss_nsgs_free(&nsgs);
     return status;

@@ -14,13 +14,14 @@
  */
 #include "solver/pgs.h"
 
+#include "solver/coloured.h"
 #include "solver/projected_step.h"
 
 typedef struct pgs_options {
     int sweep;
 } pgs_options;
 
-static const ss_option options_table[] = {SS_SWEEP_ORDER_OPTION(pgs_options, sweep), {0}};
+static const ss_option options_table[] = {SS_BATCHED_ORDER_OPTION(pgs_options, sweep), {0}};
 
 /* 1/a of the parts; under the convex law, where all move at once, less by how much they act on each other. */
 static bool set_cone(const ss_sweep *sweep, ss_cell *cell, const double *omega, ss_arena *arena)
@@ -53,6 +54,9 @@ ss_sweep *ss_pgs_sweep(const ss_problem *problem, const double *omega, uint64_t 
 
 ss_status ss_pgs_solve(const ss_problem *problem, ss_sweep_order order, double omega, ss_run *run, double *x)
 {
+    ss_coloured_method batched = {.contact = SS_BATCH_PROJECTED, .relaxation = omega};
+    ss_status status;
+    if (ss_sweep_batched(problem, order, &batched, run, x, &status)) return status;
     ss_sweep *sweep = ss_pgs_sweep(problem, &omega, run->seed, run->arena);
     return sweep ? ss_sweep_iterate(sweep, order, run, x) : SS_FAILED;
 }

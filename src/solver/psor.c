@@ -22,7 +22,7 @@ static const ss_option options_table[] = {
      .min = 0.01,
      .max = 1.99,
      .help = "relaxation: 1 is Gauss-Seidel, below 2 for convergence"},
-    SS_SWEEP_ORDER_OPTION(psor_options, sweep),
+    SS_BATCHED_ORDER_OPTION(psor_options, sweep),
     {0},
 };
 

@@ -24,8 +24,16 @@ const ss_solver *ss_solver_at(int index)
     return solvers[index];
 }
 
+/* Other names by which a method is known. */
+static const struct {
+    const char *other, *name;
+} aliases[] = {{"cone-interior", "interior-point"}};
+
 const ss_solver *ss_solver_find(const char *name)
 {
+    for (size_t i = 0; i < sizeof aliases / sizeof *aliases; i++) {
+        if (strcmp(aliases[i].other, name) == 0) name = aliases[i].name;
+    }
     for (int i = 0; i < ss_solver_count(); i++) {
         if (strcmp(solvers[i]->name, name) == 0) return solvers[i];
     }

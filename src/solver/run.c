@@ -2,19 +2,13 @@
 
 #include <limits.h>
 #include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/text.h"
-#include "problem/gauge.h"
-#include "solver/pause.h"
 #include "solver/ray.h"
 #include "solver/run.h"
 #include "solver/run_options.h"
-#include "solver/stage.h"
-#include "solver/stop_rule.h"
+#include "solver/run_state.h"
 
 /* ---- options ---------------------------------------------------------------------------------------- */
 
@@ -22,37 +16,13 @@ const ss_option ss_run_option_table[] = {SS_RUN_OPTION_ROWS("relative_energy<1e-
 
 /* ---- what happens at every iteration ---------------------------------------------------------------- */
 
-struct ss_run_state {
-    const ss_problem *problem;
-    ss_gauge_scale scale;
-    ss_stop_rule stop;
-    int keep;
-    unsigned mask; // gauges measured at every iteration
-    int iterations, max_iterations, next_test;
-    int next_look;                         // iteration at which the clock is looked at, measured or not
-    double started, measuring, time_limit; // s
-    const volatile int *cancel;
-    ss_status status;
-    double *inverse_mass; // of every unknown, for the energy
-    double *w, *scratch;  // for methods that do not have w at hand
-    double *measured;     // the last x whose w was ours, and
-    double measures[SS_GAUGE_COUNT];
-    bool has_measured;
-    double *best, *start; // the best iterate so far, and where it began
-    double best_value;
-    int best_iteration;
-    ss_pause pause; // of methods that say how much they change
-    bool record;
-    ss_history history;
-    int history_capacity;
-    bool out_of_memory;
-    ss_ray ray;
-    bool explain;
-    ss_text notes;
-    bool is_over; // by a rule or limit of the run, not of a stage
-    const ss_stage *stage;
-    int stage_start, stage_end, stage_look; // iterations of the run
-};
+static bool all_finite(const double *x, int count)
+{
+    for (int i = 0; i < count; i++) {
+        if (!isfinite(x[i])) return false;
+    }
+    return true;
+}
 
 static bool grow_column(double **column, int count, int capacity)
 {
@@ -64,7 +34,7 @@ static bool grow_column(double **column, int count, int capacity)
     return true;
 }
 
-static void record(struct ss_run_state *state, const double *values, double seconds)
+void ss_run_record(struct ss_run_state *state, const double *values, double seconds)
 {
     ss_history *history = &state->history;
     if (history->count == state->history_capacity) {
@@ -86,7 +56,7 @@ static void record(struct ss_run_state *state, const double *values, double seco
 }
 
 /* Gauges of x, from the problem alone. What a method hands in is not remembered: it may be wrong. */
-static void measure_afresh(struct ss_run_state *state, const double *x, unsigned mask, double *values)
+void ss_run_measure(struct ss_run_state *state, const double *x, unsigned mask, double *values)
 {
     ss_problem_apply(state->problem, x, state->scratch, state->w);
     ss_gauge_measure(state->problem, &state->scale, x, state->w, mask, values);
@@ -112,8 +82,10 @@ static bool measure(struct ss_run_state *state, const double *x, const double *w
     if (w)
         ss_gauge_measure(state->problem, &state->scale, x, w, state->mask, values);
     else
-        measure_afresh(state, x, state->mask, values);
-    if (state->record) record(state, values, seconds);
+        ss_run_measure(state, x, state->mask, values);
+    memcpy(state->latest, values, sizeof values);
+    state->latest_iteration = state->iterations;
+    if (state->record) ss_run_record(state, values, seconds);
     if (state->keep != SS_GAUGE_NONE && values[state->keep] < state->best_value) {
         state->best_value = values[state->keep];
         state->best_iteration = state->iterations;
@@ -196,9 +168,18 @@ static double excess_of(struct ss_run_state *state, const double *x)
     if (knows(state, x, mask))
         memcpy(values, state->measures, sizeof values);
     else
-        measure_afresh(state, x, mask, values);
+        ss_run_measure(state, x, mask, values);
     return ruled ? ss_stop_rule_excess(&state->stop, values)
                  : values[SS_GAUGE_RELATIVE_ENERGY] / ss_stage_goal_without_rule;
+}
+
+double ss_run_excess(ss_run *run, const double *x)
+{
+    struct ss_run_state *state = run->state;
+    if (!all_finite(x, state->problem->size)) return INFINITY;
+    double now = ss_clock_seconds(), excess = excess_of(state, x);
+    state->measuring += ss_clock_seconds() - now;
+    return excess;
 }
 
 static bool stage_goes_on(struct ss_run_state *state, const double *x)
@@ -207,7 +188,9 @@ static bool stage_goes_on(struct ss_run_state *state, const double *x)
     if (state->iterations >= state->stage_end) return false;
     if (!x || state->iterations < state->stage_look) return true;
     int done = state->iterations - state->stage_start;
-    int next = stage->look(stage->context, done, excess_of(state, x));
+    bool measured = state->stop.gauge != SS_GAUGE_NONE && state->latest_iteration == state->iterations;
+    double excess = measured ? ss_stop_rule_excess(&state->stop, state->latest) : excess_of(state, x);
+    int next = stage->look(stage->context, done, excess);
     state->stage_look = state->stage_start + next;
     return next > done;
 }
@@ -233,9 +216,9 @@ ss_status ss_run_status(const ss_run *run)
     return run->state->status;
 }
 
-/* ---- notes and stages ------------------------------------------------------------------------------- */
+/* ---- the driver ------------------------------------------------------------------------------------- */
 
-static void *default_options(const ss_solver *solver, ss_arena *arena, ss_error *err)
+void *ss_run_default_options(const ss_solver *solver, ss_arena *arena, ss_error *err)
 {
     void *options = ss_arena_take(arena, 1, solver->options_size, "options");
     if (options)
@@ -245,70 +228,7 @@ static void *default_options(const ss_solver *solver, ss_arena *arena, ss_error 
     return options;
 }
 
-static bool all_finite(const double *x, int count)
-{
-    for (int i = 0; i < count; i++) {
-        if (!isfinite(x[i])) return false;
-    }
-    return true;
-}
-
-bool ss_run_explains(const ss_run *run)
-{
-    return run->state->explain;
-}
-
-void ss_run_note(ss_run *run, const char *format, ...)
-{
-    ss_text *notes = &run->state->notes;
-    char line[400];
-    va_list arguments;
-    if (!run->state->explain) return;
-    va_start(arguments, format);
-    vsnprintf(line, sizeof line, format, arguments);
-    va_end(arguments);
-    if (notes->length) ss_text_append(notes, "\n");
-    ss_text_append(notes, line);
-}
-
-static void begin_stage(struct ss_run_state *state, const ss_stage *stage)
-{
-    int left = state->max_iterations - state->iterations;
-    state->stage = stage;
-    state->stage_start = state->iterations;
-    state->stage_end = stage->budget < left ? state->iterations + stage->budget : INT_MAX;
-    state->stage_look = stage->look ? state->iterations + stage->first_look : INT_MAX;
-    state->pause =
-        (ss_pause){.forced = state->pause.forced}; // estimates of another method mean something else
-}
-
-bool ss_run_stage(ss_run *run, ss_problem *problem, const ss_stage *stage, double *x, ss_stage_end *end)
-{
-    struct ss_run_state *state = run->state;
-    const ss_solver *solver = stage->solver;
-    ss_arena_mark mark = ss_arena_get_mark(run->arena);
-    bool needs_matrix = !(solver->traits & SS_MATRIX_FREE) || !problem->bodies;
-    const void *options = stage->options;
-    *end = (ss_stage_end){.status = SS_FAILED};
-    if (needs_matrix && !ss_problem_need_matrix(problem, NULL)) return false;
-    if (!options && solver->options && !(options = default_options(solver, run->arena, NULL))) return false;
-    ss_run inner = *run;
-    begin_stage(state, stage);
-    if (stage->budget < inner.max_iterations) inner.max_iterations = stage->budget;
-    end->status = solver->solve(problem, options, &inner, x);
-    end->iterations = state->iterations - state->stage_start;
-    state->stage = NULL;
-    end->is_over = state->is_over;
-    double now = ss_clock_seconds();
-    end->excess = all_finite(x, problem->size) ? excess_of(state, x) : INFINITY;
-    state->measuring += ss_clock_seconds() - now;
-    ss_arena_reset(run->arena, mark);
-    return true;
-}
-
-/* ---- the driver ------------------------------------------------------------------------------------- */
-
-static bool take_memory(struct ss_run_state *state, ss_arena *arena, const ss_problem *problem)
+bool ss_run_take_memory(struct ss_run_state *state, ss_arena *arena, const ss_problem *problem)
 {
     size_t n = (size_t)problem->size, scratch = (size_t)ss_problem_scratch(problem);
     double *next = ss_arena_take_unset(arena, 5 * n + scratch, sizeof *next, "vectors of the run");
@@ -327,7 +247,7 @@ static bool prepare_state(struct ss_run_state *state, ss_arena *arena, const ss_
                           const ss_run_options *options, const ss_stop_test *test, const double *x,
                           ss_error *err)
 {
-    if (!take_memory(state, arena, problem))
+    if (!ss_run_take_memory(state, arena, problem))
         return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for a run on %d unknowns", problem->size);
     size_t n = (size_t)problem->size;
     state->scale = ss_gauge_scale_of(problem, state->best, state->w, state->scratch, state->inverse_mass);
@@ -364,7 +284,7 @@ static void judge(struct ss_run_state *state, unsigned gauges, double *x, ss_sol
     if (knows(state, x, gauges))
         memcpy(result->gauge, state->measures, sizeof result->gauge);
     else
-        measure_afresh(state, x, gauges, result->gauge);
+        ss_run_measure(state, x, gauges, result->gauge);
     if (!all_finite(state->w, problem->size)) { // projections swallow what is not a number, and find no error
         if (result->status == SS_CONVERGED) result->status = SS_FAILED;
         return;
@@ -377,16 +297,15 @@ static void judge(struct ss_run_state *state, unsigned gauges, double *x, ss_sol
     if (result->status == SS_STALLED && holds) result->status = SS_CONVERGED;
 }
 
-static void keep_iterate(struct ss_run_state *state, double *x, ss_solve_result *result)
+int ss_run_keep(struct ss_run_state *state, double *x)
 {
-    result->kept_iteration = state->iterations;
-    if (state->keep == SS_GAUGE_NONE || isinf(state->best_value)) return;
+    if (state->keep == SS_GAUGE_NONE || isinf(state->best_value)) return state->iterations;
     // a method may leave something better than all it showed, such as the start it falls back to
     double values[SS_GAUGE_COUNT];
-    measure_afresh(state, x, 1u << state->keep, values);
-    if (values[state->keep] <= state->best_value) return;
+    ss_run_measure(state, x, 1u << state->keep, values);
+    if (values[state->keep] <= state->best_value) return state->iterations;
     memcpy(x, state->best, (size_t)state->problem->size * sizeof *x);
-    result->kept_iteration = state->best_iteration;
+    return state->best_iteration;
 }
 
 static void run_solver(const ss_solver *solver, const void *options, struct ss_run_state *state,
@@ -399,7 +318,7 @@ static void run_solver(const ss_solver *solver, const void *options, struct ss_r
     result->seconds = ss_clock_seconds() - state->started - state->measuring;
     result->iterations = state->iterations;
     result->memory = ss_arena_high_water(arena) - before;
-    keep_iterate(state, x, result);
+    result->kept_iteration = ss_run_keep(state, x);
 }
 
 bool ss_solve_in(ss_arena *arena, unsigned gauges, const ss_solver *solver, const void *solver_options,
@@ -419,7 +338,7 @@ bool ss_solve_in(ss_arena *arena, unsigned gauges, const ss_solver *solver, cons
     struct ss_run_state state = {.cancel = cancel, .explain = options->explain};
     bool good = true;
     if (!solver_options && solver->options)
-        good = (solver_options = default_options(solver, arena, err)) != NULL;
+        good = (solver_options = ss_run_default_options(solver, arena, err)) != NULL;
     good = good && prepare_state(&state, arena, problem, options, test, x, err);
     if (good) {
         run_solver(solver, solver_options, &state, arena, team, options->seed, x, result);

@@ -15,15 +15,13 @@ static const double least_rho = 1e-7, largest_rho = 1e4;
 static bool take_memory(ss_splitting *s)
 {
     size_t n = (size_t)s->space->size;
-    double **all[] = {&s->shift, &s->z, &s->lambda, &s->u,     &s->gap,
-                      &s->step,  &s->y, &s->image,  &s->trial, &s->plain};
+    double **all[] = {&s->shift, &s->z, &s->lambda, &s->u, &s->gap, &s->step, &s->y, &s->image, &s->trial};
     for (size_t k = 0; k < sizeof all / sizeof *all; k++) {
         *all[k] = ss_arena_take_unset(s->arena, n, sizeof **all[k], "splitting");
         if (!*all[k]) return false;
     }
     s->is_free = ss_arena_take(s->arena, n, sizeof *s->is_free, "free rows");
-    if (s->set.mixing > 0) s->anderson = ss_anderson_create(s->space->size, s->set.mixing, s->arena);
-    return s->is_free && (s->anderson || s->set.mixing <= 0);
+    return s->is_free && ss_mixing_create(s->space->size, s->set.mixing, s->arena, &s->mixing);
 }
 
 static void find_free_rows(ss_splitting *s)
@@ -61,9 +59,7 @@ static void look(ss_splitting *s)
 
 static void forget(ss_splitting *s)
 {
-    if (s->anderson) ss_anderson_forget(s->anderson);
-    s->mixing.shortest = s->mixing.first = INFINITY;
-    s->mixing.tired = 0;
+    ss_mixing_forget(&s->mixing);
     s->has_y = false;
 }
 
@@ -148,57 +144,6 @@ static bool adapt(ss_splitting *s)
     return true;
 }
 
-/* ---- mixing ----------------------------------------------------------------------------------------- */
-
-static double distance(int n, const double *a, const double *b)
-{
-    double sum = 0.0;
-    for (int i = 0; i < n; i++) sum += (a[i] - b[i]) * (a[i] - b[i]);
-    return sqrt(sum);
-}
-
-static const double astray = 2.0; // a step so much longer than the shortest
-
-/* True when the last extrapolation should be mixed on from. */
-static bool goes_well(ss_mixing_watch *watch, double length)
-{
-    static const double clearly = 0.9, worth_it = 0.5;
-    enum { PATIENCE = 8, LONGEST = 64 };
-    if (length < clearly * watch->shortest)
-        watch->shortest = length, watch->tired = 0;
-    else
-        watch->tired++;
-    if (isinf(watch->first)) watch->first = length;
-    if (watch->tired <= PATIENCE && length <= astray * watch->shortest) return true;
-    if (watch->shortest < worth_it * watch->first) watch->wait /= 2;
-    watch->wait = watch->wait < LONGEST ? 2 * watch->wait + 1 : LONGEST;
-    watch->waiting = watch->wait;
-    return false;
-}
-
-/* image: where the plain step leads on entry, where to go on return. `plain` keeps the last plain image. */
-static void mix(ss_splitting *s)
-{
-    ss_mixing_watch *watch = &s->mixing;
-    size_t bytes = (size_t)s->space->size * sizeof *s->image;
-    double length = distance(s->space->size, s->image, s->y);
-    if (watch->waiting > 0) {
-        if (--watch->waiting > 0) return;
-        ss_anderson_forget(s->anderson);
-        memcpy(s->plain, s->image, bytes);
-        watch->shortest = watch->first = length;
-        watch->tired = 0;
-        return;
-    }
-    double before = watch->shortest;
-    if (goes_well(watch, length)) {
-        memcpy(s->plain, s->image, bytes);
-        ss_anderson_next(s->anderson, s->y, s->image);
-    } else if (length > astray * before) {
-        memcpy(s->image, s->plain, bytes);
-    }
-}
-
 /* ---- a step ----------------------------------------------------------------------------------------- */
 
 bool ss_splitting_step(ss_splitting *s)
@@ -211,7 +156,7 @@ bool ss_splitting_step(ss_splitting *s)
         s->image[i] = s->z[i] + stride * s->step[i] + s->lambda[i] / s->shift[i];
     }
     if (!adapt(s)) {
-        if (s->anderson && s->has_y) mix(s);
+        if (s->has_y) ss_mixing_next(&s->mixing, s->y, s->image);
         memcpy(s->y, s->image, (size_t)n * sizeof *s->y);
         s->has_y = true;
         project(s, s->y, s->z);

@@ -11,16 +11,14 @@
  * which is also a bound for the natural map. The system is solved for the change d, so that rounding, amplified by a
  * small S, goes with the error and not with z.
  *
- * Everything is a function of y; Anderson's mixing (anderson.h) extrapolates it. Where a contact changes its mind
- * (opens, sticks, slides) extrapolations mislead: one that makes the step twice as long as the shortest is taken back,
- * and when it happens often there are plain steps in between.
+ * Everything is a function of y; Anderson's mixing (mixing.h) extrapolates it.
  *
  * S = rho, but tiny in rows that know no inequality. rho is adapted to let both halves of the error fall together.
  */
 #ifndef SS_SOLVER_SPLITTING_H
 #define SS_SOLVER_SPLITTING_H
 
-#include "solver/anderson.h"
+#include "solver/mixing.h"
 #include "solver/shifted.h"
 
 typedef struct ss_splitting_options {
@@ -29,13 +27,6 @@ typedef struct ss_splitting_options {
     int mixing; /* steps remembered; 0: none */
     bool adaptive;
 } ss_splitting_options;
-
-/* Is extrapolating worth it? */
-typedef struct ss_mixing_watch {
-    double shortest, first; /* |image - y| since the mixing began; INFINITY: none yet */
-    int tired;              /* steps since it became clearly shorter */
-    int wait, waiting;      /* plain steps after mixing led nowhere; those still to do */
-} ss_mixing_watch;
 
 typedef struct ss_splitting {
     ss_splitting_options set;
@@ -56,9 +47,7 @@ typedef struct ss_splitting {
     double *y, *image;  /* the fixed point's: where z came from, and the next */
     bool has_y;
     double *trial; /* p(image) */
-    double *plain; /* the last image that was not extrapolated */
-    ss_anderson *anderson;
-    ss_mixing_watch mixing;
+    ss_mixing mixing;
 } ss_splitting;
 
 /* From r, which is put into its bounds. False when out of memory; ss_splitting_free in any case. */

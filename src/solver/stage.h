@@ -37,4 +37,7 @@ bool ss_run_explains(const ss_run *run);
  * matrix here. False when out of memory. */
 bool ss_run_stage(ss_run *run, ss_problem *problem, const ss_stage *stage, double *x, ss_stage_end *end);
 
+/* What the stop rule measures of x over what it allows; INFINITY when x is not finite. */
+double ss_run_excess(ss_run *run, const double *x);
+
 #endif

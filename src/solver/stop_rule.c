@@ -49,6 +49,17 @@ double ss_stop_rule_excess(const ss_stop_rule *stop, const double *values)
     return stop->cones && !(excess < rows) ? excess : rows;
 }
 
+/* Energies and the residuals add up; the other two are roots of sums. */
+ss_stop_rule ss_stop_rule_share(const ss_stop_rule *whole, const ss_problem *part, double share)
+{
+    ss_stop_rule stop = *whole;
+    bool root = stop.gauge == SS_GAUGE_RELATIVE_ENERGY || stop.gauge == SS_GAUGE_NATURAL_MAP;
+    stop.below *= root ? sqrt(share) : share;
+    stop.cones = false;
+    ss_stop_rule_look(&stop, part); // rows elsewhere hold the contacts here to the energy as well
+    return stop;
+}
+
 bool ss_stop_rule_parse(const char *text, double scene_energy, ss_stop_rule *stop, ss_error *err)
 {
     *stop = (ss_stop_rule){.gauge = SS_GAUGE_NONE};

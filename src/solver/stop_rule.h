@@ -20,6 +20,9 @@ bool ss_stop_rule_is_set(const ss_stop_rule *stop);
 unsigned ss_stop_rule_gauges(const ss_stop_rule *stop);
 /* values: of all gauges. Above 1: the rule does not hold, and the value has to fall by so much. NaN when a gauge is. */
 double ss_stop_rule_excess(const ss_stop_rule *stop, const double *values);
+/* The rule for a part of the problem that may have this share of the error of the whole (of its energy), measured on the
+ * scale of the whole: when it holds in all parts, and the shares add up to one, it holds in the whole. */
+ss_stop_rule ss_stop_rule_share(const ss_stop_rule *whole, const ss_problem *part, double share);
 /* "last" or "best:GAUGE"; *keep: the gauge, SS_GAUGE_NONE for the last iterate. */
 bool ss_keep_parse(const char *text, int *keep, ss_error *err);
 

@@ -319,7 +319,6 @@ bool ss_watch_stalled(ss_watch *watch, double measure, int patience)
 /* Sweeps of one order can run in circles that another order breaks: auto goes through three of them. */
 ss_status ss_sweep_iterate(ss_sweep *sweep, ss_sweep_order order, ss_run *run, double *x)
 {
-    enum { CIRCLING = 500, STUCK = 5000 };
     size_t bytes = (size_t)sweep->problem->size * sizeof *x;
     ss_sweep_order current = order == SS_SWEEP_AUTO ? SS_SWEEP_FORWARD : order;
     ss_watch watch = {0};
@@ -334,7 +333,7 @@ ss_status ss_sweep_iterate(ss_sweep *sweep, ss_sweep_order order, ss_run *run, d
         if (!ss_run_iteration(run, due ? x : NULL, NULL)) return ss_run_status(run);
         if (change == 0.0) return SS_CONVERGED;
         bool last_order = order != SS_SWEEP_AUTO || current == SS_SWEEP_SHUFFLE;
-        if (!ss_watch_stalled(&watch, change, last_order ? STUCK : CIRCLING)) continue;
+        if (!ss_watch_stalled(&watch, change, last_order ? SS_SWEEP_STUCK : SS_SWEEP_CIRCLING)) continue;
         if (last_order) return SS_STALLED;
         current = current == SS_SWEEP_FORWARD ? SS_SWEEP_BACKWARD : SS_SWEEP_SHUFFLE;
         watch = (ss_watch){0};

@@ -59,12 +59,13 @@ enum ss_cell_kinds {
 };
 
 typedef enum ss_sweep_order {
-    SS_SWEEP_AUTO, /* forward; when that runs in circles backward, then shuffled */
+    SS_SWEEP_AUTO, /* batched where that pays; forward; when that runs in circles backward, then shuffled */
     SS_SWEEP_FORWARD,
     SS_SWEEP_BACKWARD,
     SS_SWEEP_SYMMETRIC, /* forward, then backward: two visits of every cell */
     SS_SWEEP_ALTERNATE, /* forward and backward in turn */
     SS_SWEEP_SHUFFLE,   /* a new random order every time */
+    SS_SWEEP_BATCHED,   /* coloured.h, where that pays; not by ss_sweep_pass */
 } ss_sweep_order;
 #define SS_SWEEP_ORDER_OPTION(options, field)                                                                \
     {                                                                                                        \
@@ -72,6 +73,16 @@ typedef enum ss_sweep_order {
         .default_value = "auto", .choices = "auto|forward|backward|symmetric|alternate|shuffle",             \
         .help = "order in which contacts and rows are visited: auto is forward until that runs in circles, " \
                 "symmetric visits each twice per iteration, shuffle draws a new order every time"            \
+    }
+/* For solvers that call ss_sweep_batched first. */
+#define SS_BATCHED_ORDER_OPTION(options, field)                                                             \
+    {                                                                                                       \
+        .name = "sweep", .type = SS_OPTION_CHOICE, .offset = offsetof(options, field),                      \
+        .default_value = "auto", .choices = "auto|forward|backward|symmetric|alternate|shuffle|batched",    \
+        .help = "order in which contacts and rows are visited: batched takes four contacts without a "      \
+                "common body at a time, by all threads, where the problem has bodies and enough contacts, " \
+                "and is forward elsewhere; auto begins with it and tries others when it runs in circles; "  \
+                "symmetric visits each twice per iteration, shuffle draws a new order every time"           \
     }
 
 /* Steps are left for the caller to set. NULL when out of memory. */
@@ -88,6 +99,10 @@ double ss_sweep_pass(ss_sweep *sweep, ss_sweep_order order, double *x);
 
 /* Passes until the run says stop, nothing moves any more (converged), nothing has improved for long (stalled)
  * or numbers overflow (failed, with the last finite x). */
+enum {
+    SS_SWEEP_CIRCLING = 500,
+    SS_SWEEP_STUCK = 5000
+}; /* passes without progress: for another order, for none */
 ss_status ss_sweep_iterate(ss_sweep *sweep, ss_sweep_order order, ss_run *run, double *x);
 
 /* ---- stagnation ------------------------------------------------------------------------------------- */

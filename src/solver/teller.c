@@ -61,6 +61,18 @@ static bool is_ray(ss_teller *teller, const double *r)
     return ss_run_ray(teller->run, teller->way);
 }
 
+bool ss_teller_drifts(ss_teller *teller, const double *before, const double *after)
+{
+    const ss_newton_space *space = teller->space;
+    for (int i = 0; i < space->size; i++) {
+        int k = space->number[i];
+        teller->way[i] = space->unit[i] * (after[k] - before[k]);
+    }
+    if (!ss_run_ray(teller->run, teller->way)) return false;
+    teller->status = SS_RAY;
+    return true;
+}
+
 /* The status of a method that has come to an end by itself; SS_MAX_ITERATIONS: it has not. */
 static ss_status own_end(ss_teller *teller, const double *r, double error, int patience)
 {
@@ -68,7 +80,7 @@ static ss_status own_end(ss_teller *teller, const double *r, double error, int p
     if (error <= rounding) return SS_CONVERGED;
     bool stuck = ss_watch_stalled(&teller->watch, error, patience), lost = is_lost(teller->space, r);
     if (!stuck && !lost) return SS_MAX_ITERATIONS;
-    return is_ray(teller, r) ? SS_RAY : lost ? SS_FAILED : SS_STALLED;
+    return is_ray(teller, r) ? SS_RAY : SS_STALLED;
 }
 
 bool ss_teller_report(ss_teller *teller, const double *r, double error, int patience)

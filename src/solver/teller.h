@@ -25,6 +25,9 @@ bool ss_teller_start(const ss_newton_space *space, ss_run *run, double *x, ss_te
  * the driver said so, nothing but rounding is left, the error has not fallen for `patience` iterations, or numbers are out
  * of all proportion. */
 bool ss_teller_report(ss_teller *teller, const double *r, double error, int patience);
+/* For methods whose steps become all the same where there is no solution: true when the last one is a ray. The run is over
+ * then. */
+bool ss_teller_drifts(ss_teller *teller, const double *before, const double *after);
 /* The best point to x, unless the last one was good enough, and the status: SS_FAILED when no report ended it. */
 ss_status ss_teller_end(ss_teller *teller);
 

@@ -1,0 +1,380 @@
+/* Newton's method on the velocities of all bodies, for boxes, joints and the convex law of friction: with v the change of
+ * velocity that the impulses make, H the levers of the contacts (newton_space.h) and P the projection on the laws,
+ *
+ *     min over v   1/2 |v|^2 + 1/(2k) |P(y)|^2,    y = g - k (H v + q)
+ *
+ * is smooth and strictly convex. Its gradient is v - H'p with p = P(y), its second derivative 1 + k H' P'(y) H, sparse and
+ * positive definite: six unknowns for a body, analysed once, L L' at every step. The search along the step is exact,
+ * because the derivative along a line costs no product.
+ *
+ * With g = 0 this is the compliant contact of MuJoCo and SAP: p = P(-k u), a spring between impulse and velocity. Option
+ * `compliance` solves that model and stops. Otherwise g <- p and k grows where that brings little: the method of
+ * multipliers, at whose end p = g = P(g - k u), the rigid problem. Redundant contacts do no harm, g picks one answer.
+ *
+ * v = H's all the way, so that we keep s, an impulse, and u = W s + q: then it works without bodies, and with W of any
+ * kind. In these terms the Newton step is (1 + k P' W) ds = p - s.
+ *
+ * Fails when W is not positive semidefinite. Coulomb's law has no such function to minimise: De Saxce's term as a load that
+ * is renewed from time to time diverges on confined packings, so that only the convex law is taken.
+ *
+ * References: Todorov, Convex and analytically-invertible dynamics with contacts and constraints (2014); Castro, Permenter,
+ * Han, An unconstrained convex formulation of compliant contact (2022); Rockafellar, Augmented Lagrangians and
+ * applications of the proximal point algorithm in convex programming (1976).
+ */
+#include <stickslip/solver.h>
+
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "solver/local_cone.h"
+#include "solver/newton_natural.h"
+#include "solver/newton_walk.h"
+#include "solver/stretches.h"
+#include "solver/sweep.h"
+
+typedef struct convex_newton_options {
+    double compliance;
+    double stiffness;
+    int sweeps;
+} convex_newton_options;
+
+static const ss_option options_table[] = {
+    {.name = "compliance",
+     .type = SS_OPTION_REAL,
+     .offset = offsetof(convex_newton_options, compliance),
+     .default_value = "0",
+     .min = 0,
+     .max = 1e6,
+     .help = "of every row, relative to its diagonal a: the model is w = -compliance a x inside the laws, as "
+             "MuJoCo and SAP have it ((1 - d)/d with "
+             "impedance d; beta^2 / 4 pi^2 near the rigid limit); 0 = rigid"},
+    {.name = "stiffness",
+     .type = SS_OPTION_REAL,
+     .offset = offsetof(convex_newton_options, stiffness),
+     .default_value = "1e3",
+     .min = 1e-3,
+     .max = 1e8,
+     .help = "k at first, relative to the inverse diagonal; raised where the multipliers creep"},
+    {.name = "sweeps",
+     .type = SS_OPTION_INT,
+     .offset = offsetof(convex_newton_options, sweeps),
+     .default_value = "60",
+     .min = 0,
+     .max = 1e6,
+     .help = "projected Gauss-Seidel sweeps before the first Newton step; 4 at most when there are no more "
+             "than 48 "
+             "unknowns"},
+    {0},
+};
+
+typedef struct newton_run {
+    const ss_newton_space *space;
+    ss_newton_system *system;
+    ss_stretches stretches;
+    double k;
+    double *s, *u;  // v = H's; u = W s + q
+    double *g;      // multipliers
+    double *p, *pu; // P(g - k u), and its own velocity W p + q
+    double *z, *zu; // P(s), what is reported, and its velocity
+    double *ds, *du, *rhs;
+    double *swept;
+    double *blocks;    // k P' that was factorised
+    double inner;      // energy norm of v - H'p: what Newton has still to do
+    double outer;      // |p - g| / k: what the multipliers have
+    double last_outer; // when they were renewed last
+    int steps;         // since then
+    bool has_factor;
+} newton_run;
+
+/* ---- life ------------------------------------------------------------------------------------------- */
+
+static bool take_memory(newton_run *c, const ss_newton_walk *walk, ss_arena *arena)
+{
+    c->space = walk->space;
+    size_t n = (size_t)c->space->size;
+    double **all[] = {&c->s, &c->u, &c->g, &c->p, &c->pu, &c->z, &c->zu, &c->ds, &c->du, &c->rhs, &c->swept};
+    for (size_t k = 0; k < sizeof all / sizeof *all; k++) {
+        *all[k] = ss_arena_take(arena, n, sizeof **all[k], "velocities");
+        if (!*all[k]) return false;
+    }
+    c->blocks = ss_arena_take(arena, ss_newton_system_squares(c->space), sizeof *c->blocks, "Newton blocks");
+    return c->blocks && ss_stretches_create(c->space, arena, &c->stretches);
+}
+
+/* ---- the function ----------------------------------------------------------------------------------- */
+
+/* P(g - k u) of a node, u + t du in the place of u. */
+static void project_node(const newton_run *c, const ss_newton_node *node, double t, double *p, double *D)
+{
+    double y[SS_NODE_MAX];
+    for (int i = 0; i < node->size; i++) {
+        int at = node->first + i;
+        y[i] = c->g[at] - c->k * (t == 0.0 ? c->u[at] : c->u[at] + t * c->du[at]);
+    }
+    ss_newton_project(c->space, node, y, c->g, p, D);
+}
+
+static double dot(int n, const double *a, const double *b)
+{
+    double sum = 0.0;
+    for (int i = 0; i < n; i++) sum += a[i] * b[i];
+    return sum;
+}
+
+/* z = P(s) */
+static void project_all(const newton_run *c, const double *s, double *z)
+{
+    for (int k = 0; k < c->space->node_count; k++) {
+        const ss_newton_node *node = &c->space->nodes[k];
+        double p[SS_NODE_MAX];
+        ss_newton_project(c->space, node, s + node->first, s, p, NULL);
+        memcpy(z + node->first, p, (size_t)node->size * sizeof *p);
+    }
+}
+
+/* p, z and both halves of the error at s. */
+static void evaluate(newton_run *c)
+{
+    int n = c->space->size;
+    double apart = 0.0, moved = 0.0;
+    for (int i = 0; i < n; i++) c->p[i] = c->g[i] - c->k * c->u[i];
+    project_all(c, c->p, c->p);
+    ss_stretches_velocity(&c->stretches, c->p, c->pu);
+    project_all(c, c->s, c->z);
+    ss_stretches_velocity(&c->stretches, c->z, c->zu);
+    for (int i = 0; i < n; i++) {
+        c->rhs[i] = c->p[i] - c->s[i];
+        apart += c->rhs[i] * (c->pu[i] - c->u[i]);
+        moved += (c->p[i] - c->g[i]) * (c->p[i] - c->g[i]);
+    }
+    c->inner = sqrt(fmax(apart, 0.0));
+    c->outer = sqrt(moved) / c->k;
+}
+
+/* Of the function along s + t ds; slope of that in *curvature. */
+static double derivative(const newton_run *c, double t, double *curvature)
+{
+    double sum = 0.0;
+    *curvature = dot(c->space->size, c->du, c->ds);
+    for (int k = 0; k < c->space->node_count; k++) {
+        const ss_newton_node *node = &c->space->nodes[k];
+        double p[SS_NODE_MAX], D[SS_NODE_MAX * SS_NODE_MAX];
+        const double *du = c->du + node->first;
+        project_node(c, node, t, p, D);
+        for (int i = 0; i < node->size; i++) {
+            int at = node->first + i;
+            sum += du[i] * (c->s[at] + t * c->ds[at] - p[i]);
+            for (int j = 0; j < node->size; j++) *curvature += c->k * du[i] * D[i * node->size + j] * du[j];
+        }
+    }
+    return sum;
+}
+
+/* Where the derivative vanishes, nearly: Newton's method between bounds. The derivative grows with t. */
+static double search(const newton_run *c)
+{
+    enum { TRIALS = 30 };
+    static const double enough = 0.01;
+    double curvature, low = 0.0, high = INFINITY, t = 1.0;
+    double goal = enough * fabs(derivative(c, 0.0, &curvature));
+    for (int k = 0; k < TRIALS; k++) {
+        double slope = derivative(c, t, &curvature);
+        if (fabs(slope) <= goal) break;
+        if (slope < 0.0)
+            low = t;
+        else
+            high = t;
+        t = ss_root_trial(t - slope / curvature, low, high, 1.0);
+    }
+    return t;
+}
+
+/* ---- steps ------------------------------------------------------------------------------------------ */
+
+static void linearize(newton_run *c)
+{
+    for (int k = 0; k < c->space->node_count; k++) {
+        const ss_newton_node *node = &c->space->nodes[k];
+        int n = node->size;
+        double p[SS_NODE_MAX], *F = c->system->F + c->system->square[k],
+                               *B = c->system->B + c->system->square[k];
+        project_node(c, node, 0.0, p, B);
+        for (int i = 0; i < n * n; i++) {
+            F[i] = i % (n + 1) == 0 ? 1.0 : 0.0;
+            B[i] *= c->k;
+        }
+    }
+}
+
+/* Where only bounds were met that stay, the matrix is the one of the last step. */
+static bool factor(newton_run *c)
+{
+    size_t bytes = ss_newton_system_squares(c->space) * sizeof *c->blocks;
+    if (c->has_factor && memcmp(c->blocks, c->system->B, bytes) == 0) return true;
+    memcpy(c->blocks, c->system->B, bytes);
+    return c->has_factor = ss_newton_system_factor(c->system, 0.0);
+}
+
+/* False when the matrix is of no use. */
+static bool newton_step(newton_run *c)
+{
+    linearize(c);
+    c->steps++;
+    if (!factor(c) || !ss_newton_system_solve(c->system, c->rhs, c->ds, c->du)) return false;
+    double t = search(c);
+    for (int i = 0; i < c->space->size; i++) c->s[i] += t * c->ds[i];
+    ss_stretches_velocity(&c->stretches, c->s, c->u);
+    evaluate(c);
+    return true;
+}
+
+/* g <- z; stiffer when that was easy, or when the last renewal brought little. Far beyond 1e7 only when nothing moves
+ * otherwise: k times rounding is seen in p. (Redundant equations that contradict each other by a little: multipliers grow
+ * by k times the contradiction until a contact opens.) */
+static void renew_multipliers(newton_run *c)
+{
+    static const double quick = 0.1, creeping = 0.9, stiffer = 10.0, stiff = 1e7, stiffest = 1e9;
+    double most = c->outer > creeping * c->last_outer ? stiffest : stiff;
+    memcpy(c->g, c->z, (size_t)c->space->size * sizeof *c->g);
+    if (c->steps <= 1 || c->outer > quick * c->last_outer) c->k = fmin(stiffer * c->k, fmax(most, c->k));
+    c->steps = 0;
+    c->last_outer = c->outer;
+    evaluate(c);
+}
+
+static void start(newton_run *c)
+{
+    memcpy(c->s, c->z, (size_t)c->space->size * sizeof *c->s);
+    ss_stretches_velocity(&c->stretches, c->s, c->u);
+    c->last_outer = INFINITY;
+    evaluate(c);
+}
+
+/* ---- both models ------------------------------------------------------------------------------------ */
+
+/* What is minimised: 1/2 |v|^2 + 1/(2k) |p|^2 */
+static double value(const newton_run *c)
+{
+    double kinetic = 0.0;
+    for (int i = 0; i < c->space->size; i++) kinetic += c->s[i] * (c->u[i] - c->space->q[i]);
+    return 0.5 * kinetic + 0.5 / c->k * dot(c->space->size, c->p, c->p);
+}
+
+/* The point to the driver; false: stop. */
+static bool tell(newton_run *c, ss_newton_walk *walk, double *error)
+{
+    *error = ss_newton_walk_note(walk, c->z, c->zu);
+    return ss_newton_walk_report(walk, c->z) && !ss_newton_walk_exact(walk);
+}
+
+/* Sweeps know packings, where loads travel short ways, and a first Newton step knows stacks: the lower value wins. Only
+ * the velocities come from the sweeps, the multipliers stay: sweeps load one of several redundant contacts, and it
+ * takes many steps to undo that. False: stop. */
+static bool start_rigid(newton_run *c, ss_newton_walk *walk, int sweeps)
+{
+    size_t bytes = (size_t)c->space->size * sizeof *c->s;
+    double error;
+    ss_newton_space_enter(c->space, walk->x, c->z);
+    memcpy(c->g, c->z, bytes);
+    ss_newton_space_velocity(c->space, c->z, c->zu);
+    if (!tell(c, walk, &error)) return false;
+    ss_newton_sweeps(walk, sweeps, c->z, c->zu);
+    if (sweeps > 0 && !tell(c, walk, &error)) return false;
+    memcpy(c->swept, c->z, bytes);
+    start(c);
+    double value_swept = value(c);
+    memcpy(c->z, c->g, bytes);
+    start(c);
+    if (!newton_step(c)) return false;
+    if (sweeps == 0 || value(c) <= value_swept) return true;
+    memcpy(c->z, c->swept, bytes);
+    start(c);
+    return newton_step(c);
+}
+
+/* Has Newton done its part? Rounding in p is k times that of u, in z it is not: what is left of z may be all due to the
+ * multipliers though p says otherwise. */
+static bool is_ready(const newton_run *c, double error)
+{
+    static const double small = 0.1, near = 1.01;
+    return c->inner <= small * c->outer || error <= near * c->outer;
+}
+
+/* Where there is no solution the multipliers grow for ever. */
+static bool is_ray(newton_run *c, ss_newton_walk *walk)
+{
+    const ss_newton_space *space = c->space;
+    for (int i = 0; i < space->size; i++) {
+        int k = space->number[i];
+        c->rhs[i] = space->unit[i] * (c->z[k] - walk->best[k]);
+    }
+    return ss_run_ray(walk->run, c->rhs);
+}
+
+static ss_status solve_rigid(newton_run *c, ss_newton_walk *walk, int sweeps)
+{
+    enum { STUCK = 300 }; // the error of z is not what falls with every step
+    ss_watch watch = {0};
+    double error;
+    bool more = start_rigid(c, walk, sweeps);
+    while (more && tell(c, walk, &error)) {
+        if (ss_watch_stalled(&watch, error, STUCK)) {
+            walk->has_ray = is_ray(c, walk);
+            break;
+        }
+        if (is_ready(c, error * walk->start_size)) renew_multipliers(c);
+        more = newton_step(c);
+    }
+    ss_run_note(walk->run, "%d factorisations", c->system->factorizations);
+    return ss_newton_walk_end(walk);
+}
+
+/* To the minimum and no further. That it does not solve the rigid problem is for the driver to say. */
+static ss_status solve_compliant(newton_run *c, ss_newton_walk *walk)
+{
+    enum { STUCK = 20 };
+    static const double rounding = 1e-15; // of the velocities, next to the loads
+    ss_watch watch = {0};
+    ss_newton_space_enter(c->space, walk->x, c->z);
+    start(c);
+    bool good = true, done = false;
+    double size = sqrt(dot(c->space->size, c->space->q, c->space->q));
+    while (good && !done) {
+        if (!ss_newton_walk_report(walk, c->z)) break;
+        done = c->inner <= (100.0 + c->k) * rounding * size || ss_watch_stalled(&watch, c->inner, STUCK);
+        if (!done) good = newton_step(c);
+    }
+    ss_newton_space_leave(c->space, c->z, walk->x);
+    return walk->stopped ? ss_run_status(walk->run) : good ? SS_CONVERGED : SS_FAILED;
+}
+
+static ss_status solve(const ss_problem *problem, const void *options, ss_run *run, double *x)
+{
+    const convex_newton_options *set = options;
+    ss_newton_walk walk;
+    newton_run c = {.system = &walk.system,
+                    .k = set->compliance > 0.0 ? 1.0 / set->compliance : set->stiffness};
+    ss_status status = SS_FAILED;
+    if (ss_newton_walk_start(problem, run, SS_NATURAL_MAP, x, &walk) && take_memory(&c, &walk, run->arena)) {
+        walk.system.is_symmetric = true;
+        if (set->compliance == 0.0) return solve_rigid(&c, &walk, set->sweeps);
+        status = solve_compliant(&c, &walk);
+    }
+    ss_newton_system_free(&walk.system);
+    return status;
+}
+
+const ss_solver ss_solver_convex_newton = {
+    .abi = SS_ABI,
+    .name = "convex-newton",
+    .summary = "Newton's method on the velocities of all bodies, rigid by multipliers or compliant as in "
+               "MuJoCo and SAP",
+    .reference = "Todorov 2014; Castro, Permenter, Han 2022; Rockafellar 1976",
+    .weakness = "needs a symmetric positive semidefinite matrix; no Coulomb friction, only the convex law",
+    .laws = SS_LAW_FREE | SS_LAW_BOX | SS_LAW_CONVEX,
+    .traits = SS_MATRIX_FREE | SS_NEEDS_SYMMETRIC | SS_WARM_STARTS,
+    .options = options_table,
+    .options_size = sizeof(convex_newton_options),
+    .solve = solve,
+};

@@ -1,0 +1,335 @@
+/* Path following on the normal map, the method behind PATH: a crash by a few steps of Newton's method on the min map,
+ * then pivots along a piecewise linear path from there to the solution (normal_path.h). Where that does not arrive, paths
+ * from generic rays are followed, each with another covering vector: Lemke's method for any bounds.
+ *
+ * All of it happens with a little compliance (1e-7 of the diagonal): redundant contacts and joints leave the bases
+ * nonsingular then. Proximal passes remove its effect, a few pivots each where the pieces change. Bounds that follow a
+ * partner are rows of the problem (mcp.h), so that no outer loop is needed. The end is judged by the laws, with the
+ * velocities computed from scratch.
+ *
+ * From a good start it needs hardly a pivot. Copositive matrices (Stewart-Trinkle problems, with joints or without) lead
+ * to a solution where there is one, but for rounding; others may end on a ray. That is told where no path was lost
+ * to rounding. Where there is no solution compliance carries what nothing else can: impulses are huge, and Farkas' lemma
+ * makes a proof of their direction.
+ *
+ * References: Ralph, Math. Oper. Res. 19 (1994); Dirkse, Ferris, The PATH solver, Optim. Methods Softw. 5 (1995); Ferris,
+ * Munson, Interfaces to PATH 3.0 (1999).
+ */
+#include <stickslip/solver.h>
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "solver/face.h"
+#include "solver/normal_path.h"
+
+enum { RAYS = 5, ENOUGH = 4, PASSES = 30, IDLE_PASSES = 3, HASTE = 2, SHORT_WAY = 50 };
+
+static const double settled = 1e-14; // error next to 1 + max |z|: nothing is left but rounding
+static const double close_by = 1e-3; // error of the crash: worth a path from there
+/* Contacts on a plane are redundant but for the rounding of gaps: a slack above it saves most pivots of such stacks. What
+ * it leaves undone is mended afterwards. */
+static const double coarse = 1e-9, fine = 1e-13;
+static const double nearly = 1e-6;  // error of what is no ray, but a solution that was missed
+static const double neat = 1e-13;   // error next to 1 + max |z|: not worth another path
+static const double push = 1e-3;    // off the ends of pieces at the start
+static const double mending = 1e-9; // the same between passes
+static const double least_compliance = 1e-12;
+static const double missed = 1e-14; // a bound, next to 1 + max |z|: not worth a pivot
+
+typedef struct path_options {
+    int crash;
+    double compliance;
+    int pivot_factor;
+} path_options;
+
+static const ss_option options_table[] = {
+    {.name = "crash",
+     .type = SS_OPTION_INT,
+     .offset = offsetof(path_options, crash),
+     .default_value = "15",
+     .min = 0,
+     .max = 100000,
+     .help =
+         "steps of Newton's method on the min map before the first path, at most; fewer where they do not "
+         "halve the error in three"},
+    {.name = "compliance",
+     .type = SS_OPTION_REAL,
+     .offset = offsetof(path_options, compliance),
+     .default_value = "1e-7",
+     .min = 1e-12,
+     .max = 1,
+     .help = "on the diagonal, relative; proximal passes remove its effect"},
+    {.name = "pivot_factor",
+     .type = SS_OPTION_INT,
+     .offset = offsetof(path_options, pivot_factor),
+     .default_value = "10",
+     .min = 1,
+     .max = 100000,
+     .help = "give up a path after this many pivots per unknown"},
+    {0},
+};
+
+typedef struct search {
+    ss_mcp mcp;
+    ss_normal_path path;
+    ss_face face;
+    ss_run *run;
+    int n;
+    double *x;
+    double *z, *w, *trial, *trial_w, *step, *best;
+    bool *inside;
+    double best_error, size; // size: 1 + max |z| of the best
+    double proximal;         // of the crash
+    bool stopped, no_solution;
+} search;
+
+static bool take_memory(search *s, ss_arena *arena)
+{
+    size_t n = (size_t)s->n;
+    double **vectors[] = {&s->z, &s->w, &s->trial, &s->trial_w, &s->step, &s->best};
+    for (size_t v = 0; v < sizeof vectors / sizeof *vectors; v++) {
+        *vectors[v] = ss_arena_take(arena, n, sizeof **vectors[v], "vectors");
+        if (!*vectors[v]) return false;
+    }
+    s->inside = ss_arena_take(arena, n, sizeof *s->inside, "inside");
+    return s->inside;
+}
+
+/* ---- points ----------------------------------------------------------------------------------------- */
+
+static double size_of(const search *s, const double *z)
+{
+    double size = 1.0;
+    for (int i = 0; i < s->n; i++) size = fmax(size, 1.0 + fabs(z[i]));
+    return size;
+}
+
+/* The best is kept. */
+static double note(search *s, const double *z, double *w)
+{
+    double error = ss_mcp_error(&s->mcp, z, w);
+    if (error < s->best_error) {
+        s->best_error = error;
+        s->size = size_of(s, z);
+        memcpy(s->best, z, (size_t)s->n * sizeof *z);
+    }
+    return error;
+}
+
+static bool is_exact(const search *s)
+{
+    return s->best_error <= settled * s->size;
+}
+
+static bool is_solved(const search *s)
+{
+    return ss_scaled_is_solved(s->best_error, s->size);
+}
+
+static bool report(search *s, const double *z)
+{
+    if (ss_run_due(s->run, s->best_error * s->best_error) || ss_run_measures(s->run)) {
+        ss_mcp_restore(&s->mcp, z, s->x);
+        s->stopped = !ss_run_iteration(s->run, s->x, NULL);
+    } else {
+        s->stopped = !ss_run_iteration(s->run, NULL, NULL);
+    }
+    return !s->stopped;
+}
+
+/* ---- crash ------------------------------------------------------------------------------------------ */
+
+static double square_error(const search *s, const double *z, const double *w)
+{
+    double sum = 0.0;
+    for (int i = 0; i < s->n; i++) {
+        double step = z[i] - fmin(fmax(z[i] - w[i], s->mcp.lower[i]), s->mcp.upper[i]);
+        sum += step * step;
+    }
+    return sum;
+}
+
+/* Unknowns that z - w puts on a bound go there, the others where their w is zero with the proximal term. */
+static bool newton_step(search *s)
+{
+    const ss_mcp *mcp = &s->mcp;
+    for (int i = 0; i < s->n; i++) {
+        double y = s->z[i] - s->w[i];
+        s->inside[i] = y > mcp->lower[i] && y < mcp->upper[i];
+        s->step[i] = s->inside[i] ? 0.0 : fmin(fmax(y, mcp->lower[i]), mcp->upper[i]) - s->z[i];
+        s->trial_w[i] = -s->w[i];
+    }
+    s->face.shift = s->proximal;
+    if (!ss_face_factor(&s->face, s->inside)) return false;
+    ss_sparse_apply(&mcp->A, s->step, -1.0, s->trial_w);
+    ss_face_solve(&s->face, s->trial_w, s->step);
+    return true;
+}
+
+/* The first of the full step, its half, its quarter ... that makes the error smaller; 0: none does. */
+static double shorten(search *s, double before)
+{
+    for (double t = 1.0; t > 0.1; t *= 0.5) {
+        for (int i = 0; i < s->n; i++)
+            s->trial[i] = fmin(fmax(s->z[i] + t * s->step[i], s->mcp.lower[i]), s->mcp.upper[i]);
+        ss_mcp_apply(&s->mcp, s->trial, s->trial_w);
+        if (square_error(s, s->trial, s->trial_w) < 0.99 * before) return t;
+    }
+    return 0.0;
+}
+
+/* From z on; leaves w. False when the run has stopped. */
+static bool crash(search *s, int steps)
+{
+    size_t bytes = (size_t)s->n * sizeof *s->z;
+    note(s, s->z, s->w);
+    s->proximal = s->path.eps;
+    double checked = HUGE_VAL;
+    for (int k = 0; k < steps && !is_exact(s); k++) {
+        double before = square_error(s, s->z, s->w), t = 0.0;
+        if (k % HASTE == 0 && !(before < 0.25 * checked)) break;
+        if (k % HASTE == 0) checked = before;
+        if (newton_step(s)) t = shorten(s, before);
+        if (t == 0.0 && s->proximal >= 1.0) break;
+        s->proximal = t == 1.0 ? fmax(0.1 * s->proximal, s->path.eps) : fmin(1.0, 10.0 * s->proximal);
+        if (t > 0.0) {
+            memcpy(s->z, s->trial, bytes);
+            note(s, s->z, s->w);
+        }
+        if (!report(s, s->z)) return false;
+    }
+    return true;
+}
+
+/* ---- passes ----------------------------------------------------------------------------------------- */
+
+/* From the solution with compliance to that without: pass by pass the centre moves to where the last one ended. Returns
+ * how the last path ended. */
+static ss_path_end polish(search *s, int64_t max_pivots, int attempt)
+{
+    ss_normal_path *path = &s->path;
+    double best = INFINITY;
+    for (int pass = 0, idle = 0; pass < PASSES; pass++) {
+        ss_normal_path_read(path);
+        double error = note(s, path->z, s->trial_w);
+        if (!report(s, path->z)) return SS_PATH_STOPPED;
+        idle = error < 0.5 * best ? 0 : idle + 1;
+        best = fmin(best, error);
+        if (error <= DBL_EPSILON * s->size) break;
+        if (idle > IDLE_PASSES) { // less compliance goes farther per pass, where the basis bears it
+            if (error <= neat * s->size || path->eps < least_compliance) break;
+            path->eps *= 0.1;
+            idle = 0;
+        }
+        memcpy(s->step, path->centre, (size_t)s->n * sizeof *s->step);
+        memcpy(path->centre, path->z, (size_t)s->n * sizeof *path->z);
+        double miss = ss_normal_path_solve(path);
+        if (!isfinite(miss)) return SS_PATH_LOST;
+        if (miss <= missed * size_of(s, path->centre)) continue;
+        ss_normal_path_mend(path, mending, attempt);
+        ss_path_end end = ss_normal_path_follow(path, max_pivots);
+        if (end != SS_PATH_SOLVED) return end;
+    }
+    return SS_PATH_SOLVED;
+}
+
+/* Impulses that grow with every pass, or that only compliance carries. */
+static bool proves_none(search *s)
+{
+    for (int i = 0; i < s->n; i++) s->trial[i] = s->path.z[i] - s->step[i];
+    if (ss_mcp_proves_none(&s->mcp, s->trial, s->trial_w)) return true;
+    memcpy(s->trial, s->path.z, (size_t)s->n * sizeof *s->trial);
+    return ss_mcp_proves_none(&s->mcp, s->trial, s->trial_w);
+}
+
+/* ---- all paths -------------------------------------------------------------------------------------- */
+
+/* Attempt 0 starts where the crash ended, the others on rays. */
+static ss_path_end attempt(search *s, int number, int64_t max_pivots)
+{
+    ss_normal_path *path = &s->path;
+    memcpy(path->centre, s->best, (size_t)s->n * sizeof *path->centre);
+    memcpy(s->step, path->centre, (size_t)s->n * sizeof *s->step);
+    if (number == 0) {
+        ss_mcp_apply(&s->mcp, s->best, s->w);
+        if (!ss_normal_path_from_point(path, s->best, s->w, push, number)) return SS_PATH_LOST;
+    } else {
+        memset(path->centre, 0, (size_t)s->n * sizeof *path->centre);
+        if (!ss_normal_path_from_ray(path, number)) return SS_PATH_LOST;
+    }
+    path->slack = number < 2 ? coarse : fine;
+    ss_path_end end = ss_normal_path_follow(path, max_pivots);
+    path->slack = fine;
+    return end == SS_PATH_SOLVED ? polish(s, max_pivots, number) : end;
+}
+
+static const char *const end_names[] = {"solved", "another ray", "lost", "stopped"};
+
+static ss_status try_paths(search *s, const path_options *set)
+{
+    const double compliance[RAYS + 1] = {set->compliance, 0.0, 0.0, 1e-10, 1e-8, 1e-6};
+    int64_t max_pivots = (int64_t)set->pivot_factor * s->n;
+    int rays = 0;
+    bool was_lost = false;
+    for (int k = s->best_error < close_by ? 0 : 1; k <= RAYS && !is_exact(s); k++) {
+        s->path.eps = compliance[k];
+        ss_path_end end = attempt(s, k, k == 0 ? SHORT_WAY + s->n / 4 : max_pivots);
+        ss_run_note(s->run, "path from %s: %s after %lld pivots in all, error %.2g",
+                    k == 0 ? "a point" : "a ray", end_names[end], (long long)s->path.pivots, s->best_error);
+        if (end == SS_PATH_STOPPED) {
+            s->stopped = true;
+            return ss_run_status(s->run);
+        }
+        if (is_solved(s) && (k >= ENOUGH || s->best_error <= neat * s->size)) break;
+        rays += end == SS_PATH_RAY;
+        was_lost = was_lost || (k > 0 && end == SS_PATH_LOST);
+        if (end == SS_PATH_SOLVED && s->best_error > nearly && proves_none(s)) return SS_RAY;
+    }
+    if (is_solved(s)) return SS_CONVERGED;
+    return s->best_error > nearly && rays > 0 && !was_lost ? SS_RAY
+                                                           : SS_STALLED; // rounding ends on rays as well
+}
+
+static ss_status run_search(search *s, const path_options *set)
+{
+    ss_mcp_start(&s->mcp, s->x, s->trial, s->z);
+    s->path.eps = set->compliance;
+    if (!crash(s, set->crash)) return ss_run_status(s->run);
+    ss_run_note(s->run, "crash: error %.2g", s->best_error);
+    ss_status status = is_exact(s) ? SS_CONVERGED : try_paths(s, set);
+    if (s->stopped && status == SS_CONVERGED) return status;
+    ss_mcp_restore(&s->mcp, s->best, s->x);
+    if (status == SS_CONVERGED && !ss_run_iteration(s->run, s->x, NULL)) return ss_run_status(s->run);
+    return status;
+}
+
+static ss_status solve(const ss_problem *problem, const void *options, ss_run *run, double *x)
+{
+    search s = {.run = run, .x = x, .best_error = INFINITY, .size = 1.0};
+    if (!ss_mcp_create(problem, run->arena, &s.mcp)) return SS_FAILED;
+    s.n = s.mcp.size;
+    ss_status status = SS_FAILED;
+    if (take_memory(&s, run->arena) && ss_normal_path_create(&s.mcp, run, x, &s.path) &&
+        ss_face_create(&s.mcp.A, s.mcp.symmetric, 0.0, run->arena, &s.face))
+        status = run_search(&s, options);
+    ss_face_destroy(&s.face);
+    ss_normal_path_destroy(&s.path);
+    return status;
+}
+
+const ss_solver ss_solver_path = {
+    .abi = SS_ABI,
+    .name = "path",
+    .summary = "pivots along a piecewise linear path of the normal map, from a crash by Newton steps",
+    .reference = "Ralph 1994; Dirkse, Ferris 1995",
+    .weakness =
+        "pivots grow with the number of contacts from a bad start; friction must be a polygon or a box",
+    .laws = SS_LAW_FREE | SS_LAW_BOX | SS_LAW_COUPLED,
+    .traits = SS_EXACT | SS_WARM_STARTS,
+    .options = options_table,
+    .options_size = sizeof(path_options),
+    .solve = solve,
+    .refusal = ss_mcp_refusal,
+};

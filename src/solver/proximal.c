@@ -1,0 +1,174 @@
+/* Proximal point method: instead of the problem itself a series of better ones is solved,
+ *
+ *     u = W r + q + alpha (r - r_k),   the laws as they are,   r_k+1 = its solution
+ *
+ * W + alpha is regular however redundant the contacts are, and closer to a problem of separate contacts. At a fixed
+ * point the term is gone: nothing is regularised away. Each of them is solved only as far as it is worth: until what is
+ * left is a few times alpha |r - r_k|, by which the next one differs anyway.
+ *
+ *   inner=newton   semismooth Newton on the natural map (newton_proximal.h). alpha falls as long as one or two steps
+ *                  will do, grows where ten do not; what such steps have brought is kept when it is not worse. Where
+ *                  that leads nowhere, the same with the function of Fischer and Burmeister, from the best point
+ *   inner=sweeps   Gauss-Seidel with exact contacts. Nothing is factorised
+ *
+ * The first reaches 1e-8 wherever there is a solution, on all problems that were tried. To that it takes half the
+ * factorisations of minmap-newton on log-pile and box-pyramid, a sixth fewer on rock-pile and masonry-arch, a third more
+ * on what few steps solve anyway. interior-point needs fewer on piles, a fifth of them on rock-pile, but takes no start and
+ * no bounds that follow others. For Coulomb's law, which is not monotone, there is no proof that the series converges.
+ *
+ * References: Rockafellar, Monotone operators and the proximal point algorithm (1976); Acary, Bremond, Huber, On solving
+ * contact problems with Coulomb friction: formulations and numerical comparisons (2018).
+ */
+#include "solver/newton_proximal.h"
+#include "solver/newton_sweeps.h"
+#include "solver/teller.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+typedef struct proximal_options {
+    int inner; // 0: Newton steps, 1: sweeps
+    int sweeps;
+    double regularization;
+} proximal_options;
+
+static const ss_option options_table[] = {
+    {.name = "inner",
+     .type = SS_OPTION_CHOICE,
+     .offset = offsetof(proximal_options, inner),
+     .default_value = "newton",
+     .choices = "newton|sweeps",
+     .help = "what solves the proximal problems: Newton steps, or Gauss-Seidel with exact contacts"},
+    {.name = "sweeps",
+     .type = SS_OPTION_INT,
+     .offset = offsetof(proximal_options, sweeps),
+     .default_value = "30",
+     .min = 0,
+     .max = 1e6,
+     .help = "projected Gauss-Seidel sweeps before the first Newton step; 4 at most when there are no more "
+             "than 48 unknowns"},
+    {.name = "regularization",
+     .type = SS_OPTION_REAL,
+     .offset = offsetof(proximal_options, regularization),
+     .default_value = "0.01",
+     .min = 1e-8,
+     .max = 10,
+     .help = "proximal term of the first problem, relative to the diagonal of the matrix"},
+    {0},
+};
+
+/* ---- Newton steps ----------------------------------------------------------------------------------- */
+
+static void use_newton(ss_newton_walk *walk, const proximal_options *set, double *r, double *u)
+{
+    ss_proximal_plan plan = {.alpha = set->regularization, .largest = 1e3, .patience = 500, .attempts = 20};
+    if (ss_newton_proximal(walk, &plan, r, u)) return;
+    if (isfinite(walk->best_error)) memcpy(r, walk->best, (size_t)walk->space->size * sizeof *r);
+    ss_newton_space_velocity(walk->space, r, u);
+    walk->map = SS_FISCHER_MAP;
+    ss_newton_proximal(walk, &plan, r, u);
+}
+
+static ss_status solve_by_newton(const ss_problem *problem, const proximal_options *set, ss_run *run,
+                                 double *x)
+{
+    ss_newton_walk walk;
+    size_t n = (size_t)problem->size;
+    double *r = ss_arena_take(run->arena, n, sizeof *r, "r"),
+           *u = ss_arena_take(run->arena, n, sizeof *u, "u");
+    if (!ss_newton_walk_start(problem, run, SS_NATURAL_MAP, x, &walk) || !r || !u) {
+        ss_newton_walk_end(&walk);
+        return SS_FAILED;
+    }
+    ss_newton_space_enter(walk.space, x, r);
+    ss_newton_space_velocity(walk.space, r, u);
+    ss_newton_sweeps(&walk, set->sweeps, r, u);
+    if (ss_newton_walk_report(&walk, r) && !ss_newton_walk_exact(&walk)) use_newton(&walk, set, r, u);
+    return ss_newton_walk_end(&walk);
+}
+
+/* ---- sweeps ----------------------------------------------------------------------------------------- */
+
+enum { SWEEPS = 100 }; // for one proximal problem
+
+typedef struct by_sweeps {
+    ss_newton_space *space;
+    ss_teller teller;
+    double *r, *centre;
+    double alpha;
+} by_sweeps;
+
+static double distance(const by_sweeps *by)
+{
+    double sum = 0.0;
+    for (int i = 0; i < by->space->size; i++) sum += (by->r[i] - by->centre[i]) * (by->r[i] - by->centre[i]);
+    return sqrt(sum);
+}
+
+/* One proximal problem; returns the number of sweeps, SWEEPS when it was not solved, -1 at the end of the run. */
+static int sweep_out(by_sweeps *by, const ss_sweeper *sweeper)
+{
+    static const double solved = 0.5;
+    enum { STUCK = 5000 };
+    memcpy(by->centre, by->r, (size_t)by->space->size * sizeof *by->r);
+    ss_sweeper_begin(sweeper, by->r);
+    for (int k = 1; k <= SWEEPS; k++) {
+        double moved = sqrt(ss_sweeper_sweep(sweeper, by->r)), drift = by->alpha * distance(by);
+        if (!ss_teller_report(&by->teller, by->r, moved + drift, STUCK)) return -1;
+        if (moved <= solved * drift) return k;
+    }
+    return SWEEPS;
+}
+
+/* The contacts are made anew when alpha has changed. False when out of memory. */
+static bool use_sweeps(by_sweeps *by, ss_arena *arena)
+{
+    static const double least = 1e-6, largest = 10.0;
+    ss_arena_mark mark = ss_arena_get_mark(arena);
+    ss_sweeper sweeper;
+    if (!ss_sweeper_create(by->space, by->alpha, by->centre, true, arena, &sweeper)) return false;
+    for (int count; (count = sweep_out(by, &sweeper)) >= 0;) {
+        double factor = count <= SWEEPS / 10 ? 0.3 : count < SWEEPS ? 1.0 : 3.0;
+        double alpha = fmin(fmax(factor * by->alpha, least), largest);
+        if (alpha == by->alpha) continue;
+        by->alpha = alpha;
+        ss_arena_reset(arena, mark);
+        if (!ss_sweeper_create(by->space, alpha, by->centre, true, arena, &sweeper)) return false;
+    }
+    return true;
+}
+
+static ss_status solve_by_sweeps(const ss_problem *problem, const proximal_options *set, ss_run *run,
+                                 double *x)
+{
+    size_t n = (size_t)problem->size;
+    by_sweeps by = {.space = ss_newton_space_create(problem, run->arena),
+                    .r = ss_arena_take(run->arena, n, sizeof *by.r, "r"),
+                    .centre = ss_arena_take(run->arena, n, sizeof *by.centre, "centre"),
+                    .alpha = set->regularization};
+    if (!by.space || !by.r || !by.centre || !ss_teller_start(by.space, run, x, &by.teller)) return SS_FAILED;
+    ss_newton_space_enter(by.space, x, by.r);
+    if (!use_sweeps(&by, run->arena)) return SS_FAILED;
+    return ss_teller_end(&by.teller);
+}
+
+static ss_status solve(const ss_problem *problem, const void *options, ss_run *run, double *x)
+{
+    const proximal_options *set = options;
+    return set->inner == 0 ? solve_by_newton(problem, set, run, x) : solve_by_sweeps(problem, set, run, x);
+}
+
+const ss_solver ss_solver_proximal = {
+    .abi = SS_ABI,
+    .name = "proximal",
+    .summary = "proximal points: a series of better problems, each by a few Newton steps, or by sweeps",
+    .reference = "Rockafellar 1976; Acary, Bremond, Huber 2018",
+    .weakness = "sliding piles take hundreds of factorisations; sweeps alone are slow on tall stacks",
+    .laws = SS_LAW_FREE | SS_LAW_BOX | SS_LAW_COUPLED | SS_LAW_CONE | SS_LAW_CONVEX,
+    .traits = SS_MATRIX_FREE | SS_WARM_STARTS,
+    .options = options_table,
+    .options_size = sizeof(proximal_options),
+    .solve = solve,
+};

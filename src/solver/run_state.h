@@ -1,0 +1,56 @@
+/* solver/run_state.h - what the driver knows about a run; for run.c and who runs parts of a problem (parts.c). */
+#ifndef SS_SOLVER_RUN_STATE_H
+#define SS_SOLVER_RUN_STATE_H
+
+#include "base/text.h"
+#include "problem/gauge.h"
+#include "solver/pause.h"
+#include "solver/stage.h"
+#include "solver/stop_rule.h"
+
+struct ss_run_state {
+    const ss_problem *problem;
+    ss_gauge_scale scale;
+    ss_stop_rule stop;
+    int keep;
+    unsigned mask; /* gauges measured at every iteration */
+    int iterations, max_iterations, next_test;
+    int next_look;                         /* iteration at which the clock is looked at, measured or not */
+    double started, measuring, time_limit; /* s */
+    const volatile int *cancel;
+    ss_status status;
+    double *inverse_mass; /* of every unknown, for the energy */
+    double *w, *scratch;  /* for methods that do not have w at hand */
+    double *measured;     /* the last x whose w was ours, and */
+    double measures[SS_GAUGE_COUNT];
+    bool has_measured;
+    double latest[SS_GAUGE_COUNT]; /* of the last iteration that was measured, with whatever w it came */
+    int latest_iteration;
+    double *best, *start; /* the best iterate so far, and where it began */
+    double best_value;
+    int best_iteration;
+    ss_pause pause; /* of methods that say how much they change */
+    bool record;
+    ss_history history;
+    int history_capacity;
+    bool out_of_memory;
+    ss_ray ray;
+    bool explain;
+    ss_text notes;
+    bool is_over; /* by a rule or limit of the run, not of a stage */
+    const ss_stage *stage;
+    int stage_start, stage_end, stage_look; /* iterations of the run */
+};
+
+/* In the arena; NULL when out of memory. */
+void *ss_run_default_options(const ss_solver *solver, ss_arena *arena, ss_error *err);
+/* Vectors of the run, not set; false when out of memory. */
+bool ss_run_take_memory(struct ss_run_state *state, ss_arena *arena, const ss_problem *problem);
+/* Gauges of x, from the problem alone; those that are not in the mask are NaN. */
+void ss_run_measure(struct ss_run_state *state, const double *x, unsigned mask, double *values);
+/* Adds a row to the history; without memory for it there is none any more. */
+void ss_run_record(struct ss_run_state *state, const double *values, double seconds);
+/* Who keeps the best iterate gets it into x; returns the iteration it is from. */
+int ss_run_keep(struct ss_run_state *state, double *x);
+
+#endif

@@ -1,0 +1,369 @@
+/* Joints and normals directly, friction by sweeps, in turn: what AGX does.
+ *
+ *     direct     joints and normal impulses with the friction given:  a problem with fixed bounds (pivoting.h)
+ *     friction   some Gauss-Seidel sweeps over the tangents with the normals given: bounds mu x_N, discs |x_T| <= mu x_N,
+ *                and discs mu_r x_N of rolling friction
+ *
+ * Where it ends both halves hold, and that is Coulomb's law, De Saxce's term and all, for it is the law of the normals with
+ * the tangents given and of the tangents with the normals given. The direct half passes loads through tall stacks and long
+ * chains at once and is exact; the sweeps are cheap. While the contacts stay closed or open as they are, the direct half
+ * costs one solve with the factors of last time. Tangents without a limit (mu = inf) are joints and go with them.
+ *
+ * The turns are Gauss-Seidel on two halves. Where friction carries what normals push (wedges, arches, tilted walls) they
+ * creep, and with large friction run in circles; Anderson's mixing of the tangents helps against the first, and the best
+ * iterate is kept against the second. There is no proof. The convex law is not a law of halves and is not taken: with
+ * the tangents given its normals would be held by them.
+ *
+ * References: Lacoursiere, Linde, Spook: a variational time-stepping scheme (2011); Servin, Wang, Lacoursiere, Bodin,
+ * Examining the smooth and nonsmooth discrete element approaches to granular matter (2014); Walker, Ni (2011).
+ */
+#include <stickslip/solver.h>
+
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "problem/gauge.h"
+#include "solver/disc.h"
+#include "solver/mixing.h"
+#include "solver/pivoting.h"
+#include "solver/projected_step.h"
+
+typedef struct split_options {
+    int sweeps, mixing;
+    double compliance;
+} split_options;
+
+static const ss_option options_table[] = {
+    {.name = "sweeps",
+     .type = SS_OPTION_INT,
+     .offset = offsetof(split_options, sweeps),
+     .default_value = "5",
+     .min = 1,
+     .max = 10000,
+     .help = "forward and backward over the friction, after every direct solve"},
+    {.name = "mixing",
+     .type = SS_OPTION_INT,
+     .offset = offsetof(split_options, mixing),
+     .default_value = "5",
+     .min = 0,
+     .max = 16,
+     .help = "turns that Anderson's acceleration looks back; 0 = plain turns"},
+    {.name = "compliance",
+     .type = SS_OPTION_REAL,
+     .offset = offsetof(split_options, compliance),
+     .default_value = "1e-8",
+     .min = 0,
+     .max = 1,
+     .help = "added to the diagonal of the direct half, relative to it; the turns remove its effect"},
+    {0},
+};
+
+typedef struct halves {
+    const ss_problem *problem;
+    /* the direct half */
+    ss_problem *direct; // joints and normals, their matrix
+    ss_pivoting pivoting;
+    int *member; // the unknowns of the direct half, ascending
+    bool *is_direct;
+    double compliance;
+    /* the friction half */
+    ss_problem rows; // the problem by its matrix
+    ss_sweep *sweep; // its cells are those with tangents
+    int *tangent;    // their unknowns
+    int tangents;
+    ss_mixing mixing;
+    double *before, *after; // tangents at the beginning and the end of a turn
+    /* both */
+    double *x, *w, *load, *best;
+    double energy, best_energy;
+} halves;
+
+/* ---- who belongs where ------------------------------------------------------------------------------ */
+
+static void sort_out(halves *h)
+{
+    const ss_problem *problem = h->problem;
+    int directs = 0;
+    for (int k = 0; k < problem->block_count; k++) {
+        const ss_block *block = &problem->blocks[k];
+        for (int i = 0; i < block->size; i++) {
+            int at = block->first + i;
+            bool is_tangent = block->law == SS_LAW_CONE ? i > 0 && !isinf(ss_friction_of(block, i))
+                                                        : problem->partner[at] >= 0;
+            h->is_direct[at] = !is_tangent;
+            if (is_tangent)
+                h->tangent[h->tangents++] = at;
+            else
+                h->member[directs++] = at;
+        }
+    }
+}
+
+static int direct_count(const halves *h)
+{
+    return h->problem->size - h->tangents;
+}
+
+/* ---- the direct half -------------------------------------------------------------------------------- */
+
+static ss_sparse *direct_matrix(const halves *h, int *place)
+{
+    const ss_sparse *A = h->problem->A;
+    int n = direct_count(h), entry = 0;
+    for (int i = 0; i < h->problem->size; i++) place[i] = -1;
+    for (int i = 0; i < n; i++) place[h->member[i]] = i;
+    ss_sparse *D = ss_sparse_create(n, n, ss_sparse_nonzeros(A), NULL);
+    for (int j = 0; D && j < n; j++) {
+        for (int e = A->start[h->member[j]]; e < A->start[h->member[j] + 1]; e++) {
+            if (place[A->row[e]] < 0) continue;
+            D->row[entry] = place[A->row[e]];
+            D->value[entry++] = A->value[e];
+        }
+        D->start[j + 1] = entry;
+    }
+    return D;
+}
+
+/* The bounds of a normal are [0, inf), of a tangent without limit none; of rows their own. */
+static void set_bounds(halves *h)
+{
+    const ss_problem *problem = h->problem;
+    for (int k = 0, at = 0; k < problem->block_count; k++) {
+        const ss_block *block = &problem->blocks[k];
+        for (int i = block->first; i < block->first + block->size; i++) {
+            if (!h->is_direct[i]) continue;
+            bool is_cone = block->law == SS_LAW_CONE;
+            h->direct->lower[at] = !is_cone ? problem->lower[i] : i == block->first ? 0.0 : -INFINITY;
+            h->direct->upper[at] = is_cone ? INFINITY : problem->upper[i];
+            h->direct->diagonal[at] = problem->diagonal[i];
+            h->direct->b[at++] = problem->b[i];
+        }
+    }
+}
+
+static bool make_direct(halves *h, double compliance, ss_arena *arena)
+{
+    int n = direct_count(h),
+        *place = ss_arena_take_unset(arena, (size_t)h->problem->size, sizeof *place, "places");
+    h->direct = place ? ss_problem_create(n, 1, -1, NULL) : NULL;
+    if (!h->direct) return false;
+    h->direct->blocks[0] = (ss_block){.law = SS_LAW_BOX, .size = n, .contact = -1, .constraint = -1};
+    h->direct->symmetric = h->problem->symmetric;
+    h->direct->A = direct_matrix(h, place);
+    if (!h->direct->A) return false;
+    set_bounds(h);
+    h->compliance = compliance;
+    return ss_pivoting_create(h->direct, compliance, arena, &h->pivoting);
+}
+
+static void start_direct(halves *h)
+{
+    ss_pivoting *p = &h->pivoting;
+    memcpy(p->lower, p->s.lower, (size_t)p->n * sizeof *p->lower);
+    memcpy(p->upper, p->s.upper, (size_t)p->n * sizeof *p->upper);
+    for (int i = 0; i < p->n; i++)
+        p->centre[i] = fmin(fmax(h->x[h->member[i]] / p->s.unit[i], p->lower[i]), p->upper[i]);
+    ss_pivoting_start(p);
+}
+
+/* b + A x_T, what the joints and normals have to carry. */
+static void renew_load(halves *h)
+{
+    const ss_problem *problem = h->problem;
+    ss_pivoting *p = &h->pivoting;
+    for (int i = 0; i < problem->size; i++) h->load[i] = h->is_direct[i] ? 0.0 : h->x[i];
+    memcpy(h->w, problem->b, (size_t)problem->size * sizeof *h->w);
+    ss_sparse_apply(problem->A, h->load, 1.0, h->w);
+    for (int i = 0; i < p->n; i++) h->load[i] = h->w[h->member[i]] / p->s.load_unit[i];
+    ss_pivoting_set_load(p, h->load);
+}
+
+/* The proximal centre follows, but not for what is rounding only: where contacts are redundant each move would add to it.
+ * A compliance that was raised to get out of a cycle is lowered again. */
+static void follow_centre(halves *h)
+{
+    static const double unfelt = 1e-14, softening = 0.1;
+    ss_pivoting *p = &h->pivoting;
+    double apart = 0.0;
+    for (int i = 0; i < p->n; i++) apart = fmax(apart, fabs(p->x[i] - p->centre[i]));
+    if (p->face.shift * apart > unfelt * p->size) {
+        for (int i = 0; i < p->n; i++) p->centre[i] = fmin(fmax(p->x[i], p->lower[i]), p->upper[i]);
+    }
+    ss_pivoting_set_compliance(p, fmax(h->compliance, softening * p->face.shift));
+}
+
+/* Exchanges until no side is wrong, or for now enough of them: the next turn goes on. False when the matrix is singular
+ * however compliant. */
+static bool solve_direct(halves *h)
+{
+    enum { ENOUGH = 50 };
+    ss_pivoting *p = &h->pivoting;
+    int last = -1, wrong = 0;
+    renew_load(h);
+    ss_pivoting_begin(p);
+    for (int k = 0; k < ENOUGH; k++) {
+        while (!ss_pivoting_solve(p)) {
+            if (p->face.shift >= 1e-3) return false;
+            ss_pivoting_set_compliance(p, fmax(100.0 * p->face.shift, 1e-10));
+        }
+        wrong = ss_pivoting_wrong(p, &last);
+        if (wrong == 0 || !ss_pivoting_exchange(p, wrong, last)) break;
+    }
+    for (int i = 0; i < p->n; i++)
+        h->x[h->member[i]] = p->s.unit[i] * fmin(fmax(p->x[i], p->lower[i]), p->upper[i]);
+    follow_centre(h);
+    return true;
+}
+
+/* ---- the friction half ------------------------------------------------------------------------------ */
+
+static bool has_tangents(const halves *h, const ss_cell *cell)
+{
+    bool any = false;
+    for (int i = 0; i < cell->size; i++) any = any || !h->is_direct[cell->first + i];
+    return any;
+}
+
+static bool set_step(halves *h, ss_cell *cell, ss_arena *arena)
+{
+    static const double full = 1.0;
+    const ss_block *block = &h->problem->blocks[cell->block];
+    if (block->law == SS_LAW_CONE) return ss_tangents_step_set(block, cell, arena);
+    return ss_row_step_set(h->sweep, cell, 1.0 / h->problem->diagonal[cell->first], &full, arena);
+}
+
+/* Of the cells only those that have tangents stay. The sweep reads rows of the matrix, where no cell depends on another
+ * being visited. */
+static bool make_friction(halves *h, int mixing, ss_arena *arena)
+{
+    int kept = 0;
+    h->rows = *h->problem;
+    h->rows.bodies = NULL;
+    h->sweep = ss_sweep_create(&h->rows, SS_OUTER_CONES, 0, arena);
+    if (!h->sweep) return false;
+    for (int c = 0; c < h->sweep->cell_count; c++) {
+        if (!has_tangents(h, &h->sweep->cells[c])) continue;
+        h->sweep->cells[kept] = h->sweep->cells[c];
+        if (!set_step(h, &h->sweep->cells[kept++], arena)) return false;
+    }
+    h->sweep->cell_count = kept;
+    return ss_mixing_create(h->tangents, mixing, arena, &h->mixing);
+}
+
+static void sweep_friction(halves *h, int sweeps)
+{
+    for (int k = 0; k < sweeps && ss_sweep_pass(h->sweep, SS_SWEEP_SYMMETRIC, h->x) > 0.0; k++) continue;
+}
+
+/* ---- turns ------------------------------------------------------------------------------------------ */
+
+static bool take_memory(halves *h, ss_arena *arena)
+{
+    size_t n = (size_t)h->problem->size;
+    double **all[] = {&h->x, &h->w, &h->load, &h->best, &h->before, &h->after};
+    for (size_t k = 0; k < sizeof all / sizeof *all; k++) {
+        *all[k] = ss_arena_take(arena, n, sizeof **all[k], "halves");
+        if (!*all[k]) return false;
+    }
+    h->member = ss_arena_take(arena, n, sizeof *h->member, "halves");
+    h->tangent = ss_arena_take(arena, n, sizeof *h->tangent, "halves");
+    h->is_direct = ss_arena_take(arena, n, sizeof *h->is_direct, "halves");
+    return h->member && h->tangent && h->is_direct;
+}
+
+/* w and the error of x, which is kept when it is the best. */
+static void measure(halves *h)
+{
+    const ss_problem *problem = h->problem;
+    memcpy(h->w, problem->b, (size_t)problem->size * sizeof *h->w);
+    ss_sparse_apply(problem->A, h->x, 1.0, h->w);
+    h->energy = 0.0;
+    for (int k = 0; k < problem->block_count; k++)
+        h->energy += ss_gauge_of_block(problem, problem->diagonal, k, h->x, h->w, SS_WANT_ENERGY).energy;
+    if (!(h->energy < h->best_energy)) return;
+    h->best_energy = h->energy;
+    memcpy(h->best, h->x, (size_t)problem->size * sizeof *h->x);
+}
+
+static bool turn(halves *h, int sweeps)
+{
+    for (int i = 0; i < h->tangents; i++) h->before[i] = h->x[h->tangent[i]];
+    if (!solve_direct(h)) return false;
+    sweep_friction(h, sweeps);
+    measure(h);
+    return isfinite(h->energy);
+}
+
+/* From the tangents of this turn to those of the next. */
+static void mix(halves *h)
+{
+    for (int i = 0; i < h->tangents; i++) h->after[i] = h->x[h->tangent[i]];
+    ss_mixing_next(&h->mixing, h->before, h->after);
+    for (int i = 0; i < h->tangents; i++) h->x[h->tangent[i]] = h->after[i];
+}
+
+/* Where there is no solution the direct half grows for ever. */
+static ss_status stalled(halves *h, ss_run *run)
+{
+    for (int i = 0; i < h->problem->size; i++) h->load[i] = h->x[i] - h->best[i];
+    return ss_run_ray(run, h->load) ? SS_RAY : SS_STALLED;
+}
+
+static ss_status iterate(halves *h, int sweeps, ss_run *run, double *x)
+{
+    enum { STUCK = 300 };
+    size_t bytes = (size_t)h->problem->size * sizeof *x;
+    ss_status status = SS_MAX_ITERATIONS;
+    ss_watch watch = {0};
+    while (status == SS_MAX_ITERATIONS) {
+        if (!turn(h, sweeps)) {
+            status = h->best_energy < INFINITY ? SS_STALLED : SS_FAILED;
+            break;
+        }
+        memcpy(x, h->x, bytes);
+        if (!ss_run_iteration(run, x, h->w)) {
+            status = ss_run_status(run);
+            if (status == SS_CONVERGED) return status;
+            break;
+        }
+        if (h->energy == 0.0) return SS_CONVERGED;
+        if (ss_watch_stalled(&watch, h->energy, STUCK)) status = stalled(h, run);
+        mix(h);
+    }
+    if (h->best_energy < INFINITY) memcpy(x, h->best, bytes);
+    return status;
+}
+
+static ss_status solve(const ss_problem *problem, const void *options, ss_run *run, double *x)
+{
+    const split_options *set = options;
+    halves h = {.problem = problem, .best_energy = INFINITY};
+    ss_status status = SS_FAILED;
+    if (!take_memory(&h, run->arena)) return SS_FAILED;
+    sort_out(&h);
+    memcpy(h.x, x, (size_t)problem->size * sizeof *x);
+    ss_problem_project(problem, h.x);
+    if (make_direct(&h, set->compliance, run->arena) && make_friction(&h, set->mixing, run->arena)) {
+        start_direct(&h);
+        status = iterate(&h, set->sweeps, run, x);
+        ss_run_note(run, "%d factorisations", h.pivoting.factorizations);
+    }
+    ss_pivoting_free(&h.pivoting);
+    ss_problem_destroy(h.direct);
+    return status;
+}
+
+const ss_solver ss_solver_split = {
+    .abi = SS_ABI,
+    .name = "split",
+    .summary = "joints and normals directly by pivoting, friction by sweeps, in turn",
+    .reference = "Lacoursiere, Linde 2011; Servin et al. 2014; Walker, Ni 2011",
+    .weakness =
+        "turns creep where friction carries what normals push, and may run in circles with large friction",
+    .laws = SS_LAW_FREE | SS_LAW_BOX | SS_LAW_COUPLED | SS_LAW_CONE,
+    .traits = SS_NEEDS_DIAGONAL | SS_WARM_STARTS,
+    .options = options_table,
+    .options_size = sizeof(split_options),
+    .solve = solve,
+};

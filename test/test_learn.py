@@ -1,0 +1,100 @@
+"""tools/learn: what was planted in a ledger must come out."""
+
+import importlib.machinery
+import importlib.util
+import math
+import pathlib
+import sqlite3
+import subprocess
+import sys
+
+LEARN = pathlib.Path(__file__).resolve().parent.parent / "tools" / "learn"
+
+SCHEMA = """
+CREATE TABLE problems (id INTEGER, file TEXT, frame INTEGER, bodies INTEGER, contacts INTEGER, joints INTEGER);
+CREATE TABLE methods (id INTEGER, solver TEXT, solver_options TEXT, formulation TEXT, stop TEXT);
+CREATE TABLE runs (id INTEGER, problem INTEGER, method INTEGER, outcome TEXT, unknowns INTEGER, iterations INTEGER,
+                   seconds REAL);
+CREATE TABLE samples (run INTEGER, number INTEGER, seconds REAL);
+CREATE TABLE metrics (run INTEGER, name TEXT, value REAL);
+CREATE TABLE history (run INTEGER, iteration INTEGER, natural_map REAL, relative_energy REAL);
+"""
+SWEEP = 1e-8  # s per unknown
+
+
+def load():
+    loader = importlib.machinery.SourceFileLoader("learn", str(LEARN))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("learn", loader))
+    sys.dont_write_bytecode = True
+    loader.exec_module(module)
+    return module
+
+
+def make_ledger(path, rate):
+    """Twelve structures that sweeps do not solve, admm does in 20 iterations of 2 n^0.5 sweeps, interior-point slowly."""
+    ledger = sqlite3.connect(path)
+    ledger.executescript(SCHEMA)
+    solvers = ["coloured", "admm", "interior-point"]
+    for k, solver in enumerate(solvers):
+        ledger.execute("INSERT INTO methods VALUES (?, ?, '', 'cone', 'natural_map<1e-8')", (k, solver))
+    run = 0
+    for p in range(12):
+        bodies, unknowns = 10 + 10 * p, 180 * (p + 1)
+        ledger.execute("INSERT INTO problems VALUES (?, ?, 0, ?, ?, 0)", (p, f"f{p}.h5", bodies, unknowns // 3))
+        cost = {"coloured": 1.0, "admm": 2.0 * unknowns**0.5, "interior-point": 3.0 * unknowns**0.9}
+        needs = {"coloured": 3000, "admm": 20, "interior-point": 25}
+        for k, solver in enumerate(solvers):
+            seconds = needs[solver] * cost[solver] * unknowns * SWEEP
+            outcome = "max iterations" if solver == "coloured" else "converged"
+            ledger.execute(
+                "INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?, ?)",
+                (run, p, k, outcome, unknowns, needs[solver], seconds),
+            )
+            if solver == "coloured":
+                for i in range(1, 200):
+                    ledger.execute("INSERT INTO history VALUES (?, ?, ?, NULL)", (run, i, rate**i))
+            run += 1
+    ledger.commit()
+    ledger.close()
+
+
+def test_planted_costs_and_plans_come_out(tmp_path):
+    path = tmp_path / "planted.db"
+    make_ledger(path, 0.999)
+    learn = load()
+    problems = learn.read([str(path)])
+    assert len(problems) == 12
+    costs, plans = learn.fit(problems)
+    problem = problems[5]
+    assert math.isclose(costs["admm", "bodies"].of(problem), 2.0 * problem.unknowns**0.5, rel_tol=0.05)
+    key, plan, patience, needs = plans["cone", "structure"]
+    assert plan[0][0] == "admm" and needs["admm"] == 20
+    assert patience == min(learn.PATIENCE)  # sweeps are hopeless here: leave at once
+    assert max(loss for loss, _ in learn.losses(problems, costs, plans)) < math.log(1.2)
+
+
+def test_sweeps_that_get_there_are_not_left(tmp_path):
+    path = tmp_path / "quick.db"
+    make_ledger(path, 0.5)
+    learn = load()
+    run = learn.read([str(path)])[0].runs["coloured"]
+    run.solved, run.iterations = True, 27
+    assert learn.leave_at(run, 500.0, 0.03) is None
+    slow = [(i, 20.0 - 0.001 * i) for i in range(1, 200)]
+    run.history, run.solved, run.iterations = slow, False, 199
+    assert learn.leave_at(run, 500.0, 0.03) == 10
+
+
+def test_the_program_says_what_was_held_out(tmp_path):
+    path = tmp_path / "planted.db"
+    make_ledger(path, 0.999)
+    first = subprocess.run([sys.executable, LEARN, path], capture_output=True, text=True, check=True).stdout
+    again = subprocess.run([sys.executable, LEARN, path], capture_output=True, text=True, check=True).stdout
+    assert first == again
+    assert "held out:" in first and "admm" in first and "structure" in first
+    empty = tmp_path / "empty.db"
+    connection = sqlite3.connect(empty)
+    connection.executescript(SCHEMA)
+    connection.close()
+    refused = subprocess.run([sys.executable, LEARN, empty], capture_output=True, text=True)
+    assert refused.returncode == 1 and "nobody swept" in refused.stderr
