@@ -5,7 +5,9 @@ MAKEFLAGS += --no-print-directory
 JOBS   ?= $(shell nproc)
 PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 60
-FILES ?= $(wildcard ../shared/data/fclib/*.hdf5 ../shared/data/bpmd/*.h5)
+FCLIB_FILES = $(wildcard ../shared/data/fclib/*.hdf5)
+race: FILES ?= $(FCLIB_FILES) $(wildcard ../shared/data/bpmd/*.h5)
+bench-peers: FILES ?= $(FCLIB_FILES)
 C_FILES = git ls-files -co --exclude-standard -- '*.c' '*.h'
 # Ninja when it is there; asked when a recipe runs, because tools/setup may just have installed it.
 define build
@@ -13,7 +15,7 @@ define build
 	@cmake --build build/$(1) -j $(JOBS)
 endef
 
-.PHONY: all release debug asan tsan fuzz test demo bench race race-engines format check-format install clean help setup setup-test
+.PHONY: all release debug asan tsan fuzz test demo bench bench-peers bench-self race race-engines format check-format install clean help setup setup-test
 all: release
 
 ##  build
@@ -31,6 +33,14 @@ demo: release         ## the guided tour
 	@tools/demo
 bench: release        ## the benchmark programs of bench/
 	@for program in build/release/bench_*; do if [ -x "$$program" ]; then "$$program" || exit; fi; done
+bench-self: setup     ## our kernels against the limits of this machine, and their instruction counts
+	@tools/setup bench
+	$(call build,release)
+	@build/release/bench_self
+bench-peers: setup    ## solvers beside Siconos', simulator beside ODE, Bullet, MuJoCo; FILES="...", QUICK=1
+	@tools/setup peers
+	$(call build,release)
+	@tools/bench-peers $(if $(QUICK),--quick) $(FILES)
 race: setup           ## our solvers beside Siconos' on FILES="..." (FCLIB and BPMD files)
 	@tools/setup peers
 	$(call build,release)

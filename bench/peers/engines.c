@@ -1,12 +1,12 @@
 /* Our simulator beside ODE, Bullet and MuJoCo: the same scenes, the same step, in one run.
  *
- *     race_engines [--repeats N] [SCENE...]
+ *     race_engines [--repeats N] [--steps N] [SCENE...]
  *
- * Time is that of stepping alone, the smallest mean over several runs. How good the motion was is measured the same way
- * for all, by our own collision detection and mass properties on the poses an engine ends with: penetration is the
- * deepest overlap at any 25th step, drift the farthest a body that should stand has moved, energy what was gained or
- * lost of the total. A ratio is printed against every peer: its time over ours; "worse" says in what we are not at least
- * as good.
+ * Time is that of stepping alone, the smallest mean over several runs: of the processor, but wall time for two threads.
+ * How good the motion was is measured the same way for all, by our own collision detection and mass properties on the
+ * poses an engine ends with: penetration is the deepest overlap at any 25th step, drift the farthest a body that should
+ * stand has moved, energy what was gained or lost of the total. Below each table (markdown) stands which peer is the
+ * fastest that keeps the scene together, how far we are from twice its speed, and where our own time goes.
  */
 #include "peer.h"
 
@@ -14,19 +14,22 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 typedef struct course {
     const char *scene, *parameters[3];
     int steps;
     bool rests; /* nothing should move: drift and energy mean something */
+    double
+        size; /* m, of a body: what overlaps by a tenth of it, or was to rest and moved by a quarter, fell apart */
 } course;
 
 static const course courses[] = {
-    {"brick-wall", {NULL}, 500, true},
-    {"box-pyramid", {"base=20", NULL}, 500, true},
-    {"massratio", {NULL}, 500, true},
-    {"sphere-pile", {"count=512", NULL}, 400, false},
-    {"log-pile", {"count=40", NULL}, 400, false},
+    {"brick-wall", {NULL}, 500, true, 0.071},
+    {"box-pyramid", {"base=20", NULL}, 500, true, 1.0},
+    {"massratio", {NULL}, 500, true, 0.2},
+    {"sphere-pile", {"count=512", NULL}, 400, false, 0.2},
+    {"log-pile", {"count=40", NULL}, 400, false, 0.2},
 };
 
 typedef struct entrant {
@@ -46,13 +49,18 @@ static const entrant entrants[] = {
 };
 enum { ENTRANTS = sizeof entrants / sizeof *entrants };
 
-static const double patience = 10.0; /* s of stepping: what takes longer is stopped, and its steps are told */
+static const double patience =
+    0.02; /* s for every step on average: what takes longer is stopped, and its steps are told */
+
+enum { BROAD, NARROW, ASSEMBLY, SOLVE, MOVE, STAGES };
 
 typedef struct outcome {
     bool ran;
     int steps;      /* done */
     double seconds; /* a step */
     double penetration, drift, energy;
+    double stages[STAGES]; /* s, ours only: sums over */
+    int profiled;          /* so many steps */
 } outcome;
 
 static double step_size = 0.01; /* s, for all */
@@ -97,6 +105,13 @@ void ss_peer_place(const ss_world *world, const ss_shape *shape, double position
 double ss_peer_friction(const ss_world *world)
 {
     return ss_world_pair(world, 0, 0).mu;
+}
+
+static double clock_of(int threads)
+{
+    struct timespec now;
+    clock_gettime(threads > 1 ? CLOCK_MONOTONIC : CLOCK_THREAD_CPUTIME_ID, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
 /* ---- one run ------------------------------------------------------------------------------------------------ */
@@ -172,6 +187,15 @@ static void watch_end(watch *w, outcome *result)
     free(w->start);
 }
 
+/* Stages are measured in wall time: steps in which somebody else had the core are left out. */
+static void add_stages(ss_sim_report last, double seconds, outcome *result)
+{
+    const double stages[] = {last.broad, last.narrow, last.assembly, last.solve, last.integration};
+    if (last.seconds > 1.1 * seconds + 5e-6) return;
+    for (int i = 0; i < STAGES; i++) result->stages[i] += stages[i];
+    result->profiled++;
+}
+
 static outcome run_ours(const course *c, int threads)
 {
     ss_error err = {0};
@@ -190,13 +214,14 @@ static outcome run_ours(const course *c, int threads)
     outcome result = {.ran = true, .steps = c->steps};
     watch w = watch_begin(world);
     for (int k = 0; k < c->steps; k++) {
-        double start = ss_clock_seconds();
+        double start = clock_of(threads);
         if (!ss_sim_step(sim, &err)) die(c->scene, &err);
-        result.seconds += ss_clock_seconds() - start;
+        double seconds = clock_of(threads) - start;
+        result.seconds += seconds / c->steps;
+        add_stages(ss_sim_last(sim), seconds, &result);
         if (k % 25 == 0) watch_look(&w);
     }
     watch_end(&w, &result);
-    result.seconds /= c->steps;
     ss_sim_destroy(sim);
     ss_world_destroy(world);
     return result;
@@ -208,11 +233,11 @@ static outcome run_peer(const course *c, const ss_peer *peer, int iterations)
     void *state = peer->create(world, step_size, iterations);
     outcome result = {.ran = state != NULL};
     watch w = watch_begin(world);
-    for (int k = 0; state && k < c->steps && result.seconds < patience; k++) {
+    for (int k = 0; state && k < c->steps && result.seconds < patience * c->steps; k++) {
         result.steps++;
-        double start = ss_clock_seconds();
+        double start = clock_of(1);
         peer->step(state);
-        result.seconds += ss_clock_seconds() - start;
+        result.seconds += clock_of(1) - start;
         if (k % 25 != 0) continue;
         peer->read(state, world);
         watch_look(&w);
@@ -238,67 +263,143 @@ static outcome best_of(const course *c, const entrant *e, int repeats)
 
 /* ---- the table ------------------------------------------------------------------------------------------------ */
 
-/* Deeper or farther than a peer by less than a micrometre does not count. */
-static void say_worse(const course *c, const outcome *ours, const outcome *theirs)
+/* Deeper or farther than ours by less than a micrometre is as good. */
+static bool as_good(const course *c, const outcome *ours, const outcome *theirs)
 {
     const double same = 1e-6;
-    if (ours->penetration > theirs->penetration + same) printf(" worse: penetration");
-    if (c->rests && ours->drift > theirs->drift + same) printf(" worse: drift");
-    if (c->rests && fabs(ours->energy) > fabs(theirs->energy) * (1.0 + 1e-6) + 1e-9) printf(" worse: energy");
+    if (theirs->penetration > ours->penetration + same) return false;
+    if (c->rests && theirs->drift > ours->drift + same) return false;
+    return !c->rests || fabs(theirs->energy) <= fabs(ours->energy) * (1.0 + 1e-6) + 1e-9;
 }
 
-static void print_name(const entrant *e)
+static bool holds(const course *c, const outcome *of)
+{
+    if (!of->ran || of->steps < c->steps || !(of->penetration < 0.1 * c->size)) return false;
+    return !c->rests || of->drift < 0.25 * c->size;
+}
+
+static void name_entrant(const entrant *e, char name[64])
+{
+    if (!e->peer)
+        snprintf(name, 64, "stickslip, %d thread%s", e->threads, e->threads > 1 ? "s" : "");
+    else if (e->iterations > 0)
+        snprintf(name, 64, "%s, %d iterations", e->peer->name, e->iterations);
+    else
+        snprintf(name, 64, "%s", e->peer->name);
+}
+
+static void print_row(const course *c, const entrant *e, const outcome *r, const outcome *ours)
 {
     char name[64];
-    if (!e->peer)
-        snprintf(name, sizeof name, "stickslip, %d thread%s", e->threads, e->threads > 1 ? "s" : "");
-    else if (e->iterations > 0)
-        snprintf(name, sizeof name, "%s, %d iterations", e->peer->name, e->iterations);
+    name_entrant(e, name);
+    if (!r->ran) {
+        printf("| %s | cannot build this scene | | | | |\n", name);
+        return;
+    }
+    printf("| %s | %.1f | %.2g m |", name, 1e6 * r->seconds, r->penetration);
+    if (c->rests)
+        printf(" %.2g m | %.2g J |", r->drift, r->energy);
     else
-        snprintf(name, sizeof name, "%s", e->peer->name);
-    printf("  %-29s", name);
+        printf(" | |");
+    if (r != ours) printf(" %.2f", r->seconds / ours->seconds);
+    if (r->steps < c->steps)
+        printf(", after %d steps", r->steps);
+    else if (e->peer && !holds(c, r))
+        printf(", fell apart");
+    printf(" |\n");
+}
+
+/* The fastest peer that keeps the scene together, and the fastest that is as good as we are. */
+static void print_standing(const course *c, const outcome *results)
+{
+    int best = -1, good = -1;
+    char name[64];
+    for (int i = 0; i < ENTRANTS; i++) {
+        const outcome *r = &results[i];
+        if (!entrants[i].peer || !holds(c, r)) continue;
+        if (best < 0 || r->seconds < results[best].seconds) best = i;
+        if (as_good(c, &results[0], r) && (good < 0 || r->seconds < results[good].seconds)) good = i;
+    }
+    if (best < 0) {
+        printf("\nNo peer keeps it together.\n");
+        return;
+    }
+    double ratio = results[best].seconds / results[0].seconds;
+    name_entrant(&entrants[best], name);
+    printf("\nThe fastest peer that keeps it together is %s, at %.2f times our time", name, ratio);
+    printf(ratio >= 2.0 ? ": more than twice." : ": our step would have to take %.0f us for twice.",
+           0.5e6 * results[best].seconds);
+    if (good < 0) {
+        printf(" None has errors as small as ours.\n");
+    } else {
+        name_entrant(&entrants[good], name);
+        printf(" With errors as small as ours: %s, %.2f.\n", name,
+               results[good].seconds / results[0].seconds);
+    }
+}
+
+static void print_profile(const outcome *ours)
+{
+    static const char *const names[STAGES] = {"broad phase", "narrow phase", "assembly", "solving", "moving"};
+    double sum = 0.0;
+    for (int i = 0; i < STAGES; i++) sum += ours->stages[i];
+    if (ours->profiled == 0) return;
+    printf("Where our step goes:");
+    for (int i = 0; i < STAGES; i++)
+        printf("%s %s %.0f us (%.0f %%)", i ? "," : "", names[i], 1e6 * ours->stages[i] / ours->profiled,
+               100.0 * ours->stages[i] / sum);
+    printf(".\n");
 }
 
 static void race(const course *c, int repeats)
 {
     outcome results[ENTRANTS];
-    printf("\n%s", c->scene);
+    printf("\n## Step time: %s", c->scene);
     for (int i = 0; c->parameters[i]; i++) printf(" %s", c->parameters[i]);
-    printf(", %d steps of %g s\n  %-29s %10s %12s %11s %12s   %s\n", c->steps, step_size, "", "us/step",
-           "penetration", c->rests ? "drift" : "", c->rests ? "energy" : "", "its time / ours (one thread)");
+    printf(", %d steps of %g s\n\n| engine | us / step | penetration | %s | %s | time / ours |\n", c->steps,
+           step_size, c->rests ? "drift" : " ", c->rests ? "energy" : " ");
+    printf("| --- | --- | --- | --- | --- | --- |\n");
     for (int i = 0; i < ENTRANTS; i++) {
-        const entrant *e = &entrants[i];
-        results[i] = best_of(c, e, repeats);
-        const outcome *r = &results[i];
-        print_name(e);
-        if (!r->ran) {
-            printf(" cannot build this scene\n");
-            continue;
-        }
-        printf(" %10.1f %10.3g m", 1e6 * r->seconds, r->penetration);
-        if (c->rests)
-            printf(" %9.3g m %10.3g J", r->drift, r->energy);
-        else
-            printf(" %11s %12s", "", "");
-        if (i > 0) printf("   %.2f", r->seconds / results[0].seconds);
-        if (r->steps < c->steps) printf(" (after %d steps)", r->steps);
-        if (i > 0 && e->peer) say_worse(c, &results[0], r);
-        printf("\n");
+        results[i] = best_of(c, &entrants[i], repeats);
+        print_row(c, &entrants[i], &results[i], &results[0]);
         fflush(stdout);
     }
+    print_standing(c, results);
+    print_profile(&results[0]);
+}
+
+/* A positive number after an option, or the end. */
+static int read_count(const char *name, const char *text)
+{
+    char *end = NULL;
+    long value = text ? strtol(text, &end, 10) : 0;
+    if (text && *end == '\0' && value > 0 && value <= 1000000) return (int)value;
+    fprintf(stderr, "race_engines: %s: needs a positive number\n", name);
+    exit(2);
 }
 
 int main(int count, char **words)
 {
-    int repeats = 3, first = 1;
-    if (count > 2 && strcmp(words[1], "--repeats") == 0) {
-        repeats = atoi(words[2]);
-        first = 3;
+    int repeats = 3, steps = 0, first = 1;
+    for (; first < count && strncmp(words[first], "--", 2) == 0; first += 2) {
+        int *to = strcmp(words[first], "--repeats") == 0 ? &repeats
+                  : strcmp(words[first], "--steps") == 0 ? &steps
+                                                         : NULL;
+        if (!to) {
+            fprintf(stderr,
+                    "race_engines: %s: no such option\nusage: race_engines [--repeats N] [--steps N] "
+                    "[SCENE...]\n",
+                    words[first]);
+            return 2;
+        }
+        *to = read_count(words[first], first + 1 < count ? words[first + 1] : NULL);
     }
     for (size_t k = 0; k < sizeof courses / sizeof *courses; k++) {
+        course c = courses[k];
         bool wanted = first == count;
-        for (int i = first; i < count; i++) wanted = wanted || strcmp(words[i], courses[k].scene) == 0;
-        if (wanted) race(&courses[k], repeats > 0 ? repeats : 1);
+        for (int i = first; i < count; i++) wanted = wanted || strcmp(words[i], c.scene) == 0;
+        if (steps > 0) c.steps = steps;
+        if (wanted) race(&c, repeats);
     }
     return 0;
 }

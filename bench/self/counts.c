@@ -1,0 +1,140 @@
+#define _GNU_SOURCE
+#include "counts.h"
+
+#include "kernels.h"
+#include "scenes.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CONTACTS = 2000, SWEEPS = 10 };
+
+typedef struct piece {
+    const char *name;
+    iteration of; // solver NULL: assembling
+    bool pile, matrix;
+} piece;
+
+static const piece pieces[] = {
+    {"pgs", {.solver = "pgs"}, false, false},
+    {"pgs-pile", {.solver = "pgs"}, true, false},
+    {"pgs-forward", {.solver = "pgs", .setting = "sweep=forward"}, false, false},
+    {"pgs-matrix", {.solver = "pgs"}, false, true},
+    {"nsgs", {.solver = "nsgs"}, false, false},
+    {"nsgs-pile", {.solver = "nsgs"}, true, false},
+    {"nsgs-forward", {.solver = "nsgs", .setting = "sweep=forward"}, false, false},
+    {"nsgs-matrix", {.solver = "nsgs"}, false, true},
+    {"coloured", {.solver = "coloured"}, false, false},
+    {"coloured-portable", {.solver = "coloured", .setting = "kernel=portable"}, false, false},
+    {"nncg", {.solver = "nncg"}, false, false},
+    {"apgd", {.solver = "apgd"}, false, false},
+    {"admm", {.solver = "admm"}, false, false},
+    {"assemble", {0}, false, false},
+};
+enum { PIECES = sizeof pieces / sizeof *pieces };
+
+/* Everything in here is counted, and nothing else: callgrind is told its name. */
+__attribute__((noinline)) void bench_self_counted(const piece *of, const ss_frame *frame, ss_problem *problem,
+                                                  double *x);
+void bench_self_counted(const piece *of, const ss_frame *frame, ss_problem *problem, double *x)
+{
+    if (of->of.solver) {
+        ss_solve_result result = solve_for(&of->of, problem, SWEEPS, NULL, x);
+        ss_solve_result_free(&result);
+    } else {
+        ss_problem_destroy(assemble(frame));
+    }
+}
+
+int do_counted(const char *name)
+{
+    const piece *of = NULL;
+    for (int i = 0; i < PIECES; i++) {
+        if (strcmp(pieces[i].name, name) == 0) of = &pieces[i];
+    }
+    if (!of) return 0;
+    ss_frame *frame = of->pile ? make_pile(CONTACTS) : make_wall(CONTACTS);
+    ss_problem *problem = assemble(frame);
+    double *x = must(calloc((size_t)problem->size, sizeof *x));
+    ss_bodies_form *bodies = problem->bodies;
+    if (of->matrix) {
+        if (!ss_problem_need_matrix(problem, NULL)) stop("out of memory");
+        problem->bodies = NULL;
+    }
+    bench_self_counted(of, frame, problem, x);
+    problem->bodies = bodies;
+    free(x);
+    ss_problem_destroy(problem);
+    ss_frame_destroy(frame);
+    return 1;
+}
+
+/* ---- counting --------------------------------------------------------------------------------------- */
+
+/* Millions of instructions; NAN when callgrind says nothing. */
+static double count(const char *program, const char *name)
+{
+    char command[4096], line[512];
+    double instructions = NAN;
+    snprintf(command, sizeof command,
+             "valgrind --tool=callgrind --callgrind-out-file=/dev/null --collect-atstart=no "
+             "--toggle-collect=bench_self_counted '%s' count %s 2>&1",
+             program, name);
+    FILE *from = popen(command, "r");
+    if (!from) return NAN;
+    while (fgets(line, sizeof line, from)) {
+        const char *found = strstr(line, "Collected :");
+        if (found) instructions = strtod(found + strlen("Collected :"), NULL);
+    }
+    return pclose(from) == 0 ? 1e-6 * instructions : NAN;
+}
+
+/* The file is JSON with a name and a number in every line. */
+static double look_up(FILE *reference, const char *name)
+{
+    char line[256], key[128];
+    double value;
+    rewind(reference);
+    while (fgets(line, sizeof line, reference)) {
+        if (sscanf(line, " \"%127[^\"]\" : %lf", key, &value) == 2 && strcmp(key, name) == 0) return value;
+    }
+    return NAN;
+}
+
+static void write_counts(const char *path, const double *found)
+{
+    FILE *to = fopen(path, "w");
+    if (!to) stop("the reference cannot be written");
+    fprintf(to, "{\n");
+    for (int i = 0; i < PIECES; i++)
+        fprintf(to, "  \"%s\": %.3f%s\n", pieces[i].name, found[i], i + 1 < PIECES ? "," : "");
+    fprintf(to, "}\n");
+    if (fclose(to) != 0) stop("the reference cannot be written");
+}
+
+int print_counts(const char *program, const char *path, int write)
+{
+    double found[PIECES];
+    if (system("valgrind --version >/dev/null 2>&1") != 0) {
+        printf("no instruction counts: valgrind is not installed (tools/setup bench)\n");
+        return 0;
+    }
+    FILE *reference = write ? NULL : fopen(path, "r");
+    printf("millions of instructions by callgrind: %d contacts, %d iterations; ratio to %s\n%-20s %10s %10s "
+           "%8s\n",
+           CONTACTS, SWEEPS, path, "work", "now", "reference", "ratio");
+    for (int i = 0; i < PIECES; i++) {
+        found[i] = count(program, pieces[i].name);
+        double before = reference ? look_up(reference, pieces[i].name) : NAN;
+        printf("%-20s %10.3f %10.3f %8.3f%s\n", pieces[i].name, found[i], before, found[i] / before,
+               found[i] > 1.02 * before   ? "  more"
+               : found[i] < 0.98 * before ? "  less"
+                                          : "");
+        fflush(stdout);
+    }
+    if (reference) fclose(reference);
+    if (write) write_counts(path, found);
+    return 0;
+}

@@ -1,0 +1,24 @@
+/* bench/self/machine.h - what this machine can do at most, measured with loops that do nothing else. */
+#ifndef BENCH_SELF_MACHINE_H
+#define BENCH_SELF_MACHINE_H
+
+#include <stddef.h>
+
+enum { LEVELS = 4 };
+
+typedef struct machine {
+    const char *level[LEVELS];
+    size_t bytes[LEVELS];   /* of the three arrays of the triad together */
+    double triad[LEVELS];   /* GB/s, a = b + s c, what is read and written; one thread */
+    double read[LEVELS];    /* GB/s, a sum; one thread */
+    double fused, separate; /* Gflop/s of doubles: multiply-add in one instruction, and in two */
+} machine;
+
+/* s of processor time of this thread: other programs on the machine count as little as possible. */
+double thread_seconds(void);
+machine measure_machine(void);
+/* GB/s of reading what needs so many bytes. */
+double bandwidth_for(const machine *m, double bytes);
+void print_machine(const machine *m);
+
+#endif

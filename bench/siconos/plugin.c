@@ -1,0 +1,101 @@
+/* The friction solvers of Siconos Numerics as one solver of ours:
+ *
+ *     stickslip solve problem.hdf5 --plugin build/release/siconos.so --solver siconos --set method=NSGS-AC
+ *
+ * Siconos stops by its own measure (option `tolerance`), not by the stop rule of the run, and its time here includes
+ * turning the matrix into its own; race_solvers is there to compare times. Some of its methods end the process they run
+ * in: campaigns (stickslip bench) put up with that.
+ */
+#include "variants.h"
+
+#include <stickslip/solver.h>
+
+#include <math.h>
+#include <string.h>
+
+typedef struct siconos_options {
+    const char *method;
+    double tolerance;
+} siconos_options;
+
+static const ss_option table[] = {
+    {.name = "method",
+     .type = SS_OPTION_TEXT,
+     .offset = offsetof(siconos_options, method),
+     .default_value = "NSGS",
+     .value_name = "NAME",
+     .help = "which method of Siconos; race_solvers --list names them"},
+    {.name = "tolerance",
+     .type = SS_OPTION_REAL,
+     .offset = offsetof(siconos_options, tolerance),
+     .default_value = "1e-8",
+     .min = 1e-16,
+     .max = 1.0,
+     .help = "relative error at which Siconos stops, by its own measure"},
+    {.name = NULL},
+};
+
+static int find(const char *name)
+{
+    for (int k = 0; k < ss_siconos_count(); k++) {
+        if (strcmp(ss_siconos_name(k), name) == 0) return k;
+    }
+    return -1;
+}
+
+static bool is_finite(const double *x, int size)
+{
+    for (int i = 0; i < size; i++) {
+        if (!isfinite(x[i])) return false;
+    }
+    return true;
+}
+
+static ss_status solve_by(int variant, double tolerance, const ss_problem *problem, const ss_cone *global,
+                          ss_run *run, double *x)
+{
+    ss_siconos_run *theirs = ss_siconos_prepare(variant, SS_SICONOS_USUAL, problem, global);
+    if (!theirs || !ss_siconos_reset(theirs, tolerance, run->max_iterations)) {
+        ss_siconos_release(theirs);
+        return SS_FAILED;
+    }
+    ss_siconos_solve(theirs);
+    ss_run_note(run, "%s: %d iterations of Siconos", ss_siconos_name(variant), ss_siconos_iterations(theirs));
+    bool good = is_finite(ss_siconos_answer(theirs), problem->size);
+    if (good) memcpy(x, ss_siconos_answer(theirs), (size_t)problem->size * sizeof *x);
+    ss_siconos_release(theirs);
+    if (!good) return SS_FAILED;
+    return ss_run_iteration(run, x, NULL) ? SS_CONVERGED : ss_run_status(run);
+}
+
+static ss_status solve(const ss_problem *problem, const void *options, ss_run *run, double *x)
+{
+    const siconos_options *own = options;
+    int variant = find(own->method);
+    if (variant < 0) {
+        ss_run_note(run, "Siconos has no method %s here", own->method);
+        return SS_FAILED;
+    }
+    ss_cone *global = ss_siconos_global(problem, NULL);
+    const char *refusal = ss_siconos_refusal(variant, problem, global);
+    if (refusal) ss_run_note(run, "%s: %s", own->method, refusal);
+    ss_status status =
+        refusal ? SS_NOT_APPLICABLE : solve_by(variant, own->tolerance, problem, global, run, x);
+    ss_cone_destroy(global);
+    return status;
+}
+
+static const ss_solver siconos = {
+    .abi = SS_ABI,
+    .name = "siconos",
+    .summary = "the friction solvers of Siconos Numerics, one of them by name",
+    .reference = "Acary, Bremond, Huber, On solving contact problems with Coulomb friction, 2018",
+    .weakness = "stops by its own measure, and some of its methods end the process",
+    .laws = SS_LAW_CONE,
+    .options = table,
+    .options_size = sizeof(siconos_options),
+    .solve = solve,
+};
+
+static const ss_solver *const solvers[] = {&siconos};
+const ss_solver_plugin ss_plugin = {SS_ABI, 1, solvers};
