@@ -69,6 +69,15 @@ def test_a_wall_stands(here):
     assert ended["unfinished_steps"] == 0
 
 
+def test_accurate_runs_solve_every_step_and_wishes_beside_it_win():
+    for scene in ("card-house", "log-pile"):
+        ended = run_json("run", scene, "--steps", "30", "--accurate")
+        assert ended["unfinished_steps"] == 0 and ended["relative_energy"]["most"] < 1e-8
+        assert "solver=auto" in ended["options"]
+    ended = run_json("run", "massratio", "--steps", "3", "--accurate", "--solver", "nsgs")
+    assert "solver=nsgs" in ended["options"]
+
+
 def test_threads_change_no_bit():
     one, two = (run_json("run", "box-pyramid", "--steps", "20", "--threads", n) for n in ("1", "2"))
     assert one["hash"] == two["hash"]

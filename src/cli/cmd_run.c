@@ -135,6 +135,11 @@ static const ss_option table[] = {
      .max = 1e12,
      .value_name = "seconds",
      .help = "How long to simulate; 0 = as long as the scene suggests."},
+    {.name = "accurate",
+     .type = SS_OPTION_BOOL,
+     FIELD(accurate),
+     .help = "Solve every step to relative_energy<1e-8 with auto, whatever it takes; options given beside it "
+             "win."},
     {.name = "json", .type = SS_OPTION_BOOL, FIELD(json), .help = "Print the summary as one JSON object."},
     {0}};
 
@@ -227,6 +232,7 @@ static const ss_example examples[] = {
     {"run brick-wall -p rows=20 --steps 100 --picture wall.png",
      "a higher wall, and how it looks afterwards"},
     {"run log-pile --steps 200 --record logs.h5 --every 10", "frames for solvers to chew on"},
+    {"run card-house --accurate --steps 100", "every step to 1e-8"},
     {"run massratio --solver nsgs --finisher none --steps 50 --json",
      "one solver alone, numbers for a script"},
     {0}};

@@ -9,6 +9,7 @@ typedef struct ss_run_verb_options {
     ss_option_list parameters;
     int steps;
     double time; /* s */
+    bool accurate;
     const char *record;
     int every;
     bool no_metrics;
@@ -48,7 +49,7 @@ typedef struct ss_running {
     void *state;      /* of the scene */
     ss_world *world;
     ss_sim *sim;
-    ss_sim_options sim_options; /* table, then scene, then user */
+    ss_sim_options sim_options; /* table, then scene, then --accurate, then user */
     int64_t steps;              /* to be done in all */
     ss_run_summary summary;
     double (*start_pose)[7];

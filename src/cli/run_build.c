@@ -41,7 +41,16 @@ static bool belongs(const ss_option *option, const ss_option *table)
     return false;
 }
 
-/* What the table says, then the scene, then the user. */
+/* Every step to 1e-8, whatever it takes: the automatic choice among all solvers needs nobody to finish. */
+static void be_accurate(ss_sim_options *to)
+{
+    to->solver = "auto";
+    to->finisher = "none";
+    to->max_iterations = 100000;
+    to->stop = "relative_energy<1e-8";
+}
+
+/* What the table says, then the scene, then --accurate, then the user. */
 static bool set_options(ss_running *run, ss_error *err)
 {
     ss_sim_options *to = &run->sim_options;
@@ -49,6 +58,7 @@ static bool set_options(ss_running *run, ss_error *err)
     ss_options_defaults(ss_collision_option_table, &to->collision);
     to->h = run->scene->h;
     if (run->scene->options) run->scene->options(run->parameters, to);
+    if (run->options->accurate) be_accurate(to);
     for (int i = 0; i < run->command->given_count; i++) {
         const ss_given *given = &run->command->given[i];
         bool good = true;
