@@ -71,6 +71,23 @@ TEST(both_survive_redundant_contacts_and_joints)
     expect_planted("morales", &from, false);
 }
 
+/* Forty contacts on one body: nearly all that sweeps find inside must go, and the direct step is huge. */
+TEST(morales_survives_far_more_contacts_than_a_body_can_obey)
+{
+    recipe from = {.letters = "llllllllllllllllllllllllllllllllllllllll", .matrix = SCENE, .bodies = 1};
+    expect_planted("morales", &from, false);
+    for (uint64_t seed = 1; seed <= 25; seed++) {
+        from.seed = seed;
+        known_problem of = cook(&from);
+        double *x = numbers(of.problem->size);
+        outcome got = run_until("morales", "relative_energy<1e-8", &of, x);
+        ENSURE_INT(got.status, SS_CONVERGED);
+        ENSURE(got.iterations <= 20);
+        free(x);
+        known_problem_free(&of);
+    }
+}
+
 TEST(path_takes_matrices_that_are_not_symmetric)
 {
     recipe from = {.letters = "ffffllllllllbbbb", .matrix = SKEWED};
@@ -163,6 +180,39 @@ TEST(path_solves_friction_by_polygons_and_does_so_in_both_forms)
             known_problem of = formulated("towers", forms[f], pushed_towers(seed));
             double *x = numbers(of.problem->size);
             outcome got = run_until("path", "natural_residual<1e-9", &of, x);
+            ENSURE_INT(got.status, SS_CONVERGED);
+            ENSURE_NEAR(got.worst, 0.0, 1e-8);
+            free(x);
+            known_problem_free(&of);
+        }
+    }
+}
+
+/* Masses of 1, 100 and 1e4: what a pass leaves undone must be small next to the load, not next to the impulses of the
+ * heaviest. */
+static ss_frame *heavy_and_light(uint64_t seed)
+{
+    ss_frame *frame =
+        towers(&(scene_recipe){.seed = seed, .towers = 2, .height = 3, .feet = 4, .mu_least = 0.4});
+    double factor = 1.0;
+    for (int body = 0; body < frame->bodies.count; body++) {
+        if (!ss_frame_is_live(frame, body)) continue;
+        frame->bodies.mass[body] *= factor;
+        for (int i = 0; i < 9; i++) frame->bodies.inertia[body][i] *= factor;
+        for (int i = 0; i < 6; i++) frame->bodies.force[body][i] *= factor;
+        factor = factor < 5e3 ? 100.0 * factor : 1.0;
+    }
+    return frame;
+}
+
+TEST(path_is_exact_on_towers_of_heavy_and_light_boxes)
+{
+    static const char *const forms[] = {"stewart-trinkle", "stewart-trinkle form=mixed"};
+    for (uint64_t seed = 1; seed <= 6; seed++) {
+        for (int f = 0; f < 2; f++) {
+            known_problem of = formulated("towers", forms[f], heavy_and_light(seed));
+            double *x = numbers(of.problem->size);
+            outcome got = run_cold("path", &of, x);
             ENSURE_INT(got.status, SS_CONVERGED);
             ENSURE_NEAR(got.worst, 0.0, 1e-8);
             free(x);

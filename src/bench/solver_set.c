@@ -24,13 +24,13 @@ const ss_solver *ss_solver_set_at(const ss_solver_set *set, int index)
     return NULL;
 }
 
-/* NULL when there is none. */
+/* NULL when there is none. The library knows other names of its solvers. */
 static const ss_solver *look_up(const ss_solver_set *set, const char *name)
 {
-    for (int i = 0; i < ss_solver_set_count(set); i++) {
+    for (int i = ss_solver_count(); i < ss_solver_set_count(set); i++) {
         if (strcmp(ss_solver_set_at(set, i)->name, name) == 0) return ss_solver_set_at(set, i);
     }
-    return NULL;
+    return ss_solver_find(name);
 }
 
 /* The file itself has been checked against the library, not against other plug-ins. */

@@ -46,7 +46,9 @@ static void print_formulations(const view *v, const ss_solver *solver)
         ss_reach reach = ss_reach_of(&v->probes, solver, f, &why);
         if (reach == SS_REACH_NONE) continue;
         ss_text_appendf(&words, "%s%s", words.length ? ", " : "", ss_formulation_at(f)->name);
-        if (why) ss_text_appendf(&words, " (frames with %s only)", ss_reach_name(reach));
+        if (why)
+            ss_text_appendf(&words, " (%s)",
+                            reach == SS_REACH_CONTACTS ? "without joints" : "no joint friction");
     }
     ss_describe_item(v->out, "formulations", words.length ? ss_text_get(&words) : "none");
     ss_text_free(&words);

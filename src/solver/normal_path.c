@@ -9,8 +9,7 @@
 static const double smallest_pivot = 1e-11; // of the largest in the column
 static const double good_pivot = 1e-7;      // smaller ones are looked at twice
 static const double redundancy = 1e-10;     // least compliance of free rows: joints may be redundant
-static const double lost =
-    1e-5; // of the largest: a basic variable this far out of bounds, and the path was left
+static const double lost = 1e-5; // of the largest: basic variables this far out of bounds have left the path
 
 bool ss_normal_path_create(const ss_mcp *mcp, ss_run *run, double *x, ss_normal_path *path)
 {

@@ -53,7 +53,7 @@ static const ss_option options_table[] = {
      .max = 100000,
      .help =
          "steps of Newton's method on the min map before the first path, at most; fewer where they do not "
-         "halve the error in three"},
+         "halve the error in two"},
     {.name = "compliance",
      .type = SS_OPTION_REAL,
      .offset = offsetof(path_options, compliance),
