@@ -9,11 +9,12 @@
 #include "solver/coloured.h"
 
 typedef struct coloured_options {
-    int sweep, kernel;
+    int sweep, kernel, precision;
     bool accelerate;
 } coloured_options;
 
 enum { AUTO_KERNEL, PORTABLE, AVX2 };
+enum { DOUBLE, SINGLE };
 
 static const ss_option options_table[] = {
     {.name = "accelerate",
@@ -34,8 +35,30 @@ static const ss_option options_table[] = {
      .choices = "auto|portable|avx2",
      .help =
          "inner loops: the fastest this machine has, or portable ones; the results are the same bit for bit"},
+    {.name = "precision",
+     .type = SS_OPTION_CHOICE,
+     .offset = offsetof(coloured_options, precision),
+     .default_value = "double",
+     .choices = "double|single",
+     .help =
+         "single: sweeps in single precision, eight contacts at a time, and in double precision from where "
+         "that gets no further"},
     {0},
 };
+
+/* As far as single precision goes; stalled: the rest is for doubles. */
+static ss_status solve_single(const ss_problem *problem, const ss_coloured_method *method,
+                              const ss_coloured_loop *how, ss_run *run, double *x)
+{
+    enum { STUCK = 300 };
+    ss_coloured_method rough = *method;
+    ss_coloured_loop until = *how;
+    ss_coloured coloured;
+    rough.single = true;
+    until.patience = STUCK;
+    if (!ss_coloured_create(problem, &rough, x, run->team, run->arena, &coloured)) return SS_FAILED;
+    return ss_single_suits(&coloured) ? ss_coloured_iterate(&coloured, &until, run, x) : SS_STALLED;
+}
 
 static ss_status solve(const ss_problem *problem, const void *options, ss_run *run, double *x)
 {
@@ -44,6 +67,10 @@ static ss_status solve(const ss_problem *problem, const void *options, ss_run *r
     ss_coloured_method method = {.kernel = set->kernel == PORTABLE ? &ss_batch_kernel_portable : NULL};
     ss_coloured_loop how = {(ss_coloured_order)set->sweep, set->accelerate, STUCK};
     ss_coloured coloured;
+    if (set->precision == SINGLE) {
+        ss_status status = solve_single(problem, &method, &how, run, x);
+        if (status != SS_STALLED && status != SS_FAILED) return status;
+    }
     if (!ss_coloured_create(problem, &method, x, run->team, run->arena, &coloured)) return SS_FAILED;
     return ss_coloured_iterate(&coloured, &how, run, x);
 }

@@ -1,5 +1,5 @@
-/* solver/coloured.h - Gauss-Seidel on batches of four contacts that share no body, for the solver `coloured` and for
- * nsgs, pgs and psor in their order `batched`.
+/* solver/coloured.h - Gauss-Seidel on batches of four contacts that share no body (eight in single precision), for the
+ * solver `coloured` and for nsgs, pgs and psor in their order `batched`.
  *
  * Everything happens in velocities scaled by the square root of the mass: with M^-1 = L L' and v = L y the scaled
  * Jacobian J L serves twice,
@@ -10,6 +10,7 @@
  * lie side by side in a batch, one per lane. A batch is complete in itself but for the bodies' y.
  *
  *     contacts under Coulomb's law   -> batches      coloured_assign.c, coloured_batch.c, coloured_kernel.h
+ *                                                    coloured_single.c
  *     many of them                   -> tasks that may run at the same time, coloured_plan.c
  *     everything else                -> cells        coloured_cell.c
  */
@@ -48,7 +49,7 @@ typedef struct ss_batch {
 typedef struct ss_batches {
     ss_batch *items;
     int count;
-    int (*block)[SS_LANES];            /* of the problem; -1: an empty lane */
+    int (*block)[SS_LANES];            /* of the problem; -1: an empty lane; two for a batch of eight */
     double (*r)[3][SS_LANES];          /* impulses */
     double (*compliance)[3][SS_LANES]; /* NULL: none anywhere */
     ss_scaled_twist *y;
@@ -89,6 +90,51 @@ extern const ss_batch_kernel ss_batch_kernel_portable;
 extern const ss_batch_kernel ss_batch_kernel_avx2;
 #endif
 
+/* ---- batches in single precision ---------------------------------------------------------------------- */
+
+/* Eight contacts, in numbers without units, none of which is near the ends of the range of a float: velocities by the
+ * largest b, V; J L by the largest sqrt(1/m), R; and every contact's impulses by V / a, with a (a power of two) near its
+ * A_NN, so that A_cc / a is near one. */
+enum { SS_SINGLE_LANES = 8 };
+#define SS_SINGLE_LEAST 1e-9f /* a contact that would be pushed by less than this is open */
+typedef float ss_single_twist[8];
+
+typedef struct ss_single_batch { /* as ss_batch */
+    _Alignas(64) int body[2][SS_SINGLE_LANES];
+    float direction[3][3][SS_SINGLE_LANES];
+    float turn[2][3][3][SS_SINGLE_LANES];
+    float root[2][SS_SINGLE_LANES];
+    float load[3][SS_SINGLE_LANES];
+    float normal[SS_SINGLE_LANES], skew[2][SS_SINGLE_LANES];
+    float tangent[3][SS_SINGLE_LANES], inverse[SS_SINGLE_LANES];
+    float mu[SS_SINGLE_LANES];
+    float slip[SS_SINGLE_LANES];
+    float unit[SS_SINGLE_LANES]; /* R^2 / a */
+} ss_single_batch;
+
+typedef struct ss_single_batches {
+    ss_single_batch *items;
+    int count;
+    float (*r)[3][SS_SINGLE_LANES];
+    float (*compliance)[3][SS_SINGLE_LANES]; /* NULL: none anywhere */
+    ss_single_twist *y;
+    double slip_tolerance;
+    bool is_long;
+    double velocity, root; /* V, R */
+} ss_single_batches;
+
+typedef struct ss_single_kernel { /* as ss_batch_kernel */
+    void (*push)(ss_single_batches *batches, int begin, int end);
+    double (*sweep)(ss_single_batches *batches, int begin, int end, bool backward);
+    double (*overlap)(size_t count, const float *point, const float *last, const float *direction);
+    /* count doubles, each of two floats */
+    void (*extrapolate)(double beta, size_t count, double *point, double *last, double *direction);
+} ss_single_kernel;
+extern const ss_single_kernel ss_single_kernel_portable;
+#ifdef __x86_64__
+extern const ss_single_kernel ss_single_kernel_avx2;
+#endif
+
 /* ---- tasks ------------------------------------------------------------------------------------------ */
 
 /* Contacts that one worker sweeps in order, as batches. */
@@ -123,6 +169,7 @@ typedef struct ss_coloured_method {
     const ss_batch_kernel *kernel; /* NULL: the fastest this machine has */
     ss_batch_method contact;
     double relaxation; /* of projected steps; rows of their own then, too */
+    bool single;       /* sweeps in single precision; not with projected steps */
 } ss_coloured_method;
 
 typedef struct ss_coloured_cell ss_coloured_cell;
@@ -136,6 +183,8 @@ typedef struct ss_coloured {
     ss_scaled_twist *y;  /* of the bodies, then zeros for the world as every task sees it */
     ss_contact_plan plan;
     ss_batches batches;
+    ss_single_batches *single; /* NULL: numbers are doubles */
+    const ss_single_kernel *single_kernel;
     bool *is_batched; /* per block */
     ss_coloured_cell *cells;
     int cell_count;
@@ -143,6 +192,17 @@ typedef struct ss_coloured {
     ss_pace pace;
 } ss_coloured;
 
+/* Batch k in doubles from the problem and x; contacts that it cannot take are sent back. */
+void ss_coloured_fill_batch(ss_coloured *coloured, const double *x, int k, int world_row);
+bool ss_coloured_any_compliance(const ss_problem *problem);
+/* All batches in single precision, as ss_coloured_create does it when asked to. False when out of memory. */
+bool ss_single_create(ss_coloured *coloured, const double *x, ss_arena *arena);
+/* Can all of it be said in floats, and are there no cells? */
+bool ss_single_suits(const ss_coloured *coloured);
+/* The energy in the rounding of the impulses, as a sweep counts it. */
+double ss_single_rounding(const ss_coloured *coloured);
+void ss_single_store(const ss_coloured *coloured, double *x);
+bool ss_single_is_finite(const ss_coloured *coloured);
 /* Contacts to batches: tasks, and blocks of batches; nothing is in them yet. False when out of memory. */
 bool ss_coloured_assign(ss_coloured *coloured, ss_arena *arena);
 /* Batches and cells from the problem, impulses and y from x. False when out of memory. */

@@ -12,13 +12,19 @@ typedef struct window {
     ss_batches *batches;
     uint64_t *taken; // per body: the places of the window whose batch has it
     uint64_t open;   // places with a batch that has room
+    int lanes;
     int batch[64], filled[64];
 } window;
+
+static int *blocks_of(const window *at, int place)
+{
+    return (int *)at->batches->block + (size_t)at->lanes * (size_t)at->batch[place];
+}
 
 static void forget(window *at, int place)
 {
     at->open &= ~(UINT64_C(1) << place);
-    const int *block = at->batches->block[at->batch[place]];
+    const int *block = blocks_of(at, place);
     for (int lane = 0; lane < at->filled[place]; lane++) {
         const int *pair = at->problem->bodies->pair[at->problem->blocks[block[lane]].first];
         for (int side = 0; side < 2; side++) {
@@ -43,7 +49,7 @@ static int open_place(window *at)
     at->batch[place] = at->batches->count++;
     at->filled[place] = 0;
     at->open |= UINT64_C(1) << place;
-    for (int lane = 0; lane < SS_LANES; lane++) at->batches->block[at->batch[place]][lane] = -1;
+    for (int lane = 0; lane < at->lanes; lane++) blocks_of(at, place)[lane] = -1;
     return place;
 }
 
@@ -56,8 +62,8 @@ static void put(window *at, int k)
     int place = fitting ? __builtin_ctzll(fitting) : open_place(at);
     *first |= UINT64_C(1) << place;
     *second |= UINT64_C(1) << place;
-    at->batches->block[at->batch[place]][at->filled[place]++] = k;
-    if (at->filled[place] == SS_LANES) forget(at, place);
+    blocks_of(at, place)[at->filled[place]++] = k;
+    if (at->filled[place] == at->lanes) forget(at, place);
 }
 
 /* Contacts of three under Coulomb's law; those whose A_cc or rows do not suit are sent back later. */
@@ -123,8 +129,10 @@ bool ss_coloured_assign(ss_coloured *coloured, ss_arena *arena)
     ss_batches *batches = &coloured->batches;
     if (!list_contacts(coloured, arena) || !ss_contact_plan_make(problem, arena, plan)) return false;
     size_t most = (size_t)plan->contact_count; // one contact in each
-    batches->block = ss_arena_take_unset(arena, most, sizeof *batches->block, "contacts of batches");
-    window at = {.problem = problem, .batches = batches};
+    int lanes = coloured->method.single ? SS_SINGLE_LANES : SS_LANES;
+    batches->block = ss_arena_take_unset(arena, most * (size_t)(lanes / SS_LANES), sizeof *batches->block,
+                                         "contacts of batches");
+    window at = {.problem = problem, .batches = batches, .lanes = lanes};
     at.taken = ss_arena_take(arena, (size_t)problem->bodies->bodies, sizeof *at.taken, "bodies of batches");
     if (!batches->block || !at.taken) return false;
     for (int t = 0; t < plan->task_count; t++) fill_task(&at, plan->contact, &plan->tasks[t]);

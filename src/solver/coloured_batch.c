@@ -82,6 +82,15 @@ static void send_back(ss_coloured *coloured, int k, int lane)
     batches->block[k][lane] = -1;
 }
 
+void ss_coloured_fill_batch(ss_coloured *coloured, const double *x, int k, int world_row)
+{
+    unsigned odd = fill_batch(coloured, x, k, world_row);
+    for (int lane = 0; odd && lane < SS_LANES; lane++) {
+        if (odd & 1u << lane) send_back(coloured, k, lane);
+    }
+    if (odd) fill_batch(coloured, x, k, world_row);
+}
+
 typedef struct filling {
     ss_coloured *coloured;
     const double *x;
@@ -96,17 +105,11 @@ static void fill_tasks(int64_t begin, int64_t end, int worker, void *context)
         const ss_batch_task *task = &coloured->plan.tasks[t];
         int world_row =
             coloured->problem->bodies->bodies + (int)t; // its own, or tasks would write to the same
-        for (int k = task->begin; k < task->end; k++) {
-            unsigned odd = fill_batch(coloured, with->x, k, world_row);
-            for (int lane = 0; odd && lane < SS_LANES; lane++) {
-                if (odd & 1u << lane) send_back(coloured, k, lane);
-            }
-            if (odd) fill_batch(coloured, with->x, k, world_row);
-        }
+        for (int k = task->begin; k < task->end; k++) ss_coloured_fill_batch(coloured, with->x, k, world_row);
     }
 }
 
-static bool any_compliance(const ss_problem *problem)
+bool ss_coloured_any_compliance(const ss_problem *problem)
 {
     const double *compliance = problem->bodies->compliance;
     for (int i = 0; i < problem->size; i++) {
@@ -118,13 +121,12 @@ static bool any_compliance(const ss_problem *problem)
 static bool create_batches(ss_coloured *coloured, const double *x, ss_arena *arena)
 {
     ss_batches *batches = &coloured->batches;
-    if (!ss_coloured_assign(coloured, arena)) return false;
     size_t count = (size_t)batches->count;
     batches->items = ss_arena_take_unset(arena, count, sizeof *batches->items, "batches");
     batches->r = ss_arena_take_unset(arena, count, sizeof *batches->r, "impulses");
     batches->is_long = count * sizeof *batches->items > (size_t)16 << 20; // half of a large cache
     if (!batches->items || !batches->r) return false;
-    if (any_compliance(coloured->problem)) {
+    if (ss_coloured_any_compliance(coloured->problem)) {
         batches->compliance = ss_arena_take(arena, count, sizeof *batches->compliance, "compliance");
         if (!batches->compliance) return false;
     }
@@ -154,7 +156,10 @@ bool ss_coloured_create(const ss_problem *problem, const ss_coloured_method *met
         ss_arena_take(arena, (size_t)problem->block_count, sizeof *coloured->is_batched, "kinds of blocks");
     if (!coloured->roots || !coloured->is_batched) return false;
     for (size_t body = 0; body < bodies; body++) set_root(problem->bodies, (int)body, &coloured->roots[body]);
-    if (!create_batches(coloured, x, arena) || !ss_coloured_cells_create(coloured, arena)) return false;
+    if (!ss_coloured_assign(coloured, arena)) return false;
+    if (!(method->single ? ss_single_create : create_batches)(coloured, x, arena) ||
+        !ss_coloured_cells_create(coloured, arena))
+        return false;
     ss_coloured_refresh(coloured, x);
     return true;
 }
@@ -171,8 +176,14 @@ static void push_tasks(int64_t begin, int64_t end, int worker, void *context)
 {
     (void)worker;
     const pass *with = context;
-    for (int64_t t = begin; t < end; t++)
-        with->coloured->kernel->push(&with->coloured->batches, with->tasks[t].begin, with->tasks[t].end);
+    ss_coloured *coloured = with->coloured;
+    for (int64_t t = begin; t < end; t++) {
+        const ss_batch_task *task = &with->tasks[t];
+        if (coloured->single)
+            coloured->single_kernel->push(coloured->single, task->begin, task->end);
+        else
+            coloured->kernel->push(&coloured->batches, task->begin, task->end);
+    }
 }
 
 static void sweep_tasks(int64_t begin, int64_t end, int worker, void *context)
@@ -188,6 +199,19 @@ static void sweep_tasks(int64_t begin, int64_t end, int worker, void *context)
     }
 }
 
+static void sweep_single_tasks(int64_t begin, int64_t end, int worker, void *context)
+{
+    (void)worker;
+    const pass *with = context;
+    ss_single_batches *single = with->coloured->single;
+    double energy = (single->velocity / single->root) * (single->velocity / single->root);
+    for (int64_t t = begin; t < end; t++) {
+        ss_batch_task *task = &with->tasks[t];
+        task->change =
+            energy * with->coloured->single_kernel->sweep(single, task->begin, task->end, with->backward);
+    }
+}
+
 static void each_phase(ss_coloured *coloured, ss_team *team, bool backward, ss_parallel_body *body)
 {
     const ss_contact_plan *plan = &coloured->plan;
@@ -200,8 +224,13 @@ static void each_phase(ss_coloured *coloured, ss_team *team, bool backward, ss_p
 
 void ss_coloured_refresh(ss_coloured *coloured, const double *x)
 {
-    memset(coloured->y, 0, (size_t)coloured->problem->bodies->bodies * sizeof *coloured->y);
-    ss_coloured_cells_push(coloured, x);
+    size_t bodies = (size_t)coloured->problem->bodies->bodies;
+    if (coloured->single) {
+        memset(coloured->single->y, 0, bodies * sizeof *coloured->single->y); // and no cells
+    } else {
+        memset(coloured->y, 0, bodies * sizeof *coloured->y);
+        ss_coloured_cells_push(coloured, x);
+    }
     each_phase(coloured, coloured->team, false, push_tasks);
 }
 
@@ -210,13 +239,14 @@ static void sweep_at_pace(ss_coloured *coloured, bool backward)
 {
     enum { LONGEST = 1023 };
     ss_pace *pace = &coloured->pace;
+    ss_parallel_body *sweep = coloured->single ? sweep_single_tasks : sweep_tasks;
     if (ss_team_size(coloured->team) == 1 || coloured->plan.task_count == 1) {
-        each_phase(coloured, NULL, backward, sweep_tasks);
+        each_phase(coloured, NULL, backward, sweep);
         return;
     }
     bool together = pace->alone > 0.0 && pace->resting == 0;
     double start = ss_clock_seconds();
-    each_phase(coloured, together ? coloured->team : NULL, backward, sweep_tasks);
+    each_phase(coloured, together ? coloured->team : NULL, backward, sweep);
     double seconds = ss_clock_seconds() - start;
     if (!together) {
         pace->alone = seconds;
@@ -232,8 +262,10 @@ static void sweep_at_pace(ss_coloured *coloured, bool backward)
 double ss_coloured_sweep(ss_coloured *coloured, bool backward, double *x)
 {
     // a good start must not be spoiled by a slip that nobody has looked at; later visits continue earlier ones
-    static const double first = 1e-7, later = 0.3;
-    coloured->batches.slip_tolerance = coloured->sweeps++ == 0 ? first : later;
+    static const double first = 1e-7, later = 0.3, first_single = 1e-4;
+    double tolerance = coloured->sweeps++ == 0 ? first : later;
+    coloured->batches.slip_tolerance = tolerance;
+    if (coloured->single) coloured->single->slip_tolerance = fmax(tolerance, first_single);
     double sum = backward ? 0.0 : ss_coloured_cells_sweep(coloured, false, x);
     sweep_at_pace(coloured, backward);
     for (int t = 0; t < coloured->plan.task_count; t++) sum += coloured->plan.tasks[t].change;
@@ -243,6 +275,10 @@ double ss_coloured_sweep(ss_coloured *coloured, bool backward, double *x)
 void ss_coloured_store(const ss_coloured *coloured, double *x)
 {
     const ss_batches *batches = &coloured->batches;
+    if (coloured->single) {
+        ss_single_store(coloured, x);
+        return;
+    }
     for (int k = 0; k < batches->count; k++) {
         for (int lane = 0; lane < SS_LANES; lane++) {
             int block = batches->block[k][lane];
@@ -262,6 +298,7 @@ static bool all_finite(const double *values, size_t count)
 bool ss_coloured_is_finite(const ss_coloured *coloured)
 {
     size_t numbers = sizeof *coloured->y / sizeof(double);
+    if (coloured->single) return ss_single_is_finite(coloured);
     return all_finite(coloured->y[0], numbers * (size_t)coloured->problem->bodies->bodies);
 }
 

@@ -20,7 +20,7 @@ typedef struct slip_curve {
 
 /* One step of Newton's method in the lanes asked for, kept in s > 0; returns those that were far off before it. What
  * a lane does must not depend on its neighbours, of which other machines have others. */
-INLINE mask improve(const slip_curve *of, double tolerance, mask which, vec *s)
+INLINE mask improve(const slip_curve *of, number tolerance, mask which, vec *s)
 {
     vec z0 = of->z[0] + *s * of->c[0], z1 = of->z[1] + *s * of->c[1], square = z0 * z0 + z1 * z1;
     vec length = KERNEL_ROOT(square), determinant = of->determinant + *s * (of->trace + *s);
@@ -34,15 +34,15 @@ INLINE mask improve(const slip_curve *of, double tolerance, mask which, vec *s)
 
 /* A contact per lane of one register, on its way through a visit. */
 typedef struct visit {
-    ss_batch *batch;
-    double (*impulse)[SS_LANES];
+    kernel_batch *batch;
+    number (*impulse)[LANES];
     int at;
     vec twist[2][6], w[3], last[3], r[3];
     vec n0, drift[2];
     mask slips;
 } visit;
 
-INLINE void begin_visit(const ss_batches *batches, int k, int at, visit *v)
+INLINE void begin_visit(const kernel_batches *batches, int k, int at, visit *v)
 {
     v->batch = &batches->items[k];
     v->impulse = batches->r[k];
@@ -55,7 +55,7 @@ INLINE void begin_visit(const ss_batches *batches, int k, int at, visit *v)
 /* Open or sticking, or else told in `slips`. */
 INLINE void stick(visit *v)
 {
-    const ss_batch *batch = v->batch;
+    const kernel_batch *batch = v->batch;
     int at = v->at;
     const vec *w = v->w, *last = v->last;
     vec skew[2] = {GET(batch->skew[0]), GET(batch->skew[1])}, inverse = GET(batch->inverse);
@@ -67,7 +67,7 @@ INLINE void stick(visit *v)
     vec t1 =
         last[2] - (GET(batch->tangent[0]) * v->drift[1] - GET(batch->tangent[1]) * v->drift[0]) * inverse;
     vec n = v->n0 - (skew[0] * t0 + skew[1] * t1), limit = GET(batch->mu) * n;
-    mask closed = v->n0 > 0.0, sticks = (n >= 0.0) & (t0 * t0 + t1 * t1 <= limit * limit);
+    mask closed = v->n0 > KERNEL_LEAST, sticks = (n >= 0.0) & (t0 * t0 + t1 * t1 <= limit * limit);
     v->slips = closed & ~sticks;
     v->r[0] = where(closed, n);
     v->r[1] = where(closed, t0);
@@ -76,7 +76,7 @@ INLINE void stick(visit *v)
 
 INLINE slip_curve curve_of(const visit *v)
 {
-    const ss_batch *batch = v->batch;
+    const kernel_batch *batch = v->batch;
     int at = v->at;
     vec A[3] = {GET(batch->tangent[0]), GET(batch->tangent[1]), GET(batch->tangent[2])}, mu = GET(batch->mu);
     vec skew[2] = {GET(batch->skew[0]), GET(batch->skew[1])};
@@ -92,7 +92,7 @@ INLINE slip_curve curve_of(const visit *v)
 
 INLINE void slip_along(const slip_curve *of, vec s, visit *v)
 {
-    ss_batch *batch = v->batch;
+    kernel_batch *batch = v->batch;
     int at = v->at;
     vec mu = GET(batch->mu), z0 = of->z[0] + s * of->c[0], z1 = of->z[1] + s * of->c[1];
     vec length = KERNEL_ROOT(z0 * z0 + z1 * z1);
@@ -113,7 +113,7 @@ INLINE mask any_of(const mask which[HALVES])
 }
 
 /* Those that slip, together: each waits for roots and quotients, and the others go on meanwhile. */
-INLINE void slide(double tolerance, visit v[HALVES])
+INLINE void slide(number tolerance, visit v[HALVES])
 {
     enum { MOST_STEPS = 30 };
     slip_curve of[HALVES];
@@ -135,7 +135,7 @@ INLINE void slide(double tolerance, visit v[HALVES])
 /* The same with projected steps (pgs.c): the normal row, then the tangents, which see what the normal did. */
 INLINE void project(visit *v)
 {
-    const ss_batch *batch = v->batch;
+    const kernel_batch *batch = v->batch;
     int at = v->at;
     vec zero = {0}, normal = v->last[0] - GET(batch->normal) * v->w[0], step = GET(batch->inverse);
     normal = where(normal > zero, normal);

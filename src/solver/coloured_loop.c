@@ -21,9 +21,34 @@ static double overlap(const ss_conjugate *cg)
     return kernel->overlap(y->size, y->at, y->last, y->direction);
 }
 
+/* The same in single precision, judged in impulses, which all have one unit there: what slow motions change in y is
+ * soon less than its rounding. That disturbs beta, too. */
+static double overlap_single(const ss_conjugate *cg)
+{
+    const ss_single_kernel *kernel = cg->context;
+    const ss_conjugate_part *r = &cg->part[BATCHES];
+    return kernel->overlap(2 * r->size, (const float *)r->at, (const float *)r->last,
+                           (const float *)r->direction);
+}
+
+static bool create_single_acceleration(const ss_coloured *coloured, ss_arena *arena, ss_conjugate *cg)
+{
+    const ss_single_batches *single = coloured->single;
+    size_t batched = 3 * SS_SINGLE_LANES / 2 * (size_t)single->count;
+    size_t twists = (sizeof(ss_single_twist) / sizeof(float)) / 2 * (size_t)coloured->problem->bodies->bodies;
+    *cg = (ss_conjugate){.part = {[BATCHES] = {.size = batched, .at = (double *)single->r},
+                                  [VELOCITIES] = {.size = twists, .at = (double *)single->y}},
+                         .overlap = overlap_single,
+                         .context = coloured->single_kernel,
+                         .extrapolate = coloured->single_kernel->extrapolate,
+                         .slack = 0.2};
+    return ss_conjugate_start(cg, arena);
+}
+
 static bool create_acceleration(ss_coloured *coloured, double *x, ss_arena *arena, ss_conjugate *cg)
 {
     const ss_problem *problem = coloured->problem;
+    if (coloured->single) return create_single_acceleration(coloured, arena, cg);
     size_t batched = 3 * SS_LANES * (size_t)coloured->batches.count;
     size_t twists = sizeof(ss_scaled_twist) / sizeof(double) * (size_t)problem->bodies->bodies;
     *cg = (ss_conjugate){.part = {{.size = batched, .at = (double *)coloured->batches.r},
@@ -54,19 +79,29 @@ static bool look(ss_coloured *coloured, double change, double *x, double *w)
     return w ? ss_coloured_velocities(coloured, x, w) : ss_coloured_is_finite(coloured);
 }
 
+/* Is what a sweep changes so little that rounding hides where it leads? Sweeps that converge slowly come there early. */
+static bool is_lost_in_rounding(const ss_coloured *coloured, int iteration, double change, double *rounding)
+{
+    enum { SELDOM = 16 };
+    static const double least = 300.0; // found by trial: brick walls
+    if (iteration % SELDOM == 0) *rounding = ss_single_rounding(coloured);
+    return change <= least * *rounding;
+}
+
 static ss_status iterate(ss_coloured *coloured, const ss_coloured_loop *how, ss_conjugate *cg, ss_run *run,
                          double *x, double *w, double *last_good)
 {
     enum { REFRESH = 64 };
     size_t bytes = (size_t)coloured->problem->size * sizeof *x;
     ss_watch watch = {0};
+    double rounding = 0.0; // of single precision
     bool refreshed = true; // y has no rounding in it but that of the last sweep
     memcpy(last_good, x, bytes);
     for (int iteration = 0;; iteration++) {
         double change = sweep_once(coloured, how->order, iteration, x);
         bool due = ss_run_due(run, change);
         // a good start needs one sweep: then the driver's own product is the only one
-        double *velocities = iteration > 0 ? w : NULL;
+        double *velocities = iteration > 0 && !coloured->single ? w : NULL;
         if ((due || !isfinite(change)) && !look(coloured, change, x, velocities)) {
             memcpy(x, last_good, bytes);
             return SS_FAILED;
@@ -74,9 +109,10 @@ static ss_status iterate(ss_coloured *coloured, const ss_coloured_loop *how, ss_
         if (due) memcpy(last_good, x, bytes);
         bool go_on = ss_run_iteration(run, due ? x : NULL, due ? velocities : NULL);
         bool still = change == 0.0 && refreshed, stuck = ss_watch_stalled(&watch, change, how->patience);
+        if (coloured->single) stuck |= is_lost_in_rounding(coloured, iteration, change, &rounding);
         if (!go_on || still || stuck) {
             ss_coloured_store(coloured, x);
-            return !go_on ? ss_run_status(run) : still ? SS_CONVERGED : SS_STALLED;
+            return !go_on ? ss_run_status(run) : still && !coloured->single ? SS_CONVERGED : SS_STALLED;
         }
         if (how->accelerate) ss_conjugate_next(cg, change);
         refreshed = iteration % REFRESH == REFRESH - 1 || change == 0.0;

@@ -22,7 +22,7 @@ static double weight_of(ss_conjugate *cg, double square)
     double beta = cg->last_square > 0.0 ? square / cg->last_square : 0.0;
     cg->last_square = square;
     if (cg->waiting > 0) return cg->waiting--, 0.0;
-    if (beta <= 1.0 && cg->overlap(cg) > 0.0) return beta;
+    if (beta <= 1.0 + cg->slack && cg->overlap(cg) > 0.0) return beta < 1.0 ? beta : 1.0;
     bool progress = square < cg->restart_square || cg->restart_square == 0.0;
     cg->wait = progress ? cg->wait / 2 : cg->wait < LONGEST ? 2 * cg->wait + 1 : LONGEST;
     cg->waiting = cg->wait;
