@@ -123,6 +123,56 @@ TEST(a_matrix_that_is_hard_to_sweep_goes_to_newton)
            (const char *const[]){"a matrix", "nncg: not worth more", "-> minmap-newton", "solved", NULL});
 }
 
+/* Contacts with a matrix: every second one parts, the others hold. `by` couples the first one with `other`. */
+static known_problem separate_contacts(int other, double by)
+{
+    enum { CONTACTS = 12, SIZE = 3 * CONTACTS };
+    ss_error err;
+    known_problem made = {.name = "contacts", .stop = usual_stop};
+    double *A = numbers(SIZE * SIZE);
+    made.problem = known(ss_problem_create(SIZE, CONTACTS, -1, &err), &err);
+    for (int k = 0; k < CONTACTS; k++) {
+        made.problem->blocks[k] = plain_block(SS_LAW_CONE, 3 * k, 3);
+        made.problem->blocks[k].mu = 0.5;
+        made.problem->b[3 * k] = k % 2 ? 5.0 : -1.0;
+        made.problem->b[3 * k + 1] = 0.8; // slides
+    }
+    for (int i = 0; i < SIZE; i++) A[SIZE * i + i] = 2.0;
+    A[SIZE * 3 * other] = A[3 * other] = by;
+    made.problem->A = sparse_of_dense(SIZE, A);
+    ss_problem_matrix_changed(made.problem);
+    free(A);
+    return made;
+}
+
+TEST(contacts_that_hold_alone_take_one_sweep_and_others_do_not)
+{
+    expect(separate_contacts(1, -0.4), SS_CONVERGED, (const char *const[]){"one sweep: converged", NULL});
+    expect(separate_contacts(2, -0.4), SS_CONVERGED, (const char *const[]){"nncg: solved", NULL});
+    // held by the first one after all, when the sweep has gone by
+    known_problem late = separate_contacts(1, -0.4);
+    late.problem->b[0] = 5.0, late.problem->b[3] = -40.0;
+    expect(late, SS_CONVERGED, (const char *const[]){"nncg: solved", NULL});
+}
+
+/* A structure is seen in its matrix: contacts of one face meet the same others. */
+TEST(a_structure_without_bodies_goes_to_the_splitting_method)
+{
+    ss_error err;
+    known_problem of = tower("cone", 12, 4), alone = {.name = "matrix of a tower", .stop = usual_stop};
+    ss_problem *from = of.problem;
+    if (!ss_problem_need_matrix(from, &err)) KIT_FAIL("%s", err.message);
+    alone.problem = known(ss_problem_create(from->size, from->block_count, -1, &err), &err);
+    memcpy(alone.problem->blocks, from->blocks, (size_t)from->block_count * sizeof *from->blocks);
+    memcpy(alone.problem->b, from->b, (size_t)from->size * sizeof *from->b);
+    alone.problem->A = from->A;
+    from->A = NULL;
+    ss_problem_matrix_changed(alone.problem);
+    expect(alone, SS_CONVERGED,
+           (const char *const[]){"48 contacts, a matrix", "nncg: not worth more", "-> admm", "solved", NULL});
+    known_problem_free(&of);
+}
+
 TEST(nothing_to_do_is_seen_before_anything_is_set_up)
 {
     known_problem of = one_row(), none = nothing();

@@ -7,6 +7,7 @@
 #include "kit.h"
 #include "known_cone.h"
 #include "problem/laws.h"
+#include "solver/interior_parts.h"
 #include "solver/newton_fischer.h"
 #include "solver/newton_lorentz.h"
 #include "solver/newton_natural.h"
@@ -501,7 +502,7 @@ static ss_problem *heap(int cubes, int contacts, double mu, uint64_t seed)
     return problem;
 }
 
-/* 32 of 40 when this was written; 23 as long as all of De Saxce's term was in the matrix wherever steps became short. */
+/* 31 of 40 when this was written; 23 as long as all of De Saxce's term was in the matrix wherever steps became short. */
 TEST(most_sliding_heaps_are_solved_within_a_hundred_factorisations)
 {
     enum { HEAPS = 40, CUBES = 20, CONTACTS = 60 };
@@ -517,6 +518,39 @@ TEST(most_sliding_heaps_are_solved_within_a_hundred_factorisations)
         ss_problem_destroy(problem);
     }
     ENSURE(solved >= 29);
+}
+
+/* With the point found by others as a start: s and z inside, s o z = m, and s - z as it was. */
+TEST(the_interior_is_resumed_in_its_centre_nearest_to_a_point)
+{
+    static const double m = 1e-4;
+    ss_problem *problem = heap(4, 12, 0.8, 5);
+    ss_error err;
+    ss_arena *arena = known(ss_arena_create(1 << 16, &err), &err);
+    ss_newton_space *space = ss_newton_space_create(problem, arena);
+    ss_parts parts;
+    double r[36], u[36], before[36];
+    ENSURE(space && ss_parts_create(space, arena, &parts) && parts.count == 12);
+    ss_random random = ss_random_start(3, 0);
+    for (int i = 0; i < 36; i++) before[i] = r[i] = ss_random_between(&random, -0.2, 0.2);
+    for (int i = 0; i < 36; i++) u[i] = ss_random_between(&random, 0.0, 0.2);
+    ss_parts_resume(&parts, m, r, u);
+    for (int p = 0; p < parts.count; p++) {
+        const ss_part *part = &parts.part[p];
+        double product[3], slip = hypot(u[part->tail], u[part->tail + 1]),
+                           normal = u[part->head] / part->slope;
+        double z = 0.5 * (normal + hypot(normal, 2.0 * slip)); // normal = z - slip^2 / z
+        ENSURE(ss_lorentz_determinant(3, part->s) > 0.0 && ss_lorentz_determinant(3, part->z) > 0.0);
+        ss_lorentz_product(3, part->s, part->z, product);
+        ENSURE_NEAR(product[0], m, 1e-12);
+        ENSURE_NEAR(product[1], 0.0, 1e-12);
+        ENSURE_NEAR(product[2], 0.0, 1e-12);
+        ENSURE_NEAR(part->s[0] - part->z[0], part->slope * before[part->head] - z, 1e-12);
+        ENSURE_NEAR(part->s[1] - part->z[1], before[part->tail] - u[part->tail], 1e-12);
+        ENSURE_NEAR(r[part->head] * part->slope, part->s[0], 1e-12);
+    }
+    ss_arena_destroy(arena);
+    ss_problem_destroy(problem);
 }
 
 /* ---- limits ----------------------------------------------------------------------------------------------------- */

@@ -136,7 +136,7 @@ static void read_stop(ss_sim *sim)
     }
 }
 
-/* The finisher goes a thousand times further: its kind of method needs a few iterations for that, and the next steps
+/* The finisher goes a million times further: its kind of method needs a few iterations for that, and the next steps
  * live on it. */
 static bool choose_run(ss_sim *sim, ss_error *err)
 {
@@ -151,7 +151,7 @@ static bool choose_run(ss_sim *sim, ss_error *err)
     if (strcmp(run->stop, "none") == 0) sim->finisher.solver = NULL; // nothing to be reached
     if (sim->stop_gauge == SS_GAUGE_NONE) return true;
     snprintf(sim->strict_stop, sizeof sim->strict_stop, "%s<%.17g", ss_gauge_name((ss_gauge)sim->stop_gauge),
-             fmax(1e-3 * sim->stop_value, 1e-14));
+             fmax(1e-6 * sim->stop_value, 1e-14));
     sim->finisher.run.stop = sim->strict_stop;
     return true;
 }

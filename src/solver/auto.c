@@ -94,12 +94,13 @@ static bool steps_pay(const watch *w)
  * all at once. Who is close goes on for a while. */
 static bool rate_pays(watch *w, int iteration)
 {
-    static const double close = 10.0, leave_to_the_close = 3.0;
+    static const double close = 100.0, leave_to_the_close = 3.0, little = 0.4;
     int last = w->looks - 1;
     fit(w);
     const ss_auto_choice *next = choice_at(w->a, w->next);
     if (last == 0 || !next || iteration < w->choice->least) return true;
     double per = w->choice->per_iteration / next->cost, rest = per * w->left, spent = per * iteration;
+    if (rest < little) return true;
     bool is_close = w->log_excess[last] < log(close);
     return rest * spent <= w->choice->patience * (is_close ? leave_to_the_close : 1.0);
 }

@@ -8,7 +8,7 @@
 
 extern const ss_solver ss_solver_admm, ss_solver_alart_curnier, ss_solver_block_pivot, ss_solver_coloured,
     ss_solver_dantzig, ss_solver_fischer_newton, ss_solver_interior_point, ss_solver_lemke,
-    ss_solver_minmap_newton, ss_solver_nncg, ss_solver_proximal;
+    ss_solver_minmap_newton, ss_solver_nncg, ss_solver_proximal, ss_solver_split;
 
 /* ---- what is learned -------------------------------------------------------------------------------- */
 
@@ -26,10 +26,10 @@ static const iteration_cost cost_of_admm = {1.5, 0.61, -0.66, 0.366, 0.55},
 
 static const double patience_with[SS_AUTO_BOUNDS] = {
     [SS_AUTO_FEW] = 0.2,        [SS_AUTO_MATRIX] = 0.35, [SS_AUTO_JOINTS] = 0.03,
-    [SS_AUTO_STRUCTURE] = 0.03, [SS_AUTO_LOOSE] = 0.1,
+    [SS_AUTO_STRUCTURE] = 0.03, [SS_AUTO_LOOSE] = 0.35,
 };
 
-static const double patience_with_admm = 0.35;
+static const double patience_with_admm = 0.1, patience_with_admm_of_structures = 0.35;
 
 /* Iterations that usually do, where the method gets there. */
 enum { ADMM_NEEDS = 19, NEWTON_NEEDS = 7, INTERIOR_NEEDS = 20, PIVOTS_NEED = 5 };
@@ -43,11 +43,24 @@ static double per_iteration(const iteration_cost *of, const ss_auto_features *f)
 
 /* ---- features --------------------------------------------------------------------------------------- */
 
+static bool is_crowded(const ss_auto_features *f)
+{
+    enum { PER_BODY = 5 };
+    return f->bodies && f->contacts >= PER_BODY * f->bodies;
+}
+
 static bool is_structure(const ss_auto_features *f)
 {
-    enum { PER_BODY = 5, PER_FACE = 3 };
-    bool crowded = f->bodies && f->contacts >= PER_BODY * f->bodies;
-    return crowded || f->contacts >= PER_FACE * f->faces;
+    enum { PER_FACE = 3 };
+    bool joined = 2 * f->faces >= 3 * f->bodies; // else bodies stand on their own, in columns or arches
+    return is_crowded(f) || (joined && f->contacts >= PER_FACE * f->faces);
+}
+
+/* Spheres touch in points, rocks and logs in one or two: little is redundant there, and in space factors fill. */
+static bool is_pile(const ss_auto_features *f)
+{
+    enum { LARGE = 300 };
+    return f->contacts < (f->unknowns > LARGE ? 3 : 2) * f->faces;
 }
 
 /* Contacts of the same two bodies come one after the other, and meet the same others: their columns have the same rows. */
@@ -109,10 +122,11 @@ static bool add(const ss_problem *problem, ss_auto_plan *plan, ss_auto_choice ch
 /* Bounds are as cones here. */
 static double patience_of_sweeps(const ss_auto_features *f)
 {
-    enum { SPHERES = 3 }; // contacts per body: nothing is redundant there, and in space factors fill
-    static const double with_structure_of_matrix = 0.06, with_spheres = 0.35;
+    enum { SPHERES = 3 }; // contacts per body, or fewer
+    static const double with_structure_of_matrix = 0.06, with_spheres = 0.35, with_piles = 0.1;
     if (f->kind == SS_AUTO_STRUCTURE && !f->bodies) return with_structure_of_matrix;
-    if (f->kind == SS_AUTO_LOOSE && f->contacts <= SPHERES * f->bodies) return with_spheres;
+    if (f->kind == SS_AUTO_LOOSE && is_pile(f))
+        return f->contacts <= SPHERES * f->bodies ? with_spheres : with_piles;
     if (f->kind != SS_AUTO_BOUNDS) return patience_with[f->kind];
     return patience_with[is_structure(f) ? SS_AUTO_STRUCTURE : SS_AUTO_LOOSE];
 }
@@ -140,9 +154,10 @@ static ss_auto_choice splitting(const ss_auto_features *f)
     double per = per_splitting(f);
     return (ss_auto_choice){.solver = &ss_solver_admm,
                             .watch = SS_WATCH_RATE,
-                            .patience = patience_with_admm,
+                            .patience = f->kind == SS_AUTO_LOOSE ? patience_with_admm
+                                                                 : patience_with_admm_of_structures,
                             .budget = 400,
-                            .least = 20,
+                            .least = f->bodies ? 20 : 50,
                             .per_iteration = per,
                             .cost = ADMM_NEEDS * per,
                             .from_start = true};
@@ -161,13 +176,10 @@ static ss_auto_choice newton(const ss_solver *solver, ss_auto_watch watch, const
                             .is_judge = true};
 }
 
-/* Where sweeps creep Newton does better from the start: what they leave lies at the edge of many cones. */
-static ss_auto_choice newton_from_start(const ss_solver *solver, const ss_auto_features *f)
+static ss_auto_choice proximal(const ss_auto_features *f)
 {
-    ss_auto_choice choice = newton(solver, SS_WATCH_NOTHING, f);
-    choice.without_sweeps = false;
-    choice.budget = 50;
-    choice.from_start = true;
+    ss_auto_choice choice = newton(&ss_solver_proximal, SS_WATCH_NOTHING, f);
+    choice.budget = 100;
     return choice;
 }
 
@@ -176,9 +188,10 @@ static ss_auto_choice interior(const ss_auto_features *f)
     double per = per_iteration(&cost_of_interior, f);
     return (ss_auto_choice){.solver = &ss_solver_interior_point,
                             .watch = SS_WATCH_NOTHING,
-                            .budget = INT_MAX,
+                            .budget = 200,
                             .per_iteration = per,
                             .cost = INTERIOR_NEEDS * per,
+                            .from_start = true, // what sweeps leave is too close to the edge
                             .is_judge = true};
 }
 
@@ -193,12 +206,19 @@ static ss_auto_choice pivots(const ss_solver *solver, const ss_auto_features *f)
                             .cost = PIVOTS_NEED * per};
 }
 
-/* Joints alone are equations: nobody solves them faster than a factorisation. */
+/* Unknowns: so few are exchanged one by one in no time. */
+enum { VERY_FEW = 150 };
+
+/* Joints alone are equations: nobody solves them faster than a factorisation. Nor the normals of a stack, when they are
+ * few: a handful of exchanges does. */
 void ss_auto_plan_sweeps(const ss_problem *problem, const ss_auto_features *f, ss_auto_plan *plan)
 {
     bool equations = f->laws & SS_LAW_FREE && !(f->laws & ~(unsigned)(SS_LAW_FREE | SS_LAW_BOX));
-    if (equations && f->contacts == 0 && add(problem, plan, pivots(&ss_solver_block_pivot, f))) {
-        plan->at[0].budget = 12; // where joints repeat each other it may go back and forth
+    bool few_normals =
+        f->laws == SS_LAW_BOX && f->unknowns <= VERY_FEW && problem->symmetric && is_structure(f);
+    bool directly = few_normals || (equations && f->contacts == 0);
+    if (directly && add(problem, plan, pivots(&ss_solver_block_pivot, f))) {
+        plan->at[0].budget = 12; // where joints or contacts repeat each other it may go back and forth
         return;
     }
     if (!add(problem, plan, sweeps(&ss_solver_coloured, f))) add(problem, plan, sweeps(&ss_solver_nncg, f));
@@ -207,7 +227,7 @@ void ss_auto_plan_sweeps(const ss_problem *problem, const ss_auto_features *f, s
 /* Linear complementarity: a few exchanges of many unknowns at once, or one by one where that has no proof. */
 static void plan_boxes(const ss_problem *problem, const ss_auto_features *f, ss_auto_plan *plan)
 {
-    enum { FEW = 2000, VERY_FEW = 150 };
+    enum { FEW = 4000 };
     bool few = f->unknowns <= FEW;
     if (f->laws & SS_LAW_COUPLED) {
         if (f->bodies) add(problem, plan, splitting(f));
@@ -218,6 +238,7 @@ static void plan_boxes(const ss_problem *problem, const ss_auto_features *f, ss_
     bool one_by_one = problem->symmetric ? f->unknowns <= VERY_FEW : few;
     ss_auto_choice blocks = pivots(&ss_solver_block_pivot, f);
     if (one_by_one) blocks.budget = 12; // a few exchanges do, or it goes back and forth
+    if (problem->symmetric && f->bodies && is_structure(f) && !one_by_one) add(problem, plan, splitting(f));
     if (problem->symmetric) add(problem, plan, blocks);
     if (one_by_one) add(problem, plan, pivots(&ss_solver_lemke, f));
     add(problem, plan, newton(&ss_solver_minmap_newton, SS_WATCH_STEPS, f));
@@ -225,17 +246,27 @@ static void plan_boxes(const ss_problem *problem, const ss_auto_features *f, ss_
     if (!one_by_one) add(problem, plan, pivots(&ss_solver_lemke, f));
 }
 
+/* Many structures at rest need one or two turns of normals and friction; more are not worth it. */
+static ss_auto_choice turns(const ss_auto_features *f)
+{
+    ss_auto_choice choice = pivots(&ss_solver_split, f);
+    choice.budget = 2;
+    choice.from_start = true;
+    return choice;
+}
+
+/* Splitting and steps with a proximal term do well where impulses go round in rings, of bricks, cards or joints; in piles and
+ * in crowds of redundant contacts the interior point method needs fewer steps. */
 static void plan_cones(const ss_problem *problem, const ss_auto_features *f, ss_auto_plan *plan)
 {
-    if (f->kind == SS_AUTO_FEW)
-        add(problem, plan, newton(&ss_solver_minmap_newton, SS_WATCH_STEPS, f));
-    else if (f->kind == SS_AUTO_MATRIX)
-        add(problem, plan, newton(&ss_solver_proximal, SS_WATCH_NOTHING, f)),
-            plan->at[plan->count - 1].budget = 50;
-    else if (f->kind == SS_AUTO_STRUCTURE)
-        add(problem, plan, splitting(f));
-    if (f->kind == SS_AUTO_STRUCTURE && !f->bodies)
-        add(problem, plan, newton_from_start(&ss_solver_proximal, f));
+    enum { FEW_WITHOUT_BODIES = 300 };
+    bool pile = f->kind == SS_AUTO_LOOSE && is_pile(f),
+         few_with_joints = f->kind == SS_AUTO_FEW && f->laws & SS_LAW_FREE;
+    if (f->kind == SS_AUTO_FEW) add(problem, plan, newton(&ss_solver_minmap_newton, SS_WATCH_STEPS, f));
+    if (f->kind == SS_AUTO_STRUCTURE && !f->bodies && f->unknowns <= FEW_WITHOUT_BODIES)
+        add(problem, plan, turns(f));
+    if (f->kind == SS_AUTO_STRUCTURE || (f->kind == SS_AUTO_LOOSE && !pile)) add(problem, plan, splitting(f));
+    if (!pile && !is_crowded(f) && !few_with_joints) add(problem, plan, proximal(f));
     add(problem, plan, interior(f));
 }
 
@@ -243,8 +274,8 @@ void ss_auto_plan_others(const ss_problem *problem, const ss_auto_features *f, s
 {
     bool cones = f->laws & (SS_LAW_CONE | SS_LAW_CONVEX);
     (cones ? plan_cones : plan_boxes)(problem, f, plan);
+    add(problem, plan, newton(&ss_solver_proximal, SS_WATCH_NOTHING, f));
     add(problem, plan, newton(&ss_solver_fischer_newton, SS_WATCH_NOTHING, f));
-    add(problem, plan, newton(&ss_solver_minmap_newton, SS_WATCH_NOTHING, f));
     ss_auto_choice patient = splitting(f);
     patient.watch = SS_WATCH_NOTHING, patient.budget = INT_MAX;
     add(problem, plan, patient);
@@ -254,9 +285,10 @@ void ss_auto_plan_polish(const ss_problem *problem, const ss_auto_features *f, s
 {
     ss_auto_choice steps = newton(&ss_solver_minmap_newton, SS_WATCH_STEPS, f);
     steps.budget = 8;
-    add(problem, plan, steps);
-    if (f->kind != SS_AUTO_STRUCTURE) return;
-    steps = newton_from_start(&ss_solver_proximal, f);
-    steps.budget = 40;
+    if (f->kind == SS_AUTO_STRUCTURE && is_crowded(f)) { // splitting leaves it where steps do not help
+        steps = proximal(f);
+        steps.from_start = true, steps.without_sweeps = false;
+        steps.budget = 30;
+    }
     add(problem, plan, steps);
 }

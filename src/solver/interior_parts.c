@@ -119,11 +119,13 @@ double ss_parts_mean(const ss_parts *parts, double t)
     return parts->count ? sum / parts->count : 0.0;
 }
 
-static double tail_norm(const ss_part *part)
+/* De Saxce's term. */
+static double slip(const ss_part *part)
 {
+    if (!(part->saxce > 0.0)) return 0.0;
     double sum = 0.0;
     for (int i = 1; i < part->size; i++) sum += part->z[i] * part->z[i];
-    return sqrt(sum);
+    return sum / part->z[0];
 }
 
 void ss_parts_missing(const ss_parts *parts, const double *u, double *rest)
@@ -132,27 +134,40 @@ void ss_parts_missing(const ss_parts *parts, const double *u, double *rest)
     for (int i = 0; i < n; i++) rest[i] = parts->is_fixed[i] ? 0.0 : u[i];
     for (int p = 0; p < parts->count; p++) {
         const ss_part *part = &parts->part[p];
-        rest[part->head] -= part->slope * (part->z[0] - part->saxce * tail_norm(part));
+        rest[part->head] -= part->slope * (part->z[0] - slip(part));
         for (int i = 1; i < part->size; i++) rest[part->tail + i - 1] -= part->z[i];
     }
 }
 
 /* ---- Newton ----------------------------------------------------------------------------------------- */
 
-/* The change of |z_1| with z_1 that N' knows of. */
-static double lengthening(const ss_part *part, double share, const double *v)
+/* The change of z_0 - |z_1|^2 / z_0 with z that N' knows of: head v_0 - tail . v_1 */
+typedef struct slopes {
+    double head, tail[MAX];
+} slopes;
+
+static slopes slopes_of(const ss_part *part, double share)
 {
-    double along = 0.0, length = part->saxce > 0.0 ? tail_norm(part) : 0.0;
-    if (!(length > 0.0)) return 0.0;
-    for (int i = 1; i < part->size; i++) along += part->z[i] / length * v[i];
-    return share * along;
+    slopes at = {.head = 1.0};
+    if (!(part->saxce > 0.0)) return at;
+    for (int i = 1; i < part->size; i++) {
+        double ratio = part->z[i] / part->z[0];
+        at.head += share * ratio * ratio;
+        at.tail[i] = share * 2.0 * ratio;
+    }
+    return at;
 }
 
 /* N'(z) v: the change of (u_head, u_tail) with z; value[0] for the head. */
 static void spread(const ss_part *part, double share, const double *v, double *value)
 {
-    for (int i = 1; i < part->size; i++) value[i] = v[i];
-    value[0] = part->slope * (v[0] - lengthening(part, share, v));
+    slopes at = slopes_of(part, share);
+    double head = at.head * v[0];
+    for (int i = 1; i < part->size; i++) {
+        head -= at.tail[i] * v[i];
+        value[i] = v[i];
+    }
+    value[0] = part->slope * head;
 }
 
 static int place_in_node(const ss_parts *parts, const ss_part *part, int i)
@@ -178,8 +193,13 @@ static void add_block(const ss_parts *parts, const ss_part *part, double *F)
 /* N'(z)^-1 v */
 static void unspread(const ss_part *part, double share, const double *value, double *v)
 {
-    for (int i = 1; i < part->size; i++) v[i] = value[i];
-    v[0] = value[0] / part->slope + lengthening(part, share, value);
+    slopes at = slopes_of(part, share);
+    double head = value[0] / part->slope;
+    for (int i = 1; i < part->size; i++) {
+        head += at.tail[i] * value[i];
+        v[i] = value[i];
+    }
+    v[0] = head / at.head;
 }
 
 /* The only part on its unknowns: F = 1, B = G N'^-1, R = T^-1 G. In these variables no digit is lost when C has
@@ -290,6 +310,11 @@ void ss_parts_load(const ss_parts *parts, ss_centring centring, const double *re
     }
 }
 
+static double head_slope(const ss_parts *parts, int p)
+{
+    return parts->part[p].slope * slopes_of(&parts->part[p], parts->share).head;
+}
+
 /* dz from complementarity, dz = G^-1 h - G^-2 ds; then what rounding has left open in u + du = N(z + dz): exactly
  * in the tails, by their slopes over the heads. */
 static void close_head(ss_parts *parts, int first, int last, const double *rest, const double *du)
@@ -297,12 +322,13 @@ static void close_head(ss_parts *parts, int first, int last, const double *rest,
     double open = 0.0, weight = 0.0;
     for (int p = first; p < last; p++) {
         double value[MAX];
+        double slope = head_slope(parts, p);
         spread(&parts->part[p], parts->share, parts->part[p].dz, value);
         if (p == first) open = rest[parts->part[p].head] + du[parts->part[p].head];
         open -= value[0];
-        weight += parts->part[p].slope * parts->part[p].slope;
+        weight += slope * slope;
     }
-    for (int p = first; p < last; p++) parts->part[p].dz[0] += open * parts->part[p].slope / weight;
+    for (int p = first; p < last; p++) parts->part[p].dz[0] += open * head_slope(parts, p) / weight;
 }
 
 void ss_parts_directions(ss_parts *parts, ss_centring centring, const double *rest, const double *dr,

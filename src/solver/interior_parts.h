@@ -2,10 +2,12 @@
  *
  * Every bound and every friction disc is one part: with s_0 = slope r_head - offset and s_1 = r_tail,
  *
- *     s in L,  z in L,  s . z = 0       u_head = sum over its parts of slope (z_0 - |z_1|),  u_tail = z_1
+ *     s in L,  z in L,  s . z = 0       u_head = sum over its parts of slope (z_0 - |z_1|^2 / z_0),  u_tail = z_1
  *
- * (slope = mu for a disc, +-1 for a bound, which has no tail). The term |z_1| = |u_T| is De Saxce's; under the
- * convex law it is absent. A rolling contact has two parts with one head. Unknowns that cannot move (l = u,
+ * (slope = mu for a disc, +-1 for a bound, which has no tail). The last term is De Saxce's |u_T|, absent under the convex
+ * law: the same at a solution that sticks (z = 0) or slides (z_0 = |z_1|), and where a contact opens every u_N > 0 has one
+ * z_0 > |z_1| as well. But it is smooth inside the cone, and flat where z is far from its boundary: |z_1| has a corner in
+ * the very middle, which the contacts that stick pass again and again on their way. A rolling contact has two parts with one head. Unknowns that cannot move (l = u,
  * tangents without friction) are fixed; those under infinite friction are free.
  */
 #ifndef SS_SOLVER_INTERIOR_PARTS_H
@@ -39,6 +41,10 @@ typedef struct ss_parts {
 bool ss_parts_create(const ss_newton_space *space, ss_arena *arena, ss_parts *parts);
 /* A starting point inside, `size` from all boundaries where there is room. */
 void ss_parts_start(ss_parts *parts, double size, double *r);
+/* The inside point with s o z = m nearest to given impulses and velocities; moves r inside. */
+void ss_parts_resume(ss_parts *parts, double m, double *r, const double *u);
+/* The slopes of discs again, after their friction was changed. */
+void ss_parts_read_friction(ss_parts *parts);
 /* s from r. */
 void ss_parts_slacks(ss_parts *parts, const double *r);
 /* Mean of s . z after a step of length t. */

@@ -11,13 +11,16 @@
  * piles. There the matrix can become singular away from the solution, one contact leaps to and fro between both sides
  * of that, and the steps become short: then N' has a part of the term only, the less the more often it happens (without
  * it the problem is monotone and the matrix regular, but the method no longer Newton's), and all of it again after long
- * steps. The scaled form keeps digits to the end: where contacts are redundant, as in every stack of boxes, s and z
- * vanish together and the error falls like the root of m only, so that m must become very small. One common step
- * for s and z, because u = N(z) couples them.
+ * steps. A step that would be very short is replaced by one towards a larger m. The scaled form keeps digits to the end:
+ * where contacts are redundant, as in every stack of boxes, s and z vanish together and the error falls like the root of
+ * m only, so that m must become very small. One common step for s and z, because u = N(z) couples them.
  *
  * An interior point is never quite on the boundary: as soon as the error is small, proximal Newton steps on the
- * natural map (newton_walk.h) try to end it, and are given up when they do not converge at once. They also are the
- * last resort where Coulomb's law is not monotone and the steps in the interior become short.
+ * natural map (newton_walk.h) try to end it, and are given up when they do not converge at once.
+ *
+ * Coulomb's law is not monotone, and the path inside may lead nowhere. Then, one after the other: inside again from the
+ * best point, centred anew, in turn with Newton steps from there; strides (newton_proximal.h) where the error is small;
+ * and a ladder: the problem with half of the friction, then with more and more of it, each from the solution of the last.
  *
  * References: Mehrotra, On the implementation of a primal-dual interior point method (1992); Nesterov, Todd (1998);
  * Acary, Armand, Nguyen, Shpakovych, Second-order cone programming for frictional contact mechanics using interior
@@ -28,8 +31,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "solver/interior_parts.h"
-#include "solver/newton_walk.h"
+#include "solver/interior_walk.h"
+#include "solver/newton_proximal.h"
 
 typedef struct interior_options {
     int factorizations;
@@ -43,7 +46,7 @@ static const ss_option options_table[] = {
      .default_value = "70",
      .min = 0,
      .max = 1e6,
-     .help = "matrices factorised in the interior, Newton's included, before the last resort"},
+     .help = "matrices factorised in the interior, Newton's included, before other ways are tried"},
     {.name = "regularization",
      .type = SS_OPTION_REAL,
      .offset = offsetof(interior_options, regularization),
@@ -56,164 +59,207 @@ static const ss_option options_table[] = {
     {0},
 };
 
-typedef struct interior {
-    ss_newton_walk walk;
-    ss_parts parts;
-    double *r, *u, *rest, *rhs;
-    double *polished, *polished_u;
-    double scale;     // |q| / sqrt(n)
-    bool is_monotone; // no contact under Coulomb's law
-    double regularization;
-} interior;
+/* ---- from the best point so far ----------------------------------------------------------------------- */
 
-static bool prepare(interior *inner, ss_arena *arena)
+static void go_to(ss_interior *inner, const double *r)
 {
-    const ss_newton_space *space = inner->walk.space;
-    size_t n = (size_t)space->size;
-    inner->r = ss_arena_take(arena, n, sizeof *inner->r, "r");
-    inner->u = ss_arena_take(arena, n, sizeof *inner->u, "u");
-    inner->rest = ss_arena_take(arena, n, sizeof *inner->rest, "rest");
-    inner->rhs = ss_arena_take(arena, n, sizeof *inner->rhs, "right-hand side");
-    inner->polished = ss_arena_take(arena, n, sizeof *inner->polished, "polished r");
-    inner->polished_u = ss_arena_take(arena, n, sizeof *inner->polished_u, "polished u");
-    if (!inner->r || !inner->u || !inner->rest || !inner->rhs || !inner->polished || !inner->polished_u) {
-        return false;
-    }
-    double sum = 0.0;
-    for (size_t i = 0; i < n; i++) sum += space->q[i] * space->q[i];
-    inner->scale = sum > 0.0 ? sqrt(sum / (double)n) : 1.0;
-    inner->is_monotone = true;
-    for (int k = 0; k < space->node_count; k++) {
-        if (space->nodes[k].law == SS_LAW_CONE) inner->is_monotone = false;
-    }
-    return ss_parts_create(space, arena, &inner->parts);
+    memcpy(inner->r, r, (size_t)inner->walk.space->size * sizeof *inner->r);
+    ss_newton_space_velocity(inner->walk.space, inner->r, inner->u);
 }
 
-/* ---- in the interior -------------------------------------------------------------------------------- */
-
-static bool direction(interior *inner, ss_centring centring)
+/* Before the first it is zero. */
+static void go_to_best(ss_interior *inner)
 {
+    go_to(inner, inner->walk.best);
+}
+
+/* Newton steps as the plan says, which does without its first three numbers. */
+static bool walk_from_best(ss_interior *inner, ss_newton_plan plan)
+{
+    plan.alpha = fmin(fmax(inner->walk.best_error, 1e-4), 0.1);
+    plan.shrink = 0.3;
+    plan.shrink_fast = 0.09;
+    go_to_best(inner);
+    return ss_newton_steps(&inner->walk, &plan, inner->r, inner->u);
+}
+
+static bool stride_from_best(ss_interior *inner)
+{
+    ss_proximal_plan plan = {.alpha = fmin(fmax(10.0 * inner->walk.best_error, 1e-8), 1e-4),
+                             .largest = 1.0,
+                             .patience = 100,
+                             .attempts = 8};
+    go_to_best(inner);
+    return ss_newton_proximal(&inner->walk, &plan, inner->r, inner->u);
+}
+
+/* ---- where the steps became short ----------------------------------------------------------------------- */
+
+/* Once more inside from the best point, centred anew, then after some Newton steps, twice. True at the end. */
+static bool take_turns(ss_interior *inner)
+{
+    enum { TURNS = 4, STEPS = 25, IDLE = 8 };
+    static const ss_newton_plan between = {.steps = STEPS, .patience = IDLE};
+    static const ss_inside_plan again = {.factorizations = 30, .resume = true};
     ss_newton_walk *walk = &inner->walk;
-    ss_parts_load(&inner->parts, centring, inner->rest, inner->rhs);
-    if (!ss_newton_system_solve(&walk->system, inner->rhs, walk->dr, walk->du)) return false;
-    ss_parts_directions(&inner->parts, centring, inner->rest, walk->dr, walk->du);
-    return true;
-}
-
-/* Predictor, corrector and, when that gets nowhere, a third direction towards the centre, all with one factor.
- * Returns the length of the step to take, 0 when there is none. */
-static double step_length(interior *inner)
-{
-    static const double too_short = 1e-8;
-    double off_centre = inner->is_monotone ? 1e-3 : 0.1; // off the centre is where De Saxce's term does harm
-    ss_parts *parts = &inner->parts;
-    double m = ss_parts_mean(parts, 0.0);
-    if (!direction(inner, (ss_centring){0.0, 0.0})) return 0.0;
-    double affine = fmin(1.0, ss_parts_longest(parts));
-    double sigma = pow(fmax(ss_parts_mean(parts, affine), 0.0) / m, 3.0);
-    sigma = fmin(fmax(sigma, 1e-4), 1.0);
-    bool is_short = affine < 0.1;
-    if (is_short) sigma = fmax(sigma, 0.5);
-    if (!direction(inner, (ss_centring){sigma * m, is_short ? 0.0 : 1.0})) return 0.0;
-    double longest = ss_parts_longest(parts);
-    bool to_centre = 0.98 * longest < fmin(0.3, 0.5 * affine);
-    if (to_centre) {
-        if (!direction(inner, (ss_centring){fmax(sigma, 0.5) * m, 0.0})) return 0.0;
-        longest = ss_parts_longest(parts);
-    }
-    double keep = fmin(fmax(1.0 - m / (inner->scale * inner->scale), 0.9), 0.98);
-    double t = fmin(1.0, keep * longest);
-    if (to_centre && inner->is_monotone) return t;
-    while (t > too_short && !ss_parts_centred(parts, t, off_centre * ss_parts_mean(parts, t))) t *= 0.8;
-    return t;
-}
-
-/* Newton steps from a copy of the point at hand. True when that was the end. */
-static bool polish(interior *inner, double error)
-{
-    size_t bytes = (size_t)inner->walk.space->size * sizeof *inner->r;
-    ss_newton_plan plan = {
-        .steps = 12, .alpha = fmin(1e-3, error), .shrink = 0.2, .shrink_fast = 0.03, .hasty = true};
-    memcpy(inner->polished, inner->r, bytes);
-    memcpy(inner->polished_u, inner->u, bytes);
-    return ss_newton_steps(&inner->walk, &plan, inner->polished, inner->polished_u);
-}
-
-/* One step in the interior; returns its length, 0 when there is none. */
-static double advance(interior *inner)
-{
-    ss_newton_walk *walk = &inner->walk;
-    ss_parts_slacks(&inner->parts, inner->r);
-    ss_parts_missing(&inner->parts, inner->u, inner->rest);
-    if (!ss_parts_linearize(&inner->parts, &walk->system)) return 0.0;
-    if (!ss_newton_system_factor(&walk->system, inner->regularization)) return 0.0;
-    double t = step_length(inner);
-    if (!(t > 0.0)) return 0.0;
-    for (int i = 0; i < walk->space->size; i++) inner->r[i] += t * walk->dr[i];
-    ss_newton_space_velocity(walk->space, inner->r, inner->u);
-    ss_parts_move(&inner->parts, t);
-    return t;
-}
-
-/* How much of De Saxce's term the next matrix has, after a step of length t. */
-static double next_share(double share, double t)
-{
-    if (t < 0.3) return fmax(0.0, share - 0.1);
-    return t > 0.7 ? fmin(1.0, share + 0.2) : share;
-}
-
-/* True when the run has stopped or the solution is there; false when the interior leads nowhere. */
-static bool walk_inside(interior *inner, int limit)
-{
-    static const double too_short = 1e-8;
-    enum { SHORT_STEPS = 8 };
-    ss_newton_walk *walk = &inner->walk;
-    double aim = 1e-3; // the error at which to polish next
-    int shorts = 0;
-    ss_parts_start(&inner->parts, 10.0 * inner->scale, inner->r);
-    ss_newton_space_velocity(walk->space, inner->r, inner->u);
-    while (walk->system.factorizations < limit) {
-        double t = advance(inner);
-        if (!(t > 0.0)) return false;
-        double error = ss_newton_walk_note(walk, inner->r, inner->u);
-        if (!isfinite(error)) return false;
-        if (!ss_newton_walk_report(walk, inner->r) || ss_newton_walk_exact(walk)) return true;
-        if (error <= aim) {
-            aim = 0.1 * error;
-            if (polish(inner, error)) return true;
+    double resumed = INFINITY;
+    bool has_strode = false;
+    for (int k = 0; k < TURNS && isfinite(walk->best_error); k++) {
+        if (walk->best_error < SS_INTERIOR_SMALL && !has_strode) {
+            if (stride_from_best(inner)) return true;
+            has_strode = true;
         }
-        inner->parts.share = next_share(inner->parts.share, t);
-        if (t < too_short || (t < 0.2 && ++shorts >= SHORT_STEPS)) return false;
+        if (k % 2 == 1 && walk_from_best(inner, between)) return true;
+        if (walk->best_error == resumed) continue; // it would go the same way
+        resumed = walk->best_error;
+        if (ss_interior_inside(inner, &again)) return true;
     }
     return false;
 }
 
-/* ---- and after -------------------------------------------------------------------------------------- */
+/* ---- the ladder ----------------------------------------------------------------------------------------- */
 
-static void walk_from_best(interior *inner, int steps)
+#define ENOUGH 1e-6 // error of a rung
+
+typedef struct ladder {
+    ss_newton_node *nodes; // as they are in the problem
+    double *foot;          // the solution of the rung below
+    double *best;          // of the problem itself
+    double best_error;
+} ladder;
+
+/* With less friction the problem is closer to a monotone one. */
+static void set_friction(ss_interior *inner, const ladder *up, double share)
+{
+    ss_newton_space *space = inner->walk.space;
+    for (int k = 0; k < space->node_count; k++) {
+        if (up->nodes[k].law != SS_LAW_CONE) continue;
+        space->nodes[k].mu = share * up->nodes[k].mu;
+        space->nodes[k].mu_rolling = share * up->nodes[k].mu_rolling;
+    }
+    ss_parts_read_friction(&inner->parts);
+    inner->walk.best_error = INFINITY; // what was best for another problem does not count
+}
+
+/* The problem with this friction, from the rung below: inside and, where that fails, by Newton steps. Returns the
+ * error. */
+static double climb_rung(ss_interior *inner, ladder *up, double share)
+{
+    static const ss_inside_plan inside = {.factorizations = 40, .resume = true, .enough = ENOUGH};
+    static const ss_newton_plan steps = {.steps = 80, .patience = 30, .enough = ENOUGH};
+    ss_newton_walk *walk = &inner->walk;
+    set_friction(inner, up, share);
+    go_to(inner, up->foot);
+    ss_newton_walk_note(walk, inner->r, inner->u);
+    ss_interior_inside(inner, &inside);
+    if (!walk->stopped && walk->best_error > ENOUGH) walk_from_best(inner, steps);
+    return walk->best_error;
+}
+
+/* A part of the friction first, from inside; then more and more of it. Steps are halved where that fails; where they are
+ * small it goes on all the same: there the solutions leap. Ends with all of the friction, unless the run stops. */
+static void climb(ss_interior *inner, ladder *up, double share)
+{
+    static const double least = 0.02, solved = 1e-4;
+    static const ss_inside_plan first = {.factorizations = 60, .enough = ENOUGH};
+    ss_newton_walk *walk = &inner->walk;
+    size_t bytes = (size_t)walk->space->size * sizeof *inner->r;
+    double step = 0.1;
+    set_friction(inner, up, share);
+    ss_interior_inside(inner, &first);
+    while (!walk->stopped && !walk->has_ray && share < 1.0) {
+        if (isfinite(walk->best_error)) memcpy(up->foot, walk->best, bytes);
+        for (bool is_up = false; !is_up && !walk->stopped && !walk->has_ray;) {
+            double next = fmin(1.0, share + step);
+            bool is_there = climb_rung(inner, up, next) <= solved;
+            is_up = is_there || step <= least;
+            if (is_up) share = next;
+            step = is_there ? 1.5 * step : fmax(0.5 * step, least);
+        }
+    }
+}
+
+static bool make_ladder(const ss_newton_walk *walk, ss_arena *arena, ladder *up)
+{
+    size_t n = (size_t)walk->space->size, nodes = (size_t)walk->space->node_count;
+    up->nodes = ss_arena_take(arena, nodes, sizeof *up->nodes, "contacts");
+    up->foot = ss_arena_take(arena, n, sizeof *up->foot, "ladder");
+    up->best = ss_arena_take(arena, n, sizeof *up->best, "ladder");
+    if (!up->nodes || !up->foot || !up->best) return false;
+    memcpy(up->nodes, walk->space->nodes, nodes * sizeof *up->nodes);
+    memcpy(up->best, walk->best, n * sizeof *up->best);
+    up->best_error = walk->best_error;
+    return true;
+}
+
+/* The point at hand, if it is the best for the problem itself so far. */
+static void keep_best(const ss_newton_walk *walk, ladder *up)
+{
+    if (!(walk->best_error < up->best_error)) return;
+    up->best_error = walk->best_error;
+    memcpy(up->best, walk->best, (size_t)walk->space->size * sizeof *up->best);
+}
+
+/* Friction from this share on. The best point is that of the last rung then; false when the run has stopped before. */
+static bool use_ladder(ss_interior *inner, ladder *up, double share)
 {
     ss_newton_walk *walk = &inner->walk;
-    ss_newton_plan plan = {
-        .steps = steps, .alpha = fmin(fmax(walk->best_error, 1e-4), 0.1), .shrink = 0.3, .shrink_fast = 0.09};
-    if (isfinite(walk->best_error))
-        memcpy(inner->r, walk->best, (size_t)walk->space->size * sizeof *inner->r);
-    else
-        memset(inner->r, 0, (size_t)walk->space->size * sizeof *inner->r);
-    ss_newton_space_velocity(walk->space, inner->r, inner->u);
-    ss_newton_steps(walk, &plan, inner->r, inner->u);
+    climb(inner, up, share);
+    bool is_up = !walk->stopped && !walk->has_ray && isfinite(walk->best_error);
+    set_friction(inner, up, 1.0);
+    if (!is_up) return false;
+    go_to(inner, walk->best);
+    ss_newton_walk_note(walk, inner->r, inner->u);
+    return true;
+}
+
+/* ---- all of it ------------------------------------------------------------------------------------------ */
+
+static bool is_over(const ss_newton_walk *walk)
+{
+    return walk->stopped || walk->has_ray || ss_newton_walk_exact(walk);
+}
+
+/* What is tried under Coulomb's law when the steps inside have become short. */
+static void persist(ss_interior *inner)
+{
+    static const ss_newton_plan some = {.steps = 100, .patience = 40}, more = {.steps = 500, .patience = 200};
+    static const double feet[] = {0.5, 0.3};
+    ss_newton_walk *walk = &inner->walk;
+    ladder up;
+    if (take_turns(inner) || is_over(walk)) return;
+    if (walk_from_best(inner, some) || !make_ladder(walk, walk->run->arena, &up)) return;
+    for (int k = 0; k < 2 && use_ladder(inner, &up, feet[k]); k++) {
+        bool over = is_over(walk) || take_turns(inner) || is_over(walk) || walk_from_best(inner, more);
+        keep_best(walk, &up);
+        if (over) break;
+    }
+    walk->best_error = up.best_error;
+    memcpy(walk->best, up.best, (size_t)walk->space->size * sizeof *walk->best);
+}
+
+static void find_solution(ss_interior *inner, const interior_options *set)
+{
+    ss_newton_walk *walk = &inner->walk;
+    ss_newton_plan all = {.steps = walk->run->max_iterations};
+    ss_inside_plan first = {.factorizations = set->factorizations};
+    bool has_inside = inner->parts.count > 0; // free and fixed unknowns alone: a linear system
+    if (has_inside && ss_interior_inside(inner, &first)) return;
+    if (has_inside && !inner->is_monotone) persist(inner);
+    if (is_over(walk) || walk_from_best(inner, all)) return;
+    walk->map = SS_FISCHER_MAP;
+    walk_from_best(inner, all);
 }
 
 static ss_status solve(const ss_problem *problem, const void *options, ss_run *run, double *x)
 {
     const interior_options *set = options;
-    interior inner = {.regularization = set->regularization};
-    if (!ss_newton_walk_start(problem, run, SS_NATURAL_MAP, x, &inner.walk) || !prepare(&inner, run->arena)) {
-        ss_newton_walk_end(&inner.walk);
-        return SS_FAILED;
-    }
-    bool has_inside = inner.parts.count > 0; // free and fixed unknowns alone: a linear system
-    if (!has_inside || !walk_inside(&inner, set->factorizations)) walk_from_best(&inner, run->max_iterations);
-    return ss_newton_walk_end(&inner.walk);
+    ss_interior inner = {.regularization = set->regularization};
+    bool good = ss_newton_walk_start(problem, run, SS_NATURAL_MAP, x, &inner.walk) &&
+                ss_interior_prepare(&inner, run->arena);
+    if (good) find_solution(&inner, set);
+    ss_status status = ss_newton_walk_end(&inner.walk);
+    return good ? status : SS_FAILED;
 }
 
 const ss_solver ss_solver_interior_point = {

@@ -80,11 +80,13 @@ bool ss_newton_proximal(ss_newton_walk *walk, const ss_proximal_plan *plan, doub
     size_t bytes = (size_t)walk->space->size * sizeof *r;
     double alpha = plan->alpha, best = walk->best_error, near = best;
     memcpy(walk->near, walk->best, bytes);
-    for (int idle = 0, failures = 0;
+    for (int idle = 0, failures = 0, taken = 0;
          idle <= plan->patience && failures < plan->attempts && alpha <= plan->largest;) {
         int steps;
         outcome how = stride(walk, alpha, r, u, &steps);
         if (how == ENDED) return true;
+        taken += steps;
+        if (walk->best_error <= plan->enough || (plan->steps > 0 && taken >= plan->steps)) return false;
         idle = walk->best_error < 0.99 * best ? 0 : idle + steps;
         if (how == LOST) {
             failures++;

@@ -19,6 +19,8 @@ typedef struct ss_proximal_plan {
     double largest; /* alpha beyond which it is given up */
     int patience;   /* steps without progress, and */
     int attempts;   /* problems in a row that could not be solved, until it is given up */
+    int steps;      /* at most; 0: any number */
+    double enough;  /* an error that will do */
 } ss_proximal_plan;
 
 /* From r on; r and u follow. Every step is reported. True when the run has stopped, a ray was found, or nothing but

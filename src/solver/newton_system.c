@@ -17,7 +17,8 @@ bool ss_newton_system_create(const ss_newton_space *space, ss_arena *arena, ss_n
 {
     size_t n = (size_t)space->size, nodes = (size_t)space->node_count,
            squares = ss_newton_system_squares(space);
-    *system = (ss_newton_system){.space = space, .arena = arena, .alpha_min = space->levers ? 1e-9 : 1e-11};
+    *system = (ss_newton_system){
+        .space = space, .arena = arena, .alpha_min = space->levers ? 1e-9 : 1e-11, .fine = SS_NEWTON_FINE};
     system->square = ss_arena_take(arena, nodes, sizeof *system->square, "Newton blocks");
     system->active = ss_arena_take(arena, nodes, sizeof *system->active, "active nodes");
     system->F = ss_arena_take(arena, squares, sizeof *system->F, "Newton blocks");
@@ -163,7 +164,6 @@ static double refine(ss_newton_system *system, const double *rhs, double *dr, do
  * to their right-hand side first. */
 static double attempt(ss_newton_system *system, const double *rhs, double *dr, double *du)
 {
-    static const double fine = 1e-10;
     enum { REFINEMENTS = 2 };
     const ss_newton_space *space = system->space;
     double size = 0.0, fixed = 0.0;
@@ -181,7 +181,7 @@ static double attempt(ss_newton_system *system, const double *rhs, double *dr, d
     else
         memcpy(system->residual, rhs, (size_t)space->size * sizeof *rhs);
     double rest = refine(system, rhs, dr, du);
-    for (int k = 0; k < REFINEMENTS && rest > fine * size; k++) rest = refine(system, rhs, dr, du);
+    for (int k = 0; k < REFINEMENTS && rest > system->fine * size; k++) rest = refine(system, rhs, dr, du);
     return rest / size;
 }
 

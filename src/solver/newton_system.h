@@ -18,6 +18,8 @@
 
 #include "solver/newton_space.h"
 
+#define SS_NEWTON_FINE 1e-10 /* ss_newton_system.fine at first */
+
 typedef struct ss_newton_system {
     const ss_newton_space *space;
     size_t *square; /* per node: where its F, B, R are */
@@ -28,6 +30,7 @@ typedef struct ss_newton_system {
     bool *active;      /* per node: not (F = 1 and B = 0); set by factoring */
     double alpha;
     double alpha_min; /* a smaller one costs more digits than it brings */
+    double fine;      /* residual, relative to the right-hand side, that is not refined any more */
     int factorizations;
     ss_arena *arena;
     struct ss_newton_full *full; /* one of the three is there, from the first factorisation on */

@@ -150,19 +150,24 @@ static bool is_hopeless(progress *made, bool hasty)
 
 /* After so many idle steps: strides from the best point and, where they lead nowhere, later on from the point at hand.
  * By the natural map, whose steps at a face of the cones are exact where Fischer's and Burmeister's creep. */
-static bool leave_plateau(ss_newton_walk *walk, int idle, double alpha, double *r, double *u)
+static bool leave_plateau(ss_newton_walk *walk, const ss_newton_plan *plan, int idle, double alpha, double *r,
+                          double *u)
 {
-    enum { FROM_BEST = 12, FROM_HERE = 40 };
+    enum { FROM_BEST = 12, FROM_HERE = 40, MANY = 400 };
     if (idle != FROM_BEST && idle != FROM_HERE) return false;
     if (idle == FROM_BEST) {
         memcpy(r, walk->best, (size_t)walk->space->size * sizeof *r);
         ss_newton_space_velocity(walk->space, r, u);
     }
-    ss_proximal_plan plan = {
-        .alpha = fmax(0.1 * alpha, 1e-4), .largest = 1.0, .patience = 400, .attempts = 8};
+    ss_proximal_plan strides = {.alpha = fmax(0.1 * alpha, 1e-4),
+                                .largest = 1.0,
+                                .patience = plan->patience > 0 ? plan->patience : MANY,
+                                .attempts = 8,
+                                .steps = plan->patience > 0 ? plan->steps : 0,
+                                .enough = plan->enough};
     ss_newton_map map = walk->map;
     walk->map = SS_NATURAL_MAP;
-    bool over = ss_newton_proximal(walk, &plan, r, u);
+    bool over = ss_newton_proximal(walk, &strides, r, u);
     walk->map = map;
     return over;
 }
@@ -184,8 +189,11 @@ bool ss_newton_steps(ss_newton_walk *walk, const ss_newton_plan *plan, double *r
         alpha = next_alpha(walk, plan, alpha, t, ratio);
         count_step(&made, ss_newton_walk_note(walk, r, u));
         if (!ss_newton_walk_report(walk, r) || ss_newton_walk_exact(walk)) return true;
+        int idle = made.count - made.best_at;
+        if (made.best <= plan->enough || (plan->patience > 0 && idle >= plan->patience)) return false;
         if (is_hopeless(&made, plan->hasty) || (plan->hasty && ratio > 1.0)) return false;
-        if (!plan->hasty && leave_plateau(walk, made.count - made.best_at, alpha, r, u)) return true;
+        if (!plan->hasty && leave_plateau(walk, plan, idle, alpha, r, u)) return true;
+        if (walk->best_error <= plan->enough) return false;
     }
     return false;
 }

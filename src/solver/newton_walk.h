@@ -47,10 +47,12 @@ typedef struct ss_newton_plan {
     double alpha;               /* proximal term at first, relative to the diagonal of W */
     double shrink, shrink_fast; /* factors of alpha after a good and after a very good step */
     bool hasty;                 /* give up when a step fails, or the error has not halved in three */
+    int patience;               /* steps without progress until it is given up, strides included; 0: many */
+    double enough;              /* an error that will do */
 } ss_newton_plan;
 
 /* One Newton step per proximal step from r on; r and u follow. Every step is reported. True when the run has stopped
- * or nothing but rounding is left; false when the steps have come to an end or nowhere. On a plateau the proximal
+ * or nothing but rounding is left; false when the steps have come to an end, far enough or nowhere. On a plateau the proximal
  * problems are solved one by one, with larger and larger strides; they may find a ray. */
 bool ss_newton_steps(ss_newton_walk *walk, const ss_newton_plan *plan, double *r, double *u);
 
