@@ -97,4 +97,15 @@ def test_the_program_says_what_was_held_out(tmp_path):
     connection.executescript(SCHEMA)
     connection.close()
     refused = subprocess.run([sys.executable, LEARN, empty], capture_output=True, text=True)
-    assert refused.returncode == 1 and "nobody swept" in refused.stderr
+    assert refused.returncode == 1 and "no problem of more than five unknowns" in refused.stderr
+
+
+def test_what_is_no_ledger_is_named(tmp_path):
+    text, other = tmp_path / "text.db", tmp_path / "other.db"
+    text.write_text("this is not a data base, and long enough to be looked at" * 4)
+    connection = sqlite3.connect(other)
+    connection.executescript("CREATE TABLE a (b)")
+    connection.close()
+    for path in [text, other, tmp_path / "missing.db"]:
+        refused = subprocess.run([sys.executable, LEARN, path], capture_output=True, text=True)
+        assert refused.returncode == 3 and str(path) in refused.stderr and "Traceback" not in refused.stderr

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from test_cli import BAD_INPUT, DONE, PROGRAM, SOURCE, USAGE, here, run, run_json, write_fclib
+from test_cli import BAD_INPUT, DONE, PROGRAM, RESOURCES, SOURCE, USAGE, here, run, run_json, write_fclib
 from test_solve import only, write_local
 
 RACE = Path(PROGRAM).parent / "race_solvers"
@@ -42,6 +42,26 @@ def rows(path):
 def test_wrong_words_are_named(words, says):
     ended = race(*words, code=USAGE)
     assert says in ended.stderr and "usage:" in ended.stderr and ended.stdout == ""
+
+
+def test_help_is_no_mistake():
+    for program in [RACE, Path(PROGRAM).parent / "bench_self"]:
+        ended = subprocess.run([program, "--help"], capture_output=True, text=True, timeout=60)
+        assert ended.returncode == DONE and ended.stdout.startswith("usage:") and ended.stderr == ""
+
+
+def test_what_would_spoil_the_end_is_said_before_the_start(here):
+    write_fclib("ball.hdf5")
+    for words, code in [(["--page", "nowhere/page.html"], RESOURCES), (["--append", "missing.md"], BAD_INPUT)]:
+        ended = race("--quick", "--only", "nsgs", *words, "ball.hdf5", code=code)
+        assert words[1] in ended.stderr and ended.stdout == ""
+
+
+def test_names_of_nobody_are_refused(here):
+    write_fclib("ball.hdf5")
+    if variants():
+        for name in ["nobody", "lemke", "nsg"]:
+            assert f"'{name}' does not race" in race("--only", f"nsgs,{name}", "ball.hdf5", code=USAGE).stderr
 
 
 def test_files_that_cannot_be_read_are_named(here):
@@ -110,6 +130,8 @@ def test_siconos_as_a_plug_in(here):
     odd = only(run_json("solve", "six.hdf5", "--plugin", PLUGIN, "--solver", "siconos", "--set", "method=2D-NSGS",
                         code=None))
     assert odd["status"] == "not applicable"
+    wrong = run("solve", "six.hdf5", "--plugin", PLUGIN, "--solver", "siconos", "--set", "method=NSGS-XY", code=USAGE)
+    assert "NSGS-AC-GP" in wrong.stderr
 
 
 def test_engines_name_wrong_words(here):

@@ -358,34 +358,6 @@ TEST(the_own_block_of_a_contact_is_what_it_does_to_itself)
     }
 }
 
-/* Mass x 4, length x 2, speed / 4: every number of a run is scaled by a power of two, no bit differs. */
-TEST(a_change_of_units_changes_no_bit)
-{
-    for (int m = 0; m < METHODS; m++) {
-        double x[2][24] = {{0}};
-        int iterations[2];
-        for (int k = 0; k < 2; k++) {
-            ss_problem *problem = tower(2, 0.3, 0.2);
-            ss_bodies_form *form = problem->bodies;
-            double mass = k ? 4.0 : 1.0, length = k ? 2.0 : 1.0, speed = k ? 0.25 : 1.0;
-            for (int b = 0; b < form->bodies; b++) {
-                form->inverse_mass[b] /= mass;
-                for (int i = 0; i < 9; i++) form->inverse_inertia[b][i] /= mass * length * length;
-                for (int i = 0; i < 3; i++) form->free_velocity[b][i] *= speed;
-            }
-            for (int i = 0; i < problem->size; i++) {
-                for (int j = 0; j < 12; j++) form->jacobian[i][j] *= j % 6 < 3 ? 1.0 : length;
-                problem->diagonal[i] /= mass;
-                problem->b[i] *= speed;
-            }
-            iterations[k] = solve_to(methods[m], problem, "relative_energy<1e-9", 20000, x[k]).iterations;
-            ss_problem_destroy(problem);
-        }
-        ENSURE_INT(iterations[0], iterations[1]);
-        for (int i = 0; i < 24; i++) ENSURE(x[1][i] == x[0][i]);
-    }
-}
-
 TEST(lack_of_memory_fails_the_solve_and_leaks_nothing)
 {
     for (int m = 0; m < METHODS; m++) {

@@ -1,6 +1,7 @@
 /* Files to problems. */
 #include "race.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,19 +24,28 @@ static void stem(const char *path, char *name, size_t size)
     if (dot && dot != name) *dot = '\0';
 }
 
-/* Sizes; false and taken out again when it is no cone problem with contacts. */
+/* Why nobody, or not everybody, could solve it; NULL when it is fair. */
+static const char *unfit(const ss_problem *problem)
+{
+    if (problem->block_count == 0) return "it has no contacts";
+    for (int k = 0; k < problem->block_count; k++) {
+        if (problem->blocks[k].law != SS_LAW_CONE) return "nothing but contacts is raced";
+        if (isinf(problem->blocks[k].mu)) return "infinite friction, which Siconos does not know";
+    }
+    return NULL;
+}
+
+/* Sizes; taken out again when it is no cone problem with contacts. False when it could not be made. */
 static bool settle(ss_contest_list *list, ss_error *err)
 {
     ss_contest *contest = &list->items[list->count - 1];
     ss_problem *problem = ss_contest_problem(contest, err);
-    bool good = problem && problem->block_count > 0;
-    for (int k = 0; good && k < problem->block_count; k++) good = problem->blocks[k].law == SS_LAW_CONE;
-    if (good) {
+    const char *why = problem ? unfit(problem) : NULL;
+    if (problem && !why) {
         contest->contacts = problem->block_count;
         contest->size = problem->size;
     } else {
-        if (problem)
-            fprintf(stderr, "race_solvers: %s: nothing but contacts is raced: left out\n", contest->name);
+        if (why) fprintf(stderr, "race_solvers: %s: %s: left out\n", contest->name, why);
         ss_fclib_destroy(contest->fclib);
         ss_frame_destroy(contest->frame);
         list->count--;

@@ -8,6 +8,7 @@
 
 #include "base/number.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +31,8 @@ static const char usage[] =
     "  --csv FILE     every time, for programs\n"
     "  --page FILE    the tables and performance profiles as one HTML file\n"
     "  --append FILE  text that the page shows at its end\n"
-    "  --list         the variants of Siconos that there are\n";
+    "  --list         the variants of Siconos that there are\n"
+    "  --help         this text\n";
 
 static int fail(const char *what, const char *why)
 {
@@ -69,6 +71,22 @@ static int read_words(int count, char **list, words *to)
     return k < count ? 0 : fail("FILE", "which problems?");
 }
 
+/* What comes at the end of a long race is tried before it. */
+static bool check_outputs(const words *of, ss_error *err)
+{
+    const char *paths[] = {of->csv, of->page};
+    for (int k = 0; k < 2; k++) {
+        const char *slash = paths[k] ? strrchr(paths[k], '/') : NULL;
+        char folder[4096] = ".";
+        if (slash) snprintf(folder, sizeof folder, "%.*s", (int)(slash - paths[k] + 1), paths[k]);
+        if (paths[k] && access(folder, W_OK) != 0)
+            return ss_fail(err, SS_ERROR_RESOURCES, "%s: cannot be written: %s", paths[k], strerror(errno));
+    }
+    if (of->append && access(of->append, R_OK) != 0)
+        return ss_fail(err, SS_ERROR_INPUT, "%s: cannot be read: %s", of->append, strerror(errno));
+    return true;
+}
+
 /* ---- entrants ------------------------------------------------------------------------------------------------ */
 
 static bool wanted(const char *only, const char *name)
@@ -78,6 +96,37 @@ static bool wanted(const char *only, const char *name)
         if (strncmp(at, name, length) == 0 && (at[length] == ',' || at[length] == '\0')) return true;
     }
     return only == NULL;
+}
+
+static bool races(const char *name, size_t length)
+{
+    for (int k = 0; k < ss_solver_count(); k++) {
+        const ss_solver *solver = ss_solver_at(k);
+        bool same = strncmp(solver->name, name, length) == 0 && solver->name[length] == '\0';
+        if (same && (solver->laws & SS_LAW_CONE)) return true;
+    }
+    for (int k = 0; k < ss_siconos_count(); k++) {
+        const char *theirs = ss_siconos_name(k);
+        if (strncmp(theirs, name, length) == 0 && theirs[length] == '\0') return true;
+    }
+    return false;
+}
+
+/* Where Siconos is not installed nobody knows which names it would have. */
+static int check_names(const char *only)
+{
+    for (const char *at = only; at && ss_siconos_count() > 0;) {
+        size_t length = strcspn(at, ",");
+        if (!races(at, length)) {
+            fprintf(stderr,
+                    "race_solvers: --only: '%.*s' does not race: neither a solver of ours that takes cones "
+                    "(stickslip solvers) nor a variant of Siconos (race_solvers --list)\n",
+                    (int)length, at);
+            return 2;
+        }
+        at = at[length] == ',' ? at + length + 1 : NULL;
+    }
+    return 0;
 }
 
 static void enter(ss_race *race, const ss_solver *ours, int variant, const char *name)
@@ -166,7 +215,9 @@ int main(int count, char **list)
     words of;
     ss_error err = {0};
     if (count == 2 && strcmp(list[1], "--list") == 0) return list_variants();
+    if (count == 2 && strcmp(list[1], "--help") == 0) return fputs(usage, stdout), 0;
     int code = read_words(count, list, &of);
+    if (code == 0) code = check_names(of.only);
     if (code != 0) return code;
     be_alone(list);
     ss_race race = {.jobs = of.jobs,
@@ -179,8 +230,10 @@ int main(int count, char **list)
     if (ss_siconos_count() == 0)
         fprintf(stderr,
                 "race_solvers: Siconos is not installed (tools/setup peers): only our solvers race\n");
-    bool good = make_entrants(&race, of.only, &err);
+    bool good = check_outputs(&of, &err) && make_entrants(&race, of.only, &err);
     for (int k = of.first_file; good && k < count; k++) good = ss_contests_add(&race.contests, list[k], &err);
+    if (good && race.contests.count == 0)
+        good = ss_fail(&err, SS_ERROR_INPUT, "there is nothing to race: no problem of contacts alone");
     good = good && ss_race_run(&race, &err) && show(&race, &of, &err);
     if (!good) fprintf(stderr, "race_solvers: %s\n", err.message);
     ss_contests_free(&race.contests);

@@ -144,12 +144,13 @@ static bool work(ss_race *race, const tasks *list, const stage *now, ss_error *e
 {
     worker workers[MOST_JOBS] = {{0}};
     struct pollfd polls[MOST_JOBS];
+    bool told = isatty(STDERR_FILENO);
     int next = 0, busy = 1, jobs = now->jobs < MOST_JOBS ? now->jobs : MOST_JOBS;
     while (busy > 0) {
         busy = 0;
         for (int k = 0; k < jobs; k++) {
             if (workers[k].process == 0 && next < list->count && !interrupted) {
-                fprintf(stderr, "\r%s %d of %d ", now->name, next + 1, list->count);
+                if (told) fprintf(stderr, "\r%s %d of %d ", now->name, next + 1, list->count);
                 if (!start(race, &workers[k], &list->items[next++], now, err)) return false;
             }
             busy += workers[k].process != 0;
@@ -161,7 +162,7 @@ static bool work(ss_race *race, const tasks *list, const stage *now, ss_error *e
             if (workers[k].process) attend(race, &workers[k], polls[k].revents != 0);
         }
     }
-    fprintf(stderr, "\n");
+    if (told) fprintf(stderr, "\n");
     return true;
 }
 

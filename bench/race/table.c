@@ -58,10 +58,12 @@ static void row(const ss_race *race, int contest, int target, sums *of, ss_text 
 static void summary(const ss_race *race, int target, const sums *of, ss_text *text)
 {
     int count = race->contests.count;
-    ss_text_appendf(text, "\nOf %d problems `auto` solved %d, some solver of ours %d", count,
-                    ss_race_solved(race, 0, target), of->any_ours);
+    ss_text_appendf(text, "\nOf %d problem%s `auto` solved %d, some solver of ours %d", count,
+                    count == 1 ? "" : "s", ss_race_solved(race, 0, target), of->any_ours);
     if (race->our_count == race->entrant_count) {
-        ss_text_append(text, ". Siconos is not installed, so nobody raced against us.\n");
+        ss_text_append(text, ss_siconos_count() == 0
+                                 ? ". Siconos is not installed, so nobody raced against us.\n"
+                                 : ". No variant of Siconos raced.\n");
         return;
     }
     ss_text_appendf(text, ", some variant of Siconos %d; only `auto` %d, only Siconos %d.\n", of->any_theirs,

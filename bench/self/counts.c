@@ -122,11 +122,20 @@ int print_counts(const char *program, const char *path, int write)
         return 0;
     }
     FILE *reference = write ? NULL : fopen(path, "r");
+    if (!reference && !write) {
+        fprintf(stderr, "bench_self: %s: cannot be read (--reference FILE, or --write to make it)\n", path);
+        return 3;
+    }
     printf("millions of instructions by callgrind: %d contacts, %d iterations; ratio to %s\n%-20s %10s %10s "
            "%8s\n",
            CONTACTS, SWEEPS, path, "work", "now", "reference", "ratio");
     for (int i = 0; i < PIECES; i++) {
         found[i] = count(program, pieces[i].name);
+        if (isnan(found[i])) {
+            fprintf(stderr, "bench_self: %s: callgrind counted nothing\n", pieces[i].name);
+            if (reference) fclose(reference);
+            return 1;
+        }
         double before = reference ? look_up(reference, pieces[i].name) : NAN;
         printf("%-20s %10.3f %10.3f %8.3f%s\n", pieces[i].name, found[i], before, found[i] / before,
                found[i] > 1.02 * before   ? "  more"

@@ -20,11 +20,33 @@ typedef struct wishes {
     const char *reference;
 } wishes;
 
-_Noreturn static void refuse(const char *what)
+static const char usage[] =
+    "usage: bench_self [PART]... [OPTION]...\n"
+    "parts, all of them unless told:\n"
+    "  machine           bandwidth of every cache and of memory, flops\n"
+    "  iterations        our loops, ns per contact, beside what the machine allows\n"
+    "  threads           one thread and two\n"
+    "  stages            what is done once per step: assembling, making the matrix, collision\n"
+    "  counts            instructions by callgrind, beside those of the reference\n"
+    "options:\n"
+    "  --contacts N      no problem with more contacts (default 200000)\n"
+    "  --reference FILE  counts to compare with (default bench/self_counts.json)\n"
+    "  --write           make that file\n"
+    "  --help            this text\n";
+
+_Noreturn static void refuse(const char *what, const char *why)
 {
-    fprintf(stderr,
-            "bench_self: %s is not known; parts are machine, iterations, threads, stages and counts\n", what);
+    fprintf(stderr, "bench_self: %s %s\n%s", what, why, usage);
     exit(2);
+}
+
+static int read_contacts(const char *text)
+{
+    char *end;
+    long number = strtol(text, &end, 10);
+    if (end == text || *end || number < 1 || number > 100000000)
+        refuse("--contacts", "needs a positive number");
+    return (int)number;
 }
 
 static bool *part(wishes *of, const char *name)
@@ -46,11 +68,15 @@ static wishes read_wishes(int argc, char **argv)
         if (asked)
             *asked = true;
         else if (has_value && strcmp(argv[i], "--contacts") == 0)
-            of.contacts = atoi(argv[++i]);
+            of.contacts = read_contacts(argv[++i]);
         else if (has_value && strcmp(argv[i], "--reference") == 0)
             of.reference = argv[++i];
+        else if (strcmp(argv[i], "--help") == 0)
+            exit(fputs(usage, stdout) < 0);
+        else if (strcmp(argv[i], "--contacts") == 0 || strcmp(argv[i], "--reference") == 0)
+            refuse(argv[i], "needs a value");
         else
-            refuse(argv[i]);
+            refuse(argv[i], "is not known");
     }
     if (!of.machine && !of.iterations && !of.threads && !of.stages && !of.counts)
         of.machine = of.iterations = of.threads = of.stages = of.counts = true;

@@ -11,20 +11,32 @@
 #include <stickslip/solver.h>
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 typedef struct siconos_options {
-    const char *method;
+    int method; // a variant
     double tolerance;
 } siconos_options;
 
+/* "NSGS|NSGS-light|...", made when the plug-in is loaded, so that a wrong name is refused before anything is solved. */
+static char methods[4096];
+
+__attribute__((constructor)) static void name_methods(void)
+{
+    size_t used = 0;
+    for (int k = 0; k < ss_siconos_count() && used < sizeof methods; k++)
+        used += (size_t)snprintf(methods + used, sizeof methods - used, "%s%s", k > 0 ? "|" : "",
+                                 ss_siconos_name(k));
+}
+
 static const ss_option table[] = {
     {.name = "method",
-     .type = SS_OPTION_TEXT,
+     .type = SS_OPTION_CHOICE,
      .offset = offsetof(siconos_options, method),
      .default_value = "NSGS",
-     .value_name = "NAME",
-     .help = "which method of Siconos; race_solvers --list names them"},
+     .choices = methods,
+     .help = "which method of Siconos"},
     {.name = "tolerance",
      .type = SS_OPTION_REAL,
      .offset = offsetof(siconos_options, tolerance),
@@ -34,14 +46,6 @@ static const ss_option table[] = {
      .help = "relative error at which Siconos stops, by its own measure"},
     {.name = NULL},
 };
-
-static int find(const char *name)
-{
-    for (int k = 0; k < ss_siconos_count(); k++) {
-        if (strcmp(ss_siconos_name(k), name) == 0) return k;
-    }
-    return -1;
-}
 
 static bool is_finite(const double *x, int size)
 {
@@ -71,16 +75,11 @@ static ss_status solve_by(int variant, double tolerance, const ss_problem *probl
 static ss_status solve(const ss_problem *problem, const void *options, ss_run *run, double *x)
 {
     const siconos_options *own = options;
-    int variant = find(own->method);
-    if (variant < 0) {
-        ss_run_note(run, "Siconos has no method %s here", own->method);
-        return SS_FAILED;
-    }
     ss_cone *global = ss_siconos_global(problem, NULL);
-    const char *refusal = ss_siconos_refusal(variant, problem, global);
-    if (refusal) ss_run_note(run, "%s: %s", own->method, refusal);
+    const char *refusal = ss_siconos_refusal(own->method, problem, global);
+    if (refusal) ss_run_note(run, "%s: %s", ss_siconos_name(own->method), refusal);
     ss_status status =
-        refusal ? SS_NOT_APPLICABLE : solve_by(variant, own->tolerance, problem, global, run, x);
+        refusal ? SS_NOT_APPLICABLE : solve_by(own->method, own->tolerance, problem, global, run, x);
     ss_cone_destroy(global);
     return status;
 }

@@ -2,6 +2,7 @@
 #include "variants.h"
 #include "table.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -64,6 +65,9 @@ const char *ss_siconos_refusal(int variant, const ss_problem *problem, const ss_
     int dimension = common_dimension(problem);
     if (dimension == 0) return "takes contacts of one kind and nothing else";
     if (dimension != dimension_of[which->kind]) return "takes contacts of another dimension";
+    for (int k = 0; k < problem->block_count; k++) {
+        if (isinf(problem->blocks[k].mu)) return "takes no infinite friction";
+    }
     if (is_global(which) && !global) return "takes the global form";
     if (which->most_contacts > 0 && problem->block_count > which->most_contacts)
         return "takes a few contacts only";

@@ -73,7 +73,7 @@ typedef struct ss_diagnosis_options {
 } ss_diagnosis_options;
 
 /* Everything that can be told from the problem. Deterministic; the cost is that of a sparse factorisation or two, and
- * of the search for a ray, for which options = NULL stands for 100 iterations. False only when out of memory. Starts
+ * of the search for a ray, for which options = NULL stands for 300 iterations. False only when out of memory. Starts
  * from anything: `diagnosis` is overwritten, and to be freed in any case. */
 SS_API bool ss_problem_diagnose(const ss_problem *problem, const ss_diagnosis_options *options,
                                 ss_diagnosis *diagnosis, ss_error *err);

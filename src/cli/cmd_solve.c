@@ -27,7 +27,7 @@ static void say_what_is_wrong(const ss_solving *s)
         at += length + (at[length] == '\n');
     }
     if (s->wrong.length && s->diagnosed > SS_DIAGNOSED_AT_MOST)
-        ss_command_say(s->command, "%d more were not solved: stickslip check --problems looks at every %s",
+        ss_command_say(s->command, "%d more not solved: stickslip check --problems looks at every %s",
                        s->diagnosed - SS_DIAGNOSED_AT_MOST, s->thing);
 }
 
@@ -142,8 +142,8 @@ static const ss_option table[] = {
      FIELD(diagnose),
      .default_value = "true",
      .help = "Tell what is wrong with a problem that is not solved: rank, equations that contradict each "
-             "other, bodies "
-             "that are wedged in, units. Of many, the first five; with --json all."},
+             "other, bodies that are wedged in, units. Of many, the first five; with --json all. It is done "
+             "unless --no-diagnose is given."},
     {.name = "json", .type = SS_OPTION_BOOL, FIELD(json), .help = "Print one JSON object with all metrics."},
     {0}};
 

@@ -12,7 +12,7 @@ static int *names_of_bodies(const ss_frame *frame)
 bool ss_diagnose_frame(const ss_frame *frame, const ss_problem *problem, const ss_ray *ray,
                        ss_diagnosis *diagnosis, ss_error *err)
 {
-    enum { SEARCH = 100 };
+    enum { SEARCH = 300 };
     int *name = frame ? names_of_bodies(frame) : NULL;
     ss_diagnosis_options options = {
         .ray = ray && ray->impulse ? ray : NULL, .ray_search = SEARCH, .body = name};

@@ -191,11 +191,14 @@ static void print_text(ss_running *run)
                per_step > 0.0 ? run->sim_options.h / per_step : 0.0);
     print_line(out, "bodies", "%d, with %d contacts at the end (at most %.0f)",
                ss_world_body_count(run->world), last.contacts, s->contacts.most);
+    char finished[96] = "";
+    if (strcmp(run->sim_options.finisher, "none") != 0)
+        snprintf(finished, sizeof finished, "; %lld islands finished by %s", (long long)s->finished,
+                 run->sim_options.finisher);
     print_line(out, "solver",
-               "%s: %.4g iterations a step (at most %.0f); stop rule missed in %lld of %lld steps; %lld "
-               "islands finished by %s",
+               "%s: %.4g iterations a step (at most %.0f); stop rule missed in %lld of %lld steps%s",
                run->sim_options.solver, mean(s, s->iterations), s->iterations.most, (long long)s->unfinished,
-               (long long)s->steps, (long long)s->finished, run->sim_options.finisher);
+               (long long)s->steps, finished);
     print_line(out, "penetration", "%.3g m now, at most %.3g m", last.penetration, s->penetration.most);
     print_line(out, "drift", "%.3g m (body %d), turned by at most %.3g rad, since the start", s->drift,
                s->drift_body, s->turn);

@@ -83,27 +83,8 @@ static inline double step_length(const ss_block *block, int size, const double *
 
 /* The Fischer-Burmeister function of the Lorentz cone, |x + y - (x o x + y o y)^1/2| with x = T r, y = T^-1
  * w~, T = diag(mu, 1, 1): the two have a common cone then. z = x o x + y o y has eigenvalues z0 +- |z_1|. */
-static double fischer_cone(const ss_block *block, const double *r, const double *dual);
-
-/* Fourth powers must stay in range; a power of two changes no digit, and the function is homogeneous. */
-static double fischer_cone_scaled(const ss_block *block, const double *r, const double *dual, int exponent)
+static double fischer_lorentz(double mu, int tangents, const double *r, const double *dual)
 {
-    double small_r[MAX_CONE], small_dual[MAX_CONE];
-    for (int i = 0; i < block->size; i++) {
-        small_r[i] = ldexp(r[i], -exponent);
-        small_dual[i] = ldexp(dual[i], -exponent);
-    }
-    return ldexp(fischer_cone(block, small_r, small_dual), exponent);
-}
-
-static double fischer_cone(const ss_block *block, const double *r, const double *dual)
-{
-    static const double too_large = 1e70;
-    double most = 0.0;
-    for (int i = 0; i < block->size; i++) most = fmax(most, fmax(fabs(r[i]), fabs(dual[i])));
-    if (most > too_large && most < INFINITY) return fischer_cone_scaled(block, r, dual, ilogb(most));
-    int tangents = block->size - 1;
-    double mu = block->mu;
     if (!(mu > 0.0) || isinf(mu)) { // no cone: a row, and what may not be there
         double slack = mu > 0.0 ? norm(dual + 1, tangents) : norm(r + 1, tangents);
         return hypot(fischer(r[0], dual[0]), slack);
@@ -124,6 +105,42 @@ static double fischer_cone(const ss_block *block, const double *r, const double 
         sum += phi * phi;
     }
     return sqrt(sum);
+}
+
+/* Rolling friction has two cones over one normal impulse. What w~_N is above the share of one of them belongs to the
+ * other: both functions are zero just where r and w~ are complementary in the two together. */
+static double fischer_rolling(const ss_block *block, const double *r, const double *dual)
+{
+    double slides = block->mu > 0.0 ? norm(dual + 1, 2) : 0.0;
+    double rolls = block->mu_rolling > 0.0 ? norm(dual + 3, 2) : 0.0;
+    double slide_share = slides > 0.0 && isfinite(block->mu) ? block->mu * slides : 0.0;
+    double roll_share = rolls > 0.0 && isfinite(block->mu_rolling) ? block->mu_rolling * rolls : 0.0;
+    const double rolling_r[3] = {r[0], r[3], r[4]};
+    const double sliding_dual[3] = {dual[0] - roll_share, dual[1], dual[2]};
+    const double rolling_dual[3] = {dual[0] - slide_share, dual[3], dual[4]};
+    return hypot(fischer_lorentz(block->mu, 2, r, sliding_dual),
+                 fischer_lorentz(block->mu_rolling, 2, rolling_r, rolling_dual));
+}
+
+static double fischer_of(const ss_block *block, const double *r, const double *dual)
+{
+    return block->size == 5 ? fischer_rolling(block, r, dual)
+                            : fischer_lorentz(block->mu, block->size - 1, r, dual);
+}
+
+/* Fourth powers must stay in range; a power of two changes no digit, and the function is homogeneous. */
+static double fischer_cone(const ss_block *block, const double *r, const double *dual)
+{
+    static const double too_large = 1e70;
+    double most = 0.0, small_r[MAX_CONE], small_dual[MAX_CONE];
+    for (int i = 0; i < block->size; i++) most = fmax(most, fmax(fabs(r[i]), fabs(dual[i])));
+    if (!(most > too_large && most < INFINITY)) return fischer_of(block, r, dual);
+    int exponent = ilogb(most);
+    for (int i = 0; i < block->size; i++) {
+        small_r[i] = ldexp(r[i], -exponent);
+        small_dual[i] = ldexp(dual[i], -exponent);
+    }
+    return ldexp(fischer_of(block, small_r, small_dual), exponent);
 }
 
 /* One number for the block, so that the projection stays Euclidean: the mean over normal and tangents.

@@ -155,12 +155,26 @@ static void note_problem(const ss_problem *problem, ss_run *run)
                 plural(f.contacts), bodies, problem->symmetric || f.bodies ? "" : ", not symmetric", names);
 }
 
+/* So close that a few Newton steps are worth a try, in multiples of the goal. */
+static const double close_to_goal = 100.0;
+
+/* A method that says that it has arrived, and has not, went as far as it could. */
+static const char *ending(const watch *w, const ss_stage_end *end)
+{
+    if (w->gave_up) return "not worth more";
+    return end->status == SS_CONVERGED ? "gets no further" : ss_status_name(end->status);
+}
+
 static void note_stage(automatic *a, const watch *w, const ss_stage_end *end)
 {
     if (!ss_run_explains(a->run)) return;
     bool ends = end->excess < 1.0 || end->is_over;
+    bool is_close = !a->is_polished && fmin(a->best_excess, end->excess) < close_to_goal;
     const ss_auto_choice *choice = w->choice, *next = ends ? NULL : choice_at(a, w->next);
-    const char *name = choice->solver->name, *then = next ? next->solver->name : "the best so far";
+    const char *name = choice->solver->name,
+               *then = is_close ? "Newton steps, if they are cheaper than who comes next"
+                       : next   ? next->solver->name
+                                : "the best so far";
     char rate[120] = "";
     if (choice->watch == SS_WATCH_RATE && !isnan(w->left)) {
         int used = snprintf(rate, sizeof rate, "; error x %.3g per iteration", w->rate);
@@ -173,8 +187,7 @@ static void note_stage(automatic *a, const watch *w, const ss_stage_end *end)
                     end->excess < 1.0 ? "solved" : ss_status_name(ss_run_status(a->run)), rate);
     else
         ss_run_note(a->run, "%d iteration%s of %s: %s, error %.2g times the goal%s -> %s", end->iterations,
-                    plural(end->iterations), name,
-                    w->gave_up ? "not worth more" : ss_status_name(end->status), end->excess, rate, then);
+                    plural(end->iterations), name, ending(w, end), end->excess, rate, then);
 }
 
 /* ---- stages ----------------------------------------------------------------------------------------- */
@@ -260,9 +273,8 @@ static bool run_islands(automatic *a, ss_status *status)
  * than another beginning, and so do some from the start. */
 static bool polish(automatic *a, int next, ss_status *status)
 {
-    static const double close = 100.0;
     ss_auto_plan steps = {0};
-    if (a->is_polished || !(a->best_excess < close)) return false;
+    if (a->is_polished || !(a->best_excess < close_to_goal)) return false;
     a->is_polished = true;
     ss_auto_plan_polish(a->problem, &a->features, &steps);
     const ss_auto_choice *other = choice_at(a, next);

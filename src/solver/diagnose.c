@@ -200,7 +200,7 @@ static bool look(ss_diagnosing *d)
 bool ss_problem_diagnose(const ss_problem *problem, const ss_diagnosis_options *options,
                          ss_diagnosis *diagnosis, ss_error *err)
 {
-    static const ss_diagnosis_options usual = {.ray_search = 100};
+    static const ss_diagnosis_options usual = {.ray_search = 300};
     *diagnosis = (ss_diagnosis){.unknowns = problem->size, .rank = -1};
     ss_diagnosing d = {.problem = problem, .options = options ? options : &usual, .diagnosis = diagnosis};
     d.is_empty = ss_allocate((size_t)problem->size, sizeof *d.is_empty);

@@ -143,9 +143,16 @@ static void tell_friction(ss_diagnosing *d, const worst_friction *of)
         ss_name_unknown(d->problem, of->at_most, &d->text);
         ss_name_bodies(d, of->at_most, &d->text);
         ss_text_appendf(&d->text, " with %.3g", of->most);
+        bool blinding = of->most > 1e5; // the dual cone is thinner than the usual tolerances
         ss_diagnosing_tell(
-            d, SS_SEVERITY_NOTE, SS_DEFECT_FRICTION, of->large, of->most, of->at_most,
-            "bodies pressed into a groove may jam; less friction (--with mu_max=1 for frames) avoids it");
+            d, blinding ? SS_SEVERITY_WARNING : SS_SEVERITY_NOTE, SS_DEFECT_FRICTION, of->large, of->most,
+            of->at_most,
+            blinding
+                ? "cones that wide hide errors from every gauge: an answer that falls freely may count as "
+                  "converged, and a good one not; infinite friction (inf in frames) or --with mu_max=100 is "
+                  "safe"
+                : "bodies pressed into a groove may jam; less friction (--with mu_max=1 for frames) avoids "
+                  "it");
     }
     if (of->endless) {
         ss_name_count(&d->text, of->endless, "contact");
