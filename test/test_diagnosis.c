@@ -4,6 +4,7 @@
 
 #include "faults.h"
 #include "kit.h"
+#include "problem/bodies_form.h"
 #include "problems.h"
 #include "scenes.h"
 
@@ -74,16 +75,8 @@ static void make_explicit(ss_problem *problem)
 {
     ss_error err;
     if (!ss_problem_need_matrix(problem, &err)) known(NULL, &err);
-    ss_bodies_form *form = problem->bodies;
+    ss_bodies_form_destroy(problem->bodies);
     problem->bodies = NULL;
-    ss_release(form->inverse_mass);
-    ss_release(form->inverse_inertia);
-    ss_release(form->free_velocity);
-    ss_release(form->pair);
-    ss_release(form->jacobian);
-    ss_release(form->compliance);
-    ss_release(form->offset);
-    ss_release(form);
     ss_problem_matrix_changed(problem);
 }
 

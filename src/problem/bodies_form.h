@@ -59,4 +59,7 @@ static inline double ss_bodies_dot(const ss_bodies_form *form, int i, int body, 
     return sum;
 }
 
+/* NULL is fine. */
+void ss_bodies_form_destroy(ss_bodies_form *form);
+
 #endif

@@ -9,7 +9,7 @@
 
 /* ---- life ------------------------------------------------------------------------------------------- */
 
-static void destroy_bodies(ss_bodies_form *form)
+void ss_bodies_form_destroy(ss_bodies_form *form)
 {
     if (!form) return;
     ss_release(form->inverse_mass);
@@ -39,7 +39,7 @@ static ss_bodies_form *create_bodies(int size, int bodies)
         form->compliance && form->offset) {
         return form;
     }
-    destroy_bodies(form);
+    ss_bodies_form_destroy(form);
     return NULL;
 }
 
@@ -98,7 +98,7 @@ void ss_problem_destroy(ss_problem *problem)
     ss_release(problem->diagonal);
     ss_release(problem->blocks);
     ss_sparse_destroy(problem->A);
-    destroy_bodies(problem->bodies);
+    ss_bodies_form_destroy(problem->bodies);
     ss_release(problem);
 }
 

@@ -5,6 +5,7 @@
 
 #include "linalg/vec3.h"
 #include "problem/laws.h"
+#include "solver/coloured.h"
 #include "solver/run.h"
 
 /* Larger islands are left to the first solver: a factorisation of their size would cost more than the steps it saves. */
@@ -14,7 +15,7 @@ static const int finisher_most_bodies = 300;
 /* Fewer unknowns are solved by one thread, sooner than a second one wakes. */
 static const int team_least_unknowns = 1500;
 /* From here on the sweeps over one island are work for several threads (solver/coloured.h). */
-static const int shared_least_unknowns = 12288;
+static const int shared_least_unknowns = 3 * SS_LARGE;
 
 typedef struct outcome {
     bool good, finished;
