@@ -19,7 +19,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <CSparseMatrix_internal.h>
 #include <Friction_cst.h>
 #include <FrictionContactProblem.h>
 #include <LinearComplementarityProblem.h>
@@ -30,6 +29,7 @@
 #include <SparseBlockMatrix.h>
 #include <lcp_cst.h>
 
+#include "matrices.h"
 #include "solver/run.h"
 
 enum { REPEATS = 10000 };
@@ -126,44 +126,6 @@ static outcome run_ours(const char *name, ss_problem *problem, ss_gauge gauge, d
 
 /* ---- theirs ------------------------------------------------------------------------------------------------ */
 
-static CSparseMatrix view_of(const ss_sparse *A, CS_INT *start, CS_INT *row)
-{
-    for (int j = 0; j <= A->cols; j++) start[j] = A->start[j];
-    for (int k = 0; k < A->start[A->cols]; k++) row[k] = A->row[k];
-    return (CSparseMatrix){.nzmax = A->start[A->cols],
-                           .m = A->rows,
-                           .n = A->cols,
-                           .p = start,
-                           .i = row,
-                           .x = A->value,
-                           .nz = -1};
-}
-
-/* Blocks for the sweeps, as Siconos' own simulations have them. */
-static NumericsMatrix *block_matrix(const ss_sparse *A, int dimension)
-{
-    CS_INT *start = malloc(((size_t)A->cols + 1) * sizeof *start);
-    CS_INT *row = malloc(((size_t)A->start[A->cols] + 1) * sizeof *row);
-    CSparseMatrix view = view_of(A, start, row);
-    NumericsMatrix *matrix = NM_create(NM_SPARSE_BLOCK, A->rows, A->cols);
-    SBM_from_csparse(dimension, &view, matrix->matrix1);
-    free(start);
-    free(row);
-    return matrix;
-}
-
-static NumericsMatrix *dense_matrix(const ss_sparse *A)
-{
-    NumericsMatrix *matrix = NM_create(NM_DENSE, A->rows, A->cols);
-    memset(matrix->matrix0, 0, (size_t)A->rows * (size_t)A->cols * sizeof(double));
-    for (int j = 0; j < A->cols; j++) {
-        for (int k = A->start[j]; k < A->start[j + 1]; k++) {
-            matrix->matrix0[(size_t)j * (size_t)A->rows + (size_t)A->row[k]] = A->value[k];
-        }
-    }
-    return matrix;
-}
-
 static double measure(const ss_problem *problem, const double *x, ss_gauge gauge)
 {
     double values[SS_GAUGE_COUNT];
@@ -175,7 +137,7 @@ static outcome run_cone_peer(const pairing *pair, ss_problem *problem, double to
     outcome best = {.seconds = INFINITY};
     int contacts = problem->block_count, dimension = problem->blocks[0].size;
     bool dense = problem->size <= 900 && pair->id != SICONOS_FRICTION_3D_NSGS;
-    NumericsMatrix *matrix = dense ? dense_matrix(problem->A) : block_matrix(problem->A, dimension);
+    NumericsMatrix *matrix = dense ? ss_siconos_dense(problem->A) : ss_siconos_block(problem->A, dimension);
     double *mu = malloc((size_t)contacts * sizeof *mu);
     double *r = calloc((size_t)problem->size, sizeof *r), *u = calloc((size_t)problem->size, sizeof *u);
     for (int c = 0; c < contacts; c++) mu[c] = problem->blocks[c].mu;
@@ -207,7 +169,7 @@ static outcome run_lcp_peer(const pairing *pair, ss_problem *problem, double tol
     outcome best = {.seconds = INFINITY};
     double *z = calloc((size_t)problem->size, sizeof *z), *w = calloc((size_t)problem->size, sizeof *w);
     for (clockwork clock = {0}; again(&clock);) {
-        LinearComplementarityProblem peer = {problem->size, dense_matrix(problem->A), problem->b};
+        LinearComplementarityProblem peer = {problem->size, ss_siconos_dense(problem->A), problem->b};
         SolverOptions *options = solver_options_create(pair->id);
         options->dparam[SICONOS_DPARAM_TOL] = tolerance;
         options->iparam[SICONOS_IPARAM_MAX_ITER] = pair->max_iterations;

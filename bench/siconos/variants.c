@@ -1,5 +1,6 @@
 /* Problems of ours as problems of Siconos Numerics, and one call of its drivers. */
 #include "variants.h"
+#include "matrices.h"
 #include "table.h"
 
 #include <math.h>
@@ -168,41 +169,7 @@ ss_cone *ss_siconos_global(const ss_problem *problem, ss_error *err)
     return cone;
 }
 
-/* ---- matrices ---------------------------------------------------------------------------------------------- */
-
-/* Siconos frees it, so it is a copy that belongs to it. */
-static NumericsMatrix *sparse_matrix(const ss_sparse *A)
-{
-    NumericsMatrix *matrix = NM_create(NM_SPARSE, A->rows, A->cols);
-    int entries = ss_sparse_nonzeros(A);
-    NM_csc_alloc(matrix, entries > 0 ? entries : 1);
-    matrix->matrix2->origin = NSM_CSC;
-    CSparseMatrix *csc = matrix->matrix2->csc;
-    for (int j = 0; j <= A->cols; j++) csc->p[j] = A->start[j];
-    for (int k = 0; k < entries; k++) csc->i[k] = A->row[k];
-    memcpy(csc->x, A->value, (size_t)entries * sizeof *csc->x);
-    return matrix;
-}
-
-static NumericsMatrix *block_matrix(const ss_sparse *A, int dimension)
-{
-    NumericsMatrix *sparse = sparse_matrix(A), *matrix = NM_create(NM_SPARSE_BLOCK, A->rows, A->cols);
-    SBM_from_csparse(dimension, sparse->matrix2->csc, matrix->matrix1);
-    NM_clear(sparse);
-    free(sparse);
-    return matrix;
-}
-
-static NumericsMatrix *dense_matrix(const ss_sparse *A)
-{
-    NumericsMatrix *matrix = NM_create(NM_DENSE, A->rows, A->cols);
-    memset(matrix->matrix0, 0, (size_t)A->rows * (size_t)A->cols * sizeof(double));
-    for (int j = 0; j < A->cols; j++) {
-        for (int k = A->start[j]; k < A->start[j + 1]; k++)
-            matrix->matrix0[(size_t)j * (size_t)A->rows + (size_t)A->row[k]] = A->value[k];
-    }
-    return matrix;
-}
+/* ---- which matrix -------------------------------------------------------------------------------------------- */
 
 static bool sweeps(const ss_siconos_variant *variant)
 {
@@ -221,9 +188,9 @@ static NumericsMatrix *delassus(const ss_siconos_run *run, ss_siconos_storage st
     const ss_sparse *A = run->problem->A;
     bool dense = needs_dense(run->variant) || (!sweeps(run->variant) && A->rows <= MOST_DENSE_ROWS);
     if (storage == SS_SICONOS_USUAL) storage = dense ? SS_SICONOS_DENSE : SS_SICONOS_BLOCKS;
-    return storage == SS_SICONOS_DENSE    ? dense_matrix(A)
-           : storage == SS_SICONOS_BLOCKS ? block_matrix(A, run->dimension)
-                                          : sparse_matrix(A);
+    return storage == SS_SICONOS_DENSE    ? ss_siconos_dense(A)
+           : storage == SS_SICONOS_BLOCKS ? ss_siconos_block(A, run->dimension)
+                                          : ss_siconos_sparse(A);
 }
 
 /* ---- a run ------------------------------------------------------------------------------------------------- */
@@ -297,8 +264,8 @@ bool ss_siconos_reset(ss_siconos_run *run, double own_tolerance, int most_iterat
     if (is_global(run->variant)) { // its solvers factorise in place
         drop(&run->M);
         drop(&run->H);
-        run->M = sparse_matrix(run->global->M);
-        run->H = sparse_matrix(run->global->H);
+        run->M = ss_siconos_sparse(run->global->M);
+        run->H = ss_siconos_sparse(run->global->H);
         memset(run->v, 0, (size_t)run->global->dofs * sizeof *run->v);
     }
     return run->options != NULL;
