@@ -420,8 +420,8 @@ TEST(forces_become_impulses_and_what_is_missing_is_not_known)
     ss_result result;
     ENSURE(file && ss_bpmd_result_count(file, 0, NULL) == 1 && ss_bpmd_result(file, 0, 0, &result, NULL));
     ENSURE_TEXT(result.solver, "other");
-    ENSURE(result.answer && result.answer->normal[0] == 1 && result.answer->normal[1] == 2);
-    ENSURE(result.answer->tangent[1][2] == 6 && isnan(result.answer->velocity[1][5]));
+    ENSURE(result.answer && result.answer->normal_impulse[0] == 1 && result.answer->normal_impulse[1] == 2);
+    ENSURE(result.answer->friction_impulse[1][2] == 6 && isnan(result.answer->velocity[1][5]));
     ENSURE(result.error_count == 3 && result.errors[2] == 1);
     ENSURE(result.iterations == -1 && isnan(result.error) && isnan(result.seconds));
     ss_result_free(&result);

@@ -113,9 +113,9 @@ TEST(sleeping_bodies_count_as_the_world)
     ss_cone_point r_only = {.r = point.r};
     ss_answer *answer = ss_cone_recover(frame, &options, &r_only, NULL);
     ENSURE(answer);
-    ENSURE_NEAR(answer->normal[0], 0.25, 0.0);
-    ENSURE_NEAR(answer->normal[1], 0.0, 0.0);
-    ENSURE_NEAR(answer->normal[2], 1.0, 0.0);
+    ENSURE_NEAR(answer->normal_impulse[0], 0.25, 0.0);
+    ENSURE_NEAR(answer->normal_impulse[1], 0.0, 0.0);
+    ENSURE_NEAR(answer->normal_impulse[2], 1.0, 0.0);
     for (int i = 0; i < 6; i++) ENSURE_NEAR(answer->velocity[1][i], frame->bodies.velocity[1][i], 0.0);
     ss_answer_destroy(answer);
     ss_cone_point_free(&point);
@@ -181,9 +181,9 @@ TEST(limits_become_contacts_without_friction_and_come_back_as_multipliers)
     ss_answer *answer =
         ss_cone_recover(frame, &options, &(ss_cone_point){.r = r, .l = (double[]){0.125}}, NULL);
     ENSURE(answer);
-    ENSURE_NEAR(answer->lambda[0], 0.125, 0.0);
-    ENSURE_NEAR(answer->lambda[1], 0.5, 0.0);
-    ENSURE_NEAR(answer->lambda[2], -0.75, 0.0);
+    ENSURE_NEAR(answer->row_impulse[0], 0.125, 0.0);
+    ENSURE_NEAR(answer->row_impulse[1], 0.5, 0.0);
+    ENSURE_NEAR(answer->row_impulse[2], -0.75, 0.0);
     ss_cone_point back;
     ENSURE(ss_cone_point_from_answer(frame, &options, cone, answer, &back, NULL));
     ENSURE_NEAR(largest_difference(back.r, r, 9), 0.0, 0.0);
@@ -274,10 +274,10 @@ TEST(rolling_friction_adds_two_moments_about_the_tangents)
     }
     double r[5] = {1, 0.5, 0.25, 0.125, 0.0625};
     ss_answer *answer = ss_cone_recover(frame, &options, &(ss_cone_point){.r = r}, NULL);
-    ENSURE(answer && answer->rolling);
-    ENSURE_NEAR(answer->rolling[0][0], 0.125, 0.0);
-    ENSURE_NEAR(answer->rolling[0][1], 0.0625, 0.0);
-    ENSURE_NEAR(answer->tangent[0][0], 0.5, 0.0);
+    ENSURE(answer && answer->rolling_impulse);
+    ENSURE_NEAR(answer->rolling_impulse[0][0], 0.125, 0.0);
+    ENSURE_NEAR(answer->rolling_impulse[0][1], 0.0625, 0.0);
+    ENSURE_NEAR(answer->friction_impulse[0][0], 0.5, 0.0);
     ss_cone_point back;
     ENSURE(ss_cone_point_from_answer(frame, &options, cone, answer, &back, NULL));
     ENSURE_NEAR(largest_difference(back.r, r, 5), 0.0, 0.0);
@@ -406,8 +406,9 @@ static double momentum_defect(const ss_frame *frame, const ss_answer *answer)
         ss_mass_apply(&mass, change, defect);
         for (int c = 0; c < frame->contacts.count; c++) {
             const int *pair = frame->contacts.pair[c];
-            ss_vec3 impulse = ss_vec3_add_scaled(ss_vec3_load(answer->tangent[c]), answer->normal[c],
-                                                 ss_vec3_load(frame->contacts.normal[c]));
+            ss_vec3 impulse =
+                ss_vec3_add_scaled(ss_vec3_load(answer->friction_impulse[c]), answer->normal_impulse[c],
+                                   ss_vec3_load(frame->contacts.normal[c]));
             double sign = pair[1] == b ? 1.0 : pair[0] == b ? -1.0 : 0.0;
             add_impulse(sum, frame->bodies.position[b], ss_vec3_load(frame->contacts.point[c]), impulse,
                         sign);
@@ -415,7 +416,8 @@ static double momentum_defect(const ss_frame *frame, const ss_answer *answer)
         for (int row = 0; row < frame->constraints.row_count; row++) {
             const int *pair = frame->constraints.pair[row / 3];
             for (int i = 0; i < 12; i++)
-                if (pair[i / 6] == b) sum[i % 6] += frame->constraints.jacobian[row][i] * answer->lambda[row];
+                if (pair[i / 6] == b)
+                    sum[i % 6] += frame->constraints.jacobian[row][i] * answer->row_impulse[row];
         }
         for (int i = 0; i < 6; i++)
             worst = fmax(worst, fabs(defect[i] - frame->h * frame->bodies.force[b][i] - sum[i]));
@@ -469,7 +471,7 @@ TEST(local_and_eliminated_problems_recover_to_the_same_answer)
         if (!first) first = answer;
         // tolerance: rounding, and the condition number of R, below 1e4
         ENSURE_NEAR(largest_difference(answer->velocity[0], first->velocity[0], 36), 0.0, 1e-11);
-        ENSURE_NEAR(largest_difference(answer->lambda, first->lambda, 6), 0.0, 1e-11);
+        ENSURE_NEAR(largest_difference(answer->row_impulse, first->row_impulse, 6), 0.0, 1e-11);
         if (answer != first) ss_answer_destroy(answer);
         ss_cone_point_free(&point);
         ss_cone_destroy(forms[k]);

@@ -34,8 +34,8 @@ TEST(block_on_a_slope_slides_above_atan_mu)
         ss_answer *answer = answer_of(with_friction[k], frame);
         ENSURE(answer != NULL);
         ENSURE_NEAR(answer->velocity[0][0], 0.01 * GRAVITY * (sin(slope) - mu * cos(slope)), SOLVED);
-        ENSURE_NEAR(answer->normal[0], 0.01 * 2.0 * GRAVITY * cos(slope), SOLVED);
-        ENSURE_NEAR(answer->tangent[0][0], -mu * answer->normal[0], SOLVED);
+        ENSURE_NEAR(answer->normal_impulse[0], 0.01 * 2.0 * GRAVITY * cos(slope), SOLVED);
+        ENSURE_NEAR(answer->friction_impulse[0][0], -mu * answer->normal_impulse[0], SOLVED);
         ss_answer_destroy(answer);
         ss_frame_destroy(frame);
     }
@@ -174,7 +174,7 @@ TEST(rolling_friction_slows_a_rolling_ball)
     ENSURE(answer != NULL);
     double weight = 0.01 * 3.0 * GRAVITY, inertia = 0.4 * 3.0 * 0.2 * 0.2;
     double loss = 0.004 * weight * 0.2 / (inertia + 3.0 * 0.2 * 0.2);
-    ENSURE_NEAR(answer->rolling[0][1], -0.004 * weight, SOLVED);
+    ENSURE_NEAR(answer->rolling_impulse[0][1], -0.004 * weight, SOLVED);
     ENSURE_NEAR(answer->velocity[0][0], 1.0 - loss, SOLVED);
     ENSURE_NEAR(answer->velocity[0][4], (1.0 - loss) / 0.2, 10 * SOLVED);
     ss_answer_destroy(answer);
@@ -268,9 +268,9 @@ TEST(different_coefficients_put_the_impulse_on_an_ellipse)
     double u[2] = {0}, r[2] = {0};
     for (int k = 0; k < 3; k++) {
         for (int i = 0; i < 2; i++)
-            u[i] += t[i][k] * answer->velocity[0][k], r[i] += t[i][k] * answer->tangent[0][k];
+            u[i] += t[i][k] * answer->velocity[0][k], r[i] += t[i][k] * answer->friction_impulse[0][k];
     }
-    double length = hypot(mu[0] * u[0], mu[1] * u[1]), nu = answer->normal[0];
+    double length = hypot(mu[0] * u[0], mu[1] * u[1]), nu = answer->normal_impulse[0];
     for (int i = 0; i < 2; i++) ENSURE_NEAR(r[i], -nu * mu[i] * mu[i] * u[i] / length, SOLVED);
     ENSURE_NEAR(hypot(r[0] / mu[0], r[1] / mu[1]), nu, SOLVED);
     ss_answer_destroy(answer);
@@ -285,7 +285,8 @@ TEST(a_fine_polygon_follows_the_ellipse)
     ss_answer *cone = answer_of("cone", frame), *polygon = answer_of("stewart-trinkle directions=200", frame);
     ENSURE(cone && polygon);
     // tolerance: the corner taken is at most pi/200 away, times mu nu = 0.12
-    for (int k = 0; k < 3; k++) ENSURE_NEAR(polygon->tangent[0][k], cone->tangent[0][k], 0.12 * pi / 200);
+    for (int k = 0; k < 3; k++)
+        ENSURE_NEAR(polygon->friction_impulse[0][k], cone->friction_impulse[0][k], 0.12 * pi / 200);
     ss_answer_destroy(cone);
     ss_answer_destroy(polygon);
     ss_frame_destroy(frame);
@@ -342,7 +343,7 @@ TEST(the_convex_model_lifts_what_slides)
     ss_answer *answer = answer_of("convex", frame);
     ENSURE(answer != NULL);
     ENSURE_NEAR(answer->velocity[0][2], 0.5 * answer->velocity[0][0], SOLVED);
-    ENSURE_NEAR(-answer->tangent[0][0], 0.5 * answer->normal[0], SOLVED);
+    ENSURE_NEAR(-answer->friction_impulse[0][0], 0.5 * answer->normal_impulse[0], SOLVED);
     ss_answer_destroy(answer);
     frame->bodies.velocity[0][0] = 0.0; // what sticks is the same in frame models
     ENSURE(step_by("convex", frame));
@@ -367,14 +368,14 @@ TEST(a_fixed_friction_bound_is_that_of_the_previous_step)
     ss_answer *answer =
         answer_by(&m, frame); // first guess: the impulse that stops the block, here the right one
     ENSURE(answer != NULL);
-    ENSURE_NEAR(answer->tangent[0][0], -0.5 * answer->normal[0], SOLVED);
+    ENSURE_NEAR(answer->friction_impulse[0][0], -0.5 * answer->normal_impulse[0], SOLVED);
     ss_answer_destroy(answer);
     double known = 0.05; // N s, a quarter of the weight
     ((ss_box_options *)m.options)->normal_impulses = &known;
     answer = answer_by(&m, frame);
     ENSURE(answer != NULL);
-    ENSURE_NEAR(answer->tangent[0][0], -0.5 * 0.05, SOLVED);
-    ENSURE_NEAR(answer->normal[0], 0.01 * 2.0 * GRAVITY, SOLVED);
+    ENSURE_NEAR(answer->friction_impulse[0][0], -0.5 * 0.05, SOLVED);
+    ENSURE_NEAR(answer->normal_impulse[0], 0.01 * 2.0 * GRAVITY, SOLVED);
     ss_answer_destroy(answer);
     ss_frame_destroy(frame);
 }
@@ -388,8 +389,8 @@ TEST(the_first_guess_of_a_friction_bound_knows_compliance)
     frame->bodies.velocity[0][0] = 1.0;
     ss_answer *answer = answer_of("box bound=previous", frame);
     ENSURE(answer != NULL);
-    ENSURE_NEAR(answer->normal[0], 0.25 * 0.01 * 2.0 * GRAVITY, SOLVED);
-    ENSURE_NEAR(answer->tangent[0][0], -0.5 * answer->normal[0], SOLVED);
+    ENSURE_NEAR(answer->normal_impulse[0], 0.25 * 0.01 * 2.0 * GRAVITY, SOLVED);
+    ENSURE_NEAR(answer->friction_impulse[0][0], -0.5 * answer->normal_impulse[0], SOLVED);
     ss_answer_destroy(answer);
     ss_frame_destroy(frame);
 }
@@ -403,22 +404,22 @@ TEST(a_penalty_spring_carries_the_weight_and_lets_creep)
     frame->bodies.velocity[0][0] = 0.002;
     ss_answer *answer = answer_of("penalty stiffness=1e4 slip_speed=0.01", frame);
     ENSURE(answer != NULL);
-    ENSURE_NEAR(answer->normal[0], nu, 1e-15);
+    ENSURE_NEAR(answer->normal_impulse[0], nu, 1e-15);
     ENSURE_NEAR(answer->velocity[0][2], 0.0, 1e-15);
-    ENSURE_NEAR(answer->tangent[0][0], -0.5 * nu * 0.2, 1e-15);
+    ENSURE_NEAR(answer->friction_impulse[0][0], -0.5 * nu * 0.2, 1e-15);
     ss_answer_destroy(answer);
     frame->bodies.velocity[0][0] = 5.0;
     answer = answer_of("penalty stiffness=1e4 slip_speed=0.01", frame);
-    ENSURE_NEAR(answer->tangent[0][0], -0.5 * nu, 1e-15);
+    ENSURE_NEAR(answer->friction_impulse[0][0], -0.5 * nu, 1e-15);
     ss_answer_destroy(answer);
     frame->bodies.velocity[0][2] = 1e3; // a damper does not pull
     answer = answer_of("penalty stiffness=1e4", frame);
-    ENSURE_NEAR(answer->normal[0], 0.0, 0.0);
+    ENSURE_NEAR(answer->normal_impulse[0], 0.0, 0.0);
     ss_answer_destroy(answer);
     frame->bodies.velocity[0][2] = -1.0; // nor does it brake what does not touch
     frame->contacts.gap[0] = 1e-6;
     answer = answer_of("penalty", frame);
-    ENSURE_NEAR(answer->normal[0], 0.0, 0.0);
+    ENSURE_NEAR(answer->normal_impulse[0], 0.0, 0.0);
     ss_answer_destroy(answer);
     ss_frame_destroy(frame);
 }
@@ -432,7 +433,7 @@ TEST(penalties_take_the_compliance_of_a_contact_and_infinite_friction)
     set_vector(frame->bodies.velocity[0], 0.3, -0.4, 0.0);
     ss_answer *answer = answer_of("penalty", frame);
     ENSURE(answer != NULL);
-    ENSURE_NEAR(answer->normal[0], 0.01 * 500.0 * 0.02, 1e-15);
+    ENSURE_NEAR(answer->normal_impulse[0], 0.01 * 500.0 * 0.02, 1e-15);
     ENSURE_NEAR(answer->velocity[0][0], 0.0, 1e-15);
     ENSURE_NEAR(answer->velocity[0][1], 0.0, 1e-15);
     ss_answer_destroy(answer);
@@ -454,7 +455,7 @@ TEST(joints_bear_the_forces_of_penalties)
     ENSURE(answer != NULL);
     ENSURE_NEAR(answer->velocity[0][0], 0.0, SOLVED);
     ENSURE_NEAR(answer->velocity[0][2], 0.8 * 0.01 * 10.0 / 2.0, SOLVED);
-    ENSURE_NEAR(answer->lambda[0], -0.6 * 0.01 * 10.0, SOLVED);
+    ENSURE_NEAR(answer->row_impulse[0], -0.6 * 0.01 * 10.0, SOLVED);
     ss_answer_destroy(answer);
     ss_frame_destroy(frame);
 }
@@ -491,7 +492,7 @@ TEST(plane_and_space_give_the_same_motion)
         ENSURE(a && b);
         for (int k = 0; k < 6; k += 3) turn_vector(turn, a->velocity[0] + k);
         for (int k = 0; k < 6; k++) ENSURE_NEAR(b->velocity[0][k], a->velocity[0][k], 1e-9); // two solves
-        ENSURE(fabs(a->normal[0] - a->normal[1]) > 1e-3); // it is no trivial case
+        ENSURE(fabs(a->normal_impulse[0] - a->normal_impulse[1]) > 1e-3); // it is no trivial case
         ss_answer_destroy(a);
         ss_answer_destroy(b);
         ss_frame_destroy(plane);

@@ -119,11 +119,11 @@ TEST(a_compliant_contact_is_an_implicit_spring)
     ss_answer *answer = answer_of("cone", frame);
     ENSURE(answer != NULL);
     ENSURE_NEAR(answer->velocity[0][2], 0.0, SOLVED);
-    ENSURE_NEAR(answer->normal[0], h * weight, SOLVED);
+    ENSURE_NEAR(answer->normal_impulse[0], h * weight, SOLVED);
     ss_answer_destroy(answer);
     frame->contacts.gap[0] = 0.0;
     answer = answer_of("box", frame);
-    ENSURE_NEAR(answer->normal[0], -k * h * h * answer->velocity[0][2], SOLVED);
+    ENSURE_NEAR(answer->normal_impulse[0], -k * h * h * answer->velocity[0][2], SOLVED);
     ENSURE(answer->velocity[0][2] < -1e-3);
     ss_answer_destroy(answer);
     ss_frame_destroy(frame);
@@ -140,11 +140,11 @@ TEST(a_motor_reaches_its_speed_or_its_torque)
     ss_answer *answer = answer_of("cone", frame);
     ENSURE(answer != NULL);
     ENSURE_NEAR(answer->velocity[0][5], 3.0, SOLVED);
-    ENSURE_NEAR(answer->lambda[0], 0.5 * 3.0, SOLVED);
+    ENSURE_NEAR(answer->row_impulse[0], 0.5 * 3.0, SOLVED);
     ss_answer_destroy(answer);
     frame->constraints.bounds[0][0] = -10.0, frame->constraints.bounds[0][1] = 10.0;
     answer = answer_of("cone", frame);
-    ENSURE_NEAR(answer->lambda[0], 0.01 * 10.0, SOLVED);
+    ENSURE_NEAR(answer->row_impulse[0], 0.01 * 10.0, SOLVED);
     ENSURE_NEAR(answer->velocity[0][5], 0.1 / 0.5, SOLVED);
     ss_answer_destroy(answer);
     ss_frame_destroy(frame);
@@ -224,7 +224,7 @@ TEST(redundant_joints_share_the_load)
     ENSURE(answer != NULL);
     ENSURE_NEAR(answer->velocity[0][2], 0.0, SOLVED);
     ENSURE_NEAR(answer->velocity[0][0], 0.01 * 5.0 / 2.0, SOLVED);
-    ENSURE_NEAR(answer->lambda[0] + answer->lambda[1], 0.01 * 2.0 * GRAVITY, SOLVED);
+    ENSURE_NEAR(answer->row_impulse[0] + answer->row_impulse[1], 0.01 * 2.0 * GRAVITY, SOLVED);
     ss_answer_destroy(answer);
     ss_frame_destroy(frame);
 }
@@ -238,8 +238,8 @@ TEST(a_regularised_joint_gives_way_like_a_spring)
     set_vector(frame->bodies.force[0], 0.0, 0.0, -2.0 * GRAVITY);
     ss_answer *answer = answer_of("cone", frame);
     ENSURE(answer != NULL);
-    ENSURE_NEAR(answer->lambda[0], 0.01 * GRAVITY / (0.5 + 0.5), SOLVED); // 1/m = 0.5
-    ENSURE_NEAR(answer->velocity[0][2], -0.5 * answer->lambda[0], SOLVED);
+    ENSURE_NEAR(answer->row_impulse[0], 0.01 * GRAVITY / (0.5 + 0.5), SOLVED); // 1/m = 0.5
+    ENSURE_NEAR(answer->velocity[0][2], -0.5 * answer->row_impulse[0], SOLVED);
     ss_answer_destroy(answer);
     ss_frame_destroy(frame);
 }
@@ -261,7 +261,7 @@ TEST(joint_friction_follows_the_size_of_the_load)
             frame->bodies.velocity[0][0] = 1.0;
             ss_answer *answer = answer_of(methods[m], frame);
             ENSURE(answer != NULL);
-            ENSURE_NEAR(answer->lambda[0], sign * 0.01 * 2.0 * GRAVITY, SOLVED);
+            ENSURE_NEAR(answer->row_impulse[0], sign * 0.01 * 2.0 * GRAVITY, SOLVED);
             ENSURE_NEAR(answer->velocity[0][0], 1.0 - 0.4 * GRAVITY * 0.01, SOLVED);
             ss_answer_destroy(answer);
             frame->bodies.velocity[0][0] = 0.01; // friction stops it within the step

@@ -194,7 +194,7 @@ TEST(the_problem_and_the_recovered_velocities_say_the_same)
             double expected =
                 separation_speed(frame, c, answer->velocity) + frame->contacts.compliance[c] * x[i] + term;
             ENSURE_NEAR(w[i], expected, 1e-12); // tolerance: sums of some tens of numbers of size 1
-            ENSURE_NEAR(answer->normal[c], x[i], 0.0);
+            ENSURE_NEAR(answer->normal_impulse[c], x[i], 0.0);
             compared++;
         }
         ss_answer_destroy(answer);
@@ -451,10 +451,10 @@ TEST(a_guess_from_an_answer_recovers_that_answer)
         ENSURE(m.formulation->recover(frame, m.options, problem, guess, second, NULL));
         // tolerance: a few operations on numbers of size 1 to 10
         ENSURE(same_numbers(first->velocity[0], second->velocity[0], 6 * BODIES, 1e-12));
-        ENSURE(same_numbers(first->lambda, second->lambda, ROWS, 0.0));
-        ENSURE(same_numbers(first->normal, second->normal, CONTACTS, 0.0));
-        ENSURE(same_numbers(first->tangent[0], second->tangent[0], 3 * CONTACTS, 1e-13));
-        ENSURE(same_numbers(first->rolling[0], second->rolling[0], 3 * CONTACTS, 1e-13));
+        ENSURE(same_numbers(first->row_impulse, second->row_impulse, ROWS, 0.0));
+        ENSURE(same_numbers(first->normal_impulse, second->normal_impulse, CONTACTS, 0.0));
+        ENSURE(same_numbers(first->friction_impulse[0], second->friction_impulse[0], 3 * CONTACTS, 1e-13));
+        ENSURE(same_numbers(first->rolling_impulse[0], second->rolling_impulse[0], 3 * CONTACTS, 1e-13));
         ss_answer_destroy(first);
         ss_answer_destroy(second);
         ss_release(x);
@@ -468,7 +468,7 @@ TEST(a_guess_on_the_polygon_has_no_negative_part)
 {
     ss_frame *frame = block_on_ground(0.0, 0.5);
     ss_answer *answer = ss_answer_create(frame, false, NULL);
-    answer->normal[0] = 1.0;
+    answer->normal_impulse[0] = 1.0;
     for (int n = 3; n <= 9; n++) {
         char words[64];
         snprintf(words, sizeof words, "stewart-trinkle directions=%d", n);
@@ -477,7 +477,7 @@ TEST(a_guess_on_the_polygon_has_no_negative_part)
         double x[16];
         for (int angle = 0; angle < 360; angle += 15) {
             double radians = angle * acos(-1.0) / 180.0;
-            set_vector(answer->tangent[0], 0.3 * cos(radians), 0.3 * sin(radians), 0.0);
+            set_vector(answer->friction_impulse[0], 0.3 * cos(radians), 0.3 * sin(radians), 0.0);
             ENSURE(m.formulation->guess(frame, m.options, problem, answer, x, NULL));
             for (int i = 0; i < problem->size; i++) ENSURE(x[i] >= 0.0);
         }
@@ -519,11 +519,11 @@ TEST(what_touches_no_live_body_is_left_out)
         ss_answer *answer = ss_answer_create(frame, true, NULL);
         ENSURE(problem != NULL);
         ENSURE_INT(problem->size, 0);
-        answer->lambda[0] = answer->normal[0] = 3.0; // left over from earlier
+        answer->row_impulse[0] = answer->normal_impulse[0] = 3.0; // left over from earlier
         ENSURE(m.formulation->recover(frame, m.options, problem, NULL, answer, NULL));
         ENSURE(same_numbers(answer->velocity[0], frame->bodies.velocity[0], 6 * BODIES, 0.0));
-        ENSURE_NEAR(answer->lambda[0], 0.0, 0.0);
-        ENSURE_NEAR(answer->normal[0], 0.0, 0.0);
+        ENSURE_NEAR(answer->row_impulse[0], 0.0, 0.0);
+        ENSURE_NEAR(answer->normal_impulse[0], 0.0, 0.0);
         ss_answer_destroy(answer);
         ss_problem_destroy(problem);
     }

@@ -28,8 +28,8 @@ static scene sliding_block(double speed)
     s.frame->contacts.normal[0][2] = 1.0;
     s.frame->contacts.mu[0][0] = s.frame->contacts.mu[0][1] = friction;
     s.answer = ss_answer_create(s.frame, false, &s.err);
-    s.answer->normal[0] = mass * gravity * step;
-    s.answer->tangent[0][0] = -friction * s.answer->normal[0];
+    s.answer->normal_impulse[0] = mass * gravity * step;
+    s.answer->friction_impulse[0][0] = -friction * s.answer->normal_impulse[0];
     s.answer->velocity[0][0] = speed - friction * gravity * step;
     return s;
 }
@@ -97,9 +97,9 @@ TEST(friction_of_the_sliding_block_takes_the_energy_it_should)
 TEST(a_creep_of_three_millimetres_a_second_reads_three_millimetres_a_second)
 {
     scene s = sliding_block(1.0);
-    double nu = s.answer->normal[0], pull = 0.1 * friction * nu;
+    double nu = s.answer->normal_impulse[0], pull = 0.1 * friction * nu;
     s.answer->velocity[0][0] = 0.003;
-    s.answer->tangent[0][0] = -pull;
+    s.answer->friction_impulse[0][0] = -pull;
     s.frame->bodies.velocity[0][0] = 0.003 + pull / mass;
     ENSURE(judge(&s));
     ENSURE_NEAR(read(&s, "sticking"), 1.0, 0.0);
@@ -113,14 +113,14 @@ TEST(a_creep_of_three_millimetres_a_second_reads_three_millimetres_a_second)
 TEST(friction_across_the_motion_is_misaligned_by_one_and_along_it_by_two)
 {
     scene s = sliding_block(1.0);
-    double limit = friction * s.answer->normal[0];
-    s.answer->tangent[0][0] = 0.0;
-    s.answer->tangent[0][1] = limit;
+    double limit = friction * s.answer->normal_impulse[0];
+    s.answer->friction_impulse[0][0] = 0.0;
+    s.answer->friction_impulse[0][1] = limit;
     s.answer->velocity[0][1] = 0.0;
     ENSURE(judge(&s));
     ENSURE_NEAR(read(&s, "alignment"), 1.0, rounding);
-    s.answer->tangent[0][0] = limit;
-    s.answer->tangent[0][1] = 0.0;
+    s.answer->friction_impulse[0][0] = limit;
+    s.answer->friction_impulse[0][1] = 0.0;
     ENSURE(judge(&s));
     double speed = s.answer->velocity[0][0];
     ENSURE_NEAR(read(&s, "alignment"), 2.0, rounding);
@@ -133,8 +133,8 @@ TEST(friction_across_the_motion_is_misaligned_by_one_and_along_it_by_two)
 TEST(friction_a_fifth_too_large_leaves_the_cone_by_that)
 {
     scene s = sliding_block(1.0);
-    double limit = friction * s.answer->normal[0];
-    s.answer->tangent[0][0] = -1.2 * limit;
+    double limit = friction * s.answer->normal_impulse[0];
+    s.answer->friction_impulse[0][0] = -1.2 * limit;
     ENSURE(judge(&s));
     ENSURE_NEAR(read(&s, "cone"), 0.2 * limit, rounding);
     drop(&s);
@@ -143,12 +143,12 @@ TEST(friction_a_fifth_too_large_leaves_the_cone_by_that)
 TEST(an_elliptic_cone_counts_along_the_direction_of_friction)
 {
     scene s = sliding_block(1.0);
-    double nu = s.answer->normal[0];
+    double nu = s.answer->normal_impulse[0];
     ENSURE(ss_frame_enable(s.frame, "contacts/t_u", &s.err));
     memcpy(s.frame->contacts.tangent[0], (double[3]){1.0, 0.0, 0.0}, 3 * sizeof(double));
     s.frame->contacts.mu[0][1] = 0.25;
-    s.answer->tangent[0][0] = 0.0;
-    s.answer->tangent[0][1] = -0.30 * nu; // 0.05 nu outside along v, well inside if mu = 0.5 counted
+    s.answer->friction_impulse[0][0] = 0.0;
+    s.answer->friction_impulse[0][1] = -0.30 * nu; // 0.05 nu outside along v, well inside if mu = 0.5 counted
     ENSURE(judge(&s));
     ENSURE_NEAR(read(&s, "cone"), 0.05 * nu, rounding);
     drop(&s);
@@ -157,8 +157,8 @@ TEST(an_elliptic_cone_counts_along_the_direction_of_friction)
 TEST(a_normal_impulse_that_pulls_is_tension)
 {
     scene s = sliding_block(1.0);
-    s.answer->normal[0] = -0.1;
-    s.answer->tangent[0][0] = 0.0;
+    s.answer->normal_impulse[0] = -0.1;
+    s.answer->friction_impulse[0][0] = 0.0;
     ENSURE(judge(&s));
     ENSURE_NEAR(read(&s, "tension"), 0.1, rounding);
     ENSURE_NEAR(read(&s, "resting"), 0.0, 0.0);
@@ -179,7 +179,7 @@ TEST(penetration_is_the_gap_at_the_end_of_the_step)
 TEST(no_impulse_at_all_costs_the_energy_of_one_step_of_free_fall)
 {
     scene s = sliding_block(0.0);
-    s.answer->normal[0] = s.answer->tangent[0][0] = s.answer->velocity[0][0] = 0.0;
+    s.answer->normal_impulse[0] = s.answer->friction_impulse[0][0] = s.answer->velocity[0][0] = 0.0;
     s.answer->velocity[0][2] = -gravity * step;
     ENSURE(judge(&s));
     double fall = 0.5 * mass * gravity * gravity * step * step;
@@ -208,8 +208,8 @@ TEST(momentum_out_of_nowhere_is_told_as_its_energy)
 TEST(the_error_in_joule_follows_the_units_and_the_relative_one_does_not)
 {
     scene s = sliding_block(1.0);
-    s.answer->normal[0] *= 0.9;
-    s.answer->tangent[0][1] = 0.05;
+    s.answer->normal_impulse[0] *= 0.9;
+    s.answer->friction_impulse[0][1] = 0.05;
     ENSURE(judge(&s));
     double energy = read(&s, "energy"), relative = read(&s, "relative_energy");
     double natural = read(&s, "natural_residual");
@@ -220,9 +220,9 @@ TEST(the_error_in_joule_follows_the_units_and_the_relative_one_does_not)
         s.frame->bodies.velocity[0][i] *= m;
         s.answer->velocity[0][i] *= m;
         s.frame->bodies.force[0][i] *= kg * m;
-        s.answer->tangent[0][i] *= kg * m;
+        s.answer->friction_impulse[0][i] *= kg * m;
     }
-    s.answer->normal[0] *= kg * m;
+    s.answer->normal_impulse[0] *= kg * m;
     ENSURE(judge(&s));
     ENSURE_NEAR(read(&s, "energy"), energy * kg * m * m, 1e-10 * energy * kg * m * m);
     ENSURE_NEAR(read(&s, "relative_energy"), relative, 1e-12);
@@ -240,8 +240,8 @@ TEST(what_a_contact_does_is_what_the_metrics_count)
                                                SS_CONTACT_NEGATIVE_FRICTION};
     for (int i = 0; i < 4; i++) {
         scene s = sliding_block(1.0);
-        s.answer->tangent[0][0] = share[i] * friction * s.answer->normal[0];
-        if (i == 0) s.answer->normal[0] = 0.0; // friction alone does not make a contact rest
+        s.answer->friction_impulse[0][0] = share[i] * friction * s.answer->normal_impulse[0];
+        if (i == 0) s.answer->normal_impulse[0] = 0.0; // friction alone does not make a contact rest
         ss_contact_report report = {.status = SS_CONTACT_STATUS_COUNT, .energy = 7.0};
         double energy = 0.0;
         ss_case what = {.frame = s.frame, .answer = s.answer};
@@ -265,7 +265,7 @@ TEST(negative_friction_begins_at_the_speed_that_counts)
     for (int i = 0; i < 2; i++) {
         scene s = sliding_block(1.0);
         s.answer->velocity[0][0] = (i == 0 ? 0.5 : 2.0) * v_tol;
-        s.answer->tangent[0][0] = friction * s.answer->normal[0];
+        s.answer->friction_impulse[0][0] = friction * s.answer->normal_impulse[0];
         ENSURE(judge(&s));
         ENSURE_NEAR(read(&s, "sliding"), 1.0, 0.0);
         ENSURE_NEAR(read(&s, "anomalous_contacts"), i, 0.0);

@@ -594,10 +594,11 @@ TEST(answer_has_room_for_every_body_row_and_contact)
     ENSURE_INT(answer->bodies, 3);
     ENSURE_INT(answer->rows, 2);
     ENSURE_INT(answer->contacts, 4);
-    ENSURE_NEAR(answer->rolling[3][2] + answer->tangent[3][2] + answer->velocity[2][5], 0.0, 0.0);
+    ENSURE_NEAR(answer->rolling_impulse[3][2] + answer->friction_impulse[3][2] + answer->velocity[2][5], 0.0,
+                0.0);
     ss_answer_destroy(answer);
     answer = ss_answer_create(frame, false, &err);
-    ENSURE(answer && !answer->rolling);
+    ENSURE(answer && !answer->rolling_impulse);
     ss_answer_destroy(answer);
     ss_answer_destroy(NULL);
     ss_frame_destroy(frame);

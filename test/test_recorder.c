@@ -152,8 +152,8 @@ TEST(the_answer_of_the_engine_stands_beside_the_frame)
     ENSURE(frame && result.answer);
     ENSURE_TEXT(result.solver, "my_solver");
     ENSURE(memcmp(result.answer->velocity, after, sizeof after) == 0);
-    ENSURE(memcmp(result.answer->normal, normal, sizeof normal) == 0);
-    ENSURE(memcmp(result.answer->tangent, tangent, sizeof tangent) == 0);
+    ENSURE(memcmp(result.answer->normal_impulse, normal, sizeof normal) == 0);
+    ENSURE(memcmp(result.answer->friction_impulse, tangent, sizeof tangent) == 0);
     ENSURE(result.iterations == -1 && isnan(result.error) && isnan(result.seconds));
     ss_result_free(&result);
     ss_frame_destroy(frame);

@@ -282,7 +282,7 @@ TEST(stack_carries_the_weight_of_what_is_above)
     for (int c = 0; c < frame->contacts.count; c++) {
         int a = frame->contacts.pair[c][0], b = frame->contacts.pair[c][1];
         int lower = a == SS_WORLD || b == SS_WORLD ? 0 : (a > b ? a : b);
-        normal[lower] += ss_sim_answer(sim)->normal[c];
+        normal[lower] += ss_sim_answer(sim)->normal_impulse[c];
     }
     for (int i = 0; i < count; i++) ENSURE_NEAR(normal[i] / weight, count - i, 1e-6);
     for (int i = 0; i < count; i++) ENSURE_NEAR(body_of(sim, i)->position[2], 0.5 + i, 1e-8);

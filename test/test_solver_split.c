@@ -69,8 +69,8 @@ TEST(a_block_holds_on_a_gentle_slope)
         ss_frame *frame = sliding_block(slope, 0.5, 0.0);
         ss_answer *answer = answer_from(with_cone[k][0], with_cone[k][1], frame, NULL);
         ENSURE(answer != NULL);
-        ENSURE_NEAR(answer->normal[0], load * cos(slope), 1e-9);
-        ENSURE_NEAR(answer->tangent[0][0], -load * sin(slope), 1e-9);
+        ENSURE_NEAR(answer->normal_impulse[0], load * cos(slope), 1e-9);
+        ENSURE_NEAR(answer->friction_impulse[0][0], -load * sin(slope), 1e-9);
         ENSURE_NEAR(answer->velocity[0][0], 0.0, 1e-9);
         ss_answer_destroy(answer);
         ss_frame_destroy(frame);
@@ -84,7 +84,7 @@ TEST(a_block_slides_down_a_steep_slope)
         ss_frame *frame = sliding_block(slope, mu, 0.0);
         ss_answer *answer = answer_from(with_cone[k][0], with_cone[k][1], frame, NULL);
         ENSURE(answer != NULL);
-        ENSURE_NEAR(answer->tangent[0][0], -mu * 2.0 * push * cos(slope), 1e-9);
+        ENSURE_NEAR(answer->friction_impulse[0][0], -mu * 2.0 * push * cos(slope), 1e-9);
         ENSURE_NEAR(answer->velocity[0][0], push * (sin(slope) - mu * cos(slope)), 1e-9);
         ss_answer_destroy(answer);
         ss_frame_destroy(frame);
@@ -99,7 +99,7 @@ TEST(under_the_convex_law_a_sliding_block_takes_off)
     ENSURE(answer != NULL);
     const double *v = answer->velocity[0];
     // r_N = m (g h + mu v) / (1 + mu^2), and the speed of lifting is mu times that of sliding
-    ENSURE_NEAR(answer->normal[0], 2.0 * (GRAVITY * 0.01 + mu * 2.0) / (1.0 + mu * mu), 1e-9);
+    ENSURE_NEAR(answer->normal_impulse[0], 2.0 * (GRAVITY * 0.01 + mu * 2.0) / (1.0 + mu * mu), 1e-9);
     ENSURE_NEAR(v[2], mu * v[0], 1e-9);
     ss_answer_destroy(answer);
     ss_frame_destroy(frame);
@@ -115,7 +115,7 @@ TEST(the_ground_carries_a_tall_tower)
         ss_answer *answer = answer_from(with_cone[k][0], with_cone[k][1], frame, &got);
         ENSURE(answer != NULL);
         for (int b = 0; b < 30; b++) weight += frame->bodies.mass[b] * GRAVITY * frame->h;
-        for (int c = 0; c < 4; c++) carried += answer->normal[c];
+        for (int c = 0; c < 4; c++) carried += answer->normal_impulse[c];
         ENSURE_NEAR(carried, weight, 1e-8 * weight); // 1e-10 of the energy, times the height
         if (k < 2 && got.iterations > 15) KIT_FAIL("%d turns for a tower at rest", got.iterations);
         if (k == 2 && got.iterations > 40) KIT_FAIL("%d Newton steps for a tower at rest", got.iterations);
@@ -162,7 +162,7 @@ TEST(every_joint_carries_what_hangs_below_it)
         ENSURE(answer != NULL);
         for (int b = 0; b < LINKS; b++) {
             double below = (LINKS - b) * 2.0 * GRAVITY * frame->h;
-            ENSURE_NEAR(fabs(answer->lambda[3 * b + 2]), below, 1e-7 * below);
+            ENSURE_NEAR(fabs(answer->row_impulse[3 * b + 2]), below, 1e-7 * below);
         }
         if (got.iterations > 12) KIT_FAIL("%s: %d iterations for equations", with_cone[k][0], got.iterations);
         ss_answer_destroy(answer);

@@ -464,8 +464,9 @@ TEST(a_result_comes_back)
     ss_measure measures[] = {{"energy", energy, 1}, {"per_contact", worst, 2}};
     ss_result told = {"pgs", answer, errors, 3, 3, 0.25, 1e-4, measures, 2}, heard = {0};
     for (int i = 0; i < 12; i++) (&answer->velocity[0][0])[i] = i;
-    for (int i = 0; i < 3; i++) answer->lambda[i] = -i;
-    for (int i = 0; i < 2; i++) answer->normal[i] = answer->tangent[i][1] = answer->rolling[i][2] = 0.5 + i;
+    for (int i = 0; i < 3; i++) answer->row_impulse[i] = -i;
+    for (int i = 0; i < 2; i++)
+        answer->normal_impulse[i] = answer->friction_impulse[i][1] = answer->rolling_impulse[i][2] = 0.5 + i;
     ss_writer *writer = ss_writer_open(s.file, SS_LAYOUT_CANONICAL, false, NULL);
     ENSURE(writer && ss_writer_frame(writer, frame, NULL) && ss_writer_result(writer, &told, NULL));
     ENSURE(ss_writer_close(writer, NULL));
@@ -477,10 +478,10 @@ TEST(a_result_comes_back)
     ENSURE(heard.iterations == 3 && heard.error == 0.25 && heard.seconds == 1e-4 && heard.error_count == 3);
     ENSURE(memcmp(heard.errors, errors, sizeof errors) == 0);
     ENSURE(memcmp(heard.answer->velocity, answer->velocity, 12 * sizeof(double)) == 0);
-    ENSURE(memcmp(heard.answer->lambda, answer->lambda, 3 * sizeof(double)) == 0);
-    ENSURE(memcmp(heard.answer->normal, answer->normal, 2 * sizeof(double)) == 0);
-    ENSURE(memcmp(heard.answer->tangent, answer->tangent, 6 * sizeof(double)) == 0);
-    ENSURE(memcmp(heard.answer->rolling, answer->rolling, 6 * sizeof(double)) == 0);
+    ENSURE(memcmp(heard.answer->row_impulse, answer->row_impulse, 3 * sizeof(double)) == 0);
+    ENSURE(memcmp(heard.answer->normal_impulse, answer->normal_impulse, 2 * sizeof(double)) == 0);
+    ENSURE(memcmp(heard.answer->friction_impulse, answer->friction_impulse, 6 * sizeof(double)) == 0);
+    ENSURE(memcmp(heard.answer->rolling_impulse, answer->rolling_impulse, 6 * sizeof(double)) == 0);
     ENSURE_INT(heard.measure_count, 2);
     ENSURE_TEXT(heard.measures[0].name, "energy");
     ENSURE(heard.measures[0].count == 1 && heard.measures[0].values[0] == 1e-9);

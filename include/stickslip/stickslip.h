@@ -7,6 +7,8 @@
 #include <stickslip/collision.h>
 #include <stickslip/frame.h>
 #include <stickslip/sparse.h>
+#include <stickslip/answer.h>
+#include <stickslip/cone.h>
 #include <stickslip/problem.h>
 #include <stickslip/formulation.h>
 #include <stickslip/solver.h>

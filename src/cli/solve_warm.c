@@ -44,10 +44,10 @@ static void carry_contacts(const ss_frame *frame, const ss_frame *before, const 
         int from = find_contact(frame, c, before, taken);
         if (from < 0) continue;
         taken[from] = true;
-        guess->normal[c] = old->normal[from];
-        memcpy(guess->tangent[c], old->tangent[from], sizeof guess->tangent[c]);
-        if (guess->rolling && old->rolling)
-            memcpy(guess->rolling[c], old->rolling[from], sizeof guess->rolling[c]);
+        guess->normal_impulse[c] = old->normal_impulse[from];
+        memcpy(guess->friction_impulse[c], old->friction_impulse[from], sizeof guess->friction_impulse[c]);
+        if (guess->rolling_impulse && old->rolling_impulse)
+            memcpy(guess->rolling_impulse[c], old->rolling_impulse[from], sizeof guess->rolling_impulse[c]);
     }
 }
 
@@ -56,7 +56,8 @@ static void carry_joints(const ss_frame *frame, const ss_frame *before, const ss
                          ss_answer *guess)
 {
     if (frame->constraints.row_count != before->constraints.row_count) return;
-    memcpy(guess->lambda, old->lambda, (size_t)frame->constraints.row_count * sizeof *guess->lambda);
+    memcpy(guess->row_impulse, old->row_impulse,
+           (size_t)frame->constraints.row_count * sizeof *guess->row_impulse);
 }
 
 static void carry_velocities(const ss_frame *frame, ss_answer *guess)

@@ -97,12 +97,12 @@ static bool fill_answer(const ss_bpmd_place *solver, const ss_frame *sizes, ss_a
 {
     uint64_t bodies = (uint64_t)sizes->bodies.count, rows = (uint64_t)sizes->constraints.row_count;
     uint64_t contacts = (uint64_t)sizes->contacts.count;
-    double *rolling = answer->rolling ? answer->rolling[0] : NULL;
+    double *rolling = answer->rolling_impulse ? answer->rolling_impulse[0] : NULL;
     const part parts[] = {
         {"velocities", {bodies, 6, 1, false, "bodies"}, answer->velocity[0], false},
-        {"lambda", {rows, 1, 1, false, "joint rows"}, answer->lambda, true},
-        {"normal", {contacts, 1, 1, false, "contacts"}, answer->normal, true},
-        {"tangent", {contacts, 3, 3, false, "contacts"}, answer->tangent[0], true},
+        {"lambda", {rows, 1, 1, false, "joint rows"}, answer->row_impulse, true},
+        {"normal", {contacts, 1, 1, false, "contacts"}, answer->normal_impulse, true},
+        {"tangent", {contacts, 3, 3, false, "contacts"}, answer->friction_impulse[0], true},
         {"rolling", {rolling ? contacts : 0, 3, 3, false, "contacts"}, rolling, true},
     };
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)

@@ -129,9 +129,9 @@ static void forget_results(ss_recorder *recorder)
         ss_answer *answer = &recorder->results[r].answer;
         ss_release(recorder->results[r].solver);
         ss_release(answer->velocity);
-        ss_release(answer->lambda);
-        ss_release(answer->normal);
-        ss_release(answer->tangent);
+        ss_release(answer->row_impulse);
+        ss_release(answer->normal_impulse);
+        ss_release(answer->friction_impulse);
     }
     recorder->result_count = 0;
 }
@@ -407,9 +407,9 @@ void ss_recorder_result(ss_recorder *recorder, const char *solver, const double 
     if (ok) {
         result.solver = ss_text_copy(solver);
         ok = result.solver && copy_numbers(velocities, bodies, 6, &result.answer.velocity) &&
-             copy_numbers(lambda, rows, 1, &result.answer.lambda) &&
-             copy_numbers(normal, contacts, 1, &result.answer.normal) &&
-             copy_numbers(tangent, contacts, 3, &result.answer.tangent);
+             copy_numbers(lambda, rows, 1, &result.answer.row_impulse) &&
+             copy_numbers(normal, contacts, 1, &result.answer.normal_impulse) &&
+             copy_numbers(tangent, contacts, 3, &result.answer.friction_impulse);
         recorder->results[recorder->result_count++] = result; // freed with the others, also when incomplete
     }
     if (!ok) refuse(recorder, SS_ERROR_RESOURCES, "no memory for a result");

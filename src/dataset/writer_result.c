@@ -28,10 +28,10 @@ static bool put_answer(const ss_h5_group *group, const ss_answer *answer, ss_err
 {
     if (!answer) return true;
     return put_array(group, "velocities", answer->bodies, 6, 1, answer->velocity, err) &&
-           put_impulses(group, "lambda", answer->rows, 1, answer->lambda, err) &&
-           put_impulses(group, "normal", answer->contacts, 1, answer->normal, err) &&
-           put_impulses(group, "tangent", answer->contacts, 3, answer->tangent, err) &&
-           put_impulses(group, "rolling", answer->contacts, 3, answer->rolling, err);
+           put_impulses(group, "lambda", answer->rows, 1, answer->row_impulse, err) &&
+           put_impulses(group, "normal", answer->contacts, 1, answer->normal_impulse, err) &&
+           put_impulses(group, "tangent", answer->contacts, 3, answer->friction_impulse, err) &&
+           put_impulses(group, "rolling", answer->contacts, 3, answer->rolling_impulse, err);
 }
 
 static bool put_known_number(const ss_h5_group *group, const char *name, double value, ss_error *err)

@@ -69,14 +69,15 @@ static void fill_answer(const ss_frame *frame, const ss_cone_layout *layout, con
     for (int c = 0; c < frame->contacts.count; c++) {
         if (layout->contact[c] < 0) continue;
         const double *part = r + layout->contact[c] * layout->dimension;
-        answer->normal[c] = part[0];
-        ss_vec3_store(in_the_plane(frame, c, part + 1), answer->tangent[c]);
-        if (answer->rolling) ss_vec3_store(in_the_plane(frame, c, part + 3), answer->rolling[c]);
+        answer->normal_impulse[c] = part[0];
+        ss_vec3_store(in_the_plane(frame, c, part + 1), answer->friction_impulse[c]);
+        if (answer->rolling_impulse)
+            ss_vec3_store(in_the_plane(frame, c, part + 3), answer->rolling_impulse[c]);
     }
     for (int row = 0; row < frame->constraints.row_count; row++) {
         int limit = layout->limit[row], equation = layout->equation[row];
-        if (equation >= 0) answer->lambda[row] = l[equation];
-        if (limit >= 0) answer->lambda[row] = layout->turned[row] * r[limit * layout->dimension];
+        if (equation >= 0) answer->row_impulse[row] = l[equation];
+        if (limit >= 0) answer->row_impulse[row] = layout->turned[row] * r[limit * layout->dimension];
     }
 }
 
@@ -130,14 +131,15 @@ static void fill_point(const ss_frame *frame, const ss_cone_layout *layout, cons
     for (int c = 0; c < frame->contacts.count; c++) {
         if (layout->contact[c] < 0) continue;
         double *part = point->r + layout->contact[c] * layout->dimension;
-        part[0] = answer->normal[c];
-        components_of(frame, c, answer->tangent[c], part + 1);
-        if (layout->dimension == 5 && answer->rolling) components_of(frame, c, answer->rolling[c], part + 3);
+        part[0] = answer->normal_impulse[c];
+        components_of(frame, c, answer->friction_impulse[c], part + 1);
+        if (layout->dimension == 5 && answer->rolling_impulse)
+            components_of(frame, c, answer->rolling_impulse[c], part + 3);
     }
     for (int row = 0; row < frame->constraints.row_count; row++) {
         int limit = layout->limit[row], equation = layout->equation[row];
-        if (equation >= 0 && point->l) point->l[equation] = answer->lambda[row];
-        if (limit >= 0) point->r[limit * layout->dimension] = layout->turned[row] * answer->lambda[row];
+        if (equation >= 0 && point->l) point->l[equation] = answer->row_impulse[row];
+        if (limit >= 0) point->r[limit * layout->dimension] = layout->turned[row] * answer->row_impulse[row];
     }
 }
 

@@ -104,7 +104,7 @@ static void take_velocities(ss_rows *rows, const ss_answer *answer)
 static void guess_rows(const ss_contact_model *model, ss_rows *rows, const void *options,
                        const ss_answer *answer, double *x)
 {
-    for (int r = 0; r < rows->joint_count; r++) *x++ = answer->lambda[rows->joint[r].row];
+    for (int r = 0; r < rows->joint_count; r++) *x++ = answer->row_impulse[rows->joint[r].row];
     for (int c = 0, blocks; c < rows->contact_count; c++) {
         const ss_contact_row *contact = &rows->contact[c];
         ss_contact_impulse impulse = ss_contact_impulse_of(contact, answer);

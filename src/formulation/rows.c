@@ -437,15 +437,15 @@ static void clear(void *array, int count, size_t size)
 
 void ss_rows_start_answer(ss_answer *answer)
 {
-    clear(answer->lambda, answer->rows, sizeof *answer->lambda);
-    clear(answer->normal, answer->contacts, sizeof *answer->normal);
-    clear(answer->tangent, answer->contacts, sizeof *answer->tangent);
-    clear(answer->rolling, answer->contacts, sizeof *answer->rolling);
+    clear(answer->row_impulse, answer->rows, sizeof *answer->row_impulse);
+    clear(answer->normal_impulse, answer->contacts, sizeof *answer->normal_impulse);
+    clear(answer->friction_impulse, answer->contacts, sizeof *answer->friction_impulse);
+    clear(answer->rolling_impulse, answer->contacts, sizeof *answer->rolling_impulse);
 }
 
 void ss_rows_add_joint(ss_rows *rows, const ss_joint_row *joint, double impulse, ss_answer *answer)
 {
-    answer->lambda[joint->row] = impulse;
+    answer->row_impulse[joint->row] = impulse;
     ss_rows_push_joint(rows, joint, impulse);
 }
 
@@ -453,9 +453,10 @@ void ss_rows_add_contact(ss_rows *rows, const ss_contact_row *contact, const ss_
                          ss_answer *answer)
 {
     int c = contact->contact;
-    answer->normal[c] = impulse->normal;
-    ss_vec3_store(in_the_plane(contact, impulse->tangent), answer->tangent[c]);
-    if (answer->rolling) ss_vec3_store(in_the_plane(contact, impulse->rolling), answer->rolling[c]);
+    answer->normal_impulse[c] = impulse->normal;
+    ss_vec3_store(in_the_plane(contact, impulse->tangent), answer->friction_impulse[c]);
+    if (answer->rolling_impulse)
+        ss_vec3_store(in_the_plane(contact, impulse->rolling), answer->rolling_impulse[c]);
     ss_rows_push_contact(rows, contact, impulse);
 }
 
@@ -477,8 +478,8 @@ static void components_of(const ss_contact_row *contact, const double vector[3],
 ss_contact_impulse ss_contact_impulse_of(const ss_contact_row *contact, const ss_answer *answer)
 {
     int c = contact->contact;
-    ss_contact_impulse impulse = {.normal = answer->normal[c]};
-    components_of(contact, answer->tangent[c], impulse.tangent);
-    if (answer->rolling) components_of(contact, answer->rolling[c], impulse.rolling);
+    ss_contact_impulse impulse = {.normal = answer->normal_impulse[c]};
+    components_of(contact, answer->friction_impulse[c], impulse.tangent);
+    if (answer->rolling_impulse) components_of(contact, answer->rolling_impulse[c], impulse.rolling);
     return impulse;
 }

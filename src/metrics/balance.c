@@ -17,7 +17,7 @@ static void add_joint_impulses(const ss_frame *frame, const ss_answer *answer, d
                 int body = joints->pair[k][side];
                 if (body == SS_WORLD) continue;
                 for (int i = 0; i < 6; i++) {
-                    impulse[body][i] += joints->jacobian[row][6 * side + i] * answer->lambda[row];
+                    impulse[body][i] += joints->jacobian[row][6 * side + i] * answer->row_impulse[row];
                 }
             }
         }
@@ -38,13 +38,13 @@ static void add_contact_impulses(const ss_frame *frame, const ss_answer *answer,
         double arm_a[3], arm_b[3];
         ss_contact_lever_arms(frame, c, arm_a, arm_b);
         int a = frame->contacts.pair[c][0], b = frame->contacts.pair[c][1];
-        ss_vec3 push = ss_vec3_add_scaled(ss_vec3_load(answer->tangent[c]), answer->normal[c],
-                                          ss_vec3_load(frame->contacts.normal[c]));
+        ss_vec3 push = ss_vec3_add_scaled(ss_vec3_load(answer->friction_impulse[c]),
+                                          answer->normal_impulse[c], ss_vec3_load(frame->contacts.normal[c]));
         add_at(impulse, a, ss_vec3_load(arm_a), push, -1.0);
         add_at(impulse, b, ss_vec3_load(arm_b), push, 1.0);
-        for (int i = 0; answer->rolling && i < 3; i++) {
-            if (a != SS_WORLD) impulse[a][3 + i] -= answer->rolling[c][i];
-            if (b != SS_WORLD) impulse[b][3 + i] += answer->rolling[c][i];
+        for (int i = 0; answer->rolling_impulse && i < 3; i++) {
+            if (a != SS_WORLD) impulse[a][3 + i] -= answer->rolling_impulse[c][i];
+            if (b != SS_WORLD) impulse[b][3 + i] += answer->rolling_impulse[c][i];
         }
     }
 }

@@ -95,8 +95,8 @@ static void state_from_frame(ss_judgement *judgement, int contact, ss_contact_st
             relative = relative_velocity(judgement, contact);
     double t_u[3], t_v[3];
     ss_contact_tangents(judgement->what->frame, contact, t_u, t_v);
-    ss_vec3 friction = ss_vec3_load(answer->tangent[contact]);
-    state->normal = answer->normal[contact];
+    ss_vec3 friction = ss_vec3_load(answer->friction_impulse[contact]);
+    state->normal = answer->normal_impulse[contact];
     ss_vec3_store(friction, state->friction);
     ss_vec3_store(ss_vec3_add_scaled(relative, -ss_vec3_dot(normal, relative), normal), state->sliding);
     state->mu = fmax(contacts->mu[contact][0], contacts->mu[contact][1]);

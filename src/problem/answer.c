@@ -9,12 +9,12 @@ ss_answer *ss_answer_create(const ss_frame *frame, bool rolling, ss_error *err)
         answer->rows = frame->constraints.row_count;
         answer->contacts = frame->contacts.count;
         answer->velocity = ss_allocate(bodies, sizeof *answer->velocity);
-        answer->lambda = ss_allocate((size_t)frame->constraints.row_count, sizeof *answer->lambda);
-        answer->normal = ss_allocate(contacts, sizeof *answer->normal);
-        answer->tangent = ss_allocate(contacts, sizeof *answer->tangent);
-        if (rolling) answer->rolling = ss_allocate(contacts, sizeof *answer->rolling);
-        if (answer->velocity && answer->lambda && answer->normal && answer->tangent &&
-            (answer->rolling || !rolling))
+        answer->row_impulse = ss_allocate((size_t)frame->constraints.row_count, sizeof *answer->row_impulse);
+        answer->normal_impulse = ss_allocate(contacts, sizeof *answer->normal_impulse);
+        answer->friction_impulse = ss_allocate(contacts, sizeof *answer->friction_impulse);
+        if (rolling) answer->rolling_impulse = ss_allocate(contacts, sizeof *answer->rolling_impulse);
+        if (answer->velocity && answer->row_impulse && answer->normal_impulse && answer->friction_impulse &&
+            (answer->rolling_impulse || !rolling))
             return answer;
     }
     ss_answer_destroy(answer);
@@ -27,9 +27,9 @@ void ss_answer_destroy(ss_answer *answer)
 {
     if (!answer) return;
     ss_release(answer->velocity);
-    ss_release(answer->lambda);
-    ss_release(answer->normal);
-    ss_release(answer->tangent);
-    ss_release(answer->rolling);
+    ss_release(answer->row_impulse);
+    ss_release(answer->normal_impulse);
+    ss_release(answer->friction_impulse);
+    ss_release(answer->rolling_impulse);
     ss_release(answer);
 }

@@ -27,8 +27,9 @@ static bool all_finite(const double *values, int count)
 static bool is_complete(const ss_answer *answer)
 {
     return answer && all_finite(answer->velocity[0], 6 * answer->bodies) &&
-           all_finite(answer->normal, answer->contacts) &&
-           all_finite(answer->tangent[0], 3 * answer->contacts) && all_finite(answer->lambda, answer->rows);
+           all_finite(answer->normal_impulse, answer->contacts) &&
+           all_finite(answer->friction_impulse[0], 3 * answer->contacts) &&
+           all_finite(answer->row_impulse, answer->rows);
 }
 
 static bool judge(const ss_frame *frame, ss_replay_answer *answer, ss_error *err)
@@ -302,8 +303,8 @@ static void put_answer(writer *w, const ss_replay_answer *answer, size_t count)
 {
     const ss_answer *impulses = answer->stored ? answer->result.answer : NULL;
     if (impulses) {
-        put_floats(w, impulses->normal, count, w->trim);
-        put_floats(w, impulses->tangent[0], 3 * count, w->trim);
+        put_floats(w, impulses->normal_impulse, count, w->trim);
+        put_floats(w, impulses->friction_impulse[0], 3 * count, w->trim);
     } else {
         put_zeros(w, 4 * count);
     }

@@ -126,7 +126,7 @@ static void note_loads(ss_sim *sim)
 {
     for (int i = 0; i < sim->frame->constraints.row_count; i++) {
         if (sim->origins[i].index == 0)
-            ss_joint_note_load(sim->world, sim->origins[i].joint, sim->answer->lambda + i);
+            ss_joint_note_load(sim->world, sim->origins[i].joint, sim->answer->row_impulse + i);
     }
 }
 

@@ -309,7 +309,7 @@ static void look_at_contacts(ss_sim *sim)
     report->rows = sim->frame->constraints.row_count;
     report->touching = 0;
     for (int c = 0; c < contacts->count; c++) {
-        report->touching += sim->answer->normal[c] > 0.0;
+        report->touching += sim->answer->normal_impulse[c] > 0.0;
         if (-contacts->gap[c] > report->penetration) {
             report->penetration = -contacts->gap[c];
             report->worst_contact = c;

@@ -33,11 +33,12 @@ static void keep_contact(const ss_sim *sim, int c, ss_warm_contact *to)
 {
     const ss_contact *contact = &sim->contacts.items[c];
     const ss_answer *answer = sim->answer;
-    ss_vec3 normal = ss_vec3_load(sim->frame->contacts.normal[c]), tangent = ss_vec3_load(answer->tangent[c]);
+    ss_vec3 normal = ss_vec3_load(sim->frame->contacts.normal[c]),
+            tangent = ss_vec3_load(answer->friction_impulse[c]);
     *to = (ss_warm_contact){.pair = pair_of(contact), .key = contact->key, .wait = sim->wait[c]};
     memcpy(to->point, contact->point, sizeof to->point);
-    ss_vec3_store(ss_vec3_add_scaled(tangent, answer->normal[c], normal), to->impulse);
-    if (answer->rolling) memcpy(to->rolling, answer->rolling[c], sizeof to->rolling);
+    ss_vec3_store(ss_vec3_add_scaled(tangent, answer->normal_impulse[c], normal), to->impulse);
+    if (answer->rolling_impulse) memcpy(to->rolling, answer->rolling_impulse[c], sizeof to->rolling);
 }
 
 bool ss_warm_reserve(ss_warm *warm, int contacts, int rows)
@@ -56,7 +57,7 @@ bool ss_warm_keep(ss_sim *sim)
     for (int c = 0; c < contacts; c++) keep_contact(sim, c, &warm->contacts[c]);
     for (int i = 0; i < rows; i++) {
         const ss_row_origin *origin = &sim->origins[i];
-        warm->rows[i] = (ss_warm_row){origin->joint, origin->index, origin->of, sim->answer->lambda[i]};
+        warm->rows[i] = (ss_warm_row){origin->joint, origin->index, origin->of, sim->answer->row_impulse[i]};
     }
     warm->contact_count = contacts;
     warm->row_count = rows;
@@ -174,9 +175,10 @@ static ss_vec3 in_plane(ss_vec3 v, ss_vec3 normal)
 static void guess_contact(const ss_sim *sim, int c, const ss_warm_contact *from, ss_answer *guess)
 {
     ss_vec3 normal = ss_vec3_load(sim->frame->contacts.normal[c]), impulse = ss_vec3_load(from->impulse);
-    guess->normal[c] = fmax(0.0, ss_vec3_dot(impulse, normal));
-    ss_vec3_store(in_plane(impulse, normal), guess->tangent[c]);
-    if (guess->rolling) ss_vec3_store(in_plane(ss_vec3_load(from->rolling), normal), guess->rolling[c]);
+    guess->normal_impulse[c] = fmax(0.0, ss_vec3_dot(impulse, normal));
+    ss_vec3_store(in_plane(impulse, normal), guess->friction_impulse[c]);
+    if (guess->rolling_impulse)
+        ss_vec3_store(in_plane(ss_vec3_load(from->rolling), normal), guess->rolling_impulse[c]);
 }
 
 /* Rows come and go with limits; a joint's own equations are always the first ones. */
@@ -195,7 +197,7 @@ static void guess_rows(const ss_sim *sim, ss_answer *guess)
         bool same = row->joint == origin->joint && row->index == origin->index;
         const double *bounds = sim->frame->constraints.bounds[i];
         bool equation = bounds[0] == -INFINITY && bounds[1] == INFINITY;
-        if (same && (row->of == origin->of || equation)) guess->lambda[i] = row->impulse;
+        if (same && (row->of == origin->of || equation)) guess->row_impulse[i] = row->impulse;
     }
 }
 
