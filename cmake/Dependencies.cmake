@@ -6,8 +6,8 @@
 #   SuiteSparse AMD, CXSparse, and of CHOLMOD only the simplicial (LGPL) part
 #   Qhull       convex hulls; only src/model includes it
 #   zlib        pictures and replays; only src/report includes it
-#   SQLite      the ledger of campaigns; only src/bench includes it
-#   Jansson     campaign files; only src/bench includes it
+#   SQLite      the ledger of campaigns; only src/campaign includes it
+#   Jansson     campaign files; only src/campaign includes it
 
 # Known to pkg-config; alternatives of one need are separated by "|".
 set(stickslip_modules "hdf5-serial|hdf5" openblas lapacke qhull_r zlib sqlite3 jansson)
