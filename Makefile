@@ -15,15 +15,16 @@ define build
 	@cmake --build build/$(1) -j $(JOBS)
 endef
 
-.PHONY: all release debug asan tsan fuzz test demo bench bench-peers bench-self race race-engines format check-format install clean help setup setup-test
+.PHONY: all release library debug asan tsan fuzz test demo bench bench-peers bench-self race race-engines format check-format install clean help setup setup-library setup-test
 all: release
 
 ##  build
 release: setup        ## optimised build: build/release/stickslip (what plain `make` does)
+library: setup-library ## the library and its examples alone, without what the program needs: build/library
 debug: setup          ## unoptimised build with assertions: build/debug
 asan: setup           ## build with address and undefined behaviour sanitizers: build/asan
 tsan: setup-test      ## build with the thread sanitizer, by clang: build/tsan
-release debug asan tsan:
+release library debug asan tsan:
 	$(call build,$@)
 
 ##  run
@@ -62,6 +63,8 @@ check-format:         ## say what clang-format would change
 ##  machine
 setup:                ## install the packages the build needs (Debian); quick when they are there
 	@tools/setup build
+setup-library:        ## ... those the library alone needs
+	@tools/setup library
 setup-test:           ## ... and those the tests need
 	@tools/setup build test
 install: release      ## install below PREFIX (default /usr/local; DESTDIR is honoured)

@@ -3,7 +3,7 @@
  *
  *     bench_campaign [FRAMES]
  */
-#include "bench/execute.h"
+#include "campaign/execute.h"
 
 #include <stickslip/dataset.h>
 
@@ -101,7 +101,7 @@ static void print(const ss_campaign_summary *summary, double wall, double proces
     printf("solving stage        %.3f s, of which solvers %.3f s\n", summary->solving_time, solving);
     printf("overhead per solve   %.3f ms (assembling, measuring, judging, pipes and ledger), limit 2 ms\n",
            overhead);
-    printf("survey included      %.3f ms; of processor time %.3f ms\n",
+    printf("inspection included  %.3f ms; of processor time %.3f ms\n",
            1e3 * (wall - solving) / summary->done, 1e3 * (processor - solving) / summary->done);
 }
 

@@ -5,12 +5,9 @@
 #   OpenBLAS    cblas and the LAPACK behind LAPACKE
 #   SuiteSparse AMD, CXSparse, and of CHOLMOD only the simplicial (LGPL) part
 #   Qhull       convex hulls; only src/model includes it
-#   zlib        pictures and replays; only src/report includes it
-#   SQLite      the ledger of campaigns; only src/bench includes it
-#   Jansson     campaign files; only src/bench includes it
 
 # Known to pkg-config; alternatives of one need are separated by "|".
-set(stickslip_modules "hdf5-serial|hdf5" openblas lapacke qhull_r zlib sqlite3 jansson)
+set(stickslip_modules "hdf5-serial|hdf5" openblas lapacke qhull_r)
 # Not known to pkg-config in every distribution: plain -l names.
 set(stickslip_libraries cholmod amd cxsparse suitesparseconfig)
 
@@ -61,7 +58,7 @@ if(stickslip_missing)
     set(stickslip_dependencies_FOUND FALSE)
     list(JOIN stickslip_missing ", " stickslip_missing)
     if(PROJECT_NAME STREQUAL "stickslip")
-        message(FATAL_ERROR "not found: ${stickslip_missing}. `tools/setup build` installs what the build needs.")
+        message(FATAL_ERROR "not found: ${stickslip_missing}. `tools/setup library` installs what the library needs.")
     endif()
     return()
 endif()

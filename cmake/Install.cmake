@@ -1,4 +1,4 @@
-# cmake --install: libraries, headers, program, man page, completion, pkg-config file, CMake package.
+# cmake --install: libraries, headers, examples, pkg-config file, CMake package.
 include(CMakePackageConfigHelpers)
 set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/stickslip")
 
@@ -6,6 +6,7 @@ install(DIRECTORY include/stickslip TYPE INCLUDE FILES_MATCHING PATTERN "*.h")
 install(TARGETS stickslip_shared EXPORT stickslipShared)
 install(TARGETS stickslip_static EXPORT stickslipStatic)
 install(FILES LICENSE TYPE DOC)
+install(DIRECTORY examples TYPE DOC PATTERN test.sh EXCLUDE)
 
 # Two exports: who uses the shared library need not have the dependencies' development files.
 foreach(kind Shared Static)
@@ -25,18 +26,3 @@ string(REGEX REPLACE "/$" "" pc_up "${pc_up}")
 list(JOIN stickslip_link_flags " " pc_libraries)
 configure_file(cmake/stickslip.pc.in package/stickslip.pc @ONLY)
 install(FILES "${PROJECT_BINARY_DIR}/package/stickslip.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
-
-# The program describes itself: man page and completion are what it prints when asked.
-if(TARGET stickslip)
-    install(TARGETS stickslip)
-    function(install_output_of file destination verb)
-        if(EXISTS "${PROJECT_SOURCE_DIR}/src/cli/cmd_${verb}.c")
-            set(output "${PROJECT_BINARY_DIR}/package/${file}")
-            install(CODE "execute_process(COMMAND \"$<TARGET_FILE:stickslip>\" ${verb} ${ARGN}
-                              OUTPUT_FILE \"${output}\" COMMAND_ERROR_IS_FATAL ANY)")
-            install(FILES "${output}" DESTINATION "${destination}" RENAME "${file}")
-        endif()
-    endfunction()
-    install_output_of(stickslip.1 "${CMAKE_INSTALL_MANDIR}/man1" man)
-    install_output_of(stickslip "${CMAKE_INSTALL_DATADIR}/bash-completion/completions" completion bash)
-endif()

@@ -3,7 +3,7 @@
 #ifndef STICKSLIP_TEST_LEDGER_KIT_H
 #define STICKSLIP_TEST_LEDGER_KIT_H
 
-#include "bench/ledger.h"
+#include "campaign/ledger.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -2,14 +2,14 @@
  * selection becomes methods. */
 #include "kit.h"
 
-#include "bench/campaign.h"
-#include "bench/features.h"
-#include "bench/machine.h"
-#include "bench/packing.h"
-#include "bench/pool.h"
-#include "bench/queue.h"
-#include "bench/record.h"
-#include "bench/worker.h"
+#include "campaign/campaign.h"
+#include "campaign/features.h"
+#include "campaign/machine.h"
+#include "campaign/pool.h"
+#include "campaign/queue.h"
+#include "campaign/record.h"
+#include "campaign/wire.h"
+#include "campaign/worker.h"
 
 #include <signal.h>
 #include <unistd.h>
@@ -70,7 +70,7 @@ static void misbehave(int kind)
     while (kind == LISTEN && !*ss_worker_cancel(own)) usleep(1000);
 }
 
-static void labour(void *state, const ss_task *task, ss_text *reply)
+static void do_task(void *state, const ss_task *task, ss_text *reply)
 {
     static int served;
     (void)state;
@@ -109,7 +109,7 @@ static bool run_story(story *s, int workers, ss_error *err)
                     .max_megabytes = 300,
                     .context = s,
                     .begin = be_born,
-                    .work = labour,
+                    .work = do_task,
                     .next = next_of,
                     .done = note_end};
     bool slow = s->tasks[1] == TOUCH_MEMORY || s->tasks[1] == TAKE_MEMORY; // on a busy machine

@@ -3,7 +3,7 @@
 #include "faults.h"
 #include "kit.h"
 
-#include "bench/statistics.h"
+#include "campaign/statistics.h"
 #include "report/report.h"
 
 #include <string.h>

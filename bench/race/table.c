@@ -1,7 +1,7 @@
 /* The race as tables: markdown for people, CSV for programs. */
 #include "race.h"
 
-#include "bench/statistics.h"
+#include "campaign/statistics.h"
 
 #include <math.h>
 #include <stdio.h>

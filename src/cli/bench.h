@@ -2,7 +2,7 @@
 #ifndef SS_CLI_BENCH_H
 #define SS_CLI_BENCH_H
 
-#include "bench/execute.h"
+#include "campaign/execute.h"
 #include "cli/verb.h"
 
 typedef struct ss_bench_options {

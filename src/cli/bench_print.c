@@ -1,7 +1,7 @@
 /* `stickslip bench`: where it stands while it runs, and what came of it. */
 #include "cli/bench.h"
 
-#include "bench/statistics.h"
+#include "campaign/statistics.h"
 #include "cli/standing.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 #include "cli/bench.h"
 
-#include "bench/solver_set.h"
+#include "campaign/solver_set.h"
 
 #include <signal.h>
 #include <string.h>

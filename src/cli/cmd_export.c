@@ -1,7 +1,7 @@
 #include "cli/verb.h"
 
 #include "base/file.h"
-#include "bench/ledger.h"
+#include "campaign/ledger.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 #include "cli/verb.h"
 
-#include "bench/ledger.h"
+#include "campaign/ledger.h"
 
 #include <string.h>
 

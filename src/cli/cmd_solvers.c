@@ -1,6 +1,6 @@
+#include "campaign/compatibility.h"
+#include "campaign/solver_set.h"
 #include "cli/describe.h"
-#include "bench/reach.h"
-#include "bench/solver_set.h"
 #include "cli/table.h"
 
 typedef struct solvers_options {
@@ -43,12 +43,12 @@ static void print_formulations(const view *v, const ss_solver *solver)
     ss_text words = {0};
     for (int f = 0; f < ss_formulation_count(); f++) {
         const char *why;
-        ss_reach reach = ss_reach_of(&v->probes, solver, f, &why);
-        if (reach == SS_REACH_NONE) continue;
+        ss_compatibility compatible = ss_compatibility_of(&v->probes, solver, f, &why);
+        if (compatible == SS_COMPATIBLE_NONE) continue;
         ss_text_appendf(&words, "%s%s", words.length ? ", " : "", ss_formulation_at(f)->name);
         if (why)
             ss_text_appendf(&words, " (%s)",
-                            reach == SS_REACH_CONTACTS ? "without joints" : "no joint friction");
+                            compatible == SS_COMPATIBLE_CONTACTS ? "without joints" : "no joint friction");
     }
     ss_describe_item(v->out, "formulations", words.length ? ss_text_get(&words) : "none");
     ss_text_free(&words);
@@ -74,12 +74,12 @@ static void put_reach(const view *v, const ss_solver *solver, ss_json *json)
     ss_json_begin_object(json);
     for (int f = 0; f < ss_formulation_count(); f++) {
         const char *why;
-        ss_reach reach = ss_reach_of(&v->probes, solver, f, &why);
+        ss_compatibility compatible = ss_compatibility_of(&v->probes, solver, f, &why);
         ss_json_key(json, ss_formulation_at(f)->name);
         ss_json_begin_object(json);
-        ss_json_key(json, "contacts"), ss_json_bool(json, reach >= SS_REACH_CONTACTS);
-        ss_json_key(json, "joints"), ss_json_bool(json, reach >= SS_REACH_JOINTS);
-        ss_json_key(json, "limits"), ss_json_bool(json, reach >= SS_REACH_ALL);
+        ss_json_key(json, "contacts"), ss_json_bool(json, compatible >= SS_COMPATIBLE_CONTACTS);
+        ss_json_key(json, "joints"), ss_json_bool(json, compatible >= SS_COMPATIBLE_JOINTS);
+        ss_json_key(json, "limits"), ss_json_bool(json, compatible >= SS_COMPATIBLE_ALL);
         ss_json_member_text(json, "why", why);
         ss_json_end_object(json);
     }
@@ -135,7 +135,8 @@ static void print_matrix(const view *v)
         ss_table_add(&table, "%s", solver->name);
         for (int f = 0; f < ss_formulation_count(); f++) {
             const char *why;
-            ss_table_add(&table, "%s", ss_reach_name(ss_reach_of(&v->probes, solver, f, &why)));
+            ss_table_add(&table, "%s",
+                         ss_compatibility_name(ss_compatibility_of(&v->probes, solver, f, &why)));
         }
     }
     ss_table_print(&table, v->out);

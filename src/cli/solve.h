@@ -2,7 +2,7 @@
 #ifndef SS_CLI_SOLVE_H
 #define SS_CLI_SOLVE_H
 
-#include "bench/trial.h"
+#include "campaign/trial.h"
 #include "cli/diagnose.h"
 #include "cli/source.h"
 #include "cli/table.h"

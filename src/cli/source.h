@@ -3,7 +3,7 @@
 #ifndef SS_CLI_SOURCE_H
 #define SS_CLI_SOURCE_H
 
-#include "bench/reading.h"
+#include "campaign/read_input.h"
 #include "cli/verb.h"
 
 /* ---- options of reading -------------------------------------------------------------------------- */

@@ -2,7 +2,7 @@
 #ifndef SS_CLI_STANDING_H
 #define SS_CLI_STANDING_H
 
-#include "bench/statistics.h"
+#include "campaign/statistics.h"
 #include "cli/output.h"
 
 /* A table of all series, best first, at the main tolerance; then the advice, in lines that fit. */

@@ -3,7 +3,7 @@
 #define SS_REPORT_REPORT_H
 
 #include "base/text.h"
-#include "bench/statistics.h"
+#include "campaign/statistics.h"
 
 typedef struct ss_report_options {
     const char *title;

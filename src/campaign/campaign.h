@@ -1,0 +1,107 @@
+/* campaign/campaign.h - what to run: problems x methods, said by flags or by a JSON file (docs/campaigns.md). */
+#ifndef SS_CAMPAIGN_CAMPAIGN_H
+#define SS_CAMPAIGN_CAMPAIGN_H
+
+#include "base/text.h"
+#include "campaign/ledger.h"
+
+#include <stickslip/dataset.h>
+
+/* What all runs share. The table gives the flags of `bench` and the keys of campaign files alike. */
+typedef struct ss_campaign_options {
+    const char *stop;
+    double tolerance; /* of relative_energy: another way to say stop; 0 = not said */
+    int iterations;
+    double time_limit; /* s */
+    const char *keep;
+    int seed;
+    const char *reference; /* solver of the true answer; NULL = none */
+    int repeats;           /* timed alone, on a pinned core */
+    double max_memory;     /* MB that one run may take; 0 = any */
+} ss_campaign_options;
+extern const ss_option ss_campaign_option_table[];
+
+/* A file and which of its frames: those `frames` means (ss_choose_frames), of them every `every`-th. */
+typedef struct ss_campaign_source {
+    const char *path, *frames;
+    int every;
+} ss_campaign_source;
+
+/* An option and the values it takes in turn. */
+typedef struct ss_sweep {
+    const char *owner; /* solver or formulation it is for; NULL = all of the selection */
+    const char *name;
+    const char **values;
+    int count;
+    const char *where; /* "methods[2].set.omega", "--set psor.omega=1.3" */
+    bool used;
+} ss_sweep;
+
+/* formulations x solvers x values of options. */
+typedef struct ss_selection {
+    const char **formulations, **solvers;
+    int formulation_count, solver_count;
+    bool all_formulations, all_solvers;
+    ss_sweep *with, *set;
+    int with_count, set_count;
+    const char *where; /* "methods[2]"; "" for flags */
+} ss_selection;
+
+typedef struct ss_campaign {
+    ss_arena *arena; /* has all texts and arrays */
+    ss_campaign_options options;
+    ss_campaign_source *sources;
+    int source_count;
+    ss_selection *selections;
+    int selection_count;
+    ss_option_list plugins;
+    ss_read_options read;
+    ss_limits limits;
+    const char *text;  /* what the user said: provenance */
+    int jobs;          /* 0 = one per core */
+    int shard, shards; /* 1 of 1 */
+} ss_campaign;
+
+/* Empty, with defaults. */
+bool ss_campaign_create(ss_campaign *campaign, ss_error *err);
+void ss_campaign_free(ss_campaign *campaign);
+/* Text and arrays in the campaign's arena; NULL with err when there is no memory. */
+const char *ss_campaign_copy(ss_campaign *campaign, const char *text, size_t length, ss_error *err);
+void *ss_campaign_room(ss_campaign *campaign, size_t count, size_t size, ss_error *err);
+/* "a, b,c" to an array of texts; empty ones are left out. */
+const char **ss_campaign_words(ss_campaign *campaign, const char *list, int *count, ss_error *err);
+/* "1/4" */
+bool ss_campaign_read_shard(const char *text, int *shard, int *shards, ss_error *err);
+/* The stop rule that is meant. */
+const char *ss_campaign_stop(ss_campaign *campaign, ss_error *err);
+
+/* Reads a campaign file. Messages name line and column, or the key: "c.json: methods[2].set.omega: ...". */
+bool ss_campaign_read(ss_campaign *campaign, const char *path, ss_error *err);
+
+/* ---- selections to methods ----------------------------------------------------------------------- */
+
+/* The solvers there are, plug-ins included, as a worker tells. */
+typedef struct ss_catalogue_entry {
+    char *name;
+    int plugin;     /* index of its file; -1 = of the library */
+    uint64_t takes; /* bit f: some problems of formulation f */
+} ss_catalogue_entry;
+typedef struct ss_catalogue {
+    ss_catalogue_entry *entries;
+    int count;
+} ss_catalogue;
+const ss_catalogue_entry *ss_catalogue_find(const ss_catalogue *catalogue, const char *solver);
+
+typedef struct ss_planned_method {
+    const char *formulation, *solver;
+    ss_option_list with, set; /* "name=value" */
+    const char *where;
+    ss_method_entry entry; /* filled in by the worker that tries it out */
+} ss_planned_method;
+
+/* Every method that is meant. Pairs whose laws never fit are left out and listed in `left_out`. Names are not checked
+ * here: ss_method_prepare does so. */
+bool ss_campaign_expand(ss_campaign *campaign, const ss_catalogue *catalogue, ss_planned_method **methods,
+                        int *count, ss_text *left_out, ss_error *err);
+
+#endif

@@ -1,0 +1,150 @@
+/* From selections to methods: every formulation with every solver and every value of their options. */
+#include "campaign/campaign.h"
+
+#include <stickslip/formulation.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#define MOST_METHODS 100000
+
+typedef struct expansion {
+    ss_campaign *campaign;
+    const ss_catalogue *catalogue;
+    ss_planned_method *methods; /* in memory of its own while it grows */
+    int count, capacity;
+    ss_text *left_out;
+    ss_error *err;
+} expansion;
+
+const ss_catalogue_entry *ss_catalogue_find(const ss_catalogue *catalogue, const char *solver)
+{
+    for (int i = 0; i < catalogue->count; i++)
+        if (strcmp(catalogue->entries[i].name, solver) == 0) return &catalogue->entries[i];
+    return NULL;
+}
+
+static bool add_method(expansion *e, const ss_planned_method *method)
+{
+    if (e->count == MOST_METHODS)
+        return ss_fail(e->err, SS_ERROR_USAGE, "more than %d methods: too many values of options",
+                       MOST_METHODS);
+    if (e->count == e->capacity) {
+        int capacity = e->capacity ? 2 * e->capacity : 64;
+        ss_planned_method *grown = ss_allocate((size_t)capacity, sizeof *grown);
+        if (!grown) return ss_fail(e->err, SS_ERROR_RESOURCES, "out of memory for methods");
+        if (e->count) memcpy(grown, e->methods, (size_t)e->count * sizeof *grown);
+        ss_release(e->methods);
+        e->methods = grown;
+        e->capacity = capacity;
+    }
+    e->methods[e->count++] = *method;
+    return true;
+}
+
+/* ---- values of options --------------------------------------------------------------------------- */
+
+static bool assign(expansion *e, const ss_sweep *sweep, int value, ss_option_list *list)
+{
+    size_t length = strlen(sweep->name) + strlen(sweep->values[value]) + 2;
+    char *text = ss_campaign_room(e->campaign, length, 1, e->err);
+    if (!text) return false;
+    if (list->count == SS_OPTION_LIST_MOST)
+        return ss_fail(e->err, SS_ERROR_USAGE, "%s: more than %d options", sweep->where, SS_OPTION_LIST_MOST);
+    snprintf(text, length, "%s=%s", sweep->name, sweep->values[value]);
+    list->items[list->count++] = text;
+    return true;
+}
+
+/* Sweeps of the formulation come first, then those of the solver; `at` counts through both. */
+static bool take_values(expansion *e, ss_selection *selection, int at, const ss_planned_method *so_far)
+{
+    if (at == selection->with_count + selection->set_count) return add_method(e, so_far);
+    bool is_with = at < selection->with_count;
+    ss_sweep *sweep = is_with ? &selection->with[at] : &selection->set[at - selection->with_count];
+    const char *name = is_with ? so_far->formulation : so_far->solver;
+    if (sweep->owner && strcmp(sweep->owner, name) != 0) return take_values(e, selection, at + 1, so_far);
+    sweep->used = true;
+    for (int value = 0; value < sweep->count; value++) {
+        ss_planned_method method = *so_far;
+        if (!assign(e, sweep, value, is_with ? &method.with : &method.set) ||
+            !take_values(e, selection, at + 1, &method))
+            return false;
+    }
+    return true;
+}
+
+/* ---- names --------------------------------------------------------------------------------------- */
+
+static int formulation_number(const char *name)
+{
+    for (int f = 0; f < ss_formulation_count(); f++)
+        if (strcmp(ss_formulation_at(f)->name, name) == 0) return f;
+    return -1;
+}
+
+static bool never_fits(const expansion *e, const char *solver, const char *formulation)
+{
+    const ss_catalogue_entry *entry = ss_catalogue_find(e->catalogue, solver);
+    int f = formulation_number(formulation);
+    return entry && f >= 0 && !(entry->takes >> f & 1);
+}
+
+static bool take_pair(expansion *e, ss_selection *selection, const char *formulation, const char *solver)
+{
+    if (never_fits(e, solver, formulation)) {
+        ss_text_appendf(e->left_out, "%s%s with %s", e->left_out->length ? ", " : "", solver, formulation);
+        return true;
+    }
+    ss_planned_method method = {.formulation = formulation, .solver = solver, .where = selection->where};
+    return take_values(e, selection, 0, &method);
+}
+
+static bool take_formulation(expansion *e, ss_selection *selection, const char *formulation)
+{
+    int count = selection->all_solvers ? e->catalogue->count : selection->solver_count;
+    for (int i = 0; i < count; i++) {
+        const char *solver = selection->all_solvers ? e->catalogue->entries[i].name : selection->solvers[i];
+        if (!take_pair(e, selection, formulation, solver)) return false;
+    }
+    return true;
+}
+
+static bool check_owners(const ss_sweep *sweeps, int count, const char *kind, ss_error *err)
+{
+    for (int i = 0; i < count; i++) {
+        if (!sweeps[i].used && sweeps[i].owner)
+            return ss_fail(err, SS_ERROR_USAGE, "%s: there is no %s %s in this campaign", sweeps[i].where,
+                           kind, sweeps[i].owner);
+    }
+    return true;
+}
+
+static bool take_selection(expansion *e, ss_selection *selection)
+{
+    int count = selection->all_formulations ? ss_formulation_count() : selection->formulation_count;
+    for (int i = 0; i < count; i++) {
+        const char *name =
+            selection->all_formulations ? ss_formulation_at(i)->name : selection->formulations[i];
+        if (!take_formulation(e, selection, name)) return false;
+    }
+    return check_owners(selection->with, selection->with_count, "formulation", e->err) &&
+           check_owners(selection->set, selection->set_count, "solver", e->err);
+}
+
+bool ss_campaign_expand(ss_campaign *campaign, const ss_catalogue *catalogue, ss_planned_method **methods,
+                        int *count, ss_text *left_out, ss_error *err)
+{
+    expansion e = {.campaign = campaign, .catalogue = catalogue, .left_out = left_out, .err = err};
+    bool good = true;
+    for (int i = 0; good && i < campaign->selection_count; i++)
+        good = take_selection(&e, &campaign->selections[i]);
+    if (good && e.count == 0) good = ss_fail(err, SS_ERROR_USAGE, "no solver fits a chosen formulation");
+    if (!good) {
+        ss_release(e.methods);
+        e.methods = NULL;
+    }
+    *methods = e.methods;
+    *count = good ? e.count : 0;
+    return good;
+}

@@ -1,0 +1,102 @@
+#include "campaign/compatibility.h"
+
+/* ---- frames to ask with -------------------------------------------------------------------------- */
+
+static void place_body(ss_frame *frame, int body)
+{
+    frame->h = 0.01;
+    frame->bodies.mass[body] = 1.0;
+    for (int i = 0; i < 3; i++) frame->bodies.inertia[body][4 * i] = 1.0;
+    frame->bodies.force[body][2] = -9.81;
+    frame->contacts.pair[body][1] = body;
+    frame->contacts.normal[body][2] = 1.0;
+    frame->contacts.point[body][0] = 1.0; // off the centre, so that normal and tangents act on each other
+    frame->contacts.point[body][2] = -1.0;
+    for (int k = 0; k < 2; k++) frame->contacts.mu[body][k] = 0.5;
+}
+
+/* Row k holds body 0 along axis k: the first is an equation, the second a limit, the third its joint friction. */
+static bool place_joints(ss_frame *frame, int joints, ss_error *err)
+{
+    for (int k = 0; k < joints; k++) {
+        frame->constraints.pair[k][1] = 0;
+        frame->constraints.jacobian[k][6 + k] = 1.0;
+    }
+    if (joints < 3) return true;
+    frame->constraints.bounds[1][0] = 0.0;
+    if (!ss_frame_enable(frame, "constraints/friction", err) ||
+        !ss_frame_enable(frame, "constraints/friction_row", err))
+        return false;
+    frame->constraints.friction[2] = 0.1;
+    frame->constraints.friction_row[2] = 0;
+    return true;
+}
+
+static ss_frame *make_frame(int joints, ss_error *err)
+{
+    ss_frame *frame = ss_frame_create(2, joints, joints, 2, err);
+    if (!frame) return NULL;
+    for (int body = 0; body < 2; body++) place_body(frame, body);
+    if (place_joints(frame, joints, err)) return frame;
+    ss_frame_destroy(frame);
+    return NULL;
+}
+
+static ss_problem *assemble(const ss_formulation *formulation, const ss_frame *frame, ss_error *err)
+{
+    void *options = ss_allocate(1, formulation->options_size);
+    if (!options) {
+        ss_fail(err, SS_ERROR_RESOURCES, "out of memory for options");
+        return NULL;
+    }
+    ss_options_defaults(formulation->options, options);
+    ss_problem *problem = formulation->assemble(frame, options, NULL, err);
+    ss_release(options);
+    return problem;
+}
+
+/* ---- asking -------------------------------------------------------------------------------------- */
+
+bool ss_probes_make(ss_probes *probes, ss_error *err)
+{
+    static const int joints[SS_COMPATIBILITY_PROBES] = {0, 1, 3};
+    probes->problems = ss_allocate((size_t)ss_formulation_count(), sizeof *probes->problems);
+    bool good = probes->problems || ss_fail(err, SS_ERROR_RESOURCES, "out of memory for probes");
+    for (int k = 0; good && k < SS_COMPATIBILITY_PROBES; k++) {
+        ss_frame *frame = make_frame(joints[k], err);
+        good = frame != NULL;
+        for (int f = 0; good && f < ss_formulation_count(); f++) {
+            probes->problems[f][k] = assemble(ss_formulation_at(f), frame, err);
+            good = probes->problems[f][k] != NULL;
+        }
+        ss_frame_destroy(frame);
+    }
+    if (!good) ss_probes_free(probes);
+    return good;
+}
+
+void ss_probes_free(ss_probes *probes)
+{
+    for (int f = 0; probes->problems && f < ss_formulation_count(); f++) {
+        for (int k = 0; k < SS_COMPATIBILITY_PROBES; k++) ss_problem_destroy(probes->problems[f][k]);
+    }
+    ss_release(probes->problems);
+    probes->problems = NULL;
+}
+
+ss_compatibility ss_compatibility_of(const ss_probes *probes, const ss_solver *solver, int formulation,
+                                     const char **why)
+{
+    *why = NULL;
+    for (int k = 0; k < SS_COMPATIBILITY_PROBES; k++) {
+        *why = ss_solver_refusal(solver, probes->problems[formulation][k]);
+        if (*why) return (ss_compatibility)k;
+    }
+    return SS_COMPATIBLE_ALL;
+}
+
+const char *ss_compatibility_name(ss_compatibility compatible)
+{
+    static const char *const names[] = {"-", "contacts", "joints", "all"};
+    return names[compatible];
+}

@@ -1,0 +1,176 @@
+#include "campaign/execute_internal.h"
+
+#include "campaign/inspect.h"
+#include "campaign/machine.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define COMPLAINTS_TOLD 10
+
+/* Patience with a solver, s: its own limit counts solving alone, so measuring must fit in as well. */
+#define SOFT_FACTOR 2.0
+#define SOFT_EXTRA 1.0
+#define HARD_EXTRA 2.0
+/* ... with everything that is not a solver under test. */
+#define IDLE_PATIENCE 120.0
+#define WORK_PATIENCE 1200.0
+#define REFERENCE_PATIENCE 120.0
+
+/* ---- talk ---------------------------------------------------------------------------------------- */
+
+bool ss_execution_interrupted(const ss_execution *e)
+{
+    return e->hooks->stop && *e->hooks->stop;
+}
+
+void ss_execution_say(const ss_execution *e, const char *format, ...)
+{
+    char line[1200];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+    if (e->hooks->say) e->hooks->say(e->hooks->context, line);
+}
+
+void ss_execution_complain(ss_execution *e, ss_error_code code, const char *format, ...)
+{
+    char line[1200];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+    int exit_code = ss_error_exit_code(code);
+    if (exit_code > e->summary->exit_code) e->summary->exit_code = exit_code;
+    if (e->complaints == COMPLAINTS_TOLD) snprintf(line, sizeof line, "... and more of the kind");
+    if (e->complaints++ <= COMPLAINTS_TOLD && e->hooks->complain) e->hooks->complain(e->hooks->context, line);
+}
+
+static void show_progress(void *context)
+{
+    ss_execution *e = context;
+    ss_campaign_state state = {.doing = e->doing,
+                               .done = e->done,
+                               .total = e->total,
+                               .failures = e->failures,
+                               .seconds = ss_clock_seconds() - e->began};
+    if (e->hooks->progress) e->hooks->progress(e->hooks->context, &state);
+}
+
+/* ---- a stage ------------------------------------------------------------------------------------- */
+
+typedef struct going { /* on */
+    ss_execution *execution;
+    const ss_campaign_stage *stage;
+} going;
+
+static void *begin_worker(void *context, ss_worker *worker)
+{
+    return ss_worker_tasks_begin(&((going *)context)->execution->plan, worker);
+}
+
+static bool next_task(void *context, const ss_task *last, ss_task *task)
+{
+    going *g = context;
+    return ss_queue_take(&g->execution->queue, last ? g->stage->group_of(last) : -1, task);
+}
+
+static bool task_done(void *context, const ss_task *task, const ss_ending *ending, const char *reply,
+                      size_t size, ss_error *err)
+{
+    going *g = context;
+    return g->stage->done(g->execution, task, ending, reply, size, err);
+}
+
+static void stage_idle(void *context)
+{
+    show_progress(((going *)context)->execution);
+}
+
+static void set_patience(const ss_campaign_options *options, ss_patience patience[SS_PHASES])
+{
+    double limit = options->time_limit, soft = SOFT_FACTOR * limit + SOFT_EXTRA;
+    patience[SS_PHASE_IDLE].hard = patience[SS_PHASE_REPLYING].hard = IDLE_PATIENCE;
+    patience[SS_PHASE_READING].hard = patience[SS_PHASE_JUDGING].hard = WORK_PATIENCE;
+    patience[SS_PHASE_REFERENCE] = (ss_patience){REFERENCE_PATIENCE, WORK_PATIENCE};
+    if (limit > 0) patience[SS_PHASE_SOLVING] = (ss_patience){soft, soft + limit + HARD_EXTRA};
+}
+
+bool ss_execution_stage(ss_execution *e, const ss_campaign_stage *stage, ss_error *err)
+{
+    going g = {e, stage};
+    ss_pool pool = {.workers = stage->workers,
+                    .core = stage->core,
+                    .max_megabytes = e->campaign->options.max_memory,
+                    .stop = e->hooks->stop,
+                    .context = &g,
+                    .begin = begin_worker,
+                    .work = ss_worker_tasks_do,
+                    .next = next_task,
+                    .done = task_done,
+                    .idle = stage_idle};
+    if (e->queue.out_of_memory) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for tasks");
+    if (pool.workers > e->queue.count) pool.workers = e->queue.count;
+    if (pool.workers < 1) pool.workers = 1;
+    set_patience(&e->campaign->options, pool.patience);
+    e->doing = stage->doing;
+    e->done = 0;
+    e->total = e->queue.count;
+    e->began = ss_clock_seconds();
+    bool good = ss_pool_run(&pool, err);
+    if (good && e->queue.out_of_memory) good = ss_fail(err, SS_ERROR_RESOURCES, "out of memory for tasks");
+    ss_queue_free(&e->queue);
+    return good;
+}
+
+/* ---- all of it ----------------------------------------------------------------------------------- */
+
+static bool prepare(ss_execution *e, ss_error *err)
+{
+    const ss_campaign_options *options = &e->campaign->options;
+    const char *stop = ss_campaign_stop(e->campaign, err);
+    if (!stop || !ss_machine_here(&e->machine, err) || !ss_ledger_machine(e->ledger, &e->machine, err))
+        return false;
+    if (e->campaign->jobs < 1) e->campaign->jobs = ss_core_count();
+    e->plan = (ss_plan){.campaign = e->campaign,
+                        .run = {.max_iterations = options->iterations,
+                                .time_limit = options->time_limit,
+                                .stop = stop,
+                                .keep = options->keep,
+                                .seed = options->seed,
+                                .history = true}};
+    return true;
+}
+
+static void free_all(ss_execution *e)
+{
+    for (int i = 0; i < e->plan.problem_count; i++) ss_problem_entry_clear(&e->plan.problems[i].entry);
+    for (int i = 0; i < e->plan.method_count; i++) {
+        ss_release(e->plan.methods[i].entry.with);
+        ss_release(e->plan.methods[i].entry.set);
+    }
+    for (int i = 0; i < e->catalogue.count; i++) ss_release(e->catalogue.entries[i].name);
+    ss_release(e->catalogue.entries);
+    ss_release(e->plan.problems);
+    ss_release(e->plan.methods);
+    ss_release(e->plugin_digests);
+    for (int i = 0; e->contents && i < e->campaign->source_count; i++) ss_release(e->contents[i].fault);
+    ss_release(e->contents);
+    ss_release(e->opened);
+    ss_machine_clear(&e->machine);
+}
+
+bool ss_campaign_execute(ss_campaign *campaign, ss_ledger *ledger, const ss_campaign_hooks *hooks,
+                         ss_campaign_summary *summary, ss_error *err)
+{
+    ss_execution e = {.campaign = campaign, .ledger = ledger, .hooks = hooks, .summary = summary};
+    *summary = (ss_campaign_summary){0};
+    bool good = prepare(&e, err) && ss_execution_find_methods(&e, err) &&
+                ss_ledger_note_campaign(ledger, campaign->text, e.machine.id, err) &&
+                ss_execution_find_problems(&e, err) && ss_execution_solve(&e, err) &&
+                ss_execution_time(&e, err);
+    summary->interrupted = ss_execution_interrupted(&e);
+    free_all(&e);
+    return good;
+}

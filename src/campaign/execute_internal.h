@@ -1,0 +1,51 @@
+/* campaign/execute_internal.h - what the files execute*.c share: the state of a campaign and its stages. */
+#ifndef SS_CAMPAIGN_EXECUTE_INTERNAL_H
+#define SS_CAMPAIGN_EXECUTE_INTERNAL_H
+
+#include "campaign/execute.h"
+#include "campaign/queue.h"
+#include "campaign/worker_tasks.h"
+
+typedef struct ss_execution {
+    ss_plan plan;
+    ss_campaign *campaign;
+    ss_ledger *ledger;
+    const ss_campaign_hooks *hooks;
+    ss_campaign_summary *summary;
+    ss_machine machine;
+    ss_catalogue catalogue;
+    char (*plugin_digests)[33];
+    ss_queue queue; /* of the stage that is going on */
+    int complaints; /* told so far */
+
+    const char *doing;
+    int done, total, failures;
+    double began;
+
+    struct ss_source_contents *contents; /* per source, while they are opened */
+    bool *opened;
+} ss_execution;
+
+/* One stage: everything in the queue, by so many workers; `group_of` tells in which group a task was. */
+typedef struct ss_campaign_stage {
+    const char *doing;
+    int workers, core;
+    int (*group_of)(const ss_task *task);
+    bool (*done)(void *execution, const ss_task *task, const ss_ending *ending, const char *reply,
+                 size_t size, ss_error *err);
+} ss_campaign_stage;
+bool ss_execution_stage(ss_execution *execution, const ss_campaign_stage *stage, ss_error *err);
+
+bool ss_execution_interrupted(const ss_execution *execution);
+void ss_execution_say(const ss_execution *execution, const char *format, ...) SS_PRINTF(2, 3);
+/* Notes the worst exit code; says no more than ten of them. */
+void ss_execution_complain(ss_execution *execution, ss_error_code code, const char *format, ...)
+    SS_PRINTF(3, 4);
+
+/* The stages. */
+bool ss_execution_find_methods(ss_execution *execution, ss_error *err);
+bool ss_execution_find_problems(ss_execution *execution, ss_error *err);
+bool ss_execution_solve(ss_execution *execution, ss_error *err);
+bool ss_execution_time(ss_execution *execution, ss_error *err);
+
+#endif

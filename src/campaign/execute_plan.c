@@ -1,0 +1,346 @@
+/* The first stages of a campaign: which methods there are, and which problems. */
+#include "campaign/execute_internal.h"
+
+#include "campaign/inspect.h"
+#include "campaign/machine.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define LEFT_OUT_NAMED 6
+
+static int no_group(const ss_task *task)
+{
+    (void)task;
+    return 0;
+}
+
+/* The error of a task without a proper reply. */
+static bool fail_task(const ss_ending *ending, const char *what, ss_error *err)
+{
+    ss_error_code code = ending->outcome == SS_OUTCOME_OUT_OF_MEMORY ? SS_ERROR_RESOURCES : SS_ERROR_INPUT;
+    if (ending->replied) return ss_fail(err, code, "%s: a worker answered nonsense", what);
+    return ss_fail(err, code, "%s: %s: %s", what, ss_outcome_name(ending->outcome), ending->message);
+}
+
+/* ---- solvers there are --------------------------------------------------------------------------- */
+
+static bool take_catalogue(void *context, const ss_task *task, const ss_ending *ending, const char *reply,
+                           size_t size, ss_error *err)
+{
+    ss_execution *e = context;
+    ss_unpacker from = {reply, reply + size, false};
+    (void)task;
+    if (!ending->replied) return fail_task(ending, "loading the plug-ins", err);
+    if (!ss_reply_unpack(&from, err)) return false;
+    int count = ss_unpack_within(&from, 0, 1 << 20);
+    e->catalogue.entries = ss_allocate((size_t)count, sizeof *e->catalogue.entries);
+    if (!e->catalogue.entries) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for solvers");
+    for (int i = 0; i < count && !from.bad; i++) {
+        ss_catalogue_entry *entry = &e->catalogue.entries[e->catalogue.count++];
+        entry->name = ss_unpack_text(&from);
+        entry->plugin = ss_unpack_within(&from, -1, e->campaign->plugins.count - 1);
+        entry->takes = (uint64_t)ss_unpack_int(&from);
+        if (!entry->name) from.bad = true;
+    }
+    return !from.bad || fail_task(ending, "loading the plug-ins", err);
+}
+
+static bool list_solvers(ss_execution *e, ss_error *err)
+{
+    ss_campaign_stage stage = {"listing solvers", 1, -1, no_group, take_catalogue};
+    int count = e->campaign->plugins.count;
+    e->plugin_digests = ss_allocate((size_t)count, sizeof *e->plugin_digests);
+    if (!e->plugin_digests) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for plug-ins");
+    for (int i = 0; i < count; i++)
+        if (!ss_file_digest(e->campaign->plugins.items[i], e->plugin_digests[i], err)) return false;
+    ss_queue_add(&e->queue, 0, &(ss_task){.kind = SS_TASK_LIST});
+    return ss_execution_stage(e, &stage, err);
+}
+
+/* ---- methods ------------------------------------------------------------------------------------- */
+
+/* "--set omega=3: psor: ..." of a campaign file becomes "methods[2].set.omega: psor: ...". */
+static bool fail_method(const ss_planned_method *method, const ss_error *why, ss_error *err)
+{
+    const char *message = why->message, *equals = strchr(message, '=');
+    bool is_set = strncmp(message, "--set ", 6) == 0, is_with = strncmp(message, "--with ", 7) == 0;
+    const char *rest = equals ? strstr(equals, ": ") : NULL;
+    if (!method->where[0]) return ss_fail(err, SS_ERROR_USAGE, "%s", message);
+    if (!(is_set || is_with) || !rest) return ss_fail(err, SS_ERROR_INPUT, "%s: %s", method->where, message);
+    const char *name = message + (is_set ? 6 : 7);
+    return ss_fail(err, SS_ERROR_INPUT, "%s.%s.%.*s: %s", method->where, is_set ? "set" : "with",
+                   (int)(equals - name), name, rest + 2);
+}
+
+static bool take_description(ss_execution *e, ss_planned_method *method, ss_unpacker *from, ss_error *err)
+{
+    const ss_catalogue_entry *solver = ss_catalogue_find(&e->catalogue, method->solver);
+    const ss_campaign_options *options = &e->campaign->options;
+    ss_error why;
+    if (!ss_reply_unpack(from, &why)) return fail_method(method, &why, err);
+    int plugin = solver ? solver->plugin : -1;
+    method->entry = (ss_method_entry){
+        .formulation = (char *)(uintptr_t)method->formulation,
+        .with = ss_unpack_text(from),
+        .solver = (char *)(uintptr_t)method->solver,
+        .set = ss_unpack_text(from),
+        .plugin = plugin < 0 ? (char *)"" : e->plugin_digests[plugin],
+        .plugin_file = (char *)(uintptr_t)(plugin < 0 ? "" : e->campaign->plugins.items[plugin]),
+        .stop = (char *)(uintptr_t)e->plan.run.stop,
+        .keep = (char *)(uintptr_t)options->keep,
+        .iterations = options->iterations,
+        .time_limit = options->time_limit,
+        .seed = options->seed,
+        .reference = (char *)(uintptr_t)(options->reference ? options->reference : "")};
+    return (!from->bad && method->entry.with && method->entry.set) ||
+           ss_fail(err, SS_ERROR_RESOURCES, "out of memory for methods");
+}
+
+static bool method_done(void *context, const ss_task *task, const ss_ending *ending, const char *reply,
+                        size_t size, ss_error *err)
+{
+    ss_execution *e = context;
+    ss_unpacker from = {reply, reply + size, false};
+    ss_planned_method *method = &e->plan.methods[task->method];
+    e->done++;
+    if (!ending->replied) return fail_task(ending, method->solver, err);
+    return take_description(e, method, &from, err);
+}
+
+/* Two that say the same are one. */
+static bool enter_methods(ss_execution *e, ss_error *err)
+{
+    int kept = 0;
+    for (int i = 0; i < e->plan.method_count; i++) {
+        ss_planned_method *method = &e->plan.methods[i];
+        if (!ss_ledger_method(e->ledger, &method->entry, err)) return false;
+        bool twice = false;
+        for (int k = 0; k < kept && !twice; k++) twice = e->plan.methods[k].entry.id == method->entry.id;
+        if (twice) {
+            ss_release(method->entry.with);
+            ss_release(method->entry.set);
+        } else {
+            e->plan.methods[kept++] = *method;
+        }
+    }
+    e->plan.method_count = kept;
+    e->summary->methods = kept;
+    return true;
+}
+
+/* Few are named, many are counted. */
+static void say_left_out(const ss_execution *e, const ss_text *pairs)
+{
+    int count = pairs->length > 0;
+    for (size_t i = 0; i < pairs->length; i++) count += pairs->data[i] == ',';
+    if (count > LEFT_OUT_NAMED)
+        ss_execution_say(e,
+                         "left out, because their laws never fit: %d pairs of solver and formulation, see "
+                         "stickslip solvers --table",
+                         count);
+    else if (count > 0)
+        ss_execution_say(e, "left out, because their laws never fit: %s", ss_text_get(pairs));
+}
+
+bool ss_execution_find_methods(ss_execution *e, ss_error *err)
+{
+    ss_campaign_stage stage = {"trying methods out", e->campaign->jobs, -1, no_group, method_done};
+    ss_text left_out = {0};
+    bool good = list_solvers(e, err);
+    if (!good || ss_execution_interrupted(e)) return good;
+    good = ss_campaign_expand(e->campaign, &e->catalogue, &e->plan.methods, &e->plan.method_count, &left_out,
+                              err);
+    say_left_out(e, &left_out);
+    ss_text_free(&left_out);
+    if (!good) return false;
+    for (int i = 0; i < e->plan.method_count; i++)
+        ss_queue_add(&e->queue, 0, &(ss_task){.kind = SS_TASK_DESCRIBE, .method = i});
+    if (!ss_execution_stage(e, &stage, err)) return false;
+    if (ss_execution_interrupted(e)) {
+        e->plan.method_count = 0; // some have no entry yet; their texts are lost with the process
+        return true;
+    }
+    return enter_methods(e, err);
+}
+
+/* ---- sources ------------------------------------------------------------------------------------- */
+
+static const char *path_of(const ss_execution *e, int source)
+{
+    return e->campaign->sources[source].path;
+}
+
+/* It becomes a problem of its own, with a fault. */
+static bool refuse_source(ss_execution *e, int source, const char *fault, ss_error *err)
+{
+    e->contents[source] = (ss_source_contents){.fault = ss_text_copy(fault)};
+    e->opened[source] = true;
+    return e->contents[source].fault || ss_fail(err, SS_ERROR_RESOURCES, "out of memory for files");
+}
+
+static bool source_done(void *context, const ss_task *task, const ss_ending *ending, const char *reply,
+                        size_t size, ss_error *err)
+{
+    ss_execution *e = context;
+    ss_unpacker from = {reply, reply + size, false};
+    const char *path = path_of(e, task->problem);
+    ss_error why = {0};
+    e->done++;
+    if (ending->replied && ss_reply_unpack(&from, &why)) {
+        e->opened[task->problem] = true;
+        return ss_source_contents_unpack(&from, &e->contents[task->problem])
+                   ? ss_ledger_forget_file(e->ledger, path, err)
+                   : refuse_source(e, task->problem, "cannot be read: a worker answered nonsense", err);
+    }
+    if (!ending->replied)
+        ss_fail(&why, SS_ERROR_INPUT, "cannot be read: %s: %s", ss_outcome_name(ending->outcome),
+                ending->message);
+    if (why.code == SS_ERROR_INPUT)
+        return refuse_source(e, task->problem, ss_fault_without_path(&why, path), err);
+    ss_execution_complain(e, why.code, "%s", why.message);
+    return true;
+}
+
+static bool open_sources(ss_execution *e, ss_error *err)
+{
+    ss_campaign_stage stage = {"opening files", e->campaign->jobs, -1, no_group, source_done};
+    size_t count = (size_t)e->campaign->source_count;
+    e->contents = ss_allocate(count, sizeof *e->contents);
+    e->opened = ss_allocate(count, sizeof *e->opened);
+    if (!e->contents || !e->opened) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for files");
+    for (int i = 0; i < e->campaign->source_count; i++)
+        ss_queue_add(&e->queue, 0, &(ss_task){.kind = SS_TASK_OPEN, .problem = i});
+    return ss_execution_stage(e, &stage, err);
+}
+
+/* ---- problems ------------------------------------------------------------------------------------ */
+
+static size_t count_problems(const ss_execution *e)
+{
+    size_t count = 0;
+    for (int i = 0; i < e->campaign->source_count; i++) {
+        const ss_source_contents *contents = &e->contents[i];
+        int every = e->campaign->sources[i].every;
+        if (!e->opened[i]) continue;
+        count += (size_t)contents->kind_count + (contents->fault != NULL);
+        count += ((size_t)(contents->end - contents->begin) + (size_t)every - 1) / (size_t)every;
+    }
+    return count;
+}
+
+static bool plan_source(ss_execution *e, int source, ss_error *err)
+{
+    const ss_source_contents *contents = &e->contents[source];
+    int every = e->campaign->sources[source].every;
+    ss_planned_problem planned = {.source = source, .index = -1};
+    planned.entry.file = (char *)(uintptr_t)path_of(e, source);
+    planned.entry.format = (char *)(contents->format == SS_FORMAT_BPMD ? "bpmd" : "fclib");
+    if (contents->fault) {
+        planned.entry.format = (char *)"";
+        planned.entry.index = -1;
+        if (!ss_problem_entry_refuse(&planned.entry, path_of(e, source), contents->fault, err)) return false;
+        e->plan.problems[e->plan.problem_count++] = planned;
+    }
+    for (int i = 0; i < contents->kind_count; i++) {
+        planned.kind = contents->kinds[i];
+        planned.entry.index = -1;
+        e->plan.problems[e->plan.problem_count++] = planned;
+    }
+    for (int64_t i = contents->begin; i < contents->end; i += every) {
+        planned.index = planned.entry.index = (int)i;
+        e->plan.problems[e->plan.problem_count++] = planned;
+    }
+    return true;
+}
+
+static bool plan_problems(ss_execution *e, ss_error *err)
+{
+    size_t count = count_problems(e);
+    if (count > INT32_MAX / 2) return ss_fail(err, SS_ERROR_RESOURCES, "too many problems");
+    e->plan.problems = ss_allocate(count, sizeof *e->plan.problems);
+    if (!e->plan.problems) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for problems");
+    for (int i = 0; i < e->campaign->source_count; i++)
+        if (e->opened[i] && !plan_source(e, i, err)) return false;
+    return true;
+}
+
+static int group_of_inspection(const ss_task *task)
+{
+    return task->count; // the source
+}
+
+/* A worker that died took the place with it: frames are named by their number then. */
+static bool blame_problem(ss_execution *e, ss_planned_problem *planned, const char *why, ss_error *err)
+{
+    char place[64], fault[1100];
+    if (planned->index < 0)
+        snprintf(place, sizeof place, "/fclib_%s", ss_fclib_kind_name(planned->kind));
+    else
+        snprintf(place, sizeof place, "frame %d", planned->index);
+    snprintf(fault, sizeof fault, "cannot be read: %s", why);
+    return ss_problem_entry_fail(&planned->entry, place, path_of(e, planned->source), fault, err);
+}
+
+static bool inspected(void *context, const ss_task *task, const ss_ending *ending, const char *reply,
+                      size_t size, ss_error *err)
+{
+    ss_execution *e = context;
+    ss_planned_problem *planned = &e->plan.problems[task->problem];
+    ss_unpacker from = {reply, reply + size, false};
+    ss_error why;
+    if (!ending->replied && !ending->fresh) { // the one before may have done the damage
+        ss_task again = *task;
+        again.fresh = true;
+        ss_queue_again(&e->queue, &again);
+        return true;
+    }
+    e->done++;
+    if (!ending->replied) return blame_problem(e, planned, ending->message, err);
+    if (!ss_reply_unpack(&from, &why)) return blame_problem(e, planned, why.message, err);
+    return ss_problem_entry_unpack(&from, &planned->entry) ||
+           blame_problem(e, planned, "a worker answered nonsense", err);
+}
+
+static bool inspect_problems(ss_execution *e, ss_error *err)
+{
+    ss_campaign_stage stage = {"looking at problems", e->campaign->jobs, -1, group_of_inspection, inspected};
+    for (int i = 0; i < e->plan.problem_count; i++) {
+        int source = e->plan.problems[i].source;
+        if (!e->plan.problems[i].entry.fault)
+            ss_queue_add(&e->queue, source,
+                         &(ss_task){.kind = SS_TASK_INSPECT, .problem = i, .count = source});
+    }
+    return ss_execution_stage(e, &stage, err);
+}
+
+/* The same problem in two files is one; the first file has it. */
+static bool enter_problems(ss_execution *e, ss_error *err)
+{
+    int kept = 0;
+    for (int i = 0; i < e->plan.problem_count; i++) {
+        ss_planned_problem *planned = &e->plan.problems[i];
+        ss_problem_entry *entry = &planned->entry;
+        if (!ss_ledger_problem(e->ledger, entry, err)) return false;
+        bool twice = false;
+        for (int k = 0; k < kept && !twice; k++) twice = e->plan.problems[k].entry.id == entry->id;
+        if (entry->fault && !twice) {
+            e->summary->faulty++;
+            ss_execution_complain(e, SS_ERROR_INPUT, "%s: not solved: %s", entry->file, entry->fault);
+        }
+        if (twice)
+            ss_problem_entry_clear(entry);
+        else
+            e->plan.problems[kept++] = *planned;
+    }
+    e->plan.problem_count = kept;
+    e->summary->problems = kept;
+    return true;
+}
+
+bool ss_execution_find_problems(ss_execution *e, ss_error *err)
+{
+    if (ss_execution_interrupted(e)) return true;
+    if (!open_sources(e, err) || !plan_problems(e, err) || !inspect_problems(e, err)) return false;
+    return ss_execution_interrupted(e) || enter_problems(e, err);
+}

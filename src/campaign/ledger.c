@@ -1,0 +1,304 @@
+/* The file of the ledger: opening, locking, checking, closing. Statements: ledger_statement.c. */
+#include "campaign/ledger_internal.h"
+
+#include "base/text.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define WAIT_MILLISECONDS 10000 // for somebody who holds a lock for a moment
+#define LOCK_ATTEMPTS 40        // children of a killed writer may live a moment longer than it
+#define LOCK_PAUSE 50000        // us between two of them
+
+#define GAUGE_TYPE(code, name) ", " name " REAL"
+#define GAUGE_TYPES SS_GAUGE_LIST(GAUGE_TYPE)
+
+/* docs/ledger.md tells what it all means. STRICT: a column holds what it says, whoever writes. */
+static const char schema[] =
+    "CREATE TABLE machines(id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, cpu TEXT NOT NULL,"
+    " cores INTEGER NOT NULL, system TEXT NOT NULL, version TEXT NOT NULL, compiler TEXT NOT NULL,"
+    " build TEXT NOT NULL) STRICT;"
+    "CREATE TABLE problems(id INTEGER PRIMARY KEY, hash TEXT NOT NULL, place TEXT NOT NULL,"
+    " file TEXT NOT NULL, format TEXT NOT NULL, frame INTEGER NOT NULL, scene TEXT NOT NULL, time REAL,"
+    " h REAL, bodies INTEGER NOT NULL, joints INTEGER NOT NULL, rows INTEGER NOT NULL,"
+    " contacts INTEGER NOT NULL, mass_ratio REAL, density REAL, rank_ratio REAL, mu_least REAL,"
+    " mu_most REAL, fault TEXT, UNIQUE(hash, place)) STRICT;"
+    "CREATE TABLE methods(id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, formulation TEXT NOT NULL,"
+    " formulation_options TEXT NOT NULL, solver TEXT NOT NULL, solver_options TEXT NOT NULL,"
+    " plugin TEXT NOT NULL, stop TEXT NOT NULL, keep TEXT NOT NULL, iterations INTEGER NOT NULL,"
+    " time_limit REAL NOT NULL, seed INTEGER NOT NULL, reference TEXT NOT NULL,"
+    " plugin_file TEXT NOT NULL) STRICT;"
+    "CREATE TABLE runs(id INTEGER PRIMARY KEY, problem INTEGER NOT NULL REFERENCES problems,"
+    " method INTEGER NOT NULL REFERENCES methods, machine INTEGER NOT NULL REFERENCES machines,"
+    " outcome TEXT NOT NULL, message TEXT, started TEXT, unknowns INTEGER NOT NULL,"
+    " iterations INTEGER NOT NULL, kept_iteration INTEGER NOT NULL, seconds REAL, memory REAL,"
+    " answer TEXT NOT NULL, steady INTEGER NOT NULL" GAUGE_TYPES ","
+    " UNIQUE(problem, method, machine)) STRICT;"
+    "CREATE TABLE metrics(run INTEGER NOT NULL REFERENCES runs, name TEXT NOT NULL, value REAL,"
+    " worst_contact INTEGER, worst_constraint INTEGER, why TEXT, PRIMARY KEY(run, name))"
+    " STRICT, WITHOUT ROWID;"
+    "CREATE TABLE samples(run INTEGER NOT NULL REFERENCES runs, number INTEGER NOT NULL, seconds REAL,"
+    " PRIMARY KEY(run, number)) STRICT, WITHOUT ROWID;"
+    "CREATE TABLE history(run INTEGER NOT NULL REFERENCES runs, iteration INTEGER NOT NULL,"
+    " seconds REAL" GAUGE_TYPES ", PRIMARY KEY(run, iteration)) STRICT, WITHOUT ROWID;"
+    "CREATE TABLE crossings(run INTEGER NOT NULL REFERENCES runs, gauge TEXT NOT NULL,"
+    " decade INTEGER NOT NULL, iteration INTEGER NOT NULL, seconds REAL,"
+    " PRIMARY KEY(run, gauge, decade)) STRICT, WITHOUT ROWID;"
+    "CREATE TABLE contact_errors(run INTEGER NOT NULL REFERENCES runs, bin INTEGER NOT NULL,"
+    " count INTEGER NOT NULL, PRIMARY KEY(run, bin)) STRICT, WITHOUT ROWID;"
+    "CREATE TABLE campaigns(id INTEGER PRIMARY KEY, machine INTEGER NOT NULL REFERENCES machines,"
+    " started TEXT NOT NULL, text TEXT NOT NULL, UNIQUE(machine, started, text)) STRICT;"
+    "CREATE VIEW results AS SELECT runs.id AS run, scene, file, place, frame, contacts, formulation,"
+    " formulation_options, solver, solver_options, cpu, build, outcome, message, runs.iterations, "
+    "seconds" SS_GAUGE_COLUMNS
+    " FROM runs JOIN problems ON problems.id = runs.problem JOIN methods ON methods.id = runs.method"
+    " JOIN machines ON machines.id = runs.machine;";
+#define TABLES_IN_SCHEMA 10
+
+/* ---- opening ------------------------------------------------------------------------------------------ */
+
+static ss_ledger *create(const char *path, ss_error *err)
+{
+    ss_ledger *ledger = ss_allocate(1, sizeof *ledger);
+    ss_text name = {0};
+    ss_text_appendf(&name, "%s%s", path[0] == '/' ? "" : "./", path);
+    if (ledger) {
+        ledger->lock = -1;
+        ledger->path = ss_text_copy(path);
+        ledger->name = ss_text_copy(ss_text_get(&name));
+    }
+    bool good = ledger && ledger->path && ledger->name && !name.out_of_memory;
+    ss_text_free(&name);
+    if (good) return ledger;
+    ss_fail(err, SS_ERROR_RESOURCES, "%s: out of memory", path);
+    ss_ledger_close(ledger);
+    return NULL;
+}
+
+static bool check_regular(const ss_ledger *ledger, const struct stat *status, ss_error *err)
+{
+    if (S_ISREG(status->st_mode)) return true;
+    return ss_fail(err, SS_ERROR_INPUT, "%s: not a ledger: %s", ledger->path,
+                   S_ISDIR(status->st_mode) ? "a directory" : "not a regular file");
+}
+
+/* A process loses its POSIX locks on a file, SQLite's too, when it closes any descriptor of it: this one is opened
+ * before SQLite opens the file and closed after SQLite has closed it. */
+static bool take_lock(ss_ledger *ledger, ss_error *err)
+{
+    int flags = O_RDWR | O_CLOEXEC | O_NONBLOCK;
+    int lock = open(ledger->name, flags | O_CREAT | O_EXCL, 0666);
+    ledger->made = lock >= 0;
+    if (lock < 0 && errno == EEXIST) lock = open(ledger->name, flags);
+    struct stat status;
+    if (lock < 0 && errno == EISDIR)
+        return ss_fail(err, SS_ERROR_INPUT, "%s: not a ledger: a directory", ledger->path);
+    if (lock < 0)
+        return ss_fail(err, SS_ERROR_RESOURCES, "%s: cannot be written: %s", ledger->path, strerror(errno));
+    if (fstat(lock, &status) != 0 || !check_regular(ledger, &status, err)) {
+        close(lock);
+        return false;
+    }
+    for (int attempt = 0; flock(lock, LOCK_EX | LOCK_NB) != 0; attempt++) {
+        if (attempt < LOCK_ATTEMPTS) {
+            usleep(LOCK_PAUSE);
+            continue;
+        }
+        /* Left open on purpose: the other writer may be in this very process, see above. */
+        return ss_fail(err, SS_ERROR_RESOURCES, "%s: somebody else is writing to it", ledger->path);
+    }
+    ledger->lock = lock;
+    return true;
+}
+
+static bool open_database(ss_ledger *ledger, int flags, ss_error *err)
+{
+    int code = sqlite3_open_v2(ledger->name, &ledger->db, flags | SQLITE_OPEN_NOMUTEX, NULL);
+    if (!ledger->db) return ss_ledger_fail_memory(ledger, err);
+    sqlite3_extended_result_codes(ledger->db, 1);
+    if (code != SQLITE_OK) return ss_ledger_fail(ledger, err);
+    sqlite3_busy_timeout(ledger->db, WAIT_MILLISECONDS);
+    sqlite3_db_config(ledger->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL); // the file may be a stranger's
+    sqlite3_db_config(ledger->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+    return true;
+}
+
+static bool execute(ss_ledger *ledger, const char *sql, ss_error *err)
+{
+    return sqlite3_exec(ledger->db, sql, NULL, NULL, NULL) == SQLITE_OK || ss_ledger_fail(ledger, err);
+}
+
+static bool ask(ss_ledger *ledger, const char *sql, int *answer, ss_error *err)
+{
+    sqlite3_stmt *statement = NULL;
+    bool good = sqlite3_prepare_v2(ledger->db, sql, -1, &statement, NULL) == SQLITE_OK &&
+                sqlite3_step(statement) == SQLITE_ROW;
+    if (good) *answer = sqlite3_column_int(statement, 0);
+    if (!good) ss_ledger_fail(ledger, err);
+    sqlite3_finalize(statement);
+    return good;
+}
+
+/* SQLite reads zeros where a part of the last page is missing. Who was killed while writing leaves a WAL, which then holds
+ * what is missing. */
+static bool check_length(ss_ledger *ledger, ss_error *err)
+{
+    ss_text wal = {0};
+    struct stat status, wal_status;
+    int page_size = 0;
+    ss_text_appendf(&wal, "%s-wal", ledger->name);
+    bool killed = stat(ss_text_get(&wal), &wal_status) == 0 && wal_status.st_size > 0;
+    bool enough = !wal.out_of_memory;
+    ss_text_free(&wal);
+    if (!enough) return ss_ledger_fail_memory(ledger, err);
+    if (!ask(ledger, "PRAGMA page_size", &page_size, err)) return false;
+    if (killed || stat(ledger->name, &status) != 0 || page_size <= 0 || status.st_size % page_size == 0)
+        return true;
+    return ss_fail(err, SS_ERROR_INPUT, "%s: a damaged ledger: its end is missing", ledger->path);
+}
+
+/* Is it a ledger, or nothing yet? */
+static bool look(ss_ledger *ledger, bool *empty, ss_error *err)
+{
+    int application = 0, version = 0, things = 0, tables = 0;
+    if (!ask(ledger, "PRAGMA application_id", &application, err) ||
+        !ask(ledger, "PRAGMA user_version", &version, err) ||
+        !ask(ledger, "SELECT count(*) FROM sqlite_schema", &things, err))
+        return false;
+    *empty = application == 0 && version == 0 && things == 0;
+    if (*empty) return check_length(ledger, err);
+    if (application != SS_LEDGER_APPLICATION)
+        return ss_fail(err, SS_ERROR_INPUT, "%s: not a ledger: a database of another program", ledger->path);
+    if (version > SS_LEDGER_SCHEMA)
+        return ss_fail(err, SS_ERROR_INPUT,
+                       "%s: made by a later version of stickslip: schema %d, this one knows %d", ledger->path,
+                       version, SS_LEDGER_SCHEMA);
+    if (!ask(ledger,
+             "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name IN ('machines', 'problems',"
+             " 'methods', 'runs', 'metrics', 'samples', 'history', 'crossings', 'contact_errors', "
+             "'campaigns')",
+             &tables, err))
+        return false;
+    if (version < 1 || tables < TABLES_IN_SCHEMA)
+        return ss_fail(err, SS_ERROR_INPUT, "%s: a damaged ledger: tables are missing", ledger->path);
+    return check_length(ledger, err);
+}
+
+static bool make_schema(ss_ledger *ledger, ss_error *err)
+{
+    char numbers[100];
+    snprintf(numbers, sizeof numbers, "PRAGMA application_id = %d; PRAGMA user_version = %d",
+             SS_LEDGER_APPLICATION, SS_LEDGER_SCHEMA);
+    if (execute(ledger, "BEGIN IMMEDIATE", err) && execute(ledger, schema, err) &&
+        execute(ledger, numbers, err) && execute(ledger, "COMMIT", err))
+        return true;
+    ss_ledger_rollback(ledger);
+    return false;
+}
+
+/* Nothing is changed before it is known to be ours. A crash of the program loses nothing that was committed; one of the
+ * machine may lose the last runs, but not the file. The disk is waited for only when the WAL has grown to 40 MB, about once
+ * in a thousand runs. */
+static bool prepare_writing(ss_ledger *ledger, ss_error *err)
+{
+    bool empty;
+    return look(ledger, &empty, err) && execute(ledger, "PRAGMA journal_mode = WAL", err) &&
+           execute(ledger,
+                   "PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON;"
+                   "PRAGMA wal_autocheckpoint = 10000",
+                   err) &&
+           (!empty || make_schema(ledger, err));
+}
+
+ss_ledger *ss_ledger_open(const char *path, ss_error *err)
+{
+    ss_ledger *ledger = create(path, err);
+    if (ledger && take_lock(ledger, err) && open_database(ledger, SQLITE_OPEN_READWRITE, err) &&
+        prepare_writing(ledger, err))
+        return ledger;
+    if (ledger && ledger->made) unlink(ledger->name); // while it is still locked
+    ss_ledger_close(ledger);
+    return NULL;
+}
+
+/* ---- reading ------------------------------------------------------------------------------------------ */
+
+static bool prepare_reading(ss_ledger *ledger, int flags, ss_error *err)
+{
+    bool empty;
+    /* In one snapshot: a writer may be making the tables at this moment. */
+    if (!open_database(ledger, flags, err) || !execute(ledger, "PRAGMA query_only = ON; BEGIN", err) ||
+        !look(ledger, &empty, err))
+        return false;
+    ss_ledger_rollback(ledger);
+    return !empty || ss_fail(err, SS_ERROR_INPUT, "%s: not a ledger: it is empty", ledger->path);
+}
+
+/* What a writer left that was killed while it changed the journal has to be undone first, which needs writing. */
+static bool needs_undoing(const ss_ledger *ledger)
+{
+    int code = ledger->db ? sqlite3_extended_errcode(ledger->db) : 0;
+    return code == SQLITE_READONLY_ROLLBACK || code == SQLITE_READONLY_RECOVERY;
+}
+
+static bool start_reading(ss_ledger *ledger, ss_error *err)
+{
+    struct stat status;
+    if (stat(ledger->name, &status) != 0 || (S_ISREG(status.st_mode) && access(ledger->name, R_OK) != 0))
+        return ss_fail(err, SS_ERROR_INPUT, "%s: cannot be read: %s", ledger->path, strerror(errno));
+    if (!check_regular(ledger, &status, err)) return false;
+    if (prepare_reading(ledger, SQLITE_OPEN_READONLY, err)) return true;
+    if (!needs_undoing(ledger)) return false;
+    sqlite3_close(ledger->db);
+    ledger->db = NULL;
+    return prepare_reading(ledger, SQLITE_OPEN_READWRITE, err);
+}
+
+ss_ledger *ss_ledger_read(const char *path, ss_error *err)
+{
+    ss_ledger *ledger = create(path, err);
+    if (ledger && start_reading(ledger, err)) return ledger;
+    ss_ledger_close(ledger);
+    return NULL;
+}
+
+/* ---- closing ------------------------------------------------------------------------------------------ */
+
+/* From WAL back to one plain file. A reader that is still there keeps us from it: then the next writer does it. */
+static void settle(ss_ledger *ledger)
+{
+    sqlite3_busy_timeout(ledger->db, 200);
+    if (sqlite3_exec(ledger->db, "PRAGMA journal_mode = DELETE", NULL, NULL, NULL) != SQLITE_OK)
+        sqlite3_wal_checkpoint_v2(ledger->db, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
+}
+
+void ss_ledger_abandon(ss_ledger *ledger)
+{
+    int problems = 1;
+    if (ledger && ledger->made &&
+        ask(ledger, "SELECT count(*) FROM problems WHERE fault IS NULL", &problems, NULL) && problems == 0) {
+        settle(ledger);
+        unlink(ledger->name); // while it is still locked
+    }
+    ss_ledger_close(ledger);
+}
+
+void ss_ledger_close(ss_ledger *ledger)
+{
+    if (!ledger) return;
+    for (int i = 0; i < SS_SQL_COUNT; i++) sqlite3_finalize(ledger->statements[i]);
+    if (ledger->db && ledger->lock >= 0) settle(ledger);
+    sqlite3_close(ledger->db);
+    if (ledger->lock >= 0) {
+        flock(ledger->lock, LOCK_UN); // forked children may hold the same lock
+        close(ledger->lock);
+    }
+    ss_release(ledger->path);
+    ss_release(ledger->name);
+    ss_release(ledger);
+}

@@ -1,0 +1,128 @@
+#include "campaign/ledger_rows.h"
+
+#include "base/number.h"
+
+#include <math.h>
+#include <string.h>
+
+#define PIECE ((size_t)1 << 16) // bytes that are gathered before they go to the sink
+
+/* ---- values ------------------------------------------------------------------------------------------- */
+
+/* Before every value: the comma of CSV, the key of JSON. */
+static void begin_value(ss_rows *rows)
+{
+    if (rows->is_json)
+        ss_json_key(&rows->json, rows->columns[rows->column]);
+    else if (rows->column > 0)
+        ss_text_append(&rows->text, ",");
+    rows->column++;
+}
+
+void ss_rows_null(ss_rows *rows)
+{
+    begin_value(rows);
+    if (rows->is_json) ss_json_null(&rows->json);
+}
+
+static void append_quoted(ss_text *text, const char *value)
+{
+    ss_text_append(text, "\"");
+    for (const char *quote; (quote = strchr(value, '"')); value = quote + 1) {
+        ss_text_append_bytes(text, value, (size_t)(quote - value));
+        ss_text_append(text, "\"\"");
+    }
+    ss_text_append(text, value);
+    ss_text_append(text, "\"");
+}
+
+/* Quotes only where RFC 4180 wants them, and around blanks at the ends, which some readers drop; an empty text is "", so
+ * that it is not taken for nothing. */
+static bool needs_quotes(const char *value)
+{
+    size_t length = strlen(value);
+    return length == 0 || strpbrk(value, ",\"\r\n") || value[0] == ' ' || value[length - 1] == ' ';
+}
+
+void ss_rows_text(ss_rows *rows, const char *value)
+{
+    if (!value) {
+        ss_rows_null(rows);
+        return;
+    }
+    begin_value(rows);
+    if (rows->is_json)
+        ss_json_string(&rows->json, value);
+    else if (needs_quotes(value))
+        append_quoted(&rows->text, value);
+    else
+        ss_text_append(&rows->text, value);
+}
+
+void ss_rows_integer(ss_rows *rows, long long value)
+{
+    begin_value(rows);
+    char text[SS_NUMBER_TEXT];
+    if (rows->is_json)
+        ss_json_integer(&rows->json, value);
+    else
+        ss_text_append_bytes(&rows->text, text, (size_t)ss_integer_write(value, text));
+}
+
+void ss_rows_real(ss_rows *rows, double value)
+{
+    if (isnan(value)) {
+        ss_rows_null(rows);
+        return;
+    }
+    begin_value(rows);
+    char text[SS_NUMBER_TEXT];
+    if (rows->is_json)
+        ss_json_real(&rows->json, value);
+    else
+        ss_text_append_bytes(&rows->text, text, (size_t)ss_number_write(value, text));
+}
+
+void ss_rows_reals(ss_rows *rows, const double *values, int count)
+{
+    for (int i = 0; i < count; i++) ss_rows_real(rows, values[i]);
+}
+
+void ss_rows_texts(ss_rows *rows, const char *const *values, size_t count)
+{
+    for (size_t i = 0; i < count; i++) ss_rows_text(rows, values[i]);
+}
+
+/* ---- rows --------------------------------------------------------------------------------------------- */
+
+void ss_rows_begin(ss_rows *rows)
+{
+    rows->column = 0;
+    if (rows->is_json) ss_json_begin_object(&rows->json);
+}
+
+bool ss_rows_flush(ss_rows *rows, const char *place, ss_error *err)
+{
+    if (rows->text.out_of_memory) return ss_fail(err, SS_ERROR_RESOURCES, "%s: out of memory", place);
+    if (!rows->sink(ss_text_get(&rows->text), rows->text.length, rows->context))
+        return ss_fail(err, SS_ERROR_RESOURCES, "%s: the export cannot be written", place);
+    ss_text_clear(&rows->text);
+    return true;
+}
+
+bool ss_rows_end(ss_rows *rows, const char *place, ss_error *err)
+{
+    if (rows->is_json)
+        ss_json_end_object(&rows->json);
+    else
+        ss_text_append(&rows->text, "\r\n");
+    return rows->text.length < PIECE || ss_rows_flush(rows, place, err);
+}
+
+void ss_rows_columns(ss_rows *rows, const char *const *columns)
+{
+    rows->columns = columns;
+    if (rows->is_json) return;
+    for (int i = 0; columns[i]; i++) ss_text_appendf(&rows->text, "%s%s", i ? "," : "", columns[i]);
+    ss_text_append(&rows->text, "\r\n");
+}

@@ -1,0 +1,331 @@
+/* Rows into the ledger. */
+#include "campaign/ledger_internal.h"
+
+#include "base/digest.h"
+
+#include <stdio.h>
+#include <time.h>
+
+/* ---- machines, problems, methods ---------------------------------------------------------------------- */
+
+static void add_text(ss_digest *digest, const char *text)
+{
+    ss_digest_add_text(digest, text ? text : "");
+}
+
+static void machine_key(ss_machine *m)
+{
+    ss_digest digest = ss_digest_start();
+    const char *const texts[] = {m->cpu, m->system, m->version, m->compiler, m->build};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) add_text(&digest, texts[i]);
+    ss_digest_add(&digest, (uint64_t)m->cores);
+    ss_digest_print(&digest, m->key);
+}
+
+static void method_key(ss_method_entry *m)
+{
+    ss_digest digest = ss_digest_start();
+    const char *const texts[] = {m->formulation, m->with, m->solver, m->set,
+                                 m->plugin,      m->stop, m->keep,   m->reference};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) add_text(&digest, texts[i]);
+    ss_digest_add(&digest, (uint64_t)m->iterations);
+    ss_digest_add(&digest, (uint64_t)m->seed);
+    ss_digest_add_reals(&digest, &m->time_limit, 1);
+    ss_digest_print(&digest, m->key);
+}
+
+/* The id that the bound statement finds; 0 = none. */
+static bool find_id(ss_ledger *ledger, sqlite3_stmt *find, int64_t *id, ss_error *err)
+{
+    ss_step step = ss_ledger_step(ledger, find, err);
+    *id = step == SS_STEP_ROW ? sqlite3_column_int64(find, 0) : 0;
+    sqlite3_reset(find);
+    return step != SS_STEP_FAILED;
+}
+
+static bool finish_adding(ss_ledger *ledger, sqlite3_stmt *add, int64_t *id, ss_error *err)
+{
+    if (!ss_ledger_finish(ledger, add, err)) return false;
+    *id = sqlite3_last_insert_rowid(ledger->db);
+    return true;
+}
+
+bool ss_ledger_machine(ss_ledger *ledger, ss_machine *machine, ss_error *err)
+{
+    if (!machine->key[0]) machine_key(machine);
+    sqlite3_stmt *s = ss_ledger_statement(ledger, SS_SQL_FIND_MACHINE, err);
+    if (!s) return false;
+    ss_bind_text(s, 1, machine->key);
+    if (!find_id(ledger, s, &machine->id, err)) return false;
+    if (machine->id) return true;
+    s = ss_ledger_statement(ledger, SS_SQL_ADD_MACHINE, err);
+    if (!s) return false;
+    ss_bind_text(s, 1, machine->key);
+    ss_bind_text(s, 2, machine->cpu);
+    sqlite3_bind_int(s, 3, machine->cores);
+    ss_bind_text(s, 4, machine->system);
+    ss_bind_text(s, 5, machine->version);
+    ss_bind_text(s, 6, machine->compiler);
+    ss_bind_text(s, 7, machine->build);
+    return finish_adding(ledger, s, &machine->id, err);
+}
+
+static void bind_problem(sqlite3_stmt *s, const ss_problem_entry *p)
+{
+    const char *const texts[] = {p->hash, p->place, p->file, p->format};
+    const int counts[] = {p->bodies, p->joints, p->rows, p->contacts};
+    const double reals[] = {p->mass_ratio, p->density, p->rank_ratio, p->mu_least, p->mu_most};
+    for (int i = 0; i < 4; i++) ss_bind_text(s, 1 + i, texts[i]);
+    sqlite3_bind_int(s, 5, p->index);
+    ss_bind_text(s, 6, p->scene);
+    ss_bind_real(s, 7, p->time);
+    ss_bind_real(s, 8, p->h);
+    for (int i = 0; i < 4; i++) sqlite3_bind_int(s, 9 + i, counts[i]);
+    for (int i = 0; i < 5; i++) ss_bind_real(s, 13 + i, reals[i]);
+    ss_bind_maybe(s, 18, p->fault);
+}
+
+bool ss_ledger_problem(ss_ledger *ledger, ss_problem_entry *problem, ss_error *err)
+{
+    sqlite3_stmt *s = ss_ledger_statement(ledger, SS_SQL_FIND_PROBLEM, err);
+    if (!s) return false;
+    ss_bind_text(s, 1, problem->hash);
+    ss_bind_text(s, 2, problem->place);
+    if (!find_id(ledger, s, &problem->id, err)) return false;
+    if (problem->id) return true;
+    s = ss_ledger_statement(ledger, SS_SQL_ADD_PROBLEM, err);
+    if (!s) return false;
+    bind_problem(s, problem);
+    return finish_adding(ledger, s, &problem->id, err);
+}
+
+bool ss_ledger_forget_file(ss_ledger *ledger, const char *path, ss_error *err)
+{
+    sqlite3_stmt *s = ss_ledger_statement(ledger, SS_SQL_FORGET_FILE, err);
+    if (!s) return false;
+    ss_bind_text(s, 1, path);
+    return ss_ledger_finish(ledger, s, err);
+}
+
+bool ss_ledger_method(ss_ledger *ledger, ss_method_entry *method, ss_error *err)
+{
+    if (!method->key[0]) method_key(method);
+    sqlite3_stmt *s = ss_ledger_statement(ledger, SS_SQL_FIND_METHOD, err);
+    if (!s) return false;
+    ss_bind_text(s, 1, method->key);
+    if (!find_id(ledger, s, &method->id, err)) return false;
+    if (method->id) return true;
+    s = ss_ledger_statement(ledger, SS_SQL_ADD_METHOD, err);
+    if (!s) return false;
+    const char *const texts[] = {method->key, method->formulation, method->with, method->solver,
+                                 method->set, method->plugin,      method->stop, method->keep};
+    for (int i = 0; i < 8; i++) ss_bind_text(s, 1 + i, texts[i]);
+    sqlite3_bind_int(s, 9, method->iterations);
+    ss_bind_real(s, 10, method->time_limit);
+    sqlite3_bind_int(s, 11, method->seed);
+    ss_bind_text(s, 12, method->reference);
+    ss_bind_text(s, 13, method->plugin_file);
+    return finish_adding(ledger, s, &method->id, err);
+}
+
+bool ss_ledger_note_campaign(ss_ledger *ledger, const char *campaign, int64_t machine_id, ss_error *err)
+{
+    char now[32];
+    time_t seconds = time(NULL);
+    struct tm utc;
+    if (!gmtime_r(&seconds, &utc) || !strftime(now, sizeof now, "%Y-%m-%dT%H:%M:%SZ", &utc)) now[0] = '\0';
+    sqlite3_stmt *s = ss_ledger_statement(ledger, SS_SQL_ADD_CAMPAIGN, err);
+    if (!s) return false;
+    sqlite3_bind_int64(s, 1, machine_id);
+    ss_bind_text(s, 2, now);
+    ss_bind_text(s, 3, campaign);
+    return ss_ledger_finish(ledger, s, err);
+}
+
+/* ---- runs --------------------------------------------------------------------------------------------- */
+
+static void bind_gauges(sqlite3_stmt *s, int first, const double gauge[SS_GAUGE_COUNT])
+{
+    for (int g = 0; g < SS_GAUGE_COUNT; g++) ss_bind_real(s, first + g, gauge[g]);
+}
+
+bool ss_ledger_add_row(ss_ledger *ledger, const ss_run_entry *run, int64_t *id, bool *added, ss_error *err)
+{
+    sqlite3_stmt *s = ss_ledger_statement(ledger, SS_SQL_ADD_RUN, err);
+    if (!s) return false;
+    sqlite3_bind_int64(s, 1, run->problem_id);
+    sqlite3_bind_int64(s, 2, run->method_id);
+    sqlite3_bind_int64(s, 3, run->machine_id);
+    ss_bind_text(s, 4, ss_outcome_name(run->outcome));
+    ss_bind_maybe(s, 5, run->message);
+    ss_bind_maybe(s, 6, run->started);
+    sqlite3_bind_int(s, 7, run->unknowns);
+    sqlite3_bind_int(s, 8, run->iterations);
+    sqlite3_bind_int(s, 9, run->kept_iteration);
+    ss_bind_real(s, 10, run->seconds);
+    ss_bind_real(s, 11, run->memory);
+    ss_bind_text(s, 12, run->answer);
+    sqlite3_bind_int(s, 13, run->steady);
+    bind_gauges(s, 14, run->gauge);
+    if (!finish_adding(ledger, s, id, err)) return false;
+    *added = sqlite3_changes(ledger->db) > 0;
+    return true;
+}
+
+/* -1 is nothing */
+static void bind_index(sqlite3_stmt *s, int place, int index)
+{
+    if (index < 0)
+        sqlite3_bind_null(s, place);
+    else
+        sqlite3_bind_int(s, place, index);
+}
+
+static bool add_metric(ss_ledger *ledger, int64_t run, int index, const ss_metric_value *value, ss_error *err)
+{
+    sqlite3_stmt *s = ss_ledger_statement(ledger, SS_SQL_ADD_METRIC, err);
+    if (!s) return false;
+    sqlite3_bind_int64(s, 1, run);
+    ss_bind_text(s, 2, ss_metric_at(index)->name);
+    if (value->applies) {
+        ss_bind_real(s, 3, value->value);
+        bind_index(s, 4, value->worst_contact);
+        bind_index(s, 5, value->worst_constraint);
+    } else {
+        ss_bind_text(s, 6, value->why); // never NULL: that is how a metric is told that does not apply
+    }
+    return ss_ledger_finish(ledger, s, err);
+}
+
+static bool add_history(ss_ledger *ledger, int64_t run, const ss_history_point *point, ss_error *err)
+{
+    sqlite3_stmt *s = ss_ledger_statement(ledger, SS_SQL_ADD_HISTORY, err);
+    if (!s) return false;
+    sqlite3_bind_int64(s, 1, run);
+    sqlite3_bind_int(s, 2, point->iteration);
+    ss_bind_real(s, 3, point->seconds);
+    bind_gauges(s, 4, point->gauge);
+    return ss_ledger_finish(ledger, s, err);
+}
+
+static bool add_crossing(ss_ledger *ledger, int64_t run, const ss_crossing *crossing, ss_error *err)
+{
+    sqlite3_stmt *s = ss_ledger_statement(ledger, SS_SQL_ADD_CROSSING, err);
+    if (!s) return false;
+    sqlite3_bind_int64(s, 1, run);
+    ss_bind_text(s, 2, ss_gauge_name(crossing->gauge));
+    sqlite3_bind_int(s, 3, crossing->decade);
+    sqlite3_bind_int(s, 4, crossing->iteration);
+    ss_bind_real(s, 5, crossing->seconds);
+    return ss_ledger_finish(ledger, s, err);
+}
+
+static bool add_bin(ss_ledger *ledger, int64_t run, const ss_bin *bin, ss_error *err)
+{
+    sqlite3_stmt *s = ss_ledger_statement(ledger, SS_SQL_ADD_CONTACT_ERROR, err);
+    if (!s) return false;
+    sqlite3_bind_int64(s, 1, run);
+    sqlite3_bind_int(s, 2, bin->bin);
+    sqlite3_bind_int(s, 3, bin->count);
+    return ss_ledger_finish(ledger, s, err);
+}
+
+static bool add_samples(ss_ledger *ledger, int64_t run, int first, const double *samples, int count,
+                        ss_error *err)
+{
+    for (int i = 0; i < count; i++) {
+        sqlite3_stmt *s = ss_ledger_statement(ledger, SS_SQL_ADD_SAMPLE, err);
+        if (!s) return false;
+        sqlite3_bind_int64(s, 1, run);
+        sqlite3_bind_int(s, 2, first + i);
+        ss_bind_real(s, 3, samples[i]);
+        if (!ss_ledger_finish(ledger, s, err)) return false;
+    }
+    return true;
+}
+
+static bool add_run(ss_ledger *ledger, const ss_run_entry *run, ss_error *err)
+{
+    int64_t id = 0;
+    bool added = false;
+    if (!ss_ledger_add_row(ledger, run, &id, &added, err)) return false;
+    if (!added) return true;
+    for (int i = 0; run->metrics && i < ss_metric_count(); i++)
+        if (!add_metric(ledger, id, i, &run->metrics[i], err)) return false;
+    for (int i = 0; i < run->history_count; i++)
+        if (!add_history(ledger, id, &run->history[i], err)) return false;
+    for (int i = 0; i < run->crossing_count; i++)
+        if (!add_crossing(ledger, id, &run->crossings[i], err)) return false;
+    for (int i = 0; i < run->bin_count; i++)
+        if (!add_bin(ledger, id, &run->bins[i], err)) return false;
+    return add_samples(ledger, id, 0, run->samples, run->sample_count, err);
+}
+
+bool ss_ledger_add(ss_ledger *ledger, const ss_run_entry *run, ss_error *err)
+{
+    if (ss_ledger_do(ledger, SS_SQL_BEGIN, err) && add_run(ledger, run, err) &&
+        ss_ledger_do(ledger, SS_SQL_COMMIT, err))
+        return true;
+    ss_ledger_rollback(ledger);
+    return false;
+}
+
+/* ---- samples ------------------------------------------------------------------------------------------ */
+
+bool ss_ledger_find_run(ss_ledger *ledger, int64_t problem_id, int64_t method_id, int64_t machine_id,
+                        ss_found_run *found, ss_error *err)
+{
+    *found = (ss_found_run){0};
+    sqlite3_stmt *s = ss_ledger_statement(ledger, SS_SQL_FIND_RUN, err);
+    if (!s) return false;
+    sqlite3_bind_int64(s, 1, problem_id);
+    sqlite3_bind_int64(s, 2, method_id);
+    sqlite3_bind_int64(s, 3, machine_id);
+    ss_step step = ss_ledger_step(ledger, s, err);
+    if (step == SS_STEP_ROW) {
+        const char *outcome = (const char *)sqlite3_column_text(s, 1);
+        const char *answer = (const char *)sqlite3_column_text(s, 3);
+        found->id = sqlite3_column_int64(s, 0);
+        found->samples = sqlite3_column_int(s, 2);
+        found->steady = sqlite3_column_int(s, 4) != 0;
+        found->outcome = ss_outcome_named(outcome ? outcome : "");
+        snprintf(found->answer, sizeof found->answer, "%s", answer ? answer : "");
+        sqlite3_reset(s);
+    }
+    if (step == SS_STEP_ROW && found->outcome == SS_OUTCOME_COUNT)
+        return ss_ledger_fail_row(ledger, "a run with an unknown outcome", err);
+    return step != SS_STEP_FAILED;
+}
+
+int ss_ledger_has(ss_ledger *ledger, int64_t problem_id, int64_t method_id, int64_t machine_id,
+                  ss_outcome *outcome, ss_error *err)
+{
+    ss_found_run found;
+    if (!ss_ledger_find_run(ledger, problem_id, method_id, machine_id, &found, err)) return -2;
+    if (found.id && outcome) *outcome = found.outcome;
+    return found.id ? found.samples : -1;
+}
+
+bool ss_ledger_set_steady(ss_ledger *ledger, int64_t run, bool steady, ss_error *err)
+{
+    sqlite3_stmt *s = ss_ledger_statement(ledger, SS_SQL_SET_STEADY, err);
+    if (!s) return false;
+    sqlite3_bind_int(s, 1, steady);
+    sqlite3_bind_int64(s, 2, run);
+    return ss_ledger_finish(ledger, s, err);
+}
+
+bool ss_ledger_add_samples(ss_ledger *ledger, int64_t problem_id, int64_t method_id, int64_t machine_id,
+                           const double *samples, int count, bool steady, ss_error *err)
+{
+    ss_found_run found;
+    if (!ss_ledger_do(ledger, SS_SQL_BEGIN, err)) return false;
+    bool good = ss_ledger_find_run(ledger, problem_id, method_id, machine_id, &found, err);
+    if (good && !found.id)
+        good = ss_fail(err, SS_ERROR_USAGE, "%s: samples for a run that is not there", ledger->path);
+    bool always = steady && (found.samples == 0 || found.steady); // one that differs is enough
+    good = good && add_samples(ledger, found.id, found.samples, samples, count, err) &&
+           ss_ledger_set_steady(ledger, found.id, always, err) && ss_ledger_do(ledger, SS_SQL_COMMIT, err);
+    if (!good) ss_ledger_rollback(ledger);
+    return good;
+}

@@ -1,0 +1,366 @@
+#include "campaign/worker.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define TICK_MS 25                       /* between two looks at sizes and clocks */
+#define MOST_REPLY ((uint64_t)256 << 20) /* bytes: more is nonsense */
+#define CRASHED_FOR_SPACE 0.75           /* share of the limit that makes a crash a lack of memory */
+
+typedef struct slot { /* a place for a worker */
+    pid_t pid;        /* 0 = nobody */
+    int socket;
+    ss_worker_page *page;
+    bool busy;
+    ss_request request;
+    bool has_last;
+    ss_task last;
+    int served; /* tasks that this process was given */
+    char started[32];
+    double start_space, start_resident; /* MB, when the task began */
+    ss_ending verdict;                  /* why we killed it; outcome 0 = we did not */
+    bool condemned;
+    ss_text inbox;
+} slot;
+
+typedef struct run {
+    const ss_pool *pool;
+    slot *slots;
+    uint64_t serial;
+    ss_error *err;
+    bool failed;
+} run;
+
+static bool is_stopped(const run *r)
+{
+    return r->failed || (r->pool->stop && *r->pool->stop);
+}
+
+/* ---- birth and death ----------------------------------------------------------------------------- */
+
+static bool start_worker(run *r, slot *s)
+{
+    int ends[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return false;
+    *s->page = (ss_worker_page){.since = ss_clock_seconds()};
+    pid_t parent = getpid(), child = fork();
+    if (child == 0) {
+        for (int i = 0; i < r->pool->workers; i++)
+            if (r->slots[i].pid > 0) close(r->slots[i].socket);
+        close(ends[0]);
+        ss_worker_live(r->pool, s->page, ends[1], parent);
+    }
+    close(ends[1]);
+    if (child < 0) {
+        close(ends[0]);
+        return false;
+    }
+    s->pid = child;
+    s->socket = ends[0];
+    s->has_last = s->condemned = false;
+    s->served = 0;
+    ss_text_clear(&s->inbox);
+    return true;
+}
+
+/* Ends the worker, if it has not ended itself, and returns how (waitpid). */
+static int end_worker(slot *s)
+{
+    int status = 0;
+    close(s->socket); // one that waits for a task leaves now
+    if (s->condemned) kill(s->pid, SIGKILL);
+    while (waitpid(s->pid, &status, 0) < 0 && errno == EINTR) {
+    }
+    s->pid = 0;
+    s->busy = false;
+    return status;
+}
+
+static void SS_PRINTF(3, 4) condemn(slot *s, ss_outcome outcome, const char *format, ...)
+{
+    va_list numbers;
+    s->condemned = true;
+    s->verdict = (ss_ending){.outcome = outcome};
+    va_start(numbers, format);
+    vsnprintf(s->verdict.message, sizeof s->verdict.message, format, numbers);
+    va_end(numbers);
+}
+
+static bool is_at_its_limit(const run *r, const slot *s, double space)
+{
+    double most = r->pool->max_megabytes;
+    return most > 0 && ss_worker_limits_space() && space > s->start_space + CRASHED_FOR_SPACE * most;
+}
+
+static bool ran_out_of_space(const run *r, const slot *s)
+{
+    return is_at_its_limit(r, s, s->page->crash_megabytes);
+}
+
+static void explain_signal(const run *r, const slot *s, int number, ss_ending *ending)
+{
+    if (ran_out_of_space(r, s)) {
+        ending->outcome = SS_OUTCOME_OUT_OF_MEMORY;
+        snprintf(ending->message, sizeof ending->message, "needs more than %g MB", r->pool->max_megabytes);
+    } else if (number == SIGKILL) { // not by us: the kernel does so when memory runs out
+        ending->outcome = SS_OUTCOME_OUT_OF_MEMORY;
+        snprintf(ending->message, sizeof ending->message,
+                 "killed by the system, probably for lack of memory");
+    } else {
+        ending->outcome = SS_OUTCOME_CRASHED;
+        snprintf(ending->message, sizeof ending->message, "signal %d (%s)", number, strsignal(number));
+    }
+}
+
+/* The page is within reach of whatever the worker runs. */
+static ss_phase phase_of(const slot *s)
+{
+    int phase = s->page->phase;
+    return phase >= 0 && phase < SS_PHASES ? (ss_phase)phase : SS_PHASE_IDLE;
+}
+
+static ss_ending explain(const run *r, const slot *s, int status)
+{
+    ss_ending ending = {0};
+    if (s->condemned) {
+        ending = s->verdict;
+    } else if (WIFSIGNALED(status)) {
+        explain_signal(r, s, WTERMSIG(status), &ending);
+    } else {
+        ending.outcome = SS_OUTCOME_CRASHED;
+        snprintf(ending.message, sizeof ending.message, "ended its process by exit(%d)", WEXITSTATUS(status));
+    }
+    ending.phase = phase_of(s);
+    ending.fresh = s->served == 1;
+    memcpy(ending.started, s->started, sizeof ending.started);
+    return ending;
+}
+
+/* ---- tasks --------------------------------------------------------------------------------------- */
+
+void ss_pool_time(char text[32])
+{
+    struct timespec now;
+    struct tm utc;
+    clock_gettime(CLOCK_REALTIME, &now);
+    gmtime_r(&now.tv_sec, &utc);
+    size_t length = strftime(text, 32, "%Y-%m-%dT%H:%M:%S", &utc);
+    snprintf(text + length, 32 - length, ".%03ldZ", now.tv_nsec / 1000000);
+}
+
+static bool send_request(slot *s)
+{
+    return send(s->socket, &s->request, sizeof s->request, MSG_NOSIGNAL) == (ssize_t)sizeof s->request;
+}
+
+/* False when there is nothing to do, or nobody can be found to do it (r->failed). */
+static bool give_task(run *r, slot *s)
+{
+    ss_task task;
+    if (is_stopped(r) || !r->pool->next(r->pool->context, s->has_last ? &s->last : NULL, &task)) return false;
+    if (s->pid > 0 && (s->page->retire || (task.fresh && s->served > 0))) end_worker(s);
+    if (s->pid == 0 && !start_worker(r, s)) {
+        r->failed = true;
+        return ss_fail(r->err, SS_ERROR_RESOURCES, "cannot start a process: %s", strerror(errno));
+    }
+    s->request = (ss_request){++r->serial, task};
+    s->page->since = ss_clock_seconds();
+    s->page->phase = SS_PHASE_IDLE;
+    ss_pool_time(s->started);
+    ss_process_size(s->pid, &s->start_space, &s->start_resident);
+    s->busy = true;
+    s->served++;
+    s->has_last = true;
+    s->last = task;
+    send_request(s); // one that is dead is found out by its silence
+    return true;
+}
+
+static void hand_over(run *r, const ss_task *task, const ss_ending *ending, const char *reply, size_t size)
+{
+    if (is_stopped(r)) return; // whoever stopped us may have killed it as well
+    if (!r->pool->done(r->pool->context, task, ending, reply, size, r->err)) r->failed = true;
+}
+
+/* Whoever kills all of us at once may reach the worker first. */
+static void wait_for_our_own_end(const ss_ending *ending, int status)
+{
+    if (ending->outcome == SS_OUTCOME_OUT_OF_MEMORY && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)
+        nanosleep(&(struct timespec){.tv_nsec = 50 * 1000 * 1000}, NULL);
+}
+
+static void bury(run *r, slot *s)
+{
+    ss_task task = s->request.task;
+    int status = end_worker(s);
+    ss_ending ending = explain(r, s, status);
+    if (!s->condemned) wait_for_our_own_end(&ending, status);
+    hand_over(r, &task, &ending, NULL, 0);
+}
+
+/* ---- replies ------------------------------------------------------------------------------------- */
+
+/* The next task goes out before the reply is looked at: nobody waits for the ledger. */
+static void take_reply(run *r, slot *s)
+{
+    ss_ending ending = {.replied = true, .fresh = s->served == 1};
+    ss_task task = s->request.task;
+    ss_text reply = s->inbox;
+    memcpy(ending.started, s->started, sizeof ending.started);
+    s->inbox = (ss_text){0};
+    s->busy = false;
+    if (reply.length == sizeof(ss_message_head)) {
+        ending.replied = false;
+        ending.outcome = SS_OUTCOME_OUT_OF_MEMORY;
+        snprintf(ending.message, sizeof ending.message, "needs more than %g MB", r->pool->max_megabytes);
+        s->page->retire = 1;
+    }
+    give_task(r, s);
+    hand_over(r, &task, &ending, reply.data + sizeof(ss_message_head),
+              reply.length - sizeof(ss_message_head));
+    ss_text_free(&reply);
+}
+
+typedef enum inbox_state { INBOX_PART, INBOX_WHOLE, INBOX_NONSENSE } inbox_state;
+
+static inbox_state judge_inbox(const slot *s)
+{
+    ss_message_head head;
+    if (s->inbox.out_of_memory) return INBOX_NONSENSE;
+    if (s->inbox.length < sizeof head) return INBOX_PART;
+    memcpy(&head, s->inbox.data, sizeof head);
+    if (head.magic != SS_MESSAGE_MAGIC || head.serial != s->request.serial || head.size > MOST_REPLY)
+        return INBOX_NONSENSE;
+    if (s->inbox.length > sizeof head + head.size) return INBOX_NONSENSE;
+    return s->inbox.length == sizeof head + head.size ? INBOX_WHOLE : INBOX_PART;
+}
+
+static void listen_to(run *r, slot *s)
+{
+    char bytes[1 << 16];
+    ssize_t length = recv(s->socket, bytes, sizeof bytes, MSG_DONTWAIT);
+    if (length < 0 && (errno == EINTR || errno == EAGAIN)) return;
+    if (length <= 0) {
+        bury(r, s);
+        return;
+    }
+    ss_text_append_bytes(&s->inbox, bytes, (size_t)length);
+    inbox_state state = judge_inbox(s);
+    if (state == INBOX_WHOLE) take_reply(r, s);
+    if (state == INBOX_NONSENSE) {
+        condemn(s, SS_OUTCOME_BROKEN, "its process answered nonsense");
+        bury(r, s);
+    }
+}
+
+/* ---- patience ------------------------------------------------------------------------------------ */
+
+/* One that waits for memory it will not get is not called hung. */
+static void watch_clock(const run *r, slot *s, double space)
+{
+    const ss_patience *patience = &r->pool->patience[phase_of(s)];
+    double waited = ss_clock_seconds() - s->page->since;
+    if (patience->soft > 0 && waited > patience->soft) s->page->cancel = 1;
+    if (patience->hard <= 0 || waited <= patience->hard) return;
+    if (is_at_its_limit(r, s, space))
+        condemn(s, SS_OUTCOME_OUT_OF_MEMORY, "needs more than %g MB", r->pool->max_megabytes);
+    else
+        condemn(s, SS_OUTCOME_HUNG, "did not stop within %g s", patience->hard);
+}
+
+static void watch_worker(const run *r, slot *s)
+{
+    double space = 0.0, resident = 0.0, most = r->pool->max_megabytes;
+    ss_process_size(s->pid, &space, &resident);
+    watch_clock(r, s, space);
+    if (most > 0 && resident > s->start_resident + most)
+        condemn(s, SS_OUTCOME_OUT_OF_MEMORY, "needs more than %g MB", most);
+}
+
+/* Its socket may be kept open by processes that a solver has started. */
+static bool is_dead(const slot *s)
+{
+    siginfo_t info = {0};
+    return waitid(P_PID, (id_t)s->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == s->pid;
+}
+
+static void watch(run *r)
+{
+    for (int i = 0; i < r->pool->workers; i++) {
+        slot *s = &r->slots[i];
+        if (!s->busy) continue;
+        watch_worker(r, s);
+        if (s->condemned || is_dead(s)) bury(r, s);
+    }
+    if (r->pool->idle) r->pool->idle(r->pool->context);
+}
+
+/* ---- the run ------------------------------------------------------------------------------------- */
+
+static bool give_tasks(run *r)
+{
+    bool busy = false;
+    for (int i = 0; i < r->pool->workers; i++) {
+        slot *s = &r->slots[i];
+        busy |= s->busy || give_task(r, s);
+    }
+    return busy;
+}
+
+static void wait_and_listen(run *r, struct pollfd *ears, double *next_look)
+{
+    for (int i = 0; i < r->pool->workers; i++)
+        ears[i] = (struct pollfd){.fd = r->slots[i].busy ? r->slots[i].socket : -1, .events = POLLIN};
+    int ready = poll(ears, (nfds_t)r->pool->workers, TICK_MS);
+    for (int i = 0; ready > 0 && i < r->pool->workers; i++) {
+        if (ears[i].fd >= 0 && ears[i].revents && r->slots[i].busy) listen_to(r, &r->slots[i]);
+    }
+    if (ss_clock_seconds() < *next_look) return;
+    *next_look = ss_clock_seconds() + TICK_MS * 1e-3;
+    watch(r);
+}
+
+static void dismiss(run *r)
+{
+    for (int i = 0; i < r->pool->workers; i++) {
+        slot *s = &r->slots[i];
+        if (s->busy) s->condemned = true;
+        if (s->pid > 0) end_worker(s);
+        ss_text_free(&s->inbox);
+        if (s->page) munmap(s->page, sizeof *s->page);
+    }
+}
+
+static bool make_slots(run *r, ss_error *err)
+{
+    for (int i = 0; r->slots && i < r->pool->workers; i++) {
+        void *page =
+            mmap(NULL, sizeof *r->slots[i].page, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+        if (page == MAP_FAILED) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for workers");
+        r->slots[i].page = page;
+    }
+    return r->slots || ss_fail(err, SS_ERROR_RESOURCES, "out of memory for workers");
+}
+
+bool ss_pool_run(const ss_pool *pool, ss_error *err)
+{
+    run r = {.pool = pool, .err = err};
+    r.slots = ss_allocate((size_t)pool->workers, sizeof *r.slots);
+    struct pollfd *ears = ss_allocate((size_t)pool->workers, sizeof *ears);
+    double next_look = 0.0;
+    r.failed = !ears || !make_slots(&r, err);
+    while (!is_stopped(&r) && give_tasks(&r) && !is_stopped(&r)) wait_and_listen(&r, ears, &next_look);
+    if (r.slots) dismiss(&r);
+    ss_release(r.slots);
+    ss_release(ears);
+    return !r.failed;
+}

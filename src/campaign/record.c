@@ -1,0 +1,242 @@
+#include "campaign/record.h"
+
+#include "base/digest.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- from a trial -------------------------------------------------------------------------------- */
+
+void ss_record_answer(const double *x, int size, char text[33])
+{
+    ss_digest digest = ss_digest_start();
+    ss_digest_add(&digest, (uint64_t)size);
+    ss_digest_add_reals(&digest, x, (size_t)size);
+    ss_digest_print(&digest, text);
+}
+
+static int count_kept(int count)
+{
+    int kept = 0, last = 0;
+    for (int i = ss_history_grid(0); i <= count; i = ss_history_grid(i)) kept++, last = i;
+    return kept + (count > 0 && last != count);
+}
+
+static void keep_point(const ss_history *history, int iteration, ss_history_point *point)
+{
+    *point = (ss_history_point){.iteration = iteration, .seconds = history->seconds[iteration - 1]};
+    for (int g = 0; g < SS_GAUGE_COUNT; g++) point->gauge[g] = history->gauge[g][iteration - 1];
+}
+
+static bool keep_history(const ss_history *history, ss_run_entry *run)
+{
+    int count = 0, iteration = 0;
+    run->history = ss_allocate((size_t)count_kept(history->count), sizeof *run->history);
+    if (!run->history) return false;
+    for (iteration = ss_history_grid(0); iteration <= history->count; iteration = ss_history_grid(iteration))
+        keep_point(history, iteration, &run->history[count++]);
+    if (history->count > 0 && (count == 0 || run->history[count - 1].iteration != history->count))
+        keep_point(history, history->count, &run->history[count++]);
+    run->history_count = count;
+    return true;
+}
+
+static void find_crossings(const ss_history *history, ss_gauge gauge, ss_run_entry *run)
+{
+    int decade = 0;
+    for (int i = 0; i < history->count && decade < SS_DECADES; i++) {
+        double value = history->gauge[gauge][i];
+        for (; decade < SS_DECADES && value < pow(10.0, -decade); decade++)
+            run->crossings[run->crossing_count++] = (ss_crossing){gauge, decade, i + 1, history->seconds[i]};
+    }
+}
+
+static int bin_of(double energy)
+{
+    if (!(energy > 0)) return SS_LEAST_BIN;
+    double bin = floor(2.0 * log10(energy));
+    return bin < SS_LEAST_BIN ? SS_LEAST_BIN : bin > 600 ? 600 : (int)bin;
+}
+
+/* Values that are not finite are counted nowhere: the metrics tell. */
+static void count_bin(ss_run_entry *run, int bin)
+{
+    int at = 0;
+    while (at < run->bin_count && run->bins[at].bin < bin) at++;
+    if (at == run->bin_count || run->bins[at].bin != bin) {
+        memmove(run->bins + at + 1, run->bins + at, (size_t)(run->bin_count - at) * sizeof *run->bins);
+        run->bins[at] = (ss_bin){bin, 0};
+        run->bin_count++;
+    }
+    run->bins[at].count++;
+}
+
+static bool judge_contacts(const ss_trial *trial, ss_run_entry *run)
+{
+    run->bins = ss_allocate((size_t)trial->contacts, sizeof *run->bins);
+    run->metrics = ss_allocate((size_t)ss_metric_count(), sizeof *run->metrics);
+    if (!run->bins || !run->metrics) return false;
+    for (int i = 0; i < trial->contacts; i++)
+        if (isfinite(trial->contact_energy[i])) count_bin(run, bin_of(trial->contact_energy[i]));
+    for (int i = 0; i < ss_metric_count(); i++) {
+        run->metrics[i] = trial->metrics[i];
+        run->metrics[i].why = NULL;
+        if (trial->metrics[i].applies || !trial->metrics[i].why) continue;
+        run->metrics[i].why = ss_text_copy(trial->metrics[i].why);
+        if (!run->metrics[i].why) return false;
+    }
+    return true;
+}
+
+static bool keep_result(const ss_solve_result *result, ss_run_entry *run)
+{
+    run->iterations = result->iterations;
+    run->kept_iteration = result->kept_iteration;
+    run->seconds = result->seconds;
+    run->memory = (double)result->memory;
+    memcpy(run->gauge, result->gauge, sizeof run->gauge);
+    run->crossings = ss_allocate((size_t)2 * SS_DECADES, sizeof *run->crossings);
+    if (!run->crossings || !keep_history(&result->history, run)) return false;
+    if (result->history.count == 0) return true;
+    find_crossings(&result->history, SS_GAUGE_RELATIVE_ENERGY, run);
+    find_crossings(&result->history, SS_GAUGE_NATURAL_MAP, run);
+    return true;
+}
+
+bool ss_record_make(const ss_trial *trial, ss_run_entry *run, ss_error *err)
+{
+    *run = (ss_run_entry){
+        .outcome = (ss_outcome)trial->result.status, .unknowns = trial->problem->size, .steady = true};
+    bool good = keep_result(&trial->result, run);
+    if (trial->refusal) {
+        run->message = ss_text_copy(trial->refusal);
+        good = good && run->message;
+        for (int g = 0; g < SS_GAUGE_COUNT; g++) run->gauge[g] = NAN; // of a start that nobody improved
+    } else {
+        good = good && judge_contacts(trial, run);
+        ss_record_answer(trial->x, trial->problem->size, run->answer);
+    }
+    if (good) return true;
+    ss_record_clear(run);
+    return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for a record");
+}
+
+void ss_record_clear(ss_run_entry *run)
+{
+    for (int i = 0; run->metrics && i < ss_metric_count(); i++)
+        ss_release((char *)(uintptr_t)run->metrics[i].why);
+    ss_release(run->metrics);
+    ss_release(run->message);
+    ss_release(run->started);
+    ss_release(run->history);
+    ss_release(run->crossings);
+    ss_release(run->bins);
+    ss_release(run->samples);
+    *run = (ss_run_entry){0};
+}
+
+/* ---- through a pipe ------------------------------------------------------------------------------ */
+
+static void pack_lists(const ss_run_entry *run, ss_text *to)
+{
+    ss_pack_int(to, run->metrics != NULL);
+    for (int i = 0; run->metrics && i < ss_metric_count(); i++) {
+        const ss_metric_value *value = &run->metrics[i];
+        ss_pack_int(to, value->applies), ss_pack_real(to, value->value);
+        ss_pack_int(to, value->worst_contact), ss_pack_int(to, value->worst_constraint);
+        ss_pack_text(to, value->why);
+    }
+    ss_pack_int(to, run->history_count);
+    for (int i = 0; i < run->history_count; i++) {
+        ss_pack_int(to, run->history[i].iteration), ss_pack_real(to, run->history[i].seconds);
+        for (int g = 0; g < SS_GAUGE_COUNT; g++) ss_pack_real(to, run->history[i].gauge[g]);
+    }
+    ss_pack_int(to, run->crossing_count);
+    for (int i = 0; i < run->crossing_count; i++) {
+        const ss_crossing *crossing = &run->crossings[i];
+        ss_pack_int(to, crossing->gauge), ss_pack_int(to, crossing->decade);
+        ss_pack_int(to, crossing->iteration), ss_pack_real(to, crossing->seconds);
+    }
+    ss_pack_int(to, run->bin_count);
+    for (int i = 0; i < run->bin_count; i++)
+        ss_pack_int(to, run->bins[i].bin), ss_pack_int(to, run->bins[i].count);
+}
+
+void ss_record_pack(const ss_run_entry *run, ss_text *to)
+{
+    ss_pack_int(to, run->outcome), ss_pack_text(to, run->message);
+    ss_pack_int(to, run->unknowns), ss_pack_int(to, run->iterations), ss_pack_int(to, run->kept_iteration);
+    ss_pack_real(to, run->seconds), ss_pack_real(to, run->memory);
+    for (int g = 0; g < SS_GAUGE_COUNT; g++) ss_pack_real(to, run->gauge[g]);
+    ss_pack_text(to, run->answer);
+    pack_lists(run, to);
+}
+
+/* Room for `count` things that take at least `bytes` each in what is left to read. */
+static void *make_room(ss_unpacker *from, int *count, size_t item, size_t bytes)
+{
+    int most = (int)((size_t)(from->end - from->at) / bytes);
+    *count = ss_unpack_within(from, 0, most);
+    void *room = from->bad ? NULL : ss_allocate((size_t)*count, item);
+    if (!room) from->bad = true, *count = 0;
+    return room;
+}
+
+static void unpack_metrics(ss_unpacker *from, ss_run_entry *run)
+{
+    if (!ss_unpack_within(from, 0, 1) || from->bad) return;
+    run->metrics = ss_allocate((size_t)ss_metric_count(), sizeof *run->metrics);
+    if (!run->metrics) from->bad = true;
+    for (int i = 0; i < ss_metric_count() && !from->bad; i++) {
+        ss_metric_value *value = &run->metrics[i];
+        value->applies = ss_unpack_within(from, 0, 1);
+        value->value = ss_unpack_real(from);
+        value->worst_contact = ss_unpack_within(from, -1, INT32_MAX);
+        value->worst_constraint = ss_unpack_within(from, -1, INT32_MAX);
+        value->why = ss_unpack_text(from);
+    }
+}
+
+static void unpack_history(ss_unpacker *from, ss_run_entry *run)
+{
+    run->history = make_room(from, &run->history_count, sizeof *run->history, sizeof(double));
+    for (int i = 0; i < run->history_count; i++) {
+        run->history[i].iteration = ss_unpack_within(from, 1, INT32_MAX);
+        run->history[i].seconds = ss_unpack_real(from);
+        for (int g = 0; g < SS_GAUGE_COUNT; g++) run->history[i].gauge[g] = ss_unpack_real(from);
+    }
+    run->crossings = make_room(from, &run->crossing_count, sizeof *run->crossings, sizeof(double));
+    for (int i = 0; i < run->crossing_count; i++) {
+        run->crossings[i].gauge = (ss_gauge)ss_unpack_within(from, 0, SS_GAUGE_COUNT - 1);
+        run->crossings[i].decade = ss_unpack_within(from, 0, SS_DECADES - 1);
+        run->crossings[i].iteration = ss_unpack_within(from, 1, INT32_MAX);
+        run->crossings[i].seconds = ss_unpack_real(from);
+    }
+    run->bins = make_room(from, &run->bin_count, sizeof *run->bins, sizeof(double));
+    for (int i = 0; i < run->bin_count; i++) {
+        run->bins[i].bin = ss_unpack_within(from, SS_LEAST_BIN, INT32_MAX);
+        run->bins[i].count = ss_unpack_within(from, 1, INT32_MAX);
+    }
+}
+
+bool ss_record_unpack(ss_unpacker *from, ss_run_entry *run)
+{
+    *run = (ss_run_entry){.steady = true};
+    run->outcome = (ss_outcome)ss_unpack_within(from, 0, SS_OUTCOME_COUNT - 1);
+    run->message = ss_unpack_text(from);
+    run->unknowns = ss_unpack_within(from, 0, INT32_MAX);
+    run->iterations = ss_unpack_within(from, 0, INT32_MAX);
+    run->kept_iteration = ss_unpack_within(from, -1, INT32_MAX);
+    run->seconds = ss_unpack_real(from);
+    run->memory = ss_unpack_real(from);
+    for (int g = 0; g < SS_GAUGE_COUNT; g++) run->gauge[g] = ss_unpack_real(from);
+    char *answer = ss_unpack_text(from);
+    if (!answer || strlen(answer) >= sizeof run->answer) from->bad = true;
+    if (!from->bad) memcpy(run->answer, answer, strlen(answer) + 1);
+    ss_release(answer);
+    if (!from->bad) unpack_metrics(from, run);
+    if (!from->bad) unpack_history(from, run);
+    if (!from->bad && from->at == from->end) return true;
+    ss_record_clear(run);
+    return false;
+}

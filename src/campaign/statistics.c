@@ -1,0 +1,238 @@
+/* From runs to series: which run belongs where, and in which order series stand. */
+#include "campaign/statistics_internal.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define KEY_PREFIX 8 /* digits of a machine's key in a label */
+
+ss_statistics_options ss_statistics_defaults(void)
+{
+    return (ss_statistics_options){
+        .tolerances = {1e-2, 1e-4, 1e-6, 1e-8},
+        .tolerance_count = 4,
+        .main_tolerance = 1,
+        .shift = 1e-3,
+        .budgets = {1e-5, 3.1622776601683795e-5, 1e-4, 3.1622776601683794e-4, 1e-3, 3.1622776601683794e-3,
+                    1e-2, 3.1622776601683794e-2, 1e-1, 3.1622776601683794e-1, 1.0},
+        .budget_count = 11,
+    };
+}
+
+const char *ss_feature_name(int feature)
+{
+    static const char *const names[SS_FEATURES] = {"unknowns", "contacts", "mass_ratio", "density",
+                                                   "rank_ratio"};
+    return feature >= 0 && feature < SS_FEATURES ? names[feature] : NULL;
+}
+
+static int compare_reals(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+void ss_statistics_sort(double *values, int count)
+{
+    qsort(values, (size_t)count, sizeof *values, compare_reals);
+}
+
+/* ---- whose runs -------------------------------------------------------------------------------------- */
+
+static bool is_counted(const ss_statistics_work *work, const ss_run_entry *run)
+{
+    return work->slot[run->problem] >= 0;
+}
+
+static bool take_tables(ss_statistics_work *work)
+{
+    const ss_results *results = work->results;
+    size_t problems = (size_t)results->problem_count;
+    size_t pairs = (size_t)results->method_count * (size_t)results->machine_count;
+    work->slot = ss_arena_take(work->scratch, problems, sizeof *work->slot, "slots");
+    work->row = ss_arena_take(work->scratch, pairs, sizeof *work->row, "rows");
+    return work->slot && work->row;
+}
+
+/* Numbers problems without faults, and pairs of method and machine that have a run. */
+static void number(ss_statistics_work *work)
+{
+    const ss_results *results = work->results;
+    for (int p = 0; p < results->problem_count; p++)
+        work->slot[p] = results->problems[p].fault ? -1 : work->slots++;
+    for (int i = 0; i < results->method_count * results->machine_count; i++) work->row[i] = -1;
+    for (int r = 0; r < results->run_count; r++) {
+        const ss_run_entry *run = &results->runs[r];
+        if (is_counted(work, run)) work->row[run->method * results->machine_count + run->machine] = 0;
+    }
+    for (int i = 0; i < results->method_count * results->machine_count; i++)
+        if (work->row[i] == 0) work->row[i] = work->rows++;
+}
+
+static bool take_cells(ss_statistics_work *work)
+{
+    size_t cells = (size_t)work->rows * (size_t)work->slots, slots = (size_t)work->slots;
+    size_t tolerances = (size_t)work->options->tolerance_count;
+    size_t machines = (size_t)work->results->machine_count;
+    work->run = ss_arena_take(work->scratch, cells, sizeof *work->run, "runs");
+    work->cost = ss_arena_take(work->scratch, tolerances * cells, sizeof *work->cost, "costs");
+    work->best = ss_arena_take(work->scratch, tolerances * machines * slots, sizeof *work->best, "best");
+    work->values = ss_arena_take(work->scratch, slots, sizeof *work->values, "values");
+    work->more = ss_arena_take(work->scratch, slots, sizeof *work->more, "values");
+    return work->run && work->cost && work->best && work->values && work->more;
+}
+
+static void place_run(ss_statistics_work *work, int r)
+{
+    const ss_run_entry *run = &work->results->runs[r];
+    int row = work->row[run->method * work->results->machine_count + run->machine];
+    int slot = work->slot[run->problem];
+    work->run[(size_t)row * (size_t)work->slots + (size_t)slot] = r;
+    for (int t = 0; t < work->options->tolerance_count; t++) {
+        double cost = ss_run_cost(work->results, run, work->options->tolerances[t]);
+        double *best = &ss_statistics_best(work, t, run->machine)[slot];
+        ss_statistics_costs(work, t, row)[slot] = cost;
+        *best = fmin(*best, cost); // fmin: a number before NaN
+    }
+}
+
+static bool fill(ss_statistics_work *work)
+{
+    size_t cells = (size_t)work->rows * (size_t)work->slots;
+    if (!take_cells(work)) return false;
+    for (size_t i = 0; i < cells; i++) work->run[i] = -1;
+    for (size_t i = 0; i < cells * (size_t)work->options->tolerance_count; i++) work->cost[i] = NAN;
+    for (int t = 0; t < work->options->tolerance_count; t++)
+        for (int m = 0; m < work->results->machine_count; m++)
+            for (int s = 0; s < work->slots; s++) ss_statistics_best(work, t, m)[s] = NAN;
+    for (int r = 0; r < work->results->run_count; r++)
+        if (is_counted(work, &work->results->runs[r])) place_run(work, r);
+    return true;
+}
+
+/* ---- series ------------------------------------------------------------------------------------------ */
+
+/* Are there series of more than one machine? */
+static bool has_several_machines(const ss_statistics_work *work)
+{
+    int machines = work->results->machine_count, first = -1;
+    for (int i = 0; i < work->results->method_count * machines; i++) {
+        if (work->row[i] < 0) continue;
+        if (first >= 0 && i % machines != first) return true;
+        first = i % machines;
+    }
+    return false;
+}
+
+static bool make_label(const ss_statistics_work *work, ss_series *series, bool with_machine)
+{
+    const char *method = work->results->methods[series->method].label;
+    const char *key = work->results->machines[series->machine].key;
+    size_t size = strlen(method) + sizeof " @ " + KEY_PREFIX;
+    series->label = ss_arena_take(work->arena, size, 1, "label");
+    if (!series->label) return false;
+    if (with_machine)
+        snprintf(series->label, size, "%s @ %.*s", method, KEY_PREFIX, key);
+    else
+        snprintf(series->label, size, "%s", method);
+    return true;
+}
+
+static bool make_series(const ss_statistics_work *work, ss_series *list)
+{
+    int machines = work->results->machine_count;
+    bool several = has_several_machines(work);
+    for (int i = 0; i < work->results->method_count * machines; i++) {
+        if (work->row[i] < 0) continue;
+        ss_series *series = &list[work->row[i]];
+        series->method = i / machines;
+        series->machine = i % machines;
+        if (!make_label(work, series, several) || !ss_statistics_scores(work, series) ||
+            !ss_statistics_describe(work, series) || !ss_statistics_bands(work, series))
+            return false;
+    }
+    return true;
+}
+
+/* What series are ordered by. */
+typedef struct rank {
+    int solved;  /* not the rate: who takes one problem only, and solves it, is not the best */
+    double cost; /* infinity where there is none: after the others */
+    const char *label;
+    int row;
+} rank;
+
+static int compare_ranks(const void *a, const void *b)
+{
+    const rank *x = a, *y = b;
+    if (x->solved != y->solved) return x->solved < y->solved ? 1 : -1;
+    if (x->cost != y->cost) return x->cost > y->cost ? 1 : -1;
+    int labels = strcmp(x->label, y->label);
+    return labels ? labels : x->row - y->row;
+}
+
+static bool sort_series(const ss_statistics_work *work, const ss_series *unsorted, ss_series *sorted)
+{
+    rank *ranks = ss_arena_take(work->scratch, (size_t)work->rows, sizeof *ranks, "ranks");
+    if (!ranks) return false;
+    for (int i = 0; i < work->rows; i++) {
+        const ss_score *score = &unsorted[i].scores[work->options->main_tolerance];
+        ranks[i] = (rank){.solved = score->solved,
+                          .cost = isnan(score->cost) ? INFINITY : score->cost,
+                          .label = unsorted[i].label,
+                          .row = i};
+    }
+    qsort(ranks, (size_t)work->rows, sizeof *ranks, compare_ranks);
+    for (int i = 0; i < work->rows; i++) sorted[i] = unsorted[ranks[i].row];
+    return true;
+}
+
+static bool make_all(ss_statistics_work *work, ss_statistics *made)
+{
+    if (!take_tables(work)) return false;
+    number(work);
+    ss_series *unsorted = ss_arena_take(work->scratch, (size_t)work->rows, sizeof *unsorted, "series");
+    made->series = ss_arena_take(work->arena, (size_t)work->rows, sizeof *made->series, "series");
+    if (!unsorted || !made->series || !fill(work) || !make_series(work, unsorted) ||
+        !sort_series(work, unsorted, made->series))
+        return false;
+    made->series_count = work->rows;
+    return ss_statistics_pairs(work, made) && ss_statistics_scenes(work, made) &&
+           ss_statistics_advise(work, made);
+}
+
+static bool check(const ss_statistics_options *options, ss_error *err)
+{
+    int most = (int)(sizeof options->tolerances / sizeof options->tolerances[0]);
+    if (options->tolerance_count < 1 || options->tolerance_count > most)
+        return ss_fail(err, SS_ERROR_USAGE, "statistics: %d tolerances; there must be 1 to %d",
+                       options->tolerance_count, most);
+    if (options->main_tolerance < 0 || options->main_tolerance >= options->tolerance_count)
+        return ss_fail(err, SS_ERROR_USAGE, "statistics: the main tolerance is none of the tolerances");
+    return true;
+}
+
+bool ss_statistics_make(const ss_results *results, const ss_statistics_options *options,
+                        ss_statistics *statistics, ss_error *err)
+{
+    *statistics = (ss_statistics){.options = options ? *options : ss_statistics_defaults()};
+    ss_statistics_work work = {.results = results,
+                               .options = &statistics->options,
+                               .relative_energy = ss_metric_index("relative_energy")};
+    if (!check(work.options, err)) return false;
+    statistics->arena = work.arena = ss_arena_create((size_t)1 << 16, err);
+    work.scratch = work.arena ? ss_arena_create((size_t)1 << 16, err) : NULL;
+    bool good = work.scratch && make_all(&work, statistics);
+    ss_arena_destroy(work.scratch);
+    if (good) return true;
+    ss_statistics_free(statistics);
+    return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for statistics of %d runs", results->run_count);
+}
+
+void ss_statistics_free(ss_statistics *statistics)
+{
+    ss_arena_destroy(statistics->arena);
+    *statistics = (ss_statistics){0};
+}

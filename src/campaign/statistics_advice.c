@@ -1,0 +1,352 @@
+/* Which series to use, in words: what it solves and costs, what else there is, and how far to trust that. */
+#include "campaign/statistics_internal.h"
+
+#include "base/text.h"
+
+#include <math.h>
+#include <string.h>
+
+#define NAMED 3 /* problems or series that are named before "and N more" */
+#define FEW_PROBLEMS 10
+
+typedef struct adviser {
+    const ss_statistics_work *work;
+    const ss_statistics *made;
+    ss_advice *advice;
+    ss_text text;
+} adviser;
+
+static const ss_score *score_of(const adviser *a, int series)
+{
+    return &a->made->series[series].scores[a->work->options->main_tolerance];
+}
+
+static double median_error(const adviser *a, int series)
+{
+    return a->made->series[series].metric_median[a->work->relative_energy];
+}
+
+static const char *label_of(const adviser *a, int series)
+{
+    return a->made->series[series].label;
+}
+
+/* ---- choosing ---------------------------------------------------------------------------------------- */
+
+/* Most solved, then cheapest, then first; -1 when nothing solves anything. */
+static int choose(const adviser *a)
+{
+    int best = -1;
+    for (int i = 0; i < a->made->series_count; i++) {
+        const ss_score *score = score_of(a, i), *before = best < 0 ? NULL : score_of(a, best);
+        if (score->solved == 0) continue;
+        if (!before || score->solved > before->solved ||
+            (score->solved == before->solved && score->cost < before->cost))
+            best = i;
+    }
+    return best;
+}
+
+/* Half of what the chosen one solves is the least that a series must solve to be worth a word. Times of other machines do
+ * not compare, and the same method there is no alternative. */
+static bool is_eligible(const adviser *a, int series)
+{
+    return a->made->series[series].machine == a->made->series[a->advice->series].machine &&
+           score_of(a, series)->solved > 0 &&
+           2 * score_of(a, series)->solved >= score_of(a, a->advice->series)->solved;
+}
+
+static int choose_fastest(const adviser *a)
+{
+    int best = a->advice->series;
+    for (int i = 0; i < a->made->series_count; i++)
+        if (is_eligible(a, i) && score_of(a, i)->cost < score_of(a, best)->cost) best = i;
+    return best;
+}
+
+static int choose_most_accurate(const adviser *a)
+{
+    double rate = 0.0;
+    int best = -1;
+    for (int i = 0; i < a->made->series_count; i++)
+        if (is_eligible(a, i)) rate = fmax(rate, score_of(a, i)->rate);
+    for (int i = 0; i < a->made->series_count; i++) {
+        if (!is_eligible(a, i) || score_of(a, i)->rate < rate) continue;
+        if (best < 0 || median_error(a, i) < median_error(a, best)) best = i;
+    }
+    return best;
+}
+
+/* ---- telling ----------------------------------------------------------------------------------------- */
+
+static void tell_time(adviser *a, double seconds)
+{
+    char text[32];
+    ss_seconds_text(seconds, text, sizeof text);
+    ss_text_append(&a->text, text);
+}
+
+/* "28 of 30 problems", "20 of the 22 problems that it takes" */
+static void tell_solved(adviser *a, int series)
+{
+    const ss_score *score = score_of(a, series);
+    int tried = score->solved + score->failed;
+    if (score->refused > 0)
+        ss_text_appendf(&a->text, "%d of the %d problems that it takes", score->solved, tried);
+    else
+        ss_text_appendf(&a->text, "%d of %d problem%s", score->solved, tried, tried == 1 ? "" : "s");
+}
+
+static void tell_choice(adviser *a)
+{
+    const ss_score *score = score_of(a, a->advice->series);
+    ss_text_appendf(&a->text, "Use %s: it solves ", label_of(a, a->advice->series));
+    tell_solved(a, a->advice->series);
+    ss_text_appendf(&a->text,
+                    " to a relative energy error of %g (%.0f %%; 95 %% interval %.0f to %.0f %%), in ",
+                    a->work->options->tolerances[a->work->options->main_tolerance], 100.0 * score->rate,
+                    100.0 * score->low, 100.0 * score->high);
+    tell_time(a, score->cost);
+    ss_text_append(&a->text, " each (shifted geometric mean; at most ");
+    tell_time(a, score->cost_most);
+    ss_text_append(&a->text, ").");
+}
+
+static void tell_fastest(adviser *a)
+{
+    int fastest = a->advice->fastest;
+    ss_text_appendf(&a->text, " Fastest is %s with ", label_of(a, fastest));
+    tell_time(a, score_of(a, fastest)->cost);
+    ss_text_append(&a->text, ", which solves ");
+    tell_solved(a, fastest);
+    ss_text_append(&a->text, ".");
+}
+
+static void tell_most_accurate(adviser *a)
+{
+    int best = a->advice->most_accurate;
+    ss_text_appendf(&a->text, " Most accurate is %s with a median error of %.2g (that of %s: %.2g), in ",
+                    label_of(a, best), median_error(a, best), label_of(a, a->advice->series),
+                    median_error(a, a->advice->series));
+    tell_time(a, score_of(a, best)->cost);
+    ss_text_append(&a->text, ".");
+}
+
+/* First what the choice is good at beside solving, then who is better at the rest. */
+static void tell_others(adviser *a)
+{
+    bool fastest = a->advice->fastest == a->advice->series;
+    bool most_accurate = a->advice->most_accurate == a->advice->series;
+    if (fastest || most_accurate)
+        ss_text_appendf(&a->text, " It is also the %s%s%s", fastest ? "fastest" : "",
+                        fastest && most_accurate ? " and the " : "", most_accurate ? "most accurate" : "");
+    if (most_accurate) ss_text_appendf(&a->text, " (median error %.2g)", median_error(a, a->advice->series));
+    if (fastest || most_accurate) ss_text_append(&a->text, ".");
+    if (!fastest) tell_fastest(a);
+    if (!most_accurate) tell_most_accurate(a);
+}
+
+/* Scenes where somebody else solves more: "On log-pile use nsgs, which solves 9 of 10 there, not 2." */
+static void tell_scenes(adviser *a)
+{
+    int main = a->work->options->main_tolerance, count = 0;
+    for (int i = 0; i < a->made->scene_count; i++) {
+        const ss_scene_standing *scene = &a->made->scenes[i];
+        if (scene->best[main].solved <= scene->first[main].solved || count++ >= NAMED) continue;
+        ss_text_appendf(&a->text, " On %s use %s, which solves %d of %d there, not %d.", scene->name,
+                        label_of(a, scene->best[main].series), scene->best[main].solved, scene->problems,
+                        scene->first[main].solved);
+    }
+    if (count > NAMED)
+        ss_text_appendf(&a->text, " There are %d more scenes where another one solves more.", count - NAMED);
+}
+
+/* ---- what fails -------------------------------------------------------------------------------------- */
+
+static void tell_problem(adviser *a, int slot)
+{
+    const ss_results *results = a->work->results;
+    int p = 0;
+    while (a->work->slot[p] != slot) p++;
+    const char *file = results->problems[p].file, *name = strrchr(file, '/');
+    ss_text_append(&a->text, name ? name + 1 : file);
+    if (results->problems[p].index >= 0) ss_text_appendf(&a->text, " frame %d", results->problems[p].index);
+}
+
+static bool is_failure(const adviser *a, int slot)
+{
+    int row = ss_statistics_row(a->work, &a->made->series[a->advice->series]);
+    const ss_run_entry *run = ss_statistics_run(a->work, row, slot);
+    return run && run->outcome != (ss_outcome)SS_NOT_APPLICABLE &&
+           isnan(ss_statistics_costs(a->work, a->work->options->main_tolerance, row)[slot]);
+}
+
+/* Tried by somebody and solved by none. */
+static bool is_unsolved(const adviser *a, int slot)
+{
+    bool tried = false;
+    for (int row = 0; row < a->work->rows; row++) {
+        tried |= ss_statistics_run(a->work, row, slot) != NULL;
+        if (!isnan(ss_statistics_costs(a->work, a->work->options->main_tolerance, row)[slot])) return false;
+    }
+    return tried;
+}
+
+/* "a frame 1 (stalled), b and 3 more" */
+static void tell_problems(adviser *a, bool (*belongs)(const adviser *, int), int total, bool with_outcome)
+{
+    int told = 0;
+    for (int s = 0; s < a->work->slots && told < NAMED; s++) {
+        if (!belongs(a, s)) continue;
+        if (told++) ss_text_append(&a->text, ", ");
+        tell_problem(a, s);
+        if (!with_outcome) continue;
+        int row = ss_statistics_row(a->work, &a->made->series[a->advice->series]);
+        ss_text_appendf(&a->text, " (%s)", ss_failure_name(ss_statistics_run(a->work, row, s)->outcome));
+    }
+    if (total > told) ss_text_appendf(&a->text, " and %d more", total - told);
+}
+
+static int count_problems(const adviser *a, bool (*belongs)(const adviser *, int))
+{
+    int count = 0;
+    for (int s = 0; s < a->work->slots; s++) count += belongs(a, s);
+    return count;
+}
+
+static void tell_failures(adviser *a)
+{
+    const ss_score *score = score_of(a, a->advice->series);
+    if (score->solved == a->work->slots) return;
+    ss_text_append(&a->text, " No series solves everything");
+    if (score->failed > 0) {
+        ss_text_appendf(&a->text, ": %s fails at ", label_of(a, a->advice->series));
+        tell_problems(a, is_failure, score->failed, true);
+    }
+    ss_text_append(&a->text, ".");
+    int unsolved = count_problems(a, is_unsolved);
+    if (unsolved == 0) return;
+    ss_text_append(&a->text, " Nobody solves ");
+    tell_problems(a, is_unsolved, unsolved, false);
+    ss_text_append(&a->text, ".");
+}
+
+/* ---- how far to trust it ----------------------------------------------------------------------------- */
+
+/* Series whose rate the data cannot tell from that of the choice. */
+static void tell_overlap(adviser *a)
+{
+    const ss_score *chosen = score_of(a, a->advice->series);
+    int count = 0, next = -1;
+    for (int i = 0; i < a->made->series_count; i++) {
+        const ss_score *score = score_of(a, i);
+        if (i == a->advice->series || !is_eligible(a, i) || score->high < chosen->low) continue;
+        count++;
+        if (next < 0 || score->solved > score_of(a, next)->solved) next = i;
+    }
+    if (count == 0) return;
+    ss_text_appendf(&a->text, " By success alone it cannot be told from %d other%s (", count,
+                    count == 1 ? "" : "s");
+    ss_text_appendf(&a->text, "%s%s, ", count == 1 ? "" : "first of all ", label_of(a, next));
+    tell_solved(a, next);
+    ss_text_append(&a->text, "): the intervals overlap.");
+}
+
+static bool has_several_machines(const adviser *a)
+{
+    for (int i = 1; i < a->made->series_count; i++)
+        if (a->made->series[i].machine != a->made->series[0].machine) return true;
+    return false;
+}
+
+static void tell_caveats(adviser *a)
+{
+    bool timed = true;
+    int missing = 0, picks[] = {a->advice->series, a->advice->fastest, a->advice->most_accurate};
+    for (size_t i = 0; i < sizeof picks / sizeof *picks; i++)
+        timed &= picks[i] < 0 || a->made->series[picks[i]].timed;
+    for (int i = 0; i < a->made->series_count; i++) missing += score_of(a, i)->missing;
+    if (!timed)
+        ss_text_append(&a->text, " Times were not taken alone on a core, so small differences mean nothing.");
+    if (has_several_machines(a))
+        ss_text_append(&a->text, " Times of several machines stand beside each other and do not compare.");
+    if (a->work->slots < FEW_PROBLEMS)
+        ss_text_appendf(&a->text, " There %s only %d problem%s: take all of this as a hint.",
+                        a->work->slots == 1 ? "is" : "are", a->work->slots, a->work->slots == 1 ? "" : "s");
+    if (missing > 0)
+        ss_text_appendf(&a->text, " The campaign is not finished: %d run%s missing.", missing,
+                        missing == 1 ? " is" : "s are");
+}
+
+/* ---- all of it --------------------------------------------------------------------------------------- */
+
+/* The series that comes nearest when nothing solves anything; -1 = nothing was judged. */
+static int nearest_series(const adviser *a)
+{
+    int best = -1;
+    for (int i = 0; i < a->made->series_count; i++) {
+        if (isnan(median_error(a, i))) continue;
+        if (best < 0 || median_error(a, i) < median_error(a, best)) best = i;
+    }
+    return best;
+}
+
+static void tell_outcomes(adviser *a)
+{
+    bool any = false;
+    for (int o = 0; o < SS_OUTCOME_COUNT; o++) {
+        int count = 0;
+        for (int i = 0; i < a->made->series_count; i++) count += a->made->series[i].outcomes[o];
+        if (count == 0) continue;
+        ss_text_appendf(&a->text, "%s%d %s", any ? ", " : " Runs ended so: ", count,
+                        ss_outcome_name((ss_outcome)o));
+        any = true;
+    }
+    if (any) ss_text_append(&a->text, ".");
+}
+
+static void tell_nothing(adviser *a)
+{
+    double tolerance = a->work->options->tolerances[a->work->options->main_tolerance];
+    if (a->made->series_count == 0) {
+        ss_text_append(&a->text, "There are no runs yet.");
+        return;
+    }
+    ss_text_appendf(&a->text, "Nothing solves anything to a relative energy error of %g.", tolerance);
+    int nearest = nearest_series(a);
+    if (nearest >= 0)
+        ss_text_appendf(&a->text, " %s comes nearest, with a median error of %.2g.", label_of(a, nearest),
+                        median_error(a, nearest));
+    tell_outcomes(a);
+    tell_caveats(a);
+}
+
+static void tell(adviser *a)
+{
+    if (a->advice->series < 0) {
+        tell_nothing(a);
+        return;
+    }
+    tell_choice(a);
+    tell_scenes(a);
+    tell_others(a);
+    tell_failures(a);
+    tell_overlap(a);
+    tell_caveats(a);
+}
+
+bool ss_statistics_advise(const ss_statistics_work *work, ss_statistics *made)
+{
+    adviser a = {.work = work, .made = made, .advice = &made->advice};
+    made->advice = (ss_advice){.series = choose(&a), .fastest = -1, .most_accurate = -1};
+    if (made->advice.series >= 0) {
+        made->advice.fastest = choose_fastest(&a);
+        made->advice.most_accurate = choose_most_accurate(&a);
+    }
+    tell(&a);
+    made->advice.text =
+        a.text.out_of_memory ? NULL : ss_arena_take(work->arena, a.text.length + 1, 1, "advice");
+    if (made->advice.text) memcpy(made->advice.text, ss_text_get(&a.text), a.text.length + 1);
+    ss_text_free(&a.text);
+    return made->advice.text != NULL;
+}

@@ -1,0 +1,80 @@
+/* Which series is the best in each scene: the one that is good everywhere is not the best everywhere. */
+#include "campaign/statistics_internal.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Slots begin .. end - 1 have the same scene: problems are sorted by it. */
+typedef struct stretch {
+    const char *name;
+    int begin, end;
+} stretch;
+
+static int find_stretches(const ss_statistics_work *work, stretch *list)
+{
+    int count = 0;
+    for (int p = 0; p < work->results->problem_count; p++) {
+        const char *scene = work->results->problems[p].scene;
+        int slot = work->slot[p];
+        if (slot < 0) continue;
+        if (count == 0 || strcmp(list[count - 1].name, scene) != 0)
+            list[count++] = (stretch){.name = scene, .begin = slot};
+        list[count - 1].end = slot + 1;
+    }
+    return count;
+}
+
+/* What one series does there. */
+static ss_scene_score judge(const ss_statistics_work *work, const ss_statistics *made, int series,
+                            const stretch *where, int tolerance)
+{
+    const double *costs =
+        ss_statistics_costs(work, tolerance, ss_statistics_row(work, &made->series[series]));
+    ss_scene_score score = {.series = series};
+    for (int s = where->begin; s < where->end; s++)
+        if (!isnan(costs[s])) work->values[score.solved++] = costs[s];
+    score.cost = ss_shifted_geometric_mean(work->values, score.solved, work->options->shift);
+    return score;
+}
+
+/* Series stand in their order, so that of equal ones the first counts. */
+static ss_scene_score find_best(const ss_statistics_work *work, const ss_statistics *made,
+                                const stretch *where, int tolerance)
+{
+    ss_scene_score best = {.series = -1, .cost = NAN};
+    for (int i = 0; i < made->series_count; i++) {
+        ss_scene_score score = judge(work, made, i, where, tolerance);
+        if (score.solved > best.solved || (score.solved == best.solved && score.cost < best.cost))
+            best = score;
+    }
+    return best;
+}
+
+static bool fill(const ss_statistics_work *work, const ss_statistics *made, const stretch *where,
+                 ss_scene_standing *scene)
+{
+    size_t size = strlen(where->name) + 1, count = (size_t)work->options->tolerance_count;
+    scene->problems = where->end - where->begin;
+    scene->name = ss_arena_take(work->arena, size, 1, "scene");
+    scene->best = ss_arena_take(work->arena, count, sizeof *scene->best, "scene");
+    scene->first = ss_arena_take(work->arena, count, sizeof *scene->first, "scene");
+    if (!scene->name || !scene->best || !scene->first) return false;
+    memcpy(scene->name, where->name, size);
+    for (int t = 0; t < work->options->tolerance_count; t++) {
+        scene->best[t] = find_best(work, made, where, t);
+        scene->first[t] = judge(work, made, 0, where, t);
+    }
+    return true;
+}
+
+bool ss_statistics_scenes(const ss_statistics_work *work, ss_statistics *made)
+{
+    stretch *list = ss_arena_take(work->scratch, (size_t)work->slots, sizeof *list, "scenes");
+    int count = list && made->series_count > 0 ? find_stretches(work, list) : 0;
+    made->scenes = ss_arena_take(work->arena, (size_t)count, sizeof *made->scenes, "scenes");
+    if (!list || !made->scenes) return false;
+    made->scene_count = count;
+    for (int i = 0; i < count; i++)
+        if (!fill(work, made, &list[i], &made->scenes[i])) return false;
+    return true;
+}

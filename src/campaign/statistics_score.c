@@ -1,0 +1,215 @@
+/* What was solved and what it cost: scores, profiles, pairs.
+ *
+ * Edge cases: a judged run without a time (NaN, infinite, negative) is not solved, since it cannot be compared; "not
+ * applicable" never is. Times below FLOOR are set to it: clocks may say 0. A tolerance between two decades takes the crossing
+ * of the stricter decade; where that was not recorded, although the answer is good enough, the whole run counts. */
+#include "campaign/statistics_internal.h"
+
+#include <math.h>
+#include <string.h>
+
+#define FLOOR 1e-9 /* s */
+
+/* ---- one run ----------------------------------------------------------------------------------------- */
+
+bool ss_run_is_true(const ss_results *results, const ss_run_entry *run)
+{
+    return strcmp(results->methods[run->method].formulation, "cone") == 0 ||
+           strcmp(results->problems[run->problem].format, "fclib") == 0;
+}
+
+/* A run may converge to the answer of a formulation that is not the true one. */
+const char *ss_failure_name(ss_outcome outcome)
+{
+    return outcome == (ss_outcome)SS_CONVERGED ? "inaccurate" : ss_outcome_name(outcome);
+}
+
+static double least_sample(const ss_run_entry *run)
+{
+    double least = INFINITY;
+    for (int i = 0; i < run->sample_count; i++) least = fmin(least, run->samples[i]);
+    return least;
+}
+
+double ss_run_time_scale(const ss_run_entry *run)
+{
+    double least = least_sample(run);
+    return isfinite(least) && run->seconds > 0.0 ? fmax(least, 0.0) / run->seconds : 1.0;
+}
+
+static bool is_solved(const ss_run_entry *run, double tolerance)
+{
+    int metric = ss_metric_index("relative_energy");
+    return run->outcome != (ss_outcome)SS_NOT_APPLICABLE && run->metrics && run->metrics[metric].applies &&
+           run->metrics[metric].value <= tolerance && isfinite(run->seconds) && run->seconds >= 0.0;
+}
+
+/* The crossing that tells when the tolerance was reached; NULL: the whole run. */
+static const ss_crossing *crossing_of(const ss_results *results, const ss_run_entry *run, double tolerance)
+{
+    int decade = (int)fmax(0.0, ceil(-log10(tolerance) - 1e-9)); // 1e-9: log10 may round
+    if (!ss_run_is_true(results, run)) return NULL;
+    for (int i = 0; i < run->crossing_count; i++) {
+        const ss_crossing *crossing = &run->crossings[i];
+        if (crossing->gauge == SS_GAUGE_RELATIVE_ENERGY && crossing->decade == decade) return crossing;
+    }
+    return NULL;
+}
+
+double ss_run_cost(const ss_results *results, const ss_run_entry *run, double tolerance)
+{
+    if (!is_solved(run, tolerance)) return NAN;
+    const ss_crossing *crossing = crossing_of(results, run, tolerance);
+    double seconds = crossing ? crossing->seconds : run->seconds, least = least_sample(run);
+    if (run->seconds > 0.0)
+        seconds *= ss_run_time_scale(run);
+    else if (isfinite(least))
+        seconds = least; // the clock saw nothing of the first run
+    return fmax(seconds, FLOOR);
+}
+
+static double iterations_to(const ss_results *results, const ss_run_entry *run, double tolerance)
+{
+    const ss_crossing *crossing = crossing_of(results, run, tolerance);
+    return crossing ? crossing->iteration : run->iterations;
+}
+
+/* ---- step functions ---------------------------------------------------------------------------------- */
+
+/* Share of all problems with a value of at most x, at every x where it grows. Sorts `values`. */
+static bool make_steps(const ss_statistics_work *work, double *values, int count, ss_curve *curve)
+{
+    curve->x = ss_arena_take(work->arena, (size_t)count, sizeof *curve->x, "curve");
+    curve->y = ss_arena_take(work->arena, (size_t)count, sizeof *curve->y, "curve");
+    if (!curve->x || !curve->y) return false;
+    ss_statistics_sort(values, count);
+    for (int i = 0; i < count; i++) {
+        if (i + 1 < count && values[i + 1] == values[i]) continue;
+        curve->x[curve->count] = values[i];
+        curve->y[curve->count++] = (i + 1) / (double)work->slots;
+    }
+    return true;
+}
+
+typedef double measure(const ss_statistics_work *work, int tolerance, int row, int slot);
+
+static double ratio_to_best(const ss_statistics_work *work, int tolerance, int row, int slot)
+{
+    int machine = ss_statistics_run(work, row, slot)->machine;
+    return ss_statistics_costs(work, tolerance, row)[slot] /
+           ss_statistics_best(work, tolerance, machine)[slot];
+}
+
+static double iterations_at(const ss_statistics_work *work, int tolerance, int row, int slot)
+{
+    return iterations_to(work->results, ss_statistics_run(work, row, slot),
+                         work->options->tolerances[tolerance]);
+}
+
+/* s; a problem without unknowns counts as one with one */
+static double cost_per_unknown(const ss_statistics_work *work, int tolerance, int row, int slot)
+{
+    return ss_statistics_costs(work, tolerance, row)[slot] /
+           fmax(1.0, ss_statistics_run(work, row, slot)->unknowns);
+}
+
+static bool make_curve(const ss_statistics_work *work, int tolerance, int row, measure *of, ss_curve *curve)
+{
+    const double *cost = ss_statistics_costs(work, tolerance, row);
+    int count = 0;
+    for (int s = 0; s < work->slots; s++)
+        if (!isnan(cost[s])) work->values[count++] = of(work, tolerance, row, s);
+    return make_steps(work, work->values, count, curve);
+}
+
+/* ---- scores ------------------------------------------------------------------------------------------ */
+
+static void count_runs(const ss_statistics_work *work, int tolerance, int row, ss_score *score)
+{
+    const double *cost = ss_statistics_costs(work, tolerance, row);
+    for (int s = 0; s < work->slots; s++) {
+        const ss_run_entry *run = ss_statistics_run(work, row, s);
+        score->missing += !run;
+        score->refused += run && run->outcome == (ss_outcome)SS_NOT_APPLICABLE;
+        score->solved += !isnan(cost[s]);
+    }
+    score->failed = work->slots - score->missing - score->refused - score->solved;
+    int tried = score->solved + score->failed;
+    score->rate = tried ? score->solved / (double)tried : NAN;
+    ss_wilson_interval(score->solved, tried, &score->low, &score->high);
+}
+
+static void sum_costs(const ss_statistics_work *work, int tolerance, int row, ss_score *score)
+{
+    const double *cost = ss_statistics_costs(work, tolerance, row);
+    int count = 0;
+    for (int s = 0; s < work->slots; s++)
+        if (!isnan(cost[s])) work->values[count++] = cost[s];
+    ss_statistics_sort(work->values, count);
+    score->cost = ss_shifted_geometric_mean(work->values, count, work->options->shift);
+    score->cost_median = ss_quantile(work->values, count, 0.5);
+    score->cost_most = ss_quantile(work->values, count, 1.0);
+}
+
+bool ss_statistics_scores(const ss_statistics_work *work, ss_series *series)
+{
+    int row = ss_statistics_row(work, series);
+    size_t tolerances = (size_t)work->options->tolerance_count;
+    series->scores = ss_arena_take(work->arena, tolerances, sizeof *series->scores, "scores");
+    if (!series->scores) return false;
+    for (int t = 0; t < work->options->tolerance_count; t++) {
+        ss_score *score = &series->scores[t];
+        count_runs(work, t, row, score);
+        sum_costs(work, t, row, score);
+        if (!make_curve(work, t, row, ratio_to_best, &score->profile) ||
+            !make_curve(work, t, row, iterations_at, &score->iterations) ||
+            !make_curve(work, t, row, cost_per_unknown, &score->per_unknown))
+            return false;
+    }
+    return true;
+}
+
+/* ---- pairs ------------------------------------------------------------------------------------------- */
+
+static bool make_pair(const ss_statistics_work *work, const ss_statistics *made, int tolerance, ss_pair *pair)
+{
+    const double *a = ss_statistics_costs(work, tolerance, ss_statistics_row(work, &made->series[pair->a]));
+    const double *b = ss_statistics_costs(work, tolerance, ss_statistics_row(work, &made->series[pair->b]));
+    for (int s = 0; s < work->slots; s++) {
+        bool by_a = !isnan(a[s]), by_b = !isnan(b[s]);
+        if (by_a && by_b) work->values[pair->both++] = log2(a[s] / b[s]);
+        pair->only_a += by_a && !by_b;
+        pair->only_b += by_b && !by_a;
+        pair->neither += !by_a && !by_b;
+    }
+    ss_statistics_sort(work->values, pair->both);
+    pair->ratio = ss_arena_take(work->arena, (size_t)pair->both, sizeof *pair->ratio, "ratios");
+    if (pair->ratio && pair->both)
+        memcpy(pair->ratio, work->values, (size_t)pair->both * sizeof *pair->ratio);
+    return pair->ratio != NULL;
+}
+
+static bool make_pairs_at(const ss_statistics_work *work, int tolerance, int paired, ss_statistics *made)
+{
+    ss_pair *pair = made->pairs[tolerance];
+    for (int a = 0; a < paired; a++) {
+        for (int b = a + 1; b < paired; b++, pair++) {
+            *pair = (ss_pair){.a = a, .b = b};
+            if (!make_pair(work, made, tolerance, pair)) return false;
+        }
+    }
+    return true;
+}
+
+bool ss_statistics_pairs(const ss_statistics_work *work, ss_statistics *made)
+{
+    int paired = made->series_count < SS_PAIRED ? made->series_count : SS_PAIRED;
+    int tolerances = work->options->tolerance_count;
+    made->pair_count = paired * (paired - 1) / 2;
+    made->pairs = ss_arena_take(work->arena, (size_t)tolerances, sizeof *made->pairs, "pairs");
+    for (int t = 0; made->pairs && t < tolerances; t++) {
+        made->pairs[t] = ss_arena_take(work->arena, (size_t)made->pair_count, sizeof **made->pairs, "pairs");
+        if (!made->pairs[t] || !make_pairs_at(work, t, paired, made)) return false;
+    }
+    return made->pairs != NULL;
+}

@@ -1,0 +1,223 @@
+#define _GNU_SOURCE // sched_setaffinity, close_range
+#include "campaign/worker.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED true
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
+#define SANITIZED true
+#endif
+#endif
+#ifndef SANITIZED
+#define SANITIZED false
+#endif
+
+#define CRASH_STACK ((size_t)64 * 1024)
+#define GROWN 0.5 /* share of the limit by which a worker may grow before it is replaced */
+
+static const int crash_signals[] = {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL};
+static const int parents_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE};
+#define COUNT_OF(array) (sizeof(array) / sizeof *(array))
+
+bool ss_worker_limits_space(void)
+{
+    return !SANITIZED;
+}
+
+/* ---- size ---------------------------------------------------------------------------------------- */
+
+/* Runs inside a signal handler as well: no library calls that are not safe there. */
+static bool read_sizes(const char *path, double *space, double *resident)
+{
+    char text[128];
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0) return false;
+    ssize_t length = read(file, text, sizeof text - 1);
+    close(file);
+    double pages[2] = {0}, page = (double)sysconf(_SC_PAGESIZE) / 1e6;
+    const char *at = text, *end = text + (length > 0 ? length : 0);
+    for (int i = 0; i < 2; i++, at++)
+        for (; at < end && *at >= '0' && *at <= '9'; at++) pages[i] = 10 * pages[i] + (*at - '0');
+    *space = pages[0] * page;
+    *resident = pages[1] * page;
+    return length > 0;
+}
+
+static void put_number(char *text, pid_t number)
+{
+    char digits[16];
+    int count = 0;
+    do digits[count++] = (char)('0' + number % 10);
+    while ((number /= 10) > 0);
+    text += strlen(text);
+    while (count > 0) *text++ = digits[--count];
+    *text = '\0';
+}
+
+bool ss_process_size(pid_t pid, double *space, double *resident)
+{
+    char path[48] = "/proc/";
+    if (pid == 0)
+        strcat(path, "self");
+    else
+        put_number(path, pid);
+    strcat(path, "/statm");
+    return read_sizes(path, space, resident);
+}
+
+/* ---- last words ---------------------------------------------------------------------------------- */
+
+static ss_worker_page *dying_page; // of this process, for the handler
+
+/* A solver that gets no memory and does not look dies of a null pointer: how much it had tells the two apart. */
+static void note_size(int number)
+{
+    double space = 0.0, resident = 0.0;
+    if (ss_process_size(0, &space, &resident)) dying_page->crash_megabytes = space;
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
+static void watch_crashes(ss_worker_page *page)
+{
+    dying_page = page;
+    page->crash_megabytes = 0.0;
+    if (SANITIZED) return;                                                  // it has handlers of its own
+    stack_t stack = {.ss_sp = malloc(CRASH_STACK), .ss_size = CRASH_STACK}; // kept for life
+    if (!stack.ss_sp || sigaltstack(&stack, NULL) != 0) return;
+    struct sigaction action = {.sa_handler = note_size, .sa_flags = SA_ONSTACK | SA_NODEFER};
+    sigemptyset(&action.sa_mask);
+    for (size_t i = 0; i < COUNT_OF(crash_signals); i++) sigaction(crash_signals[i], &action, NULL);
+}
+
+/* ---- birth --------------------------------------------------------------------------------------- */
+
+/* Solvers of strangers print: not into our results. */
+static void silence(void)
+{
+    int nothing = open("/dev/null", O_RDWR);
+    if (nothing < 0) return;
+    dup2(nothing, STDIN_FILENO);
+    dup2(nothing, STDOUT_FILENO);
+    if (!SANITIZED) dup2(nothing, STDERR_FILENO);
+    if (nothing > STDERR_FILENO) close(nothing);
+}
+
+/* Locks and connections of the parent are not ours to hold. */
+static void close_others(int socket)
+{
+    if (socket > STDERR_FILENO + 1) close_range(STDERR_FILENO + 1, (unsigned)socket - 1, 0);
+    close_range((unsigned)socket + 1, ~0U, 0);
+}
+
+static void pin_to(int core)
+{
+    cpu_set_t set;
+    if (core < 0) return;
+    CPU_ZERO(&set);
+    CPU_SET((size_t)core, &set);
+    sched_setaffinity(0, sizeof set, &set); // where it is not allowed, times are what they are
+}
+
+static void settle(const ss_pool *pool, ss_worker *worker, pid_t parent)
+{
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) _exit(0); // it died before we asked to be told
+    // A terminal signals everyone; the parent decides what becomes of us.
+    for (size_t i = 0; i < COUNT_OF(parents_signals); i++) signal(parents_signals[i], SIG_IGN);
+    setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
+    close_others(worker->socket);
+    silence();
+    pin_to(pool->core);
+    watch_crashes(worker->page);
+    double resident;
+    ss_process_size(0, &worker->start_megabytes, &resident);
+}
+
+/* ---- tasks --------------------------------------------------------------------------------------- */
+
+void ss_worker_phase(ss_worker *worker, ss_phase phase)
+{
+    worker->page->cancel = 0;
+    worker->page->since = ss_clock_seconds();
+    worker->page->phase = phase;
+}
+
+const volatile int *ss_worker_cancel(const ss_worker *worker)
+{
+    return &worker->page->cancel;
+}
+
+static bool receive(int socket, void *bytes, size_t size)
+{
+    for (size_t got = 0; got < size;) {
+        ssize_t now = read(socket, (char *)bytes + got, size - got);
+        if (now < 0 && errno == EINTR) continue;
+        if (now <= 0) return false;
+        got += (size_t)now;
+    }
+    return true;
+}
+
+static bool send_all(int socket, const void *bytes, size_t size)
+{
+    for (size_t sent = 0; sent < size;) {
+        ssize_t now = send(socket, (const char *)bytes + sent, size - sent, MSG_NOSIGNAL);
+        if (now < 0 && errno == EINTR) continue;
+        if (now < 0) return false;
+        sent += (size_t)now;
+    }
+    return true;
+}
+
+/* What a task may take comes on top of what is there already. */
+static void limit_space(const ss_pool *pool)
+{
+    double space, resident;
+    if (SANITIZED || pool->max_megabytes <= 0 || !ss_process_size(0, &space, &resident)) return;
+    struct rlimit limit = {0};
+    getrlimit(RLIMIT_AS, &limit);
+    limit.rlim_cur = (rlim_t)((space + pool->max_megabytes) * 1e6);
+    if (limit.rlim_max != RLIM_INFINITY && limit.rlim_cur > limit.rlim_max) limit.rlim_cur = limit.rlim_max;
+    setrlimit(RLIMIT_AS, &limit);
+}
+
+static void look_at_growth(const ss_pool *pool, const ss_worker *worker)
+{
+    double space, resident;
+    if (pool->max_megabytes <= 0 || !ss_process_size(0, &space, &resident)) return;
+    double grown = SANITIZED ? resident : space - worker->start_megabytes;
+    if (grown > GROWN * pool->max_megabytes) worker->page->retire = 1;
+}
+
+_Noreturn void ss_worker_live(const ss_pool *pool, ss_worker_page *page, int socket, pid_t parent)
+{
+    ss_worker worker = {.page = page, .socket = socket};
+    settle(pool, &worker, parent);
+    ss_request request;
+    ss_text reply = {0};
+    void *state = pool->begin ? pool->begin(pool->context, &worker) : pool->context;
+    while (receive(socket, &request, sizeof request)) {
+        ss_text_clear(&reply);
+        limit_space(pool);
+        ss_worker_phase(&worker, SS_PHASE_READING);
+        pool->work(state, &request.task, &reply);
+        ss_worker_phase(&worker, SS_PHASE_REPLYING);
+        look_at_growth(pool, &worker);
+        ss_message_head head = {SS_MESSAGE_MAGIC, request.serial, reply.length};
+        if (reply.out_of_memory) head.size = 0;
+        if (!send_all(socket, &head, sizeof head) || !send_all(socket, ss_text_get(&reply), head.size)) break;
+    }
+    _exit(0); // without the clean-up of libraries, which a plug-in may have broken
+}

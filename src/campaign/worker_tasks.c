@@ -1,0 +1,209 @@
+#include "campaign/worker_tasks.h"
+
+#include "campaign/compatibility.h"
+#include "campaign/features.h"
+#include "campaign/read_input.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- replies ------------------------------------------------------------------------------------- */
+
+bool ss_reply_unpack(ss_unpacker *from, ss_error *err)
+{
+    if (ss_unpack_within(from, 0, 1) && !from->bad) return true;
+    ss_error_code code = (ss_error_code)ss_unpack_within(from, SS_ERROR_USAGE, SS_ERROR_RESOURCES);
+    char *message = ss_unpack_text(from);
+    ss_fail(err, code, "%s", message ? message : "a worker answered nonsense");
+    ss_release(message);
+    return false;
+}
+
+static bool do_task(ss_worker_state *state, const ss_task *task, ss_text *reply, ss_error *err)
+{
+    if (state->broken.code) {
+        *err = state->broken;
+        return false;
+    }
+    ss_pack_int(reply, true);
+    switch ((ss_task_kind)task->kind) {
+    case SS_TASK_LIST:
+        return ss_task_list(state, reply, err);
+    case SS_TASK_DESCRIBE:
+        return ss_task_describe(state, task->method, reply, err);
+    case SS_TASK_OPEN:
+        return ss_task_open(state, task->problem, reply, err);
+    case SS_TASK_INSPECT:
+        return ss_task_inspect(state, task->problem, reply, err);
+    case SS_TASK_RUN:
+        return ss_task_run(state, task, reply, err);
+    case SS_TASK_TIME:
+        return ss_task_time(state, task, reply, err);
+    }
+    return ss_fail(err, SS_ERROR_USAGE, "unknown task %d", task->kind);
+}
+
+void ss_worker_tasks_do(void *context, const ss_task *task, ss_text *reply)
+{
+    ss_worker_state *state = context;
+    ss_error err = {0};
+    if (!state) return; // no memory: an empty reply says so
+    if (do_task(state, task, reply, &err)) return;
+    ss_text_clear(reply);
+    ss_pack_int(reply, false);
+    ss_pack_int(reply, err.code ? err.code : SS_ERROR_RESOURCES);
+    ss_pack_text(reply, err.message);
+}
+
+void *ss_worker_tasks_begin(void *context, ss_worker *worker)
+{
+    const ss_plan *plan = context;
+    ss_worker_state *state = ss_allocate(1, sizeof *state); // lives as long as the process
+    if (!state) return NULL;
+    *state = (ss_worker_state){.plan = plan, .worker = worker, .source = -1, .problem = -1};
+    state->methods = ss_allocate((size_t)plan->method_count, sizeof *state->methods);
+    if (!state->methods) return NULL;
+    ss_solver_set_open(&plan->campaign->plugins, &state->solvers, &state->broken);
+    return state;
+}
+
+/* ---- methods ------------------------------------------------------------------------------------- */
+
+static int plugin_of(const ss_solver_set *set, int index)
+{
+    index -= ss_solver_count();
+    for (int i = 0; i < set->file_count && index >= 0; i++) {
+        int count = ss_plugin_contents(set->files[i])->count;
+        if (index < count) return i;
+        index -= count;
+    }
+    return -1;
+}
+
+bool ss_task_list(ss_worker_state *state, ss_text *reply, ss_error *err)
+{
+    ss_probes probes = {0};
+    int count = ss_solver_set_count(&state->solvers);
+    if (!ss_probes_make(&probes, err)) return false;
+    ss_pack_int(reply, count);
+    for (int i = 0; i < count; i++) {
+        const ss_solver *solver = ss_solver_set_at(&state->solvers, i);
+        uint64_t takes = 0;
+        const char *why;
+        for (int f = 0; f < ss_formulation_count() && f < 64; f++)
+            if (ss_compatibility_of(&probes, solver, f, &why) != SS_COMPATIBLE_NONE)
+                takes |= UINT64_C(1) << f;
+        ss_pack_text(reply, solver->name);
+        ss_pack_int(reply, plugin_of(&state->solvers, i));
+        ss_pack_int(reply, (int64_t)takes);
+    }
+    ss_probes_free(&probes);
+    return true;
+}
+
+const ss_method *ss_worker_state_method(ss_worker_state *state, int index, ss_error *err)
+{
+    const ss_plan *plan = state->plan;
+    const ss_planned_method *planned = &plan->methods[index];
+    ss_method *method = &state->methods[index];
+    ss_method_words words = {.formulation = planned->formulation,
+                             .solver = planned->solver,
+                             .reference = plan->campaign->options.reference,
+                             .with = &planned->with,
+                             .set = &planned->set,
+                             .run = &plan->run};
+    if (method->solver || ss_method_prepare(&words, &state->solvers, method, err)) return method;
+    return NULL;
+}
+
+bool ss_task_describe(ss_worker_state *state, int index, ss_text *reply, ss_error *err)
+{
+    const ss_method *method = ss_worker_state_method(state, index, err);
+    if (!method) return false;
+    ss_text with = {0}, set = {0};
+    ss_options_differences(method->formulation->options, method->formulation_options, &with);
+    ss_options_differences(method->solver->options, method->solver_options, &set);
+    bool good = !with.out_of_memory && !set.out_of_memory;
+    ss_pack_text(reply, ss_text_get(&with));
+    ss_pack_text(reply, ss_text_get(&set));
+    ss_text_free(&with);
+    ss_text_free(&set);
+    return good || ss_fail(err, SS_ERROR_RESOURCES, "out of memory for options");
+}
+
+/* ---- problems ------------------------------------------------------------------------------------ */
+
+static void forget_truth(ss_worker_state *state)
+{
+    if (state->has_truth) ss_truth_free(&state->truth);
+    state->has_truth = false;
+}
+
+static void forget_problem(ss_worker_state *state)
+{
+    forget_truth(state);
+    ss_frame_destroy(state->frame);
+    ss_fclib_destroy(state->fclib);
+    ss_problem_destroy(state->lawful);
+    state->frame = NULL;
+    state->fclib = NULL;
+    state->lawful = NULL;
+    state->problem = -1;
+}
+
+ss_bpmd *ss_worker_state_file(ss_worker_state *state, int source, ss_error *err)
+{
+    const ss_campaign *campaign = state->plan->campaign;
+    if (state->source == source && state->file) return state->file;
+    ss_bpmd_close(state->file);
+    state->file = ss_bpmd_open(campaign->sources[source].path, &campaign->limits, &campaign->read, err);
+    state->source = source;
+    return state->file;
+}
+
+void ss_worker_state_place(ss_worker_state *state, int index, char *place, size_t size)
+{
+    const ss_planned_problem *planned = &state->plan->problems[index];
+    ss_bpmd *file = planned->index < 0 ? NULL : ss_worker_state_file(state, planned->source, NULL);
+    if (file)
+        ss_bpmd_frame_path(file, planned->index, place, size);
+    else if (planned->index < 0)
+        snprintf(place, size, "/fclib_%s", ss_fclib_kind_name(planned->kind));
+    else
+        snprintf(place, size, "/");
+}
+
+static bool read_frame(ss_worker_state *state, const ss_planned_problem *planned, ss_error *err)
+{
+    char place[256];
+    ss_bpmd *file = ss_worker_state_file(state, planned->source, err);
+    if (!file) return false;
+    ss_bpmd_frame_path(file, planned->index, place, sizeof place);
+    state->frame = ss_read_checked_frame(file, planned->index, place, NULL, err);
+    if (state->frame) ss_frame_hash(state->frame, state->hash);
+    return state->frame != NULL;
+}
+
+static bool read_problem(ss_worker_state *state, const ss_planned_problem *planned, ss_error *err)
+{
+    const ss_campaign *campaign = state->plan->campaign;
+    const char *path = campaign->sources[planned->source].path;
+    state->fclib = ss_read_checked_problem(path, planned->kind, &campaign->limits, NULL, err);
+    if (!state->fclib) return false;
+    ss_cone_hash(state->fclib->cone, state->hash);
+    state->lawful = ss_problem_from_cone(state->fclib->cone, err);
+    return state->lawful != NULL;
+}
+
+bool ss_worker_state_load(ss_worker_state *state, int index, ss_error *err)
+{
+    const ss_planned_problem *planned = &state->plan->problems[index];
+    if (state->problem == index) return true;
+    forget_problem(state);
+    bool good = planned->index >= 0 ? read_frame(state, planned, err) : read_problem(state, planned, err);
+    if (good)
+        state->problem = index;
+    else
+        forget_problem(state);
+    return good;
+}

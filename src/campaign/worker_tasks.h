@@ -1,0 +1,83 @@
+/* campaign/worker_tasks.h - the tasks of worker processes: list solvers, open files, inspect problems, solve, time.
+ * Whatever touches input files, plug-ins or solvers happens here, in a process of campaign/pool.h that may crash. */
+#ifndef SS_CAMPAIGN_WORKER_TASKS_H
+#define SS_CAMPAIGN_WORKER_TASKS_H
+
+#include "campaign/campaign.h"
+#include "campaign/pool.h"
+#include "campaign/trial.h"
+#include "campaign/wire.h"
+
+/* A frame or problem of a source. */
+typedef struct ss_planned_problem {
+    int source;
+    int index;              /* of the frame; -1: FCLIB */
+    ss_fclib_kind kind;     /* FCLIB */
+    ss_problem_entry entry; /* filled in by its inspection */
+} ss_planned_problem;
+
+/* What caller and workers both know. */
+typedef struct ss_plan {
+    ss_campaign *campaign;
+    ss_run_options run;
+    ss_planned_method *methods;
+    ss_planned_problem *problems;
+    int method_count, problem_count;
+} ss_plan;
+
+typedef enum ss_task_kind {
+    SS_TASK_LIST,     /* -> solvers there are */
+    SS_TASK_DESCRIBE, /* method -> its options as they are written in the ledger */
+    SS_TASK_OPEN,     /* source (in `problem`) -> what is in it */
+    SS_TASK_INSPECT,  /* problem -> its entry */
+    SS_TASK_RUN,      /* problem, method -> record; plain: without the reference */
+    SS_TASK_TIME,     /* problem, method, count -> samples */
+} ss_task_kind;
+
+/* The pool's `begin` and `work`; the context is the plan. */
+void *ss_worker_tasks_begin(void *plan, ss_worker *worker);
+void ss_worker_tasks_do(void *state, const ss_task *task, ss_text *reply);
+
+/* Every reply begins with this: true, or false with the error that `err` gets. */
+bool ss_reply_unpack(ss_unpacker *from, ss_error *err);
+
+/* ---- among the files of it ----------------------------------------------------------------------- */
+
+typedef struct ss_worker_state {
+    const ss_plan *plan;
+    ss_worker *worker;
+    ss_solver_set solvers;
+    ss_error broken; /* plug-ins that cannot be loaded */
+
+    int source; /* of the open file; -1 = none */
+    ss_bpmd *file;
+
+    int problem; /* the one in memory; -1 = none */
+    char hash[33];
+    ss_frame *frame;    /* BPMD */
+    ss_fclib *fclib;    /* FCLIB, and */
+    ss_problem *lawful; /* what solvers get of it: it never changes */
+
+    ss_method *methods; /* prepared when they are needed: solver NULL before that */
+
+    bool has_truth; /* of the problem in memory, for */
+    ss_step_options truth_step;
+    ss_truth truth;
+} ss_worker_state;
+
+bool ss_task_list(ss_worker_state *state, ss_text *reply, ss_error *err);
+bool ss_task_describe(ss_worker_state *state, int method, ss_text *reply, ss_error *err);
+bool ss_task_open(ss_worker_state *state, int source, ss_text *reply, ss_error *err);
+bool ss_task_inspect(ss_worker_state *state, int problem, ss_text *reply, ss_error *err);
+bool ss_task_run(ss_worker_state *state, const ss_task *task, ss_text *reply, ss_error *err);
+bool ss_task_time(ss_worker_state *state, const ss_task *task, ss_text *reply, ss_error *err);
+
+/* Reads the problem, unless it is the one in memory. The message begins with the place of what is wrong. */
+bool ss_worker_state_load(ss_worker_state *state, int problem, ss_error *err);
+const ss_method *ss_worker_state_method(ss_worker_state *state, int method, ss_error *err);
+/* The file of a source, open. */
+ss_bpmd *ss_worker_state_file(ss_worker_state *state, int source, ss_error *err);
+/* "/simulation_000001/mbs_frame000003", "/fclib_local" */
+void ss_worker_state_place(ss_worker_state *state, int problem, char *place, size_t size);
+
+#endif
