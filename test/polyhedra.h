@@ -7,7 +7,7 @@
 
 #include "collision/pairs.h"
 #include "collision/polyhedron.h"
-#include "collision/separation.h"
+#include "collision/separating_axes.h"
 #include "linalg/quat.h"
 
 #include <math.h>
@@ -349,8 +349,8 @@ static inline void bring_to_gap(const ss_placed_shape *a, ss_placed_shape *b, do
         double middle = 0.5 * (near + far);
         ss_vec3_store(ss_vec3_add_scaled(from, middle, direction), b->position);
         ss_hull_pair pair = ss_hull_pair_place(a, hull_a, b, hull_b, 0.0);
-        ss_separation best;
-        *(ss_separation_find(&pair, gap, &best) ? &near : &far) = middle;
+        ss_separating_axes best;
+        *(ss_separating_axes_find(&pair, gap, &best) ? &near : &far) = middle;
     }
 }
 

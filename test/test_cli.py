@@ -656,9 +656,9 @@ def test_a_killed_run_is_out_of_resources(small, trap):
 
 
 def test_without_the_guard_the_crash_is_ours(small, trap):
-    environment = {**trap(opening_does("signal(SIGSEGV, SIG_DFL); raise(SIGSEGV);")), "SS_NO_GUARD": "1"}
+    environment = {**trap(opening_does("signal(SIGSEGV, SIG_DFL); raise(SIGSEGV);")), "SS_NO_SANDBOX": "1"}
     assert run("info", small, env=environment, code=None).returncode == -signal.SIGSEGV
-    assert run("info", small, env={**os.environ, "SS_NO_GUARD": "1"}).stdout == INFO
+    assert run("info", small, env={**os.environ, "SS_NO_SANDBOX": "1"}).stdout == INFO
 
 
 @pytest.mark.parametrize("cause", [signal.SIGINT, signal.SIGTERM])

@@ -2,7 +2,7 @@
 #include "collision_kit.h"
 #include "faults.h"
 
-#include "collision/ray.h"
+#include "collision/ray_cast.h"
 
 static ss_vec3 any_place(ss_random *random, double reach)
 {

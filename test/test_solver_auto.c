@@ -7,7 +7,7 @@
 #include <math.h>
 
 #include "problems.h"
-#include "solver/stage.h"
+#include "solver/nested_run.h"
 
 typedef struct told {
     ss_status status;

@@ -181,14 +181,14 @@ typedef struct bench {
     ss_arena *arena;
     ss_problem *problem;
     ss_newton_space *space;
-    ss_stretches stretches;
+    ss_row_groups groups;
 } bench;
 
 static bench bench_of(ss_problem *problem)
 {
     bench b = {.arena = ss_arena_create(1 << 16, NULL), .problem = problem};
     b.space = known(ss_newton_space_create(problem, b.arena), NULL);
-    if (!ss_stretches_create(b.space, b.arena, &b.stretches)) KIT_FAIL("out of memory");
+    if (!ss_row_groups_create(b.space, b.arena, &b.groups)) KIT_FAIL("out of memory");
     return b;
 }
 
@@ -251,7 +251,7 @@ TEST(products_by_stretches_are_those_row_by_row)
         ss_random random = ss_random_start(3, 0);
         for (int i = 0; i < n; i++) r[i] = ss_random_normal(&random);
         ss_newton_space_velocity(b.space, r, expected);
-        ss_stretches_velocity(&b.stretches, r, u);
+        ss_row_groups_velocity(&b.groups, r, u);
         for (int i = 0; i < n; i++) ENSURE_NEAR(u[i], expected[i], 1e-12); // sums of some tens of numbers
         free(r);
         free(u);
@@ -267,20 +267,20 @@ TEST(the_shifted_system_is_solved_again_and_again)
         int n = b.space->size;
         double *shift = numbers(n), *right = numbers(n), *x = numbers(n), *image = numbers(n);
         ss_random random = ss_random_start(4, 0);
-        ss_shifted *shifted = known(ss_shifted_create(&b.stretches, b.arena), NULL);
+        ss_shifted_system *shifted = known(ss_shifted_system_create(&b.groups, b.arena), NULL);
         for (double size = 1e-4; size < 1e5; size *= 100.0) {
             for (int i = 0; i < n; i++) {
                 shift[i] = size * (1.0 + i % 3);
                 right[i] = ss_random_normal(&random);
             }
-            ENSURE(ss_shifted_factor(shifted, shift));
-            ss_shifted_solve(shifted, right, x);
-            ss_stretches_apply(&b.stretches, x, image);
+            ENSURE(ss_shifted_system_factor(shifted, shift));
+            ss_shifted_system_solve(shifted, right, x);
+            ss_row_groups_apply(&b.groups, x, image);
             // rounding, and what bodies lose by a small shift
             double rounding = 1e-12 + 1e-13 / size;
             for (int i = 0; i < n; i++) ENSURE_NEAR(image[i] + shift[i] * x[i], right[i], rounding);
         }
-        ss_shifted_free(shifted);
+        ss_shifted_system_free(shifted);
         free(shift);
         free(right);
         free(x);

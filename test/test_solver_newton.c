@@ -7,7 +7,7 @@
 #include "kit.h"
 #include "known_cone.h"
 #include "problem/laws.h"
-#include "solver/interior_parts.h"
+#include "solver/interior_cones.h"
 #include "solver/newton_fischer.h"
 #include "solver/newton_lorentz.h"
 #include "solver/newton_natural.h"
@@ -528,26 +528,26 @@ TEST(the_interior_is_resumed_in_its_centre_nearest_to_a_point)
     ss_error err;
     ss_arena *arena = known(ss_arena_create(1 << 16, &err), &err);
     ss_newton_space *space = ss_newton_space_create(problem, arena);
-    ss_parts parts;
+    ss_interior_cones cones;
     double r[36], u[36], before[36];
-    ENSURE(space && ss_parts_create(space, arena, &parts) && parts.count == 12);
+    ENSURE(space && ss_interior_cones_create(space, arena, &cones) && cones.count == 12);
     ss_random random = ss_random_start(3, 0);
     for (int i = 0; i < 36; i++) before[i] = r[i] = ss_random_between(&random, -0.2, 0.2);
     for (int i = 0; i < 36; i++) u[i] = ss_random_between(&random, 0.0, 0.2);
-    ss_parts_resume(&parts, m, r, u);
-    for (int p = 0; p < parts.count; p++) {
-        const ss_part *part = &parts.part[p];
-        double product[3], slip = hypot(u[part->tail], u[part->tail + 1]),
-                           normal = u[part->head] / part->slope;
+    ss_interior_cones_resume(&cones, m, r, u);
+    for (int p = 0; p < cones.count; p++) {
+        const ss_interior_cone *cone = &cones.cone[p];
+        double product[3], slip = hypot(u[cone->tail], u[cone->tail + 1]),
+                           normal = u[cone->head] / cone->slope;
         double z = 0.5 * (normal + hypot(normal, 2.0 * slip)); // normal = z - slip^2 / z
-        ENSURE(ss_lorentz_determinant(3, part->s) > 0.0 && ss_lorentz_determinant(3, part->z) > 0.0);
-        ss_lorentz_product(3, part->s, part->z, product);
+        ENSURE(ss_lorentz_determinant(3, cone->s) > 0.0 && ss_lorentz_determinant(3, cone->z) > 0.0);
+        ss_lorentz_product(3, cone->s, cone->z, product);
         ENSURE_NEAR(product[0], m, 1e-12);
         ENSURE_NEAR(product[1], 0.0, 1e-12);
         ENSURE_NEAR(product[2], 0.0, 1e-12);
-        ENSURE_NEAR(part->s[0] - part->z[0], part->slope * before[part->head] - z, 1e-12);
-        ENSURE_NEAR(part->s[1] - part->z[1], before[part->tail] - u[part->tail], 1e-12);
-        ENSURE_NEAR(r[part->head] * part->slope, part->s[0], 1e-12);
+        ENSURE_NEAR(cone->s[0] - cone->z[0], cone->slope * before[cone->head] - z, 1e-12);
+        ENSURE_NEAR(cone->s[1] - cone->z[1], before[cone->tail] - u[cone->tail], 1e-12);
+        ENSURE_NEAR(r[cone->head] * cone->slope, cone->s[0], 1e-12);
     }
     ss_arena_destroy(arena);
     ss_problem_destroy(problem);

@@ -1,7 +1,7 @@
 /* base/assert.h - SS_ASSERT: our own bugs stop a checked build at once. Elsewhere it compiles to nothing, so
  * it must never guard against the outside world: bad files, options and lack of memory go through ss_fail. */
-#ifndef BASE_ASSERT_H
-#define BASE_ASSERT_H
+#ifndef SS_BASE_ASSERT_H
+#define SS_BASE_ASSERT_H
 
 #ifdef SS_CHECKED
 

@@ -1,6 +1,6 @@
 /* base/file.h - whole files in one go. */
-#ifndef BASE_FILE_H
-#define BASE_FILE_H
+#ifndef SS_BASE_FILE_H
+#define SS_BASE_FILE_H
 
 #include <stickslip/base.h>
 

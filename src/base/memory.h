@@ -1,6 +1,6 @@
 /* base/memory.h - memory for who fills it himself. */
-#ifndef BASE_MEMORY_H
-#define BASE_MEMORY_H
+#ifndef SS_BASE_MEMORY_H
+#define SS_BASE_MEMORY_H
 
 #include <stickslip/base.h>
 

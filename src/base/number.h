@@ -1,6 +1,6 @@
 /* base/number.h - numbers from and to text, the same in every locale. */
-#ifndef BASE_NUMBER_H
-#define BASE_NUMBER_H
+#ifndef SS_BASE_NUMBER_H
+#define SS_BASE_NUMBER_H
 
 #include <stdbool.h>
 

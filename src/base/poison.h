@@ -1,7 +1,7 @@
 /* base/poison.h - tells AddressSanitizer which bytes of our own blocks are out of bounds; nothing without it.
  */
-#ifndef BASE_POISON_H
-#define BASE_POISON_H
+#ifndef SS_BASE_POISON_H
+#define SS_BASE_POISON_H
 
 #if defined(__SANITIZE_ADDRESS__)
 #define SS_HAS_ASAN 1

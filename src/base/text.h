@@ -10,8 +10,8 @@
  *     if (text.out_of_memory) ...
  *     ss_text_free(&text);
  */
-#ifndef BASE_TEXT_H
-#define BASE_TEXT_H
+#ifndef SS_BASE_TEXT_H
+#define SS_BASE_TEXT_H
 
 #include <stickslip/base.h>
 

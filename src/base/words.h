@@ -1,6 +1,6 @@
 /* base/words.h - "did you mean": the candidate nearest to a word that was not found. */
-#ifndef BASE_WORDS_H
-#define BASE_WORDS_H
+#ifndef SS_BASE_WORDS_H
+#define SS_BASE_WORDS_H
 
 #include <stickslip/base.h>
 

@@ -2,7 +2,7 @@
 #include "cli/bench.h"
 
 #include "campaign/statistics.h"
-#include "cli/standing.h"
+#include "cli/ranking.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -138,7 +138,7 @@ static bool print_standing(const ss_command *command, ss_ledger *ledger, ss_erro
     ss_results results = {0};
     ss_statistics statistics = {0};
     bool good = ss_ledger_load(ledger, &results, err) && ss_statistics_make(&results, NULL, &statistics, err);
-    if (good) ss_standing_print(command->out, &results, &statistics);
+    if (good) ss_ranking_print(command->out, &results, &statistics);
     ss_statistics_free(&statistics);
     ss_results_free(&results);
     return good;

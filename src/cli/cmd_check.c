@@ -1,5 +1,5 @@
 #include "cli/diagnose.h"
-#include "cli/source.h"
+#include "cli/input.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -9,7 +9,7 @@ typedef struct check_options {
     bool json, strict, problems;
     const char *formulation;
     int max_findings; /* of each kind, 0 = all */
-    ss_source_options source;
+    ss_input_options source;
 } check_options;
 
 typedef struct report {
@@ -29,7 +29,7 @@ static void add_failure(report *r, const char *around, const ss_error *err)
 {
     char place[512];
     snprintf(place, sizeof place, "%s", around);
-    const char *message = ss_source_split(err->message, r->path, place, sizeof place);
+    const char *message = ss_input_split(err->message, r->path, place, sizeof place);
     ss_findings_add(&r->findings, SS_FINDING_FAULT, place, "%s", message);
     int code = ss_error_exit_code(err->code);
     if (code > r->exit_code) r->exit_code = code;
@@ -129,13 +129,13 @@ static void check_bpmd(report *r)
         ss_manifest_free(&manifest);
         check_shapes(r, file, i);
     }
-    ss_progress progress = ss_progress_begin(r->command);
+    ss_progress_line progress = ss_progress_line_begin(r->command);
     r->parts = ss_bpmd_frame_count(file);
     for (int i = 0; i < r->parts; i++) {
         check_frame(r, file, i);
-        ss_progress_tell(&progress, "checking frame", i + 1, r->parts);
+        ss_progress_line_show(&progress, "checking frame", i + 1, r->parts);
     }
-    ss_progress_end(&progress);
+    ss_progress_line_end(&progress);
     ss_bpmd_close(file);
 }
 
@@ -332,7 +332,7 @@ static const ss_option table[] = {
     {0}};
 
 static const ss_option_group groups[] = {
-    {"Options", table, 0}, SS_SOURCE_GROUPS(check_options, source), SS_COMMON_GROUP};
+    {"Options", table, 0}, SS_INPUT_GROUPS(check_options, source), SS_COMMON_GROUP};
 
 static const ss_example examples[] = {
     {"check stack.h5", "every fault with its place; exit code 3 when there is one"},

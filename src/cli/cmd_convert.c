@@ -133,7 +133,7 @@ static int run_convert(const ss_command *command)
     ss_error err = {0};
     ss_format format;
     if (!choose_target(&c, &err) || !check_options(&c, &err) ||
-        !ss_source_check_target(command, c.out, &err) || !ss_format_of_file(c.in, &format, &err) ||
+        !ss_input_check_target(command, c.out, &err) || !ss_format_of_file(c.in, &format, &err) ||
         !check_format_options(&c, format, &err))
         return ss_report(&err);
     return convert(&c, format, &err);
@@ -198,7 +198,7 @@ static const ss_option table[] = {
 static const ss_option_group groups[] = {
     {"Options", table, 0},
     {"From frames to problems", ss_cone_option_table, offsetof(ss_convert_options, cone)},
-    SS_SOURCE_GROUPS(ss_convert_options, source),
+    SS_INPUT_GROUPS(ss_convert_options, source),
     SS_COMMON_GROUP};
 
 static const ss_example examples[] = {

@@ -74,7 +74,7 @@ static const ss_option table[] = {
     {0}};
 
 static const ss_option_group groups[] = {
-    {"Options", table, 0}, SS_SOURCE_GROUPS(ss_info_options, source), SS_COMMON_GROUP};
+    {"Options", table, 0}, SS_INPUT_GROUPS(ss_info_options, source), SS_COMMON_GROUP};
 
 static const ss_example examples[] = {
     {"info stack.h5", "what the file holds, frame by frame"},

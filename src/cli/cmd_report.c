@@ -1,5 +1,5 @@
-#include "cli/source.h"
-#include "cli/standing.h"
+#include "cli/input.h"
+#include "cli/ranking.h"
 
 #include "base/number.h"
 #include "report/page.h"
@@ -108,7 +108,7 @@ static bool show(const ss_command *command, const ss_results *results, const ss_
         ss_report_json(results, statistics, &how, &command->out->text);
         ss_text_append(&command->out->text, "\n");
     } else if (!options->output) {
-        ss_standing_print(command->out, results, statistics);
+        ss_ranking_print(command->out, results, statistics);
     }
     return true;
 }
@@ -131,7 +131,7 @@ static int run_report(const ss_command *command)
     ss_results results = {0};
     ss_error err = {0};
     bool good = choose_tolerances(options, &by, &err) &&
-                (!options->output || ss_source_check_target(command, options->output, &err)) &&
+                (!options->output || ss_input_check_target(command, options->output, &err)) &&
                 load(command->arguments[0], &results, &err) &&
                 ss_statistics_make(&results, &by, &statistics, &err) &&
                 show(command, &results, &statistics, &err);

@@ -1,7 +1,7 @@
 #include "cli/run.h"
 
-#include "cli/guard.h"
-#include "cli/source.h"
+#include "cli/sandbox.h"
+#include "cli/input.h"
 #include "report/picture.h"
 
 #include <math.h>
@@ -49,17 +49,17 @@ static bool step_on(ss_running *run, ss_error *err)
     live l = {.on = isatty(STDERR_FILENO) && !ss_command_is_quiet(run->command),
               .next = ss_clock_seconds() + 0.5};
     bool good = true;
-    while (good && ss_sim_steps(run->sim) < run->steps && !ss_guard_interrupted()) {
+    while (good && ss_sim_steps(run->sim) < run->steps && !ss_sandbox_interrupted()) {
         char doing[64];
         snprintf(doing, sizeof doing, "doing step %lld", (long long)ss_sim_steps(run->sim) + 1);
-        ss_guard_doing(doing);
+        ss_sandbox_doing(doing);
         good = ss_sim_step(run->sim, err);
         if (!good) break;
         ss_summary_step(run);
         good = ss_recording_step(run, err);
         show(&l, run);
     }
-    ss_guard_doing("");
+    ss_sandbox_doing("");
     wipe(&l);
     return good;
 }
@@ -102,7 +102,7 @@ static int run_run(const ss_command *command)
     }
     if (!ready && run.writer) ss_writer_discard(run.writer);
     good = good && draw(&run, &err);
-    if (ready && !ss_guard_interrupted()) ss_summary_print(&run);
+    if (ready && !ss_sandbox_interrupted()) ss_summary_print(&run);
     if (kept) say_files(&run, good);
     int code = good ? SS_EXIT_DONE : ss_report(&err);
     ss_running_free(&run);

@@ -1,6 +1,6 @@
 #include "cli/solve.h"
 
-#include "cli/guard.h"
+#include "cli/sandbox.h"
 
 #include "solver/run_options.h"
 
@@ -50,9 +50,9 @@ static int run_solve(const ss_command *command)
     s.refused = (ss_refused){.file = s.in, .done = "solved", .list.limit = 10000};
     bool good = ss_solving_prepare(&s, &err) && ss_format_of_file(s.in, &format, &err) &&
                 (format == SS_FORMAT_BPMD ? ss_solve_frames : ss_solve_problem)(&s, &err);
-    if (s.begun && !ss_guard_interrupted()) ss_solving_end(&s);
+    if (s.begun && !ss_sandbox_interrupted()) ss_solving_end(&s);
     good = good && close_trace(&s, &err);
-    if (good && !ss_guard_interrupted()) say_more(&s);
+    if (good && !ss_sandbox_interrupted()) say_more(&s);
     int code = good ? ss_solving_exit_code(&s) : ss_report(&err);
     ss_solving_free(&s);
     return code;
@@ -151,7 +151,7 @@ static const ss_option run_table[] = {SS_RUN_OPTION_ROWS("natural_map<1e-8"), {0
 
 static const ss_option_group groups[] = {{"Options", table, 0},
                                          {"Limits of a run", run_table, offsetof(ss_solve_options, run)},
-                                         SS_SOURCE_GROUPS(ss_solve_options, source),
+                                         SS_INPUT_GROUPS(ss_solve_options, source),
                                          SS_COMMON_GROUP};
 
 static const ss_example examples[] = {

@@ -1,8 +1,8 @@
-#include "cli/serve.h"
-#include "cli/source.h"
+#include "cli/http_server.h"
+#include "cli/input.h"
 
 #include "base/number.h"
-#include "cli/guard.h"
+#include "cli/sandbox.h"
 #include "report/page.h"
 #include "report/replay.h"
 
@@ -16,7 +16,7 @@ typedef struct view_options {
     int every, port;
     double max_size; /* MB */
     bool no_contacts, serve;
-    ss_source_options source;
+    ss_input_options source;
 } view_options;
 
 typedef struct viewing {
@@ -25,7 +25,7 @@ typedef struct viewing {
     const char *in;
     ss_bpmd *file;
     ss_replay *replay;
-    ss_progress progress;
+    ss_progress_line progress;
     char *names; /* of results, cut at the commas */
     ss_text html, json;
 } viewing;
@@ -35,7 +35,7 @@ typedef struct viewing {
 static void tell_progress(int done, int total, void *context)
 {
     viewing *v = context;
-    ss_progress_tell(&v->progress, "reading frame", done, total);
+    ss_progress_line_show(&v->progress, "reading frame", done, total);
 }
 
 /* "3:7", ":7", "3:" and "3", counted within the simulation. */
@@ -88,7 +88,7 @@ static bool open_replay(viewing *v, ss_findings *findings, ss_error *err)
                                  .every = o->every,
                                  .no_contacts = o->no_contacts,
                                  .title = o->title,
-                                 .cancel = ss_guard_cancel(),
+                                 .cancel = ss_sandbox_cancel(),
                                  .progress = tell_progress,
                                  .context = v};
     if (!parse_frames(o->frame, &options, err) || !parse_results(v, &options, err) ||
@@ -96,9 +96,9 @@ static bool open_replay(viewing *v, ss_findings *findings, ss_error *err)
         return false;
     v->file = ss_bpmd_open(v->in, &o->source.limits, &o->source.read, err);
     if (!v->file) return false;
-    v->progress = ss_progress_begin(v->command);
+    v->progress = ss_progress_line_begin(v->command);
     v->replay = ss_replay_open(v->file, v->in, &options, findings, err);
-    ss_progress_end(&v->progress);
+    ss_progress_line_end(&v->progress);
     return v->replay != NULL;
 }
 
@@ -122,15 +122,15 @@ static bool write_page(viewing *v, ss_error *err)
 
 /* ---- serving ------------------------------------------------------------------------------------- */
 
-static bool answer(const char *path, ss_serve_reply *reply, void *context, ss_error *err)
+static bool answer(const char *path, ss_http_reply *reply, void *context, ss_error *err)
 {
     viewing *v = context;
     int chunk;
     if (strcmp(path, "/") == 0) {
         *reply =
-            (ss_serve_reply){"text/html; charset=utf-8", (unsigned char *)v->html.data, v->html.length, true};
+            (ss_http_reply){"text/html; charset=utf-8", (unsigned char *)v->html.data, v->html.length, true};
     } else if (strcmp(path, "/replay.json") == 0) {
-        *reply = (ss_serve_reply){"application/json", (unsigned char *)v->json.data, v->json.length, true};
+        *reply = (ss_http_reply){"application/json", (unsigned char *)v->json.data, v->json.length, true};
     } else if (strncmp(path, "/chunk/", 7) == 0 && path[7] >= '0' && path[7] <= '9' &&
                ss_integer_read(path + 7, &chunk) && chunk < ss_replay_chunk_count(v->replay)) {
         reply->type = "application/octet-stream";
@@ -156,9 +156,9 @@ static bool serve(viewing *v, ss_error *err)
     ss_replay_json(v->replay, false, &v->json);
     if (v->html.out_of_memory || v->json.out_of_memory)
         return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for the page");
-    ss_serve_options options = {
+    ss_http_server_options options = {
         .port = v->options->port, .answer = answer, .ready = tell_address, .context = v};
-    return ss_serve(&options, err);
+    return ss_http_serve(&options, err);
 }
 
 /* ---- the verb ------------------------------------------------------------------------------------ */
@@ -169,7 +169,7 @@ static bool check_options(const viewing *v, ss_error *err)
     if (!o->serve && !o->output)
         return ss_fail(err, SS_ERROR_USAGE, "view: where to? -o replay.html, or --serve");
     if (o->serve && o->output) return ss_fail(err, SS_ERROR_USAGE, "view: either -o or --serve, not both");
-    if (o->output && !ss_source_check_target(v->command, o->output, err)) return false;
+    if (o->output && !ss_input_check_target(v->command, o->output, err)) return false;
     ss_format format;
     if (!ss_format_of_file(v->in, &format, err)) return false;
     return format == SS_FORMAT_BPMD ||
@@ -185,7 +185,7 @@ static int run_view(const ss_command *command)
     for (size_t i = 0; i < findings.count; i++)
         ss_complain("stickslip: %s: %s: %s", v.in, findings.items[i].place, findings.items[i].message);
     good = good && (v.options->serve ? serve : write_page)(&v, &err);
-    int code = good || ss_guard_interrupted() ? SS_EXIT_DONE : ss_report(&err);
+    int code = good || ss_sandbox_interrupted() ? SS_EXIT_DONE : ss_report(&err);
     ss_replay_close(v.replay);
     ss_bpmd_close(v.file);
     ss_findings_free(&findings);
@@ -265,7 +265,7 @@ static const ss_option serve_table[] = {
 
 static const ss_option_group groups[] = {{"Options", table, 0},
                                          {"Serving", serve_table, 0},
-                                         SS_SOURCE_GROUPS(view_options, source),
+                                         SS_INPUT_GROUPS(view_options, source),
                                          SS_COMMON_GROUP};
 
 static const ss_example examples[] = {

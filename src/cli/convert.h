@@ -2,7 +2,7 @@
 #ifndef SS_CLI_CONVERT_H
 #define SS_CLI_CONVERT_H
 
-#include "cli/source.h"
+#include "cli/input.h"
 
 typedef enum ss_target {
     SS_TARGET_BY_NAME, /* .mtx means mtx */
@@ -22,7 +22,7 @@ typedef struct ss_convert_options {
     const char *solver; /* whose stored result becomes /solution */
     int problem;        /* 0 = the only one, else 1 + ss_fclib_kind */
     ss_cone_options cone;
-    ss_source_options source;
+    ss_input_options source;
 } ss_convert_options;
 
 typedef struct ss_conversion {

@@ -1,7 +1,7 @@
 /* `stickslip convert` from BPMD: frame by frame. */
 #include "cli/convert.h"
 
-#include "cli/guard.h"
+#include "cli/sandbox.h"
 
 #include <errno.h>
 #include <string.h>
@@ -11,7 +11,7 @@ typedef struct job {
     ss_conversion *conversion;
     ss_bpmd *file;
     int begin, end; /* frames that were asked for */
-    ss_progress progress;
+    ss_progress_line progress;
 } job;
 
 typedef struct frame_at {
@@ -28,9 +28,9 @@ static bool read_frame(job *j, int index, frame_at *at)
     ss_error err;
     *at = (frame_at){.index = index};
     ss_bpmd_frame_path(j->file, index, at->place, sizeof at->place);
-    at->frame = ss_source_read_frame(j->file, index, at->place, &j->conversion->tally, &err);
+    at->frame = ss_input_read_frame(j->file, index, at->place, &j->conversion->tally, &err);
     if (!at->frame) ss_refuse(&j->conversion->refused, at->place, &err);
-    ss_progress_tell(&j->progress, "converting frame", index - j->begin + 1, j->end - j->begin);
+    ss_progress_line_show(&j->progress, "converting frame", index - j->begin + 1, j->end - j->begin);
     return at->frame != NULL;
 }
 
@@ -88,7 +88,7 @@ static bool begin_simulation(job *j, ss_writer *writer, int simulation, ss_error
              "the manifest, which the flat layout has no place for");
     if (j->conversion->to == SS_TARGET_BPMD_FLAT) note_lost_shapes(j, simulation);
     bool begun = ss_writer_simulation(writer, has_manifest ? &manifest : NULL, err) &&
-                 ss_source_copy_shapes(j->file, simulation, writer, &j->conversion->tally, err);
+                 ss_input_copy_shapes(j->file, simulation, writer, &j->conversion->tally, err);
     ss_manifest_free(&manifest);
     return begun;
 }
@@ -101,7 +101,7 @@ static bool copy_frame(job *j, ss_writer *writer, int index, int *simulation, ss
     bool copied = own == *simulation || begin_simulation(j, writer, own, err);
     *simulation = own;
     copied = copied && ss_writer_frame(writer, at.frame, err) &&
-             ss_source_copy_scenery(j->file, index, writer, &j->conversion->tally, err) &&
+             ss_input_copy_scenery(j->file, index, writer, &j->conversion->tally, err) &&
              copy_results(j, writer, &at, err);
     ss_frame_destroy(at.frame);
     j->conversion->frames += copied;
@@ -115,9 +115,9 @@ static bool to_bpmd(job *j, ss_error *err)
     ss_writer *writer = ss_writer_open(c->out, layout, c->options->append, err);
     bool going_on = writer != NULL;
     int simulation = -1;
-    for (int i = j->begin; i < j->end && going_on && !ss_guard_interrupted(); i++)
+    for (int i = j->begin; i < j->end && going_on && !ss_sandbox_interrupted(); i++)
         going_on = copy_frame(j, writer, i, &simulation, err);
-    if (!going_on || c->frames == 0 || ss_guard_interrupted()) {
+    if (!going_on || c->frames == 0 || ss_sandbox_interrupted()) {
         ss_writer_discard(writer);
         return going_on;
     }
@@ -289,7 +289,7 @@ static bool make_and_write(job *j, const frame_at *at, ss_error *err)
 
 static bool to_problems(job *j, ss_error *err)
 {
-    for (int i = j->begin; i < j->end && !ss_guard_interrupted(); i++) {
+    for (int i = j->begin; i < j->end && !ss_sandbox_interrupted(); i++) {
         frame_at at;
         if (!read_frame(j, i, &at)) continue;
         bool written = make_and_write(j, &at, err);
@@ -302,13 +302,13 @@ static bool to_problems(job *j, ss_error *err)
 
 bool ss_convert_frames(ss_conversion *conversion, ss_error *err)
 {
-    job j = {.conversion = conversion, .progress = ss_progress_begin(conversion->command)};
-    const ss_source_options *source = &conversion->options->source;
+    job j = {.conversion = conversion, .progress = ss_progress_line_begin(conversion->command)};
+    const ss_input_options *source = &conversion->options->source;
     j.file = ss_bpmd_open(conversion->in, &source->limits, &source->read, err);
     bool done = j.file &&
                 ss_choose_frames(j.file, conversion->in, conversion->options->frame, &j.begin, &j.end, err) &&
                 check_out(&j, err) && (ss_convert_is_bpmd(conversion) ? to_bpmd : to_problems)(&j, err);
-    ss_progress_end(&j.progress);
+    ss_progress_line_end(&j.progress);
     ss_bpmd_close(j.file);
     return done;
 }

@@ -78,7 +78,7 @@ static bool write_fclib(ss_conversion *c, const ss_fclib *problem, const char *p
 
 bool ss_convert_write_problem(ss_conversion *c, ss_fclib *problem, const char *path, ss_error *err)
 {
-    return ss_source_check_target(c->command, path, err) && bring_to_form(c, problem, err) &&
+    return ss_input_check_target(c->command, path, err) && bring_to_form(c, problem, err) &&
            (c->to == SS_TARGET_MTX ? write_matrix_market : write_fclib)(c, problem, path, err);
 }
 
@@ -152,8 +152,8 @@ static bool to_bpmd(ss_conversion *c, const ss_fclib *problem, ss_error *err)
 bool ss_convert_problem(ss_conversion *c, ss_error *err)
 {
     ss_fclib_kind kind = SS_FCLIB_LOCAL;
-    if (!ss_source_choose_problem(c->command, c->options->problem, &kind, err)) return false;
-    ss_fclib *problem = ss_source_read_problem(c->in, kind, &c->options->source.limits, &c->tally, err);
+    if (!ss_input_choose_problem(c->command, c->options->problem, &kind, err)) return false;
+    ss_fclib *problem = ss_input_read_problem(c->in, kind, &c->options->source.limits, &c->tally, err);
     bool done = problem && (ss_convert_is_bpmd(c) ? to_bpmd(c, problem, err)
                                                   : ss_convert_write_problem(c, problem, c->out, err));
     ss_fclib_destroy(problem);

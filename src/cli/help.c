@@ -18,7 +18,7 @@ const ss_meaning ss_exit_meanings[] = {
 
 const ss_meaning ss_environment_meanings[] = {
     {"NO_COLOR", "when set and not empty, output on a terminal is not coloured"},
-    {"SS_NO_GUARD",
+    {"SS_NO_SANDBOX",
      "when 1, files are read in the program's own process, which helps debuggers and sanitizers; "
      "normally a child process reads, so that a file that crashes the HDF5 library does no harm"},
     {0}};

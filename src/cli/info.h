@@ -2,13 +2,13 @@
 #ifndef SS_CLI_INFO_H
 #define SS_CLI_INFO_H
 
-#include "cli/source.h"
+#include "cli/input.h"
 
 typedef struct ss_info_options {
     ss_common_options common;
     bool json, full, all;
     const char *frame; /* path or number, NULL = all */
-    ss_source_options source;
+    ss_input_options source;
 } ss_info_options;
 
 /* Each prints the whole answer and returns the exit code; err is set when it could not even start. */

@@ -203,7 +203,7 @@ static void put_frame(ss_json *json, const sight *s)
 static void print_json(view *v)
 {
     ss_json json = {.text = &v->out->text};
-    ss_progress progress = ss_progress_begin(v->command);
+    ss_progress_line progress = ss_progress_line_begin(v->command);
     ss_json_begin_object(&json);
     ss_json_member_text(&json, "format", "bpmd");
     ss_json_member_text(&json, "file", v->command->arguments[0]);
@@ -221,7 +221,7 @@ static void print_json(view *v)
             ss_json_member_text(&json, "error", s.err.message);
         ss_json_end_object(&json);
         forget(&s);
-        ss_progress_tell(&progress, "reading frame", i + 1, v->end);
+        ss_progress_line_show(&progress, "reading frame", i + 1, v->end);
     }
     ss_json_end_array(&json);
     ss_json_member_text(&json, "dialect", dialect_of_all(v));
@@ -229,7 +229,7 @@ static void print_json(view *v)
     ss_tally_json(&json, "warnings", &v->tally, SS_FINDING_WARNING);
     ss_json_end_object(&json);
     ss_text_append(&v->out->text, "\n");
-    ss_progress_end(&progress);
+    ss_progress_line_end(&progress);
 }
 
 /* ---- text ---------------------------------------------------------------------------------------- */
@@ -304,7 +304,7 @@ static void add_gap(ss_table *table, int left_out)
 
 static void read_frames(view *v, ss_table *table)
 {
-    ss_progress progress = ss_progress_begin(v->command);
+    ss_progress_line progress = ss_progress_line_begin(v->command);
     int left_out = v->options->all ? 0 : v->end - v->begin - FIRST_SHOWN - LAST_SHOWN;
     start_table(table);
     for (int i = v->begin; i < v->end; i++) {
@@ -314,9 +314,9 @@ static void read_frames(view *v, ss_table *table)
         if (!hidden) add_frame(table, &s);
         if (hidden && i == v->begin + FIRST_SHOWN) add_gap(table, left_out);
         forget(&s);
-        ss_progress_tell(&progress, "reading frame", i + 1, v->end);
+        ss_progress_line_show(&progress, "reading frame", i + 1, v->end);
     }
-    ss_progress_end(&progress);
+    ss_progress_line_end(&progress);
 }
 
 static void print_unreadable(view *v)

@@ -1,8 +1,8 @@
 /* stickslip: the command line. main finds the verb, parses its options and runs it; see verb.h. */
 #include "cli/arguments.h"
-#include "cli/guard.h"
+#include "cli/sandbox.h"
 #include "cli/help.h"
-#include "cli/source.h"
+#include "cli/input.h"
 
 #include <signal.h>
 #include <string.h>
@@ -44,8 +44,8 @@ static int run(const ss_command *command)
 {
     if (((const ss_common_options *)command->options)->help) return run_here(explain, command);
     if (!command->verb->reads_files) return run_here(command->verb->run, command);
-    ss_guard guard = {.file = command->arguments[0], .max_megabytes = ss_source_max_memory(command)};
-    return ss_guard_run(&guard, command->verb->run, command);
+    ss_sandbox sandbox = {.file = command->arguments[0], .max_megabytes = ss_input_max_memory(command)};
+    return ss_sandbox_run(&sandbox, command->verb->run, command);
 }
 
 static int run_verb(const ss_verb *verb, int count, char *const *words)

@@ -7,7 +7,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
-#include "cli/guard.h"
+#include "cli/sandbox.h"
 #include "report/picture.h"
 
 #include <errno.h>

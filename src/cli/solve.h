@@ -4,7 +4,7 @@
 
 #include "campaign/trial.h"
 #include "cli/diagnose.h"
-#include "cli/source.h"
+#include "cli/input.h"
 #include "cli/table.h"
 
 #include <stdio.h>
@@ -19,7 +19,7 @@ typedef struct ss_solve_options {
     bool warm, every_iteration, explain, diagnose, json;
     int problem; /* 0 = the only one, else 1 + ss_fclib_kind */
     ss_run_options run;
-    ss_source_options source;
+    ss_input_options source;
 } ss_solve_options;
 
 typedef struct ss_solving {

@@ -1,7 +1,7 @@
 /* `stickslip solve` on BPMD: frame by frame. */
 #include "cli/solve.h"
 
-#include "cli/guard.h"
+#include "cli/sandbox.h"
 
 #include <string.h>
 
@@ -13,7 +13,7 @@ typedef struct job {
     int simulation;    /* the one being written, -1 = none yet */
     ss_frame *before;  /* the frame before and its answer, for a warm start */
     ss_answer *answer_before;
-    ss_progress progress;
+    ss_progress_line progress;
 } job;
 
 /* ---- results in the file ------------------------------------------------------------------------- */
@@ -26,7 +26,7 @@ static bool begin_simulation(job *j, int index, ss_error *err)
     j->simulation = own;
     bool good = ss_bpmd_manifest(j->file, own, &manifest, err) &&
                 ss_writer_simulation(j->writer, &manifest, err) &&
-                ss_source_copy_shapes(j->file, own, j->writer, &j->solving->tally, err);
+                ss_input_copy_shapes(j->file, own, j->writer, &j->solving->tally, err);
     ss_manifest_free(&manifest);
     return good;
 }
@@ -96,7 +96,7 @@ static bool store(job *j, const ss_frame *frame, const ss_trial *solved, ss_erro
 {
     if (!j->writer) return true;
     return begin_simulation(j, solved->index, err) && ss_writer_frame(j->writer, frame, err) &&
-           ss_source_copy_scenery(j->file, solved->index, j->writer, &j->solving->tally, err) &&
+           ss_input_copy_scenery(j->file, solved->index, j->writer, &j->solving->tally, err) &&
            copy_results(j, solved->index, err) && (solved->refusal || write_result(j, solved, err));
 }
 
@@ -135,10 +135,10 @@ static bool begins_anew(const job *j, int index)
 static bool solve_frame(job *j, int index, const char *place, ss_error *err)
 {
     ss_trial solved = {.place = place, .index = index, .formulation = j->solving->method.formulation->name};
-    ss_frame *frame = ss_source_read_frame(j->file, index, place, &j->solving->tally, err);
+    ss_frame *frame = ss_input_read_frame(j->file, index, place, &j->solving->tally, err);
     bool good = frame && assemble(j, frame, &solved, err) && ss_solving_run(j->solving, frame, &solved, err);
     good = good && ss_solving_diagnose(j->solving, frame, &solved, err);
-    if (good && !ss_guard_interrupted()) {
+    if (good && !ss_sandbox_interrupted()) {
         ss_solving_tell(j->solving, &solved);
         good = store(j, frame, &solved, err);
     }
@@ -156,7 +156,7 @@ static bool solve_frame(job *j, int index, const char *place, ss_error *err)
 
 static bool solve_all(job *j, ss_error *err)
 {
-    for (int i = j->begin; i < j->end && !ss_guard_interrupted(); i++) {
+    for (int i = j->begin; i < j->end && !ss_sandbox_interrupted(); i++) {
         char place[256];
         ss_bpmd_frame_path(j->file, i, place, sizeof place);
         if (begins_anew(j, i)) remember(j, NULL, NULL);
@@ -165,7 +165,7 @@ static bool solve_all(job *j, ss_error *err)
             ss_refuse(&j->solving->refused, place, err);
             remember(j, NULL, NULL);
         }
-        ss_progress_tell(&j->progress, "solving frame", i - j->begin + 1, j->end - j->begin);
+        ss_progress_line_show(&j->progress, "solving frame", i - j->begin + 1, j->end - j->begin);
         if (!ss_out_drain(j->solving->command->out)) break;
     }
     return true;
@@ -174,7 +174,7 @@ static bool solve_all(job *j, ss_error *err)
 static bool finish(job *j, bool good, ss_error *err)
 {
     if (!j->writer) return good;
-    if (!good || j->solving->count == 0 || ss_guard_interrupted()) {
+    if (!good || j->solving->count == 0 || ss_sandbox_interrupted()) {
         ss_writer_discard(j->writer);
         return good;
     }
@@ -184,7 +184,7 @@ static bool finish(job *j, bool good, ss_error *err)
 bool ss_solve_frames(ss_solving *solving, ss_error *err)
 {
     const ss_solve_options *options = solving->options;
-    job j = {.solving = solving, .simulation = -1, .progress = ss_progress_begin(solving->command)};
+    job j = {.solving = solving, .simulation = -1, .progress = ss_progress_line_begin(solving->command)};
     j.file = ss_bpmd_open(solving->in, &options->source.limits, &options->source.read, err);
     bool good = j.file && ss_choose_frames(j.file, solving->in, options->frame, &j.begin, &j.end, err);
     if (good && options->output) {
@@ -193,7 +193,7 @@ bool ss_solve_frames(ss_solving *solving, ss_error *err)
     }
     if (good) ss_solving_begin(solving, "bpmd");
     good = good && solve_all(&j, err);
-    ss_progress_end(&j.progress);
+    ss_progress_line_end(&j.progress);
     good = finish(&j, good, err);
     remember(&j, NULL, NULL);
     ss_bpmd_close(j.file);

@@ -62,10 +62,9 @@ bool ss_solve_problem(ss_solving *solving, ss_error *err)
     char place[64];
     ss_fclib_kind kind = SS_FCLIB_LOCAL;
     if (!check_options(solving, err) ||
-        !ss_source_choose_problem(solving->command, options->problem, &kind, err))
+        !ss_input_choose_problem(solving->command, options->problem, &kind, err))
         return false;
-    ss_fclib *fclib =
-        ss_source_read_problem(solving->in, kind, &options->source.limits, &solving->tally, err);
+    ss_fclib *fclib = ss_input_read_problem(solving->in, kind, &options->source.limits, &solving->tally, err);
     if (!fclib) return false;
     snprintf(place, sizeof place, "/fclib_%s", ss_fclib_kind_name(kind));
     ss_trial solved = {.place = place, .index = -1, .formulation = "cone"};

@@ -1,7 +1,7 @@
 /* `stickslip solve`: one run of the solver, with the guard told what is going on. */
 #include "cli/solve.h"
 
-#include "cli/guard.h"
+#include "cli/sandbox.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -10,9 +10,9 @@ static bool solve(const ss_solving *solving, const ss_frame *frame, ss_trial *so
 {
     char doing[400];
     snprintf(doing, sizeof doing, "solving %s with %s", solved->place, solving->method.solver->name);
-    ss_guard_doing(doing);
-    bool good = ss_trial_solve(&solving->method, frame, ss_guard_cancel(), solved, err);
-    ss_guard_doing("");
+    ss_sandbox_doing(doing);
+    bool good = ss_trial_solve(&solving->method, frame, ss_sandbox_cancel(), solved, err);
+    ss_sandbox_doing("");
     return good || ss_fail_in(err, "solve");
 }
 
@@ -32,9 +32,9 @@ bool ss_solving_diagnose(ss_solving *solving, const ss_frame *frame, const ss_tr
     solving->is_diagnosed = false;
     if (!options->diagnose || !is_unsolved(solving, solved)) return true;
     if (solving->diagnosed++ >= SS_DIAGNOSED_AT_MOST && !options->json) return true;
-    ss_guard_doing("looking for what is wrong");
+    ss_sandbox_doing("looking for what is wrong");
     bool good = ss_diagnose_frame(frame, solved->problem, &solved->result.ray, &solving->diagnosis, err);
-    ss_guard_doing("");
+    ss_sandbox_doing("");
     return solving->is_diagnosed = good;
 }
 
@@ -44,7 +44,7 @@ bool ss_solving_run(const ss_solving *solving, const ss_frame *frame, ss_trial *
     ss_truth truth = {0};
     if (!solve(solving, frame, solved, err)) return false;
     bool wanted = method->reference && frame && !solved->refusal;
-    if (wanted && !ss_truth_find(method, frame, ss_guard_cancel(), &truth, err)) return false;
+    if (wanted && !ss_truth_find(method, frame, ss_sandbox_cancel(), &truth, err)) return false;
     bool good = ss_trial_judge(method, frame, wanted ? &truth : NULL, solved, err);
     ss_truth_free(&truth);
     return good;

@@ -6,8 +6,8 @@
 
 static bool check_outputs(const ss_solving *s, ss_error *err)
 {
-    return (!s->options->output || ss_source_check_target(s->command, s->options->output, err)) &&
-           (!s->options->trace || ss_source_check_target(s->command, s->options->trace, err));
+    return (!s->options->output || ss_input_check_target(s->command, s->options->output, err)) &&
+           (!s->options->trace || ss_input_check_target(s->command, s->options->trace, err));
 }
 
 static bool open_trace(ss_solving *s, ss_error *err)

@@ -1,4 +1,4 @@
-#include "cli/source.h"
+#include "cli/input.h"
 
 #include <ctype.h>
 #include <string.h>

@@ -50,7 +50,7 @@ typedef struct ss_verb {
     const ss_example *examples; /* ends with command = NULL */
     const ss_option_group *groups;
     size_t options_size;
-    bool reads_files;                      /* runs behind the guard (guard.h) */
+    bool reads_files;                      /* runs in a process of its own (sandbox.h) */
     int (*run)(const ss_command *command); /* returns the exit code */
 } ss_verb;
 

@@ -134,7 +134,8 @@ static int face_along(const double direction[3])
 }
 
 /* Reference: the face of the axis, on the side that looks from a to b along `sign` times the axis. */
-static void clip_on_face(const box_pair *p, bool of_a, int axis, double sign, double size, ss_gather *gather)
+static void clip_on_face(const box_pair *p, bool of_a, int axis, double sign, double size,
+                         ss_manifold_builder *builder)
 {
     static const double own_axes[3][3] = {{1.0, 0.0, 0.0}, {0.0, 1.0, 0.0}, {0.0, 0.0, 1.0}};
     static const double own_centre[3] = {0.0, 0.0, 0.0};
@@ -145,7 +146,7 @@ static void clip_on_face(const box_pair *p, bool of_a, int axis, double sign, do
     int reference = 2 * axis + (sign > 0.0), incident = face_along(inwards);
     box_polygon(of_a ? reference : incident, p->half_a, own_axes, own_centre, &of[0]);
     box_polygon(of_a ? incident : reference, p->half_b, p->turn, p->shift, &of[1]);
-    ss_clip_faces(&of[!of_a], &of[of_a], of_a, SS_CLIP_SLACK * size, gather);
+    ss_clip_faces(&of[!of_a], &of[of_a], of_a, SS_CLIP_SLACK * size, builder);
 }
 
 /* ---- the contact of edges --------------------------------------------------------------------------- */
@@ -176,7 +177,7 @@ static ss_vec3 edges_normal(const box_pair *p, const box_edges *edges, double in
 
 /* False if the edges' lines are not nearest within the edges, or too nearly parallel to say where. */
 static bool cross_edges(const box_pair *p, const box_edges *edges, ss_vec3 normal, const double in_a[3],
-                        const double in_b[3], ss_gather *gather)
+                        const double in_b[3], ss_manifold_builder *builder)
 {
     ss_mat3 turn = ss_mat3_load(&p->turn[0][0]);
     double middle_a[3], middle_b[3], opposite[3] = {-in_b[0], -in_b[1], -in_b[2]};
@@ -193,25 +194,25 @@ static bool cross_edges(const box_pair *p, const box_edges *edges, ss_vec3 norma
     if (fabs(on_a) > p->half_a[edges->axis_a] || fabs(on_b) > p->half_b[edges->axis_b]) return false;
     middle_a[edges->axis_a] = on_a;
     ss_vec3 point = ss_vec3_add_scaled(ss_vec3_load(middle_a), 0.5 * edges->separation, normal);
-    ss_gather_add(gather, point, normal, edges->separation, (ss_feature){SS_EDGE, edge_a},
-                  (ss_feature){SS_EDGE, edge_b});
+    ss_manifold_builder_add(builder, point, normal, edges->separation, (ss_feature){SS_EDGE, edge_a},
+                            (ss_feature){SS_EDGE, edge_b});
     return true;
 }
 
 static bool touch_by_edges(const box_pair *p, const box_edges *edges, bool favour_a, double size,
-                           ss_gather *gather)
+                           ss_manifold_builder *builder)
 {
     double in_a[3], in_b[3];
     ss_vec3 normal = edges_normal(p, edges, in_a, in_b);
-    if (!cross_edges(p, edges, normal, in_a, in_b, gather)) return false;
+    if (!cross_edges(p, edges, normal, in_a, in_b, builder)) return false;
     int a = face_along(in_a) / 2, b = face_along(in_b) / 2;
     double along_a = fabs(in_a[a]), along_b = fabs(in_b[b]);
     if (along_a < SS_ALMOST_ALONG && along_b < SS_ALMOST_ALONG) return true;
-    gather->apart = SS_BESIDES * size;
+    builder->apart = SS_BESIDES * size;
     if (ss_prefers_a(favour_a, along_a, along_b, SS_FACE_BIAS))
-        clip_on_face(p, true, a, in_a[a], size, gather);
+        clip_on_face(p, true, a, in_a[a], size, builder);
     else
-        clip_on_face(p, false, b, in_b[b], size, gather);
+        clip_on_face(p, false, b, in_b[b], size, builder);
     return true;
 }
 
@@ -219,9 +220,9 @@ static bool touch_by_edges(const box_pair *p, const box_edges *edges, bool favou
 
 /* The same choices as for hulls (hull_hull.c). False if they were not enough: corners are nearest, or rounding decides.
  */
-static bool touch(const box_pair *p, bool favour_a, double size, ss_gather *gather)
+static bool touch(const box_pair *p, bool favour_a, double size, ss_manifold_builder *builder)
 {
-    double margin_square = gather->margin * gather->margin;
+    double margin_square = builder->margin * builder->margin;
     box_axis a = farthest_face_of_a(p);
     if (a.apart > margin_square) return true;
     box_axis b = farthest_face_of_b(p);
@@ -229,13 +230,13 @@ static bool touch(const box_pair *p, bool favour_a, double size, ss_gather *gath
     double bias = SS_FACE_BIAS * size, faces = a.separation > b.separation ? a.separation : b.separation;
     box_edges edges = farthest_edges(p, faces);
     double largest = edges.separation;
-    if (largest > gather->margin) return true;
-    if (faces < largest - bias) return touch_by_edges(p, &edges, favour_a, size, gather);
+    if (largest > builder->margin) return true;
+    if (faces < largest - bias) return touch_by_edges(p, &edges, favour_a, size, builder);
     if (ss_prefers_a(favour_a, a.separation, b.separation, bias))
-        clip_on_face(p, true, a.axis, p->shift[a.axis], size, gather);
+        clip_on_face(p, true, a.axis, p->shift[a.axis], size, builder);
     else
-        clip_on_face(p, false, b.axis, p->shift_b[b.axis], size, gather);
-    return gather->deepest <= largest + (largest > 0.0 ? SS_DISTANCE_EXACT * size : 2.0 * bias);
+        clip_on_face(p, false, b.axis, p->shift_b[b.axis], size, builder);
+    return builder->deepest <= largest + (largest > 0.0 ? SS_DISTANCE_EXACT * size : 2.0 * bias);
 }
 
 void ss_collide_box_box(const ss_placed_shape *a, const ss_placed_shape *b, double margin,
@@ -246,6 +247,6 @@ void ss_collide_box_box(const ss_placed_shape *a, const ss_placed_shape *b, doub
     ss_vec3 half_a = ss_vec3_load(pair.half_a), half_b = ss_vec3_load(pair.half_b);
     double square_a = ss_vec3_dot(half_a, half_a), square_b = ss_vec3_dot(half_b, half_b);
     double size = sqrt(square_a < square_b ? square_a : square_b);
-    ss_gather gather = ss_gather_start(manifold, a, margin, false);
-    if (!touch(&pair, a->number <= b->number, size, &gather)) ss_collide_hull_hull(a, b, margin, manifold);
+    ss_manifold_builder builder = ss_manifold_builder_start(manifold, a, margin, false);
+    if (!touch(&pair, a->number <= b->number, size, &builder)) ss_collide_hull_hull(a, b, margin, manifold);
 }

@@ -10,9 +10,9 @@ void ss_collide_rounded(const ss_placed_shape *hull, const ss_placed_shape *roun
     double radius = round->shape->size[0];
     ss_hull_pair pair =
         ss_hull_pair_place(hull, ss_placed_hull(hull, &box), round, ss_core_hull_fill(&core, length), radius);
-    ss_gather gather = ss_gather_start(manifold, hull, margin, round_first);
-    gather.round = radius;
-    ss_collide_hulls(&pair, &gather);
+    ss_manifold_builder builder = ss_manifold_builder_start(manifold, hull, margin, round_first);
+    builder.round = radius;
+    ss_collide_hulls(&pair, &builder);
 }
 
 void ss_collide_box_capsule(const ss_placed_shape *a, const ss_placed_shape *b, double margin,

@@ -81,7 +81,7 @@ static void name_corner(const ss_polygon *reference, const ss_polygon *incident,
 }
 
 static void gather_corners(const ss_polygon *reference, const ss_polygon *incident, bool reference_first,
-                           const clip_corner *corner, int count, ss_gather *gather)
+                           const clip_corner *corner, int count, ss_manifold_builder *builder)
 {
     ss_vec3 normal = reference_first ? reference->normal : ss_vec3_negate(reference->normal);
     for (int k = 0; k < count; k++) {
@@ -89,13 +89,13 @@ static void gather_corners(const ss_polygon *reference, const ss_polygon *incide
         ss_vec3 halfway = ss_vec3_add_scaled(corner[k].x, -0.5 * gap, reference->normal);
         ss_feature on_reference, on_incident;
         name_corner(reference, incident, &corner[k], &on_reference, &on_incident);
-        ss_gather_add(gather, halfway, normal, gap, reference_first ? on_reference : on_incident,
-                      reference_first ? on_incident : on_reference);
+        ss_manifold_builder_add(builder, halfway, normal, gap, reference_first ? on_reference : on_incident,
+                                reference_first ? on_incident : on_reference);
     }
 }
 
 void ss_clip_faces(const ss_polygon *reference, const ss_polygon *incident, bool reference_first,
-                   double slack, ss_gather *gather)
+                   double slack, ss_manifold_builder *builder)
 {
     clip_corner buffer[2][CORNERS_MOST];
     double height[CORNERS_MOST];
@@ -110,5 +110,5 @@ void ss_clip_faces(const ss_polygon *reference, const ss_polygon *incident, bool
         now = then;
         then = swapped;
     }
-    gather_corners(reference, incident, reference_first, now, count, gather);
+    gather_corners(reference, incident, reference_first, now, count, builder);
 }

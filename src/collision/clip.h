@@ -3,7 +3,7 @@
 #ifndef SS_COLLISION_CLIP_H
 #define SS_COLLISION_CLIP_H
 
-#include "collision/gather.h"
+#include "collision/manifold_builder.h"
 #include "linalg/vec3.h"
 
 #define SS_POLYGON_MOST 128
@@ -20,10 +20,10 @@ typedef struct ss_polygon {
 } ss_polygon;
 
 /* Gathers the corners of what lies of `incident` over `reference`, gaps measured from the plane of `reference` along
- * its normal. `reference_first`: it belongs to the gather's first shape. The reference is taken larger by `slack` on
+ * its normal. `reference_first`: it belongs to the builder's first shape. The reference is taken larger by `slack` on
  * all sides, so that faces of the same size that lie on each other keep their corners as contacts whatever rounding
  * does. */
 void ss_clip_faces(const ss_polygon *reference, const ss_polygon *incident, bool reference_first,
-                   double slack, ss_gather *gather);
+                   double slack, ss_manifold_builder *builder);
 
 #endif

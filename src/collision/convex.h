@@ -47,14 +47,14 @@ ss_vec3 ss_convex_support(const ss_convex *convex, ss_vec3 direction);
 
 /* What faces along a unit direction: a point, an edge, or a face, on the surface (radius included). A face is flat
  * within SS_FACING of the direction. Ids name the feature's corners within the shape. */
-#define SS_FACING_MOST 32
+#define SS_SUPPORT_FEATURE_MOST 32
 #define SS_FACING 0.1 /* rad */
-typedef struct ss_facing {
+typedef struct ss_support_feature {
     int count; /* 1: point, 2: segment, more: convex polygon */
-    ss_vec3 point[SS_FACING_MOST];
-    uint32_t id[SS_FACING_MOST]; /* < 4096 */
-} ss_facing;
-void ss_convex_facing(const ss_convex *convex, ss_vec3 direction, ss_facing *feature);
+    ss_vec3 point[SS_SUPPORT_FEATURE_MOST];
+    uint32_t id[SS_SUPPORT_FEATURE_MOST]; /* < 4096 */
+} ss_support_feature;
+void ss_convex_facing(const ss_convex *convex, ss_vec3 direction, ss_support_feature *feature);
 
 /* Distance of b from a along a unit normal: negative when they overlap in that direction by so much. */
 static inline double ss_convex_separation(const ss_convex *a, const ss_convex *b, ss_vec3 normal)

@@ -66,8 +66,8 @@ static void collect(const sweep *s, const ss_manifold *found, int triangle, ss_m
 typedef struct encounter {
     ss_surface_triangle triangle; // corners relative to the convex shape's centre
     ss_convex flat;
-    ss_approach face; // along the triangle's normal
-    double height;    // extent of the convex shape along it
+    ss_nearest_points face; // along the triangle's normal
+    double height;          // extent of the convex shape along it
 } encounter;
 
 static void look_along_face(const sweep *s, encounter *e)
@@ -90,7 +90,7 @@ static bool reaches_lowest(const ss_manifold *found, const encounter *e, double 
 }
 
 /* Nearest points, or, when the convex shape cuts the triangle, the way out of a prism behind it. */
-static bool come_near(const sweep *s, const encounter *e, ss_approach *near)
+static bool come_near(const sweep *s, const encounter *e, ss_nearest_points *near)
 {
     ss_gjk nearest;
     double radius = s->convex.radius;
@@ -98,7 +98,7 @@ static bool come_near(const sweep *s, const encounter *e, ss_approach *near)
     if (nearest.distance - radius > s->margin) return false;
     if (nearest.distance <= 1e-8 * (s->convex.size + e->flat.size)) {
         ss_convex prism = ss_convex_of_triangle(e->triangle.corner, e->triangle.normal, s->convex.size);
-        return ss_convex_approach(&s->convex, &prism, s->margin, near);
+        return ss_convex_nearest_points(&s->convex, &prism, s->margin, near);
     }
     near->gap = nearest.distance - radius;
     near->normal = nearest.normal;
@@ -107,7 +107,7 @@ static bool come_near(const sweep *s, const encounter *e, ss_approach *near)
 }
 
 /* Along an edge between triangles of one plane a normal that is allowed may still be off by the tolerance. */
-static void snap_normal(const encounter *e, ss_approach *near)
+static void snap_normal(const encounter *e, ss_nearest_points *near)
 {
     ss_vec3 off = ss_vec3_subtract(near->normal, e->face.normal);
     if (ss_vec3_dot(off, off) < SAME_NORMAL * SAME_NORMAL) near->normal = e->face.normal;
@@ -160,7 +160,7 @@ static void meet(const ss_surface *surface, int triangle, void *context)
     ss_convex_overlay(&s->convex, &e.flat, &e.face, s->margin, nowhere, &found);
     bool shallow = -e.face.gap <= 0.5 * e.height;
     bool along_face = shallow && reaches_lowest(&found, &e, 1e-6 * s->convex.size);
-    ss_approach near;
+    ss_nearest_points near;
     if (!along_face && sticks_out(surface, &whole)) {
         if (!come_near(s, &e, &near)) return;
         if (ss_surface_supports(surface, &whole, ss_vec3_negate(near.normal))) {

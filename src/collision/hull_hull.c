@@ -1,11 +1,11 @@
-/* Two convex polyhedra. The direction of contact is that of the largest separation (separation.h); where a face has it,
+/* Two convex polyhedra. The direction of contact is that of the largest separation (separating_axes.h); where a face has it,
  * the faces that lie against each other are clipped. Where edges or vertices are nearest, the nearest points themselves
  * are a contact, and what else is within the margin of it comes from the faces or edges that are almost at right angles
  * to its normal: a plank that hangs over the edge of a table rests on two points, not on one. */
 #include "collision/closest.h"
 #include "collision/pairs.h"
 #include "collision/segment.h"
-#include "collision/separation.h"
+#include "collision/separating_axes.h"
 
 /* The nearest points, or the deepest ones. */
 typedef struct witness {
@@ -18,7 +18,8 @@ typedef struct witness {
 /* ---- faces ------------------------------------------------------------------------------------------ */
 
 /* `vertex`: of the other body, nearest to the reference face; -1 if not known. */
-static void clip_on_face(const ss_hull_pair *pair, bool of_a, int face, int vertex, ss_gather *gather)
+static void clip_on_face(const ss_hull_pair *pair, bool of_a, int face, int vertex,
+                         ss_manifold_builder *builder)
 {
     ss_polygon reference, incident;
     ss_pair_polygon(pair, of_a, face, &reference);
@@ -27,12 +28,12 @@ static void clip_on_face(const ss_hull_pair *pair, bool of_a, int face, int vert
     if (of_a) inwards = ss_pair_turn_to_b(pair, inwards);
     if (vertex < 0) vertex = ss_hull_support(other, inwards, 0);
     ss_pair_polygon(pair, !of_a, ss_hull_find_face(other, inwards, vertex), &incident);
-    ss_clip_faces(&reference, &incident, of_a, SS_CLIP_SLACK * pair->size, gather);
+    ss_clip_faces(&reference, &incident, of_a, SS_CLIP_SLACK * pair->size, builder);
 }
 
 /* Contacts on the face that has the largest separation; false if the largest of all separations is not among them. */
-static bool touch_by_faces(const ss_hull_pair *pair, const ss_separation *best, double largest,
-                           ss_gather *gather)
+static bool touch_by_faces(const ss_hull_pair *pair, const ss_separating_axes *best, double largest,
+                           ss_manifold_builder *builder)
 {
     double a = best->face_a.separation, b = best->face_b.separation, bias = SS_FACE_BIAS * pair->size;
     double enough = largest + (largest > 0.0 ? SS_DISTANCE_EXACT * pair->size : 2.0 * bias);
@@ -41,11 +42,11 @@ static bool touch_by_faces(const ss_hull_pair *pair, const ss_separation *best, 
     for (int turn = 0; turn < 2; turn++, of_a = !of_a) {
         const ss_axis *axis = of_a ? &best->face_a : &best->face_b;
         if (axis->separation < largest - bias) continue;
-        ss_gather_restart(gather);
-        clip_on_face(pair, of_a, axis->feature, axis->vertex, gather);
-        if (gather->deepest <= enough) return true;
+        ss_manifold_builder_restart(builder);
+        clip_on_face(pair, of_a, axis->feature, axis->vertex, builder);
+        if (builder->deepest <= enough) return true;
     }
-    ss_gather_restart(gather);
+    ss_manifold_builder_restart(builder);
     return false;
 }
 
@@ -98,7 +99,7 @@ static witness face_witness(const ss_hull_pair *pair, const ss_axis *axis, bool 
     };
 }
 
-static witness axis_witness(const ss_hull_pair *pair, const ss_separation *best)
+static witness axis_witness(const ss_hull_pair *pair, const ss_separating_axes *best)
 {
     double a = best->face_a.separation, b = best->face_b.separation;
     if (best->edges.separation > fmax(a, b)) return edges_witness(pair, &best->edges);
@@ -131,7 +132,7 @@ static witness closest_witness(const ss_hull_pair *pair, const witness *along_ax
     return found;
 }
 
-static witness find_witness(const ss_hull_pair *pair, const ss_separation *best)
+static witness find_witness(const ss_hull_pair *pair, const ss_separating_axes *best)
 {
     witness found = axis_witness(pair, best);
     double apart = ss_vec3_norm(ss_vec3_subtract(found.on_b, found.on_a));
@@ -142,25 +143,25 @@ static witness find_witness(const ss_hull_pair *pair, const ss_separation *best)
     return closest_witness(pair, &found, &closest);
 }
 
-static void gather_witness(const witness *found, ss_gather *gather)
+static void gather_witness(const witness *found, ss_manifold_builder *builder)
 {
     ss_vec3 halfway = ss_vec3_scale(0.5, ss_vec3_add(found->on_a, found->on_b));
-    ss_gather_add(gather, halfway, found->normal, found->gap, found->a, found->b);
+    ss_manifold_builder_add(builder, halfway, found->normal, found->gap, found->a, found->b);
 }
 
 /* ---- besides the nearest points --------------------------------------------------------------------- */
 
 /* The nearest points, and the face of either body that is most along their normal; false if none is almost. */
-static bool gather_with_face(const ss_hull_pair *pair, const witness *found, ss_gather *gather)
+static bool gather_with_face(const ss_hull_pair *pair, const witness *found, ss_manifold_builder *builder)
 {
     ss_vec3 normal = found->normal, opposite = ss_vec3_negate(ss_pair_turn_to_b(pair, normal));
     int a = ss_hull_find_face(pair->a, normal, -1), b = ss_hull_find_face(pair->b, opposite, -1);
     double along_a = ss_vec3_dot(pair->a->face[a].normal, normal);
     double along_b = b < 0 ? -1.0 : ss_vec3_dot(pair->b->face[b].normal, opposite);
     if (fmax(along_a, along_b) < SS_ALMOST_ALONG) return false;
-    gather_witness(found, gather);
+    gather_witness(found, builder);
     bool of_a = ss_prefers_a(pair->favour_a, along_a, along_b, SS_FACE_BIAS);
-    clip_on_face(pair, of_a, of_a ? a : b, -1, gather);
+    clip_on_face(pair, of_a, of_a ? a : b, -1, builder);
     return true;
 }
 
@@ -188,7 +189,7 @@ static int edge_across(const ss_hull *hull, const int *vertex, int count, ss_vec
 
 /* The contact where an end of one of two almost parallel edges lies beside the other edge, almost along the normal. */
 static void gather_end(const ss_segment *own, double t, const ss_segment *other, const witness *found,
-                       bool own_is_a, int vertex, int edge, ss_gather *gather)
+                       bool own_is_a, int vertex, int edge, ss_manifold_builder *builder)
 {
     double foot = ss_segment_foot(*other, ss_segment_at(*own, t));
     if (fabs(foot) > other->half) return;
@@ -197,12 +198,12 @@ static void gather_end(const ss_segment *own, double t, const ss_segment *other,
     double gap = ss_vec3_dot(found->normal, between);
     if (fabs(gap) < SS_ALMOST_ALONG * ss_vec3_norm(between)) return;
     ss_feature corner = {SS_VERTEX, vertex}, line = {SS_EDGE, edge};
-    ss_gather_add(gather, ss_vec3_scale(0.5, ss_vec3_add(end, beside)), found->normal, gap,
-                  own_is_a ? corner : line, own_is_a ? line : corner);
+    ss_manifold_builder_add(builder, ss_vec3_scale(0.5, ss_vec3_add(end, beside)), found->normal, gap,
+                            own_is_a ? corner : line, own_is_a ? line : corner);
 }
 
 /* Edges that lie side by side touch at both ends of what they have in common. */
-static void gather_ends(const ss_hull_pair *pair, const witness *found, ss_gather *gather)
+static void gather_ends(const ss_hull_pair *pair, const witness *found, ss_manifold_builder *builder)
 {
     int a = edge_across(pair->a, found->vertex_a, found->count_a, found->normal);
     int b = edge_across(pair->b, found->vertex_b, found->count_b, ss_pair_turn_to_b(pair, found->normal));
@@ -213,19 +214,19 @@ static void gather_ends(const ss_hull_pair *pair, const witness *found, ss_gathe
     if (ss_vec3_norm(ss_vec3_cross(of_a.axis, of_b.axis)) > SS_ALMOST_ACROSS) return;
     for (int k = 0; k < 2; k++) {
         double sign = k ? 1.0 : -1.0;
-        gather_end(&of_a, sign * of_a.half, &of_b, found, true, end_a[k], b, gather);
-        gather_end(&of_b, sign * of_b.half, &of_a, found, false, end_b[k], a, gather);
+        gather_end(&of_a, sign * of_a.half, &of_b, found, true, end_a[k], b, builder);
+        gather_end(&of_b, sign * of_b.half, &of_a, found, false, end_b[k], a, builder);
     }
 }
 
 /* The ends of parallel edges are all there is to say; of almost parallel ones, the nearest points come first. */
-static void gather_with_edges(const ss_hull_pair *pair, const witness *found, ss_gather *gather)
+static void gather_with_edges(const ss_hull_pair *pair, const witness *found, ss_manifold_builder *builder)
 {
-    gather_ends(pair, found, gather);
-    if (gather->deepest <= found->gap + SS_DISTANCE_EXACT * pair->size) return;
-    ss_gather_restart(gather);
-    gather_witness(found, gather);
-    gather_ends(pair, found, gather);
+    gather_ends(pair, found, builder);
+    if (builder->deepest <= found->gap + SS_DISTANCE_EXACT * pair->size) return;
+    ss_manifold_builder_restart(builder);
+    gather_witness(found, builder);
+    gather_ends(pair, found, builder);
 }
 
 /* ---- all of it -------------------------------------------------------------------------------------- */
@@ -237,20 +238,20 @@ static bool far_apart(const ss_hull_pair *pair, double margin)
     return distance > pair->a->radius + pair->b->radius + margin;
 }
 
-void ss_collide_hulls(const ss_hull_pair *pair, ss_gather *gather)
+void ss_collide_hulls(const ss_hull_pair *pair, ss_manifold_builder *builder)
 {
-    double margin = gather->margin + gather->round;
-    ss_separation best;
-    if (far_apart(pair, margin) || !ss_separation_find(pair, margin, &best)) return;
+    double margin = builder->margin + builder->round;
+    ss_separating_axes best;
+    if (far_apart(pair, margin) || !ss_separating_axes_find(pair, margin, &best)) return;
     double largest = fmax(best.edges.separation, fmax(best.face_a.separation, best.face_b.separation));
-    gather->apart = pair->b->face_count == 0 ? SS_CLIP_SLACK * pair->size : 0.0;
-    if (!touch_by_faces(pair, &best, largest, gather)) {
+    builder->apart = pair->b->face_count == 0 ? SS_CLIP_SLACK * pair->size : 0.0;
+    if (!touch_by_faces(pair, &best, largest, builder)) {
         witness found = find_witness(pair, &best);
-        gather->apart = SS_BESIDES * pair->size;
-        if (found.gap <= margin && !gather_with_face(pair, &found, gather))
-            gather_with_edges(pair, &found, gather);
+        builder->apart = SS_BESIDES * pair->size;
+        if (found.gap <= margin && !gather_with_face(pair, &found, builder))
+            gather_with_edges(pair, &found, builder);
     }
-    ss_gather_finish(gather);
+    ss_manifold_builder_finish(builder);
 }
 
 void ss_collide_hull_hull(const ss_placed_shape *a, const ss_placed_shape *b, double margin,
@@ -258,8 +259,8 @@ void ss_collide_hull_hull(const ss_placed_shape *a, const ss_placed_shape *b, do
 {
     ss_box_hull box_a, box_b;
     ss_hull_pair pair = ss_hull_pair_place(a, ss_placed_hull(a, &box_a), b, ss_placed_hull(b, &box_b), 0.0);
-    ss_gather gather = ss_gather_start(manifold, a, margin, false);
-    ss_collide_hulls(&pair, &gather);
+    ss_manifold_builder builder = ss_manifold_builder_start(manifold, a, margin, false);
+    ss_collide_hulls(&pair, &builder);
 }
 
 void ss_collide_box_hull(const ss_placed_shape *a, const ss_placed_shape *b, double margin,

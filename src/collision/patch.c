@@ -5,7 +5,7 @@
 
 /* Edges count as parallel below this sine: rounder partners than boxes part quickly to the sides of their line. */
 #define PARALLEL 0.01
-#define OUTLINE_MOST (2 * SS_FACING_MOST)
+#define OUTLINE_MOST (2 * SS_SUPPORT_FEATURE_MOST)
 
 #define NEAREST 0x3fffffffu
 
@@ -95,9 +95,9 @@ static void name_lines(loop *shape, bool reversed, uint32_t offset)
 }
 
 /* Counter-clockwise in the view. */
-static void draw(const view *v, const ss_facing *facing, uint32_t line_offset, outline *shape)
+static void draw(const view *v, const ss_support_feature *facing, uint32_t line_offset, outline *shape)
 {
-    ss_vec3 p[SS_FACING_MOST];
+    ss_vec3 p[SS_SUPPORT_FEATURE_MOST];
     shape->loop.count = facing->count;
     for (int i = 0; i < facing->count; i++) {
         p[i] = in_view(v, facing->point[i]);
@@ -203,8 +203,8 @@ static void add_common(const view *v, const outline *a, const outline *b, const 
 }
 
 /* A corner over a face needs no outline: it is its own contact. */
-static bool over_corner(const view *v, const ss_facing *corner_of, const ss_facing *face_of, double sign,
-                        double margin, ss_vec3 origin, ss_manifold *manifold)
+static bool over_corner(const view *v, const ss_support_feature *corner_of, const ss_support_feature *face_of,
+                        double sign, double margin, ss_vec3 origin, ss_manifold *manifold)
 {
     if (face_of->count < 3) return false;
     outline face;
@@ -224,12 +224,12 @@ static bool over_corner(const view *v, const ss_facing *corner_of, const ss_faci
     return true;
 }
 
-bool ss_convex_overlay(const ss_convex *a, const ss_convex *b, const ss_approach *approach, double margin,
-                       ss_vec3 origin, ss_manifold *manifold)
+bool ss_convex_overlay(const ss_convex *a, const ss_convex *b, const ss_nearest_points *approach,
+                       double margin, ss_vec3 origin, ss_manifold *manifold)
 {
     view v = {.origin = approach->point, .normal = approach->normal, .slack = 1e-9 * fmin(a->size, b->size)};
     ss_vec3_tangents(v.normal, &v.x, &v.y);
-    ss_facing facing_a, facing_b;
+    ss_support_feature facing_a, facing_b;
     ss_convex_facing(a, v.normal, &facing_a);
     ss_convex_facing(b, ss_vec3_negate(v.normal), &facing_b);
     if (facing_a.count == 1) return over_corner(&v, &facing_a, &facing_b, 1.0, margin, origin, manifold);
@@ -250,7 +250,7 @@ bool ss_convex_overlay(const ss_convex *a, const ss_convex *b, const ss_approach
     return manifold->count > before;
 }
 
-void ss_convex_patch(const ss_convex *a, const ss_convex *b, const ss_approach *approach, double margin,
+void ss_convex_patch(const ss_convex *a, const ss_convex *b, const ss_nearest_points *approach, double margin,
                      ss_vec3 origin, ss_manifold *manifold)
 {
     int before = manifold->count;

@@ -6,23 +6,24 @@
 #include "collision/gjk.h"
 
 /* Where two bodies are nearest, or how they come apart. */
-typedef struct ss_approach {
+typedef struct ss_nearest_points {
     double gap;     /* signed distance */
     ss_vec3 normal; /* unit, from a to b */
     ss_vec3 point;  /* halfway between the surfaces */
-} ss_approach;
+} ss_nearest_points;
 
 /* False when the gap is larger than margin. */
-bool ss_convex_approach(const ss_convex *a, const ss_convex *b, double margin, ss_approach *approach);
+bool ss_convex_nearest_points(const ss_convex *a, const ss_convex *b, double margin,
+                              ss_nearest_points *approach);
 
 /* All points of gap <= margin that the faces, edges or corners opposite each other along approach->normal share; at
  * least the one of `approach`. Points are moved by `origin` and added to the manifold. */
-void ss_convex_patch(const ss_convex *a, const ss_convex *b, const ss_approach *approach, double margin,
+void ss_convex_patch(const ss_convex *a, const ss_convex *b, const ss_nearest_points *approach, double margin,
                      ss_vec3 origin, ss_manifold *manifold);
 
 /* The same, but only what lies above each other along the normal: false, and nothing added, when that is nothing. */
-bool ss_convex_overlay(const ss_convex *a, const ss_convex *b, const ss_approach *approach, double margin,
-                       ss_vec3 origin, ss_manifold *manifold);
+bool ss_convex_overlay(const ss_convex *a, const ss_convex *b, const ss_nearest_points *approach,
+                       double margin, ss_vec3 origin, ss_manifold *manifold);
 
 /* Features of patch points: the id of a corner, or where two lines cross. A line is named by the id of the first corner of
  * its edge, those of b in the upper half. */

@@ -6,7 +6,7 @@
 
 #include "collision/clip.h"
 #include "collision/features.h"
-#include "collision/gather.h"
+#include "collision/manifold_builder.h"
 #include "linalg/mat3.h"
 #include "model/geometry.h"
 
@@ -85,8 +85,8 @@ static inline bool ss_prefers_a(bool favour_a, double of_a, double of_b, double 
     return favour_a ? of_a >= of_b - bias : of_a > of_b + bias;
 }
 
-/* All contacts of two hulls with gap <= the gather's margin. The gather's frame is that of a, its first shape. */
-void ss_collide_hulls(const ss_hull_pair *pair, ss_gather *gather);
+/* All contacts of two hulls with gap <= the builder's margin. The builder's frame is that of a, its first shape. */
+void ss_collide_hulls(const ss_hull_pair *pair, ss_manifold_builder *builder);
 
 /* A box or hull against a capsule, or a sphere when `length` is 0. `round_first`: it is shape a of the manifold. */
 void ss_collide_rounded(const ss_placed_shape *hull, const ss_placed_shape *round, double length,

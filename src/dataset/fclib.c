@@ -163,7 +163,7 @@ ss_fclib *ss_fclib_read(const char *path, ss_fclib_kind kind, const ss_limits *l
     if (ss_h5_open(path, 1e6 * used.max_megabytes, &file, &root, err))
         problem = read_and_close(file, &root, kind, &used, findings, err);
     ss_h5_leave(&session);
-    if (problem) ss_fclib_look(problem, findings);
+    if (problem) ss_fclib_check(problem, findings);
     return problem;
 }
 
@@ -180,6 +180,6 @@ ss_fclib *ss_fclib_read_image(const void *bytes, size_t size, ss_fclib_kind kind
     if (ss_h5_open_image(bytes, size, 1e6 * used.max_megabytes, &file, &root, err))
         problem = read_and_close(file, &root, kind, &used, findings, err);
     ss_h5_leave(&session);
-    if (problem) ss_fclib_look(problem, findings);
+    if (problem) ss_fclib_check(problem, findings);
     return problem;
 }

@@ -34,6 +34,6 @@ ss_fclib *ss_fclib_read_root(const ss_h5_group *root, ss_fclib_kind kind, const 
 ss_fclib *ss_fclib_read_image(const void *bytes, size_t size, ss_fclib_kind kind, const ss_limits *limits,
                               ss_findings *findings, ss_error *err);
 /* What is odd about a problem that could be read. */
-void ss_fclib_look(const ss_fclib *problem, ss_findings *findings);
+void ss_fclib_check(const ss_fclib *problem, ss_findings *findings);
 
 #endif

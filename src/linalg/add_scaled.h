@@ -1,6 +1,6 @@
 /* linalg/add_scaled.h - y += factor x for vectors so short that a call of BLAS costs more than the work. */
-#ifndef LINALG_ADD_SCALED_H
-#define LINALG_ADD_SCALED_H
+#ifndef SS_LINALG_ADD_SCALED_H
+#define SS_LINALG_ADD_SCALED_H
 
 /* Two numbers at a time, each rounded as it would be alone. x and y do not overlap. */
 static inline void ss_add_scaled(int count, double factor, const double *x, double *y)

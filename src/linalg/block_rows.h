@@ -6,8 +6,8 @@
  * dense block of size(i) x size(column[k]), row by row, at value + place[k]. The pattern is symmetric and every
  * diagonal block is there; the values need not be symmetric.
  */
-#ifndef LINALG_BLOCK_ROWS_H
-#define LINALG_BLOCK_ROWS_H
+#ifndef SS_LINALG_BLOCK_ROWS_H
+#define SS_LINALG_BLOCK_ROWS_H
 
 #include <stickslip/sparse.h>
 

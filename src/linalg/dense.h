@@ -10,8 +10,8 @@
  * the manual. Other BLAS libraries are left alone: who links one is responsible for running it with one
  * thread.
  */
-#ifndef LINALG_DENSE_H
-#define LINALG_DENSE_H
+#ifndef SS_LINALG_DENSE_H
+#define SS_LINALG_DENSE_H
 
 #include "linalg/status.h"
 

@@ -9,8 +9,8 @@
  * malloc, which the allocator of base.h does not see. Of CHOLMOD only the LGPL modules (Core, Cholesky) are
  * called.
  */
-#ifndef LINALG_FACTOR_H
-#define LINALG_FACTOR_H
+#ifndef SS_LINALG_FACTOR_H
+#define SS_LINALG_FACTOR_H
 
 #include "linalg/status.h"
 

@@ -10,8 +10,8 @@
  * of a front only: fine for matrices that are positive definite or dominated by their diagonal blocks, a gamble
  * for others, so check the residual. Rows and columns of nodes that are not active are left out.
  */
-#ifndef LINALG_FRONT_LU_H
-#define LINALG_FRONT_LU_H
+#ifndef SS_LINALG_FRONT_LU_H
+#define SS_LINALG_FRONT_LU_H
 
 #include "linalg/block_rows.h"
 #include "linalg/status.h"

@@ -1,6 +1,6 @@
 /* linalg/front_tree.h - which nodes are eliminated together, and in what order: the symbolic half of front_lu. */
-#ifndef LINALG_FRONT_TREE_H
-#define LINALG_FRONT_TREE_H
+#ifndef SS_LINALG_FRONT_TREE_H
+#define SS_LINALG_FRONT_TREE_H
 
 #include "linalg/block_rows.h"
 

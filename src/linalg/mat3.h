@@ -1,6 +1,6 @@
 /* linalg/mat3.h - 3x3 matrices by value, row by row as in every array of the library. */
-#ifndef LINALG_MAT3_H
-#define LINALG_MAT3_H
+#ifndef SS_LINALG_MAT3_H
+#define SS_LINALG_MAT3_H
 
 #include "linalg/vec3.h"
 

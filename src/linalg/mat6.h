@@ -1,7 +1,7 @@
 /* linalg/mat6.h - 6x6 algebra of a rigid body: (linear, angular) in world coordinates about the centre of
  * mass. */
-#ifndef LINALG_MAT6_H
-#define LINALG_MAT6_H
+#ifndef SS_LINALG_MAT6_H
+#define SS_LINALG_MAT6_H
 
 #include "linalg/mat3.h"
 

@@ -1,7 +1,7 @@
 /* linalg/pivots.h - what the sparse factorisations share: a look at the matrix before, and at the pivots
  * after. */
-#ifndef LINALG_PIVOTS_H
-#define LINALG_PIVOTS_H
+#ifndef SS_LINALG_PIVOTS_H
+#define SS_LINALG_PIVOTS_H
 
 #include "linalg/factor.h"
 

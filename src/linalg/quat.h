@@ -1,7 +1,7 @@
 /* linalg/quat.h - unit quaternions (w, x, y, z), scalar first: the rotation from a body's frame to the world.
  */
-#ifndef LINALG_QUAT_H
-#define LINALG_QUAT_H
+#ifndef SS_LINALG_QUAT_H
+#define SS_LINALG_QUAT_H
 
 #include "linalg/mat3.h"
 

@@ -1,7 +1,7 @@
 /* linalg/status.h - how a factorisation or decomposition ended. A singular matrix is a numerical outcome, not
  * an error of the outside world: who asked decides what it means. */
-#ifndef LINALG_STATUS_H
-#define LINALG_STATUS_H
+#ifndef SS_LINALG_STATUS_H
+#define SS_LINALG_STATUS_H
 
 #include <stickslip/base.h>
 

@@ -1,6 +1,6 @@
 /* linalg/vec3.h - vectors of space, by value. */
-#ifndef LINALG_VEC3_H
-#define LINALG_VEC3_H
+#ifndef SS_LINALG_VEC3_H
+#define SS_LINALG_VEC3_H
 
 #include <math.h>
 #include <stddef.h>

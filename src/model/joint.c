@@ -1,5 +1,5 @@
 /* Joints looked at from outside: coordinates, errors, and the state they carry from step to step. */
-#include "model/joint_own.h"
+#include "model/joint_internal.h"
 
 #include <math.h>
 

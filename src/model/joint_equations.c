@@ -1,5 +1,5 @@
 /* The equations of each kind of joint, made of the quantities of joint_geometry.h. */
-#include "model/joint_own.h"
+#include "model/joint_internal.h"
 
 #include <math.h>
 

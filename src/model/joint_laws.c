@@ -1,5 +1,5 @@
 /* Limits, motors, springs and friction along the coordinates of a joint, each a row of its own. */
-#include "model/joint_own.h"
+#include "model/joint_internal.h"
 #include "model/world.h"
 
 #include <math.h>

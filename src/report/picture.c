@@ -1,6 +1,6 @@
 #include "report/picture.h"
 
-#include "collision/cast.h"
+#include "collision/ray_cast_world.h"
 #include "linalg/mat3.h"
 #include "linalg/quat.h"
 #include "linalg/vec3.h"

@@ -1,5 +1,5 @@
 /* A recording as a replay: which of its frames, whose answers. */
-#include "report/replay_own.h"
+#include "report/replay_internal.h"
 
 #include <string.h>
 
@@ -233,7 +233,7 @@ static bool build(ss_replay *replay, const char *path, ss_findings *findings, ss
         !find_solvers(replay, begin, end, err) || !reserve(replay, end - begin, err))
         return false;
     return read_shapes(replay, begin, end, findings, err) &&
-           ss_replay_walk(replay, begin, end, findings, err) &&
+           ss_replay_read_frames(replay, begin, end, findings, err) &&
            (replay->shown > 0 || ss_fail(err, SS_ERROR_INPUT, "%s: none of its frames can be shown", path));
 }
 

@@ -1,6 +1,6 @@
 /* What bodies look like when a file has no shapes: boxes of uniform density with their mass and inertia. For boxes that is
  * what they are; for others it is about as large, and lies the same way. */
-#include "report/replay_own.h"
+#include "report/replay_internal.h"
 
 #include <math.h>
 

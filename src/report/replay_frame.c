@@ -1,5 +1,5 @@
 /* One frame of a replay: what a file and its solvers say about it, as bytes of a chunk and as numbers of series. */
-#include "report/replay_own.h"
+#include "report/replay_internal.h"
 
 #include "campaign/read_input.h"
 #include "linalg/vec3.h"

@@ -1,5 +1,5 @@
 /* The object `Replay` of web/src/view/data.ts. */
-#include "report/replay_own.h"
+#include "report/replay_internal.h"
 
 #include <math.h>
 #include <stdio.h>

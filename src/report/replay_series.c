@@ -1,4 +1,4 @@
-#include "report/replay_own.h"
+#include "report/replay_internal.h"
 
 #include <math.h>
 #include <string.h>

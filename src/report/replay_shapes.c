@@ -1,5 +1,5 @@
 /* Shapes as the page draws them: simple solids by their sizes, everything else as triangles. */
-#include "report/replay_own.h"
+#include "report/replay_internal.h"
 
 #include <math.h>
 

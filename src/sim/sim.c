@@ -304,7 +304,7 @@ void ss_sim_destroy(ss_sim *sim)
     ss_frame_destroy(sim->frame);
     ss_answer_destroy(sim->answer);
     ss_warm_free(&sim->warm);
-    ss_bytes_free(&sim->backup);
+    ss_byte_stream_free(&sim->backup);
     for (int w = 0; sim->arenas && w < ss_team_size(sim->team); w++) ss_arena_destroy(sim->arenas[w]);
     ss_release(sim->arenas);
     ss_arena_destroy(sim->memory);

@@ -105,14 +105,14 @@ bool ss_sim_save(const ss_sim *sim, ss_snapshot *snapshot, ss_error *err)
     *snapshot = (ss_snapshot){0};
     header head = header_of(sim);
     clock_state clock = {sim->time, sim->base_time, sim->options.h, sim->steps, sim->base_steps};
-    ss_bytes bytes = {0};
+    ss_byte_stream bytes = {0};
     ss_warm warm = sim->warm; // only read
-    ss_bytes_pass(&bytes, &head, sizeof head);
-    ss_bytes_pass(&bytes, &clock, sizeof clock);
+    ss_byte_stream_pass(&bytes, &head, sizeof head);
+    ss_byte_stream_pass(&bytes, &clock, sizeof clock);
     ss_sim_exchange_warm(&warm, &bytes);
     ss_sim_exchange_world(sim, &bytes);
     if (bytes.failed) {
-        ss_bytes_free(&bytes);
+        ss_byte_stream_free(&bytes);
         return ss_fail(err, SS_ERROR_RESOURCES, "snapshot: out of memory");
     }
     head.size = bytes.size - sizeof head;
@@ -165,10 +165,10 @@ static bool check_fit(const ss_sim *sim, const header *head, ss_error *err)
 /* Bytes that the world takes. */
 static size_t world_size(const ss_sim *sim)
 {
-    ss_bytes bytes = {0};
+    ss_byte_stream bytes = {0};
     ss_sim_exchange_world(sim, &bytes);
     size_t size = bytes.failed ? 0 : bytes.size;
-    ss_bytes_free(&bytes);
+    ss_byte_stream_free(&bytes);
     return size;
 }
 
@@ -197,8 +197,9 @@ bool ss_sim_restore(ss_sim *sim, const ss_snapshot *snapshot, ss_error *err)
     clock_state clock;
     ss_warm warm = {0};
     if (!check_bytes(snapshot, &head, err) || !check_fit(sim, &head, err)) return false;
-    ss_bytes bytes = {.data = snapshot->bytes, .size = snapshot->size, .at = sizeof head, .reading = true};
-    ss_bytes_pass(&bytes, &clock, sizeof clock);
+    ss_byte_stream bytes = {
+        .data = snapshot->bytes, .size = snapshot->size, .at = sizeof head, .reading = true};
+    ss_byte_stream_pass(&bytes, &clock, sizeof clock);
     ss_sim_exchange_warm(&warm, &bytes);
     if (bytes.failed || bytes.size - bytes.at != world_size(sim)) {
         ss_warm_free(&warm);

@@ -35,7 +35,7 @@ typedef struct crew {
 
 /* ---- one island ------------------------------------------------------------------------------------- */
 
-static bool run(const ss_method *method, ss_problem *problem, ss_arena *arena, ss_team *team, double *x,
+static bool run(const ss_sim_method *method, ss_problem *problem, ss_arena *arena, ss_team *team, double *x,
                 outcome *to)
 {
     const unsigned gauges = 1u << SS_GAUGE_ENERGY | 1u << SS_GAUGE_RELATIVE_ENERGY;

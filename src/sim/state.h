@@ -1,8 +1,8 @@
 /* sim/state.h - the simulator's own struct and the stages of a step, each in a file of its own:
  *
- *     step.c     the order of things          frame.c    world and contacts -> frame
- *     forces.c   gravity, damping, gyroscopic torque     warm.c     last step's impulses -> start of this one
- *     solve.c    frame -> answer, island by island       move.c     velocities -> poses, and what a failed step undoes
+ *     step.c     the order of things          build_frame.c    world and contacts -> frame
+ *     forces.c   gravity, damping, gyroscopic torque     warm_start.c     last step's impulses -> start of this one
+ *     solve.c    frame -> answer, island by island       integrate.c     velocities -> poses, and what a failed step undoes
  */
 #ifndef SS_SIM_STATE_H
 #define SS_SIM_STATE_H
@@ -11,7 +11,7 @@
 
 #include "formulation/cone_law.h"
 #include "problem/islands.h"
-#include "sim/bytes.h"
+#include "sim/byte_stream.h"
 #include "sim/stabilise.h"
 
 /* Two shapes and their bodies: a source of the user's need not number shapes. */
@@ -69,11 +69,11 @@ typedef struct ss_controller_list {
 } ss_controller_list;
 
 /* Solver or finisher, ready to run. */
-typedef struct ss_method {
+typedef struct ss_sim_method {
     const ss_solver *solver; /* NULL: none */
     void *options;
     ss_run_options run;
-} ss_method;
+} ss_sim_method;
 
 struct ss_sim {
     ss_world *world;
@@ -91,7 +91,7 @@ struct ss_sim {
     const ss_contact_model *model; /* NULL: not one that sessions know */
     ss_session session;
     bool gap_term_is_given, restitution_speed_is_given;
-    ss_method first, finisher;
+    ss_sim_method first, finisher;
     int stop_gauge;    /* of the stop rule; SS_GAUGE_NONE: it is not that simple */
     double stop_value; /* below which it holds */
     char strict_stop[64];
@@ -115,7 +115,7 @@ struct ss_sim {
     ss_frame *frame;
     ss_answer *answer;
     ss_warm warm;
-    ss_bytes backup; /* the world before the step */
+    ss_byte_stream backup; /* the world before the step */
 
     ss_call_list calls[SS_STAGE_COUNT];
     ss_controller_list controllers;
@@ -156,9 +156,9 @@ bool ss_sim_move(ss_sim *sim, ss_error *err);
 
 /* Everything of the world that a step may change, or a user function in it: written to the end of bytes, or read from
  * them, as bytes->reading says. */
-void ss_sim_exchange_world(const ss_sim *sim, ss_bytes *bytes);
+void ss_sim_exchange_world(const ss_sim *sim, ss_byte_stream *bytes);
 /* The same of the impulses that the next step starts from. */
-void ss_sim_exchange_warm(ss_warm *warm, ss_bytes *bytes);
+void ss_sim_exchange_warm(ss_warm *warm, ss_byte_stream *bytes);
 
 /* "body 3 (brick)" */
 typedef struct ss_body_label {

@@ -82,7 +82,7 @@ static bool save(ss_sim *sim, ss_error *err)
     sim->backup.size = 0;
     exchange(sim, false);
     if (!sim->backup.failed) return true;
-    ss_bytes_free(&sim->backup);
+    ss_byte_stream_free(&sim->backup);
     return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for the state before the step");
 }
 

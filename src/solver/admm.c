@@ -1,6 +1,6 @@
 /* Alternating direction method of multipliers: a linear system of all bodies and the laws of the contacts one by one, in
  * turn (splitting.h). The matrix stays the same for many iterations, so that its factors, in the velocities of the
- * bodies (shifted.h), are used again and again: an iteration is two products and a solve. Impulses reach across the whole
+ * bodies (shifted_system.h), are used again and again: an iteration is two products and a solve. Impulses reach across the whole
  * structure in one iteration; that is what tall stacks need, where sweeps pass the weight down one course at a time.
  *
  * For boxes and the convex law this is a proximal method with a proof. Coulomb's law is not monotone: De Saxce's term is
@@ -19,7 +19,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "solver/teller.h"
+#include "solver/progress.h"
 #include "solver/splitting.h"
 
 static const ss_option options_table[] = {
@@ -70,13 +70,13 @@ static bool is_time_to_look(drift *of, const ss_splitting *splitting)
     return slow;
 }
 
-static bool step(ss_splitting *splitting, ss_teller *teller, drift *of, bool *is_ray)
+static bool step(ss_splitting *splitting, ss_progress *progress, drift *of, bool *is_ray)
 {
     bool looks = is_time_to_look(of, splitting) && splitting->has_y;
     if (looks) memcpy(of->before, splitting->y, (size_t)splitting->space->size * sizeof *of->before);
     if (!ss_splitting_step(splitting)) return false;
     if (!looks || !splitting->has_y) return true;
-    of->rays = ss_teller_drifts(teller, of->before, splitting->y) ? of->rays + 1 : 0;
+    of->rays = ss_progress_drifts(progress, of->before, splitting->y) ? of->rays + 1 : 0;
     *is_ray = of->rays > 1; // Coulomb's law may find a way out of the first
     return true;
 }
@@ -87,18 +87,19 @@ static ss_status solve(const ss_problem *problem, const void *options, ss_run *r
     ss_newton_space *space = ss_newton_space_create(problem, run->arena);
     double *start = ss_arena_take_unset(run->arena, (size_t)problem->size, sizeof *start, "start");
     ss_splitting splitting;
-    ss_teller teller;
+    ss_progress progress;
     drift drifting = {.error = INFINITY};
     drifting.before = ss_arena_take_unset(run->arena, (size_t)problem->size, sizeof *start, "drift");
-    if (!space || !start || !drifting.before || !ss_teller_start(space, run, x, &teller)) return SS_FAILED;
+    if (!space || !start || !drifting.before || !ss_progress_start(space, run, x, &progress))
+        return SS_FAILED;
     ss_newton_space_enter(space, x, start);
     bool good = ss_splitting_create(space, options, start, run->arena, &splitting);
     bool is_ray = false;
-    while (good && !is_ray && ss_teller_report(&teller, splitting.z, splitting.error, STUCK))
-        good = step(&splitting, &teller, &drifting, &is_ray);
+    while (good && !is_ray && ss_progress_report(&progress, splitting.z, splitting.error, STUCK))
+        good = step(&splitting, &progress, &drifting, &is_ray);
     ss_splitting_free(&splitting);
-    if (!good) teller.status = SS_FAILED;
-    return ss_teller_end(&teller);
+    if (!good) progress.status = SS_FAILED;
+    return ss_progress_end(&progress);
 }
 
 const ss_solver ss_solver_admm = {

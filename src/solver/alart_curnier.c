@@ -4,7 +4,7 @@
  *
  * with steps rho of its own for the normal, the tangents and the rolling part of each contact, from the contact's own
  * block of the matrix. Line search, proximal term, and sweeps at the start only, are those of minmap-newton
- * (newton_walk.h), which has the first of these maps with the step 1 / (1 + alpha) for all of a contact.
+ * (newton.h), which has the first of these maps with the step 1 / (1 + alpha) for all of a contact.
  *
  * Which map it is matters little, up to 1.5 times the factorisations on one problem or the other. The step matters: five
  * times as long, contacts of piles at rest find out sooner whether they stick. Against minmap-newton, to 1e-8: half the
@@ -45,13 +45,13 @@ static const ss_option options_table[] = {
 static ss_status solve(const ss_problem *problem, const void *options, ss_run *run, double *x)
 {
     const alart_options *set = options;
-    ss_newton_walk walk;
-    if (!ss_newton_walk_start(problem, run, SS_ALART_MAP, x, &walk) ||
-        !ss_alart_create(walk.space, (ss_alart_variant)set->map, set->rho, run->arena, &walk.alart)) {
-        ss_newton_walk_end(&walk);
+    ss_newton newton;
+    if (!ss_newton_begin(problem, run, SS_ALART_MAP, x, &newton) ||
+        !ss_alart_create(newton.space, (ss_alart_variant)set->map, set->rho, run->arena, &newton.alart)) {
+        ss_newton_end(&newton);
         return SS_FAILED;
     }
-    return ss_newton_run(&walk, &set->start);
+    return ss_newton_run(&newton, &set->start);
 }
 
 const ss_solver ss_solver_alart_curnier = {

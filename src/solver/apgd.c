@@ -20,7 +20,7 @@
 #include "base/memory.h"
 #include "solver/gradient.h"
 #include "solver/newton_natural.h"
-#include "solver/teller.h"
+#include "solver/progress.h"
 
 typedef struct apgd_options {
     int power_iterations;
@@ -45,7 +45,7 @@ static const ss_option options_table[] = {
 
 typedef struct descent {
     const ss_newton_space *space;
-    ss_stretches stretches;
+    ss_row_groups groups;
     double *r, *u;         // the iterate and its velocity
     double *last, *last_u; // before
     double *y, *u_y;       // where the gradient is taken; then the next iterate and its velocity
@@ -61,18 +61,18 @@ static bool take_memory(descent *at, ss_arena *arena)
         *all[k] = ss_arena_take_unset(arena, (size_t)at->space->size, sizeof **all[k], "descent");
         if (!*all[k]) return false;
     }
-    return ss_stretches_create(at->space, arena, &at->stretches);
+    return ss_row_groups_create(at->space, arena, &at->groups);
 }
 
 static void start(descent *at, const double *x, int power_iterations)
 {
     static const double from_below = 1.05;
     size_t bytes = (size_t)at->space->size * sizeof *at->r;
-    at->slope = from_below * ss_gradient_slope(&at->stretches, power_iterations, at->y, at->term);
+    at->slope = from_below * ss_gradient_slope(&at->groups, power_iterations, at->y, at->term);
     at->theta = 1.0;
     ss_newton_space_enter(at->space, x, at->r);
     ss_gradient_project(at->space, at->r, at->r, at->r);
-    ss_stretches_velocity(&at->stretches, at->r, at->u);
+    ss_row_groups_velocity(&at->groups, at->r, at->u);
     memcpy(at->last, at->r, bytes);
     memcpy(at->last_u, at->u, bytes);
 }
@@ -117,7 +117,7 @@ static double advance(descent *at)
     }
     swap(&at->last, &at->r); // last: the iterate before; r: the new one
     swap(&at->last_u, &at->u);
-    ss_stretches_velocity(&at->stretches, at->r, at->u);
+    ss_row_groups_velocity(&at->groups, at->r, at->u);
     at->theta = at->restarts && turn > 0.0 ? 1.0 : next;
     check_slope(at);
     return at->slope * sqrt(square);
@@ -128,13 +128,13 @@ static ss_status solve(const ss_problem *problem, const void *options, ss_run *r
     enum { STUCK = 5000 };
     const apgd_options *set = options;
     descent at = {.space = ss_newton_space_create(problem, run->arena), .restarts = set->restart};
-    ss_teller teller;
-    if (!at.space || !take_memory(&at, run->arena) || !ss_teller_start(at.space, run, x, &teller))
+    ss_progress progress;
+    if (!at.space || !take_memory(&at, run->arena) || !ss_progress_start(at.space, run, x, &progress))
         return SS_FAILED;
     start(&at, x, set->power_iterations);
     double error = ss_newton_residual(at.space, 1.0, at.r, at.u, NULL);
-    while (ss_teller_report(&teller, at.r, error, STUCK)) error = advance(&at);
-    return ss_teller_end(&teller);
+    while (ss_progress_report(&progress, at.r, error, STUCK)) error = advance(&at);
+    return ss_progress_end(&progress);
 }
 
 const ss_solver ss_solver_apgd = {

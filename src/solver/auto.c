@@ -17,9 +17,9 @@
 
 #include "base/memory.h"
 #include "solver/auto.h"
-#include "solver/parts.h"
+#include "solver/subproblems.h"
 #include "solver/run_state.h"
-#include "solver/stage.h"
+#include "solver/nested_run.h"
 
 enum { FIRST_LOOK = 5, SOON = 3, LOOK_FOR_STEPS = 3, LOOKS = 64 };
 /* Islands up to SMALL unknowns are swept together, BUNDLE of them at a time: four contacts of different bodies take as long
@@ -159,13 +159,13 @@ static void note_problem(const ss_problem *problem, ss_run *run)
 static const double close_to_goal = 100.0;
 
 /* A method that says that it has arrived, and has not, went as far as it could. */
-static const char *ending(const watch *w, const ss_stage_end *end)
+static const char *ending(const watch *w, const ss_nested_run_end *end)
 {
     if (w->gave_up) return "not worth more";
     return end->status == SS_CONVERGED ? "gets no further" : ss_status_name(end->status);
 }
 
-static void note_stage(automatic *a, const watch *w, const ss_stage_end *end)
+static void note_stage(automatic *a, const watch *w, const ss_nested_run_end *end)
 {
     if (!ss_run_explains(a->run)) return;
     bool ends = end->excess < 1.0 || end->is_over;
@@ -218,19 +218,19 @@ static bool run_choice(automatic *a, const ss_auto_choice *choice, int next, ss_
     if (choice->watch == SS_WATCH_STEPS &&
         isfinite(a->best_excess)) // steps are compared with where they began
         w.log_excess[w.looks++] = log(a->best_excess);
-    ss_stage stage = {.solver = choice->solver,
-                      .options = choice->without_sweeps ? options_without_sweeps(a, choice->solver) : NULL,
-                      .budget = choice->budget,
-                      .look = choice->watch == SS_WATCH_NOTHING ? NULL : look,
-                      .context = &w,
-                      .first_look = choice->watch == SS_WATCH_STEPS ? LOOK_FOR_STEPS
-                                    : a->features.kind == SS_AUTO_STRUCTURE && a->features.bodies
-                                        ? SOON
-                                        : FIRST_LOOK};
-    ss_stage_end end;
+    ss_nested_run stage = {
+        .solver = choice->solver,
+        .options = choice->without_sweeps ? options_without_sweeps(a, choice->solver) : NULL,
+        .budget = choice->budget,
+        .look = choice->watch == SS_WATCH_NOTHING ? NULL : look,
+        .context = &w,
+        .first_look = choice->watch == SS_WATCH_STEPS                               ? LOOK_FOR_STEPS
+                      : a->features.kind == SS_AUTO_STRUCTURE && a->features.bodies ? SOON
+                                                                                    : FIRST_LOOK};
+    ss_nested_run_end end;
     if (a->trail->count < SS_AUTO_CHOICES) a->trail->solver[a->trail->count++] = choice->solver;
     if (choice->from_start) memcpy(a->x, a->start, (size_t)a->problem->size * sizeof *a->x);
-    if (!ss_run_stage(a->run, a->problem, &stage, a->x, &end)) return *status = SS_FAILED, true;
+    if (!ss_run_nested(a->run, a->problem, &stage, a->x, &end)) return *status = SS_FAILED, true;
     note_stage(a, &w, &end);
     if (end.is_over && ss_run_status(a->run) == SS_CONVERGED) return *status = SS_CONVERGED, true;
     keep_best(a, end.excess);
@@ -256,7 +256,7 @@ static bool start_does(const ss_problem *problem, ss_run *run, double *x)
 /* Many small ones were swept together: those that are left over go their own way. */
 static bool run_islands(automatic *a, ss_status *status)
 {
-    if (!a->problem->bodies || !ss_run_can_part(a->run)) return false;
+    if (!a->problem->bodies || !ss_run_can_decompose(a->run)) return false;
     ss_arena_mark mark = ss_arena_get_mark(a->run->arena);
     ss_islands islands;
     ss_problem bodies = *a->problem;
@@ -347,7 +347,7 @@ static ss_status solve(const ss_problem *problem, const void *options, ss_run *r
     ss_islands islands = {.count = 1};
     ss_problem bodies = *problem;
     bodies.A = NULL; // what others made of the bodies
-    bool may = problem->bodies && problem->block_count > 1 && ss_run_can_part(run);
+    bool may = problem->bodies && problem->block_count > 1 && ss_run_can_decompose(run);
     if (may && !ss_islands_split_large(&bodies, SMALL, BUNDLE, run->arena, &islands, NULL)) return SS_FAILED;
     ss_status status;
     bool is_end = islands.problems && ss_auto_solve_islands(&islands, run, x, &status);

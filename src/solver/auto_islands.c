@@ -6,8 +6,8 @@
 
 #include "base/memory.h"
 #include "solver/auto.h"
-#include "solver/parts.h"
-#include "solver/stage.h"
+#include "solver/subproblems.h"
+#include "solver/nested_run.h"
 
 /* Unknowns: fewer in all are solved sooner by one thread than by a second one that has to wake; so many in one island
  * keep all threads busy. */
@@ -15,7 +15,7 @@ enum { FEW = 1500, LARGE = 6000 };
 
 typedef struct crew {
     const ss_run *run;
-    ss_part *parts;
+    ss_subproblem *parts;
     ss_auto_trail *trails;
     int *queue;
     ss_arena **arenas; // of every worker
@@ -30,7 +30,7 @@ static ss_status solve_part(ss_problem *problem, ss_run *run, double *x, void *c
 
 static void run_part(crew *all, int i, ss_arena *arena, ss_team *team)
 {
-    ss_run_part(all->run, &all->parts[i], arena, team, solve_part, &all->trails[i]);
+    ss_run_subproblem(all->run, &all->parts[i], arena, team, solve_part, &all->trails[i]);
 }
 
 static void run_range(int64_t begin, int64_t end, int worker, void *context)
@@ -40,7 +40,7 @@ static void run_range(int64_t begin, int64_t end, int worker, void *context)
 }
 
 /* Counting sort by the number of binary digits of the size: the large ones first, equals in order. Returns how many. */
-static int make_queue(const ss_part *parts, int count, int *queue)
+static int make_queue(const ss_subproblem *parts, int count, int *queue)
 {
     int at = 0;
     for (int digits = 30; digits >= 0; digits--) {
@@ -85,7 +85,7 @@ static void run_in_turn(crew *all, int count)
 /* ---- shares ----------------------------------------------------------------------------------------- */
 
 /* By size; rounding must not make more than one of them all. */
-static void share_out(ss_part *parts, int count)
+static void share_out(ss_subproblem *parts, int count)
 {
     static const double of_easy_ones = 0.01, all_of_it = 1.0 - 1e-6;
     double sum = 0.0;
@@ -116,7 +116,7 @@ static void note_way(ss_run *run, const crew *all, int count, int first, bool *i
     char names[200] = "";
     for (int i = first; i < count; i++) {
         if (is_told[i] || !same_way(way, &all->trails[i])) continue;
-        const ss_part *part = &all->parts[i];
+        const ss_subproblem *part = &all->parts[i];
         is_told[i] = true;
         islands++;
         failed += part->status != SS_CONVERGED;
@@ -166,7 +166,7 @@ static void note_islands(ss_run *run, const crew *all, int count)
 /* ---- together --------------------------------------------------------------------------------------- */
 
 /* Limits first: they end the whole. All solved, and still the whole is not: rounding, it goes on as one. */
-static bool end_of(ss_run *run, const ss_part *parts, int count, const double *x, ss_status *status)
+static bool end_of(ss_run *run, const ss_subproblem *parts, int count, const double *x, ss_status *status)
 {
     bool has[SS_FAILED + 1] = {false};
     static const ss_status worst_first[] = {SS_FAILED,         SS_CANCELLED, SS_TIME_LIMIT,
@@ -211,10 +211,11 @@ bool ss_auto_solve_islands(const ss_islands *islands, ss_run *run, double *x, ss
     if (!together) run_in_turn(&all, count);
     if (good) {
         ss_islands_scatter(islands, all.parts[0].x, x);
-        ss_run_join(run, all.parts, count, islands->order, together ? ss_team_size(run->team) : 1, x);
+        ss_run_join_subproblems(run, all.parts, count, islands->order, together ? ss_team_size(run->team) : 1,
+                                x);
         if (ss_run_explains(run)) note_islands(run, &all, count);
         is_end = end_of(run, all.parts, count, x, status);
     }
-    for (int i = 0; i < count; i++) ss_part_free(&all.parts[i]);
+    for (int i = 0; i < count; i++) ss_subproblem_free(&all.parts[i]);
     return is_end;
 }

@@ -20,7 +20,7 @@
 #include "base/memory.h"
 #include "solver/gradient.h"
 #include "solver/newton_natural.h"
-#include "solver/teller.h"
+#include "solver/progress.h"
 
 typedef struct spectral_options {
     int memory, frozen;
@@ -48,7 +48,7 @@ static const ss_option options_table[] = {
 
 typedef struct spectral {
     const ss_newton_space *space;
-    ss_stretches stretches;
+    ss_row_groups groups;
     double *r, *u;         // the iterate and its velocity
     double *d, *product;   // the way, and W d
     double *term, *target; // De Saxce's, as held fixed; P(r - alpha g)
@@ -65,14 +65,14 @@ static bool take_memory(spectral *at, ss_arena *arena)
         *all[k] = ss_arena_take_unset(arena, (size_t)at->space->size, sizeof **all[k], "descent");
         if (!*all[k]) return false;
     }
-    return ss_stretches_create(at->space, arena, &at->stretches);
+    return ss_row_groups_create(at->space, arena, &at->groups);
 }
 
 static void start(spectral *at, const double *x)
 {
     enum { PRODUCTS = 10 };
     static const double span = 1e3;
-    double slope = ss_gradient_slope(&at->stretches, PRODUCTS, at->d, at->product);
+    double slope = ss_gradient_slope(&at->groups, PRODUCTS, at->d, at->product);
     at->alpha = 1.0 / slope;
     at->shortest = 1.0 / (span * slope);
     at->longest = span / slope;
@@ -84,7 +84,7 @@ static void start(spectral *at, const double *x)
 static void refresh(spectral *at, int frozen)
 {
     enum { ROUNDING = 64 };
-    if (at->steps % ROUNDING == 0) ss_stretches_velocity(&at->stretches, at->r, at->u);
+    if (at->steps % ROUNDING == 0) ss_row_groups_velocity(&at->groups, at->r, at->u);
     if (at->steps % frozen == 0) ss_gradient_saxce(at->space, at->u, at->term);
 }
 
@@ -129,7 +129,7 @@ static void advance(spectral *at)
         slope += at->d[i] * (at->u[i] + at->term[i]);
         size += fabs(at->target[i] * (at->u[i] + at->term[i]));
     }
-    ss_stretches_apply(&at->stretches, at->d, at->product);
+    ss_row_groups_apply(&at->groups, at->d, at->product);
     double square = ss_dot(n, at->d, at->d), curvature = ss_dot(n, at->d, at->product);
     double t = line_search(at, slope, curvature, rounding * size);
     move(at, t, square, curvature);
@@ -142,18 +142,18 @@ static ss_status solve(const ss_problem *problem, const void *options, ss_run *r
     enum { STUCK = 5000 };
     const spectral_options *set = options;
     spectral at = {.space = ss_newton_space_create(problem, run->arena), .memory = set->memory};
-    ss_teller teller;
-    if (!at.space || !take_memory(&at, run->arena) || !ss_teller_start(at.space, run, x, &teller))
+    ss_progress progress;
+    if (!at.space || !take_memory(&at, run->arena) || !ss_progress_start(at.space, run, x, &progress))
         return SS_FAILED;
     start(&at, x);
     refresh(&at, set->frozen);
     double error = ss_newton_residual(at.space, 1.0, at.r, at.u, NULL);
-    while (ss_teller_report(&teller, at.r, error, STUCK)) {
+    while (ss_progress_report(&progress, at.r, error, STUCK)) {
         advance(&at);
         refresh(&at, set->frozen);
         error = ss_newton_residual(at.space, 1.0, at.r, at.u, NULL);
     }
-    return ss_teller_end(&teller);
+    return ss_progress_end(&progress);
 }
 
 const ss_solver ss_solver_barzilai_borwein = {

@@ -21,7 +21,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "solver/follower.h"
+#include "solver/coupled_bounds.h"
 #include "solver/pivoting.h"
 
 enum { PATIENCE = SS_PIVOTING_PATIENCE };
@@ -64,15 +64,15 @@ typedef struct pivoting {
     double best_error, milestone_error;
     double *best; // x at the end of the best pass
     int passes, milestone_pass;
-    double compliance;     // the least, that of the options
-    ss_follower *follower; // NULL without coupled bounds
+    double compliance;          // the least, that of the options
+    ss_coupled_bounds *coupled; // NULL without coupled bounds
 } pivoting;
 
 static bool take_memory(pivoting *p, ss_arena *arena)
 {
     p->best = ss_arena_take(arena, (size_t)p->base.n, sizeof *p->best, "best x");
-    if (p->base.s.coupled) p->follower = ss_follower_create(&p->base.s, arena);
-    return p->best && (p->follower || !p->base.s.coupled);
+    if (p->base.s.coupled) p->coupled = ss_coupled_bounds_create(&p->base.s, arena);
+    return p->best && (p->coupled || !p->base.s.coupled);
 }
 
 /* ---- passes ----------------------------------------------------------------------------------------- */
@@ -86,9 +86,9 @@ static void start(pivoting *p, const double *x)
     }
     ss_pivoting_start(&p->base);
     p->best_error = p->milestone_error = INFINITY;
-    if (p->follower) { // the first bounds are wrong anyway
+    if (p->coupled) { // the first bounds are wrong anyway
         p->base.face.shift = fmax(stiff, p->compliance);
-        ss_follower_start(p->follower, p->base.centre);
+        ss_coupled_bounds_start(p->coupled, p->base.centre);
     }
     ss_pivoting_begin(&p->base);
 }
@@ -115,16 +115,16 @@ static double felt_compliance(const pivoting *p)
  * follow that: with them the centre moves only when the compliance is felt. */
 static void renew_centre(pivoting *p, double felt)
 {
-    if (!p->follower || felt > unfelt * p->base.size)
+    if (!p->coupled || felt > unfelt * p->base.size)
         memcpy(p->base.centre, p->base.step, (size_t)p->base.n * sizeof *p->base.centre);
 }
 
 /* The bounds of the next pass. */
 static void follow(pivoting *p, double shift, double error)
 {
-    if (!p->follower) return;
+    if (!p->coupled) return;
     ss_pass pass = {p->base.side, shift, p->base.last_centre, p->base.face.shift, p->base.centre, error};
-    ss_follower_next(p->follower, &pass, p->base.step);
+    ss_coupled_bounds_next(p->coupled, &pass, p->base.step);
     ss_scaled_bounds(&p->base.s, p->base.step, p->base.lower, p->base.upper);
 }
 
@@ -134,7 +134,7 @@ static bool crawls(pivoting *p, double error)
     bool stiffened = p->base.face.shift > p->compliance; // slow for a known reason
     if (error < 0.9 * p->milestone_error) p->milestone_error = error, p->milestone_pass = p->passes;
     if (stiffened) p->milestone_pass = p->passes;
-    return p->passes > p->milestone_pass + (p->follower ? 3 * PATIENCE : 3);
+    return p->passes > p->milestone_pass + (p->coupled ? 3 * PATIENCE : 3);
 }
 
 /* A stiff proximal term is softened pass by pass. */
@@ -149,7 +149,7 @@ static void soften(pivoting *p)
  * pass by what contradicts, divided by eps, until a contact opens. */
 static bool lower_compliance(pivoting *p)
 {
-    if (p->follower || p->best_error <= 1e3 * settled * p->base.size || p->compliance < least_compliance)
+    if (p->coupled || p->best_error <= 1e3 * settled * p->base.size || p->compliance < least_compliance)
         return false;
     p->compliance *= 0.01;
     p->milestone_pass = p->passes;
@@ -168,7 +168,7 @@ static verdict end_pass(pivoting *p, int max_passes)
     double error = true_error(p), felt = felt_compliance(p);
     if (error < p->best_error) memcpy(p->best, p->base.step, (size_t)p->base.n * sizeof *p->best);
     p->best_error = fmin(p->best_error, error);
-    if (error <= (p->follower ? settled_coupled : settled) * p->base.size) return DONE;
+    if (error <= (p->coupled ? settled_coupled : settled) * p->base.size) return DONE;
     p->passes++;
     if (crawls(p, error) && !lower_compliance(p)) return is_solved(p) ? DONE : STUCK;
     if (p->passes >= max_passes) return is_solved(p) ? DONE : STUCK;

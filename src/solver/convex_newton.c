@@ -29,8 +29,8 @@
 #include "base/memory.h"
 #include "solver/local_cone.h"
 #include "solver/newton_natural.h"
-#include "solver/newton_walk.h"
-#include "solver/stretches.h"
+#include "solver/newton.h"
+#include "solver/row_groups.h"
 #include "solver/sweep.h"
 
 typedef struct convex_newton_options {
@@ -71,7 +71,7 @@ static const ss_option options_table[] = {
 typedef struct newton_run {
     const ss_newton_space *space;
     ss_newton_system *system;
-    ss_stretches stretches;
+    ss_row_groups groups;
     double k;
     double *s, *u;  // v = H's; u = W s + q
     double *g;      // multipliers
@@ -89,9 +89,9 @@ typedef struct newton_run {
 
 /* ---- life ------------------------------------------------------------------------------------------- */
 
-static bool take_memory(newton_run *c, const ss_newton_walk *walk, ss_arena *arena)
+static bool take_memory(newton_run *c, const ss_newton *newton, ss_arena *arena)
 {
-    c->space = walk->space;
+    c->space = newton->space;
     size_t n = (size_t)c->space->size;
     double **all[] = {&c->s, &c->u, &c->g, &c->p, &c->pu, &c->z, &c->zu, &c->ds, &c->du, &c->rhs, &c->swept};
     for (size_t k = 0; k < sizeof all / sizeof *all; k++) {
@@ -99,7 +99,7 @@ static bool take_memory(newton_run *c, const ss_newton_walk *walk, ss_arena *are
         if (!*all[k]) return false;
     }
     c->blocks = ss_arena_take(arena, ss_newton_system_squares(c->space), sizeof *c->blocks, "Newton blocks");
-    return c->blocks && ss_stretches_create(c->space, arena, &c->stretches);
+    return c->blocks && ss_row_groups_create(c->space, arena, &c->groups);
 }
 
 /* ---- the function ----------------------------------------------------------------------------------- */
@@ -140,9 +140,9 @@ static void evaluate(newton_run *c)
     double apart = 0.0, moved = 0.0;
     for (int i = 0; i < n; i++) c->p[i] = c->g[i] - c->k * c->u[i];
     project_all(c, c->p, c->p);
-    ss_stretches_velocity(&c->stretches, c->p, c->pu);
+    ss_row_groups_velocity(&c->groups, c->p, c->pu);
     project_all(c, c->s, c->z);
-    ss_stretches_velocity(&c->stretches, c->z, c->zu);
+    ss_row_groups_velocity(&c->groups, c->z, c->zu);
     for (int i = 0; i < n; i++) {
         c->rhs[i] = c->p[i] - c->s[i];
         apart += c->rhs[i] * (c->pu[i] - c->u[i]);
@@ -224,7 +224,7 @@ static bool newton_step(newton_run *c)
     if (!factor(c) || !ss_newton_system_solve(c->system, c->rhs, c->ds, c->du)) return false;
     double t = search(c);
     for (int i = 0; i < c->space->size; i++) c->s[i] += t * c->ds[i];
-    ss_stretches_velocity(&c->stretches, c->s, c->u);
+    ss_row_groups_velocity(&c->groups, c->s, c->u);
     evaluate(c);
     return true;
 }
@@ -246,7 +246,7 @@ static void renew_multipliers(newton_run *c)
 static void start(newton_run *c)
 {
     memcpy(c->s, c->z, (size_t)c->space->size * sizeof *c->s);
-    ss_stretches_velocity(&c->stretches, c->s, c->u);
+    ss_row_groups_velocity(&c->groups, c->s, c->u);
     c->last_outer = INFINITY;
     evaluate(c);
 }
@@ -262,25 +262,25 @@ static double value(const newton_run *c)
 }
 
 /* The point to the driver; false: stop. */
-static bool tell(newton_run *c, ss_newton_walk *walk, double *error)
+static bool tell(newton_run *c, ss_newton *newton, double *error)
 {
-    *error = ss_newton_walk_note(walk, c->z, c->zu);
-    return ss_newton_walk_report(walk, c->z) && !ss_newton_walk_exact(walk);
+    *error = ss_newton_note(newton, c->z, c->zu);
+    return ss_newton_report(newton, c->z) && !ss_newton_exact(newton);
 }
 
 /* Sweeps know packings, where loads travel short ways, and a first Newton step knows stacks: the lower value wins. Only
  * the velocities come from the sweeps, the multipliers stay: sweeps load one of several redundant contacts, and it
  * takes many steps to undo that. False: stop. */
-static bool start_rigid(newton_run *c, ss_newton_walk *walk, int sweeps)
+static bool start_rigid(newton_run *c, ss_newton *newton, int sweeps)
 {
     size_t bytes = (size_t)c->space->size * sizeof *c->s;
     double error;
-    ss_newton_space_enter(c->space, walk->x, c->z);
+    ss_newton_space_enter(c->space, newton->x, c->z);
     memcpy(c->g, c->z, bytes);
     ss_newton_space_velocity(c->space, c->z, c->zu);
-    if (!tell(c, walk, &error)) return false;
-    ss_newton_sweeps(walk, sweeps, c->z, c->zu);
-    if (sweeps > 0 && !tell(c, walk, &error)) return false;
+    if (!tell(c, newton, &error)) return false;
+    ss_newton_sweeps(newton, sweeps, c->z, c->zu);
+    if (sweeps > 0 && !tell(c, newton, &error)) return false;
     memcpy(c->swept, c->z, bytes);
     start(c);
     double value_swept = value(c);
@@ -302,66 +302,66 @@ static bool is_ready(const newton_run *c, double error)
 }
 
 /* Where there is no solution the multipliers grow for ever. */
-static bool is_ray(newton_run *c, ss_newton_walk *walk)
+static bool is_ray(newton_run *c, ss_newton *newton)
 {
     const ss_newton_space *space = c->space;
     for (int i = 0; i < space->size; i++) {
         int k = space->number[i];
-        c->rhs[i] = space->unit[i] * (c->z[k] - walk->best[k]);
+        c->rhs[i] = space->unit[i] * (c->z[k] - newton->best[k]);
     }
-    return ss_run_ray(walk->run, c->rhs);
+    return ss_run_ray(newton->run, c->rhs);
 }
 
-static ss_status solve_rigid(newton_run *c, ss_newton_walk *walk, int sweeps)
+static ss_status solve_rigid(newton_run *c, ss_newton *newton, int sweeps)
 {
     enum { STUCK = 300 }; // the error of z is not what falls with every step
     ss_watch watch = {0};
     double error;
-    bool more = start_rigid(c, walk, sweeps);
-    while (more && tell(c, walk, &error)) {
+    bool more = start_rigid(c, newton, sweeps);
+    while (more && tell(c, newton, &error)) {
         if (ss_watch_stalled(&watch, error, STUCK)) {
-            walk->has_ray = is_ray(c, walk);
+            newton->has_ray = is_ray(c, newton);
             break;
         }
-        if (is_ready(c, error * walk->start_size)) renew_multipliers(c);
+        if (is_ready(c, error * newton->start_size)) renew_multipliers(c);
         more = newton_step(c);
     }
-    ss_run_note(walk->run, "%d factorisations", c->system->factorizations);
-    return ss_newton_walk_end(walk);
+    ss_run_note(newton->run, "%d factorisations", c->system->factorizations);
+    return ss_newton_end(newton);
 }
 
 /* To the minimum and no further. That it does not solve the rigid problem is for the driver to say. */
-static ss_status solve_compliant(newton_run *c, ss_newton_walk *walk)
+static ss_status solve_compliant(newton_run *c, ss_newton *newton)
 {
     enum { STUCK = 20 };
     static const double rounding = 1e-15; // of the velocities, next to the loads
     ss_watch watch = {0};
-    ss_newton_space_enter(c->space, walk->x, c->z);
+    ss_newton_space_enter(c->space, newton->x, c->z);
     start(c);
     bool good = true, done = false;
     double size = sqrt(dot(c->space->size, c->space->q, c->space->q));
     while (good && !done) {
-        if (!ss_newton_walk_report(walk, c->z)) break;
+        if (!ss_newton_report(newton, c->z)) break;
         done = c->inner <= (100.0 + c->k) * rounding * size || ss_watch_stalled(&watch, c->inner, STUCK);
         if (!done) good = newton_step(c);
     }
-    ss_newton_space_leave(c->space, c->z, walk->x);
-    return walk->stopped ? ss_run_status(walk->run) : good ? SS_CONVERGED : SS_FAILED;
+    ss_newton_space_leave(c->space, c->z, newton->x);
+    return newton->stopped ? ss_run_status(newton->run) : good ? SS_CONVERGED : SS_FAILED;
 }
 
 static ss_status solve(const ss_problem *problem, const void *options, ss_run *run, double *x)
 {
     const convex_newton_options *set = options;
-    ss_newton_walk walk;
-    newton_run c = {.system = &walk.system,
+    ss_newton newton;
+    newton_run c = {.system = &newton.system,
                     .k = set->compliance > 0.0 ? 1.0 / set->compliance : set->stiffness};
     ss_status status = SS_FAILED;
-    if (ss_newton_walk_start(problem, run, SS_NATURAL_MAP, x, &walk) && take_memory(&c, &walk, run->arena)) {
-        walk.system.is_symmetric = true;
-        if (set->compliance == 0.0) return solve_rigid(&c, &walk, set->sweeps);
-        status = solve_compliant(&c, &walk);
+    if (ss_newton_begin(problem, run, SS_NATURAL_MAP, x, &newton) && take_memory(&c, &newton, run->arena)) {
+        newton.system.is_symmetric = true;
+        if (set->compliance == 0.0) return solve_rigid(&c, &newton, set->sweeps);
+        status = solve_compliant(&c, &newton);
     }
-    ss_newton_system_free(&walk.system);
+    ss_newton_system_free(&newton.system);
     return status;
 }
 

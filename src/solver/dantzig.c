@@ -22,7 +22,7 @@
 #include <string.h>
 
 #include "linalg/dense.h"
-#include "solver/follower.h"
+#include "solver/coupled_bounds.h"
 #include "solver/growing_cholesky.h"
 #include "solver/scaled.h"
 
@@ -75,7 +75,7 @@ typedef struct pivoting {
     ss_growing_cholesky factor;
     int n;
     unsigned char *place;
-    signed char *side; // as the follower wants it
+    signed char *side; // as the coupled wants it
     bool *refused;     // could not enter C since C changed last
     double *x, *w, *dx, *dw;
     double *lower, *upper, *lower_rate, *upper_rate;
@@ -424,7 +424,7 @@ static const signed char side_of[] = {[WAITING] = 0, [LOWER] = -1, [UPPER] = 1, 
 
 /* Bounds and centre of the next pass. The centre moves only when the compliance is felt: where A is singular each
  * move adds what rounding left over, divided by eps. */
-static void aim(pivoting *p, ss_follower *follower, double error)
+static void aim(pivoting *p, ss_coupled_bounds *coupled, double error)
 {
     size_t bytes = (size_t)p->n * sizeof *p->x;
     double felt = 0.0;
@@ -435,17 +435,17 @@ static void aim(pivoting *p, ss_follower *follower, double error)
     memcpy(p->new_centre, felt > unfelt * p->size ? p->x : p->centre, bytes);
     memcpy(p->dx, p->x, bytes);
     ss_pass pass = {p->side, p->eps, p->centre, p->eps, p->new_centre, error};
-    ss_follower_next(follower, &pass, p->dx);
+    ss_coupled_bounds_next(coupled, &pass, p->dx);
     ss_scaled_bounds(&p->s, p->dx, p->new_lower, p->new_upper);
 }
 
 /* ODE's answer first, then passes until the bounds follow their partners. What is to be returned is in `best`. */
-static ss_status iterate(pivoting *p, int passes, ss_follower *follower)
+static ss_status iterate(pivoting *p, int passes, ss_coupled_bounds *coupled)
 {
     double best = INFINITY;
     int best_pass = 0;
     bool goes_on = join_all(p);
-    if (follower) ss_follower_start(follower, p->x);
+    if (coupled) ss_coupled_bounds_start(coupled, p->x);
     for (int pass = 1; goes_on; pass++) {
         refine(p);
         goes_on = repair(p);
@@ -453,10 +453,10 @@ static ss_status iterate(pivoting *p, int passes, ss_follower *follower)
         if (error < best) memcpy(p->best, p->x, (size_t)p->n * sizeof *p->x);
         if (error <= settled * p->size) return SS_CONVERGED;
         if (error < 0.9 * best) best_pass = pass;
-        bool last = pass == passes || pass > best_pass + PATIENCE || !follower || error > hopeless * best;
+        bool last = pass == passes || pass > best_pass + PATIENCE || !coupled || error > hopeless * best;
         best = fmin(best, error);
         if (last) return ss_scaled_is_solved(best, p->size) ? SS_CONVERGED : SS_STALLED;
-        aim(p, follower, error);
+        aim(p, coupled, error);
         goes_on = goes_on && move_bounds(p);
     }
     memcpy(p->best, p->x, (size_t)p->n * sizeof *p->x);
@@ -519,12 +519,12 @@ static ss_status solve(const ss_problem *problem, const void *options, ss_run *r
     pivoting p = {
         .run = run, .out = x, .n = problem->size, .max_exchanges = 50 * (int64_t)problem->size + 1000};
     if (!ss_scaled_create(problem, run->arena, &p.s) || !take_memory(&p, run->arena)) return SS_FAILED;
-    ss_follower *follower = p.s.coupled ? ss_follower_create(&p.s, run->arena) : NULL;
-    if (p.s.coupled && !follower) return SS_FAILED;
+    ss_coupled_bounds *coupled = p.s.coupled ? ss_coupled_bounds_create(&p.s, run->arena) : NULL;
+    if (p.s.coupled && !coupled) return SS_FAILED;
     if (p.s.coupled && set->passes > 1) p.eps = set->compliance;
     start(&p);
     if (!make_dense(&p, run->arena)) return SS_FAILED;
-    ss_status status = iterate(&p, set->passes, follower);
+    ss_status status = iterate(&p, set->passes, coupled);
     if (set->passes == 1) // ODE's answer, beyond its bounds where the partners have given way
         ss_scaled_unscale(&p.s, p.best, x);
     else

@@ -6,7 +6,7 @@
 #ifndef SS_SOLVER_GRADIENT_H
 #define SS_SOLVER_GRADIENT_H
 
-#include "solver/stretches.h"
+#include "solver/row_groups.h"
 
 /* z: the nearest to y of what bounds and cones allow. Bounds that follow a row of another node follow r. y and z may be
  * the same. */
@@ -14,7 +14,7 @@ void ss_gradient_project(const ss_newton_space *space, const double *y, const do
 /* De Saxce's term of every node under Coulomb's law at the velocities u, else 0; per number, of normal parts. */
 void ss_gradient_saxce(const ss_newton_space *space, const double *u, double *term);
 /* The largest eigenvalue of W by `count` products, from below; scratch: two vectors. */
-double ss_gradient_slope(const ss_stretches *stretches, int count, double *scratch, double *image);
+double ss_gradient_slope(const ss_row_groups *groups, int count, double *scratch, double *image);
 
 /* Why methods that need an f cannot take a problem; NULL when they can. */
 const char *ss_gradient_refusal(const ss_problem *problem);

@@ -5,7 +5,7 @@
  * p: projection on boxes, on cones for the convex law, Alart's and Curnier's map for Coulomb's law
  * (newton_natural.h). A step linearises Phi and solves one linear system; for boxes this is the primal-dual active
  * set method: rows with l < r - rho u < u are free, the others sit on a bound. One Newton step for every proximal
- * centre r_k, alpha falls while steps are good and grows when they are not (newton_walk.h). Bounds that follow a
+ * centre r_k, alpha falls while steps are good and grows when they are not (newton.h). Bounds that follow a
  * partner are differentiated with it. Starts from a few Gauss-Seidel sweeps.
  *
  * Converges quadratically from a good start. Far away it may wander, and where redundant contacts carry no force and

@@ -23,7 +23,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "solver/face.h"
+#include "solver/active_set_factor.h"
 #include "solver/pgs.h"
 #include "solver/scaled.h"
 
@@ -60,7 +60,7 @@ static const ss_option options_table[] = {
 
 typedef struct minimiser {
     ss_scaled s;
-    ss_face face;
+    ss_active_set_factor face;
     ss_sweep *sweep;
     ss_run *run;
     int n;
@@ -136,7 +136,7 @@ static bool solve_subspace(minimiser *m)
 {
     double last = INFINITY;
     m->face.shift = m->s.coupled ? held : redundancy;
-    while (!ss_face_factor(&m->face, m->inside)) {
+    while (!ss_active_set_factorise(&m->face, m->inside)) {
         m->face.shift *= 100.0;
         if (m->face.shift > 1.0) return false;
     }
@@ -149,7 +149,7 @@ static bool solve_subspace(minimiser *m)
         for (int i = 0; i < m->n; i++) left = m->inside[i] ? fmax(left, fabs(m->rest[i])) : left;
         if (!(left < 0.5 * last)) break;
         last = left;
-        ss_face_solve(&m->face, m->rest, m->trial);
+        ss_active_set_solve(&m->face, m->rest, m->trial);
         for (int i = 0; i < m->n; i++) m->step[i] += m->trial[i];
     }
     return true;
@@ -273,9 +273,9 @@ static ss_status solve(const ss_problem *problem, const void *options, ss_run *r
     ss_status status = SS_FAILED;
     m.sweep = ss_pgs_sweep(problem, &omega, run->seed, run->arena);
     if (m.sweep && ss_scaled_create(problem, run->arena, &m.s) && take_memory(&m, run->arena) &&
-        ss_face_create(&m.s.A, true, redundancy, run->arena, &m.face))
+        ss_active_set_factor_create(&m.s.A, true, redundancy, run->arena, &m.face))
         status = iterate(&m, options);
-    ss_face_destroy(&m.face);
+    ss_active_set_factor_destroy(&m.face);
     return status;
 }
 

@@ -12,7 +12,7 @@
 #ifndef SS_SOLVER_NEWTON_PROXIMAL_H
 #define SS_SOLVER_NEWTON_PROXIMAL_H
 
-#include "solver/newton_walk.h"
+#include "solver/newton.h"
 
 typedef struct ss_proximal_plan {
     double alpha;   /* of the first problem, relative to the diagonal of W */
@@ -25,6 +25,6 @@ typedef struct ss_proximal_plan {
 
 /* From r on; r and u follow. Every step is reported. True when the run has stopped, a ray was found, or nothing but
  * rounding is left. */
-bool ss_newton_proximal(ss_newton_walk *walk, const ss_proximal_plan *plan, double *r, double *u);
+bool ss_newton_proximal(ss_newton *newton, const ss_proximal_plan *plan, double *r, double *u);
 
 #endif

@@ -2,7 +2,7 @@
 #ifndef SS_SOLVER_NEWTON_START_H
 #define SS_SOLVER_NEWTON_START_H
 
-#include "solver/newton_walk.h"
+#include "solver/newton.h"
 
 typedef struct ss_newton_start {
     int sweeps;
@@ -24,9 +24,9 @@ typedef struct ss_newton_start {
     }
 extern const ss_option ss_newton_start_table[];
 
-/* Sweeps from x, then Newton steps to the end; ends the walk. */
-ss_status ss_newton_run(ss_newton_walk *walk, const ss_newton_start *options);
-/* The same, of a walk of its own. */
+/* Sweeps from x, then Newton steps to the end; and ss_newton_end. */
+ss_status ss_newton_run(ss_newton *newton, const ss_newton_start *options);
+/* The same, with an ss_newton of its own. */
 ss_status ss_newton_from_start(const ss_problem *problem, ss_newton_map map, const ss_newton_start *options,
                                ss_run *run, double *x);
 

@@ -7,15 +7,15 @@
 #ifndef SS_SOLVER_NEWTON_STEP_H
 #define SS_SOLVER_NEWTON_STEP_H
 
-#include "solver/newton_walk.h"
+#include "solver/newton.h"
 
-/* The blocks of the Newton system, and its right-hand side -phi in walk->phi; returns |phi|. */
-double ss_newton_linearize(ss_newton_walk *walk, double alpha, const double *r, const double *u);
-/* walk->trial and trial_u after a step of length t along walk->dr and du; returns |phi| there. */
-double ss_newton_try(ss_newton_walk *walk, double alpha, double t, const double *r, const double *u);
+/* The blocks of the Newton system, and its right-hand side -phi in newton->phi; returns |phi|. */
+double ss_newton_linearize(ss_newton *newton, double alpha, const double *r, const double *u);
+/* newton->trial and trial_u after a step of length t along newton->dr and du; returns |phi| there. */
+double ss_newton_try(ss_newton *newton, double alpha, double t, const double *r, const double *u);
 /* Halves until the map gets smaller. An eighth is taken in any case, for the way down may lead over a hill. Returns the
  * length; `ratio`: |phi| at its end over `before`. */
-double ss_newton_search(ss_newton_walk *walk, double alpha, double before, const double *r, const double *u,
+double ss_newton_search(ss_newton *newton, double alpha, double before, const double *r, const double *u,
                         double *ratio);
 
 #endif

@@ -6,7 +6,7 @@
 #include "linalg/add_scaled.h"
 #include "problem/laws.h"
 #include "solver/newton_natural.h"
-#include "solver/newton_walk.h"
+#include "solver/newton.h"
 
 /* u = W r of one node; with a full matrix or levers from what is kept up to date. */
 static void node_velocity(const ss_newton_space *space, int k, const double *r, double *u)
@@ -135,20 +135,20 @@ void ss_sweeper_begin(const ss_sweeper *sweeper, const double *r)
 
 /* In a small problem nothing has far to travel, and a few sweeps tell what a Newton step must know. Its contacts are
  * solved exactly, their own blocks of W being at hand. */
-void ss_newton_sweeps(ss_newton_walk *walk, int count, double *r, double *u)
+void ss_newton_sweeps(ss_newton *newton, int count, double *r, double *u)
 {
     enum { FEW = 4 };
-    const ss_newton_space *space = walk->space;
+    const ss_newton_space *space = newton->space;
     size_t bytes = (size_t)space->size * sizeof *r;
     ss_sweeper sweeper;
-    double before = ss_newton_walk_note(walk, r, u);
-    if (!ss_sweeper_create(space, 0.0, NULL, space->full != NULL, walk->run->arena, &sweeper)) return;
-    memcpy(walk->trial, r, bytes);
-    ss_sweeper_begin(&sweeper, walk->trial);
+    double before = ss_newton_note(newton, r, u);
+    if (!ss_sweeper_create(space, 0.0, NULL, space->full != NULL, newton->run->arena, &sweeper)) return;
+    memcpy(newton->trial, r, bytes);
+    ss_sweeper_begin(&sweeper, newton->trial);
     if (space->full && count > FEW) count = FEW;
-    for (int k = 0; k < count && ss_sweeper_sweep(&sweeper, walk->trial) > 0.0; k++) continue;
-    ss_newton_space_velocity(space, walk->trial, walk->trial_u);
-    if (!(ss_newton_walk_note(walk, walk->trial, walk->trial_u) < before)) return;
-    memcpy(r, walk->trial, bytes);
-    memcpy(u, walk->trial_u, bytes);
+    for (int k = 0; k < count && ss_sweeper_sweep(&sweeper, newton->trial) > 0.0; k++) continue;
+    ss_newton_space_velocity(space, newton->trial, newton->trial_u);
+    if (!(ss_newton_note(newton, newton->trial, newton->trial_u) < before)) return;
+    memcpy(r, newton->trial, bytes);
+    memcpy(u, newton->trial_u, bytes);
 }

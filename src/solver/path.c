@@ -21,7 +21,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "solver/face.h"
+#include "solver/active_set_factor.h"
 #include "solver/normal_path.h"
 
 enum { RAYS = 5, ENOUGH = 4, PASSES = 30, IDLE_PASSES = 3, HASTE = 2, SHORT_WAY = 50 };
@@ -74,7 +74,7 @@ static const ss_option options_table[] = {
 typedef struct search {
     ss_mcp mcp;
     ss_normal_path path;
-    ss_face face;
+    ss_active_set_factor face;
     ss_run *run;
     int n;
     double *x;
@@ -162,9 +162,9 @@ static bool newton_step(search *s)
         s->trial_w[i] = -s->w[i];
     }
     s->face.shift = s->proximal;
-    if (!ss_face_factor(&s->face, s->inside)) return false;
+    if (!ss_active_set_factorise(&s->face, s->inside)) return false;
     ss_sparse_apply(&mcp->A, s->step, -1.0, s->trial_w);
-    ss_face_solve(&s->face, s->trial_w, s->step);
+    ss_active_set_solve(&s->face, s->trial_w, s->step);
     return true;
 }
 
@@ -312,9 +312,9 @@ static ss_status solve(const ss_problem *problem, const void *options, ss_run *r
     s.n = s.mcp.size;
     ss_status status = SS_FAILED;
     if (take_memory(&s, run->arena) && ss_normal_path_create(&s.mcp, run, x, &s.path) &&
-        ss_face_create(&s.mcp.A, s.mcp.symmetric, 0.0, run->arena, &s.face))
+        ss_active_set_factor_create(&s.mcp.A, s.mcp.symmetric, 0.0, run->arena, &s.face))
         status = run_search(&s, options);
-    ss_face_destroy(&s.face);
+    ss_active_set_factor_destroy(&s.face);
     ss_normal_path_destroy(&s.path);
     return status;
 }

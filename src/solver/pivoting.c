@@ -24,12 +24,13 @@ bool ss_pivoting_create(const ss_problem *problem, double compliance, ss_arena *
     p->side = ss_arena_take(arena, n, sizeof *p->side, "sides");
     p->inside = ss_arena_take(arena, n, sizeof *p->inside, "inside");
     for (int i = 0; p->inside && i < p->n; i++) p->inside[i] = true; // as the zeroed sides say
-    return p->side && p->inside && ss_face_create(&p->s.A, problem->symmetric, compliance, arena, &p->face);
+    return p->side && p->inside &&
+           ss_active_set_factor_create(&p->s.A, problem->symmetric, compliance, arena, &p->face);
 }
 
 void ss_pivoting_free(ss_pivoting *p)
 {
-    ss_face_destroy(&p->face);
+    ss_active_set_factor_destroy(&p->face);
 }
 
 /* ---- one basis -------------------------------------------------------------------------------------- */
@@ -59,7 +60,7 @@ static void update_basis(ss_pivoting *p)
         p->w[i] -= p->right[i];
     }
     ss_sparse_apply(&p->s.A, p->step, -1.0, p->right);
-    ss_face_solve(&p->face, p->right, p->step);
+    ss_active_set_solve(&p->face, p->right, p->step);
     for (int i = 0; i < p->n; i++) p->w[i] += eps * p->step[i];
     ss_sparse_apply(&p->s.A, p->step, 1.0, p->w);
     for (int i = 0; i < p->n; i++) p->x[i] = p->inside[i] ? p->x[i] + p->step[i] : bound_of(p, i);
@@ -68,7 +69,7 @@ static void update_basis(ss_pivoting *p)
 static bool factor(ss_pivoting *p)
 {
     p->factorizations++;
-    return ss_face_factor(&p->face, p->inside);
+    return ss_active_set_factorise(&p->face, p->inside);
 }
 
 static bool renew_basis(ss_pivoting *p)
@@ -78,7 +79,7 @@ static bool renew_basis(ss_pivoting *p)
     for (int i = 0; i < p->n; i++) p->x[i] = p->inside[i] ? 0.0 : bound_of(p, i);
     ss_scaled_apply(&p->s, p->x, p->w);
     for (int i = 0; i < p->n; i++) p->right[i] = eps * p->centre[i] - p->w[i];
-    ss_face_solve(&p->face, p->right, p->x);
+    ss_active_set_solve(&p->face, p->right, p->x);
     ss_scaled_apply(&p->s, p->x, p->w);
     for (int i = 0; i < p->n; i++) p->w[i] += eps * (p->x[i] - p->centre[i]);
     return true;

@@ -13,7 +13,7 @@
 #ifndef SS_SOLVER_PIVOTING_H
 #define SS_SOLVER_PIVOTING_H
 
-#include "solver/face.h"
+#include "solver/active_set_factor.h"
 #include "solver/scaled.h"
 
 enum { SS_PIVOTING_PATIENCE = 10 };
@@ -22,7 +22,7 @@ typedef enum ss_side { SS_LOWER = -1, SS_INSIDE = 0, SS_UPPER = 1 } ss_side;
 
 typedef struct ss_pivoting {
     ss_scaled s;
-    ss_face face; /* its shift is eps */
+    ss_active_set_factor face; /* its shift is eps */
     int n;
     signed char *side;
     bool *inside;

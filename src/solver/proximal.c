@@ -21,7 +21,7 @@
  */
 #include "solver/newton_proximal.h"
 #include "solver/newton_sweeps.h"
-#include "solver/teller.h"
+#include "solver/progress.h"
 
 #include <math.h>
 #include <string.h>
@@ -61,32 +61,32 @@ static const ss_option options_table[] = {
 
 /* ---- Newton steps ----------------------------------------------------------------------------------- */
 
-static void use_newton(ss_newton_walk *walk, const proximal_options *set, double *r, double *u)
+static void use_newton(ss_newton *newton, const proximal_options *set, double *r, double *u)
 {
     ss_proximal_plan plan = {.alpha = set->regularization, .largest = 1e3, .patience = 500, .attempts = 20};
-    if (ss_newton_proximal(walk, &plan, r, u)) return;
-    if (isfinite(walk->best_error)) memcpy(r, walk->best, (size_t)walk->space->size * sizeof *r);
-    ss_newton_space_velocity(walk->space, r, u);
-    walk->map = SS_FISCHER_MAP;
-    ss_newton_proximal(walk, &plan, r, u);
+    if (ss_newton_proximal(newton, &plan, r, u)) return;
+    if (isfinite(newton->best_error)) memcpy(r, newton->best, (size_t)newton->space->size * sizeof *r);
+    ss_newton_space_velocity(newton->space, r, u);
+    newton->map = SS_FISCHER_MAP;
+    ss_newton_proximal(newton, &plan, r, u);
 }
 
 static ss_status solve_by_newton(const ss_problem *problem, const proximal_options *set, ss_run *run,
                                  double *x)
 {
-    ss_newton_walk walk;
+    ss_newton newton;
     size_t n = (size_t)problem->size;
     double *r = ss_arena_take(run->arena, n, sizeof *r, "r"),
            *u = ss_arena_take(run->arena, n, sizeof *u, "u");
-    if (!ss_newton_walk_start(problem, run, SS_NATURAL_MAP, x, &walk) || !r || !u) {
-        ss_newton_walk_end(&walk);
+    if (!ss_newton_begin(problem, run, SS_NATURAL_MAP, x, &newton) || !r || !u) {
+        ss_newton_end(&newton);
         return SS_FAILED;
     }
-    ss_newton_space_enter(walk.space, x, r);
-    ss_newton_space_velocity(walk.space, r, u);
-    ss_newton_sweeps(&walk, set->sweeps, r, u);
-    if (ss_newton_walk_report(&walk, r) && !ss_newton_walk_exact(&walk)) use_newton(&walk, set, r, u);
-    return ss_newton_walk_end(&walk);
+    ss_newton_space_enter(newton.space, x, r);
+    ss_newton_space_velocity(newton.space, r, u);
+    ss_newton_sweeps(&newton, set->sweeps, r, u);
+    if (ss_newton_report(&newton, r) && !ss_newton_exact(&newton)) use_newton(&newton, set, r, u);
+    return ss_newton_end(&newton);
 }
 
 /* ---- sweeps ----------------------------------------------------------------------------------------- */
@@ -95,7 +95,7 @@ enum { SWEEPS = 100 }; // for one proximal problem
 
 typedef struct by_sweeps {
     ss_newton_space *space;
-    ss_teller teller;
+    ss_progress progress;
     double *r, *centre;
     double alpha;
 } by_sweeps;
@@ -116,7 +116,7 @@ static int sweep_out(by_sweeps *by, const ss_sweeper *sweeper)
     ss_sweeper_begin(sweeper, by->r);
     for (int k = 1; k <= SWEEPS; k++) {
         double moved = sqrt(ss_sweeper_sweep(sweeper, by->r)), drift = by->alpha * distance(by);
-        if (!ss_teller_report(&by->teller, by->r, moved + drift, STUCK)) return -1;
+        if (!ss_progress_report(&by->progress, by->r, moved + drift, STUCK)) return -1;
         if (moved <= solved * drift) return k;
     }
     return SWEEPS;
@@ -148,10 +148,11 @@ static ss_status solve_by_sweeps(const ss_problem *problem, const proximal_optio
                     .r = ss_arena_take(run->arena, n, sizeof *by.r, "r"),
                     .centre = ss_arena_take(run->arena, n, sizeof *by.centre, "centre"),
                     .alpha = set->regularization};
-    if (!by.space || !by.r || !by.centre || !ss_teller_start(by.space, run, x, &by.teller)) return SS_FAILED;
+    if (!by.space || !by.r || !by.centre || !ss_progress_start(by.space, run, x, &by.progress))
+        return SS_FAILED;
     ss_newton_space_enter(by.space, x, by.r);
     if (!use_sweeps(&by, run->arena)) return SS_FAILED;
-    return ss_teller_end(&by.teller);
+    return ss_progress_end(&by.progress);
 }
 
 static ss_status solve(const ss_problem *problem, const void *options, ss_run *run, double *x)

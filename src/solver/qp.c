@@ -18,8 +18,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "solver/face.h"
-#include "solver/manifold.h"
+#include "solver/active_set_factor.h"
+#include "solver/active_manifold.h"
 
 enum { HALVINGS = 40, PATIENCE = 30, MANY = 50, REFINEMENTS = 10, SOME = 5 };
 
@@ -43,7 +43,7 @@ static const ss_option options_table[] = {
 
 typedef struct program {
     ss_scaled s;
-    ss_manifold face;
+    ss_active_manifold face;
     ss_arena *arena;
     bool has_direct, prefers_direct, curved;
     int n;
@@ -81,7 +81,7 @@ static void measure(program *q)
     q->error = q->error2 = 0.0;
     q->size = 1.0;
     for (int i = 0; i < q->n; i++) q->step[i] = q->x[i] - q->g[i];
-    ss_manifold_project(&q->s, q->step);
+    ss_active_manifold_project(&q->s, q->step);
     for (int i = 0; i < q->n; i++) {
         q->step[i] -= q->x[i];
         q->error = fmax(q->error, fabs(q->step[i]));
@@ -103,8 +103,8 @@ static bool search(program *q, search_kind how, const double *direction, double 
             k = HALVINGS;
         }
         for (int i = 0; i < q->n; i++) q->trial[i] = q->x[i] + alpha * direction[i];
-        if (how == ALONG_THE_FACE) ss_manifold_catch_apex(&q->s, q->trial);
-        ss_manifold_project(&q->s, q->trial);
+        if (how == ALONG_THE_FACE) ss_active_manifold_catch_apex(&q->s, q->trial);
+        ss_active_manifold_project(&q->s, q->trial);
         for (int i = 0; i < q->n; i++) promise += q->g[i] * (q->trial[i] - q->x[i]);
         if (!(promise < 0.0)) continue;
         find_gradient(q, q->trial, q->trial_g);
@@ -133,7 +133,7 @@ static bool project_gradient(program *q)
 static double precondition(program *q)
 {
     memcpy(q->z, q->residual, (size_t)q->n * sizeof *q->z);
-    ss_manifold_unbend(&q->face, q->z);
+    ss_active_manifold_unbend(&q->face, q->z);
     return dot(q->n, q->residual, q->z);
 }
 
@@ -148,8 +148,8 @@ static void solve_by_gradients(program *q)
     for (int k = 0; k < most && square > goal; k++) {
         q->prefers_direct = q->has_direct && k == most - 1; // badly conditioned
         ss_scaled_multiply(&q->s, p, q->scratch, hp);
-        ss_manifold_bend(&q->face, p, hp);
-        ss_manifold_flatten(&q->face, hp);
+        ss_active_manifold_bend(&q->face, p, hp);
+        ss_active_manifold_flatten(&q->face, hp);
         double curvature = dot(n, p, hp), length = dot(n, p, p);
         if (!(curvature > 1e-15 * length)) { // downhill without end: bounds decide
             if (k == 0) memcpy(d, p, (size_t)n * sizeof *d);
@@ -180,11 +180,11 @@ static ss_sparse *reduced_matrix(const program *q, const ss_sparse *Q, const dou
 }
 
 /* (Q'A Q + bending + damping) y = Q'r, d = Q y; refinement removes the effect of the least damping */
-static bool solve_on_face(program *q, const ss_sparse *Q, const ss_sparse *matrix, ss_face *face)
+static bool solve_on_face(program *q, const ss_sparse *Q, const ss_sparse *matrix, ss_active_set_factor *face)
 {
     int n = q->n;
     double last = INFINITY;
-    if (!ss_face_factor(face, q->in_face)) return false;
+    if (!ss_active_set_factorise(face, q->in_face)) return false;
     memset(q->step, 0, (size_t)n * sizeof *q->step);
     memset(q->z, 0, (size_t)n * sizeof *q->z);
     for (int k = 0; k < (q->damping > redundancy ? 1 : REFINEMENTS); k++) {
@@ -197,7 +197,7 @@ static bool solve_on_face(program *q, const ss_sparse *Q, const ss_sparse *matri
         }
         if (!(left < 0.5 * last)) break;
         last = left;
-        ss_face_solve(face, q->hp, q->z);
+        ss_active_set_solve(face, q->hp, q->z);
         for (int i = 0; i < n; i++) q->step[i] += q->z[i];
     }
     memcpy(q->z, q->step, (size_t)n * sizeof *q->z);
@@ -209,12 +209,12 @@ static bool solve_on_face(program *q, const ss_sparse *Q, const ss_sparse *matri
 static bool solve_directly(program *q)
 {
     ss_arena_mark mark = ss_arena_get_mark(q->arena);
-    ss_face face = {0};
-    ss_sparse *Q = ss_manifold_coordinates(&q->face, q->in_face, q->p);
+    ss_active_set_factor face = {0};
+    ss_sparse *Q = ss_active_manifold_coordinates(&q->face, q->in_face, q->p);
     ss_sparse *matrix = Q ? reduced_matrix(q, Q, q->p) : NULL;
-    bool good = matrix && ss_face_create(matrix, true, q->damping, q->arena, &face) &&
+    bool good = matrix && ss_active_set_factor_create(matrix, true, q->damping, q->arena, &face) &&
                 solve_on_face(q, Q, matrix, &face);
-    ss_face_destroy(&face);
+    ss_active_set_factor_destroy(&face);
     ss_sparse_destroy(matrix);
     ss_sparse_destroy(Q);
     ss_arena_reset(q->arena, mark);
@@ -261,7 +261,7 @@ static double room_along(program *q)
 {
     double sum = 0.0;
     for (int i = 0; i < q->n; i++) q->trial[i] = q->x[i] + q->residual[i];
-    ss_manifold_project(&q->s, q->trial);
+    ss_active_manifold_project(&q->s, q->trial);
     for (int i = 0; i < q->n; i++) sum += (q->trial[i] - q->x[i]) * (q->trial[i] - q->x[i]);
     return sum;
 }
@@ -270,9 +270,9 @@ static double room_along(program *q)
  * bounds are met exactly, but a surface may be left and met again and again. */
 static bool advance(program *q)
 {
-    ss_manifold_find(&q->face, q->x, q->g);
+    ss_active_manifold_find(&q->face, q->x, q->g);
     for (int i = 0; i < q->n; i++) q->residual[i] = -q->g[i];
-    ss_manifold_flatten(&q->face, q->residual);
+    ss_active_manifold_flatten(&q->face, q->residual);
     double along = room_along(q);
     bool stays = 4.0 * along >= q->error2 && (!q->curved || q->stuck < SOME || q->stuck % 2);
     if (stays && move_along(q)) return true;
@@ -326,7 +326,7 @@ static bool take_memory(program *q, ss_arena *arena)
     }
     q->in_face = ss_arena_take(arena, n, sizeof *q->in_face, "face");
     q->scratch = ss_arena_take(arena, ss_scaled_scratch(&q->s), sizeof *q->scratch, "velocities");
-    return q->in_face && q->scratch && ss_manifold_create(&q->s, arena, &q->face);
+    return q->in_face && q->scratch && ss_active_manifold_create(&q->s, arena, &q->face);
 }
 
 static ss_status solve_program(const ss_problem *problem, bool direct, ss_run *run, double *x)
@@ -336,7 +336,7 @@ static ss_status solve_program(const ss_problem *problem, bool direct, ss_run *r
     q.curved = ss_problem_laws(problem) & SS_LAW_CONVEX;
     q.has_direct = direct && problem->A;
     ss_scaled_start(&q.s, x, q.x);
-    ss_manifold_project(&q.s, q.x);
+    ss_active_manifold_project(&q.s, q.x);
     find_gradient(&q, q.x, q.g);
     ss_status status = iterate(&q, run, x);
     ss_scaled_restore(&q.s, q.x, x);

@@ -93,8 +93,8 @@ static bool measure(struct ss_run_state *state, const double *x, const double *w
     }
     if (state->stop.gauge == SS_GAUGE_NONE) return false;
     double excess = values[state->stop.gauge] / state->stop.below;
-    ss_pause_note(&state->pause, state->iterations,
-                  state->stop.gauge == SS_GAUGE_ENERGY ? excess : excess * excess);
+    ss_measuring_schedule_note(&state->schedule, state->iterations,
+                               state->stop.gauge == SS_GAUGE_ENERGY ? excess : excess * excess);
     return ss_stop_rule_excess(&state->stop, values) < 1.0;
 }
 
@@ -128,7 +128,7 @@ bool ss_run_due(ss_run *run, double energy)
     if (!state->mask && !state->stop.test) return false;
     if (state->record || state->keep != SS_GAUGE_NONE || next >= state->max_iterations) return true;
     if (state->stop.test) return next >= state->next_test;
-    return ss_pause_ends(&state->pause, next, energy, energy_goal(state));
+    return ss_measuring_schedule_is_due(&state->schedule, next, energy, energy_goal(state));
 }
 
 /* The clock costs as much as a sweep over a few contacts: after many iterations it is looked at less often. */
@@ -170,7 +170,7 @@ static double excess_of(struct ss_run_state *state, const double *x)
     else
         ss_run_measure(state, x, mask, values);
     return ruled ? ss_stop_rule_excess(&state->stop, values)
-                 : values[SS_GAUGE_RELATIVE_ENERGY] / ss_stage_goal_without_rule;
+                 : values[SS_GAUGE_RELATIVE_ENERGY] / ss_nested_run_goal_without_rule;
 }
 
 double ss_run_excess(ss_run *run, const double *x)
@@ -184,7 +184,7 @@ double ss_run_excess(ss_run *run, const double *x)
 
 static bool stage_goes_on(struct ss_run_state *state, const double *x)
 {
-    const ss_stage *stage = state->stage;
+    const ss_nested_run *stage = state->stage;
     if (state->iterations >= state->stage_end) return false;
     if (!x || state->iterations < state->stage_look) return true;
     int done = state->iterations - state->stage_start;

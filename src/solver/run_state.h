@@ -1,11 +1,11 @@
-/* solver/run_state.h - what the driver knows about a run; for run.c and who runs parts of a problem (parts.c). */
+/* solver/run_state.h - what the driver knows about a run; for run.c and who runs parts of a problem (subproblems.c). */
 #ifndef SS_SOLVER_RUN_STATE_H
 #define SS_SOLVER_RUN_STATE_H
 
 #include "base/text.h"
 #include "problem/gauge.h"
-#include "solver/pause.h"
-#include "solver/stage.h"
+#include "solver/measuring_schedule.h"
+#include "solver/nested_run.h"
 #include "solver/stop_rule.h"
 
 struct ss_run_state {
@@ -29,7 +29,7 @@ struct ss_run_state {
     double *best, *start; /* the best iterate so far, and where it began */
     double best_value;
     int best_iteration;
-    ss_pause pause; /* of methods that say how much they change */
+    ss_measuring_schedule schedule; /* of methods that say how much they change */
     bool record;
     ss_history history;
     int history_capacity;
@@ -38,7 +38,7 @@ struct ss_run_state {
     bool explain;
     ss_text notes;
     bool is_over; /* by a rule or limit of the run, not of a stage */
-    const ss_stage *stage;
+    const ss_nested_run *stage;
     int stage_start, stage_end, stage_look; /* iterations of the run */
 };
 

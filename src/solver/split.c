@@ -25,7 +25,7 @@
 #include "base/memory.h"
 #include "problem/gauge.h"
 #include "solver/disc.h"
-#include "solver/mixing.h"
+#include "solver/safeguarded_anderson.h"
 #include "solver/pivoting.h"
 #include "solver/projected_step.h"
 
@@ -72,7 +72,7 @@ typedef struct halves {
     ss_sweep *sweep; // its cells are those with tangents
     int *tangent;    // their unknowns
     int tangents;
-    ss_mixing mixing;
+    ss_safeguarded_anderson mixing;
     double *before, *after; // tangents at the beginning and the end of a turn
     /* both */
     double *x, *w, *load, *best;
@@ -248,7 +248,7 @@ static bool make_friction(halves *h, int mixing, ss_arena *arena)
         if (!set_step(h, &h->sweep->cells[kept++], arena)) return false;
     }
     h->sweep->cell_count = kept;
-    return ss_mixing_create(h->tangents, mixing, arena, &h->mixing);
+    return ss_safeguarded_anderson_create(h->tangents, mixing, arena, &h->mixing);
 }
 
 static void sweep_friction(halves *h, int sweeps)
@@ -299,7 +299,7 @@ static bool turn(halves *h, int sweeps)
 static void mix(halves *h)
 {
     for (int i = 0; i < h->tangents; i++) h->after[i] = h->x[h->tangent[i]];
-    ss_mixing_next(&h->mixing, h->before, h->after);
+    ss_safeguarded_anderson_next(&h->mixing, h->before, h->after);
     for (int i = 0; i < h->tangents; i++) h->x[h->tangent[i]] = h->after[i];
 }
 

@@ -21,7 +21,7 @@ static bool take_memory(ss_splitting *s)
         if (!*all[k]) return false;
     }
     s->is_free = ss_arena_take(s->arena, n, sizeof *s->is_free, "free rows");
-    return s->is_free && ss_mixing_create(s->space->size, s->set.mixing, s->arena, &s->mixing);
+    return s->is_free && ss_safeguarded_anderson_create(s->space->size, s->set.mixing, s->arena, &s->mixing);
 }
 
 static void find_free_rows(ss_splitting *s)
@@ -49,7 +49,7 @@ static void project(const ss_splitting *s, const double *y, double *z)
 static void look(ss_splitting *s)
 {
     double sum = 0.0;
-    ss_stretches_velocity(&s->stretches, s->z, s->u);
+    ss_row_groups_velocity(&s->groups, s->z, s->u);
     for (int i = 0; i < s->space->size; i++) {
         s->gap[i] = -(s->u[i] + s->lambda[i]);
         sum += s->gap[i] * s->gap[i];
@@ -59,7 +59,7 @@ static void look(ss_splitting *s)
 
 static void forget(ss_splitting *s)
 {
-    ss_mixing_forget(&s->mixing);
+    ss_safeguarded_anderson_forget(&s->mixing);
     s->has_y = false;
 }
 
@@ -69,11 +69,11 @@ bool ss_splitting_create(const ss_newton_space *space, const ss_splitting_option
 {
     int n = space->size;
     *s = (ss_splitting){.set = *set, .space = space, .arena = arena, .rho = set->rho, .checked = INFINITY};
-    if (!take_memory(s) || !ss_stretches_create(space, arena, &s->stretches)) return false;
+    if (!take_memory(s) || !ss_row_groups_create(space, arena, &s->groups)) return false;
     find_free_rows(s);
     memcpy(s->z, r, (size_t)n * sizeof *r);
     project(s, s->z, s->z);
-    ss_stretches_velocity(&s->stretches, s->z, s->u);
+    ss_row_groups_velocity(&s->groups, s->z, s->u);
     for (int i = 0; i < n; i++) s->y[i] = s->z[i] - s->u[i];
     project(s, s->y, s->trial);
     for (int i = 0; i < n; i++) s->lambda[i] = s->is_free[i] ? 0.0 : s->y[i] - s->trial[i];
@@ -84,7 +84,7 @@ bool ss_splitting_create(const ss_newton_space *space, const ss_splitting_option
 
 void ss_splitting_free(ss_splitting *s)
 {
-    ss_shifted_free(s->shifted);
+    ss_shifted_system_free(s->shifted);
     s->shifted = NULL;
 }
 
@@ -92,12 +92,12 @@ void ss_splitting_free(ss_splitting *s)
 
 static bool factor(ss_splitting *s)
 {
-    if (!s->shifted) s->shifted = ss_shifted_create(&s->stretches, s->arena);
+    if (!s->shifted) s->shifted = ss_shifted_system_create(&s->groups, s->arena);
     if (!s->shifted) return false;
     for (int i = 0; i < s->space->size; i++) s->shift[i] = s->is_free[i] ? fmin(free_shift, s->rho) : s->rho;
     s->factorizations++;
     forget(s);
-    return s->is_factored = ss_shifted_factor(s->shifted, s->shift);
+    return s->is_factored = ss_shifted_system_factor(s->shifted, s->shift);
 }
 
 /* By how much rho should change: x - z and S (z - z_before) of a plain step, in between relative to the sizes of z and
@@ -150,13 +150,13 @@ bool ss_splitting_step(ss_splitting *s)
 {
     int n = s->space->size;
     if (!s->is_factored && !factor(s)) return false;
-    ss_shifted_solve(s->shifted, s->gap, s->step);
+    ss_shifted_system_solve(s->shifted, s->gap, s->step);
     for (int i = 0; i < n; i++) {
         double stride = s->is_free[i] ? 1.0 : s->set.relaxation;
         s->image[i] = s->z[i] + stride * s->step[i] + s->lambda[i] / s->shift[i];
     }
     if (!adapt(s)) {
-        if (s->has_y) ss_mixing_next(&s->mixing, s->y, s->image);
+        if (s->has_y) ss_safeguarded_anderson_next(&s->mixing, s->y, s->image);
         memcpy(s->y, s->image, (size_t)n * sizeof *s->y);
         s->has_y = true;
         project(s, s->y, s->z);

@@ -11,15 +11,15 @@
  * which is also a bound for the natural map. The system is solved for the change d, so that rounding, amplified by a
  * small S, goes with the error and not with z.
  *
- * Everything is a function of y; Anderson's mixing (mixing.h) extrapolates it.
+ * Everything is a function of y; Anderson's mixing (safeguarded_anderson.h) extrapolates it.
  *
  * S = rho, but tiny in rows that know no inequality. rho is adapted to let both halves of the error fall together.
  */
 #ifndef SS_SOLVER_SPLITTING_H
 #define SS_SOLVER_SPLITTING_H
 
-#include "solver/mixing.h"
-#include "solver/shifted.h"
+#include "solver/safeguarded_anderson.h"
+#include "solver/shifted_system.h"
 
 typedef struct ss_splitting_options {
     double rho; /* at first; relative to the diagonal of W */
@@ -31,9 +31,9 @@ typedef struct ss_splitting_options {
 typedef struct ss_splitting {
     ss_splitting_options set;
     const ss_newton_space *space;
-    ss_stretches stretches;
+    ss_row_groups groups;
     ss_arena *arena;
-    ss_shifted *shifted; /* made when the first step is made: often the start is good enough */
+    ss_shifted_system *shifted; /* made when the first step is made: often the start is good enough */
     bool is_factored;
     int factorizations;
     double rho;
@@ -47,7 +47,7 @@ typedef struct ss_splitting {
     double *y, *image;  /* the fixed point's: where z came from, and the next */
     bool has_y;
     double *trial; /* p(image) */
-    ss_mixing mixing;
+    ss_safeguarded_anderson mixing;
 } ss_splitting;
 
 /* From r, which is put into its bounds. False when out of memory; ss_splitting_free in any case. */

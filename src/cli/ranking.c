@@ -1,0 +1,281 @@
+#include "cli/ranking.h"
+
+#include "cli/table.h"
+
+#include <math.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#define LEAST_COLUMNS ((size_t)40)
+#define MOST_COLUMNS ((size_t)120)
+#define NARROW_COLUMNS ((size_t)80) /* tables are not cut below */
+#define SCENES_TOLD 20
+#define USUAL_COLUMNS ((size_t)79) /* where nobody knows, as help has it */
+
+/* ---- failures by kind -------------------------------------------------------------------------------- */
+
+static bool belongs(const ss_results *results, const ss_series *series, const ss_run_entry *run)
+{
+    return run->method == series->method && run->machine == series->machine &&
+           !results->problems[run->problem].fault;
+}
+
+/* Runs that did not solve their problem, by outcome. */
+static void count_failures(const ss_results *results, const ss_series *series, double tolerance,
+                           int counts[SS_OUTCOME_COUNT])
+{
+    for (int r = 0; r < results->run_count; r++) {
+        const ss_run_entry *run = &results->runs[r];
+        if (belongs(results, series, run) && isnan(ss_run_cost(results, run, tolerance)))
+            counts[run->outcome]++;
+    }
+}
+
+typedef struct kind {
+    int count;
+    const char *name;
+} kind;
+
+/* What happened most comes first. */
+static int find_kinds(const ss_results *results, const ss_series *series, const ss_statistics_options *by,
+                      kind kinds[SS_OUTCOME_COUNT + 1])
+{
+    int counts[SS_OUTCOME_COUNT] = {0}, found = 0, missing = series->scores[by->main_tolerance].missing;
+    count_failures(results, series, by->tolerances[by->main_tolerance], counts);
+    for (int o = 0; o <= SS_OUTCOME_COUNT; o++) {
+        kind one = {missing, "missing"};
+        if (o < SS_OUTCOME_COUNT) one = (kind){counts[o], ss_failure_name((ss_outcome)o)};
+        if (one.count == 0) continue;
+        int place = found++;
+        for (; place > 0 && kinds[place - 1].count < one.count; place--) kinds[place] = kinds[place - 1];
+        kinds[place] = one;
+    }
+    return found;
+}
+
+/* "25 max iterations, 1 stalled"; with less room "25 max iterations +1", or "26". */
+static void write_kinds(const kind *kinds, int count, size_t room, ss_text *text)
+{
+    for (int told = count; told >= 0; told--) {
+        int rest = 0;
+        ss_text_clear(text);
+        for (int i = 0; i < told; i++)
+            ss_text_appendf(text, "%s%d %s", i ? ", " : "", kinds[i].count, kinds[i].name);
+        for (int i = told; i < count; i++) rest += kinds[i].count;
+        if (rest) ss_text_appendf(text, told ? " +%d" : "%d", rest);
+        if (text->length <= room) return;
+    }
+}
+
+/* ---- the table --------------------------------------------------------------------------------------- */
+
+#define WITHOUT_LABEL \
+    ((size_t)56) /* columns of a line of the table beside the label and what is not solved */
+
+#define INTERVAL_COLUMNS ((size_t)10) /* of them, those of the interval */
+
+/* How the table is fitted into a line: the interval is left out where labels are long. */
+typedef struct layout {
+    bool with_interval;
+    size_t room; /* for what is not solved */
+} layout;
+
+static layout fit(const ss_statistics *statistics, size_t columns)
+{
+    size_t used = strlen("method"), least = strlen("unsolved");
+    for (int i = 0; i < statistics->series_count; i++) {
+        size_t length = ss_text_columns(statistics->series[i].label);
+        if (length > used) used = length;
+    }
+    used += WITHOUT_LABEL;
+    if (columns == 0) return (layout){true, SIZE_MAX};
+    if (used + least <= columns) return (layout){true, columns - used};
+    used -= INTERVAL_COLUMNS;
+    return (layout){false, used + least <= columns ? columns - used : least};
+}
+
+static void add_heading(ss_table *table, const layout *fitted)
+{
+    ss_table_add(table, "%2s", "#");
+    ss_table_add(table, "method");
+    ss_table_add(table, "%7s", "solved");
+    if (fitted->with_interval) ss_table_add(table, "%8s", "95 %");
+    ss_table_add(table, "%8s", "cost");
+    ss_table_add(table, "%9s", "error");
+    ss_table_add(table, "unsolved");
+}
+
+static void add_series(ss_table *table, const ss_results *results, const ss_statistics *statistics, int index,
+                       const layout *fitted)
+{
+    const ss_series *series = &statistics->series[index];
+    const ss_score *score = &series->scores[statistics->options.main_tolerance];
+    double energy = series->metric_median[ss_metric_index("energy")];
+    char text[64];
+    ss_table_add(table, "%2d", index + 1);
+    ss_table_add(table, "%s", series->label);
+    snprintf(text, sizeof text, "%d/%d", score->solved,
+             score->solved + score->failed + score->refused + score->missing);
+    ss_table_add(table, "%7s", text);
+    snprintf(text, sizeof text, "%.0f-%.0f %%", 100.0 * score->low, 100.0 * score->high);
+    if (fitted->with_interval) ss_table_add(table, "%8s", isnan(score->rate) ? "-" : text);
+    ss_seconds_text(score->cost, text, sizeof text);
+    ss_table_add(table, "%8s", text);
+    snprintf(text, sizeof text, "%.2g J", energy);
+    ss_table_add(table, "%9s", isnan(energy) ? "-" : text);
+    ss_text failures = {0};
+    kind kinds[SS_OUTCOME_COUNT + 1];
+    write_kinds(kinds, find_kinds(results, series, &statistics->options, kinds), fitted->room, &failures);
+    ss_table_add(table, "%s", ss_text_get(&failures));
+    ss_text_free(&failures);
+}
+
+/* ---- by scene ---------------------------------------------------------------------------------------- */
+
+static void add_scene_score(ss_table *table, const ss_scene_score *score, int problems, int width)
+{
+    char text[64];
+    snprintf(text, sizeof text, "%d/%d", score->solved, problems);
+    ss_table_add(table, "%*s", width, text);
+    ss_seconds_text(score->cost, text, sizeof text);
+    ss_table_add(table, "%8s", text);
+}
+
+static void add_scene(ss_table *table, const ss_statistics *statistics, const ss_scene_standing *scene)
+{
+    int main = statistics->options.main_tolerance;
+    const ss_scene_score *best = &scene->best[main], *first = &scene->first[main];
+    ss_table_add(table, "%s", scene->name);
+    ss_table_add(table, "%s", best->series < 0 ? "nobody" : statistics->series[best->series].label);
+    add_scene_score(table, best, scene->problems, 7);
+    add_scene_score(table, first, scene->problems, 9);
+}
+
+static void print_scenes(ss_out *out, const ss_statistics *statistics)
+{
+    ss_table table = {.columns = 6, .left = 6};
+    int told = statistics->scene_count < SCENES_TOLD ? statistics->scene_count : SCENES_TOLD;
+    ss_table_add(&table, "scene");
+    ss_table_add(&table, "best there");
+    ss_table_add(&table, "%7s", "solved");
+    ss_table_add(&table, "%8s", "cost");
+    ss_table_add(&table, "%9s", "#1 solves");
+    ss_table_add(&table, "%8s", "at cost");
+    for (int i = 0; i < told; i++) add_scene(&table, statistics, &statistics->scenes[i]);
+    ss_table_print(&table, out);
+    if (told < statistics->scene_count)
+        ss_text_appendf(&out->text, "  ... and %d more scenes\n", statistics->scene_count - told);
+    ss_text_append(&out->text, "\n");
+}
+
+/* ---- words ------------------------------------------------------------------------------------------- */
+
+/* 0 = nobody knows */
+static size_t terminal_columns(int fd)
+{
+    struct winsize size;
+    return isatty(fd) && ioctl(fd, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
+static size_t text_columns(int fd)
+{
+    size_t columns = terminal_columns(fd);
+    if (columns == 0) return USUAL_COLUMNS;
+    return columns < LEAST_COLUMNS ? LEAST_COLUMNS : columns > MOST_COLUMNS ? MOST_COLUMNS : columns;
+}
+
+/* Words in lines of at most so many columns, indented by two. */
+static void wrap(ss_text *text, const char *words, size_t columns)
+{
+    size_t column = 0;
+    while (*words) {
+        size_t bytes = strcspn(words, " "), width = 0;
+        for (size_t i = 0; i < bytes; i++) width += (words[i] & 0xC0) != 0x80;
+        bool breaks = column == 0 || column + 1 + width > columns;
+        if (breaks) ss_text_append(text, column ? "\n  " : "  ");
+        if (!breaks) ss_text_append(text, " ");
+        ss_text_append_bytes(text, words, bytes);
+        column = (breaks ? 2 : column + 1) + width;
+        words += bytes + (words[bytes] == ' ');
+    }
+    ss_text_append(text, "\n");
+}
+
+/* Tables in files are not cut. */
+static size_t table_columns(int fd)
+{
+    size_t columns = terminal_columns(fd);
+    return columns == 0 || columns > NARROW_COLUMNS ? columns : NARROW_COLUMNS;
+}
+
+static int count_good(const ss_results *results)
+{
+    int count = 0;
+    for (int p = 0; p < results->problem_count; p++) count += !results->problems[p].fault;
+    return count;
+}
+
+static void print_series(ss_out *out, const ss_results *results, const ss_statistics *statistics)
+{
+    layout fitted = fit(statistics, table_columns(out->fd));
+    ss_table table = {.columns = fitted.with_interval ? 7 : 6, .left = 7};
+    add_heading(&table, &fitted);
+    for (int i = 0; i < statistics->series_count; i++) add_series(&table, results, statistics, i, &fitted);
+    ss_table_print(&table, out);
+    ss_text_append(&out->text, "\n");
+}
+
+static void print_words(ss_out *out, const char *words)
+{
+    ss_text clean = {0};
+    ss_text_append_clean(&clean, words);
+    wrap(&out->text, ss_text_get(&clean), text_columns(out->fd));
+    out->text.out_of_memory |= clean.out_of_memory;
+    ss_text_free(&clean);
+}
+
+/* "@ 1a2b3c4d" in labels stands for a machine. */
+static void print_machines(ss_out *out, const ss_results *results)
+{
+    for (int i = 0; results->machine_count > 1 && i < results->machine_count; i++) {
+        const ss_machine *machine = &results->machines[i];
+        ss_text words = {0};
+        ss_text_appendf(&words, "@ %.8s: %s, %d core%s, %s, %s, %s", machine->key, machine->cpu,
+                        machine->cores, machine->cores == 1 ? "" : "s", machine->system, machine->compiler,
+                        machine->build);
+        print_words(out, ss_text_get(&words));
+        out->text.out_of_memory |= words.out_of_memory;
+        ss_text_free(&words);
+    }
+    if (results->machine_count > 1) ss_text_append(&out->text, "\n");
+}
+
+/* What the tables are about. */
+static void print_terms(ss_out *out, const ss_results *results, const ss_statistics *statistics)
+{
+    const ss_statistics_options *by = &statistics->options;
+    int good = count_good(results), faulty = results->problem_count - good;
+    ss_text words = {0};
+    ss_text_appendf(&words, "%d problem%s", good, good == 1 ? "" : "s");
+    if (faulty) ss_text_appendf(&words, " (%d more ha%s faults)", faulty, faulty == 1 ? "s" : "ve");
+    ss_text_appendf(&words,
+                    "; solved: relative_energy at most %g; cost: mean time until then; error: median energy "
+                    "error of the answers",
+                    by->tolerances[by->main_tolerance]);
+    print_words(out, ss_text_get(&words));
+    out->text.out_of_memory |= words.out_of_memory;
+    ss_text_free(&words);
+    ss_text_append(&out->text, "\n");
+}
+
+void ss_ranking_print(ss_out *out, const ss_results *results, const ss_statistics *statistics)
+{
+    if (statistics->series_count > 0) {
+        print_series(out, results, statistics);
+        if (statistics->scene_count > 1) print_scenes(out, statistics);
+        print_terms(out, results, statistics);
+        print_machines(out, results);
+    }
+    print_words(out, statistics->advice.text);
+}

@@ -1,0 +1,182 @@
+#include "cli/sandbox.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#ifdef __linux__
+#include <sys/prctl.h>
+#endif
+
+#define SECONDS_TO_STOP 2
+#define DOING_BYTES ((size_t)512)
+
+static const int stop_signals[] = {SIGINT, SIGTERM, SIGHUP};
+#define STOP_SIGNALS (sizeof stop_signals / sizeof *stop_signals)
+
+static volatile sig_atomic_t stop_signal; // the one that came, 0 = none
+static volatile pid_t child_pid;          // in the parent: whom to tell
+
+static char *doing; // shared by both processes; NULL without a sandbox
+
+static void set_handlers(void (*handler)(int, siginfo_t *, void *))
+{
+    struct sigaction action = {.sa_sigaction = handler, .sa_flags = SA_SIGINFO | SA_RESTART};
+    sigemptyset(&action.sa_mask);
+    for (size_t i = 0; i < STOP_SIGNALS; i++) {
+        struct sigaction before;
+        sigaction(stop_signals[i], NULL, &before);
+        if (before.sa_handler != SIG_IGN) sigaction(stop_signals[i], &action, NULL); // nohup stays nohup
+    }
+}
+
+/* While they are held back none is lost: it comes when they are let through again. */
+static void hold_signals(int how)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    for (size_t i = 0; i < STOP_SIGNALS; i++) sigaddset(&set, stop_signals[i]);
+    sigprocmask(how, &set, NULL);
+}
+
+/* Dies of the signal, so that a shell sees what happened. */
+static void die_of(int signal_number)
+{
+    signal(signal_number, SIG_DFL);
+    raise(signal_number);
+}
+
+/* ---- the child: does the work -------------------------------------------------------------------- */
+
+static void note_stop(int signal_number, siginfo_t *info, void *context)
+{
+    (void)info, (void)context;
+    stop_signal = signal_number;
+    alarm(SECONDS_TO_STOP);
+}
+
+bool ss_sandbox_interrupted(void)
+{
+    return stop_signal != 0;
+}
+
+const volatile int *ss_sandbox_cancel(void)
+{
+    _Static_assert(sizeof(sig_atomic_t) == sizeof(int), "a signal's number is looked at as an int");
+    return (const volatile int *)&stop_signal;
+}
+
+void ss_sandbox_doing(const char *what)
+{
+    if (doing) snprintf(doing, DOING_BYTES, "%s", what);
+}
+
+static bool limit_memory(double megabytes)
+{
+    rlim_t bytes = (rlim_t)(megabytes * 1e6);
+    if (megabytes <= 0 || setrlimit(RLIMIT_AS, &(struct rlimit){bytes, bytes}) == 0) return true;
+    ss_complain("stickslip: cannot limit the memory to %g MB: %s", megabytes, strerror(errno));
+    return false;
+}
+
+static int work_and_finish(const ss_sandbox *sandbox, int (*work)(const ss_command *),
+                           const ss_command *command)
+{
+    signal(SIGXFSZ, SIG_IGN); // a file over the size limit is a write that fails, after which we tidy up
+    if (!limit_memory(sandbox->max_megabytes)) return SS_EXIT_RESOURCES;
+    int code = work(command);
+    if (stop_signal) die_of(stop_signal);
+    return ss_out_finish(command->out) ? code : SS_EXIT_RESOURCES;
+}
+
+/* ---- the parent: waits --------------------------------------------------------------------------- */
+
+/* A terminal sends its signals to both processes, kill only to the one that was named. */
+static void pass_on(int signal_number, siginfo_t *info, void *context)
+{
+    (void)context;
+    stop_signal = signal_number;
+    if (info->si_code <= 0 && child_pid > 0) kill(child_pid, signal_number);
+}
+
+static bool is_crash(int signal_number)
+{
+    return signal_number == SIGSEGV || signal_number == SIGBUS || signal_number == SIGABRT ||
+           signal_number == SIGFPE || signal_number == SIGILL;
+}
+
+/* A library that gets no memory may crash as well, so under a limit the file is not to blame. */
+static int blame(const ss_sandbox *sandbox)
+{
+    if (doing && doing[0]) {
+        ss_complain("%s: crashed while %s", sandbox->file, doing);
+        return SS_EXIT_FOUND;
+    }
+    if (sandbox->max_megabytes > 0) {
+        ss_complain("%s: the HDF5 library crashed while reading with no more than %g MB (--max-memory)",
+                    sandbox->file, sandbox->max_megabytes);
+        return SS_EXIT_RESOURCES;
+    }
+    ss_complain("%s: the HDF5 library crashed while reading; the file is damaged or hostile", sandbox->file);
+    return SS_EXIT_INPUT;
+}
+
+static int judge(const ss_sandbox *sandbox, int status)
+{
+    if (WIFEXITED(status)) return WEXITSTATUS(status);
+    int cause = WTERMSIG(status);
+    if (is_crash(cause)) return blame(sandbox);
+    if (stop_signal) die_of(stop_signal);
+    if (cause == SIGKILL)
+        ss_complain("%s: the run was killed, probably for lack of memory", sandbox->file);
+    else
+        ss_complain("%s: the run was ended by signal %d (%s)", sandbox->file, cause, strsignal(cause));
+    return SS_EXIT_RESOURCES;
+}
+
+static int wait_for(const ss_sandbox *sandbox, pid_t child)
+{
+    int status;
+    while (waitpid(child, &status, 0) < 0)
+        if (errno != EINTR) return SS_EXIT_RESOURCES;
+    return judge(sandbox, status);
+}
+
+static int work_as_child(const ss_sandbox *sandbox, int (*work)(const ss_command *),
+                         const ss_command *command)
+{
+    set_handlers(note_stop);
+    hold_signals(SIG_UNBLOCK);
+#ifdef __linux__
+    prctl(PR_SET_PDEATHSIG, SIGKILL); // nobody is left to hear the result
+#endif
+    return work_and_finish(sandbox, work, command);
+}
+
+int ss_sandbox_run(const ss_sandbox *sandbox, int (*work)(const ss_command *), const ss_command *command)
+{
+    const char *off = getenv("SS_NO_SANDBOX");
+    if (off && strcmp(off, "1") == 0) {
+        set_handlers(note_stop);
+        return work_and_finish(sandbox, work, command);
+    }
+    void *page = mmap(NULL, DOING_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (page != MAP_FAILED) doing = page;
+    set_handlers(pass_on);
+    hold_signals(SIG_BLOCK); // until child_pid is known
+    pid_t child = fork();
+    // _exit: without HDF5's clean-up at exit, which a damaged file may break as well
+    if (child == 0) _exit(work_as_child(sandbox, work, command));
+    child_pid = child;
+    hold_signals(SIG_UNBLOCK);
+    if (child < 0) {
+        ss_complain("stickslip: cannot start a process: %s", strerror(errno));
+        return SS_EXIT_RESOURCES;
+    }
+    return wait_for(sandbox, child);
+}

@@ -1,0 +1,28 @@
+/* collision/separating_axes.h - along which direction two convex polyhedra are farthest apart, or least overlapping.
+ *
+ * The separation along a unit direction n is min over b of n.x minus max over a of n.x. Its largest value over all
+ * directions is found exactly: the candidates are the normals of the faces of the Minkowski difference, which are the
+ * faces of a, the faces of b, and pairs of edges whose arcs cross on the Gauss sphere. The largest one is the negative
+ * depth of penetration of overlapping bodies; of separated ones it is the distance where a vertex is nearest to a face
+ * or an edge to an edge, and else a lower bound of it. */
+#ifndef SS_COLLISION_SEPARATING_AXES_H
+#define SS_COLLISION_SEPARATING_AXES_H
+
+#include "collision/polyhedron.h"
+
+typedef struct ss_axis {
+    double separation; /* -INFINITY: there is none */
+    ss_vec3 normal;    /* unit, from a to b, in a's frame */
+    int feature;       /* the face; the edge of a */
+    int vertex;        /* of the other body, nearest to the face */
+    int edge_b[2];     /* pair of edges: the vertices of b's */
+} ss_axis;
+
+typedef struct ss_separating_axes {
+    ss_axis face_a, face_b, edges;
+} ss_separating_axes;
+
+/* False as soon as some direction separates them by more than `enough`. */
+bool ss_separating_axes_find(const ss_hull_pair *pair, double enough, ss_separating_axes *best);
+
+#endif

@@ -1,0 +1,126 @@
+/* report/replay_internal.h - the parts of a replay.
+ *
+ *   replay.c         what is shown
+ *   replay_chunks.c    the frames that are shown, and their chunks
+ *   replay_frame.c   one frame with what its solvers say, as bytes and as numbers of the series
+ *   replay_series.c  lists of series
+ *   replay_shapes.c  what bodies look like
+ *   replay_boxes.c   ... and what to draw when nobody knows
+ *   replay_json.c    what the page is told about all of it
+ */
+#ifndef SS_REPORT_REPLAY_INTERNAL_H
+#define SS_REPORT_REPLAY_INTERNAL_H
+
+#include "report/replay.h"
+
+#include <stickslip/metrics.h>
+
+/* ---- series ----------------------------------------------------------------------------------------- */
+
+typedef struct ss_replay_series {
+    char *name, *unit;
+    double *values; /* one per frame that is shown; NaN = none */
+} ss_replay_series;
+
+typedef struct ss_replay_series_list {
+    ss_replay_series *items;
+    int count, capacity;
+    int frames;         /* room in every series */
+    bool out_of_memory; /* sticky */
+} ss_replay_series_list;
+
+/* A series that is not there yet is added. */
+void ss_replay_series_set(ss_replay_series_list *list, const char *name, const char *unit, int frame,
+                          double value);
+void ss_replay_series_free(ss_replay_series_list *list);
+
+/* ---- the replay ------------------------------------------------------------------------------------- */
+
+typedef struct ss_replay_view { /* a frame */
+    int index;                  /* in the file */
+    double time, h;
+    int bodies, scenery, contacts;
+} ss_replay_view;
+
+typedef struct ss_replay_solver { /* a result */
+    char *name;
+    bool answers;
+    ss_replay_series_list series;
+} ss_replay_solver;
+
+typedef struct ss_replay_blob {
+    unsigned char *bytes;
+    size_t size;
+} ss_replay_blob;
+
+struct ss_replay {
+    ss_bpmd *file;
+    ss_replay_options options;
+    char *path, *title;
+    ss_manifest manifest;
+    ss_shapes shapes;
+    bool boxes;         /* the file has none: shapes are boxes made from masses and inertias */
+    double shape_bytes; /* that the shapes take in the page, however few frames are shown */
+    int total;          /* frames of the simulation */
+    ss_replay_view *frames;
+    int shown, capacity;
+    int *chunk_first; /* index into frames; as many as frames at most */
+    int chunk_count;
+    ss_replay_blob *packed; /* chunks that are kept; NULL: none are */
+    ss_replay_solver solvers[SS_REPLAY_MOST_RESULTS];
+    int solver_count;
+    ss_replay_series_list series;
+    bool decimated;
+    bool has_unknown; /* contacts whose state nobody knows */
+};
+
+/* Empties the list of frames, chunks and series, for another walk. */
+void ss_replay_forget(ss_replay *replay);
+/* Shows frames begin .. end - 1 of the file, as far as the options allow. */
+bool ss_replay_read_frames(ss_replay *replay, int begin, int end, ss_findings *findings, ss_error *err);
+
+/* To seven digits, which are more than a curve shows or a graphics card takes, and half as many as there are. */
+double ss_replay_rounded(double value);
+
+/* ---- one frame -------------------------------------------------------------------------------------- */
+
+typedef struct ss_replay_answer { /* of one solver for one frame */
+    bool stored;                  /* false: the frame has no result of this solver */
+    bool complete;                /* there is an answer that can be judged */
+    bool judged;                  /* values and reports are known */
+    ss_result result;
+    ss_metric_value *values;
+    ss_contact_report *reports;
+} ss_replay_answer;
+
+typedef struct ss_replay_frame {
+    ss_frame *frame;
+    ss_scenery scenery;
+    int contacts; /* that are shown */
+    ss_replay_answer answers[SS_REPLAY_MOST_RESULTS];
+} ss_replay_frame;
+
+/* Reads and checks a frame of the file. Answers are judged where no metrics are stored, and
+ * with `states` wherever contacts are shown. */
+bool ss_replay_frame_read(const ss_replay *replay, int index, bool states, ss_replay_frame *frame,
+                          ss_findings *findings, ss_error *err);
+void ss_replay_frame_free(ss_replay_frame *frame);
+void ss_replay_frame_info(const ss_replay_frame *frame, int index, ss_replay_view *shown);
+/* Enters the frame's numbers as number `at` of all series. */
+void ss_replay_frame_measure(ss_replay *replay, const ss_replay_frame *frame, int at);
+/* Bytes it takes in a chunk, and these bytes. */
+size_t ss_replay_frame_size(const ss_replay *replay, const ss_replay_view *shown);
+void ss_replay_frame_encode(const ss_replay *replay, const ss_replay_frame *frame, unsigned char *to);
+
+/* ---- shapes ----------------------------------------------------------------------------------------- */
+
+/* Keys and arrays "shapes" and "meshes". Heightfields become meshes. */
+void ss_replay_shapes_json(const ss_shapes *shapes, ss_json *json);
+
+/* Adds boxes with mass and inertia of the frame's bodies that have no shape yet. */
+bool ss_replay_add_boxes(ss_replay *replay, const ss_frame *frame, ss_error *err);
+
+/* The state of a contact nobody judged, after those of ss_contact_status. */
+enum { SS_REPLAY_STATE_UNKNOWN = SS_CONTACT_STATUS_COUNT };
+
+#endif

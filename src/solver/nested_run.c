@@ -1,0 +1,60 @@
+#include "solver/nested_run.h"
+
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "solver/run_state.h"
+
+bool ss_run_explains(const ss_run *run)
+{
+    return run->state->explain;
+}
+
+void ss_run_note(ss_run *run, const char *format, ...)
+{
+    ss_text *notes = &run->state->notes;
+    char line[400];
+    va_list arguments;
+    if (!run->state->explain) return;
+    va_start(arguments, format);
+    vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+    if (notes->length) ss_text_append(notes, "\n");
+    ss_text_append(notes, line);
+}
+
+static void begin_stage(struct ss_run_state *state, const ss_nested_run *stage)
+{
+    int left = state->max_iterations - state->iterations;
+    state->stage = stage;
+    state->stage_start = state->iterations;
+    state->stage_end = stage->budget < left ? state->iterations + stage->budget : INT_MAX;
+    state->stage_look = stage->look ? state->iterations + stage->first_look : INT_MAX;
+    // estimates of another method mean something else
+    state->schedule = (ss_measuring_schedule){.forced = state->schedule.forced};
+}
+
+bool ss_run_nested(ss_run *run, ss_problem *problem, const ss_nested_run *stage, double *x,
+                   ss_nested_run_end *end)
+{
+    struct ss_run_state *state = run->state;
+    const ss_solver *solver = stage->solver;
+    ss_arena_mark mark = ss_arena_get_mark(run->arena);
+    bool needs_matrix = !(solver->traits & SS_MATRIX_FREE) || !problem->bodies;
+    const void *options = stage->options;
+    *end = (ss_nested_run_end){.status = SS_FAILED};
+    if (needs_matrix && !ss_problem_need_matrix(problem, NULL)) return false;
+    if (!options && solver->options && !(options = ss_run_default_options(solver, run->arena, NULL)))
+        return false;
+    ss_run inner = *run;
+    begin_stage(state, stage);
+    if (stage->budget < inner.max_iterations) inner.max_iterations = stage->budget;
+    end->status = solver->solve(problem, options, &inner, x);
+    end->iterations = state->iterations - state->stage_start;
+    state->stage = NULL;
+    end->is_over = state->is_over;
+    end->excess = ss_run_excess(run, x);
+    ss_arena_reset(run->arena, mark);
+    return true;
+}
