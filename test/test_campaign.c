@@ -379,8 +379,8 @@ TEST(a_selection_becomes_every_combination)
         {(char *)"one", -1, ~UINT64_C(0)}, {(char *)"two", -1, 0}, {(char *)"ours", 0, ~UINT64_C(0)}};
     ss_catalogue catalogue = {entries, 3};
     const char *cone[] = {"cone"}, *omegas[] = {"1", "1.5"}, *seeds[] = {"1", "2", "3"};
-    ss_sweep sweeps[] = {{.owner = "one", .name = "omega", .values = omegas, .count = 2, .where = "x"},
-                         {.name = "n", .values = seeds, .count = 3, .where = "y"}};
+    ss_option_sweep sweeps[] = {{.owner = "one", .name = "omega", .values = omegas, .count = 2, .where = "x"},
+                                {.name = "n", .values = seeds, .count = 3, .where = "y"}};
     ss_selection selection = {.formulations = cone,
                               .formulation_count = 1,
                               .all_solvers = true,

@@ -28,21 +28,21 @@ typedef struct ss_campaign_source {
 } ss_campaign_source;
 
 /* An option and the values it takes in turn. */
-typedef struct ss_sweep {
+typedef struct ss_option_sweep {
     const char *owner; /* solver or formulation it is for; NULL = all of the selection */
     const char *name;
     const char **values;
     int count;
     const char *where; /* "methods[2].set.omega", "--set psor.omega=1.3" */
     bool used;
-} ss_sweep;
+} ss_option_sweep;
 
 /* formulations x solvers x values of options. */
 typedef struct ss_selection {
     const char **formulations, **solvers;
     int formulation_count, solver_count;
     bool all_formulations, all_solvers;
-    ss_sweep *with, *set;
+    ss_option_sweep *with, *set;
     int with_count, set_count;
     const char *where; /* "methods[2]"; "" for flags */
 } ss_selection;

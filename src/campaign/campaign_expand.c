@@ -44,7 +44,7 @@ static bool add_method(expansion *e, const ss_planned_method *method)
 
 /* ---- values of options --------------------------------------------------------------------------- */
 
-static bool assign(expansion *e, const ss_sweep *sweep, int value, ss_option_list *list)
+static bool assign(expansion *e, const ss_option_sweep *sweep, int value, ss_option_list *list)
 {
     size_t length = strlen(sweep->name) + strlen(sweep->values[value]) + 2;
     char *text = ss_campaign_room(e->campaign, length, 1, e->err);
@@ -61,7 +61,7 @@ static bool take_values(expansion *e, ss_selection *selection, int at, const ss_
 {
     if (at == selection->with_count + selection->set_count) return add_method(e, so_far);
     bool is_with = at < selection->with_count;
-    ss_sweep *sweep = is_with ? &selection->with[at] : &selection->set[at - selection->with_count];
+    ss_option_sweep *sweep = is_with ? &selection->with[at] : &selection->set[at - selection->with_count];
     const char *name = is_with ? so_far->formulation : so_far->solver;
     if (sweep->owner && strcmp(sweep->owner, name) != 0) return take_values(e, selection, at + 1, so_far);
     sweep->used = true;
@@ -110,7 +110,7 @@ static bool take_formulation(expansion *e, ss_selection *selection, const char *
     return true;
 }
 
-static bool check_owners(const ss_sweep *sweeps, int count, const char *kind, ss_error *err)
+static bool check_owners(const ss_option_sweep *sweeps, int count, const char *kind, ss_error *err)
 {
     for (int i = 0; i < count; i++) {
         if (!sweeps[i].used && sweeps[i].owner)

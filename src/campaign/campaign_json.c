@@ -166,9 +166,9 @@ static bool read_problems(const reader *r, json_t *list)
 
 /* ---- methods ------------------------------------------------------------------------------------- */
 
-static ss_sweep *read_sweeps(const reader *r, json_t *object, const char *where, int *count)
+static ss_option_sweep *read_sweeps(const reader *r, json_t *object, const char *where, int *count)
 {
-    ss_sweep *sweeps = ss_campaign_room(r->campaign, json_object_size(object), sizeof *sweeps, r->err);
+    ss_option_sweep *sweeps = ss_campaign_room(r->campaign, json_object_size(object), sizeof *sweeps, r->err);
     const char *key;
     json_t *value;
     *count = 0;
@@ -177,7 +177,7 @@ static ss_sweep *read_sweeps(const reader *r, json_t *object, const char *where,
     {
         char place[PLACE_BYTES];
         write_place(place, "%s.%.100s", where, key);
-        ss_sweep *sweep = &sweeps[(*count)++];
+        ss_option_sweep *sweep = &sweeps[(*count)++];
         sweep->name = copy(r, key);
         sweep->where = copy(r, place);
         sweep->values = value_list(r, value, place, &sweep->count);
@@ -187,7 +187,7 @@ static ss_sweep *read_sweeps(const reader *r, json_t *object, const char *where,
 }
 
 static bool read_options_of(const reader *r, json_t *object, const char *key, const char *where,
-                            ss_sweep **sweeps, int *count)
+                            ss_option_sweep **sweeps, int *count)
 {
     char place[PLACE_BYTES];
     json_t *value = json_object_get(object, key);

@@ -11,12 +11,12 @@
 typedef struct exporter {
     ss_ledger *ledger;
     ss_results results; /* without what hangs on runs */
-    ss_rows rows;
+    ss_row_writer rows;
 } exporter;
 
 static bool end_row(exporter *e, ss_error *err)
 {
-    return ss_rows_end(&e->rows, e->ledger->path, err);
+    return ss_row_writer_end(&e->rows, e->ledger->path, err);
 }
 
 /* ---- machines, problems, methods, runs ---------------------------------------------------------------- */
@@ -24,48 +24,48 @@ static bool end_row(exporter *e, ss_error *err)
 static bool put_machine(exporter *e, int index, ss_error *err)
 {
     const ss_machine *m = &e->results.machines[index];
-    ss_rows_begin(&e->rows);
-    ss_rows_integer(&e->rows, index);
-    ss_rows_text(&e->rows, m->key);
-    ss_rows_text(&e->rows, m->cpu);
-    ss_rows_integer(&e->rows, m->cores);
-    ss_rows_texts(&e->rows, (const char *[]){m->system, m->version, m->compiler, m->build}, 4);
+    ss_row_writer_begin(&e->rows);
+    ss_row_writer_integer(&e->rows, index);
+    ss_row_writer_text(&e->rows, m->key);
+    ss_row_writer_text(&e->rows, m->cpu);
+    ss_row_writer_integer(&e->rows, m->cores);
+    ss_row_writer_texts(&e->rows, (const char *[]){m->system, m->version, m->compiler, m->build}, 4);
     return end_row(e, err);
 }
 
 static bool put_problem(exporter *e, int index, ss_error *err)
 {
     const ss_problem_entry *p = &e->results.problems[index];
-    ss_rows_begin(&e->rows);
-    ss_rows_integer(&e->rows, index);
-    ss_rows_texts(&e->rows, (const char *[]){p->hash, p->place, p->file, p->format}, 4);
-    ss_rows_integer(&e->rows, p->index);
-    ss_rows_text(&e->rows, p->scene);
-    ss_rows_reals(&e->rows, (const double[]){p->time, p->h}, 2);
-    ss_rows_integer(&e->rows, p->bodies);
-    ss_rows_integer(&e->rows, p->joints);
-    ss_rows_integer(&e->rows, p->rows);
-    ss_rows_integer(&e->rows, p->contacts);
-    ss_rows_reals(&e->rows,
-                  (const double[]){p->mass_ratio, p->density, p->rank_ratio, p->mu_least, p->mu_most}, 5);
-    ss_rows_text(&e->rows, p->fault);
+    ss_row_writer_begin(&e->rows);
+    ss_row_writer_integer(&e->rows, index);
+    ss_row_writer_texts(&e->rows, (const char *[]){p->hash, p->place, p->file, p->format}, 4);
+    ss_row_writer_integer(&e->rows, p->index);
+    ss_row_writer_text(&e->rows, p->scene);
+    ss_row_writer_reals(&e->rows, (const double[]){p->time, p->h}, 2);
+    ss_row_writer_integer(&e->rows, p->bodies);
+    ss_row_writer_integer(&e->rows, p->joints);
+    ss_row_writer_integer(&e->rows, p->rows);
+    ss_row_writer_integer(&e->rows, p->contacts);
+    ss_row_writer_reals(
+        &e->rows, (const double[]){p->mass_ratio, p->density, p->rank_ratio, p->mu_least, p->mu_most}, 5);
+    ss_row_writer_text(&e->rows, p->fault);
     return end_row(e, err);
 }
 
 static bool put_method(exporter *e, int index, ss_error *err)
 {
     const ss_method_entry *m = &e->results.methods[index];
-    ss_rows_begin(&e->rows);
-    ss_rows_integer(&e->rows, index);
-    ss_rows_texts(&e->rows,
-                  (const char *[]){m->key, m->label, m->formulation, m->with, m->solver, m->set, m->plugin,
-                                   m->stop, m->keep},
-                  9);
-    ss_rows_integer(&e->rows, m->iterations);
-    ss_rows_real(&e->rows, m->time_limit);
-    ss_rows_integer(&e->rows, m->seed);
-    ss_rows_text(&e->rows, m->reference);
-    ss_rows_text(&e->rows, m->plugin_file);
+    ss_row_writer_begin(&e->rows);
+    ss_row_writer_integer(&e->rows, index);
+    ss_row_writer_texts(&e->rows,
+                        (const char *[]){m->key, m->label, m->formulation, m->with, m->solver, m->set,
+                                         m->plugin, m->stop, m->keep},
+                        9);
+    ss_row_writer_integer(&e->rows, m->iterations);
+    ss_row_writer_real(&e->rows, m->time_limit);
+    ss_row_writer_integer(&e->rows, m->seed);
+    ss_row_writer_text(&e->rows, m->reference);
+    ss_row_writer_text(&e->rows, m->plugin_file);
     return end_row(e, err);
 }
 
@@ -74,22 +74,23 @@ static bool put_run(exporter *e, int index, ss_error *err)
     const ss_run_entry *run = &e->results.runs[index];
     const ss_problem_entry *p = &e->results.problems[run->problem];
     const ss_method_entry *m = &e->results.methods[run->method];
-    ss_rows_begin(&e->rows);
-    ss_rows_integer(&e->rows, index);
-    ss_rows_texts(&e->rows, (const char *[]){p->hash, p->place, p->file}, 3);
-    ss_rows_integer(&e->rows, p->index);
-    ss_rows_text(&e->rows, p->scene);
-    ss_rows_texts(&e->rows, (const char *[]){m->key, m->label, m->formulation, m->with, m->solver, m->set},
-                  6);
-    ss_rows_text(&e->rows, e->results.machines[run->machine].key);
-    ss_rows_texts(&e->rows, (const char *[]){ss_outcome_name(run->outcome), run->message, run->started}, 3);
-    ss_rows_integer(&e->rows, run->unknowns);
-    ss_rows_integer(&e->rows, run->iterations);
-    ss_rows_integer(&e->rows, run->kept_iteration);
-    ss_rows_reals(&e->rows, (const double[]){run->seconds, run->memory}, 2);
-    ss_rows_text(&e->rows, run->answer);
-    ss_rows_integer(&e->rows, run->steady);
-    ss_rows_reals(&e->rows, run->gauge, SS_GAUGE_COUNT);
+    ss_row_writer_begin(&e->rows);
+    ss_row_writer_integer(&e->rows, index);
+    ss_row_writer_texts(&e->rows, (const char *[]){p->hash, p->place, p->file}, 3);
+    ss_row_writer_integer(&e->rows, p->index);
+    ss_row_writer_text(&e->rows, p->scene);
+    ss_row_writer_texts(&e->rows,
+                        (const char *[]){m->key, m->label, m->formulation, m->with, m->solver, m->set}, 6);
+    ss_row_writer_text(&e->rows, e->results.machines[run->machine].key);
+    ss_row_writer_texts(&e->rows, (const char *[]){ss_outcome_name(run->outcome), run->message, run->started},
+                        3);
+    ss_row_writer_integer(&e->rows, run->unknowns);
+    ss_row_writer_integer(&e->rows, run->iterations);
+    ss_row_writer_integer(&e->rows, run->kept_iteration);
+    ss_row_writer_reals(&e->rows, (const double[]){run->seconds, run->memory}, 2);
+    ss_row_writer_text(&e->rows, run->answer);
+    ss_row_writer_integer(&e->rows, run->steady);
+    ss_row_writer_reals(&e->rows, run->gauge, SS_GAUGE_COUNT);
     return end_row(e, err);
 }
 
@@ -100,18 +101,18 @@ static void put_column(exporter *e, sqlite3_stmt *statement, int column)
 {
     switch (sqlite3_column_type(statement, column)) {
     case SQLITE_NULL:
-        ss_rows_null(&e->rows);
+        ss_row_writer_null(&e->rows);
         break;
     case SQLITE_INTEGER:
-        ss_rows_integer(&e->rows, sqlite3_column_int64(statement, column));
+        ss_row_writer_integer(&e->rows, sqlite3_column_int64(statement, column));
         break;
     case SQLITE_FLOAT:
-        ss_rows_real(&e->rows, sqlite3_column_double(statement, column));
+        ss_row_writer_real(&e->rows, sqlite3_column_double(statement, column));
         break;
     default: {
         const char *text = (const char *)sqlite3_column_text(statement, column);
         e->rows.text.out_of_memory |= !text;
-        ss_rows_text(&e->rows, text);
+        ss_row_writer_text(&e->rows, text);
     }
     }
 }
@@ -129,11 +130,11 @@ static bool put_details(exporter *e, ss_sql sql, int index, ss_error *err)
     sqlite3_bind_int64(statement, 1, e->results.runs[index].id);
     ss_step step;
     while ((step = ss_ledger_step(e->ledger, statement, err)) == SS_STEP_ROW) {
-        ss_rows_begin(&e->rows);
-        ss_rows_integer(&e->rows, index);
+        ss_row_writer_begin(&e->rows);
+        ss_row_writer_integer(&e->rows, index);
         for (int i = 0; i < sqlite3_column_count(statement); i++) put_column(e, statement, i);
         if (sql == SS_SQL_METRICS)
-            ss_rows_text(&e->rows, unit_of((const char *)sqlite3_column_text(statement, 0)));
+            ss_row_writer_text(&e->rows, unit_of((const char *)sqlite3_column_text(statement, 0)));
         if (!end_row(e, err)) return false;
     }
     return step == SS_STEP_DONE;
@@ -247,7 +248,7 @@ static bool put_table(exporter *e, const table *t, ss_error *err)
 {
     int count;
     memcpy(&count, (const char *)&e->results + t->count, sizeof count);
-    ss_rows_columns(&e->rows, t->columns);
+    ss_row_writer_columns(&e->rows, t->columns);
     for (int i = 0; i < count; i++)
         if (!t->put(e, i, err)) return false;
     return true;
@@ -274,9 +275,10 @@ static bool export(exporter *e, const table *only, ss_error *err)
 {
     e->rows.json.text = &e->rows.text;
     e->rows.is_json = !only;
-    bool good =
-        ss_ledger_do(e->ledger, SS_SQL_SNAPSHOT, err) && ss_ledger_load_index(e->ledger, &e->results, err) &&
-        (only ? put_table(e, only, err) : put_all(e, err)) && ss_rows_flush(&e->rows, e->ledger->path, err);
+    bool good = ss_ledger_do(e->ledger, SS_SQL_SNAPSHOT, err) &&
+                ss_ledger_load_index(e->ledger, &e->results, err) &&
+                (only ? put_table(e, only, err) : put_all(e, err)) &&
+                ss_row_writer_flush(&e->rows, e->ledger->path, err);
     ss_ledger_rollback(e->ledger); // ends the snapshot
     ss_results_free(&e->results);
     ss_text_free(&e->rows.text);

@@ -10,7 +10,7 @@
 /* ---- values ------------------------------------------------------------------------------------------- */
 
 /* Before every value: the comma of CSV, the key of JSON. */
-static void begin_value(ss_rows *rows)
+static void begin_value(ss_row_writer *rows)
 {
     if (rows->is_json)
         ss_json_key(&rows->json, rows->columns[rows->column]);
@@ -19,7 +19,7 @@ static void begin_value(ss_rows *rows)
     rows->column++;
 }
 
-void ss_rows_null(ss_rows *rows)
+void ss_row_writer_null(ss_row_writer *rows)
 {
     begin_value(rows);
     if (rows->is_json) ss_json_null(&rows->json);
@@ -44,10 +44,10 @@ static bool needs_quotes(const char *value)
     return length == 0 || strpbrk(value, ",\"\r\n") || value[0] == ' ' || value[length - 1] == ' ';
 }
 
-void ss_rows_text(ss_rows *rows, const char *value)
+void ss_row_writer_text(ss_row_writer *rows, const char *value)
 {
     if (!value) {
-        ss_rows_null(rows);
+        ss_row_writer_null(rows);
         return;
     }
     begin_value(rows);
@@ -59,7 +59,7 @@ void ss_rows_text(ss_rows *rows, const char *value)
         ss_text_append(&rows->text, value);
 }
 
-void ss_rows_integer(ss_rows *rows, long long value)
+void ss_row_writer_integer(ss_row_writer *rows, long long value)
 {
     begin_value(rows);
     char text[SS_NUMBER_TEXT];
@@ -69,10 +69,10 @@ void ss_rows_integer(ss_rows *rows, long long value)
         ss_text_append_bytes(&rows->text, text, (size_t)ss_integer_write(value, text));
 }
 
-void ss_rows_real(ss_rows *rows, double value)
+void ss_row_writer_real(ss_row_writer *rows, double value)
 {
     if (isnan(value)) {
-        ss_rows_null(rows);
+        ss_row_writer_null(rows);
         return;
     }
     begin_value(rows);
@@ -83,25 +83,25 @@ void ss_rows_real(ss_rows *rows, double value)
         ss_text_append_bytes(&rows->text, text, (size_t)ss_number_write(value, text));
 }
 
-void ss_rows_reals(ss_rows *rows, const double *values, int count)
+void ss_row_writer_reals(ss_row_writer *rows, const double *values, int count)
 {
-    for (int i = 0; i < count; i++) ss_rows_real(rows, values[i]);
+    for (int i = 0; i < count; i++) ss_row_writer_real(rows, values[i]);
 }
 
-void ss_rows_texts(ss_rows *rows, const char *const *values, size_t count)
+void ss_row_writer_texts(ss_row_writer *rows, const char *const *values, size_t count)
 {
-    for (size_t i = 0; i < count; i++) ss_rows_text(rows, values[i]);
+    for (size_t i = 0; i < count; i++) ss_row_writer_text(rows, values[i]);
 }
 
 /* ---- rows --------------------------------------------------------------------------------------------- */
 
-void ss_rows_begin(ss_rows *rows)
+void ss_row_writer_begin(ss_row_writer *rows)
 {
     rows->column = 0;
     if (rows->is_json) ss_json_begin_object(&rows->json);
 }
 
-bool ss_rows_flush(ss_rows *rows, const char *place, ss_error *err)
+bool ss_row_writer_flush(ss_row_writer *rows, const char *place, ss_error *err)
 {
     if (rows->text.out_of_memory) return ss_fail(err, SS_ERROR_RESOURCES, "%s: out of memory", place);
     if (!rows->sink(ss_text_get(&rows->text), rows->text.length, rows->context))
@@ -110,16 +110,16 @@ bool ss_rows_flush(ss_rows *rows, const char *place, ss_error *err)
     return true;
 }
 
-bool ss_rows_end(ss_rows *rows, const char *place, ss_error *err)
+bool ss_row_writer_end(ss_row_writer *rows, const char *place, ss_error *err)
 {
     if (rows->is_json)
         ss_json_end_object(&rows->json);
     else
         ss_text_append(&rows->text, "\r\n");
-    return rows->text.length < PIECE || ss_rows_flush(rows, place, err);
+    return rows->text.length < PIECE || ss_row_writer_flush(rows, place, err);
 }
 
-void ss_rows_columns(ss_rows *rows, const char *const *columns)
+void ss_row_writer_columns(ss_row_writer *rows, const char *const *columns)
 {
     rows->columns = columns;
     if (rows->is_json) return;

@@ -5,7 +5,7 @@
 #include "base/text.h"
 #include "campaign/ledger.h"
 
-typedef struct ss_rows {
+typedef struct ss_row_writer {
     ss_sink *sink;
     void *context;
     ss_text text; /* what the sink has not got yet */
@@ -13,20 +13,20 @@ typedef struct ss_rows {
     ss_json json; /* on that text */
     const char *const *columns;
     int column; /* of the next value */
-} ss_rows;
+} ss_row_writer;
 
 /* The columns of the rows that follow, NULL ends; CSV gets its line of names. */
-void ss_rows_columns(ss_rows *rows, const char *const *columns);
-void ss_rows_begin(ss_rows *rows);
+void ss_row_writer_columns(ss_row_writer *rows, const char *const *columns);
+void ss_row_writer_begin(ss_row_writer *rows);
 /* Values in the order of the columns. NaN and NULL are nothing: an empty field, or null. */
-void ss_rows_null(ss_rows *rows);
-void ss_rows_text(ss_rows *rows, const char *value);
-void ss_rows_texts(ss_rows *rows, const char *const *values, size_t count);
-void ss_rows_integer(ss_rows *rows, long long value);
-void ss_rows_real(ss_rows *rows, double value);
-void ss_rows_reals(ss_rows *rows, const double *values, int count);
+void ss_row_writer_null(ss_row_writer *rows);
+void ss_row_writer_text(ss_row_writer *rows, const char *value);
+void ss_row_writer_texts(ss_row_writer *rows, const char *const *values, size_t count);
+void ss_row_writer_integer(ss_row_writer *rows, long long value);
+void ss_row_writer_real(ss_row_writer *rows, double value);
+void ss_row_writer_reals(ss_row_writer *rows, const double *values, int count);
 /* Ends a row, and empties the text when a good amount has gathered. `place` begins the message of a failure. */
-bool ss_rows_end(ss_rows *rows, const char *place, ss_error *err);
-bool ss_rows_flush(ss_rows *rows, const char *place, ss_error *err);
+bool ss_row_writer_end(ss_row_writer *rows, const char *place, ss_error *err);
+bool ss_row_writer_flush(ss_row_writer *rows, const char *place, ss_error *err);
 
 #endif

@@ -23,7 +23,7 @@ static bool choose(ss_campaign *campaign, const char *list, const char ***names,
 }
 
 /* "psor.omega=1.3" */
-static bool read_sweep(ss_campaign *campaign, const char *flag, const char *text, ss_sweep *sweep,
+static bool read_sweep(ss_campaign *campaign, const char *flag, const char *text, ss_option_sweep *sweep,
                        ss_error *err)
 {
     const char *dot = strchr(text, '.'), *equals = strchr(text, '=');
@@ -43,7 +43,7 @@ static bool read_sweep(ss_campaign *campaign, const char *flag, const char *text
 }
 
 static bool read_sweeps(ss_campaign *campaign, const char *flag, const ss_option_list *list,
-                        ss_sweep **sweeps, int *count, ss_error *err)
+                        ss_option_sweep **sweeps, int *count, ss_error *err)
 {
     *sweeps = ss_campaign_room(campaign, (size_t)list->count, sizeof **sweeps, err);
     *count = list->count;
