@@ -746,6 +746,18 @@ def looks_like(shown, printed):
     return re.fullmatch(pattern, printed) is not None
 
 
+def test_the_documentation_lists_the_verbs_as_the_program_does():
+    listed = re.search(r"^Verbs\n(.*?)\n\n", run("help").stdout, re.M | re.S)[1]
+    of_program = [tuple(line.split(None, 1)) for line in listed.splitlines()]
+    text = (SOURCE / "docs/cli.md").read_text()
+    rows = re.findall(r"^\| \[`(\w+)`\]\(([\w.]*)(?:#([\w-]+))?\) \| (.*) \|$", text, re.M)
+    assert [(verb, task) for verb, _, _, task in rows] == of_program
+    for verb, file, anchor, _ in rows:
+        target = (SOURCE / "docs" / file).read_text() if file else text
+        anchors = [re.sub(r"[^\w -]", "", title).lower().replace(" ", "-") for title in re.findall(r"^#+ (.*)$", target, re.M)]
+        assert not anchor or anchor in anchors, f"docs/cli.md: {verb} leads to #{anchor}, which is nowhere"
+
+
 DOCUMENTS = [path for path in [SOURCE / "README.md", *sorted((SOURCE / "docs").glob("*.md"))]
              if path.exists() and shell_blocks(path)]
 
