@@ -21,6 +21,8 @@ CLEAN = {
     "src/solver/pgs.c": '#include "base/number.h"\n#include <stickslip/solver.h>\n\n'
                         "const ss_solver ss_solver_pgs = {0};\n",
     "src/solver/solvers.def": "/* the solvers */\nSS_SOLVER(pgs)\n",
+    "src/metrics/metrics.def": 'SS_METRIC(energy, "energy")\n',
+    "src/metrics/rows.c": "int ss_rows(void) { return set_sum(judgement, SS_METRIC_energy, 1.0); }\n",
     "src/dataset/file.c": "#include <hdf5.h>\n",
     "src/cli/cmd_info.c": "int ss_cmd_info(void);\n",
     "src/cli/verbs.def": "SS_VERB(info)\n",
@@ -48,6 +50,7 @@ PLANTED = [
     ("names", "src/solver/names.h", "typedef int (*ss_field)(ss_number *y);\n", "ss_field is defined"),
     ("registries", "src/solver/apgd.c", "const ss_solver ss_solver_apgd = {0};\n", "apgd is not in"),
     ("registries", "src/solver/solvers.def", "/* SS_SOLVER(pgs) */\n", "pgs is not in"),
+    ("registries", "src/metrics/metrics.def", 'SS_METRIC(energy, "energy")\nSS_METRIC(cone, "cone")\n', "sets cone"),
     ("registries", "src/cli/cmd_solve.c", "int ss_cmd_solve(void);\n", "verb"),
     ("paths", "docs/build.md", "Files are in " + "/home" + "/somebody/files.\n", "one machine"),
     ("versions", "CITATION.cff", "version: 1.2.4\n", "1.2.4"),
