@@ -1,8 +1,10 @@
-"""The pytest side of test/kit.h: a file whose tests were all skipped exits with 77 (CTest's "skipped"), and
-with CI=true a skip is a failure, because nothing is skipped there."""
+"""The pytest side of test/kit.h: a file whose tests were all skipped exits with 77 (CTest's "skipped"), and a skip is a
+failure with STICKSLIP_REQUIRE_TOOLS=1, or STICKSLIP_REQUIRE_DATA=1 where a file of others is missing."""
 import os
 
 import pytest
+
+from shared_data import NoSharedData
 
 CTEST_SKIPPED = 77
 
@@ -10,9 +12,13 @@ CTEST_SKIPPED = 77
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport(item, call):
     report = (yield).get_result()
-    if report.skipped and os.environ.get("CI") == "true" and not hasattr(report, "wasxfail"):
+    if not report.skipped or hasattr(report, "wasxfail"):
+        return
+    of_data = call.excinfo is not None and isinstance(call.excinfo.value, NoSharedData)
+    required_by = "STICKSLIP_REQUIRE_DATA" if of_data else "STICKSLIP_REQUIRE_TOOLS"
+    if os.environ.get(required_by) == "1":
         report.outcome = "failed"
-        report.longrepr = f"skipped in CI: {report.longrepr}"
+        report.longrepr = f"skipped, but {required_by}=1: {report.longrepr}"
 
 
 def pytest_sessionfinish(session, exitstatus):

@@ -1,9 +1,9 @@
 # The shell side of test/kit.h, to be sourced by a test script.
 
-# skip WHY   ends the test as skipped; a failure with CI=true, because nothing is skipped there.
+# skip WHY   ends the test as skipped; a failure with STICKSLIP_REQUIRE_TOOLS=1.
 skip() {
     echo "skip: $*" >&2
-    if [ "${CI:-}" = true ]; then exit 1; else exit 77; fi
+    if [ "${STICKSLIP_REQUIRE_TOOLS:-}" = 1 ]; then exit 1; else exit 77; fi
 }
 
 # need PROGRAM...   skips the test when one of the programs is not installed.

@@ -8,10 +8,10 @@
 #include "faults.h"
 #include "kit.h"
 #include "known_cone.h"
+#include "shared_data.h"
 #include "problem/laws.h"
 
 #include <dirent.h>
-#include <unistd.h>
 
 static const char *const methods[] = {"lemke",          "block-pivot",   "interior-point", "minmap-newton",
                                       "fischer-newton", "alart-curnier", "proximal",       "convex-newton",
@@ -21,13 +21,6 @@ enum { METHODS = 10, PATH = 600 };
 /* Far below what is asked of the velocities, because a body may be held by contacts that are close together. */
 static const char tight[] = "relative_energy<1e-13";
 static const double agreed = 1e-8;
-
-static bool find_file(const char *kind, const char *name, char *path)
-{
-    const char *data = getenv("SS_SHARED_DATA");
-    snprintf(path, PATH, "%s/%s/%s", data ? data : "../shared/data", kind, name);
-    return access(path, R_OK) == 0;
-}
 
 static ss_solve_result run(const char *method, ss_problem *problem, double *x)
 {
@@ -144,7 +137,7 @@ static void compare_on_file(const char *name, int every, const formulated *with,
     ss_error err;
     char path[PATH], place[100];
     *unsolvable = 0;
-    if (!find_file("bpmd", name, path)) SKIP("the files of others are not here (SS_SHARED_DATA)");
+    NEED_SHARED(path, "bpmd", name, "");
     ss_bpmd *file = known(ss_bpmd_open(path, NULL, NULL, &err), &err);
     for (int i = 0; i < ss_bpmd_frame_count(file); i += every) {
         ss_findings findings = {0};
@@ -298,7 +291,7 @@ static ss_problem *read_problem(const char *path)
 static void compare_on_folder(void (*compare)(const char *name, ss_problem *problem))
 {
     char folder[PATH], path[2 * PATH];
-    if (!find_file("fclib", "", folder)) SKIP("the files of others are not here (SS_SHARED_DATA)");
+    NEED_SHARED(folder, "fclib", "", "");
     DIR *directory = opendir(folder);
     ENSURE(directory != NULL);
     int count = 0;

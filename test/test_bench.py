@@ -18,9 +18,9 @@ import pytest
 
 from test_cli import (BAD_INPUT, DONE, PROGRAM, RESOURCES, SOURCE, USAGE, here, on_terminal, record_example, run,
                       run_json, write_bpmd, write_fclib)
+from shared_data import shared
 from test_solve import SOLVERS, only, write_local
 
-DATA = Path(os.environ.get("SS_SHARED_DATA", SOURCE / "../shared/data"))
 QUICK = ["--iterations", "20", "--quiet"]
 ENDINGS = {"crashed", "hung", "out of memory", "broken"}
 
@@ -479,9 +479,7 @@ def test_two_writers_are_kept_apart(slope):
 # ---- real data ---------------------------------------------------------------------------------------------------
 
 def test_all_solvers_on_real_files(here):
-    files = sorted(path for path in DATA.glob("*/*") if path.suffix in (".h5", ".hdf5")) if DATA.is_dir() else []
-    if not files:
-        pytest.skip(f"no real data in {DATA}")
+    files = sorted([*shared("bpmd").glob("*.h5"), *shared("fclib").glob("*.hdf5")])
     counts = run_json("bench", *files, "--frame", "0:1", "--iterations", "3", "--time-limit", "0.5", "-o", "r.db",
                       "--quiet", code=None)
     assert counts["problems"] >= len(files) / 2 and counts["missing"] == 0

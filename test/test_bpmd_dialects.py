@@ -12,10 +12,10 @@ import pytest
 
 import make_dialects as make
 from make_dialects import FREE, WORLD, frame_name
+from shared_data import shared
 
 PROGRAM = os.environ["SS_PROGRAM"]
 SOURCE = Path(os.environ["SS_SOURCE_DIR"])
-GENUINE = Path(os.environ.get("SS_SHARED_DATA", "")) / "bpmd"
 # Repairs add a few operations to stored numbers of order 1: divisions by 60, one rotation, one step back.
 TOLERANCE = 1e-12
 
@@ -77,15 +77,13 @@ NAMES = ["stack6_gazebo6", "chain10_gazebo6", "sphere1_gazebo11", "ode_january20
 
 
 def truth_of(name):
-    if not (GENUINE / f"{name}.h5").exists():
-        pytest.skip(f"no genuine file {name}.h5 (SS_SHARED_DATA)")
-    return json.loads((GENUINE / f"{name}.truth.json").read_text())
+    return json.loads(shared(f"bpmd/{name}.truth.json").read_text())
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_genuine_files_have_the_sums_of_the_simulation(name):
     truth = truth_of(name)["frames"]
-    found = info(GENUINE / f"{name}.h5")["frames"]
+    found = info(shared(f"bpmd/{name}.h5"))["frames"]
     assert [frame["path"] for frame in found] == [frame["path"] for frame in truth]
     for got, want in zip(found, truth):
         assert [got[key] for key in ("bodies", "constraints", "rows", "contacts")] == (
@@ -114,7 +112,7 @@ def compare_joint(found, index, row, want):
 @pytest.mark.parametrize("name", NAMES)
 def test_genuine_files_have_every_number_of_the_simulation(name):
     for want in truth_of(name)["full_frames"]:
-        found = read(GENUINE / f"{name}.h5", want["path"])
+        found = read(shared(f"bpmd/{name}.h5"), want["path"])
         bodies, contacts = want["bodies"], want["contacts"]
         for key, ours in (("mass", "masses"), ("position", "positions"), ("quaternion", "quaternions"),
                           ("velocity", "velocities"), ("force", "forces"), ("inertia_world", "inertias")):
@@ -133,8 +131,7 @@ def test_genuine_files_have_every_number_of_the_simulation(name):
 
 
 def test_history_of_ode_is_a_result():
-    truth_of("stack6_gazebo6")
-    assert info(GENUINE / "stack6_gazebo6.h5")["frames"][0]["results"] == ["ODE_GS"]
+    assert info(shared("bpmd/stack6_gazebo6.h5"))["frames"][0]["results"] == ["ODE_GS"]
 
 
 # ---- Gazebo -------------------------------------------------------------------------------------------------------

@@ -96,9 +96,9 @@ def test_planted_violation_is_found(tree, check, name, text, expected):
     assert name in outcome.stdout and expected in outcome.stdout
 
 
-@pytest.mark.parametrize("ci, code", [("true", 1), ("", 77)])
-def test_missing_tool_is_skipped_but_fails_in_ci(tree, ci, code):
+@pytest.mark.parametrize("required, code", [("1", 1), ("", 77)])
+def test_missing_tool_is_skipped_but_fails_where_it_is_required(tree, required, code):
     plant(tree, "bin/empty", "")
-    environment = {**os.environ, "PATH": str(tree / "bin"), "CI": ci}
+    environment = {**os.environ, "PATH": str(tree / "bin"), "CI": "true", "STICKSLIP_REQUIRE_TOOLS": required}
     outcome = subprocess.run([CHECK, "--root", tree, "headers"], env=environment, capture_output=True, text=True)
     assert (outcome.returncode, "cc is not installed" in outcome.stderr) == (code, True)

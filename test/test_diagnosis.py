@@ -2,19 +2,19 @@
 import json
 import os
 import subprocess
-from pathlib import Path
 
 import pytest
 
-DATA = Path(os.environ.get("SS_SHARED_DATA") or "../shared/data")
-WEDGED = DATA / "bpmd" / "ode_january2013.h5"
-UNSYMMETRIC = DATA / "fclib" / "Rover1040.hdf5"
-pytestmark = pytest.mark.skipif(not WEDGED.is_file(), reason="the files of others are not here (SS_SHARED_DATA)")
+from shared_data import shared
+
+WEDGED = "bpmd/ode_january2013.h5"
+UNSYMMETRIC = "fclib/Rover1040.hdf5"
 WEDGED_FRAME = ["--frame", "mbs_frame000037"]
 
 
-def run(*arguments, code):
-    done = subprocess.run([os.environ["SS_PROGRAM"], *map(str, arguments)], capture_output=True, text=True, timeout=60)
+def run(verb, file, *arguments, code):
+    done = subprocess.run([os.environ["SS_PROGRAM"], verb, shared(file), *map(str, arguments)], capture_output=True,
+                          text=True, timeout=60)
     assert done.returncode == code, done.stderr
     return done
 

@@ -3,6 +3,7 @@
 #include "kit.h"
 #include "known_cone.h"
 #include "scratch.h"
+#include "shared_data.h"
 
 #include <stickslip/dataset.h>
 #include <stickslip/formulation.h>
@@ -44,18 +45,9 @@ enum { REAL_FILES = sizeof real_files / sizeof *real_files };
 static const char *path_of(const real_file *file)
 {
     static char path[1000];
-    const char *data = getenv("SS_SHARED_DATA");
-    snprintf(path, sizeof path, "%s/fclib/%s.hdf5", data && *data ? data : "../shared/data", file->name);
+    shared_path(path, sizeof path, "fclib", file->name, ".hdf5");
     return path;
 }
-
-static bool there_is_data(void)
-{
-    return access(path_of(&real_files[0]), R_OK) == 0;
-}
-
-#define NEED_DATA() \
-    if (!there_is_data()) SKIP("the files of others are not here (SS_SHARED_DATA)")
 
 static bool tells(const ss_findings *findings, const char *part)
 {
@@ -93,13 +85,15 @@ static void check_real_file(const real_file *file)
 
 TEST(files_of_others_are_read_with_their_published_sizes)
 {
-    NEED_DATA();
+    char first[1000];
+    NEED_SHARED(first, "fclib", real_files[0].name, ".hdf5");
     for (int k = 0; k < REAL_FILES; k++) check_real_file(&real_files[k]);
 }
 
 TEST(stored_solutions_that_are_none_are_found_out)
 {
-    NEED_DATA();
+    char first[1000];
+    NEED_SHARED(first, "fclib", real_files[0].name, ".hdf5");
     int solutions = 0;
     for (int k = 0; k < REAL_FILES; k++) {
         ss_findings findings = {0};
@@ -121,7 +115,8 @@ TEST(stored_solutions_that_are_none_are_found_out)
 
 TEST(box_stacks_is_a_mechanism_and_the_others_are_not)
 {
-    NEED_DATA();
+    char first[1000];
+    NEED_SHARED(first, "fclib", real_files[0].name, ".hdf5");
     int mechanisms = 0;
     for (int k = 0; k < REAL_FILES; k++) {
         ss_error err = {0};
@@ -152,7 +147,8 @@ TEST(box_stacks_is_a_mechanism_and_the_others_are_not)
 
 TEST(local_form_of_a_finite_element_cube_is_its_contact_compliance)
 {
-    NEED_DATA();
+    char first[1000];
+    NEED_SHARED(first, "fclib", real_files[0].name, ".hdf5");
     ss_error err = {0};
     const real_file *cube = &real_files[6];
     ss_fclib *problem = ss_fclib_read(path_of(cube), cube->kind, NULL, NULL, &err);
@@ -234,7 +230,8 @@ static bool same_problem(const ss_fclib *a, const ss_fclib *b)
 
 TEST(files_of_others_survive_writing_and_reading_bit_for_bit)
 {
-    NEED_DATA();
+    char first[1000];
+    NEED_SHARED(first, "fclib", real_files[0].name, ".hdf5");
     scratch s = scratch_open();
     for (int k = 0; k < REAL_FILES; k++) {
         ss_error err = {0};

@@ -2,17 +2,15 @@
 import json
 import os
 import subprocess
-from pathlib import Path
 
 import h5py
 import numpy as np
 import pytest
 
-PROGRAM = os.environ.get("SS_PROGRAM", "build/release/stickslip")
-SHARED = Path(os.environ.get("SS_SHARED_DATA") or "../shared/data") / "fclib"
-BAD_INPUT = 3
+from shared_data import shared
 
-pytestmark = pytest.mark.skipif(not os.access(PROGRAM, os.X_OK), reason=f"{PROGRAM} is not built")
+PROGRAM = os.environ.get("SS_PROGRAM", "build/release/stickslip")
+BAD_INPUT = 3
 
 
 def run(*arguments, code=0):
@@ -264,10 +262,9 @@ def test_matrix_market_files_hold_the_same_numbers(tmp_path):
 # ---- files of others ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.skipif(not SHARED.is_dir(), reason="the files of others are not here (SS_SHARED_DATA)")
 @pytest.mark.parametrize("name", ["Box_Stacks-i0122-82-5", "CubeH8", "GFC3D_OneContact", "Chute-ndof-768-nc-4-3"])
 def test_reduced_real_problems_agree_with_numpy(tmp_path, name):
-    source = SHARED / f"{name}.hdf5"
+    source = shared(f"fclib/{name}.hdf5")
     with h5py.File(source) as file:
         group = next(file[key] for key in file if key.startswith("fclib"))
         M, H, d = dense(group["M"]), dense(group["H"]), int(group["spacedim"][0])

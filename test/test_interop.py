@@ -6,10 +6,10 @@ import shutil
 import subprocess
 from ctypes import pointer
 
+import h5py
 import numpy as np
 import pytest
 
-h5py = pytest.importorskip("h5py")
 from library import CANONICAL, FLAT, OPTIONAL, Answer, FrameFile, Manifest, Measure, Result, load, random_frame
 
 NB, NK, NR, NC = 3, 2, 5, 4

@@ -2,16 +2,15 @@
 import json
 import os
 import subprocess
-from pathlib import Path
 
 import pytest
 
-FRAMES = Path(os.environ.get("SS_SHARED_DATA") or "../shared/data") / "bpmd" / "ode_january2013.h5"
-pytestmark = pytest.mark.skipif(not FRAMES.is_file(), reason="the files of others are not here (SS_SHARED_DATA)")
+from shared_data import shared
 
 
 def solve(*arguments, code):
-    done = subprocess.run([os.environ["SS_PROGRAM"], "solve", FRAMES, "--quiet", *arguments], capture_output=True,
+    frames = shared("bpmd/ode_january2013.h5")
+    done = subprocess.run([os.environ["SS_PROGRAM"], "solve", frames, "--quiet", *arguments], capture_output=True,
                           text=True, timeout=60)
     assert done.returncode == code, done.stderr
     return done.stdout

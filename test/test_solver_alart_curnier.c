@@ -7,11 +7,10 @@
 #include "faults.h"
 #include "kit.h"
 #include "known_cone.h"
+#include "shared_data.h"
 #include "problem/laws.h"
 #include "solver/newton_alart.h"
 #include "solver/newton_natural.h"
-
-#include <unistd.h>
 
 /* ---- helpers ---------------------------------------------------------------------------------------- */
 
@@ -416,13 +415,10 @@ static const real_problem real_problems[] = {
 
 TEST(the_problems_of_others_are_solved_to_1e_8)
 {
-    const char *data = getenv("SS_SHARED_DATA");
     for (size_t k = 0; k < sizeof real_problems / sizeof *real_problems; k++) {
         ss_error err;
         char path[1000];
-        snprintf(path, sizeof path, "%s/fclib/%s.hdf5", data && *data ? data : "../shared/data",
-                 real_problems[k].name);
-        if (access(path, R_OK) != 0) SKIP("the files of others are not here (SS_SHARED_DATA)");
+        NEED_SHARED(path, "fclib", real_problems[k].name, ".hdf5");
         ss_fclib *file = known(ss_fclib_read(path, real_problems[k].kind, NULL, NULL, &err), &err);
         ss_problem *problem = known(ss_problem_from_cone(file->cone, &err), &err);
         double *x = known(calloc((size_t)problem->size, sizeof *x), NULL);

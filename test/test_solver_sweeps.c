@@ -6,6 +6,7 @@
 #include <stickslip/solver.h>
 
 #include "known_cone.h"
+#include "shared_data.h"
 #include "problem/bodies_form.h"
 #include "problem/laws.h"
 
@@ -452,12 +453,10 @@ TEST(divergence_ends_with_a_finite_answer)
 
 /* ---- files of others -------------------------------------------------------------------------------- */
 
-static ss_problem *read_file(const char *folder, const char *name)
+static ss_problem *read_file(const char *path)
 {
-    char path[1000];
     ss_error err;
     ss_fclib_kind kinds[3];
-    snprintf(path, sizeof path, "%s/fclib/%s.hdf5", folder, name);
     ss_fclib *file =
         ss_fclib_kinds(path, kinds, &err) == 1 ? ss_fclib_read(path, kinds[0], NULL, NULL, &err) : NULL;
     ss_problem *problem = known(file ? ss_problem_from_cone(file->cone, &err) : NULL, &err);
@@ -474,14 +473,10 @@ TEST(nsgs_solves_real_problems)
         "Confeti-ex13-Fc3D-SBM", "NESpheres_30_1",     "LMGC_100_PR_PerioBox-i00361-60-03000",
         "OneObject-i100000-316", "Rover1040",          "fc2d_granularflowonwall_00667_00000",
     };
-    const char *shared = getenv("SS_SHARED_DATA");
-    char probe[1000];
-    snprintf(probe, sizeof probe, "%s/fclib/%s.hdf5", shared ? shared : "", names[0]);
-    FILE *file = fopen(probe, "rb");
-    if (!file) SKIP("the files of others are not here (SS_SHARED_DATA)");
-    fclose(file);
     for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
-        ss_problem *problem = read_file(shared, names[k]);
+        char path[1000];
+        NEED_SHARED(path, "fclib", names[k], ".hdf5");
+        ss_problem *problem = read_file(path);
         double *x = ss_allocate((size_t)problem->size, sizeof *x);
         ss_solve_result result = run_with("nsgs", "", problem, "natural_map<1e-8", 10000, 1, x);
         if (result.status != SS_CONVERGED) KIT_FAIL("%s: %s", names[k], ss_status_name(result.status));

@@ -3,7 +3,6 @@ limit, and the server answers whom it should and nobody else."""
 import base64
 import http.client
 import json
-import os
 import re
 import select
 import shutil
@@ -14,16 +13,15 @@ import subprocess
 import time
 import zlib
 from contextlib import contextmanager
-from pathlib import Path
 
 import h5py
 import numpy as np
 import pytest
 
 from make_dialects import rotation
+from shared_data import shared
 from test_cli import BAD_INPUT, DONE, PROGRAM, RESOURCES, USAGE, here, run, run_json
 
-DATA = Path(os.environ.get("SS_SHARED_DATA") or "../shared/data")
 FRAME = "/simulation_000001/mbs_frame%06d"
 TRIMMED = 2.0 ** -15  # numbers of contacts keep 16 bits of mantissa
 
@@ -269,10 +267,9 @@ def test_faulty_frames_are_named_and_left_out(recording, here):
     assert numbers == [n for n in range(1, 21) if n not in (3, 5)]
 
 
-@pytest.mark.skipif(not DATA.is_dir(), reason="the files of others are not here (SS_SHARED_DATA)")
 def test_files_of_other_programs_are_shown(here):
     for name in ("stack6_gazebo6", "chain10_gazebo6", "ode_january2013", "sphere1_gazebo11"):
-        run("view", DATA / f"bpmd/{name}.h5", "-o", "replay.html")
+        run("view", shared(f"bpmd/{name}.h5"), "-o", "replay.html")
         replay, frames = page(here / "replay.html")
         faulty = 4 if name == "ode_january2013" else 0
         assert frames and replay["boxes"] and replay["total"] == len(frames) + faulty
@@ -419,9 +416,8 @@ def test_what_cannot_be_done_is_said(here, options, code, word):
     assert word in ended.stderr and not (here / "x.html").exists()
 
 
-@pytest.mark.skipif(not DATA.is_dir(), reason="the files of others are not here (SS_SHARED_DATA)")
 def test_fclib_has_nothing_to_show():
-    ended = run("view", DATA / "fclib/GFC3D_OneContact.hdf5", "-o", "x.html", code=BAD_INPUT)
+    ended = run("view", shared("fclib/GFC3D_OneContact.hdf5"), "-o", "x.html", code=BAD_INPUT)
     assert "bodies" in ended.stderr
 
 

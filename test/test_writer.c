@@ -3,6 +3,7 @@
 #include "kit.h"
 #include "random_frame.h"
 #include "scratch.h"
+#include "shared_data.h"
 #include "write_frames.h"
 
 #include "base/text.h"
@@ -268,9 +269,7 @@ static bool copy_file(const char *from, const char *to)
 TEST(a_genuine_file_reads_the_same_after_frames_were_added)
 {
     char genuine[1000];
-    const char *shared = getenv("SS_SHARED_DATA");
-    snprintf(genuine, sizeof genuine, "%s/bpmd/chain10_gazebo6.h5", shared ? shared : ".");
-    if (access(genuine, R_OK) != 0) SKIP("no genuine file (SS_SHARED_DATA)");
+    NEED_SHARED(genuine, "bpmd", "chain10_gazebo6", ".h5");
     scratch s = scratch_open();
     ENSURE(copy_file(genuine, s.file));
     ss_text before = {0}, after = {0};
