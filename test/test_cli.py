@@ -651,6 +651,19 @@ def test_a_crash_in_the_library_is_bad_input(cause, small, trap):
     assert ended.stderr == f"{small}: the HDF5 library crashed while reading; the file is damaged or hostile\n"
 
 
+@pytest.mark.parametrize("words, function", [
+    (["run", "box-drop", "--steps", "1", "--record", "x.h5"], "int64_t H5Fcreate(const char *a, unsigned b, int64_t c, int64_t d)"),
+    (["report", "small.h5"], "int sqlite3_open_v2(const char *a, void **b, int c, const char *d)"),
+    (["view", "small.h5", "-o", "x.html"], "int compress2(void *a, void *b, const void *c, unsigned long d, int e)"),
+])
+def test_a_crash_of_the_program_is_not_blamed_on_a_file(words, function, small, trap):
+    environment = trap(function + "{ signal(SIGSEGV, SIG_DFL); raise(SIGSEGV); return -1; }")
+    ended = run(*words, env=environment, code=None)
+    assert ended.returncode == -signal.SIGSEGV
+    assert ended.stderr.startswith(f"stickslip {words[0]} {words[1]}: crashed by signal 11")
+    assert "hostile" not in ended.stderr
+
+
 def test_a_killed_run_is_out_of_resources(small, trap):
     assert "killed" in run("check", small, env=trap(opening_does("kill(getpid(), SIGKILL);")), code=RESOURCES).stderr
 

@@ -44,7 +44,9 @@ static int run(const ss_command *command)
 {
     if (((const ss_common_options *)command->options)->help) return run_here(explain, command);
     if (!command->verb->reads_files) return run_here(command->verb->run, command);
-    ss_sandbox sandbox = {.file = command->arguments[0], .max_megabytes = ss_input_max_memory(command)};
+    ss_sandbox sandbox = {.verb = command->verb->name,
+                          .file = command->arguments[0],
+                          .max_megabytes = ss_input_max_memory(command)};
     return ss_sandbox_run(&sandbox, command->verb->run, command);
 }
 

@@ -1,5 +1,7 @@
 #include "cli/sandbox.h"
 
+#include "dataset/reading_flag.h"
+
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -14,7 +16,6 @@
 #endif
 
 #define SECONDS_TO_STOP 2
-#define DOING_BYTES ((size_t)512)
 
 static const int stop_signals[] = {SIGINT, SIGTERM, SIGHUP};
 #define STOP_SIGNALS (sizeof stop_signals / sizeof *stop_signals)
@@ -22,7 +23,12 @@ static const int stop_signals[] = {SIGINT, SIGTERM, SIGHUP};
 static volatile sig_atomic_t stop_signal; // the one that came, 0 = none
 static volatile pid_t child_pid;          // in the parent: whom to tell
 
-static char *doing; // shared by both processes; NULL without a sandbox
+/* Shared by both processes; NULL without a sandbox. */
+typedef struct activity {
+    volatile int reading; /* HDF5 is at it */
+    char doing[512];
+} activity;
+static activity *shared;
 
 static void set_handlers(void (*handler)(int, siginfo_t *, void *))
 {
@@ -73,7 +79,7 @@ const volatile int *ss_sandbox_cancel(void)
 
 void ss_sandbox_doing(const char *what)
 {
-    if (doing) snprintf(doing, DOING_BYTES, "%s", what);
+    if (shared) snprintf(shared->doing, sizeof shared->doing, "%s", what);
 }
 
 static bool limit_memory(double megabytes)
@@ -111,26 +117,34 @@ static bool is_crash(int signal_number)
 }
 
 /* A library that gets no memory may crash as well, so under a limit the file is not to blame. */
-static int blame(const ss_sandbox *sandbox)
+static int explain_crash(const ss_sandbox *sandbox, int cause)
 {
-    if (doing && doing[0]) {
-        ss_complain("%s: crashed while %s", sandbox->file, doing);
+    bool reading = shared && shared->reading;
+    if (shared && shared->doing[0]) {
+        ss_complain("%s: crashed while %s", sandbox->file, shared->doing);
         return SS_EXIT_FOUND;
     }
     if (sandbox->max_megabytes > 0) {
-        ss_complain("%s: the HDF5 library crashed while reading with no more than %g MB (--max-memory)",
-                    sandbox->file, sandbox->max_megabytes);
+        ss_complain("%s: %s crashed with no more than %g MB (--max-memory)", sandbox->file,
+                    reading ? "the HDF5 library" : "the program", sandbox->max_megabytes);
         return SS_EXIT_RESOURCES;
     }
-    ss_complain("%s: the HDF5 library crashed while reading; the file is damaged or hostile", sandbox->file);
-    return SS_EXIT_INPUT;
+    if (reading) {
+        ss_complain("%s: the HDF5 library crashed while reading; the file is damaged or hostile",
+                    sandbox->file);
+        return SS_EXIT_INPUT;
+    }
+    ss_complain("stickslip %s %s: crashed by signal %d (%s); this is a defect of stickslip", sandbox->verb,
+                sandbox->file, cause, strsignal(cause));
+    die_of(cause);
+    return SS_EXIT_RESOURCES;
 }
 
 static int judge(const ss_sandbox *sandbox, int status)
 {
     if (WIFEXITED(status)) return WEXITSTATUS(status);
     int cause = WTERMSIG(status);
-    if (is_crash(cause)) return blame(sandbox);
+    if (is_crash(cause)) return explain_crash(sandbox, cause);
     if (stop_signal) die_of(stop_signal);
     if (cause == SIGKILL)
         ss_complain("%s: the run was killed, probably for lack of memory", sandbox->file);
@@ -152,6 +166,7 @@ static int work_as_child(const ss_sandbox *sandbox, int (*work)(const ss_command
 {
     set_handlers(note_stop);
     hold_signals(SIG_UNBLOCK);
+    ss_dataset_set_reading_flag(shared ? &shared->reading : NULL);
 #ifdef __linux__
     prctl(PR_SET_PDEATHSIG, SIGKILL); // nobody is left to hear the result
 #endif
@@ -165,8 +180,8 @@ int ss_sandbox_run(const ss_sandbox *sandbox, int (*work)(const ss_command *), c
         set_handlers(note_stop);
         return work_and_finish(sandbox, work, command);
     }
-    void *page = mmap(NULL, DOING_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (page != MAP_FAILED) doing = page;
+    void *page = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (page != MAP_FAILED) shared = page;
     set_handlers(pass_on);
     hold_signals(SIG_BLOCK); // until child_pid is known
     pid_t child = fork();

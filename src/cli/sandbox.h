@@ -1,14 +1,15 @@
-/* cli/sandbox.h - a wall between the terminal and strangers' files. libhdf5 is known to crash on hostile
- * files, so a verb that reads files runs in a child process: when that dies, the parent says which file did
- * it and exits with the code of bad input. SS_NO_SANDBOX=1 in the environment runs in one process, for
- * debuggers and sanitizers. */
+/* cli/sandbox.h - a wall between the terminal and strangers' files. libhdf5 is known to crash on hostile files, so a verb
+ * that reads files runs in a child process. When that dies while HDF5 reads, the parent names the file and exits with the
+ * code of bad input; when it dies of anything else, the parent says what was going on, and blames no file.
+ * SS_NO_SANDBOX=1 in the environment runs in one process, for debuggers and sanitizers. */
 #ifndef SS_CLI_SANDBOX_H
 #define SS_CLI_SANDBOX_H
 
 #include "cli/verb.h"
 
 typedef struct ss_sandbox {
-    const char *file;     /* named if reading it crashes */
+    const char *verb;
+    const char *file;     /* its first argument: a file, for `run` a scene */
     double max_megabytes; /* address space of the reading process; 0 = no limit */
 } ss_sandbox;
 
@@ -21,8 +22,8 @@ bool ss_sandbox_interrupted(void);
 /* The same for a solver: not zero from then on. */
 const volatile int *ss_sandbox_cancel(void);
 
-/* What is going on, so that a crash is not blamed on the file: "solving /mbs_frame000001 with pgs". "": reading
- * again. */
+/* What is under test, so that a crash is a result and not a defect of the program: "solving /mbs_frame000001 with pgs".
+ * "": nothing any more. */
 void ss_sandbox_doing(const char *what);
 
 #endif

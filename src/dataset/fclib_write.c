@@ -183,7 +183,7 @@ bool ss_fclib_write(const char *path, const ss_fclib *problem, ss_error *err)
 {
     if (!check(path, problem->cone, err)) return false;
     ss_h5_session session;
-    ss_h5_enter(&session);
+    ss_h5_enter_to_write(&session);
     bool good = write_file(path, problem, err);
     ss_h5_leave(&session);
     return good;

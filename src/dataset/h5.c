@@ -1,5 +1,7 @@
 #include "dataset/h5.h"
 
+#include "dataset/reading_flag.h"
+
 #include <errno.h>
 #include <math.h>
 #include <pthread.h>
@@ -11,8 +13,20 @@
 /* ---- one lock, silent errors, no plug-ins ----------------------------------------------------------- */
 
 static pthread_mutex_t library_lock = PTHREAD_MUTEX_INITIALIZER;
+static volatile int *reading_flag;
+
+void ss_dataset_set_reading_flag(volatile int *flag)
+{
+    reading_flag = flag;
+}
 
 void ss_h5_enter(ss_h5_session *session)
+{
+    ss_h5_enter_to_write(session);
+    if (reading_flag) *reading_flag = 1;
+}
+
+void ss_h5_enter_to_write(ss_h5_session *session)
 {
     pthread_mutex_lock(&library_lock);
     H5open();
@@ -27,6 +41,7 @@ void ss_h5_leave(ss_h5_session *session)
     H5PLset_loading_state(session->plugins);
     H5Eclear2(H5E_DEFAULT);
     H5Eset_auto2(H5E_DEFAULT, session->report, session->report_context);
+    if (reading_flag) *reading_flag = 0;
     pthread_mutex_unlock(&library_lock);
 }
 

@@ -1,10 +1,10 @@
 /* dataset/h5.h - the only door to HDF5. Everything that opens, lists, reads or writes goes through here, so
  * that the rules for strangers' files stand in one place:
  *   - files are opened read-only, without file locks; the error stack is silenced and HDF5's global settings
- * are put back as they were (ss_h5_enter, ss_h5_leave around every public function; one lock for the library)
+ *     are put back as they were (ss_h5_enter, ss_h5_leave around every public function; one lock for the library)
  *   - only hard links, only single names: no soft, external or user-defined link is ever followed
  *   - data sets: numeric (integer or float) or text; no external or virtual storage; no filter but deflate,
- * shuffle and fletcher32; extents, products and chunk sizes checked against the limit before memory is taken
+ *     shuffle and fletcher32; extents, products and chunk sizes checked against the limit before memory is taken
  * Every failing function fills err with the full place, "FILE: /group/name: what is wrong".
  */
 #ifndef SS_DATASET_H5_H
@@ -19,8 +19,9 @@ typedef struct ss_h5_session {
     void *report_context;
     unsigned plugins;
 } ss_h5_session;
-/* Not recursive: public functions enter, internal ones expect to be inside. */
+/* Not recursive: public functions enter, to read or to write, and internal ones expect to be inside. */
 void ss_h5_enter(ss_h5_session *session);
+void ss_h5_enter_to_write(ss_h5_session *session);
 void ss_h5_leave(ss_h5_session *session);
 
 enum { SS_H5_PATH = 256 };

@@ -160,7 +160,7 @@ ss_writer *ss_writer_open(const char *path, ss_layout layout, bool append, ss_er
     writer->simulation.id = writer->frame.id = -1;
     const double no_limit = 0x1p62; // nothing is read but names
     ss_h5_session session;
-    ss_h5_enter(&session);
+    ss_h5_enter_to_write(&session);
     bool opened = ss_h5_output_open(path, append, no_limit, &writer->output, err);
     bool ok = opened && look_around(writer, err);
     if (opened && !ok) ss_h5_output_discard(&writer->output);
@@ -190,7 +190,7 @@ bool ss_writer_simulation(ss_writer *writer, const ss_manifest *manifest, ss_err
     if (spoiled(writer, err)) return false;
     ss_error trouble = {0};
     ss_h5_session session;
-    ss_h5_enter(&session);
+    ss_h5_enter_to_write(&session);
     bool ok = begin_simulation(writer, manifest, &trouble) && ss_h5_output_check(&writer->output, &trouble);
     ss_h5_leave(&session);
     return ok || keep_trouble(writer, &trouble, err);
@@ -200,7 +200,7 @@ bool ss_writer_go_on(ss_writer *writer, int *frames, ss_error *err)
 {
     if (spoiled(writer, err)) return false;
     ss_h5_session session;
-    ss_h5_enter(&session);
+    ss_h5_enter_to_write(&session);
     bool ok = go_on(writer, err);
     ss_h5_leave(&session);
     if (ok && frames) *frames = writer->last_frame;
@@ -213,7 +213,7 @@ bool ss_writer_frame(ss_writer *writer, const ss_frame *frame, ss_error *err)
         return false;
     ss_error trouble = {0};
     ss_h5_session session;
-    ss_h5_enter(&session);
+    ss_h5_enter_to_write(&session);
     bool ok = add_frame(writer, frame, &trouble) && ss_h5_output_check(&writer->output, &trouble);
     ss_h5_leave(&session);
     return ok || keep_trouble(writer, &trouble, err);
@@ -224,7 +224,7 @@ bool ss_writer_result(ss_writer *writer, const ss_result *result, ss_error *err)
     if (spoiled(writer, err) || !result_fits(writer, result, err)) return false;
     ss_error trouble = {0};
     ss_h5_session session;
-    ss_h5_enter(&session);
+    ss_h5_enter_to_write(&session);
     bool ok = ss_writer_put_result(&writer->frame, result, &trouble) &&
               ss_h5_output_check(&writer->output, &trouble);
     ss_h5_leave(&session);
@@ -252,7 +252,7 @@ bool ss_writer_shapes(ss_writer *writer, const ss_stored_shape *shapes, int coun
     if (!ss_writer_gather_shapes(shapes, count, writer->output.target, &columns, err)) return false;
     ss_error trouble = {0};
     ss_h5_session session;
-    ss_h5_enter(&session);
+    ss_h5_enter_to_write(&session);
     bool allowed = may_have_shapes(writer, err);
     bool ok =
         allowed && add_shapes(writer, &columns, &trouble) && ss_h5_output_check(&writer->output, &trouble);
@@ -276,7 +276,7 @@ bool ss_writer_scenery(ss_writer *writer, const ss_scenery *scenery, ss_error *e
     if (writer->layout == SS_LAYOUT_FLAT || scenery->count == 0) return true;
     ss_error trouble = {0};
     ss_h5_session session;
-    ss_h5_enter(&session);
+    ss_h5_enter_to_write(&session);
     bool allowed = scenery_fits(writer, err);
     bool ok = allowed && ss_writer_put_scenery(&writer->frame, scenery, &trouble) &&
               ss_h5_output_check(&writer->output, &trouble);
@@ -288,7 +288,7 @@ bool ss_writer_scenery(ss_writer *writer, const ss_scenery *scenery, ss_error *e
 static bool finish(ss_writer *writer, bool keep, ss_error *err)
 {
     ss_h5_session session;
-    ss_h5_enter(&session);
+    ss_h5_enter_to_write(&session);
     ss_h5_leave_group(&writer->frame);
     ss_h5_leave_group(&writer->simulation);
     bool ok = true;
