@@ -375,7 +375,7 @@ def test_a_bad_campaign_file_says_where(text, hint, slope):
 @pytest.mark.parametrize("arguments, hint", [
     (["-s", "nsg"], "bench: there is no solver 'nsg'; did you mean nsgs?"),
     (["-s", "lemke"], "no solver fits"),
-    (["-s", "psor", "--set", "psor.omega=9"], "--set omega=9"),
+    (["-s", "psor", "--set", "psor.omega=9"], "--set psor.omega=9: psor: "),
     (["-s", "psor", "--set", "omega=1"], "must be SOLVER.NAME=VALUE"),
     (["-s", "psor", "--set", "nsgs.omega=1"], "there is no solver nsgs in this campaign"),
     (["--with", "convex.gamma=1"], "there is no formulation convex in this campaign"),

@@ -94,9 +94,9 @@ const ss_catalogue_entry *ss_catalogue_find(const ss_catalogue *catalogue, const
 
 typedef struct ss_planned_method {
     const char *formulation, *solver;
-    ss_option_list with, set; /* "name=value" */
-    const char *where;
-    ss_method_entry entry; /* filled in by the worker that tries it out */
+    ss_option_list with, set;      /* "name=value" */
+    const ss_selection *selection; /* that it is of: says where in the campaign names and options stand */
+    ss_method_entry entry;         /* filled in by the worker that tries it out */
 } ss_planned_method;
 
 /* Every method that is meant. Pairs whose laws never fit are left out and listed in `left_out`. Names are not checked

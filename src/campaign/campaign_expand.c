@@ -96,7 +96,7 @@ static bool take_pair(expansion *e, ss_selection *selection, const char *formula
         ss_text_appendf(e->left_out, "%s%s with %s", e->left_out->length ? ", " : "", solver, formulation);
         return true;
     }
-    ss_planned_method method = {.formulation = formulation, .solver = solver, .where = selection->where};
+    ss_planned_method method = {.formulation = formulation, .solver = solver, .selection = selection};
     return take_values(e, selection, 0, &method);
 }
 

@@ -60,25 +60,11 @@ static bool list_solvers(ss_execution *e, ss_error *err)
 
 /* ---- methods ------------------------------------------------------------------------------------- */
 
-/* "--set omega=3: psor: ..." of a campaign file becomes "methods[2].set.omega: psor: ...". */
-static bool fail_method(const ss_planned_method *method, const ss_error *why, ss_error *err)
-{
-    const char *message = why->message, *equals = strchr(message, '=');
-    bool is_set = strncmp(message, "--set ", 6) == 0, is_with = strncmp(message, "--with ", 7) == 0;
-    const char *rest = equals ? strstr(equals, ": ") : NULL;
-    if (!method->where[0]) return ss_fail(err, SS_ERROR_USAGE, "%s", message);
-    if (!(is_set || is_with) || !rest) return ss_fail(err, SS_ERROR_INPUT, "%s: %s", method->where, message);
-    const char *name = message + (is_set ? 6 : 7);
-    return ss_fail(err, SS_ERROR_INPUT, "%s.%s.%.*s: %s", method->where, is_set ? "set" : "with",
-                   (int)(equals - name), name, rest + 2);
-}
-
 static bool take_description(ss_execution *e, ss_planned_method *method, ss_unpacker *from, ss_error *err)
 {
     const ss_catalogue_entry *solver = ss_catalogue_find(&e->catalogue, method->solver);
     const ss_campaign_options *options = &e->campaign->options;
-    ss_error why;
-    if (!ss_reply_unpack(from, &why)) return fail_method(method, &why, err);
+    if (!ss_reply_unpack(from, err)) return false;
     int plugin = solver ? solver->plugin : -1;
     method->entry = (ss_method_entry){
         .formulation = (char *)(uintptr_t)method->formulation,

@@ -101,6 +101,53 @@ bool ss_task_list(ss_worker_state *state, ss_text *reply, ss_error *err)
     return true;
 }
 
+/* The place in the campaign that says name=value of `assignment` for a solver or formulation, its owner. */
+static const char *place_of(const char *assignment, const char *owner, const ss_option_sweep *sweeps,
+                            int count)
+{
+    size_t length = strcspn(assignment, "=");
+    for (int i = 0; i < count; i++) {
+        const ss_option_sweep *sweep = &sweeps[i];
+        bool same = strlen(sweep->name) == length && strncmp(sweep->name, assignment, length) == 0;
+        if (same && (!sweep->owner || strcmp(sweep->owner, owner) == 0)) return sweep->where;
+    }
+    return assignment;
+}
+
+/* Options are tried out one by one before the method is prepared: that knows no campaign, and this can name the place. */
+static bool check_options(const ss_option *table, size_t size, const char *owner, const ss_option_list *list,
+                          const ss_option_sweep *sweeps, int sweep_count, ss_error *err)
+{
+    void *options = ss_allocate(1, size);
+    if (!options) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for options");
+    ss_options_defaults(table, options);
+    bool good = true;
+    for (int i = 0; i < list->count && good; i++) {
+        good = ss_options_assign(table, options, list->items[i], err);
+        if (!good) ss_fail_in(err, "%s: %s", place_of(list->items[i], owner, sweeps, sweep_count), owner);
+    }
+    ss_release(options);
+    return good;
+}
+
+/* What a campaign file says wrongly is bad input, what flags say wrongly is bad usage. */
+static bool prepare(const ss_worker_state *state, const ss_planned_method *planned,
+                    const ss_method_words *words, ss_method *method, ss_error *err)
+{
+    const ss_selection *from = planned->selection;
+    const ss_solver *solver = ss_solver_set_find(&state->solvers, planned->solver, NULL);
+    const ss_formulation *formulation = ss_formulation_named(planned->formulation, NULL);
+    bool named =
+        (!solver || check_options(solver->options, solver->options_size, solver->name, &planned->set,
+                                  from->set, from->set_count, err)) &&
+        (!formulation || check_options(formulation->options, formulation->options_size, formulation->name,
+                                       &planned->with, from->with, from->with_count, err));
+    if (named && ss_method_prepare(words, &state->solvers, method, err)) return true;
+    if (named && from->where[0]) ss_fail_in(err, "%s", from->where);
+    if (from->where[0] && err->code == SS_ERROR_USAGE) err->code = SS_ERROR_INPUT;
+    return false;
+}
+
 const ss_method *ss_worker_state_method(ss_worker_state *state, int index, ss_error *err)
 {
     const ss_plan *plan = state->plan;
@@ -112,7 +159,7 @@ const ss_method *ss_worker_state_method(ss_worker_state *state, int index, ss_er
                              .with = &planned->with,
                              .set = &planned->set,
                              .run = &plan->run};
-    if (method->solver || ss_method_prepare(&words, &state->solvers, method, err)) return method;
+    if (method->solver || prepare(state, planned, &words, method, err)) return method;
     return NULL;
 }
 
