@@ -41,14 +41,14 @@ static double race(const ss_solver *solver, ss_problem *problem, double limit, s
     static const double enough = 0.03; // s: then no more repeats
     ss_run_options options = {.max_iterations = ITERATIONS,
                               .time_limit = limit,
-                              .stop = "natural_map<1e-8",
-                              .keep = "last",
+                              .stop = {.gauge = SS_GAUGE_NATURAL_MAP, .below = 1e-8},
                               .seed = 1};
     double least = INFINITY, sum = 0.0, *x = calloc((size_t)problem->size + 1, sizeof *x);
     for (int i = 0; x && i < MOST_REPEATS && (i < 2 || sum < enough); i++) {
         memset(x, 0, (size_t)problem->size * sizeof *x);
         double start = processor_seconds();
-        bool good = ss_solve(solver, NULL, problem, &options, NULL, NULL, x, last, NULL);
+        bool good = ss_solve(&(ss_solve_request){.solver = solver, .problem = problem, .run = &options}, x,
+                             last, NULL);
         double seconds = processor_seconds() - start;
         ss_solve_result_free(last);
         sum += seconds;
@@ -93,7 +93,7 @@ static void run_frames(const char *path, const char *name, const ss_formulation 
         ss_findings findings = {0};
         ss_frame *frame = ss_bpmd_read(file, i, &findings, NULL);
         bool good = frame && ss_frame_check(frame, "", &findings);
-        ss_problem *problem = good ? formulation->assemble(frame, options, NULL, NULL) : NULL;
+        ss_problem *problem = good ? ss_problem_from_frame(frame, formulation, options, NULL) : NULL;
         snprintf(place, sizeof place, "%s, frame %d", name, i);
         if (problem) run(problem, place);
         ss_problem_destroy(problem);

@@ -13,8 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "solver/run.h"
-
 enum { LARGEST = 64 };            // unknowns of these problems, at most
 enum { ROUNDS = 40, CALLS = 50 }; // the smallest of ROUNDS means over CALLS: the clock has its price, too
 
@@ -41,7 +39,7 @@ static ss_problem *make_problem(const ss_frame *frame, const char *formulation)
     const ss_formulation *by = ss_formulation_find(formulation);
     void *options = calloc(1, by->options_size);
     ss_options_defaults(by->options, options);
-    ss_problem *problem = by->assemble(frame, options, NULL, NULL);
+    ss_problem *problem = ss_problem_from_frame(frame, by, options, NULL);
     free(options);
     return problem && ss_problem_need_matrix(problem, NULL) ? problem : NULL;
 }
@@ -57,9 +55,15 @@ static bool call(const caller *by, const ss_solver *solver, ss_problem *problem,
 {
     static const unsigned gauges = 1u << SS_GAUGE_RELATIVE_ENERGY;
     memset(x, 0, (size_t)problem->size * sizeof *x);
-    if (!by->arena) return ss_solve(solver, NULL, problem, NULL, NULL, NULL, x, result, NULL);
-    return ss_solve_in(by->arena, gauges, solver, by->options, problem, &by->run, NULL, NULL, NULL, x, result,
-                       NULL);
+    if (!by->arena)
+        return ss_solve(&(ss_solve_request){.solver = solver, .problem = problem}, x, result, NULL);
+    return ss_solve(&(ss_solve_request){.arena = by->arena,
+                                        .gauges = gauges,
+                                        .solver = solver,
+                                        .solver_options = by->options,
+                                        .problem = problem,
+                                        .run = &by->run},
+                    x, result, NULL);
 }
 
 /* ns per call; NAN when the solver does not take the problem or does not solve it. */
@@ -83,7 +87,7 @@ static void print_costs(const ss_solver *solver, ss_problem *const *problems, in
 {
     double x[LARGEST];
     caller simulator = {.arena = arena, .options = calloc(1, solver->options_size + 1)}, stranger = {0};
-    ss_options_defaults(ss_run_option_table, &simulator.run);
+    simulator.run = ss_run_defaults();
     if (simulator.options) ss_options_defaults(solver->options, simulator.options);
     printf("%-16s", solver->name);
     for (int p = 0; p < count; p++) {

@@ -36,19 +36,20 @@ static ss_frame *make_wall(void)
     return frame;
 }
 
-static double time_of(const ss_solver *solver, ss_problem *problem, const char *stop, bool history)
+static double time_of(const ss_solver *solver, ss_problem *problem, ss_stop_rule stop, bool history)
 {
     double best = INFINITY, *x = calloc((size_t)problem->size, sizeof *x);
     for (int k = 0; x && k < REPEATS; k++) {
-        ss_run_options options = {0};
-        ss_options_defaults(ss_run_option_table, &options);
+        ss_run_options options = ss_run_defaults();
         options.max_iterations = ITERATIONS;
         options.stop = stop;
         options.history = history;
         memset(x, 0, (size_t)problem->size * sizeof *x);
         ss_solve_result result;
         double start = ss_clock_seconds();
-        if (!ss_solve(solver, NULL, problem, &options, NULL, NULL, x, &result, NULL)) break;
+        if (!ss_solve(&(ss_solve_request){.solver = solver, .problem = problem, .run = &options}, x, &result,
+                      NULL))
+            break;
         best = fmin(best, ss_clock_seconds() - start);
         ss_solve_result_free(&result);
     }
@@ -64,16 +65,17 @@ int main(void)
     void *options = calloc(1, cone->options_size);
     if (!frame || !options) return 4;
     ss_options_defaults(cone->options, options);
-    ss_problem *problem = cone->assemble(frame, options, NULL, NULL);
+    ss_problem *problem = ss_problem_from_frame(frame, cone, options, NULL);
     if (!problem) return 4;
     printf("%d contacts, %d iterations per solve, microseconds per iteration\n\n", frame->contacts.count,
            ITERATIONS);
     printf("%-8s %10s %12s %8s %12s %8s\n", "solver", "nothing", "one gauge", "share", "all gauges", "share");
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         const ss_solver *solver = ss_solver_find(names[i]);
-        double nothing = time_of(solver, problem, "none", false);
-        double one = time_of(solver, problem, "relative_energy<1e-300", false);
-        double all = time_of(solver, problem, "none", true);
+        double nothing = time_of(solver, problem, (ss_stop_rule){0}, false);
+        double one = time_of(solver, problem,
+                             (ss_stop_rule){.gauge = SS_GAUGE_RELATIVE_ENERGY, .below = 1e-300}, false);
+        double all = time_of(solver, problem, (ss_stop_rule){0}, true);
         double scale = 1e6 / ITERATIONS;
         printf("%-8s %10.1f %12.1f %7.0f%% %12.1f %7.0f%%\n", names[i], scale * nothing, scale * one,
                100.0 * (1.0 - nothing / one), scale * all, 100.0 * (1.0 - nothing / all));

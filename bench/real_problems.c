@@ -43,14 +43,15 @@ static void run(const ss_solver *solver, ss_problem *problem, score *to)
 {
     double *x = calloc((size_t)problem->size + 1, sizeof *x);
     ss_run_options options = {
-        .max_iterations = ITERATIONS, .stop = "natural_map<1e-8", .keep = "last", .seed = 1};
+        .max_iterations = ITERATIONS, .stop = {.gauge = SS_GAUGE_NATURAL_MAP, .below = 1e-8}, .seed = 1};
     ss_solve_result result = {0};
     if (!x || ss_solver_refusal(solver, problem)) {
         free(x);
         return;
     }
     to->taken++;
-    if (ss_solve(solver, NULL, problem, &options, NULL, NULL, x, &result, NULL) &&
+    if (ss_solve(&(ss_solve_request){.solver = solver, .problem = problem, .run = &options}, x, &result,
+                 NULL) &&
         result.status == SS_CONVERGED) {
         to->solved++;
     } else {
@@ -100,7 +101,7 @@ static void run_frames(const char *path, const table *of, line *to)
         ss_findings findings = {0};
         ss_frame *frame = ss_bpmd_read(file, i, &findings, NULL);
         bool good = frame && ss_frame_check(frame, "", &findings);
-        ss_problem *problem = good ? formulation->assemble(frame, options, NULL, NULL) : NULL;
+        ss_problem *problem = good ? ss_problem_from_frame(frame, formulation, options, NULL) : NULL;
         if (problem)
             run_all(problem, to);
         else

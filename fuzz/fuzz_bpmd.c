@@ -523,8 +523,8 @@ static void look_at(ss_bpmd *file, int index)
     }
     int results = ss_bpmd_result_count(file, index, &err);
     for (int r = 0; r < results; r++) {
-        ss_result result;
-        if (ss_bpmd_result(file, index, r, &result, &err)) ss_result_free(&result);
+        ss_stored_result result;
+        if (ss_bpmd_result(file, index, r, &result, &err)) ss_stored_result_free(&result);
     }
     ss_scenery scenery;
     if (ss_bpmd_scenery(file, index, &scenery, &err)) ss_scenery_free(&scenery);

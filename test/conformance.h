@@ -4,6 +4,7 @@
 #define STICKSLIP_TEST_CONFORMANCE_H
 
 #include "catalogue.h"
+#include "rules.h"
 #include "independent.h"
 #include "kit.h"
 
@@ -75,7 +76,7 @@ static inline bool all_finite(const double *x, int count)
 
 static inline ss_run_options usual_run(const known_problem *of)
 {
-    return (ss_run_options){.max_iterations = ITERATIONS, .stop = of->stop, .keep = "last", .seed = 1};
+    return (ss_run_options){.max_iterations = ITERATIONS, .stop = stop_rule(of->stop), .seed = 1};
 }
 
 /* From x, which may be NULL: cold. */
@@ -86,7 +87,8 @@ static inline attempt try_from(const ss_solver *solver, known_problem *of, const
     double *own = numbers(of->problem->size), *at = x ? x : own;
     ss_error err;
     if (!ss_solver_refusal(solver, of->problem)) {
-        bool good = ss_solve(solver, NULL, of->problem, run, NULL, NULL, at, &a.result, &err);
+        bool good = ss_solve(&(ss_solve_request){.solver = solver, .problem = of->problem, .run = run}, at,
+                             &a.result, &err);
         a.verdict = judge_exactly(of->problem, at);
         bool fine = a.verdict.worst <= honest;
         a.outcome = !good || !all_finite(at, of->problem->size) ? BROKEN

@@ -2,6 +2,8 @@
 #ifndef STICKSLIP_TEST_MECHANICS_H
 #define STICKSLIP_TEST_MECHANICS_H
 
+#include "rules.h"
+
 #include <stickslip/formulation.h>
 #include <stickslip/solver.h>
 
@@ -33,7 +35,34 @@ static inline method method_of(const char *words)
 
 static inline ss_problem *assemble(const method *m, const ss_frame *frame)
 {
-    return m->formulation ? m->formulation->assemble(frame, m->options, NULL, NULL) : NULL;
+    return m->formulation ? ss_problem_from_frame(frame, m->formulation, m->options, NULL) : NULL;
+}
+
+/* The formulation at work on the frame; NULL when it cannot be. */
+static inline ss_assembly *assembled(const method *m, const ss_frame *frame, ss_findings *notes,
+                                     ss_error *err)
+{
+    ss_assembly *assembly = ss_assembly_create(m->formulation, m->options, err);
+    if (assembly && ss_assemble(assembly, frame, notes, err)) return assembly;
+    ss_assembly_destroy(assembly);
+    return NULL;
+}
+
+/* What x means, and what an answer is in terms of x; false when the frame cannot be assembled. */
+static inline bool recover_by(const method *m, const ss_frame *frame, const double *x, ss_answer *answer)
+{
+    ss_assembly *assembly = assembled(m, frame, NULL, NULL);
+    if (assembly) ss_assembly_recover(assembly, x, answer);
+    ss_assembly_destroy(assembly);
+    return assembly != NULL;
+}
+
+static inline bool guess_by(const method *m, const ss_frame *frame, const ss_answer *answer, double *x)
+{
+    ss_assembly *assembly = assembled(m, frame, NULL, NULL);
+    if (assembly) ss_assembly_guess(assembly, answer, x);
+    ss_assembly_destroy(assembly);
+    return assembly != NULL;
 }
 
 /* ---- solving ---------------------------------------------------------------------------------------- */
@@ -48,10 +77,11 @@ static inline bool solve_problem(ss_problem *problem, double *x)
     for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
         const ss_solver *solver = ss_solver_find(names[k]);
         if (!solver || ss_solver_refusal(solver, problem)) continue;
-        ss_run_options run = {.max_iterations = 200000, .stop = stop, .keep = "last", .seed = 1};
+        ss_run_options run = {.max_iterations = 200000, .stop = stop_rule(stop), .seed = 1};
         ss_solve_result result;
         memset(x, 0, (size_t)problem->size * sizeof *x);
-        bool good = ss_solve(solver, NULL, problem, &run, NULL, NULL, x, &result, NULL);
+        bool good = ss_solve(&(ss_solve_request){.solver = solver, .problem = problem, .run = &run}, x,
+                             &result, NULL);
         ss_solve_result_free(&result);
         if (good && result.status == SS_CONVERGED) return true;
     }
@@ -61,16 +91,18 @@ static inline bool solve_problem(ss_problem *problem, double *x)
 /* NULL when anything goes wrong; the caller destroys the answer. */
 static inline ss_answer *answer_by(const method *m, const ss_frame *frame)
 {
-    ss_problem *problem = assemble(m, frame);
+    ss_assembly *assembly = m->formulation ? assembled(m, frame, NULL, NULL) : NULL;
+    ss_problem *problem = assembly ? ss_assembly_problem(assembly) : NULL;
     ss_answer *answer = problem ? ss_answer_create(frame, frame->contacts.mu_rolling != NULL, NULL) : NULL;
     double *x = problem ? ss_allocate((size_t)problem->size, sizeof *x) : NULL;
-    if (!answer || !x || !solve_problem(problem, x) ||
-        !m->formulation->recover(frame, m->options, problem, x, answer, NULL)) {
+    if (answer && x && solve_problem(problem, x)) {
+        ss_assembly_recover(assembly, x, answer);
+    } else {
         ss_answer_destroy(answer);
         answer = NULL;
     }
     ss_release(x);
-    ss_problem_destroy(problem);
+    ss_assembly_destroy(assembly);
     return answer;
 }
 

@@ -10,11 +10,73 @@
 
 #include <string.h>
 
-static inline ss_cone_options defaults(void)
+/* How a frame becomes a cone problem. */
+typedef struct conversion {
+    int gap_term;
+    double gamma; /* share of overlaps and of joint errors */
+    double mu_max;
+    bool refuse_bounds;
+} conversion;
+
+static inline conversion defaults(void)
 {
-    ss_cone_options options;
-    ss_options_defaults(ss_cone_option_table, &options);
-    return options;
+    return (conversion){.gap_term = SS_GAP_PREVENTIVE, .gamma = 1.0};
+}
+
+/* The frame assembled; NULL when that fails. */
+static inline ss_assembly *assembly_of(const ss_frame *frame, const conversion *how, ss_error *err)
+{
+    ss_assembly *assembly = ss_assembly_create(ss_formulation_find("cone"), NULL, err);
+    if (!assembly) return NULL;
+    ss_step_options *step = ss_assembly_options(assembly);
+    step->gap_term = how->gap_term;
+    step->gamma = step->joint_gamma = how->gamma;
+    step->mu_max = how->mu_max;
+    if (ss_assemble(assembly, frame, NULL, err)) return assembly;
+    ss_assembly_destroy(assembly);
+    return NULL;
+}
+
+static inline ss_cone *cone_from_frame(const ss_frame *frame, const conversion *how, const char *place,
+                                       ss_findings *losses, ss_error *err)
+{
+    ss_assembly *assembly = assembly_of(frame, how, err);
+    ss_cone_wish wish = {.form = SS_CONE_GLOBAL, .refuse_bounds = how->refuse_bounds};
+    ss_cone *cone = assembly ? ss_assembly_cone(assembly, &wish, place, losses, err) : NULL;
+    ss_assembly_destroy(assembly);
+    return cone;
+}
+
+static inline ss_cone *cone_local_from_frame(const ss_frame *frame, const conversion *how, bool eliminate,
+                                             const char *place, ss_findings *losses, ss_error *err)
+{
+    ss_assembly *assembly = assembly_of(frame, how, err);
+    ss_cone_wish wish = {.form = SS_CONE_LOCAL, .eliminate = eliminate, .refuse_bounds = how->refuse_bounds};
+    ss_cone *cone = assembly ? ss_assembly_cone(assembly, &wish, place, losses, err) : NULL;
+    ss_assembly_destroy(assembly);
+    return cone;
+}
+
+static inline ss_answer *cone_recover(const ss_frame *frame, const conversion *how,
+                                      const ss_cone_point *point, ss_error *err)
+{
+    ss_assembly *assembly = assembly_of(frame, how, err);
+    ss_answer *answer = assembly ? ss_answer_create(frame, frame->contacts.mu_rolling != NULL, err) : NULL;
+    if (answer && !ss_assembly_recover_cone(assembly, point, answer, err)) {
+        ss_answer_destroy(answer);
+        answer = NULL;
+    }
+    ss_assembly_destroy(assembly);
+    return answer;
+}
+
+static inline bool cone_point_from_answer(const ss_frame *frame, const conversion *how, const ss_cone *cone,
+                                          const ss_answer *answer, ss_cone_point *point, ss_error *err)
+{
+    ss_assembly *assembly = assembly_of(frame, how, err);
+    bool good = assembly && ss_assembly_cone_point(assembly, cone, answer, point, err);
+    ss_assembly_destroy(assembly);
+    return good;
 }
 
 static inline ss_vec3 random_vector(ss_random *random, double size)
@@ -99,10 +161,10 @@ static inline ss_frame *rigid_frame(uint64_t seed, int bodies, int contacts, int
     return frame;
 }
 
-static inline ss_cone *global_of(const ss_frame *frame, const ss_cone_options *options)
+static inline ss_cone *global_of(const ss_frame *frame, const conversion *options)
 {
     ss_error err;
-    return known(ss_cone_from_frame(frame, options, "", NULL, &err), &err);
+    return known(cone_from_frame(frame, options, "", NULL, &err), &err);
 }
 
 static inline bool tells(const ss_findings *findings, ss_finding_kind kind, const char *place,

@@ -6,6 +6,7 @@
 #include <stickslip/stickslip.h>
 
 #include "faults.h"
+#include "rules.h"
 #include "kit.h"
 #include "known_cone.h"
 #include "shared_data.h"
@@ -26,8 +27,9 @@ static ss_solve_result run(const char *method, ss_problem *problem, double *x)
 {
     ss_error err;
     ss_solve_result result;
-    ss_run_options options = {.max_iterations = 10000, .stop = tight, .keep = "last"};
-    if (!ss_solve(ss_solver_find(method), NULL, problem, &options, NULL, NULL, x, &result, &err))
+    ss_run_options options = {.max_iterations = 10000, .stop = stop_rule(tight)};
+    if (!ss_solve(&(ss_solve_request){.solver = ss_solver_find(method), .problem = problem, .run = &options},
+                  x, &result, &err))
         known(NULL, &err);
     return result;
 }
@@ -70,7 +72,9 @@ static formulated formulate(const char *name, const char *assignments[], int cou
 static ss_answer *answer_of(const char *method, const ss_frame *frame, const formulated *with, finding *found)
 {
     ss_error err;
-    ss_problem *problem = known(with->formulation->assemble(frame, with->options, NULL, &err), &err);
+    ss_assembly *assembly = known(ss_assembly_create(with->formulation, with->options, &err), &err);
+    if (!ss_assemble(assembly, frame, NULL, &err)) known(NULL, &err);
+    ss_problem *problem = ss_assembly_problem(assembly);
     ss_answer *answer = NULL;
     if (!ss_solver_refusal(ss_solver_find(method), problem)) {
         double *x = known(ss_allocate((size_t)problem->size, sizeof *x), NULL);
@@ -78,10 +82,10 @@ static ss_answer *answer_of(const char *method, const ss_frame *frame, const for
         ss_solve_result result = run(method, problem, x);
         *found = (finding){result.status == SS_RAY, result.gauge[SS_GAUGE_RELATIVE_ENERGY]};
         ss_solve_result_free(&result);
-        if (!with->formulation->recover(frame, with->options, problem, x, answer, &err)) known(NULL, &err);
+        ss_assembly_recover(assembly, x, answer);
         ss_release(x);
     }
-    ss_problem_destroy(problem);
+    ss_assembly_destroy(assembly);
     return answer;
 }
 

@@ -380,7 +380,7 @@ def test_a_bad_campaign_file_says_where(text, hint, slope):
     (["-s", "psor", "--set", "nsgs.omega=1"], "there is no solver nsgs in this campaign"),
     (["--with", "convex.gamma=1"], "there is no formulation convex in this campaign"),
     (["--shard", "3/2"], "--shard 3/2: must be I/N"),
-    (["--stop", "nonsense"], "--stop nonsense"),
+    (["--stop", "nonsense"], "bench: --stop: invalid stop rule \"nonsense\""),
     (["--reference", "nsg"], "bench: --reference: there is no solver 'nsg'; did you mean nsgs?"),
     (["--campaign", "study.json"], "belong into the campaign file"),
 ])

@@ -169,7 +169,7 @@ TEST(asking_for_a_frame_that_is_not_there_is_told)
     ENSURE(hand_write(&h));
     ss_bpmd *file = ss_bpmd_open(h.place.file, NULL, NULL, NULL);
     ss_error err = {0};
-    ss_result result;
+    ss_stored_result result;
     ENSURE(file && ss_bpmd_read(file, 1, NULL, &err) == NULL);
     ENSURE_INT(err.code, SS_ERROR_USAGE);
     ENSURE(ss_bpmd_read(file, -1, NULL, NULL) == NULL);
@@ -417,14 +417,14 @@ TEST(forces_become_impulses_and_what_is_missing_is_not_known)
     ss_h5_leave_group(&frame);
     ENSURE(hand_write(&h));
     ss_bpmd *file = ss_bpmd_open(h.place.file, NULL, NULL, NULL);
-    ss_result result;
+    ss_stored_result result;
     ENSURE(file && ss_bpmd_result_count(file, 0, NULL) == 1 && ss_bpmd_result(file, 0, 0, &result, NULL));
     ENSURE_TEXT(result.solver, "other");
     ENSURE(result.answer && result.answer->normal_impulse[0] == 1 && result.answer->normal_impulse[1] == 2);
     ENSURE(result.answer->friction_impulse[1][2] == 6 && isnan(result.answer->velocity[1][5]));
     ENSURE(result.error_count == 3 && result.errors[2] == 1);
     ENSURE(result.iterations == -1 && isnan(result.error) && isnan(result.seconds));
-    ss_result_free(&result);
+    ss_stored_result_free(&result);
     ss_bpmd_close(file);
     hand_end(&h);
 }
@@ -439,7 +439,15 @@ static bool write_mixture(const scratch *s)
     ss_writer *writer = ss_writer_open(s->file, SS_LAYOUT_CANONICAL, false, NULL);
     ss_manifest manifest = {.toolkit = (char[]){"test"}, .gravity = {0, 0, -9.81}};
     ss_measure measure = {(char[]){"energy"}, &(double){1}, 1};
-    ss_result result = {(char[]){"pgs"}, answer, &(double){1}, 1, 1, 0.5, 0.25, &measure, 1};
+    ss_stored_result result = {.solver = (char[]){"pgs"},
+                               .answer = answer,
+                               .errors = &(double){1},
+                               .error_count = 1,
+                               .iterations = 1,
+                               .error = 0.5,
+                               .seconds = 0.25,
+                               .measures = &measure,
+                               .measure_count = 1};
     bool good = writer && ss_writer_simulation(writer, &manifest, NULL) &&
                 ss_writer_frame(writer, ours, NULL) && ss_writer_result(writer, &result, NULL) &&
                 ss_writer_close(writer, NULL);
@@ -475,9 +483,9 @@ static bool read_everything(const char *path, ss_error *err)
         int count = good ? ss_bpmd_result_count(file, f, err) : 0;
         good = good && count >= 0;
         for (int r = 0; good && r < count; r++) {
-            ss_result result;
+            ss_stored_result result;
             good = ss_bpmd_result(file, f, r, &result, err);
-            ss_result_free(&result);
+            ss_stored_result_free(&result);
         }
         ss_findings_free(&findings);
         ss_frame_destroy(frame);

@@ -8,6 +8,7 @@
 #include "campaign/pool.h"
 #include "campaign/queue.h"
 #include "campaign/record.h"
+#include "session/method.h"
 #include "campaign/wire.h"
 #include "campaign/worker.h"
 
@@ -210,13 +211,15 @@ static const double energies[] = {0.0, 1e-30, 0.99, 1.0, 3.2, NAN};
 #define CONTACTS ((int)(sizeof energies / sizeof *energies))
 
 /* relative_energy falls by half a decade an iteration from 1 on, natural_map never applies. */
-static ss_trial make_trial(ss_problem *problem, ss_metric_value *metrics, double *x)
+static ss_result make_result(ss_problem *problem, ss_metric_value *metrics, double *x)
 {
-    ss_trial trial = {.problem = problem, .x = x, .contacts = CONTACTS, .metrics = metrics};
-    trial.contact_energy = (double *)(uintptr_t)energies;
-    trial.result = (ss_solve_result){.status = SS_MAX_ITERATIONS, .iterations = ITERATIONS, .seconds = 4.0};
-    trial.result.history = (ss_history){.count = ITERATIONS, .seconds = seconds};
-    for (int g = 0; g < SS_GAUGE_COUNT; g++) trial.result.history.gauge[g] = gauges[g];
+    static ss_contact_report contacts[CONTACTS];
+    for (int c = 0; c < CONTACTS; c++) contacts[c].energy = energies[c];
+    ss_result result = {
+        .problem = problem, .x = x, .contact_count = CONTACTS, .contacts = contacts, .metrics = metrics};
+    result.run = (ss_solve_result){.status = SS_MAX_ITERATIONS, .iterations = ITERATIONS, .seconds = 4.0};
+    result.run.history = (ss_history){.count = ITERATIONS, .seconds = seconds};
+    for (int g = 0; g < SS_GAUGE_COUNT; g++) result.run.history.gauge[g] = gauges[g];
     for (int i = 0; i < ITERATIONS; i++) {
         seconds[i] = 0.1 * (i + 1);
         gauges[SS_GAUGE_RELATIVE_ENERGY][i] = pow(10.0, -0.5 * i - 0.1);
@@ -224,7 +227,7 @@ static ss_trial make_trial(ss_problem *problem, ss_metric_value *metrics, double
     }
     for (int i = 0; i < ss_metric_count(); i++)
         metrics[i] = (ss_metric_value){i % 2, 0.5 * i, i, -1, i % 2 ? NULL : "not here"};
-    return trial;
+    return result;
 }
 
 static void check_record(const ss_run_entry *run)
@@ -252,11 +255,11 @@ TEST(a_record_keeps_the_grid_the_crossings_and_the_bins)
     double x[3] = {1.0, -0.0, 2.0}, y[3] = {1.0, 0.0, 2.0000000001};
     ss_problem problem = {.size = 3};
     ss_metric_value *metrics = calloc((size_t)ss_metric_count(), sizeof *metrics);
-    ss_trial trial = make_trial(&problem, metrics, x);
+    ss_result result = make_result(&problem, metrics, x);
     ss_run_entry run, copy;
     ss_text bytes = {0};
     char other[33];
-    ENSURE(ss_record_make(&trial, &run, NULL));
+    ENSURE(ss_record_make(&result, &run, NULL));
     check_record(&run);
     ss_record_pack(&run, &bytes);
     ss_unpacker from = {bytes.data, bytes.data + bytes.length, false};
@@ -280,11 +283,11 @@ TEST(damaged_bytes_are_no_record_or_another_one_but_never_a_crash)
     double x[2] = {1.0, 2.0};
     ss_problem problem = {.size = 2};
     ss_metric_value *metrics = calloc((size_t)ss_metric_count(), sizeof *metrics);
-    ss_trial trial = make_trial(&problem, metrics, x);
+    ss_result result = make_result(&problem, metrics, x);
     ss_random dice = ss_random_start(5, 0);
     ss_run_entry run, copy;
     ss_text bytes = {0};
-    ENSURE(ss_record_make(&trial, &run, NULL));
+    ENSURE(ss_record_make(&result, &run, NULL));
     ss_record_pack(&run, &bytes);
     for (int attempt = 0; attempt < 2000; attempt++) {
         size_t at = (size_t)ss_random_below(&dice, (int)bytes.length);

@@ -25,7 +25,7 @@ static void compare_globals(const ss_cone *a, const ss_cone *b)
 
 TEST(frame_to_problem_to_frame_to_problem_is_the_same_problem)
 {
-    ss_cone_options options = defaults();
+    conversion options = defaults();
     for (uint64_t seed = 0; seed < 20; seed++) {
         ss_error err = {0};
         ss_findings findings = {0};
@@ -51,7 +51,7 @@ TEST(frame_to_problem_to_frame_to_problem_is_the_same_problem)
 
 TEST(limits_survive_the_way_there_and_back)
 {
-    ss_cone_options options = defaults();
+    conversion options = defaults();
     ss_frame *frame = rigid_frame(15, 4, 3, 2);
     frame->constraints.bounds[2][0] = 0.0;
     frame->constraints.bounds[4][1] = 0.0;
@@ -71,7 +71,7 @@ TEST(limits_survive_the_way_there_and_back)
 
 TEST(lever_arms_that_do_not_meet_are_stored)
 {
-    ss_cone_options options = defaults();
+    conversion options = defaults();
     ss_frame *frame = rigid_frame(16, 2, 3, 0);
     static const int pairs[3][2] = {{0, 1}, {0, 1}, {1, 0}};
     memcpy(frame->contacts.pair, pairs, sizeof pairs);
@@ -90,7 +90,7 @@ TEST(lever_arms_that_do_not_meet_are_stored)
 
 TEST(tangential_terms_are_lost_aloud)
 {
-    ss_cone_options options = defaults();
+    conversion options = defaults();
     ss_findings findings = {0};
     ss_frame *frame = rigid_frame(17, 3, 3, 0);
     ss_cone *cone = global_of(frame, &options);
@@ -147,7 +147,7 @@ static ss_cone *planar_problem(uint64_t seed, int bodies, int contacts, ss_cone_
 
 TEST(planar_problem_becomes_a_spatial_frame_with_the_same_solution)
 {
-    ss_cone_options options = defaults();
+    conversion options = defaults();
     for (uint64_t seed = 0; seed < 20; seed++) {
         ss_error err = {0};
         ss_cone_point point;
@@ -194,7 +194,7 @@ static void expect_refusal(const ss_cone *cone, const char *why)
 
 static ss_cone *rigid_problem(void)
 {
-    ss_cone_options options = defaults();
+    conversion options = defaults();
     ss_frame *frame = rigid_frame(18, 3, 4, 1);
     ss_cone *cone = global_of(frame, &options);
     ss_frame_destroy(frame);
@@ -241,7 +241,7 @@ TEST(what_is_no_rigid_mechanism_is_refused_with_the_reason)
 
 TEST(rolling_directions_off_the_tangents_are_refused)
 {
-    ss_cone_options options = defaults();
+    conversion options = defaults();
     ss_frame *frame = rigid_frame(19, 3, 4, 0);
     ENSURE(ss_frame_enable(frame, "contacts/mu_r", NULL));
     for (int c = 0; c < 4; c++) frame->contacts.mu_rolling[c] = 0.1;

@@ -224,9 +224,9 @@ static void keep_the_best(const ss_solver *solver, known_problem *of)
     for (int g = 0; g < SS_GAUGE_COUNT; g++) {
         char keep[64];
         snprintf(keep, sizeof keep, "best:%s", ss_gauge_name((ss_gauge)g));
-        ss_run_options run = {.max_iterations = 7, .stop = "none", .keep = "last", .seed = 1};
+        ss_run_options run = {.max_iterations = 7, .seed = 1};
         attempt last = try_from(solver, of, &run, NULL);
-        run.keep = keep;
+        run.keep = (ss_keep_rule){true, (ss_gauge)g};
         attempt best = try_from(solver, of, &run, NULL);
         double before = last.result.gauge[g], after = best.result.gauge[g];
         // the solver's own w may differ from A x + b by rounding

@@ -1,6 +1,7 @@
 /* Every solver of the registry at its limits: few iterations, little time, cancelled, starved of memory, with loads at
  * the edge of the numbers, in a team; and the driver, which takes nobody's word. */
 #include "conformance.h"
+#include "rules.h"
 
 #include "faults.h"
 
@@ -31,11 +32,11 @@ TEST(iteration_limits_are_kept_and_leave_finite_numbers)
 static void limit_time(const ss_solver *solver, known_problem *of)
 {
     double *x = numbers(of->problem->size);
-    ss_run_options run = {
-        .max_iterations = 1000000000, .time_limit = 1e-3, .stop = "none", .keep = "last", .seed = 1};
+    ss_run_options run = {.max_iterations = 1000000000, .time_limit = 1e-3, .seed = 1};
     ss_solve_result result;
     ss_error err;
-    if (!ss_solve(solver, NULL, of->problem, &run, NULL, NULL, x, &result, &err))
+    if (!ss_solve(&(ss_solve_request){.solver = solver, .problem = of->problem, .run = &run}, x, &result,
+                  &err))
         BLAME(solver, of, "%s", err.message);
     // a second is what a loaded machine may take away from one iteration
     if (!(result.seconds < 1.0)) BLAME(solver, of, "time limit 1 ms, took %g s", result.seconds);
@@ -53,10 +54,12 @@ static void cancel(const ss_solver *solver, known_problem *of)
 {
     static const volatile int now = 1;
     double *x = numbers(of->problem->size);
-    ss_run_options run = {.max_iterations = 1000000, .stop = "none", .keep = "last", .seed = 1};
+    ss_run_options run = {.max_iterations = 1000000, .seed = 1};
     ss_solve_result result;
     ss_error err;
-    bool good = ss_solve(solver, NULL, of->problem, &run, NULL, &now, x, &result, &err);
+    bool good =
+        ss_solve(&(ss_solve_request){.solver = solver, .problem = of->problem, .run = &run, .cancel = &now},
+                 x, &result, &err);
     if (!good || result.iterations > 1) BLAME(solver, of, "went on for %d iterations", result.iterations);
     bool ended_by_itself = result.iterations == 0 || solver->traits & SS_EXACT;
     if (result.status != SS_CANCELLED && !ended_by_itself)
@@ -99,8 +102,11 @@ static void solve_with_a_team(const ss_solver *solver, known_problem *of)
     ss_error err;
     ss_solve_result one = {0}, two = {0};
     ss_team *team = known(ss_team_create(2, &err), &err);
-    bool good = ss_solve(solver, NULL, of->problem, &run, NULL, NULL, alone, &one, &err) &&
-                ss_solve(solver, NULL, of->problem, &run, team, NULL, shared, &two, &err);
+    bool good =
+        ss_solve(&(ss_solve_request){.solver = solver, .problem = of->problem, .run = &run}, alone, &one,
+                 &err) &&
+        ss_solve(&(ss_solve_request){.solver = solver, .problem = of->problem, .run = &run, .team = team},
+                 shared, &two, &err);
     if (!good || memcmp(alone, shared, (size_t)of->problem->size * sizeof *alone) != 0)
         BLAME(solver, of, "a team of two gives another answer");
     ss_solve_result_free(&one);
@@ -151,7 +157,7 @@ static void stop_by_energy(const ss_solver *solver, known_problem *of)
 {
     if (of->stop == usual_stop) return;
     ss_run_options run = usual_run(of);
-    run.stop = usual_stop;
+    run.stop = stop_rule(usual_stop);
     attempt a = try_from(solver, of, &run, NULL);
     if (a.outcome == LIED || a.outcome == BROKEN)
         BLAME(solver, of, "by energy: %s, %s of unknown %d is %g", ss_status_name(a.result.status),
@@ -172,7 +178,8 @@ static void load_with_nothing_known(const ss_solver *solver, known_problem *of)
     run.max_iterations = 100;
     ss_solve_result result;
     ss_error err;
-    bool good = ss_solve(solver, NULL, of->problem, &run, NULL, NULL, x, &result, &err);
+    bool good = ss_solve(&(ss_solve_request){.solver = solver, .problem = of->problem, .run = &run}, x,
+                         &result, &err);
     if (good && result.status == SS_CONVERGED) BLAME(solver, of, "converged on a load that is not a number");
     if (!all_finite(x, of->problem->size)) BLAME(solver, of, "x is not finite when the load is not");
     of->problem->b[0] = kept;
@@ -200,7 +207,8 @@ static void starve(const ss_solver *solver, int p)
         ss_solve_result result = {0};
         ss_error err = {0};
         faults_start(n);
-        bool good = ss_solve(solver, NULL, of.problem, &run, NULL, NULL, x, &result, &err);
+        bool good = ss_solve(&(ss_solve_request){.solver = solver, .problem = of.problem, .run = &run}, x,
+                             &result, &err);
         ss_solve_result_free(&result);
         long left = faults.live - (of.problem->A != A ? 4 : 0); // a matrix is four blocks
         bool reached = faults_stop();
@@ -266,7 +274,7 @@ TEST(a_solver_that_claims_too_much_is_not_believed)
 
 TEST(a_solver_that_breaks_down_gives_its_start_back)
 {
-    static const char *const kept[] = {"last", "best:energy"};
+    static const ss_keep_rule kept[] = {{0}, {.best = true, .gauge = SS_GAUGE_ENERGY}};
     known_problem of = cook(&recipes[0]);
     ss_solver broken = {.abi = SS_ABI, .name = "broken", .laws = SS_LAW_BOX, .solve = divide_by_zero};
     for (int k = 0; k < 2; k++) {

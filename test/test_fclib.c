@@ -1,5 +1,6 @@
 /* FCLIB files: real ones of others, every storage of a matrix, round trips, limits, and Matrix Market. */
 #include "faults.h"
+#include "rigid_frame.h"
 #include "kit.h"
 #include "known_cone.h"
 #include "scratch.h"
@@ -49,7 +50,7 @@ static const char *path_of(const real_file *file)
     return path;
 }
 
-static bool tells(const ss_findings *findings, const char *part)
+static bool says(const ss_findings *findings, const char *part)
 {
     for (size_t k = 0; k < findings->count; k++) {
         if (strstr(findings->items[k].message, part) || strstr(findings->items[k].place, part)) return true;
@@ -77,7 +78,7 @@ static void check_real_file(const real_file *file)
     ENSURE_INT(cone->dofs, file->dofs);
     ENSURE_INT(cone->equations, 0);
     ENSURE_INT(ss_sparse_nonzeros(cone->form == SS_CONE_LOCAL ? cone->W : cone->H), file->entries);
-    if (file->says ? !tells(&findings, file->says) : findings.count > 0)
+    if (file->says ? !says(&findings, file->says) : findings.count > 0)
         KIT_FAIL("%s: %zu findings, wanted %s", file->name, findings.count, file->says ? file->says : "none");
     ss_findings_free(&findings);
     ss_fclib_destroy(problem);
@@ -99,10 +100,10 @@ TEST(stored_solutions_that_are_none_are_found_out)
         ss_findings findings = {0};
         ss_fclib *problem = ss_fclib_read(path_of(&real_files[k]), real_files[k].kind, NULL, &findings, NULL);
         ENSURE(problem);
-        ENSURE_INT(tells(&findings, "/solution/r"), problem->has_solution);
+        ENSURE_INT(says(&findings, "/solution/r"), problem->has_solution);
         if (problem->has_solution) {
             ss_cone_residual residual;
-            ENSURE(tells(&findings, "it does not solve the problem: relative natural map"));
+            ENSURE(says(&findings, "it does not solve the problem: relative natural map"));
             ENSURE(ss_cone_residual_of(problem->cone, &problem->solution, &residual, NULL));
             ENSURE(residual.natural_map > 5e-4); // r = 0 lets every contact fall
             solutions++;
@@ -129,9 +130,8 @@ TEST(box_stacks_is_a_mechanism_and_the_others_are_not)
             mechanisms++;
             ENSURE_TEXT(real_files[k].name, "Box_Stacks-i0122-82-5");
             ENSURE(ss_frame_check(frame, "", NULL));
-            ss_cone_options options;
-            ss_options_defaults(ss_cone_option_table, &options);
-            ss_cone *back = ss_cone_from_frame(frame, &options, "", NULL, &err);
+            conversion options = defaults();
+            ss_cone *back = cone_from_frame(frame, &options, "", NULL, &err);
             ENSURE(back);
             ENSURE_NEAR(matrix_difference(back->M, problem->cone->M), 0.0, 1e-15); // rounding
             ENSURE_NEAR(matrix_difference(back->H, problem->cone->H), 0.0,
@@ -280,7 +280,7 @@ TEST(problems_with_joints_rolling_solutions_and_guesses_survive_a_file)
         ss_fclib *again = ss_fclib_read(s.file, ss_fclib_kind_of(problem->cone), NULL, &findings, &err);
         ENSURE(again);
         ENSURE(same_problem(problem, again));
-        ENSURE(!tells(&findings, "/solution")); // a right solution is not worth a word
+        ENSURE(!says(&findings, "/solution")); // a right solution is not worth a word
         ss_findings_free(&findings);
         ss_fclib_destroy(problem);
         ss_fclib_destroy(again);
@@ -437,8 +437,8 @@ TEST(missing_v_is_a_warning_and_zero_guesses_are_told)
     ENSURE(ss_fclib_write(s.file, problem, &err));
     ss_fclib *again = ss_fclib_read(s.file, SS_FCLIB_GLOBAL, NULL, &findings, &err);
     ENSURE(again);
-    ENSURE(tells(&findings, "/solution/v"));
-    ENSURE(tells(&findings, "1 of 2 guesses are zero"));
+    ENSURE(says(&findings, "/solution/v"));
+    ENSURE(says(&findings, "1 of 2 guesses are zero"));
     ENSURE_NEAR(norm_of(again->solution.v, again->cone->dofs), 0.0, 0.0);
     ss_findings_free(&findings);
     ss_fclib_destroy(problem);
@@ -457,9 +457,9 @@ TEST(a_spoilt_solution_is_found_out)
     ENSURE(ss_fclib_write(s.file, problem, &err));
     ss_fclib *again = ss_fclib_read(s.file, ss_fclib_kind_of(problem->cone), NULL, &findings, &err);
     ENSURE(again);
-    ENSURE(tells(&findings, "/solution/r"));
-    ENSURE(tells(&findings, "/solution/l"));
-    ENSURE(!tells(&findings, "identically zero"));
+    ENSURE(says(&findings, "/solution/r"));
+    ENSURE(says(&findings, "/solution/l"));
+    ENSURE(!says(&findings, "identically zero"));
     ss_findings_free(&findings);
     ss_fclib_destroy(problem);
     ss_fclib_destroy(again);

@@ -123,7 +123,7 @@ TEST(metrics_know_about_the_belt)
     ENSURE(answer != NULL);
     ss_metric_value values[64];
     ENSURE(ss_metric_count() <= 64);
-    ENSURE(ss_judge(&(ss_case){.frame = frame, .answer = answer}, values, NULL, NULL));
+    ENSURE(ss_judge_frame(frame, NULL, answer, values, NULL, NULL));
     ENSURE_NEAR(values[ss_metric_index("natural_map")].value, 0.0, SOLVED);
     ENSURE_NEAR(values[ss_metric_index("sliding")].value, 1.0, 0.0);
     ENSURE_NEAR(values[ss_metric_index("alignment")].value, 0.0, SOLVED);
@@ -135,10 +135,12 @@ TEST(metrics_know_about_the_belt)
 TEST(the_cone_problem_of_a_belt_has_its_speed_in_w)
 {
     ss_frame *frame = block_on_belt(1.0, 0.3);
-    ss_cone_options options;
-    ss_options_defaults(ss_cone_option_table, &options);
-    ss_cone *cone = ss_cone_from_frame(frame, &options, "frame", NULL, NULL);
+    method m = method_of("cone");
+    ss_assembly *assembly = assembled(&m, frame, NULL, NULL);
+    ENSURE(assembly != NULL);
+    ss_cone *cone = ss_assembly_cone(assembly, &(ss_cone_wish){.form = SS_CONE_GLOBAL}, "frame", NULL, NULL);
     ENSURE(cone != NULL);
+    ss_assembly_destroy(assembly);
     double t_u[3], t_v[3];
     ss_contact_tangents(frame, 0, t_u, t_v);
     ENSURE_NEAR(cone->w[1], -t_u[0], 0.0);
@@ -526,7 +528,7 @@ TEST(a_guess_from_the_solution_is_the_solution)
         ss_answer *answer = answer_of(k == 2 ? "cone" : methods[k], frame);
         double x[32], gauges[SS_GAUGE_COUNT];
         ENSURE(problem && answer && problem->size <= 32);
-        ENSURE(m.formulation->guess(frame, m.options, problem, answer, x, NULL));
+        ENSURE(guess_by(&m, frame, answer, x));
         ENSURE(ss_problem_measure(problem, x, gauges, NULL));
         ENSURE_NEAR(gauges[SS_GAUGE_NATURAL_RESIDUAL], 0.0, 1e-8); // the mixed form is solved to 1e-9
         ss_answer_destroy(answer);

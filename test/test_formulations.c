@@ -40,8 +40,7 @@ TEST(every_formulation_is_found_by_its_name)
     for (int i = 0; i < ss_formulation_count(); i++) {
         const ss_formulation *formulation = ss_formulation_at(i);
         ENSURE(ss_formulation_find(formulation->name) == formulation);
-        ENSURE(formulation->summary && formulation->reference && formulation->assemble &&
-               formulation->recover);
+        ENSURE(formulation->summary && formulation->reference && formulation->model);
     }
     ENSURE(ss_formulation_find("none") == NULL);
 }
@@ -135,7 +134,7 @@ TEST(no_impulse_changes_the_momentum_of_a_closed_system)
         ENSURE(problem != NULL);
         double *x = random_vector(&random, problem->size, -1, 1);
         ss_answer *answer = ss_answer_create(frame, true, NULL);
-        ENSURE(m.formulation->recover(frame, m.options, problem, x, answer, NULL));
+        ENSURE(recover_by(&m, frame, x, answer));
         momentum_of(frame, answer->velocity, after);
         // tolerance: some tens of impulses of size 1 on arms of size 1, rounded to 1e-16 each
         for (int i = 0; i < 6; i++) ENSURE_NEAR(after[i], before[i], 1e-12);
@@ -184,7 +183,7 @@ TEST(the_problem_and_the_recovered_velocities_say_the_same)
         double *scratch = ss_allocate((size_t)ss_problem_scratch(problem), sizeof *scratch);
         ss_answer *answer = ss_answer_create(frame, false, NULL);
         ss_problem_apply(problem, x, scratch, w);
-        ENSURE(m.formulation->recover(frame, m.options, problem, x, answer, NULL));
+        ENSURE(recover_by(&m, frame, x, answer));
         for (int block = 0, last = -1; block < problem->block_count; block++) {
             int c = problem->blocks[block].contact, i = problem->blocks[block].first;
             if (c < 0 || c == last) continue; // the first block of a contact begins with its normal
@@ -395,17 +394,18 @@ TEST(velocities_as_unknowns_change_nothing)
     ss_frame_destroy(frame);
 }
 
-/* An independent path: the conversion to FCLIB's problem, other code, other order. */
+/* FCLIB's problem is a view of ours: the same numbers, in another order, after M has been inverted by other code. */
 TEST(cone_has_the_numbers_of_the_fclib_conversion)
 {
     ss_frame *frame = plain_frame();
     for (int c = 0; c < CONTACTS; c++) frame->contacts.mu[c][0] = frame->contacts.mu[c][1] = 0.3;
     frame->constraints.bounds[3][0] = -INFINITY, frame->constraints.bounds[3][1] = INFINITY;
-    ss_cone_options options;
-    ss_options_defaults(ss_cone_option_table, &options);
-    ss_cone *cone = ss_cone_from_frame(frame, &options, "", NULL, NULL);
-    ss_problem *theirs = cone ? ss_problem_from_cone(cone, NULL) : NULL;
     method m = method_of("cone");
+    ss_assembly *assembly = assembled(&m, frame, NULL, NULL);
+    ENSURE(assembly != NULL);
+    ss_cone *cone = ss_assembly_cone(assembly, &(ss_cone_wish){.form = SS_CONE_GLOBAL}, "", NULL, NULL);
+    ss_assembly_destroy(assembly);
+    ss_problem *theirs = cone ? ss_problem_from_cone(cone, NULL) : NULL;
     ss_problem *ours = assemble(&m, frame);
     ENSURE(theirs && ours && ss_problem_need_matrix(ours, NULL));
     ENSURE_INT(ours->size, theirs->size);
@@ -446,9 +446,9 @@ TEST(a_guess_from_an_answer_recovers_that_answer)
         double *x = random_vector(&random, problem->size, 0, 1),
                *guess = random_vector(&random, problem->size, 5, 6);
         ss_answer *first = ss_answer_create(frame, true, NULL), *second = ss_answer_create(frame, true, NULL);
-        ENSURE(m.formulation->recover(frame, m.options, problem, x, first, NULL));
-        ENSURE(m.formulation->guess(frame, m.options, problem, first, guess, NULL));
-        ENSURE(m.formulation->recover(frame, m.options, problem, guess, second, NULL));
+        ENSURE(recover_by(&m, frame, x, first));
+        ENSURE(guess_by(&m, frame, first, guess));
+        ENSURE(recover_by(&m, frame, guess, second));
         // tolerance: a few operations on numbers of size 1 to 10
         ENSURE(same_numbers(first->velocity[0], second->velocity[0], 6 * BODIES, 1e-12));
         ENSURE(same_numbers(first->row_impulse, second->row_impulse, ROWS, 0.0));
@@ -478,7 +478,7 @@ TEST(a_guess_on_the_polygon_has_no_negative_part)
         for (int angle = 0; angle < 360; angle += 15) {
             double radians = angle * acos(-1.0) / 180.0;
             set_vector(answer->friction_impulse[0], 0.3 * cos(radians), 0.3 * sin(radians), 0.0);
-            ENSURE(m.formulation->guess(frame, m.options, problem, answer, x, NULL));
+            ENSURE(guess_by(&m, frame, answer, x));
             for (int i = 0; i < problem->size; i++) ENSURE(x[i] >= 0.0);
         }
         ss_problem_destroy(problem);
@@ -520,7 +520,7 @@ TEST(what_touches_no_live_body_is_left_out)
         ENSURE(problem != NULL);
         ENSURE_INT(problem->size, 0);
         answer->row_impulse[0] = answer->normal_impulse[0] = 3.0; // left over from earlier
-        ENSURE(m.formulation->recover(frame, m.options, problem, NULL, answer, NULL));
+        ENSURE(recover_by(&m, frame, NULL, answer));
         ENSURE(same_numbers(answer->velocity[0], frame->bodies.velocity[0], 6 * BODIES, 0.0));
         ENSURE_NEAR(answer->row_impulse[0], 0.0, 0.0);
         ENSURE_NEAR(answer->normal_impulse[0], 0.0, 0.0);
@@ -543,7 +543,7 @@ TEST(without_contacts_a_body_keeps_its_free_velocity)
         ss_problem *problem = assemble(&m, frame);
         ss_answer *answer = ss_answer_create(frame, false, NULL);
         double x[6] = {0};
-        ENSURE(problem && m.formulation->recover(frame, m.options, problem, x, answer, NULL));
+        ENSURE(problem && recover_by(&m, frame, x, answer));
         ENSURE_NEAR(answer->velocity[0][2], 3.0 - 0.1 * GRAVITY, 1e-15);
         ENSURE_NEAR(answer->velocity[0][4], 0.1 * 8.0 / 4.0, 1e-16);
         ss_answer_destroy(answer);
@@ -559,28 +559,11 @@ TEST(a_contact_of_a_body_with_itself_is_refused_by_name)
     frame->contacts.pair[3][0] = frame->contacts.pair[3][1] = 1;
     for (int k = 0; k < METHODS; k++) {
         method m = method_of(every_method[k]);
-        ENSURE(m.formulation->assemble(frame, m.options, NULL, &err) == NULL);
+        ENSURE(ss_problem_from_frame(frame, m.formulation, m.options, &err) == NULL);
         ENSURE_INT(err.code, SS_ERROR_INPUT);
         ENSURE_CONTAINS(err.message, "contacts/pairs[3]");
     }
     ss_frame_destroy(frame);
-}
-
-TEST(a_problem_of_another_frame_is_refused)
-{
-    ss_frame *frame = full_frame(), *other = block_on_ground(0.1, 0.5);
-    method m = method_of("cone");
-    ss_problem *problem = assemble(&m, other);
-    ss_answer *answer = ss_answer_create(frame, false, NULL);
-    ss_error err = {0};
-    double x[3] = {0};
-    ENSURE(!m.formulation->recover(frame, m.options, problem, x, answer, &err));
-    ENSURE_CONTAINS(err.message, "not made from this frame");
-    ENSURE(!m.formulation->guess(frame, m.options, problem, answer, x, &err));
-    ss_answer_destroy(answer);
-    ss_problem_destroy(problem);
-    ss_frame_destroy(frame);
-    ss_frame_destroy(other);
 }
 
 /* ---- units and axes --------------------------------------------------------------------------------- */
@@ -670,7 +653,7 @@ static size_t losses_at(const char *words, const ss_frame *frame, const char *pl
 {
     method m = method_of(words);
     ss_findings notes = {0};
-    ss_problem_destroy(m.formulation->assemble(frame, m.options, &notes, NULL));
+    ss_assembly_destroy(assembled(&m, frame, &notes, NULL));
     size_t count = 0;
     for (size_t k = 0; k < notes.count; k++) {
         count += notes.items[k].kind == SS_FINDING_LOSS && strcmp(notes.items[k].place, place) == 0;
@@ -700,7 +683,7 @@ TEST(what_a_formulation_leaves_out_is_told)
     for (int c = 0; c < CONTACTS; c++) frame->contacts.mu[c][0] = 0.3;
     method m = method_of("cone");
     ss_findings notes = {0};
-    ss_problem_destroy(m.formulation->assemble(frame, m.options, &notes, NULL));
+    ss_assembly_destroy(assembled(&m, frame, &notes, NULL));
     ENSURE_INT(notes.count, 0);
     ss_findings_free(&notes);
     ss_frame_destroy(frame);
@@ -716,10 +699,13 @@ TEST(lack_of_memory_is_told_and_leaks_nothing)
             double x[200] = {0};
             ss_error err = {0};
             faults_start(n);
-            ss_problem *problem = m.formulation->assemble(frame, m.options, NULL, &err);
-            bool good = problem && m.formulation->recover(frame, m.options, problem, x, answer, &err) &&
-                        m.formulation->guess(frame, m.options, problem, answer, x, &err);
-            ss_problem_destroy(problem);
+            ss_assembly *assembly = assembled(&m, frame, NULL, &err);
+            bool good = assembly && ss_assembly_coulomb(assembly, &err);
+            if (good) {
+                ss_assembly_recover(assembly, x, answer);
+                ss_assembly_guess(assembly, answer, x);
+            }
+            ss_assembly_destroy(assembly);
             long alive = faults.live;
             bool failed = faults_stop();
             ENSURE_INT(alive, 0);

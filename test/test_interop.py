@@ -125,7 +125,7 @@ def told(library, tmp_path_factory):
     address = numbers.ctypes.data
     answer = Answer(NB, NR, NC, *(address + 8 * 100 * i for i in range(5)))
     measures = (Measure * 2)(Measure(b"energy", address, 1), Measure(b"creep", address + 8, NC))
-    result = Result(b"pgs", pointer(answer), address, 7, 7, 0.5, 1e-3, measures, 2)
+    result = Result(b"pgs", b"cone", b"gamma=0.2", pointer(answer), address, 7, 7, 0.5, 1e-3, measures, 2)
     with FrameFile(library, path, CANONICAL) as file:
         file.simulation(manifest)
         file.frame(frame)

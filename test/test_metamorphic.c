@@ -3,6 +3,7 @@
 #include <stickslip/metrics.h>
 
 #include "kit.h"
+#include "rules.h"
 #include "scenes.h"
 
 enum { MOST_METRICS = 64, SCENES = 3, FEET = 6 /* of a tower of two */ };
@@ -22,12 +23,23 @@ static void step_free(step *s)
 
 static bool solve(const ss_solver *solver, ss_problem *problem, const char *stop, double *x, step *s)
 {
-    ss_run_options run = {.max_iterations = 50000, .stop = stop, .keep = "last", .seed = 1};
+    ss_run_options run = {.max_iterations = 50000, .stop = stop_rule(stop), .seed = 1};
     ss_solve_result result;
-    bool good = ss_solve(solver, NULL, problem, &run, NULL, NULL, x, &result, NULL);
+    bool good =
+        ss_solve(&(ss_solve_request){.solver = solver, .problem = problem, .run = &run}, x, &result, NULL);
     s->iterations = result.iterations;
     ss_solve_result_free(&result);
     return good && result.status == SS_CONVERGED;
+}
+
+/* With energy_exact, by the rules of the formulation "cone". */
+static bool judge_exactly(const ss_frame *frame, const ss_answer *answer, ss_metric_value *values)
+{
+    method cone = method_of("cone");
+    ss_assembly *assembly = assembled(&cone, frame, NULL, NULL);
+    bool good = assembly && ss_judge(&(ss_case){.assembly = assembly, .answer = answer}, values, NULL, NULL);
+    ss_assembly_destroy(assembly);
+    return good;
 }
 
 /* Not solved when the solver does not take the problem or does not converge. */
@@ -40,10 +52,8 @@ static step step_of(const ss_frame *frame, const char *words, const char *solver
     double *x = known(ss_allocate((size_t)problem->size, sizeof *x), NULL);
     s.answer = known(ss_answer_create(frame, false, NULL), NULL);
     if (solver && !ss_solver_refusal(solver, problem) && ss_metric_count() <= MOST_METRICS) {
-        ss_case what = {.frame = frame, .answer = s.answer};
-        s.solved = solve(solver, problem, stop, x, &s) &&
-                   m.formulation->recover(frame, m.options, problem, x, s.answer, NULL) &&
-                   ss_judge(&what, s.metric, NULL, NULL);
+        s.solved = solve(solver, problem, stop, x, &s) && recover_by(&m, frame, x, s.answer) &&
+                   judge_exactly(frame, s.answer, s.metric);
     }
     ss_release(x);
     ss_problem_destroy(problem);

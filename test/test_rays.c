@@ -45,9 +45,11 @@ static ss_solve_result solve(const char *solver, ss_problem *problem, double *x)
 {
     ss_error err;
     ss_solve_result result;
-    ss_run_options options = {.max_iterations = 5000, .stop = "relative_energy<1e-8", .keep = "last"};
+    ss_run_options options = {.max_iterations = 5000,
+                              .stop = {.gauge = SS_GAUGE_RELATIVE_ENERGY, .below = 1e-8}};
     memset(x, 0, (size_t)problem->size * sizeof *x);
-    if (!ss_solve(ss_solver_find(solver), NULL, problem, &options, NULL, NULL, x, &result, &err))
+    if (!ss_solve(&(ss_solve_request){.solver = ss_solver_find(solver), .problem = problem, .run = &options},
+                  x, &result, &err))
         known(NULL, &err);
     return result;
 }

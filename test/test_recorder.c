@@ -33,7 +33,7 @@ static bool record_good_frame(ss_recorder *recorder, ss_error *err)
 }
 
 /* Frame number f of a file; NULL when it cannot be read. */
-static ss_frame *read_back(const char *path, int f, ss_result *result)
+static ss_frame *read_back(const char *path, int f, ss_stored_result *result)
 {
     ss_bpmd *file = ss_bpmd_open(path, NULL, NULL, NULL);
     if (!file) return NULL;
@@ -147,7 +147,7 @@ TEST(the_answer_of_the_engine_stands_beside_the_frame)
     add_contacts(recorder, add_box(recorder), 2);
     ss_recorder_result(recorder, "my_solver", after, NULL, normal, &tangent[0][0]);
     ENSURE(ss_recorder_end(recorder, NULL) && ss_recorder_close(recorder, NULL));
-    ss_result result = {0};
+    ss_stored_result result = {0};
     ss_frame *frame = read_back(s.file, 0, &result);
     ENSURE(frame && result.answer);
     ENSURE_TEXT(result.solver, "my_solver");
@@ -155,7 +155,7 @@ TEST(the_answer_of_the_engine_stands_beside_the_frame)
     ENSURE(memcmp(result.answer->normal_impulse, normal, sizeof normal) == 0);
     ENSURE(memcmp(result.answer->friction_impulse, tangent, sizeof tangent) == 0);
     ENSURE(result.iterations == -1 && isnan(result.error) && isnan(result.seconds));
-    ss_result_free(&result);
+    ss_stored_result_free(&result);
     ss_frame_destroy(frame);
     scratch_close(&s);
 }

@@ -1,6 +1,7 @@
 /* Every solver of the registry on problems that are nasty and that real files contain all the same: whatever comes out, it
  * is finite, measured, within its limits, and called converged only when it is. */
 #include "conformance.h"
+#include "rules.h"
 
 #include "mechanics.h"
 
@@ -301,10 +302,11 @@ static void be_nasty(const ss_solver *solver, known_problem *of)
 {
     enum { BUDGET = 2000 };
     double *x = numbers(of->problem->size);
-    ss_run_options run = {.max_iterations = BUDGET, .stop = of->stop, .keep = "last", .seed = 1};
+    ss_run_options run = {.max_iterations = BUDGET, .stop = stop_rule(of->stop), .seed = 1};
     ss_solve_result result;
     ss_error err;
-    if (!ss_solve(solver, NULL, of->problem, &run, NULL, NULL, x, &result, &err))
+    if (!ss_solve(&(ss_solve_request){.solver = solver, .problem = of->problem, .run = &run}, x, &result,
+                  &err))
         BLAME(solver, of, "%s", err.message);
     if (!all_finite(x, of->problem->size)) BLAME(solver, of, "x is not finite");
     if (result.iterations > BUDGET) BLAME(solver, of, "%d iterations of %d", result.iterations, BUDGET);
@@ -336,10 +338,11 @@ static void keep_the_best(const ss_solver *solver, known_problem *of)
 {
     double *x = numbers(of->problem->size), best = INFINITY;
     ss_run_options run = {
-        .max_iterations = 60, .stop = "none", .keep = "best:relative_energy", .seed = 1, .history = true};
+        .max_iterations = 60, .keep = {true, SS_GAUGE_RELATIVE_ENERGY}, .seed = 1, .history = true};
     ss_solve_result result;
     ss_error err;
-    if (!ss_solve(solver, NULL, of->problem, &run, NULL, NULL, x, &result, &err))
+    if (!ss_solve(&(ss_solve_request){.solver = solver, .problem = of->problem, .run = &run}, x, &result,
+                  &err))
         BLAME(solver, of, "%s", err.message);
     const double *history = result.history.gauge[SS_GAUGE_RELATIVE_ENERGY];
     for (int i = 0; i < result.history.count; i++) best = fmin(best, history[i]);
@@ -366,10 +369,12 @@ typedef struct ending {
 
 static ending solve_scaled(const ss_solver *solver, known_problem *of, double *x)
 {
-    ss_run_options run = {.max_iterations = 300, .stop = usual_stop, .keep = "last", .seed = 1};
+    ss_run_options run = {.max_iterations = 300, .stop = stop_rule(usual_stop), .seed = 1};
     ss_solve_result result;
     ss_error err;
-    if (!ss_solve(solver, NULL, of->problem, &run, NULL, NULL, x, &result, &err)) known(NULL, &err);
+    if (!ss_solve(&(ss_solve_request){.solver = solver, .problem = of->problem, .run = &run}, x, &result,
+                  &err))
+        known(NULL, &err);
     ending end = {result.status, result.iterations};
     ss_solve_result_free(&result);
     return end;
@@ -474,12 +479,12 @@ TEST(a_time_limit_is_kept_on_thousands_of_unknowns)
         for (int k = 0; k < 2; k++) {
             known_problem of = cook(k ? &rows : &from);
             double *x = numbers(of.problem->size);
-            ss_run_options run = {
-                .max_iterations = 1000000000, .time_limit = limit, .stop = "none", .keep = "last", .seed = 1};
+            ss_run_options run = {.max_iterations = 1000000000, .time_limit = limit, .seed = 1};
             ss_solve_result result = {0};
             ss_error err;
             if (!ss_solver_refusal(solver, of.problem) &&
-                !ss_solve(solver, NULL, of.problem, &run, NULL, NULL, x, &result, &err))
+                !ss_solve(&(ss_solve_request){.solver = solver, .problem = of.problem, .run = &run}, x,
+                          &result, &err))
                 BLAME(solver, &of, "%s", err.message);
             if (!(result.seconds < patience * limit))
                 BLAME(solver, &of, "limit %g s, took %g s", limit, result.seconds);

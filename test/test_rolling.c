@@ -6,6 +6,7 @@
 #include <stickslip/solver.h>
 
 #include "kit.h"
+#include "rules.h"
 #include "known_cone.h"
 #include "problem/laws.h"
 
@@ -270,9 +271,11 @@ static ss_status solve_to(const char *solver, ss_problem *problem, const char *s
 {
     ss_error err;
     ss_solve_result result;
-    ss_run_options options = {.max_iterations = 100000, .stop = stop, .keep = "last", .seed = 1};
+    ss_run_options options = {.max_iterations = 100000, .stop = stop_rule(stop), .seed = 1};
     const ss_solver *found = known((void *)(uintptr_t)ss_solver_find(solver), NULL);
-    if (!ss_solve(found, NULL, problem, &options, NULL, NULL, x, &result, &err)) known(NULL, &err);
+    if (!ss_solve(&(ss_solve_request){.solver = found, .problem = problem, .run = &options}, x, &result,
+                  &err))
+        known(NULL, &err);
     ss_solve_result_free(&result);
     return result.status;
 }

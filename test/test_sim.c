@@ -261,9 +261,7 @@ TEST(island_problems_are_the_problem)
     ss_error err = {0};
     run(sim, 20);
     const ss_formulation *box = ss_formulation_find("box"); // friction rows follow their normal rows
-    void *options = ss_allocate(1, box->options_size);
-    ss_options_defaults(box->options, options);
-    ss_problem *problem = box->assemble(ss_sim_frame(sim), options, NULL, &err);
+    ss_problem *problem = ss_problem_from_frame(ss_sim_frame(sim), box, NULL, &err);
     must(problem != NULL, &err);
     ss_arena *arena = ss_arena_create(0, &err);
     ss_islands islands;
@@ -295,7 +293,6 @@ TEST(island_problems_are_the_problem)
     ss_arena_destroy(arena);
     ss_release(x), ss_release(w), ss_release(ordered), ss_release(own), ss_release(scratch_numbers);
     ss_problem_destroy(problem);
-    ss_release(options);
     end(sim);
 }
 

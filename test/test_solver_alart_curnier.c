@@ -5,6 +5,7 @@
 #include <stickslip/solver.h>
 
 #include "faults.h"
+#include "rules.h"
 #include "kit.h"
 #include "known_cone.h"
 #include "shared_data.h"
@@ -30,13 +31,16 @@ static ss_solve_result solve_to(method by, ss_problem *problem, const char *stop
 {
     ss_error err;
     ss_solve_result result;
-    ss_run_options options = {.max_iterations = iterations, .stop = stop, .keep = "last", .seed = 1};
+    ss_run_options options = {.max_iterations = iterations, .stop = stop_rule(stop), .seed = 1};
     const ss_solver *solver = known((void *)(uintptr_t)ss_solver_find(by.solver), NULL);
     double own[MOST_OPTIONS] = {0}; // aligned for any struct of options
     if (solver->options_size > sizeof own) known(NULL, NULL);
     ss_options_defaults(solver->options, own);
     if (!ss_options_set(solver->options, own, by.option, by.value, &err)) known(NULL, &err);
-    if (!ss_solve(solver, own, problem, &options, NULL, NULL, x, &result, &err)) known(NULL, &err);
+    if (!ss_solve(
+            &(ss_solve_request){.solver = solver, .solver_options = own, .problem = problem, .run = &options},
+            x, &result, &err))
+        known(NULL, &err);
     ss_solve_result_free(&result); // of what is allocated; the numbers stay
     return result;
 }
@@ -369,9 +373,13 @@ TEST(lack_of_memory_fails_the_solve_and_leaks_nothing)
         for (int n = 1;; n++) {
             double x[60] = {0};
             ss_solve_result result;
-            ss_run_options options = {.max_iterations = 40, .stop = "relative_energy<1e-8", .keep = "last"};
+            ss_run_options options = {.max_iterations = 40,
+                                      .stop = {.gauge = SS_GAUGE_RELATIVE_ENERGY, .below = 1e-8}};
             faults_start(n);
-            bool good = ss_solve(solver, own, problem, &options, NULL, NULL, x, &result, &err);
+            bool good = ss_solve(
+                &(ss_solve_request){
+                    .solver = solver, .solver_options = own, .problem = problem, .run = &options},
+                x, &result, &err);
             long live = faults.live;
             if (!faults_stop()) break;
             ENSURE_INT(live, 0);

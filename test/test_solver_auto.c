@@ -1,6 +1,7 @@
 /* auto: which method it asks when, what it says about it, and how it ends; that its answers are right is in
  * test_conformance, as for all solvers. */
 #include "kit.h"
+#include "rules.h"
 
 #include <stickslip/solver.h>
 
@@ -27,7 +28,8 @@ static told solve_with(const char *solver, ss_problem *problem, const ss_run_opt
     ss_error err = {0};
     ss_solve_result result;
     told to = {.x = numbers(problem->size)};
-    if (!ss_solve(ss_solver_find(solver), NULL, problem, run, NULL, NULL, to.x, &result, &err))
+    if (!ss_solve(&(ss_solve_request){.solver = ss_solver_find(solver), .problem = problem, .run = run}, to.x,
+                  &result, &err))
         KIT_FAIL("%s", err.message);
     to.status = result.status;
     to.iterations = result.iterations;
@@ -40,7 +42,7 @@ static told solve_with(const char *solver, ss_problem *problem, const ss_run_opt
 
 static told solve(ss_problem *problem, int iterations)
 {
-    ss_run_options run = {.max_iterations = iterations, .stop = usual_stop, .keep = "last", .explain = true};
+    ss_run_options run = {.max_iterations = iterations, .stop = stop_rule(usual_stop), .explain = true};
     return solve_with("auto", problem, &run);
 }
 
@@ -100,8 +102,9 @@ TEST(a_tower_without_friction_goes_to_the_pivots)
 TEST(friction_polygons_cannot_be_swept_and_go_to_lemke)
 {
     known_problem of = tower("stewart-trinkle", 3, 4);
-    ss_run_options run = {
-        .max_iterations = 20000, .stop = "natural_residual<1e-9", .keep = "last", .explain = true};
+    ss_run_options run = {.max_iterations = 20000,
+                          .stop = {.gauge = SS_GAUGE_NATURAL_RESIDUAL, .below = 1e-9},
+                          .explain = true};
     told got = solve_with("auto", of.problem, &run);
     if (got.status != SS_CONVERGED || strstr(got.notes, "coloured") || strstr(got.notes, "nncg"))
         KIT_FAIL("%s\n%s", ss_status_name(got.status), got.notes);
@@ -240,7 +243,7 @@ TEST(a_limit_amid_the_second_stage_leaves_the_best_of_the_first)
 TEST(a_run_is_repeated_to_the_bit_whether_it_is_explained_or_not)
 {
     known_problem of = tower("cone", 20, 4);
-    ss_run_options quiet = {.max_iterations = 20000, .stop = usual_stop, .keep = "last"};
+    ss_run_options quiet = {.max_iterations = 20000, .stop = stop_rule(usual_stop)};
     told first = solve(of.problem, 20000), second = solve(of.problem, 20000);
     told silent = solve_with("auto", of.problem, &quiet);
     size_t bytes = (size_t)of.problem->size * sizeof *first.x;
@@ -257,7 +260,7 @@ TEST(a_run_is_repeated_to_the_bit_whether_it_is_explained_or_not)
 TEST(who_decides_nothing_has_no_notes)
 {
     known_problem of = tower("cone", 2, 4);
-    ss_run_options run = {.max_iterations = 50, .stop = "none", .keep = "last", .explain = true};
+    ss_run_options run = {.max_iterations = 50, .explain = true};
     told got = solve_with("pgs", of.problem, &run);
     ENSURE(strcmp(got.notes, "(none)") == 0);
     told_free(&got);
@@ -294,7 +297,7 @@ TEST(shares_of_islands_add_up_to_the_rule)
                                         "natural_residual<1e-6", "fischer_burmeister<1e-6"};
     known_problem of = many_towers(4, 20, 3);
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
-        ss_run_options run = {.max_iterations = 20000, .stop = rules[i], .keep = "last", .explain = true};
+        ss_run_options run = {.max_iterations = 20000, .stop = stop_rule(rules[i]), .explain = true};
         told got = solve_with("auto", of.problem, &run);
         if (got.status != SS_CONVERGED || !strstr(got.notes, "4 islands") || strstr(got.notes, "once more"))
             KIT_FAIL("%s: %s\n%s", rules[i], ss_status_name(got.status), got.notes);
@@ -317,14 +320,17 @@ TEST(threads_do_not_change_a_bit_of_islands)
 {
     known_problem of = many_towers(10, 20, 4);
     size_t bytes = (size_t)of.problem->size * sizeof(double);
-    ss_run_options run = {.max_iterations = 20000, .stop = usual_stop, .keep = "last"};
+    ss_run_options run = {.max_iterations = 20000, .stop = stop_rule(usual_stop)};
     told alone = solve_with("auto", of.problem, &run);
     for (int workers = 2; workers <= 5; workers++) {
         ss_team *team = ss_team_create(workers, NULL);
         ss_solve_result result;
         double *x = numbers(of.problem->size);
         ENSURE(team);
-        ENSURE(ss_solve(ss_solver_find("auto"), NULL, of.problem, &run, team, NULL, x, &result, NULL));
+        ENSURE(ss_solve(
+            &(ss_solve_request){
+                .solver = ss_solver_find("auto"), .problem = of.problem, .run = &run, .team = team},
+            x, &result, NULL));
         ENSURE(result.status == SS_CONVERGED && result.iterations == alone.iterations);
         ENSURE(memcmp(x, alone.x, bytes) == 0);
         ss_solve_result_free(&result);
@@ -347,7 +353,9 @@ TEST(limits_hold_for_islands)
     volatile int cancel = 1;
     ss_solve_result result;
     double *x = numbers(of.problem->size);
-    ENSURE(ss_solve(ss_solver_find("auto"), NULL, of.problem, NULL, NULL, &cancel, x, &result, NULL));
+    ENSURE(ss_solve(
+        &(ss_solve_request){.solver = ss_solver_find("auto"), .problem = of.problem, .cancel = &cancel}, x,
+        &result, NULL));
     ENSURE(result.status == SS_CANCELLED);
     ss_solve_result_free(&result);
     free(x);
@@ -359,11 +367,14 @@ TEST(limits_hold_for_islands)
 TEST(islands_have_one_history)
 {
     known_problem of = many_towers(3, 20, 4);
-    ss_run_options run = {
-        .max_iterations = 20000, .stop = usual_stop, .keep = "best:energy", .history = true};
+    ss_run_options run = {.max_iterations = 20000,
+                          .stop = stop_rule(usual_stop),
+                          .keep = {true, SS_GAUGE_ENERGY},
+                          .history = true};
     ss_solve_result result;
     double *x = numbers(of.problem->size), values[SS_GAUGE_COUNT];
-    ENSURE(ss_solve(ss_solver_find("auto"), NULL, of.problem, &run, NULL, NULL, x, &result, NULL));
+    ENSURE(ss_solve(&(ss_solve_request){.solver = ss_solver_find("auto"), .problem = of.problem, .run = &run},
+                    x, &result, NULL));
     ENSURE(result.status == SS_CONVERGED && result.history.count == result.iterations);
     ENSURE(ss_problem_measure(of.problem, x, values, NULL));
     double best = INFINITY;
@@ -392,7 +403,7 @@ TEST(contacts_of_nobody_do_not_disturb)
         problem->diagonal[i] = 0.0;
     }
     ss_run_options run = {
-        .max_iterations = 20000, .stop = "natural_map<1e-8", .keep = "last", .explain = true};
+        .max_iterations = 20000, .stop = {.gauge = SS_GAUGE_NATURAL_MAP, .below = 1e-8}, .explain = true};
     told got = solve_with("auto", problem, &run);
     if (got.status != SS_CONVERGED) KIT_FAIL("%s\n%s", ss_status_name(got.status), got.notes);
     told_free(&got);

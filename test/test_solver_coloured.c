@@ -1,6 +1,7 @@
 /* coloured: known answers, agreement with nsgs, the same bits for any kernel and team, and what does not fit into a
  * batch. */
 #include "kit.h"
+#include "rules.h"
 
 #include <stickslip/solver.h>
 
@@ -31,10 +32,14 @@ static ss_solve_result run(way by, ss_problem *problem, double *x)
         if (!ss_options_assign(solver->options, options, one, &err)) KIT_FAIL("%s", err.message);
     }
     ss_run_options set = {.max_iterations = by.iterations ? by.iterations : 100000,
-                          .stop = by.stop ? by.stop : "relative_energy<1e-12",
-                          .keep = "last",
+                          .stop = stop_rule(by.stop ? by.stop : "relative_energy<1e-12"),
                           .history = by.history};
-    if (!ss_solve(solver, options, problem, &set, by.team, NULL, x, &result, &err))
+    if (!ss_solve(&(ss_solve_request){.solver = solver,
+                                      .solver_options = options,
+                                      .problem = problem,
+                                      .run = &set,
+                                      .team = by.team},
+                  x, &result, &err))
         KIT_FAIL("%s", err.message);
     return result;
 }
@@ -459,7 +464,7 @@ TEST(kernels_give_the_same_bits)
     for (int k = 0; k < 3; k++) {
         ss_problem *problem = pack(all[k]);
         for (int iterations = 1; iterations <= 64; iterations *= 4) {
-            way one = {.solver = "coloured", .stop = "none", .iterations = iterations}, other = one;
+            way one = {.solver = "coloured", .iterations = iterations}, other = one;
             other.settings = "kernel=portable";
             ENSURE(same_bits(problem, one, other));
         }
@@ -500,7 +505,7 @@ TEST(pgs_and_nsgs_in_batches_give_the_same_bits_with_any_team)
     static const char *const names[] = {"nsgs", "pgs", "psor"};
     ss_problem *problem = pack(large);
     for (int k = 0; k < 3; k++) {
-        way alone = {.solver = names[k], .settings = "sweep=batched", .stop = "none", .iterations = 20};
+        way alone = {.solver = names[k], .settings = "sweep=batched", .iterations = 20};
         way together = alone;
         together.team = known(ss_team_create(3, NULL), NULL);
         ENSURE(same_bits(problem, alone, together));
@@ -514,7 +519,7 @@ TEST(teams_give_the_same_bits)
     packing jointed = large;
     jointed.joints = 100;
     ss_problem *problem = pack(jointed);
-    way alone = {.solver = "coloured", .stop = "none", .iterations = 30};
+    way alone = {.solver = "coloured", .iterations = 30};
     for (int workers = 1; workers <= 5; workers += 2) {
         ss_error err;
         way together = alone;
@@ -536,10 +541,7 @@ TEST(single_precision_gives_the_same_bits_with_any_kernel_and_team)
     for (int k = 0; k < 3; k++) {
         ss_problem *problem = pack(all[k]);
         for (int iterations = 1; iterations <= 64; iterations *= 4) {
-            way one = {.solver = "coloured",
-                       .settings = "precision=single",
-                       .stop = "none",
-                       .iterations = iterations};
+            way one = {.solver = "coloured", .settings = "precision=single", .iterations = iterations};
             way other = one, together = one, in_doubles = one;
             other.settings = "precision=single kernel=portable";
             together.team = team;
@@ -613,7 +615,7 @@ static void change_units(ss_problem *problem, double mass, double speed)
 TEST(single_precision_knows_no_units)
 {
     static const int powers[][2] = {{30, 0}, {-30, 0}, {0, 60}, {0, -60}, {100, -100}, {-100, 100}};
-    way rough = {.solver = "coloured", .settings = "precision=single", .stop = "none", .iterations = 8};
+    way rough = {.solver = "coloured", .settings = "precision=single", .iterations = 8};
     packing soft = usual;
     soft.compliance = 0.1;
     ss_problem *problem = pack(soft);
@@ -646,7 +648,7 @@ TEST(single_precision_takes_light_and_heavy_bodies)
         ss_bodies_push(form, i, 1.0, v);
         problem->diagonal[i] = ss_bodies_row(form, i, v);
     }
-    way rough = {.solver = "coloured", .settings = "precision=single", .stop = "none", .iterations = 3};
+    way rough = {.solver = "coloured", .settings = "precision=single", .iterations = 3};
     double *x = solved(rough, problem), *exact = solved((way){.solver = "coloured"}, problem);
     ENSURE(is_single(problem, x));
     for (int i = 0; i < problem->size; i++) ENSURE(isfinite(x[i]));
@@ -666,8 +668,7 @@ TEST(single_precision_stays_finite)
         packing from = usual;
         from.mu = mu[k];
         ss_problem *problem = pack(from);
-        way rough = {
-            .solver = "coloured", .settings = "precision=single", .stop = "none", .iterations = 2000};
+        way rough = {.solver = "coloured", .settings = "precision=single", .iterations = 2000};
         double *x = solved(rough, problem);
         for (int i = 0; i < problem->size; i++) ENSURE(isfinite(x[i]));
         ss_release(x);
@@ -719,7 +720,7 @@ TEST(batched_sweep_over_contacts_apart_is_the_sweep_one_by_one)
         .seed = 3, .bodies = 37, .contacts = 37, .size = 3, .law = SS_LAW_CONE, .alone = true};
     ss_problem *problem = pack(on_the_floor);
     for (int k = 0; k < 3; k++) {
-        way batched = {.solver = names[k], .settings = "sweep=batched", .stop = "none", .iterations = 2};
+        way batched = {.solver = names[k], .settings = "sweep=batched", .iterations = 2};
         way forward = batched;
         forward.settings = "sweep=forward";
         double *x = solved(batched, problem), *y = solved(forward, problem);
@@ -835,8 +836,7 @@ TEST(stop_rule_is_seen_soon_after_it_holds)
     static const double values[] = {1e-6, 1e-12, 1e-6, 1e-5};
     ss_problem *problem = pack(usual);
     double *x = ss_allocate((size_t)problem->size, sizeof *x);
-    ss_solve_result all =
-        run((way){.solver = "coloured", .stop = "none", .iterations = 1000, .history = true}, problem, x);
+    ss_solve_result all = run((way){.solver = "coloured", .iterations = 1000, .history = true}, problem, x);
     for (int k = 0; k < 4; k++) {
         memset(x, 0, (size_t)problem->size * sizeof *x);
         ss_solve_result result = run((way){.solver = "coloured", .stop = rules[k]}, problem, x);
@@ -853,8 +853,8 @@ TEST(stop_rule_is_seen_soon_after_it_holds)
 TEST(last_iterate_is_handed_over_when_sweeps_are_used_up)
 {
     ss_problem *problem = pack(usual);
-    double *few = solved((way){.solver = "coloured", .stop = "none", .iterations = 2}, problem);
-    double *more = solved((way){.solver = "coloured", .stop = "none", .iterations = 40}, problem);
+    double *few = solved((way){.solver = "coloured", .iterations = 2}, problem);
+    double *more = solved((way){.solver = "coloured", .iterations = 40}, problem);
     double *end = solved((way){.solver = "coloured"}, problem);
     ENSURE(difference(problem, more, end) < 0.1 * difference(problem, few, end));
     ss_release(few);

@@ -1,6 +1,7 @@
 /* nncg, apgd, barzilai-borwein, admm: what is particular to each; what they share with all solvers is in
  * test_conformance. */
 #include "kit.h"
+#include "rules.h"
 
 #include <stickslip/solver.h>
 
@@ -25,8 +26,10 @@ static ss_solve_result run(const char *name, const char *settings, const char *s
     for (char *one = strtok(copy, " "); one; one = strtok(NULL, " ")) {
         if (!ss_options_assign(solver->options, options, one, &err)) KIT_FAIL("%s", err.message);
     }
-    ss_run_options set = {.max_iterations = iterations, .stop = stop, .keep = "last"};
-    if (!ss_solve(solver, options, problem, &set, NULL, NULL, x ? x : own, &result, &err))
+    ss_run_options set = {.max_iterations = iterations, .stop = stop_rule(stop)};
+    if (!ss_solve(
+            &(ss_solve_request){.solver = solver, .solver_options = options, .problem = problem, .run = &set},
+            x ? x : own, &result, &err))
         KIT_FAIL("%s: %s", name, err.message);
     free(own);
     return result;

@@ -4,6 +4,7 @@
 #include <stickslip/solver.h>
 
 #include "faults.h"
+#include "rules.h"
 #include "kit.h"
 #include "known_cone.h"
 #include "shared_data.h"
@@ -63,11 +64,12 @@ static ss_solve_result solve_to(const char *solver, ss_problem *problem, const c
 {
     ss_error err;
     ss_solve_result result;
-    ss_run_options options = {0};
-    ss_options_defaults(ss_run_option_table, &options);
-    options.stop = stop;
+    ss_run_options options = ss_run_defaults();
+    options.stop = stop_rule(stop);
     options.max_iterations = iterations;
-    if (!ss_solve(known((void *)(uintptr_t)ss_solver_find(solver), NULL), NULL, problem, &options, NULL, NULL,
+    if (!ss_solve(&(ss_solve_request){.solver = known((void *)(uintptr_t)ss_solver_find(solver), NULL),
+                                      .problem = problem,
+                                      .run = &options},
                   x, &result, &err))
         known(NULL, &err);
     ss_solve_result_free(&result); // of what is allocated; the numbers stay
@@ -661,8 +663,9 @@ TEST(lack_of_memory_fails_the_solve_and_leaks_nothing)
                 double x[24] = {0};
                 ss_solve_result result;
                 faults_start(n);
-                bool good = ss_solve(ss_solver_find(newton_solvers[s]), NULL, problem, NULL, NULL, NULL, x,
-                                     &result, &err);
+                bool good = ss_solve(
+                    &(ss_solve_request){.solver = ss_solver_find(newton_solvers[s]), .problem = problem}, x,
+                    &result, &err);
                 long live = faults.live;
                 if (!faults_stop()) break;
                 ENSURE_INT(live, 0);

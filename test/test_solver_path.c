@@ -3,6 +3,7 @@
 #include <stickslip/solver.h>
 
 #include "independent.h"
+#include "rules.h"
 #include "kit.h"
 #include "problems.h"
 #include "scenes.h"
@@ -16,10 +17,11 @@ typedef struct outcome {
 
 static outcome run_until(const char *name, const char *stop, const known_problem *of, double *x)
 {
-    ss_run_options set = {.max_iterations = 200000, .stop = stop, .keep = "last", .seed = 1};
+    ss_run_options set = {.max_iterations = 200000, .stop = stop_rule(stop), .seed = 1};
     ss_solve_result result;
     ss_error err;
-    if (!ss_solve(ss_solver_find(name), NULL, of->problem, &set, NULL, NULL, x, &result, &err))
+    if (!ss_solve(&(ss_solve_request){.solver = ss_solver_find(name), .problem = of->problem, .run = &set}, x,
+                  &result, &err))
         known(NULL, &err);
     ss_solve_result_free(&result);
     return (outcome){result.status, result.iterations, judge_exactly(of->problem, x).worst};

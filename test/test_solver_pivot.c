@@ -98,13 +98,15 @@ typedef struct outcome {
 
 static outcome run(const char *name, const void *options, ss_problem *problem, double *x)
 {
-    ss_run_options set = {0};
-    ss_options_defaults(ss_run_option_table, &set);
-    set.stop = "none";
+    ss_run_options set = ss_run_defaults();
+    set.stop = (ss_stop_rule){0};
     set.max_iterations = 5000000;
     ss_solve_result result;
     ss_error err;
-    if (!ss_solve(ss_solver_find(name), options, problem, &set, NULL, NULL, x, &result, &err))
+    if (!ss_solve(
+            &(ss_solve_request){
+                .solver = ss_solver_find(name), .solver_options = options, .problem = problem, .run = &set},
+            x, &result, &err))
         known(NULL, &err);
     ss_solve_result_free(&result);
     return (outcome){result.status, result.iterations, result.gauge[SS_GAUGE_RELATIVE_ENERGY]};
@@ -719,16 +721,17 @@ TEST(a_short_run_of_block_pivot_returns_its_best_basis)
     fill_matrix(&random, &p, p.n, 1e-3);
     plant_lcp(&random, &p);
     ss_problem *problem = problem_of(&p, NULL);
-    ss_run_options set = {0};
-    ss_options_defaults(ss_run_option_table, &set);
+    ss_run_options set = ss_run_defaults();
     set.history = true;
-    set.stop = "none";
-    set.keep = "best:energy";
+    set.stop = (ss_stop_rule){0};
+    set.keep = (ss_keep_rule){.best = true, .gauge = SS_GAUGE_ENERGY};
     set.max_iterations = 4;
     double x[MAX] = {0};
     ss_solve_result result;
     ss_error err;
-    ENSURE(ss_solve(ss_solver_find("block-pivot"), NULL, problem, &set, NULL, NULL, x, &result, &err));
+    ENSURE(ss_solve(
+        &(ss_solve_request){.solver = ss_solver_find("block-pivot"), .problem = problem, .run = &set}, x,
+        &result, &err));
     ENSURE_INT(result.status, SS_MAX_ITERATIONS);
     ENSURE_INT(result.history.count, 4);
     for (int k = 0; k < 4; k++) {

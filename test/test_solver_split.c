@@ -1,5 +1,6 @@
 /* split and convex-newton: what is particular to each; what they share with all solvers is in test_conformance. */
 #include "kit.h"
+#include "rules.h"
 
 #include <stickslip/solver.h>
 
@@ -30,8 +31,10 @@ static outcome run(const char *name, const char *settings, const char *stop, int
     for (char *one = strtok(copy, " "); one; one = strtok(NULL, " ")) {
         if (!ss_options_assign(solver->options, options, one, &err)) KIT_FAIL("%s", err.message);
     }
-    ss_run_options set = {.max_iterations = iterations, .stop = stop, .keep = "last", .explain = true};
-    if (!ss_solve(solver, options, problem, &set, NULL, NULL, x, &result, &err))
+    ss_run_options set = {.max_iterations = iterations, .stop = stop_rule(stop), .explain = true};
+    if (!ss_solve(
+            &(ss_solve_request){.solver = solver, .solver_options = options, .problem = problem, .run = &set},
+            x, &result, &err))
         KIT_FAIL("%s: %s", name, err.message);
     outcome got = {result.status, result.iterations, -1, result.gauge[SS_GAUGE_RELATIVE_ENERGY]};
     if (result.notes) sscanf(result.notes, "%d", &got.factorizations);
@@ -47,8 +50,7 @@ static ss_answer *answer_from(const char *solver, const char *words, const ss_fr
     ss_answer *answer = known(ss_answer_create(frame, false, NULL), NULL);
     double *x = numbers(problem->size);
     outcome end = run(solver, "", "relative_energy<1e-10", 1000, problem, x);
-    bool good =
-        end.status == SS_CONVERGED && m.formulation->recover(frame, m.options, problem, x, answer, NULL);
+    bool good = end.status == SS_CONVERGED && recover_by(&m, frame, x, answer);
     if (got) *got = end;
     free(x);
     ss_problem_destroy(problem);

@@ -1,6 +1,7 @@
 /* pgs, psor, prox and nsgs: on problems with a known answer, matrix-free against sparse, and where they must give
  * up with decency. */
 #include "kit.h"
+#include "rules.h"
 
 #include <stickslip/dataset.h>
 #include <stickslip/solver.h>
@@ -29,12 +30,14 @@ static ss_solve_result run_with(const char *name, const char *settings, ss_probl
     for (char *one = strtok(copy, " "); one; one = strtok(NULL, " ")) {
         if (!ss_options_assign(solver->options, set, one, &err)) KIT_FAIL("%s", err.message);
     }
-    ss_run_options options = {0};
-    ss_options_defaults(ss_run_option_table, &options);
-    options.stop = stop;
+    ss_run_options options = ss_run_defaults();
+    options.stop = stop_rule(stop);
     options.max_iterations = iterations;
     options.seed = seed;
-    if (!ss_solve(solver, set, problem, &options, NULL, NULL, x, &result, &err)) KIT_FAIL("%s", err.message);
+    if (!ss_solve(
+            &(ss_solve_request){.solver = solver, .solver_options = set, .problem = problem, .run = &options},
+            x, &result, &err))
+        KIT_FAIL("%s", err.message);
     return result;
 }
 

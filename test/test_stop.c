@@ -2,6 +2,7 @@
 #include <stickslip/solver.h>
 
 #include "kit.h"
+#include "rules.h"
 #include "problem/laws.h"
 
 #include <math.h>
@@ -24,10 +25,11 @@ static ss_problem *joint_and_open_contact(void)
 static ss_solve_result run(const ss_solver *solver, ss_problem *problem, const char *stop, int iterations,
                            const ss_stop_test *test, double *x)
 {
-    ss_run_options options = {.max_iterations = iterations, .stop = stop, .keep = "last", .seed = 1};
+    ss_run_options options = {.max_iterations = iterations, .stop = stop_rule(stop), .seed = 1};
     ss_solve_result result = {0};
     memset(x, 0, (size_t)problem->size * sizeof *x);
-    if (!ss_solve_until(solver, NULL, problem, &options, test, NULL, NULL, x, &result, NULL))
+    if (!ss_solve(&(ss_solve_request){.solver = solver, .problem = problem, .run = &options, .test = test}, x,
+                  &result, NULL))
         result.status = SS_FAILED;
     return result;
 }

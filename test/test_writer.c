@@ -314,7 +314,7 @@ TEST(a_result_that_does_not_fit_its_frame_is_refused)
     ss_error err = {0};
     ss_frame *frame = ss_frame_create(2, 0, 0, 4, NULL), *smaller = ss_frame_create(2, 0, 0, 3, NULL);
     ss_answer *answer = ss_answer_create(smaller, false, NULL);
-    ss_result result = {.solver = "pgs", .answer = answer, .iterations = -1};
+    ss_stored_result result = {.solver = "pgs", .answer = answer, .iterations = -1};
     ss_writer *writer = ss_writer_open(s.file, SS_LAYOUT_CANONICAL, false, NULL);
     ENSURE(frame && smaller && answer && writer);
     ENSURE(!ss_writer_result(writer, &result, &err));
@@ -461,7 +461,18 @@ TEST(a_result_comes_back)
     ss_answer *answer = ss_answer_create(frame, true, NULL);
     double errors[] = {1, 0.5, 0.25}, worst[] = {0.1, 0.2}, energy[] = {1e-9};
     ss_measure measures[] = {{"energy", energy, 1}, {"per_contact", worst, 2}};
-    ss_result told = {"pgs", answer, errors, 3, 3, 0.25, 1e-4, measures, 2}, heard = {0};
+    ss_stored_result told = {.solver = "pgs",
+                             .formulation = "cone",
+                             .with = "gap_term=stabilised gamma=0.2",
+                             .answer = answer,
+                             .errors = errors,
+                             .error_count = 3,
+                             .iterations = 3,
+                             .error = 0.25,
+                             .seconds = 1e-4,
+                             .measures = measures,
+                             .measure_count = 2};
+    ss_stored_result heard = {0};
     for (int i = 0; i < 12; i++) (&answer->velocity[0][0])[i] = i;
     for (int i = 0; i < 3; i++) answer->row_impulse[i] = -i;
     for (int i = 0; i < 2; i++)
@@ -474,6 +485,11 @@ TEST(a_result_comes_back)
     ENSURE_INT(ss_bpmd_result_count(file, 0, NULL), 1);
     ENSURE(ss_bpmd_result(file, 0, 0, &heard, NULL));
     ENSURE_TEXT(heard.solver, "pgs");
+    ENSURE_TEXT(heard.formulation, "cone");
+    ENSURE_TEXT(heard.with, "gap_term=stabilised gamma=0.2");
+    ss_step_options step;
+    ENSURE(ss_stored_result_step(&heard, &step, NULL));
+    ENSURE(step.gap_term == SS_GAP_STABILISED && step.gamma == 0.2 && step.joint_gamma == 1.0);
     ENSURE(heard.iterations == 3 && heard.error == 0.25 && heard.seconds == 1e-4 && heard.error_count == 3);
     ENSURE(memcmp(heard.errors, errors, sizeof errors) == 0);
     ENSURE(memcmp(heard.answer->velocity, answer->velocity, 12 * sizeof(double)) == 0);
@@ -485,7 +501,7 @@ TEST(a_result_comes_back)
     ENSURE_TEXT(heard.measures[0].name, "energy");
     ENSURE(heard.measures[0].count == 1 && heard.measures[0].values[0] == 1e-9);
     ENSURE(heard.measures[1].count == 2 && memcmp(heard.measures[1].values, worst, sizeof worst) == 0);
-    ss_result_free(&heard);
+    ss_stored_result_free(&heard);
     ss_bpmd_close(file);
     ss_answer_destroy(answer);
     ss_frame_destroy(frame);

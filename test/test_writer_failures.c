@@ -17,7 +17,17 @@ static bool write_everything(const char *path, const ss_frame *frame, const ss_a
     double error[] = {1, 0.1}, worst[] = {0.5};
     ss_measure measure = {"energy", worst, 1};
     ss_manifest manifest = {.toolkit = "test", .image = pixels, .image_width = 2, .image_height = 3};
-    ss_result result = {"pgs", (ss_answer *)(uintptr_t)answer, error, 2, 2, 0.1, 1e-3, &measure, 1};
+    ss_stored_result result = {.solver = "pgs",
+                               .formulation = "cone",
+                               .with = "gamma=0.2",
+                               .answer = (ss_answer *)(uintptr_t)answer,
+                               .errors = error,
+                               .error_count = 2,
+                               .iterations = 2,
+                               .error = 0.1,
+                               .seconds = 1e-3,
+                               .measures = &measure,
+                               .measure_count = 1};
     ss_writer *writer = ss_writer_open(path, SS_LAYOUT_CANONICAL, true, NULL);
     if (!writer) return false;
     if (ss_writer_simulation(writer, &manifest, NULL) && ss_writer_frame(writer, frame, NULL) &&
@@ -233,7 +243,7 @@ TEST(a_half_written_frame_never_reaches_the_target)
     ENSURE(write_frames(s.file, SS_LAYOUT_CANONICAL, false, 1, NULL));
     scratch_bytes before = scratch_read(s.file);
     ss_frame *frame = ss_frame_create(1, 0, 0, 0, NULL);
-    ss_result result = {.solver = "pgs", .iterations = 3};
+    ss_stored_result result = {.solver = "pgs", .iterations = 3};
     ss_writer *writer = ss_writer_open(s.file, SS_LAYOUT_CANONICAL, true, NULL);
     ENSURE(frame && writer && ss_writer_frame(writer, frame, NULL) &&
            ss_writer_result(writer, &result, NULL));

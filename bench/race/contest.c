@@ -120,7 +120,7 @@ ss_problem *ss_contest_problem(const ss_contest *contest, ss_error *err)
     void *options = calloc(1, cone->options_size);
     if (!options) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for options"), NULL;
     ss_options_defaults(cone->options, options);
-    ss_problem *problem = cone->assemble(contest->frame, options, NULL, err);
+    ss_problem *problem = ss_problem_from_frame(contest->frame, cone, options, err);
     free(options);
     return problem;
 }

@@ -1,8 +1,6 @@
 /* One entrant on one problem: solves, repeated until the noise of the machine has had its chance to be absent. */
 #include "race.h"
 
-#include "solver/run.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -101,7 +99,6 @@ typedef struct our_side {
     ss_arena *arena;
     void *own_options;
     ss_run_options options;
-    char rule[64];
     double *x;
     int iterations;
 } our_side;
@@ -110,8 +107,7 @@ static bool our_ready(void *state, int lane, double tolerance)
 {
     our_side *our = state;
     (void)lane;
-    snprintf(our->rule, sizeof our->rule, "natural_map<%g", tolerance);
-    our->options.stop = our->rule;
+    our->options.stop = (ss_stop_rule){SS_GAUGE_NATURAL_MAP, tolerance, false};
     if (our->problem && !our->heat->contest->frame) return true;
     ss_problem_destroy(our->problem);
     our->problem = ss_contest_problem(our->heat->contest, NULL);
@@ -124,8 +120,13 @@ static bool our_solve(void *state, int lane)
     ss_solve_result result;
     (void)lane;
     memset(our->x, 0, (size_t)our->problem->size * sizeof *our->x);
-    if (!ss_solve_in(our->arena, 1u << SS_GAUGE_NATURAL_MAP, our->heat->entrant->ours, our->own_options,
-                     our->problem, &our->options, NULL, NULL, NULL, our->x, &result, NULL))
+    if (!ss_solve(&(ss_solve_request){.arena = our->arena,
+                                      .gauges = 1u << SS_GAUGE_NATURAL_MAP,
+                                      .solver = our->heat->entrant->ours,
+                                      .solver_options = our->own_options,
+                                      .problem = our->problem,
+                                      .run = &our->options},
+                  our->x, &result, NULL))
         return false;
     our->iterations = result.iterations;
     ss_solve_result_free(&result);
@@ -149,7 +150,7 @@ static bool run_ours(const ss_heat *heat, const ss_problem *judge, int pipe)
     our.x = calloc((size_t)judge->size + 1, sizeof *our.x);
     our.own_options = calloc(1, solver->options_size + 1);
     if (!our.arena || !our.x || !our.own_options) return false;
-    ss_options_defaults(ss_run_option_table, &our.options);
+    our.options = ss_run_defaults();
     ss_options_defaults(solver->options, our.own_options);
     our.options.max_iterations = MANY_ITERATIONS;
     side of = {our_ready, our_solve, our_answer, our_iterations, !heat->contest->frame, &our};

@@ -40,13 +40,16 @@ ss_solve_result solve_for(const iteration *of, ss_problem *problem, int limit, s
     if (solver->options) ss_options_defaults(solver->options, options);
     if (of->setting && !ss_options_assign(solver->options, options, of->setting, NULL))
         stop("no such option");
-    ss_run_options run = {0};
-    ss_options_defaults(ss_run_option_table, &run);
+    ss_run_options run = ss_run_defaults();
     run.max_iterations = limit;
-    run.stop = "none";
+    run.stop = (ss_stop_rule){0};
     ss_solve_result result;
     memset(x, 0, (size_t)problem->size * sizeof *x);
-    if (!ss_solve(solver, options, problem, &run, team, NULL, x, &result, NULL)) stop("a solve failed");
+    if (!ss_solve(
+            &(ss_solve_request){
+                .solver = solver, .solver_options = options, .problem = problem, .run = &run, .team = team},
+            x, &result, NULL))
+        stop("a solve failed");
     free(options);
     return result;
 }

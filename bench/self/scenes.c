@@ -133,7 +133,7 @@ ss_problem *assemble(const ss_frame *frame)
     const ss_formulation *cone = ss_formulation_find("cone");
     void *options = must(calloc(1, cone->options_size));
     ss_options_defaults(cone->options, options);
-    ss_problem *problem = must(cone->assemble(frame, options, NULL, NULL));
+    ss_problem *problem = must(ss_problem_from_frame(frame, cone, options, NULL));
     free(options);
     return problem;
 }

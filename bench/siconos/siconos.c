@@ -30,7 +30,6 @@
 #include <lcp_cst.h>
 
 #include "matrices.h"
-#include "solver/run.h"
 
 enum { REPEATS = 10000 };
 static const double time_limit = 2.0;  // s, per solve of ours
@@ -95,23 +94,25 @@ static outcome run_ours(const char *name, ss_problem *problem, ss_gauge gauge, d
     outcome best = {.seconds = INFINITY};
     const ss_solver *solver = ss_solver_find(name);
     if (!solver || ss_solver_refusal(solver, problem)) return best;
-    char rule[80];
-    snprintf(rule, sizeof rule, "%s<%g", ss_gauge_name(gauge), tolerance);
     double *x = calloc((size_t)problem->size + 1, sizeof *x);
     void *own_options = calloc(1, solver->options_size + 1);
     ss_arena *arena = ss_arena_create(1 << 16, NULL);
-    ss_run_options options = {0};
-    ss_options_defaults(ss_run_option_table, &options);
+    ss_run_options options = ss_run_defaults();
     if (own_options) ss_options_defaults(solver->options, own_options);
-    options.stop = rule;
+    options.stop = (ss_stop_rule){gauge, tolerance, false};
     options.time_limit = time_limit;
     options.max_iterations = 1000000;
     for (clockwork clock = {0}; x && own_options && arena && again(&clock);) {
         memset(x, 0, (size_t)problem->size * sizeof *x);
         ss_solve_result result;
         start(&clock);
-        if (!ss_solve_in(arena, 1u << gauge, solver, own_options, problem, &options, NULL, NULL, NULL, x,
-                         &result, NULL))
+        if (!ss_solve(&(ss_solve_request){.arena = arena,
+                                          .gauges = 1u << gauge,
+                                          .solver = solver,
+                                          .solver_options = own_options,
+                                          .problem = problem,
+                                          .run = &options},
+                      x, &result, NULL))
             break;
         stop(&clock, &best);
         best.iterations = result.iterations;
@@ -300,7 +301,7 @@ static void race_frame(const char *name, const ss_frame *frame, const char *form
     const ss_formulation *by = ss_formulation_find(formulation);
     void *options = calloc(1, by->options_size);
     ss_options_defaults(by->options, options);
-    ss_problem *problem = by->assemble(frame, options, NULL, NULL);
+    ss_problem *problem = ss_problem_from_frame(frame, by, options, NULL);
     if (problem && ss_problem_laws(problem) == SS_LAW_BOX && ss_problem_need_matrix(problem, NULL)) {
         char title[80];
         snprintf(title, sizeof title, "%.16s/%.12s", name, formulation);

@@ -17,6 +17,7 @@
 
 #include <stickslip/frame.h>
 #include <stickslip/model.h>
+#include <stickslip/metrics.h>
 #include <stickslip/problem.h>
 
 #ifdef __cplusplus
@@ -96,9 +97,14 @@ typedef struct ss_measure {
     int count; /* 1, or one per contact */
 } ss_measure;
 
+enum { SS_RULES_LENGTH = 1024 }; /* bytes of the options in ss_stored_result.with, at most */
+
 /* solver_data/<solver> */
-typedef struct ss_result {
-    char *solver;      /* group name */
+typedef struct ss_stored_result {
+    char *solver; /* group name */
+    /* The rules by which the answer was made, and by which it must be judged: a formulation of ours, and its options,
+     * "gap_term=stabilised gamma=0.2 ..."; NULL: the file does not say */
+    char *formulation, *with;
     ss_answer *answer; /* NULL when only errors are stored (Gazebo's ODE_GS) */
     double *errors;    /* history, one per iteration */
     int error_count;
@@ -107,10 +113,13 @@ typedef struct ss_result {
     double seconds; /* wall time; NaN = not stored */
     ss_measure *measures;
     int measure_count;
-} ss_result;
-SS_API void ss_result_free(ss_result *result);
+} ss_stored_result;
+SS_API void ss_stored_result_free(ss_stored_result *result);
+/* How the answer treats gaps and joints: formulation and options as stored, else the defaults of formulation "cone". Fails
+ * on a formulation or option that is not known. */
+SS_API bool ss_stored_result_step(const ss_stored_result *result, ss_step_options *step, ss_error *err);
 SS_API int ss_bpmd_result_count(ss_bpmd *file, int frame, ss_error *err); /* -1 on failure */
-SS_API bool ss_bpmd_result(ss_bpmd *file, int frame, int index, ss_result *result, ss_error *err);
+SS_API bool ss_bpmd_result(ss_bpmd *file, int frame, int index, ss_stored_result *result, ss_error *err);
 
 /* ---- shapes: what the bodies of a simulation look like ---------------------------------------------- */
 
@@ -173,7 +182,12 @@ SS_API bool ss_writer_frame(ss_writer *writer, const ss_frame *frame, ss_error *
 /* Poses of moving scenery for the frame written last, once; nothing in the flat layout. */
 SS_API bool ss_writer_scenery(ss_writer *writer, const ss_scenery *scenery, ss_error *err);
 /* A result for the frame written last; one per solver. NULL arrays in its answer are left out. */
-SS_API bool ss_writer_result(ss_writer *writer, const ss_result *result, ss_error *err);
+SS_API bool ss_writer_result(ss_writer *writer, const ss_stored_result *result, ss_error *err);
+/* The same with the rules of the assembly that the answer was made with, every metric that applies
+ * (metrics[ss_metric_count()]; NULL: none), and the energy error of every contact. */
+SS_API bool ss_writer_judged_result(ss_writer *writer, const ss_stored_result *result,
+                                    const ss_assembly *assembly, const ss_metric_value *metrics,
+                                    const ss_contact_report *contacts, ss_error *err);
 /* Flushes, syncs and renames. On failure the old file is as it was and the temporary file is gone. Frees the
  * writer in any case. When a call above fails because of the file (disk full), all later ones fail, this one
  * too: half a frame never reaches the target. */
@@ -213,6 +227,9 @@ SS_API void ss_fclib_destroy(ss_fclib *problem);
 /* Writes PREFIX_W.mtx, PREFIX_q.mtx ... : every matrix and vector of the problem, for MATLAB, Octave, SciPy.
  */
 SS_API bool ss_matrix_market_write(const char *prefix, const ss_cone *cone, ss_error *err);
+/* The same for the problem of any formulation: PREFIX_A.mtx, PREFIX_b.mtx, and PREFIX_unknowns.csv with the law, the bounds
+ * and the origin of every unknown. */
+SS_API bool ss_matrix_market_write_problem(const char *prefix, ss_problem *problem, ss_error *err);
 
 #ifdef __cplusplus
 }

@@ -42,68 +42,86 @@ typedef struct ss_step_options {
     int joint_term;          /* ss_joint_term */
     double joint_gamma;      /* share of joint errors removed in one step */
     double joint_relaxation; /* steps: relaxation time of SS_JOINT_SPOOK in units of h */
-    double
-        slop; /* m: SS_GAP_STABILISED lets overlaps up to it stand, and closes the last of a gap gently, so that
-                    the error of one step is not the load of the next */
+    /* m: SS_GAP_STABILISED lets overlaps up to it stand, and closes the last of a gap gently, so that the error of one
+     * step is not the load of the next */
+    double slop;
 } ss_step_options;
 
+/* A formulation is a model of one contact; everything else is the same for all of them. */
 typedef struct ss_formulation {
     const char *name;      /* "stewart-trinkle" */
     const char *summary;   /* one line */
     const char *reference; /* paper and equation */
     unsigned laws;         /* ss_law, or-ed: what its problems may contain */
     const ss_option *options;
-    size_t options_size;
-    /* A checked frame always assembles. notes gets what the formulation cannot express (losses). */
-    ss_problem *(*assemble)(const ss_frame *frame, const void *options, ss_findings *notes, ss_error *err);
-    /* answer was made by ss_answer_create(frame). v+ is recomputed from the impulses. */
-    bool (*recover)(const ss_frame *frame, const void *options, const ss_problem *problem, const double *x,
-                    ss_answer *answer, ss_error *err);
-    /* A start from a known answer (warm start); NULL when the formulation has none. */
-    bool (*guess)(const ss_frame *frame, const void *options, const ss_problem *problem,
-                  const ss_answer *answer, double *x, ss_error *err);
+    size_t options_size;                  /* of a struct that begins with an ss_step_options */
+    const struct ss_contact_model *model; /* src/formulation/model.h */
 } ss_formulation;
 
 SS_API int ss_formulation_count(void);
 SS_API const ss_formulation *ss_formulation_at(int index);
 SS_API const ss_formulation *ss_formulation_find(const char *name);
 
+/* ---- a formulation at work -------------------------------------------------------------------------- */
+
+/* Rows of a frame are made once, by ss_assemble, and problem, guess, answer and yardstick come from them. The memory is
+ * kept from frame to frame. Not for two threads at once. */
+typedef struct ss_assembly ss_assembly;
+
+/* options: the formulation's own struct, which is copied and checked; NULL: its defaults. */
+SS_API ss_assembly *ss_assembly_create(const ss_formulation *formulation, const void *options, ss_error *err);
+SS_API void ss_assembly_destroy(ss_assembly *assembly);
+SS_API const ss_formulation *ss_assembly_formulation(const ss_assembly *assembly);
+/* The assembly's copy of the options; what is changed there counts from the next ss_assemble on. */
+SS_API void *ss_assembly_options(ss_assembly *assembly);
+SS_API const ss_step_options *ss_assembly_step(const ss_assembly *assembly);
+
+/* Makes rows and problem of a checked frame, which must live as long as they are used. notes (may be NULL) gets what
+ * the formulation cannot express, as losses. Fails when out of memory, and when a mass matrix is singular. */
+SS_API bool ss_assemble(ss_assembly *assembly, const ss_frame *frame, ss_findings *notes, ss_error *err);
+/* Of the frame that was assembled last; the assembly's, until the next one. */
+SS_API const ss_frame *ss_assembly_frame(const ss_assembly *assembly);
+SS_API ss_problem *ss_assembly_problem(const ss_assembly *assembly);
+/* A start from a known answer (warm start): x[problem->size]. */
+SS_API void ss_assembly_guess(ss_assembly *assembly, const ss_answer *answer, double *x);
+/* The physical answer that x means; velocities are computed from the impulses. */
+SS_API void ss_assembly_recover(ss_assembly *assembly, const double *x, ss_answer *answer);
+
+/* A problem of your own from a frame, in one call; options as above. */
+SS_API ss_problem *ss_problem_from_frame(const ss_frame *frame, const ss_formulation *formulation,
+                                         const void *options, ss_error *err);
+
+/* The true Coulomb problem of the same rows, in impulses: the yardstick by which every formulation's answers are judged.
+ * For formulation "cone" it is the problem itself. NULL only when out of memory. */
+SS_API ss_problem *ss_assembly_coulomb(ss_assembly *assembly, ss_error *err);
+SS_API void ss_assembly_guess_coulomb(ss_assembly *assembly, const ss_answer *answer, double *x);
+SS_API void ss_assembly_recover_coulomb(ss_assembly *assembly, const double *x, ss_answer *answer);
+
 /* ---- FCLIB's form of the problem, for conversion ---------------------------------------------------- */
 
-typedef struct ss_cone_options {
-    int gap_term;     /* ss_gap_term */
-    double gamma;     /* share of the overlap, and of joint errors, removed in one step */
-    int bounded_rows; /* ss_bounded_rows */
-    double mu_max; /* larger friction coefficients, infinity included, become this; 0 = infinity is refused */
-} ss_cone_options;
-extern SS_API const ss_option ss_cone_option_table[];
+/* How the Coulomb problem of the rows is wanted as an ss_cone. */
+typedef struct ss_cone_wish {
+    ss_cone_form
+        form;       /* only the local one can hold compliance (on W's diagonal) and regularisation (on R's) */
+    bool eliminate; /* local form: the equations are solved for, see ss_cone_to_local */
+    /* Rows with bounds have no place in a cone problem. False: limits become frictionless contacts, motors and joint
+     * friction are left out; true: they are an error that names the first such row. */
+    bool refuse_bounds;
+} ss_cone_wish;
 
-/* Constraint rows with finite bounds have no place in a cone problem. */
-typedef enum ss_bounded_rows {
-    SS_BOUNDED_AS_CONTACTS, /* limits become frictionless contacts; motors and joint friction are dropped */
-    SS_BOUNDED_REFUSE       /* fail, naming the first such row */
-} ss_bounded_rows;
-
-/* Frame to cone problem, global form: 6 dofs (linear, angular, world frame) per live body in storage order; a
- * cone contact for every contact that touches a live body, then one for every limit; an equation for every
- * unbounded row. With mu_rolling the dimension is 5. What cannot be carried over is told as losses, one per
- * kind with its place. */
-SS_API ss_cone *ss_cone_from_frame(const ss_frame *frame, const ss_cone_options *options, const char *place,
-                                   ss_findings *losses, ss_error *err);
-/* The same in the local form, the only one that can hold contact compliance (on W's diagonal) and the
- * regularisation of joints (on R's). With `eliminate` the equations are solved for, see ss_cone_to_local. */
-SS_API ss_cone *ss_cone_local_from_frame(const ss_frame *frame, const ss_cone_options *options,
-                                         bool eliminate, const char *place, ss_findings *losses,
-                                         ss_error *err);
-/* Solution of either problem (same options) to the physical answer. Only r is needed: where point->v or
- * point->l is NULL they are recomputed, with compliance and regularisation. */
-SS_API ss_answer *ss_cone_recover(const ss_frame *frame, const ss_cone_options *options,
-                                  const ss_cone_point *point, ss_error *err);
-/* The other way: the physical answer as a point of the problem, for guesses and for storing in FCLIB. Makes
- * the point, which ss_cone_point_free frees. */
-SS_API bool ss_cone_point_from_answer(const ss_frame *frame, const ss_cone_options *options,
-                                      const ss_cone *cone, const ss_answer *answer, ss_cone_point *point,
-                                      ss_error *err);
+/* A view of the assembled problem: 6 dofs (linear, angular, world frame) per live body in storage order; a cone contact
+ * for every contact that is kept, then one for every limit; an equation for every row without bounds. With rolling
+ * friction the dimension is 5. Infinite friction is an error. What cannot be carried over goes to `losses` (may be NULL),
+ * one per kind, at "PLACE/contacts/gaps". */
+SS_API ss_cone *ss_assembly_cone(ss_assembly *assembly, const ss_cone_wish *wish, const char *place,
+                                 ss_findings *losses, ss_error *err);
+/* A point of such a problem to the physical answer. Only r is needed: where l is NULL it is recomputed; where v is there
+ * the answer takes its velocities from it. */
+SS_API bool ss_assembly_recover_cone(ss_assembly *assembly, const ss_cone_point *point, ss_answer *answer,
+                                     ss_error *err);
+/* The other way, for guesses and for storing in FCLIB. Makes the point, which ss_cone_point_free frees. */
+SS_API bool ss_assembly_cone_point(ss_assembly *assembly, const ss_cone *cone, const ss_answer *answer,
+                                   ss_cone_point *point, ss_error *err);
 
 /* A rigid global problem back to a frame: masses and inertias from M, contact frames and lever arms from H,
  * velocities M^-1 f, gaps h w_N, joint rows from G; frictionless contacts without tangents become limits. A

@@ -12,15 +12,16 @@
 extern "C" {
 #endif
 
-/* What is judged. A frame with its answer; or an FCLIB problem (frame = NULL) with x. */
+/* What is judged: the answer to a frame that was assembled, by whatever formulation; or a point of a problem without
+ * bodies, as FCLIB has it. */
 typedef struct ss_case {
-    const ss_frame *frame; /* NULL: problem and x must be there; metrics that need bodies are n/a */
+    ss_assembly *assembly; /* NULL: problem and x must be there; metrics that need bodies are n/a */
     const ss_answer *answer;
-    const ss_step_options *step; /* how the gap was treated; NULL = defaults */
-    ss_problem *problem;         /* without frame: the cone problem; with frame: made from it by ss_judge */
-    const double *x;             /* without frame: the solution of problem */
-    const ss_answer *reference;  /* NULL, or the true answer, for distances */
-    bool skip_exact;             /* leave out energy_exact, which costs a dense inverse */
+    ss_problem *problem;        /* without assembly: a cone problem */
+    const double *x;            /* without assembly: its solution */
+    const ss_answer *reference; /* NULL, or the true answer, for distances */
+    bool skip_exact;            /* leave out energy_exact, which costs a dense inverse */
+    ss_arena *arena;            /* memory, left as it was; NULL: its own */
 } ss_case;
 
 typedef struct ss_metric_value {
@@ -31,20 +32,16 @@ typedef struct ss_metric_value {
     const char *why;
 } ss_metric_value;
 
-typedef struct ss_metric ss_metric; /* name, unit, summary, definition: ss_metric_at */
-struct ss_metric {
-    const char *name; /* "energy_error": key in JSON, HDF5 and the command line */
+typedef struct ss_metric {
+    const char *name; /* "energy": key in JSON, HDF5 and the command line */
     const char *unit; /* "J" */
     const char *summary;
     const char *definition; /* formula in ASCII with the equation it comes from */
-};
+} ss_metric;
 
 SS_API int ss_metric_count(void);
 SS_API const ss_metric *ss_metric_at(int index);
 SS_API int ss_metric_index(const char *name); /* -1 if there is none */
-
-/* Measures everything: values[ss_metric_count()]. per_contact (may be NULL): the energy error of each contact, J. */
-SS_API bool ss_judge(const ss_case *what, ss_metric_value *values, double *per_contact, ss_error *err);
 
 /* What a contact does in an answer, by the rules of the metrics resting, sliding, sticking and anomalous_contacts. */
 typedef enum ss_contact_status {
@@ -58,14 +55,22 @@ SS_API const char *ss_contact_status_name(ss_contact_status status); /* "negativ
 
 typedef struct ss_contact_report {
     ss_contact_status status;
-    double sliding
-        [3]; /* m/s: tangential velocity of b against a at the end of the step, world; without a frame along the
-                          tangents of the problem */
+    /* m/s: tangential velocity of b against a at the end of the step, world; without a frame along the tangents of the
+     * problem */
+    double sliding[3];
     double energy; /* J: energy error */
 } ss_contact_report;
-/* ss_judge, and what each contact does: contacts[contacts of the frame or file]. */
-SS_API bool ss_judge_contacts(const ss_case *what, ss_metric_value *values, ss_contact_report *contacts,
-                              ss_error *err);
+
+/* Measures everything: values[ss_metric_count()]; and what each contact does: contacts[ss_case_contacts()], may be
+ * NULL. */
+SS_API bool ss_judge(const ss_case *what, ss_metric_value *values, ss_contact_report *contacts,
+                     ss_error *err);
+/* Contacts of the frame, or of the file. */
+SS_API int ss_case_contacts(const ss_case *what);
+/* The same for a frame that is not assembled yet, as from a file. step: the treatment of gaps and joints that the answer
+ * was made with; NULL: that of formulation "cone" by default. Without energy_exact. */
+SS_API bool ss_judge_frame(const ss_frame *frame, const ss_step_options *step, const ss_answer *answer,
+                           ss_metric_value *values, ss_contact_report *contacts, ss_error *err);
 
 #ifdef __cplusplus
 }

@@ -44,7 +44,7 @@ typedef struct ss_sim_options {
     ss_option_list with;     /* options of the formulation, "gap_term=zero" */
     ss_option_list set;      /* options of the solver */
     int max_iterations;      /* of the solver, per step */
-    const char *stop;        /* physical: "relative_energy<1e-3" */
+    const char *stop;        /* physical: "relative_energy<1e-4" */
     int gyro;                /* ss_gyro */
     int joints;              /* ss_joint_stabilisation */
     double joint_gamma, joint_relaxation;
@@ -81,8 +81,9 @@ SS_API const ss_frame *ss_sim_frame(const ss_sim *sim); /* of the last (sub)step
 /* Where the kinematic bodies were when that frame was made, in their order: for ss_writer_scenery. */
 SS_API const ss_scenery *ss_sim_scenery(const ss_sim *sim);
 SS_API const ss_answer *ss_sim_answer(const ss_sim *sim);
-/* The formulation's options about the step, as they are set: what ss_judge wants to know. */
-SS_API const ss_step_options *ss_sim_step_options(const ss_sim *sim);
+/* The formulation at work, with the frame of the last (sub)step: for ss_judge, and to see how gaps and joints are
+ * treated (ss_assembly_step). */
+SS_API ss_assembly *ss_sim_assembly(const ss_sim *sim);
 SS_API int ss_sim_frame_body(const ss_sim *sim, int frame_body);
 SS_API const ss_contact_list *ss_sim_contacts(const ss_sim *sim); /* in the order of the frame's contacts */
 

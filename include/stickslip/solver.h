@@ -33,20 +33,40 @@ typedef enum ss_status {
 } ss_status;
 SS_API const char *ss_status_name(ss_status status);
 
-/* ---- one run of a solver ---------------------------------------------------------------------------- */
+/* ---- rules of a run --------------------------------------------------------------------------------- */
+
+/* A run has converged when the gauge is below the value. natural_map sees contacts only: where there are other rows,
+ * relative_energy must be below the value as well. */
+typedef struct ss_stop_rule {
+    ss_gauge gauge;
+    double below;  /* 0: no rule, only limits end the run */
+    bool of_scene; /* with energy: `below` is a share of the scene's energy, ss_run_options.scene_energy */
+} ss_stop_rule;
+
+/* The iterate that is returned: the last one, or the best by a gauge. */
+typedef struct ss_keep_rule {
+    bool best;
+    ss_gauge gauge;
+} ss_keep_rule;
+
+/* Rules as people write them: "energy<1e-6", "energy<1e-6*scene", "none"; "last", "best:energy". */
+SS_API bool ss_stop_rule_parse(const char *text, ss_stop_rule *rule, ss_error *err);
+SS_API bool ss_keep_rule_parse(const char *text, ss_keep_rule *rule, ss_error *err);
 
 typedef struct ss_run_options {
     int max_iterations;
     double time_limit; /* s of solving, 0 = none */
-    const char *stop;  /* "GAUGE<VALUE", "energy<1e-6*scene", or "none"; natural_map sees contacts only: where
-                        * there are other rows, relative_energy must be below the value as well */
-    const char *keep;  /* "last" or "best:GAUGE" */
+    ss_stop_rule stop;
+    ss_keep_rule keep;
     int seed;
     bool history;        /* record every gauge at every iteration */
     bool explain;        /* keep what the solver notes about its decisions */
-    double scene_energy; /* J: what "scene" means in the stop rule; 0 = energy error of x = 0 */
+    double scene_energy; /* J: what a stop rule `of_scene` refers to; 0 = energy error of x = 0 */
 } ss_run_options;
-extern SS_API const ss_option ss_run_option_table[]; /* all but the last three: start from a zeroed struct */
+/* 10000 iterations, relative_energy<1e-8, the last iterate, seed 1. */
+SS_API ss_run_options ss_run_defaults(void);
+
+/* ---- one run of a solver ---------------------------------------------------------------------------- */
 
 typedef struct ss_history {
     int count;
@@ -118,9 +138,8 @@ SS_API const char *ss_solver_refusal(const ss_solver *solver, const ss_problem *
  * against (b . y < 0). Bodies are wedged in, or joints and contacts ask for what cannot be. */
 typedef struct ss_ray {
     double *impulse; /* y, of the energy 1 J counted by the diagonal of A; NULL: none is known */
-    bool
-        is_proof; /* no solution exists. False where y needs the friction of Coulomb's law: contacts are wedged, and
-                    * none was found */
+    /* No solution exists. False where y needs the friction of Coulomb's law: contacts are wedged, and none was found. */
+    bool is_proof;
 } ss_ray;
 
 typedef struct ss_solve_result {
@@ -131,31 +150,35 @@ typedef struct ss_solve_result {
     int kept_iteration;           /* the iterate that was returned */
     size_t memory;                /* bytes of arena the solver used at most */
     ss_history history;
-    ss_ray ray; /* status SS_RAY, unless a pivoting method has nothing to show */
-    char *
-        notes; /* with `explain`: lines without an end of line at the end; NULL when there is nothing to tell */
+    ss_ray ray;  /* status SS_RAY, unless a pivoting method has nothing to show */
+    char *notes; /* with `explain`: lines without an end of line at the end; NULL when there are none */
 } ss_solve_result;
 SS_API void ss_solve_result_free(ss_solve_result *result);
 
-/* Runs a solver on a problem. x: start on entry, the kept iterate on return. solver_options: the solver's own
- * struct, NULL for its defaults; options NULL: defaults; cancel (may be NULL): non-zero stops soon. The
- * matrix is made when the solver needs it. A claim of convergence that the stop rule does not confirm becomes
- * "stalled"; an x that is not finite is replaced by the last finite one, or the start. False only for bad
- * options or when out of memory. */
-SS_API bool ss_solve(const ss_solver *solver, const void *solver_options, ss_problem *problem,
-                     const ss_run_options *options, ss_team *team, const volatile int *cancel, double *x,
-                     ss_solve_result *result, ss_error *err);
-
-/* A stop rule of the caller's own, for what cannot be told from the problem alone (metrics). It is asked after
+/* A stop rule of the caller's own, for what cannot be measured from the problem alone (metrics). It is asked after
  * ever longer pauses, 2 % of the iterations so far; the time it takes does not count. */
 typedef struct ss_stop_test {
     bool (*holds)(const double *x, void *context);
     void *context;
 } ss_stop_test;
-/* ss_solve with such a rule in the place of options->stop; test = NULL: no difference. */
-SS_API bool ss_solve_until(const ss_solver *solver, const void *solver_options, ss_problem *problem,
-                           const ss_run_options *options, const ss_stop_test *test, ss_team *team,
-                           const volatile int *cancel, double *x, ss_solve_result *result, ss_error *err);
+
+/* What ss_solve is asked to do; everything but solver and problem may be left out. */
+typedef struct ss_solve_request {
+    const ss_solver *solver;
+    const void *solver_options; /* the solver's own struct; NULL: its defaults */
+    ss_problem *problem;        /* its matrix is made when the solver needs it */
+    const ss_run_options *run;  /* NULL: ss_run_defaults */
+    const ss_stop_test *test;   /* in the place of run->stop */
+    ss_team *team;              /* NULL: one thread */
+    const volatile int *cancel; /* non-zero stops soon */
+    ss_arena *arena;            /* memory of the solver, left as it was; NULL: its own */
+    unsigned gauges; /* bits 1u << gauge of those that the answer is measured by; 0: all. Others are NaN */
+} ss_solve_request;
+
+/* Runs a solver on a problem. x: start on entry, the kept iterate on return. A claim of convergence that the stop rule
+ * does not confirm becomes "stalled"; an x that is not finite is replaced by the last finite one, or the start. False
+ * only for bad options or when out of memory. */
+SS_API bool ss_solve(const ss_solve_request *request, double *x, ss_solve_result *result, ss_error *err);
 
 /* ---- plug-ins --------------------------------------------------------------------------------------- */
 

@@ -14,6 +14,7 @@
 #include <stickslip/solver.h>
 #include <stickslip/diagnosis.h>
 #include <stickslip/metrics.h>
+#include <stickslip/session.h>
 #include <stickslip/dataset.h>
 #include <stickslip/recorder.h>
 #include <stickslip/sim.h>

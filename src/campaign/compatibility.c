@@ -42,19 +42,6 @@ static ss_frame *make_frame(int joints, ss_error *err)
     return NULL;
 }
 
-static ss_problem *assemble(const ss_formulation *formulation, const ss_frame *frame, ss_error *err)
-{
-    void *options = ss_allocate(1, formulation->options_size);
-    if (!options) {
-        ss_fail(err, SS_ERROR_RESOURCES, "out of memory for options");
-        return NULL;
-    }
-    ss_options_defaults(formulation->options, options);
-    ss_problem *problem = formulation->assemble(frame, options, NULL, err);
-    ss_release(options);
-    return problem;
-}
-
 /* ---- asking -------------------------------------------------------------------------------------- */
 
 bool ss_probes_make(ss_probes *probes, ss_error *err)
@@ -66,7 +53,7 @@ bool ss_probes_make(ss_probes *probes, ss_error *err)
         ss_frame *frame = make_frame(joints[k], err);
         good = frame != NULL;
         for (int f = 0; good && f < ss_formulation_count(); f++) {
-            probes->problems[f][k] = assemble(ss_formulation_at(f), frame, err);
+            probes->problems[f][k] = ss_problem_from_frame(frame, ss_formulation_at(f), NULL, err);
             good = probes->problems[f][k] != NULL;
         }
         ss_frame_destroy(frame);

@@ -134,12 +134,11 @@ static bool prepare(ss_execution *e, ss_error *err)
         return false;
     if (e->campaign->jobs < 1) e->campaign->jobs = ss_core_count();
     e->plan = (ss_plan){.campaign = e->campaign,
-                        .run = {.max_iterations = options->iterations,
-                                .time_limit = options->time_limit,
-                                .stop = stop,
-                                .keep = options->keep,
-                                .seed = options->seed,
-                                .history = true}};
+                        .request = {.iterations = options->iterations > 0 ? options->iterations : -1,
+                                    .time_limit = options->time_limit,
+                                    .stop = stop,
+                                    .keep = options->keep,
+                                    .seed = options->seed}};
     return true;
 }
 

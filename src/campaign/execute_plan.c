@@ -73,7 +73,7 @@ static bool take_description(ss_execution *e, ss_planned_method *method, ss_unpa
         .set = ss_unpack_text(from),
         .plugin = plugin < 0 ? (char *)"" : e->plugin_digests[plugin],
         .plugin_file = (char *)(uintptr_t)(plugin < 0 ? "" : e->campaign->plugins.items[plugin]),
-        .stop = (char *)(uintptr_t)e->plan.run.stop,
+        .stop = (char *)(uintptr_t)e->plan.request.stop,
         .keep = (char *)(uintptr_t)options->keep,
         .iterations = options->iterations,
         .time_limit = options->time_limit,

@@ -94,20 +94,13 @@ bool ss_rank_ratio(const ss_sparse *matrix, double *ratio, ss_error *err)
 /* Of contact and joint rows alone: what compliance adds to the diagonal is taken out. */
 static bool rank_of_frame(const ss_frame *frame, double *ratio, ss_error *err)
 {
-    const ss_formulation *cone = ss_formulation_find("cone");
-    void *options = ss_allocate(1, cone->options_size);
     *ratio = NAN;
-    if (3 * (int64_t)frame->contacts.count + frame->constraints.row_count > SS_MOST_RANK_ROWS || !options) {
-        ss_release(options);
-        return true;
-    }
-    ss_options_defaults(cone->options, options);
-    ss_problem *problem = cone->assemble(frame, options, NULL, err);
+    if (3 * (int64_t)frame->contacts.count + frame->constraints.row_count > SS_MOST_RANK_ROWS) return true;
+    ss_problem *problem = ss_problem_from_frame(frame, ss_formulation_find("cone"), NULL, err);
     for (int i = 0; problem && problem->bodies && i < problem->size; i++)
         problem->bodies->compliance[i] = 0.0;
     bool good = problem && ss_problem_need_matrix(problem, err) && ss_rank_ratio(problem->A, ratio, err);
     ss_problem_destroy(problem);
-    ss_release(options);
     return good;
 }
 

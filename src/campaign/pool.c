@@ -21,7 +21,7 @@ typedef struct slot { /* a place for a worker */
     int socket;
     ss_worker_page *page;
     bool busy;
-    ss_request request;
+    ss_worker_request request;
     bool has_last;
     ss_task last;
     int served; /* tasks that this process was given */
@@ -172,7 +172,7 @@ static bool give_task(run *r, slot *s)
         r->failed = true;
         return ss_fail(r->err, SS_ERROR_RESOURCES, "cannot start a process: %s", strerror(errno));
     }
-    s->request = (ss_request){++r->serial, task};
+    s->request = (ss_worker_request){++r->serial, task};
     s->page->since = ss_clock_seconds();
     s->page->phase = SS_PHASE_IDLE;
     ss_pool_time(s->started);

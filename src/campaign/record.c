@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- from a trial -------------------------------------------------------------------------------- */
+/* ---- from a result -------------------------------------------------------------------------------- */
 
 void ss_record_answer(const double *x, int size, char text[33])
 {
@@ -71,18 +71,18 @@ static void count_bin(ss_run_entry *run, int bin)
     run->bins[at].count++;
 }
 
-static bool judge_contacts(const ss_trial *trial, ss_run_entry *run)
+static bool judge_contacts(const ss_result *result, ss_run_entry *run)
 {
-    run->bins = ss_allocate((size_t)trial->contacts, sizeof *run->bins);
+    run->bins = ss_allocate((size_t)result->contact_count, sizeof *run->bins);
     run->metrics = ss_allocate((size_t)ss_metric_count(), sizeof *run->metrics);
     if (!run->bins || !run->metrics) return false;
-    for (int i = 0; i < trial->contacts; i++)
-        if (isfinite(trial->contact_energy[i])) count_bin(run, bin_of(trial->contact_energy[i]));
+    for (int i = 0; i < result->contact_count; i++)
+        if (isfinite(result->contacts[i].energy)) count_bin(run, bin_of(result->contacts[i].energy));
     for (int i = 0; i < ss_metric_count(); i++) {
-        run->metrics[i] = trial->metrics[i];
+        run->metrics[i] = result->metrics[i];
         run->metrics[i].why = NULL;
-        if (trial->metrics[i].applies || !trial->metrics[i].why) continue;
-        run->metrics[i].why = ss_text_copy(trial->metrics[i].why);
+        if (result->metrics[i].applies || !result->metrics[i].why) continue;
+        run->metrics[i].why = ss_text_copy(result->metrics[i].why);
         if (!run->metrics[i].why) return false;
     }
     return true;
@@ -103,18 +103,18 @@ static bool keep_result(const ss_solve_result *result, ss_run_entry *run)
     return true;
 }
 
-bool ss_record_make(const ss_trial *trial, ss_run_entry *run, ss_error *err)
+bool ss_record_make(const ss_result *result, ss_run_entry *run, ss_error *err)
 {
     *run = (ss_run_entry){
-        .outcome = (ss_outcome)trial->result.status, .unknowns = trial->problem->size, .steady = true};
-    bool good = keep_result(&trial->result, run);
-    if (trial->refusal) {
-        run->message = ss_text_copy(trial->refusal);
+        .outcome = (ss_outcome)result->run.status, .unknowns = result->problem->size, .steady = true};
+    bool good = keep_result(&result->run, run);
+    if (result->refusal) {
+        run->message = ss_text_copy(result->refusal);
         good = good && run->message;
         for (int g = 0; g < SS_GAUGE_COUNT; g++) run->gauge[g] = NAN; // of a start that nobody improved
     } else {
-        good = good && judge_contacts(trial, run);
-        ss_record_answer(trial->x, trial->problem->size, run->answer);
+        good = good && judge_contacts(result, run);
+        ss_record_answer(result->x, result->problem->size, run->answer);
     }
     if (good) return true;
     ss_record_clear(run);

@@ -1,14 +1,15 @@
-/* campaign/record.h - what a ledger keeps of a trial, and its way from the worker to the ledger. */
+/* campaign/record.h - what a ledger keeps of a result, and its way from the worker to the ledger. */
 #ifndef SS_CAMPAIGN_RECORD_H
 #define SS_CAMPAIGN_RECORD_H
 
 #include "campaign/ledger.h"
-#include "campaign/trial.h"
 #include "campaign/wire.h"
+
+#include <stickslip/session.h>
 
 /* Everything but ids and `started`. The history is thinned to the grid, crossings are found in all of it. On failure
  * there is nothing to clear. */
-bool ss_record_make(const ss_trial *trial, ss_run_entry *run, ss_error *err);
+bool ss_record_make(const ss_result *result, ss_run_entry *run, ss_error *err);
 void ss_record_clear(ss_run_entry *run);
 
 /* 32 hex digits of the bits of x. */

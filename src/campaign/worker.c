@@ -205,7 +205,7 @@ _Noreturn void ss_worker_live(const ss_pool *pool, ss_worker_page *page, int soc
 {
     ss_worker worker = {.page = page, .socket = socket};
     settle(pool, &worker, parent);
-    ss_request request;
+    ss_worker_request request;
     ss_text reply = {0};
     void *state = pool->begin ? pool->begin(pool->context, &worker) : pool->context;
     while (receive(socket, &request, sizeof request)) {

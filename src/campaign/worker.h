@@ -20,10 +20,10 @@ typedef struct ss_message_head {
 } ss_message_head;
 #define SS_MESSAGE_MAGIC UINT64_C(0x9e3a71c25bd0f846)
 
-typedef struct ss_request {
+typedef struct ss_worker_request {
     uint64_t serial;
     ss_task task;
-} ss_request;
+} ss_worker_request;
 
 struct ss_worker {
     ss_worker_page *page;

@@ -61,8 +61,6 @@ void *ss_worker_tasks_begin(void *context, ss_worker *worker)
     ss_worker_state *state = ss_allocate(1, sizeof *state); // lives as long as the process
     if (!state) return NULL;
     *state = (ss_worker_state){.plan = plan, .worker = worker, .source = -1, .problem = -1};
-    state->methods = ss_allocate((size_t)plan->method_count, sizeof *state->methods);
-    if (!state->methods) return NULL;
     ss_solver_set_open(&plan->campaign->plugins, &state->solvers, &state->broken);
     return state;
 }
@@ -114,68 +112,82 @@ static const char *place_of(const char *assignment, const char *owner, const ss_
     return assignment;
 }
 
-/* Options are tried out one by one before the method is prepared: that knows no campaign, and this can name the place. */
-static bool check_options(const ss_option *table, size_t size, const char *owner, const ss_option_list *list,
-                          const ss_option_sweep *sweeps, int sweep_count, ss_error *err)
+/* "omega=1.3 sweep=symmetric" */
+static void join(const ss_option_list *list, ss_text *text)
 {
-    void *options = ss_allocate(1, size);
-    if (!options) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for options");
-    ss_options_defaults(table, options);
-    bool good = true;
-    for (int i = 0; i < list->count && good; i++) {
-        good = ss_options_assign(table, options, list->items[i], err);
-        if (!good) ss_fail_in(err, "%s: %s", place_of(list->items[i], owner, sweeps, sweep_count), owner);
-    }
-    ss_release(options);
-    return good;
+    for (int i = 0; i < list->count; i++) ss_text_appendf(text, "%s%s", i ? " " : "", list->items[i]);
 }
 
-/* What a campaign file says wrongly is bad input, what flags say wrongly is bad usage. */
-static bool prepare(const ss_worker_state *state, const ss_planned_method *planned,
-                    const ss_method_words *words, ss_method *method, ss_error *err)
+/* A fault is named by its place in the campaign. What a campaign file says wrongly is bad input, what flags say wrongly
+ * is bad usage. */
+static void name_place(const ss_planned_method *planned, const ss_request_fault *fault, ss_error *err)
 {
     const ss_selection *from = planned->selection;
-    const ss_solver *solver = ss_solver_set_find(&state->solvers, planned->solver, NULL);
-    const ss_formulation *formulation = ss_formulation_named(planned->formulation, NULL);
-    bool named =
-        (!solver || check_options(solver->options, solver->options_size, solver->name, &planned->set,
-                                  from->set, from->set_count, err)) &&
-        (!formulation || check_options(formulation->options, formulation->options_size, formulation->name,
-                                       &planned->with, from->with, from->with_count, err));
-    if (named && ss_method_prepare(words, &state->solvers, method, err)) return true;
-    if (named && from->where[0]) ss_fail_in(err, "%s", from->where);
+    if (fault->member && strcmp(fault->member, "set") == 0)
+        ss_fail_in(err, "%s", place_of(fault->item, planned->solver, from->set, from->set_count));
+    else if (fault->member && strcmp(fault->member, "with") == 0)
+        ss_fail_in(err, "%s", place_of(fault->item, planned->formulation, from->with, from->with_count));
+    else if (from->where[0])
+        ss_fail_in(err, "%s", from->where);
+    else if (fault->member)
+        ss_fail_in(err, "--%s", fault->member);
     if (from->where[0] && err->code == SS_ERROR_USAGE) err->code = SS_ERROR_INPUT;
-    return false;
 }
 
-const ss_method *ss_worker_state_method(ss_worker_state *state, int index, ss_error *err)
+/* The solver of that name, plug-ins included; fails with what was probably meant. */
+static const ss_solver *find_solver(const ss_worker_state *state, const char *name, ss_error *err)
+{
+    return name ? ss_solver_set_find(&state->solvers, name, err) : NULL;
+}
+
+static ss_session *open_session(ss_worker_state *state, const ss_planned_method *planned, bool history,
+                                ss_error *err)
 {
     const ss_plan *plan = state->plan;
-    const ss_planned_method *planned = &plan->methods[index];
-    ss_method *method = &state->methods[index];
-    ss_method_words words = {.formulation = planned->formulation,
-                             .solver = planned->solver,
-                             .reference = plan->campaign->options.reference,
-                             .with = &planned->with,
-                             .set = &planned->set,
-                             .run = &plan->run};
-    if (method->solver || prepare(state, planned, &words, method, err)) return method;
-    return NULL;
+    const char *reference = plan->campaign->options.reference;
+    ss_request request = plan->request;
+    ss_request_fault fault = {0};
+    ss_text with = {0}, set = {0};
+    request.formulation = planned->formulation;
+    request.own_solver = find_solver(state, planned->solver, err);
+    request.own_reference = request.own_solver ? find_solver(state, reference, err) : NULL;
+    bool found = request.own_solver && (request.own_reference || !reference);
+    if (request.own_solver && !found) fault.member = "reference";
+    join(&planned->with, &with);
+    join(&planned->set, &set);
+    request.with = ss_text_get(&with);
+    request.set = ss_text_get(&set);
+    request.history = history;
+    ss_session *session = found ? ss_session_open(&request, &fault, err) : NULL;
+    ss_text_free(&with);
+    ss_text_free(&set);
+    if (!session) name_place(planned, &fault, err);
+    return session;
+}
+
+ss_session *ss_worker_state_session(ss_worker_state *state, int method, bool history, ss_error *err)
+{
+    if (state->session && state->session_method == method && state->session_history == history)
+        return state->session;
+    ss_session_destroy(state->session);
+    state->session = open_session(state, &state->plan->methods[method], history, err);
+    state->session_method = method;
+    state->session_history = history;
+    if (state->session) ss_session_watch(state->session, ss_worker_cancel(state->worker));
+    return state->session;
 }
 
 bool ss_task_describe(ss_worker_state *state, int index, ss_text *reply, ss_error *err)
 {
-    const ss_method *method = ss_worker_state_method(state, index, err);
-    if (!method) return false;
-    ss_text with = {0}, set = {0};
-    ss_options_differences(method->formulation->options, method->formulation_options, &with);
-    ss_options_differences(method->solver->options, method->solver_options, &set);
-    bool good = !with.out_of_memory && !set.out_of_memory;
-    ss_pack_text(reply, ss_text_get(&with));
-    ss_pack_text(reply, ss_text_get(&set));
-    ss_text_free(&with);
-    ss_text_free(&set);
-    return good || ss_fail(err, SS_ERROR_RESOURCES, "out of memory for options");
+    const ss_session *session = ss_worker_state_session(state, index, true, err);
+    char with[1024], set[1024];
+    if (!session) return false;
+    bool fits = ss_session_with(session, false, with, sizeof with) < (int)sizeof with &&
+                ss_session_set(session, false, set, sizeof set) < (int)sizeof set;
+    if (!fits) return ss_fail(err, SS_ERROR_USAGE, "options of more than %zu characters", sizeof set - 1);
+    ss_pack_text(reply, with);
+    ss_pack_text(reply, set);
+    return true;
 }
 
 /* ---- problems ------------------------------------------------------------------------------------ */
@@ -189,6 +201,8 @@ static void forget_truth(ss_worker_state *state)
 static void forget_problem(ss_worker_state *state)
 {
     forget_truth(state);
+    ss_session_destroy(state->session); // its memory has the size of the problem, and its frame goes
+    state->session = NULL;
     ss_frame_destroy(state->frame);
     ss_fclib_destroy(state->fclib);
     ss_problem_destroy(state->lawful);

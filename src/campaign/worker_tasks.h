@@ -5,8 +5,9 @@
 
 #include "campaign/campaign.h"
 #include "campaign/pool.h"
-#include "campaign/trial.h"
 #include "campaign/wire.h"
+#include "session/solver_set.h"
+#include "session/stages.h"
 
 /* A frame or problem of a source. */
 typedef struct ss_planned_problem {
@@ -19,7 +20,7 @@ typedef struct ss_planned_problem {
 /* What caller and workers both know. */
 typedef struct ss_plan {
     ss_campaign *campaign;
-    ss_run_options run;
+    ss_request request; /* what all methods have in common: rules */
     ss_planned_method *methods;
     ss_planned_problem *problems;
     int method_count, problem_count;
@@ -58,7 +59,9 @@ typedef struct ss_worker_state {
     ss_fclib *fclib;    /* FCLIB, and */
     ss_problem *lawful; /* what solvers get of it: it never changes */
 
-    ss_method *methods; /* prepared when they are needed: solver NULL before that */
+    ss_session *session; /* of the method at work; NULL = none */
+    int session_method;
+    bool session_history;
 
     bool has_truth; /* of the problem in memory, for */
     ss_step_options truth_step;
@@ -74,7 +77,8 @@ bool ss_task_time(ss_worker_state *state, const ss_task *task, ss_text *reply, s
 
 /* Reads the problem, unless it is the one in memory. The message begins with the place of what is wrong. */
 bool ss_worker_state_load(ss_worker_state *state, int problem, ss_error *err);
-const ss_method *ss_worker_state_method(ss_worker_state *state, int method, ss_error *err);
+/* The session of a method, made when it is not the one at work. history: with the gauges of every iteration. */
+ss_session *ss_worker_state_session(ss_worker_state *state, int method, bool history, ss_error *err);
 /* The file of a source, open. */
 ss_bpmd *ss_worker_state_file(ss_worker_state *state, int source, ss_error *err);
 /* "/simulation_000001/mbs_frame000003", "/fclib_local" */

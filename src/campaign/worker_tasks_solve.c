@@ -5,57 +5,39 @@
 #include <math.h>
 #include <string.h>
 
-/* The problem as the method sees it. It is made anew for every run: what one solver adds to a problem, its matrix for
- * instance, would change the rounding of the next. */
-static bool assemble(ss_worker_state *state, const ss_method *method, ss_trial *trial, ss_error *err)
+/* Assembles and solves. The problem is made again for every run: what one solver adds to a problem, its matrix for instance,
+ * would change the rounding of the next. */
+static bool solve(ss_worker_state *state, ss_session *session, ss_error *err)
 {
-    trial->problem = state->frame
-                         ? method->formulation->assemble(state->frame, method->formulation_options, NULL, err)
-                         : state->lawful;
-    if (!trial->problem) return false;
-    trial->x = ss_allocate((size_t)trial->problem->size, sizeof *trial->x);
-    return trial->x ||
-           ss_fail(err, SS_ERROR_RESOURCES, "out of memory for %d unknowns", trial->problem->size);
-}
-
-static void dismantle(ss_worker_state *state, ss_trial *trial)
-{
-    if (!state->frame) trial->problem = NULL; // it stays
-    ss_trial_free(trial);
+    bool taken = state->frame ? ss_session_take_frame(session, state->frame, NULL, err)
+                              : ss_session_take_problem(session, state->lawful, NULL, err);
+    ss_worker_phase(state->worker, SS_PHASE_SOLVING);
+    return taken && ss_session_run(session, err);
 }
 
 /* The one of the step before last is not kept: methods come sorted by formulation. */
-static bool find_truth(ss_worker_state *state, const ss_method *method, ss_error *err)
+static bool find_truth(ss_worker_state *state, ss_session *session, ss_error *err)
 {
-    const ss_step_options *step = method->formulation_options;
+    const ss_step_options *step = ss_assembly_step(ss_session_assembly(session));
     if (state->has_truth && memcmp(&state->truth_step, step, sizeof *step) == 0) return true;
     if (state->has_truth) ss_truth_free(&state->truth);
     state->has_truth = false;
     ss_worker_phase(state->worker, SS_PHASE_REFERENCE);
-    if (!ss_truth_find(method, state->frame, ss_worker_cancel(state->worker), &state->truth, err))
-        return false;
+    if (!ss_session_find_truth(session, &state->truth, err)) return false;
     state->has_truth = true;
     memcpy(&state->truth_step, step, sizeof *step); // with its padding
     return true;
 }
 
-static bool judge(ss_worker_state *state, const ss_method *method, bool plain, ss_trial *trial, ss_error *err)
+static bool judge(ss_worker_state *state, ss_session *session, bool plain, ss_error *err)
 {
     static const ss_truth unknown = {0};
-    bool wanted = method->reference && state->frame && !trial->refusal;
-    if (wanted && !plain && !find_truth(state, method, err)) return false;
+    bool wanted =
+        ss_session_method(session)->reference && state->frame && !ss_session_result(session)->refusal;
+    if (wanted && !plain && !find_truth(state, session, err)) return false;
     ss_worker_phase(state->worker, SS_PHASE_JUDGING);
-    return ss_trial_judge(method, state->frame,
-                          !wanted ? NULL
-                          : plain ? &unknown
-                                  : &state->truth,
-                          trial, err);
-}
-
-static bool solve(ss_worker_state *state, const ss_method *method, ss_trial *trial, ss_error *err)
-{
-    ss_worker_phase(state->worker, SS_PHASE_SOLVING);
-    return ss_trial_solve(method, state->frame, ss_worker_cancel(state->worker), trial, err);
+    const ss_truth *truth = plain ? &unknown : &state->truth;
+    return ss_session_judge(session, wanted ? truth : NULL, err);
 }
 
 /* ---- a run --------------------------------------------------------------------------------------- */
@@ -82,11 +64,11 @@ static void pack_refusal(const ss_error *why, int unknowns, ss_text *reply)
     ss_record_pack(&run, reply);
 }
 
-static bool make_record(ss_worker_state *state, const ss_task *task, const ss_method *method, ss_trial *trial,
-                        ss_run_entry *run, ss_error *why)
+static bool make_record(ss_worker_state *state, const ss_task *task, ss_session *session, ss_run_entry *run,
+                        ss_error *why)
 {
-    return assemble(state, method, trial, why) && solve(state, method, trial, why) &&
-           judge(state, method, task->plain, trial, why) && ss_record_make(trial, run, why) &&
+    return solve(state, session, why) && judge(state, session, task->plain, why) &&
+           ss_record_make(ss_session_result(session), run, why) &&
            (settle_outcome(run) || ss_fail(why, SS_ERROR_RESOURCES, "out of memory for a record"));
 }
 
@@ -102,49 +84,44 @@ static bool load(ss_worker_state *state, int problem, ss_error *err)
 
 bool ss_task_run(ss_worker_state *state, const ss_task *task, ss_text *reply, ss_error *err)
 {
-    const ss_planned_problem *planned = &state->plan->problems[task->problem];
-    const ss_method *method = ss_worker_state_method(state, task->method, err);
-    if (!method || !load(state, task->problem, err)) return false;
-    ss_trial trial = {.place = planned->entry.place, .index = planned->index};
+    if (!load(state, task->problem, err)) return false;
+    ss_session *session = ss_worker_state_session(state, task->method, true, err);
+    if (!session) return false;
     ss_run_entry run = {0};
     ss_error why = {0};
-    if (make_record(state, task, method, &trial, &run, &why))
+    if (make_record(state, task, session, &run, &why)) {
         ss_record_pack(&run, reply);
-    else
-        pack_refusal(&why, trial.problem ? trial.problem->size : 0, reply);
+    } else {
+        const ss_problem *problem = ss_session_result(session)->problem;
+        pack_refusal(&why, problem ? problem->size : 0, reply);
+    }
     ss_record_clear(&run);
-    dismantle(state, &trial);
     return true;
 }
 
 /* ---- times --------------------------------------------------------------------------------------- */
 
-static bool time_once(ss_worker_state *state, const ss_method *method, double *seconds, char answer[33],
+static bool time_once(ss_worker_state *state, ss_session *session, double *seconds, char answer[33],
                       ss_error *err)
 {
-    ss_method quick = *method;
-    ss_trial trial = {0};
-    quick.run.history = false; // what a user would run
-    bool good = assemble(state, method, &trial, err) && solve(state, &quick, &trial, err);
-    if (good) {
-        *seconds = trial.result.seconds;
-        ss_record_answer(trial.x, trial.problem->size, answer);
-    }
-    dismantle(state, &trial);
-    return good;
+    if (!solve(state, session, err)) return false;
+    const ss_result *result = ss_session_result(session);
+    *seconds = result->run.seconds;
+    ss_record_answer(result->x, result->problem->size, answer);
+    return true;
 }
 
 bool ss_task_time(ss_worker_state *state, const ss_task *task, ss_text *reply, ss_error *err)
 {
-    const ss_method *method = ss_worker_state_method(state, task->method, err);
     char first[33], answer[33];
     double seconds;
     bool steady = true;
-    if (!method || !load(state, task->problem, err)) return false;
-    if (!time_once(state, method, &seconds, first, err)) return false; // warm-up
+    if (!load(state, task->problem, err)) return false;
+    ss_session *session = ss_worker_state_session(state, task->method, false, err); // what a user would run
+    if (!session || !time_once(state, session, &seconds, first, err)) return false; // warm-up
     ss_pack_int(reply, task->count);
     for (int i = 0; i < task->count; i++) {
-        if (!time_once(state, method, &seconds, answer, err)) return false;
+        if (!time_once(state, session, &seconds, answer, err)) return false;
         ss_pack_real(reply, seconds);
         steady &= strcmp(first, answer) == 0;
     }

@@ -1,6 +1,6 @@
 #include "cli/bench.h"
 
-#include "campaign/solver_set.h"
+#include "session/solver_set.h"
 
 #include <signal.h>
 #include <string.h>

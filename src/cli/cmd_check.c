@@ -19,8 +19,7 @@ typedef struct report {
     ss_findings findings;
     ss_findings notes;                 /* of diagnoses: good to know, no fault */
     const ss_formulation *formulation; /* NULL: problems are not looked at */
-    void *formulation_options;
-    int parts; /* frames or problems that were looked at */
+    int parts;                         /* frames or problems that were looked at */
     int exit_code;
 } report;
 
@@ -43,9 +42,9 @@ static void check_results(report *r, ss_bpmd *file, int index, const char *place
     int count = ss_bpmd_result_count(file, index, &err);
     if (count < 0) add_failure(r, place, &err);
     for (int i = 0; i < count; i++) {
-        ss_result result = {0};
+        ss_stored_result result = {0};
         if (!ss_bpmd_result(file, index, i, &result, &err)) add_failure(r, place, &err);
-        ss_result_free(&result);
+        ss_stored_result_free(&result);
     }
 }
 
@@ -95,7 +94,7 @@ static void diagnose_frame(report *r, const ss_frame *frame, const char *place)
 {
     ss_error err;
     if (!r->formulation) return;
-    diagnose(r, frame, r->formulation->assemble(frame, r->formulation_options, NULL, &err), place, &err);
+    diagnose(r, frame, ss_problem_from_frame(frame, r->formulation, NULL, &err), place, &err);
 }
 
 static void check_frame(report *r, ss_bpmd *file, int index)
@@ -269,9 +268,6 @@ static bool choose_formulation(report *r, ss_error *err)
         return ss_fail(err, SS_ERROR_USAGE,
                        "check: there is no formulation %s; stickslip formulations lists them",
                        r->options->formulation);
-    r->formulation_options = ss_allocate(1, r->formulation->options_size);
-    if (!r->formulation_options) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for options");
-    ss_options_defaults(r->formulation->options, r->formulation_options);
     return true;
 }
 
@@ -297,7 +293,6 @@ static int run_check(const ss_command *command)
     command->out->text.out_of_memory |= r.findings.out_of_memory || r.notes.out_of_memory;
     ss_findings_free(&r.findings);
     ss_findings_free(&r.notes);
-    ss_release(r.formulation_options);
     return r.exit_code;
 }
 

@@ -1,5 +1,7 @@
 #include "cli/convert.h"
 
+#include "session/method.h"
+
 #include <string.h>
 
 bool ss_convert_is_bpmd(const ss_conversion *conversion)
@@ -20,7 +22,7 @@ void ss_convert_note_file(ss_conversion *conversion, const char *path)
 
 static const char *target_name(ss_target to)
 {
-    static const char *const names[] = {"", "bpmd", "bpmd-flat", "fclib-local", "fclib-global", "mtx"};
+    static const char *const names[] = {"", "bpmd", "bpmd-flat", "fclib-local", "fclib-global", "mtx", "lcp"};
     return names[to];
 }
 
@@ -63,7 +65,7 @@ static bool choose_target(ss_conversion *c, ss_error *err)
     if (c->to == SS_TARGET_BY_NAME && ends_with(c->out, ".mtx")) c->to = SS_TARGET_MTX;
     if (c->to == SS_TARGET_BY_NAME)
         return ss_fail(err, SS_ERROR_USAGE,
-                       "convert: --to is missing: bpmd, bpmd-flat, fclib-local, fclib-global or mtx");
+                       "convert: --to is missing: bpmd, bpmd-flat, fclib-local, fclib-global, mtx or lcp");
     return true;
 }
 
@@ -88,6 +90,9 @@ static bool check_format_options(const ss_conversion *c, ss_format format, ss_er
     if (format == SS_FORMAT_FCLIB && (c->options->frame || c->options->solver))
         return ss_fail(err, SS_ERROR_USAGE, "convert: --%s is for BPMD files; %s is an FCLIB file",
                        c->options->frame ? "frame" : "solver", c->in);
+    if (format == SS_FORMAT_FCLIB && ss_convert_is_formulated(c))
+        return ss_fail(err, SS_ERROR_USAGE, "convert: %s needs frames; %s is an FCLIB file",
+                       c->to == SS_TARGET_LCP ? "--to lcp" : "--formulation", c->in);
     if (format == SS_FORMAT_BPMD && c->options->problem)
         return ss_fail(err, SS_ERROR_USAGE, "convert: --problem is for FCLIB files; %s is a BPMD file",
                        c->in);
@@ -124,6 +129,31 @@ static int convert(ss_conversion *c, ss_format format, ss_error *err)
     return c->files == 0 ? SS_EXIT_INPUT : c->refused.exit_code;
 }
 
+/* The formulation that turns frames into problems, with its options. */
+static bool prepare_assembly(ss_conversion *c, ss_error *err)
+{
+    const ss_convert_options *options = c->options;
+    bool formulated = ss_convert_is_formulated(c);
+    const char *usual = c->to == SS_TARGET_LCP ? "stewart-trinkle" : "cone";
+    if (options->formulation && !formulated && strcmp(options->formulation, "cone") != 0)
+        return ss_fail(
+            err, SS_ERROR_USAGE,
+            "convert: --formulation %s needs --to mtx or --to lcp: FCLIB's problem is that of cone",
+            options->formulation);
+    ss_text with = {0};
+    for (int i = 0; i < options->with.count; i++) ss_text_appendf(&with, "%s ", options->with.items[i]);
+    ss_request request = {.formulation = options->formulation ? options->formulation : usual,
+                          .with = ss_text_get(&with)};
+    ss_request_fault fault;
+    ss_method method;
+    bool good = ss_method_prepare(&request, &method, &fault, err);
+    if (good) c->assembly = ss_assembly_create(method.formulation, method.formulation_options, err);
+    if (!good && fault.member) ss_fail_in(err, "--%s %s", fault.member, fault.item);
+    if (good) ss_method_free(&method);
+    ss_text_free(&with);
+    return c->assembly || ss_fail_in(err, "convert");
+}
+
 static int run_convert(const ss_command *command)
 {
     ss_conversion c = {.command = command,
@@ -134,9 +164,11 @@ static int run_convert(const ss_command *command)
     ss_format format;
     if (!choose_target(&c, &err) || !check_options(&c, &err) ||
         !ss_input_check_target(command, c.out, &err) || !ss_format_of_file(c.in, &format, &err) ||
-        !check_format_options(&c, format, &err))
+        !check_format_options(&c, format, &err) || !prepare_assembly(&c, &err))
         return ss_report(&err);
-    return convert(&c, format, &err);
+    int code = convert(&c, format, &err);
+    ss_assembly_destroy(c.assembly);
+    return code;
 }
 
 /* ---- the verb ------------------------------------------------------------------------------------ */
@@ -146,8 +178,31 @@ static const ss_option table[] = {
      .type = SS_OPTION_CHOICE,
      .offset = offsetof(ss_convert_options, to),
      .default_value = "auto",
-     .choices = "auto|bpmd|bpmd-flat|fclib-local|fclib-global|mtx",
+     .choices = "auto|bpmd|bpmd-flat|fclib-local|fclib-global|mtx|lcp",
      .help = "What to write. auto takes mtx when OUT ends in .mtx and asks otherwise."},
+    {.name = "formulation",
+     .type = SS_OPTION_TEXT,
+     .offset = offsetof(ss_convert_options, formulation),
+     .value_name = "FORMULATION",
+     .help = "BPMD to mtx or lcp: write the problem of this formulation, A, b, bounds and laws, instead of "
+             "FCLIB's "
+             "matrices. lcp takes stewart-trinkle when none is named.",
+     .letter = 'f'},
+    {.name = "with",
+     .type = SS_OPTION_LIST,
+     .offset = offsetof(ss_convert_options, with),
+     .value_name = "NAME=VALUE",
+     .help = "An option of the formulation, as in solve: gap_term=zero, mu_max=1; stickslip formulations "
+             "lists them. "
+             "FCLIB problems are those of formulation cone. May be given several times."},
+    {.name = "bounded_rows",
+     .type = SS_OPTION_CHOICE,
+     .offset = offsetof(ss_convert_options, bounded_rows),
+     .default_value = "as-contacts",
+     .choices = "as-contacts|refuse",
+     .help = "To FCLIB: constraint rows with bounds. Limits become frictionless contacts and others are left "
+             "out, or a "
+             "frame with such rows is refused."},
     {.name = "frame",
      .type = SS_OPTION_TEXT,
      .offset = offsetof(ss_convert_options, frame),
@@ -196,15 +251,14 @@ static const ss_option table[] = {
     {0}};
 
 static const ss_option_group groups[] = {
-    {"Options", table, 0},
-    {"From frames to problems", ss_cone_option_table, offsetof(ss_convert_options, cone)},
-    SS_INPUT_GROUPS(ss_convert_options, source),
-    SS_COMMON_GROUP};
+    {"Options", table, 0}, SS_INPUT_GROUPS(ss_convert_options, source), SS_COMMON_GROUP};
 
 static const ss_example examples[] = {
     {"convert gazebo.h5 clean.h5 --to bpmd", "a copy in the canonical layout, known defects undone"},
     {"convert stack.h5 problem.hdf5 --to fclib-global --frame 3", "one frame as an FCLIB problem"},
     {"convert stack.h5 problems --to fclib-local", "every frame, one file each, into the directory problems"},
+    {"convert stack.h5 a --frame 0 --to lcp --with directions=4",
+     "the linear complementarity problem of Stewart and Trinkle"},
     {"convert stack.h5 w.mtx --frame 0 --local", "W, q and mu as Matrix Market files: w_W.mtx, w_q.mtx ..."},
     {"convert global.hdf5 local.hdf5 --to fclib-local --eliminate", "the Delassus form without joints"},
     {"convert boxes.hdf5 boxes.h5 --to bpmd --h 0.005", "a rigid body problem back to a frame"},
@@ -225,7 +279,10 @@ const ss_verb ss_verb_convert = {
         "with "
         "--frame) goes to OUT; several go to the directory OUT, made when missing, as <frame>.hdf5. Matrix "
         "Market "
-        "output is one file per matrix and vector: OUT without .mtx is the beginning of their names.\n\n"
+        "output is one file per matrix and vector: OUT without .mtx is the beginning of their names. With "
+        "--formulation, or "
+        "as lcp, it is A, b and a table of laws and bounds of any formulation; lcp solves for rows without "
+        "bounds first.\n\n"
         "FCLIB to FCLIB brings a global problem to the local form. FCLIB to BPMD works for rigid bodies in "
         "the world "
         "frame only, and says why when it does not.\n\n"

@@ -13,7 +13,6 @@ static void explain(ss_out *out, int index)
     ss_describe_laws(&laws, formulation->laws);
     ss_describe_title(out, formulation->name, formulation->summary);
     ss_describe_item(out, "laws", ss_text_get(&laws));
-    ss_describe_item(out, "warm start", formulation->guess ? "from the answer of another step" : "none");
     ss_describe_item(out, "reference", formulation->reference);
     ss_describe_options(out, "Options (--with NAME=VALUE)", formulation->options);
     ss_text_free(&laws);
@@ -37,7 +36,6 @@ static void put(ss_json *json, int index)
     ss_json_member_text(json, "summary", formulation->summary);
     ss_json_member_text(json, "reference", formulation->reference);
     ss_describe_laws_json(json, "laws", formulation->laws);
-    ss_json_key(json, "warm_starts"), ss_json_bool(json, formulation->guess != NULL);
     ss_describe_options_json(json, "options", formulation->options);
 }
 

@@ -2,8 +2,6 @@
 
 #include "cli/sandbox.h"
 
-#include "solver/run_options.h"
-
 #include <errno.h>
 #include <string.h>
 
@@ -36,8 +34,9 @@ static void say_more(const ss_solving *s)
     ss_tally_say(s->command, "repaired", &s->tally, SS_FINDING_REPAIR);
     ss_tally_say(s->command, "warning", &s->tally, SS_FINDING_WARNING);
     ss_tally_say(s->command, "not modelled", &s->tally, SS_FINDING_LOSS);
-    if (s->options->warm && !(s->method.solver->traits & SS_WARM_STARTS))
-        ss_command_say(s->command, "note: %s does not start from a guess", s->method.solver->name);
+    if (s->options->warm && !(ss_session_solver(s->session)->traits & SS_WARM_STARTS))
+        ss_command_say(s->command, "note: %s does not start from a guess",
+                       ss_session_solver(s->session)->name);
     say_what_is_wrong(s);
     if (s->options->output && s->count > 0) ss_command_say(s->command, "wrote %s", s->options->output);
 }
@@ -68,7 +67,7 @@ static const ss_option table[] = {
              "it, all."},
     {.name = "formulation",
      .type = SS_OPTION_TEXT,
-     FIELD(formulation),
+     FIELD(request.formulation),
      .default_value = "cone",
      .value_name = "FORMULATION",
      .help =
@@ -82,7 +81,7 @@ static const ss_option table[] = {
      .help = "An option of the formulation; may be given several times."},
     {.name = "solver",
      .type = SS_OPTION_TEXT,
-     FIELD(solver),
+     FIELD(request.solver),
      .default_value = "auto",
      .value_name = "SOLVER",
      .help = "The solver; auto chooses by itself. stickslip solvers lists them, and stickslip solvers "
@@ -108,7 +107,7 @@ static const ss_option table[] = {
              "of zero."},
     {.name = "reference",
      .type = SS_OPTION_TEXT,
-     FIELD(reference),
+     FIELD(request.reference),
      .value_name = "SOLVER",
      .help =
          "BPMD: find the true answer with this solver (formulation cone, natural_map<1e-12) and measure the "
@@ -134,7 +133,7 @@ static const ss_option table[] = {
      .letter = 'o'},
     {.name = "explain",
      .type = SS_OPTION_BOOL,
-     FIELD(explain),
+     FIELD(request.explain),
      .help =
          "Tell what the solver decided and why, a line each, when it has decisions to make, as auto has."},
     {.name = "diagnose",
@@ -147,10 +146,47 @@ static const ss_option table[] = {
     {.name = "json", .type = SS_OPTION_BOOL, FIELD(json), .help = "Print one JSON object with all metrics."},
     {0}};
 
-static const ss_option run_table[] = {SS_RUN_OPTION_ROWS("natural_map<1e-8"), {0}};
+static const ss_option run_table[] = {{.name = "iterations",
+                                       .type = SS_OPTION_INT,
+                                       FIELD(request.iterations),
+                                       .default_value = "10000",
+                                       .min = 0,
+                                       .max = 1e9,
+                                       .value_name = "N",
+                                       .help = "Stop after this many iterations."},
+                                      {.name = "time-limit",
+                                       .type = SS_OPTION_REAL,
+                                       FIELD(request.time_limit),
+                                       .default_value = "0",
+                                       .min = 0,
+                                       .max = 1e9,
+                                       .value_name = "seconds",
+                                       .help = "Stop after this many seconds of solving; 0 = no limit."},
+                                      {.name = "stop",
+                                       .type = SS_OPTION_TEXT,
+                                       FIELD(request.stop),
+                                       .default_value = "natural_map<1e-8",
+                                       .value_name = "RULE",
+                                       .help = "Converged when METRIC<VALUE holds, for instance energy<1e-6 "
+                                               "(J); energy<1e-6*scene is relative to the "
+                                               "energy scale of the scene; none = only iterations and time."},
+                                      {.name = "keep",
+                                       .type = SS_OPTION_TEXT,
+                                       FIELD(request.keep),
+                                       .default_value = "last",
+                                       .value_name = "WHICH",
+                                       .help = "The iterate to return: last, or best:GAUGE."},
+                                      {.name = "seed",
+                                       .type = SS_OPTION_INT,
+                                       FIELD(request.seed),
+                                       .default_value = "1",
+                                       .min = 0,
+                                       .max = 2147483647,
+                                       .help = "Seed of methods that use random numbers."},
+                                      {0}};
 
 static const ss_option_group groups[] = {{"Options", table, 0},
-                                         {"Limits of a run", run_table, offsetof(ss_solve_options, run)},
+                                         {"Limits of a run", run_table, 0},
                                          SS_INPUT_GROUPS(ss_solve_options, source),
                                          SS_COMMON_GROUP};
 

@@ -1,5 +1,5 @@
 #include "campaign/compatibility.h"
-#include "campaign/solver_set.h"
+#include "session/solver_set.h"
 #include "cli/describe.h"
 #include "cli/table.h"
 

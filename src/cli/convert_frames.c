@@ -50,13 +50,13 @@ static bool copy_results(job *j, ss_writer *writer, const frame_at *at, ss_error
     int count = ss_bpmd_result_count(j->file, at->index, &trouble);
     if (count < 0) ss_refuse(&j->conversion->refused, at->place, &trouble);
     for (int i = 0; i < count; i++) {
-        ss_result result = {0};
+        ss_stored_result result = {0};
         bool read = ss_bpmd_result(j->file, at->index, i, &result, &trouble), written = true;
         if (read)
             written = ss_writer_result(writer, &result, err);
         else
             ss_refuse(&j->conversion->refused, at->place, &trouble);
-        ss_result_free(&result);
+        ss_stored_result_free(&result);
         if (!written) return false;
     }
     return true;
@@ -129,13 +129,13 @@ static bool to_bpmd(job *j, ss_error *err)
 /* ---- to a problem: which stored result goes along ------------------------------------------------ */
 
 /* Reads results until the wanted one is found. True with answer = NULL when there is none. */
-static void choose_result(job *j, const frame_at *at, ss_result *chosen)
+static void choose_result(job *j, const frame_at *at, ss_stored_result *chosen)
 {
     const char *wanted = j->conversion->options->solver;
     ss_error trouble;
     int candidates = 0, count = ss_bpmd_result_count(j->file, at->index, &trouble);
     for (int i = 0; i < count; i++) {
-        ss_result result = {0};
+        ss_stored_result result = {0};
         if (!ss_bpmd_result(j->file, at->index, i, &result, &trouble)) continue;
         bool fits = result.answer && (!wanted || strcmp(wanted, result.solver) == 0);
         candidates += fits;
@@ -144,13 +144,13 @@ static void choose_result(job *j, const frame_at *at, ss_result *chosen)
             continue;
         }
         note(j, at, SS_FINDING_LOSS, "solver_data", "results of other solvers, and histories");
-        ss_result_free(&result);
+        ss_stored_result_free(&result);
     }
     if (candidates > 1) {
         note(j, at, SS_FINDING_WARNING, "solver_data",
              "several results; choose the one to store with --solver NAME");
-        ss_result_free(chosen);
-        *chosen = (ss_result){0};
+        ss_stored_result_free(chosen);
+        *chosen = (ss_stored_result){0};
     } else if (wanted && candidates == 0) {
         note(j, at, SS_FINDING_WARNING, "solver_data", "no result of the solver named by --solver");
     }
@@ -158,15 +158,15 @@ static void choose_result(job *j, const frame_at *at, ss_result *chosen)
 
 static bool add_solution(job *j, const frame_at *at, ss_fclib *problem, ss_error *err)
 {
-    ss_result result = {0};
+    ss_stored_result result = {0};
     choose_result(j, at, &result);
     bool added = true;
     if (result.answer) {
-        added = ss_cone_point_from_answer(at->frame, &j->conversion->options->cone, problem->cone,
-                                          result.answer, &problem->solution, err);
+        added = ss_assembly_cone_point(j->conversion->assembly, problem->cone, result.answer,
+                                       &problem->solution, err);
         problem->has_solution = added;
     }
-    ss_result_free(&result);
+    ss_stored_result_free(&result);
     return added;
 }
 
@@ -191,9 +191,11 @@ static bool describe(job *j, const frame_at *at, ss_fclib_info *info, ss_error *
     ss_manifest manifest = {0};
     ss_text title = {0}, description = {0}, math = {0};
     ss_error ignored;
-    char model[400];
+    char model[SS_RULES_LENGTH];
     ss_bpmd_manifest(j->file, simulation, &manifest, &ignored);
-    ss_options_print(ss_cone_option_table, &j->conversion->options->cone, model, sizeof model);
+    ss_assembly *assembly = j->conversion->assembly;
+    ss_options_print(ss_assembly_formulation(assembly)->options, ss_assembly_options(assembly), model,
+                     sizeof model);
     if (manifest.toolkit) ss_text_appendf(&title, "%s ", manifest.toolkit);
     ss_text_append(&title, base_name(at->place));
     ss_text_appendf(&description, "file %s, simulation %s, frame %s, h = %.17g s, %s",
@@ -250,7 +252,8 @@ static bool name_target(const job *j, const frame_at *at, ss_text *path, ss_erro
             ss_bpmd_simulation_path(j->file, ss_bpmd_frame_simulation(j->file, at->index));
         if (ss_bpmd_simulation_count(j->file) > 1 && simulation[1])
             ss_text_appendf(path, "%s_", base_name(simulation));
-        ss_text_appendf(path, "%s%s", base_name(at->place), c->to == SS_TARGET_MTX ? "" : ".hdf5");
+        ss_text_appendf(path, "%s%s", base_name(at->place),
+                        c->to == SS_TARGET_MTX || c->to == SS_TARGET_LCP ? "" : ".hdf5");
     }
     return !path->out_of_memory || ss_fail(err, SS_ERROR_RESOURCES, "out of memory");
 }
@@ -265,13 +268,34 @@ static ss_fclib *make_problem(job *j, const frame_at *at, ss_error *err)
         ss_fail(err, SS_ERROR_RESOURCES, "out of memory");
         return NULL;
     }
-    problem->cone = ss_cone_from_frame(at->frame, &j->conversion->options->cone, at->place, &losses, err);
+    const ss_conversion *c = j->conversion;
+    bool local = c->to == SS_TARGET_FCLIB_LOCAL || c->options->local;
+    ss_cone_wish wish = {.form = local ? SS_CONE_LOCAL : SS_CONE_GLOBAL,
+                         .eliminate = c->options->eliminate,
+                         .refuse_bounds = c->options->bounded_rows == 1};
+    if (ss_assemble(c->assembly, at->frame, NULL, err))
+        problem->cone = ss_assembly_cone(c->assembly, &wish, at->place, &losses, err);
     ss_tally_add(&j->conversion->tally, &losses, at->place, at->index);
     ss_findings_free(&losses);
     if (problem->cone && describe(j, at, &problem->info, err) && add_solution(j, at, problem, err))
         return problem;
     ss_fclib_destroy(problem);
     return NULL;
+}
+
+/* The problem of the formulation as it is. */
+static bool write_formulated(job *j, const frame_at *at, ss_error *err)
+{
+    ss_conversion *c = j->conversion;
+    ss_findings losses = {0};
+    ss_text path = {0};
+    bool written = ss_assemble(c->assembly, at->frame, &losses, err) && name_target(j, at, &path, err) &&
+                   ss_convert_write_formulated(c, ss_assembly_problem(c->assembly), ss_text_get(&path), err);
+    ss_tally_add(&c->tally, &losses, at->place, at->index);
+    ss_findings_free(&losses);
+    ss_text_free(&path);
+    c->frames += written;
+    return written;
 }
 
 /* What is wrong with one frame is noted; lack of room, or an OUT that cannot be, ends the run. */
@@ -292,7 +316,8 @@ static bool to_problems(job *j, ss_error *err)
     for (int i = j->begin; i < j->end && !ss_sandbox_interrupted(); i++) {
         frame_at at;
         if (!read_frame(j, i, &at)) continue;
-        bool written = make_and_write(j, &at, err);
+        bool written =
+            (ss_convert_is_formulated(j->conversion) ? write_formulated : make_and_write)(j, &at, err);
         ss_frame_destroy(at.frame);
         if (!written && err->code != SS_ERROR_INPUT) return false;
         if (!written) ss_refuse(&j->conversion->refused, at.place, err);

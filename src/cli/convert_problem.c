@@ -53,12 +53,18 @@ static bool bring_to_form(ss_conversion *c, ss_fclib *problem, ss_error *err)
 }
 
 /* "w.mtx" and "w" both stand for w_W.mtx, w_q.mtx and so on. */
-static bool write_matrix_market(ss_conversion *c, const ss_fclib *problem, const char *path, ss_error *err)
+static ss_text prefix_of(const char *path)
 {
     ss_text prefix = {0};
     size_t length = strlen(path);
     if (length > 4 && strcmp(path + length - 4, ".mtx") == 0) length -= 4;
     ss_text_append_bytes(&prefix, path, length);
+    return prefix;
+}
+
+static bool write_matrix_market(ss_conversion *c, const ss_fclib *problem, const char *path, ss_error *err)
+{
+    ss_text prefix = prefix_of(path);
     if (problem->has_solution || problem->guess_count > 0)
         note(c, SS_FINDING_LOSS, "", "stored solution and guesses, which Matrix Market output does not hold");
     bool written = prefix.out_of_memory ? ss_fail(err, SS_ERROR_RESOURCES, "out of memory")
@@ -82,11 +88,59 @@ bool ss_convert_write_problem(ss_conversion *c, ss_fclib *problem, const char *p
            (c->to == SS_TARGET_MTX ? write_matrix_market : write_fclib)(c, problem, path, err);
 }
 
+/* ---- writing the problem of a formulation -------------------------------------------------------- */
+
+bool ss_convert_is_formulated(const ss_conversion *c)
+{
+    return c->to == SS_TARGET_LCP || (c->to == SS_TARGET_MTX && c->options->formulation);
+}
+
+/* 0 <= x perp A x + b >= 0 and nothing else. */
+static bool check_lcp(const ss_problem *problem, ss_error *err)
+{
+    for (int k = 0; k < problem->block_count; k++) {
+        const ss_block *block = &problem->blocks[k];
+        for (int i = block->first; i < block->first + block->size; i++) {
+            bool fits = block->law == SS_LAW_BOX && problem->lower[i] == 0.0 && problem->upper[i] == INFINITY;
+            if (!fits)
+                return ss_fail(
+                    err, SS_ERROR_INPUT,
+                    "not a linear complementarity problem: unknown %d has another law than 0 <= x; choose "
+                    "--to mtx, or --formulation stewart-trinkle, anitescu-potra or frictionless",
+                    i);
+        }
+    }
+    return true;
+}
+
+static bool write_formulated(ss_conversion *c, ss_problem *problem, const char *path, ss_error *err)
+{
+    ss_text prefix = prefix_of(path);
+    bool written = prefix.out_of_memory ? ss_fail(err, SS_ERROR_RESOURCES, "out of memory")
+                                        : ss_matrix_market_write_problem(prefix.data, problem, err);
+    ss_text_append(&prefix, "_*");
+    if (written) ss_convert_note_file(c, ss_text_get(&prefix));
+    ss_text_free(&prefix);
+    return written;
+}
+
+bool ss_convert_write_formulated(ss_conversion *c, ss_problem *problem, const char *path, ss_error *err)
+{
+    if (!ss_input_check_target(c->command, path, err)) return false;
+    if (c->to == SS_TARGET_MTX) return write_formulated(c, problem, path, err);
+    if (!ss_problem_need_matrix(problem, err)) return false;
+    ss_elimination *elimination = ss_problem_eliminate_free(problem, err);
+    ss_problem *reduced = (ss_problem *)(uintptr_t)(elimination ? ss_elimination_problem(elimination) : NULL);
+    bool written = reduced && check_lcp(reduced, err) && write_formulated(c, reduced, path, err);
+    ss_elimination_destroy(elimination);
+    return written;
+}
+
 /* ---- FCLIB to BPMD ------------------------------------------------------------------------------- */
 
 /* A stored solution becomes a result, unless it is far from being one. */
 static bool recover_solution(ss_conversion *c, const ss_fclib *problem, const ss_frame *frame,
-                             ss_result *result, ss_error *err)
+                             ss_stored_result *result, ss_error *err)
 {
     ss_cone_residual residual;
     if (!problem->has_solution) return true;
@@ -96,8 +150,9 @@ static bool recover_solution(ss_conversion *c, const ss_fclib *problem, const ss
         return true;
     }
     result->solver = ss_text_copy("fclib");
-    result->answer = ss_cone_recover(frame, &c->options->cone, &problem->solution, err);
-    return result->answer != NULL;
+    result->answer = ss_answer_create(frame, frame->contacts.mu_rolling != NULL, err);
+    return result->answer && ss_assemble(c->assembly, frame, NULL, err) &&
+           ss_assembly_recover_cone(c->assembly, &problem->solution, result->answer, err);
 }
 
 static bool write_frame(ss_conversion *c, const ss_fclib *problem, const ss_frame *frame, ss_error *err)
@@ -109,13 +164,13 @@ static bool write_frame(ss_conversion *c, const ss_fclib *problem, const ss_fram
                             .title = problem->info.title,
                             .description = problem->info.description,
                             .gravity = {NAN, NAN, NAN}};
-    ss_result result = {.iterations = -1, .error = NAN, .seconds = NAN};
+    ss_stored_result result = {.iterations = -1, .error = NAN, .seconds = NAN};
     bool recovered = recover_solution(c, problem, frame, &result, err);
     ss_writer *writer = recovered ? ss_writer_open(c->out, layout, c->options->append, err) : NULL;
     bool written = writer && ss_writer_simulation(writer, &manifest, err) &&
                    ss_writer_frame(writer, frame, err) &&
-                   (!result.answer || ss_writer_result(writer, &result, err));
-    ss_result_free(&result);
+                   (!result.answer || ss_writer_judged_result(writer, &result, c->assembly, NULL, NULL, err));
+    ss_stored_result_free(&result);
     if (!written) {
         ss_writer_discard(writer);
         return false;

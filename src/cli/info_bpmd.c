@@ -48,11 +48,11 @@ static void read_result_names(view *v, int index, sight *s, ss_findings *finding
     if (count <= 0) return;
     s->results = ss_allocate((size_t)count, sizeof *s->results);
     for (int i = 0; s->results && i < count; i++) {
-        ss_result result = {0};
+        ss_stored_result result = {0};
         if (ss_bpmd_result(v->file, index, i, &result, &s->err)) {
             s->results[s->result_count++] = result.solver;
             result.solver = NULL;
-            ss_result_free(&result);
+            ss_stored_result_free(&result);
         } else {
             ss_findings_add(findings, SS_FINDING_WARNING, s->path, "a result cannot be read: %s",
                             s->err.message);

@@ -34,11 +34,9 @@ static ss_frame *make_rod(double turning, ss_error *err)
 
 static ss_problem *assemble(double turning, ss_error *err)
 {
-    const ss_formulation *frictionless = ss_formulation_find("frictionless");
-    double options[32] = {0}; // room and alignment for any option struct
     ss_frame *frame = make_rod(turning, err);
-    ss_options_defaults(frictionless->options, options);
-    ss_problem *problem = frame ? frictionless->assemble(frame, options, NULL, err) : NULL;
+    ss_problem *problem =
+        frame ? ss_problem_from_frame(frame, ss_formulation_find("frictionless"), NULL, err) : NULL;
     if (problem && !ss_problem_need_matrix(problem, err)) {
         ss_problem_destroy(problem);
         problem = NULL;
@@ -56,10 +54,12 @@ typedef struct rod {
 static bool solve(ss_problem *problem, double x[2], ss_error *err)
 {
     ss_run_options run = {
-        .max_iterations = 10000, .stop = "natural_residual<1e-15", .keep = "last", .seed = 1};
+        .max_iterations = 10000, .stop = {.gauge = SS_GAUGE_NATURAL_RESIDUAL, .below = 1e-15}, .seed = 1};
     ss_solve_result result;
     x[0] = x[1] = 0.0;
-    bool good = ss_solve(ss_solver_find("nsgs"), NULL, problem, &run, NULL, NULL, x, &result, err);
+    bool good =
+        ss_solve(&(ss_solve_request){.solver = ss_solver_find("nsgs"), .problem = problem, .run = &run}, x,
+                 &result, err);
     ss_solve_result_free(&result);
     return good;
 }

@@ -68,36 +68,22 @@ static bool open_writer(ss_running *run, bool go_on, ss_error *err)
 static bool write_result(ss_running *run, const ss_frame *frame, ss_error *err)
 {
     ss_sim_report report = ss_sim_last(run->sim);
-    int count = ss_metric_count(), measures = 0;
-    ss_metric_value *values = ss_allocate((size_t)count, sizeof *values);
-    ss_measure *measure = ss_allocate((size_t)count + 1, sizeof *measure);
-    double *energy = ss_allocate((size_t)frame->contacts.count, sizeof *energy); // of each contact
-    bool good = values && measure && energy;
-    if (!good) ss_fail(err, SS_ERROR_RESOURCES, "out of memory for metrics");
-    const ss_step_options *step = ss_sim_step_options(run->sim);
-    if (good && !run->options->no_metrics) {
-        ss_case what = {.frame = frame, .answer = ss_sim_answer(run->sim), .step = step, .skip_exact = true};
-        good = ss_judge(&what, values, energy, err);
-        for (int i = 0; good && i < count; i++) {
-            if (values[i].applies)
-                measure[measures++] =
-                    (ss_measure){(char *)(uintptr_t)ss_metric_at(i)->name, &values[i].value, 1};
-        }
-        if (frame->contacts.count > 0)
-            measure[measures++] =
-                (ss_measure){(char *)(uintptr_t) "contact_energy", energy, frame->contacts.count};
-    }
-    ss_result result = {.solver = (char *)(uintptr_t)run->sim_options.solver,
-                        .answer = (ss_answer *)(uintptr_t)ss_sim_answer(run->sim),
-                        .iterations = report.iterations,
-                        .error = report.relative_energy,
-                        .seconds = report.solve,
-                        .measures = measure,
-                        .measure_count = measures};
-    good = good && ss_writer_result(run->writer, &result, err);
-    ss_release(values);
-    ss_release(measure);
-    ss_release(energy);
+    bool judged = !run->options->no_metrics;
+    ss_assembly *assembly = ss_sim_assembly(run->sim);
+    ss_metric_value *metrics = ss_allocate((size_t)ss_metric_count(), sizeof *metrics);
+    ss_contact_report *contacts = ss_allocate((size_t)frame->contacts.count, sizeof *contacts);
+    bool good = (metrics && contacts) || ss_fail(err, SS_ERROR_RESOURCES, "out of memory for metrics");
+    ss_case what = {.assembly = assembly, .answer = ss_sim_answer(run->sim), .skip_exact = true};
+    good = good && (!judged || ss_judge(&what, metrics, contacts, err));
+    ss_stored_result result = {.solver = (char *)(uintptr_t)run->sim_options.solver,
+                               .answer = (ss_answer *)(uintptr_t)ss_sim_answer(run->sim),
+                               .iterations = report.iterations,
+                               .error = report.relative_energy,
+                               .seconds = report.solve};
+    good = good &&
+           ss_writer_judged_result(run->writer, &result, assembly, judged ? metrics : NULL, contacts, err);
+    ss_release(metrics);
+    ss_release(contacts);
     return good;
 }
 

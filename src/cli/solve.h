@@ -2,10 +2,11 @@
 #ifndef SS_CLI_SOLVE_H
 #define SS_CLI_SOLVE_H
 
-#include "campaign/trial.h"
 #include "cli/diagnose.h"
 #include "cli/input.h"
 #include "cli/table.h"
+#include "session/solver_set.h"
+#include "session/stages.h"
 
 #include <stdio.h>
 
@@ -14,20 +15,28 @@ enum { SS_DIAGNOSED_AT_MOST = 5 }; /* problems, where they are told one after th
 typedef struct ss_solve_options {
     ss_common_options common;
     const char *frame; /* path, number, range or "all"; NULL = all */
-    const char *formulation, *solver, *reference, *trace, *output;
+    const char *trace, *output;
     ss_option_list set, with, plugins;
-    bool warm, every_iteration, explain, diagnose, json;
+    bool warm, every_iteration, diagnose, json;
     int problem; /* 0 = the only one, else 1 + ss_fclib_kind */
-    ss_run_options run;
+    ss_request request;
     ss_input_options source;
 } ss_solve_options;
+
+/* What came out for one frame or problem. */
+typedef struct ss_solved {
+    const char *place; /* "/simulation_000001/mbs_frame000003", "/fclib_local" */
+    int index;         /* of the frame; -1 for a problem of FCLIB */
+    const char *formulation;
+    const ss_result *result; /* of the session */
+} ss_solved;
 
 typedef struct ss_solving {
     const ss_command *command;
     const ss_solve_options *options;
     const char *in;
     ss_solver_set solvers;
-    ss_method method;
+    ss_session *session;
     FILE *trace;
     bool begun;          /* something has been printed, so the end must be, too */
     const char *thing;   /* "frame" or "problem" */
@@ -59,17 +68,21 @@ void ss_solving_free(ss_solving *solving);
 
 /* ---- one run: solve_run.c ------------------------------------------------------------------------ */
 
-/* Runs the solver from solved->x and judges the answer, which `frame` (NULL for FCLIB) makes physical. Fills the rest
- * of `solved`. */
-bool ss_solving_run(const ss_solving *solving, const ss_frame *frame, ss_trial *solved, ss_error *err);
+/* Solves and judges: the frame, from the guess if there is one; or the problem of FCLIB, from x if it is there. */
+bool ss_solving_run_frame(ss_solving *solving, const ss_frame *frame, const ss_answer *guess,
+                          ss_solved *solved, ss_error *err);
+bool ss_solving_run_problem(ss_solving *solving, ss_problem *problem, const double *x, ss_solved *solved,
+                            ss_error *err);
+/* Is there a rule that a run has to reach, besides its limits? */
+bool ss_solving_has_rule(const ss_solving *solving);
 
 /* What is wrong with a problem that was not solved, as far as the user wants to know. */
-bool ss_solving_diagnose(ss_solving *solving, const ss_frame *frame, const ss_trial *solved, ss_error *err);
+bool ss_solving_diagnose(ss_solving *solving, const ss_frame *frame, const ss_solved *solved, ss_error *err);
 
 /* ---- why there is no solution: solve_ray.c ------------------------------------------------------- */
 
 /* Appends one sentence about a result with the status "ray". */
-void ss_solved_explain(const ss_trial *solved, ss_text *text);
+void ss_solved_explain(const ss_solved *solved, ss_text *text);
 
 /* ---- a file: solve_frames.c, solve_problem.c ----------------------------------------------------- */
 
@@ -77,17 +90,17 @@ void ss_solved_explain(const ss_trial *solved, ss_text *text);
 bool ss_solve_frames(ss_solving *solving, ss_error *err);
 bool ss_solve_problem(ss_solving *solving, ss_error *err);
 
-/* A start from the answer of the frame before: contacts are found again by their bodies and places. False only when
- * out of memory. */
-bool ss_warm_start(const ss_solving *solving, const ss_frame *frame, const ss_frame *before,
-                   const ss_answer *answer_before, const ss_problem *problem, double *x, ss_error *err);
+/* A start from the answer of the frame before: contacts are found again by their bodies and places. NULL only when out
+ * of memory. */
+ss_answer *ss_warm_start(const ss_frame *frame, const ss_frame *before, const ss_answer *answer_before,
+                         ss_error *err);
 
 /* ---- after: solve_print.c ------------------------------------------------------------------------ */
 
 /* format: "bpmd" or "fclib" */
 void ss_solving_begin(ss_solving *solving, const char *format);
 /* Counts, prints and traces one result. */
-void ss_solving_tell(ss_solving *solving, const ss_trial *solved);
+void ss_solving_tell(ss_solving *solving, const ss_solved *solved);
 void ss_solving_end(ss_solving *solving);
 /* 0, 1 when something was not solved to the stop rule, or that of what was refused. */
 int ss_solving_exit_code(const ss_solving *solving);

@@ -6,9 +6,9 @@
 #include <math.h>
 #include <string.h>
 
-static const ss_metric_value *metric(const ss_trial *solved, const char *name)
+static const ss_metric_value *metric(const ss_solved *solved, const char *name)
 {
-    return &solved->metrics[ss_metric_index(name)];
+    return &solved->result->metrics[ss_metric_index(name)];
 }
 
 /* ---- JSON ---------------------------------------------------------------------------------------- */
@@ -32,27 +32,27 @@ static void put_gauges(ss_json *json, const char *key, const ss_solve_result *re
     ss_json_end_object(json);
 }
 
-static void put_reference(ss_json *json, const ss_solving *s, const ss_trial *solved)
+static void put_reference(ss_json *json, const ss_solving *s, const ss_solved *solved)
 {
     ss_json_key(json, "reference");
     ss_json_begin_object(json);
-    ss_json_member_text(json, "solver", s->method.reference->name);
+    ss_json_member_text(json, "solver", ss_session_method(s->session)->reference->name);
     ss_json_member_text(json, "formulation", "cone");
-    ss_json_member_text(json, "status", ss_status_name(solved->reference.status));
-    ss_json_member_index(json, "iterations", solved->reference.iterations);
-    ss_json_member_known(json, "seconds", solved->reference.seconds);
-    put_gauges(json, "gauges", &solved->reference);
+    ss_json_member_text(json, "status", ss_status_name(solved->result->reference->status));
+    ss_json_member_index(json, "iterations", solved->result->reference->iterations);
+    ss_json_member_known(json, "seconds", solved->result->reference->seconds);
+    put_gauges(json, "gauges", solved->result->reference);
     ss_json_end_object(json);
 }
 
-static void put_ray(ss_json *json, const ss_trial *solved)
+static void put_ray(ss_json *json, const ss_solved *solved)
 {
     ss_text why = {0};
     ss_solved_explain(solved, &why);
     ss_json_member_text(json, "why", ss_text_get(&why));
     json->text->out_of_memory |= why.out_of_memory;
     ss_text_free(&why);
-    ss_json_key(json, "proof"), ss_json_bool(json, solved->result.ray.is_proof);
+    ss_json_key(json, "proof"), ss_json_bool(json, solved->result->run.ray.is_proof);
 }
 
 static void put_notes(ss_json *json, const char *notes)
@@ -72,24 +72,24 @@ static void put_notes(ss_json *json, const char *notes)
     ss_text_free(&line);
 }
 
-static void put_solved(ss_solving *s, const ss_trial *solved)
+static void put_solved(ss_solving *s, const ss_solved *solved)
 {
     ss_json *json = &s->json;
-    const ss_solve_result *result = &solved->result;
-    bool ran = !solved->refusal;
+    const ss_solve_result *result = &solved->result->run;
+    bool ran = !solved->result->refusal;
     ss_json_begin_object(json);
     ss_json_member_text(json, "frame", solved->place);
     ss_json_member_index(json, "index", solved->index);
     ss_json_member_text(json, "formulation", solved->formulation);
-    ss_json_member_text(json, "solver", s->method.solver->name);
+    ss_json_member_text(json, "solver", ss_session_solver(s->session)->name);
     ss_json_member_text(json, "status", ss_status_name(result->status));
-    if (!ran) ss_json_member_text(json, "why", solved->refusal);
+    if (!ran) ss_json_member_text(json, "why", solved->result->refusal);
     if (result->status == SS_RAY) put_ray(json, solved);
-    ss_json_key(json, "unknowns"), ss_json_integer(json, solved->problem->size);
+    ss_json_key(json, "unknowns"), ss_json_integer(json, solved->result->problem->size);
     ss_json_key(json, "iterations"), ss_json_integer(json, result->iterations);
     ss_json_key(json, "kept_iteration"), ss_json_integer(json, result->kept_iteration);
     ss_json_member_known(json, "seconds", result->seconds);
-    if (s->options->explain) put_notes(json, result->notes);
+    if (s->options->request.explain) put_notes(json, result->notes);
     ss_json_key(json, "memory"), ss_json_integer(json, (long long)result->memory);
     if (ran) put_gauges(json, "gauges", result);
     if (s->is_diagnosed) ss_diagnosis_json(json, &s->diagnosis);
@@ -97,10 +97,10 @@ static void put_solved(ss_solving *s, const ss_trial *solved)
     ss_json_begin_object(json);
     for (int i = 0; i < ss_metric_count(); i++) {
         ss_json_key(json, ss_metric_at(i)->name);
-        put_metric(json, &solved->metrics[i]);
+        put_metric(json, &solved->result->metrics[i]);
     }
     ss_json_end_object(json);
-    if (solved->has_reference) put_reference(json, s, solved);
+    if (solved->result->reference) put_reference(json, s, solved);
     ss_json_end_object(json);
 }
 
@@ -132,12 +132,12 @@ static void add_worst(ss_table *table, const ss_metric_value *value)
         ss_table_add(table, "-");
 }
 
-static void add_line(ss_table *table, const ss_trial *solved)
+static void add_line(ss_table *table, const ss_solved *solved)
 {
     ss_table_add(table, "%s", solved->place);
-    ss_table_add(table, "%s", ss_status_name(solved->result.status));
-    ss_table_add(table, "%d", solved->result.iterations);
-    ss_table_add(table, "%.3g", 1e3 * solved->result.seconds);
+    ss_table_add(table, "%s", ss_status_name(solved->result->run.status));
+    ss_table_add(table, "%d", solved->result->run.iterations);
+    ss_table_add(table, "%.3g", 1e3 * solved->result->run.seconds);
     add_value(table, metric(solved, "energy"));
     add_value(table, metric(solved, "natural_map"));
     add_value(table, metric(solved, "creep"));
@@ -145,13 +145,13 @@ static void add_line(ss_table *table, const ss_trial *solved)
     add_worst(table, metric(solved, "energy"));
 }
 
-static void add_details(ss_table *table, const ss_trial *solved)
+static void add_details(ss_table *table, const ss_solved *solved)
 {
     *table = (ss_table){.columns = 4, .left = 4};
     ss_table_add(table, "metric"), ss_table_add(table, "value"), ss_table_add(table, "unit"),
         ss_table_add(table, "worst");
     for (int i = 0; i < ss_metric_count(); i++) {
-        const ss_metric_value *value = &solved->metrics[i];
+        const ss_metric_value *value = &solved->result->metrics[i];
         ss_table_add(table, "%s", ss_metric_at(i)->name);
         add_value(table, value);
         ss_table_add(table, "%s", ss_metric_at(i)->unit);
@@ -180,9 +180,9 @@ static void trace_head(FILE *file)
     fputc('\n', file);
 }
 
-static void trace(FILE *file, const ss_trial *solved)
+static void trace(FILE *file, const ss_solved *solved)
 {
-    const ss_history *history = &solved->result.history;
+    const ss_history *history = &solved->result->run.history;
     for (int i = 0; i < history->count; i++) {
         fprintf(file, "%s,%d", solved->place, i + 1);
         trace_number(file, history->seconds[i]);
@@ -207,33 +207,33 @@ void ss_solving_begin(ss_solving *s, const char *format)
     ss_json_begin_object(json);
     ss_json_member_text(json, "file", s->in);
     ss_json_member_text(json, "format", format);
-    ss_json_member_text(json, "solver", s->method.solver->name);
-    ss_json_member_text(json, "stop", s->method.run.stop);
+    ss_json_member_text(json, "solver", ss_session_solver(s->session)->name);
+    ss_json_member_text(json, "stop", s->options->request.stop);
     ss_json_key(json, "frames");
     ss_json_begin_array(json);
 }
 
-static void count(ss_solving *s, const ss_trial *solved)
+static void count(ss_solving *s, const ss_solved *solved)
 {
     const ss_metric_value *map = metric(solved, "natural_map");
     s->count++;
-    s->count_of[solved->result.status]++;
-    s->iterations += solved->result.iterations;
-    s->seconds += solved->result.seconds;
-    if (!s->refusal) s->refusal = solved->refusal;
+    s->count_of[solved->result->run.status]++;
+    s->iterations += solved->result->run.iterations;
+    s->seconds += solved->result->run.seconds;
+    if (!s->refusal) s->refusal = solved->result->refusal;
     if (!map->applies || (s->worst_place[0] && !(map->value > s->worst_map))) return;
     s->worst_map = map->value;
     snprintf(s->worst_place, sizeof s->worst_place, "%s", solved->place);
 }
 
-static void tell_ray(ss_solving *s, const ss_trial *solved)
+static void tell_ray(ss_solving *s, const ss_solved *solved)
 {
     ss_text_appendf(&s->rays, "%s: ", solved->place);
     ss_solved_explain(solved, &s->rays);
     ss_text_append(&s->rays, "\n");
 }
 
-static void tell_diagnosis(ss_solving *s, const ss_trial *solved)
+static void tell_diagnosis(ss_solving *s, const ss_solved *solved)
 {
     for (int i = 0; i < s->diagnosis.count; i++) {
         const ss_complaint *complaint = &s->diagnosis.items[i];
@@ -243,17 +243,17 @@ static void tell_diagnosis(ss_solving *s, const ss_trial *solved)
     }
 }
 
-static void tell_notes(ss_solving *s, const ss_trial *solved)
+static void tell_notes(ss_solving *s, const ss_solved *solved)
 {
     ss_text_appendf(&s->notes, "%s\n", solved->place);
-    for (const char *at = solved->result.notes; at && *at; at += *at == '\n') {
+    for (const char *at = solved->result->run.notes; at && *at; at += *at == '\n') {
         int length = (int)strcspn(at, "\n");
         ss_text_appendf(&s->notes, "  %.*s\n", length, at);
         at += length;
     }
 }
 
-void ss_solving_tell(ss_solving *s, const ss_trial *solved)
+void ss_solving_tell(ss_solving *s, const ss_solved *solved)
 {
     count(s, solved);
     if (s->trace) trace(s->trace, solved);
@@ -261,10 +261,10 @@ void ss_solving_tell(ss_solving *s, const ss_trial *solved)
         put_solved(s, solved);
     else
         add_line(&s->table, solved);
-    if (!s->options->json && solved->result.status == SS_RAY) tell_ray(s, solved);
+    if (!s->options->json && solved->result->run.status == SS_RAY) tell_ray(s, solved);
     if (!s->options->json && s->is_diagnosed) tell_diagnosis(s, solved);
-    if (!s->options->json && solved->result.notes) tell_notes(s, solved);
-    if (!s->options->json && s->count == 1 && !solved->refusal) add_details(&s->details, solved);
+    if (!s->options->json && solved->result->run.notes) tell_notes(s, solved);
+    if (!s->options->json && s->count == 1 && !solved->result->refusal) add_details(&s->details, solved);
 }
 
 static void append_count(ss_text *text, long long count, const char *noun)
@@ -301,7 +301,7 @@ static void print_summary(const ss_solving *s)
     }
     if (s->refusal)
         ss_text_appendf(text, "%s is not applicable: it %s; see stickslip solvers --table\n",
-                        s->method.solver->name, s->refusal);
+                        ss_session_solver(s->session)->name, s->refusal);
 }
 
 void ss_solving_end(ss_solving *s)
@@ -332,7 +332,7 @@ void ss_solving_end(ss_solving *s)
 int ss_solving_exit_code(const ss_solving *s)
 {
     int unsolved = s->count - s->count_of[SS_CONVERGED];
-    if (strcmp(s->method.run.stop, "none") == 0) // then the limits are the only end there is
+    if (!ss_solving_has_rule(s)) // then the limits are the only end there is
         unsolved -= s->count_of[SS_MAX_ITERATIONS] + s->count_of[SS_TIME_LIMIT];
     if (s->refused.exit_code) return s->refused.exit_code;
     return unsolved ? SS_EXIT_FOUND : SS_EXIT_DONE;

@@ -46,15 +46,15 @@ static void name_worst(const ss_problem *problem, const double *y, ss_text *text
     if (k >= 0) ss_text_append(text, " ...");
 }
 
-void ss_solved_explain(const ss_trial *solved, ss_text *text)
+void ss_solved_explain(const ss_solved *solved, ss_text *text)
 {
-    const ss_ray *ray = &solved->result.ray;
+    const ss_ray *ray = &solved->result->run.ray;
     if (!ray->impulse) {
         ss_text_append(text, "left along an unbounded edge: no solution was found");
         return;
     }
     ss_text_append(text, ray->is_proof ? "no velocity satisfies all of " : "wedged: ");
-    name_worst(solved->problem, ray->impulse, text);
+    name_worst(solved->result->problem, ray->impulse, text);
     ss_text_append(text, ray->is_proof
                              ? "; impulses that grow there move nothing"
                              : "; impulses that grow there move nothing, and no solution was found");

@@ -6,26 +6,51 @@
 #include <stdio.h>
 #include <string.h>
 
-static bool solve(const ss_solving *solving, const ss_frame *frame, ss_trial *solved, ss_error *err)
+static void say_what_is_done(const ss_solving *solving, const ss_solved *solved)
 {
     char doing[400];
-    snprintf(doing, sizeof doing, "solving %s with %s", solved->place, solving->method.solver->name);
+    snprintf(doing, sizeof doing, "solving %s with %s", solved->place,
+             ss_session_solver(solving->session)->name);
     ss_sandbox_doing(doing);
-    bool good = ss_trial_solve(&solving->method, frame, ss_sandbox_cancel(), solved, err);
+}
+
+static bool take_result(const ss_result *result, ss_solved *solved, ss_error *err)
+{
     ss_sandbox_doing("");
-    return good || ss_fail_in(err, "solve");
+    solved->result = result;
+    return result || ss_fail_in(err, "solve");
+}
+
+bool ss_solving_run_frame(ss_solving *solving, const ss_frame *frame, const ss_answer *guess,
+                          ss_solved *solved, ss_error *err)
+{
+    say_what_is_done(solving, solved);
+    return take_result(ss_session_solve(solving->session, frame, guess, err), solved, err);
+}
+
+bool ss_solving_run_problem(ss_solving *solving, ss_problem *problem, const double *x, ss_solved *solved,
+                            ss_error *err)
+{
+    say_what_is_done(solving, solved);
+    return take_result(ss_session_solve_problem(solving->session, problem, x, err), solved, err);
+}
+
+bool ss_solving_has_rule(const ss_solving *solving)
+{
+    const ss_method *method = ss_session_method(solving->session);
+    return method->rule.metric >= 0 || method->run.stop.below > 0.0;
 }
 
 /* Was it meant to be solved, and was it not? */
-static bool is_unsolved(const ss_solving *solving, const ss_trial *solved)
+static bool is_unsolved(const ss_solving *solving, const ss_solved *solved)
 {
-    ss_status status = solved->result.status;
+    ss_status status = solved->result->run.status;
     bool at_limit = status == SS_MAX_ITERATIONS || status == SS_TIME_LIMIT;
-    if (at_limit && strcmp(solving->method.run.stop, "none") == 0) return false;
+    if (at_limit && !ss_solving_has_rule(solving)) return false;
     return at_limit || status == SS_STALLED || status == SS_RAY || status == SS_FAILED;
 }
 
-bool ss_solving_diagnose(ss_solving *solving, const ss_frame *frame, const ss_trial *solved, ss_error *err)
+bool ss_solving_diagnose(ss_solving *solving, const ss_frame *frame, const ss_solved *solved, ss_error *err)
 {
     const ss_solve_options *options = solving->options;
     ss_diagnosis_free(&solving->diagnosis);
@@ -33,19 +58,8 @@ bool ss_solving_diagnose(ss_solving *solving, const ss_frame *frame, const ss_tr
     if (!options->diagnose || !is_unsolved(solving, solved)) return true;
     if (solving->diagnosed++ >= SS_DIAGNOSED_AT_MOST && !options->json) return true;
     ss_sandbox_doing("looking for what is wrong");
-    bool good = ss_diagnose_frame(frame, solved->problem, &solved->result.ray, &solving->diagnosis, err);
+    bool good =
+        ss_diagnose_frame(frame, solved->result->problem, &solved->result->run.ray, &solving->diagnosis, err);
     ss_sandbox_doing("");
     return solving->is_diagnosed = good;
-}
-
-bool ss_solving_run(const ss_solving *solving, const ss_frame *frame, ss_trial *solved, ss_error *err)
-{
-    const ss_method *method = &solving->method;
-    ss_truth truth = {0};
-    if (!solve(solving, frame, solved, err)) return false;
-    bool wanted = method->reference && frame && !solved->refusal;
-    if (wanted && !ss_truth_find(method, frame, ss_sandbox_cancel(), &truth, err)) return false;
-    bool good = ss_trial_judge(method, frame, wanted ? &truth : NULL, solved, err);
-    ss_truth_free(&truth);
-    return good;
 }

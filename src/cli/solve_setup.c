@@ -1,6 +1,8 @@
 /* `stickslip solve` before the first frame: names become a method, and the trace is opened. */
 #include "cli/solve.h"
 
+#include "cli/sandbox.h"
+
 #include <errno.h>
 #include <string.h>
 
@@ -18,30 +20,54 @@ static bool open_trace(ss_solving *s, ss_error *err)
            ss_fail(err, SS_ERROR_RESOURCES, "%s: cannot write: %s", s->options->trace, strerror(errno));
 }
 
-static bool prepare_method(ss_solving *s, ss_error *err)
+/* "omega=1.3 sweep=symmetric" of --set omega=1.3 --set sweep=symmetric */
+static void join(const ss_option_list *list, ss_text *text)
+{
+    for (int i = 0; i < list->count; i++) ss_text_appendf(text, "%s%s", i ? " " : "", list->items[i]);
+}
+
+/* A fault in the request is named by the flag it came from. */
+static bool fail_request(const ss_request_fault *fault, ss_error *err)
+{
+    if (fault->member) ss_fail_in(err, fault->item[0] ? "--%s %s" : "--%s", fault->member, fault->item);
+    return ss_fail_in(err, "solve");
+}
+
+static bool prepare_session(ss_solving *s, ss_error *err)
 {
     const ss_solve_options *options = s->options;
-    ss_run_options run = options->run;
-    run.history = options->trace || options->output || options->every_iteration;
-    run.explain = options->explain;
-    ss_method_words words = {.formulation = options->formulation,
-                             .solver = options->solver,
-                             .reference = options->reference,
-                             .with = &options->with,
-                             .set = &options->set,
-                             .run = &run};
-    return ss_method_prepare(&words, &s->solvers, &s->method, err) || ss_fail_in(err, "solve");
+    ss_request request = options->request;
+    ss_request_fault fault = {0};
+    ss_text with = {0}, set = {0};
+    request.own_solver = ss_solver_set_find(&s->solvers, request.solver, err);
+    if (!request.own_solver) return ss_fail_in(err, "solve");
+    if (request.reference) {
+        request.own_reference = ss_solver_set_find(&s->solvers, request.reference, err);
+        if (!request.own_reference) return fail_request(&(ss_request_fault){.member = "reference"}, err);
+    }
+    join(&options->with, &with);
+    join(&options->set, &set);
+    request.with = ss_text_get(&with);
+    request.set = ss_text_get(&set);
+    request.history = options->trace || options->output || options->every_iteration;
+    if (request.iterations == 0) request.iterations = -1; // on the command line 0 means none
+    s->session = ss_session_open(&request, &fault, err);
+    ss_text_free(&with);
+    ss_text_free(&set);
+    if (!s->session) return fail_request(&fault, err);
+    ss_session_watch(s->session, ss_sandbox_cancel());
+    return true;
 }
 
 bool ss_solving_prepare(ss_solving *s, ss_error *err)
 {
-    return ss_solver_set_open(&s->options->plugins, &s->solvers, err) && prepare_method(s, err) &&
+    return ss_solver_set_open(&s->options->plugins, &s->solvers, err) && prepare_session(s, err) &&
            check_outputs(s, err) && open_trace(s, err);
 }
 
 void ss_solving_free(ss_solving *s)
 {
-    ss_method_free(&s->method);
+    ss_session_destroy(s->session);
     ss_solver_set_close(&s->solvers);
     ss_tally_free(&s->tally);
     ss_findings_free(&s->refused.list);

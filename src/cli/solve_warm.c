@@ -65,22 +65,20 @@ static void carry_velocities(const ss_frame *frame, ss_answer *guess)
     memcpy(guess->velocity, frame->bodies.velocity, (size_t)frame->bodies.count * sizeof *guess->velocity);
 }
 
-bool ss_warm_start(const ss_solving *solving, const ss_frame *frame, const ss_frame *before,
-                   const ss_answer *answer_before, const ss_problem *problem, double *x, ss_error *err)
+ss_answer *ss_warm_start(const ss_frame *frame, const ss_frame *before, const ss_answer *answer_before,
+                         ss_error *err)
 {
     ss_answer *guess = ss_answer_create(frame, frame->contacts.mu_rolling != NULL, err);
     bool *taken = ss_allocate((size_t)before->contacts.count, sizeof *taken);
-    if (guess && !taken)
-        ss_fail(err, SS_ERROR_RESOURCES, "out of memory for %d contacts", before->contacts.count);
-    bool good = guess && taken;
-    if (good) {
+    if (guess && taken) {
         carry_contacts(frame, before, answer_before, taken, guess);
         carry_joints(frame, before, answer_before, guess);
         carry_velocities(frame, guess);
-        good = solving->method.formulation->guess(frame, solving->method.formulation_options, problem, guess,
-                                                  x, err);
+    } else {
+        if (guess) ss_fail(err, SS_ERROR_RESOURCES, "out of memory for %d contacts", before->contacts.count);
+        ss_answer_destroy(guess);
+        guess = NULL;
     }
     ss_release(taken);
-    ss_answer_destroy(guess);
-    return good;
+    return guess;
 }

@@ -2,6 +2,8 @@
  * has others are NaN: not known. */
 #include "dataset/bpmd.h"
 
+#include "session/method.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -125,7 +127,8 @@ static bool measure_frame(ss_bpmd_stored *stored, ss_frame *sizes, ss_error *err
                           ": add up to %d equations, over the limit of %d (max_rows)", found.rows, limit);
 }
 
-static bool read_answer(ss_bpmd_stored *stored, const ss_bpmd_place *solver, ss_result *result, ss_error *err)
+static bool read_answer(ss_bpmd_stored *stored, const ss_bpmd_place *solver, ss_stored_result *result,
+                        ss_error *err)
 {
     if (!has_answer(solver)) return true;
     ss_frame sizes;
@@ -144,7 +147,7 @@ static bool count_numbers(const ss_bpmd_place *place, const char *name, const ss
                                           place->group.path, name);
 }
 
-static bool read_history(const ss_bpmd_place *solver, ss_result *result, ss_error *err)
+static bool read_history(const ss_bpmd_place *solver, ss_stored_result *result, ss_error *err)
 {
     const char *name = ss_bpmd_has(solver, "errors")      ? "errors"
                        : ss_bpmd_has(solver, "gs_errors") ? "gs_errors" // ODE's Gauss-Seidel
@@ -181,7 +184,7 @@ static bool read_measure(const ss_bpmd_place *metrics, const char *name, ss_meas
     return measure->name || ss_fail(err, SS_ERROR_RESOURCES, "%s: out of memory", metrics->group.file);
 }
 
-static bool read_measures(const ss_bpmd_place *solver, ss_result *result, ss_error *err)
+static bool read_measures(const ss_bpmd_place *solver, ss_stored_result *result, ss_error *err)
 {
     ss_bpmd_place metrics;
     if (!ss_bpmd_enter_member(solver, "metrics", &metrics, err)) return false;
@@ -201,19 +204,32 @@ static bool read_measures(const ss_bpmd_place *solver, ss_result *result, ss_err
     return good;
 }
 
-static bool read_solver(ss_bpmd_stored *stored, const ss_bpmd_place *solver, ss_result *result, ss_error *err)
+static bool read_rules(const ss_bpmd_place *solver, ss_stored_result *result, ss_error *err)
+{
+    char formulation[64], with[SS_RULES_LENGTH];
+    if (ss_h5_text_attribute(&solver->group, "formulation", formulation, sizeof formulation))
+        result->formulation = ss_text_copy(formulation);
+    else
+        return true;
+    if (ss_h5_text_attribute(&solver->group, "with", with, sizeof with)) result->with = ss_text_copy(with);
+    return result->formulation || ss_fail(err, SS_ERROR_RESOURCES, "%s: out of memory", solver->group.file);
+}
+
+static bool read_solver(ss_bpmd_stored *stored, const ss_bpmd_place *solver, ss_stored_result *result,
+                        ss_error *err)
 {
     const char *slash = strrchr(solver->group.path, '/');
     result->solver = ss_text_copy(slash ? slash + 1 : solver->group.path);
     if (!result->solver) return ss_fail(err, SS_ERROR_RESOURCES, "%s: out of memory", solver->group.file);
-    return read_answer(stored, solver, result, err) && read_history(solver, result, err) &&
+    return read_rules(solver, result, err) && read_answer(stored, solver, result, err) &&
+           read_history(solver, result, err) &&
            (!ss_bpmd_has(solver, "iterations") ||
             ss_h5_read_int(&solver->group, "iterations", &result->iterations, err)) &&
            read_known(solver, "error", &result->error, err) &&
            read_known(solver, "time", &result->seconds, err) && read_measures(solver, result, err);
 }
 
-static bool read_result(ss_bpmd *file, int frame, int index, ss_result *result, ss_error *err)
+static bool read_result(ss_bpmd *file, int frame, int index, ss_stored_result *result, ss_error *err)
 {
     ss_bpmd_stored stored;
     ss_bpmd_place solver = {0};
@@ -233,13 +249,27 @@ static bool read_result(ss_bpmd *file, int frame, int index, ss_result *result, 
     return good;
 }
 
-bool ss_bpmd_result(ss_bpmd *file, int frame, int index, ss_result *result, ss_error *err)
+bool ss_bpmd_result(ss_bpmd *file, int frame, int index, ss_stored_result *result, ss_error *err)
 {
-    *result = (ss_result){.iterations = -1, .error = NAN, .seconds = NAN};
+    *result = (ss_stored_result){.iterations = -1, .error = NAN, .seconds = NAN};
     ss_h5_session session;
     ss_h5_enter(&session);
     bool good = read_result(file, frame, index, result, err);
     ss_h5_leave(&session);
-    if (!good) ss_result_free(result);
+    if (!good) ss_stored_result_free(result);
     return good;
+}
+
+/* ---- the rules an answer was made by ----------------------------------------------------------------------- */
+
+bool ss_stored_result_step(const ss_stored_result *result, ss_step_options *step, ss_error *err)
+{
+    ss_request request = {.formulation = result->formulation,
+                          .with = result->formulation ? result->with : NULL};
+    ss_method method;
+    if (!ss_method_prepare(&request, &method, NULL, err))
+        return ss_fail_in(err, "result %s", result->solver ? result->solver : "");
+    memcpy(step, method.formulation_options, sizeof *step); // every option struct begins with it
+    ss_method_free(&method);
+    return true;
 }

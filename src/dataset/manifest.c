@@ -15,10 +15,12 @@ void ss_manifest_free(ss_manifest *manifest)
     *manifest = (ss_manifest){0};
 }
 
-void ss_result_free(ss_result *result)
+void ss_stored_result_free(ss_stored_result *result)
 {
     if (!result) return;
     ss_release(result->solver);
+    ss_release(result->formulation);
+    ss_release(result->with);
     ss_answer_destroy(result->answer);
     ss_release(result->errors);
     for (int m = 0; m < result->measure_count; m++) {
@@ -26,7 +28,7 @@ void ss_result_free(ss_result *result)
         ss_release(result->measures[m].values);
     }
     ss_release(result->measures);
-    *result = (ss_result){0};
+    *result = (ss_stored_result){0};
 }
 
 void ss_shapes_free(ss_shapes *shapes)

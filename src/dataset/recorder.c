@@ -29,7 +29,8 @@ struct ss_recorder {
     int scenery_room;
     recorded_result *results;
     int result_count, result_room;
-    ss_error trouble; /* the first one since begin; code SS_OK: none */
+    char *formulation, *with; /* the rules of the engine; NULL: not said */
+    ss_error trouble;         /* the first one since begin; code SS_OK: none */
 };
 
 /* Keeps the first trouble. Returns false. */
@@ -145,6 +146,8 @@ bool ss_recorder_close(ss_recorder *recorder, ss_error *err)
     ss_scenery_free(&recorder->scenery);
     for (int f = 0; f < ss_field_count; f++) ss_release(ss_field_data(&ss_fields[f], &recorder->frame));
     ss_release(recorder->path);
+    ss_release(recorder->formulation);
+    ss_release(recorder->with);
     ss_release(recorder);
     return ok;
 }
@@ -415,6 +418,27 @@ void ss_recorder_result(ss_recorder *recorder, const char *solver, const double 
     if (!ok) refuse(recorder, SS_ERROR_RESOURCES, "no memory for a result");
 }
 
+bool ss_recorder_rules(ss_recorder *recorder, const char *formulation, const char *with, ss_error *err)
+{
+    ss_stored_result rules = {.solver = (char *)(uintptr_t) "rules",
+                              .formulation = (char *)(uintptr_t)formulation,
+                              .with = (char *)(uintptr_t)with};
+    ss_step_options step;
+    char *copies[2] = {ss_text_copy(formulation), ss_text_copy(with)};
+    bool good =
+        (copies[0] && (copies[1] || !with)) || ss_fail(err, SS_ERROR_RESOURCES, "out of memory for rules");
+    if (!good || !ss_stored_result_step(&rules, &step, err)) {
+        ss_release(copies[0]);
+        ss_release(copies[1]);
+        return false;
+    }
+    ss_release(recorder->formulation);
+    ss_release(recorder->with);
+    recorder->formulation = copies[0];
+    recorder->with = copies[1];
+    return true;
+}
+
 static bool results_fit(ss_recorder *recorder)
 {
     const ss_frame *frame = &recorder->frame;
@@ -468,11 +492,13 @@ static bool write_all(ss_recorder *recorder, const ss_frame *frame, ss_error *er
         !ss_writer_scenery(recorder->writer, &recorder->scenery, err))
         return false;
     for (int r = 0; r < recorder->result_count; r++) {
-        ss_result result = {.solver = recorder->results[r].solver,
-                            .answer = &recorder->results[r].answer,
-                            .iterations = -1,
-                            .error = NAN,
-                            .seconds = NAN};
+        ss_stored_result result = {.solver = recorder->results[r].solver,
+                                   .formulation = recorder->formulation,
+                                   .with = recorder->with,
+                                   .answer = &recorder->results[r].answer,
+                                   .iterations = -1,
+                                   .error = NAN,
+                                   .seconds = NAN};
         if (!ss_writer_result(recorder->writer, &result, err)) return false;
     }
     return true;

@@ -118,7 +118,7 @@ static bool add_frame(ss_writer *writer, const ss_frame *frame, ss_error *err)
            ss_writer_put_frame(&writer->frame, frame, writer->layout, &writer->scratch, err);
 }
 
-static bool result_fits(const ss_writer *writer, const ss_result *result, ss_error *err)
+static bool result_fits(const ss_writer *writer, const ss_stored_result *result, ss_error *err)
 {
     const char *file = writer->output.target;
     const ss_answer *answer = result->answer;
@@ -219,7 +219,7 @@ bool ss_writer_frame(ss_writer *writer, const ss_frame *frame, ss_error *err)
     return ok || keep_trouble(writer, &trouble, err);
 }
 
-bool ss_writer_result(ss_writer *writer, const ss_result *result, ss_error *err)
+bool ss_writer_result(ss_writer *writer, const ss_stored_result *result, ss_error *err)
 {
     if (spoiled(writer, err) || !result_fits(writer, result, err)) return false;
     ss_error trouble = {0};

@@ -33,7 +33,7 @@ bool ss_writer_put_frame(const ss_h5_group *place, const ss_frame *frame, ss_lay
 /* The group `manifest`; manifest may be NULL. */
 bool ss_writer_put_manifest(const ss_h5_group *simulation, const ss_manifest *manifest, ss_error *err);
 /* solver_data/<solver> */
-bool ss_writer_put_result(const ss_h5_group *frame, const ss_result *result, ss_error *err);
+bool ss_writer_put_result(const ss_h5_group *frame, const ss_stored_result *result, ss_error *err);
 
 /* The group `shapes`, in two steps: what can fail without harm, then the file. Released with
  * ss_writer_shape_columns_free. */

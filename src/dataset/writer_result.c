@@ -39,7 +39,7 @@ static bool put_known_number(const ss_h5_group *group, const char *name, double 
     return isnan(value) || ss_h5_write(group, name, SS_H5_F64, 0, NULL, &value, err);
 }
 
-static bool put_run(const ss_h5_group *group, const ss_result *result, ss_error *err)
+static bool put_run(const ss_h5_group *group, const ss_stored_result *result, ss_error *err)
 {
     int32_t iterations = result->iterations;
     return put_array(group, "errors", result->error_count, 1, 1, result->errors, err) &&
@@ -48,7 +48,7 @@ static bool put_run(const ss_h5_group *group, const ss_result *result, ss_error 
            put_known_number(group, "time", result->seconds, err);
 }
 
-static bool put_measures(const ss_h5_group *group, const ss_result *result, ss_error *err)
+static bool put_measures(const ss_h5_group *group, const ss_stored_result *result, ss_error *err)
 {
     if (result->measure_count == 0) return true;
     ss_h5_group metrics;
@@ -65,17 +65,25 @@ static bool put_measures(const ss_h5_group *group, const ss_result *result, ss_e
     return ok;
 }
 
-static bool put_solver(const ss_h5_group *solver_data, const ss_result *result, ss_error *err)
+/* The rules the answer was made by, as attributes of its group. */
+static bool put_rules(const ss_h5_group *group, const ss_stored_result *result, ss_error *err)
+{
+    return (!result->formulation ||
+            ss_h5_write_text_attribute(group, "formulation", result->formulation, err)) &&
+           (!result->with || ss_h5_write_text_attribute(group, "with", result->with, err));
+}
+
+static bool put_solver(const ss_h5_group *solver_data, const ss_stored_result *result, ss_error *err)
 {
     ss_h5_group group;
     if (!ss_h5_make_group(solver_data, result->solver, &group, err)) return false;
-    bool ok = put_answer(&group, result->answer, err) && put_run(&group, result, err) &&
-              put_measures(&group, result, err);
+    bool ok = put_rules(&group, result, err) && put_answer(&group, result->answer, err) &&
+              put_run(&group, result, err) && put_measures(&group, result, err);
     ss_h5_leave_group(&group);
     return ok;
 }
 
-bool ss_writer_put_result(const ss_h5_group *frame, const ss_result *result, ss_error *err)
+bool ss_writer_put_result(const ss_h5_group *frame, const ss_stored_result *result, ss_error *err)
 {
     ss_h5_group solver_data;
     bool opened = ss_h5_has(frame, "solver_data") ? ss_h5_enter_group(frame, "solver_data", &solver_data, err)
@@ -84,4 +92,34 @@ bool ss_writer_put_result(const ss_h5_group *frame, const ss_result *result, ss_
     bool ok = put_solver(&solver_data, result, err);
     ss_h5_leave_group(&solver_data);
     return ok;
+}
+
+bool ss_writer_judged_result(ss_writer *writer, const ss_stored_result *result, const ss_assembly *assembly,
+                             const ss_metric_value *metrics, const ss_contact_report *contacts, ss_error *err)
+{
+    int count = result->answer->contacts, measures = 0;
+    ss_measure *measure = ss_allocate((size_t)ss_metric_count() + 1, sizeof *measure);
+    double *energy = ss_allocate((size_t)count, sizeof *energy);
+    char with[SS_RULES_LENGTH];
+    bool good = (measure && energy) || ss_fail(err, SS_ERROR_RESOURCES, "out of memory for results");
+    for (int i = 0; good && metrics && i < ss_metric_count(); i++) {
+        if (metrics[i].applies)
+            measure[measures++] = (ss_measure){(char *)(uintptr_t)ss_metric_at(i)->name,
+                                               (double *)(uintptr_t)&metrics[i].value, 1};
+    }
+    for (int c = 0; good && metrics && c < count; c++) energy[c] = contacts[c].energy;
+    if (good && metrics && count > 0)
+        measure[measures++] = (ss_measure){(char *)(uintptr_t) "contact_energy", energy, count};
+
+    const ss_formulation *formulation = ss_assembly_formulation(assembly);
+    ss_options_print(formulation->options, ss_assembly_step(assembly), with, sizeof with);
+    ss_stored_result judged = *result;
+    judged.formulation = (char *)(uintptr_t)formulation->name;
+    judged.with = with;
+    judged.measures = measure;
+    judged.measure_count = measures;
+    good = good && ss_writer_result(writer, &judged, err);
+    ss_release(measure);
+    ss_release(energy);
+    return good;
 }

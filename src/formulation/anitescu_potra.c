@@ -14,7 +14,5 @@ const ss_formulation ss_formulation_anitescu_potra = {
     .laws = SS_LAW_FREE | SS_LAW_BOX | SS_LAW_COUPLED,
     .options = options_table,
     .options_size = sizeof(ss_polygon_options),
-    .assemble = ss_polygon_assemble,
-    .recover = ss_polygon_recover,
-    .guess = ss_polygon_guess,
+    .model = &ss_polygon_model,
 };

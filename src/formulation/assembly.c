@@ -1,139 +1,221 @@
+/* A formulation at work on a frame: rows are made once, and problem, guess, answer and yardstick come from them. */
 #include "formulation/assembly.h"
 
-#include "problem/bodies_form.h"
-
-#include <limits.h>
 #include <string.h>
 
-/* ---- bodies ----------------------------------------------------------------------------------------- */
+/* ---- life ------------------------------------------------------------------------------------------- */
 
-static void copy(void *to, const void *from, int count, size_t size)
+ss_assembly *ss_assembly_create(const ss_formulation *formulation, const void *options, ss_error *err)
 {
-    if (count) memcpy(to, from, (size_t)count * size);
-}
-
-static void copy_bodies(const ss_rows *rows, ss_bodies_form *form)
-{
-    copy(form->inverse_mass, rows->inverse_mass, rows->body_count, sizeof *form->inverse_mass);
-    copy(form->inverse_inertia, rows->inverse_inertia, rows->body_count, sizeof *form->inverse_inertia);
-    copy(form->free_velocity, rows->velocity, rows->body_count, sizeof *form->free_velocity);
-}
-
-/* ---- rows and blocks -------------------------------------------------------------------------------- */
-
-/* A new unknown, whose Jacobian is still to be written. */
-static int add_row(ss_assembly *assembly, const int pair[2], double compliance, double offset)
-{
-    ss_bodies_form *form = assembly->problem->bodies;
-    int i = assembly->size++;
-    memcpy(form->pair[i], pair, sizeof form->pair[i]);
-    form->compliance[i] = compliance;
-    form->offset[i] = offset;
-    return i;
-}
-
-int ss_assembly_add(ss_assembly *assembly, const int pair[2], const double jacobian[12], double compliance,
-                    double offset)
-{
-    int i = add_row(assembly, pair, compliance, offset);
-    memcpy(assembly->problem->bodies->jacobian[i], jacobian, 12 * sizeof *jacobian);
-    return i;
-}
-
-int ss_assembly_add_normal(ss_assembly *assembly, const ss_contact_row *contact)
-{
-    int i = add_row(assembly, contact->pair, contact->compliance, contact->offset);
-    ss_contact_sliding_row(contact, contact->normal, assembly->problem->bodies->jacobian[i]);
-    return i;
-}
-
-void ss_assembly_add_contact(ss_assembly *assembly, const ss_contact_row *contact)
-{
-    const ss_vec3 direction[3] = {contact->normal, contact->tangent[0], contact->tangent[1]};
-    for (int k = 0; k < 3; k++) {
-        int i = add_row(assembly, contact->pair, k == 0 ? contact->compliance : 0.0,
-                        k == 0 ? contact->offset : ss_vec3_dot(direction[k], contact->surface));
-        ss_contact_sliding_row(contact, direction[k], assembly->problem->bodies->jacobian[i]);
+    ss_assembly *assembly = ss_allocate(1, sizeof *assembly);
+    void *copy = assembly ? ss_allocate(1, formulation->options_size) : NULL;
+    if (!copy) {
+        ss_release(assembly);
+        ss_fail(err, SS_ERROR_RESOURCES, "out of memory for options");
+        return NULL;
     }
+    if (options)
+        memcpy(copy, options, formulation->options_size);
+    else
+        ss_options_defaults(formulation->options, copy);
+    assembly->formulation = formulation;
+    assembly->options = copy;
+    if (ss_options_check(formulation->options, copy, err)) return assembly;
+    ss_fail_in(err, "%s", formulation->name);
+    ss_assembly_destroy(assembly);
+    return NULL;
 }
 
-int ss_assembly_add_tangent(ss_assembly *assembly, const ss_contact_row *contact, ss_vec3 direction)
+void ss_assembly_destroy(ss_assembly *assembly)
 {
-    int i = add_row(assembly, contact->pair, 0.0, ss_vec3_dot(direction, contact->surface));
-    ss_contact_sliding_row(contact, direction, assembly->problem->bodies->jacobian[i]);
-    return i;
+    if (!assembly) return;
+    ss_problem_destroy(assembly->transformed);
+    ss_problem_store_free(&assembly->coulomb_store);
+    ss_problem_store_free(&assembly->store);
+    ss_rows_free(&assembly->rows);
+    ss_release(assembly->options);
+    ss_release(assembly);
 }
 
-void ss_assembly_close(ss_assembly *assembly, ss_block like)
+const ss_formulation *ss_assembly_formulation(const ss_assembly *assembly)
 {
-    ss_block *blocks = assembly->problem->blocks;
-    int k = assembly->blocks++;
-    like.first = k > 0 ? blocks[k - 1].first + blocks[k - 1].size : 0;
-    like.size = assembly->size - like.first;
-    blocks[k] = like;
+    return assembly->formulation;
 }
 
-/* Neighbours of one joint under one law form a block. */
-static void add_joints(const ss_rows *rows, ss_assembly *assembly)
+void *ss_assembly_options(ss_assembly *assembly)
 {
-    ss_problem *problem = assembly->problem;
-    for (int r = 0; r < rows->joint_count; r++) {
-        const ss_joint_row *joint = &rows->joint[r], *next = r + 1 < rows->joint_count ? joint + 1 : NULL;
-        int i = ss_assembly_add(assembly, joint->pair, joint->jacobian, joint->compliance, joint->offset);
-        problem->lower[i] = joint->lower;
-        problem->upper[i] = joint->upper;
-        problem->partner[i] = joint->partner;
-        problem->factor[i] = joint->factor;
-        if (!next || next->joint != joint->joint || next->law != joint->law)
-            ss_assembly_close(assembly,
-                              (ss_block){.law = joint->law, .contact = -1, .constraint = joint->joint});
+    return assembly->options;
+}
+
+/* ---- assemble --------------------------------------------------------------------------------------- */
+
+static int64_t count_unknowns(const ss_contact_model *model, const ss_rows *rows, const void *options,
+                              int64_t *blocks)
+{
+    int64_t total = 0;
+    *blocks = 0;
+    for (int c = 0; c < rows->contact_count; c++) {
+        int own_blocks = 0;
+        total += model->unknowns(&rows->contact[c], options, &own_blocks);
+        *blocks += own_blocks;
     }
+    return total;
 }
 
-bool ss_assembly_start(ss_problem_store *store, const ss_rows *rows, int64_t unknowns, int64_t blocks,
-                       ss_assembly *assembly, ss_error *err)
+static void push_contacts(const ss_contact_model *model, ss_rows *rows, const void *options)
 {
-    int64_t size = rows->joint_count + unknowns;
-    *assembly = (ss_assembly){0};
-    if (size > INT_MAX)
-        return ss_fail(err, SS_ERROR_RESOURCES, "%d contacts have more unknowns than can be counted",
-                       rows->contact_count);
-    int most_blocks = (int)(rows->joint_count + blocks);
-    assembly->problem = store ? ss_problem_store_take(store, (int)size, most_blocks, rows->body_count, err)
-                              : ss_problem_create((int)size, most_blocks, rows->body_count, err);
-    if (!assembly->problem) return false;
-    copy_bodies(rows, assembly->problem->bodies);
-    add_joints(rows, assembly);
+    for (int c = 0; c < rows->contact_count; c++) {
+        ss_contact_impulse impulse = model->read(rows, &rows->contact[c], options, NULL);
+        ss_rows_push_contact(rows, &rows->contact[c], &impulse);
+    }
+    ss_rows_move(rows);
+}
+
+/* The problem of the rows under one model, in the memory of the store. */
+static bool build(const ss_contact_model *model, ss_rows *rows, const void *options, ss_problem_store *store,
+                  ss_error *err)
+{
+    int64_t blocks, unknowns = count_unknowns(model, rows, options, &blocks);
+    ss_problem_builder builder;
+    if (model->traits & SS_MODELS_FORCES) push_contacts(model, rows, options);
+    if (!ss_builder_start(store, rows, unknowns, blocks, &builder, err)) return false;
+    for (int c = 0; c < rows->contact_count; c++) model->add(rows, &rows->contact[c], options, &builder);
+    ss_builder_finish(&builder);
+    if (model->traits & SS_MODELS_FORCES) ss_rows_let_go(rows);
     return true;
 }
 
-/* ---- b and the diagonal ----------------------------------------------------------------------------- */
-
-/* In the order in which ss_problem_need_matrix adds, so that both have the same bits. */
-static double diagonal_entry(const ss_bodies_form *form, int i)
+bool ss_assemble(ss_assembly *assembly, const ss_frame *frame, ss_findings *notes, ss_error *err)
 {
-    double sum = form->compliance[i];
-    for (int side = 0; side < 2; side++) {
-        int body = form->pair[i][side];
-        if (body < 0) continue;
-        const double *block = form->jacobian[i] + 6 * side;
-        double response[6];
-        ss_bodies_push_one(form, body, block, response);
-        sum += ss_bodies_product(block, response);
-    }
-    return sum;
+    const ss_contact_model *model = assembly->formulation->model;
+    ss_problem_destroy(assembly->transformed);
+    assembly->transformed = NULL;
+    assembly->has_coulomb = false;
+
+    if (!ss_rows_make(frame, assembly->options, &assembly->rows, err) ||
+        !build(model, &assembly->rows, assembly->options, &assembly->store, err))
+        return false;
+    if (model->transform &&
+        !model->transform(frame, assembly->store.problem, assembly->options, &assembly->transformed, err))
+        return false;
+    ss_model_note_losses(model, &assembly->rows, assembly->options, notes);
+    return true;
 }
 
-ss_problem *ss_assembly_finish(ss_assembly *assembly)
+ss_problem *ss_assembly_problem(const ss_assembly *assembly)
 {
-    ss_problem *problem = assembly->problem;
-    ss_bodies_form *form = problem->bodies;
-    problem->size = assembly->size;
-    problem->block_count = assembly->blocks;
-    problem->symmetric = true;
-    for (int i = 0; i < problem->size; i++) {
-        problem->b[i] = ss_bodies_row(form, i, form->free_velocity) + form->offset[i];
-        problem->diagonal[i] = diagonal_entry(form, i);
+    return assembly->transformed ? assembly->transformed : assembly->store.problem;
+}
+
+ss_problem *ss_problem_from_frame(const ss_frame *frame, const ss_formulation *formulation,
+                                  const void *options, ss_error *err)
+{
+    ss_assembly *assembly = ss_assembly_create(formulation, options, err);
+    ss_problem *problem = NULL;
+    if (assembly && ss_assemble(assembly, frame, NULL, err)) {
+        problem = ss_assembly_problem(assembly);
+        if (assembly->transformed)
+            assembly->transformed = NULL;
+        else
+            assembly->store.problem = NULL;
     }
+    ss_assembly_destroy(assembly);
     return problem;
+}
+
+const ss_frame *ss_assembly_frame(const ss_assembly *assembly)
+{
+    return assembly->rows.frame;
+}
+
+const ss_step_options *ss_assembly_step(const ss_assembly *assembly)
+{
+    return assembly->options;
+}
+
+/* ---- the yardstick ---------------------------------------------------------------------------------- */
+
+bool ss_assembly_is_coulomb(const ss_assembly *assembly)
+{
+    return assembly->formulation->model == &ss_coulomb_model;
+}
+
+ss_problem *ss_assembly_coulomb(ss_assembly *assembly, ss_error *err)
+{
+    if (ss_assembly_is_coulomb(assembly)) return assembly->store.problem;
+    if (!assembly->has_coulomb)
+        assembly->has_coulomb =
+            build(&ss_coulomb_model, &assembly->rows, NULL, &assembly->coulomb_store, err);
+    return assembly->has_coulomb ? assembly->coulomb_store.problem : NULL;
+}
+
+/* ---- recover ---------------------------------------------------------------------------------------- */
+
+/* Velocities in front of the rows: none, or those of all live bodies. */
+static int count_velocities(const ss_assembly *assembly)
+{
+    return assembly->transformed ? assembly->transformed->size - assembly->store.problem->size : 0;
+}
+
+static void recover_under(const ss_contact_model *model, const void *options, ss_rows *rows, const double *x,
+                          ss_answer *answer)
+{
+    ss_rows_start_answer(answer);
+    for (int r = 0; r < rows->joint_count; r++) ss_rows_add_joint(rows, &rows->joint[r], *x++, answer);
+    for (int c = 0, blocks; c < rows->contact_count; c++) {
+        const ss_contact_row *contact = &rows->contact[c];
+        ss_contact_impulse impulse = model->read(rows, contact, options, x);
+        ss_rows_add_contact(rows, contact, &impulse, answer);
+        x += model->unknowns(contact, options, &blocks);
+    }
+    ss_rows_end_answer(rows, answer);
+    ss_rows_let_go(rows);
+}
+
+void ss_assembly_recover(ss_assembly *assembly, const double *x, ss_answer *answer)
+{
+    recover_under(assembly->formulation->model, assembly->options, &assembly->rows,
+                  x + count_velocities(assembly), answer);
+}
+
+void ss_assembly_recover_coulomb(ss_assembly *assembly, const double *x, ss_answer *answer)
+{
+    recover_under(&ss_coulomb_model, NULL, &assembly->rows, x, answer);
+}
+
+/* ---- guess ------------------------------------------------------------------------------------------ */
+
+static void take_velocities(ss_rows *rows, const ss_answer *answer)
+{
+    for (int b = 0; b < rows->frame->bodies.count; b++) {
+        if (rows->body[b] >= 0)
+            memcpy(rows->velocity[rows->body[b]], answer->velocity[b], sizeof answer->velocity[b]);
+    }
+}
+
+static void guess_under(const ss_contact_model *model, const void *options, ss_rows *rows,
+                        const ss_answer *answer, double *x)
+{
+    for (int r = 0; r < rows->joint_count; r++) *x++ = answer->row_impulse[rows->joint[r].row];
+    for (int c = 0, blocks; c < rows->contact_count; c++) {
+        const ss_contact_row *contact = &rows->contact[c];
+        ss_contact_impulse impulse = ss_contact_impulse_of(contact, answer);
+        model->write(rows, contact, options, &impulse, x);
+        x += model->unknowns(contact, options, &blocks);
+    }
+    ss_rows_let_go(rows);
+}
+
+void ss_assembly_guess(ss_assembly *assembly, const ss_answer *answer, double *x)
+{
+    int velocities = count_velocities(assembly);
+    take_velocities(&assembly->rows, answer);
+    if (velocities) memcpy(x, assembly->rows.velocity, (size_t)velocities * sizeof *x);
+    guess_under(assembly->formulation->model, assembly->options, &assembly->rows, answer, x + velocities);
+}
+
+void ss_assembly_guess_coulomb(ss_assembly *assembly, const ss_answer *answer, double *x)
+{
+    take_velocities(&assembly->rows, answer);
+    guess_under(&ss_coulomb_model, NULL, &assembly->rows, answer, x);
 }

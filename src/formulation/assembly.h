@@ -1,37 +1,22 @@
-/* formulation/assembly.h - from rows to a problem: unknown by unknown, block by block. */
+/* formulation/assembly.h - the inside of an ss_assembly: one frame's rows, made once, and everything made from them. */
 #ifndef FORMULATION_ASSEMBLY_H
 #define FORMULATION_ASSEMBLY_H
 
-#include "formulation/rows.h"
+#include "formulation/model.h"
 #include "problem/store.h"
 
-typedef struct ss_assembly {
-    ss_problem *problem; /* bodies form */
-    int size, blocks;    /* so far */
-} ss_assembly;
+struct ss_assembly {
+    const ss_formulation *formulation;
+    void *options;          /* a copy, which begins with an ss_step_options */
+    ss_rows rows;           /* of the frame that was assembled last */
+    ss_problem_store store; /* the problem in impulses, its memory kept from frame to frame */
+    ss_problem
+        *transformed; /* the same in the form that the options ask for; NULL: that is the one in the store */
+    ss_problem_store coulomb_store; /* the yardstick where the formulation has another law */
+    bool has_coulomb;
+};
 
-/* Takes over bodies and joint rows; leaves room for `unknowns` more in `blocks` more. In the memory of a store, which
- * keeps the problem; NULL: none, it is the caller's. */
-bool ss_assembly_start(ss_problem_store *store, const ss_rows *rows, int64_t unknowns, int64_t blocks,
-                       ss_assembly *assembly, ss_error *err);
-/* A new unknown without bounds; returns its index. */
-int ss_assembly_add(ss_assembly *assembly, const int pair[2], const double jacobian[12], double compliance,
-                    double offset);
-/* The normal row of a contact, and one along a direction of its plane. */
-int ss_assembly_add_normal(ss_assembly *assembly, const ss_contact_row *contact);
-int ss_assembly_add_tangent(ss_assembly *assembly, const ss_contact_row *contact, ss_vec3 direction);
-/* The normal row and those along both tangents. */
-void ss_assembly_add_contact(ss_assembly *assembly, const ss_contact_row *contact);
-/* The unknowns added since the last block become a block, with the law, mu and origin of `like`. */
-void ss_assembly_close(ss_assembly *assembly, ss_block like);
-/* b, the diagonal, and the sizes as they came out. */
-ss_problem *ss_assembly_finish(ss_assembly *assembly);
-
-/* The same problem with the velocities of live bodies as free unknowns in front, 6 for each (linear, angular):
- *     0 = M v - J' x - M v*        w = J v + C x + c
- * The matrix is explicit and unsymmetric. */
-ss_problem *ss_problem_to_descriptor(const ss_frame *frame, const ss_problem *problem, ss_error *err);
-/* The same problem with an explicit matrix only, so that entries can be added which come from no body. */
-ss_problem *ss_problem_to_explicit(ss_problem *problem, ss_error *err);
+/* The problem in impulses whose rows are those of ss_assembly_coulomb, whatever form the solver got. */
+bool ss_assembly_is_coulomb(const ss_assembly *assembly);
 
 #endif

@@ -119,12 +119,12 @@ static double known_impulse(const ss_rows *rows, const ss_contact_row *contact, 
 }
 
 static void add_tangent(const ss_rows *rows, const ss_contact_row *contact, const ss_box_options *set,
-                        const tangents *t, int at, int normal, ss_assembly *assembly)
+                        const tangents *t, int at, int normal, ss_problem_builder *builder)
 {
     int k = t->which[at];
     double mu = contact->mu[k];
-    ss_problem *problem = assembly->problem;
-    int i = ss_assembly_add_tangent(assembly, contact, direction_of(contact, t, k));
+    ss_problem *problem = builder->problem;
+    int i = ss_builder_add_tangent(builder, contact, direction_of(contact, t, k));
     if (t->coupled[at]) {
         problem->partner[i] = normal;
         problem->factor[i] = mu;
@@ -135,20 +135,19 @@ static void add_tangent(const ss_rows *rows, const ss_contact_row *contact, cons
 }
 
 static void add_contact(const ss_rows *rows, const ss_contact_row *contact, const void *options,
-                        ss_assembly *assembly)
+                        ss_problem_builder *builder)
 {
     tangents t = turned_tangents_of(rows, contact, options);
     ss_block block = {.law = SS_LAW_BOX, .contact = contact->contact, .constraint = -1};
-    int normal = ss_assembly_add_normal(assembly, contact);
-    assembly->problem->lower[normal] = 0.0;
+    int normal = ss_builder_add_normal(builder, contact);
+    builder->problem->lower[normal] = 0.0;
     int at = 0;
-    for (; at < t.count && !t.coupled[at]; at++)
-        add_tangent(rows, contact, options, &t, at, normal, assembly);
-    ss_assembly_close(assembly, block);
+    for (; at < t.count && !t.coupled[at]; at++) add_tangent(rows, contact, options, &t, at, normal, builder);
+    ss_builder_close(builder, block);
     if (at == t.count) return;
-    for (; at < t.count; at++) add_tangent(rows, contact, options, &t, at, normal, assembly);
+    for (; at < t.count; at++) add_tangent(rows, contact, options, &t, at, normal, builder);
     block.law = SS_LAW_COUPLED;
-    ss_assembly_close(assembly, block);
+    ss_builder_close(builder, block);
 }
 
 static ss_contact_impulse read_contact(const ss_rows *rows, const ss_contact_row *contact,
@@ -182,23 +181,6 @@ static const ss_contact_model model = {.traits = SS_MODELS_FRICTION | SS_MODELS_
                                        .read = read_contact,
                                        .write = write_contact};
 
-static ss_problem *assemble(const ss_frame *frame, const void *options, ss_findings *notes, ss_error *err)
-{
-    return ss_model_assemble(&model, frame, options, notes, err);
-}
-
-static bool recover(const ss_frame *frame, const void *options, const ss_problem *problem, const double *x,
-                    ss_answer *answer, ss_error *err)
-{
-    return ss_model_recover(&model, frame, options, problem, x, answer, err);
-}
-
-static bool guess(const ss_frame *frame, const void *options, const ss_problem *problem,
-                  const ss_answer *answer, double *x, ss_error *err)
-{
-    return ss_model_guess(&model, frame, options, problem, answer, x, err);
-}
-
 const ss_formulation ss_formulation_box = {
     .name = "box",
     .summary = "friction as a box with bounds per tangent: a mixed complementarity problem",
@@ -206,7 +188,5 @@ const ss_formulation ss_formulation_box = {
     .laws = SS_LAW_FREE | SS_LAW_BOX | SS_LAW_COUPLED,
     .options = options_table,
     .options_size = sizeof(ss_box_options),
-    .assemble = assemble,
-    .recover = recover,
-    .guess = guess,
+    .model = &model,
 };

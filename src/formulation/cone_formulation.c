@@ -9,11 +9,6 @@
 
 static const ss_option options_table[] = {SS_CONE_LAW_OPTION_ROWS, {0}};
 
-static ss_problem *assemble(const ss_frame *frame, const void *options, ss_findings *notes, ss_error *err)
-{
-    return ss_cone_law_assemble(SS_LAW_CONE, frame, options, notes, err);
-}
-
 const ss_formulation ss_formulation_cone = {
     .name = "cone",
     .summary = "Coulomb's law on second-order cones (De Saxce): nothing is approximated but time",
@@ -21,7 +16,5 @@ const ss_formulation ss_formulation_cone = {
     .laws = SS_LAW_FREE | SS_LAW_BOX | SS_LAW_COUPLED | SS_LAW_CONE,
     .options = options_table,
     .options_size = sizeof(ss_cone_law_options),
-    .assemble = assemble,
-    .recover = ss_cone_law_recover,
-    .guess = ss_cone_law_guess,
+    .model = &ss_coulomb_model,
 };

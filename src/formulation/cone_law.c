@@ -11,50 +11,49 @@ static int count_unknowns(const ss_contact_row *contact, const void *options, in
 }
 
 static void add_sliding_rows(const ss_contact_row *contact, const ss_friction *friction,
-                             ss_assembly *assembly)
+                             ss_problem_builder *builder)
 {
     if (friction->count == 2 && friction->scale[0] == 1.0 && friction->scale[1] == 1.0) {
-        ss_assembly_add_contact(assembly, contact);
+        ss_builder_add_contact(builder, contact);
         return;
     }
-    ss_assembly_add_normal(assembly, contact);
+    ss_builder_add_normal(builder, contact);
     for (int k = 0; k < friction->count; k++)
-        ss_assembly_add_tangent(assembly, contact, ss_friction_direction(contact, friction, k));
+        ss_builder_add_tangent(builder, contact, ss_friction_direction(contact, friction, k));
 }
 
-static void add_under(ss_law law, const ss_contact_row *contact, ss_assembly *assembly)
+static void add_under(ss_law law, const ss_contact_row *contact, ss_problem_builder *builder)
 {
     ss_friction friction = ss_friction_of(contact);
-    add_sliding_rows(contact, &friction, assembly);
+    add_sliding_rows(contact, &friction, builder);
     for (int k = 0; friction.mu_rolling > 0.0 && k < 2; k++) {
         double row[12];
         ss_contact_turning_row(contact, contact->tangent[k], row);
-        ss_assembly_add(assembly, contact->pair, row, 0.0, 0.0);
+        ss_builder_add(builder, contact->pair, row, 0.0, 0.0);
     }
     ss_block block = {.law = law,
                       .mu = friction.mu,
                       .mu_rolling = friction.mu_rolling,
                       .contact = contact->contact,
                       .constraint = -1};
-    ss_assembly_close(assembly, block);
+    ss_builder_close(builder, block);
     if (friction.stuck < 0) return;
-    ss_assembly_add_tangent(assembly, contact, contact->tangent[friction.stuck]);
-    ss_assembly_close(assembly,
-                      (ss_block){.law = SS_LAW_FREE, .contact = contact->contact, .constraint = -1});
+    ss_builder_add_tangent(builder, contact, contact->tangent[friction.stuck]);
+    ss_builder_close(builder, (ss_block){.law = SS_LAW_FREE, .contact = contact->contact, .constraint = -1});
 }
 
 static void add_coulomb(const ss_rows *rows, const ss_contact_row *contact, const void *options,
-                        ss_assembly *assembly)
+                        ss_problem_builder *builder)
 {
     (void)rows, (void)options;
-    add_under(SS_LAW_CONE, contact, assembly);
+    add_under(SS_LAW_CONE, contact, builder);
 }
 
 static void add_convex(const ss_rows *rows, const ss_contact_row *contact, const void *options,
-                       ss_assembly *assembly)
+                       ss_problem_builder *builder)
 {
     (void)rows, (void)options;
-    add_under(SS_LAW_CONVEX, contact, assembly);
+    add_under(SS_LAW_CONVEX, contact, builder);
 }
 
 static ss_contact_impulse read_contact(const ss_rows *rows, const ss_contact_row *contact,
@@ -80,41 +79,24 @@ static void write_contact(const ss_rows *rows, const ss_contact_row *contact, co
     if (friction.stuck >= 0) *x++ = impulse->tangent[friction.stuck];
 }
 
-#define MODEL(add_contact)                                                                             \
-    {                                                                                                  \
-        .traits = SS_MODELS_FRICTION | SS_MODELS_ROLLING | SS_MODELS_GAPS, .unknowns = count_unknowns, \
-        .add = add_contact, .read = read_contact, .write = write_contact                               \
-    }
-static const ss_contact_model coulomb = MODEL(add_coulomb), convex = MODEL(add_convex);
-
-ss_problem *ss_cone_law_assemble(ss_law law, const ss_frame *frame, const void *options, ss_findings *notes,
-                                 ss_error *err)
+static bool transform(const ss_frame *frame, ss_problem *problem, const void *options, ss_problem **other,
+                      ss_error *err)
 {
-    const ss_cone_law_options *set = options;
-    ss_problem *problem =
-        ss_model_assemble(law == SS_LAW_CONVEX ? &convex : &coulomb, frame, options, notes, err);
-    if (!problem || set->form == SS_FORM_REDUCED) return problem;
-    ss_problem *descriptor = ss_problem_to_descriptor(frame, problem, err);
-    ss_problem_destroy(problem);
-    return descriptor;
+    if (((const ss_cone_law_options *)options)->form == SS_FORM_REDUCED) return true;
+    *other = ss_problem_to_descriptor(frame, problem, err);
+    return *other != NULL;
 }
 
-/* The two laws have the same unknowns. */
-bool ss_cone_law_recover(const ss_frame *frame, const void *options, const ss_problem *problem,
-                         const double *x, ss_answer *answer, ss_error *err)
-{
-    return ss_model_recover(&coulomb, frame, options, problem, x, answer, err);
-}
+const ss_contact_model ss_coulomb_model = {.traits = SS_MODELS_FRICTION | SS_MODELS_ROLLING | SS_MODELS_GAPS,
+                                           .unknowns = count_unknowns,
+                                           .add = add_coulomb,
+                                           .read = read_contact,
+                                           .write = write_contact,
+                                           .transform = transform};
 
-bool ss_cone_law_guess(const ss_frame *frame, const void *options, const ss_problem *problem,
-                       const ss_answer *answer, double *x, ss_error *err)
-{
-    return ss_model_guess(&coulomb, frame, options, problem, answer, x, err);
-}
-
-const ss_contact_model *ss_cone_law_model(const ss_formulation *formulation, const void *options)
-{
-    bool is_cone = formulation->guess == ss_cone_law_guess;
-    if (!is_cone || ((const ss_cone_law_options *)options)->form != SS_FORM_REDUCED) return NULL;
-    return formulation->laws & SS_LAW_CONVEX ? &convex : &coulomb;
-}
+const ss_contact_model ss_convex_model = {.traits = SS_MODELS_FRICTION | SS_MODELS_ROLLING | SS_MODELS_GAPS,
+                                          .unknowns = count_unknowns,
+                                          .add = add_convex,
+                                          .read = read_contact,
+                                          .write = write_contact,
+                                          .transform = transform};

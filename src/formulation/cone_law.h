@@ -23,16 +23,7 @@ typedef enum ss_problem_form {
     }
 
 /* Unknowns of a contact: x_N, the tangents in the cone, with rolling friction two moments; then a free row for a
- * tangent that sticks. */
-ss_problem *ss_cone_law_assemble(ss_law law, const ss_frame *frame, const void *options, ss_findings *notes,
-                                 ss_error *err);
-bool ss_cone_law_recover(const ss_frame *frame, const void *options, const ss_problem *problem,
-                         const double *x, ss_answer *answer, ss_error *err);
-bool ss_cone_law_guess(const ss_frame *frame, const void *options, const ss_problem *problem,
-                       const ss_answer *answer, double *x, ss_error *err);
-
-/* The model behind the problems of formulation "cone" or "convex" with these options, for sessions; NULL for other
- * formulations and for the descriptor form. */
-const ss_contact_model *ss_cone_law_model(const ss_formulation *formulation, const void *options);
+ * tangent that sticks. The same under Coulomb's law (ss_coulomb_model, model.h) and under its convex relaxation. */
+extern const ss_contact_model ss_convex_model;
 
 #endif

@@ -5,11 +5,6 @@
 
 static const ss_option options_table[] = {SS_CONE_LAW_OPTION_ROWS, {0}};
 
-static ss_problem *assemble(const ss_frame *frame, const void *options, ss_findings *notes, ss_error *err)
-{
-    return ss_cone_law_assemble(SS_LAW_CONVEX, frame, options, notes, err);
-}
-
 const ss_formulation ss_formulation_convex = {
     .name = "convex",
     .summary = "convex relaxation of Coulomb's law: always solvable, but slipping contacts lift off",
@@ -17,7 +12,5 @@ const ss_formulation ss_formulation_convex = {
     .laws = SS_LAW_FREE | SS_LAW_BOX | SS_LAW_COUPLED | SS_LAW_CONVEX,
     .options = options_table,
     .options_size = sizeof(ss_cone_law_options),
-    .assemble = assemble,
-    .recover = ss_cone_law_recover,
-    .guess = ss_cone_law_guess,
+    .model = &ss_convex_model,
 };

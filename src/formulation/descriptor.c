@@ -1,5 +1,5 @@
 /* Problems with an explicit matrix: the velocities kept as unknowns, or just without the bodies form. */
-#include "formulation/assembly.h"
+#include "formulation/problem_builder.h"
 
 #include "linalg/mat6.h"
 #include "problem/triplets.h"
@@ -27,8 +27,7 @@ static void add_body(const ss_frame *frame, int body, const double v_free[6], in
                      ss_problem *descriptor)
 {
     double *b = descriptor->b;
-    ss_mass mass = {frame->bodies.mass[body],
-                    ss_mat3_symmetric_part(ss_mat3_load(frame->bodies.inertia[body]))};
+    ss_mass mass = ss_frame_mass(frame, body);
     ss_mass_apply(&mass, v_free, b + dof);
     for (int i = 0; i < 6; i++) b[dof + i] = -b[dof + i];
     for (int i = 0; i < 3; i++) {

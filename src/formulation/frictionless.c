@@ -16,12 +16,12 @@ static int count_unknowns(const ss_contact_row *contact, const void *options, in
 }
 
 static void add_contact(const ss_rows *rows, const ss_contact_row *contact, const void *options,
-                        ss_assembly *assembly)
+                        ss_problem_builder *builder)
 {
     (void)rows, (void)options;
-    int i = ss_assembly_add_normal(assembly, contact);
-    assembly->problem->lower[i] = 0.0;
-    ss_assembly_close(assembly, (ss_block){.law = SS_LAW_BOX, .contact = contact->contact, .constraint = -1});
+    int i = ss_builder_add_normal(builder, contact);
+    builder->problem->lower[i] = 0.0;
+    ss_builder_close(builder, (ss_block){.law = SS_LAW_BOX, .contact = contact->contact, .constraint = -1});
 }
 
 static ss_contact_impulse read_contact(const ss_rows *rows, const ss_contact_row *contact,
@@ -44,23 +44,6 @@ static const ss_contact_model model = {.traits = SS_MODELS_GAPS,
                                        .read = read_contact,
                                        .write = write_contact};
 
-static ss_problem *assemble(const ss_frame *frame, const void *options, ss_findings *notes, ss_error *err)
-{
-    return ss_model_assemble(&model, frame, options, notes, err);
-}
-
-static bool recover(const ss_frame *frame, const void *options, const ss_problem *problem, const double *x,
-                    ss_answer *answer, ss_error *err)
-{
-    return ss_model_recover(&model, frame, options, problem, x, answer, err);
-}
-
-static bool guess(const ss_frame *frame, const void *options, const ss_problem *problem,
-                  const ss_answer *answer, double *x, ss_error *err)
-{
-    return ss_model_guess(&model, frame, options, problem, answer, x, err);
-}
-
 const ss_formulation ss_formulation_frictionless = {
     .name = "frictionless",
     .summary = "contacts without friction: a symmetric linear complementarity problem",
@@ -68,7 +51,5 @@ const ss_formulation ss_formulation_frictionless = {
     .laws = SS_LAW_FREE | SS_LAW_BOX | SS_LAW_COUPLED,
     .options = options_table,
     .options_size = sizeof(frictionless_options),
-    .assemble = assemble,
-    .recover = recover,
-    .guess = guess,
+    .model = &model,
 };

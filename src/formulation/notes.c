@@ -9,7 +9,7 @@ static int count_positive(const ss_rows *rows, const double *values)
     return count;
 }
 
-static void tell(ss_findings *notes, const char *place, int count, const char *what)
+static void note(ss_findings *notes, const char *place, int count, const char *what)
 {
     if (count) ss_findings_add(notes, SS_FINDING_LOSS, place, "%d contacts: %s", count, what);
 }
@@ -51,27 +51,27 @@ static int count_gaps(const ss_rows *rows)
     return count;
 }
 
-void ss_model_tell(const ss_contact_model *model, const ss_rows *rows, const ss_step_options *step,
-                   ss_findings *notes)
+void ss_model_note_losses(const ss_contact_model *model, const ss_rows *rows, const ss_step_options *step,
+                          ss_findings *notes)
 {
     const ss_contacts *contacts = &rows->frame->contacts;
     bool bounces = model->traits & SS_MODELS_GAPS && step->gap_term == SS_GAP_RESTITUTION;
     if (!notes) return;
-    tell(notes, "contacts/gaps", rows->far_contacts, "farther apart than contact_margin, left out");
+    note(notes, "contacts/gaps", rows->far_contacts, "farther apart than contact_margin, left out");
     if (model->traits & SS_MODELS_GAPS && step->gap_term == SS_GAP_ZERO)
-        tell(notes, "contacts/gaps", count_gaps(rows), "the gap is not 0 but left out (gap_term=zero)");
+        note(notes, "contacts/gaps", count_gaps(rows), "the gap is not 0 but left out (gap_term=zero)");
     if (!bounces)
-        tell(notes, "contacts/restitution", count_positive(rows, contacts->restitution), "do not bounce");
-    tell(notes, "contacts/mu_k", rows->capped_contacts, "coefficients above mu_max became that");
+        note(notes, "contacts/restitution", count_positive(rows, contacts->restitution), "do not bounce");
+    note(notes, "contacts/mu_k", rows->capped_contacts, "coefficients above mu_max became that");
     if (!(model->traits & SS_MODELS_FRICTION))
-        tell(notes, "contacts/mu_k", count_friction(rows), "friction is left out");
+        note(notes, "contacts/mu_k", count_friction(rows), "friction is left out");
     else
-        tell(notes, "contacts/mu_s", count_static(rows),
+        note(notes, "contacts/mu_s", count_static(rows),
              "static friction is left out, mu_k counts throughout");
     if (!(model->traits & SS_MODELS_ROLLING))
-        tell(notes, "contacts/mu_r", count_positive(rows, contacts->mu_rolling),
+        note(notes, "contacts/mu_r", count_positive(rows, contacts->mu_rolling),
              "rolling friction is left out");
     else
-        tell(notes, "contacts/mu_r", count_dropped_rolling(rows),
+        note(notes, "contacts/mu_r", count_dropped_rolling(rows),
              "rolling friction is left out where sliding friction is 0 or infinite in one direction only");
 }

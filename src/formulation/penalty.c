@@ -53,9 +53,9 @@ static int count_unknowns(const ss_contact_row *contact, const void *options, in
 }
 
 static void add_contact(const ss_rows *rows, const ss_contact_row *contact, const void *options,
-                        ss_assembly *assembly)
+                        ss_problem_builder *builder)
 {
-    (void)rows, (void)contact, (void)options, (void)assembly;
+    (void)rows, (void)contact, (void)options, (void)builder;
 }
 
 static double normal_impulse(const ss_rows *rows, const ss_contact_row *contact, const penalty_options *set)
@@ -106,23 +106,6 @@ static const ss_contact_model model = {.traits = SS_MODELS_FRICTION | SS_MODELS_
                                        .read = read_contact,
                                        .write = write_contact};
 
-static ss_problem *assemble(const ss_frame *frame, const void *options, ss_findings *notes, ss_error *err)
-{
-    return ss_model_assemble(&model, frame, options, notes, err);
-}
-
-static bool recover(const ss_frame *frame, const void *options, const ss_problem *problem, const double *x,
-                    ss_answer *answer, ss_error *err)
-{
-    return ss_model_recover(&model, frame, options, problem, x, answer, err);
-}
-
-static bool guess(const ss_frame *frame, const void *options, const ss_problem *problem,
-                  const ss_answer *answer, double *x, ss_error *err)
-{
-    return ss_model_guess(&model, frame, options, problem, answer, x, err);
-}
-
 const ss_formulation ss_formulation_penalty = {
     .name = "penalty",
     .summary = "contacts as explicit springs and dampers, to compare with; only joints are solved for",
@@ -130,7 +113,5 @@ const ss_formulation ss_formulation_penalty = {
     .laws = SS_LAW_FREE | SS_LAW_BOX | SS_LAW_COUPLED,
     .options = options_table,
     .options_size = sizeof(penalty_options),
-    .assemble = assemble,
-    .recover = recover,
-    .guess = guess,
+    .model = &model,
 };

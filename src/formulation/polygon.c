@@ -76,35 +76,34 @@ static int count_unknowns(const ss_contact_row *contact, const void *options, in
     return count_polygon(&p) + p.stuck;
 }
 
-static void add_direction(const ss_contact_row *contact, const double d[2], ss_assembly *assembly)
+static void add_direction(const ss_contact_row *contact, const double d[2], ss_problem_builder *builder)
 {
     ss_vec3 direction =
         ss_vec3_add_scaled(ss_vec3_scale(d[0], contact->tangent[0]), d[1], contact->tangent[1]);
-    ss_assembly_add_tangent(assembly, contact, direction);
+    ss_builder_add_tangent(builder, contact, direction);
 }
 
 /* The rows that come from bodies; s gets an empty one. The block remembers mu for `couple`. */
 static void add_contact(const ss_rows *rows, const ss_contact_row *contact, const void *options,
-                        ss_assembly *assembly)
+                        ss_problem_builder *builder)
 {
     (void)rows;
     polygon p = polygon_of(contact, options);
     double none[12] = {0};
-    int first = ss_assembly_add_normal(assembly, contact);
+    int first = ss_builder_add_normal(builder, contact);
     for (int j = 0; j < p.directions; j++) {
         double d[2];
         direction_of(&p, j, d);
-        add_direction(contact, d, assembly);
+        add_direction(contact, d, builder);
     }
-    if (p.directions) ss_assembly_add(assembly, (int[2]){-1, -1}, none, 0.0, 0.0);
-    for (int i = first; i < assembly->size; i++) assembly->problem->lower[i] = 0.0;
-    ss_assembly_close(
-        assembly, (ss_block){.law = SS_LAW_BOX, .mu = p.mu, .contact = contact->contact, .constraint = -1});
+    if (p.directions) ss_builder_add(builder, (int[2]){-1, -1}, none, 0.0, 0.0);
+    for (int i = first; i < builder->size; i++) builder->problem->lower[i] = 0.0;
+    ss_builder_close(
+        builder, (ss_block){.law = SS_LAW_BOX, .mu = p.mu, .contact = contact->contact, .constraint = -1});
     if (!p.stuck) return;
     for (int k = 0; k < p.stuck; k++)
-        add_direction(contact, (double[2]){p.which[k] == 0, p.which[k] == 1}, assembly);
-    ss_assembly_close(assembly,
-                      (ss_block){.law = SS_LAW_FREE, .contact = contact->contact, .constraint = -1});
+        add_direction(contact, (double[2]){p.which[k] == 0, p.which[k] == 1}, builder);
+    ss_builder_close(builder, (ss_block){.law = SS_LAW_FREE, .contact = contact->contact, .constraint = -1});
 }
 
 static ss_contact_impulse read_contact(const ss_rows *rows, const ss_contact_row *contact,
@@ -176,12 +175,6 @@ static void write_contact(const ss_rows *rows, const ss_contact_row *contact, co
     for (int k = 0; k < p.stuck; k++) x[count_polygon(&p) + k] = impulse->tangent[p.which[k]];
 }
 
-static const ss_contact_model model = {.traits = SS_MODELS_FRICTION | SS_MODELS_GAPS,
-                                       .unknowns = count_unknowns,
-                                       .add = add_contact,
-                                       .read = read_contact,
-                                       .write = write_contact};
-
 /* ---- the matrix ------------------------------------------------------------------------------------- */
 
 /* A block with friction: p_n, at least two p_f, s. */
@@ -232,27 +225,18 @@ static bool couple(ss_problem *problem, ss_error *err)
     return true;
 }
 
-ss_problem *ss_polygon_assemble(const ss_frame *frame, const void *options, ss_findings *notes, ss_error *err)
+static bool transform(const ss_frame *frame, ss_problem *problem, const void *options, ss_problem **other,
+                      ss_error *err)
 {
     const ss_polygon_options *set = options;
-    ss_problem *rows = ss_model_assemble(&model, frame, options, notes, err);
-    if (!rows) return NULL;
-    ss_problem *problem = set->form == SS_POLYGON_MIXED ? ss_problem_to_descriptor(frame, rows, err)
-                                                        : ss_problem_to_explicit(rows, err);
-    ss_problem_destroy(rows);
-    if (!problem || couple(problem, err)) return problem;
-    ss_problem_destroy(problem);
-    return NULL;
+    *other = set->form == SS_POLYGON_MIXED ? ss_problem_to_descriptor(frame, problem, err)
+                                           : ss_problem_to_explicit(problem, err);
+    return *other && couple(*other, err);
 }
 
-bool ss_polygon_recover(const ss_frame *frame, const void *options, const ss_problem *problem,
-                        const double *x, ss_answer *answer, ss_error *err)
-{
-    return ss_model_recover(&model, frame, options, problem, x, answer, err);
-}
-
-bool ss_polygon_guess(const ss_frame *frame, const void *options, const ss_problem *problem,
-                      const ss_answer *answer, double *x, ss_error *err)
-{
-    return ss_model_guess(&model, frame, options, problem, answer, x, err);
-}
+const ss_contact_model ss_polygon_model = {.traits = SS_MODELS_FRICTION | SS_MODELS_GAPS,
+                                           .unknowns = count_unknowns,
+                                           .add = add_contact,
+                                           .read = read_contact,
+                                           .write = write_contact,
+                                           .transform = transform};

@@ -56,11 +56,6 @@ typedef struct ss_polygon_options {
         .help = "unknowns: impulses and sliding speeds only, or the velocities of the bodies as well"     \
     }
 
-ss_problem *ss_polygon_assemble(const ss_frame *frame, const void *options, ss_findings *notes,
-                                ss_error *err);
-bool ss_polygon_recover(const ss_frame *frame, const void *options, const ss_problem *problem,
-                        const double *x, ss_answer *answer, ss_error *err);
-bool ss_polygon_guess(const ss_frame *frame, const void *options, const ss_problem *problem,
-                      const ss_answer *answer, double *x, ss_error *err);
+extern const ss_contact_model ss_polygon_model;
 
 #endif

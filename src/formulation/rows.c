@@ -10,8 +10,7 @@
 static bool add_body(const ss_frame *frame, int body, ss_rows *rows, ss_error *err)
 {
     int live = rows->body_count++;
-    ss_mass mass = {frame->bodies.mass[body],
-                    ss_mat3_symmetric_part(ss_mat3_load(frame->bodies.inertia[body]))};
+    ss_mass mass = ss_frame_mass(frame, body);
     ss_mass inverse;
     if (!ss_mass_inverse(&mass, &inverse))
         return ss_fail(err, SS_ERROR_INPUT, "bodies/world_inertia_tensors[%d]: cannot be inverted", body);

@@ -9,6 +9,7 @@
 
 #include <stickslip/formulation.h>
 
+#include "linalg/mat6.h"
 #include "linalg/vec3.h"
 
 #include <stddef.h>
@@ -135,6 +136,13 @@ bool ss_rows_make(const ss_frame *frame, const ss_step_options *step, ss_rows *r
 void ss_rows_free(ss_rows *rows);
 /* Forgets what was pushed. */
 void ss_rows_let_go(ss_rows *rows);
+
+/* The mass of a body of the frame; what rounding left of the symmetry of its inertia is made good. */
+static inline ss_mass ss_frame_mass(const ss_frame *frame, int body)
+{
+    return (ss_mass){frame->bodies.mass[body],
+                     ss_mat3_symmetric_part(ss_mat3_load(frame->bodies.inertia[body]))};
+}
 
 /* J of relative motion along `direction` at the contact point, and of relative rotation about it. */
 static inline void ss_contact_sliding_row(const ss_contact_row *contact, ss_vec3 direction,

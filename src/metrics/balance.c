@@ -129,8 +129,8 @@ static void joint_speed(ss_judgement *judgement)
 
 bool ss_metrics_balance(ss_judgement *judgement, ss_error *err)
 {
-    const ss_frame *frame = judgement->what->frame;
-    const ss_answer *answer = judgement->what->answer;
+    const ss_frame *frame = judgement->frame;
+    const ss_answer *answer = judgement->answer;
     joint_speed(judgement);
     if (!frame) {
         static const enum ss_metric_id need_bodies[] = {SS_METRIC_momentum, SS_METRIC_kinetic_energy_change,
@@ -139,13 +139,13 @@ bool ss_metrics_balance(ss_judgement *judgement, ss_error *err)
             ss_metric_refuse(judgement, need_bodies[i], "needs bodies: the file has none");
         return true;
     }
-    double(*impulse)[6] = ss_allocate((size_t)frame->bodies.count, sizeof *impulse);
+    double(*impulse)[6] =
+        ss_arena_take(judgement->arena, (size_t)frame->bodies.count, sizeof *impulse, "impulses");
     if (!impulse) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for the impulses of the bodies");
     add_contact_impulses(frame, answer, impulse);
     double of_contacts = contact_work(frame, answer, impulse);
     add_joint_impulses(frame, answer, impulse);
     sums total = over_bodies(frame, answer, impulse);
-    ss_release(impulse);
     ss_metric_set(judgement, SS_METRIC_momentum, total.momentum, -1, -1);
     ss_metric_set(judgement, SS_METRIC_kinetic_energy_change, total.gained, -1, -1);
     ss_metric_set(judgement, SS_METRIC_energy_balance, total.balance, -1, -1);

@@ -85,7 +85,7 @@ static void set_largest(ss_judgement *judgement, enum ss_metric_id id, total of)
 
 static void penetration(ss_judgement *judgement)
 {
-    const ss_frame *frame = judgement->what->frame;
+    const ss_frame *frame = judgement->frame;
     if (!frame) {
         ss_metric_refuse(judgement, SS_METRIC_penetration, "needs gaps: the file has none");
         ss_metric_refuse(judgement, SS_METRIC_penetration_max, "needs gaps: the file has none");

@@ -22,7 +22,7 @@ static double distance(const ss_frame *frame, const ss_answer *answer, const ss_
 void ss_metrics_distance(ss_judgement *judgement)
 {
     const ss_case *what = judgement->what;
-    const char *why = !what->frame       ? "needs bodies: the file has none"
+    const char *why = !judgement->frame  ? "needs bodies: the file has none"
                       : !what->reference ? "no reference"
                                          : NULL;
     if (why) {
@@ -30,7 +30,7 @@ void ss_metrics_distance(ss_judgement *judgement)
         ss_metric_refuse(judgement, SS_METRIC_trust, why);
         return;
     }
-    double apart = distance(what->frame, what->answer, what->reference);
+    double apart = distance(judgement->frame, judgement->answer, what->reference);
     ss_metric_set(judgement, SS_METRIC_distance, apart, -1, -1);
     if (apart > 0.0)
         ss_metric_set(judgement, SS_METRIC_trust, judgement->values[SS_METRIC_energy].value / apart, -1, -1);

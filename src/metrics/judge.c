@@ -46,9 +46,8 @@ void ss_metric_refuse(ss_judgement *judgement, enum ss_metric_id id, const char 
 
 void ss_velocity_after(const ss_judgement *judgement, int body, double velocity[6])
 {
-    const ss_case *what = judgement->what;
-    if (ss_frame_is_live(what->frame, body))
-        memcpy(velocity, what->answer->velocity[body], 6 * sizeof *velocity);
+    if (ss_frame_is_live(judgement->frame, body))
+        memcpy(velocity, judgement->answer->velocity[body], 6 * sizeof *velocity);
     else
         memset(velocity, 0, 6 * sizeof *velocity);
 }
@@ -56,7 +55,7 @@ void ss_velocity_after(const ss_judgement *judgement, int body, double velocity[
 /* Velocity of b relative to a at the contact point, end of step. */
 static ss_vec3 relative_velocity(const ss_judgement *judgement, int contact)
 {
-    const ss_frame *frame = judgement->what->frame;
+    const ss_frame *frame = judgement->frame;
     double arm[2][3];
     ss_contact_lever_arms(frame, contact, arm[0], arm[1]);
     const double still[3] = {0.0, 0.0, 0.0};
@@ -74,7 +73,7 @@ static ss_vec3 relative_velocity(const ss_judgement *judgement, int contact)
 
 double ss_contact_gap_after(const ss_judgement *judgement, int contact)
 {
-    const ss_frame *frame = judgement->what->frame;
+    const ss_frame *frame = judgement->frame;
     ss_vec3 normal = ss_vec3_load(frame->contacts.normal[contact]);
     return frame->contacts.gap[contact] +
            frame->h * ss_vec3_dot(normal, relative_velocity(judgement, contact));
@@ -89,12 +88,12 @@ static double friction_ratio(double along_u, double along_v, const double mu[2])
 
 static void state_from_frame(ss_judgement *judgement, int contact, ss_contact_state *state)
 {
-    const ss_contacts *contacts = &judgement->what->frame->contacts;
-    const ss_answer *answer = judgement->what->answer;
+    const ss_contacts *contacts = &judgement->frame->contacts;
+    const ss_answer *answer = judgement->answer;
     ss_vec3 normal = ss_vec3_load(contacts->normal[contact]),
             relative = relative_velocity(judgement, contact);
     double t_u[3], t_v[3];
-    ss_contact_tangents(judgement->what->frame, contact, t_u, t_v);
+    ss_contact_tangents(judgement->frame, contact, t_u, t_v);
     ss_vec3 friction = ss_vec3_load(answer->friction_impulse[contact]);
     state->normal = answer->normal_impulse[contact];
     ss_vec3_store(friction, state->friction);
@@ -128,7 +127,7 @@ static void describe_contacts(ss_judgement *judgement)
         state->contact = block->contact;
         state->speed = judgement->w[block->first];
         state->inverse_mass = problem->diagonal[block->first];
-        if (judgement->what->frame)
+        if (judgement->frame)
             state_from_frame(judgement, block->contact, state);
         else
             state_from_problem(judgement, block, state);
@@ -138,7 +137,7 @@ static void describe_contacts(ss_judgement *judgement)
 /* A ten-thousandth of what gravity, or whatever drives the scene, gives a body in one step. */
 static double slow_speed(const ss_judgement *judgement)
 {
-    const ss_frame *frame = judgement->what->frame;
+    const ss_frame *frame = judgement->frame;
     double speed = 0.0;
     for (int body = 0; frame && body < frame->bodies.count; body++) {
         if (!ss_frame_is_live(frame, body)) continue;
@@ -153,70 +152,43 @@ static double slow_speed(const ss_judgement *judgement)
 
 /* ---- preparing -------------------------------------------------------------------------------------------- */
 
-static ss_problem *coulomb_problem(const ss_case *what, double **x, ss_error *err)
-{
-    const ss_formulation *cone = ss_formulation_find("cone");
-    void *options = ss_allocate(1, cone->options_size);
-    if (!options) {
-        ss_fail(err, SS_ERROR_RESOURCES, "out of memory for options");
-        return NULL;
-    }
-    ss_options_defaults(cone->options, options);
-    if (what->step) memcpy(options, what->step, sizeof *what->step); // every option struct begins with it
-    ss_problem *problem = cone->assemble(what->frame, options, NULL, err);
-    if (problem) {
-        *x = ss_allocate((size_t)problem->size, sizeof **x);
-        bool good = *x ? cone->guess(what->frame, options, problem, what->answer, *x, err)
-                       : ss_fail(err, SS_ERROR_RESOURCES, "out of memory for %d impulses", problem->size);
-        if (!good) {
-            ss_problem_destroy(problem);
-            problem = NULL;
-        }
-    }
-    ss_release(options);
-    return problem;
-}
-
 /* w = J v+ + C x + c with the velocities of the answer: the impulses are judged by what the bodies do. */
-static bool velocities_of_frame(ss_judgement *judgement, ss_error *err)
+static bool velocities_of_frame(ss_judgement *judgement)
 {
-    const ss_frame *frame = judgement->what->frame;
+    const ss_frame *frame = judgement->frame;
     const ss_bodies_form *form = judgement->problem->bodies;
-    double(*v)[6] = ss_allocate((size_t)form->bodies, sizeof *v);
-    if (!v) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for the velocities of the bodies");
+    double(*v)[6] = ss_arena_take(judgement->arena, (size_t)form->bodies, sizeof *v, "velocities");
+    if (!v) return false;
     for (int body = 0, live = 0; body < frame->bodies.count; body++) {
-        if (ss_frame_is_live(frame, body))
-            memcpy(v[live++], judgement->what->answer->velocity[body], sizeof *v);
+        if (ss_frame_is_live(frame, body)) memcpy(v[live++], judgement->answer->velocity[body], sizeof *v);
     }
     for (int i = 0; i < judgement->problem->size; i++) {
         judgement->w[i] = ss_bodies_row(form, i, v) + form->compliance[i] * judgement->x[i] + form->offset[i];
     }
-    ss_release(v);
     return true;
 }
 
+/* x and w of the true Coulomb problem, and what its contacts do. */
 static bool prepare(ss_judgement *judgement, ss_error *err)
 {
     const ss_case *what = judgement->what;
-    if (what->frame) {
-        judgement->problem = coulomb_problem(what, &judgement->x, err);
-        judgement->owns_problem = true;
-    } else {
-        judgement->problem = what->problem;
-        judgement->x = ss_allocate((size_t)what->problem->size, sizeof *judgement->x);
-        if (judgement->x) memcpy(judgement->x, what->x, (size_t)what->problem->size * sizeof *judgement->x);
-    }
+    judgement->problem = what->assembly ? ss_assembly_coulomb(what->assembly, err) : what->problem;
     if (!judgement->problem) return false;
-    size_t n = (size_t)judgement->problem->size;
-    judgement->w = ss_allocate(n, sizeof *judgement->w);
-    judgement->scratch =
-        ss_allocate((size_t)ss_problem_scratch(judgement->problem), sizeof *judgement->scratch);
-    judgement->contacts = ss_allocate((size_t)judgement->problem->block_count, sizeof *judgement->contacts);
-    if (!judgement->x || !judgement->w || !judgement->scratch || !judgement->contacts) {
-        return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for judging %zu unknowns", n);
+    size_t n = (size_t)judgement->problem->size, scratch = (size_t)ss_problem_scratch(judgement->problem);
+    judgement->x = ss_arena_take(judgement->arena, n, sizeof *judgement->x, "x");
+    judgement->w = ss_arena_take(judgement->arena, n, sizeof *judgement->w, "w");
+    judgement->scratch = ss_arena_take(judgement->arena, scratch, sizeof *judgement->scratch, "scratch");
+    judgement->contacts = ss_arena_take(judgement->arena, (size_t)judgement->problem->block_count,
+                                        sizeof *judgement->contacts, "contacts");
+    bool good = judgement->x && judgement->w && judgement->scratch && judgement->contacts;
+    if (good && judgement->frame) {
+        ss_assembly_guess_coulomb(what->assembly, judgement->answer, judgement->x);
+        good = velocities_of_frame(judgement);
+    } else if (good && n) {
+        memcpy(judgement->x, what->x, n * sizeof *judgement->x);
+        ss_problem_apply(judgement->problem, judgement->x, judgement->scratch, judgement->w);
     }
-    if (what->frame && !velocities_of_frame(judgement, err)) return false;
-    if (!what->frame) ss_problem_apply(judgement->problem, judgement->x, judgement->scratch, judgement->w);
+    if (!good) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for judging %zu unknowns", n);
     judgement->slow = slow_speed(judgement);
     describe_contacts(judgement);
     return true;
@@ -234,30 +206,17 @@ static void report_contacts(const ss_judgement *judgement)
 
 static bool judge(ss_judgement *judgement, ss_error *err)
 {
-    bool good = prepare(judgement, err) && ss_metrics_rows(judgement, err);
-    if (good) {
-        ss_metrics_coulomb(judgement);
-        good = ss_metrics_balance(judgement, err);
-        ss_metrics_distance(judgement);
-        report_contacts(judgement);
-    }
-    if (judgement->owns_problem) ss_problem_destroy(judgement->problem);
-    ss_release(judgement->x);
-    ss_release(judgement->w);
-    ss_release(judgement->scratch);
-    ss_release(judgement->contacts);
-    return good;
+    if (!prepare(judgement, err) || !ss_metrics_rows(judgement, err)) return false;
+    ss_metrics_coulomb(judgement);
+    if (!ss_metrics_balance(judgement, err)) return false;
+    ss_metrics_distance(judgement);
+    report_contacts(judgement);
+    return true;
 }
 
-bool ss_judge(const ss_case *what, ss_metric_value *values, double *per_contact, ss_error *err)
+int ss_case_contacts(const ss_case *what)
 {
-    ss_judgement judgement = {.what = what, .values = values, .per_contact = per_contact};
-    return judge(&judgement, err);
-}
-
-static int contacts_of(const ss_case *what)
-{
-    if (what->frame) return what->frame->contacts.count;
+    if (what->assembly) return ss_assembly_frame(what->assembly)->contacts.count;
     int count = 0;
     for (int k = 0; k < what->problem->block_count; k++) {
         int contact = what->problem->blocks[k].contact;
@@ -266,11 +225,34 @@ static int contacts_of(const ss_case *what)
     return count;
 }
 
-bool ss_judge_contacts(const ss_case *what, ss_metric_value *values, ss_contact_report *contacts,
-                       ss_error *err)
+bool ss_judge(const ss_case *what, ss_metric_value *values, ss_contact_report *contacts, ss_error *err)
 {
-    int count = contacts_of(what);
-    if (count > 0) memset(contacts, 0, (size_t)count * sizeof *contacts);
-    ss_judgement judgement = {.what = what, .values = values, .reports = contacts};
-    return judge(&judgement, err);
+    ss_arena *arena = what->arena ? what->arena : ss_arena_create(1 << 12, err);
+    if (!arena) return false;
+    ss_arena_mark mark = ss_arena_get_mark(arena);
+    int count = ss_case_contacts(what);
+    if (contacts && count > 0) memset(contacts, 0, (size_t)count * sizeof *contacts);
+    ss_judgement judgement = {.what = what,
+                              .frame = what->assembly ? ss_assembly_frame(what->assembly) : NULL,
+                              .answer = what->answer,
+                              .arena = arena,
+                              .values = values,
+                              .reports = contacts};
+    bool good = judge(&judgement, err);
+    ss_arena_reset(arena, mark);
+    if (!what->arena) ss_arena_destroy(arena);
+    return good;
+}
+
+bool ss_judge_frame(const ss_frame *frame, const ss_step_options *step, const ss_answer *answer,
+                    ss_metric_value *values, ss_contact_report *contacts, ss_error *err)
+{
+    ss_assembly *assembly = ss_assembly_create(ss_formulation_find("cone"), NULL, err);
+    if (!assembly) return false;
+    if (step) memcpy(ss_assembly_options(assembly), step, sizeof *step); // every option struct begins with it
+    bool good = ss_assemble(assembly, frame, NULL, err) &&
+                ss_judge(&(ss_case){.assembly = assembly, .answer = answer, .skip_exact = true}, values,
+                         contacts, err);
+    ss_assembly_destroy(assembly);
+    return good;
 }

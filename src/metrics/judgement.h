@@ -21,21 +21,22 @@ typedef struct ss_contact_state {
     double speed;        /* u_N with its gap term, m/s */
     double inverse_mass; /* of the normal row, 1/kg */
     double
-        limit_ratio; /* |f| in units of the cone at nu = 1: |f|/mu, or the ellipse's; inf where mu = 0 and f != 0 */
+        limit_ratio; /* |f| over the cone at nu = 1: |f|/mu, or the ellipse's; inf where mu = 0 and f != 0 */
     double mu;       /* the larger of the two */
 } ss_contact_state;
 
 typedef struct ss_judgement {
     const ss_case *what;
+    const ss_frame *frame; /* NULL: only the problem is there */
+    const ss_answer *answer;
+    ss_arena *arena;
     ss_problem *problem; /* the true Coulomb problem: of the frame, or the one given */
-    bool owns_problem;
-    double *x, *w; /* of that problem; w from the answer's velocities */
+    double *x, *w;       /* of that problem; w from the answer's velocities */
     double *scratch;
     ss_contact_state *contacts;
     int contact_count;
     double slow; /* v_tol, m/s: slower counts as standing */
     ss_metric_value *values;
-    double *per_contact;        /* may be NULL */
     ss_contact_report *reports; /* may be NULL */
 } ss_judgement;
 

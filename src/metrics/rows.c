@@ -43,7 +43,6 @@ static void sum_up(ss_judgement *judgement, const ss_gauge_scale *scale)
         offer(&natural, part.natural_residual, k);
         offer(&map, part.natural_map_squared, k);
         int contact = problem->blocks[k].contact;
-        if (judgement->per_contact && contact >= 0) judgement->per_contact[contact] += part.energy;
         if (judgement->reports && contact >= 0) judgement->reports[contact].energy += part.energy;
     }
     set_sum(judgement, SS_METRIC_energy, sum.energy, energy);
@@ -64,32 +63,23 @@ static void sum_up(ss_judgement *judgement, const ss_gauge_scale *scale)
 static bool exact_masses(ss_judgement *judgement, double *diagonal, ss_error *err)
 {
     ss_problem *problem = judgement->problem;
-    int n = problem->size;
+    size_t n = (size_t)problem->size;
     if (!ss_problem_need_matrix(problem, err)) return false;
-    double *inverse = ss_allocate((size_t)n * (size_t)n, sizeof *inverse);
-    double *matrix = ss_allocate((size_t)n * (size_t)n, sizeof *matrix);
-    int *pivot = ss_allocate((size_t)n, sizeof *pivot);
-    bool good = inverse && matrix && pivot;
-    if (!good) ss_fail(err, SS_ERROR_RESOURCES, "out of memory for the inverse of a %d x %d matrix", n, n);
-    if (good) {
-        for (int j = 0; j < n; j++) {
-            for (int k = problem->A->start[j]; k < problem->A->start[j + 1]; k++) {
-                matrix[(size_t)problem->A->row[k] * (size_t)n + (size_t)j] = problem->A->value[k];
-            }
-            matrix[(size_t)j * (size_t)n + (size_t)j] *= 1.0 + 1e-10;
-            inverse[(size_t)j * (size_t)n + (size_t)j] = 1.0;
-        }
-        if (ss_dense_lu(n, matrix, pivot) == SS_LINALG_OK) {
-            ss_dense_lu_solve(n, matrix, pivot, SS_AS_IS, inverse, n);
-            for (int i = 0; i < n; i++) diagonal[i] = 1.0 / inverse[(size_t)i * (size_t)n + (size_t)i];
-        } else {
-            memset(diagonal, 0, (size_t)n * sizeof *diagonal);
-        }
+    double *inverse = ss_arena_take(judgement->arena, n * n, sizeof *inverse, "inverse");
+    double *matrix = ss_arena_take(judgement->arena, n * n, sizeof *matrix, "matrix");
+    int *pivot = ss_arena_take(judgement->arena, n, sizeof *pivot, "pivots");
+    if (!inverse || !matrix || !pivot)
+        return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for the inverse of a %zu x %zu matrix", n, n);
+    for (size_t j = 0; j < n; j++) {
+        for (int k = problem->A->start[j]; k < problem->A->start[j + 1]; k++)
+            matrix[(size_t)problem->A->row[k] * n + j] = problem->A->value[k];
+        matrix[j * n + j] *= 1.0 + 1e-10;
+        inverse[j * n + j] = 1.0;
     }
-    ss_release(inverse);
-    ss_release(matrix);
-    ss_release(pivot);
-    return good;
+    if (ss_dense_lu((int)n, matrix, pivot) != SS_LINALG_OK) return true; // the diagonal stays 0
+    ss_dense_lu_solve((int)n, matrix, pivot, SS_AS_IS, inverse, (int)n);
+    for (size_t i = 0; i < n; i++) diagonal[i] = 1.0 / inverse[i * n + i];
+    return true;
 }
 
 static bool exact_energy(ss_judgement *judgement, ss_error *err)
@@ -103,7 +93,8 @@ static bool exact_energy(ss_judgement *judgement, ss_error *err)
         ss_metric_refuse(judgement, SS_METRIC_energy_exact, "more than 600 rows");
         return true;
     }
-    double *diagonal = ss_allocate((size_t)problem->size, sizeof *diagonal);
+    double *diagonal =
+        ss_arena_take(judgement->arena, (size_t)problem->size, sizeof *diagonal, "effective masses");
     if (!diagonal) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for effective masses");
     bool good = exact_masses(judgement, diagonal, err);
     double sum = 0.0;
@@ -116,7 +107,6 @@ static bool exact_energy(ss_judgement *judgement, ss_error *err)
         sum += part.energy;
         offer(&most, part.energy, k);
     }
-    ss_release(diagonal);
     if (good && singular)
         ss_metric_refuse(judgement, SS_METRIC_energy_exact, "the matrix is singular");
     else if (good)
@@ -128,19 +118,13 @@ bool ss_metrics_rows(ss_judgement *judgement, ss_error *err)
 {
     ss_problem *problem = judgement->problem;
     size_t n = (size_t)problem->size;
-    double *start = ss_allocate(n, sizeof *start), *w = ss_allocate(n, sizeof *w);
-    double *inverse_mass = ss_allocate(n, sizeof *inverse_mass);
-    if (!start || !w || !inverse_mass) {
-        ss_release(start);
-        ss_release(w);
-        ss_release(inverse_mass);
+    double *start = ss_arena_take(judgement->arena, n, sizeof *start, "start");
+    double *w = ss_arena_take(judgement->arena, n, sizeof *w, "w of the start");
+    double *inverse_mass = ss_arena_take(judgement->arena, n, sizeof *inverse_mass, "inverse masses");
+    if (!start || !w || !inverse_mass)
         return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for measuring %d rows", problem->size);
-    }
     ss_gauge_scale scale = ss_gauge_scale_of(problem, start, w, judgement->scratch, inverse_mass);
     sum_up(judgement, &scale);
-    ss_release(start);
-    ss_release(w);
-    ss_release(inverse_mass);
     const ss_metric_value *energy = &judgement->values[SS_METRIC_energy];
     double relative =
         scale.start_energy > 0.0 ? sqrt(energy->value / scale.start_energy) : sqrt(energy->value);

@@ -1,4 +1,6 @@
-#include <stickslip/problem.h>
+#include "problem/answer_store.h"
+
+#include <string.h>
 
 ss_answer *ss_answer_create(const ss_frame *frame, bool rolling, ss_error *err)
 {
@@ -32,4 +34,42 @@ void ss_answer_destroy(ss_answer *answer)
     ss_release(answer->friction_impulse);
     ss_release(answer->rolling_impulse);
     ss_release(answer);
+}
+
+/* ---- one after the other ---------------------------------------------------------------------------- */
+
+static void clear(void *array, int count, size_t size)
+{
+    if (array && count) memset(array, 0, (size_t)count * size);
+}
+
+ss_answer *ss_answer_store_take(ss_answer_store *store, const ss_frame *frame, bool rolling, ss_error *err)
+{
+    int bodies = frame->bodies.count, rows = frame->constraints.row_count, contacts = frame->contacts.count;
+    ss_answer *answer = store->answer;
+    bool fits = answer && bodies <= store->bodies && rows <= store->rows && contacts <= store->contacts &&
+                rolling == (answer->rolling_impulse != NULL);
+    if (!fits) {
+        ss_answer_store_free(store);
+        answer = store->answer = ss_answer_create(frame, rolling, err);
+        if (!answer) return NULL;
+        store->bodies = bodies;
+        store->rows = rows;
+        store->contacts = contacts;
+    }
+    answer->bodies = bodies;
+    answer->rows = rows;
+    answer->contacts = contacts;
+    clear(answer->velocity, bodies, sizeof *answer->velocity);
+    clear(answer->row_impulse, rows, sizeof *answer->row_impulse);
+    clear(answer->normal_impulse, contacts, sizeof *answer->normal_impulse);
+    clear(answer->friction_impulse, contacts, sizeof *answer->friction_impulse);
+    clear(answer->rolling_impulse, contacts, sizeof *answer->rolling_impulse);
+    return answer;
+}
+
+void ss_answer_store_free(ss_answer_store *store)
+{
+    ss_answer_destroy(store->answer);
+    *store = (ss_answer_store){0};
 }

@@ -6,6 +6,9 @@
 
 #include <stickslip/problem.h>
 
+/* Contacts of one island from which on several threads share the work on it: starting them costs more before. */
+enum { SS_SHARED_LEAST_CONTACTS = 4096 };
+
 typedef struct ss_islands {
     int count;
     ss_problem *problems; /* NULL when there is one island or none: the problem itself is it */

@@ -61,7 +61,7 @@ static ss_replay_solver *find_solver(ss_replay *replay, const char *name)
     return NULL;
 }
 
-static bool note_solver(ss_replay *replay, const ss_result *result, ss_error *err)
+static bool note_solver(ss_replay *replay, const ss_stored_result *result, ss_error *err)
 {
     ss_replay_solver *solver = find_solver(replay, result->solver);
     if (!solver && is_wanted(replay, result->solver) && replay->solver_count < SS_REPLAY_MOST_RESULTS) {
@@ -80,10 +80,10 @@ static bool note_solvers(ss_replay *replay, int frame, ss_error *err)
     ss_error trouble;
     int count = ss_bpmd_result_count(replay->file, frame, &trouble);
     for (int i = 0; i < count; i++) {
-        ss_result result = {0};
+        ss_stored_result result = {0};
         bool good =
             !ss_bpmd_result(replay->file, frame, i, &result, &trouble) || note_solver(replay, &result, err);
-        ss_result_free(&result);
+        ss_stored_result_free(&result);
         if (!good) return false;
     }
     return true;

@@ -38,8 +38,10 @@ static bool judge(const ss_frame *frame, ss_replay_answer *answer, ss_error *err
     answer->reports = ss_allocate((size_t)frame->contacts.count, sizeof *answer->reports);
     if (!answer->values || !answer->reports)
         return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for judging an answer");
-    ss_case what = {.frame = frame, .answer = answer->result.answer, .skip_exact = true};
-    answer->judged = ss_judge_contacts(&what, answer->values, answer->reports, err);
+    ss_step_options step; // the rules it was made by
+    answer->judged =
+        ss_stored_result_step(&answer->result, &step, err) &&
+        ss_judge_frame(frame, &step, answer->result.answer, answer->values, answer->reports, err);
     return answer->judged;
 }
 
@@ -56,11 +58,11 @@ static void take_stored_energy(const ss_frame *frame, ss_replay_answer *answer)
 static bool read_answer(const ss_replay *replay, int index, int result, bool states, ss_replay_frame *frame,
                         ss_error *err)
 {
-    ss_result stored = {0};
+    ss_stored_result stored = {0};
     if (!ss_bpmd_result(replay->file, index, result, &stored, err)) return false;
     int solver = solver_named(replay, stored.solver);
     if (solver < 0 || frame->answers[solver].stored) {
-        ss_result_free(&stored);
+        ss_stored_result_free(&stored);
         return true;
     }
     ss_replay_answer *answer = &frame->answers[solver];
@@ -121,7 +123,7 @@ void ss_replay_frame_free(ss_replay_frame *frame)
 {
     for (int s = 0; s < SS_REPLAY_MOST_RESULTS; s++) {
         ss_replay_answer *answer = &frame->answers[s];
-        if (answer->stored) ss_result_free(&answer->result);
+        if (answer->stored) ss_stored_result_free(&answer->result);
         ss_release(answer->values);
         ss_release(answer->reports);
     }
@@ -164,7 +166,7 @@ static void measure_bodies(ss_replay *replay, const ss_frame *frame, int at)
     ss_replay_series_set(list, "largest speed", "m/s", at, largest);
 }
 
-static void measure_stored(ss_replay_series_list *list, const ss_result *result, int at)
+static void measure_stored(ss_replay_series_list *list, const ss_stored_result *result, int at)
 {
     for (int m = 0; m < result->measure_count; m++) {
         const ss_measure *measure = &result->measures[m];
@@ -188,7 +190,7 @@ void ss_replay_frame_measure(ss_replay *replay, const ss_replay_frame *frame, in
     measure_bodies(replay, frame->frame, at);
     for (int s = 0; s < replay->solver_count; s++) {
         const ss_replay_answer *answer = &frame->answers[s];
-        const ss_result *result = &answer->result;
+        const ss_stored_result *result = &answer->result;
         ss_replay_series_list *list = &replay->solvers[s].series;
         if (replay->solvers[s].answers && frame->contacts > 0 && !answer->complete)
             replay->has_unknown = true;

@@ -88,7 +88,7 @@ typedef struct ss_replay_answer { /* of one solver for one frame */
     bool stored;                  /* false: the frame has no result of this solver */
     bool complete;                /* there is an answer that can be judged */
     bool judged;                  /* values and reports are known */
-    ss_result result;
+    ss_stored_result result;
     ss_metric_value *values;
     ss_contact_report *reports;
 } ss_replay_answer;

@@ -33,9 +33,9 @@ const ss_answer *ss_sim_answer(const ss_sim *sim)
     return sim->answer;
 }
 
-const ss_step_options *ss_sim_step_options(const ss_sim *sim)
+ss_assembly *ss_sim_assembly(const ss_sim *sim)
 {
-    return sim->formulation_options;
+    return sim->assembly;
 }
 
 int ss_sim_frame_body(const ss_sim *sim, int frame_body)

@@ -86,12 +86,12 @@ static int joint_term_of(int stabilisation)
 static bool choose_formulation(ss_sim *sim, ss_error *err)
 {
     const ss_sim_options *options = &sim->options;
-    const ss_formulation *formulation = sim->formulation = ss_formulation_find(options->formulation);
-    if (!formulation)
-        return ss_fail(err, SS_ERROR_USAGE, "formulation: there is none called '%s'", options->formulation);
-    sim->formulation_options = make_options(formulation->options, formulation->options_size, err);
-    if (!sim->formulation_options) return false;
-    ss_step_options *step = sim->formulation_options; // every formulation's options begin with it
+    const ss_formulation *formulation = ss_formulation_find(options->formulation);
+    if (!formulation) return ss_fail(err, SS_ERROR_USAGE, "unknown formulation '%s'", options->formulation);
+    sim->assembly = ss_assembly_create(formulation, NULL, err);
+    if (!sim->assembly) return false;
+    ss_step_options *step = sim->step =
+        ss_assembly_options(sim->assembly); // every option struct begins with it
     step->gamma = 0.2;
     step->joint_term = joint_term_of(options->joints);
     step->joint_gamma = options->joint_gamma;
@@ -99,60 +99,24 @@ static bool choose_formulation(ss_sim *sim, ss_error *err)
     // Anitescu and Potra's is a formulation by its gap term
     sim->gap_term_is_given = step->gap_term != SS_GAP_PREVENTIVE || gives(&options->with, "gap_term");
     sim->restitution_speed_is_given = gives(&options->with, "restitution_speed");
-    if (!assign_all("with", formulation->name, formulation->options, &options->with, step, err)) return false;
-    sim->model = ss_cone_law_model(formulation, step);
-    return true;
-}
-
-static ss_status do_nothing(const ss_problem *problem, const void *options, ss_run *run, double *x)
-{
-    (void)problem, (void)options, (void)run, (void)x;
-    return SS_CONVERGED;
-}
-
-/* The stop rule is read by the driver: on a problem without unknowns it says what it thinks of it. */
-static bool check_run(const ss_run_options *run, ss_error *err)
-{
-    static const ss_solver nothing = {
-        .abi = SS_ABI, .name = "nothing", .laws = ~0u, .traits = SS_MATRIX_FREE, .solve = do_nothing};
-    ss_problem *problem = ss_problem_create(0, 0, 0, err);
-    ss_solve_result result;
-    double x = 0.0;
-    bool good = problem && ss_solve(&nothing, NULL, problem, run, NULL, NULL, &x, &result, err);
-    if (good) ss_solve_result_free(&result);
-    ss_problem_destroy(problem);
-    return good;
-}
-
-/* "GAUGE<VALUE" */
-static void read_stop(ss_sim *sim)
-{
-    const char *text = sim->options.stop, *sign = strchr(text, '<');
-    sim->stop_gauge = SS_GAUGE_NONE;
-    for (int k = 0; sign && k < SS_GAUGE_COUNT; k++) {
-        const char *name = ss_gauge_name((ss_gauge)k);
-        bool is_it = strlen(name) == (size_t)(sign - text) && strncmp(name, text, strlen(name)) == 0;
-        if (is_it && ss_number_read(sign + 1, &sim->stop_value)) sim->stop_gauge = k;
-    }
+    return assign_all("with", formulation->name, formulation->options, &options->with, step, err);
 }
 
 /* The finisher goes a million times further: its kind of method needs a few iterations for that, and the next steps
  * live on it. */
 static bool choose_run(ss_sim *sim, ss_error *err)
 {
+    static const double further = 1e-6, rounding = 1e-14;
     ss_run_options *run = &sim->first.run;
-    ss_options_defaults(ss_run_option_table, run);
+    *run = ss_run_defaults();
     run->max_iterations = sim->options.max_iterations;
-    run->stop = sim->options.stop;
     run->seed = sim->options.seed;
-    if (!check_run(run, err)) return false;
+    if (!ss_stop_rule_parse(sim->options.stop, &run->stop, err)) return false;
+
     sim->finisher.run = *run;
-    read_stop(sim);
-    if (strcmp(run->stop, "none") == 0) sim->finisher.solver = NULL; // nothing to be reached
-    if (sim->stop_gauge == SS_GAUGE_NONE) return true;
-    snprintf(sim->strict_stop, sizeof sim->strict_stop, "%s<%.17g", ss_gauge_name((ss_gauge)sim->stop_gauge),
-             fmax(1e-6 * sim->stop_value, 1e-14));
-    sim->finisher.run.stop = sim->strict_stop;
+    if (run->stop.below == 0.0) sim->finisher.solver = NULL; // nothing to be reached
+    if (!run->stop.of_scene && run->stop.below > 0.0)
+        sim->finisher.run.stop.below = fmax(further * run->stop.below, rounding);
     return true;
 }
 
@@ -266,8 +230,7 @@ static bool prepare(ss_sim *sim, ss_error *err)
     start_motions(sim);
     sim->size = size_of(sim->world);
     sim->grain = grain_of(sim->world);
-    ss_step_options *step = sim->formulation_options;
-    if (!gives(&options->with, "slop")) step->slop = slop_share * sim->grain;
+    if (!gives(&options->with, "slop")) sim->step->slop = slop_share * sim->grain;
     if (options->joints == SS_STABILISE_PROJECTION || options->joints == SS_STABILISE_IMPULSE) {
         sim->stabiliser = ss_stabiliser_create(err);
         if (!sim->stabiliser) return false;
@@ -302,15 +265,14 @@ void ss_sim_destroy(ss_sim *sim)
     ss_stabiliser_destroy(sim->stabiliser);
     ss_collision_destroy(sim->collision);
     ss_frame_destroy(sim->frame);
-    ss_answer_destroy(sim->answer);
+    ss_answer_store_free(&sim->answer_store);
     ss_warm_free(&sim->warm);
     ss_byte_stream_free(&sim->backup);
     for (int w = 0; sim->arenas && w < ss_team_size(sim->team); w++) ss_arena_destroy(sim->arenas[w]);
     ss_release(sim->arenas);
     ss_arena_destroy(sim->memory);
     ss_team_destroy(sim->team);
-    ss_session_free(&sim->session);
-    ss_release(sim->formulation_options);
+    ss_assembly_destroy(sim->assembly);
     ss_release(sim->first.options);
     ss_release(sim->finisher.options);
     for (int stage = 0; stage < SS_STAGE_COUNT; stage++) ss_release(sim->calls[stage].items);

@@ -184,7 +184,6 @@ static void set_clock(ss_sim *sim, const clock_state *clock)
 static void forget_last_step(ss_sim *sim)
 {
     ss_frame_destroy(sim->frame);
-    ss_answer_destroy(sim->answer);
     sim->frame = NULL;
     sim->answer = NULL;
     sim->contacts = (ss_contact_list){0};

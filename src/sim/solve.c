@@ -5,8 +5,6 @@
 
 #include "linalg/vec3.h"
 #include "problem/laws.h"
-#include "solver/coloured.h"
-#include "solver/run.h"
 
 /* Larger islands are left to the first solver: a factorisation of their size would cost more than the steps it saves. */
 static const int finisher_most_unknowns = 6000;
@@ -14,8 +12,8 @@ static const int finisher_most_unknowns = 6000;
 static const int finisher_most_bodies = 300;
 /* Fewer unknowns are solved by one thread, sooner than a second one wakes. */
 static const int team_least_unknowns = 1500;
-/* From here on the sweeps over one island are work for several threads (solver/coloured.h). */
-static const int shared_least_unknowns = 3 * SS_LARGE;
+/* From here on the sweeps over one island are work for several threads. */
+static const int shared_least_unknowns = 3 * SS_SHARED_LEAST_CONTACTS;
 
 typedef struct outcome {
     bool good, finished;
@@ -40,8 +38,14 @@ static bool run(const ss_sim_method *method, ss_problem *problem, ss_arena *aren
 {
     const unsigned gauges = 1u << SS_GAUGE_ENERGY | 1u << SS_GAUGE_RELATIVE_ENERGY;
     ss_solve_result result;
-    if (!ss_solve_in(arena, gauges, method->solver, method->options, problem, &method->run, NULL, team, NULL,
-                     x, &result, NULL))
+    if (!ss_solve(&(ss_solve_request){.arena = arena,
+                                      .gauges = gauges,
+                                      .solver = method->solver,
+                                      .solver_options = method->options,
+                                      .problem = problem,
+                                      .run = &method->run,
+                                      .team = team},
+                  x, &result, NULL))
         return false;
     to->status = result.status;
     if (to->status == SS_NOT_APPLICABLE) to->refusal = ss_solver_refusal(method->solver, problem);
@@ -90,8 +94,8 @@ static bool finish(const ss_sim *sim, ss_problem *problem, ss_arena *arena, ss_t
     if (!before) return false;
     memcpy(before, x, bytes);
     if (!run(&sim->finisher, problem, arena, team, x, &second)) return false;
-    if (sim->stop_gauge != SS_GAUGE_NONE && second.gauge[sim->stop_gauge] < sim->stop_value)
-        second.status = SS_CONVERGED;
+    const ss_stop_rule *rule = &sim->first.run.stop;
+    if (!rule->of_scene && second.gauge[rule->gauge] < rule->below) second.status = SS_CONVERGED;
     second.finished = true;
     bool first = to->status == SS_NOT_APPLICABLE;
     if (first || second.gauge[SS_GAUGE_RELATIVE_ENERGY] < to->gauge[SS_GAUGE_RELATIVE_ENERGY])
@@ -244,47 +248,23 @@ static bool sum_up(ss_sim *sim, const ss_problem *problem, const ss_islands *isl
 /* A bouncing contact anywhere asks for Newton's law; approaches slower than two steps of free fall are rest. */
 static void choose_gap_term(ss_sim *sim)
 {
-    ss_step_options *step = sim->formulation_options;
+    ss_step_options *step = sim->step;
     if (!sim->gap_term_is_given)
         step->gap_term = sim->frame->contacts.restitution ? SS_GAP_RESTITUTION : SS_GAP_STABILISED;
     if (!sim->restitution_speed_is_given)
         step->restitution_speed = 2.0 * sim->h * ss_vec3_norm(ss_vec3_load(ss_world_gravity(sim->world)));
 }
 
-/* The three directions between frame and problem; of the default formulation with memory that is kept. */
-static ss_problem *assemble(ss_sim *sim, ss_error *err)
-{
-    const void *options = sim->formulation_options;
-    return sim->model ? ss_session_assemble(&sim->session, sim->model, sim->frame, options, err)
-                      : sim->formulation->assemble(sim->frame, options, NULL, err);
-}
-
-static bool write_guess(ss_sim *sim, const ss_problem *problem, const ss_answer *answer, double *x,
-                        ss_error *err)
-{
-    const void *options = sim->formulation_options;
-    if (!sim->model) return sim->formulation->guess(sim->frame, options, problem, answer, x, err);
-    ss_session_guess(&sim->session, sim->model, options, answer, x);
-    return true;
-}
-
-static bool recover(ss_sim *sim, const ss_problem *problem, const double *x, ss_error *err)
-{
-    const void *options = sim->formulation_options;
-    if (!sim->model) return sim->formulation->recover(sim->frame, options, problem, x, sim->answer, err);
-    ss_session_recover(&sim->session, sim->model, options, x, sim->answer);
-    return true;
-}
-
 static bool guess(ss_sim *sim, const ss_problem *problem, double *x, ss_error *err)
 {
     const ss_frame *frame = sim->frame;
     ss_answer *answer = sim->answer; // not yet filled: used for the guess first
-    if (!sim->options.warm_start || !sim->formulation->guess) return true;
+    if (!sim->options.warm_start) return true;
     if (sim->warm.contact_count == 0 && sim->warm.row_count == 0) return true;
     for (int b = 0; b < frame->bodies.count; b++)
         memcpy(answer->velocity[b], frame->bodies.velocity[b], sizeof answer->velocity[b]);
-    if (!ss_warm_guess(sim, answer, err) || !write_guess(sim, problem, answer, x, err)) return false;
+    if (!ss_warm_guess(sim, answer, err)) return false;
+    ss_assembly_guess(sim->assembly, answer, x);
     ss_problem_project(problem, x);
     return true;
 }
@@ -321,10 +301,10 @@ bool ss_sim_solve(ss_sim *sim, ss_error *err)
 {
     double start = ss_clock_seconds();
     choose_gap_term(sim);
-    ss_answer_destroy(sim->answer);
-    sim->answer = ss_answer_create(sim->frame, sim->frame->contacts.mu_rolling != NULL, err);
-    ss_problem *problem = sim->answer ? assemble(sim, err) : NULL;
-    if (!problem) return false;
+    sim->answer =
+        ss_answer_store_take(&sim->answer_store, sim->frame, sim->frame->contacts.mu_rolling != NULL, err);
+    if (!sim->answer || !ss_assemble(sim->assembly, sim->frame, NULL, err)) return false;
+    ss_problem *problem = ss_assembly_problem(sim->assembly);
     double *x = ss_arena_take(sim->memory, (size_t)problem->size, sizeof *x, "x");
     sim->wait = ss_arena_take(sim->memory, (size_t)sim->frame->contacts.count, sizeof *sim->wait, "waits");
     bool good =
@@ -333,8 +313,7 @@ bool ss_sim_solve(ss_sim *sim, ss_error *err)
     double assembled = ss_clock_seconds();
     good = good && solve_problem(sim, problem, x, err);
     double solved = ss_clock_seconds();
-    good = good && recover(sim, problem, x, err);
-    if (!sim->model) ss_problem_destroy(problem);
+    if (good) ss_assembly_recover(sim->assembly, x, sim->answer);
     sim->report.solve += solved - assembled;
     sim->report.assembly += assembled - start + ss_clock_seconds() - solved;
     if (good) look_at_contacts(sim);

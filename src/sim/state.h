@@ -9,7 +9,7 @@
 
 #include <stickslip/sim.h>
 
-#include "formulation/cone_law.h"
+#include "problem/answer_store.h"
 #include "problem/islands.h"
 #include "sim/byte_stream.h"
 #include "sim/stabilise.h"
@@ -86,15 +86,10 @@ struct ss_sim {
     double base_time; /* time = base_time + (steps - base_steps) h: no rounding adds up */
     int64_t base_steps;
 
-    const ss_formulation *formulation;
-    void *formulation_options;     /* begins with an ss_step_options */
-    const ss_contact_model *model; /* NULL: not one that sessions know */
-    ss_session session;
+    ss_assembly *assembly; /* the formulation at work, with its options */
+    ss_step_options *step; /* the options about the step, in there */
     bool gap_term_is_given, restitution_speed_is_given;
     ss_sim_method first, finisher;
-    int stop_gauge;    /* of the stop rule; SS_GAUGE_NONE: it is not that simple */
-    double stop_value; /* below which it holds */
-    char strict_stop[64];
     ss_team *team;
     ss_arena **arenas; /* one of each worker */
     ss_arena *memory;  /* of one substep: islands, contacts of a user's source */
@@ -113,7 +108,8 @@ struct ss_sim {
     ss_row_origin *origins; /* of the frame's rows */
     int origin_capacity;
     ss_frame *frame;
-    ss_answer *answer;
+    ss_answer_store answer_store;
+    ss_answer *answer; /* in the store; NULL before the first step */
     ss_warm warm;
     ss_byte_stream backup; /* the world before the step */
 

@@ -152,8 +152,6 @@ typedef struct ss_contact_plan {
     int *place; /* row of y of every body, so that neighbours are near; NULL: as they are */
 } ss_contact_plan;
 
-enum { SS_LARGE = 4096 }; /* contacts: less are one task, because starting several costs more than it saves */
-
 /* Is the team worth it? On a busy machine it may not be. The answer changes who does the work, not the result. */
 typedef struct ss_pace {
     double alone;      /* s of the last sweep by one thread */

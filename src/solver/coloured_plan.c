@@ -4,6 +4,7 @@
  * a phase: all parts first, then the pairs, coloured greedily. The plan depends on the problem alone, not on the
  * number of threads, so that neither do the results.
  */
+#include "problem/islands.h"
 #include "solver/coloured.h"
 
 #include <string.h>
@@ -202,5 +203,5 @@ static bool plan_whole(ss_contact_plan *plan, ss_arena *arena)
 bool ss_contact_plan_make(const ss_problem *problem, ss_arena *arena, ss_contact_plan *plan)
 {
     planner of = {.problem = problem, .plan = plan};
-    return plan->contact_count < SS_LARGE ? plan_whole(plan, arena) : plan_parts(&of, arena);
+    return plan->contact_count < SS_SHARED_LEAST_CONTACTS ? plan_whole(plan, arena) : plan_parts(&of, arena);
 }

@@ -12,10 +12,11 @@ static bool search(ss_diagnosing *d, const ss_solver *solver, ss_solve_result *r
 {
     ss_problem copy = *d->problem;
     double *x = ss_allocate((size_t)copy.size, sizeof *x);
-    ss_run_options run = {
-        .max_iterations = d->options->ray_search, .stop = "relative_energy<1e-8", .keep = "last"};
+    ss_run_options run = {.max_iterations = d->options->ray_search,
+                          .stop = {.gauge = SS_GAUGE_RELATIVE_ENERGY, .below = 1e-8}};
     ss_error err;
-    bool good = x && ss_solve(solver, NULL, &copy, &run, NULL, NULL, x, result, &err);
+    bool good =
+        x && ss_solve(&(ss_solve_request){.solver = solver, .problem = &copy, .run = &run}, x, result, &err);
     if (copy.A != d->problem->A) ss_sparse_destroy(copy.A);
     ss_release(x);
     return good;

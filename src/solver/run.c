@@ -6,13 +6,15 @@
 
 #include "base/memory.h"
 #include "solver/ray.h"
-#include "solver/run.h"
-#include "solver/run_options.h"
 #include "solver/run_state.h"
 
 /* ---- options ---------------------------------------------------------------------------------------- */
 
-const ss_option ss_run_option_table[] = {SS_RUN_OPTION_ROWS("relative_energy<1e-8"), {0}};
+ss_run_options ss_run_defaults(void)
+{
+    return (ss_run_options){
+        .max_iterations = 10000, .stop = {.gauge = SS_GAUGE_RELATIVE_ENERGY, .below = 1e-8}, .seed = 1};
+}
 
 /* ---- what happens at every iteration ---------------------------------------------------------------- */
 
@@ -95,7 +97,7 @@ static bool measure(struct ss_run_state *state, const double *x, const double *w
     double excess = values[state->stop.gauge] / state->stop.below;
     ss_measuring_schedule_note(&state->schedule, state->iterations,
                                state->stop.gauge == SS_GAUGE_ENERGY ? excess : excess * excess);
-    return ss_stop_rule_excess(&state->stop, values) < 1.0;
+    return ss_stop_criterion_excess(&state->stop, values) < 1.0;
 }
 
 /* The caller's rule may cost more than an iteration, so it is asked less and less often. */
@@ -164,12 +166,12 @@ static double excess_of(struct ss_run_state *state, const double *x)
 {
     double values[SS_GAUGE_COUNT];
     bool ruled = state->stop.gauge != SS_GAUGE_NONE;
-    unsigned mask = ruled ? ss_stop_rule_gauges(&state->stop) : 1u << SS_GAUGE_RELATIVE_ENERGY;
+    unsigned mask = ruled ? ss_stop_criterion_gauges(&state->stop) : 1u << SS_GAUGE_RELATIVE_ENERGY;
     if (knows(state, x, mask))
         memcpy(values, state->measures, sizeof values);
     else
         ss_run_measure(state, x, mask, values);
-    return ruled ? ss_stop_rule_excess(&state->stop, values)
+    return ruled ? ss_stop_criterion_excess(&state->stop, values)
                  : values[SS_GAUGE_RELATIVE_ENERGY] / ss_nested_run_goal_without_rule;
 }
 
@@ -189,7 +191,7 @@ static bool stage_goes_on(struct ss_run_state *state, const double *x)
     if (!x || state->iterations < state->stage_look) return true;
     int done = state->iterations - state->stage_start;
     bool measured = state->stop.gauge != SS_GAUGE_NONE && state->latest_iteration == state->iterations;
-    double excess = measured ? ss_stop_rule_excess(&state->stop, state->latest) : excess_of(state, x);
+    double excess = measured ? ss_stop_criterion_excess(&state->stop, state->latest) : excess_of(state, x);
     int next = stage->look(stage->context, done, excess);
     state->stage_look = state->stage_start + next;
     return next > done;
@@ -252,10 +254,8 @@ static bool prepare_state(struct ss_run_state *state, ss_arena *arena, const ss_
     size_t n = (size_t)problem->size;
     state->scale = ss_gauge_scale_of(problem, state->best, state->w, state->scratch, state->inverse_mass);
     double scene = options->scene_energy > 0.0 ? options->scene_energy : state->scale.start_energy;
-    if (!ss_stop_rule_parse(test ? "none" : options->stop, scene, &state->stop, err)) return false;
-    state->stop.test = test;
-    ss_stop_rule_look(&state->stop, problem);
-    if (!ss_keep_parse(options->keep, &state->keep, err)) return false;
+    state->stop = ss_stop_criterion_of(&options->stop, test, scene, problem);
+    state->keep = options->keep.best ? (int)options->keep.gauge : SS_GAUGE_NONE;
     memcpy(state->start, x, n * sizeof *x);
     if (state->keep != SS_GAUGE_NONE) memcpy(state->best, x, n * sizeof *x);
     state->best_value = INFINITY;
@@ -263,7 +263,7 @@ static bool prepare_state(struct ss_run_state *state, ss_arena *arena, const ss_
     state->time_limit = options->time_limit;
     state->record = options->history;
     if (state->record) state->mask = (1u << SS_GAUGE_COUNT) - 1;
-    state->mask |= ss_stop_rule_gauges(&state->stop);
+    state->mask |= ss_stop_criterion_gauges(&state->stop);
     if (state->keep != SS_GAUGE_NONE) state->mask |= 1u << state->keep;
     state->status = SS_FAILED;
     return true;
@@ -280,7 +280,7 @@ static void judge(struct ss_run_state *state, unsigned gauges, double *x, ss_sol
                (size_t)problem->size * sizeof *x);
         if (result->status == SS_CONVERGED) result->status = SS_FAILED;
     }
-    gauges |= ss_stop_rule_gauges(&state->stop);
+    gauges |= ss_stop_criterion_gauges(&state->stop);
     if (knows(state, x, gauges))
         memcpy(result->gauge, state->measures, sizeof result->gauge);
     else
@@ -289,10 +289,10 @@ static void judge(struct ss_run_state *state, unsigned gauges, double *x, ss_sol
         if (result->status == SS_CONVERGED) result->status = SS_FAILED;
         return;
     }
-    const ss_stop_rule *stop = &state->stop;
-    if (!ss_stop_rule_is_set(stop)) return;
+    const ss_stop_criterion *stop = &state->stop;
+    if (!ss_stop_criterion_is_set(stop)) return;
     bool holds = stop->test ? stop->test->holds(x, stop->test->context)
-                            : ss_stop_rule_excess(stop, result->gauge) < rounding;
+                            : ss_stop_criterion_excess(stop, result->gauge) < rounding;
     if (result->status == SS_CONVERGED && !holds) result->status = SS_STALLED;
     if (result->status == SS_STALLED && holds) result->status = SS_CONVERGED;
 }
@@ -321,30 +321,31 @@ static void run_solver(const ss_solver *solver, const void *options, struct ss_r
     result->kept_iteration = ss_run_keep(state, x);
 }
 
-bool ss_solve_in(ss_arena *arena, unsigned gauges, const ss_solver *solver, const void *solver_options,
-                 ss_problem *problem, const ss_run_options *options, const ss_stop_test *test, ss_team *team,
-                 const volatile int *cancel, double *x, ss_solve_result *result, ss_error *err)
+/* With an arena. */
+static bool solve_in(ss_arena *arena, const ss_solve_request *request, double *x, ss_solve_result *result,
+                     ss_error *err)
 {
-    *result = (ss_solve_result){.status = SS_NOT_APPLICABLE};
-    ss_run_options defaults = {0};
-    if (!options) {
-        ss_options_defaults(ss_run_option_table, &defaults);
-        options = &defaults;
-    }
+    const ss_solver *solver = request->solver;
+    ss_problem *problem = request->problem;
+    ss_run_options options = request->run ? *request->run : ss_run_defaults();
+    unsigned gauges = request->gauges ? request->gauges : (1u << SS_GAUGE_COUNT) - 1;
     if (ss_solver_refusal(solver, problem)) return true;
     bool needs_matrix = !(solver->traits & SS_MATRIX_FREE) || !problem->bodies;
     if (needs_matrix && !ss_problem_need_matrix(problem, err)) return false;
+
     ss_arena_mark mark = ss_arena_get_mark(arena);
-    struct ss_run_state state = {.cancel = cancel, .explain = options->explain};
+    struct ss_run_state state = {.cancel = request->cancel, .explain = options.explain};
+    const void *solver_options = request->solver_options;
     bool good = true;
     if (!solver_options && solver->options)
         good = (solver_options = ss_run_default_options(solver, arena, err)) != NULL;
-    good = good && prepare_state(&state, arena, problem, options, test, x, err);
+    good = good && prepare_state(&state, arena, problem, &options, request->test, x, err);
     if (good) {
-        run_solver(solver, solver_options, &state, arena, team, options->seed, x, result);
+        run_solver(solver, solver_options, &state, arena, request->team, options.seed, x, result);
         judge(&state, gauges, x, result);
     }
     ss_arena_reset(arena, mark);
+
     result->history = state.history;
     result->notes = state.notes.data;
     if (result->status == SS_RAY)
@@ -354,24 +355,15 @@ bool ss_solve_in(ss_arena *arena, unsigned gauges, const ss_solver *solver, cons
     return good;
 }
 
-bool ss_solve_until(const ss_solver *solver, const void *solver_options, ss_problem *problem,
-                    const ss_run_options *options, const ss_stop_test *test, ss_team *team,
-                    const volatile int *cancel, double *x, ss_solve_result *result, ss_error *err)
+bool ss_solve(const ss_solve_request *request, double *x, ss_solve_result *result, ss_error *err)
 {
     *result = (ss_solve_result){.status = SS_NOT_APPLICABLE};
+    if (request->arena) return solve_in(request->arena, request, x, result, err);
     static const size_t first = 4096, per_unknown = 512; // bytes: enough for most
-    ss_arena *arena = ss_arena_create(first + per_unknown * (size_t)problem->size, err);
-    bool good = arena && ss_solve_in(arena, (1u << SS_GAUGE_COUNT) - 1, solver, solver_options, problem,
-                                     options, test, team, cancel, x, result, err);
+    ss_arena *arena = ss_arena_create(first + per_unknown * (size_t)request->problem->size, err);
+    bool good = arena && solve_in(arena, request, x, result, err);
     ss_arena_destroy(arena);
     return good;
-}
-
-bool ss_solve(const ss_solver *solver, const void *solver_options, ss_problem *problem,
-              const ss_run_options *options, ss_team *team, const volatile int *cancel, double *x,
-              ss_solve_result *result, ss_error *err)
-{
-    return ss_solve_until(solver, solver_options, problem, options, NULL, team, cancel, x, result, err);
 }
 
 void ss_solve_result_free(ss_solve_result *result)

@@ -6,12 +6,12 @@
 #include "problem/gauge.h"
 #include "solver/measuring_schedule.h"
 #include "solver/nested_run.h"
-#include "solver/stop_rule.h"
+#include "solver/stop_criterion.h"
 
 struct ss_run_state {
     const ss_problem *problem;
     ss_gauge_scale scale;
-    ss_stop_rule stop;
+    ss_stop_criterion stop;
     int keep;
     unsigned mask; /* gauges measured at every iteration */
     int iterations, max_iterations, next_test;

@@ -23,7 +23,7 @@ static struct ss_run_state begin(const struct ss_run_state *whole, const ss_subp
     return (struct ss_run_state){.scale = {.start_energy = whole->scale.start_energy,
                                            .load = whole->scale.load,
                                            .inverse_mass = part->problem->diagonal},
-                                 .stop = ss_stop_rule_share(&whole->stop, part->problem, part->share),
+                                 .stop = ss_stop_criterion_share(&whole->stop, part->problem, part->share),
                                  .keep = whole->keep,
                                  .mask = whole->mask,
                                  .max_iterations = whole->max_iterations - whole->iterations,

@@ -1,6 +1,6 @@
-/* campaign/solver_set.h - the solvers a user can name: those of the library, and those of plug-ins. */
-#ifndef SS_CAMPAIGN_SOLVER_SET_H
-#define SS_CAMPAIGN_SOLVER_SET_H
+/* session/solver_set.h - the solvers a user can name: those of the library, and those of plug-ins. */
+#ifndef SS_SESSION_SOLVER_SET_H
+#define SS_SESSION_SOLVER_SET_H
 
 #include <stickslip/formulation.h>
 #include <stickslip/solver.h>
@@ -18,8 +18,6 @@ int ss_solver_set_count(const ss_solver_set *set);
 const ss_solver *ss_solver_set_at(const ss_solver_set *set, int index);
 /* Fails with what was probably meant. */
 const ss_solver *ss_solver_set_find(const ss_solver_set *set, const char *name, ss_error *err);
-/* The same for formulations. */
-const ss_formulation *ss_formulation_named(const char *name, ss_error *err);
 
 /* --plugin, for the tables of verbs that take it. */
 #define SS_PLUGIN_OPTION(owner, member)                                                                     \

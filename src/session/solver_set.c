@@ -1,7 +1,8 @@
-#include "campaign/solver_set.h"
+#include "session/solver_set.h"
 
 #include "base/text.h"
 #include "base/words.h"
+#include "session/method.h"
 
 #include <string.h>
 

@@ -1,0 +1,401 @@
+/* FCLIB's cone problem as a view of the assembled problem: no row is computed here.
+ *
+ *     M v+ = f + H r + G l, f = M v + h F        u = H' v+ + w        0 = G' v+ + b
+ *
+ * Columns of H and G are rows of the Coulomb problem in impulses, w and b their offsets. FCLIB gives every contact the
+ * same number of components; where the problem has fewer, the missing ones are filled so that nothing changes: the
+ * tangent out of the plane of a planar frame and moments without rolling friction with their own rows, a tangent
+ * without friction and the tangents of a joint limit with zeros.
+ */
+#include "formulation/cone_view.h"
+
+#include "formulation/friction.h"
+#include "linalg/mat6.h"
+#include "problem/cone.h"
+#include "problem/triplets.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- which part goes where -------------------------------------------------------------------------- */
+
+void ss_cone_view_free(ss_cone_view *view)
+{
+    ss_release(view->component);
+    ss_release(view->sign);
+    ss_release(view->equation);
+    *view = (ss_cone_view){0};
+}
+
+typedef enum row_role { ROW_EQUATION, ROW_LIMIT, ROW_DROPPED } row_role;
+
+/* Of an unknown outside the cones. A load that joint friction follows has a box without bounds: an equation. */
+static row_role role_of(const ss_problem *problem, const ss_block *block, int i)
+{
+    double lower = problem->lower[i], upper = problem->upper[i];
+    if (block->law == SS_LAW_COUPLED) return ROW_DROPPED;
+    if (block->law == SS_LAW_FREE || (lower == -INFINITY && upper == INFINITY)) return ROW_EQUATION;
+    bool limit = (lower == 0.0 && upper == INFINITY) || (lower == -INFINITY && upper == 0.0);
+    return limit ? ROW_LIMIT : ROW_DROPPED;
+}
+
+static void place_contact(const ss_block *block, const ss_contact_row *contact, ss_cone_view *view)
+{
+    ss_friction friction = ss_friction_of(contact);
+    int k = view->contacts++, *component = view->component + k * view->dimension, next = block->first;
+    for (int j = 0; j < view->dimension; j++) component[j] = -1;
+    component[0] = next++;
+    for (int j = 0; j < friction.count; j++) component[1 + friction.tangent[j]] = next++;
+    for (int j = 0; friction.mu_rolling > 0.0 && j < 2; j++) component[3 + j] = next++;
+    view->sign[k] = 1.0;
+}
+
+static void place_row(const ss_block *block, int i, ss_cone_view *view)
+{
+    row_role role = role_of(view->problem, block, i);
+    if (role == ROW_EQUATION)
+        view->equation[view->equations++] = i;
+    else if (view->first_bounded < 0)
+        view->first_bounded = i;
+    view->dropped += role == ROW_DROPPED;
+    if (role != ROW_LIMIT) return;
+    int k = view->contacts++, *component = view->component + k * view->dimension;
+    for (int j = 0; j < view->dimension; j++) component[j] = j == 0 ? i : -1;
+    view->sign[k] = view->problem->lower[i] == 0.0 ? 1.0 : -1.0;
+    view->limits++;
+}
+
+bool ss_cone_view_make(ss_assembly *assembly, ss_cone_view *view, ss_error *err)
+{
+    const ss_problem *problem = ss_assembly_coulomb(assembly, err);
+    *view = (ss_cone_view){.rows = &assembly->rows, .problem = problem, .dimension = 3, .first_bounded = -1};
+    if (!problem) return false;
+    for (int k = 0; k < problem->block_count; k++) {
+        if (problem->blocks[k].mu_rolling > 0.0) view->dimension = 5;
+    }
+
+    // every unknown is at most one contact or one equation
+    view->component = ss_allocate((size_t)problem->size * (size_t)view->dimension, sizeof *view->component);
+    view->sign = ss_allocate((size_t)problem->size, sizeof *view->sign);
+    view->equation = ss_allocate((size_t)problem->size, sizeof *view->equation);
+    if (!view->component || !view->sign || !view->equation) {
+        ss_cone_view_free(view);
+        return ss_fail(err, SS_ERROR_RESOURCES, "cone problem: out of memory for %d unknowns", problem->size);
+    }
+
+    // contacts come first, in their order, then limits
+    for (int k = 0, c = 0; k < problem->block_count; k++) {
+        if (ss_block_is_cone(&problem->blocks[k]))
+            place_contact(&problem->blocks[k], &view->rows->contact[c++], view);
+    }
+    for (int k = 0; k < problem->block_count; k++) {
+        const ss_block *block = &problem->blocks[k];
+        for (int j = 0; j < block->size && !ss_block_is_cone(block); j++)
+            place_row(block, block->first + j, view);
+    }
+    return true;
+}
+
+/* ---- what cannot be done ---------------------------------------------------------------------------- */
+
+static bool check(const ss_cone_view *view, bool refuse_bounds, const char *place, ss_error *err)
+{
+    const ss_problem *problem = view->problem;
+    for (int k = 0; k < problem->block_count; k++) {
+        const ss_block *block = &problem->blocks[k];
+        if (!isfinite(block->mu))
+            return ss_fail(
+                err, SS_ERROR_INPUT,
+                "%s/contacts/mu_k[%d]: infinite friction has no cone; mu_max replaces it by a number", place,
+                block->contact);
+        if (!isfinite(block->mu_rolling))
+            return ss_fail(err, SS_ERROR_INPUT, "%s/contacts/mu_r[%d]: infinite rolling friction has no cone",
+                           place, block->contact);
+    }
+    if (!refuse_bounds || view->first_bounded < 0) return true;
+    int row = view->rows->joint[view->first_bounded].row; // joint rows are the first unknowns
+    const double *bounds = view->rows->frame->constraints.bounds[row];
+    return ss_fail(
+        err, SS_ERROR_INPUT,
+        "%s/constraints/bounds[%d]: bounds (%g, %g) or joint friction have no place in a cone problem", place,
+        row, bounds[0], bounds[1]);
+}
+
+/* ---- matrices and vectors --------------------------------------------------------------------------- */
+
+static bool add_bodies(const ss_rows *rows, ss_cone *cone, ss_error *err)
+{
+    const ss_frame *frame = rows->frame;
+    ss_triplets M;
+    if (!ss_triplets_start(&M, 2 * (size_t)cone->dofs, err)) return false;
+    for (int b = 0; b < frame->bodies.count; b++) {
+        if (rows->body[b] < 0) continue;
+        int dof = 6 * rows->body[b];
+        ss_mass mass = ss_frame_mass(frame, b);
+        ss_mass_apply(&mass, frame->bodies.velocity[b], cone->f + dof);
+        for (int i = 0; i < 6; i++) cone->f[dof + i] += frame->h * frame->bodies.force[b][i];
+        for (int i = 0; i < 3; i++) {
+            ss_triplets_add(&M, dof + i, dof + i, mass.linear);
+            for (int j = 0; j < 3; j++) {
+                double entry = mass.angular.m[i][j];
+                if (entry != 0.0) ss_triplets_add(&M, dof + 3 + i, dof + 3 + j, entry);
+            }
+        }
+    }
+    cone->M = ss_triplets_finish(&M, cone->dofs, cone->dofs, err);
+    return cone->M != NULL;
+}
+
+static void add_column(ss_triplets *matrix, const int pair[2], const double jacobian[12], double sign,
+                       int column)
+{
+    for (int k = 0; k < 12; k++) {
+        int body = pair[k / 6];
+        if (body >= 0 && jacobian[k] != 0.0)
+            ss_triplets_add(matrix, 6 * body + k % 6, column, sign * jacobian[k]);
+    }
+}
+
+/* A component that the problem has no unknown for. */
+static void fill_component(const ss_contact_row *contact, int j, int column, ss_triplets *H, ss_cone *cone)
+{
+    double row[12];
+    if (j < 3 && contact->in_plane[j - 1]) return; // a tangent without friction: nothing may act along it
+    ss_vec3 direction = contact->tangent[(j - 1) % 2];
+    if (j < 3)
+        ss_contact_sliding_row(contact, direction, row);
+    else
+        ss_contact_turning_row(contact, direction, row);
+    add_column(H, contact->pair, row, 1.0, column);
+    if (j < 3) cone->w[column] = ss_vec3_dot(direction, contact->surface);
+}
+
+static bool add_contacts(const ss_cone_view *view, ss_cone *cone, ss_error *err)
+{
+    const ss_bodies_form *form = view->problem->bodies;
+    int limits_from = view->contacts - view->limits;
+    ss_triplets H;
+    if (!ss_triplets_start(&H, 12 * (size_t)ss_cone_size(cone), err)) return false;
+    for (int k = 0; k < view->contacts; k++) {
+        for (int j = 0; j < view->dimension; j++) {
+            int column = k * view->dimension + j, i = view->component[column];
+            if (i >= 0) {
+                add_column(&H, form->pair[i], form->jacobian[i], view->sign[k], column);
+                cone->w[column] = view->sign[k] * form->offset[i];
+            } else if (k < limits_from) {
+                fill_component(&view->rows->contact[k], j, column, &H, cone);
+            }
+        }
+    }
+    for (int k = 0, c = 0; k < view->problem->block_count; k++) {
+        const ss_block *block = &view->problem->blocks[k];
+        if (!ss_block_is_cone(block)) continue;
+        if (cone->mu_rolling) cone->mu_rolling[c] = block->mu_rolling;
+        cone->mu[c++] = block->mu;
+    }
+    cone->H = ss_triplets_finish(&H, cone->dofs, ss_cone_size(cone), err);
+    return cone->H != NULL;
+}
+
+static bool add_equations(const ss_cone_view *view, ss_cone *cone, ss_error *err)
+{
+    const ss_bodies_form *form = view->problem->bodies;
+    ss_triplets G;
+    if (view->equations == 0) return true;
+    if (!ss_triplets_start(&G, 12 * (size_t)view->equations, err)) return false;
+    for (int e = 0; e < view->equations; e++) {
+        int i = view->equation[e];
+        add_column(&G, form->pair[i], form->jacobian[i], 1.0, e);
+        cone->b[e] = form->offset[i];
+    }
+    cone->G = ss_triplets_finish(&G, cone->dofs, view->equations, err);
+    return cone->G != NULL;
+}
+
+static ss_cone *make_global(const ss_cone_view *view, ss_error *err)
+{
+    ss_cone *cone = ss_cone_create(SS_CONE_GLOBAL, view->dimension, view->contacts,
+                                   6 * view->rows->body_count, view->equations, err);
+    if (cone && add_bodies(view->rows, cone, err) && add_contacts(view, cone, err) &&
+        add_equations(view, cone, err))
+        return cone;
+    ss_cone_destroy(cone);
+    return NULL;
+}
+
+/* ---- local form: compliance and regularisation have a place here ------------------------------------ */
+
+static bool add_to_diagonal(ss_sparse **matrix, const double *diagonal, ss_error *err)
+{
+    ss_sparse *sum = ss_cone_add_diagonal(*matrix, diagonal, err);
+    if (!sum) return false;
+    ss_sparse_destroy(*matrix);
+    *matrix = sum;
+    return true;
+}
+
+/* The C of each contact and limit goes on W's diagonal, that of each equation on R's. */
+static bool soften(const ss_cone_view *view, ss_cone *local, bool *regularised, ss_error *err)
+{
+    const double *compliance = view->problem->bodies->compliance;
+    double *on_W = ss_allocate((size_t)ss_cone_size(local), sizeof *on_W);
+    double *on_R = ss_allocate((size_t)local->equations, sizeof *on_R);
+    bool good =
+        (on_W && on_R) || ss_fail(err, SS_ERROR_RESOURCES, "cone problem: out of memory for its diagonals");
+    bool soft_contacts = false;
+    for (int j = 0; good && j < ss_cone_size(local); j++) {
+        if (view->component[j] >= 0) on_W[j] = compliance[view->component[j]];
+        soft_contacts |= on_W[j] != 0.0;
+    }
+    for (int e = 0; good && e < local->equations; e++) {
+        on_R[e] = compliance[view->equation[e]];
+        *regularised |= on_R[e] != 0.0;
+    }
+    good = good && (!soft_contacts || add_to_diagonal(&local->W, on_W, err)) &&
+           (!*regularised || add_to_diagonal(&local->R, on_R, err));
+    ss_release(on_W);
+    ss_release(on_R);
+    return good;
+}
+
+static ss_cone *make_local(const ss_cone_view *view, bool eliminate, ss_error *err)
+{
+    ss_cone *global = make_global(view, err);
+    ss_cone *local = global ? ss_cone_to_local(global, false, err) : NULL;
+    bool regularised = false;
+    ss_cone_destroy(global);
+    if (local && !soften(view, local, &regularised, err)) {
+        ss_cone_destroy(local);
+        return NULL;
+    }
+    if (!local || !eliminate || local->equations == 0) return local;
+    ss_cone *reduced = ss_cone_eliminate(local, regularised ? SS_REDUNDANT_REGULARIZED : SS_REDUNDANT, err);
+    ss_cone_destroy(local);
+    return reduced;
+}
+
+ss_cone *ss_assembly_cone(ss_assembly *assembly, const ss_cone_wish *wish, const char *place,
+                          ss_findings *losses, ss_error *err)
+{
+    ss_cone_view view;
+    ss_cone *cone = NULL;
+    if (!place) place = "";
+    if (!ss_cone_view_make(assembly, &view, err)) return NULL;
+    if (check(&view, wish->refuse_bounds, place, err))
+        cone =
+            wish->form == SS_CONE_LOCAL ? make_local(&view, wish->eliminate, err) : make_global(&view, err);
+    if (cone) ss_cone_view_losses(&view, assembly->options, wish->form, place, losses);
+    ss_cone_view_free(&view);
+    return cone;
+}
+
+/* ---- from a point to the answer --------------------------------------------------------------------- */
+
+/* The multipliers that belong to r, where a file does not hold them. */
+static bool multipliers_of(const ss_cone_view *view, const double *r, double *l, ss_error *err)
+{
+    ss_cone *local = make_local(view, false, err);
+    ss_cone_point point = {0};
+    bool good = local && ss_cone_point_create(local, &point, err);
+    if (good) {
+        memcpy(point.r, r, (size_t)ss_cone_size(local) * sizeof *r);
+        good = ss_cone_point_complete(local, &point, err);
+    }
+    if (good) memcpy(l, point.l, (size_t)local->equations * sizeof *l);
+    ss_cone_point_free(&point);
+    ss_cone_destroy(local);
+    return good;
+}
+
+static bool read_point(const ss_cone_view *view, const ss_cone_point *point, double *x, ss_error *err)
+{
+    for (int j = 0; j < view->contacts * view->dimension; j++) {
+        if (view->component[j] >= 0) x[view->component[j]] = view->sign[j / view->dimension] * point->r[j];
+    }
+    if (view->equations == 0) return true;
+    double *l = ss_allocate((size_t)view->equations, sizeof *l);
+    bool good = l || ss_fail(err, SS_ERROR_RESOURCES, "cone problem: out of memory for an answer");
+    if (good && point->l)
+        memcpy(l, point->l, (size_t)view->equations * sizeof *l);
+    else if (good)
+        good = multipliers_of(view, point->r, l, err);
+    for (int e = 0; good && e < view->equations; e++) x[view->equation[e]] = l[e];
+    ss_release(l);
+    return good;
+}
+
+bool ss_assembly_recover_cone(ss_assembly *assembly, const ss_cone_point *point, ss_answer *answer,
+                              ss_error *err)
+{
+    ss_cone_view view;
+    if (!ss_cone_view_make(assembly, &view, err)) return false;
+    double *x = ss_allocate((size_t)view.problem->size, sizeof *x);
+    bool good = x ? read_point(&view, point, x, err)
+                  : ss_fail(err, SS_ERROR_RESOURCES, "cone problem: out of memory for an answer");
+    if (good) ss_assembly_recover_coulomb(assembly, x, answer);
+    for (int b = 0; good && point->v && b < answer->bodies; b++) {
+        int live = view.rows->body[b];
+        if (live >= 0) memcpy(answer->velocity[b], point->v + 6 * live, sizeof answer->velocity[b]);
+    }
+    ss_release(x);
+    ss_cone_view_free(&view);
+    return good;
+}
+
+/* ---- from the answer to a point --------------------------------------------------------------------- */
+
+/* u as the point itself implies it: H' v + w, or W r + V l + q */
+static void fill_velocity(const ss_cone *cone, ss_cone_point *point)
+{
+    bool global = cone->form == SS_CONE_GLOBAL;
+    memcpy(point->u, global ? cone->w : cone->q, (size_t)ss_cone_size(cone) * sizeof *point->u);
+    if (global) {
+        ss_sparse_apply_transposed(cone->H, point->v, 1.0, point->u);
+        return;
+    }
+    ss_sparse_apply(cone->W, point->r, 1.0, point->u);
+    if (cone->equations) ss_sparse_apply(cone->V, point->l, 1.0, point->u);
+}
+
+static void write_point(const ss_cone_view *view, const ss_answer *answer, const double *x,
+                        ss_cone_point *point)
+{
+    for (int b = 0; point->v && b < answer->bodies; b++) {
+        int live = view->rows->body[b];
+        if (live >= 0) memcpy(point->v + 6 * live, answer->velocity[b], sizeof answer->velocity[b]);
+    }
+    for (int j = 0; j < view->contacts * view->dimension; j++) {
+        if (view->component[j] >= 0) point->r[j] = view->sign[j / view->dimension] * x[view->component[j]];
+    }
+    for (int e = 0; point->l && e < view->equations; e++) point->l[e] = x[view->equation[e]];
+}
+
+static bool belongs(const ss_cone *cone, const ss_cone_view *view)
+{
+    bool eliminated = cone->form == SS_CONE_LOCAL && cone->equations == 0;
+    return cone->dimension == view->dimension && cone->contacts == view->contacts &&
+           (cone->equations == view->equations || eliminated) &&
+           (cone->form == SS_CONE_LOCAL || cone->dofs == 6 * view->rows->body_count);
+}
+
+bool ss_assembly_cone_point(ss_assembly *assembly, const ss_cone *cone, const ss_answer *answer,
+                            ss_cone_point *point, ss_error *err)
+{
+    ss_cone_view view;
+    *point = (ss_cone_point){0};
+    if (!ss_cone_view_make(assembly, &view, err)) return false;
+    double *x = ss_allocate((size_t)view.problem->size, sizeof *x);
+    bool good = x || ss_fail(err, SS_ERROR_RESOURCES, "cone problem: out of memory for an answer");
+    if (good && !belongs(cone, &view))
+        good =
+            ss_fail(err, SS_ERROR_USAGE, "the cone problem was not made from this frame: its sizes differ");
+    good = good && ss_cone_point_create(cone, point, err);
+    if (good) {
+        ss_assembly_guess_coulomb(assembly, answer, x);
+        write_point(&view, answer, x, point);
+        fill_velocity(cone, point);
+    }
+    ss_release(x);
+    ss_cone_view_free(&view);
+    return good;
+}

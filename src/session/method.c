@@ -1,0 +1,192 @@
+#include "session/method.h"
+
+#include "base/number.h"
+#include "base/words.h"
+#include "session/solver_set.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static bool blame(ss_request_fault *fault, const char *member, const char *item, size_t length)
+{
+    if (!fault) return false;
+    fault->member = member;
+    snprintf(fault->item, sizeof fault->item, "%.*s", (int)length, item);
+    return false;
+}
+
+/* ---- options of solver and formulation ----------------------------------------------------------- */
+
+/* Sets the options of a list, "omega=1.3 sweep=symmetric". */
+static bool assign_all(const char *member, const char *owner, const ss_option *table, const char *list,
+                       void *options, ss_request_fault *fault, ss_error *err)
+{
+    static const char blanks[] = " \t\n";
+    for (const char *at = list ? list + strspn(list, blanks) : ""; *at; at += strspn(at, blanks)) {
+        char item[512];
+        size_t length = strcspn(at, blanks);
+        if (length >= sizeof item)
+            return ss_fail(err, SS_ERROR_USAGE, "%s: option of more than %zu characters", owner,
+                           sizeof item - 1);
+        snprintf(item, sizeof item, "%.*s", (int)length, at);
+        if (!ss_options_assign(table, options, item, err)) {
+            ss_fail_in(err, "%s", owner);
+            return blame(fault, member, at, length);
+        }
+        at += length;
+    }
+    return true;
+}
+
+/* The option struct of a solver or formulation: defaults, then what the user says. */
+static void *make_options(const char *member, const char *owner, const ss_option *table, size_t size,
+                          const char *list, ss_request_fault *fault, ss_error *err)
+{
+    void *options = ss_allocate(1, size);
+    if (!options) {
+        ss_fail(err, SS_ERROR_RESOURCES, "out of memory for options");
+        return NULL;
+    }
+    ss_options_defaults(table, options);
+    if (assign_all(member, owner, table, list, options, fault, err)) return options;
+    ss_release(options);
+    return NULL;
+}
+
+/* ---- rules --------------------------------------------------------------------------------------- */
+
+static bool is_gauge(const char *name, size_t length)
+{
+    for (int g = 0; g < SS_GAUGE_COUNT; g++) {
+        const char *gauge = ss_gauge_name((ss_gauge)g);
+        if (strlen(gauge) == length && strncmp(gauge, name, length) == 0) return true;
+    }
+    return false;
+}
+
+static bool fail_rule(const char *text, const char *name, ss_error *err)
+{
+    ss_nearest nearest = ss_nearest_start(name);
+    for (int i = 0; i < ss_metric_count(); i++) ss_nearest_offer(&nearest, ss_metric_at(i)->name);
+    if (nearest.best && strchr(text, '<'))
+        return ss_fail(err, SS_ERROR_USAGE, "invalid stop rule \"%s\": unknown metric '%s'; did you mean %s?",
+                       text, name, nearest.best);
+    return ss_fail(err, SS_ERROR_USAGE, "invalid stop rule \"%s\": expected METRIC<VALUE or none", text);
+}
+
+/* Gauges are left to the driver, which measures them at every iteration. */
+static bool parse_stop(const char *text, ss_stop_rule *stop, ss_metric_rule *rule, ss_error *err)
+{
+    char name[64];
+    size_t length = strcspn(text, "<");
+    rule->metric = -1;
+    if (strcmp(text, "none") == 0 || (text[length] && is_gauge(text, length)))
+        return ss_stop_rule_parse(text, stop, err);
+
+    *stop = (ss_stop_rule){0};
+    snprintf(name, sizeof name, "%.*s", (int)length, text);
+    int metric = text[length] ? ss_metric_index(name) : -1;
+    if (metric < 0) return fail_rule(text, name, err);
+    if (!ss_number_read(text + length + 1, &rule->below) || !(rule->below > 0.0))
+        return ss_fail(err, SS_ERROR_USAGE, "invalid stop rule \"%s\": expected a positive number after <",
+                       text);
+    rule->metric = metric;
+    return true;
+}
+
+bool ss_method_check_stop(const char *text, ss_error *err)
+{
+    ss_stop_rule stop;
+    ss_metric_rule rule;
+    return parse_stop(text, &stop, &rule, err);
+}
+
+static bool read_rules(const ss_request *request, ss_method *method, ss_request_fault *fault, ss_error *err)
+{
+    const char *stop = request->stop ? request->stop : "natural_map<1e-8";
+    method->run = (ss_run_options){.max_iterations = request->iterations == 0  ? 10000
+                                                     : request->iterations > 0 ? request->iterations
+                                                                               : 0,
+                                   .time_limit = request->time_limit,
+                                   .seed = request->seed,
+                                   .history = request->history,
+                                   .explain = request->explain};
+    if (!parse_stop(stop, &method->run.stop, &method->rule, err)) return blame(fault, "stop", "", 0);
+    if (!ss_keep_rule_parse(request->keep, &method->run.keep, err)) return blame(fault, "keep", "", 0);
+    return true;
+}
+
+/* ---- all of it ----------------------------------------------------------------------------------- */
+
+static const ss_solver *choose_solver(const ss_solver *own, const char *name, ss_error *err)
+{
+    static const ss_solver_set library = {0};
+    return own ? own : ss_solver_set_find(&library, name, err);
+}
+
+static bool choose(const ss_request *request, ss_method *method, ss_request_fault *fault, ss_error *err)
+{
+    method->solver = choose_solver(request->own_solver, request->solver ? request->solver : "auto", err);
+    if (!method->solver) return false;
+    method->formulation = ss_formulation_named(request->formulation ? request->formulation : "cone", err);
+    if (!method->formulation) return false;
+    if (!request->reference && !request->own_reference) return true;
+    method->reference = choose_solver(request->own_reference, request->reference, err);
+    return method->reference || blame(fault, "reference", "", 0);
+}
+
+static bool set_options(const ss_request *request, ss_method *method, ss_request_fault *fault, ss_error *err)
+{
+    const ss_solver *solver = method->solver;
+    const ss_formulation *formulation = method->formulation;
+    method->solver_options =
+        make_options("set", solver->name, solver->options, solver->options_size, request->set, fault, err);
+    if (!method->solver_options) return false;
+    method->formulation_options = make_options("with", formulation->name, formulation->options,
+                                               formulation->options_size, request->with, fault, err);
+    return method->formulation_options != NULL;
+}
+
+bool ss_method_prepare(const ss_request *request, ss_method *method, ss_request_fault *fault, ss_error *err)
+{
+    *method = (ss_method){0};
+    if (fault) *fault = (ss_request_fault){0};
+    if (choose(request, method, fault, err) && set_options(request, method, fault, err) &&
+        read_rules(request, method, fault, err))
+        return true;
+    ss_method_free(method);
+    return false;
+}
+
+void ss_method_free(ss_method *method)
+{
+    ss_release(method->solver_options);
+    ss_release(method->formulation_options);
+    *method = (ss_method){0};
+}
+
+/* ---- what is not as usual ------------------------------------------------------------------------ */
+
+static void add_difference(const ss_option *option, const void *options, const void *usual, ss_text *text)
+{
+    char value[256], default_value[256];
+    ss_option_print(option, options, value, sizeof value);
+    ss_option_print(option, usual, default_value, sizeof default_value);
+    if (strcmp(value, default_value) != 0)
+        ss_text_appendf(text, "%s%s=%s", text->length ? " " : "", option->name, value);
+}
+
+void ss_options_differences(const ss_option *table, const void *options, ss_text *text)
+{
+    size_t size = 0;
+    for (const ss_option *option = table; option && option->name; option++) {
+        size_t end = option->offset + sizeof(ss_option_list); // the largest kind of field
+        if (end > size) size = end;
+    }
+    void *usual = ss_allocate(1, size);
+    if (!usual) text->out_of_memory = true;
+    if (usual && size) ss_options_defaults(table, usual);
+    for (const ss_option *option = table; usual && option && option->name; option++)
+        add_difference(option, options, usual, text);
+    ss_release(usual);
+}

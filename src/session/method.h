@@ -1,0 +1,42 @@
+/* session/method.h - how to solve: the names and words of a request become a solver, a formulation, their options and
+ * rules. */
+#ifndef SS_SESSION_METHOD_H
+#define SS_SESSION_METHOD_H
+
+#include <stickslip/session.h>
+
+#include "base/text.h"
+
+/* "creep<1e-3": a metric instead of a gauge. */
+typedef struct ss_metric_rule {
+    int metric; /* -1 = none */
+    double below;
+} ss_metric_rule;
+
+typedef struct ss_method {
+    const ss_solver *solver, *reference;
+    const ss_formulation *formulation;
+    void *solver_options, *formulation_options;
+    ss_run_options run;
+    ss_metric_rule rule; /* in the place of run.stop */
+} ss_method;
+
+/* Which part of a request was wrong, so that a caller can name it in the user's own terms. */
+typedef struct ss_request_fault {
+    const char *member; /* "with", "set", "stop" ...; NULL: the message says it all */
+    char item[128];     /* "omega=3": the option of the list, or the text of the rule */
+} ss_request_fault;
+
+/* Finds everything by name and reads the rules. On failure there is nothing to free. fault may be NULL. */
+bool ss_method_prepare(const ss_request *request, ss_method *method, ss_request_fault *fault, ss_error *err);
+void ss_method_free(ss_method *method);
+
+/* The formulation of that name; fails with what was probably meant. */
+const ss_formulation *ss_formulation_named(const char *name, ss_error *err);
+/* Checks a stop rule, on a gauge or on a metric. */
+bool ss_method_check_stop(const char *text, ss_error *err);
+
+/* Appends the options that differ from their defaults, in the order of the table: "omega=1.3 sweep=symmetric". */
+void ss_options_differences(const ss_option *table, const void *options, ss_text *text);
+
+#endif

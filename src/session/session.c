@@ -1,0 +1,356 @@
+#include "session/stages.h"
+
+#include "problem/answer_store.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* The reference goes further than anything it is compared with, and counts as the truth where it gets this far. */
+static const ss_stop_rule reference_stop = {SS_GAUGE_NATURAL_MAP, 1e-12, false};
+static const double reference_enough = 1e-8;
+static const int reference_iterations = 200000;
+
+struct ss_session {
+    ss_method method;
+    ss_assembly *assembly;
+    ss_team *team;              /* the caller's; NULL = one thread */
+    const volatile int *cancel; /* the caller's; NULL = none */
+    ss_arena *arena;            /* of solver and judge */
+    ss_answer_store answer;
+    ss_problem *problem; /* of the assembly, or the caller's */
+    bool has_frame;
+    double *x;
+    int x_room;
+    ss_metric_value *metrics;
+    ss_contact_report *contacts;
+    int contact_room;
+    ss_findings losses;
+    ss_solve_result reference; /* how it went; its arrays are the truth's */
+    ss_result result;
+};
+
+/* ---- life ---------------------------------------------------------------------------------------- */
+
+ss_session *ss_session_open(const ss_request *request, ss_request_fault *fault, ss_error *err)
+{
+    ss_session *session = ss_allocate(1, sizeof *session);
+    if (!session) {
+        ss_fail(err, SS_ERROR_RESOURCES, "out of memory for a session");
+        return NULL;
+    }
+    session->team = request->team;
+    bool good = ss_method_prepare(request, &session->method, fault, err);
+    if (good) {
+        session->assembly =
+            ss_assembly_create(session->method.formulation, session->method.formulation_options, err);
+        session->arena = session->assembly ? ss_arena_create(1 << 16, err) : NULL;
+        session->metrics = ss_allocate((size_t)ss_metric_count(), sizeof *session->metrics);
+        good = session->arena &&
+               (session->metrics || ss_fail(err, SS_ERROR_RESOURCES, "out of memory for metrics"));
+    }
+    if (good) return session;
+    ss_session_destroy(session);
+    return NULL;
+}
+
+ss_session *ss_session_create(const ss_request *request, ss_error *err)
+{
+    ss_request_fault fault = {0};
+    ss_session *session = ss_session_open(request, &fault, err);
+    if (!session && fault.member)
+        ss_fail_in(err, fault.item[0] ? "request: %s \"%s\"" : "request: %s", fault.member, fault.item);
+    return session;
+}
+
+void ss_session_destroy(ss_session *session)
+{
+    if (!session) return;
+    ss_solve_result_free(&session->result.run);
+    ss_findings_free(&session->losses);
+    ss_answer_store_free(&session->answer);
+    ss_assembly_destroy(session->assembly);
+    ss_arena_destroy(session->arena);
+    ss_method_free(&session->method);
+    ss_release(session->x);
+    ss_release(session->metrics);
+    ss_release(session->contacts);
+    ss_release(session);
+}
+
+void ss_session_watch(ss_session *session, const volatile int *cancel)
+{
+    session->cancel = cancel;
+}
+
+/* ---- looking at it ------------------------------------------------------------------------------- */
+
+const ss_method *ss_session_method(const ss_session *session)
+{
+    return &session->method;
+}
+
+ss_assembly *ss_session_assembly(ss_session *session)
+{
+    return session->assembly;
+}
+
+const ss_solver *ss_session_solver(const ss_session *session)
+{
+    return session->method.solver;
+}
+
+const ss_result *ss_session_result(const ss_session *session)
+{
+    return &session->result;
+}
+
+static int print_options(const ss_option *table, const void *options, bool all, char *text, size_t size)
+{
+    static const ss_option none[] = {{0}};
+    if (!table) table = none;
+    if (all) return ss_options_print(table, options, text, size);
+    ss_text differences = {0};
+    ss_options_differences(table, options, &differences);
+    int length = snprintf(text, size, "%s", ss_text_get(&differences));
+    ss_text_free(&differences);
+    return length;
+}
+
+int ss_session_with(const ss_session *session, bool all, char *text, size_t size)
+{
+    return print_options(session->method.formulation->options, session->method.formulation_options, all, text,
+                         size);
+}
+
+int ss_session_set(const ss_session *session, bool all, char *text, size_t size)
+{
+    return print_options(session->method.solver->options, session->method.solver_options, all, text, size);
+}
+
+/* ---- 1. frame or problem ------------------------------------------------------------------------- */
+
+static bool make_room(ss_session *session, int contacts, ss_error *err)
+{
+    int size = session->problem->size;
+    if (!session->x || size > session->x_room) {
+        ss_release(session->x);
+        session->x_room = size + size / 4;
+        session->x = ss_allocate((size_t)session->x_room, sizeof *session->x);
+    }
+    if (!session->contacts || contacts > session->contact_room) {
+        ss_release(session->contacts);
+        session->contact_room = contacts + contacts / 4;
+        session->contacts = ss_allocate((size_t)session->contact_room, sizeof *session->contacts);
+    }
+    return (session->x && session->contacts) ||
+           ss_fail(err, SS_ERROR_RESOURCES, "out of memory for %d unknowns and %d contacts", size, contacts);
+}
+
+/* Everything that the last frame left behind. */
+static void start_result(ss_session *session, int contacts)
+{
+    ss_solve_result_free(&session->result.run);
+    session->result = (ss_result){.answer = session->has_frame ? session->answer.answer : NULL,
+                                  .metrics = session->metrics,
+                                  .contact_count = contacts,
+                                  .contacts = session->contacts,
+                                  .losses = &session->losses,
+                                  .problem = session->problem,
+                                  .x = session->x};
+    if (session->problem->size) memset(session->x, 0, (size_t)session->problem->size * sizeof *session->x);
+}
+
+bool ss_session_take_frame(ss_session *session, const ss_frame *frame, const ss_answer *guess, ss_error *err)
+{
+    ss_findings_free(&session->losses);
+    session->has_frame = false;
+    if (!ss_assemble(session->assembly, frame, &session->losses, err) ||
+        !ss_answer_store_take(&session->answer, frame, frame->contacts.mu_rolling != NULL, err))
+        return false;
+    session->problem = ss_assembly_problem(session->assembly);
+    session->has_frame = true;
+    if (!make_room(session, frame->contacts.count, err)) return false;
+    start_result(session, frame->contacts.count);
+    if (guess) ss_assembly_guess(session->assembly, guess, session->x);
+    return true;
+}
+
+bool ss_session_take_problem(ss_session *session, ss_problem *problem, const double *x, ss_error *err)
+{
+    ss_findings_free(&session->losses);
+    session->has_frame = false;
+    session->problem = problem;
+    int contacts = ss_case_contacts(&(ss_case){.problem = problem});
+    if (!make_room(session, contacts, err)) return false;
+    start_result(session, contacts);
+    if (x && problem->size) memcpy(session->x, x, (size_t)problem->size * sizeof *x);
+    return true;
+}
+
+/* ---- 2. the run ---------------------------------------------------------------------------------- */
+
+static bool judge_point(ss_session *session, const double *x, bool skip_exact, const ss_answer *reference,
+                        ss_contact_report *contacts, ss_error *err)
+{
+    if (session->has_frame) ss_assembly_recover(session->assembly, x, session->answer.answer);
+    ss_case what = {.assembly = session->has_frame ? session->assembly : NULL,
+                    .answer = session->answer.answer,
+                    .problem = session->problem,
+                    .x = x,
+                    .reference = reference,
+                    .skip_exact = skip_exact,
+                    .arena = session->arena};
+    return ss_judge(&what, session->metrics, contacts, err);
+}
+
+/* A metric that does not apply does not hold: where nothing rests yet, nothing creeps. */
+static bool rule_holds(const double *x, void *context)
+{
+    ss_session *session = context;
+    const ss_metric_rule *rule = &session->method.rule;
+    bool skip_exact = rule->metric != ss_metric_index("energy_exact");
+    if (!judge_point(session, x, skip_exact, NULL, NULL, NULL)) return false;
+    const ss_metric_value *value = &session->metrics[rule->metric];
+    return value->applies && fabs(value->value) < rule->below;
+}
+
+/* Kinetic energy plus the work of the forces of one step, 1/2 sum m (|v| + h |f|/m)^2: the scale of "*scene". */
+static double scene_energy(const ss_frame *frame)
+{
+    double sum = 0.0;
+    for (int body = 0; body < frame->bodies.count; body++) {
+        if (!ss_frame_is_live(frame, body)) continue;
+        const double *v = frame->bodies.velocity[body], *f = frame->bodies.force[body];
+        double mass = frame->bodies.mass[body], speed = sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
+        speed += frame->h * sqrt(f[0] * f[0] + f[1] * f[1] + f[2] * f[2]) / mass;
+        sum += 0.5 * mass * speed * speed;
+    }
+    return sum;
+}
+
+bool ss_session_run(ss_session *session, ss_error *err)
+{
+    const ss_method *method = &session->method;
+    ss_run_options run = method->run;
+    ss_stop_test test = {rule_holds, session};
+    if (session->has_frame) run.scene_energy = scene_energy(ss_assembly_frame(session->assembly));
+    session->result.refusal = ss_solver_refusal(method->solver, session->problem);
+    ss_solve_request request = {.solver = method->solver,
+                                .solver_options = method->solver_options,
+                                .problem = session->problem,
+                                .run = &run,
+                                .test = method->rule.metric >= 0 ? &test : NULL,
+                                .team = session->team,
+                                .cancel = session->cancel,
+                                .arena = session->arena};
+    return ss_solve(&request, session->x, &session->result.run, err);
+}
+
+/* ---- 3. the true answer -------------------------------------------------------------------------- */
+
+bool ss_session_find_truth(ss_session *session, ss_truth *truth, ss_error *err)
+{
+    const ss_frame *frame = ss_assembly_frame(session->assembly);
+    ss_problem *problem = ss_assembly_coulomb(session->assembly, err);
+    double *x = problem ? ss_allocate((size_t)problem->size, sizeof *x) : NULL;
+    *truth = (ss_truth){0};
+    if (!x)
+        return problem && ss_fail(err, SS_ERROR_RESOURCES, "out of memory for %d unknowns", problem->size);
+
+    bool cones = ss_problem_laws(problem) & SS_LAW_CONE;
+    ss_run_options run = {.max_iterations = reference_iterations,
+                          .stop = reference_stop,
+                          .keep = {true, cones ? SS_GAUGE_NATURAL_MAP : SS_GAUGE_RELATIVE_ENERGY},
+                          .seed = session->method.run.seed};
+    if (session->method.run.max_iterations > run.max_iterations)
+        run.max_iterations = session->method.run.max_iterations;
+    ss_solve_request request = {.solver = session->method.reference,
+                                .problem = problem,
+                                .run = &run,
+                                .cancel = session->cancel,
+                                .arena = session->arena};
+    bool good = ss_solve(&request, x, &truth->result, err);
+
+    double map = truth->result.gauge[SS_GAUGE_NATURAL_MAP],
+           energy = truth->result.gauge[SS_GAUGE_RELATIVE_ENERGY];
+    bool found = good && truth->result.status != SS_NOT_APPLICABLE &&
+                 (map <= reference_enough || (isnan(map) && energy <= reference_enough));
+    if (found) {
+        truth->answer = ss_answer_create(frame, frame->contacts.mu_rolling != NULL, err);
+        good = truth->answer != NULL;
+        if (good) ss_assembly_recover_coulomb(session->assembly, x, truth->answer);
+    }
+    ss_release(x);
+    if (!good) ss_truth_free(truth);
+    return good;
+}
+
+void ss_truth_free(ss_truth *truth)
+{
+    ss_solve_result_free(&truth->result);
+    ss_answer_destroy(truth->answer);
+    *truth = (ss_truth){0};
+}
+
+/* ---- 4. judging ---------------------------------------------------------------------------------- */
+
+static void judge_nothing(ss_session *session)
+{
+    for (int i = 0; i < ss_metric_count(); i++) {
+        session->metrics[i] = (ss_metric_value){.value = NAN, .worst_contact = -1, .worst_constraint = -1};
+        session->metrics[i].why = session->result.refusal;
+    }
+    if (session->result.contact_count)
+        memset(session->contacts, 0, (size_t)session->result.contact_count * sizeof *session->contacts);
+}
+
+static void blame_reference(ss_session *session)
+{
+    static const char *const names[] = {"distance", "trust"};
+    for (int i = 0; i < 2; i++)
+        session->metrics[ss_metric_index(names[i])].why =
+            "the reference solver did not reach natural_map 1e-8";
+}
+
+bool ss_session_judge(ss_session *session, const ss_truth *truth, ss_error *err)
+{
+    if (session->result.refusal) {
+        judge_nothing(session);
+        return true;
+    }
+    if (!judge_point(session, session->x, false, truth ? truth->answer : NULL, session->contacts, err))
+        return false;
+    if (truth) {
+        if (!truth->answer) blame_reference(session);
+        session->reference = truth->result;
+        session->reference.history = (ss_history){0}; // the truth's own, which may be gone tomorrow
+        session->reference.ray = (ss_ray){0};
+        session->reference.notes = NULL;
+        session->result.reference = &session->reference;
+    }
+    return true;
+}
+
+/* ---- all of it ----------------------------------------------------------------------------------- */
+
+const ss_result *ss_session_solve(ss_session *session, const ss_frame *frame, const ss_answer *guess,
+                                  ss_error *err)
+{
+    ss_truth truth = {0};
+    bool wants_truth = session->method.reference != NULL;
+    if (!ss_session_take_frame(session, frame, guess, err) || !ss_session_run(session, err)) return NULL;
+    wants_truth = wants_truth && !session->result.refusal;
+    bool good = (!wants_truth || ss_session_find_truth(session, &truth, err)) &&
+                ss_session_judge(session, wants_truth ? &truth : NULL, err);
+    ss_truth_free(&truth);
+    return good ? &session->result : NULL;
+}
+
+const ss_result *ss_session_solve_problem(ss_session *session, ss_problem *problem, const double *x,
+                                          ss_error *err)
+{
+    bool good = ss_session_take_problem(session, problem, x, err) && ss_session_run(session, err) &&
+                ss_session_judge(session, NULL, err);
+    return good ? &session->result : NULL;
+}

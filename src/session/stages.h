@@ -1,0 +1,32 @@
+/* session/stages.h - a session step by step, for campaigns, which measure, cancel and share reference answers between the
+ * steps. ss_session_solve is all of them in this order. */
+#ifndef SS_SESSION_STAGES_H
+#define SS_SESSION_STAGES_H
+
+#include <stickslip/session.h>
+
+#include "session/method.h"
+
+/* The true answer of a frame. answer is NULL when the reference solver does not get there. */
+typedef struct ss_truth {
+    ss_answer *answer;
+    ss_solve_result result;
+} ss_truth;
+
+/* As ss_session_create; fault (may be NULL) says which part of the request is wrong, and the message leaves it out. */
+ss_session *ss_session_open(const ss_request *request, ss_request_fault *fault, ss_error *err);
+const ss_method *ss_session_method(const ss_session *session);
+
+/* 1. The frame is assembled, and x is zero or the guess; or the problem is taken as it is. */
+bool ss_session_take_frame(ss_session *session, const ss_frame *frame, const ss_answer *guess, ss_error *err);
+bool ss_session_take_problem(ss_session *session, ss_problem *problem, const double *x, ss_error *err);
+/* 2. The solver runs. */
+bool ss_session_run(ss_session *session, ss_error *err);
+/* 3. The true Coulomb problem of the same rows, solved by the reference solver. */
+bool ss_session_find_truth(ss_session *session, ss_truth *truth, ss_error *err);
+void ss_truth_free(ss_truth *truth);
+/* 4. The answer is judged. truth is NULL without a reference. */
+bool ss_session_judge(ss_session *session, const ss_truth *truth, ss_error *err);
+const ss_result *ss_session_result(const ss_session *session);
+
+#endif
