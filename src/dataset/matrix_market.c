@@ -5,7 +5,7 @@
 #include "base/number.h"
 #include "base/text.h"
 
-/* ---- text ------------------------------------------------------------------------------------------------------- */
+/* ---- text ----------------------------------------------------------------------------------------- */
 
 static void append_number(ss_text *text, double value)
 {
@@ -47,7 +47,7 @@ static void append_vector(ss_text *text, const double *values, int count)
     }
 }
 
-/* ---- file --------------------------------------------------------------------------------------------------------- */
+/* ---- file ----------------------------------------------------------------------------------------- */
 
 static bool write_part(const char *prefix, const ss_fclib_part *part, const ss_cone *cone, ss_error *err)
 {

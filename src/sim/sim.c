@@ -8,8 +8,8 @@
 
 #include <stdio.h>
 
-/* Overlaps of this share of the thinnest shape may stand. Much larger than what the stop rule lets bodies move within a
- * step, so that the error of one step is not the load of the next; far too small to be seen. */
+/* Overlaps of this share of the thinnest shape may stand. Much larger than what the stop rule lets bodies
+ * move within a step, so that the error of one step is not the load of the next; far too small to be seen. */
 static const double slop_share = 1e-3;
 
 /* ---- methods ---------------------------------------------------------------------------------------- */
@@ -67,7 +67,8 @@ static bool gives(const ss_option_list *list, const char *name)
     return false;
 }
 
-/* Projection and impulses correct positions after the step: within it, joints are held at the level of velocities. */
+/* Projection and impulses correct positions after the step: within it, joints are held at the level
+ * of velocities. */
 static int joint_term_of(int stabilisation)
 {
     switch ((ss_joint_stabilisation)stabilisation) {
@@ -136,8 +137,8 @@ static void read_stop(ss_sim *sim)
     }
 }
 
-/* The finisher goes a million times further: its kind of method needs a few iterations for that, and the next steps
- * live on it. */
+/* The finisher goes a million times further: its kind of method needs a few iterations for that, and the next
+ * steps live on it. */
 static bool choose_run(ss_sim *sim, ss_error *err)
 {
     ss_run_options *run = &sim->first.run;
