@@ -1,10 +1,11 @@
-/* How good is the automatic choice? Every problem and frame of the files given is solved by `auto` and by every other
- * solver; printed are auto's time, that of the best of the others in hindsight, and their ratio, the worst first.
+/* How good is the automatic choice? Every problem and frame of the files given is solved by `auto` and by
+ * every other solver; printed are auto's time, that of the best of the others in hindsight, and their ratio,
+ * the worst first.
  *
  *     build/release/bench_auto [-f FORMULATION] [-n LINES] FILE...
  *
- * Times are processor time of whole calls, set-up and measuring included, the least of some repeats; so other work on
- * the machine matters little. Others have ten times what the best so far needed. */
+ * Times are processor time of whole calls, set-up and measuring included, the least of some repeats; so other
+ * work on the machine matters little. Others have ten times what the best so far needed. */
 #include <stickslip/stickslip.h>
 
 #include <math.h>

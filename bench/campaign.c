@@ -1,5 +1,5 @@
-/* bench/campaign.c - what the machinery of campaigns costs: many tiny solves through workers, pipes and ledger, against
- * the seconds of the solves alone. One worker, so that nothing is hidden behind another one.
+/* bench/campaign.c - what the machinery of campaigns costs: many tiny solves through workers, pipes and
+ * ledger, against the seconds of the solves alone. One worker, so that nothing is hidden behind another one.
  *
  *     bench_campaign [FRAMES]
  */

@@ -1,11 +1,13 @@
-/* What a solve costs when there is next to nothing to solve: every solver on one sphere on the ground, as one row
- * (frictionless), as an LCP of ten rows (stewart-trinkle) and as one contact (cone); nanoseconds of a whole call.
+/* What a solve costs when there is next to nothing to solve: every solver on one sphere on the ground, as
+ * one row (frictionless), as an LCP of ten rows (stewart-trinkle) and as one contact (cone); nanoseconds
+ * of a whole call.
  *
  *     bench_fixed_cost [SOLVER]
  *
- * The first column: memory and options are there already, and one gauge of the answer is wanted, as the simulator calls
- * it; "alone": ss_solve, which takes memory, reads the default options and measures every gauge. The smallest of many calls on one thread; on a busy machine
- * `valgrind --tool=callgrind --toggle-collect=ss_solve_in bench_fixed_cost SOLVER` counts instructions instead. */
+ * The first column: memory and options are there already, and one gauge of the answer is wanted, as the
+ * simulator calls it; "alone": ss_solve, which takes memory, reads the default options and measures every
+ * gauge. The smallest of many calls on one thread; on a busy machine `valgrind --tool=callgrind
+ * --toggle-collect=ss_solve_in bench_fixed_cost SOLVER` counts instructions instead. */
 #include <stickslip/stickslip.h>
 
 #include <math.h>

@@ -1,6 +1,6 @@
-/* What measuring costs: every solver that sweeps, on a wall of boxes, with nothing measured, with one gauge (a stop
- * rule) and with all of them (history), the same number of iterations each. Times are the smallest of several runs
- * of whole solves on one thread; "share" is the part of the whole that measuring takes. */
+/* What measuring costs: every solver that sweeps, on a wall of boxes, with nothing measured, with one gauge
+ * (a stop rule) and with all of them (history), the same number of iterations each. Times are the smallest of
+ * several runs of whole solves on one thread; "share" is the part of the whole that measuring takes. */
 #include <stickslip/stickslip.h>
 
 #include <math.h>

@@ -1,6 +1,6 @@
-/* What the narrow phase costs: nanoseconds per pair of shapes at rest, overlapping or apart. Every case is a few hundred
- * poses that differ a little, so that nothing is predicted by heart; the time is the smallest of several rounds. An argument chooses the cases
- * whose names it is part of. */
+/* What the narrow phase costs: nanoseconds per pair of shapes at rest, overlapping or apart. Every case is a
+ * few hundred poses that differ a little, so that nothing is predicted by heart; the time is the smallest of
+ * several rounds. An argument chooses the cases whose names it is part of. */
 #include <stickslip/stickslip.h>
 
 #include "collision/pairs.h"

@@ -26,8 +26,7 @@ typedef struct table {
 static const table tables[] = {
     {"cone", "", "Coulomb's law",
      "FCLIB problems as they are; frames by the formulation `cone` with default options, that is, overlaps "
-     "are to be "
-     "removed within the step."},
+     "are to be removed within the step."},
     {"cone", "gap_term=zero", "Coulomb's law, velocity level",
      "The same with overlaps left alone; frames only."},
     {"convex", "mu_max=1", "Convex relaxation",
@@ -189,14 +188,11 @@ static const char head[] =
     "    build/release/bench_real_problems FILE...\n"
     "\n"
     "Every solver with its default options, cold start, at most 10000 iterations, to `natural_map<1e-8` "
-    "(joints, "
-    "limits and problems without cones: `relative_energy<1e-8` as well). A cell has the number of problems "
-    "solved, in "
-    "bold when that is all of them; *rays*: the solver showed that impulses can grow for ever, so that there "
-    "is no "
-    "solution (see [solving.md](solving.md)); then the largest error among the others. Files with one "
-    "problem: *yes*, "
-    "or the error that was left. Empty: the solver does not take such problems.\n";
+    "(joints, limits and problems without cones: `relative_energy<1e-8` as well). A cell has the number of "
+    "problems solved, in bold when that is all of them; *rays*: the solver showed that impulses can grow for "
+    "ever, so that there is no solution (see [solving.md](solving.md)); then the largest error among the "
+    "others. Files with one problem: *yes*, or the error that was left. Empty: the solver does not take such "
+    "problems.\n";
 
 static const char tail[] =
     "\n"
@@ -209,23 +205,16 @@ static const char tail[] =
     "The Newton methods and the interior point method solve a sequence of proximal problems with ever "
     "smaller regularisation there, and arrive.\n"
     "- **Wedges.** In frames 37 to 40 of `ode_january2013` balls overlap the walls of a groove by 4 to 6 cm, "
-    "which are "
-    "to be left within one step, while friction of 10 (more than 1 / tan 10 degrees = 5.7, the steepness of "
-    "the groove) "
-    "holds them. Impulses along the line between the two contacts of a ball move nothing and grow for ever. "
-    "In frames "
-    "37 and 39, where every ball has two contacts, all combinations of open, sticking and sliding contacts "
-    "were looked "
-    "through, sliding directions in steps of a quarter of a degree: none with positive normal impulses "
-    "slides the way "
-    "its friction says, so there is no solution. For frames 38 and 40, 2000 random starts each found none "
-    "either.\n"
+    "which are to be left within one step, while friction of 10 (more than 1 / tan 10 degrees = 5.7, the "
+    "steepness of the groove) holds them. Impulses along the line between the two contacts of a ball move "
+    "nothing and grow for ever. In frames 37 and 39, where every ball has two contacts, all combinations of "
+    "open, sticking and sliding contacts were looked through, sliding directions in steps of a quarter of a "
+    "degree: none with positive normal impulses slides the way its friction says, so there is no solution. "
+    "For frames 38 and 40, 2000 random starts each found none either.\n"
     "- **Glue.** In frames 3218 and 3689 friction is infinite at all contacts. A contact with infinite "
-    "friction may not "
-    "slide, whether it is pressed or not (K is a half-space, see [formulations.md](formulations.md)); the "
-    "overlaps ask "
-    "the bodies to move apart and the glue does not let them. The rays are a proof that no velocity "
-    "satisfies it.\n"
+    "friction may not slide, whether it is pressed or not (K is a half-space, see "
+    "[formulations.md](formulations.md)); the overlaps ask the bodies to move apart and the glue does not "
+    "let them. The rays are a proof that no velocity satisfies it.\n"
     "- All six have solutions with `--with gap_term=zero`, or with `--with mu_max=1`.\n";
 
 static bool run_table(const table *of, char **paths, int count)

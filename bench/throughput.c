@@ -331,8 +331,7 @@ int main(int argc, char **argv)
     rmdir(load.directory);
 
     printf("%d frames of %d bodies and %d contacts, %.0f MB in all. Best of %d; written with fsync, read "
-           "from a warm "
-           "page cache.\n",
+           "from a warm page cache.\n",
            load.frames, bodies, contacts, (double)load.bytes / 1e6, load.repeats);
     printf("  %-20s %9s %10s %11s %10s\n", "", "MB/s", "frames/s", "MB/s", "frames/s");
     printf("  %-20s %20s %22s\n", "", "writing", "reading");

@@ -45,8 +45,8 @@ static bool record_step(ss_recorder *recorder, double time, double s, double spe
         point[1] = across * half_size[1];
         double gap = point[0] * up[0] + point[2] * up[2];
         ss_recorder_contact(recorder, SS_WORLD, block, point, up, gap, mu);
-        normal[corner] =
-            pressing / 4 * (1 + along * mu * half_size[2] / half_size[0]); // friction tips it forward
+        // friction tips it forward
+        normal[corner] = pressing / 4 * (1 + along * mu * half_size[2] / half_size[0]);
         add_scaled(origin, -mu * normal[corner], down, tangent[corner]);
     }
     double next_speed = speed + h * g * (sin(slope) - mu * cos(slope));

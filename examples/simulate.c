@@ -1,4 +1,5 @@
-/* A block lies on a plate that is tilted slowly, until it slides: at the angle whose tangent is mu. Public headers only.
+/* A block lies on a plate that is tilted slowly, until it slides: at the angle whose tangent is mu.
+ * Public headers only.
  *
  *     cc simulate.c $(pkg-config --cflags --libs stickslip) -lm -o simulate
  *     ./simulate

@@ -1,7 +1,8 @@
-/* Fuzzing the BPMD reader. HDF5 itself does not survive arbitrary bytes, so the input is a program: it builds a file
- * in memory, group by group and data set by data set, with names that the reader looks for and shapes, types,
- * storage and values that it may not expect. Whatever comes out of the reader must then be a frame that can be
- * checked, hashed, written and read again bit for bit; and it must not depend on the order of reading. */
+/* Fuzzing the BPMD reader. HDF5 itself does not survive arbitrary bytes, so the input is a program: it
+ * builds a file in memory, group by group and data set by data set, with names that the reader looks for
+ * and shapes, types, storage and values that it may not expect. Whatever comes out of the reader must then
+ * be a frame that can be checked, hashed, written and read again bit for bit; and it must not depend on the
+ * order of reading. */
 #include "dataset/bpmd.h"
 #include "dataset/writer.h"
 
@@ -12,7 +13,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* ---- the program ----------------------------------------------------------------------------------------- */
+/* ---- the program ---------------------------------------------------------------------------------- */
 
 typedef struct program {
     const uint8_t *data;
@@ -135,7 +136,7 @@ static double any_number(program *p)
     return special[below(p, sizeof special / sizeof special[0])];
 }
 
-/* ---- building ----------------------------------------------------------------------------------------------- */
+/* ---- building ------------------------------------------------------------------------------------- */
 
 static hid_t any_type(program *p)
 {
@@ -306,7 +307,8 @@ static void add_frame(program *p, hid_t parent)
     H5Gclose(frame);
 }
 
-/* Shapes that are right but for what the program does to them later: one of every kind, a mesh, a heightfield. */
+/* Shapes that are right but for what the program does to them later: one of every kind, a mesh,
+ * a heightfield. */
 static void add_shapes(hid_t parent)
 {
     hid_t shapes = member(parent, "shapes");
@@ -414,7 +416,7 @@ static void step(program *p, builder *b)
     }
 }
 
-/* ---- files in memory ------------------------------------------------------------------------------------------ */
+/* ---- files in memory ------------------------------------------------------------------------------ */
 
 typedef struct image {
     void *bytes;
@@ -454,7 +456,7 @@ static image build(program *p)
     return made;
 }
 
-/* ---- what must hold --------------------------------------------------------------------------------------------- */
+/* ---- what must hold ------------------------------------------------------------------------------- */
 
 static void must(bool condition, const char *what)
 {

@@ -1,5 +1,6 @@
-/* The three readers of mesh files. The first byte chooses the format, the rest is the file. What is read must be a
- * whole mesh of numbers; whatever it is, it can be checked, weighed and made a shape of, or is refused with a reason. */
+/* The three readers of mesh files. The first byte chooses the format, the rest is the file. What is read must
+ * be a whole mesh of numbers; whatever it is, it can be checked, weighed and made a shape of, or is refused
+ * with a reason. */
 #include "model/geometry.h"
 #include "model/mesh.h"
 #include "model/mesh_read.h"

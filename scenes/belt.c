@@ -73,8 +73,8 @@ static bool begin(const void *of, ss_sim *sim, void **state, ss_error *err)
     return ss_sim_call_at(sim, SS_AFTER_STEP, watch, r, err);
 }
 
-/* The block is carried over 2 D, D = (mu_static - mu) m g / k, then swings back freely until it is as fast as the belt
- * again: T = 2 D / v + (2 / w) (pi - atan(D w / v)). */
+/* The block is carried over 2 D, D = (mu_static - mu) m g / k, then swings back freely until it is as fast as
+ * the belt again: T = 2 D / v + (2 / w) (pi - atan(D w / v)). */
 static double expected_period(const parameters *p, double gravity)
 {
     double w = sqrt(p->stiffness / p->mass), d = (p->mu_static - p->mu) * p->mass * gravity / p->stiffness;

@@ -34,10 +34,9 @@ const ss_scene ss_scene_box_pyramid = {
     .name = "box-pyramid",
     .summary = "a flat pyramid of cubes, ten wide at the base",
     .description = "Cubes on cubes, each course one shorter than the one below: the stacking test of game "
-                   "engines. Weight fans out on "
-                   "its way down, so that neighbouring contacts carry very different loads, and drift shows "
-                   "where a solver gives up. "
-                   "Bases of 10, 20 and 40 are the ones compared with other engines.",
+                   "engines. Weight fans out on its way down, so that neighbouring contacts carry very "
+                   "different loads, and drift shows where a solver gives up. Bases of 10, 20 and 40 are the "
+                   "ones compared with other engines.",
     .parameters = table,
     .parameters_size = sizeof(parameters),
     .h = 0.01,

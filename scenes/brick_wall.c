@@ -42,11 +42,9 @@ const ss_scene ss_scene_brick_wall = {
     .name = "brick-wall",
     .summary = "a wall of 30 bricks, courses of three and two in turn",
     .description = "The wall on which the energy error was published (Enzenhoefer, Peiret, Teichmann, "
-                   "Kovecses 2019): twelve courses, "
-                   "three and two bricks in turn, with small gaps between neighbours. Nothing moves, but a "
-                   "solver that stops early lets "
-                   "it sink and spread: every course carries all above it, and Gauss-Seidel passes the "
-                   "weight down one course at a "
+                   "Kovecses 2019): twelve courses, three and two bricks in turn, with small gaps between "
+                   "neighbours. Nothing moves, but a solver that stops early lets it sink and spread: every "
+                   "course carries all above it, and Gauss-Seidel passes the weight down one course at a "
                    "time. With -p rows=40 -p width=40 it is one of the large walls of the benchmarks.",
     .parameters = table,
     .parameters_size = sizeof(parameters),

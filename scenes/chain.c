@@ -59,8 +59,8 @@ static void choose(const void *of, ss_sim_options *options)
     const parameters *p = of;
     options->joints = SS_STABILISE_IMPULSE;
     if (!(p->weight > 0.0)) return;
-    /* under the tension T the links swing across the chain at w = sqrt(4 T / (m l)), and steps must follow: w h = 0.3,
-     * with T = 3 weights at the bottom of the swing */
+    /* under the tension T the links swing across the chain at w = sqrt(4 T / (m l)), and steps must follow: w
+     * h = 0.3, with T = 3 weights at the bottom of the swing */
     double mass = density * SS_PI * radius * radius * length, gravity = 9.81;
     options->h = fmin(options->h, 0.3 * sqrt(mass * length / (12.0 * p->weight * gravity)));
 }

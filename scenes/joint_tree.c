@@ -78,11 +78,9 @@ static void choose(const void *of, ss_sim_options *options)
 const ss_scene ss_scene_joint_tree = {
     .name = "joint-tree",
     .summary = "a binary tree of 127 bars on ball joints, shaken by a torque",
-    .description =
-        "Seven levels of bars, each with two below it, hang from the ceiling on ball joints; the topmost "
-        "is pushed out of the plane by a torque for three seconds. No contact, only joints: the test of the "
-        "equality part, "
-        "and of drift.",
+    .description = "Seven levels of bars, each with two below it, hang from the ceiling on ball joints; the "
+                   "topmost is pushed out of the plane by a torque for three seconds. No contact, only "
+                   "joints: the test of the equality part, and of drift.",
     .parameters = table,
     .parameters_size = sizeof(parameters),
     .h = 0.005,

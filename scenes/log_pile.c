@@ -55,10 +55,9 @@ const ss_scene ss_scene_log_pile = {
     .name = "log-pile",
     .summary = "40 long logs piled up against a stop on a steep plane",
     .description = "The scene of the BPMD paper (Lacoursiere, Linde, Lu, Trinkle 2015): long thin logs fall "
-                   "onto an inclined plane "
-                   "steep enough to slide, between two side walls and against a stop at its foot. Many "
-                   "contacts slide while the pile "
-                   "settles, which is where solvers differ most in the direction and the amount of friction.",
+                   "onto an inclined plane steep enough to slide, between two side walls and against a stop "
+                   "at its foot. Many contacts slide while the pile settles, which is where solvers differ "
+                   "most in the direction and the amount of friction.",
     .parameters = table,
     .parameters_size = sizeof(parameters),
     .h = 0.01,

@@ -72,9 +72,10 @@ static section section_of(const parameters *p)
     return s;
 }
 
-/* The largest |T| / N over the joints of half the arch when the thrust at the crown is `thrust` times the weight of that
- * half, and whether a line of thrust with it passes between the edges of all joints. Joint j lies at the angle beta from
- * the vertical; `weight` is what lies between the crown and the joint, `moment` its moment about the vertical. */
+/* The largest |T| / N over the joints of half the arch when the thrust at the crown is `thrust` times the
+ * weight of that half, and whether a line of thrust with it passes between the edges of all joints. Joint j
+ * lies at the angle beta from the vertical; `weight` is what lies between the crown and the joint, `moment`
+ * its moment about the vertical. */
 static double friction_used(const parameters *p, const section *s, double thrust, bool *inside)
 {
     double worst = 0.0, low = -INFINITY, high = INFINITY; /* heights at the crown that are still possible */
@@ -93,7 +94,8 @@ static double friction_used(const parameters *p, const section *s, double thrust
     return worst;
 }
 
-/* The least coefficient with which there is an equilibrium at all, by trying thrusts; infinite if the ring is too thin. */
+/* The least coefficient with which there is an equilibrium at all, by trying thrusts; infinite if the
+ * ring is too thin. */
 static double friction_needed(const parameters *p)
 {
     section s = section_of(p);
@@ -134,12 +136,10 @@ const ss_scene ss_scene_masonry_arch = {
     .name = "masonry-arch",
     .summary = "a semicircular arch of 15 stones that stands by friction alone",
     .description = "A dry arch after Heyman: wedge-shaped stones, no mortar. It stands when a line of thrust "
-                   "fits between its inner and "
-                   "its outer edge and meets no joint at more than the angle of friction. The least "
-                   "coefficient for which such a "
-                   "line exists is found from statics and printed as friction_needed; below it the feet "
-                   "slide apart and the keystone "
-                   "falls, above it the arch stands for ever, if the solver lets it.",
+                   "fits between its inner and its outer edge and meets no joint at more than the angle of "
+                   "friction. The least coefficient for which such a line exists is found from statics and "
+                   "printed as friction_needed; below it the feet slide apart and the keystone falls, above "
+                   "it the arch stands for ever, if the solver lets it.",
     .parameters = table,
     .parameters_size = sizeof(parameters),
     .h = 0.01,

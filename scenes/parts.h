@@ -1,5 +1,6 @@
-/* scenes/parts.h - the few things scenes are made of. A builder remembers the first failure: after it every call does
- * nothing, so that a scene is written straight down and ends with `return ss_build_done(&build)`. */
+/* scenes/parts.h - the few things scenes are made of. A builder remembers the first failure: after it every
+ * call does nothing, so that a scene is written straight down and ends with `return
+ * ss_build_done(&build)`. */
 #ifndef SS_SCENES_PARTS_H
 #define SS_SCENES_PARTS_H
 
@@ -33,7 +34,8 @@ int ss_build_ground(ss_builder *build, double height);
 /* A fixed half-space through a point; normal points out of it. */
 int ss_build_wall(ss_builder *build, const double point[3], const double normal[3]);
 
-/* A body with one shape. `like` says the rest: kind of body (dynamic when left 0), position, quaternion, velocity, name. */
+/* A body with one shape. `like` says the rest: kind of body (dynamic when left 0), position, quaternion,
+ * velocity, name. */
 int ss_build_one(ss_builder *build, const ss_body *like, const ss_shape *shape);
 /* Dynamic bodies of a density in the default material, at rest. */
 int ss_build_box(ss_builder *build, const double size[3], double density, const double position[3]);

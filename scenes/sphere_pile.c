@@ -50,11 +50,10 @@ static bool build_scene(const void *of, uint64_t seed, ss_world *world, ss_error
 const ss_scene ss_scene_sphere_pile = {
     .name = "sphere-pile",
     .summary = "512 spheres dropped into a box with open top",
-    .description = "A cube of spheres, slightly out of line, falls into a box and comes to rest as a random "
-                   "packing: the granular "
-                   "scene, from 125 to 27000 spheres. Every sphere ends with about five contacts, more than "
-                   "rigid bodies need to be "
-                   "held, so that forces are not unique while velocities are.",
+    .description =
+        "A cube of spheres, slightly out of line, falls into a box and comes to rest as a random packing: "
+        "the granular scene, from 125 to 27000 spheres. Every sphere ends with about five contacts, more "
+        "than rigid bodies need to be held, so that forces are not unique while velocities are.",
     .parameters = table,
     .parameters_size = sizeof(parameters),
     .h = 0.005,

@@ -73,8 +73,8 @@ static void choose(const void *of, ss_sim_options *options)
 {
     (void)of;
     options->joints = SS_STABILISE_IMPULSE;
-    /* the midpoint rule is that of a free body; here the joint takes the gyroscopic torque up within the step, and what
-     * the rule sees of a free nutation would act as a brake */
+    /* the midpoint rule is that of a free body; here the joint takes the gyroscopic torque up within the
+     * step, and what the rule sees of a free nutation would act as a brake */
     options->gyro = SS_GYRO_EXPLICIT;
 }
 

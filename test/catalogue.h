@@ -1,4 +1,5 @@
-/* The problems that every solver is tried on: who takes one must solve it or be listed in test_conformance.c. */
+/* The problems that every solver is tried on: who takes one must solve it or be listed in
+ * test_conformance.c. */
 #ifndef STICKSLIP_TEST_CATALOGUE_H
 #define STICKSLIP_TEST_CATALOGUE_H
 

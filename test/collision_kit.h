@@ -1,5 +1,5 @@
-/* Shapes placed by hand, and an oracle for convex pairs that shares no code with the library: it knows support points
- * only, and looks in all directions. */
+/* Shapes placed by hand, and an oracle for convex pairs that shares no code with the library: it knows
+ * support points only, and looks in all directions. */
 #ifndef TEST_COLLISION_KIT_H
 #define TEST_COLLISION_KIT_H
 
@@ -103,7 +103,8 @@ static inline double oracle_separation(const placed *a, const placed *b, ss_vec3
     return ss_vec3_dot(n, ss_vec3_subtract(oracle_support(b, ss_vec3_negate(n)), oracle_support(a, n)));
 }
 
-/* Climbs from the best of many directions by ever smaller random turns: a lower bound that is nearly sharp. */
+/* Climbs from the best of many directions by ever smaller random turns: a lower bound that
+ * is nearly sharp. */
 static inline double oracle_distance(const placed *a, const placed *b, ss_random *random)
 {
     enum { LOOKS = 1500, CLIMBERS = 6 };

@@ -1,5 +1,5 @@
-/* What the conformance suites share: one solve and its judgement, every solver on every problem, and the failures that
- * are known. */
+/* What the conformance suites share: one solve and its judgement, every solver on every problem, and the
+ * failures that are known. */
 #ifndef STICKSLIP_TEST_CONFORMANCE_H
 #define STICKSLIP_TEST_CONFORMANCE_H
 
@@ -8,8 +8,9 @@
 #include "independent.h"
 #include "kit.h"
 
-/* Converged means a natural map of 1e-8 in energy, relative to doing nothing. Single conditions and other scales
- * differ from it by the friction coefficient, the number of rows and the spread of inverse masses: two digits. */
+/* Converged means a natural map of 1e-8 in energy, relative to doing nothing. Single conditions and
+ * other scales differ from it by the friction coefficient, the number of rows and the spread of inverse
+ * masses: two digits. */
 static const double honest = 1e-6;
 enum { ITERATIONS = 20000 };
 

@@ -1,6 +1,6 @@
-/* How far x is from solving a problem, computed from the problem's data in long double and without any code of the
- * library: bounds, signs, complementarity, cones and Coulomb's law, each apart. What the library measures is only
- * worth something if it agrees with this. */
+/* How far x is from solving a problem, computed from the problem's data in long double and without any code
+ * of the library: bounds, signs, complementarity, cones and Coulomb's law, each apart. What the library
+ * measures is only worth something if it agrees with this. */
 #ifndef STICKSLIP_TEST_INDEPENDENT_H
 #define STICKSLIP_TEST_INDEPENDENT_H
 

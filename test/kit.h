@@ -7,9 +7,10 @@
  *     }
  *     TEST_MAIN
  *
- * Run one test by giving a part of its name; --list shows the names. SKIP("why") ends a test for which the machine lacks
- * something; the reason is printed, and with STICKSLIP_REQUIRE_TOOLS=1 in the environment it is a failure.
- * SS_TOLERANCE_SCALE=0.1 in the environment multiplies every tolerance, which shows how much slack there is.
+ * Run one test by giving a part of its name; --list shows the names. SKIP("why") ends a test for which the
+ * machine lacks something; the reason is printed, and with STICKSLIP_REQUIRE_TOOLS=1 in the environment it
+ * is a failure. SS_TOLERANCE_SCALE=0.1 in the environment multiplies every tolerance, which shows how much
+ * slack there is.
  */
 #ifndef STICKSLIP_TEST_KIT_H
 #define STICKSLIP_TEST_KIT_H

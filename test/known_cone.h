@@ -1,4 +1,5 @@
-/* Cone problems built backwards from a solution that obeys Coulomb's law, so that every right answer is known. */
+/* Cone problems built backwards from a solution that obeys Coulomb's law, so that every right
+ * answer is known. */
 #ifndef STICKSLIP_TEST_KNOWN_CONE_H
 #define STICKSLIP_TEST_KNOWN_CONE_H
 

@@ -1,5 +1,6 @@
-/* Ledgers for tests: a made-up campaign whose every number follows from its place in the matrix of problems, methods and
- * machines, whatever the order in which it is written. Texts are hostile, numbers are not all finite. */
+/* Ledgers for tests: a made-up campaign whose every number follows from its place in the matrix of
+ * problems, methods and machines, whatever the order in which it is written. Texts are hostile, numbers are
+ * not all finite. */
 #ifndef STICKSLIP_TEST_LEDGER_KIT_H
 #define STICKSLIP_TEST_LEDGER_KIT_H
 

@@ -18,7 +18,8 @@ typedef struct method {
     double options[32]; /* room and alignment for any option struct */
 } method;
 
-/* "cone form=descriptor gamma=0.5": a name and assignments; formulation is NULL when a word makes no sense. */
+/* "cone form=descriptor gamma=0.5": a name and assignments; formulation is NULL when a word
+ * makes no sense. */
 static inline method method_of(const char *words)
 {
     char text[200];
@@ -67,8 +68,9 @@ static inline bool guess_by(const method *m, const ss_frame *frame, const ss_ans
 
 /* ---- solving ---------------------------------------------------------------------------------------- */
 
-/* Tries what there is. Small problems are solved to rounding: the sum of all residuals below 1e-12. Free unknowns of
- * an unsymmetric problem are eliminated, which costs digits: ss_problem_eliminate_free adds 1e-10. */
+/* Tries what there is. Small problems are solved to rounding: the sum of all residuals below 1e-12.
+ * Free unknowns of an unsymmetric problem are eliminated, which costs digits:
+ * ss_problem_eliminate_free adds 1e-10. */
 static inline bool solve_problem(ss_problem *problem, double *x)
 {
     static const char *const names[] = {"nsgs", "lemke", "pgs", "jacobi"};
@@ -139,8 +141,8 @@ static inline void set_vector(double *to, double x, double y, double z)
     to[0] = x, to[1] = y, to[2] = z;
 }
 
-/* A block of 2 kg on the ground z = 0, one contact below its centre of mass and no lever arm, so that it does not
- * turn. Gravity is tilted by `slope` towards +x. */
+/* A block of 2 kg on the ground z = 0, one contact below its centre of mass and no lever arm, so that it does
+ * not turn. Gravity is tilted by `slope` towards +x. */
 static inline ss_frame *block_on_ground(double slope, double mu)
 {
     ss_frame *frame = ss_frame_create(1, 0, 0, 1, NULL);

@@ -1,5 +1,5 @@
-/* Convex polyhedra for tests, and what is true of a pair of them by brute force: every vertex against every face, every
- * edge against every edge, every direction a separating axis can have. */
+/* Convex polyhedra for tests, and what is true of a pair of them by brute force: every vertex against every
+ * face, every edge against every edge, every direction a separating axis can have. */
 #ifndef STICKSLIP_TEST_POLYHEDRA_H
 #define STICKSLIP_TEST_POLYHEDRA_H
 
@@ -205,7 +205,8 @@ static inline double feature_distance(const solid *s, uint32_t name, ss_vec3 x)
     return segment_distance(x, x, s->vertex[end[0]], s->vertex[end[1]]);
 }
 
-/* How far a contact is from the two features it is named by, beyond half its gap and the radii of rounded bodies. */
+/* How far a contact is from the two features it is named by, beyond half its gap and the radii of
+ * rounded bodies. */
 static inline double name_error(const ss_placed_shape *pa, const ss_placed_shape *pb,
                                 const ss_contact_point *p)
 {

@@ -1,5 +1,5 @@
-/* Problems with a known answer, for the suites that every solver has to pass: planted solutions over every law,
- * elementary mechanics, and problems without a solution.
+/* Problems with a known answer, for the suites that every solver has to pass: planted solutions over every
+ * law, elementary mechanics, and problems without a solution.
  *
  * A planted problem is built backwards: choose x and w that obey the laws, then b = w - A x. */
 #ifndef STICKSLIP_TEST_PROBLEMS_H
@@ -21,8 +21,9 @@ typedef enum matrix_kind {
 } matrix_kind;
 
 /* Letters, one for each block or group of blocks:
- *   f free   l LCP row   b box   c contact with coupled friction   C the same on a two-sided partner with bounds of
- *   its own   k cone   p planar cone   r rolling cone   v q s: the same three under the convex law */
+ *   f free   l LCP row   b box   c contact with coupled friction
+ *   C the same on a two-sided partner with bounds of its own
+ *   k cone   p planar cone   r rolling cone   v q s: the same three under the convex law */
 typedef struct recipe {
     const char *name, *letters;
     uint64_t seed;
@@ -260,8 +261,8 @@ static inline ss_sparse *skewed(ss_random *random, int n)
     return matrix;
 }
 
-/* Rows on random bodies: contacts have a frame and lever arms of their own, other rows are anything. Masses grow
- * from 1 to mass_ratio, inertias with them. */
+/* Rows on random bodies: contacts have a frame and lever arms of their own, other rows are anything. Masses
+ * grow from 1 to mass_ratio, inertias with them. */
 static inline void fill_scene(ss_random *random, const recipe *from, ss_problem *problem)
 {
     ss_bodies_form *form = problem->bodies;
@@ -392,8 +393,8 @@ static inline known_problem immovable(void)
     return made;
 }
 
-/* n balls on top of each other, each `growth` times as heavy as the one below; h g = 1. The impulse below a ball is
- * the weight above. */
+/* n balls on top of each other, each `growth` times as heavy as the one below; h g = 1. The impulse below a
+ * ball is the weight above. */
 static inline known_problem column(const char *name, int n, double growth)
 {
     double *A = numbers(n * n), *b = numbers(n);

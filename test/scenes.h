@@ -29,9 +29,9 @@ static inline ss_frame *sliding_rod(double mu)
 
 /* ---- towers ----------------------------------------------------------------------------------------- */
 
-/* Towers of boxes on the floor z = 0. Sizes, masses, friction and pushes are random; boxes are pushed sideways so that
- * some slide. On four feet the load can be shared in many ways, and with it the torque of friction: velocities are not
- * unique then. On three feet they are. */
+/* Towers of boxes on the floor z = 0. Sizes, masses, friction and pushes are random; boxes are pushed
+ * sideways so that some slide. On four feet the load can be shared in many ways, and with it the torque of
+ * friction: velocities are not unique then. On three feet they are. */
 typedef struct scene_recipe {
     uint64_t seed;
     int towers, height;

@@ -1,5 +1,6 @@
-/* Files of others: real problems that are not in the repository, in the folder SS_SHARED_DATA (CTest: ../shared/data beside
- * the clone). A test that needs one is skipped without it; with STICKSLIP_REQUIRE_DATA=1 that is a failure. */
+/* Files of others: real problems that are not in the repository, in the folder SS_SHARED_DATA (CTest:
+ * ../shared/data beside the clone). A test that needs one is skipped without it; with
+ * STICKSLIP_REQUIRE_DATA=1 that is a failure. */
 #ifndef STICKSLIP_TEST_SHARED_DATA_H
 #define STICKSLIP_TEST_SHARED_DATA_H
 

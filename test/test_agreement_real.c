@@ -1,8 +1,9 @@
-/* Where a formulation has one velocity only, every method must find it: on the frames and problems of others, solvers
- * that have nothing in common (pivoting, interior point, Newton) agree to 1e-8 of the speeds in the frame.
+/* Where a formulation has one velocity only, every method must find it: on the frames and problems of
+ * others, solvers that have nothing in common (pivoting, interior point, Newton) agree to 1e-8 of the
+ * speeds in the frame.
  *
- * Unique are the velocities of convex problems: contacts without friction, boxes with fixed bounds, the convex
- * relaxation. Coulomb's law and boxes that follow the normal impulse may have several. */
+ * Unique are the velocities of convex problems: contacts without friction, boxes with fixed bounds, the
+ * convex relaxation. Coulomb's law and boxes that follow the normal impulse may have several. */
 #include <stickslip/stickslip.h>
 
 #include "faults.h"
@@ -19,7 +20,8 @@ static const char *const methods[] = {"lemke",          "block-pivot",   "interi
                                       "path",           "morales"};
 enum { METHODS = 10, PATH = 600 };
 
-/* Far below what is asked of the velocities, because a body may be held by contacts that are close together. */
+/* Far below what is asked of the velocities, because a body may be held by contacts that are
+ * close together. */
 static const char tight[] = "relative_energy<1e-13";
 static const double agreed = 1e-8;
 
@@ -48,7 +50,7 @@ typedef struct finding {
     double error; /* relative energy */
 } finding;
 
-/* ---- frames --------------------------------------------------------------------------------------------------- */
+/* ---- frames --------------------------------------------------------------------------------------- */
 
 typedef struct formulated {
     const ss_formulation *formulation;
@@ -183,8 +185,8 @@ TEST(without_friction_all_methods_find_the_same_motion_in_real_frames)
     compare_on_all(&with, 5);
 }
 
-/* Infinite friction over contacts that touch at nearly one place leaves a matrix of condition 1e9: rounding alone moves
- * velocities by 1e-7. A coefficient of 1 is large enough for everything to stick that can. */
+/* Infinite friction over contacts that touch at nearly one place leaves a matrix of condition 1e9: rounding
+ * alone moves velocities by 1e-7. A coefficient of 1 is large enough for everything to stick that can. */
 TEST(with_friction_bounds_fixed_all_methods_find_the_same_motion_in_real_frames)
 {
     const char *set[] = {"bound=previous", "mu_max=1"};
@@ -209,7 +211,7 @@ TEST(bodies_glued_to_what_moves_apart_have_no_motion_and_it_is_said)
     ENSURE_INT(unsolvable, 6);
 }
 
-/* ---- problems of FCLIB ---------------------------------------------------------------------------------------- */
+/* ---- problems of FCLIB ---------------------------------------------------------------------------- */
 
 /* The problem without its tangents: what is left is linear. */
 static ss_problem *normal_part(const ss_problem *problem)

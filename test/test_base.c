@@ -159,8 +159,8 @@ TEST(a_text_is_copied)
 
 /* ---- arena ------------------------------------------------------------------------------------------ */
 
-/* A made-up solve: arrays of many sizes, with marks and resets inside. Returns false when memory was short.
- */
+/* A made-up solve: arrays of many sizes, with marks and resets inside. Returns false when
+ * memory was short. */
 static bool work_in(ss_arena *arena)
 {
     ss_random random = ss_random_start(5, 0);
@@ -382,8 +382,8 @@ static double unevenness(int n, int boxes, int draws)
 TEST(whole_numbers_below_n_are_all_equally_likely)
 {
     ENSURE(unevenness(7, 7, 70000) < 27.9); // 6 degrees of freedom: exceeded once in 10000
-    ENSURE(unevenness(3 << 29, 3, 70000) <
-           18.5); // 2 degrees; 2^32 / n is 8/3: multiplying alone would be far off
+    // 2 degrees; 2^32 / n is 8/3: multiplying alone would be far off
+    ENSURE(unevenness(3 << 29, 3, 70000) < 18.5);
     ENSURE(unevenness(1, 1, 100) == 0.0);
 }
 

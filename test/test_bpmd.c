@@ -181,7 +181,7 @@ TEST(asking_for_a_frame_that_is_not_there_is_told)
     hand_end(&h);
 }
 
-/* ---- time steps ------------------------------------------------------------------------------------------- */
+/* ---- time steps ----------------------------------------------------------------------------------- */
 
 TEST(a_file_in_which_no_frame_has_a_time_step_is_refused_quickly)
 {
@@ -204,7 +204,7 @@ TEST(a_file_in_which_no_frame_has_a_time_step_is_refused_quickly)
     hand_end(&h);
 }
 
-/* ---- marks -------------------------------------------------------------------------------------------------- */
+/* ---- marks ---------------------------------------------------------------------------------------- */
 
 TEST(frames_that_another_program_added_to_our_file_are_not_taken_for_ours)
 {
@@ -233,7 +233,7 @@ TEST(frames_that_another_program_added_to_our_file_are_not_taken_for_ours)
     scratch_close(&s);
 }
 
-/* ---- bounds ------------------------------------------------------------------------------------------------- */
+/* ---- bounds --------------------------------------------------------------------------------------- */
 
 typedef enum row_kind { EQUATION, LOW, HIGH, MOTOR, KINDS } row_kind;
 
@@ -275,8 +275,8 @@ TEST(the_bound_of_the_last_row_is_always_put_back)
         }
 }
 
-/* ODE writes equations first and bounded rows after them. The upper bound of all but the last is overwritten. What
- * comes out is the truth, or no bound; never another bound. */
+/* ODE writes equations first and bounded rows after them. The upper bound of all but the last is overwritten.
+ * What comes out is the truth, or no bound; never another bound. */
 TEST(several_misplaced_bounds_give_no_wrong_bound)
 {
     const double unbounded[2] = {-INFINITY, INFINITY};
@@ -327,7 +327,7 @@ TEST(bounds_that_make_no_sense_are_dropped)
     ENSURE_INT(story.doubtful, 22);
 }
 
-/* ---- order of blocks ----------------------------------------------------------------------------------------- */
+/* ---- order of blocks ------------------------------------------------------------------------------ */
 
 /* Two bodies held together by a ball joint in the middle, turning about it like a rigid bar. */
 static ss_frame *bar(double omega)
@@ -341,8 +341,8 @@ static ss_frame *bar(double omega)
         frame->bodies.velocity[b][1] = omega * x;
         frame->bodies.velocity[b][5] = omega;
     }
-    for (int i = 0; i < 3;
-         i++) { // row i: [-e_i, -(r_a x e_i)] [e_i, r_b x e_i], r_a = (1, 0, 0), r_b = (-1, 0, 0)
+    // row i: [-e_i, -(r_a x e_i)] [e_i, r_b x e_i], r_a = (1, 0, 0), r_b = (-1, 0, 0)
+    for (int i = 0; i < 3; i++) {
         double *row = frame->constraints.jacobian[i];
         row[i] = -1, row[6 + i] = 1;
         ss_vec3 e = {i == 0, i == 1, i == 2};
@@ -398,7 +398,7 @@ TEST(a_joint_with_the_world_tells_even_at_rest)
     }
 }
 
-/* ---- results ---------------------------------------------------------------------------------------------------- */
+/* ---- results -------------------------------------------------------------------------------------- */
 
 TEST(forces_become_impulses_and_what_is_missing_is_not_known)
 {
@@ -429,9 +429,10 @@ TEST(forces_become_impulses_and_what_is_missing_is_not_known)
     hand_end(&h);
 }
 
-/* ---- lack of memory ------------------------------------------------------------------------------------------------ */
+/* ---- lack of memory ------------------------------------------------------------------------------- */
 
-/* A file of every kind of frame: ours with all arrays, the paper's, and flat ones that are judged by each other. */
+/* A file of every kind of frame: ours with all arrays, the paper's, and flat ones that are judged
+ * by each other. */
 static bool write_mixture(const scratch *s)
 {
     ss_frame *ours = full_frame();

@@ -1,5 +1,5 @@
-/* The machinery of campaigns, without files: what becomes of workers that misbehave, what is kept of a run, how a
- * selection becomes methods. */
+/* The machinery of campaigns, without files: what becomes of workers that misbehave, what is kept of a run,
+ * how a selection becomes methods. */
 #include "kit.h"
 
 #include "campaign/campaign.h"

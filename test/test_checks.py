@@ -16,6 +16,8 @@ CLEAN = {
     "include/stickslip/solver.h": "#include <stickslip/base.h>\nsize_t ss_count(void);\n",
     "include/stickslip/stickslip.h": "#include <stickslip/solver.h>\n",
     "src/base/number.h": "int ss_number(void);\n",
+    "src/base/words.h": "enum {\n  LOWER,\n  UPPER,\n};\nint ss_words(const char *text, int first, int last, "
+                        "const char *separator,\n             int *count);\n",
     "src/frame/fields.h": "typedef struct ss_field ss_field;\nint ss_field_count(void);\n",
     "src/frame/fields.c": "struct ss_field {\n  int x;\n};\n",
     "src/solver/pgs.c": '#include "base/number.h"\n#include <stickslip/solver.h>\n\n'
@@ -42,6 +44,12 @@ PLANTED = [
     ("headers", "include/stickslip/frame.h", "size_t ss_frames(void);\n", "as c17"),
     ("headers", "include/stickslip/frame.h", "int ss_frame(int class);\n", "as c++17"),
     ("format", "src/base/memory.c", "int   x ;\n", "make format"),
+    ("width", "src/base/memory.c", "/* " + 22 * "wide " + "*/\n", "115 columns"),
+    ("width", "src/base/memory.c", "int\tx;\n", "tab"),
+    ("torn", "include/stickslip/frame.h", "struct ss_x {\n    double\n        slop; /* m */\n};\n", "frame.h:2"),
+    ("torn", "include/stickslip/frame.h", "struct ss_x {\n    double (*at)\n        [3]; /* m */\n};\n", "frame.h:2"),
+    ("torn", "include/stickslip/frame.h", "struct ss_x {\n    double a,\n        b; /* m */\n};\n", "frame.h:2"),
+    ("torn", "src/base/memory.h", "char *\nss_memory(void); /* all of it */\n", "memory.h:1"),
     ("names", "src/solver/names.h", "typedef struct ss_field {\n    int y;\n} ss_field;\n", "src/frame/fields.c:1"),
     ("names", "src/solver/names.h", "typedef struct {\n    int y;\n} ss_field;\n", "ss_field is defined"),
     ("names", "src/solver/names.h", "enum ss_field { A };\n", "ss_field is defined"),

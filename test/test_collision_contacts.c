@@ -1,4 +1,5 @@
-/* Contacts of polyhedra do not depend on what they must not depend on, and fewer of them still hold a body. */
+/* Contacts of polyhedra do not depend on what they must not depend on, and fewer of them
+ * still hold a body. */
 #include "kit.h"
 #include "polyhedra.h"
 
@@ -131,8 +132,8 @@ TEST(the_unit_of_length_does_not_matter)
         ENSURE_INT(n.count, m.count);
         for (int k = 0; k < m.count; k++) {
             ENSURE_INT(n.points[k].feature, m.points[k].feature);
-            ENSURE_NEAR(n.points[k].gap, unit * m.points[k].gap,
-                        1e-15 * unit); // of hulls, one rounding of a normal
+            // of hulls, one rounding of a normal
+            ENSURE_NEAR(n.points[k].gap, unit * m.points[k].gap, 1e-15 * unit);
             ENSURE_NEAR(n.points[k].point[0], unit * m.points[k].point[0], 1e-14 * unit);
             ENSURE_NEAR(n.points[k].normal[0], m.points[k].normal[0], 1e-12);
         }

@@ -119,7 +119,8 @@ TEST(parallel_edges_side_by_side_touch_at_both_ends)
 
 TEST(edges_crossed_at_a_small_angle_touch_only_where_they_cross)
 {
-    // Parallel edges as above, 0.1 mm apart, then turned by 8 mrad about the normal: 4 mm apart at their ends.
+    // Parallel edges as above, 0.1 mm apart, then turned by 8 mrad about the normal: 4 mm apart
+    // at their ends.
     ss_shape cube = box_shape(1.0, 1.0, 1.0);
     ss_placed_shape a = placed(&cube, 0, 0, 0, UPRIGHT),
                     b = placed(&cube, 0, 0, 0, turned(8e-3, 0, 0.6, 0.8));
@@ -187,10 +188,10 @@ TEST(thin_plates_lie_on_each_other)
 
 /* ---- any pose --------------------------------------------------------------------------------------- */
 
-/* The deepest contact has the true gap. A penetration may be reported up to 1 % deeper besides, where contacts on a face
- * are added to that of edges with a normal 8 degrees from the face's. Of the contacts this deep, one has the normal of
- * least distance; that of a face is taken where it makes no more difference than 1e-6. Contacts lie on or between both
- * bodies, at the features they are named by. */
+/* The deepest contact has the true gap. A penetration may be reported up to 1 % deeper besides, where
+ * contacts on a face are added to that of edges with a normal 8 degrees from the face's. Of the contacts this
+ * deep, one has the normal of least distance; that of a face is taken where it makes no more difference than
+ * 1e-6. Contacts lie on or between both bodies, at the features they are named by. */
 static int check_pose(ss_collide_function *function, const ss_placed_shape *a, const ss_placed_shape *b,
                       double margin)
 {
@@ -440,7 +441,8 @@ TEST(depth_of_penetration_agrees_with_libccd)
         test_hull_free(&other);
         if (depth == 0.0) continue;
         compared++;
-        // An expanding polytope may stop too early and then says too much; never too little. Ours adds 1 % at most.
+        // An expanding polytope may stop too early and then says too much; never too little. Ours
+        // adds 1 % at most.
         ENSURE(ours <= 1.011 * depth + 1e-6);
         agreed += ours >= 0.999999 * depth;
     }
@@ -499,7 +501,8 @@ TEST(a_hull_with_many_corners_in_a_plane_keeps_the_deepest_and_the_outermost)
     test_hull_free(&hull);
 }
 
-/* Random poses of a round shape and a polyhedron. Those about as deep as the radius, where the core just touches, too. */
+/* Random poses of a round shape and a polyhedron. Those about as deep as the radius, where the core
+ * just touches, too. */
 static void check_round(const ss_shape *round, ss_collide_function *function, const ss_shape *shape,
                         const ss_geometry *geometry, bool round_first)
 {

@@ -193,8 +193,8 @@ TEST(a_cylinder_stands_on_a_box_and_on_a_cylinder_with_at_least_four_points)
             for (int i = 0; i < m.count; i++) {
                 ENSURE_NEAR(m.points[i].gap, gap, 1e-12); // GJK's normal to 1e-12, times a length of 1
                 ENSURE_NEAR(m.points[i].normal[2], 1.0, 1e-12);
-                ENSURE_NEAR(hypot(m.points[i].point[0] - 0.1, m.points[i].point[1]), 0.5,
-                            1e-8); // slack of the patch
+                // slack of the patch
+                ENSURE_NEAR(hypot(m.points[i].point[0] - 0.1, m.points[i].point[1]), 0.5, 1e-8);
                 middle = ss_vec3_add_scaled(middle, 1.0 / m.count, ss_vec3_load(m.points[i].point));
             }
             ENSURE_NEAR(hypot(middle.x - 0.1, middle.y), 0.0, 1e-8); // they hold the centre between them
@@ -288,7 +288,8 @@ static bool is_polyhedron(ss_shape_kind kind)
     return kind == SS_BOX || kind == SS_HULL;
 }
 
-/* Pairs that are made of flat faces, or have formulas of their own with them, are looked at in test_collision_polyhedra. */
+/* Pairs that are made of flat faces, or have formulas of their own with them, are looked at in
+ * test_collision_polyhedra. */
 static bool is_ours(ss_shape_kind a, ss_shape_kind b)
 {
     if (is_polyhedron(a) && is_polyhedron(b)) return false;
@@ -456,8 +457,8 @@ static void agrees_with_ccd(placed *a, placed *b, ss_random *random)
     ccd_real_t depth;
     ccd_vec3_t direction, position;
     if (gap > -1e-3 || ccdGJKPenetration(a, b, &ccd, &depth, &direction, &position) != 0) return;
-    // On curved bodies its polytope often ends inside them, at too small a depth: then moving b by it does not
-    // separate them, and the claim does not count.
+    // On curved bodies its polytope often ends inside them, at too small a depth: then moving b by it does
+    // not separate them, and the claim does not count.
     ss_vec3 n = ss_vec3_load(direction.v);
     if (!(oracle_separation(a, b, n) > -depth - 1e-4)) return;
     ccd_found++;

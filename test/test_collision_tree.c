@@ -1,4 +1,5 @@
-/* From a world to its list of contacts: who is near whom, in which order, with which margins, names and materials. */
+/* From a world to its list of contacts: who is near whom, in which order, with which margins, names
+ * and materials. */
 #include "collision_kit.h"
 #include "faults.h"
 
@@ -248,7 +249,8 @@ TEST(lack_of_memory_is_told_and_leaves_nothing_behind)
 
 /* ---- margins ---------------------------------------------------------------------------------------- */
 
-/* Two balls of radius 0.1 with this gap, the upper one with a velocity along z; contacts found for h = 0.01. */
+/* Two balls of radius 0.1 with this gap, the upper one with a velocity along z; contacts
+ * found for h = 0.01. */
 static int contacts_of_balls(double gap, double velocity, double unit)
 {
     ss_world *world = ss_world_create(NULL);
@@ -397,8 +399,8 @@ TEST(the_work_is_reported)
 
 /* ---- rays ------------------------------------------------------------------------------------------- */
 
-/* Walks along the ray by the distance that a point has from all shapes, until there is none left: knows nothing of
- * rays. INFINITY when it comes past `most`. */
+/* Walks along the ray by the distance that a point has from all shapes, until there is none left: knows
+ * nothing of rays. INFINITY when it comes past `most`. */
 static double march(const ss_world *world, ss_vec3 origin, ss_vec3 direction, double most, int *shape)
 {
     static const double dot = 1e-7;
@@ -441,10 +443,10 @@ TEST(rays_hit_what_a_walk_along_them_meets_first)
             ENSURE(isinf(expected));
             continue;
         }
-        ENSURE_NEAR(distance, expected,
-                    2e-3); // a grazing walk stops 1e-7 off the surface, well before it is hit
-        if (distance > 0.0 && fabs(distance - expected) < 1e-6)
-            ENSURE_INT(shape, walked); // inside of several, any is right
+        // a grazing walk stops 1e-7 off the surface, well before it is hit
+        ENSURE_NEAR(distance, expected, 2e-3);
+        // inside of several, any is right
+        if (distance > 0.0 && fabs(distance - expected) < 1e-6) ENSURE_INT(shape, walked);
         ENSURE(ss_vec3_dot(ss_vec3_load(n), direction) <= 1e-9);
         hits++;
     }

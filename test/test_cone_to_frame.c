@@ -4,7 +4,7 @@
 
 #include "problem/cone.h"
 
-/* ---- back to a frame ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- back to a frame ------------------------------------------------------------------------------ */
 
 static void compare_globals(const ss_cone *a, const ss_cone *b)
 {
@@ -105,7 +105,7 @@ TEST(tangential_terms_are_lost_aloud)
     ss_frame_destroy(frame);
 }
 
-/* ---- in the plane --------------------------------------------------------------------------------------------------------------------------- */
+/* ---- in the plane --------------------------------------------------------------------------------- */
 
 /* Discs (m, m, J) with contacts (n, t), lever arms r: columns (d, r x d). Built from a solution. */
 static ss_cone *planar_problem(uint64_t seed, int bodies, int contacts, ss_cone_point *point)
@@ -171,8 +171,8 @@ TEST(planar_problem_becomes_a_spatial_frame_with_the_same_solution)
         ENSURE(ss_cone_point_complete(spatial, &in_space, &err));
         ENSURE(ss_cone_residual_of(spatial, &in_space, &residual, &err));
         ENSURE_NEAR(residual.natural_map, 0.0, 1e-12); // rounding
-        for (int c = 0; c < 6; c++)
-            ENSURE_NEAR(in_space.u[3 * c + 2], 0.0, 1e-12); // nothing leaves the plane
+        // nothing leaves the plane
+        for (int c = 0; c < 6; c++) ENSURE_NEAR(in_space.u[3 * c + 2], 0.0, 1e-12);
         ss_findings_free(&findings);
         ss_cone_point_free(&in_space);
         ss_cone_point_free(&point);
@@ -182,7 +182,7 @@ TEST(planar_problem_becomes_a_spatial_frame_with_the_same_solution)
     }
 }
 
-/* ---- refusals --------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- refusals ------------------------------------------------------------------------------------- */
 
 static void expect_refusal(const ss_cone *cone, const char *why)
 {

@@ -1,5 +1,5 @@
-/* Every solver of the registry on every problem of the catalogue that it takes. A solver may fail, but it has to say
- * so: "converged" must survive a residual that is computed without the library (test/independent.h).
+/* Every solver of the registry on every problem of the catalogue that it takes. A solver may fail, but it has
+ * to say so: "converged" must survive a residual that is computed without the library (test/independent.h).
  *
  *     test_conformance --page    prints docs/solvers.md: who takes what, who solves what
  */
@@ -78,8 +78,8 @@ TEST(expected_failures_name_solvers_and_problems_that_exist)
 
 /* ---- more of the same ------------------------------------------------------------------------------- */
 
-/* Other seeds of every recipe. Iterations are few: who does not get there is not asked, who claims to is. Methods that
- * end by themselves have to solve what is well conditioned. */
+/* Other seeds of every recipe. Iterations are few: who does not get there is not asked, who claims to is.
+ * Methods that end by themselves have to solve what is well conditioned. */
 static void judge_claim(const ss_solver *solver, const recipe *from, known_problem *of)
 {
     ss_run_options run = usual_run(of);
@@ -90,8 +90,8 @@ static void judge_claim(const ss_solver *solver, const recipe *from, known_probl
     if (a.outcome == LIED)
         BLAME(solver, of, "seed %d: says converged, but unknown %d has %s of %g", seed, a.verdict.unknown,
               a.verdict.what, a.verdict.worst);
-    bool settles =
-        !(ss_problem_laws(of->problem) & SS_LAW_COUPLED); // a fixed point, which need not be reached
+    // a fixed point, which need not be reached
+    bool settles = !(ss_problem_laws(of->problem) & SS_LAW_COUPLED);
     bool must = solver->traits & SS_EXACT && settles && !why_expected(solver, of);
     if (a.outcome == GAVE_UP && must)
         BLAME(solver, of, "seed %d: %s after %d iterations, %s of unknown %d is %g", seed,
@@ -179,8 +179,8 @@ TEST(solvers_agree_on_the_velocities_where_these_are_unique)
 
 /* ---- starts and ends -------------------------------------------------------------------------------- */
 
-/* Whoever uses the start must see that it is the solution. Some look only after the first step, and coupled bounds
- * may be looked at twice: three iterations. */
+/* Whoever uses the start must see that it is the solution. Some look only after the first step, and coupled
+ * bounds may be looked at twice: three iterations. */
 static void start_at_the_solution(const ss_solver *solver, known_problem *of)
 {
     if (!(solver->traits & SS_WARM_STARTS) || !of->x || why_expected(solver, of)) return;
@@ -252,27 +252,22 @@ static const char page_head[] =
     "## Who takes what\n"
     "\n"
     "Laws are those of `stickslip/problem.h`. *Exact* methods end by themselves; *warm* ones use the start; "
-    "*bodies* "
-    "means that the matrix is never built when the problem comes from bodies.\n"
+    "*bodies* means that the matrix is never built when the problem comes from bodies.\n"
     "\n";
 
-static const char page_middle[] = "\n"
-                                  "## Who solves what\n"
-                                  "\n"
-                                  "Every solver with its default options, cold start, on the small problems "
-                                  "of `test/catalogue.h`. A number is the "
-                                  "count of iterations until `relative_energy<1e-8` (`natural_residual<1e-9` "
-                                  "for the linear complementarity problems "
-                                  "of Stewart and Trinkle, whose rows for the sliding speed have no inverse "
-                                  "mass), confirmed by a residual computed "
-                                  "apart from the library. Iterations of different methods cost different "
-                                  "amounts: a pivot or a Newton step is a "
-                                  "factorisation, a sweep is not. An empty cell: the solver refuses the "
-                                  "problem and says why. Words: what it said "
-                                  "when it did not get there within 20000 iterations. The contradictions at "
-                                  "the end have no solution, and the rod "
-                                  "beyond Painleve may have none or several.\n"
-                                  "\n";
+static const char page_middle[] =
+    "\n"
+    "## Who solves what\n"
+    "\n"
+    "Every solver with its default options, cold start, on the small problems of `test/catalogue.h`. A "
+    "number is the count of iterations until `relative_energy<1e-8` (`natural_residual<1e-9` for the linear "
+    "complementarity problems of Stewart and Trinkle, whose rows for the sliding speed have no inverse "
+    "mass), confirmed by a residual computed apart from the library. Iterations of different methods cost "
+    "different amounts: a pivot or a Newton step is a factorisation, a sweep is not. An empty cell: the "
+    "solver refuses the problem and says why. Words: what it said when it did not get there within 20000 "
+    "iterations. The contradictions at the end have no solution, and the rod beyond Painleve may have none "
+    "or several.\n"
+    "\n";
 
 static const char *mark(unsigned set, unsigned bit)
 {

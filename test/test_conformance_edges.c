@@ -1,5 +1,5 @@
-/* Every solver of the registry at its limits: few iterations, little time, cancelled, starved of memory, with loads at
- * the edge of the numbers, in a team; and the driver, which takes nobody's word. */
+/* Every solver of the registry at its limits: few iterations, little time, cancelled, starved of memory, with
+ * loads at the edge of the numbers, in a team; and the driver, which takes nobody's word. */
 #include "conformance.h"
 #include "rules.h"
 

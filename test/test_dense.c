@@ -89,7 +89,7 @@ TEST(products_agree_with_the_triple_loop)
     }
 }
 
-/* ---- factorisations ---------------------------------------------------------------------------------------- */
+/* ---- factorisations ------------------------------------------------------------------------------- */
 
 TEST(cholesky_gives_back_the_solutions_it_was_made_from)
 {
@@ -169,7 +169,7 @@ TEST(ldl_solves_saddle_points)
     ss_arena_destroy(scratch);
 }
 
-/* ---- decompositions ---------------------------------------------------------------------------------------- */
+/* ---- decompositions ------------------------------------------------------------------------------- */
 
 /* left (rows x rank) times right (rank x cols) */
 static double *random_of_rank(ss_random *random, int rows, int cols, int rank)
@@ -224,8 +224,8 @@ TEST(least_squares_finds_the_shortest_of_the_best)
         for (int i = 0; i < rows; i++) b[i] += noise[i] - unwanted[i];
         ENSURE_INT(ss_dense_least_squares(rows, cols, a, b, 1e-10, x, &found, scratch), SS_LINALG_OK);
         ENSURE_INT(found, rank);
-        ENSURE(distance(x, expected, cols) <
-               1e-6 * (1.0 + fabs(expected[0]))); // condition of A up to 1e4, squared
+        // condition of A up to 1e4, squared
+        ENSURE(distance(x, expected, cols) < 1e-6 * (1.0 + fabs(expected[0])));
         ENSURE_INT(ss_arena_used(scratch), 0);
         ss_release(a), ss_release(at);
     }
@@ -244,8 +244,8 @@ TEST(decompositions_handle_nothing_and_nan)
     ENSURE_INT(ss_dense_singular_values(2, 2, bad, x, scratch), SS_LINALG_NOT_FINITE);
     ENSURE_INT(ss_dense_singular_values(0, 0, NULL, x, scratch), SS_LINALG_OK);
     ENSURE_INT(ss_dense_symmetric_eigen(0, NULL, NULL, NULL, scratch), SS_LINALG_OK);
-    ENSURE_INT(ss_dense_symmetric_eigen(2, bad, x, vectors, scratch),
-               SS_LINALG_OK); // upper triangle: not read
+    // upper triangle: not read
+    ENSURE_INT(ss_dense_symmetric_eigen(2, bad, x, vectors, scratch), SS_LINALG_OK);
     bad[2] = NAN;
     ENSURE_INT(ss_dense_symmetric_eigen(2, bad, x, vectors, scratch), SS_LINALG_NOT_FINITE);
     ss_arena_destroy(scratch);
@@ -274,7 +274,7 @@ TEST(eigenvalues_of_a_chain_of_springs)
     ss_arena_destroy(scratch);
 }
 
-/* ---- promises ---------------------------------------------------------------------------------------------- */
+/* ---- promises ------------------------------------------------------------------------------------- */
 
 static void factor_many(int64_t begin, int64_t end, int worker, void *context)
 {

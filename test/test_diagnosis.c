@@ -1,5 +1,5 @@
-/* What is wrong with a problem: every defect is planted once and has to be found, by name and number; and problems
- * without any have nothing to complain about. */
+/* What is wrong with a problem: every defect is planted once and has to be found, by name and number; and
+ * problems without any have nothing to complain about. */
 #include <stickslip/diagnosis.h>
 
 #include "faults.h"
@@ -270,8 +270,8 @@ TEST(a_diagonal_that_is_not_positive_is_found)
     ENSURE(found != NULL);
     ENSURE_NEAR(found->value, -2.0, 0.0);
     ENSURE(expect(&zero, SS_DEFECT_DIAGONAL, SS_SEVERITY_WARNING) != NULL);
-    ENSURE(expect(&speeds, SS_DEFECT_DIAGONAL, SS_SEVERITY_NOTE) !=
-           NULL); // as in Stewart's and Trinkle's LCP
+    // as in Stewart's and Trinkle's LCP
+    ENSURE(expect(&speeds, SS_DEFECT_DIAGONAL, SS_SEVERITY_NOTE) != NULL);
     ENSURE(ss_diagnosis_find(&speeds, SS_DEFECT_INDEFINITE) == NULL);
     ss_diagnosis_free(&negative);
     ss_diagnosis_free(&zero);
@@ -340,8 +340,8 @@ TEST(the_rank_of_a_box_on_four_feet_is_six_in_every_form)
 
 TEST(the_rank_of_an_unsymmetric_matrix_is_found_by_its_columns)
 {
-    ss_diagnosis of =
-        of_matrix(3, (double[]){1, 2, 3, 0, 1, 1, 1, 1, 2}); // the third column is the sum of the others
+    // the third column is the sum of the others
+    ss_diagnosis of = of_matrix(3, (double[]){1, 2, 3, 0, 1, 1, 1, 1, 2});
     ENSURE_INT(of.rank, 2);
     ss_diagnosis_free(&of);
 }
@@ -394,8 +394,8 @@ TEST(equations_that_contradict_each_other_are_named_with_their_distance)
         ENSURE(found != NULL);
         ENSURE_INT(found->count, 3);
         ENSURE_CONTAINS(found->message, "joint 0, joint 1, joint 2 ");
-        // rows are scaled to unit length: b = (1, 2, 3.3 / sqrt 2), null vector (1, 1, -sqrt 2) / 2; the rest is 0.075 times
-        // (1, 1, -sqrt 2), and that of the third counts sqrt 2 of it
+        // rows are scaled to unit length: b = (1, 2, 3.3 / sqrt 2), null vector (1, 1, -sqrt 2) / 2; the rest
+        // is 0.075 times (1, 1, -sqrt 2), and that of the third counts sqrt 2 of it
         ENSURE_NEAR(found->value, 0.15, 1e-5); // impulses of 0.15 / 1e-10 stand behind it
         ss_diagnosis_free(&of);
     }

@@ -11,7 +11,7 @@
 
 #include "dataset/fclib.h"
 
-/* ---- real files ------------------------------------------------------------------------------------------------ */
+/* ---- real files ----------------------------------------------------------------------------------- */
 
 typedef struct real_file {
     const char *name;
@@ -134,8 +134,8 @@ TEST(box_stacks_is_a_mechanism_and_the_others_are_not)
             ss_cone *back = cone_from_frame(frame, &options, "", NULL, &err);
             ENSURE(back);
             ENSURE_NEAR(matrix_difference(back->M, problem->cone->M), 0.0, 1e-15); // rounding
-            ENSURE_NEAR(matrix_difference(back->H, problem->cone->H), 0.0,
-                        1e-6); // lever arms in the file are rigid to 3e-7
+            // lever arms in the file are rigid to 3e-7
+            ENSURE_NEAR(matrix_difference(back->H, problem->cone->H), 0.0, 1e-6);
             ENSURE_NEAR(largest_difference(back->f, problem->cone->f, 450), 0.0, 1e-15);
             ss_cone_destroy(back);
             ss_frame_destroy(frame);
@@ -165,7 +165,7 @@ TEST(local_form_of_a_finite_element_cube_is_its_contact_compliance)
     ss_fclib_destroy(problem);
 }
 
-/* ---- round trips --------------------------------------------------------------------------------------------------- */
+/* ---- round trips ---------------------------------------------------------------------------------- */
 
 static bool same_bits(const double *a, const double *b, int count)
 {
@@ -288,7 +288,7 @@ TEST(problems_with_joints_rolling_solutions_and_guesses_survive_a_file)
     scratch_close(&s);
 }
 
-/* ---- storage of matrices ---------------------------------------------------------------------------------------------- */
+/* ---- storage of matrices -------------------------------------------------------------------------- */
 
 /* A file with one contact, written piece by piece: W is what the test makes of it. */
 typedef struct hand_made {
@@ -422,7 +422,7 @@ TEST(explicit_zeros_are_kept_when_read_and_left_out_when_written)
     scratch_close(&s);
 }
 
-/* ---- oddities --------------------------------------------------------------------------------------------------------- */
+/* ---- oddities ------------------------------------------------------------------------------------- */
 
 TEST(missing_v_is_a_warning_and_zero_guesses_are_told)
 {
@@ -466,7 +466,7 @@ TEST(a_spoilt_solution_is_found_out)
     scratch_close(&s);
 }
 
-/* ---- limits, refusals ----------------------------------------------------------------------------------------------------- */
+/* ---- limits, refusals ----------------------------------------------------------------------------- */
 
 static void expect_limit(const char *path, ss_fclib_kind kind, ss_limits limits, const char *what)
 {
@@ -565,7 +565,7 @@ TEST(kinds_have_the_names_of_the_format)
     ENSURE_TEXT(ss_fclib_kind_name(SS_FCLIB_GLOBAL_ROLLING), "global_rolling");
 }
 
-/* ---- memory --------------------------------------------------------------------------------------------------------------- */
+/* ---- memory --------------------------------------------------------------------------------------- */
 
 TEST(lack_of_memory_while_reading_or_writing_is_told_and_nothing_leaks)
 {
@@ -591,7 +591,7 @@ TEST(lack_of_memory_while_reading_or_writing_is_told_and_nothing_leaks)
     scratch_close(&s);
 }
 
-/* ---- Matrix Market ----------------------------------------------------------------------------------------------------------- */
+/* ---- Matrix Market -------------------------------------------------------------------------------- */
 
 static double read_entry(FILE *file, bool coordinate, int *i, int *j)
 {

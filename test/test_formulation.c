@@ -6,7 +6,7 @@
 #include "linalg/mat6.h"
 #include "problem/cone.h"
 
-/* ---- numbers by hand ----------------------------------------------------------------------------------------------- */
+/* ---- numbers by hand ------------------------------------------------------------------------------ */
 
 /* 2 kg at the origin falls at 3 m/s under 5 N on a floor 0.5 m below, hit 0.25 m beside the centre. */
 static ss_frame *falling_body(void)
@@ -83,7 +83,7 @@ TEST(gap_terms_are_what_their_names_say)
     ss_frame_destroy(frame);
 }
 
-/* ---- bodies that do not move ------------------------------------------------------------------------------------------ */
+/* ---- bodies that do not move ---------------------------------------------------------------------- */
 
 TEST(sleeping_bodies_count_as_the_world)
 {
@@ -125,7 +125,7 @@ TEST(sleeping_bodies_count_as_the_world)
     ss_frame_destroy(frame);
 }
 
-/* ---- joints, limits, motors ---------------------------------------------------------------------------------------------- */
+/* ---- joints, limits, motors ----------------------------------------------------------------------- */
 
 TEST(joint_errors_enter_with_gamma_and_motors_with_their_speed)
 {
@@ -218,7 +218,7 @@ TEST(motors_and_joint_friction_are_dropped_aloud_or_refused)
     ss_frame_destroy(frame);
 }
 
-/* ---- friction ------------------------------------------------------------------------------------------------------------- */
+/* ---- friction ------------------------------------------------------------------------------------- */
 
 /* An ellipse is a circle in scaled directions: the column of the weaker tangent is shorter, and nothing is lost. */
 TEST(anisotropic_friction_is_a_circle_along_scaled_tangents)
@@ -297,7 +297,7 @@ TEST(rolling_friction_adds_two_moments_about_the_tangents)
     ss_frame_destroy(frame);
 }
 
-/* ---- losses ------------------------------------------------------------------------------------------------------------------ */
+/* ---- losses --------------------------------------------------------------------------------------- */
 
 TEST(what_a_cone_problem_cannot_hold_is_told_once_each)
 {
@@ -345,7 +345,7 @@ TEST(what_a_cone_problem_cannot_hold_is_told_once_each)
     ss_frame_destroy(frame);
 }
 
-/* ---- compliance ---------------------------------------------------------------------------------------------------------------- */
+/* ---- compliance ----------------------------------------------------------------------------------- */
 
 TEST(compliance_and_regularisation_sit_on_the_diagonals_of_the_local_form)
 {
@@ -393,7 +393,7 @@ TEST(redundant_joints_can_be_eliminated_once_they_are_regularised)
     ss_frame_destroy(frame);
 }
 
-/* ---- the answer ------------------------------------------------------------------------------------------------------------------- */
+/* ---- the answer ----------------------------------------------------------------------------------- */
 
 static void add_impulse(double momentum[6], const double position[3], ss_vec3 point, ss_vec3 impulse,
                         double sign)
@@ -506,7 +506,7 @@ TEST(point_of_another_frame_is_refused)
     ss_frame_destroy(other);
 }
 
-/* ---- invariances ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- invariances ---------------------------------------------------------------------------------- */
 
 static void rotate_vector(ss_mat3 R, double *v)
 {
@@ -599,7 +599,7 @@ TEST(grams_and_millimetres_scale_the_problem_as_they_must)
     }
 }
 
-/* ---- options and memory ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- options and memory --------------------------------------------------------------------------- */
 
 TEST(options_have_names_defaults_and_ranges)
 {

@@ -257,7 +257,8 @@ TEST(polygons_come_to_the_cone_with_the_square_of_their_corners)
     }
 }
 
-/* Sliding on an ellipse: the impulse is the one that dissipates most, r_i = -nu mu_i (mu_i u_i) / |(mu u)|. */
+/* Sliding on an ellipse: the impulse is the one that dissipates most, r_i = -nu mu_i (mu_i
+ * u_i) / |(mu u)|. */
 TEST(different_coefficients_put_the_impulse_on_an_ellipse)
 {
     ss_frame *frame = block_on_ground(0.0, 0.0);
@@ -367,8 +368,8 @@ TEST(a_fixed_friction_bound_is_that_of_the_previous_step)
     ss_frame *frame = block_on_ground(0.0, 0.5);
     frame->bodies.velocity[0][0] = 1.0;
     method m = method_of("box bound=previous");
-    ss_answer *answer =
-        answer_by(&m, frame); // first guess: the impulse that stops the block, here the right one
+    // first guess: the impulse that stops the block, here the right one
+    ss_answer *answer = answer_by(&m, frame);
     ENSURE(answer != NULL);
     ENSURE_NEAR(answer->friction_impulse[0][0], -0.5 * answer->normal_impulse[0], SOLVED);
     ss_answer_destroy(answer);
@@ -509,8 +510,8 @@ TEST(reduced_and_mixed_forms_have_the_same_solution)
     ss_answer *reduced = answer_of("stewart-trinkle", frame),
               *mixed = answer_of("stewart-trinkle form=mixed", frame);
     ENSURE(reduced && mixed);
-    for (int k = 0; k < 6; k++)
-        ENSURE_NEAR(mixed->velocity[0][k], reduced->velocity[0][k], 1e-8); // solved to 1e-9
+    // solved to 1e-9
+    for (int k = 0; k < 6; k++) ENSURE_NEAR(mixed->velocity[0][k], reduced->velocity[0][k], 1e-8);
     ss_answer_destroy(reduced);
     ss_answer_destroy(mixed);
     ss_frame_destroy(frame);

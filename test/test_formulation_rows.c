@@ -108,7 +108,8 @@ TEST(two_balls_collide_as_newton_says)
     ss_frame_destroy(frame);
 }
 
-/* C = 1/(k h^2) makes the contact a spring, implicit in time: k (gap + h u) carries the rest of the weight. */
+/* C = 1/(k h^2) makes the contact a spring, implicit in time: k (gap + h u) carries the rest
+ * of the weight. */
 TEST(a_compliant_contact_is_an_implicit_spring)
 {
     ss_frame *frame = block_on_ground(0.0, 0.5);

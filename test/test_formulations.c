@@ -173,8 +173,8 @@ TEST(the_problem_and_the_recovered_velocities_say_the_same)
     for (int k = 0; k < METHODS; k++) {
         method m = method_of(every_method[k]);
         ss_problem *problem = assemble(&m, frame);
-        if (strstr(every_method[k],
-                   "form=")) { // their x has velocities in it, which need not fit the impulses
+        // their x has velocities in it, which need not fit the impulses
+        if (strstr(every_method[k], "form=")) {
             ss_problem_destroy(problem);
             continue;
         }
@@ -274,7 +274,8 @@ TEST(bounds_are_forces_times_the_step)
     ss_frame_destroy(frame);
 }
 
-/* Laws of the blocks of one contact, with their sizes: "c3" is a cone of three, "b", "f", "x" box, free, coupled. */
+/* Laws of the blocks of one contact, with their sizes: "c3" is a cone of three, "b", "f", "x" box,
+ * free, coupled. */
 static bool laws_are(const char *words, const ss_frame *frame, const char *expected)
 {
     method m = method_of(words);
@@ -412,8 +413,8 @@ TEST(cone_has_the_numbers_of_the_fclib_conversion)
     int n = ours->size;
     for (int i = 0; i < n; i++) {
         int to_i = (i + n - ROWS) % n; // joints first here, last there
-        ENSURE_NEAR(ours->b[i], theirs->b[to_i],
-                    1e-13); // tolerance: rounding in sums of numbers of size 1 to 10
+        // tolerance: rounding in sums of numbers of size 1 to 10
+        ENSURE_NEAR(ours->b[i], theirs->b[to_i], 1e-13);
         for (int j = 0; j < n; j++) {
             int to_j = (j + n - ROWS) % n;
             ENSURE_NEAR(ss_sparse_get(ours->A, i, j), ss_sparse_get(theirs->A, to_i, to_j), 1e-13);
@@ -568,7 +569,8 @@ TEST(a_contact_of_a_body_with_itself_is_refused_by_name)
 
 /* ---- units and axes --------------------------------------------------------------------------------- */
 
-/* The same frame with lengths in units of 1/2 m, masses of 1/4 kg and times of 1/2 s: numbers 2, 4, 2 times as large. */
+/* The same frame with lengths in units of 1/2 m, masses of 1/4 kg and times of 1/2 s: numbers 2, 4, 2
+ * times as large. */
 static void change_units(ss_frame *frame)
 {
     const double length = 2, mass = 4, time = 2, force = mass * length / (time * time);
@@ -676,8 +678,8 @@ TEST(what_a_formulation_leaves_out_is_told)
     ENSURE_INT(losses_at("cone mu_max=0.1", frame, "contacts/mu_k"), 1);
     ENSURE_INT(losses_at("stewart-trinkle", frame, "contacts/mu_r"), 1);
     ENSURE_INT(losses_at("frictionless", frame, "contacts/mu_k"), 1);
-    ENSURE_INT(losses_at("anitescu-potra", frame, "contacts/gaps"),
-               2); // far ones, and gaps that do not count
+    // far ones, and gaps that do not count
+    ENSURE_INT(losses_at("anitescu-potra", frame, "contacts/gaps"), 2);
     ss_frame_destroy(frame);
     frame = plain_frame();
     for (int c = 0; c < CONTACTS; c++) frame->contacts.mu[c][0] = 0.3;

@@ -1,4 +1,5 @@
-/* LU by dense fronts, held against dense elimination: any pattern, any part of the nodes, any order of solves. */
+/* LU by dense fronts, held against dense elimination: any pattern, any part of the nodes, any
+ * order of solves. */
 #include "linalg/block_rows.h"
 #include "linalg/dense.h"
 #include "linalg/front_lu.h"
@@ -6,7 +7,7 @@
 #include "faults.h"
 #include "kit.h"
 
-/* ---- helpers -------------------------------------------------------------------------------------------------- */
+/* ---- helpers -------------------------------------------------------------------------------------- */
 
 enum { MOST = 240 };
 
@@ -25,7 +26,8 @@ static void must(bool condition, const char *what)
     exit(1);
 }
 
-/* A path or a grid of nodes of sizes 1 to 6, numbered at random: positive definite by its diagonal, not symmetric. */
+/* A path or a grid of nodes of sizes 1 to 6, numbered at random: positive definite by its diagonal,
+ * not symmetric. */
 static sample make_sample(uint64_t seed, int nodes, int width)
 {
     ss_random random = ss_random_start(seed, 0);
@@ -88,7 +90,7 @@ static double residual(const sample *s, const bool *active, const double *b, con
     return sqrt(sum / size);
 }
 
-/* ---- matrices of blocks ----------------------------------------------------------------------------------------- */
+/* ---- matrices of blocks --------------------------------------------------------------------------- */
 
 TEST(a_matrix_cut_into_nodes_multiplies_like_the_whole)
 {
@@ -98,8 +100,8 @@ TEST(a_matrix_cut_into_nodes_multiplies_like_the_whole)
     for (int i = 0; i < s.size; i++) numbered[s.to[i]] = x[i] = ss_random_normal(&random);
     ss_sparse_apply(s.sparse, x, 1.0, y);
     ss_block_rows_apply(s.rows, numbered, blocks);
-    for (int i = 0; i < s.size; i++)
-        ENSURE_NEAR(blocks[s.to[i]], y[i], 1e-13); // rounding of sums of 20 terms
+    // rounding of sums of 20 terms
+    for (int i = 0; i < s.size; i++) ENSURE_NEAR(blocks[s.to[i]], y[i], 1e-13);
     free_sample(&s);
 }
 
@@ -133,7 +135,7 @@ TEST(members_of_a_group_meet)
     ss_arena_destroy(arena);
 }
 
-/* ---- factors ---------------------------------------------------------------------------------------------------- */
+/* ---- factors -------------------------------------------------------------------------------------- */
 
 TEST(fronts_solve_like_dense_elimination)
 {
@@ -283,8 +285,8 @@ TEST(lack_of_memory_is_told_and_leaks_nothing)
         ss_front_lu *lu = ss_front_lu_create(s.rows, &err);
         if (!lu) ENSURE_INT(err.code, SS_ERROR_RESOURCES);
         if (lu && ss_front_lu_factor(lu, s.rows->value, NULL) == SS_LINALG_NO_MEMORY) {
-            ENSURE_INT(ss_front_lu_factor(lu, s.rows->value, NULL),
-                       SS_LINALG_OK); // the next time it may work
+            // the next time it may work
+            ENSURE_INT(ss_front_lu_factor(lu, s.rows->value, NULL), SS_LINALG_OK);
         }
         ss_front_lu_destroy(lu);
         long live = faults.live;

@@ -1,4 +1,5 @@
-/* What is precomputed of shapes: hulls with whole faces, triangles with neighbours and a tree, heightfields. */
+/* What is precomputed of shapes: hulls with whole faces, triangles with neighbours and a
+ * tree, heightfields. */
 #include <stickslip/model.h>
 
 #include "faults.h"

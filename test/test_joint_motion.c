@@ -1,5 +1,5 @@
-/* Joints in motion: what limits, motors, springs, friction, ropes, screws and gears do to a body, by the whole simulator
- * against formulas, and what each way of stabilising keeps. */
+/* Joints in motion: what limits, motors, springs, friction, ropes, screws and gears do to a body, by the
+ * whole simulator against formulas, and what each way of stabilising keeps. */
 #include "kit.h"
 
 #include <stickslip/sim.h>
@@ -144,8 +144,8 @@ static bool drive_along_a_sine(ss_sim *sim, void *context, ss_error *err)
     double t = ss_sim_time(sim);
     ss_axis_law *law = &ss_world_joint(ss_sim_world(sim), 0)->law[0];
     law->target = 0.4 * sin(3.0 * t);
-    law->target_speed =
-        (0.4 * sin(3.0 * (t + 0.01)) - law->target) / 0.01; // where it shall be after the step
+    // where it shall be after the step
+    law->target_speed = (0.4 * sin(3.0 * (t + 0.01)) - law->target) / 0.01;
     return true;
 }
 
@@ -328,7 +328,8 @@ static machine make_loop(void)
 
 TEST(a_loop_with_redundant_rows_works_with_every_stabilisation)
 {
-    // largest error over a minute: what is removed per step against what a step adds, order (omega h)^2 L / gamma
+    // largest error over a minute: what is removed per step against what a step adds, order (omega
+    // h)^2 L / gamma
     static const double bound[] = {[SS_STABILISE_BAUMGARTE] = 5e-3,
                                    [SS_STABILISE_NONE] = 0.5,
                                    [SS_STABILISE_SPOOK] = 5e-3,
@@ -350,8 +351,8 @@ TEST(a_loop_with_redundant_rows_works_with_every_stabilisation)
     }
 }
 
-/* The pendulum of the simulator that this one descends from: without stabilisation its joint drifts, with impulses it
- * holds to 1e-5 in position and speed for a minute. */
+/* The pendulum of the simulator that this one descends from: without stabilisation its joint drifts, with
+ * impulses it holds to 1e-5 in position and speed for a minute. */
 TEST(a_hanging_rod_keeps_its_joint_for_a_minute)
 {
     double drift[2];

@@ -1,5 +1,5 @@
-/* Joints as rows: every Jacobian against differences of the violation it belongs to, and coordinates against motions that
- * are known. */
+/* Joints as rows: every Jacobian against differences of the violation it belongs to, and coordinates against
+ * motions that are known. */
 #include "kit.h"
 
 #include "joint_couple.h"
@@ -20,8 +20,8 @@ static void nudge(const couple *two, int freedom, double step)
         turn_body(body, ss_vec3_load(turn));
 }
 
-/* Largest difference between the Jacobians of the own equations and central differences of their violations, relative to
- * the largest entry. */
+/* Largest difference between the Jacobians of the own equations and central differences of their violations,
+ * relative to the largest entry. */
 static double jacobian_error(const couple *two)
 {
     const double step = 1e-5;
@@ -80,7 +80,8 @@ TEST(every_jacobian_is_the_derivative_of_its_violation_at_any_pose)
             if (!is_near_singularity(&two)) {
                 double error = jacobian_error(&two);
                 tried++;
-                // central differences of step 1e-5: 1e-10 times the third derivative, large near the singularities
+                // central differences of step 1e-5: 1e-10 times the third derivative, large near
+                // the singularities
                 if (!(error < 1e-6)) KIT_FAIL("%s, sample %d: %g", ss_joint_kind_name(kind), sample, error);
             }
             ss_world_destroy(two.world);
@@ -113,8 +114,8 @@ TEST(joints_hold_at_the_start_and_have_the_right_number_of_equations)
         couple two = make_couple(joint, false);
         ENSURE_INT(ss_joint_equations(two.world, two.joint, 0.01, rows), expected[kind]);
         ENSURE_INT(ss_joint_equation_count(ss_world_joint(two.world, two.joint)), expected[kind]);
-        ENSURE_NEAR(ss_joint_error(two.world, two.joint), 0.0,
-                    1e-15); // rounding of a few products of order 1
+        // rounding of a few products of order 1
+        ENSURE_NEAR(ss_joint_error(two.world, two.joint), 0.0, 1e-15);
         for (int i = 0; i < expected[kind]; i++) {
             ENSURE(rows[i].holonomic && rows[i].equality && rows[i].block == 0 && rows[i].load == -1);
             ENSURE(rows[i].bounds[0] == -INFINITY && rows[i].bounds[1] == INFINITY);
@@ -140,8 +141,8 @@ TEST(moving_the_whole_pair_changes_no_violation)
         turn_about(ss_world_body(two.world, two.a), rotation, point);
         turn_about(ss_world_body(two.world, two.b), rotation, point);
         ss_joint_residual(two.world, two.joint, after);
-        for (int i = 0; i < count; i++)
-            ENSURE_NEAR(after[i].violation, before[i].violation, 1e-14); // rounding, violations of order 1
+        // rounding, violations of order 1
+        for (int i = 0; i < count; i++) ENSURE_NEAR(after[i].violation, before[i].violation, 1e-14);
         ss_world_destroy(two.world);
     }
 }

@@ -1,7 +1,9 @@
-/* The ledger: what goes in comes out, in an order of its own; files that are none are refused by name; nothing is lost.
+/* The ledger: what goes in comes out, in an order of its own; files that are none are refused by name;
+ * nothing is lost.
  *
  *     test_ledger --make FILE SEED PART PARTS PACE   writes a made-up ledger, for test_ledger.py
- *     test_ledger --forever FILE                     writes runs until it is killed, and prints how many there are
+ *     test_ledger --forever FILE                     writes runs until it is killed, and prints how
+ *                                                    many there are
  *     test_ledger --time FILE                        prints the time of one ss_ledger_add, ms */
 #define _GNU_SOURCE
 #include "kit.h"

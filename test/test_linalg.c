@@ -101,8 +101,8 @@ TEST(tangents_complete_a_right_handed_frame)
 TEST(tangents_of_the_ground_are_always_the_same)
 {
     ss_vec3 t1, t2;
-    ss_vec3_tangents((ss_vec3){0, 0, 1}, &t1,
-                     &t2); // smallest component: x, the first of equals; z cross x = y
+    // smallest component: x, the first of equals; z cross x = y
+    ss_vec3_tangents((ss_vec3){0, 0, 1}, &t1, &t2);
     ENSURE(distance(t1, (ss_vec3){0, 1, 0}) == 0.0);
     ENSURE(distance(t2, (ss_vec3){-1, 0, 0}) == 0.0);
 }
@@ -195,8 +195,8 @@ TEST(principal_moments_come_back_from_a_rotated_inertia)
         ss_mat3 a = ss_mat3_rotate_tensor(r, ss_mat3_diagonal(expected[0], expected[1], expected[2]));
         double values[3], size = fmax(fabs(expected[0]), fabs(expected[2]));
         ss_mat3_eigen(a, values, &vectors);
-        for (int k = 0; k < 3; k++)
-            ENSURE_NEAR(values[k], expected[k], 20 * DBL_EPSILON * size); // backward stable
+        // backward stable
+        for (int k = 0; k < 3; k++) ENSURE_NEAR(values[k], expected[k], 20 * DBL_EPSILON * size);
         ENSURE(eigen_residual(a, values, vectors) <= 20 * DBL_EPSILON * size);
         ENSURE_NEAR(ss_mat3_determinant(vectors), 1.0, 32 * DBL_EPSILON); // right-handed
         ENSURE(values[0] <= values[1] && values[1] <= values[2]);
@@ -269,8 +269,8 @@ TEST(the_exponential_map_is_smooth_through_zero_and_exact_for_large_angles)
         ss_quat q = ss_quat_exponential(ss_vec3_scale(angle, axis));
         ENSURE_NEAR(ss_quat_norm(q), 1.0, 4 * DBL_EPSILON);
         ss_vec3 u = {q.x, q.y, q.z};
-        ENSURE_NEAR(ss_vec3_dot(u, axis), sin(angle / 2),
-                    4 * DBL_EPSILON * angle); // relative accuracy for small angles
+        // relative accuracy for small angles
+        ENSURE_NEAR(ss_vec3_dot(u, axis), sin(angle / 2), 4 * DBL_EPSILON * angle);
     }
     ss_quat none = ss_quat_exponential((ss_vec3){0, 0, 0});
     ENSURE(none.w == 1.0 && none.x == 0.0);
@@ -278,7 +278,7 @@ TEST(the_exponential_map_is_smooth_through_zero_and_exact_for_large_angles)
     ENSURE(lost.w == 1.0);
 }
 
-/* ---- masses ---------------------------------------------------------------------------------------------- */
+/* ---- masses --------------------------------------------------------------------------------------- */
 
 TEST(impulse_divided_by_mass_is_velocity)
 {

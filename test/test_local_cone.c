@@ -1,5 +1,5 @@
-/* One contact, solved exactly: against the definition, against a search by brute force, and at the ends of the
- * range of friction. */
+/* One contact, solved exactly: against the definition, against a search by brute force, and at the ends of
+ * the range of friction. */
 #include "kit.h"
 
 #include "problem/cone.h"
@@ -165,8 +165,8 @@ TEST(every_rolling_contact_obeys_the_convex_law)
 
 /* ---- brute force ------------------------------------------------------------------------------------ */
 
-/* Slipping with r_T = mu r_N t and u_N = 0: the component of u_T across t, times what r_N is divided by, which
- * keeps it smooth where r_N has a pole. */
+/* Slipping with r_T = mu r_N t and u_N = 0: the component of u_T across t, times what r_N is divided by,
+ * which keeps it smooth where r_N has a pole. */
 static double slip_across(const sample *contact, double angle)
 {
     const double *A = contact->A, *q = contact->q;
@@ -220,8 +220,8 @@ static double nearest_slip(const sample *contact, const double *r)
     return nearest;
 }
 
-/* Friction up to 10. Condition numbers that leave the search its digits; the others are left to the definition
- * above. */
+/* Friction up to 10. Condition numbers that leave the search its digits; the others are left to the
+ * definition above. */
 TEST(brute_force_finds_the_same_slip)
 {
     ss_random random = ss_random_start(7, 0);
@@ -286,7 +286,8 @@ TEST(infinite_friction_holds_the_tangents_even_when_the_normal_lets_go)
     ss_arena_destroy(arena);
 }
 
-/* A wheel whose tyre does not slide but rolls with resistance: mu infinite, mu_r finite, and the other way. */
+/* A wheel whose tyre does not slide but rolls with resistance: mu infinite, mu_r finite, and
+ * the other way. */
 TEST(one_kind_of_friction_may_be_infinite)
 {
     ss_arena *arena = ss_arena_create(1 << 12, NULL);

@@ -181,7 +181,8 @@ TEST(a_solid_far_from_its_origin_is_weighed_as_well_as_its_coordinates_allow)
     ss_mesh *mesh = ss_mesh_solid(SS_CUBE, NULL);
     ss_mesh_transform(mesh, NULL, NULL, far);
     ss_mass_properties mass = ss_mesh_mass(mesh, 1.0);
-    // the coordinates themselves are exact here (halves); integrals about the origin would be off by 1e12 * 1e-16
+    // the coordinates themselves are exact here (halves); integrals about the origin would be off
+    // by 1e12 * 1e-16
     ENSURE_NEAR(mass.inertia[0], 1.0 / 6.0, 1e-9);
     ENSURE_NEAR(mass.centre[0], 1e6, 1e-9);
     ss_mesh_destroy(mesh);
@@ -318,8 +319,8 @@ static bool says(const ss_mesh *mesh, ss_finding_kind kind, const char *text)
 TEST(every_fault_of_a_mesh_is_named)
 {
     static const struct {
-        int face, corner,
-            vertex; /* what is changed in the cube; face -1 = its face count, -2 = a coordinate */
+        /* what is changed in the cube; face -1 = its face count, -2 = a coordinate */
+        int face, corner, vertex;
         const char *message;
     } faults_of_cube[] = {
         {3, 1, 8, "face 3: corner 1 is vertex 8; there are 8 vertices"},

@@ -1,5 +1,6 @@
-/* What must not matter, and what must scale: the same scene told in other units, turned, renumbered, seen from the
- * other body, with contacts twice, or with something far away. From frame through formulation and solver to metrics. */
+/* What must not matter, and what must scale: the same scene told in other units, turned, renumbered, seen
+ * from the other body, with contacts twice, or with something far away. From frame through formulation and
+ * solver to metrics. */
 #include <stickslip/metrics.h>
 
 #include "kit.h"
@@ -215,7 +216,8 @@ static void compare_units(const ss_frame *frame, const char *words, const char *
 static const char *const formulations[] = {"cone", "convex", "box", "frictionless", "stewart-trinkle"};
 enum { FORMULATIONS = sizeof formulations / sizeof *formulations };
 
-/* Lengths and times by powers of two and masses by powers of four shift exponents only, even under square roots. */
+/* Lengths and times by powers of two and masses by powers of four shift exponents only, even
+ * under square roots. */
 TEST(powers_of_two_as_units_change_no_bit_of_any_solver)
 {
     static const units powers[] = {{1024, 1, 1}, {1, 1.0 / 65536, 1}, {1, 1, 256}, {0.125, 1024, 1.0 / 64}};
@@ -480,9 +482,9 @@ TEST(the_convex_model_is_coulombs_when_nothing_slips)
     ss_frame_destroy(frame);
 }
 
-/* The size of friction on a polygon of n corners is right to 1/n^2, its direction only to pi/n: judged as Coulomb's
- * problem, 64 corners should be some 16 times better than 4. How a direction falls between corners is chance: 4 times
- * is asked. */
+/* The size of friction on a polygon of n corners is right to 1/n^2, its direction only to pi/n: judged as
+ * Coulomb's problem, 64 corners should be some 16 times better than 4. How a direction falls between corners
+ * is chance: 4 times is asked. */
 TEST(polygons_with_more_corners_come_to_the_cone)
 {
     int error = ss_metric_index("relative_energy");

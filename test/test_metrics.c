@@ -1,5 +1,5 @@
-/* Every metric against errors that were planted: a block of mass m on the ground, hit through its centre of mass, so
- * that the contact's inverse mass is 1/m in all directions and every number can be written down. */
+/* Every metric against errors that were planted: a block of mass m on the ground, hit through its centre of
+ * mass, so that the contact's inverse mass is 1/m in all directions and every number can be written down. */
 #include <stickslip/metrics.h>
 #include <stickslip/stickslip.h>
 

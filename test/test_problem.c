@@ -5,7 +5,7 @@
 
 #include "problem/cone.h"
 
-/* ---- the friction cone ---------------------------------------------------------------------------------------- */
+/* ---- the friction cone ---------------------------------------------------------------------------- */
 
 typedef struct optimality {
     double outside;      /* how far the projection is from K */
@@ -18,7 +18,8 @@ static double part_norm(const double *y, int from, int count)
     return count > 0 ? norm_of(y + from, count) : 0.0;
 }
 
-/* x = P_K(y) exactly when x is in K, x - y in K* = { w_N >= mu |w_T| + rho |w_M| }, and they are orthogonal. */
+/* x = P_K(y) exactly when x is in K, x - y in K* = { w_N >= mu |w_T| + rho |w_M| }, and they
+ * are orthogonal. */
 static optimality judge(ss_friction_cone cone, const double *y, const double *x)
 {
     double w[5], product = 0.0;
@@ -95,7 +96,7 @@ TEST(sliding_shifts_the_normal_velocity_by_mu_times_speed)
     ENSURE_NEAR(u[0], 0.5 + 0.2 * 5.0 + 0.1 * 1.0, 1e-15); // one rounding
 }
 
-/* ---- factorisation ----------------------------------------------------------------------------------------------- */
+/* ---- factorisation -------------------------------------------------------------------------------- */
 
 TEST(block_lu_solves_matrices_of_blocks_and_full_ones)
 {
@@ -157,7 +158,7 @@ TEST(block_lu_names_the_column_that_depends_on_others)
     ss_sparse_destroy(A);
 }
 
-/* ---- known solutions ------------------------------------------------------------------------------------------------ */
+/* ---- known solutions ------------------------------------------------------------------------------ */
 
 static const int dimensions[3] = {2, 3, 5};
 
@@ -199,7 +200,7 @@ TEST(sticking_slipping_rolling_and_open_contacts_solve_a_global_problem)
     }
 }
 
-/* ---- planted errors ---------------------------------------------------------------------------------------------------- */
+/* ---- planted errors ------------------------------------------------------------------------------- */
 
 /* One contact with W = 1: u = r + q. */
 static ss_cone *unit_contact(double mu, const double q[3])
@@ -311,7 +312,7 @@ TEST(not_a_number_is_never_a_solution)
     ss_cone_point_free(&point);
 }
 
-/* ---- both forms --------------------------------------------------------------------------------------------------------- */
+/* ---- both forms ----------------------------------------------------------------------------------- */
 
 TEST(local_form_equals_global_form)
 {
@@ -479,7 +480,7 @@ TEST(problem_without_contacts_or_bodies_is_a_problem)
     ss_cone_destroy(cone);
 }
 
-/* ---- faults ----------------------------------------------------------------------------------------------------------------- */
+/* ---- faults --------------------------------------------------------------------------------------- */
 
 static bool has_fault_at(const ss_findings *findings, const char *place)
 {

@@ -1,5 +1,6 @@
-/* Problems without a solution: the solver says so and shows why, by impulses that can grow for ever. And problems whose
- * solution is far away in a direction that the matrix does not see, which look alike at first. */
+/* Problems without a solution: the solver says so and shows why, by impulses that can grow for ever.
+ * And problems whose solution is far away in a direction that the matrix does not see, which look
+ * alike at first. */
 #include <stickslip/solver.h>
 
 #include "faults.h"
@@ -63,7 +64,7 @@ static double moved_by(const ss_problem *problem, const double *y)
     return most;
 }
 
-/* ---- between two plates that close ---------------------------------------------------------------------------- */
+/* ---- between two plates that close ---------------------------------------------------------------- */
 
 /* Unknowns: the normal impulses of a ball between two walls that both come nearer: u = (v - 1, -v - 1). */
 static ss_problem *closing_plates(ss_law law)
@@ -84,8 +85,8 @@ TEST(a_ball_between_closing_plates_has_no_velocity_and_the_proof_is_a_squeeze)
         ENSURE(result.ray.impulse && result.ray.is_proof);
         ENSURE_NEAR(result.ray.impulse[0], 1.0, 1e-6); // 1/2 (1 + 1) = 1 J; found by strides of 1e6 and more
         ENSURE_NEAR(result.ray.impulse[1], 1.0, 1e-6);
-        ENSURE(fabs(x[0]) < 1e3 &&
-               fabs(x[1]) < 1e3); // the best iterate: a first step may go far, the strides go to 1e6
+        // the best iterate: a first step may go far, the strides go to 1e6
+        ENSURE(fabs(x[0]) < 1e3 && fabs(x[1]) < 1e3);
         ss_solve_result_free(&result);
         ENSURE(result.ray.impulse == NULL);
     }
@@ -123,10 +124,10 @@ TEST(rays_do_not_depend_on_the_units)
     ss_problem_destroy(problem);
 }
 
-/* ---- a wheel pressed into a groove ---------------------------------------------------------------------------- */
+/* ---- a wheel pressed into a groove ---------------------------------------------------------------- */
 
-/* Planar: normals 10 degrees to both sides of the vertical, the walls push up with speed 1, the rolling of the wheel
- * held. With mu > 1 / tan 10 = 5.67 the wheel is wedged in. */
+/* Planar: normals 10 degrees to both sides of the vertical, the walls push up with speed 1, the rolling of
+ * the wheel held. With mu > 1 / tan 10 = 5.67 the wheel is wedged in. */
 static ss_problem *groove(ss_law law, double mu)
 {
     double s = sin(M_PI / 18.0), c = cos(M_PI / 18.0);
@@ -164,11 +165,11 @@ TEST(under_the_convex_law_a_wedge_is_a_proof)
     ss_problem_destroy(wedged);
 }
 
-/* ---- far, but there ------------------------------------------------------------------------------------------- */
+/* ---- far, but there ------------------------------------------------------------------------------- */
 
-/* A table with four feet slides on a plane: each foot (+-1, +-1) has a normal and two tangents, 6 dofs. The gaps of the
- * feet disagree by `rounding`, so that one of them stands in the air: but which impulses the others have is a matter of
- * a push of that size. */
+/* A table with four feet slides on a plane: each foot (+-1, +-1) has a normal and two tangents, 6 dofs. The
+ * gaps of the feet disagree by `rounding`, so that one of them stands in the air: but which impulses the
+ * others have is a matter of a push of that size. */
 static ss_problem *table(double rounding)
 {
     double J[12 * 6] = {0}, b[12];

@@ -99,8 +99,8 @@ TEST(inertia_in_the_body_frame_turns_with_the_body)
     ss_frame *frame = read_back(s.file, 0, NULL);
     ENSURE(frame);
     const double expected[9] = {0.2, 0, 0, 0, 0.1, 0, 0, 0, 0.25}; // x and y change places
-    for (int i = 0; i < 9; i++)
-        ENSURE_NEAR(frame->bodies.inertia[0][i], expected[i], 1e-15);   // rounding of R I R'
+    // rounding of R I R'
+    for (int i = 0; i < 9; i++) ENSURE_NEAR(frame->bodies.inertia[0][i], expected[i], 1e-15);
     ENSURE(frame->bodies.inertia[0][1] == frame->bodies.inertia[0][3]); // symmetric to the last bit
     ss_frame_destroy(frame);
     scratch_close(&s);

@@ -1,5 +1,5 @@
-/* Every solver of the registry on problems that are nasty and that real files contain all the same: whatever comes out, it
- * is finite, measured, within its limits, and called converged only when it is. */
+/* Every solver of the registry on problems that are nasty and that real files contain all the same: whatever
+ * comes out, it is finite, measured, within its limits, and called converged only when it is. */
 #include "conformance.h"
 #include "rules.h"
 
@@ -273,7 +273,8 @@ static void check_gauges(const ss_solver *solver, const known_problem *of, const
     }
 }
 
-/* Velocities whose squares are zero count as none: the answer is to be judged in J, not by what it should be. */
+/* Velocities whose squares are zero count as none: the answer is to be judged in J, not by
+ * what it should be. */
 static bool is_at_rest(const ss_problem *problem)
 {
     double most = 0.0;
@@ -459,8 +460,8 @@ TEST(a_contact_that_is_there_2000_times_is_solved_or_given_up_honestly)
 /* A rule that never holds, and a problem whose iterations cost something. */
 TEST(a_time_limit_is_kept_on_thousands_of_unknowns)
 {
-    static const double limit = 0.05,
-                        patience = 20.0; // s, and times that: a loaded machine, one factorisation
+    // s, and times that: a loaded machine, one factorisation
+    static const double limit = 0.05, patience = 20.0;
     static const recipe from = {.name = "rows",
                                 .letters = "kkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkk"
                                            "kkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkk",

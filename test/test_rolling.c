@@ -1,8 +1,9 @@
-/* Rolling and torsional friction, and the plane, in every solver that takes cones: planted solutions under all kinds of
- * friction, with bodies and with a matrix, small and large; and two balls that friction stops.
+/* Rolling and torsional friction, and the plane, in every solver that takes cones: planted solutions under
+ * all kinds of friction, with bodies and with a matrix, small and large; and two balls that friction stops.
  *
- * Rolling friction is the second disc of a cone of five components. Torsional friction, about the normal, is a row
- * whose bounds follow the normal impulse of the cone: |x_S| <= mu_s x_N, which Coulomb's law of spinning needs. */
+ * Rolling friction is the second disc of a cone of five components. Torsional friction, about the normal, is
+ * a row whose bounds follow the normal impulse of the cone: |x_S| <= mu_s x_N, which Coulomb's law of
+ * spinning needs. */
 #include <stickslip/solver.h>
 
 #include "kit.h"
@@ -142,8 +143,9 @@ static void set_side(double *jacobian, double sign, const double axis[3], const 
     }
 }
 
-/* With as many bodies as contacts, contact c presses body c on body c - 1, the first on the ground, and the rows are
- * independent; with fewer, they go on with the first body and are redundant. Balls of mass 1 to 2, radius about 1. */
+/* With as many bodies as contacts, contact c presses body c on body c - 1, the first on the ground, and the
+ * rows are independent; with fewer, they go on with the first body and are redundant. Balls of mass 1 to 2,
+ * radius about 1. */
 static void place_bodies(ss_random *random, const kind *of, ss_problem *problem, int contacts,
                          double compliance)
 {
@@ -280,7 +282,8 @@ static ss_status solve_to(const char *solver, ss_problem *problem, const char *s
     return result.status;
 }
 
-/* Impulses are of the size 1; well conditioned, so that 1e-11 of the energy error at the start leaves less than 1e-9 */
+/* Impulses are of the size 1; well conditioned, so that 1e-11 of the energy error at the start leaves
+ * less than 1e-9 */
 static bool finds(const char *solver, ss_problem *problem, const double *expected, const char *name,
                   const char *form)
 {
@@ -345,8 +348,8 @@ TEST(every_solver_finds_the_planted_solution_under_the_convex_law)
     ENSURE_INT(failures, 0);
 }
 
-/* Where contacts are redundant impulses are not unique, and under Coulomb's law not even velocities: the answer is
- * judged by the law alone, from x. */
+/* Where contacts are redundant impulses are not unique, and under Coulomb's law not even velocities: the
+ * answer is judged by the law alone, from x. */
 TEST(every_solver_solves_redundant_contacts_of_which_some_touch_without_force)
 {
     for (int k = 0; k < KINDS; k++) {
@@ -376,7 +379,8 @@ static double ball_inertia(void)
     return 0.4 * mass * radius * radius;
 }
 
-/* A ball on the ground, z up. Rows: normal, two tangents, then moments about the tangents, or about the normal. */
+/* A ball on the ground, z up. Rows: normal, two tangents, then moments about the tangents, or
+ * about the normal. */
 static ss_problem *ball(const kind *of)
 {
     ss_error err;
@@ -419,7 +423,8 @@ static bool advance(const char *solver, ss_problem *problem, double v[6])
     return true;
 }
 
-/* Rolling without slip, v = r w: the moment mu_r m g slows it by mu_r g / (r (1 + 2/5)) m/s^2; then it stays. */
+/* Rolling without slip, v = r w: the moment mu_r m g slows it by mu_r g / (r (1 + 2/5)) m/s^2;
+ * then it stays. */
 TEST(a_rolling_ball_comes_to_rest_after_the_time_that_rolling_friction_takes)
 {
     const kind of = {"ball", 5, 0.5, 0.01, 0.0};
@@ -445,7 +450,8 @@ TEST(a_rolling_ball_comes_to_rest_after_the_time_that_rolling_friction_takes)
     }
 }
 
-/* A wheel in the plane has one tangent and one moment; the other two rows of its cone are empty, as FCLIB has them. */
+/* A wheel in the plane has one tangent and one moment; the other two rows of its cone are empty, as
+ * FCLIB has them. */
 TEST(a_wheel_in_the_plane_rolls_to_rest_although_two_of_its_rows_are_empty)
 {
     const kind of = {"wheel", 5, 0.5, 0.01, 0.0};

@@ -1,4 +1,5 @@
-/* Shapes and moving scenery in files: what is written comes back, whatever it is, and what makes no sense is refused. */
+/* Shapes and moving scenery in files: what is written comes back, whatever it is, and what makes no
+ * sense is refused. */
 #define _GNU_SOURCE
 #include "kit.h"
 #include "faults.h"

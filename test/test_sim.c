@@ -113,7 +113,8 @@ TEST(number_of_threads_does_not_change_a_bit)
     ENSURE_TEXT(five, one);
 }
 
-/* A heap of so many balls in a row of columns that all threads solve it together, and three balls beside it. */
+/* A heap of so many balls in a row of columns that all threads solve it together, and three
+ * balls beside it. */
 static ss_world *heap_and_balls(void)
 {
     enum { EDGE = 12 };
@@ -249,8 +250,8 @@ TEST(islands_solve_the_same_problem)
     ENSURE(ss_sim_last(one).islands > 1);
     for (int b = 0; b < ss_world_body_count(ss_sim_world(one)); b++)
         for (int i = 0; i < 6; i++)
-            ENSURE_NEAR(body_of(one, b)->velocity[i], body_of(two, b)->velocity[i],
-                        1e-6); // stop rule and conditioning
+            // stop rule and conditioning
+            ENSURE_NEAR(body_of(one, b)->velocity[i], body_of(two, b)->velocity[i], 1e-6);
     end(one);
     end(two);
 }

@@ -1,5 +1,6 @@
-/* Known motions: what the simulator must reproduce, with the formula of the discrete step where there is one. The step is
- * semi-implicit, v+ = v + h a and x+ = x + h v+, so that n steps of constant acceleration go a h^2 n (n + 1) / 2. */
+/* Known motions: what the simulator must reproduce, with the formula of the discrete step where there is one.
+ * The step is semi-implicit, v+ = v + h a and x+ = x + h v+, so that n steps of constant acceleration go a
+ * h^2 n (n + 1) / 2. */
 #include <stickslip/stickslip.h>
 
 #include "kit.h"
@@ -17,8 +18,8 @@ TEST(free_fall_follows_the_discrete_formula)
     int n = 300;
     double h = 0.01;
     run(sim, n);
-    ENSURE_NEAR(body_of(sim, ball)->position[2], 100 - g * h * h * n * (n + 1) / 2,
-                1e-11); // rounding of 300 sums
+    // rounding of 300 sums
+    ENSURE_NEAR(body_of(sim, ball)->position[2], 100 - g * h * h * n * (n + 1) / 2, 1e-11);
     ENSURE_NEAR(body_of(sim, ball)->velocity[2], -g * h * n, 1e-12);
     ENSURE_NEAR(ss_sim_time(sim), 3.0, 0.0); // no rounding adds up in the clock
     end(sim);
@@ -71,8 +72,8 @@ TEST(sliding_block_stops_after_the_exact_number_of_steps)
         run(sim, steps + 2);
         const double *x = body_of(sim, block)->position, *v = body_of(sim, block)->velocity;
         ENSURE_NEAR(hypot(v[0], v[1]), 0.0, 1e-10);
-        ENSURE_NEAR(hypot(x[0], x[1]), h * (steps * v0 - mu * g * h * steps * (steps + 1) / 2),
-                    1e-8); // 0.397790
+        // 0.397790
+        ENSURE_NEAR(hypot(x[0], x[1]), h * (steps * v0 - mu * g * h * steps * (steps + 1) / 2), 1e-8);
         ENSURE_NEAR(x[1] * cos(angle), x[0] * sin(angle), 1e-8);
         end(sim);
     }
@@ -174,7 +175,8 @@ TEST(fast_spin_does_not_blow_up_with_the_implicit_torque)
     ENSURE(energy[1] > 1.0);         // the explicit torque feeds it, 200 rad/s or not
 }
 
-/* Heavy symmetric top, its point on a ball joint: steady precession W of  I1 cos(th) W^2 - I3 w3 W + m g l = 0. */
+/* Heavy symmetric top, its point on a ball joint: steady precession W of
+ * I1 cos(th) W^2 - I3 w3 W + m g l = 0. */
 TEST(spinning_top_precesses_steadily)
 {
     double l = 0.2, tilt = 0.5, spin = 120.0, mass = 0.5, i3 = 4e-3, i1 = 3e-3; // i1 about the centre of mass
@@ -352,8 +354,8 @@ TEST(ball_bounces_to_e_squared_of_its_height)
         if (last < 0 && v > 0) top = 0;
         if (last > 0 && v <= 0) {
             bounces++;
-            ENSURE_NEAR(top, height * pow(e, 2.0 * bounces),
-                        0.02 * height); // h v at the impact and at the top
+            // h v at the impact and at the top
+            ENSURE_NEAR(top, height * pow(e, 2.0 * bounces), 0.02 * height);
         }
         if (z > top) top = z;
         last = v;

@@ -1,6 +1,6 @@
-/* alart-curnier and proximal: their maps at solutions and off them, derivatives against differences, contacts with
- * answers by hand, towers, a table whose legs share the load in any way, both inner methods of proximal, and the real
- * problems of FCLIB. */
+/* alart-curnier and proximal: their maps at solutions and off them, derivatives against differences, contacts
+ * with answers by hand, towers, a table whose legs share the load in any way, both inner methods of proximal,
+ * and the real problems of FCLIB. */
 #include <stickslip/dataset.h>
 #include <stickslip/solver.h>
 
@@ -126,8 +126,8 @@ TEST(the_maps_vanish_where_coulombs_law_holds_whatever_the_step)
                 ENSURE_NEAR(map_at(&b, 0.1, r, u), 0.0, 1e-13 * (1.0 + rho)); // rounding of y = r - rho u
                 double off = r[0];
                 r[0] += 0.05; // more pressure than the law wants
-                ENSURE(mode == TOUCH || mode == STICK ||
-                       map_at(&b, 0.1, r, u) > 1e-4); // where u = 0, more r_N is allowed
+                // where u = 0, more r_N is allowed
+                ENSURE(mode == TOUCH || mode == STICK || map_at(&b, 0.1, r, u) > 1e-4);
                 r[0] = off;
                 u[0] -= 0.05; // the contact closes further
                 ENSURE(mode == OPEN || map_at(&b, 0.1, r, u) > 1e-4);
@@ -293,7 +293,8 @@ TEST(a_tower_stands_and_on_a_slope_it_slides_as_a_whole)
     }
 }
 
-/* Four legs share the load in many ways, and all are solutions: none may be lost, however small the proximal term. */
+/* Four legs share the load in many ways, and all are solutions: none may be lost, however small the
+ * proximal term. */
 TEST(a_table_keeps_the_loads_of_its_legs_that_it_started_with)
 {
     for (int m = 0; m < METHODS; m++) {

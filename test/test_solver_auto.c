@@ -126,7 +126,8 @@ TEST(a_matrix_that_is_hard_to_sweep_goes_to_newton)
            (const char *const[]){"a matrix", "nncg: not worth more", "-> minmap-newton", "solved", NULL});
 }
 
-/* Contacts with a matrix: every second one parts, the others hold. `by` couples the first one with `other`. */
+/* Contacts with a matrix: every second one parts, the others hold. `by` couples the first
+ * one with `other`. */
 static known_problem separate_contacts(int other, double by)
 {
     enum { CONTACTS = 12, SIZE = 3 * CONTACTS };
@@ -362,8 +363,8 @@ TEST(limits_hold_for_islands)
     known_problem_free(&of);
 }
 
-/* The history of the whole is put together from those of the islands: a row for every iteration, the last one that of the
- * answer; and the best iterate is no worse than any of them. */
+/* The history of the whole is put together from those of the islands: a row for every iteration, the last one
+ * that of the answer; and the best iterate is no worse than any of them. */
 TEST(islands_have_one_history)
 {
     known_problem of = many_towers(3, 20, 4);

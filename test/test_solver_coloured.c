@@ -1,5 +1,5 @@
-/* coloured: known answers, agreement with nsgs, the same bits for any kernel and team, and what does not fit into a
- * batch. */
+/* coloured: known answers, agreement with nsgs, the same bits for any kernel and team, and what does not
+ * fit into a batch. */
 #include "kit.h"
 #include "rules.h"
 
@@ -357,8 +357,8 @@ TEST(joints_motors_and_contacts_agree_with_nsgs)
     packing from = usual;
     from.joints = 15;
     ENSURE(packing_agrees(from));
-    from.seed =
-        2; // with seed 1 no sweeping method converges; joints and contacts may contradict each other there
+    // with seed 1 no sweeping method converges; joints and contacts may contradict each other there
+    from.seed = 2;
     from.motors = true;
     ENSURE(packing_agrees(from));
 }
@@ -724,8 +724,8 @@ TEST(batched_sweep_over_contacts_apart_is_the_sweep_one_by_one)
         way forward = batched;
         forward.settings = "sweep=forward";
         double *x = solved(batched, problem), *y = solved(forward, problem);
-        ENSURE(difference(problem, x, y) <=
-               1e-12); // Newton's method for the slip of a contact ends near 1e-14
+        // Newton's method for the slip of a contact ends near 1e-14
+        ENSURE(difference(problem, x, y) <= 1e-12);
         ENSURE(count_sliding(problem, x) > 5);
         ss_release(x);
         ss_release(y);
@@ -797,8 +797,8 @@ TEST(batches_share_no_body_and_tasks_of_a_phase_neither)
         ENSURE(ss_coloured_create(problem, &(ss_coloured_method){0}, x, NULL, arena, &coloured));
         ENSURE(is_sound(&coloured));
         ENSURE((coloured.plan.task_count > 1) == (k == 1));
-        ENSURE(coloured.batches.count * SS_LANES <
-               1.3 * coloured.plan.contact_count); // lanes are full, nearly
+        // lanes are full, nearly
+        ENSURE(coloured.batches.count * SS_LANES < 1.3 * coloured.plan.contact_count);
         ss_arena_destroy(arena);
         ss_release(x);
         ss_problem_destroy(problem);
@@ -826,7 +826,8 @@ static int first_below(const ss_history *history, ss_gauge gauge, double value)
     return at + 1;
 }
 
-/* Looking rarely must not cost many sweeps: a tenth of them and a few, for a rule in energies and for another. */
+/* Looking rarely must not cost many sweeps: a tenth of them and a few, for a rule in energies
+ * and for another. */
 TEST(stop_rule_is_seen_soon_after_it_holds)
 {
     static const char *const rules[] = {"relative_energy<1e-6", "energy<1e-12", "natural_map<1e-6",

@@ -132,8 +132,8 @@ TEST(directions_save_most_of_the_sweeps_of_a_column)
 
 /* ---- apgd and barzilai-borwein ---------------------------------------------------------------------- */
 
-/* The condition of a column grows with the square of its height: so do the iterations of a gradient method, but not
- * those of an accelerated one, which grow with the height. */
+/* The condition of a column grows with the square of its height: so do the iterations of a gradient method,
+ * but not those of an accelerated one, which grow with the height. */
 TEST(twice_the_column_takes_twice_the_accelerated_steps_and_four_times_the_plain_ones)
 {
     known_problem low = column("column", 20, 1.0), high = column("column", 40, 1.0);
@@ -201,7 +201,8 @@ static void bench_free(bench *b)
     ss_problem_destroy(b->problem);
 }
 
-/* Bodies; bodies with compliance and rows of all kinds, some with both ends on one body; a matrix; a small one. */
+/* Bodies; bodies with compliance and rows of all kinds, some with both ends on one body; a
+ * matrix; a small one. */
 enum { BENCHES = 4 };
 static bench bench_at(int which)
 {
@@ -382,7 +383,8 @@ TEST(mixing_saves_steps)
     bench_free(&b);
 }
 
-/* Every step leaves a point that obeys bounds and cones, and an error that is no smaller than the natural map. */
+/* Every step leaves a point that obeys bounds and cones, and an error that is no smaller than
+ * the natural map. */
 TEST(the_error_is_a_bound)
 {
     bench b = bench_of(pushed_towers("convex"));

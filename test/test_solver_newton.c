@@ -1,5 +1,6 @@
-/* interior-point, minmap-newton and fischer-newton: elementary contacts with answers by hand, planted solutions under
- * every law, degenerate cases, changes of units, derivatives against differences, and the real problems of FCLIB. */
+/* interior-point, minmap-newton and fischer-newton: elementary contacts with answers by hand, planted
+ * solutions under every law, degenerate cases, changes of units, derivatives against differences, and the
+ * real problems of FCLIB. */
 #include <stickslip/dataset.h>
 #include <stickslip/solver.h>
 
@@ -15,7 +16,7 @@
 #include "solver/newton_natural.h"
 #include "solver/newton_system.h"
 
-/* ---- helpers -------------------------------------------------------------------------------------------------- */
+/* ---- helpers -------------------------------------------------------------------------------------- */
 
 static const char *const newton_solvers[] = {"interior-point", "minmap-newton", "fischer-newton"};
 enum { SOLVERS = 3, BIG = 400 };
@@ -82,7 +83,7 @@ static ss_status solve(const char *solver, ss_problem *problem, double *x)
     return solve_to(solver, problem, "relative_energy<1e-10", 300, x).status;
 }
 
-/* ---- one contact ------------------------------------------------------------------------------------------------ */
+/* ---- one contact ---------------------------------------------------------------------------------- */
 
 TEST(a_block_pushed_gently_sticks_and_pushed_hard_slides)
 {
@@ -130,8 +131,8 @@ TEST(friction_may_be_absent_or_without_limit)
         ENSURE_NEAR(x[0], 2.0, 1e-8);
         ENSURE_NEAR(x[1], -10.0, 1e-8);
         ss_problem_destroy(glue);
-        glue =
-            one_contact(SS_LAW_CONE, 3, INFINITY, 0.0, no_force); // tangents hold even where nothing presses
+        // tangents hold even where nothing presses
+        glue = one_contact(SS_LAW_CONE, 3, INFINITY, 0.0, no_force);
         ENSURE_INT(solve(newton_solvers[s], glue, x), SS_CONVERGED);
         ENSURE_NEAR(x[0], 0.0, 1e-8);
         ENSURE_NEAR(x[1], -10.0, 1e-8);
@@ -184,7 +185,7 @@ TEST(under_the_convex_law_a_sliding_block_takes_off)
     }
 }
 
-/* ---- boxes ------------------------------------------------------------------------------------------------------ */
+/* ---- boxes ---------------------------------------------------------------------------------------- */
 
 TEST(a_rod_is_pushed_by_both_ends)
 {
@@ -235,8 +236,8 @@ TEST(friction_bounds_follow_the_normal_row)
     }
 }
 
-/* Stewart's and Trinkle's LCP of one sliding contact of mass 1 with four directions: not symmetric, a row without
- * diagonal, not monotone. */
+/* Stewart's and Trinkle's LCP of one sliding contact of mass 1 with four directions: not symmetric, a row
+ * without diagonal, not monotone. */
 TEST(the_sliding_speed_of_a_polygonal_cone_is_found)
 {
     double mu = 0.5, d[4][2] = {{1, 0}, {0, 1}, {-1, 0}, {0, -1}}, A[36] = {0},
@@ -261,7 +262,7 @@ TEST(the_sliding_speed_of_a_polygonal_cone_is_found)
     }
 }
 
-/* ---- planted solutions ------------------------------------------------------------------------------------------ */
+/* ---- planted solutions ---------------------------------------------------------------------------- */
 
 /* Redundant contacts: impulses are not unique, the law is what counts. */
 TEST(planted_solutions_of_many_bodies_are_found_in_every_dimension)
@@ -362,9 +363,10 @@ TEST(planted_boxes_are_solved_whether_definite_redundant_or_skewed)
     }
 }
 
-/* ---- bodies ----------------------------------------------------------------------------------------------------- */
+/* ---- bodies --------------------------------------------------------------------------------------- */
 
-/* A tower of cubes of 1 kg on the ground, four contacts per face, under gravity tilted by `angle`, in the bodies form. */
+/* A tower of cubes of 1 kg on the ground, four contacts per face, under gravity tilted by `angle`, in
+ * the bodies form. */
 static ss_problem *tower(int cubes, double angle, double mu)
 {
     ss_error err;
@@ -435,8 +437,9 @@ TEST(a_tower_stands_or_slides_as_a_whole_with_or_without_its_matrix)
     }
 }
 
-/* A heap that slides and turns while it falls together: cubes of 1 kg that touch the ground and a few of those below them
- * at random points, with random slopes. With a coefficient of friction of 1 or more the law is far from monotone. */
+/* A heap that slides and turns while it falls together: cubes of 1 kg that touch the ground and a few of
+ * those below them at random points, with random slopes. With a coefficient of friction of 1 or more the law
+ * is far from monotone. */
 static void random_axes(ss_random *random, double axes[3][3])
 {
     double along = 0.0, length[2] = {0};
@@ -503,7 +506,8 @@ static ss_problem *heap(int cubes, int contacts, double mu, uint64_t seed)
     return problem;
 }
 
-/* 31 of 40 when this was written; 23 as long as all of De Saxce's term was in the matrix wherever steps became short. */
+/* 31 of 40 when this was written; 23 as long as all of De Saxce's term was in the matrix wherever
+ * steps became short. */
 TEST(most_sliding_heaps_are_solved_within_a_hundred_factorisations)
 {
     enum { HEAPS = 40, CUBES = 20, CONTACTS = 60 };
@@ -554,7 +558,7 @@ TEST(the_interior_is_resumed_in_its_centre_nearest_to_a_point)
     ss_problem_destroy(problem);
 }
 
-/* ---- limits ----------------------------------------------------------------------------------------------------- */
+/* ---- limits --------------------------------------------------------------------------------------- */
 
 TEST(nothing_to_solve_is_solved)
 {
@@ -678,7 +682,7 @@ TEST(lack_of_memory_fails_the_solve_and_leaks_nothing)
     }
 }
 
-/* ---- parts ------------------------------------------------------------------------------------------------------ */
+/* ---- parts ---------------------------------------------------------------------------------------- */
 
 /* One node of every kind; the maps look at nothing else of a space. */
 static void check_derivative(const ss_newton_space *space, const ss_newton_node *node, bool fischer,
@@ -709,8 +713,8 @@ static void check_derivative(const ss_newton_space *space, const ss_newton_node 
         *moved = kept;
         for (int i = 0; i < n; i++) {
             double slope = j < n ? F[i * n + j] : B[i * n + j - n];
-            ENSURE_NEAR((after[1][i] - after[0][i]) / (2.0 * step), slope,
-                        1e-5); // difference of second order
+            // difference of second order
+            ENSURE_NEAR((after[1][i] - after[0][i]) / (2.0 * step), slope, 1e-5);
         }
     }
 }
@@ -762,7 +766,7 @@ TEST(the_scaling_of_two_interior_points_makes_them_one)
     }
 }
 
-/* ---- real problems ---------------------------------------------------------------------------------------------- */
+/* ---- real problems -------------------------------------------------------------------------------- */
 
 typedef struct real_problem {
     const char *name;

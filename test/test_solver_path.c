@@ -1,5 +1,6 @@
-/* path, the pivots along the normal map, and morales, sweeps with subspace minimisation: known solutions, degenerate and
- * redundant problems, stacks, what has no solution, and good starts. Answers are judged from the problem alone. */
+/* path, the pivots along the normal map, and morales, sweeps with subspace minimisation: known solutions,
+ * degenerate and redundant problems, stacks, what has no solution, and good starts. Answers are judged from
+ * the problem alone. */
 #include <stickslip/solver.h>
 
 #include "independent.h"
@@ -140,7 +141,8 @@ TEST(coupled_bounds_are_rows_of_a_complementarity_problem)
 
 /* ---- stacks ----------------------------------------------------------------------------------------- */
 
-/* Balls on top of each other, each twice as heavy as the one below: the impulse below a ball is the weight above. */
+/* Balls on top of each other, each twice as heavy as the one below: the impulse below a ball is
+ * the weight above. */
 TEST(a_column_with_heavy_on_light_carries_its_weight)
 {
     static const char *const able[] = {"path", "morales"};
@@ -190,8 +192,8 @@ TEST(path_solves_friction_by_polygons_and_does_so_in_both_forms)
     }
 }
 
-/* Masses of 1, 100 and 1e4: what a pass leaves undone must be small next to the load, not next to the impulses of the
- * heaviest. */
+/* Masses of 1, 100 and 1e4: what a pass leaves undone must be small next to the load, not next to the
+ * impulses of the heaviest. */
 static ss_frame *heavy_and_light(uint64_t seed)
 {
     ss_frame *frame =

@@ -1,5 +1,5 @@
-/* Pivoting and active-set methods: lemke, block-pivot, dantzig, qp, and enumerate, the oracle. Problems are built
- * backwards from a solution, so that the right answer is known. */
+/* Pivoting and active-set methods: lemke, block-pivot, dantzig, qp, and enumerate, the oracle. Problems are
+ * built backwards from a solution, so that the right answer is known. */
 #include <stickslip/solver.h>
 
 #include "kit.h"
@@ -285,7 +285,8 @@ TEST(unsymmetric_p_matrices)
     }
 }
 
-/* Murty 1978: lower triangular, 1 on the diagonal and 2 below. Rules that move one index at a time need 2^n steps. */
+/* Murty 1978: lower triangular, 1 on the diagonal and 2 below. Rules that move one index at a time
+ * need 2^n steps. */
 TEST(murty_example_does_not_take_exponential_time)
 {
     planted p = {.n = 20};
@@ -306,8 +307,8 @@ TEST(murty_example_does_not_take_exponential_time)
     ss_problem_destroy(problem);
 }
 
-/* Kostreva 1979: Lemke's method with the wrong choice among ties, and exchanging all wrong ones at once, go round in
- * circles here. */
+/* Kostreva 1979: Lemke's method with the wrong choice among ties, and exchanging all wrong ones at once, go
+ * round in circles here. */
 TEST(kostreva_example_does_not_cycle)
 {
     planted p = {.n = 3, .A = {{1, 2, 0}, {0, 1, 2}, {2, 0, 1}}};
@@ -326,7 +327,8 @@ TEST(kostreva_example_does_not_cycle)
     ss_problem_destroy(problem);
 }
 
-/* Friction on a polygon: p_n, four p_f, s for a point mass on a plane. Copositive-plus, zeros on the diagonal. */
+/* Friction on a polygon: p_n, four p_f, s for a point mass on a plane. Copositive-plus, zeros
+ * on the diagonal. */
 static ss_problem *sliding_point(double m, double g_h, double mu, double vx, double vy)
 {
     static const double d[4][2] = {{1, 0}, {0, 1}, {-1, 0}, {0, -1}};
@@ -434,8 +436,8 @@ TEST(many_friction_bounds_settle)
     }
 }
 
-/* u = A x + b with one contact whose friction lifts it: the bound of the first pass is that of the frictionless
- * normal, as in ODE. */
+/* u = A x + b with one contact whose friction lifts it: the bound of the first pass is that of the
+ * frictionless normal, as in ODE. */
 TEST(one_pass_of_dantzig_keeps_the_first_friction_bounds)
 {
     planted p = {.n = 2, .A = {{1.0, 0.5}, {0.5, 1.0}}, .w = {-1.0, -5.0}, .lower = {0.0, -INFINITY}};
@@ -492,8 +494,8 @@ TEST(a_heavy_box_on_a_light_one)
     ss_problem_destroy(problem);
 }
 
-/* Lengths times 2^a, masses times 4^b, times 2^c: impulses and velocities change by powers of two, and not one bit
- * otherwise. Every third row is angular. */
+/* Lengths times 2^a, masses times 4^b, times 2^c: impulses and velocities change by powers of two, and not
+ * one bit otherwise. Every third row is angular. */
 static void change_units(ss_problem *problem, double *impulse, double *velocity)
 {
     for (int i = 0; i < problem->size; i++) {
@@ -615,8 +617,8 @@ TEST(qp_and_enumerate_solve_the_convex_law)
         ss_problem *problem = plant_convex(seed, dimension, 1 + (int)(seed % 3), planted_r);
         outcome truth = run_cold("enumerate", problem, x);
         ENSURE_INT(truth.status, SS_CONVERGED);
-        ENSURE_NEAR(largest_difference(x, planted_r, problem->size), 0.0,
-                    1e-8); // convex and definite: unique
+        // convex and definite: unique
+        ENSURE_NEAR(largest_difference(x, planted_r, problem->size), 0.0, 1e-8);
         outcome got = run_cold("qp", problem, x);
         ENSURE_INT(got.status, SS_CONVERGED);
         ENSURE_NEAR(got.error, 0.0, 1e-7);
@@ -790,7 +792,8 @@ TEST(what_has_no_solution_is_not_called_solved)
     }
 }
 
-/* A y = 0 and b . y < 0 for a y >= 0 (on free rows of any sign): then y . w = b . y, and no impulse can help. */
+/* A y = 0 and b . y < 0 for a y >= 0 (on free rows of any sign): then y . w = b . y, and no
+ * impulse can help. */
 static void plant_impossible(ss_random *random, planted *p, unsigned char *is_free)
 {
     static double G[MAX][MAX];

@@ -1,4 +1,5 @@
-/* split and convex-newton: what is particular to each; what they share with all solvers is in test_conformance. */
+/* split and convex-newton: what is particular to each; what they share with all solvers is in
+ * test_conformance. */
 #include "kit.h"
 #include "rules.h"
 
@@ -242,8 +243,8 @@ TEST(friction_of_one_contact_obeys_its_law)
     for (int k = 0; k < 2000; k++) {
         double a = ss_random_between(&random, -3, 3), b = ss_random_between(&random, -3, 3),
                skew = k % 4 == 3 ? ss_random_between(&random, -0.5, 0.5) : 0.0, y[2];
-        double soft =
-            k % 5 == 0 ? 0.0 : pow(10.0, ss_random_between(&random, -6, 1)); // 0: flat in one direction
+        // 0: flat in one direction
+        double soft = k % 5 == 0 ? 0.0 : pow(10.0, ss_random_between(&random, -6, 1));
         double B[4] = {a * a + soft, a * b + skew, a * b - skew, b * b + soft};
         double c[2] = {ss_random_between(&random, -1, 1), ss_random_between(&random, -1, 1)};
         double radius = k % 7 == 0 ? 0.0 : pow(10.0, ss_random_between(&random, -4, 1));
@@ -343,8 +344,8 @@ TEST(it_agrees_with_methods_that_have_nothing_in_common_with_it)
         double *y = numbers(problem->size);
         ENSURE_INT(run(others[k], "", "relative_energy<1e-12", 20000, problem, y).status, SS_CONVERGED);
         double off = difference(problem, x, y);
-        if (!(off <= 1e-7)) // the condition of a tower of three
-            KIT_FAIL("%s: w differs by %g of the load", others[k], off);
+        // the condition of a tower of three
+        if (!(off <= 1e-7)) KIT_FAIL("%s: w differs by %g of the load", others[k], off);
         free(y);
     }
     free(x);

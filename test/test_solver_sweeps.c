@@ -1,5 +1,5 @@
-/* pgs, psor, prox and nsgs: on problems with a known answer, matrix-free against sparse, and where they must give
- * up with decency. */
+/* pgs, psor, prox and nsgs: on problems with a known answer, matrix-free against sparse, and where they must
+ * give up with decency. */
 #include "kit.h"
 #include "rules.h"
 
@@ -93,8 +93,8 @@ static ss_problem *known_problem(uint64_t seed, int dimension, int contacts, int
     return problem;
 }
 
-/* Boxes that touch each other and the ground in `contacts` random places, with their joints: rows on bodies, no
- * matrix. Blocks: a joint of three, then contacts. */
+/* Boxes that touch each other and the ground in `contacts` random places, with their joints: rows on bodies,
+ * no matrix. Blocks: a joint of three, then contacts. */
 static ss_problem *random_scene(uint64_t seed, int bodies, int contacts, int size, ss_law law)
 {
     ss_error err;
@@ -142,8 +142,8 @@ static ss_problem *random_scene(uint64_t seed, int bodies, int contacts, int siz
 
 /* ---- known answers ---------------------------------------------------------------------------------- */
 
-/* A block of mass 2 on a slope of tan 0.5, one contact at its centre of mass, step 0.1 s, g = 10: it holds for
- * mu = 0.6 and gains h g (sin - mu cos) for mu = 0.3. */
+/* A block of mass 2 on a slope of tan 0.5, one contact at its centre of mass, step 0.1 s, g = 10: it holds
+ * for mu = 0.6 and gains h g (sin - mu cos) for mu = 0.3. */
 TEST(block_on_a_slope_holds_or_slides)
 {
     for (int s = 0; s < SWEEPERS; s++) {
@@ -232,7 +232,8 @@ TEST(only_adaptation_saves_local_steps_taken_all_at_once)
 
 /* ---- rows and bounds -------------------------------------------------------------------------------- */
 
-/* w = x - 2, -x + 1 | the two of them coupled: 0 <= x1 <= 1 is at its upper bound, x2 free, x3 fixed at 0.5. */
+/* w = x - 2, -x + 1 | the two of them coupled: 0 <= x1 <= 1 is at its upper bound, x2 free,
+ * x3 fixed at 0.5. */
 TEST(bounds_free_rows_and_fixed_rows)
 {
     double A[9] = {2, 1, 0, 1, 2, 1, 0, 1, 2}, b[3] = {-6, 0, -10};
@@ -323,8 +324,8 @@ TEST(matrix_free_and_sparse_sweeps_agree)
             run_with(matrix_free[s], "", problem, "none", 10, 1, x);
             problem->bodies = form;
             for (size_t i = 0; i < n; i++) size = fmax(size, fabs(x[i]));
-            for (size_t i = 0; i < n; i++)
-                ENSURE_NEAR(free_x[i], x[i], 1e-10 * size); // 10 passes of rounding
+            // 10 passes of rounding
+            for (size_t i = 0; i < n; i++) ENSURE_NEAR(free_x[i], x[i], 1e-10 * size);
             ENSURE(size > 0.0);
             ss_release(x);
             ss_release(free_x);
@@ -437,8 +438,8 @@ TEST(infinite_friction_is_a_bilateral_tangent)
     }
 }
 
-/* w_1 = x_1 + 3 x_2, w_2 = x_2 - 3 x_1: no positive definite part to speak of, and Gauss-Seidel multiplies x by -9
- * per pass. What comes back is finite, and nobody claims success. */
+/* w_1 = x_1 + 3 x_2, w_2 = x_2 - 3 x_1: no positive definite part to speak of, and Gauss-Seidel multiplies x
+ * by -9 per pass. What comes back is finite, and nobody claims success. */
 TEST(divergence_ends_with_a_finite_answer)
 {
     double A[4] = {1, 3, -3, 1}, b[2] = {1, 1};

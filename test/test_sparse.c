@@ -9,7 +9,7 @@
 #include <float.h>
 #include <limits.h>
 
-/* ---- helpers: everything is held against dense loops ----------------------------------------------------------- */
+/* ---- helpers: everything is held against dense loops ---------------------------------------------- */
 
 #define MAX_SIZE 40
 
@@ -50,7 +50,7 @@ static double difference(const dense *a, const dense *b)
     return worst;
 }
 
-/* ---- building ------------------------------------------------------------------------------------------------ */
+/* ---- building ------------------------------------------------------------------------------------- */
 
 TEST(triplets_in_any_order_become_sorted_columns)
 {
@@ -139,7 +139,7 @@ TEST(a_product_with_too_many_entries_is_an_error_not_an_overflow)
     ENSURE_CONTAINS(err.message, "2500000000 entries");
 }
 
-/* ---- operations ------------------------------------------------------------------------------------------------ */
+/* ---- operations ----------------------------------------------------------------------------------- */
 
 TEST(transpose_and_copy_agree_with_dense_loops)
 {
@@ -207,7 +207,7 @@ TEST(application_and_its_transpose_are_adjoint)
     }
 }
 
-/* ---- checks ---------------------------------------------------------------------------------------------------- */
+/* ---- checks --------------------------------------------------------------------------------------- */
 
 TEST(every_fault_of_structure_is_found_and_named)
 {
@@ -274,7 +274,7 @@ TEST(sparse_matrices_survive_every_lack_of_memory)
     }
 }
 
-/* ---- factorisations ---------------------------------------------------------------------------------------------- */
+/* ---- factorisations ------------------------------------------------------------------------------- */
 
 typedef struct builder {
     int i[4000], j[4000], count;
@@ -288,8 +288,8 @@ static void put(builder *b, int i, int j, double x)
     b->x[b->count++] = x;
 }
 
-/* [M G'; G -E]: masses, random constraint rows and a little compliance; symmetric quasi-definite. With upper_only the
- * lower triangle is left out. */
+/* [M G'; G -E]: masses, random constraint rows and a little compliance; symmetric quasi-definite. With
+ * upper_only the lower triangle is left out. */
 static ss_sparse *kkt_matrix(ss_random *random, int bodies, int rows, bool upper_only)
 {
     static builder b;
@@ -356,8 +356,8 @@ TEST(ldl_reads_the_upper_triangle_only)
     ss_sparse_destroy(full), ss_sparse_destroy(upper);
 }
 
-/* [1e-8 I, I; I, -T] with T a chain: well conditioned, but the light masses hang on one entry each, so elimination
- * begins with them, and their inverses swamp T. */
+/* [1e-8 I, I; I, -T] with T a chain: well conditioned, but the light masses hang on one entry each, so
+ * elimination begins with them, and their inverses swamp T. */
 static ss_sparse *light_masses_on_a_chain(int count)
 {
     static builder b;

@@ -1,5 +1,6 @@
-/* Passes that keep joints together: mechanisms whose motion is known, for a minute, with the smallest time stepping that
- * there is. The velocity pass at the present poses is at the same time the solver: it makes G v+ = 0. */
+/* Passes that keep joints together: mechanisms whose motion is known, for a minute, with the smallest
+ * time stepping that there is. The velocity pass at the present poses is at the same time the solver: it
+ * makes G v+ = 0. */
 #include "kit.h"
 
 #include "faults.h"
@@ -194,7 +195,8 @@ TEST(projection_holds_the_rod_but_does_not_touch_its_velocity)
     swing seen = watch_rod(&m, 60.0);
     ENSURE(m.worst_position <= tolerance);
     ENSURE(m.worst_speed > tolerance); // that of the poses before
-    // Velocities that are turned into the next tangent without a push lose energy: the swing gets smaller, not wrong.
+    // Velocities that are turned into the next tangent without a push lose energy: the swing gets
+    // smaller, not wrong.
     ENSURE(energy_of(&m) < start - 0.5);
     ENSURE(seen.period > 0.999 * exact_period(0.0) && seen.period < exact_period(1.0));
     end_mechanism(&m);
@@ -256,7 +258,8 @@ TEST(a_chain_of_ball_joints_too)
 
 /* ---- a loop with more equations than it needs ---------------------------------------------------------- */
 
-/* Crank 0.2, coupler 0.5, rocker 0.4 on a base of 0.5: four hinges with parallel axes, of whose 20 rows 17 would do. */
+/* Crank 0.2, coupler 0.5, rocker 0.4 on a base of 0.5: four hinges with parallel axes, of whose 20
+ * rows 17 would do. */
 static mechanism make_four_bar(passes kind)
 {
     mechanism m = start_mechanism(0.01, kind);

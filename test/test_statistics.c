@@ -1,5 +1,6 @@
-/* Statistics of campaigns against numbers worked out by hand: a matrix of three problems and three solvers, small bands and
- * budgets, Wilson's intervals as printed in the literature, and what there is to say about nothing. */
+/* Statistics of campaigns against numbers worked out by hand: a matrix of three problems and three
+ * solvers, small bands and budgets, Wilson's intervals as printed in the literature, and what there is to
+ * say about nothing. */
 #include "faults.h"
 #include "kit.h"
 
@@ -162,7 +163,8 @@ TEST(shifted_geometric_mean_of_known_numbers)
     ENSURE(isnan(ss_shifted_geometric_mean(values, 0, 1.0)));
 }
 
-/* Newcombe 1998, Statistics in Medicine 17, Table I, method 3 (score without continuity correction), four digits printed. */
+/* Newcombe 1998, Statistics in Medicine 17, Table I, method 3 (score without continuity correction), four
+ * digits printed. */
 TEST(wilson_interval_as_published)
 {
     static const struct {
@@ -248,8 +250,8 @@ TEST(cost_is_the_time_of_the_crossing_where_the_problem_is_the_true_one)
     book_sample(run, 4.0);
     ENSURE_NEAR(ss_run_cost(&book.results, run, 1e-4), 1.0, rounding); // 2 * 4/8
     book.methods[0].formulation = word("box");
-    ENSURE_NEAR(ss_run_cost(&book.results, run, 1e-4), 4.0,
-                rounding); // the gauge is not that of the true problem
+    // the gauge is not that of the true problem
+    ENSURE_NEAR(ss_run_cost(&book.results, run, 1e-4), 4.0, rounding);
     book.problems[0].format = word("fclib");
     ENSURE_NEAR(ss_run_cost(&book.results, run, 1e-4), 1.0, rounding);
 }
@@ -563,8 +565,8 @@ TEST(cost_scales_with_the_size_of_the_problem)
     book_open(4, 1, 1);
     for (int p = 0; p < 4; p++) {
         book.problems[p].contacts = 10 << p;
-        ss_run_entry *run =
-            book_run(p, 0, p == 3 ? 1.0 : 1e-9, 1e-3 * (1 << 2 * p)); // the last is not solved
+        // the last is not solved
+        ss_run_entry *run = book_run(p, 0, p == 3 ? 1.0 : 1e-9, 1e-3 * (1 << 2 * p));
         run->unknowns = 30 << p;
     }
     MAKE(made);
@@ -696,8 +698,8 @@ TEST(advice_names_what_to_use_what_it_costs_and_what_fails)
     book_metric(&book.runs[7], "relative_energy")->value = 0.5; // beta does not solve problem 2
     book.runs[4].seconds = 3.5;
     MAKE(made);
-    ENSURE_TEXT(made.series[made.advice.series].label,
-                "alpha"); // 2 of 3 each: sqrt(1 * 6) s, beta sqrt(2 * 3.5) s
+    // 2 of 3 each: sqrt(1 * 6) s, beta sqrt(2 * 3.5) s
+    ENSURE_TEXT(made.series[made.advice.series].label, "alpha");
     ENSURE_CONTAINS(made.advice.text,
                     "Use alpha: it solves 2 of 3 problems to a relative energy error of 0.0001");
     ENSURE_CONTAINS(made.advice.text, "in 2.45 s each");

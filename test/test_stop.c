@@ -7,7 +7,8 @@
 
 #include <math.h>
 
-/* A free row beside a contact that stays open: A is 4 on its diagonal and 1 between the two, b = (1, 0, 0, -1). */
+/* A free row beside a contact that stays open: A is 4 on its diagonal and 1 between the two, b =
+ * (1, 0, 0, -1). */
 static ss_problem *joint_and_open_contact(void)
 {
     static const int row[] = {0, 1, 2, 3, 0, 3}, col[] = {0, 1, 2, 3, 3, 0};

@@ -194,7 +194,8 @@ static bool write_locale_source(void)
     return fclose(source) == 0 && fclose(charmap) == 0;
 }
 
-/* Machines seldom have a locale with a decimal comma installed, so one is made in a folder that is removed again. */
+/* Machines seldom have a locale with a decimal comma installed, so one is made in a folder that is
+ * removed again. */
 static bool use_comma_locale(void)
 {
     char folder[] = "/tmp/stickslip-locale-XXXXXX", here[4096];
@@ -486,8 +487,8 @@ TEST(a_large_frame_is_written_as_json_in_no_time)
     ss_text_free(&text);
     ss_release(values);
     ENSURE(complete);
-    ENSURE(seconds <
-           1.0); // 0.01 s when alone on a machine of 2020; the slack is for sanitizers and busy machines
+    // 0.01 s when alone on a machine of 2020; the slack is for sanitizers and busy machines
+    ENSURE(seconds < 1.0);
 }
 
 /* ---- words ------------------------------------------------------------------------------------------ */

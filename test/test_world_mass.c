@@ -31,8 +31,9 @@ static bool near(const double *a, const double *b, int count, double tolerance)
 
 /* ---- closed forms ----------------------------------------------------------------------------------- */
 
-/* Sum over slices of thickness dz of a solid of revolution, by Gauss's three points, exact for degree 5: mass, and
- * inertia about z and about x through z = 0. r2 is the square of the radius at z, a polynomial of degree 2. */
+/* Sum over slices of thickness dz of a solid of revolution, by Gauss's three points, exact for degree
+ * 5: mass, and inertia about z and about x through z = 0. r2 is the square of the radius at z, a
+ * polynomial of degree 2. */
 static void add_slices(double low, double high, double (*r2)(double z), double sums[3])
 {
     const double place[3] = {-sqrt(0.6), 0.0, sqrt(0.6)}, weight[3] = {5.0 / 9.0, 8.0 / 9.0, 5.0 / 9.0};
@@ -88,7 +89,8 @@ TEST(a_sphere_and_an_ellipsoid_are_what_refined_balls_tend_to)
         mass[i] = ss_mesh_mass(mesh, 3.0);
         ss_mesh_destroy(mesh);
     }
-    // the error is of second order: a third of the difference of two refinements. Left is the fourth order, 5e-6
+    // the error is of second order: a third of the difference of two refinements. Left is the
+    // fourth order, 5e-6
     double better = mass[1].mass + (mass[1].mass - mass[0].mass) / 3.0;
     ENSURE_NEAR(better / exact.mass, 1.0, 1e-5);
     for (int k = 0; k < 9; k += 4) {

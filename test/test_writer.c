@@ -341,8 +341,8 @@ TEST(frames_with_any_choice_of_optional_arrays_come_back_bit_for_bit)
     ss_random making = ss_random_start(13, 0), comparing = making;
     int choices = 1 << random_frame_optional_count();
     ss_writer *writer = ss_writer_open(s.file, SS_LAYOUT_CANONICAL, false, NULL);
-    for (int f = 0; f < choices;
-         f++) { // sizes 0..4 hold all that is special: nothing, one, squares of 2, 3, 4
+    // sizes 0..4 hold all that is special: nothing, one, squares of 2, 3, 4
+    for (int f = 0; f < choices; f++) {
         ss_frame *frame = random_frame_create(&making, f % 5, f / 5 % 4, f / 20 % 5, (unsigned)f);
         ENSURE(frame && ss_writer_frame(writer, frame, NULL));
         ss_frame_destroy(frame);

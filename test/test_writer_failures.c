@@ -201,7 +201,8 @@ TEST(only_an_hdf5_file_can_be_appended_to)
     scratch_close(&s);
 }
 
-/* Two processes append at the same time: the second to finish must not throw away what the first has added. */
+/* Two processes append at the same time: the second to finish must not throw away what the
+ * first has added. */
 TEST(what_another_writer_has_added_meanwhile_is_not_lost)
 {
     for (int existed = 0; existed < 2; existed++) {

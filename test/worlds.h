@@ -1,5 +1,5 @@
-/* Small worlds for tests of the simulation: short names for what every story needs. Failures end the program, because
- * nothing after them would make sense. */
+/* Small worlds for tests of the simulation: short names for what every story needs. Failures end the program,
+ * because nothing after them would make sense. */
 #ifndef STICKSLIP_TEST_WORLDS_H
 #define STICKSLIP_TEST_WORLDS_H
 

@@ -2,11 +2,12 @@
  *
  *     race_engines [--repeats N] [--steps N] [SCENE...]
  *
- * Time is that of stepping alone, the smallest mean over several runs: of the processor, but wall time for two threads.
- * How good the motion was is measured the same way for all, by our own collision detection and mass properties on the
- * poses an engine ends with: penetration is the deepest overlap at any 25th step, drift the farthest a body that should
- * stand has moved, energy what was gained or lost of the total. Below each table (markdown) stands which peer is the
- * fastest that keeps the scene together, how far we are from twice its speed, and where our own time goes.
+ * Time is that of stepping alone, the smallest mean over several runs: of the processor, but wall time for
+ * two threads. How good the motion was is measured the same way for all, by our own collision detection and
+ * mass properties on the poses an engine ends with: penetration is the deepest overlap at any 25th step,
+ * drift the farthest a body that should stand has moved, energy what was gained or lost of the total. Below
+ * each table (markdown) stands which peer is the fastest that keeps the scene together, how far we are from
+ * twice its speed, and where our own time goes.
  */
 #include "peer.h"
 
@@ -20,8 +21,8 @@ typedef struct course {
     const char *scene, *parameters[3];
     int steps;
     bool rests; /* nothing should move: drift and energy mean something */
-    double
-        size; /* m, of a body: what overlaps by a tenth of it, or was to rest and moved by a quarter, fell apart */
+    /* m, of a body: what overlaps by a tenth of it, or was to rest and moved by a quarter, fell apart */
+    double size;
 } course;
 
 static const course courses[] = {
@@ -49,8 +50,8 @@ static const entrant entrants[] = {
 };
 enum { ENTRANTS = sizeof entrants / sizeof *entrants };
 
-static const double patience =
-    0.02; /* s for every step on average: what takes longer is stopped, and its steps are told */
+/* s for every step on average: what takes longer is stopped, and its steps are told */
+static const double patience = 0.02;
 
 enum { BROAD, NARROW, ASSEMBLY, SOLVE, MOVE, STAGES };
 
@@ -65,7 +66,7 @@ typedef struct outcome {
 
 static double step_size = 0.01; /* s, for all */
 
-/* ---- shared by the bridges -------------------------------------------------------------------------------- */
+/* ---- shared by the bridges ------------------------------------------------------------------------ */
 
 bool ss_peer_is_simple(const ss_world *world)
 {
@@ -114,7 +115,7 @@ static double clock_of(int threads)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* ---- one run ------------------------------------------------------------------------------------------------ */
+/* ---- one run -------------------------------------------------------------------------------------- */
 
 static void die(const char *what, const ss_error *err)
 {
@@ -261,7 +262,7 @@ static outcome best_of(const course *c, const entrant *e, int repeats)
     return best;
 }
 
-/* ---- the table ------------------------------------------------------------------------------------------------ */
+/* ---- the table ------------------------------------------------------------------------------------ */
 
 /* Deeper or farther than ours by less than a micrometre is as good. */
 static bool as_good(const course *c, const outcome *ours, const outcome *theirs)

@@ -54,8 +54,8 @@ static void put_world(FILE *to, const ss_world *world, double h, int iterations)
     fprintf(to, "<mujoco><option timestep='%.17g' gravity='%.17g %.17g %.17g' cone='elliptic'", h, g[0], g[1],
             g[2]);
     if (iterations > 0) fprintf(to, " iterations='%d'", iterations);
-    int room =
-        20 * (ss_world_body_count(world) + 10); // contacts; MuJoCo takes memory for all of them beforehand
+    // contacts; MuJoCo takes memory for all of them beforehand
+    int room = 20 * (ss_world_body_count(world) + 10);
     fprintf(to, "/><size njmax='%d' nconmax='%d'/><worldbody>\n", 3 * room, room);
     for (int k = 0; k < ss_world_shape_count(world); k++) {
         const ss_shape *shape = ss_world_shape(world, k);

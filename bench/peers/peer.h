@@ -1,4 +1,5 @@
-/* bench/peers/peer.h - another engine behind one small face: a world of ours is built in it, stepped, and read back. */
+/* bench/peers/peer.h - another engine behind one small face: a world of ours is built in it, stepped,
+ * and read back. */
 #ifndef SS_BENCH_PEER_H
 #define SS_BENCH_PEER_H
 
@@ -10,7 +11,8 @@ extern "C" {
 
 typedef struct ss_peer {
     const char *name; /* "ODE quickstep" */
-    /* NULL when the world has something the engine, or this bridge to it, does not have. iterations: 0 = its default. */
+    /* NULL when the world has something the engine, or this bridge to it, does not have. iterations:
+     * 0 = its default. */
     void *(*create)(const ss_world *world, double h, int iterations);
     void (*step)(void *state);
     /* Writes poses and velocities of all bodies into the world. */
@@ -20,7 +22,8 @@ typedef struct ss_peer {
 
 extern const ss_peer ss_peer_ode_quick, ss_peer_ode_step, ss_peer_bullet, ss_peer_mujoco;
 
-/* Shapes that every bridge knows: sphere, plane (of the world), box, capsule, cylinder; one per body; no joints. */
+/* Shapes that every bridge knows: sphere, plane (of the world), box, capsule, cylinder; one per
+ * body; no joints. */
 bool ss_peer_is_simple(const ss_world *world);
 /* Where a shape is in the world: position and quaternion (scalar first). */
 void ss_peer_place(const ss_world *world, const ss_shape *shape, double position[3], double quaternion[4]);

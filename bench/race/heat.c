@@ -1,4 +1,5 @@
-/* One entrant on one problem: solves, repeated until the noise of the machine has had its chance to be absent. */
+/* One entrant on one problem: solves, repeated until the noise of the machine has had its
+ * chance to be absent. */
 #include "race.h"
 
 #include <math.h>
@@ -24,14 +25,15 @@ typedef struct side {
 enum { MOST_LANES = 64, MANY_ITERATIONS = 10000000 }; /* that is: time decides */
 static const double worth_timing = 100e-6;            /* s: below that, asking the clock shows */
 
-/* s: within it nobody else gets the core, or another repeat is spared; the clock of the processor is less exact there. */
+/* s: within it nobody else gets the core, or another repeat is spared; the clock of the processor is
+ * less exact there. */
 static const double too_short = 1e-3;
 
 static double processor_seconds(void)
 {
     struct timespec now;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID,
-                  &now); // that of the process ticks coarsely beside an interval timer
+    // that of the process ticks coarsely beside an interval timer
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
@@ -91,7 +93,7 @@ static bool climb(const ss_heat *heat, const side *of, const ss_problem *judge, 
     return true;
 }
 
-/* ---- ours ---------------------------------------------------------------------------------------------------- */
+/* ---- ours ----------------------------------------------------------------------------------------- */
 
 typedef struct our_side {
     const ss_heat *heat;
@@ -163,7 +165,7 @@ static bool run_ours(const ss_heat *heat, const ss_problem *judge, int pipe)
     return good;
 }
 
-/* ---- theirs -------------------------------------------------------------------------------------------------- */
+/* ---- theirs --------------------------------------------------------------------------------------- */
 
 typedef struct their_side {
     const ss_heat *heat;
@@ -217,7 +219,7 @@ static bool run_theirs(const ss_heat *heat, const ss_problem *problem, const ss_
     return true; // the process ends now: what is left lying about goes with it
 }
 
-/* ---- either -------------------------------------------------------------------------------------------------- */
+/* ---- either --------------------------------------------------------------------------------------- */
 
 const char *ss_entrant_refusal(const ss_entrant *entrant, const ss_problem *problem, const ss_cone *global)
 {

@@ -1,4 +1,5 @@
-/* The race as one HTML file: performance profiles, times against times, and the tables. No scripts, no network. */
+/* The race as one HTML file: performance profiles, times against times, and the tables. No
+ * scripts, no network. */
 #include "race.h"
 
 #include "report/page.h"
@@ -11,23 +12,22 @@ static const char head[] =
     "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>stickslip beside its "
     "peers</title>\n"
     "<meta name=\"viewport\" content=\"width=device-width\"><style>\n"
-    "body{font:15px/1.5 system-ui,sans-serif;color:#1d2430;background:#fff;max-width:1080px;margin:2rem auto;"
-    "padding:0 1rem}\n"
+    "body{font:15px/1.5 system-ui,sans-serif;color:#1d2430;background:#fff;max-width:1080px;margin:2rem "
+    "auto;padding:0 1rem}\n"
     "h1{font-size:1.6rem}h2{font-size:1.15rem;margin-top:2.2rem}\n"
     "table{border-collapse:collapse;font-size:13px;font-variant-numeric:tabular-nums;display:block;overflow-"
     "x:auto}\n"
     "th,td{padding:2px 10px;text-align:right;border-bottom:1px solid #e3e7ee;white-space:nowrap}\n"
     "th{font-weight:600;border-bottom-color:#9aa5b8}th:first-child,td:first-child{text-align:left}\n"
     "td b{color:#b3261e}code,pre{font:12px/1.45 "
-    "ui-monospace,monospace}pre{overflow-x:auto;background:#f5f7fa;"
-    "padding:1rem}\n"
-    ".charts{display:flex;flex-wrap:wrap;gap:1rem}figure{margin:0;flex:1 1 480px}figcaption{font-size:13px;"
-    "color:#556}\n"
+    "ui-monospace,monospace}pre{overflow-x:auto;background:#f5f7fa;padding:1rem}\n"
+    ".charts{display:flex;flex-wrap:wrap;gap:1rem}figure{margin:0;flex:1 1 "
+    "480px}figcaption{font-size:13px;color:#556}\n"
     "svg{width:100%;height:auto}svg text{font:11px system-ui,sans-serif;fill:#3a4354}\n"
     "</style></head><body>\n";
 static const char foot[] = "</body></html>\n";
 
-/* ---- text ---------------------------------------------------------------------------------------------------- */
+/* ---- text ----------------------------------------------------------------------------------------- */
 
 static void escape(ss_text *html, const char *from, size_t length)
 {
@@ -107,7 +107,7 @@ static void from_markdown(ss_text *html, const char *text)
     if (in_table) ss_text_append(html, "</table>\n");
 }
 
-/* ---- performance profiles ------------------------------------------------------------------------------------ */
+/* ---- performance profiles ------------------------------------------------------------------------- */
 
 enum { LEFT = 44, TOP = 12, WIDE = 380, HIGH = 240, MOST_CURVES = 10, HINDSIGHT = -1 };
 static const double most_ratio = 1000.0;
@@ -245,7 +245,7 @@ static void profile(const ss_race *race, int target, double *room, ss_text *html
         race->contests.count, ss_target_names[target]);
 }
 
-/* ---- time against time --------------------------------------------------------------------------------------- */
+/* ---- time against time ---------------------------------------------------------------------------- */
 
 static const double least_time = 1e-7, most_time = 10.0; /* s, of the axes */
 
@@ -295,7 +295,7 @@ static void scatter(const ss_race *race, int target, ss_text *html)
         ss_target_names[target]);
 }
 
-/* ---- all of it ----------------------------------------------------------------------------------------------- */
+/* ---- all of it ------------------------------------------------------------------------------------ */
 
 bool ss_race_page(const ss_race *race, const char *more, const char *path, ss_error *err)
 {

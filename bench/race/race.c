@@ -1,4 +1,5 @@
-/* Our solvers beside all friction solvers of Siconos Numerics, on the same problems (docs/race.md has the rules).
+/* Our solvers beside all friction solvers of Siconos Numerics, on the same problems (docs/race.md
+ * has the rules).
  *
  *     race_solvers [OPTION]... FILE...
  *
@@ -87,7 +88,7 @@ static bool check_outputs(const words *of, ss_error *err)
     return true;
 }
 
-/* ---- entrants ------------------------------------------------------------------------------------------------ */
+/* ---- entrants ------------------------------------------------------------------------------------- */
 
 static bool wanted(const char *only, const char *name)
 {
@@ -155,7 +156,7 @@ static bool make_entrants(ss_race *race, const char *only, ss_error *err)
     return true;
 }
 
-/* ---- files --------------------------------------------------------------------------------------------------- */
+/* ---- files ---------------------------------------------------------------------------------------- */
 
 static bool read_text(const char *path, ss_text *text, ss_error *err)
 {
@@ -192,7 +193,7 @@ static bool show(const ss_race *race, const words *of, ss_error *err)
     return good;
 }
 
-/* ---- the program --------------------------------------------------------------------------------------------- */
+/* ---- the program ---------------------------------------------------------------------------------- */
 
 /* One thread everywhere: libraries read this when they are loaded, so the program begins anew. */
 static void be_alone(char **list)

@@ -8,7 +8,7 @@
 #include <stickslip/solver.h>
 #include <stickslip/stickslip.h>
 
-/* ---- problems ------------------------------------------------------------------------------------------------ */
+/* ---- problems ------------------------------------------------------------------------------------- */
 
 /* A cone problem of a file: of FCLIB, or a frame of BPMD by the formulation "cone". */
 typedef struct ss_contest {
@@ -23,15 +23,15 @@ typedef struct ss_contest_list {
     int count;
 } ss_contest_list;
 
-/* Adds every problem of a file; frames without contacts are left out, and what cannot be raced is said on standard
- * error. False when the file cannot be read. */
+/* Adds every problem of a file; frames without contacts are left out, and what cannot be raced is said on
+ * standard error. False when the file cannot be read. */
 bool ss_contests_add(ss_contest_list *list, const char *path, ss_error *err);
 void ss_contest_clear(ss_contest *contest);
 void ss_contests_free(ss_contest_list *list);
 /* A new one every time: what a solver adds to a problem, its matrix for instance, is part of its work. */
 ss_problem *ss_contest_problem(const ss_contest *contest, ss_error *err);
 
-/* ---- one heat: an entrant on a problem ------------------------------------------------------------------------ */
+/* ---- one heat: an entrant on a problem ------------------------------------------------------------ */
 
 enum { SS_TARGETS = 2, SS_RUNGS = 3 };
 extern const double ss_targets[SS_TARGETS]; /* relative natural map */
@@ -67,7 +67,7 @@ typedef struct ss_rung {
 /* Runs it in this process and writes rungs to a pipe. May crash, hang or be ended by SIGPROF. */
 bool ss_heat_run(const ss_heat *heat, int pipe);
 
-/* ---- all heats ------------------------------------------------------------------------------------------------ */
+/* ---- all heats ------------------------------------------------------------------------------------ */
 
 /* What became of an entrant on a problem for one target. */
 typedef struct ss_place {
@@ -91,14 +91,15 @@ typedef struct ss_race {
 } ss_race;
 
 ss_place *ss_race_place(const ss_race *race, int contest, int entrant, int target);
-/* First all entrants on all problems, side by side; then the best of each side once more, alone and with repeats. */
+/* First all entrants on all problems, side by side; then the best of each side once more, alone
+ * and with repeats. */
 bool ss_race_run(ss_race *race, ss_error *err);
 
 /* The fastest that solved, among entrants [first, last); -1 = none. */
 int ss_race_best(const ss_race *race, int contest, int target, int first, int last);
 int ss_race_solved(const ss_race *race, int entrant, int target);
 
-/* ---- what comes out ------------------------------------------------------------------------------------------- */
+/* ---- what comes out ------------------------------------------------------------------------------- */
 
 void ss_race_markdown(const ss_race *race, ss_text *text);
 void ss_race_csv(const ss_race *race, ss_text *text);

@@ -53,7 +53,7 @@ ss_place *ss_race_place(const ss_race *race, int contest, int entrant, int targe
     return &race->places[(contest * race->entrant_count + entrant) * SS_TARGETS + target];
 }
 
-/* ---- results ------------------------------------------------------------------------------------------------- */
+/* ---- results -------------------------------------------------------------------------------------- */
 
 static void note(ss_race *race, const task *of, const ss_rung *rung)
 {
@@ -85,7 +85,7 @@ static void note_end(ss_race *race, const task *of, int status)
     }
 }
 
-/* ---- processes ----------------------------------------------------------------------------------------------- */
+/* ---- processes ------------------------------------------------------------------------------------ */
 
 /* What solvers print is not ours to show. */
 static _Noreturn void be_worker(const ss_race *race, const task *of, const stage *now, int pipe)
@@ -166,7 +166,7 @@ static bool work(ss_race *race, const tasks *list, const stage *now, ss_error *e
     return true;
 }
 
-/* ---- what is to be done -------------------------------------------------------------------------------------- */
+/* ---- what is to be done --------------------------------------------------------------------------- */
 
 static bool push(tasks *list, int contest, int entrant, ss_siconos_storage storage)
 {
@@ -297,8 +297,8 @@ bool ss_race_run(ss_race *race, ss_error *err)
     bool good = race->limits && race->places;
     for (size_t k = 0; good && k < places; k++)
         race->places[k] = (ss_place){.processor = INFINITY, .wall = INFINITY, .error = NAN};
-    for (int c = 0; good && c < race->contests.count; c++)
-        race->limits[c] = 10.0 * race->most_limit; // of auto
+    // of auto
+    for (int c = 0; good && c < race->contests.count; c++) race->limits[c] = 10.0 * race->most_limit;
     good = good && plan_all(race, 0, 1, &first) && plan_all(race, 1, race->entrant_count, &all);
     if (!good) ss_fail(err, SS_ERROR_RESOURCES, "out of memory for the plan of the race");
     signal(SIGINT, interrupt);
@@ -314,7 +314,7 @@ bool ss_race_run(ss_race *race, ss_error *err)
     return good;
 }
 
-/* ---- questions ----------------------------------------------------------------------------------------------- */
+/* ---- questions ------------------------------------------------------------------------------------ */
 
 int ss_race_best(const ss_race *race, int contest, int target, int first, int last)
 {

@@ -4,8 +4,8 @@
 
 /* Does one piece of work and prints nothing, for callgrind to count. False: no such piece. */
 int do_counted(const char *name);
-/* Counts all by running `program` under callgrind; compares with the reference file, or writes it. Returns an exit
- * code: 0 also when there is no callgrind. */
+/* Counts all by running `program` under callgrind; compares with the reference file, or writes it. Returns an
+ * exit code: 0 also when there is no callgrind. */
 int print_counts(const char *program, const char *reference, int write);
 
 #endif

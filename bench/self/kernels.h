@@ -6,8 +6,8 @@
 
 #include <stickslip/stickslip.h>
 
-/* An iteration of a solver. Bytes and flops are per contact: what has to be read and written at least once, and done,
- * in the layout that the solver has; 0: not known beforehand (a factorisation). */
+/* An iteration of a solver. Bytes and flops are per contact: what has to be read and written at least once,
+ * and done, in the layout that the solver has; 0: not known beforehand (a factorisation). */
 typedef struct iteration {
     const char *name, *solver, *setting;
     double bytes, flops;

@@ -106,8 +106,8 @@ static void touch_neighbours(ss_frame *frame, lattice of, int ball)
     }
 }
 
-/* Balls of diameter 1 m on a lattice that is not quite regular, moving a little; the heap is open at the sides and
- * slides apart. */
+/* Balls of diameter 1 m on a lattice that is not quite regular, moving a little; the heap is open at the
+ * sides and slides apart. */
 ss_frame *make_pile(int contacts)
 {
     lattice of = {.width = (int)ceil(cbrt(contacts / 4.0)), .layers = (int)ceil(cbrt(contacts / 4.0))};

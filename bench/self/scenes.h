@@ -10,8 +10,8 @@ _Noreturn void stop(const char *what);
 
 /* Bricks of 1 x 0.5 x 0.5 m in running bond, about so many contacts; nothing moves. */
 ss_frame *make_wall(int contacts);
-/* Balls of diameter 1 m on a lattice that is not quite regular, moving a little; the heap is open at the sides and
- * slides apart. */
+/* Balls of diameter 1 m on a lattice that is not quite regular, moving a little; the heap is open at the
+ * sides and slides apart. */
 ss_frame *make_pile(int contacts);
 /* The cone formulation of a frame. */
 ss_problem *assemble(const ss_frame *frame);

@@ -2,9 +2,10 @@
  *
  *     bench_self [PART]... [--contacts N] [--reference FILE] [--write]
  *
- * Parts: machine, iterations, threads, stages, counts; all unless told. Problems go up to N contacts (200000).
- * counts compares instructions with the reference file, bench/self_counts.json; --write makes that file. Times are
- * processor time of the thread, the smallest of several runs, and fail nothing: docs/speed.md says how to read them.
+ * Parts: machine, iterations, threads, stages, counts; all unless told. Problems go up to N contacts
+ * (200000). counts compares instructions with the reference file, bench/self_counts.json; --write makes that
+ * file. Times are processor time of the thread, the smallest of several runs, and fail nothing: docs/speed.md
+ * says how to read them.
  */
 #include "counts.h"
 #include "kernels.h"

@@ -1,4 +1,5 @@
-/* bench/siconos/matrices.h - our sparse matrices as those of Siconos Numerics, which are copies that belong to it. */
+/* bench/siconos/matrices.h - our sparse matrices as those of Siconos Numerics, which are copies
+ * that belong to it. */
 #ifndef SS_BENCH_SICONOS_MATRICES_H
 #define SS_BENCH_SICONOS_MATRICES_H
 

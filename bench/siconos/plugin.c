@@ -2,9 +2,9 @@
  *
  *     stickslip solve problem.hdf5 --plugin build/release/siconos.so --solver siconos --set method=NSGS-AC
  *
- * Siconos stops by its own measure (option `tolerance`), not by the stop rule of the run, and its time here includes
- * turning the matrix into its own; race_solvers is there to compare times. Some of its methods end the process they run
- * in: campaigns (stickslip bench) put up with that.
+ * Siconos stops by its own measure (option `tolerance`), not by the stop rule of the run, and its time here
+ * includes turning the matrix into its own; race_solvers is there to compare times. Some of its methods end
+ * the process they run in: campaigns (stickslip bench) put up with that.
  */
 #include "variants.h"
 
@@ -19,7 +19,8 @@ typedef struct siconos_options {
     double tolerance;
 } siconos_options;
 
-/* "NSGS|NSGS-light|...", made when the plug-in is loaded, so that a wrong name is refused before anything is solved. */
+/* "NSGS|NSGS-light|...", made when the plug-in is loaded, so that a wrong name is refused before
+ * anything is solved. */
 static char methods[4096];
 
 __attribute__((constructor)) static void name_methods(void)

@@ -2,12 +2,12 @@
  *
  *     race_siconos FILE...     FCLIB files: cone problems; BPMD files: Stewart-Trinkle and frictionless LCPs
  *
- * Both get the tolerance in their own words: ours stops at the relative natural map (cones) or the relative energy
- * error (LCPs), Siconos at its relative error. Then both answers are measured by the same function from the
- * problem, and a ratio is printed only where both reached the tolerance. Times are the smallest of several whole calls
- * on one thread, seen from outside: set-up, measuring and judging included, on both sides, but not making the options.
- * Ours is called as the simulator calls it, with memory that is there already. Siconos runs in a process of its own,
- * because some of its solvers end it.
+ * Both get the tolerance in their own words: ours stops at the relative natural map (cones) or the relative
+ * energy error (LCPs), Siconos at its relative error. Then both answers are measured by the same function
+ * from the problem, and a ratio is printed only where both reached the tolerance. Times are the smallest of
+ * several whole calls on one thread, seen from outside: set-up, measuring and judging included, on both
+ * sides, but not making the options. Ours is called as the simulator calls it, with memory that is there
+ * already. Siconos runs in a process of its own, because some of its solvers end it.
  */
 #include <stickslip/solver.h>
 #include <stickslip/stickslip.h>
@@ -62,7 +62,7 @@ typedef struct outcome {
     double seconds, error;
 } outcome;
 
-/* ---- ours -------------------------------------------------------------------------------------------------- */
+/* ---- ours ----------------------------------------------------------------------------------------- */
 
 typedef struct clockwork {
     int count;
@@ -125,7 +125,7 @@ static outcome run_ours(const char *name, ss_problem *problem, ss_gauge gauge, d
     return best;
 }
 
-/* ---- theirs ------------------------------------------------------------------------------------------------ */
+/* ---- theirs --------------------------------------------------------------------------------------- */
 
 static double measure(const ss_problem *problem, const double *x, ss_gauge gauge)
 {
@@ -213,7 +213,7 @@ static outcome in_own_process(run_peer *run, const pairing *pair, ss_problem *pr
     return best;
 }
 
-/* ---- the table --------------------------------------------------------------------------------------------- */
+/* ---- the table ------------------------------------------------------------------------------------ */
 
 static void print_outcome(const outcome *of, double tolerance)
 {
@@ -295,7 +295,8 @@ static void race_fclib(const char *path)
     ss_fclib_destroy(file);
 }
 
-/* The LCP of one frame by one formulation; frames with joints are left out, Siconos' LCP has no free unknowns. */
+/* The LCP of one frame by one formulation; frames with joints are left out, Siconos' LCP has no
+ * free unknowns. */
 static void race_frame(const char *name, const ss_frame *frame, const char *formulation)
 {
     const ss_formulation *by = ss_formulation_find(formulation);

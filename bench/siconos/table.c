@@ -67,7 +67,8 @@
         .name = title, .kind = SS_SICONOS_GLOBAL_ROLLING, .id = __VA_ARGS__ \
     }
 
-/* Left out: SOCLCP and IPM, which solve the convex relaxation; those that need GAMS or PATH, which Debian has not. */
+/* Left out: SOCLCP and IPM, which solve the convex relaxation; those that need GAMS or PATH, which
+ * Debian has not. */
 const ss_siconos_variant ss_siconos_variants[] = {
     /* sweeps, by what solves one contact */
     SPATIAL("NSGS", NSGS, .set = {LOOK(FULL)}),

@@ -42,7 +42,7 @@ const char *ss_siconos_name(int variant)
     return ss_siconos_variants[variant].name;
 }
 
-/* ---- what it takes ----------------------------------------------------------------------------------------- */
+/* ---- what it takes -------------------------------------------------------------------------------- */
 
 static bool is_global(const ss_siconos_variant *variant)
 {
@@ -75,7 +75,7 @@ const char *ss_siconos_refusal(int variant, const ss_problem *problem, const ss_
     return NULL;
 }
 
-/* ---- the global form --------------------------------------------------------------------------------------- */
+/* ---- the global form ------------------------------------------------------------------------------ */
 
 /* M of one body, 6 x 6: from the inverse inertia, which is symmetric. */
 static void invert_inertia(const double a[9], double inverse[9])
@@ -169,7 +169,7 @@ ss_cone *ss_siconos_global(const ss_problem *problem, ss_error *err)
     return cone;
 }
 
-/* ---- which matrix -------------------------------------------------------------------------------------------- */
+/* ---- which matrix --------------------------------------------------------------------------------- */
 
 static bool sweeps(const ss_siconos_variant *variant)
 {
@@ -193,7 +193,7 @@ static NumericsMatrix *delassus(const ss_siconos_run *run, ss_siconos_storage st
                                           : ss_siconos_sparse(A);
 }
 
-/* ---- a run ------------------------------------------------------------------------------------------------- */
+/* ---- a run ---------------------------------------------------------------------------------------- */
 
 ss_siconos_run *ss_siconos_prepare(int variant, ss_siconos_storage storage, const ss_problem *problem,
                                    const ss_cone *global)

@@ -1,7 +1,8 @@
-/* A solver as a plug-in: damped projected Richardson,  x <- P(x - step w),  w = A x + b. Start here for your own.
+/* A solver as a plug-in: damped projected Richardson, x <- P(x - step w), w = A x + b. Start here for your
+ * own.
  *
- * One number, damping / |A|_inf, is the step of all unknowns. It converges for symmetric positive semidefinite A and
- * damping < 2, and is about as slow as a method can be.
+ * One number, damping / |A|_inf, is the step of all unknowns. It converges for symmetric positive
+ * semidefinite A and damping < 2, and is about as slow as a method can be.
  */
 #include <stickslip/solver.h>
 

@@ -15,6 +15,8 @@
  *              the object
  *   threads    objects are independent; one object is used by one thread at a time. No mutable globals but
  *              the replaceable allocator
+ *
+ * The first header to read; the order of all is in stickslip.h.
  */
 #ifndef STICKSLIP_BASE_H
 #define STICKSLIP_BASE_H

@@ -1,11 +1,13 @@
 /* stickslip/collision.h - from a world to contact points.
  *
- * Broad phase: a dynamic tree of enlarged boxes around every shape. Narrow phase: one function per pair of shape kinds
- * (pairs.def). Contact points are found up to a margin before bodies touch, with the true signed distance as gap, and
- * carry a key made of the features that touch, which stays the same from step to step.
+ * Broad phase: a dynamic tree of enlarged boxes around every shape. Narrow phase: one function per pair of
+ * shape kinds (pairs.def). Contact points are found up to a margin before bodies touch, with the true signed
+ * distance as gap, and carry a key made of the features that touch, which stays the same from step to step.
  *
- * Same world, same contacts in the same order, for any number of threads: pairs are visited in the order of their shape
- * numbers.
+ * Same world, same contacts in the same order, for any number of threads: pairs are visited in the order of
+ * their shape numbers.
+ *
+ * Read after model.h; the order of all headers is in stickslip.h.
  */
 #ifndef STICKSLIP_COLLISION_H
 #define STICKSLIP_COLLISION_H
@@ -34,8 +36,8 @@ typedef struct ss_manifold {
 /* A shape at its place in the world. */
 typedef struct ss_placed_shape {
     const ss_shape *shape;
-    const struct ss_geometry
-        *geometry; /* what was precomputed of hulls, meshes and heightfields; else NULL */
+    /* what was precomputed of hulls, meshes and heightfields; else NULL */
+    const struct ss_geometry *geometry;
     double position[3];
     double rotation[9]; /* to the world, row by row */
     int number;         /* of the shape in its world */
@@ -57,10 +59,11 @@ typedef struct ss_contact_list {
 } ss_contact_list;
 
 typedef struct ss_collision_options {
-    double
-        margin; /* m: contacts up to this gap; 0 = by speed: h * approach + 1 % of the smaller shape's size */
-    int reduce; /* keep at most so many points of one pair of shapes with one normal; 0 = all. Keeps the deepest and
-                    * the largest area */
+    /* m: contacts up to this gap; 0 = by speed: h * approach + 1 % of the smaller shape's size */
+    double margin;
+    /* keep at most so many points of one pair of shapes with one normal; 0 = all. Keeps the deepest and
+     * the largest area */
+    int reduce;
 } ss_collision_options;
 extern SS_API const ss_option ss_collision_option_table[];
 
@@ -68,8 +71,8 @@ typedef struct ss_collision ss_collision; /* the tree, the pairs and their memor
 SS_API ss_collision *ss_collision_create(const ss_world *world, const ss_collision_options *options,
                                          ss_error *err);
 SS_API void ss_collision_destroy(ss_collision *collision);
-/* Contacts of the world as it is now. h (s) and the velocities only enlarge boxes and margins. The list lives until the
- * next call. */
+/* Contacts of the world as it is now. h (s) and the velocities only enlarge boxes and margins. The list lives
+ * until the next call. */
 SS_API bool ss_collision_find(ss_collision *collision, double h, ss_team *team, ss_contact_list *contacts,
                               ss_error *err);
 
@@ -83,8 +86,9 @@ SS_API ss_collision_work ss_collision_last_work(const ss_collision *collision);
 /* The narrow phase of one pair alone, by the same table: contacts with gap <= margin. */
 SS_API void ss_collide(const ss_placed_shape *a, const ss_placed_shape *b, double margin,
                        ss_manifold *manifold);
-/* A user's own narrow phase for a pair of kinds (a <= b as in ss_shape_kind), in the place of ours; NULL restores it.
- * Several threads call it at once, and sometimes twice for a pair: its answer depends on its arguments alone. */
+/* A user's own narrow phase for a pair of kinds (a <= b as in ss_shape_kind), in the place of ours; NULL
+ * restores it. Several threads call it at once, and sometimes twice for a pair: its answer depends on its
+ * arguments alone. */
 typedef void ss_pair_function(const ss_placed_shape *a, const ss_placed_shape *b, double margin,
                               ss_manifold *manifold, void *context);
 SS_API bool ss_collision_replace(ss_collision *collision, ss_shape_kind a, ss_shape_kind b,

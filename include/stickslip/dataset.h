@@ -11,6 +11,8 @@
  *
  * HDF5 is one global library: every call here takes a lock of its own and leaves HDF5's global settings as
  * it found them. No HDF5 type appears in this header.
+ *
+ * Read after frame.h, problem.h and model.h; the order of all headers is in stickslip.h.
  */
 #ifndef STICKSLIP_DATASET_H
 #define STICKSLIP_DATASET_H
@@ -73,8 +75,8 @@ SS_API ss_bpmd *ss_bpmd_open(const char *path, const ss_limits *limits, const ss
 SS_API void ss_bpmd_close(ss_bpmd *file);
 
 SS_API int ss_bpmd_simulation_count(const ss_bpmd *file); /* frames in / count as one */
-SS_API const char *ss_bpmd_simulation_path(const ss_bpmd *file,
-                                           int simulation); /* "/" or "/simulation_000001" */
+/* "/" or "/simulation_000001" */
+SS_API const char *ss_bpmd_simulation_path(const ss_bpmd *file, int simulation);
 SS_API bool ss_bpmd_manifest(ss_bpmd *file, int simulation, ss_manifest *manifest, ss_error *err);
 SS_API int ss_bpmd_frame_count(const ss_bpmd *file);
 /* Writes "/simulation_000001/mbs_frame000017" into path. */
@@ -123,18 +125,18 @@ SS_API bool ss_bpmd_result(ss_bpmd *file, int frame, int index, ss_stored_result
 
 /* ---- shapes: what the bodies of a simulation look like ---------------------------------------------- */
 
-/* Solvers need no shapes; pictures do. A shape belongs to a body of the frames, to a piece of scenery, which moves as told
- * and is no body, or to the world. */
+/* Solvers need no shapes; pictures do. A shape belongs to a body of the frames, to a piece of scenery, which
+ * moves as told and is no body, or to the world. */
 typedef struct ss_stored_shape {
-    ss_shape
-        shape; /* kind, size, mesh or heights, position, quaternion, ghost and colour; the rest is not stored */
-    int id;    /* of the body in the frames, > 0; 0 = none */
+    /* kind, size, mesh or heights, position, quaternion, ghost and colour; the rest is not stored */
+    ss_shape shape;
+    int id;      /* of the body in the frames, > 0; 0 = none */
     int scenery; /* number of the piece in the scenery of the frames; -1 = none */
 } ss_stored_shape;
 
 typedef struct ss_shapes {
-    ss_stored_shape
-        *items; /* meshes and heights belong to this struct, and several shapes may share a mesh */
+    /* meshes and heights belong to this struct, and several shapes may share a mesh */
+    ss_stored_shape *items;
     int count;
     ss_mesh **meshes;
     int mesh_count;
@@ -168,14 +170,15 @@ typedef struct ss_writer ss_writer;
 SS_API ss_writer *ss_writer_open(const char *path, ss_layout layout, bool append, ss_error *err);
 /* A new simulation; manifest may be NULL. In the flat layout it only counts, and frames are numbered on. */
 SS_API bool ss_writer_simulation(ss_writer *writer, const ss_manifest *manifest, ss_error *err);
-/* Goes on with the last simulation of a file that was opened to append to, instead of a new one; frames in it that were
- * written so far go to *frames (may be NULL). Fails when the file has none. Canonical layout only. */
+/* Goes on with the last simulation of a file that was opened to append to, instead of a new one;
+ * frames in it that were written so far go to *frames (may be NULL). Fails when the file has none.
+ * Canonical layout only. */
 SS_API bool ss_writer_go_on(ss_writer *writer, int *frames, ss_error *err);
-/* Shapes of the current simulation (one is begun when none was), once. The flat layout has no place for them: nothing is
- * written then. */
+/* Shapes of the current simulation (one is begun when none was), once. The flat layout has no place for them:
+ * nothing is written then. */
 SS_API bool ss_writer_shapes(ss_writer *writer, const ss_stored_shape *shapes, int count, ss_error *err);
-/* Those of a world as a simulation numbers it: body b of the world has the id b + 1, the kinematic bodies are the scenery
- * in their order, static bodies belong to the world. */
+/* Those of a world as a simulation numbers it: body b of the world has the id b + 1, the kinematic bodies are
+ * the scenery in their order, static bodies belong to the world. */
 SS_API bool ss_writer_world(ss_writer *writer, const ss_world *world, ss_error *err);
 /* The next frame of the current simulation (one is begun when none was). The frame is not checked. */
 SS_API bool ss_writer_frame(ss_writer *writer, const ss_frame *frame, ss_error *err);
@@ -224,8 +227,8 @@ SS_API void ss_fclib_destroy(ss_fclib *problem);
 
 /* ---- Matrix Market ---------------------------------------------------------------------------------- */
 
-/* Writes PREFIX_W.mtx, PREFIX_q.mtx ... : every matrix and vector of the problem, for MATLAB, Octave, SciPy.
- */
+/* Writes PREFIX_W.mtx, PREFIX_q.mtx ... : every matrix and vector of the problem, for MATLAB,
+ * Octave, SciPy. */
 SS_API bool ss_matrix_market_write(const char *prefix, const ss_cone *cone, ss_error *err);
 /* The same for the problem of any formulation: PREFIX_A.mtx, PREFIX_b.mtx, and PREFIX_unknowns.csv with the law, the bounds
  * and the origin of every unknown. */

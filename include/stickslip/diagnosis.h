@@ -1,8 +1,10 @@
 /* stickslip/diagnosis.h - what is wrong with a problem, in words.
  *
- * A solver that does not get there says how it ended, not why. Often the reason is in the problem: equations that
- * contradict each other, bodies that are wedged in, a matrix that is none of mechanics, units that drown everything in
- * rounding. A diagnosis looks for all of that and needs no run of a solver.
+ * A solver that does not get there says how it ended, not why. Often the reason is in the problem: equations
+ * that contradict each other, bodies that are wedged in, a matrix that is none of mechanics, units that drown
+ * everything in rounding. A diagnosis looks for all of that and needs no run of a solver.
+ *
+ * Read after solver.h; the order of all headers is in stickslip.h.
  */
 #ifndef STICKSLIP_DIAGNOSIS_H
 #define STICKSLIP_DIAGNOSIS_H
@@ -54,8 +56,8 @@ typedef struct ss_complaint {
     double value;            /* how much: the number that the message is about; NAN = none */
     int contact, constraint; /* the worst of them, of the frame; -1 = none */
     int unknown;             /* of the problem, -1 = all of it */
-    char *message; /* what is wrong and where: one or two sentences without a full stop at the end */
-    char *advice;  /* what to do about it, the same way */
+    char *message;           /* what is wrong and where: one or two sentences without a final full stop */
+    char *advice;            /* what to do about it, the same way */
 } ss_complaint;
 
 typedef struct ss_diagnosis {
@@ -72,9 +74,9 @@ typedef struct ss_diagnosis_options {
     const int *body;   /* what messages call a body, per body of the problem; NULL = its number there */
 } ss_diagnosis_options;
 
-/* Everything that can be told from the problem. Deterministic; the cost is that of a sparse factorisation or two, and
- * of the search for a ray, for which options = NULL stands for 300 iterations. False only when out of memory. Starts
- * from anything: `diagnosis` is overwritten, and to be freed in any case. */
+/* Everything that can be told from the problem. Deterministic; the cost is that of a sparse factorisation or
+ * two, and of the search for a ray, for which options = NULL stands for 300 iterations. False only when out
+ * of memory. Starts from anything: `diagnosis` is overwritten, and to be freed in any case. */
 SS_API bool ss_problem_diagnose(const ss_problem *problem, const ss_diagnosis_options *options,
                                 ss_diagnosis *diagnosis, ss_error *err);
 SS_API void ss_diagnosis_free(ss_diagnosis *diagnosis);

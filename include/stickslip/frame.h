@@ -1,22 +1,29 @@
 /* stickslip/frame.h - the frame: one incremental contact problem, the narrow waist of the whole program.
  *
- *     scene, simulator, file, other engine  ->  FRAME  ->  formulation -> problem -> solver -> metrics ->
- * report
+ *     scene, simulator, file, other engine -> FRAME -> formulation -> problem -> solver -> metrics -> report
  *
  * A frame holds what an engine knows when it is about to solve one time step, before any formulation is
  * chosen: the step h, the bodies, the constraints (joints, motors, limits) and the contacts. In memory it is
  * what an HDF5 frame of a BPMD file is on disk (docs/format.md); who made it cannot be told from it.
  *
- * Signs and frames (docs/notation.md)
- *   body        position = centre of mass; velocity and force = (linear, angular); inertia, velocity and
- * force in the WORLD frame; velocity is the one BEFORE the step; force holds everything explicit, gravity and
- *               the gyroscopic torque included, so that M v+ = M v + h f + J' x
- *   constraint  row i: dg/dt = jacobian[i] . (v_a, v_b) + time_derivative[i]; columns 0-5 belong to pair[0]
- *   contact     between a = pair[0] and b = pair[1]; unit normal points FROM a TO b; gap > 0 apart, < 0
- * overlapping; the impulse on b is +normal * nu, on a the opposite bodies in pairs are indices
- * 0..bodies.count-1, or SS_WORLD a body with state <= 0 (asleep, disabled) takes no part: formulations treat
- * it as the world a planar problem is a spatial one in the plane z = 0 (ss_frame_set_planar_body,
- * ss_frame_is_planar)
+ * Signs and frames (docs/notation.md has the derivations)
+ *
+ *   body         position   of the centre of mass
+ *                velocity   (linear, angular) in the WORLD frame, BEFORE the step
+ *                force      (force, torque about the centre of mass) in the WORLD frame; everything explicit,
+ *                           gravity and the gyroscopic torque included, so that M v+ = M v + h f + J' x
+ *                inertia    in the WORLD frame
+ *                state      <= 0 (asleep, disabled): takes no part, formulations treat the body as the world
+ *   constraint   jacobian   row i: dg/dt = jacobian[i] . (v_a, v_b) + time_derivative[i]; columns 0-5 belong
+ *                           to a = pair[0], columns 6-11 to b = pair[1]
+ *   contact      normal     unit, points FROM a = pair[0] TO b = pair[1]
+ *                gap        > 0 apart, < 0 overlapping
+ *                impulse    nu >= 0: +normal * nu on b, the opposite on a
+ *   pair         bodies by index, 0 .. bodies.count - 1, or SS_WORLD
+ *   plane        a planar problem is a spatial one in the plane z = 0 (ss_frame_set_planar_body,
+ *                ss_frame_is_planar)
+ *
+ * Read after base.h; the order of all headers is in stickslip.h.
  */
 #ifndef STICKSLIP_FRAME_H
 #define STICKSLIP_FRAME_H
@@ -62,14 +69,14 @@ typedef struct ss_contacts {
     double *gap;            /* m */
     double (*mu)[2];        /* sliding friction along tangent u and v; inf is allowed */
     double (*mu_static)[2]; /* optional: static friction; absent: the same as mu */
-    double (*tangent)[3]; /* optional: unit tangent u; v = normal x u. Absent: ss_contact_tangents chooses */
-    double *restitution;  /* optional: Newton's coefficient, 0..1 */
-    double *compliance;   /* optional: C >= 0 of the normal row, velocity per impulse */
-    double *mu_rolling;   /* optional: m, rolling friction */
+    double (*tangent)[3];   /* optional: unit tangent u, v = normal x u; else ss_contact_tangents chooses */
+    double *restitution;    /* optional: Newton's coefficient, 0..1 */
+    double *compliance;     /* optional: C >= 0 of the normal row, velocity per impulse */
+    double *mu_rolling;     /* optional: m, rolling friction */
     double (*lever_arm)[6]; /* optional: m, r_a and r_b where they are not point - position */
-    double (*surface_velocity)
-        [3]; /* optional: m/s, world: velocity of b's surface minus a's that the velocities of
-                                    * the bodies do not tell: belts, bodies that move as prescribed */
+    /* optional: m/s, world: velocity of b's surface minus a's that the velocities of the bodies do not tell:
+     * belts, bodies that move as prescribed */
+    double (*surface_velocity)[3];
 } ss_contacts;
 
 typedef struct ss_frame {
@@ -83,14 +90,15 @@ typedef struct ss_frame {
 /* ---- life ------------------------------------------------------------------------------------------- */
 
 /* All required arrays, with what a maker of frames would have to write anyway: h = 1, time unknown, identity
- * quaternions, ids 1..n, all live, bounds infinite, everything else zero, world pairs. Every joint has one row and
- * the last one all that are left over. Fails on negative sizes and lack of memory. */
+ * quaternions, ids 1..n, all live, bounds infinite, everything else zero, world pairs. Every joint has one
+ * row and the last one all that are left over. Fails on negative sizes and lack of memory. */
 SS_API ss_frame *ss_frame_create(int bodies, int constraints, int rows, int contacts, ss_error *err);
 SS_API void ss_frame_destroy(ss_frame *frame);
 SS_API ss_frame *ss_frame_copy(const ss_frame *frame, ss_error *err);
-/* Makes an optional array by its path in the file ("contacts/restitution"). It says what its absence said, so that
- * the problem stays the same: 0, but friction_row -1, holonomic 1, mu_s as mu_k, and t_u and lever_arms computed
- * from what the frame holds now. Does nothing if it is there already; fails on a path that is not optional. */
+/* Makes an optional array by its path in the file ("contacts/restitution"). It says what its absence said,
+ * so that the problem stays the same: 0, but friction_row -1, holonomic 1, mu_s as mu_k, and t_u and
+ * lever_arms computed from what the frame holds now. Does nothing if it is there already; fails on a path
+ * that is not optional. */
 SS_API bool ss_frame_enable(ss_frame *frame, const char *path, ss_error *err);
 /* Sets body b to planar motion in z = 0: rotation and torque about z; the inertia is made isotropic. */
 SS_API void ss_frame_set_planar_body(ss_frame *frame, int body, double mass, double inertia,

@@ -2,14 +2,18 @@
  *
  *     ss_world *world = ss_world_create(&err);
  *     int brick = ss_world_add_body(world, &(ss_body){.kind = SS_DYNAMIC, .position = {0, 0, 1}}, &err);
- *     ss_world_add_shape(world, brick, &(ss_shape){.kind = SS_BOX, .size = {0.2, 0.1, 0.05}, .density = 1800}, &err);
+ *     ss_shape box = {.kind = SS_BOX, .size = {0.2, 0.1, 0.05}, .density = 1800};
+ *     ss_world_add_shape(world, brick, &box, &err);
  *     ss_world_add_shape(world, SS_WORLD, &(ss_shape){.kind = SS_PLANE}, &err);
  *
- * Things are named by the numbers that adding them returned: 0, 1, 2, ...; nothing is ever removed, only disabled.
- * Structs are filled by hand; a field that is left 0 means what the comment says. Adding copies the struct; later the
- * world's own copy is changed through ss_world_body and its sisters, between steps or in a user function.
+ * Things are named by the numbers that adding them returned: 0, 1, 2, ...; nothing is ever removed, only
+ * disabled. Structs are filled by hand; a field that is left 0 means what the comment says. Adding copies the
+ * struct; later the world's own copy is changed through ss_world_body and its sisters, between steps or in a
+ * user function.
  *
  * All quantities are in the world's own consistent units, SI unless ss_world_change_units was called.
+ *
+ * Read after base.h; the order of all headers is in stickslip.h.
  */
 #ifndef STICKSLIP_MODEL_H
 #define STICKSLIP_MODEL_H
@@ -32,18 +36,20 @@ typedef struct ss_mesh {
 SS_API ss_mesh *ss_mesh_create(int vertices, int faces, ss_error *err);
 SS_API void ss_mesh_destroy(ss_mesh *mesh);
 SS_API ss_mesh *ss_mesh_copy(const ss_mesh *mesh, ss_error *err);
-/* By suffix: .obj (v and f lines; polygons are cut into triangles), .stl (text or binary; equal vertices are joined),
- * .poly (RPIsim's: a count, vertices with or without an index, a count, faces; 0- or 1-based, polygons allowed).
- * Errors name file and line. */
+/* By suffix: .obj (v and f lines; polygons are cut into triangles), .stl (text or binary; equal vertices are
+ * joined), .poly (RPIsim's: a count, vertices with or without an index, a count, faces; 0- or 1-based,
+ * polygons allowed). Errors name file and line. */
 SS_API ss_mesh *ss_mesh_read(const char *path, ss_error *err);
-/* Every fault: indices out of range, degenerate or double faces, open or non-manifold edges, faces turned against
- * their neighbours (faults); inside out, several parts, vertices no face uses (warnings). True without faults. */
+/* Every fault: indices out of range, degenerate or double faces, open or non-manifold edges, faces turned
+ * against their neighbours (faults); inside out, several parts, vertices no face uses (warnings). True
+ * without faults. */
 SS_API bool ss_mesh_check(const ss_mesh *mesh, const char *place, ss_findings *findings);
-SS_API bool ss_mesh_is_convex(const ss_mesh *mesh,
-                              double tolerance); /* tolerance in the mesh's unit of length */
+/* tolerance in the mesh's unit of length */
+SS_API bool ss_mesh_is_convex(const ss_mesh *mesh, double tolerance);
 /* Convex hull of the vertices (qhull), its faces triangulated and oriented outwards. */
 SS_API ss_mesh *ss_mesh_hull(const double (*points)[3], int count, ss_error *err);
-/* x := s R x + t; s of each axis, R as a quaternion (NULL: none), t (NULL: 0). A mirroring scale turns the faces. */
+/* x := s R x + t; s of each axis, R as a quaternion (NULL: none), t (NULL: 0). A mirroring scale
+ * turns the faces. */
 SS_API void ss_mesh_transform(ss_mesh *mesh, const double scale[3], const double quaternion[4],
                               const double translation[3]);
 
@@ -81,8 +87,9 @@ typedef enum ss_shape_kind {
     SS_ELLIPSOID, /* size = half axes */
     SS_HULL,      /* convex polyhedron: mesh, which must be convex and closed */
     SS_MESH,      /* triangle mesh, static or kinematic bodies only; one-sided, outside by orientation */
-    SS_HEIGHTFIELD, /* heights over a grid of nx x ny points, spacing size[0] x size[1], centred at 0, solid below;
-                     * static only */
+    /* heights over a grid of nx x ny points, spacing size[0] x size[1], centred at 0, solid
+     * below; static only */
+    SS_HEIGHTFIELD,
     SS_SHAPE_KINDS
 } ss_shape_kind;
 SS_API const char *ss_shape_kind_name(ss_shape_kind kind); /* "sphere" */
@@ -100,11 +107,11 @@ typedef struct ss_shape {
     int material;           /* of ss_world_add_material; 0 = the default one */
     uint32_t group;         /* collision filter: a bit set; 0 = 1 */
     uint32_t collides_with; /* groups it meets; 0 = all. Both shapes must want each other */
-    double
-        surface_velocity[3]; /* m/s in the shape's frame: a belt whose surface moves while the body stands */
-    bool ghost;              /* seen and weighed, but meets nothing */
-    uint32_t colour;         /* 0xRRGGBB; 0 = chosen by number */
-    int body;                /* set by adding */
+    /* m/s in the shape's frame: a belt whose surface moves while the body stands */
+    double surface_velocity[3];
+    bool ghost;      /* seen and weighed, but meets nothing */
+    uint32_t colour; /* 0xRRGGBB; 0 = chosen by number */
+    int body;        /* set by adding */
 } ss_shape;
 
 typedef struct ss_material {
@@ -114,8 +121,8 @@ typedef struct ss_material {
     double mu_rolling; /* m */
 } ss_material;
 
-/* How two materials meet when no pair was set: mu and mu_rolling the geometric mean sqrt(a b), restitution the
- * larger one. */
+/* How two materials meet when no pair was set: mu and mu_rolling the geometric mean sqrt(a b), restitution
+ * the larger one. */
 typedef struct ss_material_pair {
     double mu, mu_static; /* mu_static 0 = as mu */
     double restitution;
@@ -138,20 +145,20 @@ typedef struct ss_body {
     const char *name; /* copied; NULL = none */
     ss_body_kind kind;
     bool disabled; /* takes no part */
-    double
-        position[3]; /* of the centre of mass once there are masses, before that of the body frame's origin */
+    /* of the centre of mass once there are masses, before that of the body frame's origin */
+    double position[3];
     double quaternion[4]; /* principal or not: the body frame; all 0 = identity */
     double velocity[6];   /* world frame: linear of the centre of mass, angular */
-    double force[6];   /* user's force and torque about the centre of mass; kept until changed. No gravity */
-    double mass;       /* 0: from the shapes' densities */
-    double inertia[9]; /* body frame, about the centre of mass; all 0: from the shapes, scaled to mass */
+    double force[6];      /* the user's, about the centre of mass: kept until changed, gravity not included */
+    double mass;          /* 0: from the shapes' densities */
+    double inertia[9];    /* body frame, about the centre of mass; all 0: from the shapes, scaled to mass */
     double gravity_scale; /* multiplies gravity; 0 = 1; negative values are allowed, NaN = no gravity */
     double linear_damping, angular_damping; /* 1/s: force - d m v, torque - d I w, explicit */
     ss_motion *motion;                      /* kinematic */
     void *motion_context;
-    double centre
-        [3]; /* set by ss_world_finish: centre of mass in the frame the shapes were given in. Shapes' positions
-                       * are then relative to the centre of mass */
+    /* set by ss_world_finish: centre of mass in the frame the shapes were given in. Shapes' positions are
+     * then relative to the centre of mass */
+    double centre[3];
 } ss_body;
 
 /* ---- joints ----------------------------------------------------------------------------------------- */
@@ -166,8 +173,9 @@ typedef enum ss_joint_kind {
     SS_JOINT_PLANAR,      /* 3: stays in the plane with normal axis, turns about it */
     SS_JOINT_DISTANCE,    /* 1: |anchor_b - anchor_a| stays */
     SS_JOINT_SCREW,       /* 5: cylindrical, and slide = ratio * angle (m/rad) */
-    SS_JOINT_GEAR, /* 1: angle of b about axis2 + ratio * angle of a about axis stays; both about their own
-                           * axes in the world, as turned since the start */
+    /* 1: angle of b about axis2 + ratio * angle of a about axis stays; both about their own axes in the
+     * world, as turned since the start */
+    SS_JOINT_GEAR,
     SS_JOINT_KINDS
 } ss_joint_kind;
 SS_API const char *ss_joint_kind_name(ss_joint_kind kind);
@@ -179,15 +187,16 @@ typedef enum ss_motor_mode {
     SS_MOTOR_DRIVE,    /* rheonomic: coordinate = target(t) exactly; target and target_speed by the user */
 } ss_motor_mode;
 
-/* What acts along one free coordinate of a joint: an angle (rad) or a slide (m). Zero everywhere = nothing does. */
+/* What acts along one free coordinate of a joint: an angle (rad) or a slide (m). Zero
+ * everywhere = nothing does. */
 typedef struct ss_axis_law {
     bool limited;
     double lower, upper; /* rad or m */
     ss_motor_mode motor;
     double target, target_speed;
     double max_force; /* N or N m; 0 = unlimited */
-    double stiffness,
-        damping;  /* of a spring about rest (always on when > 0), or the gains of SS_MOTOR_POSITION */
+    /* of a spring about rest (always on when > 0), or the gains of SS_MOTOR_POSITION */
+    double stiffness, damping;
     double rest;  /* of the spring; distance: 0 = the length at the start */
     double force; /* N or N m: the user's, kept until changed; pushes b along the coordinate, a against it */
     double friction;      /* N or N m: dry, constant */
@@ -204,19 +213,18 @@ typedef struct ss_joint {
     double axis2[3];    /* universal, gear */
     double ratio;       /* screw: m/rad; gear: 1 */
     double compliance;  /* m/N (rad/(N m)) of the joint's own equations; 0 = rigid */
-    ss_axis_law
-        law[2]; /* revolute, prismatic, screw: [0]; cylindrical: [0] angle, [1] slide; universal: about axis,
-                         * axis2; distance: [0] length (limits make it a rope, stiffness a spring) */
+    /* revolute, prismatic, screw: [0]; cylindrical: [0] angle, [1] slide; universal: about axis, axis2;
+     * distance: [0] length (limits make it a rope, stiffness a spring) */
+    ss_axis_law law[2];
     bool disabled;
     bool bodies_collide; /* the two bodies may touch; by default they do not, as long as the joint is enabled
                           * and neither is SS_WORLD */
     /* Set by adding: anchors and axes in the body frames. */
     double local_anchor[2][3], local_frame[2][4];
     double start_length;
-    /* State, kept up by the simulation after every step, part of snapshots. */
-    double turned
-        [2]; /* rad: the angles counted through full turns, which limits, motors and springs go by; gear: of
-                       * a and b */
+    /* State, kept up by the simulation after every step, part of snapshots. turned, rad: the angles counted
+     * through full turns, which limits, motors and springs go by; gear: of a and b. */
+    double turned[2];
     double load_direction[3]; /* where the joint's force pointed, frame of side a; any length */
 } ss_joint;
 
@@ -224,8 +232,8 @@ typedef struct ss_joint {
 
 typedef struct ss_world ss_world;
 
-SS_API ss_world *
-ss_world_create(ss_error *err); /* gravity (0, 0, -9.81), material 0 "default": mu 0.5, no bounce */
+/* gravity (0, 0, -9.81), material 0 "default": mu 0.5, no bounce */
+SS_API ss_world *ss_world_create(ss_error *err);
 SS_API void ss_world_destroy(ss_world *world);
 /* The number of the new thing, -1 on failure. Errors name the thing and the field. */
 SS_API int ss_world_add_material(ss_world *world, const ss_material *material, ss_error *err);
@@ -237,9 +245,9 @@ SS_API int ss_world_add_shape(ss_world *world, int body, const ss_shape *shape, 
 SS_API int ss_world_add_joint(ss_world *world, const ss_joint *joint, ss_error *err);
 /* These two bodies never touch. */
 SS_API bool ss_world_separate(ss_world *world, int body_a, int body_b, ss_error *err);
-/* Mass properties: centre of mass, inertia; moves shapes so that the body frame's origin is the centre of mass. Called
- * by ss_sim_create; again after something was added. A dynamic body without mass is an error that names it. Joints
- * whose bodies do not fit together at the start keep their violation. */
+/* Mass properties: centre of mass, inertia; moves shapes so that the body frame's origin is the centre of
+ * mass. Called by ss_sim_create; again after something was added. A dynamic body without mass is an error
+ * that names it. Joints whose bodies do not fit together at the start keep their violation. */
 SS_API bool ss_world_finish(ss_world *world, ss_error *err);
 
 SS_API int ss_world_body_count(const ss_world *world);
@@ -252,15 +260,16 @@ SS_API ss_shape *ss_world_shape(const ss_world *world, int shape);
 SS_API ss_joint *ss_world_joint(const ss_world *world, int joint);
 SS_API const ss_material *ss_world_material(const ss_world *world, int material);
 SS_API ss_material_pair ss_world_pair(const ss_world *world, int material_a, int material_b);
-SS_API bool ss_world_may_touch(const ss_world *world, int shape_a,
-                               int shape_b); /* filters, joints, same body, statics */
+/* filters, joints, same body, statics */
+SS_API bool ss_world_may_touch(const ss_world *world, int shape_a, int shape_b);
 SS_API int ss_world_find_body(const ss_world *world, const char *name); /* -1 if there is none */
 SS_API int ss_world_find_joint(const ss_world *world, const char *name);
 SS_API double *ss_world_gravity(ss_world *world); /* [3] */
 
-/* Multiplies every quantity as a change of units of length, mass and time would. With (s, s^3, sqrt(s)) it makes the
- * dynamically similar world of another size under the same gravity. Prescribed motions are not known to it: fails when
- * there are any, or a joint whose compliance is of lengths and angles at once; nothing is changed then. */
+/* Multiplies every quantity as a change of units of length, mass and time would. With (s, s^3, sqrt(s)) it
+ * makes the dynamically similar world of another size under the same gravity. Prescribed motions are not
+ * known to it: fails when there are any, or a joint whose compliance is of lengths and angles at once;
+ * nothing is changed then. */
 SS_API bool ss_world_change_units(ss_world *world, double length, double mass, double time, ss_error *err);
 
 /* Energy and momentum of the dynamic bodies; potential = gravity only. */
@@ -272,9 +281,11 @@ SS_API ss_world_energy ss_world_measure(const ss_world *world);
 
 /* ---- joints at work --------------------------------------------------------------------------------- */
 
-/* The coordinate `index` of a joint (angle in (-pi, pi], slide, length) and its rate. False where there is none. */
+/* The coordinate `index` of a joint (angle in (-pi, pi], slide, length) and its rate. False where
+ * there is none. */
 SS_API bool ss_joint_coordinate(const ss_world *world, int joint, int index, double *position, double *speed);
-/* How far a joint is from holding: largest violation of its equations (m and rad alike), and of their rates. */
+/* How far a joint is from holding: largest violation of its equations (m and rad alike), and
+ * of their rates. */
 SS_API double ss_joint_error(const ss_world *world, int joint);
 SS_API double ss_joint_speed_error(const ss_world *world, int joint);
 

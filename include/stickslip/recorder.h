@@ -12,6 +12,8 @@
  * The adding calls cannot fail visibly: the first trouble is kept and reported by the next ss_recorder_end,
  * which also checks the frame, so that a faulty frame is refused with its place and never reaches the file.
  * One recorder belongs to one thread at a time; any number of recorders may run in parallel.
+ *
+ * Read after frame.h; the order of all headers is in stickslip.h.
  */
 #ifndef STICKSLIP_RECORDER_H
 #define STICKSLIP_RECORDER_H
@@ -30,8 +32,8 @@ SS_API ss_recorder *ss_recorder_open(const char *path, const char *toolkit, ss_e
 SS_API ss_recorder *ss_recorder_open_as(const char *path, const ss_manifest *manifest, ss_layout layout,
                                         bool append, ss_error *err);
 
-/* What the bodies look like, once for all frames, at any time between opening and closing: a body's id is its number plus
- * 1. Copied. Without it `stickslip view` draws boxes. */
+/* What the bodies look like, once for all frames, at any time between opening and closing: a body's id is its
+ * number plus 1. Copied. Without it `stickslip view` draws boxes. */
 SS_API bool ss_recorder_shapes(ss_recorder *recorder, const ss_stored_shape *shapes, int count,
                                ss_error *err);
 
@@ -43,8 +45,8 @@ SS_API void ss_recorder_begin(ss_recorder *recorder, double time, double h);
 SS_API int ss_recorder_body(ss_recorder *recorder, double mass, const double position[3],
                             const double quaternion[4], const double inertia[9], const double velocity[6],
                             const double force[6]);
-/* The same with the inertia in the BODY frame (as most engines keep it); it is rotated with the quaternion.
- */
+/* The same with the inertia in the BODY frame (as most engines keep it); it is rotated with
+ * the quaternion. */
 SS_API int ss_recorder_body_local(ss_recorder *recorder, double mass, const double position[3],
                                   const double quaternion[4], const double inertia[9],
                                   const double velocity[6], const double force[6]);
@@ -58,8 +60,8 @@ SS_API int ss_recorder_contact(ss_recorder *recorder, int a, int b, const double
 /* Extras of the contact added last, each optional: pass NULL or a negative number to leave it out. */
 SS_API void ss_recorder_contact_extras(ss_recorder *recorder, const double tangent[3], double mu_v,
                                        double restitution, double mu_rolling);
-/* Where a piece of scenery is that moves as told and is no body: its number is 0, 1, 2 ... in every frame. Only pictures
- * need it. */
+/* Where a piece of scenery is that moves as told and is no body: its number is 0, 1, 2 ... in every frame.
+ * Only pictures need it. */
 SS_API int ss_recorder_scenery(ss_recorder *recorder, const double position[3], const double quaternion[4]);
 /* What the engine's own solver made of the frame, told after everything was added: velocities after the step
  * (bodies x 6), constraint impulses (rows), normal impulses (contacts) and friction impulses on b (contacts
@@ -72,8 +74,8 @@ SS_API void ss_recorder_result(ss_recorder *recorder, const char *solver, const 
 SS_API bool ss_recorder_rules(ss_recorder *recorder, const char *formulation, const char *with,
                               ss_error *err);
 
-/* Checks and writes the frame. After a failure the recorder goes on with the next frame, unless it is the file
- * that cannot be written. */
+/* Checks and writes the frame. After a failure the recorder goes on with the next frame, unless it is the
+ * file that cannot be written. */
 SS_API bool ss_recorder_end(ss_recorder *recorder, ss_error *err);
 /* Puts the file in its place; a frame that was begun and not ended is left out. Frees the recorder in any
  * case. */

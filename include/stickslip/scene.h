@@ -1,7 +1,10 @@
 /* stickslip/scene.h - named worlds with parameters, for `run`, tests, benchmarks and the viewer alike.
  *
- * Adding one: a file scenes/NAME.c ending in `const ss_scene ss_scene_NAME = {...};` and a line SS_SCENE(NAME) in
- * scenes/scenes.def. A scene uses the public headers only: it is also an example of how to use the library.
+ * Adding one: a file scenes/NAME.c ending in `const ss_scene ss_scene_NAME = {...};` and a line
+ * SS_SCENE(NAME) in scenes/scenes.def. A scene uses the public headers only: it is also an example of how to
+ * use the library.
+ *
+ * Read after sim.h; the order of all headers is in stickslip.h.
  */
 #ifndef STICKSLIP_SCENE_H
 #define STICKSLIP_SCENE_H
@@ -32,13 +35,14 @@ typedef struct ss_scene {
     ss_camera camera;
     /* Fills an empty world. */
     bool (*build)(const void *parameters, uint64_t seed, ss_world *world, ss_error *err);
-    /* Sets what this scene wants other than the defaults (solver, gap term); NULL = nothing. The user's wishes win. */
+    /* Sets what this scene wants other than the defaults (solver, gap term); NULL = nothing. The
+     * user's wishes win. */
     void (*options)(const void *parameters, ss_sim_options *options);
     /* User functions, controllers; *state is freed by ss_release after the simulation. NULL = none. */
     bool (*begin)(const void *parameters, ss_sim *sim, void **state, ss_error *err);
     bool si_only; /* `begin` moves or pushes something in SI units, so that the world's must not be changed */
-    /* What the scene is about, in its own numbers, after any step ("angle", "rad"); at most SS_SCENE_FIGURES of them.
-     * NULL = none. Drift is measured for all scenes alike. */
+    /* What the scene is about, in its own numbers, after any step ("angle", "rad"); at most SS_SCENE_FIGURES
+     * of them. NULL = none. Drift is measured for all scenes alike. */
     int (*figures)(const void *parameters, const ss_sim *sim, const void *state, ss_scene_result *figures);
 } ss_scene;
 

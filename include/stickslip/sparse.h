@@ -3,6 +3,8 @@
  * Column j holds the entries start[j] .. start[j+1]-1: rows strictly ascending, so sorted and without
  * duplicates. Explicit zeros are allowed and kept: two matrices with the same pattern can share one symbolic
  * analysis.
+ *
+ * Read after base.h; the order of all headers is in stickslip.h.
  */
 #ifndef STICKSLIP_SPARSE_H
 #define STICKSLIP_SPARSE_H

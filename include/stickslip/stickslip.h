@@ -1,10 +1,11 @@
-/* stickslip/stickslip.h - everything at once. Read the headers in this order. */
+/* stickslip/stickslip.h - everything at once, in reading order. Each header compiles alone. */
 #ifndef STICKSLIP_H
 #define STICKSLIP_H
 
+/* ---- what everything stands on ---------------------------------------------------------------------- */
 #include <stickslip/base.h>
-#include <stickslip/model.h>
-#include <stickslip/collision.h>
+
+/* ---- a contact problem: stated, solved, judged ------------------------------------------------------ */
 #include <stickslip/frame.h>
 #include <stickslip/sparse.h>
 #include <stickslip/answer.h>
@@ -12,11 +13,19 @@
 #include <stickslip/problem.h>
 #include <stickslip/formulation.h>
 #include <stickslip/solver.h>
-#include <stickslip/diagnosis.h>
 #include <stickslip/metrics.h>
 #include <stickslip/session.h>
+#include <stickslip/diagnosis.h>
+
+/* ---- a world and its contacts ----------------------------------------------------------------------- */
+#include <stickslip/model.h>
+#include <stickslip/collision.h>
+
+/* ---- problems in files, and from other programs ----------------------------------------------------- */
 #include <stickslip/dataset.h>
 #include <stickslip/recorder.h>
+
+/* ---- time stepping ---------------------------------------------------------------------------------- */
 #include <stickslip/sim.h>
 #include <stickslip/scene.h>
 

@@ -8,8 +8,8 @@
 
 #define ALIGNMENT ((size_t)64)
 #define SMALLEST_BLOCK ((size_t)4096)
-#define MAX_BLOCKS \
-    64 // every new block is as large as all before it together: 64 of them exceed any address space
+// every new block is as large as all before it together: 64 of them exceed any address space
+#define MAX_BLOCKS 64
 
 #ifdef SS_HAS_ASAN
 #define RED_ZONE ALIGNMENT // keeps neighbouring arrays apart, so that running over the end of one is seen
@@ -84,8 +84,8 @@ static bool fits(const block *candidate, size_t bytes)
     return candidate->size - candidate->used >= bytes;
 }
 
-/* Makes arena->current a block with room for `bytes`, moving on to kept or new ones. Rare, and kept out of the way of
- * the usual case. */
+/* Makes arena->current a block with room for `bytes`, moving on to kept or new ones. Rare, and kept out of
+ * the way of the usual case. */
 static __attribute__((noinline)) bool move_on(ss_arena *arena, size_t bytes)
 {
     size_t used = used_bytes(arena), next = arena->current;

@@ -1,5 +1,6 @@
-/* base/digest.h - a 128-bit digest of words, the same on every machine. Every step on a word is a bijection, of the word
- * as well as of the state: changing one word always changes the digest. It is no defence against an adversary. */
+/* base/digest.h - a 128-bit digest of words, the same on every machine. Every step on a word is a
+ * bijection, of the word as well as of the state: changing one word always changes the digest. It is no
+ * defence against an adversary. */
 #ifndef SS_BASE_DIGEST_H
 #define SS_BASE_DIGEST_H
 

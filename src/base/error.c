@@ -8,8 +8,8 @@ static void set_message(ss_error *err, const char *tail, const char *format, va_
 {
     char text[sizeof err->message];
     int length = vsnprintf(text, sizeof text, format, arguments);
-    if (length < 0)
-        text[length = 0] = '\0'; // an encoding error of the C library: better no text than garbage
+    // an encoding error of the C library: better no text than garbage
+    if (length < 0) text[length = 0] = '\0';
     size_t used = (size_t)length < sizeof text ? (size_t)length : sizeof text - 1;
     if (tail) snprintf(text + used, sizeof text - used, ": %s", tail);
     memcpy(err->message, text, sizeof text);

@@ -61,8 +61,8 @@ static const char *add_digits(const char *text, uint64_t *number)
     return text;
 }
 
-/* Short decimal numbers, which nearly all are: up to 15 digits and powers of ten up to 22 are exact, so that one
- * rounding is left, and the result is that of the library. NULL for all others. */
+/* Short decimal numbers, which nearly all are: up to 15 digits and powers of ten up to 22 are exact, so that
+ * one rounding is left, and the result is that of the library. NULL for all others. */
 static const char *read_short(const char *text, double *value)
 {
     static const double tens[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
@@ -145,7 +145,8 @@ static decimal without_trailing_zeros(decimal d)
     return d;
 }
 
-/* The decimals nearest to d with `dropped` digits less: one, or two where d itself was rounded to the very middle. */
+/* The decimals nearest to d with `dropped` digits less: one, or two where d itself was rounded to
+ * the very middle. */
 static int shorter_ones(decimal d, int dropped, decimal shorter[2])
 {
     uint64_t unit = dropped == 2 ? 100 : 10, rest = d.digits % unit;
@@ -210,8 +211,8 @@ static bool reads_back_exactly(const void *number, decimal candidate)
     uint128 value = candidate.digits;
     for (int i = -x->k; i < candidate.exponent; i++) value *= 10;
     value <<= x->shift;
-    if (value > x->scaled)
-        return value - x->scaled <= x->gap_above / 2; // the half is no whole number: no ties
+    // the half is no whole number: no ties
+    if (value > x->scaled) return value - x->scaled <= x->gap_above / 2;
     return x->scaled - value <= x->gap_below / 2;
 }
 

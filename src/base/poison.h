@@ -1,5 +1,5 @@
-/* base/poison.h - tells AddressSanitizer which bytes of our own blocks are out of bounds; nothing without it.
- */
+/* base/poison.h - tells AddressSanitizer which bytes of our own blocks are out of bounds;
+ * nothing without it. */
 #ifndef SS_BASE_POISON_H
 #define SS_BASE_POISON_H
 

@@ -40,9 +40,9 @@ struct ss_team {
     bool stop;
 };
 
-/* Changed under the mutex only, and looked at without it by those who have nothing better to do: jobs often follow each
- * other within microseconds, and to sleep and be woken takes several. Nobody looks for long, because on a busy machine
- * the core may be needed by the one who is waited for. */
+/* Changed under the mutex only, and looked at without it by those who have nothing better to do: jobs often
+ * follow each other within microseconds, and to sleep and be woken takes several. Nobody looks for long,
+ * because on a busy machine the core may be needed by the one who is waited for. */
 enum { PATIENCE = 1000 };
 
 static void relax(void)

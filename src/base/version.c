@@ -9,8 +9,8 @@
 #define COMPILER "gcc " TEXT(__GNUC__) "." TEXT(__GNUC_MINOR__) "." TEXT(__GNUC_PATCHLEVEL__)
 #endif
 
-/* SS_VERSION_TEXT, SS_BUILD_TYPE and SS_SANITIZE come from CMakeLists.txt, where the version is written once.
- */
+/* SS_VERSION_TEXT, SS_BUILD_TYPE and SS_SANITIZE come from CMakeLists.txt, where the version
+ * is written once. */
 
 const char *ss_version(void)
 {

@@ -16,8 +16,8 @@ ss_nearest ss_nearest_start(const char *word);
 void ss_nearest_offer_part(ss_nearest *nearest, const char *candidate, size_t length);
 void ss_nearest_offer(ss_nearest *nearest, const char *candidate);
 
-/* A name that was not found: all that there are is offered, then the failure told, with the nearest one, or with all of
- * them where they fit into a line. */
+/* A name that was not found: all that there are is offered, then the failure told, with the nearest one, or
+ * with all of them where they fit into a line. */
 typedef struct ss_unknown {
     const char *kind; /* "solver" */
     ss_nearest nearest;

@@ -1,4 +1,5 @@
-/* campaign/campaign.h - what to run: problems x methods, said by flags or by a JSON file (docs/campaigns.md). */
+/* campaign/campaign.h - what to run: problems x methods, said by flags or by a JSON file
+ * (docs/campaigns.md). */
 #ifndef SS_CAMPAIGN_CAMPAIGN_H
 #define SS_CAMPAIGN_CAMPAIGN_H
 
@@ -99,8 +100,8 @@ typedef struct ss_planned_method {
     ss_method_entry entry;         /* filled in by the worker that tries it out */
 } ss_planned_method;
 
-/* Every method that is meant. Pairs whose laws never fit are left out and listed in `left_out`. Names are not checked
- * here: ss_method_prepare does so. */
+/* Every method that is meant. Pairs whose laws never fit are left out and listed in `left_out`. Names are not
+ * checked here: ss_method_prepare does so. */
 bool ss_campaign_expand(ss_campaign *campaign, const ss_catalogue *catalogue, ss_planned_method **methods,
                         int *count, ss_text *left_out, ss_error *err);
 

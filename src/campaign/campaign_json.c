@@ -1,4 +1,5 @@
-/* Campaign files: JSON, read strictly. A key that nobody knows is a mistake, and is told with what was meant. */
+/* Campaign files: JSON, read strictly. A key that nobody knows is a mistake, and is told with
+ * what was meant. */
 #include "campaign/campaign.h"
 
 #include "base/number.h"

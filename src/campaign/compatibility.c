@@ -15,7 +15,8 @@ static void place_body(ss_frame *frame, int body)
     for (int k = 0; k < 2; k++) frame->contacts.mu[body][k] = 0.5;
 }
 
-/* Row k holds body 0 along axis k: the first is an equation, the second a limit, the third its joint friction. */
+/* Row k holds body 0 along axis k: the first is an equation, the second a limit, the third its
+ * joint friction. */
 static bool place_joints(ss_frame *frame, int joints, ss_error *err)
 {
     for (int k = 0; k < joints; k++) {

@@ -1,5 +1,5 @@
-/* campaign/compatibility.h - which solver accepts the problems of which formulation. Solvers are asked: each is shown
- * the problems that the formulation assembles from three small frames. */
+/* campaign/compatibility.h - which solver accepts the problems of which formulation. Solvers are asked: each
+ * is shown the problems that the formulation assembles from three small frames. */
 #ifndef SS_CAMPAIGN_COMPATIBILITY_H
 #define SS_CAMPAIGN_COMPATIBILITY_H
 

@@ -17,8 +17,8 @@ typedef struct ss_campaign_state {
 typedef struct ss_campaign_hooks {
     void *context;
     void (*say)(void *context, const char *line); /* news, a line each */
-    void (*complain)(void *context,
-                     const char *line); /* files that cannot be used, runs that cannot be made */
+    /* files that cannot be used, runs that cannot be made */
+    void (*complain)(void *context, const char *line);
     void (*progress)(void *context, const ss_campaign_state *state);
     const volatile int *stop; /* not zero: come to an end; may be NULL */
 } ss_campaign_hooks;
@@ -35,7 +35,8 @@ typedef struct ss_campaign_summary {
     double solving_time; /* s of wall time in the parallel part */
 } ss_campaign_summary;
 
-/* False with err when it cannot be begun, or the ledger cannot be written. The process must have one thread. */
+/* False with err when it cannot be begun, or the ledger cannot be written. The process must
+ * have one thread. */
 bool ss_campaign_execute(ss_campaign *campaign, ss_ledger *ledger, const ss_campaign_hooks *hooks,
                          ss_campaign_summary *summary, ss_error *err);
 

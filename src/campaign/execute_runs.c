@@ -129,7 +129,8 @@ static void cannot_run(ss_execution *e, const ss_task *task, ss_error_code code,
                           e->plan.methods[task->method].solver, why);
 }
 
-/* A process that died may have been damaged by the task before: the end counts when a new one dies of the same. */
+/* A process that died may have been damaged by the task before: the end counts when a new one
+ * dies of the same. */
 static bool deserves_another_try(const ss_ending *ending)
 {
     return !ending->replied && !ending->fresh && ending->outcome != SS_OUTCOME_HUNG;

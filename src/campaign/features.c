@@ -61,7 +61,8 @@ static void scatter(const ss_sparse *matrix, double *dense)
     }
 }
 
-/* Rows are measured in metres or radians: each is divided by the root of its diagonal. An empty one stays empty. */
+/* Rows are measured in metres or radians: each is divided by the root of its diagonal. An empty
+ * one stays empty. */
 static void scale(double *dense, double *root, size_t n)
 {
     for (size_t i = 0; i < n; i++) root[i] = dense[i * n + i] > 0 ? sqrt(dense[i * n + i]) : INFINITY;

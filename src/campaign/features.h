@@ -15,8 +15,8 @@ bool ss_features_of_frame(const ss_frame *frame, ss_problem_entry *entry, ss_err
 bool ss_features_of_cone(const ss_cone *cone, const ss_problem *problem, ss_problem_entry *entry,
                          ss_error *err);
 
-/* Rank over size of a symmetric, positive semidefinite matrix, whose diagonal is scaled to 1; NaN when it is empty or
- * larger than SS_MOST_RANK_ROWS. */
+/* Rank over size of a symmetric, positive semidefinite matrix, whose diagonal is scaled to 1; NaN when it is
+ * empty or larger than SS_MOST_RANK_ROWS. */
 #define SS_MOST_RANK_ROWS 1200
 bool ss_rank_ratio(const ss_sparse *matrix, double *ratio, ss_error *err);
 

@@ -1,5 +1,5 @@
-/* campaign/inspect.h - what is in input files: found by workers (SS_TASK_OPEN, SS_TASK_INSPECT), unpacked by the
- * process that runs the campaign. */
+/* campaign/inspect.h - what is in input files: found by workers (SS_TASK_OPEN, SS_TASK_INSPECT), unpacked by
+ * the process that runs the campaign. */
 #ifndef SS_CAMPAIGN_INSPECT_H
 #define SS_CAMPAIGN_INSPECT_H
 

@@ -20,41 +20,34 @@
 
 /* docs/ledger.md tells what it all means. STRICT: a column holds what it says, whoever writes. */
 static const char schema[] =
-    "CREATE TABLE machines(id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, cpu TEXT NOT NULL,"
-    " cores INTEGER NOT NULL, system TEXT NOT NULL, version TEXT NOT NULL, compiler TEXT NOT NULL,"
-    " build TEXT NOT NULL) STRICT;"
-    "CREATE TABLE problems(id INTEGER PRIMARY KEY, hash TEXT NOT NULL, place TEXT NOT NULL,"
-    " file TEXT NOT NULL, format TEXT NOT NULL, frame INTEGER NOT NULL, scene TEXT NOT NULL, time REAL,"
-    " h REAL, bodies INTEGER NOT NULL, joints INTEGER NOT NULL, rows INTEGER NOT NULL,"
-    " contacts INTEGER NOT NULL, mass_ratio REAL, density REAL, rank_ratio REAL, mu_least REAL,"
-    " mu_most REAL, fault TEXT, UNIQUE(hash, place)) STRICT;"
-    "CREATE TABLE methods(id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, formulation TEXT NOT NULL,"
-    " formulation_options TEXT NOT NULL, solver TEXT NOT NULL, solver_options TEXT NOT NULL,"
-    " plugin TEXT NOT NULL, stop TEXT NOT NULL, keep TEXT NOT NULL, iterations INTEGER NOT NULL,"
-    " time_limit REAL NOT NULL, seed INTEGER NOT NULL, reference TEXT NOT NULL,"
-    " plugin_file TEXT NOT NULL) STRICT;"
-    "CREATE TABLE runs(id INTEGER PRIMARY KEY, problem INTEGER NOT NULL REFERENCES problems,"
-    " method INTEGER NOT NULL REFERENCES methods, machine INTEGER NOT NULL REFERENCES machines,"
-    " outcome TEXT NOT NULL, message TEXT, started TEXT, unknowns INTEGER NOT NULL,"
-    " iterations INTEGER NOT NULL, kept_iteration INTEGER NOT NULL, seconds REAL, memory REAL,"
-    " answer TEXT NOT NULL, steady INTEGER NOT NULL" GAUGE_TYPES ","
-    " UNIQUE(problem, method, machine)) STRICT;"
-    "CREATE TABLE metrics(run INTEGER NOT NULL REFERENCES runs, name TEXT NOT NULL, value REAL,"
-    " worst_contact INTEGER, worst_constraint INTEGER, why TEXT, PRIMARY KEY(run, name))"
-    " STRICT, WITHOUT ROWID;"
-    "CREATE TABLE samples(run INTEGER NOT NULL REFERENCES runs, number INTEGER NOT NULL, seconds REAL,"
-    " PRIMARY KEY(run, number)) STRICT, WITHOUT ROWID;"
-    "CREATE TABLE history(run INTEGER NOT NULL REFERENCES runs, iteration INTEGER NOT NULL,"
-    " seconds REAL" GAUGE_TYPES ", PRIMARY KEY(run, iteration)) STRICT, WITHOUT ROWID;"
-    "CREATE TABLE crossings(run INTEGER NOT NULL REFERENCES runs, gauge TEXT NOT NULL,"
-    " decade INTEGER NOT NULL, iteration INTEGER NOT NULL, seconds REAL,"
-    " PRIMARY KEY(run, gauge, decade)) STRICT, WITHOUT ROWID;"
-    "CREATE TABLE contact_errors(run INTEGER NOT NULL REFERENCES runs, bin INTEGER NOT NULL,"
-    " count INTEGER NOT NULL, PRIMARY KEY(run, bin)) STRICT, WITHOUT ROWID;"
-    "CREATE TABLE campaigns(id INTEGER PRIMARY KEY, machine INTEGER NOT NULL REFERENCES machines,"
-    " started TEXT NOT NULL, text TEXT NOT NULL, UNIQUE(machine, started, text)) STRICT;"
-    "CREATE VIEW results AS SELECT runs.id AS run, scene, file, place, frame, contacts, formulation,"
-    " formulation_options, solver, solver_options, cpu, build, outcome, message, runs.iterations, "
+    "CREATE TABLE machines(id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, cpu TEXT NOT NULL, cores "
+    "INTEGER NOT NULL, system TEXT NOT NULL, version TEXT NOT NULL, compiler TEXT NOT NULL, build TEXT NOT "
+    "NULL) STRICT;CREATE TABLE problems(id INTEGER PRIMARY KEY, hash TEXT NOT NULL, place TEXT NOT NULL, "
+    "file TEXT NOT NULL, format TEXT NOT NULL, frame INTEGER NOT NULL, scene TEXT NOT NULL, time REAL, h "
+    "REAL, bodies INTEGER NOT NULL, joints INTEGER NOT NULL, rows INTEGER NOT NULL, contacts INTEGER NOT "
+    "NULL, mass_ratio REAL, density REAL, rank_ratio REAL, mu_least REAL, mu_most REAL, fault TEXT, "
+    "UNIQUE(hash, place)) STRICT;CREATE TABLE methods(id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, "
+    "formulation TEXT NOT NULL, formulation_options TEXT NOT NULL, solver TEXT NOT NULL, solver_options TEXT "
+    "NOT NULL, plugin TEXT NOT NULL, stop TEXT NOT NULL, keep TEXT NOT NULL, iterations INTEGER NOT NULL, "
+    "time_limit REAL NOT NULL, seed INTEGER NOT NULL, reference TEXT NOT NULL, plugin_file TEXT NOT NULL) "
+    "STRICT;CREATE TABLE runs(id INTEGER PRIMARY KEY, problem INTEGER NOT NULL REFERENCES problems, method "
+    "INTEGER NOT NULL REFERENCES methods, machine INTEGER NOT NULL REFERENCES machines, outcome TEXT NOT "
+    "NULL, message TEXT, started TEXT, unknowns INTEGER NOT NULL, iterations INTEGER NOT NULL, "
+    "kept_iteration INTEGER NOT NULL, seconds REAL, memory REAL, answer TEXT NOT NULL, steady INTEGER NOT "
+    "NULL" GAUGE_TYPES
+    ", UNIQUE(problem, method, machine)) STRICT;CREATE TABLE metrics(run INTEGER NOT NULL REFERENCES runs, "
+    "name TEXT NOT NULL, value REAL, worst_contact INTEGER, worst_constraint INTEGER, why TEXT, PRIMARY "
+    "KEY(run, name)) STRICT, WITHOUT ROWID;CREATE TABLE samples(run INTEGER NOT NULL REFERENCES runs, number "
+    "INTEGER NOT NULL, seconds REAL, PRIMARY KEY(run, number)) STRICT, WITHOUT ROWID;CREATE TABLE "
+    "history(run INTEGER NOT NULL REFERENCES runs, iteration INTEGER NOT NULL, seconds REAL" GAUGE_TYPES
+    ", PRIMARY KEY(run, iteration)) STRICT, WITHOUT ROWID;CREATE TABLE crossings(run INTEGER NOT NULL "
+    "REFERENCES runs, gauge TEXT NOT NULL, decade INTEGER NOT NULL, iteration INTEGER NOT NULL, seconds "
+    "REAL, PRIMARY KEY(run, gauge, decade)) STRICT, WITHOUT ROWID;CREATE TABLE contact_errors(run INTEGER "
+    "NOT NULL REFERENCES runs, bin INTEGER NOT NULL, count INTEGER NOT NULL, PRIMARY KEY(run, bin)) STRICT, "
+    "WITHOUT ROWID;CREATE TABLE campaigns(id INTEGER PRIMARY KEY, machine INTEGER NOT NULL REFERENCES "
+    "machines, started TEXT NOT NULL, text TEXT NOT NULL, UNIQUE(machine, started, text)) STRICT;CREATE VIEW "
+    "results AS SELECT runs.id AS run, scene, file, place, frame, contacts, formulation, "
+    "formulation_options, solver, solver_options, cpu, build, outcome, message, runs.iterations, "
     "seconds" SS_GAUGE_COLUMNS
     " FROM runs JOIN problems ON problems.id = runs.problem JOIN methods ON methods.id = runs.method"
     " JOIN machines ON machines.id = runs.machine;";
@@ -87,8 +80,8 @@ static bool check_regular(const ss_ledger *ledger, const struct stat *status, ss
                    S_ISDIR(status->st_mode) ? "a directory" : "not a regular file");
 }
 
-/* A process loses its POSIX locks on a file, SQLite's too, when it closes any descriptor of it: this one is opened
- * before SQLite opens the file and closed after SQLite has closed it. */
+/* A process loses its POSIX locks on a file, SQLite's too, when it closes any descriptor of it: this one is
+ * opened before SQLite opens the file and closed after SQLite has closed it. */
 static bool take_lock(ss_ledger *ledger, ss_error *err)
 {
     int flags = O_RDWR | O_CLOEXEC | O_NONBLOCK;
@@ -144,8 +137,8 @@ static bool ask(ss_ledger *ledger, const char *sql, int *answer, ss_error *err)
     return good;
 }
 
-/* SQLite reads zeros where a part of the last page is missing. Who was killed while writing leaves a WAL, which then holds
- * what is missing. */
+/* SQLite reads zeros where a part of the last page is missing. Who was killed while writing leaves a WAL,
+ * which then holds what is missing. */
 static bool check_length(ss_ledger *ledger, ss_error *err)
 {
     ss_text wal = {0};
@@ -201,16 +194,15 @@ static bool make_schema(ss_ledger *ledger, ss_error *err)
     return false;
 }
 
-/* Nothing is changed before it is known to be ours. A crash of the program loses nothing that was committed; one of the
- * machine may lose the last runs, but not the file. The disk is waited for only when the WAL has grown to 40 MB, about once
- * in a thousand runs. */
+/* Nothing is changed before it is known to be ours. A crash of the program loses nothing that was committed;
+ * one of the machine may lose the last runs, but not the file. The disk is waited for only when the WAL has
+ * grown to 40 MB, about once in a thousand runs. */
 static bool prepare_writing(ss_ledger *ledger, ss_error *err)
 {
     bool empty;
     return look(ledger, &empty, err) && execute(ledger, "PRAGMA journal_mode = WAL", err) &&
            execute(ledger,
-                   "PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON;"
-                   "PRAGMA wal_autocheckpoint = 10000",
+                   "PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON;PRAGMA wal_autocheckpoint = 10000",
                    err) &&
            (!empty || make_schema(ledger, err));
 }
@@ -239,7 +231,8 @@ static bool prepare_reading(ss_ledger *ledger, int flags, ss_error *err)
     return !empty || ss_fail(err, SS_ERROR_INPUT, "%s: not a ledger: it is empty", ledger->path);
 }
 
-/* What a writer left that was killed while it changed the journal has to be undone first, which needs writing. */
+/* What a writer left that was killed while it changed the journal has to be undone first, which
+ * needs writing. */
 static bool needs_undoing(const ss_ledger *ledger)
 {
     int code = ledger->db ? sqlite3_extended_errcode(ledger->db) : 0;
@@ -269,7 +262,8 @@ ss_ledger *ss_ledger_read(const char *path, ss_error *err)
 
 /* ---- closing ------------------------------------------------------------------------------------------ */
 
-/* From WAL back to one plain file. A reader that is still there keeps us from it: then the next writer does it. */
+/* From WAL back to one plain file. A reader that is still there keeps us from it: then the next
+ * writer does it. */
 static void settle(ss_ledger *ledger)
 {
     sqlite3_busy_timeout(ledger->db, 200);

@@ -1,9 +1,11 @@
-/* campaign/ledger.h - the ledger: one SQLite file that holds what campaigns found (docs/ledger.md has the schema).
+/* campaign/ledger.h - the ledger: one SQLite file that holds what campaigns found (docs/ledger.md
+ * has the schema).
  *
  *     machine, problem, method  ->  run: outcome, metrics, samples, history
  *
- * One row per run = problem x method x machine, in one transaction each: whoever is killed loses the runs in flight and
- * nothing else. Rows are never changed, but for samples of time that are added to a run. Only this file knows SQL. */
+ * One row per run = problem x method x machine, in one transaction each: whoever is killed loses the runs in
+ * flight and nothing else. Rows are never changed, but for samples of time that are added to a run. Only this
+ * file knows SQL. */
 #ifndef SS_CAMPAIGN_LEDGER_H
 #define SS_CAMPAIGN_LEDGER_H
 
@@ -26,8 +28,8 @@ typedef struct ss_machine {
     char *build;    /* "release", "asan" */
 } ss_machine;
 
-/* One frame of a BPMD file, or the problem of an FCLIB file. Known by hash and place: the same file under another path is
- * the same problem. */
+/* One frame of a BPMD file, or the problem of an FCLIB file. Known by hash and place: the same file under
+ * another path is the same problem. */
 typedef struct ss_problem_entry {
     int64_t id;
     char hash[33];  /* of every number a solver sees */
@@ -45,8 +47,8 @@ typedef struct ss_problem_entry {
     char *fault;              /* why it cannot be solved; NULL = it can */
 } ss_problem_entry;
 
-/* How to solve: everything but the problem. key: digest of all the rest but paths. Texts of options hold what differs from the
- * defaults, in the order of their tables: "omega=1.3 sweep=symmetric", "" = nothing does. */
+/* How to solve: everything but the problem. key: digest of all the rest but paths. Texts of options hold what
+ * differs from the defaults, in the order of their tables: "omega=1.3 sweep=symmetric", "" = nothing does. */
 typedef struct ss_method_entry {
     int64_t id;
     char key[33];
@@ -78,8 +80,8 @@ typedef enum ss_outcome {
 const char *ss_outcome_name(ss_outcome outcome); /* "converged", "crashed" */
 ss_outcome ss_outcome_named(const char *name);   /* SS_OUTCOME_COUNT if there is none */
 
-/* Gauges of one iterate. The grid of iterations is the same for all runs (ss_history_grid), so that means over runs
- * exist; the last iteration is always there. */
+/* Gauges of one iterate. The grid of iterations is the same for all runs (ss_history_grid), so that means
+ * over runs exist; the last iteration is always there. */
 typedef struct ss_history_point {
     int iteration;  /* from 1 */
     double seconds; /* of solving, measuring excluded */
@@ -113,13 +115,13 @@ typedef struct ss_run_entry {
     char *started; /* UTC, ISO 8601 */
     int unknowns;
     int iterations, kept_iteration;
-    double
-        seconds; /* of the solve alone, in the run for accuracy: other runs may have been going on beside it */
+    /* of the solve alone, in the run for accuracy: other runs may have been going on beside it */
+    double seconds;
     double memory;                /* bytes of arena */
     double gauge[SS_GAUGE_COUNT]; /* on the problem of the formulation; NaN = n/a */
     char answer[33];              /* digest of x: the same bits everywhere; "" = none */
-    ss_metric_value
-        *metrics; /* ss_metric_count() of them, on the true problem; NULL when nothing was judged */
+    /* ss_metric_count() of them, on the true problem; NULL when nothing was judged */
+    ss_metric_value *metrics;
     ss_history_point *history;
     int history_count;
     ss_crossing *crossings;
@@ -134,29 +136,31 @@ typedef struct ss_run_entry {
 /* ---- the file --------------------------------------------------------------------------------------- */
 
 typedef struct ss_ledger ss_ledger;
-/* To write: makes the file when it is not there, and keeps others from writing. Fails, naming the file, when it is no
- * ledger, of a later schema, or being written by somebody else. One process has one ledger of a file open: the locks of a
- * process on a file end when it closes it anywhere. */
+/* To write: makes the file when it is not there, and keeps others from writing. Fails, naming the file, when
+ * it is no ledger, of a later schema, or being written by somebody else. One process has one ledger of a file
+ * open: the locks of a process on a file end when it closes it anywhere. */
 ss_ledger *ss_ledger_open(const char *path, ss_error *err);
 /* To read: nothing is changed; another process may be writing. */
 ss_ledger *ss_ledger_read(const char *path, ss_error *err);
 /* Leaves one file. */
 void ss_ledger_close(ss_ledger *ledger);
-/* Closes, and takes the file away again if this opening made it and no problem without a fault came into it. */
+/* Closes, and takes the file away again if this opening made it and no problem without a
+ * fault came into it. */
 void ss_ledger_abandon(ss_ledger *ledger);
 
 /* Each finds the row by its key or adds it, and sets id. An empty key is made first. */
 bool ss_ledger_machine(ss_ledger *ledger, ss_machine *machine, ss_error *err);
 bool ss_ledger_problem(ss_ledger *ledger, ss_problem_entry *problem, ss_error *err);
 bool ss_ledger_method(ss_ledger *ledger, ss_method_entry *method, ss_error *err);
-/* A file that could not be used is a problem with the place "/" and a fault. This takes it out: now it can. */
+/* A file that could not be used is a problem with the place "/" and a fault. This takes it
+ * out: now it can. */
 bool ss_ledger_forget_file(ss_ledger *ledger, const char *path, ss_error *err);
 
 /* The text of the campaign file or flags that was run, with time and machine: provenance. */
 bool ss_ledger_note_campaign(ss_ledger *ledger, const char *campaign, int64_t machine_id, ss_error *err);
 
-/* One transaction with everything that belongs to the run (ids, not indices, tell whose it is). A run that is there
- * already is left as it is. */
+/* One transaction with everything that belongs to the run (ids, not indices, tell whose it is). A run that is
+ * there already is left as it is. */
 bool ss_ledger_add(ss_ledger *ledger, const ss_run_entry *run, ss_error *err);
 /* Samples for a run that is there. One transaction. */
 bool ss_ledger_add_samples(ss_ledger *ledger, int64_t problem_id, int64_t method_id, int64_t machine_id,
@@ -165,9 +169,9 @@ bool ss_ledger_add_samples(ss_ledger *ledger, int64_t problem_id, int64_t method
 int ss_ledger_has(ss_ledger *ledger, int64_t problem_id, int64_t method_id, int64_t machine_id,
                   ss_outcome *outcome, ss_error *err);
 
-/* Everything of `from` that is not in `into` yet. Runs that are in both are counted in *there, or in *differing when
- * their answers are not the same; the first such is described in `which` (size bytes; may be NULL). Samples of time are
- * taken over where `into` has none. All or nothing. */
+/* Everything of `from` that is not in `into` yet. Runs that are in both are counted in *there, or in
+ * *differing when their answers are not the same; the first such is described in `which` (size bytes; may be
+ * NULL). Samples of time are taken over where `into` has none. All or nothing. */
 bool ss_ledger_merge(ss_ledger *into, const char *from, int *added, int *there, int *differing, char *which,
                      size_t size, ss_error *err);
 
@@ -186,11 +190,11 @@ void ss_results_free(ss_results *results);
 
 /* ---- export ----------------------------------------------------------------------------------------- */
 
-/* The tables of the ledger that can be exported, in order; NULL ends: "machines", "problems", "methods", "runs",
- * "metrics", "samples", "history", "crossings", "contact_errors". */
+/* The tables of the ledger that can be exported, in order; NULL ends: "machines", "problems", "methods",
+ * "runs", "metrics", "samples", "history", "crossings", "contact_errors". */
 const char *const *ss_ledger_tables(void);
-/* One table as RFC 4180 CSV with a line of names; n/a is an empty field. Rows in an order that does not depend on the
- * order of work. Written to `out` piece by piece. */
+/* One table as RFC 4180 CSV with a line of names; n/a is an empty field. Rows in an order that does not
+ * depend on the order of work. Written to `out` piece by piece. */
 typedef bool ss_sink(const char *bytes, size_t size, void *context);
 bool ss_ledger_csv(ss_ledger *ledger, const char *table, ss_sink *sink, void *context, ss_error *err);
 /* All tables as one JSON object {"schema", "machines": [{...}], ...}. */

@@ -1,6 +1,6 @@
-/* The ledger as CSV and JSON. Both are written by the same walk over the tables, row by row: what hangs on runs is never
- * in memory at once. Things are counted by their place in the sorted order, so that two ledgers of the same contents give
- * the same bytes, whatever was written first. */
+/* The ledger as CSV and JSON. Both are written by the same walk over the tables, row by row: what hangs on
+ * runs is never in memory at once. Things are counted by their place in the sorted order, so that two ledgers
+ * of the same contents give the same bytes, whatever was written first. */
 #include "campaign/ledger_internal.h"
 #include "campaign/ledger_rows.h"
 

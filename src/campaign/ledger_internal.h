@@ -1,5 +1,5 @@
-/* campaign/ledger_internal.h - what the files of the ledger share: the connection, and every SQL text that is used again and
- * again. Values are always bound, never pasted into a text. */
+/* campaign/ledger_internal.h - what the files of the ledger share: the connection, and every SQL text that is
+ * used again and again. Values are always bound, never pasted into a text. */
 #ifndef SS_CAMPAIGN_LEDGER_INTERNAL_H
 #define SS_CAMPAIGN_LEDGER_INTERNAL_H
 
@@ -97,7 +97,8 @@ struct ss_ledger {
 
 /* ---- statements --------------------------------------------------------------------------------------- */
 
-/* The statement, ready to be bound; NULL on failure. It may be used again only when it is done or given up. */
+/* The statement, ready to be bound; NULL on failure. It may be used again only when it is
+ * done or given up. */
 sqlite3_stmt *ss_ledger_statement(ss_ledger *ledger, ss_sql sql, ss_error *err);
 typedef enum ss_step { SS_STEP_FAILED = -1, SS_STEP_DONE, SS_STEP_ROW } ss_step;
 /* Next row. DONE and FAILED leave the statement reset, so that it holds no lock. */
@@ -113,7 +114,8 @@ bool ss_ledger_fail(ss_ledger *ledger, ss_error *err);
 bool ss_ledger_fail_row(ss_ledger *ledger, const char *what, ss_error *err);
 bool ss_ledger_fail_memory(ss_ledger *ledger, ss_error *err);
 
-/* NULL is bound for NaN; "" for NULL where a text must be (ss_bind_text), NULL where none may be (ss_bind_maybe). */
+/* NULL is bound for NaN; "" for NULL where a text must be (ss_bind_text), NULL where none may be
+ * (ss_bind_maybe). */
 void ss_bind_real(sqlite3_stmt *statement, int place, double value);
 void ss_bind_text(sqlite3_stmt *statement, int place, const char *text);
 void ss_bind_maybe(sqlite3_stmt *statement, int place, const char *text);
@@ -121,8 +123,8 @@ double ss_column_real(sqlite3_stmt *statement, int column); /* NaN for NULL */
 
 /* ---- parts of the work -------------------------------------------------------------------------------- */
 
-/* Machines, problems, methods and the bare runs, sorted and labelled; nothing that hangs on a run. The caller holds a
- * snapshot and frees the results, also after a failure. */
+/* Machines, problems, methods and the bare runs, sorted and labelled; nothing that hangs on a run. The caller
+ * holds a snapshot and frees the results, also after a failure. */
 bool ss_ledger_load_index(ss_ledger *ledger, ss_results *results, ss_error *err);
 /* Sorts everything, and turns the ids of runs into indices. */
 bool ss_results_sort(ss_ledger *ledger, ss_results *results, ss_error *err);

@@ -85,7 +85,8 @@ static void extend(label *l, const char *more)
     l->has_more = true;
 }
 
-/* Adds a description to the labels of one group, which are equal so far, if it is not the same for all of them. */
+/* Adds a description to the labels of one group, which are equal so far, if it is not the same
+ * for all of them. */
 static bool tell_apart(label *const *group, size_t count, describer *describe)
 {
     ss_text first = {0}, here = {0};

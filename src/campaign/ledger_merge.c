@@ -1,5 +1,6 @@
-/* One ledger into another: things are the same when their keys are, whatever their ids. What hangs on a run is copied
- * row by row as it is stored, so that nothing is lost that this program does not know, such as metrics of a later one. */
+/* One ledger into another: things are the same when their keys are, whatever their ids. What hangs on a run
+ * is copied row by row as it is stored, so that nothing is lost that this program does not know, such as
+ * metrics of a later one. */
 #include "campaign/ledger_internal.h"
 
 #include <string.h>

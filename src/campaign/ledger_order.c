@@ -1,4 +1,5 @@
-/* The order of what was loaded: by what things are, never by when they were written; and short names of methods. */
+/* The order of what was loaded: by what things are, never by when they were written; and short
+ * names of methods. */
 #include "campaign/ledger_internal.h"
 
 #include "base/number.h"

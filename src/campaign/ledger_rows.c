@@ -36,8 +36,8 @@ static void append_quoted(ss_text *text, const char *value)
     ss_text_append(text, "\"");
 }
 
-/* Quotes only where RFC 4180 wants them, and around blanks at the ends, which some readers drop; an empty text is "", so
- * that it is not taken for nothing. */
+/* Quotes only where RFC 4180 wants them, and around blanks at the ends, which some readers drop; an empty
+ * text is "", so that it is not taken for nothing. */
 static bool needs_quotes(const char *value)
 {
     size_t length = strlen(value);

@@ -1,4 +1,5 @@
-/* campaign/ledger_rows.h - rows of named columns, as CSV (RFC 4180) or as JSON objects, given to a sink piece by piece. */
+/* campaign/ledger_rows.h - rows of named columns, as CSV (RFC 4180) or as JSON objects, given to a sink
+ * piece by piece. */
 #ifndef SS_CAMPAIGN_LEDGER_ROWS_H
 #define SS_CAMPAIGN_LEDGER_ROWS_H
 
@@ -25,7 +26,8 @@ void ss_row_writer_texts(ss_row_writer *rows, const char *const *values, size_t 
 void ss_row_writer_integer(ss_row_writer *rows, long long value);
 void ss_row_writer_real(ss_row_writer *rows, double value);
 void ss_row_writer_reals(ss_row_writer *rows, const double *values, int count);
-/* Ends a row, and empties the text when a good amount has gathered. `place` begins the message of a failure. */
+/* Ends a row, and empties the text when a good amount has gathered. `place` begins the
+ * message of a failure. */
 bool ss_row_writer_end(ss_row_writer *rows, const char *place, ss_error *err);
 bool ss_row_writer_flush(ss_row_writer *rows, const char *place, ss_error *err);
 

@@ -1,4 +1,5 @@
-/* Statements of the ledger: prepared once, kept until the file is closed; and what SQLite says when one fails. */
+/* Statements of the ledger: prepared once, kept until the file is closed; and what SQLite says
+ * when one fails. */
 #include "campaign/ledger_internal.h"
 
 #include <math.h>

@@ -1,8 +1,9 @@
-/* campaign/pool.h - worker processes. Tasks go to them one at a time and replies come back. A worker that crashes,
- * hangs, takes too much memory or answers nonsense is replaced, and its task has an ending all the same.
+/* campaign/pool.h - worker processes. Tasks go to them one at a time and replies come back. A worker
+ * that crashes, hangs, takes too much memory or answers nonsense is replaced, and its task has an
+ * ending all the same.
  *
- * Workers are forked: they know everything the caller knows when ss_pool_run is called. Nothing they do reaches the
- * caller but their replies. The caller must have one thread only. */
+ * Workers are forked: they know everything the caller knows when ss_pool_run is called. Nothing they do
+ * reaches the caller but their replies. The caller must have one thread only. */
 #ifndef SS_CAMPAIGN_POOL_H
 #define SS_CAMPAIGN_POOL_H
 
@@ -68,8 +69,8 @@ typedef struct ss_pool {
     void (*idle)(void *context); /* now and then; may be NULL */
 } ss_pool;
 
-/* Until `next` has nothing for anyone and nobody is at work. False with err when `done` says so, or when no process can
- * be started; true as well when stopped. */
+/* Until `next` has nothing for anyone and nobody is at work. False with err when `done` says so, or when no
+ * process can be started; true as well when stopped. */
 bool ss_pool_run(const ss_pool *pool, ss_error *err);
 
 /* Now: UTC, ISO 8601, with milliseconds. */

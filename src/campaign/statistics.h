@@ -1,10 +1,11 @@
 /* campaign/statistics.h - what a ledger says about methods. Pure functions of ss_results: no files, no clock.
  *
- * A *solver's row* is a method on one machine: a series. A run of it is *solved* at a tolerance when its metric
- * relative_energy, which is judged on the true Coulomb problem of the frame, is at most the tolerance. Its *cost* is the time
- * until then: of the first crossing of the gauge relative_energy where the method's own problem is the true one (cone, FCLIB),
- * otherwise of the whole run; when repeats were timed alone, scaled by (least of the samples) / (seconds of the run).
- * "not applicable" is neither solved nor failed: it is counted by itself, and stays unsolved in profiles. */
+ * A *solver's row* is a method on one machine: a series. A run of it is *solved* at a tolerance when its
+ * metric relative_energy, which is judged on the true Coulomb problem of the frame, is at most the tolerance.
+ * Its *cost* is the time until then: of the first crossing of the gauge relative_energy where the method's
+ * own problem is the true one (cone, FCLIB), otherwise of the whole run; when repeats were timed alone,
+ * scaled by (least of the samples) / (seconds of the run). "not applicable" is neither solved nor failed: it
+ * is counted by itself, and stays unsolved in profiles. */
 #ifndef SS_CAMPAIGN_STATISTICS_H
 #define SS_CAMPAIGN_STATISTICS_H
 
@@ -18,8 +19,8 @@ double ss_shifted_geometric_mean(const double *values, int count, double shift);
 void ss_wilson_interval(int hits, int count, double *low, double *high);
 /* Linear between order statistics (Hyndman and Fan 1996, type 7); `sorted` ascending. NaN for none. */
 double ss_quantile(const double *sorted, int count, double share);
-/* Least squares line through (log x, log y); points that are not positive and finite are left out. NaN when fewer than
- * three distinct x are left. */
+/* Least squares line through (log x, log y); points that are not positive and finite are left out. NaN when
+ * fewer than three distinct x are left. */
 double ss_log_slope(const double *x, const double *y, int count, double *r_squared);
 /* "12.3 us", "4.56 ms", "7.89 s", "-" for NaN. */
 void ss_seconds_text(double seconds, char *text, size_t size);
@@ -34,8 +35,8 @@ typedef struct ss_statistics_options {
     double budgets[16]; /* s, rising */
     int budget_count;
 } ss_statistics_options;
-ss_statistics_options
-ss_statistics_defaults(void); /* 1e-2 1e-4 1e-6 1e-8, main 1e-4, 1 ms, 1e-5 s ... 1 s in half decades */
+/* 1e-2 1e-4 1e-6 1e-8, main 1e-4, 1 ms, 1e-5 s ... 1 s in half decades */
+ss_statistics_options ss_statistics_defaults(void);
 
 /* A step function or curve; y belongs to x. */
 typedef struct ss_curve {
@@ -45,18 +46,19 @@ typedef struct ss_curve {
 
 /* One series at one tolerance. */
 typedef struct ss_score {
-    int solved, failed, refused,
-        missing;            /* refused: not applicable; missing: no run yet. Sum: number of problems */
+    /* refused: not applicable; missing: no run yet. Sum: number of problems */
+    int solved, failed, refused, missing;
     double rate, low, high; /* solved / (solved + failed), with Wilson's interval */
     double cost;            /* s: shifted geometric mean over what it solved; NaN = nothing */
     double cost_median, cost_most;
-    ss_curve
-        profile; /* Dolan-More: x = ratio to the best of all series of the machine, y = share of all problems */
+    /* Dolan-More: x = ratio to the best of all series of the machine, y = share of all problems */
+    ss_curve profile;
     ss_curve iterations;  /* data profiles: share solved within x iterations */
     ss_curve per_unknown; /* ... within x seconds per unknown */
 } ss_score;
 
-/* Mean and spread over runs at one iteration of the grid. A run that ended earlier counts on with its last value. */
+/* Mean and spread over runs at one iteration of the grid. A run that ended earlier counts on with
+ * its last value. */
 typedef struct ss_band {
     int *iteration, *count;
     double *mean, *deviation;           /* of the values; deviation with count - 1 */
@@ -64,8 +66,9 @@ typedef struct ss_band {
     int points;
 } ss_band;
 
-/* Best error so far at a budget of time, over problems that apply: of the gauge relative_energy where the method's own problem
- * is the true one, otherwise of the metric, once the whole run fits. Times are scaled as costs are. */
+/* Best error so far at a budget of time, over problems that apply: of the gauge relative_energy where the
+ * method's own problem is the true one, otherwise of the metric, once the whole run fits. Times are
+ * scaled as costs are. */
 typedef struct ss_budget_error {
     double median, high; /* quantiles 0.5, 0.9 of relative_energy; NaN = none */
     int count;           /* problems with an iterate by then */
@@ -85,8 +88,8 @@ typedef struct ss_series {
     ss_band bands[SS_GAUGE_COUNT];
     ss_budget_error *budgets;
     ss_scaling scaling[SS_FEATURES]; /* of the cost at the main tolerance */
-    double sticking, sliding_good, sliding_bad,
-        open;                            /* shares of all contacts of runs that were judged; NaN = none */
+    /* shares of all contacts of runs that were judged; NaN = none */
+    double sticking, sliding_good, sliding_bad, open;
     double *metric_median, *metric_most; /* per metric, over runs where it applies; NaN = none */
     int *metric_worst;                   /* run with the largest; -1 = none */
     ss_bin *bins;                        /* contact errors of all runs together */
@@ -109,8 +112,8 @@ typedef struct ss_scene_score {
     double cost; /* s: shifted geometric mean over what it solved; NaN = nothing */
 } ss_scene_score;
 
-/* Problems with the same scene, and per tolerance who solves most of them, of those the cheapest; and what the first
- * series of all does there. */
+/* Problems with the same scene, and per tolerance who solves most of them, of those the cheapest; and what
+ * the first series of all does there. */
 typedef struct ss_scene_standing {
     char *name;
     int problems;

@@ -47,8 +47,8 @@ static int choose(const adviser *a)
     return best;
 }
 
-/* Half of what the chosen one solves is the least that a series must solve to be worth a word. Times of other machines do
- * not compare, and the same method there is no alternative. */
+/* Half of what the chosen one solves is the least that a series must solve to be worth a word. Times of other
+ * machines do not compare, and the same method there is no alternative. */
 static bool is_eligible(const adviser *a, int series)
 {
     return a->made->series[series].machine == a->made->series[a->advice->series].machine &&

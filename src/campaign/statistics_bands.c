@@ -117,8 +117,8 @@ static bool make_band(const ss_statistics_work *work, int row, int gauge, int lo
 
 /* ---- budgets ----------------------------------------------------------------------------------------- */
 
-/* Least error a run has to show within a budget, NaN = nothing. Where the method's own problem is not the true one its gauge
- * would flatter it: the answer counts then, once the whole run fits into the budget. */
+/* Least error a run has to show within a budget, NaN = nothing. Where the method's own problem is not the
+ * true one its gauge would flatter it: the answer counts then, once the whole run fits into the budget. */
 static double error_within(const ss_statistics_work *work, const ss_run_entry *run, double budget)
 {
     double scale = ss_run_time_scale(run), least = NAN;

@@ -1,5 +1,5 @@
-/* campaign/statistics_internal.h - what the files of statistics share: the runs of every series in the order of
- * problems. */
+/* campaign/statistics_internal.h - what the files of statistics share: the runs of every series in the
+ * order of problems. */
 #ifndef SS_CAMPAIGN_STATISTICS_INTERNAL_H
 #define SS_CAMPAIGN_STATISTICS_INTERNAL_H
 

@@ -44,8 +44,8 @@ static bool is_usable(double x, double y)
     return x > 0.0 && isfinite(x) && y > 0.0 && isfinite(y);
 }
 
-/* Are there three x, each apart from the others by more than a billionth? Mass ratios that differ by rounding only are
- * one. */
+/* Are there three x, each apart from the others by more than a billionth? Mass ratios that differ by
+ * rounding only are one. */
 static bool has_three(const double *x, const double *y, int count)
 {
     double seen[2];

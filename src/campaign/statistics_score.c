@@ -1,8 +1,9 @@
 /* What was solved and what it cost: scores, profiles, pairs.
  *
- * Edge cases: a judged run without a time (NaN, infinite, negative) is not solved, since it cannot be compared; "not
- * applicable" never is. Times below FLOOR are set to it: clocks may say 0. A tolerance between two decades takes the crossing
- * of the stricter decade; where that was not recorded, although the answer is good enough, the whole run counts. */
+ * Edge cases: a judged run without a time (NaN, infinite, negative) is not solved, since it cannot be
+ * compared; "not applicable" never is. Times below FLOOR are set to it: clocks may say 0. A tolerance between
+ * two decades takes the crossing of the stricter decade; where that was not recorded, although the answer is
+ * good enough, the whole run counts. */
 #include "campaign/statistics_internal.h"
 
 #include <math.h>

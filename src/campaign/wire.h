@@ -1,6 +1,6 @@
-/* campaign/wire.h - the byte format between the processes of a campaign, all on one machine: values in the order in
- * which they are packed. Packing appends to a text, whose lack of memory is sticky; unpacking never leaves the bytes
- * it was given, and once it has met nonsense it stays `bad`. */
+/* campaign/wire.h - the byte format between the processes of a campaign, all on one machine: values in the
+ * order in which they are packed. Packing appends to a text, whose lack of memory is sticky; unpacking never
+ * leaves the bytes it was given, and once it has met nonsense it stays `bad`. */
 #ifndef SS_CAMPAIGN_WIRE_H
 #define SS_CAMPAIGN_WIRE_H
 

@@ -80,7 +80,8 @@ bool ss_process_size(pid_t pid, double *space, double *resident)
 
 static ss_worker_page *dying_page; // of this process, for the handler
 
-/* A solver that gets no memory and does not look dies of a null pointer: how much it had tells the two apart. */
+/* A solver that gets no memory and does not look dies of a null pointer: how much it had tells
+ * the two apart. */
 static void note_size(int number)
 {
     double space = 0.0, resident = 0.0;

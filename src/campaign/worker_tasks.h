@@ -1,5 +1,6 @@
-/* campaign/worker_tasks.h - the tasks of worker processes: list solvers, open files, inspect problems, solve, time.
- * Whatever touches input files, plug-ins or solvers happens here, in a process of campaign/pool.h that may crash. */
+/* campaign/worker_tasks.h - the tasks of worker processes: list solvers, open files, inspect problems,
+ * solve, time. Whatever touches input files, plug-ins or solvers happens here, in a process of
+ * campaign/pool.h that may crash. */
 #ifndef SS_CAMPAIGN_WORKER_TASKS_H
 #define SS_CAMPAIGN_WORKER_TASKS_H
 

@@ -173,9 +173,8 @@ const ss_verb ss_verb_bench = {
         "and a solver with their options. Answers are judged as in solve, and kept in a ledger, a SQLite "
         "file, as they come.\n\n"
         "Runs are made by worker processes. One that crashes, hangs or takes too much memory is a result "
-        "like "
-        "any other, and the rest goes on. Whenever the program is stopped, even by kill -9, the same command "
-        "does what is missing.\n\n"
+        "like any other, and the rest goes on. Whenever the program is stopped, even by kill -9, the same "
+        "command does what is missing.\n\n"
         "With --repeats every run is made again afterwards, one at a time on one core, for its time.\n\n"
         "The exit code is 0 when the matrix is complete, whatever the solvers did; 3 when files or frames "
         "could not be used, and 4 when resources did not suffice.",

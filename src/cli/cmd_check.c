@@ -309,8 +309,7 @@ static const ss_option table[] = {
      .type = SS_OPTION_BOOL,
      .offset = offsetof(check_options, problems),
      .help = "Also look at the problems that solvers get of it: rank, equations that contradict each other, "
-             "bodies that "
-             "are wedged in, units. What has no solution counts as a fault."},
+             "bodies that are wedged in, units. What has no solution counts as a fault."},
     {.name = "formulation",
      .type = SS_OPTION_TEXT,
      .offset = offsetof(check_options, formulation),
@@ -341,14 +340,11 @@ const ss_verb ss_verb_check = {
     .arguments = "FILE",
     .description =
         "Reads all of FILE, BPMD or FCLIB, and lists what is wrong, what is doubtful, and which known "
-        "defects of the "
-        "program that wrote it were undone while reading.\n\n"
+        "defects of the program that wrote it were undone while reading.\n\n"
         "A fault is data that no solver must get: a mass that is not positive, a normal that is not of unit "
-        "length, a "
-        "pair that names no body, an array of the wrong size. A warning is data that can be used but "
-        "deserves a look. "
-        "A repair was done in memory; the file itself is never changed (stickslip convert writes a repaired "
-        "copy).\n\n"
+        "length, a pair that names no body, an array of the wrong size. A warning is data that can be used "
+        "but deserves a look. A repair was done in memory; the file itself is never changed (stickslip "
+        "convert writes a repaired copy).\n\n"
         "The exit code is 0 when there is no fault and 3 when there is one, or when a part cannot be read.",
     .examples = examples,
     .groups = groups,

@@ -66,13 +66,11 @@ const ss_verb ss_verb_formulations = {
     .name = "formulations",
     .summary = "list the formulations, or explain one",
     .arguments = "[FORMULATION]",
-    .description =
-        "A formulation turns a frame into a problem for a solver, and the solver's numbers back into "
-        "velocities and "
-        "impulses: it says which law of friction is meant, and what becomes of gaps and joint errors.\n\n"
-        "Without FORMULATION all of them are listed with the laws that occur in their problems; with it, one "
-        "is "
-        "explained with its options, ranges and defaults.",
+    .description = "A formulation turns a frame into a problem for a solver, and the solver's numbers back "
+                   "into velocities and impulses: it says which law of friction is meant, and what becomes "
+                   "of gaps and joint errors.\n\n"
+                   "Without FORMULATION all of them are listed with the laws that occur in their problems; "
+                   "with it, one is explained with its options, ranges and defaults.",
     .examples = examples,
     .groups = groups,
     .options_size = sizeof(ss_listing_options),

@@ -54,8 +54,7 @@ static const ss_option table[] = {
      .type = SS_OPTION_BOOL,
      .offset = offsetof(ss_info_options, json),
      .help = "Print one JSON object. Infinite numbers are the texts \"inf\" and \"-inf\"; all numbers read "
-             "back as "
-             "the same bits."},
+             "back as the same bits."},
     {.name = "frame",
      .type = SS_OPTION_TEXT,
      .offset = offsetof(ss_info_options, frame),
@@ -65,8 +64,7 @@ static const ss_option table[] = {
      .type = SS_OPTION_BOOL,
      .offset = offsetof(ss_info_options, full),
      .help = "Print every number: all arrays of the frame chosen with --frame, or all vectors and matrices "
-             "of FCLIB "
-             "problems."},
+             "of FCLIB problems."},
     {.name = "all",
      .type = SS_OPTION_BOOL,
      .offset = offsetof(ss_info_options, all),
@@ -88,19 +86,16 @@ const ss_verb ss_verb_info = {
     .name = "info",
     .summary = "show what is in a file",
     .arguments = "FILE",
-    .description = "FILE is a BPMD file (frames: bodies, joints, contacts) or an FCLIB file (matrices of one "
-                   "problem); which of "
-                   "the two is seen from its contents.\n\n"
-                   "Of a BPMD file the simulations with their manifests are shown, and for each frame its "
-                   "size, time step, mass, "
-                   "kinetic energy and gaps. Bodies that are asleep are not counted. Known defects of the "
-                   "programs that wrote "
-                   "the file are undone while reading; what was undone is listed under Repairs.\n\n"
-                   "Of an FCLIB file each problem is shown with its sizes. A stored solution is judged by "
-                   "residuals that are "
-                   "computed anew, because many published files hold one that is none.\n\n"
-                   "A frame that cannot be read is listed with the reason, the others are still shown, and "
-                   "the exit code is 3.",
+    .description =
+        "FILE is a BPMD file (frames: bodies, joints, contacts) or an FCLIB file (matrices of one problem); "
+        "which of the two is seen from its contents.\n\n"
+        "Of a BPMD file the simulations with their manifests are shown, and for each frame its size, time "
+        "step, mass, kinetic energy and gaps. Bodies that are asleep are not counted. Known defects of the "
+        "programs that wrote the file are undone while reading; what was undone is listed under Repairs.\n\n"
+        "Of an FCLIB file each problem is shown with its sizes. A stored solution is judged by residuals "
+        "that are computed anew, because many published files hold one that is none.\n\n"
+        "A frame that cannot be read is listed with the reason, the others are still shown, and the exit "
+        "code is 3.",
     .examples = examples,
     .groups = groups,
     .options_size = sizeof(ss_info_options),

@@ -72,10 +72,8 @@ const ss_verb ss_verb_metrics = {
     .summary = "list the metrics, or explain one",
     .arguments = "[METRIC]",
     .description = "Metrics judge the answer of a solver. They are computed from the frame and the answer "
-                   "alone, against "
-                   "Coulomb's law and Newton's, whatever the formulation was; each names its worst contact, "
-                   "and says so when it "
-                   "does not apply.\n\n"
+                   "alone, against Coulomb's law and Newton's, whatever the formulation was; each names its "
+                   "worst contact, and says so when it does not apply.\n\n"
                    "Any of them can be a stop rule of stickslip solve.",
     .examples = examples,
     .groups = groups,

@@ -230,12 +230,9 @@ const ss_verb ss_verb_paper = {
     .summary = "run a published experiment again and compare with the print",
     .arguments = "[ID]",
     .description = "Runs the experiment ID with the library's own formulations, solvers and measures and "
-                   "shows our value beside "
-                   "the printed one. The verdict is agrees (to the last printed digit), holds (a claim, or a "
-                   "number the paper "
-                   "does not print), misprint (with the reason), or differs. all runs every experiment; "
-                   "without ID they are "
-                   "listed.\n\n"
+                   "shows our value beside the printed one. The verdict is agrees (to the last printed "
+                   "digit), holds (a claim, or a number the paper does not print), misprint (with the "
+                   "reason), or differs. all runs every experiment; without ID they are listed.\n\n"
                    "The exit code is 1 when something differs and nobody knows why.",
     .examples = examples,
     .groups = groups,

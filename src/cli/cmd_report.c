@@ -158,8 +158,7 @@ static const ss_option table[] = {
      FIELD(tolerances),
      .value_name = "T",
      .help = "A problem is solved when relative_energy is at most this; may be given several times, instead "
-             "of 1e-2, "
-             "1e-4, 1e-6 and 1e-8."},
+             "of 1e-2, 1e-4, 1e-6 and 1e-8."},
     {.name = "main",
      .type = SS_OPTION_REAL,
      FIELD(main),
@@ -181,14 +180,12 @@ const ss_verb ss_verb_report = {
     .name = "report",
     .summary = "tell what a campaign found: a table, a page, or JSON",
     .arguments = "RESULTS.db",
-    .description = "Reads the ledger that stickslip bench wrote and computes success rates with intervals, "
-                   "costs, performance "
-                   "and data profiles, convergence bands, errors at budgets of time, contact states, and how "
-                   "cost grows with "
-                   "the problem. docs/report.md defines all of them.\n\n"
-                   "Without -o and --json a table is printed, best method first, and advice in a few "
-                   "sentences. The ledger is "
-                   "only read: a campaign may be writing it.",
+    .description =
+        "Reads the ledger that stickslip bench wrote and computes success rates with intervals, costs, "
+        "performance and data profiles, convergence bands, errors at budgets of time, contact states, and "
+        "how cost grows with the problem. docs/report.md defines all of them.\n\n"
+        "Without -o and --json a table is printed, best method first, and advice in a few sentences. The "
+        "ledger is only read: a campaign may be writing it.",
     .examples = examples,
     .groups = groups,
     .options_size = sizeof(report_options),

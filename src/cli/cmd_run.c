@@ -11,7 +11,7 @@
 
 enum { PICTURE_WIDTH = 720, PICTURE_HEIGHT = 480, BAR = 24 };
 
-/* ---- progress ----------------------------------------------------------------------------------------------- */
+/* ---- progress ------------------------------------------------------------------------------------- */
 
 typedef struct live {
     bool on, shown;
@@ -42,7 +42,7 @@ static void wipe(const live *l)
     if (l->shown) fputs("\r\033[K", stderr);
 }
 
-/* ---- the loop ----------------------------------------------------------------------------------------------- */
+/* ---- the loop ------------------------------------------------------------------------------------- */
 
 static bool step_on(ss_running *run, ss_error *err)
 {
@@ -109,7 +109,7 @@ static int run_run(const ss_command *command)
     return code;
 }
 
-/* ---- the verb ----------------------------------------------------------------------------------------------- */
+/* ---- the verb ------------------------------------------------------------------------------------- */
 
 #define FIELD(member) .offset = offsetof(ss_run_verb_options, member)
 static const ss_option table[] = {
@@ -241,15 +241,13 @@ const ss_verb ss_verb_run = {
     .name = "run",
     .summary = "simulate a scene, watch its errors, record its frames",
     .arguments = "SCENE",
-    .description = "Builds a scene and simulates it. Every step is a frame, solved by any formulation and "
-                   "any solver; the default is "
-                   "fast and stops on a physical rule. At the end it tells what became of the scene: "
-                   "contacts, penetration, drift, "
-                   "energy, what the solver had to do, and where the time went.\n\n"
-                   "A step that fails (a number that is not finite, bodies that fly apart) ends the run with "
-                   "the step and the body "
-                   "named; what was recorded until then is kept. With --checkpoint an interrupted run goes "
-                   "on with --resume.",
+    .description =
+        "Builds a scene and simulates it. Every step is a frame, solved by any formulation and any solver; "
+        "the default is fast and stops on a physical rule. At the end it tells what became of the scene: "
+        "contacts, penetration, drift, energy, what the solver had to do, and where the time went.\n\n"
+        "A step that fails (a number that is not finite, bodies that fly apart) ends the run with the step "
+        "and the body named; what was recorded until then is kept. With --checkpoint an interrupted run goes "
+        "on with --resume.",
     .examples = examples,
     .groups = groups,
     .options_size = sizeof(ss_run_verb_options),

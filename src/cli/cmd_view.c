@@ -279,14 +279,12 @@ const ss_verb ss_verb_view = {
     .name = "view",
     .summary = "watch a recording in the browser, in three dimensions",
     .arguments = "FILE",
-    .description =
-        "Makes a page with a replay of a BPMD file: bodies with their shapes, contacts with their forces and "
-        "states, and curves of every metric along time. The page works without a network and can be sent to "
-        "others.\n\n"
-        "Recordings that are too large for one page are thinned out, or served with all frames by --serve: "
-        "the "
-        "program prints an address that only this machine can open.\n\n"
-        "A frame with faults is named and left out.",
+    .description = "Makes a page with a replay of a BPMD file: bodies with their shapes, contacts with their "
+                   "forces and states, and curves of every metric along time. The page works without a "
+                   "network and can be sent to others.\n\n"
+                   "Recordings that are too large for one page are thinned out, or served with all frames by "
+                   "--serve: the program prints an address that only this machine can open.\n\n"
+                   "A frame with faults is named and left out.",
     .examples = examples,
     .groups = groups,
     .options_size = sizeof(view_options),

@@ -6,8 +6,8 @@
 
 #include "base/text.h"
 
-/* A diagnosis that calls bodies by their numbers in the frame; frame: NULL for a problem of FCLIB. ray: of a run that
- * ended with one; NULL: it is searched for. */
+/* A diagnosis that calls bodies by their numbers in the frame; frame: NULL for a problem of FCLIB. ray: of a
+ * run that ended with one; NULL: it is searched for. */
 bool ss_diagnose_frame(const ss_frame *frame, const ss_problem *problem, const ss_ray *ray,
                        ss_diagnosis *diagnosis, ss_error *err);
 /* The key "diagnosis": unknowns, rank, and a list of complaints. */

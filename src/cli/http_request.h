@@ -12,8 +12,8 @@ typedef struct ss_http_request {
 
 /* Length of the head, up to and with its empty line; 0 when that has not come yet. */
 size_t ss_http_request_end(const char *text, size_t length);
-/* Reads a whole head, followed by a zero, and changes it. 200, or the status to refuse it with: 400 for what is no
- * request, 403 for a Host that is not this machine, 405 for other methods. */
+/* Reads a whole head, followed by a zero, and changes it. 200, or the status to refuse it with: 400 for what
+ * is no request, 403 for a Host that is not this machine, 405 for other methods. */
 int ss_http_request_read(char *text, size_t length, ss_http_request *request);
 
 #endif

@@ -1,4 +1,5 @@
-/* Reading frames and problems for verbs that work on each of them: what is wrong with one does not stop the others. */
+/* Reading frames and problems for verbs that work on each of them: what is wrong with one does not
+ * stop the others. */
 #include "cli/input.h"
 
 #include <stdio.h>

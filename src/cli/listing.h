@@ -1,4 +1,5 @@
-/* cli/listing.h - verbs that list what there is, or explain one of them: `metrics`, `formulations`, `scenes`. */
+/* cli/listing.h - verbs that list what there is, or explain one of them: `metrics`,
+ * `formulations`, `scenes`. */
 #ifndef SS_CLI_LISTING_H
 #define SS_CLI_LISTING_H
 

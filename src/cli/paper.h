@@ -1,6 +1,6 @@
-/* cli/paper.h - the parts of `stickslip paper`: published experiments, run again and compared with the print. An
- * experiment is a file paper_<id>.c that ends with `const ss_paper ss_paper_<id>`, and a line in papers.def. It uses the
- * library's own measures, so that it is the library that is compared. */
+/* cli/paper.h - the parts of `stickslip paper`: published experiments, run again and compared with the print.
+ * An experiment is a file paper_<id>.c that ends with `const ss_paper ss_paper_<id>`, and a line in
+ * papers.def. It uses the library's own measures, so that it is the library that is compared. */
 #ifndef SS_CLI_PAPER_H
 #define SS_CLI_PAPER_H
 
@@ -46,8 +46,8 @@ typedef struct ss_paper {
 
 extern const ss_paper *const ss_papers[]; /* in the order of papers.def; ends with NULL */
 
-/* Compares with the print: agrees when they differ by no more than half of its last digit; otherwise `misprint` says
- * what is wrong with the print, and without it they differ. printed = NULL: only shown. */
+/* Compares with the print: agrees when they differ by no more than half of its last digit; otherwise
+ * `misprint` says what is wrong with the print, and without it they differ. printed = NULL: only shown. */
 void ss_paper_number(ss_paper_report *report, const char *name, const char *unit, const char *printed,
                      double ours, const char *misprint);
 /* Something that must be so, whether printed or not. */

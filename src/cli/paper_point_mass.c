@@ -3,7 +3,8 @@
 
 #include <math.h>
 
-/* A mass in a contact is the row x >= 0, w >= 0, x w = 0 with a = 1/m. Powers of two, so that all is exact. */
+/* A mass in a contact is the row x >= 0, w >= 0, x w = 0 with a = 1/m. Powers of two, so
+ * that all is exact. */
 static const double mass = 2.0, speed = 0.5, impulse = 0.25;
 
 typedef struct point_case {
@@ -48,7 +49,6 @@ const ss_paper ss_paper_point_mass = {
     .title = "energy error of a point mass on the ground",
     .reference = "Enzenhoefer, Peiret, Teichmann, Kovecses 2019, Figs. 5 and 6",
     .about = "A mass of 2 kg (ours; the paper has symbols) touches the ground. Normal cases (a) to (d), then "
-             "sliding with "
-             "friction bounds of 1 N s. Each value must be the one by hand, bit for bit.",
+             "sliding with friction bounds of 1 N s. Each value must be the one by hand, bit for bit.",
     .run = run,
 };

@@ -1,6 +1,6 @@
-/* A rod on two contacts that a torque presses down at one end, with a guess of the contact state that is wrong. The
- * print has a slip of the pen in A and leaves a term out of w: shown are both, what the printed numbers give and what the
- * mechanics gives. */
+/* A rod on two contacts that a torque presses down at one end, with a guess of the contact state that is
+ * wrong. The print has a slip of the pen in A and leaves a term out of w: shown are both, what the printed
+ * numbers give and what the mechanics gives. */
 #include "cli/paper.h"
 
 #include "linalg/dense.h"
@@ -226,7 +226,6 @@ const ss_paper ss_paper_rod = {
     .title = "a rod on two contacts, guessed wrong",
     .reference = "Enzenhoefer, Peiret, Teichmann, Kovecses 2019, section 5.1",
     .about = "m = 4 kg, l = 1.5 m, torque 20 N m, h = 0.01 s; the guess is x1 = 0, w2 = 0. The problem is "
-             "assembled from "
-             "a frame by the formulation frictionless, the errors are those of the library.",
+             "assembled from a frame by the formulation frictionless, the errors are those of the library.",
     .run = run,
 };

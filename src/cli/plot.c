@@ -174,8 +174,9 @@ static void add_piece(const field *on, int i, int j, const int edges[4])
     ss_text_appendf(on->plot->svg, "M%.1f %.1fL%.1f %.1f", from[0], from[1], to[0], to[1]);
 }
 
-/* Corners 0 1 2 3 against the clock from the lower left. A corner above the level, cut off from its two neighbours, is
- * one piece between the edges that meet in it; two neighbours above make a piece across the cell. */
+/* Corners 0 1 2 3 against the clock from the lower left. A corner above the level, cut off from its
+ * two neighbours, is one piece between the edges that meet in it; two neighbours above make a piece
+ * across the cell. */
 static void add_cell(const field *on, int i, int j)
 {
     bool above[4] = {value(on, i, j) > 0.0, value(on, i + 1, j) > 0.0, value(on, i + 1, j + 1) > 0.0,

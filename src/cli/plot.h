@@ -25,7 +25,8 @@ typedef struct ss_plot_pen {
 void ss_plot_begin(ss_plot *plot, const char *title);
 /* A line through points; what leaves the frame is cut off. */
 void ss_plot_line(ss_plot *plot, ss_plot_pen pen, const double (*points)[2], int count);
-/* The lines on which f = level, by marching squares; f[j * columns + i] is at (x_i, y_j), evenly spaced over the axes. */
+/* The lines on which f = level, by marching squares; f[j * columns + i] is at (x_i, y_j), evenly spaced
+ * over the axes. */
 void ss_plot_contour(ss_plot *plot, ss_plot_pen pen, const double *f, int columns, int rows, double level);
 /* The next line of the legend. */
 void ss_plot_legend(ss_plot *plot, ss_plot_pen pen, const char *words);

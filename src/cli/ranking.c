@@ -70,9 +70,8 @@ static void write_kinds(const kind *kinds, int count, size_t room, ss_text *text
 
 /* ---- the table --------------------------------------------------------------------------------------- */
 
-#define WITHOUT_LABEL \
-    ((size_t)56) /* columns of a line of the table beside the label and what is not solved */
-
+/* columns of a line of the table beside the label and what is not solved */
+#define WITHOUT_LABEL ((size_t)56)
 #define INTERVAL_COLUMNS ((size_t)10) /* of them, those of the interval */
 
 /* How the table is fitted into a line: the interval is left out where labels are long. */

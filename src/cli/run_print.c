@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- adding up ---------------------------------------------------------------------------------------------- */
+/* ---- adding up ------------------------------------------------------------------------------------ */
 
 static void tally(ss_run_tally *t, double value)
 {
@@ -79,7 +79,7 @@ void ss_summary_step(ss_running *run)
     s->most_energy = fmax(s->most_energy, energy);
 }
 
-/* ---- telling ------------------------------------------------------------------------------------------------ */
+/* ---- telling -------------------------------------------------------------------------------------- */
 
 static double mean(const ss_run_summary *s, ss_run_tally t)
 {

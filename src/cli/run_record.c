@@ -1,8 +1,8 @@
 /* What `stickslip run` leaves behind: recorded frames with answers and metrics, checkpoints, a trace.
  *
- * A checkpoint is written when the recording up to it is safe on disk. A run that died between the two has a recording
- * that is ahead of its checkpoint; since the same steps give the same bits, resuming just does not write those frames
- * a second time. */
+ * A checkpoint is written when the recording up to it is safe on disk. A run that died between the two has a
+ * recording that is ahead of its checkpoint; since the same steps give the same bits, resuming just does not
+ * write those frames a second time. */
 #include "cli/run.h"
 
 #include "base/file.h"
@@ -17,7 +17,7 @@
 
 enum { PICTURE_WIDTH = 480, PICTURE_HEIGHT = 320 };
 
-/* ---- frames ------------------------------------------------------------------------------------------------- */
+/* ---- frames --------------------------------------------------------------------------------------- */
 
 static void describe(const ss_running *run, ss_text *text)
 {
@@ -100,7 +100,7 @@ static bool record(ss_running *run, ss_error *err)
            ss_writer_scenery(run->writer, ss_sim_scenery(run->sim), err) && write_result(run, frame, err);
 }
 
-/* ---- checkpoints -------------------------------------------------------------------------------------------- */
+/* ---- checkpoints ---------------------------------------------------------------------------------- */
 
 /* The run in words: a checkpoint fits only the same scene, parameters and options. */
 static void identify(const ss_running *run, ss_text *text)
@@ -171,7 +171,7 @@ static bool save(ss_running *run, bool reopen, ss_error *err)
     return !reopen || !run->options->record || open_writer(run, true, err);
 }
 
-/* ---- trace -------------------------------------------------------------------------------------------------- */
+/* ---- trace ---------------------------------------------------------------------------------------- */
 
 static bool open_trace(ss_running *run, ss_error *err)
 {
@@ -215,7 +215,7 @@ static bool close_trace(ss_running *run, ss_error *err)
     return good || ss_fail(err, SS_ERROR_RESOURCES, "%s: cannot write", run->options->trace);
 }
 
-/* ---- together ----------------------------------------------------------------------------------------------- */
+/* ---- together ------------------------------------------------------------------------------------- */
 
 /* One file cannot be two things: the one that is written last would win. */
 static bool check_outputs(const ss_run_verb_options *options, ss_error *err)

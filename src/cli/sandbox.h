@@ -1,7 +1,8 @@
-/* cli/sandbox.h - a wall between the terminal and strangers' files. libhdf5 is known to crash on hostile files, so a verb
- * that reads files runs in a child process. When that dies while HDF5 reads, the parent names the file and exits with the
- * code of bad input; when it dies of anything else, the parent says what was going on, and blames no file.
- * SS_NO_SANDBOX=1 in the environment runs in one process, for debuggers and sanitizers. */
+/* cli/sandbox.h - a wall between the terminal and strangers' files. libhdf5 is known to crash on hostile
+ * files, so a verb that reads files runs in a child process. When that dies while HDF5 reads, the parent
+ * names the file and exits with the code of bad input; when it dies of anything else, the parent says what
+ * was going on, and blames no file. SS_NO_SANDBOX=1 in the environment runs in one process, for debuggers
+ * and sanitizers. */
 #ifndef SS_CLI_SANDBOX_H
 #define SS_CLI_SANDBOX_H
 
@@ -22,8 +23,8 @@ bool ss_sandbox_interrupted(void);
 /* The same for a solver: not zero from then on. */
 const volatile int *ss_sandbox_cancel(void);
 
-/* What is under test, so that a crash is a result and not a defect of the program: "solving /mbs_frame000001 with pgs".
- * "": nothing any more. */
+/* What is under test, so that a crash is a result and not a defect of the program: "solving /mbs_frame000001
+ * with pgs". "": nothing any more. */
 void ss_sandbox_doing(const char *what);
 
 #endif

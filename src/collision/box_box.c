@@ -1,6 +1,6 @@
-/* Two boxes: the separating axis test over 3 + 3 faces and 9 pairs of edges in closed form. Resting contact, a face
- * against a face, an edge or a vertex, is finished here, and so is an edge across an edge; where corners are nearest, boxes are hulls like
- * others. */
+/* Two boxes: the separating axis test over 3 + 3 faces and 9 pairs of edges in closed form. Resting contact,
+ * a face against a face, an edge or a vertex, is finished here, and so is an edge across an edge; where
+ * corners are nearest, boxes are hulls like others. */
 #include "collision/pairs.h"
 #include "collision/polyhedron.h"
 
@@ -13,8 +13,8 @@ typedef struct box_pair {
     double shift_b[3]; /* the same in b's frame */
 } box_pair;
 
-/* The axis of a box along which the other box is farthest from it. `apart`: square of the distance to the box around the
- * other with these axes, 0 if they overlap. */
+/* The axis of a box along which the other box is farthest from it. `apart`: square of the distance to the box
+ * around the other with these axes, 0 if they overlap. */
 typedef struct box_axis {
     double separation, apart;
     int axis;
@@ -77,8 +77,8 @@ static box_axis farthest_face_of_b(const box_pair *p)
     return best;
 }
 
-/* Edges farther apart than `known`, if there are. Those that are parallel to 1e-6 have no direction of their own; their
- * distance is that of a vertex and an edge. */
+/* Edges farther apart than `known`, if there are. Those that are parallel to 1e-6 have no direction of their
+ * own; their distance is that of a vertex and an edge. */
 static box_edges farthest_edges(const box_pair *p, double known)
 {
     box_edges best = {known, 0, 0};
@@ -90,8 +90,8 @@ static box_edges farthest_edges(const box_pair *p, double known)
             double centres = fabs(p->shift[i2] * p->turn[i1][j] - p->shift[i1] * p->turn[i2][j]);
             double reach_a = p->half_a[i1] * p->turn_abs[i2][j] + p->half_a[i2] * p->turn_abs[i1][j];
             double reach_b = p->half_b[j1] * p->turn_abs[i][j2] + p->half_b[j2] * p->turn_abs[i][j1];
-            double scaled =
-                centres - reach_a - reach_b; // by the sine of the edges' angle, which is at most 1
+            // by the sine of the edges' angle, which is at most 1
+            double scaled = centres - reach_a - reach_b;
             if ((scaled < 0.0 && scaled <= best.separation) || square < 1e-12) continue;
             double separation = scaled / sqrt(square);
             if (separation > best.separation) best = (box_edges){separation, i, j};
@@ -218,7 +218,8 @@ static bool touch_by_edges(const box_pair *p, const box_edges *edges, bool favou
 
 /* ---- all of it -------------------------------------------------------------------------------------- */
 
-/* The same choices as for hulls (hull_hull.c). False if they were not enough: corners are nearest, or rounding decides.
+/* The same choices as for hulls (hull_hull.c). False if they were not enough: corners are nearest, or
+ * rounding decides.
  */
 static bool touch(const box_pair *p, bool favour_a, double size, ss_manifold_builder *builder)
 {

@@ -1,5 +1,5 @@
-/* Pairs of shapes whose fat boxes meet. They change only where a box was put anew, so that a resting world costs one
- * pass over its pairs. */
+/* Pairs of shapes whose fat boxes meet. They change only where a box was put anew, so that a resting world
+ * costs one pass over its pairs. */
 #include "collision/pairs.h"
 #include "collision/state.h"
 #include "model/geometry.h"

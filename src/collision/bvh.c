@@ -85,7 +85,8 @@ static void hang(ss_bvh *tree, int parent, int place, int child)
     tree->nodes[child].parent = parent;
 }
 
-/* A child of `node` and a child of the other child change places when that makes the other child's box smaller. */
+/* A child of `node` and a child of the other child change places when that makes the other
+ * child's box smaller. */
 static void rotate(ss_bvh *tree, int node)
 {
     ss_bvh_node *nodes = tree->nodes;

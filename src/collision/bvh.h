@@ -1,5 +1,5 @@
-/* collision/bvh.h - a dynamic tree of boxes: leaves are put where they enlarge the tree's surface least, and nodes on the
- * way up change places when that makes it smaller. */
+/* collision/bvh.h - a dynamic tree of boxes: leaves are put where they enlarge the tree's surface least, and
+ * nodes on the way up change places when that makes it smaller. */
 #ifndef SS_COLLISION_BVH_H
 #define SS_COLLISION_BVH_H
 
@@ -43,7 +43,8 @@ void ss_bvh_free(ss_bvh *tree);
 int ss_bvh_insert(ss_bvh *tree, const ss_box *box, int item);
 void ss_bvh_remove(ss_bvh *tree, int leaf);
 
-/* The first node of the tree in the order of a walk; then the next one, below `node` or beyond it. -1 = no more. */
+/* The first node of the tree in the order of a walk; then the next one, below `node` or beyond
+ * it. -1 = no more. */
 static inline int ss_bvh_first(const ss_bvh *tree)
 {
     return tree->root;

@@ -3,8 +3,8 @@
 /* Each side of the reference adds one corner to a convex polygon. */
 enum { CORNERS_MOST = 2 * SS_POLYGON_MOST };
 
-/* A corner of the polygon that is being clipped. Lines are numbered: k is edge k of the incident face, ~i side i of the
- * reference. */
+/* A corner of the polygon that is being clipped. Lines are numbered: k is edge k of the incident face, ~i
+ * side i of the reference. */
 typedef struct clip_corner {
     ss_vec3 x;
     int next;   /* the line to the next corner */
@@ -40,8 +40,8 @@ static clip_corner cross_side(int i, const clip_corner *p, double height_p, cons
     return (clip_corner){x, height_p <= 0.0 ? ~i : p->next, p->next, i};
 }
 
-/* Keeps of the polygon `in` what is inside side i; returns the number of corners in `out`. A sliver that lies along the
- * side may cross it more than twice by rounding, hence the limit. */
+/* Keeps of the polygon `in` what is inside side i; returns the number of corners in `out`. A sliver that lies
+ * along the side may cross it more than twice by rounding, hence the limit. */
 static int clip_side(int i, const double *height, const clip_corner *in, int count, clip_corner *out)
 {
     int made = 0;

@@ -1,5 +1,6 @@
-/* The algorithm of Gilbert, Johnson and Keerthi (1988) as in gjk.h, but for polyhedra: it ends when it meets a pair of
- * vertices again, after which the nearest points are those of known features, exact but for rounding. */
+/* The algorithm of Gilbert, Johnson and Keerthi (1988) as in gjk.h, but for polyhedra: it ends when it
+ * meets a pair of vertices again, after which the nearest points are those of known features, exact
+ * but for rounding. */
 #include "collision/closest.h"
 
 #include "collision/gjk.h"

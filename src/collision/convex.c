@@ -1,7 +1,8 @@
 #include "collision/convex.h"
 #include "collision/pairs.h"
 
-/* Most of the smallest radius of curvature goes into the radius; a rest stays so that the core keeps an inside. */
+/* Most of the smallest radius of curvature goes into the radius; a rest stays so that the core
+ * keeps an inside. */
 #define ELLIPSOID_SHARE 0.9
 
 static void make_ellipsoid(ss_convex *convex, const double half[3])

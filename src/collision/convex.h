@@ -1,10 +1,12 @@
-/* collision/convex.h - a convex body as GJK sees it: a core, known by its support function, with a ball of `radius`
- * swept over it. The core keeps round shapes smooth: as long as two cores do not overlap, distance and penetration of
- * the bodies follow exactly from the distance of the cores.
+/* collision/convex.h - a convex body as GJK sees it: a core, known by its support function, with a ball of
+ * `radius` swept over it. The core keeps round shapes smooth: as long as two cores do not overlap, distance
+ * and penetration of the bodies follow exactly from the distance of the cores.
  *
- *   sphere     point + radius                 box, cylinder, hull, triangle, prism   themselves, radius 0
- *   capsule    segment + radius               ellipsoid   its inner parallel body + most of its smallest radius of
- *                                                         curvature (support function h(n) - r, still convex)
+ *   sphere      point + radius
+ *   capsule     segment + radius
+ *   ellipsoid   its inner parallel body + most of its smallest radius of curvature (support function
+ *               h(n) - r, still convex)
+ *   box, cylinder, hull, triangle, prism   themselves, radius 0
  */
 #ifndef SS_COLLISION_CONVEX_H
 #define SS_COLLISION_CONVEX_H
@@ -45,8 +47,8 @@ ss_convex ss_convex_of_triangle(const ss_vec3 corner[3], ss_vec3 normal, double 
 /* The point of the core farthest along `direction`, which need not be a unit vector. */
 ss_vec3 ss_convex_support(const ss_convex *convex, ss_vec3 direction);
 
-/* What faces along a unit direction: a point, an edge, or a face, on the surface (radius included). A face is flat
- * within SS_FACING of the direction. Ids name the feature's corners within the shape. */
+/* What faces along a unit direction: a point, an edge, or a face, on the surface (radius included). A face is
+ * flat within SS_FACING of the direction. Ids name the feature's corners within the shape. */
 #define SS_SUPPORT_FEATURE_MOST 32
 #define SS_FACING 0.1 /* rad */
 typedef struct ss_support_feature {

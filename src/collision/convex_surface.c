@@ -1,12 +1,13 @@
-/* A convex shape against a mesh or heightfield: triangle by triangle, in the surface's frame with the convex shape at the
- * origin.
+/* A convex shape against a mesh or heightfield: triangle by triangle, in the surface's frame with the convex
+ * shape at the origin.
  *
  * For each triangle that is near:
  *   1. the shape's lowest part over the triangle: contact along the triangle's own normal;
- *   2. else, if it has an edge that sticks out, nearest points, or least overlap with a prism behind the triangle; their
- *      normal counts when the surface around allows it (ss_surface_supports);
+ *   2. else, if it has an edge that sticks out, nearest points, or least overlap with a prism behind the
+ *      triangle; their normal counts when the surface around allows it (ss_surface_supports);
  *   3. else whatever of the shape's underside lies over the triangle, along the triangle's normal.
- * So a shape that slides over a flat floor sees one normal, and one that is deep inside is pushed out of the face. */
+ * So a shape that slides over a flat floor sees one normal, and one that is deep inside is pushed
+ * out of the face. */
 #include "collision/bounds.h"
 #include "collision/pairs.h"
 #include "collision/patch.h"

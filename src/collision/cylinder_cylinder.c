@@ -1,4 +1,5 @@
-/* Cylinders that touch with their sides, as logs do, by formulas; all other ways through ss_collide_convex_convex. */
+/* Cylinders that touch with their sides, as logs do, by formulas; all other ways through
+ * ss_collide_convex_convex. */
 #include "collision/pairs.h"
 #include "collision/round.h"
 
@@ -22,8 +23,8 @@ static ss_vec3 side_towards(const cylinder *first, const cylinder *second, doubl
     return ss_vec3_add_scaled(centre, first->radius, ss_vec3_normalise(across, NULL));
 }
 
-/* The rim of `first` at its end t against the side of `second`. Where that is just past the end of `second`, the point is
- * drawn back to lie over it; false when there is no such point. */
+/* The rim of `first` at its end t against the side of `second`. Where that is just past the end of `second`,
+ * the point is drawn back to lie over it; false when there is no such point. */
 static bool touch_rim(const cylinder *first, const cylinder *second, double t, double margin, bool flip,
                       uint32_t feature, ss_manifold *manifold)
 {

@@ -1,8 +1,9 @@
-/* Expanding polytope: inside the difference a - b of two cores that overlap grows a polytope around the origin, always
- * at the face nearest to it. That face bounds the depth from below, the support point beyond it from above.
+/* Expanding polytope: inside the difference a - b of two cores that overlap grows a polytope around the
+ * origin, always at the face nearest to it. That face bounds the depth from below, the support point beyond
+ * it from above.
  *
- * It never has to succeed: normals known beforehand (those of flat faces) and every normal tried on the way give valid
- * separations, and the best of them is the answer whenever rounding stops the growth. */
+ * It never has to succeed: normals known beforehand (those of flat faces) and every normal tried on the way
+ * give valid separations, and the best of them is the answer whenever rounding stops the growth. */
 #include "collision/gjk.h"
 
 #define VERTICES_MOST 128
@@ -166,8 +167,8 @@ static double height_over(const ss_simplex *simplex, int level, int k)
     return fabs(ss_vec3_dot(normal, r));
 }
 
-/* GJK may end with a simplex that is a line or a plane but for rounding. Keeps, point by point, the farthest from the
- * point, line and plane of those before, as long as it is farther than `flat`. */
+/* GJK may end with a simplex that is a line or a plane but for rounding. Keeps, point by point, the farthest
+ * from the point, line and plane of those before, as long as it is farther than `flat`. */
 static void prune(ss_simplex *simplex, double flat)
 {
     for (int level = 1; level < simplex->count; level++) {
@@ -216,8 +217,8 @@ static void start_polytope(polytope *p, const ss_simplex *simplex)
     ss_vec3 origin = p->vertex[0].w;
     ss_vec3 normal =
         ss_vec3_cross(ss_vec3_subtract(p->vertex[1].w, origin), ss_vec3_subtract(p->vertex[2].w, origin));
-    if (ss_vec3_dot(normal, ss_vec3_subtract(p->vertex[3].w, origin)) >
-        0.0) { // 0, 1, 2 must face away from 3
+    // 0, 1, 2 must face away from 3
+    if (ss_vec3_dot(normal, ss_vec3_subtract(p->vertex[3].w, origin)) > 0.0) {
         p->vertex[1] = simplex->point[2];
         p->vertex[2] = simplex->point[1];
     }

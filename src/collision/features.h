@@ -1,7 +1,8 @@
 /* collision/features.h - names of what touches: vertices, edges and faces of polyhedra by their numbers.
  *
- * A contact is named by the pair of features that makes it: vertex on face, edge across edge. The name is the same
- * whichever of the two bodies the contact was computed from, so it survives a change of reference face. */
+ * A contact is named by the pair of features that makes it: vertex on face, edge across edge. The name is
+ * the same whichever of the two bodies the contact was computed from, so it survives a change of
+ * reference face. */
 #ifndef SS_COLLISION_FEATURES_H
 #define SS_COLLISION_FEATURES_H
 
@@ -18,7 +19,8 @@ typedef struct ss_feature {
     int index;
 } ss_feature;
 
-/* 2 bits of kind and 14 bits of number for each side. Polyhedra with more than 16384 edges share some names. */
+/* 2 bits of kind and 14 bits of number for each side. Polyhedra with more than 16384 edges
+ * share some names. */
 static inline uint32_t ss_feature_name(ss_feature feature)
 {
     return (uint32_t)feature.kind << 14 | ((uint32_t)feature.index & 0x3fffu);

@@ -38,8 +38,8 @@ static void nearest_of_segment(ss_simplex *simplex)
         keep(simplex, (int[]){0, 1}, (double[]){1.0 - t, t}, 2);
 }
 
-/* The triangle's normal, as long as twice its area, from its two shorter edges: needles, as round bodies make them, keep
- * an accurate one. */
+/* The triangle's normal, as long as twice its area, from its two shorter edges: needles, as round bodies make
+ * them, keep an accurate one. */
 static ss_vec3 area_normal(ss_vec3 a, ss_vec3 b, ss_vec3 c)
 {
     ss_vec3 ab = ss_vec3_subtract(b, a), bc = ss_vec3_subtract(c, b), ca = ss_vec3_subtract(a, c);
@@ -76,7 +76,8 @@ static void nearest_of_triangle(ss_simplex *simplex)
         keep(simplex, (int[]){0, 1, 2}, (double[]){of_a / sum, of_b / sum, of_c / sum}, 3);
 }
 
-/* Is the origin on the other side of the face (i, j, k) than the corner l? A flat tetrahedron has no sides: yes. */
+/* Is the origin on the other side of the face (i, j, k) than the corner l? A flat tetrahedron has
+ * no sides: yes. */
 static bool beyond(const ss_difference *point, int i, int j, int k, int l)
 {
     ss_vec3 normal =
@@ -86,8 +87,8 @@ static bool beyond(const ss_difference *point, int i, int j, int k, int l)
     return origin * corner <= 0.0;
 }
 
-/* Which faces the origin is beyond is not reliable in a flat tetrahedron, as round bodies make them. So all of them are
- * tried, unless the origin seems to be inside and is not known to be outside. */
+/* Which faces the origin is beyond is not reliable in a flat tetrahedron, as round bodies make them. So all
+ * of them are tried, unless the origin seems to be inside and is not known to be outside. */
 static void nearest_of_tetrahedron(ss_simplex *simplex, bool outside)
 {
     static const int face[4][4] = {{0, 1, 2, 3}, {0, 2, 3, 1}, {0, 1, 3, 2}, {1, 2, 3, 0}};
@@ -183,8 +184,8 @@ void ss_gjk_distance(const ss_convex *a, const ss_convex *b, double most, ss_gjk
         if (v2 - along <= 1e-13 * v2 + rounding || has_point(simplex, next.w)) break;
         ss_simplex before = *simplex;
         simplex->point[simplex->count++] = next;
-        bool separated =
-            along > rounding; // the plane across v has the origin on one side and a - b on the other
+        // the plane across v has the origin on one side and a - b on the other
+        bool separated = along > rounding;
         ss_vec3 closer = nearest(simplex, separated);
         if (!(ss_vec3_dot(closer, closer) < v2)) { // no progress but rounding
             *simplex = before;

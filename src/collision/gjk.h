@@ -1,5 +1,5 @@
-/* collision/gjk.h - distance of two convex cores (Gilbert, Johnson and Keerthi 1988), and how deep they overlap
- * (expanding polytope, van den Bergen 2001). */
+/* collision/gjk.h - distance of two convex cores (Gilbert, Johnson and Keerthi 1988), and how deep they
+ * overlap (expanding polytope, van den Bergen 2001). */
 #ifndef SS_COLLISION_GJK_H
 #define SS_COLLISION_GJK_H
 
@@ -35,8 +35,8 @@ static inline ss_difference ss_difference_support(const ss_convex *a, const ss_c
     return p;
 }
 
-/* Reduces the simplex to the face that holds its point nearest to the origin, and returns that point. Four points
- * remain only when the origin is inside. */
+/* Reduces the simplex to the face that holds its point nearest to the origin, and returns that point. Four
+ * points remain only when the origin is inside. */
 ss_vec3 ss_simplex_nearest(ss_simplex *simplex);
 
 /* How two bodies that overlap, or just touch, come apart with the least motion. */
@@ -46,7 +46,8 @@ typedef struct ss_escape {
     ss_vec3 on_a, on_b;
 } ss_escape;
 
-/* From the simplex and normal GJK ended with. `candidate` are normals worth trying first, exact ones of flat faces. */
+/* From the simplex and normal GJK ended with. `candidate` are normals worth trying first, exact ones
+ * of flat faces. */
 ss_escape ss_epa_escape(const ss_convex *a, const ss_convex *b, const ss_simplex *start,
                         const ss_vec3 *candidate, int candidates);
 

@@ -1,7 +1,8 @@
-/* Two convex polyhedra. The direction of contact is that of the largest separation (separating_axes.h); where a face has it,
- * the faces that lie against each other are clipped. Where edges or vertices are nearest, the nearest points themselves
- * are a contact, and what else is within the margin of it comes from the faces or edges that are almost at right angles
- * to its normal: a plank that hangs over the edge of a table rests on two points, not on one. */
+/* Two convex polyhedra. The direction of contact is that of the largest separation (separating_axes.h); where
+ * a face has it, the faces that lie against each other are clipped. Where edges or vertices are nearest, the
+ * nearest points themselves are a contact, and what else is within the margin of it comes from the faces or
+ * edges that are almost at right angles to its normal: a plank that hangs over the edge of a table rests on
+ * two points, not on one. */
 #include "collision/closest.h"
 #include "collision/pairs.h"
 #include "collision/segment.h"
@@ -31,7 +32,8 @@ static void clip_on_face(const ss_hull_pair *pair, bool of_a, int face, int vert
     ss_clip_faces(&reference, &incident, of_a, SS_CLIP_SLACK * pair->size, builder);
 }
 
-/* Contacts on the face that has the largest separation; false if the largest of all separations is not among them. */
+/* Contacts on the face that has the largest separation; false if the largest of all separations is
+ * not among them. */
 static bool touch_by_faces(const ss_hull_pair *pair, const ss_separating_axes *best, double largest,
                            ss_manifold_builder *builder)
 {
@@ -107,8 +109,8 @@ static witness axis_witness(const ss_hull_pair *pair, const ss_separating_axes *
     return face_witness(pair, of_a ? &best->face_a : &best->face_b, of_a);
 }
 
-/* When the nearest points are hardly farther from each other than the largest separation, its direction is the better
- * known one: nearest points tell none when bodies touch. */
+/* When the nearest points are hardly farther from each other than the largest separation, its direction is
+ * the better known one: nearest points tell none when bodies touch. */
 static witness closest_witness(const ss_hull_pair *pair, const witness *along_axis, const ss_closest *closest)
 {
     witness found = {
@@ -151,7 +153,8 @@ static void gather_witness(const witness *found, ss_manifold_builder *builder)
 
 /* ---- besides the nearest points --------------------------------------------------------------------- */
 
-/* The nearest points, and the face of either body that is most along their normal; false if none is almost. */
+/* The nearest points, and the face of either body that is most along their normal; false if
+ * none is almost. */
 static bool gather_with_face(const ss_hull_pair *pair, const witness *found, ss_manifold_builder *builder)
 {
     ss_vec3 normal = found->normal, opposite = ss_vec3_negate(ss_pair_turn_to_b(pair, normal));
@@ -187,7 +190,8 @@ static int edge_across(const ss_hull *hull, const int *vertex, int count, ss_vec
     return best;
 }
 
-/* The contact where an end of one of two almost parallel edges lies beside the other edge, almost along the normal. */
+/* The contact where an end of one of two almost parallel edges lies beside the other edge, almost
+ * along the normal. */
 static void gather_end(const ss_segment *own, double t, const ss_segment *other, const witness *found,
                        bool own_is_a, int vertex, int edge, ss_manifold_builder *builder)
 {
@@ -219,7 +223,8 @@ static void gather_ends(const ss_hull_pair *pair, const witness *found, ss_manif
     }
 }
 
-/* The ends of parallel edges are all there is to say; of almost parallel ones, the nearest points come first. */
+/* The ends of parallel edges are all there is to say; of almost parallel ones, the nearest
+ * points come first. */
 static void gather_with_edges(const ss_hull_pair *pair, const witness *found, ss_manifold_builder *builder)
 {
     gather_ends(pair, found, builder);

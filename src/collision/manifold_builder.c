@@ -32,8 +32,8 @@ static bool is_new(const ss_manifold_builder *builder, const ss_contact_point *p
     return true;
 }
 
-/* How far a point lies out in direction k of the SS_MANIFOLD_MOST - 1 around the contact normal; place 0 is for the
- * deepest point. */
+/* How far a point lies out in direction k of the SS_MANIFOLD_MOST - 1 around the contact normal; place 0 is
+ * for the deepest point. */
 static double reach(const ss_contact_point *point, int k, const ss_contact_point *first)
 {
     if (k == 0) return -point->gap;

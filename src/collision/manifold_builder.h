@@ -1,4 +1,5 @@
-/* collision/manifold_builder.h - puts the contact points that a polyhedral pair function finds into a manifold. */
+/* collision/manifold_builder.h - puts the contact points that a polyhedral pair function finds
+ * into a manifold. */
 #ifndef SS_COLLISION_MANIFOLD_BUILDER_H
 #define SS_COLLISION_MANIFOLD_BUILDER_H
 
@@ -9,7 +10,8 @@
 
 #include <math.h>
 
-/* Points come in the frame of the placed shape `frame`, with normals and features from `first` to `second`. */
+/* Points come in the frame of the placed shape `frame`, with normals and features from
+ * `first` to `second`. */
 typedef struct ss_manifold_builder {
     ss_manifold *manifold;
     ss_mat3 turn; /* to the world */
@@ -17,8 +19,8 @@ typedef struct ss_manifold_builder {
     bool flip;     /* `first` is shape b of the manifold */
     double margin; /* larger gaps are dropped */
     double round;  /* the second shape is a ball of this radius around every point of what is given */
-    double
-        apart; /* > 0: a point nearer than this to one that is there is dropped, and so is a known feature */
+    /* > 0: a point nearer than this to one that is there is dropped, and so is a known feature */
+    double apart;
     double deepest; /* smallest gap that was kept, without `round`; INFINITY while there is none */
     bool crowded;   /* more than the manifold holds: it keeps the deepest and the outermost */
 } ss_manifold_builder;

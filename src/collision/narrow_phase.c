@@ -1,5 +1,6 @@
-/* Contacts of all pairs. Workers put the points they find into stores of their own and note for each pair where they
- * are; the list is then made in the order of the pairs, so that it does not depend on who found what. */
+/* Contacts of all pairs. Workers put the points they find into stores of their own and note for each
+ * pair where they are; the list is then made in the order of the pairs, so that it does not depend on
+ * who found what. */
 #include "collision/pairs.h"
 #include "collision/reduce.h"
 #include "collision/state.h"
@@ -17,8 +18,8 @@ static ss_vec3 velocity_at(const ss_proxy *proxy, ss_vec3 p)
     return ss_vec3_add(proxy->linear, ss_vec3_cross(proxy->angular, ss_vec3_subtract(p, proxy->centre)));
 }
 
-/* The margin of a pair allows for any direction of the velocities. Once the normal is known, contacts that do not close within the
- * step are dropped, but for the share of the size that is always kept. */
+/* The margin of a pair allows for any direction of the velocities. Once the normal is known, contacts that do
+ * not close within the step are dropped, but for the share of the size that is always kept. */
 static void drop_unreached(const ss_collision *c, const ss_proxy *a, const ss_proxy *b, ss_manifold *manifold)
 {
     if (c->options.margin > 0.0) return;

@@ -1,6 +1,7 @@
 #include "collision/patch.h"
 
-/* Below this share of the bodies' size the direction of the distance is mostly rounding: asked from the other side. */
+/* Below this share of the bodies' size the direction of the distance is mostly rounding: asked from
+ * the other side. */
 #define TOUCHING 1e-8
 #define CANDIDATES_MOST 160
 #define HULL_FACES_MOST 64 /* of a hull with more faces the expanding polytope finds the right one sooner */
@@ -36,8 +37,8 @@ static void add_flat_faces(const ss_convex *convex, candidates *list)
     }
 }
 
-/* A cylinder that is touched on its side is its axis with a radius: as long as the axis is not reached, that gives the
- * exact normal. */
+/* A cylinder that is touched on its side is its axis with a radius: as long as the axis is not reached, that
+ * gives the exact normal. */
 static ss_convex as_axis(const ss_convex *convex)
 {
     ss_convex axis = *convex;

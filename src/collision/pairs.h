@@ -1,9 +1,9 @@
 /* collision/pairs.h - the narrow phase, one function per pair of shape kinds (pairs.def).
  *
- * Contract of every function: kinds in the order of ss_shape_kind; `manifold` comes in with any contents and goes out
- * with all contacts of gap <= margin (margin >= 0). Normals point from a to b, gaps are true signed distances along
- * them, points lie halfway between the two surfaces, and no two points of a manifold have the same feature. Nothing in
- * it may depend on the unit of length or on where in the world the pair is. */
+ * Contract of every function: kinds in the order of ss_shape_kind; `manifold` comes in with any contents and
+ * goes out with all contacts of gap <= margin (margin >= 0). Normals point from a to b, gaps are true signed
+ * distances along them, points lie halfway between the two surfaces, and no two points of a manifold have the
+ * same feature. Nothing in it may depend on the unit of length or on where in the world the pair is. */
 #ifndef SS_COLLISION_PAIRS_H
 #define SS_COLLISION_PAIRS_H
 

@@ -1,9 +1,11 @@
-/* Contact patches: the two facing features are seen along the normal, as outlines in the plane across it. Where the
- * outlines cover each other, the corners of the common part are the contacts, each with its own gap. */
+/* Contact patches: the two facing features are seen along the normal, as outlines in the plane
+ * across it. Where the outlines cover each other, the corners of the common part are the contacts,
+ * each with its own gap. */
 #include "collision/patch.h"
 #include "collision/pairs.h"
 
-/* Edges count as parallel below this sine: rounder partners than boxes part quickly to the sides of their line. */
+/* Edges count as parallel below this sine: rounder partners than boxes part quickly to the sides
+ * of their line. */
 #define PARALLEL 0.01
 #define OUTLINE_MOST (2 * SS_SUPPORT_FEATURE_MOST)
 
@@ -160,7 +162,8 @@ static void cut_off(const loop *in, const corner *p, const corner *q, double sla
     }
 }
 
-/* What of `shape` (segment or polygon) lies over the polygon `cover`: in one of the two buffers, or `shape` itself. */
+/* What of `shape` (segment or polygon) lies over the polygon `cover`: in one of the two buffers, or
+ * `shape` itself. */
 static const loop *cover_with(const view *v, const loop *cover, const loop *shape, loop buffer[2])
 {
     for (int i = 0; i < cover->count && shape->count > 0; i++) {

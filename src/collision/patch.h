@@ -1,5 +1,5 @@
-/* collision/patch.h - contacts of any two convex bodies: nearest points or least overlap, and from what faces each other
- * there a patch of several points. */
+/* collision/patch.h - contacts of any two convex bodies: nearest points or least overlap, and from what faces
+ * each other there a patch of several points. */
 #ifndef SS_COLLISION_PATCH_H
 #define SS_COLLISION_PATCH_H
 
@@ -16,17 +16,18 @@ typedef struct ss_nearest_points {
 bool ss_convex_nearest_points(const ss_convex *a, const ss_convex *b, double margin,
                               ss_nearest_points *approach);
 
-/* All points of gap <= margin that the faces, edges or corners opposite each other along approach->normal share; at
- * least the one of `approach`. Points are moved by `origin` and added to the manifold. */
+/* All points of gap <= margin that the faces, edges or corners opposite each other along approach->normal
+ * share; at least the one of `approach`. Points are moved by `origin` and added to the manifold. */
 void ss_convex_patch(const ss_convex *a, const ss_convex *b, const ss_nearest_points *approach, double margin,
                      ss_vec3 origin, ss_manifold *manifold);
 
-/* The same, but only what lies above each other along the normal: false, and nothing added, when that is nothing. */
+/* The same, but only what lies above each other along the normal: false, and nothing added, when
+ * that is nothing. */
 bool ss_convex_overlay(const ss_convex *a, const ss_convex *b, const ss_nearest_points *approach,
                        double margin, ss_vec3 origin, ss_manifold *manifold);
 
-/* Features of patch points: the id of a corner, or where two lines cross. A line is named by the id of the first corner of
- * its edge, those of b in the upper half. */
+/* Features of patch points: the id of a corner, or where two lines cross. A line is named by the id of the
+ * first corner of its edge, those of b in the upper half. */
 #define SS_PATCH_CROSSING 0x40000000u
 #define SS_PATCH_LINE_BITS 14
 #define SS_PATCH_LINE_OF_B 4096u

@@ -7,8 +7,8 @@ static void collide_plane(const ss_placed_shape *plane, const ss_placed_shape *s
 {
     ss_box_hull box;
     const ss_hull *hull = ss_placed_hull(shape, &box);
-    ss_vec3 up =
-        ss_placed_turn_back(shape, ss_placed_axis(plane, 2)); // in the shape's frame, as all that follows
+    // in the shape's frame, as all that follows
+    ss_vec3 up = ss_placed_turn_back(shape, ss_placed_axis(plane, 2));
     ss_vec3 origin = ss_placed_to_local(shape, ss_placed_position(plane));
     double height = ss_vec3_dot(up, ss_vec3_subtract(hull->centre, origin));
     ss_manifold_builder builder = ss_manifold_builder_start(manifold, shape, margin, true);

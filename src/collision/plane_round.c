@@ -46,8 +46,8 @@ void ss_collide_plane_ellipsoid(const ss_placed_shape *a, const ss_placed_shape 
 
 /* ---- plane and cylinder ----------------------------------------------------------------------------- */
 
-/* The direction from the axis to the lowest line of the side. A cylinder that stands within 1e-6 rad of upright has none
- * that means anything: its own x axis, so that the points do not wander. */
+/* The direction from the axis to the lowest line of the side. A cylinder that stands within 1e-6 rad of
+ * upright has none that means anything: its own x axis, so that the points do not wander. */
 static ss_vec3 lowest_side(const ss_placed_shape *cylinder, ss_vec3 up)
 {
     ss_vec3 axis = ss_placed_axis(cylinder, 2);

@@ -164,8 +164,8 @@ static void add_corner(const ss_hull_pair *pair, bool of_a, int vertex, int edge
     polygon->corner[k] = of_a ? pair->a->vertex[vertex] : ss_pair_vertex_b(pair, vertex);
 }
 
-/* Faces with more corners than a polygon holds lose some of them, evenly: what is cut off is thinner than 1/3000 of the
- * face. */
+/* Faces with more corners than a polygon holds lose some of them, evenly: what is cut off is thinner than
+ * 1/3000 of the face. */
 void ss_pair_polygon(const ss_hull_pair *pair, bool of_a, int face, ss_polygon *polygon)
 {
     const ss_hull *hull = of_a ? pair->a : pair->b;

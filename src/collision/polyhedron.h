@@ -1,4 +1,5 @@
-/* collision/polyhedron.h - convex polyhedra as the narrow phase sees them: a pair of hulls in the frame of the first. */
+/* collision/polyhedron.h - convex polyhedra as the narrow phase sees them: a pair of hulls in the
+ * frame of the first. */
 #ifndef SS_COLLISION_POLYHEDRON_H
 #define SS_COLLISION_POLYHEDRON_H
 
@@ -10,9 +11,9 @@
 #include "linalg/mat3.h"
 #include "model/geometry.h"
 
-/* A box as a hull. Vertex v lies on the positive side of axis k where bit k of v is set; face 2k is the negative, face
- * 2k + 1 the positive one of axis k; edge 4k + m runs along axis k, on the positive side of axis k+1 and k+2 where bit
- * 0 and 1 of m are set (axes counted modulo 3). */
+/* A box as a hull. Vertex v lies on the positive side of axis k where bit k of v is set; face 2k is the
+ * negative, face 2k + 1 the positive one of axis k; edge 4k + m runs along axis k, on the positive side of
+ * axis k+1 and k+2 where bit 0 and 1 of m are set (axes counted modulo 3). */
 typedef struct ss_box_hull {
     ss_hull hull;
     ss_vec3 vertex[8];
@@ -24,8 +25,8 @@ const ss_hull *ss_box_hull_fill(ss_box_hull *box, const double size[3]);
 const int *ss_box_face_vertices(int face);
 const int *ss_box_face_edges(int face);
 
-/* What is inside a capsule or a sphere: a segment along z as a hull of two vertices and edge 0, or, when it has no
- * length, one vertex. It has no faces. */
+/* What is inside a capsule or a sphere: a segment along z as a hull of two vertices and edge 0, or, when it
+ * has no length, one vertex. It has no faces. */
 typedef struct ss_core_hull {
     ss_hull hull;
     ss_vec3 vertex[2];
@@ -41,8 +42,8 @@ typedef struct ss_hull_pair {
     ss_mat3 turn;  /* from b's frame to a's */
     ss_vec3 shift; /* b's origin in a's frame */
     double size;   /* the smaller radius: the length that tolerances are multiples of */
-    bool
-        favour_a; /* which one is the reference when it makes no difference: must not depend on their order */
+    /* which one is the reference when it makes no difference: must not depend on their order */
+    bool favour_a;
 } ss_hull_pair;
 /* `round`: radius of the ball that b is the core of; it counts in the size only. */
 ss_hull_pair ss_hull_pair_place(const ss_placed_shape *a, const ss_hull *hull_a, const ss_placed_shape *b,
@@ -74,8 +75,8 @@ void ss_pair_polygon(const ss_hull_pair *pair, bool of_a, int face, ss_polygon *
 #define SS_DISTANCE_EXACT 1e-10 /* a distance is known this well */
 #define SS_FACE_BIAS 1e-6       /* faces are preferred to edges, and one body to the other, up to this */
 #define SS_BESIDES 1e-3         /* contacts besides the nearest points are not nearer to them than this */
-/* Which features give contacts besides the nearest points: faces this much along the normal (cosine), edges of both
- * bodies this much across it and not more turned from each other (sine). */
+/* Which features give contacts besides the nearest points: faces this much along the normal (cosine), edges
+ * of both bodies this much across it and not more turned from each other (sine). */
 #define SS_ALMOST_ALONG 0.99
 #define SS_ALMOST_ACROSS 0.01
 
@@ -85,10 +86,12 @@ static inline bool ss_prefers_a(bool favour_a, double of_a, double of_b, double 
     return favour_a ? of_a >= of_b - bias : of_a > of_b + bias;
 }
 
-/* All contacts of two hulls with gap <= the builder's margin. The builder's frame is that of a, its first shape. */
+/* All contacts of two hulls with gap <= the builder's margin. The builder's frame is that of a,
+ * its first shape. */
 void ss_collide_hulls(const ss_hull_pair *pair, ss_manifold_builder *builder);
 
-/* A box or hull against a capsule, or a sphere when `length` is 0. `round_first`: it is shape a of the manifold. */
+/* A box or hull against a capsule, or a sphere when `length` is 0. `round_first`: it is shape a
+ * of the manifold. */
 void ss_collide_rounded(const ss_placed_shape *hull, const ss_placed_shape *round, double length,
                         double margin, bool round_first, ss_manifold *manifold);
 

@@ -12,8 +12,8 @@ typedef struct ss_ray_segment {
     double most;
 } ss_ray_segment;
 
-/* Where the ray enters the shape: at once, against its own direction, when it starts inside. Meshes have no inside: they
- * are hit on the faces that look towards the ray. False when it passes. */
+/* Where the ray enters the shape: at once, against its own direction, when it starts inside. Meshes have no
+ * inside: they are hit on the faces that look towards the ray. False when it passes. */
 bool ss_ray_segment_hits(const ss_ray_segment *ray, const ss_placed_shape *shape, double *distance,
                          ss_vec3 *normal);
 

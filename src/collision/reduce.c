@@ -4,8 +4,8 @@
 
 #include <math.h>
 
-/* Points of one normal, projected on the plane across it, sorted by angle around their middle: in this order any of them
- * that lie on their convex hull are the corners of a polygon. The deepest one is at 0. */
+/* Points of one normal, projected on the plane across it, sorted by angle around their middle: in this order
+ * any of them that lie on their convex hull are the corners of a polygon. The deepest one is at 0. */
 typedef struct patch {
     int count, deepest; /* its place in the arrays */
     double reach;       /* distance of the farthest one from it */
@@ -69,16 +69,16 @@ static void collect(const ss_manifold *manifold, int first, bool *done, patch *p
 
 /* ---- the choice ------------------------------------------------------------------------------------- */
 
-/* What the side from i to k adds to a polygon: twice the area of its triangle with the origin, and a little for its
- * length, so that points on a line, which have no area, are taken far from each other. */
+/* What the side from i to k adds to a polygon: twice the area of its triangle with the origin, and a little
+ * for its length, so that points on a line, which have no area, are taken far from each other. */
 static double side(const patch *p, int i, int k)
 {
     double dx = p->x[k] - p->x[i], dy = p->y[k] - p->y[i], length = sqrt(dx * dx + dy * dy);
     return p->x[i] * p->y[k] - p->x[k] * p->y[i] + 1e-6 * p->reach * length;
 }
 
-/* The best polygon of so many corners that begins at `start` and leaves out `without` (-1: none), by dynamic programming
- * over its last corner. */
+/* The best polygon of so many corners that begins at `start` and leaves out `without` (-1: none), by dynamic
+ * programming over its last corner. */
 static choice best_polygon(const patch *p, int start, int corners, int without)
 {
     double value[SS_MANIFOLD_MOST][SS_MANIFOLD_MOST];

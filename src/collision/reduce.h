@@ -4,8 +4,8 @@
 
 #include <stickslip/collision.h>
 
-/* Of the points with one normal (to 18 degrees), keeps at most `most` >= 1: the deepest, and others that span the
- * largest area in the plane across the normal. The points that stay keep their order. */
+/* Of the points with one normal (to 18 degrees), keeps at most `most` >= 1: the deepest, and others that span
+ * the largest area in the plane across the normal. The points that stay keep their order. */
 void ss_manifold_reduce(ss_manifold *manifold, int most);
 
 #endif

@@ -101,8 +101,8 @@ void ss_collide_capsule_capsule(const ss_placed_shape *a, const ss_placed_shape 
 
 /* ---- sphere and cylinder ---------------------------------------------------------------------------- */
 
-/* The point of the cylinder's surface nearest to p, and the outward normal there; returns the signed distance.
- * All in the cylinder's frame. */
+/* The point of the cylinder's surface nearest to p, and the outward normal there; returns the signed
+ * distance. All in the cylinder's frame. */
 static double cylinder_nearest(double radius, double half, ss_vec3 p, ss_vec3 *surface, ss_vec3 *normal)
 {
     double rho = hypot(p.x, p.y);

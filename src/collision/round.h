@@ -6,8 +6,8 @@
 
 #include "collision/segment.h"
 
-/* Sine of the angle below which two axes are taken side by side: contacts at both ends of the common length, each with
- * its own true distance. */
+/* Sine of the angle below which two axes are taken side by side: contacts at both ends of the common length,
+ * each with its own true distance. */
 #define SS_NEARLY_PARALLEL 0.1
 
 /* The axis of a capsule or cylinder. */

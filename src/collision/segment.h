@@ -26,7 +26,8 @@ static inline double ss_segment_foot(ss_segment segment, ss_vec3 p)
     return ss_vec3_dot(segment.axis, ss_vec3_subtract(p, segment.centre));
 }
 
-/* Parameters of the nearest points of two segments. Parallel ones get the middle of where they lie side by side. */
+/* Parameters of the nearest points of two segments. Parallel ones get the middle of where they
+ * lie side by side. */
 void ss_segments_nearest(ss_segment a, ss_segment b, double *on_a, double *on_b);
 
 /* The point of the triangle that is nearest to p. */

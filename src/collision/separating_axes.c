@@ -2,8 +2,9 @@
 
 /* ---- faces ------------------------------------------------------------------------------------------ */
 
-/* Radius of the largest ball around the centre that is inside the hull: a lower bound of how far it reaches in every
- * direction, which rules out most directions without looking for the vertex that is nearest in them. */
+/* Radius of the largest ball around the centre that is inside the hull: a lower bound of how far it
+ * reaches in every direction, which rules out most directions without looking for the vertex that is
+ * nearest in them. */
 static double inner_radius(const ss_hull *hull)
 {
     double radius = hull->face_count > 0 ? INFINITY : 0.0;
@@ -29,8 +30,8 @@ static int face_below(const ss_hull *hull, ss_vec3 point)
     return best;
 }
 
-/* The face of `hull` that is farthest from `other`, whose frame goes to the hull's by turn and shift. Begins with the
- * face below the other's centre, after which most others are ruled out. */
+/* The face of `hull` that is farthest from `other`, whose frame goes to the hull's by turn and shift. Begins
+ * with the face below the other's centre, after which most others are ruled out. */
 static ss_axis farthest_face(const ss_hull *hull, const ss_hull *other, ss_mat3 turn, ss_vec3 shift,
                              double other_radius, double enough)
 {
@@ -54,7 +55,8 @@ static ss_axis farthest_face(const ss_hull *hull, const ss_hull *other, ss_mat3 
 
 /* ---- pairs of edges --------------------------------------------------------------------------------- */
 
-/* One edge of a, in b's frame. Its arc on the Gauss sphere goes from the normal of one of its faces to the other's. */
+/* One edge of a, in b's frame. Its arc on the Gauss sphere goes from the normal of one of its faces
+ * to the other's. */
 typedef struct arc {
     int edge;
     ss_vec3 along, point; /* the edge, and its first vertex */
@@ -75,8 +77,8 @@ static arc place_arc(const ss_hull_pair *pair, int e)
     };
 }
 
-/* The direction on the arc that is at right angles to an edge of b: their cross product; when they are almost parallel,
- * where rounding would turn it off the arc, by interpolation. */
+/* The direction on the arc that is at right angles to an edge of b: their cross product; when they are almost
+ * parallel, where rounding would turn it off the arc, by interpolation. */
 static ss_vec3 crossing_normal(const arc *from_a, ss_vec3 along_b, double t)
 {
     ss_vec3 cross = ss_vec3_cross(from_a->along, along_b);
@@ -99,10 +101,10 @@ static void try_edges(const arc *from_a, const ss_hull *b, int v, int w, double 
     if (separation > best->separation) *best = (ss_axis){separation, normal, from_a->edge, 0, {v, w}};
 }
 
-/* Follows the vertex of b that is nearest in direction n while n moves along the arc: every change from one vertex to
- * the next is a crossing of the arc with that of an edge of b. With every change n2.x gets smaller, n2 the arc's last
- * direction, so no vertex is met twice (the count is for those that rounding makes equal), and the walk ends at the
- * nearest vertex in direction n2, which is returned. */
+/* Follows the vertex of b that is nearest in direction n while n moves along the arc: every change from one
+ * vertex to the next is a crossing of the arc with that of an edge of b. With every change n2.x gets smaller,
+ * n2 the arc's last direction, so no vertex is met twice (the count is for those that rounding makes equal),
+ * and the walk ends at the nearest vertex in direction n2, which is returned. */
 static int walk_arc(const arc *from_a, const ss_hull *b, int start, ss_axis *best)
 {
     int v = ss_hull_support(b, ss_vec3_negate(from_a->from), start);
@@ -131,8 +133,8 @@ static int walk_arc(const arc *from_a, const ss_hull *b, int start, ss_axis *bes
     return v;
 }
 
-/* Whether n.c may be larger than `limit` for a direction n of the arc from n1 to n2: it is at most the larger one of
- * the ends, divided by the cosine of half the arc. */
+/* Whether n.c may be larger than `limit` for a direction n of the arc from n1 to n2: it is at most the larger
+ * one of the ends, divided by the cosine of half the arc. */
 static bool arc_may_reach(ss_vec3 n1, ss_vec3 n2, ss_vec3 c, double limit)
 {
     double at_1 = ss_vec3_dot(n1, c), at_2 = ss_vec3_dot(n2, c), most = at_1 > at_2 ? at_1 : at_2;

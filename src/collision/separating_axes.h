@@ -1,10 +1,11 @@
-/* collision/separating_axes.h - along which direction two convex polyhedra are farthest apart, or least overlapping.
+/* collision/separating_axes.h - along which direction two convex polyhedra are farthest apart, or
+ * least overlapping.
  *
- * The separation along a unit direction n is min over b of n.x minus max over a of n.x. Its largest value over all
- * directions is found exactly: the candidates are the normals of the faces of the Minkowski difference, which are the
- * faces of a, the faces of b, and pairs of edges whose arcs cross on the Gauss sphere. The largest one is the negative
- * depth of penetration of overlapping bodies; of separated ones it is the distance where a vertex is nearest to a face
- * or an edge to an edge, and else a lower bound of it. */
+ * The separation along a unit direction n is min over b of n.x minus max over a of n.x. Its largest value
+ * over all directions is found exactly: the candidates are the normals of the faces of the Minkowski
+ * difference, which are the faces of a, the faces of b, and pairs of edges whose arcs cross on the Gauss
+ * sphere. The largest one is the negative depth of penetration of overlapping bodies; of separated ones it is
+ * the distance where a vertex is nearest to a face or an edge to an edge, and else a lower bound of it. */
 #ifndef SS_COLLISION_SEPARATING_AXES_H
 #define SS_COLLISION_SEPARATING_AXES_H
 

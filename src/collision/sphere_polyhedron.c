@@ -14,7 +14,8 @@ static int nearest_face(const double centre[3], const double half[3])
     return 2 * axis + (centre[axis] >= 0.0);
 }
 
-/* The box's feature that the nearest point lies on, numbered as in ss_box_hull: `side` -1, 0 or 1 along each axis. */
+/* The box's feature that the nearest point lies on, numbered as in ss_box_hull: `side` -1, 0 or 1
+ * along each axis. */
 static ss_feature box_feature(const int side[3])
 {
     int sides = abs(side[0]) + abs(side[1]) + abs(side[2]);
@@ -27,7 +28,8 @@ static ss_feature box_feature(const int side[3])
     return (ss_feature){SS_FACE, 0};
 }
 
-/* Outwards from the box to the centre, which is at `centre` in the box's frame; the distance is negative inside. */
+/* Outwards from the box to the centre, which is at `centre` in the box's frame; the distance is
+ * negative inside. */
 static double towards_centre(const double centre[3], const double half[3], double normal[3],
                              ss_feature *feature)
 {

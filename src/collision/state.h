@@ -1,7 +1,8 @@
 /* collision/state.h - the inside of ss_collision, for its own files alone.
  *
  *     proxies (proxy.c)  a shape at its place: tight box for this step, fat box in the tree
- *     pairs (broad_phase.c)    whose fat boxes meet and that may touch; kept from step to step, by rising shape numbers
+ *     pairs (broad_phase.c)    whose fat boxes meet and that may touch; kept from step to step, by
+ *                              rising shape numbers
  *     contacts (narrow_phase.c)
  */
 #ifndef SS_COLLISION_STATE_H

@@ -135,7 +135,8 @@ void ss_surface_visit(const ss_surface *surface, ss_vec3 low, ss_vec3 high, ss_s
 
 /* ---- normals that are allowed ----------------------------------------------------------------------- */
 
-/* Sine below which a direction counts as across an edge: more than nearest points of round bodies are wrong by. */
+/* Sine below which a direction counts as across an edge: more than nearest points of round
+ * bodies are wrong by. */
 #define ACROSS 1e-4
 #define RING_MOST 64
 
@@ -145,8 +146,8 @@ static bool is_behind(const ss_surface *surface, int vertex, ss_vec3 from, ss_ve
     return ss_vec3_dot(away, outward) <= ACROSS * ss_vec3_norm(away);
 }
 
-/* Walks around a vertex from one triangle to the next across the edges that leave it (or, other way round, that arrive);
- * true when the ring was closed or ended with all of it behind. */
+/* Walks around a vertex from one triangle to the next across the edges that leave it (or, other way round,
+ * that arrive); true when the ring was closed or ended with all of it behind. */
 static bool ring_is_behind(const ss_surface *surface, int start, int vertex, ss_vec3 outward, bool leaving,
                            bool *closed)
 {

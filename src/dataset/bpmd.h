@@ -149,8 +149,8 @@ bool ss_bpmd_stored_open(ss_bpmd *file, int frame, ss_bpmd_stored *stored, ss_er
 /* Fills stored->frame, h excepted. */
 bool ss_bpmd_stored_read(ss_bpmd_stored *stored, ss_error *err);
 void ss_bpmd_stored_close(ss_bpmd_stored *stored); /* with the frame, unless it was taken */
-/* Another frame of the file, to compare with. *found stays false when it cannot be read; only lack of memory is a
- * failure. To be closed in any case. */
+/* Another frame of the file, to compare with. *found stays false when it cannot be read; only lack of memory
+ * is a failure. To be closed in any case. */
 bool ss_bpmd_stored_try(ss_bpmd *file, int frame, ss_bpmd_stored *stored, bool *found, ss_error *err);
 
 typedef struct ss_bpmd_sizes {
@@ -178,9 +178,9 @@ bool ss_bpmd_timestep(ss_bpmd_stored *stored, double *h, ss_error *err);
 /* ---- who wrote it ----------------------------------------------------------------------------------- */
 
 typedef enum ss_bpmd_evidence { SS_EVIDENCE_NONE, SS_EVIDENCE_OLD, SS_EVIDENCE_PLAIN } ss_bpmd_evidence;
-/* OLD: the writer the family is named after (Gazebo's, or ODE's of January 2013); PLAIN: somebody else.
- * Needs the stored frame; without evidence of its own, the other frames of the simulation are asked. Fails only
- * for lack of memory. */
+/* OLD: the writer the family is named after (Gazebo's, or ODE's of January 2013); PLAIN: somebody else. Needs
+ * the stored frame; without evidence of its own, the other frames of the simulation are asked. Fails only for
+ * lack of memory. */
 bool ss_bpmd_judge(ss_bpmd_stored *stored, ss_dialect *dialect, ss_error *err);
 
 typedef enum ss_block_order { SS_BLOCKS_UNKNOWN, SS_BLOCKS_STRAIGHT, SS_BLOCKS_REVERSED } ss_block_order;
@@ -199,8 +199,8 @@ typedef struct ss_bounds_story { /* what was found in the bounds of all joints *
     int deduced;                 /* rows whose upper bound was overwritten but follows from the lower one */
     int doubtful;                /* rows that could not be told; they are -inf, inf now */
 } ss_bounds_story;
-/* Gazebo's writer puts bound r of a joint at places r and r + 1 of the joint's list instead of 2 r and 2 r + 1.
- * This puts the bounds of one joint back, and adds to the story. */
+/* Gazebo's writer puts bound r of a joint at places r and r + 1 of the joint's list instead of 2 r and 2 r +
+ * 1. This puts the bounds of one joint back, and adds to the story. */
 void ss_bpmd_sort_bounds(double (*bounds)[2], int rows, ss_bounds_story *story);
 enum { SS_ODE_ROWS = 16 }; /* no joint of ODE has more */
 

@@ -1,15 +1,15 @@
 /* Where Gazebo's writer put the bounds of a joint's rows.
  *
- * It hands ODE two pointers into the joint's list (lo_0, hi_0, lo_1, hi_1, ...), one to each first element, and
- * ODE writes lo[r] and hi[r] as if each were an array of its own: row r lands at places r and r + 1 of the list
- * instead of 2 r and 2 r + 1, and the upper bound of row r is lost when row r + 1 is bounded as well. The list
- * was filled with -inf, inf before. ODE knows four kinds of bounded rows:
+ * It hands ODE two pointers into the joint's list (lo_0, hi_0, lo_1, hi_1, ...), one to each first element,
+ * and ODE writes lo[r] and hi[r] as if each were an array of its own: row r lands at places r and r + 1 of
+ * the list instead of 2 r and 2 r + 1, and the upper bound of row r is lost when row r + 1 is bounded as
+ * well. The list was filled with -inf, inf before. ODE knows four kinds of bounded rows:
  *
  *     low limit (0, inf)    high limit (-inf, 0)    motor (-f, f)    both limits equal (-inf, inf)
  *
  * and they come after the joint's equations. So we look for the rows that ODE must have written to leave this
- * list, by dynamic programming over the rows: the explanation with no equation after a bounded row if there is
- * one, and among those the one with the fewest bounded rows. A row whose kind is not unique among the best
+ * list, by dynamic programming over the rows: the explanation with no equation after a bounded row if there
+ * is one, and among those the one with the fewest bounded rows. A row whose kind is not unique among the best
  * explanations is doubtful.
  */
 #include "dataset/bpmd.h"

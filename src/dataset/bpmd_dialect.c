@@ -15,7 +15,7 @@
 
 enum { FRAMES_ASKED = 32 };
 
-/* ---- order of the Jacobian's blocks ----------------------------------------------------------------------- */
+/* ---- order of the Jacobian's blocks --------------------------------------------------------------- */
 
 static bool is_zero(const double *block)
 {
@@ -113,7 +113,7 @@ ss_block_order ss_bpmd_block_order(const ss_frame *frame, const char **how)
     return order_by_speeds(frame);
 }
 
-/* ---- evidence -------------------------------------------------------------------------------------------- */
+/* ---- evidence ------------------------------------------------------------------------------------- */
 
 /* Optional arrays are ours or the future's: Gazebo's writer has a fixed list. */
 static bool has_arrays_gazebo_lacks(const ss_bpmd_stored *stored)

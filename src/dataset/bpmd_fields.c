@@ -1,5 +1,6 @@
-/* The arrays of a frame as it is stored: each found by its names, turned the right way round, its size checked
- * against the others, its integers checked to be some, and body ids followed. Meanings are repaired later. */
+/* The arrays of a frame as it is stored: each found by its names, turned the right way round, its size
+ * checked against the others, its integers checked to be some, and body ids followed. Meanings are
+ * repaired later. */
 #include "dataset/bpmd.h"
 
 #include "linalg/vec3.h"
@@ -133,8 +134,8 @@ static void ask_other_tables(ss_bpmd_stored *stored)
     }
 }
 
-/* A table of as many rows as columns does not tell its orientation. RPI-sim turned some tables and not others, so
- * that those of other sizes tell nothing there. */
+/* A table of as many rows as columns does not tell its orientation. RPI-sim turned some tables and not
+ * others, so that those of other sizes tell nothing there. */
 static bool squares_are_transposed(ss_bpmd_stored *stored, uint64_t items, int width, int columns)
 {
     if (stored->family == SS_FAMILY_RPISIM) return stored->old_rpisim;

@@ -1,5 +1,6 @@
-/* Repairs of constraint rows: the order of the Jacobian's blocks in any file that does not state it, and two
- * defects of Gazebo's writer: `violations` holds ODE's right-hand side, and `bounds` stand in wrong places. */
+/* Repairs of constraint rows: the order of the Jacobian's blocks in any file that does not state it,
+ * and two defects of Gazebo's writer: `violations` holds ODE's right-hand side, and `bounds` stand
+ * in wrong places. */
 #include "dataset/bpmd.h"
 
 #include <math.h>
@@ -69,7 +70,7 @@ static bool repair_order(ss_bpmd_stored *stored, ss_dialect dialect, ss_error *e
     return true;
 }
 
-/* ---- bounds --------------------------------------------------------------------------------------------- */
+/* ---- bounds --------------------------------------------------------------------------------------- */
 
 static void repair_bounds(ss_bpmd_stored *stored)
 {
@@ -92,7 +93,7 @@ static void repair_bounds(ss_bpmd_stored *stored)
                     joints->row_count);
 }
 
-/* ---- right-hand sides -------------------------------------------------------------------------------------- */
+/* ---- right-hand sides ----------------------------------------------------------------------------- */
 
 typedef enum row_kind { BILATERAL, LIMIT, MOTOR } row_kind;
 

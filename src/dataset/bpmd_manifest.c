@@ -1,5 +1,6 @@
-/* What a simulation says about itself. RPI-sim writes /Manifest, we write manifest in each simulation; capitals
- * do not matter, and a simulation without one has that of the root. Members we do not know are left alone. */
+/* What a simulation says about itself. RPI-sim writes /Manifest, we write manifest in each simulation;
+ * capitals do not matter, and a simulation without one has that of the root. Members we do not know
+ * are left alone. */
 #include "dataset/bpmd.h"
 
 #include <math.h>

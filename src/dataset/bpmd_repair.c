@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* ---- lists of January 2013: all linear parts, then all angular ones --------------------------------------- */
+/* ---- lists of January 2013: all linear parts, then all angular ones ------------------------------- */
 
 static bool interleave(ss_bpmd_stored *stored, double (*values)[6], const char *name, ss_error *err)
 {
@@ -42,7 +42,7 @@ static void warn_about_pairs(const ss_bpmd_stored *stored)
             "body numbers of contacts are often wrong in ODE's files of January 2013; read as stored");
 }
 
-/* ---- friction ---------------------------------------------------------------------------------------------- */
+/* ---- friction ------------------------------------------------------------------------------------- */
 
 /* ODE's writers store mu as mu_s and mu2, the friction of the second direction, as mu_k. With three columns,
  * mu_k is mixed up. */
@@ -77,9 +77,10 @@ static void note_third_column(const ss_bpmd_stored *stored)
         ss_bpmd_say(stored, SS_FINDING_REPAIR, "contacts", "mu_k", "three columns: the third is not used");
 }
 
-/* ---- normals of world contacts -------------------------------------------------------------------------------- */
+/* ---- normals of world contacts -------------------------------------------------------------------- */
 
-/* A body lies on its side of a contact with the world: the normal, from a to b, points to it or away from it. */
+/* A body lies on its side of a contact with the world: the normal, from a to b, points to it
+ * or away from it. */
 static bool points_wrong(const ss_frame *frame, int contact)
 {
     int a = frame->contacts.pair[contact][0], b = frame->contacts.pair[contact][1];
@@ -115,7 +116,7 @@ static void repair_normals(ss_bpmd_stored *stored, bool may_warn)
                     count, stored->frame->contacts.count);
 }
 
-/* ---- forces --------------------------------------------------------------------------------------------------- */
+/* ---- forces --------------------------------------------------------------------------------------- */
 
 static bool has_no_force(const ss_bodies *bodies, int b)
 {
@@ -149,7 +150,7 @@ static void repair_forces(ss_bpmd_stored *stored, bool may_warn)
             idle, live);
 }
 
-/* ---- all of it -------------------------------------------------------------------------------------------------- */
+/* ---- all of it ------------------------------------------------------------------------------------ */
 
 bool ss_bpmd_repair(ss_bpmd_stored *stored, ss_dialect dialect, ss_error *err)
 {

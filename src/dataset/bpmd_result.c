@@ -1,5 +1,5 @@
-/* What solvers left beside a frame: solver_data/<solver>. Parts of an answer that the file leaves out while it
- * has others are NaN: not known. */
+/* What solvers left beside a frame: solver_data/<solver>. Parts of an answer that the file leaves out while
+ * it has others are NaN: not known. */
 #include "dataset/bpmd.h"
 
 #include "session/method.h"
@@ -10,7 +10,7 @@
 
 enum { MOST_MEASURES = 1000 };
 
-/* ---- groups of solvers ------------------------------------------------------------------------------------- */
+/* ---- groups of solvers ---------------------------------------------------------------------------- */
 
 /* The index-th group of solver_data, *count in all. With index < 0 nothing is entered. */
 static bool find_solver(const ss_bpmd_place *frame, int index, int *count, ss_bpmd_place *solver,
@@ -52,7 +52,7 @@ int ss_bpmd_result_count(ss_bpmd *file, int frame, ss_error *err)
     return count;
 }
 
-/* ---- the answer --------------------------------------------------------------------------------------------- */
+/* ---- the answer ----------------------------------------------------------------------------------- */
 
 /* Multipliers may be forces instead of impulses, if an attribute says so. */
 static bool find_factor(const ss_h5_group *group, const char *name, double h, double *factor, ss_error *err)
@@ -137,7 +137,7 @@ static bool read_answer(ss_bpmd_stored *stored, const ss_bpmd_place *solver, ss_
     return result->answer && fill_answer(solver, &sizes, result->answer, err);
 }
 
-/* ---- how the run went ------------------------------------------------------------------------------------------ */
+/* ---- how the run went ----------------------------------------------------------------------------- */
 
 static bool count_numbers(const ss_bpmd_place *place, const char *name, const ss_h5_array *array,
                           uint64_t *count, ss_error *err)

@@ -1,10 +1,10 @@
 /* RPI-sim stores contacts as they were at the beginning of a step, but bodies as they are at its end, after
  *     x+ = x + h v+,   q+ = exp(h w+) q.
- * The problem that was solved has the bodies where they were: x = x+ - h v+ and q likewise, with the velocities
- * the frame before ended with. Tensors are stored in the body's frame, contact points as lever arms from the
- * centre of body a: older files in the frame of a after the step, newer ones in the world's orientation. A
- * world contact has its arm from a static body whose place is not stored; its numbers are kept, which is right
- * when that body sits unrotated at the origin. */
+ * The problem that was solved has the bodies where they were: x = x+ - h v+ and q likewise, with the
+ * velocities the frame before ended with. Tensors are stored in the body's frame, contact points as lever
+ * arms from the centre of body a: older files in the frame of a after the step, newer ones in the world's
+ * orientation. A world contact has its arm from a static body whose place is not stored; its numbers are
+ * kept, which is right when that body sits unrotated at the origin. */
 #include "dataset/bpmd.h"
 
 #include "linalg/quat.h"
@@ -44,7 +44,7 @@ static void repair_bodies(ss_bpmd_stored *stored)
                 "tensors are in the bodies' frames: rotated to the world");
 }
 
-/* ---- contact points --------------------------------------------------------------------------------------- */
+/* ---- contact points ------------------------------------------------------------------------------- */
 
 /* While positions and quaternions are still those after the step. */
 static void turn_arms(ss_bpmd_stored *stored)
@@ -79,7 +79,7 @@ static void place_points(ss_bpmd_stored *stored)
                     frame->contacts.count - placed, frame->contacts.count);
 }
 
-/* ---- velocities ----------------------------------------------------------------------------------------------- */
+/* ---- velocities ----------------------------------------------------------------------------------- */
 
 /* Frames are steps in a row when every body is where the frame before left it. */
 static bool follows(const ss_frame *before, const ss_frame *frame)

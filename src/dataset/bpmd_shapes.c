@@ -1,5 +1,5 @@
-/* What the bodies of a simulation look like, and where its moving scenery is. Pictures are made of it, and nothing else:
- * files have it or not, and readers that do not know it do not notice. */
+/* What the bodies of a simulation look like, and where its moving scenery is. Pictures are made of it, and
+ * nothing else: files have it or not, and readers that do not know it do not notice. */
 #include "dataset/bpmd.h"
 
 #include <math.h>
@@ -7,7 +7,7 @@
 
 enum { MOST_SHAPES = 10000000 };
 
-/* ---- columns --------------------------------------------------------------------------------------------- */
+/* ---- columns -------------------------------------------------------------------------------------- */
 
 /* The columns of the group as they are stored. */
 typedef struct columns {
@@ -125,7 +125,7 @@ static bool read_rows(columns *c, ss_error *err)
            check_turns(place, (const double(*)[4])c->quaternion, n, err);
 }
 
-/* ---- meshes ---------------------------------------------------------------------------------------------- */
+/* ---- meshes --------------------------------------------------------------------------------------- */
 
 static bool fill_mesh(const columns *c, int number, const double (*vertex)[3], const int (*triangle)[3],
                       size_t first_triangle, ss_mesh **to, ss_error *err)
@@ -216,7 +216,7 @@ static bool read_heights(columns *c, ss_shapes *shapes, ss_error *err)
     return shapes->heights != NULL;
 }
 
-/* ---- shapes ---------------------------------------------------------------------------------------------- */
+/* ---- shapes --------------------------------------------------------------------------------------- */
 
 static bool attach_mesh(const columns *c, int row, const ss_shapes *shapes, ss_shape *shape, ss_error *err)
 {
@@ -323,7 +323,7 @@ bool ss_bpmd_shapes(ss_bpmd *file, int simulation, ss_shapes *shapes, ss_finding
     return good;
 }
 
-/* ---- scenery --------------------------------------------------------------------------------------------- */
+/* ---- scenery -------------------------------------------------------------------------------------- */
 
 static bool read_scenery(ss_bpmd *file, int frame, ss_scenery *scenery, ss_error *err)
 {

@@ -1,5 +1,5 @@
-/* The time step of a frame: in the frame, in its settings, beside the frames, or (Gazebo before May 2017 leaves
- * it out of every (1/(5h))-th frame) in the nearest frame that has one. */
+/* The time step of a frame: in the frame, in its settings, beside the frames, or (Gazebo before May 2017
+ * leaves it out of every (1/(5h))-th frame) in the nearest frame that has one. */
 #include "dataset/bpmd.h"
 
 #include <string.h>
@@ -7,7 +7,8 @@
 static const char *const step_names[] = {"timestep", "step_size", "h", "dt"};
 enum { STEP_NAMES = sizeof step_names / sizeof step_names[0] };
 
-/* Genuine gaps are one frame wide. A limit, so that a million frames without a step are not asked a million times. */
+/* Genuine gaps are one frame wide. A limit, so that a million frames without a step are not asked a
+ * million times. */
 enum { FARTHEST_NEIGHBOUR = 1000 };
 
 static const char *find_step(const ss_bpmd_place *place, int names)
@@ -50,7 +51,8 @@ static bool look_beside_frames(ss_bpmd_stored *stored, double *h, bool *found, s
     return good;
 }
 
-/* What was found is remembered, so that no frame is opened twice for this. Only lack of memory is a failure. */
+/* What was found is remembered, so that no frame is opened twice for this. Only lack of
+ * memory is a failure. */
 static bool look_in_other(ss_bpmd *file, int frame, double *h, bool *found, ss_error *err)
 {
     ss_bpmd_entry *entry = &file->entries[frame];

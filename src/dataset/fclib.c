@@ -61,7 +61,7 @@ double **ss_fclib_vector(const ss_fclib_part *part, const ss_cone *cone)
     return (double **)(void *)((char *)(uintptr_t)cone + part->offset);
 }
 
-/* ---- kinds ------------------------------------------------------------------------------------------------ */
+/* ---- kinds ---------------------------------------------------------------------------------------- */
 
 const ss_fclib_kind ss_fclib_order[3] = {SS_FCLIB_GLOBAL, SS_FCLIB_LOCAL, SS_FCLIB_GLOBAL_ROLLING};
 
@@ -113,7 +113,7 @@ int ss_fclib_kinds(const char *path, ss_fclib_kind kinds[3], ss_error *err)
     return count;
 }
 
-/* ---- life --------------------------------------------------------------------------------------------------- */
+/* ---- life ----------------------------------------------------------------------------------------- */
 
 void ss_fclib_destroy(ss_fclib *problem)
 {
@@ -128,7 +128,7 @@ void ss_fclib_destroy(ss_fclib *problem)
     ss_release(problem);
 }
 
-/* ---- public reading -------------------------------------------------------------------------------------------- */
+/* ---- public reading ------------------------------------------------------------------------------- */
 
 static bool resolve_limits(const ss_limits *given, ss_limits *limits, ss_error *err)
 {

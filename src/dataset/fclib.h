@@ -1,4 +1,5 @@
-/* dataset/fclib.h - the FCLIB layout in one table, from which reading, writing and Matrix Market export follow. */
+/* dataset/fclib.h - the FCLIB layout in one table, from which reading, writing and Matrix Market
+ * export follow. */
 #ifndef SS_DATASET_FCLIB_H
 #define SS_DATASET_FCLIB_H
 
@@ -16,7 +17,8 @@ typedef struct ss_fclib_part {
 extern const ss_fclib_part ss_fclib_parts[]; /* ends with name = NULL */
 
 int ss_fclib_extent(const ss_cone *cone, char letter);
-/* Does a problem of these sizes have the part? V, R, s, G and b only with equations, mu_r only with rolling. */
+/* Does a problem of these sizes have the part? V, R, s, G and b only with equations, mu_r
+ * only with rolling. */
 bool ss_fclib_has(const ss_cone *cone, const ss_fclib_part *part);
 ss_sparse **ss_fclib_matrix(const ss_fclib_part *part, const ss_cone *cone);
 double **ss_fclib_vector(const ss_fclib_part *part, const ss_cone *cone);

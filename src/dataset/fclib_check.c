@@ -1,5 +1,5 @@
-/* What is odd about an FCLIB problem. Real files hold unsymmetric matrices, skewed contact frames and "solutions" that
- * are none: all of it is usable, and none of it should surprise anybody later. */
+/* What is odd about an FCLIB problem. Real files hold unsymmetric matrices, skewed contact frames and
+ * "solutions" that are none: all of it is usable, and none of it should surprise anybody later. */
 #include "dataset/fclib.h"
 
 #include "formulation/cone_to_frame.h"
@@ -28,8 +28,7 @@ static void look_at_symmetry(const ss_fclib *problem, ss_findings *findings)
     double error = ss_sparse_symmetry_error(local ? problem->cone->W : problem->cone->M);
     if (error > SYMMETRIC)
         warn(problem, findings, local ? "W" : "M",
-             "is unsymmetric: entries differ from their mirror image by up to "
-             "%.2g of the largest one",
+             "is unsymmetric: entries differ from their mirror image by up to %.2g of the largest one",
              error);
 }
 
@@ -40,8 +39,7 @@ static void look_at_frames(const ss_fclib *problem, ss_findings *findings)
     if (!ss_rigid_skewness(problem->cone, &skewed, &worst, &largest) || skewed == 0) return;
     warn(problem, findings, "H",
          "the frames of %d of %d contacts are skewed (not orthonormal by up to %.2g, contact %d): their "
-         "friction disc "
-         "is no disc",
+         "friction disc is no disc",
          skewed, problem->cone->contacts, largest, worst);
 }
 

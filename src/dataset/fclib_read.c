@@ -1,5 +1,5 @@
-/* Reading FCLIB: one path for the local, the global and the rolling problem. Sizes are read first, held against the
- * limits and against each other; only then memory is taken. */
+/* Reading FCLIB: one path for the local, the global and the rolling problem. Sizes are read first, held
+ * against the limits and against each other; only then memory is taken. */
 #include "dataset/fclib.h"
 
 #include <math.h>
@@ -44,7 +44,7 @@ static bool spend(reader *read, const ss_h5_group *group, const char *name, doub
                    read->limits->max_megabytes);
 }
 
-/* ---- matrices ------------------------------------------------------------------------------------------------- */
+/* ---- matrices ------------------------------------------------------------------------------------- */
 
 typedef struct stored_matrix {
     int rows, cols, nz, nzmax;
@@ -57,8 +57,8 @@ static bool check_length(const ss_h5_group *group, const char *name, const ss_h5
                                                   (unsigned long long)array->count, (long long)count);
 }
 
-/* Whole numbers in 0..largest. A data set longer than `count` is allowed: old files keep room for more entries than
- * there are. */
+/* Whole numbers in 0..largest. A data set longer than `count` is allowed: old files keep room for more
+ * entries than there are. */
 static bool read_indices(const ss_h5_group *group, const char *name, int64_t count, int largest,
                          int **indices, ss_error *err)
 {
@@ -132,7 +132,8 @@ static bool check_pointers(const ss_h5_group *group, const int *pointers, int li
     return true;
 }
 
-/* Out of the pointers of compressed storage: how many entries there are, and the line (column or row) of each. */
+/* Out of the pointers of compressed storage: how many entries there are, and the line (column
+ * or row) of each. */
 static bool read_lines(const ss_h5_group *group, int lines, int nzmax, int *count, int **line_of,
                        ss_error *err)
 {
@@ -223,7 +224,7 @@ static bool read_matrix(reader *read, const ss_fclib_part *part, ss_error *err)
     return matrix != NULL;
 }
 
-/* ---- vectors ----------------------------------------------------------------------------------------------------- */
+/* ---- vectors -------------------------------------------------------------------------------------- */
 
 /* Vectors of contact components; in a planar rolling problem with gaps for what the plane does not have. */
 static bool read_components(const reader *read, const ss_h5_group *group, const char *name, double *values,
@@ -260,7 +261,7 @@ static bool read_parts(reader *read, ss_error *err)
     return true;
 }
 
-/* ---- sizes --------------------------------------------------------------------------------------------------------- */
+/* ---- sizes ---------------------------------------------------------------------------------------- */
 
 static bool read_matrix_size(const ss_h5_group *parent, const char *name, int *rows, int *cols, ss_error *err)
 {
@@ -339,7 +340,7 @@ static bool create_cone(reader *read, ss_error *err)
     return read->problem->cone != NULL;
 }
 
-/* ---- texts ----------------------------------------------------------------------------------------------------------- */
+/* ---- texts ---------------------------------------------------------------------------------------- */
 
 static bool read_optional_text(const ss_h5_group *group, const char *name, char **text, ss_error *err)
 {
@@ -359,7 +360,7 @@ static bool read_info(reader *read, ss_error *err)
     return good;
 }
 
-/* ---- points ---------------------------------------------------------------------------------------------------------- */
+/* ---- points --------------------------------------------------------------------------------------- */
 
 /* v and l are missing in some files; u and r never are. */
 static bool read_extra(const reader *read, const ss_h5_group *group, const char *name, int count,
@@ -442,7 +443,7 @@ static bool read_points(reader *read, ss_error *err)
     return read_guesses(read, err);
 }
 
-/* ---- together ----------------------------------------------------------------------------------------------------------- */
+/* ---- together ------------------------------------------------------------------------------------- */
 
 /* Every fault goes to the findings; the first one is the error. */
 static bool check_problem(const reader *read, ss_error *err)

@@ -1,5 +1,5 @@
-/* Writing FCLIB: scalars as arrays of one, matrices as triplets with i = row and p = column, nzmax = nz and no explicit
- * zeros, because that is what every known reader takes. */
+/* Writing FCLIB: scalars as arrays of one, matrices as triplets with i = row and p = column, nzmax = nz and
+ * no explicit zeros, because that is what every known reader takes. */
 #include "dataset/fclib.h"
 
 #include <math.h>
@@ -22,7 +22,7 @@ static bool write_int(const ss_h5_group *group, const char *name, int value, ss_
     return write_ints(group, name, 1, &value, err);
 }
 
-/* ---- matrices --------------------------------------------------------------------------------------------------- */
+/* ---- matrices ------------------------------------------------------------------------------------- */
 
 typedef struct triplets {
     int count;
@@ -74,7 +74,7 @@ static bool write_matrix(const ss_h5_group *parent, const char *name, const ss_s
     return good;
 }
 
-/* ---- the problem ---------------------------------------------------------------------------------------------------- */
+/* ---- the problem ---------------------------------------------------------------------------------- */
 
 static bool write_parts(const ss_h5_group *group, const ss_h5_group *vectors, const ss_cone *cone,
                         ss_error *err)
@@ -119,7 +119,7 @@ static bool write_problem(const ss_h5_group *root, const ss_fclib *problem, ss_e
     return good;
 }
 
-/* ---- points ----------------------------------------------------------------------------------------------------------- */
+/* ---- points --------------------------------------------------------------------------------------- */
 
 static bool write_point(const ss_h5_group *parent, const char *name, const ss_cone *cone,
                         const ss_cone_point *point, ss_error *err)
@@ -149,7 +149,7 @@ static bool write_guesses(const ss_h5_group *root, const ss_fclib *problem, ss_e
     return good;
 }
 
-/* ---- the file ---------------------------------------------------------------------------------------------------------- */
+/* ---- the file ------------------------------------------------------------------------------------- */
 
 /* What no reader would take is not written. */
 static bool check(const char *path, const ss_cone *cone, ss_error *err)

@@ -84,8 +84,8 @@ static hid_t access_list(void)
     hid_t access = H5Pcreate(H5P_FILE_ACCESS);
     H5Pset_fclose_degree(access, H5F_CLOSE_STRONG);
     H5Pset_file_locking(access, false, true);
-    H5Pset_sieve_buf_size(access,
-                          1); // data sets are read whole: a buffer of 64 kB for each would be cleared in vain
+    // data sets are read whole: a buffer of 64 kB for each would be cleared in vain
+    H5Pset_sieve_buf_size(access, 1);
     return access;
 }
 
@@ -416,8 +416,9 @@ static const char *class_name(H5T_class_t class)
     }
 }
 
-/* HDF5 can describe numbers with any bit layout, and its conversion of absurd ones writes past its own buffers
- * (1.10.8). Every writer of these formats has used one of the standard types; the most frequent come first. */
+/* HDF5 can describe numbers with any bit layout, and its conversion of absurd ones writes past its own
+ * buffers (1.10.8). Every writer of these formats has used one of the standard types; the most
+ * frequent come first. */
 static bool type_is_standard(hid_t type)
 {
     const hid_t standard[] = {

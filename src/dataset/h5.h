@@ -1,10 +1,12 @@
 /* dataset/h5.h - the only door to HDF5. Everything that opens, lists, reads or writes goes through here, so
  * that the rules for strangers' files stand in one place:
- *   - files are opened read-only, without file locks; the error stack is silenced and HDF5's global settings
- *     are put back as they were (ss_h5_enter, ss_h5_leave around every public function; one lock for the library)
+ *   - files are opened read-only, without file locks; the error stack is silenced and HDF5's global
+ *     settings are put back as they were (ss_h5_enter, ss_h5_leave around every public function; one lock
+ *     for the library)
  *   - only hard links, only single names: no soft, external or user-defined link is ever followed
- *   - data sets: numeric (integer or float) or text; no external or virtual storage; no filter but deflate,
- *     shuffle and fletcher32; extents, products and chunk sizes checked against the limit before memory is taken
+ *   - data sets: numeric (integer or float) or text; no external or virtual storage; no filter but
+ *     deflate, shuffle and fletcher32; extents, products and chunk sizes checked against the limit before
+ *     memory is taken
  * Every failing function fills err with the full place, "FILE: /group/name: what is wrong".
  */
 #ifndef SS_DATASET_H5_H
@@ -50,8 +52,8 @@ typedef struct ss_h5_names {
 bool ss_h5_list(const ss_h5_group *group, int max_names, ss_h5_names *names, ss_error *err);
 bool ss_h5_names_have(const ss_h5_names *names, const char *name);
 void ss_h5_names_free(ss_h5_names *names);
-/* The same without keeping names: calls visit for every child. A visit that returns false stops with its err.
- */
+/* The same without keeping names: calls visit for every child. A visit that returns false
+ * stops with its err. */
 typedef bool ss_h5_visit(const char *name, void *context, ss_error *err);
 bool ss_h5_each(const ss_h5_group *group, ss_h5_visit *visit, void *context, ss_error *err);
 
@@ -77,8 +79,8 @@ typedef struct ss_h5_array {
 } ss_h5_array;
 bool ss_h5_read(const ss_h5_group *group, const char *name, ss_h5_array *array, ss_error *err);
 void ss_h5_array_free(ss_h5_array *array);
-/* Reads exactly `count` numbers into memory of the caller; false with a message naming both counts otherwise.
- */
+/* Reads exactly `count` numbers into memory of the caller; false with a message naming both
+ * counts otherwise. */
 bool ss_h5_read_exactly(const ss_h5_group *group, const char *name, uint64_t count, double *values,
                         ss_error *err);
 /* Exactly one number. */
@@ -88,8 +90,8 @@ bool ss_h5_read_int(const ss_h5_group *group, const char *name, int *value, ss_e
 /* `count` integers in int range (any numeric class in the file; fractions and overflow are errors with
  * index). */
 bool ss_h5_read_ints(const ss_h5_group *group, const char *name, uint64_t count, int *values, ss_error *err);
-/* Fixed or variable-length string, rank 0 or one element, at most max_bytes. *text is released by the caller.
- */
+/* Fixed or variable-length string, rank 0 or one element, at most max_bytes. *text is released
+ * by the caller. */
 bool ss_h5_read_text(const ss_h5_group *group, const char *name, char **text, ss_error *err);
 /* Unsigned bytes of the given rank (pictures). */
 bool ss_h5_read_bytes(const ss_h5_group *group, const char *name, uint8_t **bytes, uint64_t extent[3],
@@ -120,8 +122,8 @@ bool ss_h5_mark(const ss_h5_group *group, const char *dataset, const char *attri
 
 /* ---- replacing a file safely ------------------------------------------------------------------------ */
 
-/* A temporary file beside the target, created fresh (or as a copy of the target), renamed over it by commit.
- */
+/* A temporary file beside the target, created fresh (or as a copy of the target), renamed
+ * over it by commit. */
 typedef struct ss_h5_output {
     hid_t file_id;
     struct ss_h5_disk *disk; /* what HDF5 writes through: h5_disk.h */
@@ -136,8 +138,8 @@ bool ss_h5_output_open(const char *target, bool copy_existing, double max_bytes,
  * work. */
 bool ss_h5_output_check(const ss_h5_output *output, ss_error *err);
 /* Flush, close, fsync, rename, fsync of the directory. On failure the temporary file is removed. When the
- * target is no longer what was copied, what another process has added would be lost: that is a failure, and the
- * temporary file stays, under the name that the message tells. */
+ * target is no longer what was copied, what another process has added would be lost: that is a failure, and
+ * the temporary file stays, under the name that the message tells. */
 bool ss_h5_output_commit(ss_h5_output *output, ss_error *err);
 void ss_h5_output_discard(ss_h5_output *output);
 

@@ -82,7 +82,8 @@ bool ss_h5_write_table(const ss_h5_group *group, const char *name, ss_h5_type ty
     return ss_h5_write(group, name, type, rank, (uint64_t[]){rows, columns}, values, err);
 }
 
-/* Never labelled as UTF-8, whatever the text: Octave's load gives up on the whole file when it meets that label. */
+/* Never labelled as UTF-8, whatever the text: Octave's load gives up on the whole file when it
+ * meets that label. */
 static hid_t text_type(const char *text)
 {
     hid_t type = H5Tcopy(H5T_C_S1);

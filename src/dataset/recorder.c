@@ -1,5 +1,5 @@
-/* Frames from another program: arrays that grow as bodies, joints and contacts arrive, then check and write.
- */
+/* Frames from another program: arrays that grow as bodies, joints and contacts arrive, then
+ * check and write. */
 #include <stickslip/recorder.h>
 
 #include "dataset/writer.h"
@@ -21,8 +21,8 @@ struct ss_recorder {
     char *path;
     int begun_count; /* frames begun so far, refused ones included */
     bool inside;     /* between begin and end */
-    ss_frame
-        frame; /* its counts say what was added; its arrays have room for more, and stay for the next frame */
+    /* its counts say what was added; its arrays have room for more, and stay for the next frame */
+    ss_frame frame;
     int room[SS_PER_CONTACT + 1]; /* items that the arrays of a kind have room for */
     bool has_tangents, has_restitution, has_rolling;
     ss_scenery scenery;

@@ -19,8 +19,8 @@ struct ss_writer {
     ss_h5_group frame;          /* the frame written last, open for its results; id < 0: none */
     int bodies, rows, contacts; /* of that frame */
     ss_writer_scratch scratch;
-    ss_error
-        trouble; /* code != SS_OK: something is half written, so that nothing of it may reach the target */
+    /* code != SS_OK: something is half written, so that nothing of it may reach the target */
+    ss_error trouble;
 };
 
 /* ---- numbers --------------------------------------------------------------------------------------- */

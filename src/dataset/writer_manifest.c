@@ -1,5 +1,5 @@
-/* What a simulation says about itself: texts, gravity, a picture, and the units of everything in its frames.
- */
+/* What a simulation says about itself: texts, gravity, a picture, and the units of everything
+ * in its frames. */
 #include "dataset/writer.h"
 #include "base/text.h"
 #include "frame/fields.h"
@@ -41,8 +41,8 @@ static bool put_image(const ss_h5_group *group, const ss_manifest *manifest, ss_
            ss_h5_mark(group, "image", "INTERLACE_MODE", "INTERLACE_PIXEL", err);
 }
 
-/* Once for all frames: an attribute on every data set would cost more than many of the data sets themselves.
- */
+/* Once for all frames: an attribute on every data set would cost more than many of the data
+ * sets themselves. */
 static bool put_units(const ss_h5_group *group, ss_error *err)
 {
     ss_text text = {0};

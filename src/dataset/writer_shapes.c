@@ -1,12 +1,12 @@
-/* What bodies look like: the group `shapes` of a simulation, one row per shape, its meshes one after another; and the
- * group `scenery` of a frame. */
+/* What bodies look like: the group `shapes` of a simulation, one row per shape, its meshes one after another;
+ * and the group `scenery` of a frame. */
 #include "dataset/writer.h"
 #include "linalg/quat.h"
 
 #include <math.h>
 #include <string.h>
 
-/* ---- from structs to columns ----------------------------------------------------------------------------- */
+/* ---- from structs to columns ---------------------------------------------------------------------- */
 
 void ss_writer_shape_columns_free(ss_writer_shape_columns *columns)
 {
@@ -176,7 +176,7 @@ bool ss_writer_gather_shapes(const ss_stored_shape *shapes, int count, const cha
     return good;
 }
 
-/* ---- to the file ----------------------------------------------------------------------------------------- */
+/* ---- to the file ---------------------------------------------------------------------------------- */
 
 static bool put(const ss_h5_group *group, const char *name, ss_h5_type type, int rows, uint64_t columns,
                 const void *values, const char *unit, ss_error *err)
@@ -242,7 +242,7 @@ bool ss_writer_put_scenery(const ss_h5_group *frame, const ss_scenery *scenery, 
     return good;
 }
 
-/* ---- a world --------------------------------------------------------------------------------------------- */
+/* ---- a world -------------------------------------------------------------------------------------- */
 
 /* Kinematic bodies before this one. */
 static int scenery_number(const ss_world *world, int body)

@@ -281,9 +281,8 @@ static bool check_pair(checker *c, const char *path, int index, const int pair[2
     for (int side = 0; side < 2; side++)
         if (pair[side] < SS_WORLD || pair[side] >= bodies) {
             report(c, SS_FINDING_FAULT, path, index,
-                   "side %d is body %d, but there are %d; must be below, or %d "
-                   "for the world",
-                   side, pair[side], bodies, SS_WORLD);
+                   "side %d is body %d, but there are %d; must be below, or %d for the world", side,
+                   pair[side], bodies, SS_WORLD);
             return false;
         }
     if (pair[0] == pair[1]) {

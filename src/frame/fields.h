@@ -46,8 +46,8 @@ int ss_field_items(const ss_field *field, const ss_frame *frame);
 void *ss_field_data(const ss_field *field, const ss_frame *frame);
 void **ss_field_slot(const ss_field *field, ss_frame *frame);
 
-/* One number of the array, whatever its type; index counts numbers, not items. Integers of 32 bits are exact.
- */
+/* One number of the array, whatever its type; index counts numbers, not items. Integers of 32
+ * bits are exact. */
 double ss_field_get(const ss_field *field, const void *data, size_t index);
 void ss_field_set(const ss_field *field, void *data, size_t index, double value);
 

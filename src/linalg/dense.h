@@ -44,8 +44,8 @@ ss_linalg_status ss_dense_lu(int n, double *a, int *pivot);
 /* Solves op(A) x = b. */
 void ss_dense_lu_solve(int n, const double *factor, const int *pivot, ss_transpose how, double *b, int count);
 
-/* P A = L U of the first n rows of a matrix by columns, `stride` numbers apart, with exchange of rows, which are counted
- * from 1. False when a pivot is zero. */
+/* P A = L U of the first n rows of a matrix by columns, `stride` numbers apart, with exchange of rows, which
+ * are counted from 1. False when a pivot is zero. */
 bool ss_dense_lu_columns(int n, double *a, int stride, int *exchange);
 
 /* A = L D L' of a symmetric matrix, definite or not (Bunch-Kaufman). Reads and overwrites the lower triangle

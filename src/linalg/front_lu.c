@@ -111,8 +111,8 @@ static bool analyse(ss_front_lu *lu, const bool *active)
 
 /* ---- one front -------------------------------------------------------------------------------------- */
 
-/* While it is worked on, a front is two arrays of whole columns: the pivot columns where their factors stay, and
- * the border columns on top of the stack. */
+/* While it is worked on, a front is two arrays of whole columns: the pivot columns where their factors stay,
+ * and the border columns on top of the stack. */
 typedef struct columns {
     double *pivot, *border;
     int rows, pivots;
@@ -169,7 +169,8 @@ static void assemble(const ss_front_lu *lu, const double *values, const ss_front
     }
 }
 
-/* Column j of a contribution, of which only the lower half is there; its rows may come in another order in the front. */
+/* Column j of a contribution, of which only the lower half is there; its rows may come in another
+ * order in the front. */
 static void add_lower(const columns *to, const int *index, int rest, int j, const double *block)
 {
     int col = index[j];

@@ -6,9 +6,9 @@
  *     ss_front_lu_destroy(lu);
  *
  * The nodes are eliminated along a tree; nodes with nearly the same neighbours form one front, a dense matrix
- * whose pivot columns are eliminated by BLAS. A full matrix is one front. Rows are exchanged within the pivots
- * of a front only: fine for matrices that are positive definite or dominated by their diagonal blocks, a gamble
- * for others, so check the residual. Rows and columns of nodes that are not active are left out.
+ * whose pivot columns are eliminated by BLAS. A full matrix is one front. Rows are exchanged within the
+ * pivots of a front only: fine for matrices that are positive definite or dominated by their diagonal blocks,
+ * a gamble for others, so check the residual. Rows and columns of nodes that are not active are left out.
  */
 #ifndef SS_LINALG_FRONT_LU_H
 #define SS_LINALG_FRONT_LU_H
@@ -21,13 +21,14 @@ typedef struct ss_front_lu ss_front_lu;
 /* The pattern must outlive the factor; its values are not looked at. */
 ss_front_lu *ss_front_lu_create(const ss_block_rows *pattern, ss_error *err);
 void ss_front_lu_destroy(ss_front_lu *lu);
-/* From now on matrices are symmetric and positive definite: L L' instead of L U, half the work. One that is not counts as
- * singular. */
+/* From now on matrices are symmetric and positive definite: L L' instead of L U, half the work. One that is
+ * not counts as singular. */
 void ss_front_lu_use_symmetry(ss_front_lu *lu);
 /* `values` as laid out by the pattern; `active` per node, NULL = all. OK, SINGULAR (a pivot is zero or not
  * finite) or NO_MEMORY. */
 ss_linalg_status ss_front_lu_factor(ss_front_lu *lu, const double *values, const bool *active);
-/* After a factorisation that was OK, for the active nodes; the others keep their x. b and x may be the same. */
+/* After a factorisation that was OK, for the active nodes; the others keep their x. b and x
+ * may be the same. */
 void ss_front_lu_solve(ss_front_lu *lu, const double *b, double *x);
 
 #endif

@@ -91,7 +91,8 @@ static void add_border_node(ss_front_tree *tree, struct group *group, int number
     group->border_unknowns += ss_block_rows_size(tree->pattern, node);
 }
 
-/* The border of the node with this number: what it meets among later nodes, itself and through its children. */
+/* The border of the node with this number: what it meets among later nodes, itself and
+ * through its children. */
 static bool collect_border(ss_front_tree *tree, int number, const bool *active)
 {
     const ss_block_rows *pattern = tree->pattern;

@@ -1,11 +1,12 @@
-/* linalg/front_tree.h - which nodes are eliminated together, and in what order: the symbolic half of front_lu. */
+/* linalg/front_tree.h - which nodes are eliminated together, and in what order: the symbolic
+ * half of front_lu. */
 #ifndef SS_LINALG_FRONT_TREE_H
 #define SS_LINALG_FRONT_TREE_H
 
 #include "linalg/block_rows.h"
 
-/* A dense matrix of `rows` unknowns: those of its pivot nodes, then those of its border, which is left over as
- * the contribution to the parent. */
+/* A dense matrix of `rows` unknowns: those of its pivot nodes, then those of its border, which is left over
+ * as the contribution to the parent. */
 typedef struct ss_front {
     const int *pivot_nodes, *border_nodes;
     int pivot_count, border_count;

@@ -105,8 +105,8 @@ static ss_linalg_status note_pivots(ss_ldl *ldl)
     const int *start = factor->p;
     const double *value = factor->x;
     ss_pivot_counter counter = ss_pivots_start(ldl->matrix);
-    for (size_t j = 0; j < factor->n; j++)
-        ss_pivots_note(&counter, value[start[j]]); // D is the diagonal of L
+    // D is the diagonal of L
+    for (size_t j = 0; j < factor->n; j++) ss_pivots_note(&counter, value[start[j]]);
     ldl->pivots = counter.pivots;
     return counter.usable ? SS_LINALG_OK : SS_LINALG_SINGULAR;
 }

@@ -50,8 +50,8 @@ ss_lu *ss_lu_create(const ss_sparse *pattern, ss_error *err)
                 pattern->cols);
         return NULL;
     }
-    bool countable =
-        4LL * ss_sparse_nonzeros(pattern) + pattern->cols <= INT_MAX; // cs_sqr's guess of the fill
+    // cs_sqr's guess of the fill
+    bool countable = 4LL * ss_sparse_nonzeros(pattern) + pattern->cols <= INT_MAX;
     ss_lu *lu = countable ? ss_allocate(1, sizeof *lu) : NULL;
     if (!lu) {
         ss_fail(err, SS_ERROR_RESOURCES, "LU of a %d x %d matrix: %s", pattern->rows, pattern->cols,
@@ -78,8 +78,8 @@ static ss_linalg_status note_pivots(ss_lu *lu)
 {
     const cs_di *upper = lu->numeric->U;
     ss_pivot_counter counter = ss_pivots_start(lu->matrix);
-    for (int j = 0; j < upper->n; j++)
-        ss_pivots_note(&counter, upper->x[upper->p[j + 1] - 1]); // last of its column
+    // last of its column
+    for (int j = 0; j < upper->n; j++) ss_pivots_note(&counter, upper->x[upper->p[j + 1] - 1]);
     counter.pivots.negative = 0; // says nothing about eigenvalues once rows are exchanged
     lu->pivots = counter.pivots;
     return counter.usable ? SS_LINALG_OK : SS_LINALG_SINGULAR;

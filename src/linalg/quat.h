@@ -1,5 +1,5 @@
-/* linalg/quat.h - unit quaternions (w, x, y, z), scalar first: the rotation from a body's frame to the world.
- */
+/* linalg/quat.h - unit quaternions (w, x, y, z), scalar first: the rotation from a body's
+ * frame to the world. */
 #ifndef SS_LINALG_QUAT_H
 #define SS_LINALG_QUAT_H
 

@@ -208,8 +208,8 @@ static int64_t count_product(const ss_sparse *left, const ss_sparse *right, int 
     return count;
 }
 
-/* Column by column, in the order the entries turn up (Gustavson 1978); place[i] - 1 is where row i of it is.
- */
+/* Column by column, in the order the entries turn up (Gustavson 1978); place[i] - 1 is where
+ * row i of it is. */
 static void fill_product(const ss_sparse *left, const ss_sparse *right, ss_sparse *product, int *place)
 {
     int filled = 0;

@@ -4,7 +4,8 @@
 
 #include <stddef.h>
 
-/* Room for one more item: the array itself or a larger copy, the old one released; NULL when out of memory. */
+/* Room for one more item: the array itself or a larger copy, the old one released; NULL when
+ * out of memory. */
 void *ss_array_grow(void *items, int count, int *capacity, size_t size);
 
 #endif

@@ -85,7 +85,8 @@ static ss_heightfield *create_heights(const ss_shape *shape, ss_error *err)
     return field;
 }
 
-/* The ground goes on below: the box reaches as far down as the field is wide, so that what has sunk in is found. */
+/* The ground goes on below: the box reaches as far down as the field is wide, so that what has
+ * sunk in is found. */
 static void bound_heights(ss_geometry *geometry)
 {
     const ss_heightfield *field = geometry->heights;

@@ -1,5 +1,5 @@
-/* model/geometry.h - what is precomputed of a shape with many features, once when it is added to a world: made here,
- * used by the narrow phase. All in the shape's own frame. */
+/* model/geometry.h - what is precomputed of a shape with many features, once when it is added to a world:
+ * made here, used by the narrow phase. All in the shape's own frame. */
 #ifndef SS_MODEL_GEOMETRY_H
 #define SS_MODEL_GEOMETRY_H
 
@@ -25,13 +25,14 @@ typedef struct ss_hull {
     int *loop;      /* vertices of the faces */
     int *loop_edge; /* of the same place in loop: the edge to the next corner */
     ss_hull_edge *edge;
-    int *neighbour_start,
-        *neighbour; /* vertices across an edge from v: neighbour[start[v] .. start[v+1]-1] */
+    /* vertices across an edge from v: neighbour[start[v] .. start[v+1]-1] */
+    int *neighbour_start, *neighbour;
     ss_vec3 centre; /* mean of the vertices: inside */
     double radius;  /* of the smallest ball around `centre` */
 } ss_hull;
 
-/* A node of a bounding box tree over triangles; leaves have count > 0. Children are `first` and `first + 1`. */
+/* A node of a bounding box tree over triangles; leaves have count > 0. Children are `first`
+ * and `first + 1`. */
 typedef struct ss_tree_node {
     float low[3], high[3]; /* rounded outwards */
     int first, count;      /* leaf: triangles order[first ..] */
@@ -63,17 +64,20 @@ typedef struct ss_geometry {
     double low[3], high[3];  /* box around the shape in its own frame; infinite for planes */
 } ss_geometry;
 
-/* NULL with an error that says what is wrong with the shape ("hull: not convex: vertex 7 lies 0.003 outside face 2"). */
+/* NULL with an error that says what is wrong with the shape ("hull: not convex: vertex 7 lies 0.003
+ * outside face 2"). */
 ss_geometry *ss_geometry_create(const ss_shape *shape, ss_error *err);
 void ss_geometry_destroy(ss_geometry *geometry);
 
 /* Of a shape of a world. */
 const ss_geometry *ss_world_geometry(const ss_world *world, int shape);
 
-/* How many pairs of bodies were kept apart so far, by ss_world_separate and by joints: grows when a filter was added. */
+/* How many pairs of bodies were kept apart so far, by ss_world_separate and by joints: grows when a
+ * filter was added. */
 int ss_world_separation_count(const ss_world *world);
 
-/* Mass properties of one shape of this density in its own frame; planes, meshes and heightfields weigh nothing. */
+/* Mass properties of one shape of this density in its own frame; planes, meshes and heightfields
+ * weigh nothing. */
 ss_mass_properties ss_shape_mass(const ss_shape *shape, double density);
 
 #endif

@@ -55,7 +55,8 @@ void ss_hull_scale(ss_hull *hull, double length)
 
 /* ---- completing ------------------------------------------------------------------------------------- */
 
-/* Sum of cross products around the loop (Newell): exact for flat faces, the best plane for nearly flat ones. */
+/* Sum of cross products around the loop (Newell): exact for flat faces, the best plane for
+ * nearly flat ones. */
 static void find_plane(const ss_hull *hull, ss_hull_face *face)
 {
     const int *loop = hull->loop + face->first;

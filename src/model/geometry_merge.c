@@ -1,11 +1,12 @@
-/* From the triangles of a convex mesh to a hull: triangles in one plane are one face, and only true corners remain. */
+/* From the triangles of a convex mesh to a hull: triangles in one plane are one face, and only true
+ * corners remain. */
 #include "model/geometry_parts.h"
 #include "model/mesh.h"
 
 #include <stdlib.h>
 
-/* Of the extent of the mesh: what counts as convex and as flat. Files written with single precision or six decimals
- * pass; nothing that a contact could feel is lost. */
+/* Of the extent of the mesh: what counts as convex and as flat. Files written with single precision or six
+ * decimals pass; nothing that a contact could feel is lost. */
 static const double flatness = 1e-6;
 
 typedef struct merging {
@@ -205,8 +206,8 @@ static bool find_borders(merging *m, ss_error *err)
 
 /* ---- corners ---------------------------------------------------------------------------------------- */
 
-/* A vertex of two faces only is no corner but in the middle of an edge. Afterwards uses[v] is the number of a corner,
- * or -1. Returns the number of corners. */
+/* A vertex of two faces only is no corner but in the middle of an edge. Afterwards uses[v] is the number of a
+ * corner, or -1. Returns the number of corners. */
 static int number_corners(merging *m)
 {
     int count = 0;

@@ -5,16 +5,16 @@
 #include "model/geometry.h"
 
 ss_hull *ss_hull_of_box(const double size[3], ss_error *err);
-/* The mesh must be closed and convex within a millionth of its extent; what lies in one plane within that becomes one
- * face, and vertices that are then no corners are left out. */
+/* The mesh must be closed and convex within a millionth of its extent; what lies in one plane within that
+ * becomes one face, and vertices that are then no corners are left out. */
 ss_hull *ss_hull_of_mesh(const ss_mesh *mesh, ss_error *err);
 void ss_hull_destroy(ss_hull *hull);
 void ss_hull_scale(ss_hull *hull, double length);
 
 /* Memory for a hull whose loops have `corners` entries in all: one block; the arrays are empty. */
 ss_hull *ss_hull_create(int vertices, int faces, int corners, ss_error *err);
-/* From vertices, faces (first, size) and loops: normals, edges, neighbours, centre and radius. False when the loops do
- * not close to the surface of one convex polyhedron. */
+/* From vertices, faces (first, size) and loops: normals, edges, neighbours, centre and radius. False when the
+ * loops do not close to the surface of one convex polyhedron. */
 bool ss_hull_complete(ss_hull *hull, ss_error *err);
 
 /* Triangles without area are left out. */

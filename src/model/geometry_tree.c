@@ -103,8 +103,8 @@ static void swap(int *a, int *b)
     *b = kept;
 }
 
-/* Hoare's selection: afterwards order[first .. middle-1] come before order[middle ..]. The middle element of three as
- * pivot keeps sorted input fast. */
+/* Hoare's selection: afterwards order[first .. middle-1] come before order[middle ..]. The middle element of
+ * three as pivot keeps sorted input fast. */
 static void select_middle(planting *p, int first, int last, int middle, int axis)
 {
     int *order = p->t->order;

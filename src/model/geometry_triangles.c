@@ -50,8 +50,9 @@ static void copy_triangles(const ss_mesh *mesh, ss_triangles *t)
     }
 }
 
-/* The edge sticks out unless the far corner of the neighbour is above this triangle's plane. Flat edges do not stick
- * out: the angle is compared to the rounding of single precision, in which most mesh files are written. */
+/* The edge sticks out unless the far corner of the neighbour is above this triangle's plane. Flat
+ * edges do not stick out: the angle is compared to the rounding of single precision, in which most
+ * mesh files are written. */
 static bool sticks_out(const ss_triangles *t, const ss_mesh_side *side, const ss_mesh_side *other)
 {
     ss_vec3 near = t->vertex[t->corner[side->face][side->corner]];

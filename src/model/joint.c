@@ -59,7 +59,8 @@ void ss_joint_follow(ss_world *world, int joint)
     }
 }
 
-/* The slides come first among a joint's own equations; all kinds with such friction have two or three of them. */
+/* The slides come first among a joint's own equations; all kinds with such friction have two or
+ * three of them. */
 void ss_joint_note_load(ss_world *world, int joint, const double *impulse)
 {
     ss_joint *item = ss_world_joint(world, joint);

@@ -155,8 +155,9 @@ static int own_rows(const ss_joint_pose *pose, ss_joint_equation *rows)
     return count;
 }
 
-/* A spring of stiffness 1/compliance in every row, implicit: x = -h k (g + h u), so that u + x/(h^2 k) + g/h = 0. It goes
- * by g itself, whatever the formulation does about errors of joints: the row is not holonomic. */
+/* A spring of stiffness 1/compliance in every row, implicit: x = -h k (g + h u), so that u + x/(h^2
+ * k) + g/h = 0. It goes by g itself, whatever the formulation does about errors of joints: the row is
+ * not holonomic. */
 static void soften(double compliance, double h, int count, ss_joint_equation *rows)
 {
     for (int i = 0; i < count && compliance > 0.0; i++) {

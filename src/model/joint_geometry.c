@@ -117,15 +117,16 @@ static double swing_coefficient(double angle, double sine, double cosine)
     return (angle * cosine / fmax(sine, 1e-9) - 1.0) / square;
 }
 
-/* Where b's z axis is on the unit sphere around a's: s = its angle times the direction it leans to, in the x-y plane of a.
- * The rotation vector is s turned by a right angle, (-s_y, s_x), and its rate (1 + k s s', -s) . w in frame a. */
+/* Where b's z axis is on the unit sphere around a's: s = its angle times the direction it leans to, in the
+ * x-y plane of a. The rotation vector is s turned by a right angle, (-s_y, s_x), and its rate (1 + k s s',
+ * -s) . w in frame a. */
 void ss_joint_swing(const ss_joint_pose *pose, ss_joint_quantity out[2])
 {
     ss_quat q = pose->turn;
     double x = 2.0 * (q.x * q.z + q.w * q.y), y = 2.0 * (q.y * q.z - q.w * q.x);
     double z = 1.0 - 2.0 * (q.x * q.x + q.y * q.y);
-    double sine = sqrt(x * x + y * y),
-           angle = atan2(sine, z); // sines that small that they vanish squared are 0
+    // sines that small that they vanish squared are 0
+    double sine = sqrt(x * x + y * y), angle = atan2(sine, z);
     double stretch = sine > 0.0 ? angle / sine : 1.0;
     const double s[2] = {stretch * x, sine > 0.0 || z > 0.0 ? stretch * y : -ss_pi};
     double k = swing_coefficient(angle, sine, z);
@@ -177,8 +178,8 @@ ss_joint_quantity ss_joint_skew(const ss_joint_pose *pose)
     return about(pose, atan2(ss_vec3_dot(first, second), sine), normal);
 }
 
-/* The other axis seen along axis i. It turns as fast as b does about axis i, less what its leaning towards the axis adds.
- * Seen from b, it is a that turns, the other way round. */
+/* The other axis seen along axis i. It turns as fast as b does about axis i, less what its leaning towards
+ * the axis adds. Seen from b, it is a that turns, the other way round. */
 ss_joint_quantity ss_joint_cross_angle(const ss_joint_pose *pose, int i)
 {
     ss_mat3 own = ss_quat_to_matrix(pose->frame[i]), others = ss_quat_to_matrix(pose->frame[!i]);

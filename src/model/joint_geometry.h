@@ -1,5 +1,6 @@
-/* model/joint_geometry.h - what joints are made of: the two joint frames in the world, and quantities of them with their
- * exact derivatives. Angles are true angles, also far from zero (docs/joints.md has the derivations). */
+/* model/joint_geometry.h - what joints are made of: the two joint frames in the world, and quantities
+ * of them with their exact derivatives. Angles are true angles, also far from zero (docs/joints.md has
+ * the derivations). */
 #ifndef SS_MODEL_JOINT_GEOMETRY_H
 #define SS_MODEL_JOINT_GEOMETRY_H
 
@@ -34,17 +35,17 @@ ss_joint_quantity ss_joint_slide(const ss_joint_pose *pose, ss_vec3 t);
 ss_joint_quantity ss_joint_length(const ss_joint_pose *pose);
 /* The rotation vector that takes frame a to frame b, in frame a. Jumps at pi. */
 void ss_joint_rotation(const ss_joint_pose *pose, ss_joint_quantity out[3]);
-/* x and y of the shortest rotation that takes the z axis of a to that of b, in frame a. Singular when the two are
- * opposite. */
+/* x and y of the shortest rotation that takes the z axis of a to that of b, in frame a. Singular when the
+ * two are opposite. */
 void ss_joint_swing(const ss_joint_pose *pose, ss_joint_quantity out[2]);
 /* Angle of frame b about the z axis of a, in (-pi, pi]. Singular where ss_joint_swing is. */
 ss_joint_quantity ss_joint_twist(const ss_joint_pose *pose);
-/* Of a universal joint: how far the z axes of a and b are from a right angle, and the angles about the two in (-pi, pi].
- * Singular when the two are parallel. */
+/* Of a universal joint: how far the z axes of a and b are from a right angle, and the angles about the two in
+ * (-pi, pi]. Singular when the two are parallel. */
 ss_joint_quantity ss_joint_skew(const ss_joint_pose *pose);
 ss_joint_quantity ss_joint_cross_angle(const ss_joint_pose *pose, int i);
-/* Angle that one side has turned about its axis (joint.axis, joint.axis2) since the start, in (-pi, pi]. Singular when the
- * axis has been turned over. */
+/* Angle that one side has turned about its axis (joint.axis, joint.axis2) since the start, in (-pi, pi].
+ * Singular when the axis has been turned over. */
 ss_joint_quantity ss_joint_own_turn(const ss_joint_pose *pose, int side);
 
 double ss_joint_speed(const ss_world *world, const ss_joint *joint, const double jacobian[12]);
@@ -64,10 +65,11 @@ bool ss_joint_length_is_free(const ss_joint *joint);
 
 /* ---- load ------------------------------------------------------------------------------------------- */
 
-/* Friction that goes by the force across the axis or in the joint; the screw's goes by that along the thread. */
+/* Friction that goes by the force across the axis or in the joint; the screw's goes by that
+ * along the thread. */
 bool ss_joint_has_load_friction(const ss_joint *joint);
-/* Directions in frame a along which the joint's forces are counted. With load dependent friction the first one lies along
- * the load, across the axis for joints that slide; else they are x, y, z. */
+/* Directions in frame a along which the joint's forces are counted. With load dependent friction the first
+ * one lies along the load, across the axis for joints that slide; else they are x, y, z. */
 ss_mat3 ss_joint_directions(const ss_joint *joint);
 
 #endif

@@ -1,4 +1,5 @@
-/* model/joint_internal.h - a joint's own equations, and the laws along its coordinates, for src/model alone. */
+/* model/joint_internal.h - a joint's own equations, and the laws along its coordinates, for
+ * src/model alone. */
 #ifndef SS_MODEL_JOINT_INTERNAL_H
 #define SS_MODEL_JOINT_INTERNAL_H
 

@@ -52,7 +52,8 @@ static void add_limits(const coordinate *along)
 
 /* ---- springs and motors ----------------------------------------------------------------------------- */
 
-/* x = -h (k (error + h u) + d u), u relative to the wanted speed: u + x/(h (h k + d)) + k error/(h k + d) = 0 */
+/* x = -h (k (error + h u) + d u), u relative to the wanted speed: u + x/(h (h k + d)) + k
+ * error/(h k + d) = 0 */
 static ss_joint_equation *add_spring(const coordinate *along, double rest, double rest_speed)
 {
     double k = along->law->stiffness, resistance = along->h * k + along->law->damping;
@@ -104,7 +105,8 @@ static void add_friction(const coordinate *along)
 
 /* ---- all of them ------------------------------------------------------------------------------------ */
 
-/* What a coordinate may do within a step from rest: fall, or a twentieth of its range. Angles have a scale of their own. */
+/* What a coordinate may do within a step from rest: fall, or a twentieth of its range. Angles have a
+ * scale of their own. */
 static double limit_margin(const ss_world *world, const ss_joint *joint, int index, double h)
 {
     if (ss_joint_coordinate_is_angle(joint, index)) return 0.1;

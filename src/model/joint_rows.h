@@ -4,22 +4,22 @@
 
 #include <stickslip/model.h>
 
-/* Rows of one block become one constraint of a frame. The equations of the joint itself are the first block; limits,
- * motors, springs and friction are blocks of one row. */
+/* Rows of one block become one constraint of a frame. The equations of the joint itself are the first block;
+ * limits, motors, springs and friction are blocks of one row. */
 typedef struct ss_joint_equation {
-    double
-        jacobian[12]; /* linear a, angular a, linear b, angular b, both bodies about their centres of mass */
+    /* linear a, angular a, linear b, angular b, both bodies about their centres of mass */
+    double jacobian[12];
     double violation; /* g(q), m or rad; 0 when not holonomic */
-    double
-        time_derivative; /* of motors, drives, springs; the motion of kinematic bodies is added by the sim */
-    double bounds[2];    /* N or N m */
+    /* of motors, drives, springs; the motion of kinematic bodies is added by the sim */
+    double time_derivative;
+    double bounds[2];      /* N or N m */
     double regularization; /* velocity per impulse */
     double friction;       /* load dependent: |x| <= friction |x_load| */
     int load;              /* equation of the same joint that carries the load; -1 = none */
     int block;
     bool holonomic;
-    bool
-        equality; /* belongs to the joint's own equations (stabilised), not a limit, motor, spring or friction */
+    /* belongs to the joint's own equations (stabilised), not a limit, motor, spring or friction */
+    bool equality;
 } ss_joint_equation;
 
 #define SS_JOINT_EQUATIONS_MOST 16
@@ -30,8 +30,8 @@ typedef struct ss_joint_equation {
 bool ss_joint_is_active(const ss_world *world, const ss_joint *joint);
 /* Number of the joint's own equations, enabled or not. */
 int ss_joint_equation_count(const ss_joint *joint);
-/* Number of rows; 0 for joints that are not active. h (s) enters springs and the reach of limits: a limit has a row only
- * when it is within reach of the step. */
+/* Number of rows; 0 for joints that are not active. h (s) enters springs and the reach of limits: a limit has
+ * a row only when it is within reach of the step. */
 int ss_joint_equations(const ss_world *world, int joint, double h,
                        ss_joint_equation rows[SS_JOINT_EQUATIONS_MOST]);
 /* The joint's own equations only: violation and Jacobian, at most 6 rows; 0 for disabled joints. */
@@ -41,12 +41,12 @@ void ss_joint_user_force(const ss_world *world, int joint, double wrench_a[6], d
 
 /* ---- state of a joint, kept up by the simulation, part of snapshots --------------------------------- */
 
-/* After the poses have changed: counts full turns (ss_joint.turned), right as long as a joint turns by less than pi
- * between two calls. */
+/* After the poses have changed: counts full turns (ss_joint.turned), right as long as a joint turns by less
+ * than pi between two calls. */
 void ss_joint_follow(ss_world *world, int joint);
-/* After a solve: the impulses of the joint's own equations, in the order of ss_joint_equations. Load dependent friction
- * is coupled to one row, so that row is laid along the force of the step before (ss_joint.load_direction). Does nothing
- * for joints without such friction. */
+/* After a solve: the impulses of the joint's own equations, in the order of ss_joint_equations. Load
+ * dependent friction is coupled to one row, so that row is laid along the force of the step before
+ * (ss_joint.load_direction). Does nothing for joints without such friction. */
 void ss_joint_note_load(ss_world *world, int joint, const double *impulse);
 
 #endif

@@ -7,8 +7,8 @@ static const double pi = 3.14159265358979323846;
 
 /* ---- polyhedra -------------------------------------------------------------------------------------- */
 
-/* Sums over the tetrahedra (reference point, a, b, c) of all faces: six times the volume, the first moment and the
- * matrix of second moments integral(x x'). */
+/* Sums over the tetrahedra (reference point, a, b, c) of all faces: six times the volume, the first moment
+ * and the matrix of second moments integral(x x'). */
 typedef struct moments {
     double volume6;
     ss_vec3 first;
@@ -62,8 +62,8 @@ static ss_mat3 inertia_of(ss_mat3 second)
     return ss_mat3_symmetric_part(ss_mat3_add_scaled(trace, -1.0, second));
 }
 
-/* Integrates twice: about a point near the mesh to find the centre, then about the centre, so that no large numbers are
- * subtracted however far from its own origin the mesh lies. */
+/* Integrates twice: about a point near the mesh to find the centre, then about the centre, so that no large
+ * numbers are subtracted however far from its own origin the mesh lies. */
 ss_mass_properties ss_mesh_mass(const ss_mesh *mesh, double density)
 {
     ss_mass_properties mass = {0};
@@ -104,8 +104,8 @@ static ss_mass_properties cylinder(double r, double length, double density)
     return diagonal(m, across, across, 0.5 * m * r * r);
 }
 
-/* A cylinder and two half balls; a half ball's centre is 3/8 r from its flat side, and its inertia about an axis in
- * that side is half a ball's. */
+/* A cylinder and two half balls; a half ball's centre is 3/8 r from its flat side, and its inertia about an
+ * axis in that side is half a ball's. */
 static ss_mass_properties capsule(double r, double length, double density)
 {
     ss_mass_properties middle = cylinder(r, length, density), ball = ellipsoid(r, r, r, density);

@@ -13,8 +13,8 @@ typedef struct ss_mesh_side {
     bool forward; /* the face goes from low to high */
 } ss_mesh_side;
 
-/* All 3 face_count sides by rising (low, high), then face: the sides of one edge stand together. Radix sort, O(n).
- * NULL when out of memory. Indices must be in range. */
+/* All 3 face_count sides by rising (low, high), then face: the sides of one edge stand together. Radix sort,
+ * O(n). NULL when out of memory. Indices must be in range. */
 ss_mesh_side *ss_mesh_sides(const ss_mesh *mesh);
 ss_mesh_side ss_mesh_side_between(int from, int to, int face, int corner);
 /* The same order for sides of faces with any number of corners. False when out of memory. */
@@ -45,8 +45,8 @@ bool ss_mesh_has_area(const ss_mesh *mesh, int face);
 /* Largest extent along an axis of the vertices that faces use. */
 double ss_mesh_extent(const ss_mesh *mesh);
 
-/* A closed mesh that is convex within the tolerance, a length; or what is wrong with it: "not convex: vertex 7 lies
- * 0.003 outside face 2". */
+/* A closed mesh that is convex within the tolerance, a length; or what is wrong with it: "not convex: vertex
+ * 7 lies 0.003 outside face 2". */
 bool ss_mesh_require_convex(const ss_mesh *mesh, double tolerance, ss_error *err);
 
 #endif

@@ -1,5 +1,5 @@
-/* Is a closed mesh convex? No edge may be dented by more than the tolerance, and its volume must be that of its convex
- * hull: the first says where, the second finds what is locally convex but winds around twice. */
+/* Is a closed mesh convex? No edge may be dented by more than the tolerance, and its volume must be that of
+ * its convex hull: the first says where, the second finds what is locally convex but winds around twice. */
 #include "model/mesh.h"
 
 #include <float.h>
@@ -25,9 +25,9 @@ static double volume6(ss_vec3 a, ss_vec3 b, ss_vec3 c)
     return ss_vec3_dot(a, ss_vec3_cross(b, c));
 }
 
-/* Distance between two parallel planes that just hold the tetrahedron (0, a, b, c): least of its heights over a face and
- * of the distances of opposite edges. It stays as small as the errors of the corners even when the faces are slivers
- * whose normals are lost. */
+/* Distance between two parallel planes that just hold the tetrahedron (0, a, b, c): least of its heights over
+ * a face and of the distances of opposite edges. It stays as small as the errors of the corners even when the
+ * faces are slivers whose normals are lost. */
 static double width(ss_vec3 a, ss_vec3 b, ss_vec3 c)
 {
     ss_vec3 ab = ss_vec3_subtract(b, a), ac = ss_vec3_subtract(c, a), bc = ss_vec3_subtract(c, b);

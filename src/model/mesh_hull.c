@@ -1,5 +1,5 @@
-/* Convex hulls by Qhull (Barber, Dobkin, Huhdanpaa 1996). Qhull wants a stream for its talk, which goes nowhere, and
- * gets coordinates of size 1, so that its own limits see every unit alike. */
+/* Convex hulls by Qhull (Barber, Dobkin, Huhdanpaa 1996). Qhull wants a stream for its talk, which goes
+ * nowhere, and gets coordinates of size 1, so that its own limits see every unit alike. */
 #include "model/mesh.h"
 
 #include <libqhull_r/libqhull_r.h>
@@ -16,8 +16,8 @@ static bool fail(ss_error *err, int code, int count)
     return ss_fail(err, SS_ERROR_INPUT, "hull: of %d points could not be made (qhull says %d)", count, code);
 }
 
-/* Copies the points with their middle at 0 and their extent between 0.5 and 1; the scale is a power of two, which
- * rounds nothing. */
+/* Copies the points with their middle at 0 and their extent between 0.5 and 1; the scale is a power of two,
+ * which rounds nothing. */
 static bool normalise(const double (*points)[3], int count, double *to, ss_error *err)
 {
     double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY}, extent = 0.0;

@@ -24,7 +24,8 @@ static bool read_vertex(ss_mesh_text *line, ss_mesh_builder *builder, ss_error *
     return ss_mesh_add_vertex(builder, position, err);
 }
 
-/* "7", "7/1", "7/1/4" and "7//4" are vertex 7; negative numbers count back from the last vertex before the line. */
+/* "7", "7/1", "7/1/4" and "7//4" are vertex 7; negative numbers count back from the last vertex
+ * before the line. */
 static bool read_corner(ss_mesh_word *word, ss_mesh_builder *builder, ss_error *err)
 {
     int number;

@@ -1,6 +1,7 @@
-/* .poly of RPI-MATLAB-Simulator: a number of vertices, a line for each, a number of faces, a line for each. Comments
- * begin with #, % or //. A vertex may have an index before its coordinates and brackets around them; coordinates may be
- * expressions. Faces count from 0 or from 1, whichever fits. A letter before a line, as in .obj, is allowed. */
+/* .poly of RPI-MATLAB-Simulator: a number of vertices, a line for each, a number of faces, a line for each.
+ * Comments begin with #, % or //. A vertex may have an index before its coordinates and brackets around them;
+ * coordinates may be expressions. Faces count from 0 or from 1, whichever fits. A letter before a line, as in
+ * .obj, is allowed. */
 #include "model/mesh_read.h"
 
 #include "model/expression.h"

@@ -1,5 +1,5 @@
-/* model/mesh_read.h - what the readers of mesh files share: the text, its lines and tokens, and a builder that takes
- * polygons and gives triangles. */
+/* model/mesh_read.h - what the readers of mesh files share: the text, its lines and tokens, and a builder
+ * that takes polygons and gives triangles. */
 #ifndef SS_MODEL_MESH_READ_H
 #define SS_MODEL_MESH_READ_H
 
@@ -17,7 +17,8 @@ bool ss_mesh_next_line(ss_mesh_text *text, ss_mesh_text *line);
 /* The same, but a line that ends with a backslash goes on in the next one, which is no end of it. */
 bool ss_mesh_next_joined_line(ss_mesh_text *text, ss_mesh_text *line);
 
-/* The next word between blanks; false when there is none. What does not fit is cut, which no number survives. */
+/* The next word between blanks; false when there is none. What does not fit is cut, which no
+ * number survives. */
 typedef struct ss_mesh_word {
     char text[128];
 } ss_mesh_word;
@@ -53,8 +54,8 @@ bool ss_mesh_end_polygon(ss_mesh_builder *builder, int line, ss_error *err);
 ss_mesh *ss_mesh_build(const ss_mesh_builder *builder, const ss_mesh_text *text, ss_error *err);
 void ss_mesh_builder_free(ss_mesh_builder *builder);
 
-/* `corners` vertices around a polygon into corners - 2 triangles. False with an error when out of memory, or when a
- * dented polygon has too many corners. */
+/* `corners` vertices around a polygon into corners - 2 triangles. False with an error when out of memory, or
+ * when a dented polygon has too many corners. */
 bool ss_polygon_cut(const double (*vertex)[3], const int *corner, int corners, int (*triangle)[3],
                     ss_error *err);
 

@@ -1,4 +1,5 @@
-/* .stl, text and binary. It has three corners for every triangle; those at the same place become one vertex. */
+/* .stl, text and binary. It has three corners for every triangle; those at the same place
+ * become one vertex. */
 #include "model/mesh_read.h"
 
 #include <math.h>

@@ -94,8 +94,8 @@ static void project(const double (*vertex)[3], const int *corner, int corners, s
     }
 }
 
-/* A polygon that crosses itself may have no ear: then the corner at hand is cut off all the same, and the check of the
- * mesh will say what came of it. */
+/* A polygon that crosses itself may have no ear: then the corner at hand is cut off all the same, and the
+ * check of the mesh will say what came of it. */
 static void cut_ears(ring *at, const int *corner, int corners, int (*triangle)[3])
 {
     for (int i = 0; corners > 2; corners--, triangle++) {

@@ -137,8 +137,8 @@ ss_mesh *ss_mesh_cylinder(int sides, double radius, double length, ss_error *err
 
 /* ---- balls ------------------------------------------------------------------------------------------ */
 
-/* The vertices of `from`, and one more on the sphere above the middle of each edge; middle[f][k] is the one of side k
- * of face f. */
+/* The vertices of `from`, and one more on the sphere above the middle of each edge; middle[f][k] is the one
+ * of side k of face f. */
 static void place_middles(const ss_mesh *from, const ss_mesh_side *sides, ss_mesh *to, int (*middle)[3])
 {
     for (int i = 0; i < from->vertex_count; i++) ss_vec3_store(ss_vec3_load(from->vertex[i]), to->vertex[i]);

@@ -1,4 +1,5 @@
-/* A change of units: every number of the world times the powers of the three factors that its dimension has. */
+/* A change of units: every number of the world times the powers of the three factors that its
+ * dimension has. */
 #include "model/geometry_parts.h"
 #include "model/joint_geometry.h"
 #include "model/world.h"
@@ -81,8 +82,8 @@ static void convert_joint(ss_joint *joint, const units *u)
     for (int k = 0; k < 2; k++) convert_law(&joint->law[k], !ss_joint_coordinate_is_angle(joint, k), u);
 }
 
-/* One number stands for m/N and rad/(N m): they change alike only if the unit of length stays, or if the joint has
- * equations of one sort only. */
+/* One number stands for m/N and rad/(N m): they change alike only if the unit of length stays, or if the
+ * joint has equations of one sort only. */
 static bool compliance_can_change(const ss_joint *joint, double length)
 {
     bool one_sort =

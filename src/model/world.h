@@ -77,14 +77,16 @@ static inline double ss_body_gravity_scale(const ss_body *body)
 
 /* ---- joints ----------------------------------------------------------------------------------------- */
 
-/* The joint frame of side 0 (fixed in a) or 1 (fixed in b) as it stood in the world when the joint was placed. z is the
- * axis; x is any direction across it, the same for both sides. But:
- *   universal  a: z = axis, x = axis2 made perpendicular to axis; b: z = axis2, x = axis made perpendicular to axis2
+/* The joint frame of side 0 (fixed in a) or 1 (fixed in b) as it stood in the world when the joint was
+ * placed. z is the axis; x is any direction across it, the same for both sides. But:
+ *   universal  a: z = axis, x = axis2 made perpendicular to axis; b: z = axis2, x = axis made
+ *              perpendicular to axis2
  *   gear       a: z = axis; b: z = axis2; x across each */
 ss_quat ss_joint_start_frame(const ss_joint *joint, int side);
 
-/* Checks the joint's axes, makes them unit vectors and fills local_anchor, local_frame and start_length from the
- * present poses of its bodies: point in the world = x + R local_anchor, frame in the world = q local_frame. */
+/* Checks the joint's axes, makes them unit vectors and fills local_anchor, local_frame and
+ * start_length from the present poses of its bodies: point in the world = x + R local_anchor, frame in
+ * the world = q local_frame. */
 bool ss_joint_place(const ss_world *world, ss_joint *joint, ss_error *err);
 
 /* Bodies of a joint stay apart (ss_joint.bodies_collide): told once, when it is added. */

@@ -227,7 +227,8 @@ int ss_world_add_shape(ss_world *world, int body, const ss_shape *shape, ss_erro
     if (copy.kind != SS_HULL && copy.kind != SS_MESH) copy.mesh = NULL;
     if (copy.kind != SS_HEIGHTFIELD) copy.heights = NULL;
     if (check_shape(world, body, &copy, err)) {
-        // The body's frame may have moved to its centre of mass since it was made; shapes are given in the first one.
+        // The body's frame may have moved to its centre of mass since it was made; shapes are given in
+        // the first one.
         const ss_body *carrier = ss_world_body(world, body);
         for (int k = 0; carrier && k < 3; k++) copy.position[k] -= carrier->centre[k];
         if (append_shape(world, &copy, err)) return world->shape_count - 1;

@@ -1,7 +1,7 @@
 /* Mass properties of bodies from their shapes, and the move of each body's frame to its centre of mass.
  *
- * Finishing twice changes nothing: a centre of mass that is at the origin but for rounding stays there, and inertia is
- * always computed after the move. */
+ * Finishing twice changes nothing: a centre of mass that is at the origin but for rounding stays there, and
+ * inertia is always computed after the move. */
 #include "model/world.h"
 
 #include <float.h>
@@ -107,8 +107,8 @@ static void move_joints(ss_world *world, const ss_vec3 *shift)
     }
 }
 
-/* The velocity a user gives is that of the centre of mass, wherever it is; only when the centre moves later, by a shape
- * that was added, is there an old velocity of another point: v + w x (R c). */
+/* The velocity a user gives is that of the centre of mass, wherever it is; only when the centre moves later,
+ * by a shape that was added, is there an old velocity of another point: v + w x (R c). */
 static void move_body(ss_body *body, ss_vec3 shift, bool had_mass)
 {
     ss_vec3 arm = ss_quat_rotate(ss_quat_load(body->quaternion), shift);

@@ -17,15 +17,15 @@ const char *ss_joint_kind_name(ss_joint_kind kind)
 
 /* ---- the frames of a joint -------------------------------------------------------------------------- */
 
-/* z along the unit vector `axis`, x along `towards` made perpendicular to it, or anywhere across if `towards` is along
- * the axis. */
+/* z along the unit vector `axis`, x along `towards` made perpendicular to it, or anywhere across if `towards`
+ * is along the axis. */
 static ss_quat frame_along(ss_vec3 axis, ss_vec3 towards)
 {
     ss_vec3 x = ss_vec3_add_scaled(towards, -ss_vec3_dot(towards, axis), axis), y;
     double length;
     x = ss_vec3_normalise(x, &length);
-    if (length < 1e-9) // both are unit vectors: less than this is the rounding of parallel ones
-        ss_vec3_tangents(axis, &x, &y);
+    // both are unit vectors: less than this is the rounding of parallel ones
+    if (length < 1e-9) ss_vec3_tangents(axis, &x, &y);
     y = ss_vec3_normalise(ss_vec3_cross(axis, x), NULL);
     return ss_quat_from_matrix(ss_mat3_from_columns(ss_vec3_cross(y, axis), y, axis));
 }

@@ -1,4 +1,5 @@
-/* report/page.h - the pages of web/, bundled at build time: one HTML file each, which needs nothing but its data. */
+/* report/page.h - the pages of web/, bundled at build time: one HTML file each, which needs
+ * nothing but its data. */
 #ifndef SS_REPORT_PAGE_H
 #define SS_REPORT_PAGE_H
 
@@ -12,8 +13,8 @@ typedef struct ss_page {
 } ss_page;
 extern const ss_page ss_page_report, ss_page_view;
 
-/* A block of data for a page, as an element <script type="..." id="..."> that no browser runs. `contents` must not hold
- * "</": JSON that was written with inside_html does not, nor does base64. */
+/* A block of data for a page, as an element <script type="..." id="..."> that no browser runs. `contents`
+ * must not hold "</": JSON that was written with inside_html does not, nor does base64. */
 void ss_page_block(ss_text *data, const char *type, const char *id, const char *contents, size_t size);
 /* The whole page, with blocks in their place. */
 void ss_page_fill(const ss_page *page, const ss_text *blocks, ss_text *html);

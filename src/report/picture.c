@@ -49,7 +49,8 @@ static colour of_hex(uint32_t hex)
     return (colour){to_linear(hex >> 16), to_linear(hex >> 8), to_linear(hex)};
 }
 
-/* Neighbouring numbers get colours that differ: a warm and a cool scale in turn, told apart by all readers. */
+/* Neighbouring numbers get colours that differ: a warm and a cool scale in turn, told apart
+ * by all readers. */
 static colour of_body(int body)
 {
     static const uint32_t palette[] = {0x4477AA, 0xCCBB44, 0x66CCEE, 0xEE6677,
@@ -180,8 +181,8 @@ static void aim(painter *p, const ss_camera *wish, int width, int height)
 
 /* ---- what stands in the way ------------------------------------------------------------------------- */
 
-/* Half-spaces around the eye would hide everything: the walls of a box are left out on the side of the camera. Ghosts
- * are not seen by rays. */
+/* Half-spaces around the eye would hide everything: the walls of a box are left out on the side of the
+ * camera. Ghosts are not seen by rays. */
 static void hide_planes(const painter *p, bool *hidden)
 {
     for (int s = 0; s < ss_world_shape_count(p->world); s++) {

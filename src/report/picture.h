@@ -1,4 +1,5 @@
-/* report/picture.h - a still picture of a world, by casting rays: no graphics library, the same pixels everywhere. */
+/* report/picture.h - a still picture of a world, by casting rays: no graphics library, the same
+ * pixels everywhere. */
 #ifndef SS_REPORT_PICTURE_H
 #define SS_REPORT_PICTURE_H
 

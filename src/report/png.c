@@ -43,7 +43,8 @@ static void put_header(writer *to, const ss_picture *picture)
     put_chunk(to, "IHDR", bytes, sizeof bytes);
 }
 
-/* Rows with filter "up" (type 2): differences to the row above, which compress well in pictures of flat colours. */
+/* Rows with filter "up" (type 2): differences to the row above, which compress well in pictures
+ * of flat colours. */
 static void filter_rows(const ss_picture *picture, uint8_t *to)
 {
     size_t stride = 3 * (size_t)picture->width;

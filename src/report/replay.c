@@ -171,7 +171,8 @@ static bool describe(ss_replay *replay, const char *path, ss_error *err)
     return replay->title || ss_fail(err, SS_ERROR_RESOURCES, "out of memory");
 }
 
-/* Boxes for the bodies of one frame, unless they have one; what is wrong with the frame is told when it is shown. */
+/* Boxes for the bodies of one frame, unless they have one; what is wrong with the frame is told
+ * when it is shown. */
 static bool add_boxes(ss_replay *replay, int index, ss_error *err)
 {
     ss_findings faults = {.limit = 1};

@@ -1,5 +1,5 @@
-/* report/replay.h - a recorded simulation as data for the 3-D page: a JSON object that says what there is, and chunks of
- * frames in a compact binary form. web/src/view/data.ts describes both to the last byte. */
+/* report/replay.h - a recorded simulation as data for the 3-D page: a JSON object that says what there is,
+ * and chunks of frames in a compact binary form. web/src/view/data.ts describes both to the last byte. */
 #ifndef SS_REPORT_REPLAY_H
 #define SS_REPORT_REPLAY_H
 
@@ -11,8 +11,8 @@ enum { SS_REPLAY_MOST_RESULTS = 8, SS_REPLAY_DEFAULT_RESULTS = 4 };
 
 typedef struct ss_replay_options {
     int simulation;
-    const char *results
-        [SS_REPLAY_MOST_RESULTS]; /* names under solver_data, in this order; none given: all, up to SS_REPLAY_DEFAULT_RESULTS */
+    /* names under solver_data, in this order; none given: all, up to SS_REPLAY_DEFAULT_RESULTS */
+    const char *results[SS_REPLAY_MOST_RESULTS];
     int result_count;
     int first, last;   /* frames of the simulation: first .. last - 1; last = 0: all */
     int every;         /* every k-th; 0 = as the size allows */
@@ -25,10 +25,11 @@ typedef struct ss_replay_options {
 } ss_replay_options;
 
 typedef struct ss_replay ss_replay;
-/* Reads what the page needs to know of every frame (series of metrics, sizes), and chooses which frames to show. What is
- * wrong with a frame is told in findings, and the frame is left out. The file stays the caller's, open. With a limit of
- * megabytes the chunks are made at once and kept, without one each is made when it is asked for, and the limit also
- * takes the numbers of contacts and speeds down to 16 bits of mantissa (5 digits), so that they deflate better. */
+/* Reads what the page needs to know of every frame (series of metrics, sizes), and chooses which frames to
+ * show. What is wrong with a frame is told in findings, and the frame is left out. The file stays the
+ * caller's, open. With a limit of megabytes the chunks are made at once and kept, without one each is made
+ * when it is asked for, and the limit also takes the numbers of contacts and speeds down to 16 bits of
+ * mantissa (5 digits), so that they deflate better. */
 ss_replay *ss_replay_open(ss_bpmd *file, const char *path, const ss_replay_options *options,
                           ss_findings *findings, ss_error *err);
 void ss_replay_close(ss_replay *replay);

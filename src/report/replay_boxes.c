@@ -1,5 +1,5 @@
-/* What bodies look like when a file has no shapes: boxes of uniform density with their mass and inertia. For boxes that is
- * what they are; for others it is about as large, and lies the same way. */
+/* What bodies look like when a file has no shapes: boxes of uniform density with their mass and inertia. For
+ * boxes that is what they are; for others it is about as large, and lies the same way. */
 #include "report/replay_internal.h"
 
 #include <math.h>
@@ -13,7 +13,8 @@ static bool is_known(const ss_shapes *shapes, int id)
     return false;
 }
 
-/* I_x = m/12 (b^2 + c^2) and its like, solved for the edges; a thin plate has an edge of 0, which nobody would see. */
+/* I_x = m/12 (b^2 + c^2) and its like, solved for the edges; a thin plate has an edge of 0, which
+ * nobody would see. */
 static void edges(double mass, const double moment[3], double edge[3])
 {
     double sum = moment[0] + moment[1] + moment[2], longest = 0.0;

@@ -1,8 +1,8 @@
 /* Walking over the frames of a replay, and making chunks of them.
  *
- * With a limit on the size the chunks are made while the frames are looked at, and kept; when they turn out too large,
- * fewer frames are tried. Without one a first walk only looks, and chunks are made when they are asked for. Frames are
- * in memory one at a time. */
+ * With a limit on the size the chunks are made while the frames are looked at, and kept; when they turn out
+ * too large, fewer frames are tried. Without one a first walk only looks, and chunks are made when they are
+ * asked for. Frames are in memory one at a time. */
 #include "report/replay_internal.h"
 
 #include <math.h>
@@ -140,8 +140,8 @@ static bool ran_out_of_memory(const ss_replay *replay)
     return out;
 }
 
-/* Shows every stride-th frame. *fits becomes false as soon as the limit is passed; used and looked tell how far it
- * came. */
+/* Shows every stride-th frame. *fits becomes false as soon as the limit is passed; used and looked tell
+ * how far it came. */
 static bool walk_all(walk *w, bool *fits, ss_error *err)
 {
     const ss_replay_options *options = &w->replay->options;

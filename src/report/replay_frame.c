@@ -1,4 +1,5 @@
-/* One frame of a replay: what a file and its solvers say about it, as bytes of a chunk and as numbers of series. */
+/* One frame of a replay: what a file and its solvers say about it, as bytes of a chunk and as
+ * numbers of series. */
 #include "report/replay_internal.h"
 
 #include "campaign/read_input.h"
@@ -23,7 +24,8 @@ static bool all_finite(const double *values, int count)
     return true;
 }
 
-/* Parts of an answer that a file leaves out are NaN: without velocities and impulses there is nothing to judge. */
+/* Parts of an answer that a file leaves out are NaN: without velocities and impulses there is
+ * nothing to judge. */
 static bool is_complete(const ss_answer *answer)
 {
     return answer && all_finite(answer->velocity[0], 6 * answer->bodies) &&
@@ -45,7 +47,8 @@ static bool judge(const ss_frame *frame, ss_replay_answer *answer, ss_error *err
     return answer->judged;
 }
 
-/* The energy error of every contact as it was measured when the answer was found, which knows how gaps were treated. */
+/* The energy error of every contact as it was measured when the answer was found, which knows how
+ * gaps were treated. */
 static void take_stored_energy(const ss_frame *frame, ss_replay_answer *answer)
 {
     for (int m = 0; m < answer->result.measure_count; m++) {
@@ -207,7 +210,8 @@ void ss_replay_frame_measure(ss_replay *replay, const ss_replay_frame *frame, in
 
 /* ---- bytes ------------------------------------------------------------------------------------------ */
 
-/* Numbers of a body: id, position, quaternion, mass, velocity; of scenery: pose; of a contact; of its answer. */
+/* Numbers of a body: id, position, quaternion, mass, velocity; of scenery: pose; of a contact;
+ * of its answer. */
 enum { BODY_BYTES = 4 + 12 + 8 + 4 + 24, SCENERY_BYTES = 12 + 8, CONTACT_BYTES = 8 + 12 + 12 + 4 + 4 };
 enum { ANSWER_BYTES = 4 + 12 + 12 + 4 };
 
@@ -242,7 +246,8 @@ static void put_short(writer *w, double value)
     *w->to++ = (unsigned char)(bits >> 8);
 }
 
-/* Finite numbers stay finite, whatever their size; NaN becomes 0. Trimmed to the nearest one whose last byte is zero. */
+/* Finite numbers stay finite, whatever their size; NaN becomes 0. Trimmed to the nearest one whose
+ * last byte is zero. */
 static void put_float(writer *w, double value, bool trim)
 {
     static const double most = 3.4e38;

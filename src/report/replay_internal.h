@@ -79,7 +79,8 @@ void ss_replay_forget(ss_replay *replay);
 /* Shows frames begin .. end - 1 of the file, as far as the options allow. */
 bool ss_replay_read_frames(ss_replay *replay, int begin, int end, ss_findings *findings, ss_error *err);
 
-/* To seven digits, which are more than a curve shows or a graphics card takes, and half as many as there are. */
+/* To seven digits, which are more than a curve shows or a graphics card takes, and half as
+ * many as there are. */
 double ss_replay_rounded(double value);
 
 /* ---- one frame -------------------------------------------------------------------------------------- */

@@ -1,4 +1,5 @@
-/* The object of web/src/report/data.ts: what the ledger is about. Runs and series are in files of their own. */
+/* The object of web/src/report/data.ts: what the ledger is about. Runs and series are in
+ * files of their own. */
 #include "report/report_json.h"
 
 #include <string.h>
@@ -84,8 +85,8 @@ static void put_problems(ss_json *json, const ss_results *results)
 
 /* ---- methods, with the words that choose them -------------------------------------------------------- */
 
-/* One word for a shell. What is typed from a report may come from a stranger's ledger: everything but plain characters is
- * quoted. */
+/* One word for a shell. What is typed from a report may come from a stranger's ledger: everything but plain
+ * characters is quoted. */
 static void append_word(ss_text *text, const char *word, size_t length)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789=_:,.+/-";

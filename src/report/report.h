@@ -1,4 +1,5 @@
-/* report/report.h - a ledger as data for people: JSON for the page and for programs, a table for the terminal. */
+/* report/report.h - a ledger as data for people: JSON for the page and for programs, a table
+ * for the terminal. */
 #ifndef SS_REPORT_REPORT_H
 #define SS_REPORT_REPORT_H
 

@@ -214,8 +214,8 @@ static void fill_contact(const ss_sim *sim, int c, ss_contacts *to)
 typedef struct equations {
     int count, capacity, constraints;
     ss_joint_equation *rows;
-    bool regularised, loaded,
-        free; // some row has compliance, load-dependent friction; some block has no position
+    // some row has compliance, load-dependent friction; some block has no position
+    bool regularised, loaded, free;
 } equations;
 
 static bool make_room(ss_sim *sim, equations *all, ss_error *err)
@@ -260,7 +260,8 @@ static bool enable_rows(ss_frame *frame, const equations *all, ss_error *err)
            (!all->free || ss_frame_enable(frame, "constraints/holonomic", err));
 }
 
-/* J of one side: what belongs to a body of the frame stays, what is told becomes part of the time derivative. */
+/* J of one side: what belongs to a body of the frame stays, what is told becomes part of the
+ * time derivative. */
 static void fill_half(const ss_sim *sim, int body, const double half[6], double to[6],
                       double *time_derivative)
 {

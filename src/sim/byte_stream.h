@@ -1,5 +1,6 @@
-/* sim/byte_stream.h - a run of bytes that values are written to and read from by the same function, so that the two directions
- * cannot disagree. Lack of memory and of bytes is sticky and looked at once, at the end. */
+/* sim/byte_stream.h - a run of bytes that values are written to and read from by the same function,
+ * so that the two directions cannot disagree. Lack of memory and of bytes is sticky and looked at
+ * once, at the end. */
 #ifndef SS_SIM_BYTE_STREAM_H
 #define SS_SIM_BYTE_STREAM_H
 

@@ -5,8 +5,8 @@
 
 #include <math.h>
 
-/* Slope of the curve at a knot: 0 at the ends, else that of the parabola through the knot and its neighbours, which for
- * even knots is the central difference. */
+/* Slope of the curve at a knot: 0 at the ends, else that of the parabola through the knot and its neighbours,
+ * which for even knots is the central difference. */
 static double slope_at(const ss_controller *of, int k)
 {
     if (k == 0 || k == of->knots - 1) return 0.0;

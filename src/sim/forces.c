@@ -27,8 +27,9 @@ static ss_vec3 turn_backward(ss_mat3 inertia, ss_vec3 w, double h)
     return ss_vec3_subtract(w, ss_mat3_apply(inverse, residual));
 }
 
-/* The midpoint rule  I (w1 - w0) + h w x I w = 0, w = (w0 + w1) / 2, keeps energy and momentum of a free body, because
- * both are quadratic in w. Newton's method; false when it does not converge, which takes about a radian per step. */
+/* The midpoint rule I (w1 - w0) + h w x I w = 0, w = (w0 + w1) / 2, keeps energy and momentum of a free body,
+ * because both are quadratic in w. Newton's method; false when it does not converge, which takes about a
+ * radian per step. */
 static bool turn_midway(ss_mat3 inertia, ss_vec3 before, double h, ss_vec3 *after)
 {
     static const double rounding = 1e-14;
@@ -47,8 +48,8 @@ static bool turn_midway(ss_mat3 inertia, ss_vec3 before, double h, ss_vec3 *afte
     return false;
 }
 
-/* The torque that changes w within the step as free rotation does, in the body frame. What the midpoint rule adds to
- * the explicit torque is a share h |w| of it, and the torque itself changes w by such a share. */
+/* The torque that changes w within the step as free rotation does, in the body frame. What the midpoint rule
+ * adds to the explicit torque is a share h |w| of it, and the torque itself changes w by such a share. */
 static ss_vec3 implicit_torque(ss_mat3 inertia, ss_vec3 w, double h)
 {
     static const double slow = 1e-7; // its square is rounding

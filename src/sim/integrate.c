@@ -106,9 +106,9 @@ static bool check_pose(const ss_sim *sim, int b, ss_error *err)
     for (int i = 0; i < 3; i++) sum += 0.0 * body->position[i];
     for (int i = 0; i < 4; i++) sum += 0.0 * body->quaternion[i];
     for (int i = 0; i < 6; i++) sum += 0.0 * body->velocity[i];
-    return sum == 0.0 || // 0 times what is not finite is not a number
-           ss_fail(err, SS_ERROR_INPUT, "%s: its pose is not finite after the move",
-                   ss_sim_body_label(sim, b).text);
+    // 0 times what is not finite is not a number
+    return sum == 0.0 || ss_fail(err, SS_ERROR_INPUT, "%s: its pose is not finite after the move",
+                                 ss_sim_body_label(sim, b).text);
 }
 
 static void take_velocities(ss_sim *sim)

@@ -1,8 +1,10 @@
-/* sim/joint_system.h - all rigid joints of a world as one linear system S y = b, S = G M^-1 G' + a little: G the Jacobian of
- * their own equations, M the mass matrix of the dynamic bodies. Sparse over the graph of joints that share a body.
+/* sim/joint_system.h - all rigid joints of a world as one linear system S y = b, S = G M^-1 G' + a little: G
+ * the Jacobian of their own equations, M the mass matrix of the dynamic bodies. Sparse over the graph of
+ * joints that share a body.
  *
- * Rows are scaled to a unit diagonal, which makes metres and radians alike, and 1e-10 is added to it: that is what holds
- * redundant sets (planar loops) together, and Newton's iterations around it remove what it changes. */
+ * Rows are scaled to a unit diagonal, which makes metres and radians alike, and 1e-10 is added to it:
+ * that is what holds redundant sets (planar loops) together, and Newton's iterations around it remove
+ * what it changes. */
 #ifndef SS_SIM_JOINT_SYSTEM_H
 #define SS_SIM_JOINT_SYSTEM_H
 
@@ -40,8 +42,8 @@ typedef struct ss_joint_system {
 } ss_joint_system;
 
 void ss_joint_system_free(ss_joint_system *system);
-/* Finds the joints that take part. The symbolic work is done again only when they are others than before; then false when
- * out of memory, with the system empty. */
+/* Finds the joints that take part. The symbolic work is done again only when they are others than before;
+ * then false when out of memory, with the system empty. */
 bool ss_joint_system_gather(ss_joint_system *system, const ss_world *world, ss_error *err);
 /* G, M and the factors at the present poses. */
 bool ss_joint_system_linearise(ss_joint_system *system, const ss_world *world, ss_error *err);
@@ -49,7 +51,8 @@ bool ss_joint_system_linearise(ss_joint_system *system, const ss_world *world, s
 /* Violations at the present poses, and G v of the last linearisation; both return the largest. */
 double ss_joint_system_violation(const ss_joint_system *system, const ss_world *world, double *violation);
 double ss_joint_system_speed(const ss_joint_system *system, const ss_world *world, double *speed);
-/* Largest of such errors, each over the square root of its entry on S's diagonal: one unit for metres and radians. */
+/* Largest of such errors, each over the square root of its entry on S's diagonal: one unit for
+ * metres and radians. */
 double ss_joint_system_size(const ss_joint_system *system, const double *error);
 /* motion = M^-1 G' y with S y = -error, for each member */
 bool ss_joint_system_answer(ss_joint_system *system, const double *error, double (*motion)[6], ss_error *err);

@@ -8,8 +8,8 @@
 
 #include <stdio.h>
 
-/* Overlaps of this share of the thinnest shape may stand. Much larger than what the stop rule lets bodies move within a
- * step, so that the error of one step is not the load of the next; far too small to be seen. */
+/* Overlaps of this share of the thinnest shape may stand. Much larger than what the stop rule lets bodies
+ * move within a step, so that the error of one step is not the load of the next; far too small to be seen. */
 static const double slop_share = 1e-3;
 
 /* ---- methods ---------------------------------------------------------------------------------------- */
@@ -67,7 +67,8 @@ static bool gives(const ss_option_list *list, const char *name)
     return false;
 }
 
-/* Projection and impulses correct positions after the step: within it, joints are held at the level of velocities. */
+/* Projection and impulses correct positions after the step: within it, joints are held at the level
+ * of velocities. */
 static int joint_term_of(int stabilisation)
 {
     switch ((ss_joint_stabilisation)stabilisation) {
@@ -102,8 +103,8 @@ static bool choose_formulation(ss_sim *sim, ss_error *err)
     return assign_all("with", formulation->name, formulation->options, &options->with, step, err);
 }
 
-/* The finisher goes a million times further: its kind of method needs a few iterations for that, and the next steps
- * live on it. */
+/* The finisher goes a million times further: its kind of method needs a few iterations for that, and the next
+ * steps live on it. */
 static bool choose_run(ss_sim *sim, ss_error *err)
 {
     static const double further = 1e-6, rounding = 1e-14;

@@ -12,8 +12,8 @@ enum {
 };
 static const double hopeless = 0.9; // this share left after a new one: the equations contradict each other
 static const double growth = 10.0;  // times the first error: diverged
-static const double largest_turn =
-    0.5; // rad: of a body in one iteration, where the linearisation still means something
+// rad: of a body in one iteration, where the linearisation still means something
+static const double largest_turn = 0.5;
 
 typedef struct body_state {
     double position[3], quaternion[4], velocity[6];
@@ -172,8 +172,9 @@ static double look(const correction *c)
     return ss_joint_system_violation(&c->stabiliser->system, c->world, c->stabiliser->error);
 }
 
-/* Simplified Newton: the first linearisation serves until it does not pay any more. Progress is measured in scaled errors,
- * in which metres and radians are alike. On return report->after is the error of the poses as they are. */
+/* Simplified Newton: the first linearisation serves until it does not pay any more. Progress is measured
+ * in scaled errors, in which metres and radians are alike. On return report->after is the error of the
+ * poses as they are. */
 static bool iterate(const correction *c, double tolerance, ss_stabilise_report *report, ss_error *err)
 {
     ss_joint_system *system = &c->stabiliser->system;

@@ -1,8 +1,11 @@
 /* sim/state.h - the simulator's own struct and the stages of a step, each in a file of its own:
  *
- *     step.c     the order of things          build_frame.c    world and contacts -> frame
- *     forces.c   gravity, damping, gyroscopic torque     warm_start.c     last step's impulses -> start of this one
- *     solve.c    frame -> answer, island by island       integrate.c     velocities -> poses, and what a failed step undoes
+ *     step.c          the order of things
+ *     forces.c        gravity, damping, gyroscopic torque
+ *     build_frame.c   world and contacts -> frame
+ *     warm_start.c    last step's impulses -> start of this one
+ *     solve.c         frame -> answer, island by island
+ *     integrate.c     velocities -> poses, and what a failed step undoes
  */
 #ifndef SS_SIM_STATE_H
 #define SS_SIM_STATE_H
@@ -19,7 +22,8 @@ typedef struct ss_warm_pair {
     int shape[2], body[2];
 } ss_warm_pair;
 
-/* In the place of steps to wait: the finisher was called, and its impulses hold what stopped a motion, too. */
+/* In the place of steps to wait: the finisher was called, and its impulses hold what stopped
+ * a motion, too. */
 #define SS_CALL_AGAIN (-1)
 
 /* What one contact of the last step carried, in the world frame. */
@@ -123,11 +127,12 @@ struct ss_sim {
 
 bool ss_sim_call(ss_sim *sim, ss_stage stage, ss_error *err);
 
-/* Body forces of the world as it is: gravity, the user's, damping and the gyroscopic torque; joints' user forces are
- * added by the frame. */
+/* Body forces of the world as it is: gravity, the user's, damping and the gyroscopic torque; joints' user
+ * forces are added by the frame. */
 void ss_sim_force(const ss_sim *sim, const ss_body *body, double wrench[6]);
 
-/* sim->contacts and the world -> sim->frame. Contacts that touch nothing dynamic are dropped from the list. */
+/* sim->contacts and the world -> sim->frame. Contacts that touch nothing dynamic are dropped
+ * from the list. */
 bool ss_sim_build_frame(ss_sim *sim, ss_error *err);
 /* Every number of it is finite; else the error names body or contact. */
 bool ss_sim_check_frame(const ss_sim *sim, ss_error *err);
@@ -150,8 +155,8 @@ bool ss_sim_check_answer(const ss_sim *sim, ss_error *err);
 /* Velocities and poses after the substep; fails when something is not finite. */
 bool ss_sim_move(ss_sim *sim, ss_error *err);
 
-/* Everything of the world that a step may change, or a user function in it: written to the end of bytes, or read from
- * them, as bytes->reading says. */
+/* Everything of the world that a step may change, or a user function in it: written to the end of bytes, or
+ * read from them, as bytes->reading says. */
 void ss_sim_exchange_world(const ss_sim *sim, ss_byte_stream *bytes);
 /* The same of the impulses that the next step starts from. */
 void ss_sim_exchange_warm(ss_warm *warm, ss_byte_stream *bytes);

@@ -110,8 +110,8 @@ static int look_up(const ss_warm *warm, const ss_warm_pair *pair)
     return warm->contact_count;
 }
 
-/* Contacts of one pair stand together: where they did in the last step, or `contact_count`. `next` is where the pair
- * after the last one stood, and most often it is the one looked for. */
+/* Contacts of one pair stand together: where they did in the last step, or `contact_count`. `next` is where
+ * the pair after the last one stood, and most often it is the one looked for. */
 static bool find_pair(ss_warm *warm, const ss_warm_pair *pair, int next, int *first)
 {
     *first = next;

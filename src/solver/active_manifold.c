@@ -4,8 +4,8 @@
 
 #include "problem/laws.h"
 
-/* Of a scalar unknown, or of the normal component: on its bound or not. Of the first component of a cone's tangential
- * or rolling part: */
+/* Of a scalar unknown, or of the normal component: on its bound or not. Of the first component of a cone's
+ * tangential or rolling part: */
 enum { LOOSE, FIXED, ON_SURFACE };
 
 static const double on_surface = 1e-12; // relative: rounding of a projection
@@ -80,7 +80,8 @@ void ss_active_manifold_find(ss_active_manifold *m, const double *x, const doubl
 
 /* ---- moving along it -------------------------------------------------------------------------------- */
 
-/* Removes from v what leads off the surface: v -= sum l_p n_p with n_p = (-mu_p, t_p), so that n_p . v = 0. */
+/* Removes from v what leads off the surface: v -= sum l_p n_p with n_p = (-mu_p, t_p), so
+ * that n_p . v = 0. */
 static void flatten_surfaces(const ss_active_manifold *m, const ss_block *block, double *v)
 {
     part parts[2], cut[2];
@@ -119,7 +120,8 @@ void ss_active_manifold_flatten(const ss_active_manifold *m, double *v)
     }
 }
 
-/* to += factor(stiffness) times the part of v across the ray; stiffness = lambda / |r_p|, 0 where nothing bends */
+/* to += factor(stiffness) times the part of v across the ray; stiffness = lambda / |r_p|, 0
+ * where nothing bends */
 static void add_across(const ss_active_manifold *m, const ss_block *block, double (*factor)(double),
                        const double *v, double *to)
 {
@@ -198,7 +200,8 @@ static void add_entry(columns *c, int row, double value)
     c->Q->value[c->entry++] = value;
 }
 
-/* The ray through r, in the column of the normal component: it takes along every part that is on its surface. */
+/* The ray through r, in the column of the normal component: it takes along every part that is
+ * on its surface. */
 static void add_ray(const ss_active_manifold *m, const ss_block *block, columns *c)
 {
     part parts[2];

@@ -1,5 +1,6 @@
-/* solver/active_manifold.h - where a feasible point lies on the boundary of its set: which bounds it touches, which cones it
- * is on, and in which directions it can move without leaving them. Boxes, free unknowns and cones of the convex law.
+/* solver/active_manifold.h - where a feasible point lies on the boundary of its set: which bounds it touches,
+ * which cones it is on, and in which directions it can move without leaving them. Boxes, free unknowns and
+ * cones of the convex law.
  *
  *     bound             nothing moves
  *     cone, apex        nothing moves
@@ -30,14 +31,14 @@ void ss_active_manifold_flatten(const ss_active_manifold *manifold, double *v);
 void ss_active_manifold_bend(const ss_active_manifold *manifold, const double *v, double *product);
 /* v := (1 + bending)^-1 v, the preconditioner that goes with it; v is flat and stays so */
 void ss_active_manifold_unbend(const ss_active_manifold *manifold, double *v);
-/* Coordinates along the manifold: the columns of Q, orthonormal and none where nothing moves (in_face tells); and the
- * stiffness that bending gives each of them. NULL when out of memory. */
+/* Coordinates along the manifold: the columns of Q, orthonormal and none where nothing moves (in_face tells);
+ * and the stiffness that bending gives each of them. NULL when out of memory. */
 ss_sparse *ss_active_manifold_coordinates(const ss_active_manifold *manifold, bool *in_face,
                                           double *stiffness);
 /* x := the nearest point that obeys bounds and cones */
 void ss_active_manifold_project(const ss_scaled *scaled, double *x);
-/* Cones that x has left through the apex are put there. (The nearest point of a wide cone is on its far side, from where
- * a step along the surface leads through the apex again.) */
+/* Cones that x has left through the apex are put there. (The nearest point of a wide cone is on its far side,
+ * from where a step along the surface leads through the apex again.) */
 void ss_active_manifold_catch_apex(const ss_scaled *scaled, double *x);
 
 #endif

@@ -65,8 +65,8 @@ static bool grow_dense(ss_active_set_factor *face)
     return face->dense != NULL;
 }
 
-/* Columns become rows: of a symmetric matrix the upper triangle becomes the lower, which is the one that is read, and
- * an unsymmetric one is transposed. */
+/* Columns become rows: of a symmetric matrix the upper triangle becomes the lower, which is the one that is
+ * read, and an unsymmetric one is transposed. */
 static void gather_dense(ss_active_set_factor *face)
 {
     const ss_sparse *from = &face->sparse;

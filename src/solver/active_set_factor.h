@@ -1,9 +1,10 @@
-/* solver/active_set_factor.h - A_FF x_F = r_F for a set F that changes: the linear algebra of active-set methods.
+/* solver/active_set_factor.h - A_FF x_F = r_F for a set F that changes: the linear algebra of
+ * active-set methods.
  *
- * F is gathered, and analysed and factorised from scratch: dense by LAPACK when it is filled, else sparse. (Keeping the
- * analysis of the whole matrix and turning rows outside F into rows of the identity saves a tenth when F is
- * everything, and costs ten times as much when F is half of it.) Symmetric matrices must be positive definite on F, with
- * the shift on the diagonal.
+ * F is gathered, and analysed and factorised from scratch: dense by LAPACK when it is filled, else sparse.
+ * (Keeping the analysis of the whole matrix and turning rows outside F into rows of the identity saves a
+ * tenth when F is everything, and costs ten times as much when F is half of it.) Symmetric matrices must be
+ * positive definite on F, with the shift on the diagonal.
  */
 #ifndef SS_SOLVER_ACTIVE_SET_FACTOR_H
 #define SS_SOLVER_ACTIVE_SET_FACTOR_H

@@ -1,17 +1,19 @@
-/* Alternating direction method of multipliers: a linear system of all bodies and the laws of the contacts one by one, in
- * turn (splitting.h). The matrix stays the same for many iterations, so that its factors, in the velocities of the
- * bodies (shifted_system.h), are used again and again: an iteration is two products and a solve. Impulses reach across the whole
- * structure in one iteration; that is what tall stacks need, where sweeps pass the weight down one course at a time.
+/* Alternating direction method of multipliers: a linear system of all bodies and the laws of the contacts one
+ * by one, in turn (splitting.h). The matrix stays the same for many iterations, so that its factors, in the
+ * velocities of the bodies (shifted_system.h), are used again and again: an iteration is two products and a
+ * solve. Impulses reach across the whole structure in one iteration; that is what tall stacks need, where
+ * sweeps pass the weight down one course at a time.
  *
- * For boxes and the convex law this is a proximal method with a proof. Coulomb's law is not monotone: De Saxce's term is
- * not lagged but inside the law of each contact, which helps; still sliding piles converge slowly, or not at all.
- * Redundant contacts that ask for slightly different velocities make it creep.
+ * For boxes and the convex law this is a proximal method with a proof. Coulomb's law is not monotone: De
+ * Saxce's term is not lagged but inside the law of each contact, which helps; still sliding piles converge
+ * slowly, or not at all. Redundant contacts that ask for slightly different velocities make it creep.
  *
- * References: Boyd, Parikh, Chu, Peleato, Eckstein, Distributed optimization and statistical learning via the
- * alternating direction method of multipliers (2011); Zhang, O'Donoghue, Boyd, Globally convergent type-I Anderson
- * acceleration for nonsmooth fixed-point iterations (2020); Carpentier, Montaut, Le Lidec, From compliant to rigid
- * contact simulation: a unified and efficient approach (2024); Banjac, Goulart, Stellato, Boyd, Infeasibility detection
- * in the alternating direction method of multipliers for convex optimization (2019).
+ * References: Boyd, Parikh, Chu, Peleato, Eckstein, Distributed optimization and statistical learning via
+ * the alternating direction method of multipliers (2011); Zhang, O'Donoghue, Boyd, Globally convergent
+ * type-I Anderson acceleration for nonsmooth fixed-point iterations (2020); Carpentier, Montaut, Le Lidec,
+ * From compliant to rigid contact simulation: a unified and efficient approach (2024); Banjac, Goulart,
+ * Stellato, Boyd, Infeasibility detection in the alternating direction method of multipliers for convex
+ * optimization (2019).
  */
 #include <stickslip/solver.h>
 
@@ -52,8 +54,8 @@ static const ss_option options_table[] = {
     {0},
 };
 
-/* Where there is no solution the steps become all the same, and a ray (Banjac, Goulart, Stellato, Boyd 2019): worth a look
- * now and then, when the error does not fall. */
+/* Where there is no solution the steps become all the same, and a ray (Banjac, Goulart, Stellato, Boyd 2019):
+ * worth a look now and then, when the error does not fall. */
 typedef struct drift {
     double *before; // y
     double error;   // at the last look

@@ -2,17 +2,20 @@
  *
  *     Phi_N = r_N - [r_N - rho_N u_N]+ = 0,   Phi_T = r_T - P(mu [r_N - rho_N u_N]+, r_T - rho_T u_T) = 0
  *
- * with steps rho of its own for the normal, the tangents and the rolling part of each contact, from the contact's own
- * block of the matrix. Line search, proximal term, and sweeps at the start only, are those of minmap-newton
- * (newton.h), which has the first of these maps with the step 1 / (1 + alpha) for all of a contact.
+ * with steps rho of its own for the normal, the tangents and the rolling part of each contact, from the
+ * contact's own block of the matrix. Line search, proximal term, and sweeps at the start only, are
+ * those of minmap-newton (newton.h), which has the first of these maps with the step 1 / (1 + alpha)
+ * for all of a contact.
  *
- * Which map it is matters little, up to 1.5 times the factorisations on one problem or the other. The step matters: five
- * times as long, contacts of piles at rest find out sooner whether they stick. Against minmap-newton, to 1e-8: half the
- * factorisations on 40 frames of box-pyramid, three quarters on log-pile and rock-pile, the same on masonry-arch and
- * card-house, 1.6 times as many on sphere-pile, where contacts come and go; rho=1 is better there.
+ * Which map it is matters little, up to 1.5 times the factorisations on one problem or the other. The step
+ * matters: five times as long, contacts of piles at rest find out sooner whether they stick. Against
+ * minmap-newton, to 1e-8: half the factorisations on 40 frames of box-pyramid, three quarters on log-pile and
+ * rock-pile, the same on masonry-arch and card-house, 1.6 times as many on sphere-pile, where contacts come
+ * and go; rho=1 is better there.
  *
- * References: Alart, Curnier, A mixed formulation for frictional contact problems prone to Newton like solution methods
- * (1991); Jean, The non-smooth contact dynamics method (1999); De Saxce, Feng, The bipotential method (1998).
+ * References: Alart, Curnier, A mixed formulation for frictional contact problems prone to Newton like
+ * solution methods (1991); Jean, The non-smooth contact dynamics method (1999); De Saxce, Feng, The
+ * bipotential method (1998).
  */
 #include "solver/newton_start.h"
 

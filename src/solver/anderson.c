@@ -55,7 +55,8 @@ static void remember(ss_anderson *a, const double *image)
     a->has_last = true;
 }
 
-/* v -= what it has of the rows of Q, which are orthonormal; `part` gets how much. Twice, for once loses digits. */
+/* v -= what it has of the rows of Q, which are orthonormal; `part` gets how much. Twice, for
+ * once loses digits. */
 static void orthogonalize(int n, int rows, const double *Q, double *v, double *part)
 {
     double more[MAX_MEMORY];
@@ -73,8 +74,8 @@ static double length(int n, const double *v)
     return sqrt(square);
 }
 
-/* The shares of the differences, the newest first, whose sum is nearest to the step. Q R = differences; those that the
- * newer ones make up for get none. `step` is used up. */
+/* The shares of the differences, the newest first, whose sum is nearest to the step. Q R = differences; those
+ * that the newer ones make up for get none. `step` is used up. */
 static void find_shares(ss_anderson *a, double *share)
 {
     static const double independent = 1e-10;
@@ -100,8 +101,8 @@ static void find_shares(ss_anderson *a, double *share)
     }
 }
 
-/* Steps that are all the same, as where there is no fixed point, differ by rounding, and what follows from that is
- * nowhere. */
+/* Steps that are all the same, as where there is no fixed point, differ by rounding, and what follows from
+ * that is nowhere. */
 static bool is_far(const ss_anderson *a, const double *image, double step)
 {
     static const double far = 1e5; // steps: no fixed point is worth so slow an approach

@@ -2,15 +2,18 @@
  *
  *     r+ = P(y - u(y) / L),   y+ = r+ + beta (r+ - r),   u(y+) = u(r+) + beta (u(r+) - u(r))
  *
- * with beta from Nesterov's sequence. One product per iteration, no line search: f is quadratic, so that L, the largest
- * eigenvalue of W in pure numbers, is known from a few products, and raised when a step shows more curvature. (The
- * published test by values of f cancels at 1e-7.) When a step turns back against y the sequence starts anew.
+ * with beta from Nesterov's sequence. One product per iteration, no line search: f is quadratic, so that L,
+ * the largest eigenvalue of W in pure numbers, is known from a few products, and raised when a step shows
+ * more curvature. (The published test by values of f cancels at 1e-7.) When a step turns back against y the
+ * sequence starts anew.
  *
- * The convex problem is solved with a proof, the error falling like 1/k^2 at least. Coulomb's law: De Saxce's term is
- * that of y, new in every iteration, which is no gradient any more; it works as long as little slides.
+ * The convex problem is solved with a proof, the error falling like 1/k^2 at least. Coulomb's law: De
+ * Saxce's term is that of y, new in every iteration, which is no gradient any more; it works as long as
+ * little slides.
  *
- * References: Nesterov (1983); O'Donoghue, Candes, Adaptive restart for accelerated gradient schemes (2015); Mazhar,
- * Heyn, Negrut, Tasora, Using Nesterov's method to accelerate multibody dynamics with friction and contact (2015).
+ * References: Nesterov (1983); O'Donoghue, Candes, Adaptive restart for accelerated gradient schemes (2015);
+ * Mazhar, Heyn, Negrut, Tasora, Using Nesterov's method to accelerate multibody dynamics with friction and
+ * contact (2015).
  */
 #include <stickslip/solver.h>
 

@@ -1,13 +1,15 @@
 /* The choice among the other solvers, made anew for every problem.
  *
- * No method wins everywhere: sweeps are best on packings of spheres and on all that is small or loose, splitting (admm) on
- * structures at rest, Newton's methods on small problems with a matrix, the interior point method where contacts are
- * redundant and slide. So: begin with sweeps, fit the rate at which the error falls, and go on with them as long as the
- * rest is predicted to cost less than whoever comes next in the plan (auto_plan.h); then ask that one, from the best
- * iterate so far, under the same eyes; and so on. What comes out is the best iterate of all, with an honest status.
+ * No method wins everywhere: sweeps are best on packings of spheres and on all that is small or loose,
+ * splitting (admm) on structures at rest, Newton's methods on small problems with a matrix, the interior
+ * point method where contacts are redundant and slide. So: begin with sweeps, fit the rate at which the error
+ * falls, and go on with them as long as the rest is predicted to cost less than whoever comes next in the
+ * plan (auto_plan.h); then ask that one, from the best iterate so far, under the same eyes; and so on. What
+ * comes out is the best iterate of all, with an honest status.
  *
- * Decisions depend on counts of iterations, on measured errors and on predicted numbers of operations, never on the
- * clock: a run is repeated to the bit on any machine. docs/solving.md tells from which problems the constants are.
+ * Decisions depend on counts of iterations, on measured errors and on predicted numbers of operations, never
+ * on the clock: a run is repeated to the bit on any machine. docs/solving.md tells from which problems the
+ * constants are.
  */
 #include <stickslip/solver.h>
 
@@ -22,8 +24,8 @@
 #include "solver/nested_run.h"
 
 enum { FIRST_LOOK = 5, SOON = 3, LOOK_FOR_STEPS = 3, LOOKS = 64 };
-/* Islands up to SMALL unknowns are swept together, BUNDLE of them at a time: four contacts of different bodies take as long
- * as one, and so many stay in the cache. */
+/* Islands up to SMALL unknowns are swept together, BUNDLE of them at a time: four contacts of different
+ * bodies take as long as one, and so many stay in the cache. */
 enum { SMALL = 200, BUNDLE = 3000 };
 
 typedef struct automatic {
@@ -90,8 +92,8 @@ static bool steps_pay(const watch *w)
     return last < 2 || w->log_excess[last] < w->log_excess[last - 2] - log(w->choice->fall);
 }
 
-/* The less was spent the more hopeless it must look: predictions from a few iterations are poor, and errors often fall late,
- * all at once. Who is close goes on for a while. */
+/* The less was spent the more hopeless it must look: predictions from a few iterations are poor, and errors
+ * often fall late, all at once. Who is close goes on for a while. */
 static bool rate_pays(watch *w, int iteration)
 {
     static const double close = 100.0, leave_to_the_close = 3.0, little = 0.4;
@@ -215,8 +217,8 @@ static const void *options_without_sweeps(automatic *a, const ss_solver *solver)
 static bool run_choice(automatic *a, const ss_auto_choice *choice, int next, ss_status *status)
 {
     watch w = {.a = a, .next = next, .choice = choice, .left = NAN};
-    if (choice->watch == SS_WATCH_STEPS &&
-        isfinite(a->best_excess)) // steps are compared with where they began
+    // steps are compared with where they began
+    if (choice->watch == SS_WATCH_STEPS && isfinite(a->best_excess))
         w.log_excess[w.looks++] = log(a->best_excess);
     ss_nested_run stage = {
         .solver = choice->solver,
@@ -269,8 +271,8 @@ static bool run_islands(automatic *a, ss_status *status)
     return is_end;
 }
 
-/* Some come close and creep: contacts that hold each other disagree by a little. A few Newton steps from there cost less
- * than another beginning, and so do some from the start. */
+/* Some come close and creep: contacts that hold each other disagree by a little. A few Newton steps from
+ * there cost less than another beginning, and so do some from the start. */
 static bool polish(automatic *a, int next, ss_status *status)
 {
     ss_auto_plan steps = {0};

@@ -1,6 +1,6 @@
-/* Islands have nothing to do with each other: each is solved by its own plan, the large ones by all threads together, the
- * others side by side. What one may leave of the error is its share of what the stop rule allows; those that are solved at
- * once leave nothing and need next to nothing. */
+/* Islands have nothing to do with each other: each is solved by its own plan, the large ones by all threads
+ * together, the others side by side. What one may leave of the error is its share of what the stop rule
+ * allows; those that are solved at once leave nothing and need next to nothing. */
 #include <stdio.h>
 #include <string.h>
 
@@ -9,8 +9,8 @@
 #include "solver/subproblems.h"
 #include "solver/nested_run.h"
 
-/* Unknowns: fewer in all are solved sooner by one thread than by a second one that has to wake; so many in one island
- * keep all threads busy. */
+/* Unknowns: fewer in all are solved sooner by one thread than by a second one that has to wake; so many in
+ * one island keep all threads busy. */
 enum { FEW = 1500, LARGE = 6000 };
 
 typedef struct crew {
@@ -39,7 +39,8 @@ static void run_range(int64_t begin, int64_t end, int worker, void *context)
     for (int64_t k = begin; k < end; k++) run_part(all, all->queue[k], all->arenas[worker], NULL);
 }
 
-/* Counting sort by the number of binary digits of the size: the large ones first, equals in order. Returns how many. */
+/* Counting sort by the number of binary digits of the size: the large ones first, equals in order.
+ * Returns how many. */
 static int make_queue(const ss_subproblem *parts, int count, int *queue)
 {
     int at = 0;

@@ -12,8 +12,8 @@ extern const ss_solver ss_solver_admm, ss_solver_alart_curnier, ss_solver_block_
 
 /* ---- what is learned -------------------------------------------------------------------------------- */
 
-/* Costs and needs are from tools/learn, patience was set by hand on times of whole runs; docs/solving.md tells from which
- * problems. */
+/* Costs and needs are from tools/learn, patience was set by hand on times of whole runs; docs/solving.md
+ * tells from which problems. */
 
 /* An iteration in sweeps: factor * unknowns^power * (unknowns per body)^shape, and without bodies. */
 typedef struct iteration_cost {
@@ -56,14 +56,16 @@ static bool is_structure(const ss_auto_features *f)
     return is_crowded(f) || (joined && f->contacts >= PER_FACE * f->faces);
 }
 
-/* Spheres touch in points, rocks and logs in one or two: little is redundant there, and in space factors fill. */
+/* Spheres touch in points, rocks and logs in one or two: little is redundant there, and in
+ * space factors fill. */
 static bool is_pile(const ss_auto_features *f)
 {
     enum { LARGE = 300 };
     return f->contacts < (f->unknowns > LARGE ? 3 : 2) * f->faces;
 }
 
-/* Contacts of the same two bodies come one after the other, and meet the same others: their columns have the same rows. */
+/* Contacts of the same two bodies come one after the other, and meet the same others: their columns have
+ * the same rows. */
 static bool same_face(const ss_problem *problem, int k)
 {
     int i = problem->blocks[k].first, last = problem->blocks[k - 1].first;
@@ -140,8 +142,8 @@ static ss_auto_choice sweeps(const ss_solver *solver, const ss_auto_features *f)
                             .per_iteration = 1.0};
 }
 
-/* The fitted power is that of problems up to some thousand unknowns, and too steep beyond: factors of the bodies' matrix fill
- * with the number of bodies, and agree with the fit where there is one. */
+/* The fitted power is that of problems up to some thousand unknowns, and too steep beyond: factors of the
+ * bodies' matrix fill with the number of bodies, and agree with the fit where there is one. */
 static double per_splitting(const ss_auto_features *f)
 {
     double fitted = per_iteration(&cost_of_admm, f);
@@ -209,8 +211,8 @@ static ss_auto_choice pivots(const ss_solver *solver, const ss_auto_features *f)
 /* Unknowns: so few are exchanged one by one in no time. */
 enum { VERY_FEW = 150 };
 
-/* Joints alone are equations: nobody solves them faster than a factorisation. Nor the normals of a stack, when they are
- * few: a handful of exchanges does. */
+/* Joints alone are equations: nobody solves them faster than a factorisation. Nor the normals of a stack,
+ * when they are few: a handful of exchanges does. */
 void ss_auto_plan_sweeps(const ss_problem *problem, const ss_auto_features *f, ss_auto_plan *plan)
 {
     bool equations = f->laws & SS_LAW_FREE && !(f->laws & ~(unsigned)(SS_LAW_FREE | SS_LAW_BOX));
@@ -255,8 +257,8 @@ static ss_auto_choice turns(const ss_auto_features *f)
     return choice;
 }
 
-/* Splitting and steps with a proximal term do well where impulses go round in rings, of bricks, cards or joints; in piles and
- * in crowds of redundant contacts the interior point method needs fewer steps. */
+/* Splitting and steps with a proximal term do well where impulses go round in rings, of bricks, cards or
+ * joints; in piles and in crowds of redundant contacts the interior point method needs fewer steps. */
 static void plan_cones(const ss_problem *problem, const ss_auto_features *f, ss_auto_plan *plan)
 {
     enum { FEW_WITHOUT_BODIES = 300 };

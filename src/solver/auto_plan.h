@@ -1,4 +1,5 @@
-/* solver/auto_plan.h - what `auto` knows before it begins: features of a problem, what methods cost, whom to ask. */
+/* solver/auto_plan.h - what `auto` knows before it begins: features of a problem, what methods
+ * cost, whom to ask. */
 #ifndef SS_SOLVER_AUTO_PLAN_H
 #define SS_SOLVER_AUTO_PLAN_H
 
@@ -9,7 +10,8 @@ typedef enum ss_auto_kind {
     SS_AUTO_FEW,    /* unknowns: matrices are full, and Newton steps cost next to nothing */
     SS_AUTO_MATRIX, /* without bodies */
     SS_AUTO_JOINTS, /* cones and free rows */
-    SS_AUTO_STRUCTURE, /* boxes on boxes: several contacts in every face, or many per body; with a matrix or bodies */
+    /* boxes on boxes: several contacts in every face, or many per body; with a matrix or bodies */
+    SS_AUTO_STRUCTURE,
     SS_AUTO_LOOSE,
     SS_AUTO_BOUNDS, /* no cones */
     SS_AUTO_KINDS
@@ -36,15 +38,15 @@ typedef struct ss_auto_choice {
     ss_auto_watch watch;
     int budget, least; /* iterations: at most, and before it is given up by its rate */
     double fall;
-    /* Watched by its rate it is left when what was spent times what is left, both over the cost of whoever comes next,
-     * is more than this. */
+    /* Watched by its rate it is left when what was spent times what is left, both over the cost of whoever
+     * comes next, is more than this. */
     double patience;
     double per_iteration; /* cost */
     double cost;          /* of solving the problem with it, as a rule */
     bool from_start;      /* it does better from the start than from what others have left */
-    bool
-        without_sweeps; /* of its own: it has an option for their number, and goes on from where sweeps ended */
-    bool is_judge;      /* a ray it finds is the end */
+    /* of its own: it has an option for their number, and goes on from where sweeps ended */
+    bool without_sweeps;
+    bool is_judge; /* a ray it finds is the end */
 } ss_auto_choice;
 
 enum { SS_AUTO_CHOICES = 12 };
@@ -55,7 +57,8 @@ typedef struct ss_auto_plan {
 } ss_auto_plan;
 
 ss_auto_features ss_auto_look(const ss_problem *problem);
-/* Both add only solvers that take the problem: first who sweeps, if anybody can here and it may pay, then the others. */
+/* Both add only solvers that take the problem: first who sweeps, if anybody can here and it may pay,
+ * then the others. */
 void ss_auto_plan_sweeps(const ss_problem *problem, const ss_auto_features *features, ss_auto_plan *plan);
 void ss_auto_plan_others(const ss_problem *problem, const ss_auto_features *features, ss_auto_plan *plan);
 /* A few steps for who is close to the goal already. */

@@ -1,16 +1,18 @@
-/* Spectral projected gradient (Barzilai-Borwein steps, nonmonotone line search of Grippo, Lampariello and Lucidi):
+/* Spectral projected gradient (Barzilai-Borwein steps, nonmonotone line search of Grippo,
+ * Lampariello and Lucidi):
  *
  *     d = P(r - alpha g) - r,   r <- r + t d,   alpha = s.s / s.y  or  s.y / y.y  in turn,  s = t d, y = W s
  *
- * One product per iteration: W d gives f along the way, the next velocity and the next alpha. f may grow within the
- * largest of its last values when `memory` says so; by default it must not, which is no slower here. The error curve is
- * erratic.
+ * One product per iteration: W d gives f along the way, the next velocity and the next alpha. f may grow
+ * within the largest of its last values when `memory` says so; by default it must not, which is no slower
+ * here. The error curve is erratic.
  *
- * The convex problem is solved with a proof. For Coulomb's law De Saxce's term is held fixed during a step (or for some,
- * `frozen`), so that there is an f to descend on: a fixed point iteration that need not contract where much slides.
+ * The convex problem is solved with a proof. For Coulomb's law De Saxce's term is held fixed during a step
+ * (or for some, `frozen`), so that there is an f to descend on: a fixed point iteration that need not
+ * contract where much slides.
  *
- * References: Barzilai, Borwein (1988); Birgin, Martinez, Raydan, Nonmonotone spectral projected gradient methods on
- * convex sets (2000).
+ * References: Barzilai, Borwein (1988); Birgin, Martinez, Raydan, Nonmonotone spectral projected gradient
+ * methods on convex sets (2000).
  */
 #include <stickslip/solver.h>
 
@@ -88,8 +90,8 @@ static void refresh(spectral *at, int frozen)
     if (at->steps % frozen == 0) ss_gradient_saxce(at->space, at->u, at->term);
 }
 
-/* How far along d: f(r + t d) = f + t slope + t^2/2 curvature. Differences of f, not values, so that only the slope has
- * rounding in it, `noise`. */
+/* How far along d: f(r + t d) = f + t slope + t^2/2 curvature. Differences of f, not values, so that only the
+ * slope has rounding in it, `noise`. */
 static double line_search(const spectral *at, double slope, double curvature, double noise)
 {
     static const double enough = 1e-4, too_short = 1e-10;
@@ -162,8 +164,7 @@ const ss_solver ss_solver_barzilai_borwein = {
     .summary = "spectral projected gradient, one product per iteration",
     .reference = "Barzilai, Borwein 1988; Birgin, Martinez, Raydan 2000",
     .weakness = "erratic; slow on joints and mass ratios; Coulomb's law only as a fixed point, which may not "
-                "contract "
-                "where much slides",
+                "contract where much slides",
     .laws = SS_LAW_FREE | SS_LAW_BOX | SS_LAW_CONE | SS_LAW_CONVEX,
     .traits = SS_MATRIX_FREE | SS_WARM_STARTS,
     .options = options_table,

@@ -249,8 +249,8 @@ static const double *eta_of(const ss_basis *basis, int e)
     return basis->etas + (size_t)e * (size_t)basis->n;
 }
 
-/* v -= step_e eta_e, one after the other, step_e = v_r / pivot_e. The steps need only the entries at the pivots, so
- * that all of it is one product. */
+/* v -= step_e eta_e, one after the other, step_e = v_r / pivot_e. The steps need only the entries at the
+ * pivots, so that all of it is one product. */
 static void apply_etas(const ss_basis *basis, double *v)
 {
     double step[SS_BASIS_ETAS];

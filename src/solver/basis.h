@@ -2,9 +2,9 @@
  *
  *     w - A z - d z0 = b       a variable has a code: i < n is w_i, n + i is z_i, 2 n is z0
  *
- * Columns of I cost nothing: with R the rows whose w is not basic and C the basic columns of [-A, -d], only the
- * kernel [-A, -d]_RC is factorised, by a dense LU when it is filled and by a sparse one when not. Pivots since
- * then are kept in product form.
+ * Columns of I cost nothing: with R the rows whose w is not basic and C the basic columns of [-A, -d], only
+ * the kernel [-A, -d]_RC is factorised, by a dense LU when it is filled and by a sparse one when not. Pivots
+ * since then are kept in product form.
  */
 #ifndef SS_SOLVER_BASIS_H
 #define SS_SOLVER_BASIS_H
@@ -23,8 +23,8 @@ typedef struct ss_basis {
     int *code; /* variable at each position, for the caller to fill before the first factorisation */
     /* the factorised kernel */
     int *kernel_of, *outer_of; /* per row: its place in the kernel, or among the other rows; -1 */
-    int kernel_size,
-        z0_position; /* the other columns of the kernel are z_p at position p; -1: z0 is not in it */
+    /* the other columns of the kernel are z_p at position p; -1: z0 is not in it */
+    int kernel_size, z0_position;
     bool is_dense;
     double *kernel, *panel; /* dense: K = LU, and the other rows of its columns; row by row */
     int *pivot;
@@ -41,8 +41,8 @@ typedef struct ss_basis {
 
 bool ss_basis_create(const ss_lcp *lcp, ss_arena *arena, ss_basis *basis);
 void ss_basis_destroy(ss_basis *basis);
-/* Factorises what is in `code`, after putting w_i, z_i to position i and z0 to the one that is left. False when
- * singular or out of memory. */
+/* Factorises what is in `code`, after putting w_i, z_i to position i and z0 to the one that is left. False
+ * when singular or out of memory. */
 bool ss_basis_factor(ss_basis *basis);
 /* column += the column of a variable */
 void ss_basis_add_column(const ss_basis *basis, int code, double *column);

@@ -1,18 +1,18 @@
-/* Block principal pivoting: every unknown is at its lower bound, at its upper bound, or inside with w = 0. Solve for
- * those inside, move all that are on the wrong side at once, and go on until none is.
+/* Block principal pivoting: every unknown is at its lower bound, at its upper bound, or inside with w = 0.
+ * Solve for those inside, move all that are on the wrong side at once, and go on until none is.
  *
  *     (A + eps)_FF x_F = eps c_F - b_F - A_FN x_N,   w = A x + b + eps (x - c)
  *     inside:  x < l -> lower,  x > u -> upper;   lower:  w < 0 -> inside;   upper:  w > 0 -> inside
  *
- * Redundant contacts make A singular; the compliance eps removes that, and proximal passes (c = the last x) remove its
- * effect. When ten exchanges in a row do not lower the number of wrong ones, or a choice of sides comes back, eps is
- * raised, and lowered again pass by pass. When that does not help either, only the last wrong one is moved (Murty's
- * rule), which is finite for P-matrices. Bounds that follow a partner are held within a pass and renewed between
- * passes. Usually 5 to 15 factorisations; each iteration is a basic solution of its own, so that a run cut short may
- * keep the best one.
+ * Redundant contacts make A singular; the compliance eps removes that, and proximal passes (c = the last x)
+ * remove its effect. When ten exchanges in a row do not lower the number of wrong ones, or a choice of sides
+ * comes back, eps is raised, and lowered again pass by pass. When that does not help either, only the last
+ * wrong one is moved (Murty's rule), which is finite for P-matrices. Bounds that follow a partner are held
+ * within a pass and renewed between passes. Usually 5 to 15 factorisations; each iteration is a basic
+ * solution of its own, so that a run cut short may keep the best one.
  *
- * Fails by crawling when Murty's rule has to do the work, when coupled bounds do not settle (large friction), and when
- * the matrix is neither positive semidefinite nor a P-matrix; often it succeeds all the same.
+ * Fails by crawling when Murty's rule has to do the work, when coupled bounds do not settle (large friction),
+ * and when the matrix is neither positive semidefinite nor a P-matrix; often it succeeds all the same.
  *
  * References: Judice, Pires, Comput. Oper. Res. 21 (1994); Enzenhoefer, Lefebvre, Andrews, 2019.
  */
@@ -93,7 +93,8 @@ static void start(pivoting *p, const double *x)
     ss_pivoting_begin(&p->base);
 }
 
-/* The error of x under the laws themselves: no compliance, bounds where x puts them. Leaves the clamped x in step. */
+/* The error of x under the laws themselves: no compliance, bounds where x puts them. Leaves the
+ * clamped x in step. */
 static double true_error(pivoting *p)
 {
     for (int i = 0; i < p->base.n; i++)
@@ -111,8 +112,8 @@ static double felt_compliance(const pivoting *p)
     return p->base.face.shift * felt;
 }
 
-/* Where A is singular, each move of the centre adds what rounding left over, divided by eps. Coupled bounds would
- * follow that: with them the centre moves only when the compliance is felt. */
+/* Where A is singular, each move of the centre adds what rounding left over, divided by eps. Coupled bounds
+ * would follow that: with them the centre moves only when the compliance is felt. */
 static void renew_centre(pivoting *p, double felt)
 {
     if (!p->coupled || felt > unfelt * p->base.size)
@@ -145,8 +146,8 @@ static void soften(pivoting *p)
     p->base.factor_is_old = p->base.sides_are_new = true;
 }
 
-/* Equations that contradict each other by a little, and unilateral contacts that could give way: forces grow with each
- * pass by what contradicts, divided by eps, until a contact opens. */
+/* Equations that contradict each other by a little, and unilateral contacts that could give way: forces grow
+ * with each pass by what contradicts, divided by eps, until a contact opens. */
 static bool lower_compliance(pivoting *p)
 {
     if (p->coupled || p->best_error <= 1e3 * settled * p->base.size || p->compliance < least_compliance)

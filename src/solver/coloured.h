@@ -1,13 +1,13 @@
-/* solver/coloured.h - Gauss-Seidel on batches of four contacts that share no body (eight in single precision), for the
- * solver `coloured` and for nsgs, pgs and psor in their order `batched`.
+/* solver/coloured.h - Gauss-Seidel on batches of four contacts that share no body (eight in single
+ * precision), for the solver `coloured` and for nsgs, pgs and psor in their order `batched`.
  *
- * Everything happens in velocities scaled by the square root of the mass: with M^-1 = L L' and v = L y the scaled
- * Jacobian J L serves twice,
+ * Everything happens in velocities scaled by the square root of the mass: with M^-1 = L L' and v = L y the
+ * scaled Jacobian J L serves twice,
  *
  *     w = J v + C x + b = (J L) y + C x + b          y += (J L)' dx
  *
- * so that a contact is 29 numbers (its directions, two angular parts, two masses) instead of 72. Four contacts
- * lie side by side in a batch, one per lane. A batch is complete in itself but for the bodies' y.
+ * so that a contact is 29 numbers (its directions, two angular parts, two masses) instead of 72. Four
+ * contacts lie side by side in a batch, one per lane. A batch is complete in itself but for the bodies' y.
  *
  *     contacts under Coulomb's law   -> batches      coloured_assign.c, coloured_batch.c, coloured_kernel.h
  *                                                    coloured_single.c
@@ -92,9 +92,9 @@ extern const ss_batch_kernel ss_batch_kernel_avx2;
 
 /* ---- batches in single precision ---------------------------------------------------------------------- */
 
-/* Eight contacts, in numbers without units, none of which is near the ends of the range of a float: velocities by the
- * largest b, V; J L by the largest sqrt(1/m), R; and every contact's impulses by V / a, with a (a power of two) near its
- * A_NN, so that A_cc / a is near one. */
+/* Eight contacts, in numbers without units, none of which is near the ends of the range of a float:
+ * velocities by the largest b, V; J L by the largest sqrt(1/m), R; and every contact's impulses by V / a,
+ * with a (a power of two) near its A_NN, so that A_cc / a is near one. */
 enum { SS_SINGLE_LANES = 8 };
 #define SS_SINGLE_LEAST 1e-9f /* a contact that would be pushed by less than this is open */
 typedef float ss_single_twist[8];
@@ -152,7 +152,8 @@ typedef struct ss_contact_plan {
     int *place; /* row of y of every body, so that neighbours are near; NULL: as they are */
 } ss_contact_plan;
 
-/* Is the team worth it? On a busy machine it may not be. The answer changes who does the work, not the result. */
+/* Is the team worth it? On a busy machine it may not be. The answer changes who does the work,
+ * not the result. */
 typedef struct ss_pace {
     double alone;      /* s of the last sweep by one thread */
     int rest, resting; /* sweeps alone after the team was slower; those still to do */
@@ -219,8 +220,8 @@ bool ss_coloured_is_finite(const ss_coloured *coloured);
 /* w = A x + b from y; false when it is not finite. */
 bool ss_coloured_velocities(const ss_coloured *coloured, const double *x, double *w);
 
-/* Sweeps until the run says stop, nothing moves any more (converged), nothing has improved for `patience` sweeps and
- * half of them all (stalled), or numbers overflow (failed, with the last finite x). */
+/* Sweeps until the run says stop, nothing moves any more (converged), nothing has improved for `patience`
+ * sweeps and half of them all (stalled), or numbers overflow (failed, with the last finite x). */
 typedef enum ss_coloured_order {
     SS_COLOURED_FORWARD,
     SS_COLOURED_ALTERNATE,
@@ -232,8 +233,8 @@ typedef struct ss_coloured_loop {
     int patience;
 } ss_coloured_loop;
 ss_status ss_coloured_iterate(ss_coloured *coloured, const ss_coloured_loop *how, ss_run *run, double *x);
-/* For solvers that know the orders of sweep.h: sweeps in batches, if that is asked for and pays. False when not, or when
- * it runs in circles and `order` is auto: then it is for the other orders to go on from x. */
+/* For solvers that know the orders of sweep.h: sweeps in batches, if that is asked for and pays. False when
+ * not, or when it runs in circles and `order` is auto: then it is for the other orders to go on from x. */
 bool ss_sweep_batched(const ss_problem *problem, ss_sweep_order order, const ss_coloured_method *method,
                       ss_run *run, double *x, ss_status *status);
 

@@ -5,8 +5,8 @@
 
 #include "base/memory.h"
 
-/* A window of open batches. A contact goes to the first one that has a lane left and neither of its bodies; one
- * bit per open batch and body tells. Batches leave the window when they are full, or for newer ones. */
+/* A window of open batches. A contact goes to the first one that has a lane left and neither of its bodies;
+ * one bit per open batch and body tells. Batches leave the window when they are full, or for newer ones. */
 typedef struct window {
     const ss_problem *problem;
     ss_batches *batches;

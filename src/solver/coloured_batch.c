@@ -8,7 +8,8 @@
 
 /* ---- M^-1 = L L' ------------------------------------------------------------------------------------ */
 
-/* Cholesky of the inverse inertia; a direction without any (a body that cannot turn) gets a column of zeros. */
+/* Cholesky of the inverse inertia; a direction without any (a body that cannot turn) gets a
+ * column of zeros. */
 static void set_root(const ss_bodies_form *form, int body, ss_mass_root *root)
 {
     static const double rounding = 1e-14;
@@ -103,8 +104,8 @@ static void fill_tasks(int64_t begin, int64_t end, int worker, void *context)
     ss_coloured *coloured = with->coloured;
     for (int64_t t = begin; t < end; t++) {
         const ss_batch_task *task = &coloured->plan.tasks[t];
-        int world_row =
-            coloured->problem->bodies->bodies + (int)t; // its own, or tasks would write to the same
+        // its own, or tasks would write to the same
+        int world_row = coloured->problem->bodies->bodies + (int)t;
         for (int k = task->begin; k < task->end; k++) ss_coloured_fill_batch(coloured, with->x, k, world_row);
     }
 }
@@ -261,7 +262,8 @@ static void sweep_at_pace(ss_coloured *coloured, bool backward)
 
 double ss_coloured_sweep(ss_coloured *coloured, bool backward, double *x)
 {
-    // a good start must not be spoiled by a slip that nobody has looked at; later visits continue earlier ones
+    // a good start must not be spoiled by a slip that nobody has looked at; later visits
+    // continue earlier ones
     static const double first = 1e-7, later = 0.3, first_single = 1e-4;
     double tolerance = coloured->sweeps++ == 0 ? first : later;
     coloured->batches.slip_tolerance = tolerance;

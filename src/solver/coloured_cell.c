@@ -1,5 +1,5 @@
-/* What does not fit into a batch: joints, bounded rows, cones of two and five, contacts that need more care than a
- * lane gives them. One after the other, each solved exactly. */
+/* What does not fit into a batch: joints, bounded rows, cones of two and five, contacts that need more care
+ * than a lane gives them. One after the other, each solved exactly. */
 #include "solver/coloured.h"
 
 #include <math.h>
@@ -9,7 +9,8 @@
 
 enum { MOST_ROWS = 6 }; // of a joint that are solved together
 
-/* Redundant joints: this share of the diagonal is added to the matrix that is inverted, not to the problem. */
+/* Redundant joints: this share of the diagonal is added to the matrix that is inverted, not
+ * to the problem. */
 static const double redundancy = 1e-10;
 
 struct ss_coloured_cell {

@@ -6,9 +6,9 @@
  *     r_T(s) = r_T - (A~ + s I)^-1 (w~ + s r_T),   w~ = w_T - n w_N,   n = A_TN / A_NN,   stick: s = 0
  *     slip: the root s > 0 of |r_T(s)| = mu r_N(s), by Newton's method from the root of the last visit
  *
- * The last step of Newton's method starts within slip_tolerance of the root and squares that; the next visit goes on
- * from there, so that the sweeps converge to the exact root. What is left of the error is in the direction of slip
- * only: the impulse lies on the cone and satisfies the normal equation.
+ * The last step of Newton's method starts within slip_tolerance of the root and squares that; the next visit
+ * goes on from there, so that the sweeps converge to the exact root. What is left of the error is in the
+ * direction of slip only: the impulse lies on the cone and satisfies the normal equation.
  */
 
 /* g(s) = mu d r_N and |z + s c| = d |r_T|, with d = det(A~ + s I), meet where the contact slips. */
@@ -18,8 +18,8 @@ typedef struct slip_curve {
     vec determinant, trace; // of A~
 } slip_curve;
 
-/* One step of Newton's method in the lanes asked for, kept in s > 0; returns those that were far off before it. What
- * a lane does must not depend on its neighbours, of which other machines have others. */
+/* One step of Newton's method in the lanes asked for, kept in s > 0; returns those that were far off before
+ * it. What a lane does must not depend on its neighbours, of which other machines have others. */
 INLINE mask improve(const slip_curve *of, number tolerance, mask which, vec *s)
 {
     vec z0 = of->z[0] + *s * of->c[0], z1 = of->z[1] + *s * of->c[1], square = z0 * z0 + z1 * z1;

@@ -49,8 +49,8 @@ INLINE vec couple(const ss_batch *batch, int at, int i, int j)
     return (root[0] * root[0] + root[1] * root[1]) * straight + turned;
 }
 
-/* Without friction tangents stay what they are: zero. Returns the lanes where the solution above could fail: A_cc
- * nearly singular, or friction that acts on the normal row so strongly that 1 + mu n.t may vanish. */
+/* Without friction tangents stay what they are: zero. Returns the lanes where the solution above could fail:
+ * A_cc nearly singular, or friction that acts on the normal row so strongly that 1 + mu n.t may vanish. */
 INLINE mask fill_own(const vec compliance[3], int at, ss_batch *batch)
 {
     static const double singular = 1e-6, steep = 0.9;
@@ -77,7 +77,8 @@ INLINE mask fill_own(const vec compliance[3], int at, ss_batch *batch)
     return ~usable;
 }
 
-/* Steps instead: 1 / A_NN and 1 / lambda_max(A_TT), times the relaxation. Returns the lanes that need something else. */
+/* Steps instead: 1 / A_NN and 1 / lambda_max(A_TT), times the relaxation. Returns the lanes that need
+ * something else. */
 INLINE mask fill_steps(const vec compliance[3], double relaxation, int at, ss_batch *batch)
 {
     vec nn = couple(batch, at, 0, 0) + compliance[0], b = couple(batch, at, 1, 2);

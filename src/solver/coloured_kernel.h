@@ -7,10 +7,11 @@
  *     #define KERNEL_ANY(mask)                       is any lane set?
  *     #define KERNEL_SINGLE                          if wanted: floats in batches of eight
  *
- * in more parts: registers (coloured_lanes.h), from and to the bodies (coloured_pairs.h, coloured_quads.h), the local
- * problems (coloured_contact.h), and making batches (coloured_fill.h).
+ * in more parts: registers (coloured_lanes.h), from and to the bodies (coloured_pairs.h, coloured_quads.h),
+ * the local problems (coloured_contact.h), and making batches (coloured_fill.h).
  *
- * Lanes do not meet, and every machine does the same operations in the same order: the results have the same bits.
+ * Lanes do not meet, and every machine does the same operations in the same order: the results have
+ * the same bits.
  */
 #include "solver/coloured_lanes.h"
 

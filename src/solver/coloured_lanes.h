@@ -1,4 +1,5 @@
-/* solver/coloured_lanes.h - part of coloured_kernel.h: a number of every lane in a register, from and to the bodies. */
+/* solver/coloured_lanes.h - part of coloured_kernel.h: a number of every lane in a register, from and
+ * to the bodies. */
 #include "solver/coloured.h"
 
 #include <math.h>
@@ -23,8 +24,8 @@ typedef ss_single_batches kernel_batches;
 typedef ss_single_twist kernel_twist;
 enum { LANES = SS_SINGLE_LANES };
 #define KERNEL_LEAST SS_SINGLE_LEAST
-/* Numbers that fade away, such as directions of bodies at rest, soon become so small that the machine takes long over
- * them: they are zero instead. Other machines keep them, which changes what lies below 1e-38. */
+/* Numbers that fade away, such as directions of bodies at rest, soon become so small that the machine takes
+ * long over them: they are zero instead. Other machines keep them, which changes what lies below 1e-38. */
 #ifdef __x86_64__
 #define KERNEL_FLUSH                    \
     const unsigned mode = _mm_getcsr(); \

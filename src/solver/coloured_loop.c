@@ -1,4 +1,5 @@
-/* The loop around the sweeps of coloured.h: when to look, when to stop, and conjugate directions in between. */
+/* The loop around the sweeps of coloured.h: when to look, when to stop, and conjugate
+ * directions in between. */
 #include "solver/coloured.h"
 
 #include <math.h>
@@ -21,8 +22,8 @@ static double overlap(const ss_conjugate *cg)
     return kernel->overlap(y->size, y->at, y->last, y->direction);
 }
 
-/* The same in single precision, judged in impulses, which all have one unit there: what slow motions change in y is
- * soon less than its rounding. That disturbs beta, too. */
+/* The same in single precision, judged in impulses, which all have one unit there: what slow motions change
+ * in y is soon less than its rounding. That disturbs beta, too. */
 static double overlap_single(const ss_conjugate *cg)
 {
     const ss_single_kernel *kernel = cg->context;
@@ -79,7 +80,8 @@ static bool look(ss_coloured *coloured, double change, double *x, double *w)
     return w ? ss_coloured_velocities(coloured, x, w) : ss_coloured_is_finite(coloured);
 }
 
-/* Is what a sweep changes so little that rounding hides where it leads? Sweeps that converge slowly come there early. */
+/* Is what a sweep changes so little that rounding hides where it leads? Sweeps that converge slowly
+ * come there early. */
 static bool is_lost_in_rounding(const ss_coloured *coloured, int iteration, double change, double *rounding)
 {
     enum { SELDOM = 16 };
@@ -155,8 +157,8 @@ static bool is_cone_apart(const ss_coloured *coloured)
     return false;
 }
 
-/* Enough contacts, with enough of them that share no body, and little else. The cones outside of batches are solved
- * exactly, which is not what a method of projected steps does. */
+/* Enough contacts, with enough of them that share no body, and little else. The cones outside of batches are
+ * solved exactly, which is not what a method of projected steps does. */
 static bool is_worth_it(const ss_coloured *coloured)
 {
     enum { FEW = 16 };

@@ -1,4 +1,5 @@
-/* solver/coloured_pairs.h - part of coloured_kernel.h: doubles from and to the bodies, two of every lane at a time. */
+/* solver/coloured_pairs.h - part of coloured_kernel.h: doubles from and to the bodies, two of every
+ * lane at a time. */
 typedef double pair __attribute__((vector_size(16)));
 
 INLINE pair load_pair(const double *from)

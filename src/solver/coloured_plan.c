@@ -1,8 +1,8 @@
-/* Which contacts may be swept at the same time. The bodies are put in an order in which neighbours are near (breadth
- * first along the contacts) and that order is cut into parts of about a thousand contacts, which fit into a cache.
- * Contacts inside one part are a task; contacts between parts p and q are another. Tasks that share no part form
- * a phase: all parts first, then the pairs, coloured greedily. The plan depends on the problem alone, not on the
- * number of threads, so that neither do the results.
+/* Which contacts may be swept at the same time. The bodies are put in an order in which neighbours are near
+ * (breadth first along the contacts) and that order is cut into parts of about a thousand contacts, which fit
+ * into a cache. Contacts inside one part are a task; contacts between parts p and q are another. Tasks that
+ * share no part form a phase: all parts first, then the pairs, coloured greedily. The plan depends on the
+ * problem alone, not on the number of threads, so that neither do the results.
  */
 #include "problem/islands.h"
 #include "solver/coloured.h"
@@ -53,8 +53,8 @@ static bool make_graph(const planner *of, ss_arena *arena, graph *made)
     return true;
 }
 
-/* Breadth first from the first body of every island; parts of equal numbers of contacts. `queue` has a place for every
- * body. */
+/* Breadth first from the first body of every island; parts of equal numbers of contacts. `queue` has a place
+ * for every body. */
 static void cut_parts(planner *of, const graph *contacts, int *queue)
 {
     int bodies = of->problem->bodies->bodies, found = 0;
@@ -135,7 +135,8 @@ static void add_task(ss_contact_plan *plan, const int *contact, int count)
     plan->tasks[plan->task_count++] = (ss_batch_task){.contact_begin = begin, .contact_end = begin + count};
 }
 
-/* Contacts in the order of their tasks, tasks in the order of their phases. Groups without a phase are phases alone. */
+/* Contacts in the order of their tasks, tasks in the order of their phases. Groups without a phase
+ * are phases alone. */
 static void lay_out(ss_contact_plan *plan, const group *groups, int count, const int *contact)
 {
     for (int phase = 0; phase <= MOST_PHASES; phase++) {

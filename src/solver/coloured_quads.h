@@ -1,7 +1,9 @@
-/* solver/coloured_quads.h - part of coloured_kernel.h: floats from and to the bodies, four of every lane and then two.
+/* solver/coloured_quads.h - part of coloured_kernel.h: floats from and to the bodies, four of every
+ * lane and then two.
  *
- * A register holds quads: four neighbouring numbers of one lane, and with eight lanes those of the lane four further
- * on in its upper half. What is written is read again soon: both go by the same pieces, or the machine has to wait. */
+ * A register holds quads: four neighbouring numbers of one lane, and with eight lanes those of the lane four
+ * further on in its upper half. What is written is read again soon: both go by the same pieces, or the
+ * machine has to wait. */
 typedef float duo __attribute__((vector_size(8)));
 
 #if KERNEL_WIDTH == 8

@@ -1,5 +1,5 @@
-/* Batches in single precision: made as doubles, so that who suits a batch does not depend on the precision, and
- * rounded then. */
+/* Batches in single precision: made as doubles, so that who suits a batch does not depend on the precision,
+ * and rounded then. */
 #include "solver/coloured.h"
 
 #include <math.h>

@@ -1,25 +1,28 @@
-/* Newton's method on the velocities of all bodies, for boxes, joints and the convex law of friction: with v the change of
- * velocity that the impulses make, H the levers of the contacts (newton_space.h) and P the projection on the laws,
+/* Newton's method on the velocities of all bodies, for boxes, joints and the convex law of friction: with v
+ * the change of velocity that the impulses make, H the levers of the contacts (newton_space.h) and P the
+ * projection on the laws,
  *
  *     min over v   1/2 |v|^2 + 1/(2k) |P(y)|^2,    y = g - k (H v + q)
  *
- * is smooth and strictly convex. Its gradient is v - H'p with p = P(y), its second derivative 1 + k H' P'(y) H, sparse and
- * positive definite: six unknowns for a body, analysed once, L L' at every step. The search along the step is exact,
- * because the derivative along a line costs no product.
+ * is smooth and strictly convex. Its gradient is v - H'p with p = P(y), its second derivative 1 + k H' P'(y)
+ * H, sparse and positive definite: six unknowns for a body, analysed once, L L' at every step. The search
+ * along the step is exact, because the derivative along a line costs no product.
  *
- * With g = 0 this is the compliant contact of MuJoCo and SAP: p = P(-k u), a spring between impulse and velocity. Option
- * `compliance` solves that model and stops. Otherwise g <- p and k grows where that brings little: the method of
- * multipliers, at whose end p = g = P(g - k u), the rigid problem. Redundant contacts do no harm, g picks one answer.
+ * With g = 0 this is the compliant contact of MuJoCo and SAP: p = P(-k u), a spring between impulse and
+ * velocity. Option `compliance` solves that model and stops. Otherwise g <- p and k grows where that brings
+ * little: the method of multipliers, at whose end p = g = P(g - k u), the rigid problem. Redundant contacts
+ * do no harm, g picks one answer.
  *
- * v = H's all the way, so that we keep s, an impulse, and u = W s + q: then it works without bodies, and with W of any
- * kind. In these terms the Newton step is (1 + k P' W) ds = p - s.
+ * v = H's all the way, so that we keep s, an impulse, and u = W s + q: then it works without bodies, and with
+ * W of any kind. In these terms the Newton step is (1 + k P' W) ds = p - s.
  *
- * Fails when W is not positive semidefinite. Coulomb's law has no such function to minimise: De Saxce's term as a load that
- * is renewed from time to time diverges on confined packings, so that only the convex law is taken.
+ * Fails when W is not positive semidefinite. Coulomb's law has no such function to minimise: De Saxce's
+ * term as a load that is renewed from time to time diverges on confined packings, so that only the
+ * convex law is taken.
  *
- * References: Todorov, Convex and analytically-invertible dynamics with contacts and constraints (2014); Castro, Permenter,
- * Han, An unconstrained convex formulation of compliant contact (2022); Rockafellar, Augmented Lagrangians and
- * applications of the proximal point algorithm in convex programming (1976).
+ * References: Todorov, Convex and analytically-invertible dynamics with contacts and constraints (2014);
+ * Castro, Permenter, Han, An unconstrained convex formulation of compliant contact (2022); Rockafellar,
+ * Augmented Lagrangians and applications of the proximal point algorithm in convex programming (1976).
  */
 #include <stickslip/solver.h>
 
@@ -47,8 +50,8 @@ static const ss_option options_table[] = {
      .min = 0,
      .max = 1e6,
      .help = "of every row, relative to its diagonal a: the model is w = -compliance a x inside the laws, as "
-             "MuJoCo and SAP have it ((1 - d)/d with "
-             "impedance d; beta^2 / 4 pi^2 near the rigid limit); 0 = rigid"},
+             "MuJoCo and SAP have it ((1 - d)/d with impedance d; beta^2 / 4 pi^2 near the rigid limit); 0 = "
+             "rigid"},
     {.name = "stiffness",
      .type = SS_OPTION_REAL,
      .offset = offsetof(convex_newton_options, stiffness),
@@ -63,8 +66,7 @@ static const ss_option options_table[] = {
      .min = 0,
      .max = 1e6,
      .help = "projected Gauss-Seidel sweeps before the first Newton step; 4 at most when there are no more "
-             "than 48 "
-             "unknowns"},
+             "than 48 unknowns"},
     {0},
 };
 
@@ -229,9 +231,9 @@ static bool newton_step(newton_run *c)
     return true;
 }
 
-/* g <- z; stiffer when that was easy, or when the last renewal brought little. Far beyond 1e7 only when nothing moves
- * otherwise: k times rounding is seen in p. (Redundant equations that contradict each other by a little: multipliers grow
- * by k times the contradiction until a contact opens.) */
+/* g <- z; stiffer when that was easy, or when the last renewal brought little. Far beyond 1e7 only when
+ * nothing moves otherwise: k times rounding is seen in p. (Redundant equations that contradict each other by
+ * a little: multipliers grow by k times the contradiction until a contact opens.) */
 static void renew_multipliers(newton_run *c)
 {
     static const double quick = 0.1, creeping = 0.9, stiffer = 10.0, stiff = 1e7, stiffest = 1e9;
@@ -268,9 +270,9 @@ static bool tell(newton_run *c, ss_newton *newton, double *error)
     return ss_newton_report(newton, c->z) && !ss_newton_exact(newton);
 }
 
-/* Sweeps know packings, where loads travel short ways, and a first Newton step knows stacks: the lower value wins. Only
- * the velocities come from the sweeps, the multipliers stay: sweeps load one of several redundant contacts, and it
- * takes many steps to undo that. False: stop. */
+/* Sweeps know packings, where loads travel short ways, and a first Newton step knows stacks: the lower value
+ * wins. Only the velocities come from the sweeps, the multipliers stay: sweeps load one of several redundant
+ * contacts, and it takes many steps to undo that. False: stop. */
 static bool start_rigid(newton_run *c, ss_newton *newton, int sweeps)
 {
     size_t bytes = (size_t)c->space->size * sizeof *c->s;
@@ -293,8 +295,8 @@ static bool start_rigid(newton_run *c, ss_newton *newton, int sweeps)
     return newton_step(c);
 }
 
-/* Has Newton done its part? Rounding in p is k times that of u, in z it is not: what is left of z may be all due to the
- * multipliers though p says otherwise. */
+/* Has Newton done its part? Rounding in p is k times that of u, in z it is not: what is left of z may be all
+ * due to the multipliers though p says otherwise. */
 static bool is_ready(const newton_run *c, double error)
 {
     static const double small = 0.1, near = 1.01;

@@ -88,8 +88,8 @@ static void add_load(const ss_scaled *s, system *sys, int k, double change)
     }
 }
 
-/* For the change of x: what moves it is that followers are not where their partners are now, and the new centre. So
- * rounding goes with the change, and does not move redundant normals about. */
+/* For the change of x: what moves it is that followers are not where their partners are now, and the new
+ * centre. So rounding goes with the change, and does not move redundant normals about. */
 static void fill_system(const ss_scaled *s, const ss_pass *pass, const double *x, system *sys)
 {
     for (int i = 0; i < s->size; i++) {

@@ -1,20 +1,24 @@
-/* Dantzig's and Cottle's principal pivoting: unknowns join one after the other, and those that joined before keep
- * their laws all the way.
+/* Dantzig's and Cottle's principal pivoting: unknowns join one after the other, and those that joined before
+ * keep their laws all the way.
  *
- *     C: inside its bounds, w = 0.   N: at a bound (or not yet joined), x fixed.
- *     joining k:  x_k moves with  dx_C = -A_CC^-1 A_Ck dx_k,  dw = A dx  until w_k = 0 or x_k meets its bound; whenever
- *     another unknown meets a bound it goes from C to N, whenever a w of N vanishes from N to C.
+ *     C           inside its bounds, w = 0
+ *     N           at a bound (or not yet joined), x fixed
+ *     joining k   x_k moves with dx_C = -A_CC^-1 A_Ck dx_k, dw = A dx until w_k = 0 or x_k meets its bound;
+ *                 whenever another unknown meets a bound it goes from C to N, whenever a w of N vanishes from
+ *                 N to C
  *
- * Free unknowns join first, then boxes, then those whose bounds follow a partner, with the bounds of that moment. So far
- * it is the solver of the Open Dynamics Engine (passes = 1). The partners move again when the last ones join: further
- * passes lead the bounds to where they follow their partners, as one more motion of the same kind. A_CC is kept as
- * a dense Cholesky factor that gains and loses rows. Redundant contacts never enter C together, so that no compliance
- * is needed; only those passes use a little, because bounds that follow an arbitrary one of many normals do not settle.
+ * Free unknowns join first, then boxes, then those whose bounds follow a partner, with the bounds of that
+ * moment. So far it is the solver of the Open Dynamics Engine (passes = 1). The partners move again when the
+ * last ones join: further passes lead the bounds to where they follow their partners, as one more motion of
+ * the same kind. A_CC is kept as a dense Cholesky factor that gains and loses rows. Redundant contacts never
+ * enter C together, so that no compliance is needed; only those passes use a little, because bounds that
+ * follow an arbitrary one of many normals do not settle.
  *
- * Fails when the matrix is not positive semidefinite, or by rounding when it is badly conditioned; slow for thousands of
- * unknowns. Cannot start from a guess.
+ * Fails when the matrix is not positive semidefinite, or by rounding when it is badly conditioned; slow for
+ * thousands of unknowns. Cannot start from a guess.
  *
- * References: Cottle, Dantzig, Linear Algebra Appl. 1 (1968); Baraff, SIGGRAPH 1994; Smith, Open Dynamics Engine.
+ * References: Cottle, Dantzig, Linear Algebra Appl. 1 (1968); Baraff, SIGGRAPH 1994; Smith, Open
+ * Dynamics Engine.
  */
 #include <stickslip/solver.h>
 
@@ -296,8 +300,8 @@ static bool join(pivoting *p, int k)
 
 /* ---- coupled bounds --------------------------------------------------------------------------------- */
 
-/* Rates that bring bounds and centre to their new places at time 1; N is carried along. Returns whether anything
- * moves. */
+/* Rates that bring bounds and centre to their new places at time 1; N is carried along. Returns whether
+ * anything moves. */
 static bool set_rates(pivoting *p)
 {
     bool moves = false;
@@ -360,8 +364,8 @@ static void renew_load(pivoting *p)
     for (int i = 0; i < p->n; i++) p->w[i] -= p->eps * p->centre[i];
 }
 
-/* Solves for C once more if rounding has added up. Not otherwise: where A is all but singular, each time would move x
- * by the rounding error of w, divided by eps. */
+/* Solves for C once more if rounding has added up. Not otherwise: where A is all but singular, each time
+ * would move x by the rounding error of w, divided by eps. */
 static void refine(pivoting *p)
 {
     const int *member = p->factor.member;
@@ -422,8 +426,8 @@ static double true_error(pivoting *p)
 
 static const signed char side_of[] = {[WAITING] = 0, [LOWER] = -1, [UPPER] = 1, [HELD] = 0, [INSIDE] = 0};
 
-/* Bounds and centre of the next pass. The centre moves only when the compliance is felt: where A is singular each
- * move adds what rounding left over, divided by eps. */
+/* Bounds and centre of the next pass. The centre moves only when the compliance is felt: where A is singular
+ * each move adds what rounding left over, divided by eps. */
 static void aim(pivoting *p, ss_coupled_bounds *coupled, double error)
 {
     size_t bytes = (size_t)p->n * sizeof *p->x;
@@ -439,7 +443,8 @@ static void aim(pivoting *p, ss_coupled_bounds *coupled, double error)
     ss_scaled_bounds(&p->s, p->dx, p->new_lower, p->new_upper);
 }
 
-/* ODE's answer first, then passes until the bounds follow their partners. What is to be returned is in `best`. */
+/* ODE's answer first, then passes until the bounds follow their partners. What is to be
+ * returned is in `best`. */
 static ss_status iterate(pivoting *p, int passes, ss_coupled_bounds *coupled)
 {
     double best = INFINITY;

@@ -17,17 +17,18 @@ typedef struct ss_diagnosing {
     int negative_pivots; /* of A, as far as it was factorised */
 } ss_diagnosing;
 
-/* ---- telling: diagnose.c --------------------------------------------------------------------------------- */
+/* ---- telling: diagnose.c -------------------------------------------------------------------------- */
 
-/* Adds what stands in d->text; it is about the unknown `worst` (-1: about none), and d->text is empty afterwards. */
+/* Adds what stands in d->text; it is about the unknown `worst` (-1: about none), and d->text is
+ * empty afterwards. */
 void ss_diagnosing_tell(ss_diagnosing *d, ss_severity severity, ss_defect defect, int count, double value,
                         int worst, const char *advice);
 /* The block of an unknown. */
 const ss_block *ss_block_of(const ss_problem *problem, int unknown);
 /* "contact 3", "joint 2", "unknown 17" */
 void ss_name_unknown(const ss_problem *problem, int unknown, ss_text *text);
-/* The blocks of some unknowns, in order, each once: "joint 2, joint 5, joint 6 and 3 more". Unknown i is among them
- * when marked[i]. */
+/* The blocks of some unknowns, in order, each once: "joint 2, joint 5, joint 6 and 3 more". Unknown i is
+ * among them when marked[i]. */
 void ss_name_marked(const ss_problem *problem, const bool *marked, ss_text *text);
 /* " (between body 2 and the world)", where the problem has bodies, else nothing. */
 void ss_name_bodies(const ss_diagnosing *d, int unknown, ss_text *text);
@@ -37,7 +38,7 @@ void ss_name_count(ss_text *text, int count, const char *noun);
 /* a_ij of two unknowns of one block or contact, by whichever form is there. */
 double ss_entry_of(const ss_problem *problem, int i, int j);
 
-/* ---- looking --------------------------------------------------------------------------------------------- */
+/* ---- looking -------------------------------------------------------------------------------------- */
 
 /* diagnose_numbers.c: false when there are numbers or laws that forbid to go on. */
 bool ss_diagnose_numbers(ss_diagnosing *d);

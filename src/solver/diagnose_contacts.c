@@ -68,11 +68,10 @@ void ss_diagnose_masses(ss_diagnosing *d)
         ss_name_bodies(d, of.unknown, &d->text);
     }
     bool touching = problem->bodies ? of.ratio >= extreme : ratio >= extreme;
-    ss_diagnosing_tell(
-        d, touching ? SS_SEVERITY_WARNING : SS_SEVERITY_NOTE, SS_DEFECT_MASSES, 1, ratio, of.unknown,
-        "where heavy stands on light, sweeps take about as many iterations as the ratio: use a "
-        "direct or Newton "
-        "method (interior-point, minmap-newton, admm) or auto");
+    ss_diagnosing_tell(d, touching ? SS_SEVERITY_WARNING : SS_SEVERITY_NOTE, SS_DEFECT_MASSES, 1, ratio,
+                       of.unknown,
+                       "where heavy stands on light, sweeps take about as many iterations as the ratio: use "
+                       "a direct or Newton method (interior-point, minmap-newton, admm) or auto");
 }
 
 /* ---- friction --------------------------------------------------------------------------------------- */
@@ -174,11 +173,9 @@ static void tell_friction(ss_diagnosing *d, const worst_friction *of)
             ", mu = %.3g, friction of more than %.3g turns the response to the normal impulse around "
             "(Painleve)",
             of->jam_mu, of->critical);
-        ss_diagnosing_tell(
-            d, SS_SEVERITY_WARNING, SS_DEFECT_PAINLEVE, of->jams, of->critical, of->jam,
-            "there may be several answers or none: less friction, or the convex formulation, which "
-            "always has "
-            "one");
+        ss_diagnosing_tell(d, SS_SEVERITY_WARNING, SS_DEFECT_PAINLEVE, of->jams, of->critical, of->jam,
+                           "there may be several answers or none: less friction, or the convex formulation, "
+                           "which always has one");
     }
 }
 

@@ -79,8 +79,8 @@ static bool take_part(const ss_problem *problem, equations *of)
     return (of->part->A = part_of_matrix(problem, of)) != NULL;
 }
 
-/* The part of b that no impulse can answer, in scaled rows: what is left of b + G x after the proximal point method, whose
- * step takes a direction of eigenvalue e to 1e-10 / (e + 1e-10) of its error. */
+/* The part of b that no impulse can answer, in scaled rows: what is left of b + G x after the proximal point
+ * method, whose step takes a direction of eigenvalue e to 1e-10 / (e + 1e-10) of its error. */
 static bool unanswered(const equations *of, const ss_gram *G, double *rest)
 {
     enum { STEPS = 8 };
@@ -163,12 +163,10 @@ static void tell_inconsistent(ss_diagnosing *d, const equations *of, const ss_gr
         " ask for velocities that differ by %.2g m/s at least, %.2g of all that is asked for, whatever the "
         "impulses are",
         speed, part);
-    ss_diagnosing_tell(
-        d, part > hopeless ? SS_SEVERITY_FATAL : SS_SEVERITY_WARNING, SS_DEFECT_INCONSISTENT, count, speed,
-        of->unknown[worst],
-        "joints of a loop whose errors do not fit: bring the bodies into place first, correct drift "
-        "of only one "
-        "of them, or give them a compliance");
+    ss_diagnosing_tell(d, part > hopeless ? SS_SEVERITY_FATAL : SS_SEVERITY_WARNING, SS_DEFECT_INCONSISTENT,
+                       count, speed, of->unknown[worst],
+                       "joints of a loop whose errors do not fit: bring the bodies into place first, correct "
+                       "drift of only one of them, or give them a compliance");
 }
 
 bool ss_diagnose_equations(ss_diagnosing *d)

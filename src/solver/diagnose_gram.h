@@ -1,9 +1,10 @@
 /* solver/diagnose_gram.h - the rank of a symmetric matrix, and which of its rows depend on others.
  *
- * G = R' R with columns of unit length, or any symmetric matrix with a unit diagonal. How many eigenvalues are below a
- * number t is told by the signs of the pivots of G - t (Sylvester's law of inertia): two such counts give the rank. Which
- * rows depend on others is told by the pivots of G + 1e-10 = L D L': with exact numbers, the pivot of a column is the
- * square of its distance from the columns before, and where it depends on them about 1e-10 is left. */
+ * G = R' R with columns of unit length, or any symmetric matrix with a unit diagonal. How many eigenvalues
+ * are below a number t is told by the signs of the pivots of G - t (Sylvester's law of inertia): two such
+ * counts give the rank. Which rows depend on others is told by the pivots of G + 1e-10 = L D L': with exact
+ * numbers, the pivot of a column is the square of its distance from the columns before, and where it depends
+ * on them about 1e-10 is left. */
 #ifndef SS_SOLVER_DIAGNOSE_GRAM_H
 #define SS_SOLVER_DIAGNOSE_GRAM_H
 
@@ -24,7 +25,8 @@ typedef struct ss_gram {
     bool is_known;           /* false: too costly, and nothing was factorised */
 } ss_gram;
 
-/* Of a symmetric matrix, from its columns whose diagonal is positive. False: out of memory. To be freed in any case. */
+/* Of a symmetric matrix, from its columns whose diagonal is positive. False: out of memory. To be
+ * freed in any case. */
 bool ss_gram_make(const ss_sparse *raw, const double *diagonal, ss_gram *gram);
 void ss_gram_free(ss_gram *gram);
 

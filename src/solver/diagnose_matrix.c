@@ -1,5 +1,5 @@
-/* What kind of matrix A is. Mechanics gives symmetric ones, positive semidefinite, and rows of zeros only where nothing
- * can move. */
+/* What kind of matrix A is. Mechanics gives symmetric ones, positive semidefinite, and rows of zeros only
+ * where nothing can move. */
 #include "solver/diagnose.h"
 
 #include <math.h>
@@ -217,7 +217,8 @@ static int lanczos(const ss_problem *problem, const double *root, double *basis,
     return steps;
 }
 
-/* The smallest and largest eigenvalue that a few steps show, of A scaled to a unit diagonal. A negative one is proof. */
+/* The smallest and largest eigenvalue that a few steps show, of A scaled to a unit diagonal. A
+ * negative one is proof. */
 static bool extreme_eigenvalues(const ss_problem *problem, double *smallest, double *largest)
 {
     int n = problem->size, steps = n < STEPS ? n : STEPS;
@@ -291,11 +292,9 @@ bool ss_diagnose_definite(ss_diagnosing *d)
                         "a_ii = 1",
                         smallest, largest);
     ss_text_append(&d->text, "; some impulses gain energy");
-    ss_diagnosing_tell(
-        d, SS_SEVERITY_WARNING, SS_DEFECT_INDEFINITE, d->negative_pivots ? d->negative_pivots : 1,
-        is_negative ? smallest : NAN, -1,
-        "no body with positive masses gives such a matrix: look for a lost sign or rounded entries; "
-        "answers may "
-        "be several or none");
+    ss_diagnosing_tell(d, SS_SEVERITY_WARNING, SS_DEFECT_INDEFINITE,
+                       d->negative_pivots ? d->negative_pivots : 1, is_negative ? smallest : NAN, -1,
+                       "no body with positive masses gives such a matrix: look for a lost sign or rounded "
+                       "entries; answers may be several or none");
     return true;
 }

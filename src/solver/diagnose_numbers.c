@@ -195,10 +195,8 @@ void ss_diagnose_units(ss_diagnosing *d)
             "an impulse of 1 N s changes the velocity of a contact by %.3g m/s: natural_map compares "
             "impulses with velocities as they are, and tells %s in these units",
             of.mass, of.mass > 1.0 ? "too early that all is well" : "errors that are only rounding");
-        ss_diagnosing_tell(
-            d, SS_SEVERITY_WARNING, SS_DEFECT_UNITS, 1, of.mass, -1,
-            "stop by relative_energy, which is the same in all units, or choose units in which the "
-            "masses are "
-            "near 1");
+        ss_diagnosing_tell(d, SS_SEVERITY_WARNING, SS_DEFECT_UNITS, 1, of.mass, -1,
+                           "stop by relative_energy, which is the same in all units, or choose units in "
+                           "which the masses are near 1");
     }
 }

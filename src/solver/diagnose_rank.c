@@ -1,5 +1,5 @@
-/* How many unknowns the motion tells apart. Of bodies, the Gram matrix is the sum of s s' over the rows s = M^-1/2 J', 6
- * columns for each body, however many contacts there are; otherwise it is A itself, or A'A. */
+/* How many unknowns the motion tells apart. Of bodies, the Gram matrix is the sum of s s' over the rows s =
+ * M^-1/2 J', 6 columns for each body, however many contacts there are; otherwise it is A itself, or A'A. */
 #include "solver/diagnose.h"
 
 #include <math.h>
@@ -52,7 +52,8 @@ static bool is_live_side(const ss_bodies_form *form, int i, int side)
     return form->pair[i][side] >= 0 && (side == 0 || form->pair[i][1] != form->pair[i][0]);
 }
 
-/* Sums of rows over one pair of bodies are made before they become entries: 36 for each pair, not for each row. */
+/* Sums of rows over one pair of bodies are made before they become entries: 36 for each pair,
+ * not for each row. */
 static void add_products(const double *a, const double *b, double sum[36])
 {
     for (int k = 0; k < 36; k++) sum[k] += a[k / 6] * b[k % 6];
@@ -89,8 +90,8 @@ static void add_block(ss_triplets *entries, int low, int high, const double sum[
     }
 }
 
-/* G = sum of s s' over rows without compliance; counts these rows. Rows of a contact stand side by side, so that runs of
- * rows on the same bodies are summed up first. */
+/* G = sum of s s' over rows without compliance; counts these rows. Rows of a contact stand side by side, so
+ * that runs of rows on the same bodies are summed up first. */
 static ss_sparse *sum_of_rows(const ss_problem *problem, const bool *is_empty, const double (*roots)[9],
                               int *rows)
 {

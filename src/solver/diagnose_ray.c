@@ -1,5 +1,5 @@
-/* Bodies that are wedged in: impulses that can grow for ever and move nothing (ss_ray). A ray comes from a run that
- * ended with one, or a Newton method is asked to look for one. */
+/* Bodies that are wedged in: impulses that can grow for ever and move nothing (ss_ray). A ray comes from a
+ * run that ended with one, or a Newton method is asked to look for one. */
 #include "solver/diagnose.h"
 
 #include <math.h>
@@ -95,11 +95,10 @@ static bool tell(ss_diagnosing *d, const ss_ray *ray)
     ss_text_append(&d->text, "; impulses that grow there move nothing");
     if (!ray->is_proof)
         ss_text_append(&d->text, ", and only sliding against growing friction could be an answer");
-    ss_diagnosing_tell(
-        d, ray->is_proof ? SS_SEVERITY_FATAL : SS_SEVERITY_WARNING, SS_DEFECT_WEDGED, count, work, worst,
-        "less friction (--with mu_max=1) or overlaps left alone (--with gap_term=zero) may help; "
-        "move walls or "
-        "prescribed bodies apart");
+    ss_diagnosing_tell(d, ray->is_proof ? SS_SEVERITY_FATAL : SS_SEVERITY_WARNING, SS_DEFECT_WEDGED, count,
+                       work, worst,
+                       "less friction (--with mu_max=1) or overlaps left alone (--with gap_term=zero) may "
+                       "help; move walls or prescribed bodies apart");
     ss_release(marked);
     return true;
 }

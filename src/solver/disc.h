@@ -2,7 +2,8 @@
  *
  *     B y + c + lambda y = 0,   |y| <= radius,   lambda >= 0,   lambda (radius - |y|) = 0
  *
- * for two components: of a symmetric B the y of least energy on the disc, of any other B the law all the same.
+ * for two components: of a symmetric B the y of least energy on the disc, of any other B the
+ * law all the same.
  */
 #ifndef SS_SOLVER_DISC_H
 #define SS_SOLVER_DISC_H
@@ -18,8 +19,9 @@ static inline double ss_friction_of(const ss_block *block, int i)
     return i < 3 ? block->mu : block->mu_rolling;
 }
 
-/* The step of a cell with the outer load that is a cone under Coulomb's law: its normal impulse stays, its tangents are
- * solved for, and then its rolling part. Where friction has no limit they stay as well. False when out of memory. */
+/* The step of a cell with the outer load that is a cone under Coulomb's law: its normal impulse stays, its
+ * tangents are solved for, and then its rolling part. Where friction has no limit they stay as well. False
+ * when out of memory. */
 bool ss_tangents_step_set(const ss_block *block, ss_cell *cell, ss_arena *arena);
 
 #endif

@@ -1,17 +1,18 @@
-/* Tries everything: each unknown at its lower bound, at its upper bound or inside, each contact open, sticking or
- * sliding; one system of equations for every combination, until one of them obeys all laws.
+/* Tries everything: each unknown at its lower bound, at its upper bound or inside, each contact open,
+ * sticking or sliding; one system of equations for every combination, until one of them obeys all laws.
  *
  *     inside, sticking   w = 0            at a bound, open   x = bound, x = 0
  *     follows a partner  x = +-factor s x_partner,  s = +-1 the sign of the partner
- *     sliding            x_T = -mu x_N t,  w_N = 0 (convex law: w_N = mu t . w_T),  t' . w_T = 0 with t' across t
+ *     sliding            x_T = -mu x_N t,  w_N = 0 (convex law: w_N = mu t . w_T),  t' . w_T = 0, t' across t
  *
- * A planar contact slides one way or the other. In space the direction t(theta) is found by Newton's method from several
- * first directions. For tiny problems, as the truth that others are measured by. The first solution found is returned;
- * there may be others.
+ * A planar contact slides one way or the other. In space the direction t(theta) is found by Newton's method
+ * from several first directions. For tiny problems, as the truth that others are measured by. The first
+ * solution found is returned; there may be others.
  *
- * Complete for boxes and planar contacts, but for systems that are singular: of their many solutions only the smallest
- * is tried. That is enough for boxes with a symmetric matrix, because the other combinations have the rest. Two or more
- * contacts that slide in space may be missed. Refuses what has too many combinations, and rolling friction.
+ * Complete for boxes and planar contacts, but for systems that are singular: of their many solutions only the
+ * smallest is tried. That is enough for boxes with a symmetric matrix, because the other combinations have
+ * the rest. Two or more contacts that slide in space may be missed. Refuses what has too many combinations,
+ * and rolling friction.
  *
  * Reference: Murty, Linear Complementarity, Linear and Nonlinear Programming (1988), section 1.5.
  */
@@ -350,8 +351,8 @@ static bool names_only(const double *row, int size, int i)
     return row[i] != 0.0;
 }
 
-/* Unknowns whose equation names no other one are solved for. Makes a smaller system of the others, which are listed in
- * `order`, and returns its size. */
+/* Unknowns whose equation names no other one are solved for. Makes a smaller system of the others, which are
+ * listed in `order`, and returns its size. */
 static int reduce(search *e, double *a, double *right)
 {
     int size = e->n + e->slider_count, rest = 0;
@@ -370,7 +371,8 @@ static int reduce(search *e, double *a, double *right)
     return rest;
 }
 
-/* After so many eliminations nothing is left on the left. Of many solutions the smallest; false when there is none. */
+/* After so many eliminations nothing is left on the left. Of many solutions the smallest; false when
+ * there is none. */
 static bool solve_singular(search *e, int rank, double *a, double *right, int size)
 {
     for (int i = rank; i < size; i++) {

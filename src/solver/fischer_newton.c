@@ -3,12 +3,12 @@
  *     phi(r, u) = 0,   u = W r + q + alpha (r - r_k)
  *
  * phi(a, b) = a + b - sqrt(a^2 + b^2) for rows, the same in the algebra of the Lorentz cone for contacts
- * (newton_fischer.h). |phi|^2 is smooth, unlike that of the natural map, so that the line search leads further from a
- * poor start; unsymmetric matrices (Stewart and Trinkle's) are welcome. The proximal term, the search and the sweeps
- * at the start are those of minmap-newton.
+ * (newton_fischer.h). |phi|^2 is smooth, unlike that of the natural map, so that the line search leads
+ * further from a poor start; unsymmetric matrices (Stewart and Trinkle's) are welcome. The proximal term, the
+ * search and the sweeps at the start are those of minmap-newton.
  *
- * References: Fischer, A special Newton-type optimization method (1992); De Luca, Facchinei, Kanzow (1996); Fukushima,
- * Luo, Tseng, Smoothing functions for second-order-cone complementarity problems (2002).
+ * References: Fischer, A special Newton-type optimization method (1992); De Luca, Facchinei, Kanzow (1996);
+ * Fukushima, Luo, Tseng, Smoothing functions for second-order-cone complementarity problems (2002).
  */
 #include "solver/newton_start.h"
 

@@ -57,7 +57,8 @@ double ss_gradient_slope(const ss_row_groups *groups, int count, double *y, doub
     return slope;
 }
 
-/* Gyroscopic terms and the digits of files leave matrices that are nearly symmetric, and that does not matter. */
+/* Gyroscopic terms and the digits of files leave matrices that are nearly symmetric, and that
+ * does not matter. */
 const char *ss_gradient_refusal(const ss_problem *problem)
 {
     static const double nearly = 0.01;

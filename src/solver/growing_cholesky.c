@@ -44,8 +44,8 @@ static void rotate(double *row, int j, double cosine, double sine)
     row[j + 1] = cosine * b - sine * a;
 }
 
-/* Without its row, L has one entry too many right of the diagonal in each row below; rotations of neighbouring columns
- * move them out, row by row. */
+/* Without its row, L has one entry too many right of the diagonal in each row below; rotations of
+ * neighbouring columns move them out, row by row. */
 void ss_growing_cholesky_remove(ss_growing_cholesky *factor, int unknown)
 {
     int r = 0;

@@ -202,8 +202,8 @@ static void unspread(const ss_interior_cone *cone, double share, const double *v
     v[0] = head / at.head;
 }
 
-/* The only cone on its unknowns: F = 1, B = G N'^-1, R = T^-1 G. In these variables no digit is lost when C has
- * very large and very small eigenvalues. */
+/* The only cone on its unknowns: F = 1, B = G N'^-1, R = T^-1 G. In these variables no digit is lost when C
+ * has very large and very small eigenvalues. */
 static void set_scaled_block(const ss_interior_cones *cones, const ss_interior_cone *cone, double *F,
                              double *B, double *R)
 {
@@ -317,8 +317,8 @@ static double head_slope(const ss_interior_cones *cones, int p)
     return cones->cone[p].slope * slopes_of(&cones->cone[p], cones->share).head;
 }
 
-/* dz from complementarity, dz = G^-1 h - G^-2 ds; then what rounding has left open in u + du = N(z + dz): exactly
- * in the tails, by their slopes over the heads. */
+/* dz from complementarity, dz = G^-1 h - G^-2 ds; then what rounding has left open in u + du = N(z + dz):
+ * exactly in the tails, by their slopes over the heads. */
 static void close_head(ss_interior_cones *cones, int first, int last, const double *rest, const double *du)
 {
     double open = 0.0, weight = 0.0;

@@ -2,12 +2,14 @@
  *
  * Every bound and every friction disc is one cone: with s_0 = slope r_head - offset and s_1 = r_tail,
  *
- *     s in L,  z in L,  s . z = 0       u_head = sum over its cones of slope (z_0 - |z_1|^2 / z_0),  u_tail = z_1
+ *     s in L,  z in L,  s . z = 0
+ *     u_head = sum over its cones of slope (z_0 - |z_1|^2 / z_0),  u_tail = z_1
  *
- * (slope = mu for a disc, +-1 for a bound, which has no tail). The last term is De Saxce's |u_T|, absent under the convex
- * law: the same at a solution that sticks (z = 0) or slides (z_0 = |z_1|), and where a contact opens every u_N > 0 has one
- * z_0 > |z_1| as well. But it is smooth inside the cone, and flat where z is far from its boundary: |z_1| has a corner in
- * the very middle, which the contacts that stick pass again and again on their way. A rolling contact has two cones with one head. Unknowns that cannot move (l = u,
+ * (slope = mu for a disc, +-1 for a bound, which has no tail). The last term is De Saxce's |u_T|, absent
+ * under the convex law: the same at a solution that sticks (z = 0) or slides (z_0 = |z_1|), and where a
+ * contact opens every u_N > 0 has one z_0 > |z_1| as well. But it is smooth inside the cone, and flat where z
+ * is far from its boundary: |z_1| has a corner in the very middle, which the contacts that stick pass again
+ * and again on their way. A rolling contact has two cones with one head. Unknowns that cannot move (l = u,
  * tangents without friction) are fixed; those under infinite friction are free.
  */
 #ifndef SS_SOLVER_INTERIOR_CONES_H
@@ -31,8 +33,8 @@ typedef struct ss_interior_cones {
     const ss_newton_space *space;
     ss_interior_cone *cone;
     int count;
-    double
-        share; /* how much of De Saxce's term N' has: 1 = Newton's method, 0 = lagged, a monotone problem */
+    /* how much of De Saxce's term N' has: 1 = Newton's method, 0 = lagged, a monotone problem */
+    double share;
     bool *is_fixed; /* per number */
     int *first;     /* per node, and one more: its cones */
 } ss_interior_cones;
@@ -52,12 +54,12 @@ double ss_interior_cones_mean(const ss_interior_cones *cones, double t);
 /* rest = u - N(z): what is missing in the velocities. */
 void ss_interior_cones_missing(const ss_interior_cones *cones, const double *u, double *rest);
 /* Scalings and the blocks of the Newton system. A cone that has its unknowns to itself: F = 1, B = G N'^-1,
- * R = T^-1 G. Parts that share a head: F = sum of N' G^-2 T, B = R = 1. Fixed unknowns: F = 1, B = 0, free ones:
- * F = 0, B = 1. False when a point has left the interior. */
+ * R = T^-1 G. Cones that share a head: F = sum of N' G^-2 T, B = R = 1. Fixed unknowns: F = 1, B = 0, free
+ * ones: F = 0, B = 1. False when a point has left the interior. */
 bool ss_interior_cones_linearize(ss_interior_cones *cones, ss_newton_system *system);
 
-/* What complementarity asks of y + G dz = h: h = lambda^-1 o (target e - lambda o lambda - cross (G^-1 ds) o (G dz)),
- * ds and dz being those of the last direction. */
+/* What complementarity asks of y + G dz = h: h = lambda^-1 o (target e - lambda o lambda - cross (G^-1 ds) o
+ * (G dz)), ds and dz being those of the last direction. */
 typedef struct ss_centring {
     double target, cross;
 } ss_centring;

@@ -2,29 +2,32 @@
  *
  *     u = W r + q,   u = N(z),   s = T r,   s o z = m e        s, z inside their Lorentz cones, m -> 0
  *
- * where N(z) is the velocity that the duals z stand for (interior_cones.h). Newton's method on these equations with
- * Mehrotra's predictor and corrector, in Nesterov-Todd's scaling: with y = G^-1 ds and h from complementarity,
+ * where N(z) is the velocity that the duals z stand for (interior_cones.h). Newton's method on these
+ * equations with Mehrotra's predictor and corrector, in Nesterov-Todd's scaling: with y = G^-1 ds and h from
+ * complementarity,
  *
  *     (1 + G N'^-1 (W + alpha) T^-1 G) y = h - G N'^-1 (u - N(z))
  *
- * De Saxce's term is inside N' and not lagged, which makes the matrix unsymmetric and the method work for sliding
- * piles. There the matrix can become singular away from the solution, one contact leaps to and fro between both sides
- * of that, and the steps become short: then N' has a part of the term only, the less the more often it happens (without
- * it the problem is monotone and the matrix regular, but the method no longer Newton's), and all of it again after long
- * steps. A step that would be very short is replaced by one towards a larger m. The scaled form keeps digits to the end:
- * where contacts are redundant, as in every stack of boxes, s and z vanish together and the error falls like the root of
- * m only, so that m must become very small. One common step for s and z, because u = N(z) couples them.
+ * De Saxce's term is inside N' and not lagged, which makes the matrix unsymmetric and the method work for
+ * sliding piles. There the matrix can become singular away from the solution, one contact leaps to and fro
+ * between both sides of that, and the steps become short: then N' has a part of the term only, the less the
+ * more often it happens (without it the problem is monotone and the matrix regular, but the method no longer
+ * Newton's), and all of it again after long steps. A step that would be very short is replaced by one towards
+ * a larger m. The scaled form keeps digits to the end: where contacts are redundant, as in every stack of
+ * boxes, s and z vanish together and the error falls like the root of m only, so that m must become very
+ * small. One common step for s and z, because u = N(z) couples them.
  *
- * An interior point is never quite on the boundary: as soon as the error is small, proximal Newton steps on the
- * natural map (newton.h) try to end it, and are given up when they do not converge at once.
+ * An interior point is never quite on the boundary: as soon as the error is small, proximal Newton steps on
+ * the natural map (newton.h) try to end it, and are given up when they do not converge at once.
  *
- * Coulomb's law is not monotone, and the path inside may lead nowhere. Then, one after the other: inside again from the
- * best point, centred anew, in turn with Newton steps from there; strides (newton_proximal.h) where the error is small;
- * and a ladder: the problem with half of the friction, then with more and more of it, each from the solution of the last.
+ * Coulomb's law is not monotone, and the path inside may lead nowhere. Then, one after the other: inside
+ * again from the best point, centred anew, in turn with Newton steps from there; strides (newton_proximal.h)
+ * where the error is small; and a ladder: the problem with half of the friction, then with more and more of
+ * it, each from the solution of the last.
  *
- * References: Mehrotra, On the implementation of a primal-dual interior point method (1992); Nesterov, Todd (1998);
- * Acary, Armand, Nguyen, Shpakovych, Second-order cone programming for frictional contact mechanics using interior
- * point algorithm (2024).
+ * References: Mehrotra, On the implementation of a primal-dual interior point method (1992); Nesterov, Todd
+ * (1998); Acary, Armand, Nguyen, Shpakovych, Second-order cone programming for frictional contact mechanics
+ * using interior point algorithm (2024).
  */
 #include <stickslip/solver.h>
 
@@ -93,9 +96,10 @@ static bool stride_from_best(ss_interior *inner)
     return ss_newton_proximal(&inner->newton, &plan, inner->r, inner->u);
 }
 
-/* ---- where the steps became short ----------------------------------------------------------------------- */
+/* ---- where the steps became short ----------------------------------------------------------------- */
 
-/* Once more inside from the best point, centred anew, then after some Newton steps, twice. True at the end. */
+/* Once more inside from the best point, centred anew, then after some Newton steps, twice.
+ * True at the end. */
 static bool take_turns(ss_interior *inner)
 {
     enum { TURNS = 4, STEPS = 25, IDLE = 8 };
@@ -117,7 +121,7 @@ static bool take_turns(ss_interior *inner)
     return false;
 }
 
-/* ---- the ladder ----------------------------------------------------------------------------------------- */
+/* ---- the ladder ----------------------------------------------------------------------------------- */
 
 #define ENOUGH 1e-6 // error of a rung
 
@@ -141,8 +145,8 @@ static void set_friction(ss_interior *inner, const ladder *up, double share)
     inner->newton.best_error = INFINITY; // what was best for another problem does not count
 }
 
-/* The problem with this friction, from the rung below: inside and, where that fails, by Newton steps. Returns the
- * error. */
+/* The problem with this friction, from the rung below: inside and, where that fails, by Newton steps.
+ * Returns the error. */
 static double climb_rung(ss_interior *inner, ladder *up, double share)
 {
     static const ss_inside_plan inside = {.factorizations = 40, .resume = true, .enough = ENOUGH};
@@ -156,8 +160,9 @@ static double climb_rung(ss_interior *inner, ladder *up, double share)
     return newton->best_error;
 }
 
-/* A part of the friction first, from inside; then more and more of it. Steps are halved where that fails; where they are
- * small it goes on all the same: there the solutions leap. Ends with all of the friction, unless the run stops. */
+/* A part of the friction first, from inside; then more and more of it. Steps are halved where that fails;
+ * where they are small it goes on all the same: there the solutions leap. Ends with all of the friction,
+ * unless the run stops. */
 static void climb(ss_interior *inner, ladder *up, double share)
 {
     static const double least = 0.02, solved = 1e-4;
@@ -200,7 +205,8 @@ static void keep_best(const ss_newton *newton, ladder *up)
     memcpy(up->best, newton->best, (size_t)newton->space->size * sizeof *up->best);
 }
 
-/* Friction from this share on. The best point is that of the last rung then; false when the run has stopped before. */
+/* Friction from this share on. The best point is that of the last rung then; false when the run has
+ * stopped before. */
 static bool use_ladder(ss_interior *inner, ladder *up, double share)
 {
     ss_newton *newton = &inner->newton;
@@ -213,7 +219,7 @@ static bool use_ladder(ss_interior *inner, ladder *up, double share)
     return true;
 }
 
-/* ---- all of it ------------------------------------------------------------------------------------------ */
+/* ---- all of it ------------------------------------------------------------------------------------ */
 
 static bool is_over(const ss_newton *newton)
 {

@@ -43,8 +43,8 @@ static double boundary_share(const ss_interior *inner, double m)
     return fmin(fmax(1.0 - m / (inner->scale * inner->scale), 0.9), 0.98);
 }
 
-/* The part of the longest step that keeps to the neighbourhood of the central path. Off the centre is where De Saxce's
- * term does harm. */
+/* The part of the longest step that keeps to the neighbourhood of the central path. Off the centre is where
+ * De Saxce's term does harm. */
 static double centred_length(const ss_interior *inner, double m)
 {
     static const double too_short = 1e-8;
@@ -56,9 +56,9 @@ static double centred_length(const ss_interior *inner, double m)
     return t;
 }
 
-/* Predictor, corrector and, when that gets nowhere, a third direction towards the centre, all with one factor. Where
- * Coulomb's law is not monotone the path may turn: then one back, to where m is larger. Returns the length of the step to
- * take, 0 when there is none. */
+/* Predictor, corrector and, when that gets nowhere, a third direction towards the centre, all with one
+ * factor. Where Coulomb's law is not monotone the path may turn: then one back, to where m is larger. Returns
+ * the length of the step to take, 0 when there is none. */
 static double step_length(ss_interior *inner)
 {
     static const double short_step = 0.1, back = 20.0;
@@ -125,8 +125,8 @@ static void resume(ss_interior *inner)
     ss_interior_cones_resume(&inner->cones, size * missing, inner->r, inner->u);
 }
 
-/* Redundant contacts under Coulomb's law with gaps that do not fit each other: the impulses have far to go along
- * directions that W does not see. Strides do that better (newton_proximal.h). */
+/* Redundant contacts under Coulomb's law with gaps that do not fit each other: the impulses have far to go
+ * along directions that W does not see. Strides do that better (newton_proximal.h). */
 static bool is_idle(const ss_interior *inner, int idle)
 {
     enum { PATIENCE = 4 };

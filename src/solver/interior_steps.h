@@ -1,5 +1,5 @@
-/* solver/interior_steps.h - steps of the interior point method (interior_point.c), from a start of its own or from a
- * point that Newton's method has found.
+/* solver/interior_steps.h - steps of the interior point method (interior_point.c), from a start of its own or
+ * from a point that Newton's method has found.
  */
 #ifndef SS_SOLVER_INTERIOR_STEPS_H
 #define SS_SOLVER_INTERIOR_STEPS_H
@@ -28,7 +28,8 @@ typedef struct ss_inside_plan {
     double enough;      /* an error that will do */
 } ss_inside_plan;
 
-/* True when the run has stopped or the solution is there; false when the interior leads nowhere, or far enough. */
+/* True when the run has stopped or the solution is there; false when the interior leads nowhere,
+ * or far enough. */
 bool ss_interior_inside(ss_interior *inner, const ss_inside_plan *plan);
 
 #endif

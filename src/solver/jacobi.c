@@ -1,9 +1,9 @@
 /* Projected Jacobi:  x <- P(x - omega D^-1 w),  w = A x + b,  all unknowns at once.
  *
- * D is the diagonal of A, for a cone one number per contact (the mean of its diagonal; rolling has its own), so
- * that P stays the nearest point. omega = scale / lambda with lambda >= lambda_max(D^-1/2 A D^-1/2) from a few power
- * iterations: a fixed omega = 1 diverges as soon as contacts share bodies. Converges for symmetric positive
- * semidefinite A and scale < 2; slowly. A baseline, and the smoother everybody can parallelise.
+ * D is the diagonal of A, for a cone one number per contact (the mean of its diagonal; rolling has its own),
+ * so that P stays the nearest point. omega = scale / lambda with lambda >= lambda_max(D^-1/2 A D^-1/2) from a
+ * few power iterations: a fixed omega = 1 diverges as soon as contacts share bodies. Converges for symmetric
+ * positive semidefinite A and scale < 2; slowly. A baseline, and the smoother everybody can parallelise.
  *
  * Reference: Cottle, Pang, Stone, The Linear Complementarity Problem (1992), section 5.2.
  */
@@ -37,8 +37,8 @@ static const ss_option options_table[] = {
     {0},
 };
 
-/* The step of every unknown: 1/a_ii, in a cone the same for normal and tangents, and another for rolling, which
- * has another unit. */
+/* The step of every unknown: 1/a_ii, in a cone the same for normal and tangents, and another for rolling,
+ * which has another unit. */
 static void inverse_diagonal(const ss_problem *problem, double *step)
 {
     const double *a = problem->diagonal;
@@ -56,8 +56,8 @@ static void inverse_diagonal(const ss_problem *problem, double *step)
     }
 }
 
-/* Rolling cones first, nearest in the metric of the steps: moments in units in which their step is that of the
- * forces, where the cone is one with another mu_r. */
+/* Rolling cones first, nearest in the metric of the steps: moments in units in which their step is that of
+ * the forces, where the cone is one with another mu_r. */
 static void project(const ss_problem *problem, const double *step, double *x)
 {
     for (int k = 0; k < problem->block_count; k++) {

@@ -2,8 +2,9 @@
  *
  *     w = A z + b;   free: w = 0,   else 0 <= z  perp  w >= 0
  *
- * x = l + z or x = u - z counts from a finite bound, a second finite bound becomes a slack row, and unknowns with
- * l = u drop out. Free unknowns stay as they are: eliminating them would fill the matrix. Lives in the arena.
+ * x = l + z or x = u - z counts from a finite bound, a second finite bound becomes a slack row, and
+ * unknowns with l = u drop out. Free unknowns stay as they are: eliminating them would fill the matrix.
+ * Lives in the arena.
  */
 #ifndef SS_SOLVER_LCP_H
 #define SS_SOLVER_LCP_H

@@ -1,14 +1,15 @@
 /* Lemke's method:  w - A z - d z0 = b,  w, z, z0 >= 0,  w'z = 0, from the ray z0 = infinity until z0 leaves.
  *
- * Free unknowns are basic from the start and never leave. Ties in the ratio test are broken by the lexicographic
- * rule (rows of B^-1), so that it cannot cycle; the covering vector d is 1 with a small fixed irregularity, which
- * makes ties rare. Exact for copositive-plus matrices, hence for Stewart-Trinkle problems with joints or without.
- * The end is solved for once more on a fresh factorisation and checked against the laws.
+ * Free unknowns are basic from the start and never leave. Ties in the ratio test are broken by the
+ * lexicographic rule (rows of B^-1), so that it cannot cycle; the covering vector d is 1 with a small fixed
+ * irregularity, which makes ties rare. Exact for copositive-plus matrices, hence for Stewart-Trinkle
+ * problems with joints or without. The end is solved for once more on a fresh factorisation and checked
+ * against the laws.
  *
- * Fails when rounding spoils the ratio test on badly conditioned bases, or when the matrix is outside its class:
- * then it ends on a ray. It tries again with another d and a little compliance (1e-10 to 1e-6 of the diagonal),
- * whose effect is removed from the solution. Where there is none, compliance carries what nothing else can: z is huge,
- * and its direction y proves it (Farkas: y >= 0, A'y <= 0, b'y < 0). That is a ray, too.
+ * Fails when rounding spoils the ratio test on badly conditioned bases, or when the matrix is outside its
+ * class: then it ends on a ray. It tries again with another d and a little compliance (1e-10 to 1e-6 of the
+ * diagonal), whose effect is removed from the solution. Where there is none, compliance carries what nothing
+ * else can: z is huge, and its direction y proves it (Farkas: y >= 0, A'y <= 0, b'y < 0). That is a ray, too.
  *
  * References: Cottle, Pang, Stone, The Linear Complementarity Problem (1992), section 4.4 and 4.9;
  * Stewart, Trinkle, Int. J. Numer. Methods Eng. 39 (1996).
@@ -153,8 +154,8 @@ static double small_entries_limit(const path *t, double floor, double enough)
     return limit;
 }
 
-/* All positions that may leave. Small entries are rounding more often than not: they count only where passing them
- * by would hurt (after Harris 1973). */
+/* All positions that may leave. Small entries are rounding more often than not: they count only where passing
+ * them by would hurt (after Harris 1973). */
 static int candidates(path *t)
 {
     t->largest = 0.0;
@@ -290,8 +291,8 @@ static bool exchange_negative(path *t)
     return changed;
 }
 
-/* The last word comes from a fresh factorisation, without compliance. On the way to it, rounding may have put a few
- * variables that are all but zero on the wrong side. */
+/* The last word comes from a fresh factorisation, without compliance. On the way to it, rounding may have put
+ * a few variables that are all but zero on the wrong side. */
 static outcome finish(path *t)
 {
     for (int correction = 0; correction < CORRECTIONS; correction++) {

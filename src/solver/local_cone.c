@@ -1,4 +1,5 @@
-/* One contact: the cases with a formula (no friction, planar), and what reduces extreme friction to the usual.
+/* One contact: the cases with a formula (no friction, planar), and what reduces extreme
+ * friction to the usual.
  *
  * Planar Coulomb friction: take-off if q_N >= 0, stick if r = -A^-1 q lies in the cone, else slip against the
  * tangential velocity that a frictionless contact would have, r_T = -sign(q~) mu r_N. The convex law has its
@@ -199,9 +200,10 @@ static bool create_core(const ss_block *block, const double *A, double tolerance
 
 /* ---- extreme friction, singular A ------------------------------------------------------------------- */
 
-/* Components without friction carry nothing and are left out; those with infinite friction are a bilateral
- * constraint (u = 0) and are solved for; a singular A gets a compliance that the proximal term -c r takes
- * back, so that it does not show in the limit of repeated calls. What remains is a contact of the usual kind. */
+/* Components without friction carry nothing and are left out; those with infinite friction are a
+ * bilateral constraint (u = 0) and are solved for; a singular A gets a compliance that the proximal term
+ * -c r takes back, so that it does not show in the limit of repeated calls. What remains is a contact of
+ * the usual kind. */
 typedef struct reduced {
     ss_local_cone core;
     int size, kept_count, stuck_count;

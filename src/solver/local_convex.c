@@ -4,11 +4,11 @@
  *   stick     r = -A^-1 q lies in the cone
  *   slip      r = n (1, mu t) on the edge of the cone along a unit vector t. u . r = 0 gives
  *                 n = -(q . k) / (k . A k),  k = (1, mu t)
- *             and u_T has no component across t and none along it, other than against it. The angle of t comes
- *             from Newton's method, started where the contact slipped last.
+ *             and u_T has no component across t and none along it, other than against it. The angle of t
+ *             comes from Newton's method, started where the contact slipped last.
  *
- * Along the edge there may be a second minimum, inside of which the quadratic is lower still: there u_T points
- * along t. Then, or when Newton strays, the general method of local_newton.c takes over.
+ * Along the edge there may be a second minimum, inside of which the quadratic is lower still: there u_T
+ * points along t. Then, or when Newton strays, the general method of local_newton.c takes over.
  */
 #include "solver/local_cone.h"
 
@@ -32,8 +32,8 @@ typedef struct edge {
 static edge edge_at(const contact *at, const double *q, const double t[2])
 {
     const double *a = at->stick.a;
-    double mu = at->mu, k1 = mu * t[0], k2 = mu * t[1], d1 = -k2,
-           d2 = k1; // k = (1, k1, k2), dk = (0, d1, d2)
+    // k = (1, k1, k2), dk = (0, d1, d2)
+    double mu = at->mu, k1 = mu * t[0], k2 = mu * t[1], d1 = -k2, d2 = k1;
     double ak0 = a[0] + a[1] * k1 + a[2] * k2, ad0 = a[1] * d1 + a[2] * d2;
     double ak1 = a[3] + a[4] * k1 + a[5] * k2, ad1 = a[4] * d1 + a[5] * d2;
     double ak2 = a[6] + a[7] * k1 + a[8] * k2, ad2 = a[7] * d1 + a[8] * d2;

@@ -7,10 +7,10 @@
  *   Coulomb  r_N - [y_N]+ = 0,  r_g - P_disc(mu_g [y_N]+) y_g = 0  for g = T, M        y = r - u
  *   convex   r - P_K(y) = 0
  *
- * piecewise smooth functions that vanish at the solution only, with a line search on the norm. Where that gets
- * stuck, two nested scalar searches find the neighbourhood: for a given r_N friction is the least of a convex
- * quadratic over two discs (solved disc by disc), and u_N, less mu |u_T| + mu_r |u_M| under the convex law,
- * grows with r_N.
+ * piecewise smooth functions that vanish at the solution only, with a line search on the norm. Where that
+ * gets stuck, two nested scalar searches find the neighbourhood: for a given r_N friction is the least of a
+ * convex quadratic over two discs (solved disc by disc), and u_N, less mu |u_T| + mu_r |u_M| under the convex
+ * law, grows with r_N.
  */
 #include "solver/local_cone.h"
 

@@ -1,4 +1,4 @@
-/* One spatial contact under Coulomb's law. With the normal row solved for r_N, Coulomb's law leaves three cases:
+/* One spatial contact under Coulomb's law. With the normal row solved for r_N, the law leaves three cases:
  *
  *   take-off  q_N >= 0:  r = 0
  *   stick     r = -A^-1 q lies in the cone
@@ -7,8 +7,9 @@
  *                 r_N(s) = -(q_N + A_NT r_T) / A_NN
  *             leaves one equation for s, psi(s) = mu r_N / |r_T| - 1 = 0. psi(0) < 0 because sticking failed,
  *             psi -> inf as s grows because q_N < 0: a root exists whenever A~ is positive. psi is nearly a
- *             straight line (exactly, for isotropic A~ and A_NT = 0), so that Newton needs few steps, and with
- *             the adjugate, z = adj(A~ + s I) q~ = z_0 + s q~ and d = det(A~ + s I), it needs no division:
+ *             straight line (exactly, for isotropic A~ and A_NT = 0), so that Newton needs few steps, and
+ *             with the adjugate, z = adj(A~ + s I) q~ = z_0 + s q~ and d = det(A~ + s I), it needs no
+ *             division:
  *                 r_T = -z / d,  psi = g / |z| - 1,  g = mu d r_N = mu (A_NT z - d q_N) / A_NN
  */
 #include "solver/local_cone.h"
@@ -55,8 +56,8 @@ static double slip_rate(const contact *at, double load, const double c[2], const
         double next = ss_root_trial(newton, low, high, at->scale);
         if (next == s) break;
         s = next;
-        if (next == newton && excess * excess <= at->tolerance * square)
-            break; // the error is squared by a step
+        // the error is squared by a step
+        if (next == newton && excess * excess <= at->tolerance * square) break;
     }
     return s;
 }
@@ -78,8 +79,8 @@ static bool slips(contact *at, const double *q, double *r)
     return true;
 }
 
-/* Where no root is found, which takes an A that is not positive: a step of the fixed point r = P(r - u~ / a) from
- * the last impulse. It solves nothing, but it is in the cone, and a sweep can go on. */
+/* Where no root is found, which takes an A that is not positive: a step of the fixed point r = P(r - u~ / a)
+ * from the last impulse. It solves nothing, but it is in the cone, and a sweep can go on. */
 static void project(contact *at, const double *q, const double *last, double *r)
 {
     const double *a = at->stick.a;

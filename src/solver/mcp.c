@@ -64,7 +64,8 @@ static void add_multiplier_rows(ss_mcp *mcp, const int *first_of, const int *nex
     }
 }
 
-/* [A, E; F, 0]. Lists: the pairs that unknown j has a part in, as follower or as partner. A pair is in two lists. */
+/* [A, E; F, 0]. Lists: the pairs that unknown j has a part in, as follower or as partner. A pair
+ * is in two lists. */
 static void fill_matrix(ss_mcp *mcp, int *first_of, int *next_own, int *next_partner)
 {
     const ss_scaled *s = &mcp->scaled;
@@ -166,7 +167,8 @@ double ss_mcp_error(const ss_mcp *mcp, const double *z, double *w)
 
 /* ---- no solution ------------------------------------------------------------------------------------ */
 
-/* Of the sign that w has there in every solution, so that y . w >= 0: w >= 0 where z cannot meet an upper bound. */
+/* Of the sign that w has there in every solution, so that y . w >= 0: w >= 0 where z cannot meet
+ * an upper bound. */
 static double allowed(const ss_mcp *mcp, int i, double y)
 {
     if (isfinite(mcp->upper[i])) y = fmin(y, 0.0);
@@ -174,8 +176,8 @@ static double allowed(const ss_mcp *mcp, int i, double y)
     return y;
 }
 
-/* 0 <= y . w = (A'y) . z + b . y  <=  sum of the largest each z_i can make of it, where that is finite; what is not must
- * vanish. */
+/* 0 <= y . w = (A'y) . z + b . y <= sum of the largest each z_i can make of it, where that is finite; what
+ * is not must vanish. */
 bool ss_mcp_proves_none(const ss_mcp *mcp, double *y, double *scratch)
 {
     double largest = 0.0, along = 0.0, growth = 0.0;

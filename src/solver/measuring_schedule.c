@@ -1,8 +1,8 @@
 #include "solver/measuring_schedule.h"
 
-/* The first time the method's own word has to do; then it is calibrated by the last measurement. Where convergence
- * crawls just above the goal the pauses grow with the number of iterations; the doubling is for estimates that mean
- * nothing. */
+/* The first time the method's own word has to do; then it is calibrated by the last measurement. Where
+ * convergence crawls just above the goal the pauses grow with the number of iterations; the doubling is for
+ * estimates that mean nothing. */
 bool ss_measuring_schedule_is_due(ss_measuring_schedule *schedule, int iteration, double estimate,
                                   double goal)
 {

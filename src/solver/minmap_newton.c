@@ -3,16 +3,16 @@
  *     Phi(r, u) = r - p(r - rho u) = 0,   u = W r + q + alpha (r - r_k),   rho = 1 / (1 + alpha)
  *
  * p: projection on boxes, on cones for the convex law, Alart's and Curnier's map for Coulomb's law
- * (newton_natural.h). A step linearises Phi and solves one linear system; for boxes this is the primal-dual active
- * set method: rows with l < r - rho u < u are free, the others sit on a bound. One Newton step for every proximal
- * centre r_k, alpha falls while steps are good and grows when they are not (newton.h). Bounds that follow a
- * partner are differentiated with it. Starts from a few Gauss-Seidel sweeps.
+ * (newton_natural.h). A step linearises Phi and solves one linear system; for boxes this is the primal-dual
+ * active set method: rows with l < r - rho u < u are free, the others sit on a bound. One Newton step for
+ * every proximal centre r_k, alpha falls while steps are good and grows when they are not (newton.h). Bounds
+ * that follow a partner are differentiated with it. Starts from a few Gauss-Seidel sweeps.
  *
- * Converges quadratically from a good start. Far away it may wander, and where redundant contacts carry no force and
- * do not move (no strict complementarity) it becomes slow.
+ * Converges quadratically from a good start. Far away it may wander, and where redundant contacts carry no
+ * force and do not move (no strict complementarity) it becomes slow.
  *
- * References: Alart, Curnier (1991); Hintermueller, Ito, Kunisch, The primal-dual active set strategy as a semismooth
- * Newton method (2002); Rockafellar, Monotone operators and the proximal point algorithm (1976).
+ * References: Alart, Curnier (1991); Hintermueller, Ito, Kunisch, The primal-dual active set strategy as a
+ * semismooth Newton method (2002); Rockafellar, Monotone operators and the proximal point algorithm (1976).
  */
 #include "solver/newton_start.h"
 

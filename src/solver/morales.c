@@ -1,22 +1,25 @@
-/* Projected Gauss-Seidel with subspace minimisation: sweeps guess which unknowns are inside their bounds, the quadratic
- * function is minimised over these by a direct solve, and what leaves its bounds on the way is put back on them:
+/* Projected Gauss-Seidel with subspace minimisation: sweeps guess which unknowns are inside their bounds,
+ * the quadratic function is minimised over these by a direct solve, and what leaves its bounds on the way is
+ * put back on them:
  *
  *     sweeps;  F = { l < x < u }
  *     again and again:  A_FF d = -w_F,  x <- P(x + t d) with the largest t = 1, 1/2, 1/4 ... that lowers
  *                       x . A x / 2 + b . x;  F loses what is on a bound now
  *
- * At the worst t takes x to the first bound. That is common: where more contacts are inside than bodies can obey, d is huge.
+ * At the worst t takes x to the first bound. That is common: where more contacts are inside than bodies can
+ * obey, d is huge.
  *
- * Free rows are in F for good, so that joints are solved exactly. Bounds that follow a partner stay as they are in the
- * subspace and follow again in the sweeps. Once F is right, one round ends it.
+ * Free rows are in F for good, so that joints are solved exactly. Bounds that follow a partner stay as they
+ * are in the subspace and follow again in the sweeps. Once F is right, one round ends it.
  *
- * Sweeps smooth, but bring weight down a tall stack slowly; the direct solve does that, but cannot let go of a bound. Fails
- * where the sweeps need long to find F, and where coupled bounds do not settle (large friction). Redundant rows are kept
- * apart by a little compliance in the direct solve, which refinement removes; where bounds follow it is larger and stays, and
- * a subspace that makes the error larger under the new bounds is taken back.
+ * Sweeps smooth, but bring weight down a tall stack slowly; the direct solve does that, but cannot let go of
+ * a bound. Fails where the sweeps need long to find F, and where coupled bounds do not settle (large
+ * friction). Redundant rows are kept apart by a little compliance in the direct solve, which refinement
+ * removes; where bounds follow it is larger and stays, and a subspace that makes the error larger under the
+ * new bounds is taken back.
  *
- * Reference: Morales, Nocedal, Smelyanskiy, An algorithm for the fast solution of symmetric linear complementarity
- * problems, Numer. Math. 111 (2008).
+ * Reference: Morales, Nocedal, Smelyanskiy, An algorithm for the fast solution of symmetric linear
+ * complementarity problems, Numer. Math. 111 (2008).
  */
 #include <stickslip/solver.h>
 
@@ -32,8 +35,8 @@ enum { REFINEMENTS = 6, STUCK = 300, LONG = 64 };
 /* Of numbers of size 1. */
 static const double settled = 1e-14;   // error next to 1 + max |x|: nothing is left but rounding
 static const double redundancy = 1e-9; // on the diagonal of direct solves
-static const double held =
-    1e-6; // the same where bounds follow: redundant contacts must not pass impulses around
+// the same where bounds follow: redundant contacts must not pass impulses around
+static const double held = 1e-6;
 static const double far = 1e7; // no answer: perhaps a ray
 
 typedef struct morales_options {
@@ -166,7 +169,8 @@ static double way_to_bound(const minimiser *m)
     return way;
 }
 
-/* The change of the function is written with differences, (w + w') . dx / 2: rounding does not spoil it near the end. */
+/* The change of the function is written with differences, (w + w') . dx / 2: rounding does not spoil
+ * it near the end. */
 static bool move(minimiser *m)
 {
     double least = way_to_bound(m);
@@ -195,9 +199,9 @@ static double energy_left(const minimiser *m)
     return sum;
 }
 
-/* With bounds that follow, a minimum within the old ones may be worse under the new: where contacts are redundant, the
- * direct solve moves their impulses about for nothing, and friction with them. Then the sweeps are left to themselves for
- * longer and longer. */
+/* With bounds that follow, a minimum within the old ones may be worse under the new: where contacts are
+ * redundant, the direct solve moves their impulses about for nothing, and friction with them. Then the sweeps
+ * are left to themselves for longer and longer. */
 static void reconsider(minimiser *m, double error_before)
 {
     look(m);

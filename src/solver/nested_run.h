@@ -1,8 +1,8 @@
 /* solver/nested_run.h - a solver that runs others, one after the other, inside its own run.
  *
- * A stage is a run within the run: the other solver calls ss_run_iteration as always, the rules and limits of the run
- * hold, its iterations are counted and its iterates kept. Beyond that the stage ends after a number of iterations, or
- * when a look at its progress says so; its solver is told "max iterations" then.
+ * A stage is a run within the run: the other solver calls ss_run_iteration as always, the rules and limits of
+ * the run hold, its iterations are counted and its iterates kept. Beyond that the stage ends after a number
+ * of iterations, or when a look at its progress says so; its solver is told "max iterations" then.
  */
 #ifndef SS_SOLVER_NESTED_RUN_H
 #define SS_SOLVER_NESTED_RUN_H
@@ -13,9 +13,9 @@ typedef struct ss_nested_run {
     const ss_solver *solver;
     const void *options; /* NULL: its defaults */
     int budget;          /* iterations */
-    /* Asked with a measured iterate, first after `first_look` iterations; NULL: never. `excess`: what the stop rule
-     * measures over what it allows. Returns the iteration of the stage at which to look again; one that is over ends the
-     * stage. */
+    /* Asked with a measured iterate, first after `first_look` iterations; NULL: never. `excess`: what the
+     * stop rule measures over what it allows. Returns the iteration of the stage at which to look again; one
+     * that is over ends the stage. */
     int (*look)(void *context, int iteration, double excess);
     void *context;
     int first_look;
@@ -33,8 +33,8 @@ static const double ss_nested_run_goal_without_rule = 1e-12;
 
 /* Does anybody want notes? */
 bool ss_run_explains(const ss_run *run);
-/* x: start on entry, the solver's on return. `problem` is that of the run, or a copy of its struct, which may get a
- * matrix here. False when out of memory. */
+/* x: start on entry, the solver's on return. `problem` is that of the run, or a copy of its struct, which may
+ * get a matrix here. False when out of memory. */
 bool ss_run_nested(ss_run *run, ss_problem *problem, const ss_nested_run *stage, double *x,
                    ss_nested_run_end *end);
 

@@ -62,8 +62,8 @@ ss_status ss_newton_end(ss_newton *newton)
 
 double ss_newton_note(ss_newton *newton, const double *r, const double *u)
 {
-    static const double worth_it =
-        0.999; // where there is no solution, errors fall by a hair on the way to infinity
+    // where there is no solution, errors fall by a hair on the way to infinity
+    static const double worth_it = 0.999;
     double error = ss_newton_residual(newton->space, 1.0, r, u, NULL) / newton->start_size;
     if (error < worth_it * newton->best_error) {
         newton->best_error = error;
@@ -99,8 +99,8 @@ static double next_alpha(const ss_newton *newton, const ss_newton_plan *plan, do
     return t < 1.0 || ratio > 0.7 ? fmin(largest, 3.0 * alpha) : alpha;
 }
 
-/* The direction at (r, u), with a larger alpha where the matrix is singular. Returns the map's size, negative when
- * there is none. */
+/* The direction at (r, u), with a larger alpha where the matrix is singular. Returns the map's size, negative
+ * when there is none. */
 static double direction(ss_newton *newton, double *alpha, const double *r, const double *u)
 {
     enum { ATTEMPTS = 4 };
@@ -147,8 +147,9 @@ static bool is_hopeless(progress *made, bool hasty)
 
 /* ---- plateaus ----------------------------------------------------------------------------------------- */
 
-/* After so many idle steps: strides from the best point and, where they lead nowhere, later on from the point at hand.
- * By the natural map, whose steps at a face of the cones are exact where Fischer's and Burmeister's creep. */
+/* After so many idle steps: strides from the best point and, where they lead nowhere, later on from the
+ * point at hand. By the natural map, whose steps at a face of the cones are exact where Fischer's and
+ * Burmeister's creep. */
 static bool leave_plateau(ss_newton *newton, const ss_newton_plan *plan, int idle, double alpha, double *r,
                           double *u)
 {

@@ -1,5 +1,5 @@
-/* solver/newton.h - what the Newton solvers share: the state of a run, the best point so far, the sweeps at the
- * start, and a proximal Newton method for any of the maps whose root is the solution.
+/* solver/newton.h - what the Newton solvers share: the state of a run, the best point so far, the sweeps at
+ * the start, and a proximal Newton method for any of the maps whose root is the solution.
  */
 #ifndef SS_SOLVER_NEWTON_H
 #define SS_SOLVER_NEWTON_H
@@ -27,8 +27,8 @@ typedef struct ss_newton {
 
 /* False when out of memory; ss_newton_end in any case. */
 bool ss_newton_begin(const ss_problem *problem, ss_run *run, ss_newton_map map, double *x, ss_newton *newton);
-/* Frees what is not in the arena, puts the best point into x unless the last one made the run stop as converged, and
- * says how it ended. */
+/* Frees what is not in the arena, puts the best point into x unless the last one made the run stop as
+ * converged, and says how it ended. */
 ss_status ss_newton_end(ss_newton *newton);
 
 /* The error of a point and its velocity, remembered when it is the best. */
@@ -50,9 +50,10 @@ typedef struct ss_newton_plan {
     double enough;              /* an error that will do */
 } ss_newton_plan;
 
-/* One Newton step per proximal step from r on; r and u follow. Every step is reported. True when the run has stopped
- * or nothing but rounding is left; false when the steps have come to an end, far enough or nowhere. On a plateau the proximal
- * problems are solved one by one, with larger and larger strides; they may find a ray. */
+/* One Newton step per proximal step from r on; r and u follow. Every step is reported. True when the run
+ * has stopped or nothing but rounding is left; false when the steps have come to an end, far enough or
+ * nowhere. On a plateau the proximal problems are solved one by one, with larger and larger strides; they
+ * may find a ray. */
 bool ss_newton_steps(ss_newton *newton, const ss_newton_plan *plan, double *r, double *u);
 
 #endif

@@ -45,7 +45,8 @@ static double step_of(const ss_alart *alart, int k, int component, double alpha)
 
 /* ---- maps ------------------------------------------------------------------------------------------- */
 
-/* The discs of Jean and Moreau follow r_N: D gets the derivative of p by (r_N, y_T, y_M) in all rows but the first. */
+/* The discs of Jean and Moreau follow r_N: D gets the derivative of p by (r_N, y_T, y_M) in all rows
+ * but the first. */
 static void follow_impulse(const ss_newton_space *space, const ss_newton_node *node, const double *y,
                            const double *r, double *p, double *D)
 {
@@ -56,7 +57,8 @@ static void follow_impulse(const ss_newton_space *space, const ss_newton_node *n
     p[0] = fmax(0.0, y[0]);
 }
 
-/* Phi = r - p(y), its derivative dr - D (dr - rho du), but for the discs of Jean and Moreau dr - D_N dr_N - ... */
+/* Phi = r - p(y), its derivative dr - D (dr - rho du), but for the discs of Jean and Moreau dr -
+ * D_N dr_N - ... */
 static void alart_curnier(const ss_alart *alart, const ss_newton_space *space, int k, double alpha,
                           const double *r, const double *u, double *phi, double *F, double *B)
 {

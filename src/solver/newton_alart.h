@@ -1,14 +1,17 @@
-/* solver/newton_alart.h - three more maps for Coulomb's law whose root is the solution, and their derivatives.
+/* solver/newton_alart.h - three more maps for Coulomb's law whose root is the solution, and
+ * their derivatives.
  *
  *     Alart, Curnier   Phi_N = r_N - [y_N]+      Phi_T = r_T - P(mu [y_N]+, y_T)      y_i = r_i - rho_i u_i
  *     Jean, Moreau     Phi_N = r_N - [y_N]+      Phi_T = r_T - P(mu [r_N]+, y_T)
  *     De Saxce         Phi = r - P_K(r - rho u~)      u~ = u + (mu |u_T| + mu_r |u_M|) e_N
  *
- * P(radius, y) is the nearest point of the disc. The first is the natural map of newton_natural.h with steps rho of its
- * own for normal, tangents and rolling: rho / (a + alpha), where a is the contact's own inverse mass in that direction
- * (the largest eigenvalue of its part of W). Rows and the convex law have the natural map.
+ * P(radius, y) is the nearest point of the disc. The first is the natural map of newton_natural.h with
+ * steps rho of its own for normal, tangents and rolling: rho / (a + alpha), where a is the contact's own
+ * inverse mass in that direction (the largest eigenvalue of its part of W). Rows and the convex law have
+ * the natural map.
  *
- * References: Alart, Curnier (1991); Jean, The non-smooth contact dynamics method (1999); De Saxce, Feng (1998).
+ * References: Alart, Curnier (1991); Jean, The non-smooth contact dynamics method (1999); De
+ * Saxce, Feng (1998).
  */
 #ifndef SS_SOLVER_NEWTON_ALART_H
 #define SS_SOLVER_NEWTON_ALART_H

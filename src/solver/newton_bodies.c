@@ -2,8 +2,8 @@
  *
  *     (1 + H' X H) dv = H' R D^-1 b,   X = R D^-1 B,   y = D^-1 (b - B H dv)
  *
- * Six unknowns for a body instead of three for a contact, and a stack has more contacts than bodies. The price is
- * accuracy when D is small: a sticking contact or a joint has D = alpha.
+ * Six unknowns for a body instead of three for a contact, and a stack has more contacts than bodies. The
+ * price is accuracy when D is small: a sticking contact or a joint has D = alpha.
  */
 #include "solver/newton_system.h"
 

@@ -1,11 +1,14 @@
 /* solver/newton_fischer.h - the Fischer-Burmeister functions of all laws, and their derivatives.
  *
- *     rows, l <= x <= u    phi(x - l, -phi(u - x, -w))      phi(a, b) = a + b - sqrt(a^2 + b^2)     (Billups 1995)
- *     cones                s + z - (s o s + z o z)^1/2      s = (mu r_N, r_T), z = (u~_N / mu, u_T) in Lorentz
- *                          coordinates, o the Jordan product           (Fukushima, Luo, Tseng 2002)
+ *     rows, l <= x <= u    phi(x - l, -phi(u - x, -w))     phi(a, b) = a + b - sqrt(a^2 + b^2)
+ *                                                          (Billups 1995)
+ *     cones                s + z - (s o s + z o z)^1/2     s = (mu r_N, r_T), z = (u~_N / mu, u_T) in Lorentz
+ *                                                          coordinates, o the Jordan product
+ *                                                          (Fukushima, Luo, Tseng 2002)
  *
- * Zero exactly at a solution. In a rolling contact under Coulomb's law, whose two discs share a normal, the normal
- * part has phi(r_N, u_N) and the discs have their natural map; under the convex law all of it has the natural map.
+ * Zero exactly at a solution. In a rolling contact under Coulomb's law, whose two discs share a normal, the
+ * normal part has phi(r_N, u_N) and the discs have their natural map; under the convex law all of it has
+ * the natural map.
  */
 #ifndef SS_SOLVER_NEWTON_FISCHER_H
 #define SS_SOLVER_NEWTON_FISCHER_H

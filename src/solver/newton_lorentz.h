@@ -1,5 +1,5 @@
-/* solver/newton_lorentz.h - algebra of the Lorentz cone L = { s_0 >= |s_1| } in 1, 2 or 3 dimensions (in one it is
- * s_0 >= 0): Jordan product, Nesterov-Todd scaling, steps to the boundary.
+/* solver/newton_lorentz.h - algebra of the Lorentz cone L = { s_0 >= |s_1| } in 1, 2 or 3 dimensions (in one
+ * it is s_0 >= 0): Jordan product, Nesterov-Todd scaling, steps to the boundary.
  *
  * The scaling of two interior points s, z is the symmetric G with G z = G^-1 s = lambda.
  *

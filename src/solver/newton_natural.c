@@ -43,8 +43,8 @@ static double norm(const double *v, int count)
     return count == 1 ? fabs(v[0]) : sqrt(v[0] * v[0] + v[1] * v[1]); // pure numbers: no overflow
 }
 
-/* p = radius y / |y| on `count` components from `at` on; its derivative in y, and by `slope` in the normal part,
- * whose derivative is row 0 of D. */
+/* p = radius y / |y| on `count` components from `at` on; its derivative in y, and by `slope` in the normal
+ * part, whose derivative is row 0 of D. */
 static void cut_to_disc(int n, int at, int count, double length, double radius, double slope, const double *y,
                         double *p, double *D)
 {

@@ -19,8 +19,9 @@ static double shift(ss_newton *newton, double alpha, const double *r, const doub
 
 typedef enum outcome { ARRIVED, LOST, ENDED } outcome;
 
-/* One proximal problem, from its centre r on. The first step goes off the cones and is taken as it is: the others
- * come back. Solved is it when its map is a few times alpha |r - centre|, by which the next problem differs anyway. */
+/* One proximal problem, from its centre r on. The first step goes off the cones and is taken as it is: the
+ * others come back. Solved is it when its map is a few times alpha |r - centre|, by which the next problem
+ * differs anyway. */
 static outcome stride(ss_newton *newton, double alpha, double *r, double *u, int *steps)
 {
     static const double solved = 8.0, rounding = 1e-14;
@@ -49,8 +50,8 @@ static outcome stride(ss_newton *newton, double alpha, double *r, double *u, int
     return LOST;
 }
 
-/* Impulses that grow for ever along a direction W does not see, against which q works: then there is no solution
- * (or none of a size that means anything). The driver judges whether it is so. */
+/* Impulses that grow for ever along a direction W does not see, against which q works: then there is no
+ * solution (or none of a size that means anything). The driver judges whether it is so. */
 static bool is_ray(ss_newton *newton, const double *r)
 {
     static const double far = 1e6;
@@ -66,7 +67,8 @@ static bool is_ray(ss_newton *newton, const double *r)
     return ss_run_ray(newton->run, newton->trial_u);
 }
 
-/* Back to the centre, unless the point is not much worse than the best so far: then the steps were not in vain. */
+/* Back to the centre, unless the point is not much worse than the best so far: then the steps
+ * were not in vain. */
 static void turn_back(ss_newton *newton, double best, double *r, double *u)
 {
     static const double not_much = 1.2;

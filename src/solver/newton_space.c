@@ -77,8 +77,8 @@ static bool make_nodes(ss_newton_space *space, ss_arena *arena)
 
 /* ---- scales ----------------------------------------------------------------------------------------- */
 
-/* An inverse mass for a row whose own is zero (the sliding speed of Stewart and Trinkle): what the rows coupled to
- * it make of it, |a_ij a_ji| / a_jj, has the right unit. */
+/* An inverse mass for a row whose own is zero (the sliding speed of Stewart and Trinkle): what the rows
+ * coupled to it make of it, |a_ij a_ji| / a_jj, has the right unit. */
 static double lent_scale(const ss_problem *problem, const double *diagonal, int j)
 {
     const ss_sparse *A = problem->A;
@@ -92,7 +92,8 @@ static double lent_scale(const ss_problem *problem, const double *diagonal, int 
     return largest > 0.0 ? largest : 1.0;
 }
 
-/* Inverse masses a_i: of rows the diagonal, of contacts one for normal and tangents, one for the rolling part. */
+/* Inverse masses a_i: of rows the diagonal, of contacts one for normal and tangents, one for
+ * the rolling part. */
 static void choose_scales(const ss_problem *problem, double *diagonal, double *scale)
 {
     for (int i = 0; i < problem->size; i++) diagonal[i] = fmax(problem->diagonal[i], 0.0);
@@ -160,7 +161,8 @@ static bool make_matrix(ss_newton_space *space, const double *root_of_scale, dou
     return space->W != NULL;
 }
 
-/* Lower L with L L' = A for a symmetric positive semidefinite 3 x 3 matrix; columns of zero pivots are zero. */
+/* Lower L with L L' = A for a symmetric positive semidefinite 3 x 3 matrix; columns of zero
+ * pivots are zero. */
 static void root_of_inertia(const double A[9], double L[9])
 {
     static const double rounding = 1e-14;

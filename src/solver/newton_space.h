@@ -2,16 +2,18 @@
  *
  *     x = unit r,  w = weight u,  unit_i = sqrt(E / a_i),  weight_i = sqrt(E a_i)
  *
- * with a_i the diagonal of A, in a contact one number for normal and tangents and one for the rolling part, and
- * E = sum b_i^2 / 2 a_i, an energy. Then u = W r + q has pure numbers only, the diagonal of W is about 1, and the
- * laws keep their form: cones stay cones (rolling friction is rescaled), boxes boxes. Thresholds are pure numbers.
+ * with a_i the diagonal of A, in a contact one number for normal and tangents and one for the rolling part,
+ * and E = sum b_i^2 / 2 a_i, an energy. Then u = W r + q has pure numbers only, the diagonal of W is about
+ * 1, and the laws keep their form: cones stay cones (rolling friction is rescaled), boxes boxes. Thresholds
+ * are pure numbers.
  *
- * The unknowns are numbered anew by nodes, the blocks that are linearised and eliminated together: a contact, a
- * row, or a row with the rows whose bounds follow it.
+ * The unknowns are numbered anew by nodes, the blocks that are linearised and eliminated together: a contact,
+ * a row, or a row with the rows whose bounds follow it.
  *
- * W is a matrix of blocks or, when the problem has bodies, W = H H' + C with one row of H per unknown: the Jacobian
- * times the roots of the inverse mass matrices, scaled; H' r are the velocities of the bodies, in roots of energy. Of
- * small problems it is a full matrix in either case: looking for zeros costs more than they save.
+ * W is a matrix of blocks or, when the problem has bodies, W = H H' + C with one row of H per unknown:
+ * the Jacobian times the roots of the inverse mass matrices, scaled; H' r are the velocities of the
+ * bodies, in roots of energy. Of small problems it is a full matrix in either case: looking for zeros
+ * costs more than they save.
  */
 #ifndef SS_SOLVER_NEWTON_SPACE_H
 #define SS_SOLVER_NEWTON_SPACE_H

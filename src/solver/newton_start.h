@@ -1,4 +1,5 @@
-/* solver/newton_start.h - minmap-newton, fischer-newton and alart-curnier: the same method, with different maps. */
+/* solver/newton_start.h - minmap-newton, fischer-newton and alart-curnier: the same method, with
+ * different maps. */
 #ifndef SS_SOLVER_NEWTON_START_H
 #define SS_SOLVER_NEWTON_START_H
 

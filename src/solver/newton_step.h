@@ -13,8 +13,8 @@
 double ss_newton_linearize(ss_newton *newton, double alpha, const double *r, const double *u);
 /* newton->trial and trial_u after a step of length t along newton->dr and du; returns |phi| there. */
 double ss_newton_try(ss_newton *newton, double alpha, double t, const double *r, const double *u);
-/* Halves until the map gets smaller. An eighth is taken in any case, for the way down may lead over a hill. Returns the
- * length; `ratio`: |phi| at its end over `before`. */
+/* Halves until the map gets smaller. An eighth is taken in any case, for the way down may lead over a hill.
+ * Returns the length; `ratio`: |phi| at its end over `before`. */
 double ss_newton_search(ss_newton *newton, double alpha, double before, const double *r, const double *u,
                         double *ratio);
 

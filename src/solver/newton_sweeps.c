@@ -133,8 +133,8 @@ void ss_sweeper_begin(const ss_sweeper *sweeper, const double *r)
 
 /* ---- before the first Newton step ------------------------------------------------------------------- */
 
-/* In a small problem nothing has far to travel, and a few sweeps tell what a Newton step must know. Its contacts are
- * solved exactly, their own blocks of W being at hand. */
+/* In a small problem nothing has far to travel, and a few sweeps tell what a Newton step must know. Its
+ * contacts are solved exactly, their own blocks of W being at hand. */
 void ss_newton_sweeps(ss_newton *newton, int count, double *r, double *u)
 {
     enum { FEW = 4 };

@@ -160,8 +160,8 @@ static double refine(ss_newton_system *system, const double *rhs, double *dr, do
     return find_residual(system, rhs, dr, du);
 }
 
-/* Returns the residual relative to |rhs|. Nodes that are not active have y = rhs; what this does to the others goes
- * to their right-hand side first. */
+/* Returns the residual relative to |rhs|. Nodes that are not active have y = rhs; what this does to the
+ * others goes to their right-hand side first. */
 static double attempt(ss_newton_system *system, const double *rhs, double *dr, double *du)
 {
     enum { REFINEMENTS = 2 };
@@ -187,8 +187,8 @@ static double attempt(ss_newton_system *system, const double *rhs, double *dr, d
 
 bool ss_newton_system_solve(ss_newton_system *system, const double *rhs, double *dr, double *du)
 {
-    static const double useless =
-        0.1; // a rough direction serves as well: what is left is seen in the next step
+    // a rough direction serves as well: what is left is seen in the next step
+    static const double useless = 0.1;
     if (attempt(system, rhs, dr, du) <= useless) return true;
     if (!system->matrix || !ss_newton_matrix_rescue(system->matrix, system)) return false;
     return attempt(system, rhs, dr, du) <= useless;

@@ -4,10 +4,10 @@
  *
  * with small matrices F, B, R for every node and alpha >= 0, a proximal term. Three ways to solve them:
  *
- *   newton_full.c     a full matrix, for small problems. Nodes with F = 1 and B = 0 (open contacts, rows on a bound) are
- *                     solved for before. LU with exchange of rows
- *   newton_matrix.c   the matrix as it stands, of these nodes as well. LU by fronts; where that fails, LU with
- *                     free choice of pivots
+ *   newton_full.c     a full matrix, for small problems. Nodes with F = 1 and B = 0 (open contacts, rows on a
+ *                     bound) are solved for before. LU with exchange of rows
+ *   newton_matrix.c   the matrix as it stands, of these nodes as well. LU by fronts; where that fails, LU
+ *                     with free choice of pivots
  *   newton_bodies.c   W = H H' + C reduced to the velocities of the bodies, with D = F + B (C + alpha) R:
  *                     (1 + H' R D^-1 B H) dv = H' R D^-1 rhs,   y = D^-1 (rhs - B H dv)
  *
@@ -55,7 +55,8 @@ size_t ss_newton_system_squares(const ss_newton_space *space);
 void ss_newton_multiply(int rows, int inner, int cols, const double *left, const double *right,
                         double *product);
 
-/* Solve: y = K^-1 b for active nodes, the others keep their y. Rescue: false when there is no other way left. */
+/* Solve: y = K^-1 b for active nodes, the others keep their y. Rescue: false when there is no
+ * other way left. */
 struct ss_newton_full *ss_newton_full_create(const ss_newton_space *space, ss_arena *arena);
 bool ss_newton_full_factor(struct ss_newton_full *full, const ss_newton_system *system);
 void ss_newton_full_solve(const struct ss_newton_full *full, const double *b, double *y);

@@ -1,13 +1,13 @@
-/* Nonsmooth nonlinear conjugate gradients: block Gauss-Seidel (nsgs.h) is the gradient, its change the residual, and
- * conjugate directions carry it further (conjugate.h). Costs a sweep and three sums of vectors per iteration, and
- * needs a fraction of the iterations on packings of spheres and on columns; where contacts start and stop sliding
- * directions are thrown away so often that little is left but the sweeps.
+/* Nonsmooth nonlinear conjugate gradients: block Gauss-Seidel (nsgs.h) is the gradient, its change the
+ * residual, and conjugate directions carry it further (conjugate.h). Costs a sweep and three sums of vectors
+ * per iteration, and needs a fraction of the iterations on packings of spheres and on columns; where contacts
+ * start and stop sliding directions are thrown away so often that little is left but the sweeps.
  *
- * The sweeps are those of nsgs, for any matrix; `coloured` has the same method on batches, for problems with bodies.
- * Iterates are shown after the sweep, when they obey the laws, not after the extrapolation.
+ * The sweeps are those of nsgs, for any matrix; `coloured` has the same method on batches, for problems with
+ * bodies. Iterates are shown after the sweep, when they obey the laws, not after the extrapolation.
  *
- * Reference: Silcowitz-Hansen, Niebe, Erleben, A nonsmooth nonlinear conjugate gradient method for interactive contact
- * force problems (2010).
+ * Reference: Silcowitz-Hansen, Niebe, Erleben, A nonsmooth nonlinear conjugate gradient method for
+ * interactive contact force problems (2010).
  */
 #include <math.h>
 #include <string.h>
@@ -71,7 +71,8 @@ static bool start_acceleration(ss_sweep *sweep, double *x, ss_arena *arena, ss_c
     return ss_conjugate_start(cg, arena);
 }
 
-/* Where there is no solution impulses grow for ever, conjugate directions in no time, until rounding hides all errors. */
+/* Where there is no solution impulses grow for ever, conjugate directions in no time, until rounding
+ * hides all errors. */
 static bool is_lost(const ss_problem *problem, const double *x)
 {
     static const double enormous = 1e9; // times what the loads ask for

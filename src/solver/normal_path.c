@@ -61,7 +61,8 @@ static range range_of(const ss_normal_path *path, int code)
     return path->side[code] < 0 ? (range){0.0, INFINITY} : (range){-INFINITY, 0.0};
 }
 
-/* How far position p is from the end of its range that it moves to; a little negative when rounding has put it beyond. */
+/* How far position p is from the end of its range that it moves to; a little negative when rounding has
+ * put it beyond. */
 static double room_of(const ss_normal_path *path, int p, double rate)
 {
     range may = range_of(path, path->basis.code[p]);
@@ -233,8 +234,9 @@ static void enter_column(ss_normal_path *path, move next)
     for (int p = 0; p < path->n; p++) path->largest = fmax(path->largest, fabs(path->direction[p]));
 }
 
-/* Of all that would stop the move within the slack, the one with the largest entry: ties are rounding, and small entries
- * as well (Harris 1973). tau first, whenever it can: that is the solution. -1: nothing stops it. */
+/* Of all that would stop the move within the slack, the one with the largest entry: ties are rounding,
+ * and small entries as well (Harris 1973). tau first, whenever it can: that is the solution. -1:
+ * nothing stops it. */
 static int leaving_position(const ss_normal_path *path, double sign, double *way)
 {
     double floor = smallest_pivot * path->largest, limit = INFINITY, best = 0.0;
@@ -357,7 +359,8 @@ static uint64_t mark_of(int code, double sign)
     return bits ^ (bits >> 32);
 }
 
-/* Brent's: is this a choice of basis and entering variable that was there before? Rounding can make the way a circle. */
+/* Brent's: is this a choice of basis and entering variable that was there before? Rounding can make
+ * the way a circle. */
 typedef struct circle {
     uint64_t here, milestone;
     int64_t next;

@@ -1,11 +1,16 @@
 /* Nonsmooth Gauss-Seidel: contact after contact solved exactly with the newest impulses of all others,
  *
- *     for every contact c:  r_c <- the solution of { u_c = A_cc r_c + q_c, Coulomb's law },  q_c = u_c - A_cc r_c
+ *     for every contact c:
+ *         q_c = u_c - A_cc r_c
+ *         r_c <- the solution of { u_c = A_cc r_c + q_c, Coulomb's law }
  *
  * (local_cone.h). Free blocks, the joints, are solved as a whole, on bodies joint by joint:
- * x_c <- x_c - (A_cc + D)^-1 w_c, where D, 1e-10 of the diagonal, keeps redundant joints from being singular and
- * leaves the solution alone. Bounded rows are clamped one by one. On rows of A, or on the bodies' velocities
- * without ever making A; then, where there are enough of them, four contacts at a time (coloured.h).
+ *
+ *     x_c <- x_c - (A_cc + D)^-1 w_c
+ *
+ * where D, 1e-10 of the diagonal, keeps redundant joints from being singular and leaves the solution alone.
+ * Bounded rows are clamped one by one. On rows of A, or on the bodies' velocities without ever making A;
+ * then, where there are enough of them, four contacts at a time (coloured.h).
  *
  * The workhorse: robust and cheap per sweep, but linear, and slow where impulses travel far (tall stacks,
  * chains of joints in separate blocks).
@@ -41,7 +46,8 @@ static const ss_option options_table[] = {
 
 /* ---- free blocks ------------------------------------------------------------------------------------ */
 
-/* Redundant joints: this share of the diagonal is added to the matrix that is inverted, not to the problem. */
+/* Redundant joints: this share of the diagonal is added to the matrix that is inverted, not
+ * to the problem. */
 static const double redundancy = 1e-10;
 enum { DENSE_LIMIT = 64 }; // larger blocks are sparse: joints meet few others
 

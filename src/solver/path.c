@@ -1,19 +1,20 @@
-/* Path following on the normal map, the method behind PATH: a crash by a few steps of Newton's method on the min map,
- * then pivots along a piecewise linear path from there to the solution (normal_path.h). Where that does not arrive, paths
- * from generic rays are followed, each with another covering vector: Lemke's method for any bounds.
+/* Path following on the normal map, the method behind PATH: a crash by a few steps of Newton's method on the
+ * min map, then pivots along a piecewise linear path from there to the solution (normal_path.h). Where that
+ * does not arrive, paths from generic rays are followed, each with another covering vector: Lemke's method
+ * for any bounds.
  *
- * All of it happens with a little compliance (1e-7 of the diagonal): redundant contacts and joints leave the bases
- * nonsingular then. Proximal passes remove its effect, a few pivots each where the pieces change. Bounds that follow a
- * partner are rows of the problem (mcp.h), so that no outer loop is needed. The end is judged by the laws, with the
- * velocities computed from scratch.
+ * All of it happens with a little compliance (1e-7 of the diagonal): redundant contacts and joints leave the
+ * bases nonsingular then. Proximal passes remove its effect, a few pivots each where the pieces change.
+ * Bounds that follow a partner are rows of the problem (mcp.h), so that no outer loop is needed. The end is
+ * judged by the laws, with the velocities computed from scratch.
  *
- * From a good start it needs hardly a pivot. Copositive matrices (Stewart-Trinkle problems, with joints or without) lead
- * to a solution where there is one, but for rounding; others may end on a ray. That is told where no path was lost
- * to rounding. Where there is no solution compliance carries what nothing else can: impulses are huge, and Farkas' lemma
- * makes a proof of their direction.
+ * From a good start it needs hardly a pivot. Copositive matrices (Stewart-Trinkle problems, with joints or
+ * without) lead to a solution where there is one, but for rounding; others may end on a ray. That is told
+ * where no path was lost to rounding. Where there is no solution compliance carries what nothing else can:
+ * impulses are huge, and Farkas' lemma makes a proof of their direction.
  *
- * References: Ralph, Math. Oper. Res. 19 (1994); Dirkse, Ferris, The PATH solver, Optim. Methods Softw. 5 (1995); Ferris,
- * Munson, Interfaces to PATH 3.0 (1999).
+ * References: Ralph, Math. Oper. Res. 19 (1994); Dirkse, Ferris, The PATH solver, Optim. Methods Softw. 5
+ * (1995); Ferris, Munson, Interfaces to PATH 3.0 (1999).
  */
 #include <stickslip/solver.h>
 
@@ -28,8 +29,8 @@ enum { RAYS = 5, ENOUGH = 4, PASSES = 30, IDLE_PASSES = 3, HASTE = 2, SHORT_WAY 
 
 static const double settled = 1e-14; // error next to 1 + max |z|: nothing is left but rounding
 static const double close_by = 1e-3; // error of the crash: worth a path from there
-/* Contacts on a plane are redundant but for the rounding of gaps: a slack above it saves most pivots of such stacks. What
- * it leaves undone is mended afterwards. */
+/* Contacts on a plane are redundant but for the rounding of gaps: a slack above it saves most pivots of such
+ * stacks. What it leaves undone is mended afterwards. */
 static const double coarse = 1e-9, fine = 1e-13;
 static const double nearly = 1e-6;  // error of what is no ray, but a solution that was missed
 static const double neat = 1e-13;   // error next to 1 + max |z|: not worth another path
@@ -205,8 +206,8 @@ static bool crash(search *s, int steps)
 
 /* ---- passes ----------------------------------------------------------------------------------------- */
 
-/* From the solution with compliance to that without: pass by pass the centre moves to where the last one ended. Returns
- * how the last path ended. */
+/* From the solution with compliance to that without: pass by pass the centre moves to where the last one
+ * ended. Returns how the last path ended. */
 static ss_path_end polish(search *s, int64_t max_pivots, int attempt)
 {
     ss_normal_path *path = &s->path;
@@ -288,8 +289,8 @@ static ss_status try_paths(search *s, const path_options *set)
         if (end == SS_PATH_SOLVED && s->best_error > nearly && proves_none(s)) return SS_RAY;
     }
     if (is_solved(s)) return SS_CONVERGED;
-    return s->best_error > nearly && rays > 0 && !was_lost ? SS_RAY
-                                                           : SS_STALLED; // rounding ends on rays as well
+    // rounding ends on rays as well
+    return s->best_error > nearly && rays > 0 && !was_lost ? SS_RAY : SS_STALLED;
 }
 
 static ss_status run_search(search *s, const path_options *set)

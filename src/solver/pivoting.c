@@ -49,8 +49,9 @@ static double bound_of(const ss_pivoting *p, int i)
     return p->side[i] == SS_LOWER ? p->lower[i] : p->upper[i];
 }
 
-/* From the last basis, when only bounds and centre have changed. Solving for the change keeps rounding in
- * proportion to it: the normals of a hyperstatic stack would wander otherwise, and coupled bounds with them. */
+/* From the last basis, when only bounds and centre have changed. Solving for the change keeps
+ * rounding in proportion to it: the normals of a hyperstatic stack would wander otherwise, and
+ * coupled bounds with them. */
 static void update_basis(ss_pivoting *p)
 {
     double eps = p->face.shift;
@@ -196,8 +197,8 @@ void ss_pivoting_start(ss_pivoting *p)
     p->factor_is_old = p->sides_are_new = true;
 }
 
-/* A stiffer proximal term makes the exchanges behave: they contract when it outweighs the coupling. Starts again
- * from the centre; later passes soften it. */
+/* A stiffer proximal term makes the exchanges behave: they contract when it outweighs the coupling. Starts
+ * again from the centre; later passes soften it. */
 static bool rescue(ss_pivoting *p)
 {
     if (p->rescues == MAX_RESCUES || p->face.shift >= 1.0) return false;

@@ -1,14 +1,18 @@
-/* solver/pivoting.h - block principal pivoting on a problem with bounds, in pure numbers (scaled.h): which unknowns are at
- * a bound, and what the others are.
+/* solver/pivoting.h - block principal pivoting on a problem with bounds, in pure numbers (scaled.h): which
+ * unknowns are at a bound, and what the others are.
  *
  *     (A + eps)_FF x_F = eps c_F - b_F - A_FN x_N,   w = A x + b + eps (x - c)
  *     inside:  x < l -> lower,  x > u -> upper;   lower:  w < 0 -> inside;   upper:  w > 0 -> inside
  *
- * The compliance eps makes redundant contacts regular; c is a proximal centre. Bounds, centre and load are the caller's, who
- * may change them between bases: as long as the sides stay, the factor is kept and only the change is solved for.
+ * The compliance eps makes redundant contacts regular; c is a proximal centre. Bounds, centre and load are
+ * the caller's, who may change them between bases: as long as the sides stay, the factor is kept and only the
+ * change is solved for.
  *
  *     ss_pivoting_begin(p);
- *     do if (!ss_pivoting_solve(p)) fail; while ((wrong = ss_pivoting_wrong(p, &last)) > 0 && ss_pivoting_exchange(p, wrong, last));
+ *     do {
+ *         if (!ss_pivoting_solve(p)) fail;
+ *         wrong = ss_pivoting_wrong(p, &last);
+ *     } while (wrong > 0 && ss_pivoting_exchange(p, wrong, last));
  */
 #ifndef SS_SOLVER_PIVOTING_H
 #define SS_SOLVER_PIVOTING_H
@@ -57,8 +61,9 @@ void ss_pivoting_set_compliance(ss_pivoting *pivoting, double compliance);
 bool ss_pivoting_solve(ss_pivoting *pivoting);
 /* How many are on the wrong side; the last of them. */
 int ss_pivoting_wrong(const ss_pivoting *pivoting, int *last);
-/* Moves all to the other side, or, when that runs in circles, starts again from the centre with a larger compliance (thirty
- * times at most), or moves the last only (Murty's rule, finite for P-matrices). False in a cycle. */
+/* Moves all to the other side, or, when that runs in circles, starts again from the centre with a
+ * larger compliance (thirty times at most), or moves the last only (Murty's rule, finite for
+ * P-matrices). False in a cycle. */
 bool ss_pivoting_exchange(ss_pivoting *pivoting, int wrong, int last);
 
 #endif

@@ -41,7 +41,8 @@ static bool is_due(const ss_progress *progress, double error)
     return due || error <= sudden * progress->measured;
 }
 
-/* Impulses so large that rounding alone makes the velocities they cause wrong by as much as anybody wants to know. */
+/* Impulses so large that rounding alone makes the velocities they cause wrong by as much as anybody
+ * wants to know. */
 static bool is_lost(const ss_newton_space *space, const double *r)
 {
     static const double enormous = 1e9; // times those that the loads alone would need

@@ -1,5 +1,5 @@
-/* solver/projected_step.h - the simple steps of a sweep: x <- P(x - step w), row by row or contact by contact.
- * All take the whole load w. */
+/* solver/projected_step.h - the simple steps of a sweep: x <- P(x - step w), row by row or contact by
+ * contact. All take the whole load w. */
 #ifndef SS_SOLVER_PROJECTED_STEP_H
 #define SS_SOLVER_PROJECTED_STEP_H
 
@@ -13,8 +13,8 @@ static inline int ss_part_of(int component)
 }
 /* The largest eigenvalue of each part of A_cc (its symmetric part); 0 for parts that are not there. */
 void ss_cone_stiffness(int size, const double *A, double part[SS_PARTS]);
-/* lambda_max(D^-1/2 A_cc D^-1/2), D made of the stiffness of the parts: between 1 and their number. False when
- * out of memory. */
+/* lambda_max(D^-1/2 A_cc D^-1/2), D made of the stiffness of the parts: between 1 and their number. False
+ * when out of memory. */
 bool ss_cone_coupling(int size, const double *A, const double part[SS_PARTS], ss_arena *scratch,
                       double *lambda);
 
@@ -22,9 +22,9 @@ bool ss_cone_coupling(int size, const double *A, const double part[SS_PARTS], ss
 bool ss_row_step_set(const ss_sweep *sweep, ss_cell *cell, double step, const double *factor,
                      ss_arena *arena);
 
-/* A cone with steps for its parts, times *factor. Coulomb's law: the normal part is projected on [0, inf), the
- * others on the discs that follow it. `sequential`: each part sees what the parts before it did, as rows in a
- * Gauss-Seidel sweep would. Convex law: all at once on the cone, nearest in the metric of the steps. */
+/* A cone with steps for its parts, times *factor. Coulomb's law: the normal part is projected on [0, inf),
+ * the others on the discs that follow it. `sequential`: each part sees what the parts before it did, as rows
+ * in a Gauss-Seidel sweep would. Convex law: all at once on the cone, nearest in the metric of the steps. */
 bool ss_cone_step_set(const ss_sweep *sweep, ss_cell *cell, const double step[SS_PARTS], bool sequential,
                       const double *factor, ss_arena *arena);
 

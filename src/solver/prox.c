@@ -2,8 +2,8 @@
  *
  *     r_N <- [r_N - rho_N u_N]+,   r_T <- P_disc(mu r_N)(r_T - rho_T u_T),   r_M likewise
  *
- * bounded rows x <- clamp(x - rho w), cones under the convex law r <- P_K(r - rho u). Contact after contact with
- * the newest velocities (Gauss-Seidel) or all at once (Jacobi). What differs is where rho comes from:
+ * bounded rows x <- clamp(x - rho w), cones under the convex law r <- P_K(r - rho u). Contact after contact
+ * with the newest velocities (Gauss-Seidel) or all at once (Jacobi). What differs is where rho comes from:
  *
  *   local     1 / lambda_max of the contact's own block: right for one contact, too long where many share a
  *             body and all move at once
@@ -13,18 +13,20 @@
  *   adaptive  local times a factor that is halved, and the step taken back, when the residual doubles, halved
  *             when it runs in circles, and creeps up again while it falls
  *
- * Inertia: every iteration starts not from the last iterate but from beyond it, x + beta (x - x before) with Nesterov's
- * beta, which begins at zero and comes near to one; it begins anew when an iteration moves against the last step.
- * Impulses travel through a stack in ten times fewer iterations. Coulomb's law is no minimisation, and may run in
- * circles then: once the residual has not fallen for a while, inertia is left off, and rho adapts as above.
+ * Inertia: every iteration starts not from the last iterate but from beyond it, x + beta (x - x before) with
+ * Nesterov's beta, which begins at zero and comes near to one; it begins anew when an iteration moves against
+ * the last step. Impulses travel through a stack in ten times fewer iterations. Coulomb's law is no
+ * minimisation, and may run in circles then: once the residual has not fallen for a while, inertia is left
+ * off, and rho adapts as above.
  *
- * Converges for steps below 2 / lambda; slowly without inertia. The residual of Coulomb's law may grow a little on the
- * way to the solution.
+ * Converges for steps below 2 / lambda; slowly without inertia. The residual of Coulomb's law may grow a
+ * little on the way to the solution.
  *
- * References: Alart, Curnier (1991); Foerg, Pfeiffer, Ulbrich, Simulation of unilateral constrained systems
- * with many bodies (2005); Studer, Numerics of unilateral contacts and friction (2009), chapter 4. Inertia: Nesterov
- * (1983); O'Donoghue, Candes, Adaptive restart for accelerated gradient schemes (2015); Mazhar, Heyn, Negrut, Tasora,
- * Using Nesterov's method to accelerate multibody dynamics with friction and contact (2015).
+ * References: Alart, Curnier (1991); Foerg, Pfeiffer, Ulbrich, Simulation of unilateral constrained
+ * systems with many bodies (2005); Studer, Numerics of unilateral contacts and friction (2009), chapter 4.
+ * Inertia: Nesterov (1983); O'Donoghue, Candes, Adaptive restart for accelerated gradient schemes (2015);
+ * Mazhar, Heyn, Negrut, Tasora, Using Nesterov's method to accelerate multibody dynamics with friction and
+ * contact (2015).
  */
 #include "solver/projected_step.h"
 #include "solver/spectrum.h"
@@ -76,8 +78,8 @@ static const ss_option options_table[] = {
 
 /* ---- step lengths ----------------------------------------------------------------------------------- */
 
-/* 1 / D: the diagonal, in a contact the largest eigenvalue of the part; `relaxed` also divides by how much the
- * parts of a contact act on each other. */
+/* 1 / D: the diagonal, in a contact the largest eigenvalue of the part; `relaxed` also divides by how much
+ * the parts of a contact act on each other. */
 static bool local_steps(const ss_sweep *sweep, bool relaxed, ss_arena *arena, double *step)
 {
     for (int c = 0; c < sweep->cell_count; c++) {
@@ -97,8 +99,8 @@ static bool local_steps(const ss_sweep *sweep, bool relaxed, ss_arena *arena, do
     return true;
 }
 
-/* s_i = sum over j of |A_ij| / sqrt(a_ii a_jj), the same in every unit; D = a_ii s_i, in each part of a contact
- * the largest, is never below A. */
+/* s_i = sum over j of |A_ij| / sqrt(a_ii a_jj), the same in every unit; D = a_ii s_i, in each part of a
+ * contact the largest, is never below A. */
 static bool row_sum_steps(const ss_sweep *sweep, ss_arena *arena, double *step)
 {
     const ss_problem *problem = sweep->problem;

@@ -2,22 +2,24 @@
  *
  *     u = W r + q + alpha (r - r_k),   the laws as they are,   r_k+1 = its solution
  *
- * W + alpha is regular however redundant the contacts are, and closer to a problem of separate contacts. At a fixed
- * point the term is gone: nothing is regularised away. Each of them is solved only as far as it is worth: until what is
- * left is a few times alpha |r - r_k|, by which the next one differs anyway.
+ * W + alpha is regular however redundant the contacts are, and closer to a problem of separate contacts. At a
+ * fixed point the term is gone: nothing is regularised away. Each of them is solved only as far as it is
+ * worth: until what is left is a few times alpha |r - r_k|, by which the next one differs anyway.
  *
- *   inner=newton   semismooth Newton on the natural map (newton_proximal.h). alpha falls as long as one or two steps
- *                  will do, grows where ten do not; what such steps have brought is kept when it is not worse. Where
- *                  that leads nowhere, the same with the function of Fischer and Burmeister, from the best point
+ *   inner=newton   semismooth Newton on the natural map (newton_proximal.h). alpha falls as long as one or
+ *                  two steps will do, grows where ten do not; what such steps have brought is kept when it is
+ *                  not worse. Where that leads nowhere, the same with the function of Fischer and Burmeister,
+ *                  from the best point
  *   inner=sweeps   Gauss-Seidel with exact contacts. Nothing is factorised
  *
- * The first reaches 1e-8 wherever there is a solution, on all problems that were tried. To that it takes half the
- * factorisations of minmap-newton on log-pile and box-pyramid, a sixth fewer on rock-pile and masonry-arch, a third more
- * on what few steps solve anyway. interior-point needs fewer on piles, a fifth of them on rock-pile, but takes no start and
- * no bounds that follow others. For Coulomb's law, which is not monotone, there is no proof that the series converges.
+ * The first reaches 1e-8 wherever there is a solution, on all problems that were tried. To that it takes half
+ * the factorisations of minmap-newton on log-pile and box-pyramid, a sixth fewer on rock-pile and
+ * masonry-arch, a third more on what few steps solve anyway. interior-point needs fewer on piles, a fifth of
+ * them on rock-pile, but takes no start and no bounds that follow others. For Coulomb's law, which is not
+ * monotone, there is no proof that the series converges.
  *
- * References: Rockafellar, Monotone operators and the proximal point algorithm (1976); Acary, Bremond, Huber, On solving
- * contact problems with Coulomb friction: formulations and numerical comparisons (2018).
+ * References: Rockafellar, Monotone operators and the proximal point algorithm (1976); Acary, Bremond, Huber,
+ * On solving contact problems with Coulomb friction: formulations and numerical comparisons (2018).
  */
 #include "solver/newton_proximal.h"
 #include "solver/newton_sweeps.h"
@@ -107,7 +109,8 @@ static double distance(const by_sweeps *by)
     return sqrt(sum);
 }
 
-/* One proximal problem; returns the number of sweeps, SWEEPS when it was not solved, -1 at the end of the run. */
+/* One proximal problem; returns the number of sweeps, SWEEPS when it was not solved, -1 at the
+ * end of the run. */
 static int sweep_out(by_sweeps *by, const ss_sweeper *sweeper)
 {
     static const double solved = 0.5;

@@ -1,17 +1,19 @@
-/* The problem as a convex quadratic program:  min 1/2 x'A x + b'x  over boxes and friction cones (the convex law), by
- * gradient projection and conjugate gradients.
+/* The problem as a convex quadratic program, min 1/2 x'A x + b'x over boxes and friction cones (the convex
+ * law), by gradient projection and conjugate gradients.
  *
- *     off the face:    x <- P(x - alpha g),  g = A x + b                 changes many bounds at once
- *     along the face:  (A + bending) d = -g on the face, by conjugate gradients or, when the face has settled or they
- *                      take long, by a direct solve;  x <- P(x + alpha d)
+ *     off the face     x <- P(x - alpha g), g = A x + b: changes many bounds at once
+ *     along the face   x <- P(x + alpha d), (A + bending) d = -g on the face, by conjugate gradients or, when
+ *                      the face has settled or they take long, by a direct solve
  *
- * alpha is halved until the function falls enough. Which of the two comes next is decided by which part of the
- * gradient is larger. Without cones it is exact after finitely many faces; with cones the last steps are Newton's.
- * Redundant contacts do no harm. Works without a matrix.
+ * alpha is halved until the function falls enough. Which of the two comes next is decided by which part of
+ * the gradient is larger. Without cones it is exact after finitely many faces; with cones the last steps are
+ * Newton's. Redundant contacts do no harm. Works without a matrix.
  *
- * Fails when A is not positive semidefinite or the function has no lower bound (equations that contradict each other).
+ * Fails when A is not positive semidefinite or the function has no lower bound (equations that
+ * contradict each other).
  *
- * References: More, Toraldo, SIAM J. Optim. 1 (1991); Dostal, Optimal Quadratic Programming Algorithms (2009).
+ * References: More, Toraldo, SIAM J. Optim. 1 (1991); Dostal, Optimal Quadratic Programming
+ * Algorithms (2009).
  */
 #include <stickslip/solver.h>
 
@@ -92,8 +94,9 @@ static void measure(program *q)
 
 typedef enum search_kind { OFF_THE_FACE, ALONG_THE_FACE } search_kind;
 
-/* The first of P(x + alpha d), P(x + alpha d/2), ... that brings enough; no need to go below `least`. The change of
- * the function is written with differences, 1/2 (g + g') . dx, which rounding does not spoil near the solution. */
+/* The first of P(x + alpha d), P(x + alpha d/2), ... that brings enough; no need to go below `least`. The
+ * change of the function is written with differences, 1/2 (g + g') . dx, which rounding does not spoil
+ * near the solution. */
 static bool search(program *q, search_kind how, const double *direction, double alpha, double least)
 {
     for (int k = 0; k < HALVINGS; k++, alpha *= 0.5) {
@@ -232,8 +235,8 @@ static double way_to_bound(const program *q)
     return way;
 }
 
-/* Redundant contacts leave directions without curvature, along which a full step goes far beyond where a curved face
- * looks like its tangent. */
+/* Redundant contacts leave directions without curvature, along which a full step goes far beyond where a
+ * curved face looks like its tangent. */
 static void adapt_damping(program *q)
 {
     if (q->halvings > 1) q->damping = fmin(1.0, fmax(30.0 * q->damping, 1e-6));
@@ -266,8 +269,8 @@ static double room_along(program *q)
     return sum;
 }
 
-/* The larger part of the gradient says where to go. When that does not help for a while on curved faces, both in turn:
- * bounds are met exactly, but a surface may be left and met again and again. */
+/* The larger part of the gradient says where to go. When that does not help for a while on curved faces, both
+ * in turn: bounds are met exactly, but a surface may be left and met again and again. */
 static bool advance(program *q)
 {
     ss_active_manifold_find(&q->face, q->x, q->g);

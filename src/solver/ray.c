@@ -1,8 +1,8 @@
-/* Farkas' lemma for contacts. Let y be impulses that the laws allow in any amount, A y = 0 and b . y < 0. Whatever the
- * other impulses are, w . y = (A x + b) . y = b . y < 0. Under every law but Coulomb's with a finite mu > 0, a solution
- * has w . y >= 0: then there is none. Under Coulomb's law it has w_N y_N >= 0, so the same holds for a y without
- * friction; with friction, y shows that the bodies are wedged in: a solution would have to slip at the contacts of y,
- * against friction that grows with every push. */
+/* Farkas' lemma for contacts. Let y be impulses that the laws allow in any amount, A y = 0 and b . y < 0.
+ * Whatever the other impulses are, w . y = (A x + b) . y = b . y < 0. Under every law but Coulomb's with a
+ * finite mu > 0, a solution has w . y >= 0: then there is none. Under Coulomb's law it has w_N y_N >= 0, so
+ * the same holds for a y without friction; with friction, y shows that the bodies are wedged in: a solution
+ * would have to slip at the contacts of y, against friction that grows with every push. */
 #include "solver/ray.h"
 
 #include <math.h>
@@ -72,7 +72,8 @@ static bool is_proof(const ss_problem *problem, const double *y)
 
 bool ss_ray_confirm(const ss_problem *problem, const double *y, double *scratch, double *w, ss_ray *ray)
 {
-    // |x| >= work / |A y| for any solution: this many times |b|, the impulses that free the contacts one by one, is none
+    // |x| >= work / |A y| for any solution: this many times |b|, the impulses that free the contacts one
+    // by one, is none
     static const double endless = 1e6, least_work = 1e-6;
     size_t n = (size_t)problem->size;
     if (!problem->bodies && !problem->symmetric) return false;

@@ -4,9 +4,10 @@
 
 #include <stickslip/solver.h>
 
-/* Makes a ray of y, projected on what the laws allow without end, if it is one: A y = 0 and b . y < 0 up to rounding,
- * measured in roots of energy. A must be symmetric. scratch: that of ss_problem_apply, w: problem->size numbers.
- * ray->impulse is of unit energy, y . D y / 2 with D the diagonal of A. False: it is none, or out of memory. */
+/* Makes a ray of y, projected on what the laws allow without end, if it is one: A y = 0 and b . y < 0 up to
+ * rounding, measured in roots of energy. A must be symmetric. scratch: that of ss_problem_apply, w:
+ * problem->size numbers. ray->impulse is of unit energy, y . D y / 2 with D the diagonal of A. False: it is
+ * none, or out of memory. */
 bool ss_ray_confirm(const ss_problem *problem, const double *y, double *scratch, double *w, ss_ray *ray);
 
 #endif

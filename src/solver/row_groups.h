@@ -1,5 +1,5 @@
-/* solver/row_groups.h - products with the levers of a Newton space, fast: rows one after the other that act on the same two
- * bodies, nearly always those of a contact, are done together.
+/* solver/row_groups.h - products with the levers of a Newton space, fast: rows one after the other that act
+ * on the same two bodies, nearly always those of a contact, are done together.
  */
 #ifndef SS_SOLVER_ROW_GROUPS_H
 #define SS_SOLVER_ROW_GROUPS_H
@@ -27,8 +27,8 @@ void ss_row_groups_pull(const ss_row_groups *groups, double (*v)[6], double *spe
 void ss_row_groups_apply(const ss_row_groups *groups, const double *r, double *u);
 void ss_row_groups_velocity(const ss_row_groups *groups, const double *r, double *u);
 
-/* block += sum over the rows of a group of T_k lever_a' lever_b, 6 x 6 row by row; a and b are sides. T begins with the
- * group. */
+/* block += sum over the rows of a group of T_k lever_a' lever_b, 6 x 6 row by row; a and b are sides. T
+ * begins with the group. */
 void ss_row_group_square(const ss_row_group *group, const ss_newton_levers *levers, const double *T, int a,
                          int b, double *block);
 

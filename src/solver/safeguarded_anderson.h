@@ -1,6 +1,7 @@
-/* solver/safeguarded_anderson.h - Anderson's mixing (anderson.h) for maps with corners, watched: a fixed-point iteration y <- G(y) where a
- * contact may change its mind (open, stick, slide), so that extrapolations mislead now and then. One that makes the step
- * twice as long as the shortest is taken back, and when that happens often there are plain steps in between.
+/* solver/safeguarded_anderson.h - Anderson's mixing (anderson.h) for maps with corners, watched: a
+ * fixed-point iteration y <- G(y) where a contact may change its mind (open, stick, slide), so that
+ * extrapolations mislead now and then. One that makes the step twice as long as the shortest is taken back,
+ * and when that happens often there are plain steps in between.
  */
 #ifndef SS_SOLVER_SAFEGUARDED_ANDERSON_H
 #define SS_SOLVER_SAFEGUARDED_ANDERSON_H

@@ -7,8 +7,8 @@
 #include "problem/bodies_form.h"
 #include "problem/laws.h"
 
-static const double same_bound =
-    1e-14; // relative: what rounding does to two bounds that were meant to be equal
+// relative: what rounding does to two bounds that were meant to be equal
+static const double same_bound = 1e-14;
 
 static bool take_memory(const ss_problem *problem, ss_arena *arena, ss_scaled *s)
 {
@@ -43,7 +43,8 @@ static void share_in_cones(const ss_problem *problem, double *rho)
     }
 }
 
-/* Where there is no scale yet, what those that have one suggest: |a_ij| / rho_j. True when that helped someone. */
+/* Where there is no scale yet, what those that have one suggest: |a_ij| / rho_j. True when that
+ * helped someone. */
 static bool ask_partners(const ss_problem *problem, const double *rho, double *found)
 {
     const ss_sparse *A = problem->A;
@@ -68,8 +69,9 @@ static bool lacks_some(const ss_problem *problem, const double *rho)
     return false;
 }
 
-/* Row scales: sqrt(a_ii); where the diagonal is zero, by way of the partners. The multiplier of a joint or contact next
- * to velocities gets the right unit that way, and by way of it the sliding speed of a friction polygon. 0: unknown. */
+/* Row scales: sqrt(a_ii); where the diagonal is zero, by way of the partners. The multiplier of a joint or
+ * contact next to velocities gets the right unit that way, and by way of it the sliding speed of a friction
+ * polygon. 0: unknown. */
 static void scale_rows(const ss_problem *problem, double *rho, double *found)
 {
     for (int i = 0; i < problem->size; i++) rho[i] = sqrt(fabs(problem->diagonal[i]));

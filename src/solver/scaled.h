@@ -2,9 +2,9 @@
  *
  *     w = A x + b,   l <= x <= u;   x = l: w >= 0,  x = u: w <= 0,  else w = 0
  *
- * Rows and columns are divided by sqrt(a_ii), so that a_ii = 1, and all loads by the largest, so that max |b| = 1:
- * thresholds are numbers then, and a change of units changes nothing. The rows of a cone share one divisor, so that it
- * stays the same cone. Lives in the arena.
+ * Rows and columns are divided by sqrt(a_ii), so that a_ii = 1, and all loads by the largest, so that max
+ * |b| = 1: thresholds are numbers then, and a change of units changes nothing. The rows of a cone share one
+ * divisor, so that it stays the same cone. Lives in the arena.
  */
 #ifndef SS_SOLVER_SCALED_H
 #define SS_SOLVER_SCALED_H
@@ -39,8 +39,9 @@ void ss_scaled_bounds(const ss_scaled *scaled, const double *x, double *lower, d
 /* How far (x, w) is from obeying the laws within these bounds: max |x - P(x - w)|. */
 double ss_scaled_error(int size, const double *lower, const double *upper, const double *x, const double *w);
 
-/* Whether an error is small enough for an end, when it does not fall any more. `size` is 1 + max |x|: rounding of w goes
- * with it, but where there is no solution x grows without limit, and that must not excuse more than 1e-6 of the load. */
+/* Whether an error is small enough for an end, when it does not fall any more. `size` is 1 + max |x|:
+ * rounding of w goes with it, but where there is no solution x grows without limit, and that must not excuse
+ * more than 1e-6 of the load. */
 static inline bool ss_scaled_is_solved(double error, double size)
 {
     return error <= 1e-9 + (size < 1e7 ? 1e-13 * size : 1e-6);

@@ -1,13 +1,13 @@
-/* solver/shifted_system.h - (W + S) x = right with W of a Newton space and S > 0 diagonal: the linear algebra of splitting
- * methods, which change S now and then and the right-hand side always.
+/* solver/shifted_system.h - (W + S) x = right with W of a Newton space and S > 0 diagonal: the linear algebra
+ * of splitting methods, which change S now and then and the right-hand side always.
  *
  *     bodies   W = H H' + C:  (1 + H' T H) v = H' T right,  x = T (right - H v),  T = (C + S)^-1
  *     matrix   W + S by fronts
  *     full     W + S, of small problems
  *
- * The pattern is analysed once. Six unknowns for a body instead of three for a contact is what makes splitting methods
- * quick on stacks; the price is that digits are lost where S is small, about 1e-15 / S. Who solves for the change that
- * a residual asks for, and not for x itself, does not feel that.
+ * The pattern is analysed once. Six unknowns for a body instead of three for a contact is what makes
+ * splitting methods quick on stacks; the price is that digits are lost where S is small, about 1e-15 / S. Who
+ * solves for the change that a residual asks for, and not for x itself, does not feel that.
  */
 #ifndef SS_SOLVER_SHIFTED_SYSTEM_H
 #define SS_SOLVER_SHIFTED_SYSTEM_H
@@ -16,7 +16,8 @@
 
 typedef struct ss_shifted_system ss_shifted_system;
 
-/* The groups must outlive it. NULL when out of memory. What is not in the arena is freed by ss_shifted_system_free, which takes NULL. */
+/* The groups must outlive it. NULL when out of memory. What is not in the arena is freed by
+ * ss_shifted_system_free, which takes NULL. */
 ss_shifted_system *ss_shifted_system_create(const ss_row_groups *groups, ss_arena *arena);
 void ss_shifted_system_free(ss_shifted_system *shifted);
 /* S: one number per unknown of the space. False when the matrix is singular, or out of memory. */

@@ -1,21 +1,23 @@
 /* Joints and normals directly, friction by sweeps, in turn: what AGX does.
  *
- *     direct     joints and normal impulses with the friction given:  a problem with fixed bounds (pivoting.h)
- *     friction   some Gauss-Seidel sweeps over the tangents with the normals given: bounds mu x_N, discs |x_T| <= mu x_N,
- *                and discs mu_r x_N of rolling friction
+ *     direct     joints and normal impulses with the friction given: a problem with fixed bounds (pivoting.h)
+ *     friction   some Gauss-Seidel sweeps over the tangents with the normals given: bounds mu x_N, discs
+ *                |x_T| <= mu x_N, and discs mu_r x_N of rolling friction
  *
- * Where it ends both halves hold, and that is Coulomb's law, De Saxce's term and all, for it is the law of the normals with
- * the tangents given and of the tangents with the normals given. The direct half passes loads through tall stacks and long
- * chains at once and is exact; the sweeps are cheap. While the contacts stay closed or open as they are, the direct half
- * costs one solve with the factors of last time. Tangents without a limit (mu = inf) are joints and go with them.
+ * Where it ends both halves hold, and that is Coulomb's law, De Saxce's term and all, for it is the law of
+ * the normals with the tangents given and of the tangents with the normals given. The direct half passes
+ * loads through tall stacks and long chains at once and is exact; the sweeps are cheap. While the contacts
+ * stay closed or open as they are, the direct half costs one solve with the factors of last time. Tangents
+ * without a limit (mu = inf) are joints and go with them.
  *
- * The turns are Gauss-Seidel on two halves. Where friction carries what normals push (wedges, arches, tilted walls) they
- * creep, and with large friction run in circles; Anderson's mixing of the tangents helps against the first, and the best
- * iterate is kept against the second. There is no proof. The convex law is not a law of halves and is not taken: with
- * the tangents given its normals would be held by them.
+ * The turns are Gauss-Seidel on two halves. Where friction carries what normals push (wedges, arches, tilted
+ * walls) they creep, and with large friction run in circles; Anderson's mixing of the tangents helps against
+ * the first, and the best iterate is kept against the second. There is no proof. The convex law is not a law
+ * of halves and is not taken: with the tangents given its normals would be held by them.
  *
- * References: Lacoursiere, Linde, Spook: a variational time-stepping scheme (2011); Servin, Wang, Lacoursiere, Bodin,
- * Examining the smooth and nonsmooth discrete element approaches to granular matter (2014); Walker, Ni (2011).
+ * References: Lacoursiere, Linde, Spook: a variational time-stepping scheme (2011); Servin, Wang,
+ * Lacoursiere, Bodin, Examining the smooth and nonsmooth discrete element approaches to granular matter
+ * (2014); Walker, Ni (2011).
  */
 #include <stickslip/solver.h>
 
@@ -179,8 +181,8 @@ static void renew_load(halves *h)
     ss_pivoting_set_load(p, h->load);
 }
 
-/* The proximal centre follows, but not for what is rounding only: where contacts are redundant each move would add to it.
- * A compliance that was raised to get out of a cycle is lowered again. */
+/* The proximal centre follows, but not for what is rounding only: where contacts are redundant each move
+ * would add to it. A compliance that was raised to get out of a cycle is lowered again. */
 static void follow_centre(halves *h)
 {
     static const double unfelt = 1e-14, softening = 0.1;
@@ -193,8 +195,8 @@ static void follow_centre(halves *h)
     ss_pivoting_set_compliance(p, fmax(h->compliance, softening * p->face.shift));
 }
 
-/* Exchanges until no side is wrong, or for now enough of them: the next turn goes on. False when the matrix is singular
- * however compliant. */
+/* Exchanges until no side is wrong, or for now enough of them: the next turn goes on. False when the matrix
+ * is singular however compliant. */
 static bool solve_direct(halves *h)
 {
     enum { ENOUGH = 50 };
@@ -233,8 +235,8 @@ static bool set_step(halves *h, ss_cell *cell, ss_arena *arena)
     return ss_row_step_set(h->sweep, cell, 1.0 / h->problem->diagonal[cell->first], &full, arena);
 }
 
-/* Of the cells only those that have tangents stay. The sweep reads rows of the matrix, where no cell depends on another
- * being visited. */
+/* Of the cells only those that have tangents stay. The sweep reads rows of the matrix, where no cell depends
+ * on another being visited. */
 static bool make_friction(halves *h, int mixing, ss_arena *arena)
 {
     int kept = 0;

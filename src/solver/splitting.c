@@ -100,8 +100,8 @@ static bool factor(ss_splitting *s)
     return s->is_factored = ss_shifted_system_factor(s->shifted, s->shift);
 }
 
-/* By how much rho should change: x - z and S (z - z_before) of a plain step, in between relative to the sizes of z and
- * lambda and not relative at all. */
+/* By how much rho should change: x - z and S (z - z_before) of a plain step, in between relative to the sizes
+ * of z and lambda and not relative at all. */
 static double imbalance(const ss_splitting *s)
 {
     double primal = 0.0, dual = 0.0, size = 0.0, load = 0.0;
@@ -118,8 +118,9 @@ static double imbalance(const ss_splitting *s)
     return sqrt(sqrt(primal / dual * sqrt(load / size)));
 }
 
-/* After a factorisation it takes some steps to see whether it was a good one, and more when there were many. Where the
- * error hardly falls, rho goes further, and for less. True when rho has changed; the plain step is made then. */
+/* After a factorisation it takes some steps to see whether it was a good one, and more when there were
+ * many. Where the error hardly falls, rho goes further, and for less. True when rho has changed; the plain
+ * step is made then. */
 static bool adapt(ss_splitting *s)
 {
     enum { SOON = 10, LATER = 25, MANY = 3 };

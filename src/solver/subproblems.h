@@ -1,8 +1,8 @@
 /* solver/subproblems.h - a problem that falls apart, solved part by part within one run.
  *
- * The parts are independent: an iteration of the run is one of every part that is still at work. Each has its share of
- * what the stop rule allows and all limits of the run. What is measured of a part is measured on the scale of the whole,
- * so that histories add up.
+ * The parts are independent: an iteration of the run is one of every part that is still at work. Each has its
+ * share of what the stop rule allows and all limits of the run. What is measured of a part is measured on the
+ * scale of the whole, so that histories add up.
  */
 #ifndef SS_SOLVER_SUBPROBLEMS_H
 #define SS_SOLVER_SUBPROBLEMS_H
@@ -31,8 +31,9 @@ bool ss_run_records(const ss_run *run);
 /* Runs `solve` on the part. Parts may be run at the same time, each with an arena of its own. */
 void ss_run_subproblem(const ss_run *run, ss_subproblem *part, ss_arena *arena, ss_team *team,
                        ss_subproblem_solve *solve, void *context);
-/* After all parts: their iterations, histories and rays become those of the run, whose x has been put together from
- * theirs; `order` are the unknowns, part by part. `at_once`: how many were run at the same time. */
+/* After all parts: their iterations, histories and rays become those of the run, whose x has been
+ * put together from theirs; `order` are the unknowns, part by part. `at_once`: how many were run at
+ * the same time. */
 void ss_run_join_subproblems(ss_run *run, ss_subproblem *parts, int count, const int *order, int at_once,
                              const double *x);
 void ss_subproblem_free(ss_subproblem *part);

@@ -29,8 +29,8 @@ typedef struct ss_cell {
     int first, size;
     int block;  /* of the problem */
     bool outer; /* the step wants the outer load */
-    /* Rows of A: first the columns of cells of three, size x 3 each, then single columns of `size`. Bodies form:
-     * per body touched the Jacobian, size x 6, and M^-1 J', size x 6. For the sweep's eyes only. */
+    /* Rows of A: first the columns of cells of three, size x 3 each, then single columns of `size`. Bodies
+     * form: per body touched the Jacobian, size x 6, and M^-1 J', size x 6. For the sweep's eyes only. */
     const double *values;
     const int *places; /* first column of each triple, each single; or the bodies */
     int triples, singles, bodies;
@@ -87,8 +87,8 @@ typedef enum ss_sweep_order {
 
 /* Steps are left for the caller to set. NULL when out of memory. */
 ss_sweep *ss_sweep_create(const ss_problem *problem, unsigned kinds, uint64_t seed, ss_arena *arena);
-/* Of a problem with a matrix and without bodies: what the cells read of A, and A_cc of those with the outer load, which
- * is zero and lies in `own` so far. False when out of memory. */
+/* Of a problem with a matrix and without bodies: what the cells read of A, and A_cc of those with the outer
+ * load, which is zero and lies in `own` so far. False when out of memory. */
 bool ss_sweep_build_rows(ss_sweep *sweep, double *own, ss_arena *arena);
 /* A_cc of any cell, size x size, row by row. */
 void ss_sweep_own(const ss_sweep *sweep, const ss_cell *cell, double *A);
@@ -99,10 +99,8 @@ double ss_sweep_pass(ss_sweep *sweep, ss_sweep_order order, double *x);
 
 /* Passes until the run says stop, nothing moves any more (converged), nothing has improved for long (stalled)
  * or numbers overflow (failed, with the last finite x). */
-enum {
-    SS_SWEEP_CIRCLING = 500,
-    SS_SWEEP_STUCK = 5000
-}; /* passes without progress: for another order, for none */
+/* passes without progress: for another order, for none */
+enum { SS_SWEEP_CIRCLING = 500, SS_SWEEP_STUCK = 5000 };
 ss_status ss_sweep_iterate(ss_sweep *sweep, ss_sweep_order order, ss_run *run, double *x);
 
 /* ---- stagnation ------------------------------------------------------------------------------------- */
@@ -112,8 +110,8 @@ typedef struct ss_watch {
     double best;
     int count, best_at;
 } ss_watch;
-/* True when `measure` has not come below its best by 0.1 % for `patience` calls and for half of all calls: sweeps
- * may crawl, or wander before they settle, and are given the time. */
+/* True when `measure` has not come below its best by 0.1 % for `patience` calls and for half of all calls:
+ * sweeps may crawl, or wander before they settle, and are given the time. */
 bool ss_watch_stalled(ss_watch *watch, double measure, int patience);
 
 #endif

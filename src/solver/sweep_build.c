@@ -18,8 +18,8 @@ static int rows_of_one_pair(const ss_bodies_form *form, int i, int end)
     return last - i;
 }
 
-/* The size of the cell that begins at unknown i. A free block on bodies is cut into its joints: solving many at
- * once takes the matrix. */
+/* The size of the cell that begins at unknown i. A free block on bodies is cut into its joints: solving many
+ * at once takes the matrix. */
 static int cell_size(const ss_problem *problem, const ss_block *block, int i, unsigned kinds)
 {
     int end = block->first + block->size;

@@ -5,23 +5,25 @@
 
 #include "base/memory.h"
 
-/* An entry of a row of cells is the part of A in the rows of one cell and the columns of another that has three, or one
- * column of any other cell. Columns come in order, so that those of an entry come one after the other, and the stamp of
- * a row cell, the first column of the last entry it got, tells whether the entry is there already. */
+/* An entry of a row of cells is the part of A in the rows of one cell and the columns of another that has
+ * three, or one column of any other cell. Columns come in order, so that those of an entry come one after the
+ * other, and the stamp of a row cell, the first column of the last entry it got, tells whether the entry is
+ * there already. */
 typedef struct row_builder {
     ss_cell *cells;
     int cell_count;
     const ss_sparse *A;
     int *cell_of; // of every unknown
-    int *index
-        [4]; // where the number of a row goes in an entry: of the three columns in turn; of a single column
+    // where the number of a row goes in an entry: of the three columns in turn; of a single column
+    int *index[4];
     int *stamp;                // per cell
     double **entry;            // per cell: the one at hand
     double **triple, **single; // per cell: where the next entry goes
     int **triple_place, **single_place;
 } row_builder;
 
-/* Row by row, but for 3 x 3, which the sweep reads in pairs: the first two columns row by row, then the third. */
+/* Row by row, but for 3 x 3, which the sweep reads in pairs: the first two columns row by row,
+ * then the third. */
 static int index_in_triple(int size, int i, int j)
 {
     if (size != 3) return 3 * i + j;
@@ -66,8 +68,8 @@ static void clear_stamps(row_builder *rows)
 
 /* ---- counting --------------------------------------------------------------------------------------- */
 
-/* The entries that the columns from `first` to `last` make: one in each row cell they meet. A cell with the outer load
- * has none of its own. */
+/* The entries that the columns from `first` to `last` make: one in each row cell they meet. A cell with the
+ * outer load has none of its own. */
 static void count_entries(row_builder *rows, int column_cell, int first, int last)
 {
     const ss_sparse *A = rows->A;
@@ -146,7 +148,8 @@ static void fill_column(row_builder *rows, int column, int first, bool is_triple
     }
 }
 
-/* What a cell with the outer load has in its own columns is no entry, but A_cc; it comes in the order of entries. */
+/* What a cell with the outer load has in its own columns is no entry, but A_cc; it comes in the
+ * order of entries. */
 static void order_own(int size, double *own)
 {
     double entry[SS_CELL_CONE * SS_CELL_CONE];
