@@ -1,5 +1,5 @@
-/* Rules of a run as they are written, for tests that pass them around. A rule that is wrong matches nothing: the test that
- * uses it fails, because no run converges. */
+/* Rules of a run as they are written, for tests that pass them around. A rule that is wrong matches nothing:
+ * the test that uses it fails, because no run converges. */
 #ifndef TEST_RULES_H
 #define TEST_RULES_H
 

@@ -220,7 +220,8 @@ TEST(motors_and_joint_friction_are_dropped_aloud_or_refused)
 
 /* ---- friction ------------------------------------------------------------------------------------- */
 
-/* An ellipse is a circle in scaled directions: the column of the weaker tangent is shorter, and nothing is lost. */
+/* An ellipse is a circle in scaled directions: the column of the weaker tangent is shorter, and
+ * nothing is lost. */
 TEST(anisotropic_friction_is_a_circle_along_scaled_tangents)
 {
     conversion options = defaults();

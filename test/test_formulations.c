@@ -395,7 +395,8 @@ TEST(velocities_as_unknowns_change_nothing)
     ss_frame_destroy(frame);
 }
 
-/* FCLIB's problem is a view of ours: the same numbers, in another order, after M has been inverted by other code. */
+/* FCLIB's problem is a view of ours: the same numbers, in another order, after M has been inverted
+ * by other code. */
 TEST(cone_has_the_numbers_of_the_fclib_conversion)
 {
     ss_frame *frame = plain_frame();

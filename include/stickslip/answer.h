@@ -1,7 +1,9 @@
 /* stickslip/answer.h - the physical answer of one step: velocities and impulses, whoever found them.
  *
- * A formulation recovers it from the numbers of a solver, an engine's recorder stores it, and metrics see nothing else
- * besides the frame. Impulses are in N s, moments of impulses in N m s, all in the world frame.
+ * A formulation recovers it from the numbers of a solver, an engine's recorder stores it, and metrics see
+ * nothing else besides the frame. Impulses are in N s, moments of impulses in N m s, all in the world frame.
+ *
+ * Read after frame.h; the order of all headers is in stickslip.h.
  */
 #ifndef STICKSLIP_ANSWER_H
 #define STICKSLIP_ANSWER_H

@@ -1,6 +1,8 @@
-/* stickslip/cone.h - the problem of an FCLIB file: Coulomb's law on second-order cones in De Saxce's form, reduced to
- * contact space (local) or with the velocities of the bodies as unknowns (global). ss_problem_from_cone makes of it what
- * solvers take; ss_assembly_cone (formulation.h) makes it from a frame.
+/* stickslip/cone.h - the problem of an FCLIB file: Coulomb's law on second-order cones in De Saxce's form,
+ * reduced to contact space (local) or with the velocities of the bodies as unknowns (global).
+ * ss_problem_from_cone makes of it what solvers take; ss_assembly_cone (formulation.h) makes it from a frame.
+ *
+ * Read after sparse.h; the order of all headers is in stickslip.h.
  */
 #ifndef STICKSLIP_CONE_H
 #define STICKSLIP_CONE_H

@@ -104,8 +104,8 @@ enum { SS_RULES_LENGTH = 1024 }; /* bytes of the options in ss_stored_result.wit
 /* solver_data/<solver> */
 typedef struct ss_stored_result {
     char *solver; /* group name */
-    /* The rules by which the answer was made, and by which it must be judged: a formulation of ours, and its options,
-     * "gap_term=stabilised gamma=0.2 ..."; NULL: the file does not say */
+    /* The rules by which the answer was made, and by which it must be judged: a formulation of ours, and its
+     * options, "gap_term=stabilised gamma=0.2 ..."; NULL: the file does not say */
     char *formulation, *with;
     ss_answer *answer; /* NULL when only errors are stored (Gazebo's ODE_GS) */
     double *errors;    /* history, one per iteration */
@@ -117,8 +117,8 @@ typedef struct ss_stored_result {
     int measure_count;
 } ss_stored_result;
 SS_API void ss_stored_result_free(ss_stored_result *result);
-/* How the answer treats gaps and joints: formulation and options as stored, else the defaults of formulation "cone". Fails
- * on a formulation or option that is not known. */
+/* How the answer treats gaps and joints: formulation and options as stored, else the defaults of formulation
+ * "cone". Fails on a formulation or option that is not known. */
 SS_API bool ss_stored_result_step(const ss_stored_result *result, ss_step_options *step, ss_error *err);
 SS_API int ss_bpmd_result_count(ss_bpmd *file, int frame, ss_error *err); /* -1 on failure */
 SS_API bool ss_bpmd_result(ss_bpmd *file, int frame, int index, ss_stored_result *result, ss_error *err);
@@ -230,8 +230,8 @@ SS_API void ss_fclib_destroy(ss_fclib *problem);
 /* Writes PREFIX_W.mtx, PREFIX_q.mtx ... : every matrix and vector of the problem, for MATLAB,
  * Octave, SciPy. */
 SS_API bool ss_matrix_market_write(const char *prefix, const ss_cone *cone, ss_error *err);
-/* The same for the problem of any formulation: PREFIX_A.mtx, PREFIX_b.mtx, and PREFIX_unknowns.csv with the law, the bounds
- * and the origin of every unknown. */
+/* The same for the problem of any formulation: PREFIX_A.mtx, PREFIX_b.mtx, and PREFIX_unknowns.csv with the
+ * law, the bounds and the origin of every unknown. */
 SS_API bool ss_matrix_market_write_problem(const char *prefix, ss_problem *problem, ss_error *err);
 
 #ifdef __cplusplus

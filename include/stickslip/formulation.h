@@ -2,6 +2,8 @@
  *
  * `assemble` turns a checked frame into a problem; `recover` turns the solver's numbers into the physical
  * answer. Metrics see only frame and answer, so that every formulation is judged by one yardstick.
+ *
+ * Read after problem.h; the order of all headers is in stickslip.h.
  */
 #ifndef STICKSLIP_FORMULATION_H
 #define STICKSLIP_FORMULATION_H
@@ -16,14 +18,16 @@ extern "C" {
 typedef enum ss_gap_term {
     SS_GAP_PREVENTIVE, /* gap / h: contact may be reached, not crossed, within the step (Stewart-Trinkle) */
     SS_GAP_ZERO,       /* 0: velocity level (Anitescu-Potra, Moreau) */
-    SS_GAP_STABILISED, /* max(gap, 0) / h + gamma min(gap + slop, 0) / h: overlap is removed gently, up to the slop not at
-                          all, and of the last slop of a gap the share gamma */
-    SS_GAP_RESTITUTION /* e u_N-, Newton's law, at contacts hit within the step (gap + h min(u_N-, 0) <= 0) faster
-                          than restitution_speed; as stabilised at the others */
+    /* max(gap, 0) / h + gamma min(gap + slop, 0) / h: overlap is removed gently, up to the slop not at all,
+     * and of the last slop of a gap the share gamma */
+    SS_GAP_STABILISED,
+    /* e u_N-, Newton's law, at contacts hit within the step (gap + h min(u_N-, 0) <= 0) faster than
+     * restitution_speed; as stabilised at the others */
+    SS_GAP_RESTITUTION
 } ss_gap_term;
 
-/* What becomes of the error g of a joint's equations  J v+ + term = 0; limits that are violated go by joint_gamma,
- * those still open count their distance in full. */
+/* What becomes of the error g of a joint's equations J v+ + term = 0. Limits that are violated go by
+ * joint_gamma, those still open count their distance in full. */
 typedef enum ss_joint_term {
     SS_JOINT_STABILISED, /* joint_gamma g / h (Baumgarte) */
     SS_JOINT_ZERO,       /* 0: velocity level, positions drift or are corrected elsewhere */
@@ -42,8 +46,8 @@ typedef struct ss_step_options {
     int joint_term;          /* ss_joint_term */
     double joint_gamma;      /* share of joint errors removed in one step */
     double joint_relaxation; /* steps: relaxation time of SS_JOINT_SPOOK in units of h */
-    /* m: SS_GAP_STABILISED lets overlaps up to it stand, and closes the last of a gap gently, so that the error of one
-     * step is not the load of the next */
+    /* m: SS_GAP_STABILISED lets overlaps up to it stand, and closes the last of a gap gently, so that the
+     * error of one step is not the load of the next */
     double slop;
 } ss_step_options;
 
@@ -64,8 +68,8 @@ SS_API const ss_formulation *ss_formulation_find(const char *name);
 
 /* ---- a formulation at work -------------------------------------------------------------------------- */
 
-/* Rows of a frame are made once, by ss_assemble, and problem, guess, answer and yardstick come from them. The memory is
- * kept from frame to frame. Not for two threads at once. */
+/* Rows of a frame are made once, by ss_assemble, and problem, guess, answer and yardstick come from them. The
+ * memory is kept from frame to frame. Not for two threads at once. */
 typedef struct ss_assembly ss_assembly;
 
 /* options: the formulation's own struct, which is copied and checked; NULL: its defaults. */
@@ -76,8 +80,9 @@ SS_API const ss_formulation *ss_assembly_formulation(const ss_assembly *assembly
 SS_API void *ss_assembly_options(ss_assembly *assembly);
 SS_API const ss_step_options *ss_assembly_step(const ss_assembly *assembly);
 
-/* Makes rows and problem of a checked frame, which must live as long as they are used. notes (may be NULL) gets what
- * the formulation cannot express, as losses. Fails when out of memory, and when a mass matrix is singular. */
+/* Makes rows and problem of a checked frame, which must live as long as they are used. notes (may be
+ * NULL) gets what the formulation cannot express, as losses. Fails when out of memory, and when a mass
+ * matrix is singular. */
 SS_API bool ss_assemble(ss_assembly *assembly, const ss_frame *frame, ss_findings *notes, ss_error *err);
 /* Of the frame that was assembled last; the assembly's, until the next one. */
 SS_API const ss_frame *ss_assembly_frame(const ss_assembly *assembly);
@@ -91,8 +96,8 @@ SS_API void ss_assembly_recover(ss_assembly *assembly, const double *x, ss_answe
 SS_API ss_problem *ss_problem_from_frame(const ss_frame *frame, const ss_formulation *formulation,
                                          const void *options, ss_error *err);
 
-/* The true Coulomb problem of the same rows, in impulses: the yardstick by which every formulation's answers are judged.
- * For formulation "cone" it is the problem itself. NULL only when out of memory. */
+/* The true Coulomb problem of the same rows, in impulses: the yardstick by which every formulation's answers
+ * are judged. For formulation "cone" it is the problem itself. NULL only when out of memory. */
 SS_API ss_problem *ss_assembly_coulomb(ss_assembly *assembly, ss_error *err);
 SS_API void ss_assembly_guess_coulomb(ss_assembly *assembly, const ss_answer *answer, double *x);
 SS_API void ss_assembly_recover_coulomb(ss_assembly *assembly, const double *x, ss_answer *answer);
@@ -101,22 +106,22 @@ SS_API void ss_assembly_recover_coulomb(ss_assembly *assembly, const double *x, 
 
 /* How the Coulomb problem of the rows is wanted as an ss_cone. */
 typedef struct ss_cone_wish {
-    ss_cone_form
-        form;       /* only the local one can hold compliance (on W's diagonal) and regularisation (on R's) */
+    /* only the local one can hold compliance (on W's diagonal) and regularisation (on R's) */
+    ss_cone_form form;
     bool eliminate; /* local form: the equations are solved for, see ss_cone_to_local */
-    /* Rows with bounds have no place in a cone problem. False: limits become frictionless contacts, motors and joint
-     * friction are left out; true: they are an error that names the first such row. */
+    /* Rows with bounds have no place in a cone problem. False: limits become frictionless contacts, motors
+     * and joint friction are left out; true: they are an error that names the first such row. */
     bool refuse_bounds;
 } ss_cone_wish;
 
-/* A view of the assembled problem: 6 dofs (linear, angular, world frame) per live body in storage order; a cone contact
- * for every contact that is kept, then one for every limit; an equation for every row without bounds. With rolling
- * friction the dimension is 5. Infinite friction is an error. What cannot be carried over goes to `losses` (may be NULL),
- * one per kind, at "PLACE/contacts/gaps". */
+/* A view of the assembled problem: 6 dofs (linear, angular, world frame) per live body in storage order; a
+ * cone contact for every contact that is kept, then one for every limit; an equation for every row without
+ * bounds. With rolling friction the dimension is 5. Infinite friction is an error. What cannot be carried
+ * over goes to `losses` (may be NULL), one per kind, at "PLACE/contacts/gaps". */
 SS_API ss_cone *ss_assembly_cone(ss_assembly *assembly, const ss_cone_wish *wish, const char *place,
                                  ss_findings *losses, ss_error *err);
-/* A point of such a problem to the physical answer. Only r is needed: where l is NULL it is recomputed; where v is there
- * the answer takes its velocities from it. */
+/* A point of such a problem to the physical answer. Only r is needed: where l is NULL it is recomputed; where
+ * v is there the answer takes its velocities from it. */
 SS_API bool ss_assembly_recover_cone(ss_assembly *assembly, const ss_cone_point *point, ss_answer *answer,
                                      ss_error *err);
 /* The other way, for guesses and for storing in FCLIB. Makes the point, which ss_cone_point_free frees. */

@@ -1,7 +1,10 @@
 /* stickslip/metrics.h - judging an answer, from frame and physical answer alone.
  *
- * Every formulation and solver is measured by the same yardstick: the true Coulomb problem of the frame. Each metric has a
- * unit, names its worst contact, and says "not applicable" instead of returning a flattering zero.
+ * Every formulation and solver is measured by the same yardstick: the true Coulomb problem of the frame.
+ * Each metric has a unit, names its worst contact, and says "not applicable" instead of returning a
+ * flattering zero.
+ *
+ * Read after formulation.h; the order of all headers is in stickslip.h.
  */
 #ifndef STICKSLIP_METRICS_H
 #define STICKSLIP_METRICS_H
@@ -12,8 +15,8 @@
 extern "C" {
 #endif
 
-/* What is judged: the answer to a frame that was assembled, by whatever formulation; or a point of a problem without
- * bodies, as FCLIB has it. */
+/* What is judged: the answer to a frame that was assembled, by whatever formulation; or a point of a problem
+ * without bodies, as FCLIB has it. */
 typedef struct ss_case {
     ss_assembly *assembly; /* NULL: problem and x must be there; metrics that need bodies are n/a */
     const ss_answer *answer;
@@ -43,7 +46,8 @@ SS_API int ss_metric_count(void);
 SS_API const ss_metric *ss_metric_at(int index);
 SS_API int ss_metric_index(const char *name); /* -1 if there is none */
 
-/* What a contact does in an answer, by the rules of the metrics resting, sliding, sticking and anomalous_contacts. */
+/* What a contact does in an answer, by the rules of the metrics resting, sliding, sticking and
+ * anomalous_contacts. */
 typedef enum ss_contact_status {
     SS_CONTACT_OPEN,              /* carries no impulse, or takes no part */
     SS_CONTACT_STICK,             /* its friction is not saturated */
@@ -55,20 +59,20 @@ SS_API const char *ss_contact_status_name(ss_contact_status status); /* "negativ
 
 typedef struct ss_contact_report {
     ss_contact_status status;
-    /* m/s: tangential velocity of b against a at the end of the step, world; without a frame along the tangents of the
-     * problem */
+    /* m/s: tangential velocity of b against a at the end of the step, world; without a frame along the
+     * tangents of the problem */
     double sliding[3];
     double energy; /* J: energy error */
 } ss_contact_report;
 
-/* Measures everything: values[ss_metric_count()]; and what each contact does: contacts[ss_case_contacts()], may be
- * NULL. */
+/* Measures everything: values[ss_metric_count()]; and what each contact does:
+ * contacts[ss_case_contacts()], may be NULL. */
 SS_API bool ss_judge(const ss_case *what, ss_metric_value *values, ss_contact_report *contacts,
                      ss_error *err);
 /* Contacts of the frame, or of the file. */
 SS_API int ss_case_contacts(const ss_case *what);
-/* The same for a frame that is not assembled yet, as from a file. step: the treatment of gaps and joints that the answer
- * was made with; NULL: that of formulation "cone" by default. Without energy_exact. */
+/* The same for a frame that is not assembled yet, as from a file. step: the treatment of gaps and joints that
+ * the answer was made with; NULL: that of formulation "cone" by default. Without energy_exact. */
 SS_API bool ss_judge_frame(const ss_frame *frame, const ss_step_options *step, const ss_answer *answer,
                            ss_metric_value *values, ss_contact_report *contacts, ss_error *err);
 

@@ -2,8 +2,10 @@
  *
  *     frame -> formulation: assemble -> PROBLEM -> solver -> formulation: recover -> answer -> metrics
  *
- * LCP, MLCP and cone problems are one struct under different laws. A problem owns its arrays. All impulses are N s or
- * N m s, all velocities m/s or rad/s.
+ * LCP, MLCP and cone problems are one struct under different laws. A problem owns its arrays. All impulses
+ * are N s or N m s, all velocities m/s or rad/s.
+ *
+ * Read after answer.h and cone.h; the order of all headers is in stickslip.h.
  */
 #ifndef STICKSLIP_PROBLEM_H
 #define STICKSLIP_PROBLEM_H
@@ -27,11 +29,12 @@ extern "C" {
  *   cone     (x_N, x_T) in K, w~ in K*, w~ . x = 0 with w~ = w + (mu |w_T| + mu_r |w_M|) e_N: Coulomb
  *   convex   the same with w~ = w: the convex relaxation
  *
- * mu = inf: K = { x_N >= 0 }, any tangents; then w_T = 0, and w~ = w. A partner is never free, because free unknowns
- * may be eliminated; one without bounds is an infinite box.
+ * mu = inf: K = { x_N >= 0 }, any tangents; then w_T = 0, and w~ = w. A partner is never free, because free
+ * unknowns may be eliminated; one without bounds is an infinite box.
  *
- * Rolling friction is the second disc of a cone of five, of any two directions. Torsional friction, about the normal, is
- * a coupled row whose partner is the normal of a cone: |x_S| <= factor x_N, Coulomb's law of spinning.
+ * Rolling friction is the second disc of a cone of five, of any two directions. Torsional friction,
+ * about the normal, is a coupled row whose partner is the normal of a cone: |x_S| <= factor x_N,
+ * Coulomb's law of spinning.
  *
  * One run of unknowns under one law is a block. LCP, MLCP and cone problems are the same struct with other
  * laws: a solver says which laws it takes. */
@@ -91,7 +94,8 @@ SS_API void ss_problem_apply(const ss_problem *problem, const double *x, double 
 SS_API void ss_problem_bounds(const ss_problem *problem, const double *x, int i, double *lower,
                               double *upper);
 SS_API bool ss_block_is_cone(const ss_block *block);
-/* w~ of a cone block, from its own w: De Saxce's velocity, or w itself under the convex law. dual may be w. */
+/* w~ of a cone block, from its own w: De Saxce's velocity, or w itself under the convex law.
+ * dual may be w. */
 SS_API void ss_block_dual(const ss_block *block, const double *w, double *dual);
 /* An FCLIB problem as a problem for solvers: local form as it is, [W V; V' R]; global through
  * ss_cone_to_local. */

@@ -68,9 +68,10 @@ SS_API int ss_recorder_scenery(ss_recorder *recorder, const double position[3], 
  * x 3, world). NULL where not known. Copied. Once for each solver that has something to say. */
 SS_API void ss_recorder_result(ss_recorder *recorder, const char *solver, const double *velocities,
                                const double *lambda, const double *normal, const double *tangent);
-/* The rules of the engine's own solver, so that its answers are judged by them: the formulation of ours that it comes
- * closest to ("cone", "box" ...) and its options, "gap_term=stabilised gamma=0.2 joint_gamma=0.2" for an engine that
- * removes a fifth of every error per step. For all results from now on. Fails on names that are not known. */
+/* The rules of the engine's own solver, so that its answers are judged by them: the formulation of ours that
+ * it comes closest to ("cone", "box" ...) and its options, "gap_term=stabilised gamma=0.2 joint_gamma=0.2"
+ * for an engine that removes a fifth of every error per step. For all results from now on. Fails on names
+ * that are not known. */
 SS_API bool ss_recorder_rules(ss_recorder *recorder, const char *formulation, const char *with,
                               ss_error *err);
 

@@ -1,12 +1,14 @@
-/* stickslip/session.h - the product in one call: solve this frame with that formulation and that solver under these rules,
- * and judge the answer.
+/* stickslip/session.h - the product in one call: solve this frame with that formulation and that solver under
+ * these rules, and judge the answer.
  *
  *     ss_session *session = ss_session_create(&(ss_request){.solver = "nsgs", .stop = "energy<1e-6"}, &err);
  *     const ss_result *result = ss_session_solve(session, frame, NULL, &err);
  *
- * A request is text and numbers, as on the command line; it is read once, when the session is made. A session keeps its
- * memory from frame to frame, so that frames of one size are solved without touching the heap, as far as the solver does
- * not. One thread uses a session at a time.
+ * A request is text and numbers, as on the command line; it is read once, when the session is made. A session
+ * keeps its memory from frame to frame, so that frames of one size are solved without touching the heap, as
+ * far as the solver does not. One thread uses a session at a time.
+ *
+ * Read after formulation.h, solver.h and metrics.h; the order of all headers is in stickslip.h.
  */
 #ifndef STICKSLIP_SESSION_H
 #define STICKSLIP_SESSION_H
@@ -30,8 +32,8 @@ typedef struct ss_request {
     const ss_solver *own_reference; /* in the place of its name */
     int iterations;                 /* at most; 0: 10000, negative: none at all, the start is judged */
     double time_limit;              /* s of solving; 0: none */
-    /* "GAUGE<VALUE", "energy<1e-6*scene", "METRIC<VALUE" or "none". Gauges are measured at every iteration, other metrics,
-     * which need the physical answer, now and then. NULL: "natural_map<1e-8" */
+    /* "GAUGE<VALUE", "energy<1e-6*scene", "METRIC<VALUE" or "none". Gauges are measured at every iteration,
+     * other metrics, which need the physical answer, now and then. NULL: "natural_map<1e-8" */
     const char *stop;
     const char *keep; /* "last" (NULL), or "best:GAUGE" */
     int seed;
@@ -59,8 +61,9 @@ typedef struct ss_session ss_session;
 SS_API ss_session *ss_session_create(const ss_request *request, ss_error *err);
 SS_API void ss_session_destroy(ss_session *session);
 
-/* Solves and judges a checked frame (ss_frame_check). guess (may be NULL): an answer to start from. A solver that fails is
- * a result, with its status; NULL only when out of memory, or when the frame cannot be assembled. */
+/* Solves and judges a checked frame (ss_frame_check). guess (may be NULL): an answer to start from. A
+ * solver that fails is a result, with its status; NULL only when out of memory, or when the frame
+ * cannot be assembled. */
 SS_API const ss_result *ss_session_solve(ss_session *session, const ss_frame *frame, const ss_answer *guess,
                                          ss_error *err);
 /* The same for a problem without bodies, as FCLIB has it: x[problem->size] is the start (may be NULL). */
@@ -69,12 +72,12 @@ SS_API const ss_result *ss_session_solve_problem(ss_session *session, ss_problem
 /* Non-zero at `cancel` stops a run soon; NULL: nothing does. */
 SS_API void ss_session_watch(ss_session *session, const volatile int *cancel);
 
-/* The formulation at work, with the frame that was solved last: for FCLIB's form of the problem, and for judging other
- * answers to the same frame. */
+/* The formulation at work, with the frame that was solved last: for FCLIB's form of the problem, and for
+ * judging other answers to the same frame. */
 SS_API ss_assembly *ss_session_assembly(ss_session *session);
 SS_API const ss_solver *ss_session_solver(const ss_session *session);
-/* The options as they are set, "omega=1.3 sweep=symmetric": only those that differ from their defaults, or all. As
- * snprintf counts. */
+/* The options as they are set, "omega=1.3 sweep=symmetric": only those that differ from their defaults, or
+ * all. As snprintf counts. */
 SS_API int ss_session_with(const ss_session *session, bool all, char *text, size_t size);
 SS_API int ss_session_set(const ss_session *session, bool all, char *text, size_t size);
 

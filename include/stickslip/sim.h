@@ -1,12 +1,15 @@
 /* stickslip/sim.h - time stepping: the only place that closes the loop.
  *
- *     world -> collision -> contacts -> FRAME -> formulation -> solver -> answer -> new velocities -> new poses
+ *     world -> collision -> contacts -> FRAME -> formulation -> solver -> answer -> velocities -> poses
  *
- * Each step is a frame like any other (ss_sim_frame), solved by any formulation and any solver, and each stage can be
- * replaced or watched by a user function. Semi-implicit: v+ from the frame, then x+ = x + h v+, q+ = exp(h w+/2) q.
+ * Each step is a frame like any other (ss_sim_frame), solved by any formulation and any solver, and each
+ * stage can be replaced or watched by a user function. Semi-implicit: v+ from the frame, then x+ = x + h v+,
+ * q+ = exp(h w+/2) q.
  *
- * A step either happens as a whole or not at all: when a number stops being finite or bodies fly apart, ss_sim_step fails,
- * names step and body, and the world is as it was before the step.
+ * A step either happens as a whole or not at all: when a number stops being finite or bodies fly apart,
+ * ss_sim_step fails, names step and body, and the world is as it was before the step.
+ *
+ * Read after collision.h, dataset.h and solver.h; the order of all headers is in stickslip.h.
  */
 #ifndef STICKSLIP_SIM_H
 #define STICKSLIP_SIM_H
@@ -32,7 +35,8 @@ typedef enum ss_joint_stabilisation {
     SS_STABILISE_NONE,       /* velocities only: positions drift */
     SS_STABILISE_SPOOK,      /* regularised, relaxation time in steps: joint_relaxation (Lacoursiere 2007) */
     SS_STABILISE_PROJECTION, /* positions are projected after the step, velocities untouched */
-    SS_STABILISE_IMPULSE, /* correction impulses before and after the move (Bender and Schmitt 2006), as RPIsim's */
+    /* correction impulses before and after the move (Bender and Schmitt 2006), as RPIsim's */
+    SS_STABILISE_IMPULSE,
 } ss_joint_stabilisation;
 
 typedef struct ss_sim_options {
@@ -51,8 +55,8 @@ typedef struct ss_sim_options {
     double joint_tolerance; /* m and rad: projection and impulse stop below */
     bool islands;           /* solve groups of bodies that do not touch one by one, in parallel */
     bool warm_start;
-    double
-        max_speed; /* m/s, rad/s: beyond it a step counts as diverged; 0 = 1e4 sizes of the world, or rad, per step */
+    /* m/s, rad/s: beyond it a step counts as diverged; 0 = 1e4 sizes of the world, or rad, per step */
+    double max_speed;
     int threads; /* 0 = one per core */
     int seed;
     ss_collision_options collision;
@@ -67,7 +71,8 @@ SS_API ss_world *ss_sim_world(const ss_sim *sim);
 
 /* One step of h, all substeps. False: nothing moved, err says why (step, body, contact). */
 SS_API bool ss_sim_step(ss_sim *sim, ss_error *err);
-/* The same without moving: contacts and frame of the present state (assembled and solved: see ss_sim_answer). */
+/* The same without moving: contacts and frame of the present state (assembled and solved: see
+ * ss_sim_answer). */
 SS_API bool ss_sim_prepare(ss_sim *sim, ss_error *err);
 
 SS_API double ss_sim_time(const ss_sim *sim);
@@ -75,14 +80,15 @@ SS_API int64_t ss_sim_steps(const ss_sim *sim);
 
 /* ---- looking at the last step ----------------------------------------------------------------------- */
 
-/* Bodies of the frame are the dynamic, enabled bodies of the world in order; ss_sim_frame_body maps them back. Static and
- * kinematic ones are SS_WORLD; their motion is in contacts/surface_velocity and in the joints' time_derivative. */
+/* Bodies of the frame are the dynamic, enabled bodies of the world in order; ss_sim_frame_body maps them
+ * back. Static and kinematic ones are SS_WORLD; their motion is in contacts/surface_velocity and in the
+ * joints' time_derivative. */
 SS_API const ss_frame *ss_sim_frame(const ss_sim *sim); /* of the last (sub)step; NULL before the first */
 /* Where the kinematic bodies were when that frame was made, in their order: for ss_writer_scenery. */
 SS_API const ss_scenery *ss_sim_scenery(const ss_sim *sim);
 SS_API const ss_answer *ss_sim_answer(const ss_sim *sim);
-/* The formulation at work, with the frame of the last (sub)step: for ss_judge, and to see how gaps and joints are
- * treated (ss_assembly_step). */
+/* The formulation at work, with the frame of the last (sub)step: for ss_judge, and to see how gaps and joints
+ * are treated (ss_assembly_step). */
 SS_API ss_assembly *ss_sim_assembly(const ss_sim *sim);
 SS_API int ss_sim_frame_body(const ss_sim *sim, int frame_body);
 SS_API const ss_contact_list *ss_sim_contacts(const ss_sim *sim); /* in the order of the frame's contacts */
@@ -107,9 +113,10 @@ SS_API ss_sim_report ss_sim_last(const ss_sim *sim);
 /* ---- user functions --------------------------------------------------------------------------------- */
 
 typedef enum ss_stage {
-    SS_BEFORE_COLLISION, /* poses and velocities of the step's start: controllers set forces and motors here */
-    SS_AFTER_CONTACTS,   /* may change or drop contacts (ss_sim_contacts_edit) */
-    SS_BEFORE_SOLVE,     /* may change the frame (ss_sim_frame_edit) */
+    /* poses and velocities of the step's start: controllers set forces and motors here */
+    SS_BEFORE_COLLISION,
+    SS_AFTER_CONTACTS, /* may change or drop contacts (ss_sim_contacts_edit) */
+    SS_BEFORE_SOLVE,   /* may change the frame (ss_sim_frame_edit) */
     SS_AFTER_STEP,
     SS_STAGE_COUNT
 } ss_stage;
@@ -126,8 +133,8 @@ typedef bool ss_contact_source(ss_sim *sim, ss_arena *arena, ss_contact_list *co
 SS_API void ss_sim_replace_collision(ss_sim *sim, ss_contact_source *source, void *context);
 SS_API ss_collision *ss_sim_collision(const ss_sim *sim);
 
-/* A controller ready to use: drives one joint coordinate along a trajectory through knots by PID with feed-forward of
- * speed, through ss_axis_law's user force or motor. */
+/* A controller ready to use: drives one joint coordinate along a trajectory through knots by PID with
+ * feed-forward of speed, through ss_axis_law's user force or motor. */
 typedef struct ss_controller {
     int joint, coordinate;
     double proportional, integral, derivative; /* N/m or N m/rad, ... per s, ... s */
@@ -143,8 +150,8 @@ SS_API void ss_trajectory_at(const ss_controller *controller, double time, doubl
 
 /* ---- state ------------------------------------------------------------------------------------------ */
 
-/* Everything that the next step depends on but the world's make: poses, velocities, forces, joint laws, warm starts,
- * time. Bytes may be stored; they fit only a world of the same make. */
+/* Everything that the next step depends on but the world's make: poses, velocities, forces, joint laws, warm
+ * starts, time. Bytes may be stored; they fit only a world of the same make. */
 typedef struct ss_snapshot {
     size_t size;
     unsigned char *bytes;

@@ -6,6 +6,8 @@
  *
  * Adding one: a file src/solver/NAME.c ending in `const ss_solver ss_solver_NAME = {...};` and a line
  * SS_SOLVER(NAME) in src/solver/solvers.def. A plug-in exports `const ss_solver_plugin ss_plugin` (below).
+ *
+ * Read after problem.h; the order of all headers is in stickslip.h.
  */
 #ifndef STICKSLIP_SOLVER_H
 #define STICKSLIP_SOLVER_H
@@ -35,8 +37,8 @@ SS_API const char *ss_status_name(ss_status status);
 
 /* ---- rules of a run --------------------------------------------------------------------------------- */
 
-/* A run has converged when the gauge is below the value. natural_map sees contacts only: where there are other rows,
- * relative_energy must be below the value as well. */
+/* A run has converged when the gauge is below the value. natural_map sees contacts only: where there are
+ * other rows, relative_energy must be below the value as well. */
 typedef struct ss_stop_rule {
     ss_gauge gauge;
     double below;  /* 0: no rule, only limits end the run */
@@ -83,18 +85,20 @@ typedef struct ss_run {
 } ss_run;
 
 /* To be called once per iteration with the current x and, when it is at hand, w = A x + b (else NULL: it
- * costs one product, and only when something is measured). True: go on. False: return ss_run_status(run). x = NULL:
- * an iteration that need not be measured, as ss_run_due says; limits are kept all the same. */
+ * costs one product, and only when something is measured). True: go on. False: return ss_run_status(run). x =
+ * NULL: an iteration that need not be measured, as ss_run_due says; limits are kept all the same. */
 SS_API bool ss_run_iteration(ss_run *run, const double *x, const double *w);
-/* For methods whose iterations cost less than measuring them: should this one be measured? `energy` is their own
- * estimate of the error (J, sum of 1/2 a dx^2 over the changes of a sweep): the driver looks when the stop rule may
- * hold, and always when somebody wants the history or the best iterate. To be asked before ss_run_iteration. */
+/* For methods whose iterations cost less than measuring them: should this one be measured? `energy` is their
+ * own estimate of the error (J, sum of 1/2 a dx^2 over the changes of a sweep): the driver looks when the
+ * stop rule may hold, and always when somebody wants the history or the best iterate. To be asked before
+ * ss_run_iteration. */
 SS_API bool ss_run_due(ss_run *run, double energy);
 SS_API ss_status ss_run_status(const ss_run *run);
-/* For methods that decide something: a line of text about it, as printf has it, kept when somebody wants to know. */
+/* For methods that decide something: a line of text about it, as printf has it, kept when somebody
+ * wants to know. */
 SS_API void ss_run_note(ss_run *run, const char *format, ...) SS_PRINTF(2, 3);
-/* For methods whose impulses grow along y without end: true when y is a ray (ss_ray), judged from the problem alone.
- * The method should return SS_RAY then. */
+/* For methods whose impulses grow along y without end: true when y is a ray (ss_ray), judged from the problem
+ * alone. The method should return SS_RAY then. */
 SS_API bool ss_run_ray(ss_run *run, const double *y);
 /* True when an iteration will be measured anyway, so that a method may as well have w ready. */
 SS_API bool ss_run_measures(const ss_run *run);
@@ -123,8 +127,8 @@ typedef struct ss_solver {
     size_t options_size;
     /* x: start on entry (zero when cold), the last iterate on return, always finite. */
     ss_status (*solve)(const ss_problem *problem, const void *options, ss_run *run, double *x);
-    /* Why not this problem, where laws and traits do not tell ("takes 60 unknowns at most"); NULL when it can. The
-     * pointer may be NULL: nothing to add. */
+    /* Why not this problem, where laws and traits do not tell ("takes 60 unknowns at most"); NULL when it
+     * can. The pointer may be NULL: nothing to add. */
     const char *(*refusal)(const ss_problem *problem);
 } ss_solver;
 
@@ -134,11 +138,12 @@ SS_API const ss_solver *ss_solver_find(const char *name);
 /* Why the solver cannot take the problem; NULL when it can. */
 SS_API const char *ss_solver_refusal(const ss_solver *solver, const ss_problem *problem);
 
-/* Why there is no solution: impulses that the laws allow, in any amount, that move nothing (A y = 0) and that b works
- * against (b . y < 0). Bodies are wedged in, or joints and contacts ask for what cannot be. */
+/* Why there is no solution: impulses that the laws allow, in any amount, that move nothing (A y = 0) and that
+ * b works against (b . y < 0). Bodies are wedged in, or joints and contacts ask for what cannot be. */
 typedef struct ss_ray {
     double *impulse; /* y, of the energy 1 J counted by the diagonal of A; NULL: none is known */
-    /* No solution exists. False where y needs the friction of Coulomb's law: contacts are wedged, and none was found. */
+    /* No solution exists. False where y needs the friction of Coulomb's law: contacts are wedged, and
+     * none was found. */
     bool is_proof;
 } ss_ray;
 
@@ -155,8 +160,8 @@ typedef struct ss_solve_result {
 } ss_solve_result;
 SS_API void ss_solve_result_free(ss_solve_result *result);
 
-/* A stop rule of the caller's own, for what cannot be measured from the problem alone (metrics). It is asked after
- * ever longer pauses, 2 % of the iterations so far; the time it takes does not count. */
+/* A stop rule of the caller's own, for what cannot be measured from the problem alone (metrics). It is asked
+ * after ever longer pauses, 2 % of the iterations so far; the time it takes does not count. */
 typedef struct ss_stop_test {
     bool (*holds)(const double *x, void *context);
     void *context;
@@ -175,9 +180,9 @@ typedef struct ss_solve_request {
     unsigned gauges; /* bits 1u << gauge of those that the answer is measured by; 0: all. Others are NaN */
 } ss_solve_request;
 
-/* Runs a solver on a problem. x: start on entry, the kept iterate on return. A claim of convergence that the stop rule
- * does not confirm becomes "stalled"; an x that is not finite is replaced by the last finite one, or the start. False
- * only for bad options or when out of memory. */
+/* Runs a solver on a problem. x: start on entry, the kept iterate on return. A claim of convergence that the
+ * stop rule does not confirm becomes "stalled"; an x that is not finite is replaced by the last finite one,
+ * or the start. False only for bad options or when out of memory. */
 SS_API bool ss_solve(const ss_solve_request *request, double *x, ss_solve_result *result, ss_error *err);
 
 /* ---- plug-ins --------------------------------------------------------------------------------------- */

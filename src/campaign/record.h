@@ -7,8 +7,8 @@
 
 #include <stickslip/session.h>
 
-/* Everything but ids and `started`. The history is thinned to the grid, crossings are found in all of it. On failure
- * there is nothing to clear. */
+/* Everything but ids and `started`. The history is thinned to the grid, crossings are found in all of it. On
+ * failure there is nothing to clear. */
 bool ss_record_make(const ss_result *result, ss_run_entry *run, ss_error *err);
 void ss_record_clear(ss_run_entry *run);
 
@@ -16,8 +16,8 @@ void ss_record_clear(ss_run_entry *run);
 void ss_record_answer(const double *x, int size, char text[33]);
 
 void ss_record_pack(const ss_run_entry *run, ss_text *to);
-/* False when the bytes are not a record, or for lack of memory; nothing to clear then. Where metrics do not apply,
- * `why` belongs to the record: ss_record_clear releases it. */
+/* False when the bytes are not a record, or for lack of memory; nothing to clear then. Where metrics do not
+ * apply, `why` belongs to the record: ss_record_clear releases it. */
 bool ss_record_unpack(ss_unpacker *from, ss_run_entry *run);
 
 #endif

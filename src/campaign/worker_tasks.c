@@ -118,8 +118,8 @@ static void join(const ss_option_list *list, ss_text *text)
     for (int i = 0; i < list->count; i++) ss_text_appendf(text, "%s%s", i ? " " : "", list->items[i]);
 }
 
-/* A fault is named by its place in the campaign. What a campaign file says wrongly is bad input, what flags say wrongly
- * is bad usage. */
+/* A fault is named by its place in the campaign. What a campaign file says wrongly is bad input, what flags
+ * say wrongly is bad usage. */
 static void name_place(const ss_planned_method *planned, const ss_request_fault *fault, ss_error *err)
 {
     const ss_selection *from = planned->selection;

@@ -78,7 +78,8 @@ bool ss_task_time(ss_worker_state *state, const ss_task *task, ss_text *reply, s
 
 /* Reads the problem, unless it is the one in memory. The message begins with the place of what is wrong. */
 bool ss_worker_state_load(ss_worker_state *state, int problem, ss_error *err);
-/* The session of a method, made when it is not the one at work. history: with the gauges of every iteration. */
+/* The session of a method, made when it is not the one at work. history: with the gauges of
+ * every iteration. */
 ss_session *ss_worker_state_session(ss_worker_state *state, int method, bool history, ss_error *err);
 /* The file of a source, open. */
 ss_bpmd *ss_worker_state_file(ss_worker_state *state, int source, ss_error *err);

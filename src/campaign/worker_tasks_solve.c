@@ -5,8 +5,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Assembles and solves. The problem is made again for every run: what one solver adds to a problem, its matrix for instance,
- * would change the rounding of the next. */
+/* Assembles and solves. The problem is made again for every run: what one solver adds to a problem, its
+ * matrix for instance, would change the rounding of the next. */
 static bool solve(ss_worker_state *state, ss_session *session, ss_error *err)
 {
     bool taken = state->frame ? ss_session_take_frame(session, state->frame, NULL, err)
@@ -42,8 +42,8 @@ static bool judge(ss_worker_state *state, ss_session *session, bool plain, ss_er
 
 /* ---- a run --------------------------------------------------------------------------------------- */
 
-/* The limit counts solving alone. When measuring takes far longer, the run is ended from outside; that is a limit of time
- * all the same. */
+/* The limit counts solving alone. When measuring takes far longer, the run is ended from outside; that is a
+ * limit of time all the same. */
 static bool settle_outcome(ss_run_entry *run)
 {
     if (run->outcome != (ss_outcome)SS_CANCELLED) return true;

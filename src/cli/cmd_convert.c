@@ -185,31 +185,27 @@ static const ss_option table[] = {
      .offset = offsetof(ss_convert_options, formulation),
      .value_name = "FORMULATION",
      .help = "BPMD to mtx or lcp: write the problem of this formulation, A, b, bounds and laws, instead of "
-             "FCLIB's "
-             "matrices. lcp takes stewart-trinkle when none is named.",
+             "FCLIB's matrices. lcp takes stewart-trinkle when none is named.",
      .letter = 'f'},
     {.name = "with",
      .type = SS_OPTION_LIST,
      .offset = offsetof(ss_convert_options, with),
      .value_name = "NAME=VALUE",
      .help = "An option of the formulation, as in solve: gap_term=zero, mu_max=1; stickslip formulations "
-             "lists them. "
-             "FCLIB problems are those of formulation cone. May be given several times."},
+             "lists them. FCLIB problems are those of formulation cone. May be given several times."},
     {.name = "bounded_rows",
      .type = SS_OPTION_CHOICE,
      .offset = offsetof(ss_convert_options, bounded_rows),
      .default_value = "as-contacts",
      .choices = "as-contacts|refuse",
      .help = "To FCLIB: constraint rows with bounds. Limits become frictionless contacts and others are left "
-             "out, or a "
-             "frame with such rows is refused."},
+             "out, or a frame with such rows is refused."},
     {.name = "frame",
      .type = SS_OPTION_TEXT,
      .offset = offsetof(ss_convert_options, frame),
      .value_name = "PATH|N|A:B|all",
      .help = "BPMD input: only this frame, by its path or its number, counted from 0; or frames A to B-1. "
-             "Without "
-             "it, all."},
+             "Without it, all."},
     {.name = "append",
      .type = SS_OPTION_BOOL,
      .offset = offsetof(ss_convert_options, append),
@@ -227,8 +223,7 @@ static const ss_option table[] = {
      .type = SS_OPTION_BOOL,
      .offset = offsetof(ss_convert_options, eliminate),
      .help = "With a local problem: solve for the joints as well, so that only contacts are left. Needs "
-             "joints that "
-             "are independent of each other."},
+             "joints that are independent of each other."},
     {.name = "problem",
      .type = SS_OPTION_CHOICE,
      .offset = offsetof(ss_convert_options, problem),
@@ -270,25 +265,18 @@ const ss_verb ss_verb_convert = {
     .arguments = "IN OUT",
     .description =
         "IN is a BPMD or FCLIB file. OUT is written beside its final place and renamed at the end, so that "
-        "nothing "
-        "half-done is left behind; an existing OUT is replaced. OUT must not be IN.\n\n"
+        "nothing half-done is left behind; an existing OUT is replaced. OUT must not be IN.\n\n"
         "BPMD to BPMD keeps frames, manifests and stored results; numbers that need no repair stay the same "
-        "bit for "
-        "bit. bpmd-flat is the layout of the authors' own tools, without manifest.\n\n"
+        "bit for bit. bpmd-flat is the layout of the authors' own tools, without manifest.\n\n"
         "BPMD to FCLIB or mtx makes one problem of each frame. One frame (the only one, or the one chosen "
-        "with "
-        "--frame) goes to OUT; several go to the directory OUT, made when missing, as <frame>.hdf5. Matrix "
-        "Market "
-        "output is one file per matrix and vector: OUT without .mtx is the beginning of their names. With "
-        "--formulation, or "
-        "as lcp, it is A, b and a table of laws and bounds of any formulation; lcp solves for rows without "
-        "bounds first.\n\n"
+        "with --frame) goes to OUT; several go to the directory OUT, made when missing, as <frame>.hdf5. "
+        "Matrix Market output is one file per matrix and vector: OUT without .mtx is the beginning of their "
+        "names. With --formulation, or as lcp, it is A, b and a table of laws and bounds of any formulation; "
+        "lcp solves for rows without bounds first.\n\n"
         "FCLIB to FCLIB brings a global problem to the local form. FCLIB to BPMD works for rigid bodies in "
-        "the world "
-        "frame only, and says why when it does not.\n\n"
+        "the world frame only, and says why when it does not.\n\n"
         "What the new format cannot hold is listed as lost. A frame with faults is not converted: its first "
-        "fault is "
-        "told, the other frames go on, and the exit code is 3.",
+        "fault is told, the other frames go on, and the exit code is 3.",
     .examples = examples,
     .groups = groups,
     .options_size = sizeof(ss_convert_options),

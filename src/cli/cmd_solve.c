@@ -103,8 +103,7 @@ static const ss_option table[] = {
      .type = SS_OPTION_BOOL,
      FIELD(warm),
      .help = "Start from the answer of the frame before (BPMD), or from the first guess in the file (FCLIB), "
-             "instead "
-             "of zero."},
+             "instead of zero."},
     {.name = "reference",
      .type = SS_OPTION_TEXT,
      FIELD(request.reference),
@@ -209,18 +208,14 @@ const ss_verb ss_verb_solve = {
     .description =
         "Every frame of a BPMD file is turned into a problem by a formulation, solved, and turned back into "
         "velocities and impulses; a problem of an FCLIB file is solved as it stands. The answer is judged by "
-        "metrics "
-        "that are computed from it and never taken from the solver.\n\n"
+        "metrics that are computed from it and never taken from the solver.\n\n"
         "A run ends when the stop rule holds, or at a limit. The rule is METRIC<VALUE. The gauges energy, "
         "relative_energy, natural_residual, fischer_burmeister and natural_map are measured at every "
-        "iteration, on "
-        "the problem of the formulation; natural_map sees contacts only, so where a problem has other rows "
-        "relative_energy must be below the value as well. All other metrics need the answer itself and are "
-        "looked at "
-        "now and then.\n\n"
+        "iteration, on the problem of the formulation; natural_map sees contacts only, so where a problem "
+        "has other rows relative_energy must be below the value as well. All other metrics need the answer "
+        "itself and are looked at now and then.\n\n"
         "The exit code is 0 when everything was solved to the rule, 1 when something was not, and 3 when a "
-        "frame has "
-        "faults: it is named and not solved, the others are.",
+        "frame has faults: it is named and not solved, the others are.",
     .examples = examples,
     .groups = groups,
     .options_size = sizeof(ss_solve_options),

@@ -213,12 +213,10 @@ const ss_verb ss_verb_solvers = {
     .summary = "list the solvers, or explain one",
     .arguments = "[SOLVER]",
     .description = "Without SOLVER all of them are listed with the laws they take: free (a bilateral "
-                   "equation), box (bounds), "
-                   "coupled (bounds that follow another unknown), cone (Coulomb's law) and convex (its "
-                   "convex relaxation).\n\n"
+                   "equation), box (bounds), coupled (bounds that follow another unknown), cone (Coulomb's "
+                   "law) and convex (its convex relaxation).\n\n"
                    "With SOLVER one is explained: when it fails, which formulations it fits, its options "
-                   "with their ranges and "
-                   "defaults, and where it was published.",
+                   "with their ranges and defaults, and where it was published.",
     .examples = examples,
     .groups = groups,
     .options_size = sizeof(solvers_options),

@@ -68,7 +68,8 @@ void ss_solving_free(ss_solving *solving);
 
 /* ---- one run: solve_run.c ------------------------------------------------------------------------ */
 
-/* Solves and judges: the frame, from the guess if there is one; or the problem of FCLIB, from x if it is there. */
+/* Solves and judges: the frame, from the guess if there is one; or the problem of FCLIB, from x
+ * if it is there. */
 bool ss_solving_run_frame(ss_solving *solving, const ss_frame *frame, const ss_answer *guess,
                           ss_solved *solved, ss_error *err);
 bool ss_solving_run_problem(ss_solving *solving, ss_problem *problem, const double *x, ss_solved *solved,
@@ -86,12 +87,13 @@ void ss_solved_explain(const ss_solved *solved, ss_text *text);
 
 /* ---- a file: solve_frames.c, solve_problem.c ----------------------------------------------------- */
 
-/* False with err when the run has to stop; what is wrong with one frame only is refused, and the run goes on. */
+/* False with err when the run has to stop; what is wrong with one frame only is refused, and
+ * the run goes on. */
 bool ss_solve_frames(ss_solving *solving, ss_error *err);
 bool ss_solve_problem(ss_solving *solving, ss_error *err);
 
-/* A start from the answer of the frame before: contacts are found again by their bodies and places. NULL only when out
- * of memory. */
+/* A start from the answer of the frame before: contacts are found again by their bodies and places. NULL only
+ * when out of memory. */
 ss_answer *ss_warm_start(const ss_frame *frame, const ss_frame *before, const ss_answer *answer_before,
                          ss_error *err);
 

@@ -332,8 +332,8 @@ void ss_solving_end(ss_solving *s)
 int ss_solving_exit_code(const ss_solving *s)
 {
     int unsolved = s->count - s->count_of[SS_CONVERGED];
-    if (!ss_solving_has_rule(s)) // then the limits are the only end there is
-        unsolved -= s->count_of[SS_MAX_ITERATIONS] + s->count_of[SS_TIME_LIMIT];
+    // then the limits are the only end there is
+    if (!ss_solving_has_rule(s)) unsolved -= s->count_of[SS_MAX_ITERATIONS] + s->count_of[SS_TIME_LIMIT];
     if (s->refused.exit_code) return s->refused.exit_code;
     return unsolved ? SS_EXIT_FOUND : SS_EXIT_DONE;
 }

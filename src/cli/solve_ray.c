@@ -21,7 +21,8 @@ static void name_block(const ss_block *block, ss_text *text)
         ss_text_appendf(text, "unknown %d", block->first);
 }
 
-/* The block with the largest share after that of `after`, which is -1 at first; -1 when only small ones are left. */
+/* The block with the largest share after that of `after`, which is -1 at first; -1 when only small
+ * ones are left. */
 static int next_worst(const ss_problem *problem, const double *y, int after)
 {
     static const double small = 0.01;

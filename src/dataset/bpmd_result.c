@@ -260,7 +260,7 @@ bool ss_bpmd_result(ss_bpmd *file, int frame, int index, ss_stored_result *resul
     return good;
 }
 
-/* ---- the rules an answer was made by ----------------------------------------------------------------------- */
+/* ---- the rules an answer was made by -------------------------------------------------------------- */
 
 bool ss_stored_result_step(const ss_stored_result *result, ss_step_options *step, ss_error *err)
 {

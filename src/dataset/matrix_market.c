@@ -85,7 +85,7 @@ bool ss_matrix_market_write(const char *prefix, const ss_cone *cone, ss_error *e
     return true;
 }
 
-/* ---- problems of solvers ---------------------------------------------------------------------------------------- */
+/* ---- problems of solvers -------------------------------------------------------------------------- */
 
 static const char *law_name(ss_law law)
 {
@@ -104,7 +104,8 @@ static const char *law_name(ss_law law)
     return "";
 }
 
-/* One line per unknown, counted from 0: block, law, bounds, and where it comes from. Empty where it does not apply. */
+/* One line per unknown, counted from 0: block, law, bounds, and where it comes from. Empty where it
+ * does not apply. */
 static void append_unknowns(ss_text *text, const ss_problem *problem)
 {
     ss_text_append(text, "unknown,block,law,lower,upper,partner,factor,mu,mu_rolling,contact,constraint\n");

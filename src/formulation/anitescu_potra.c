@@ -1,7 +1,7 @@
-/* The time stepper of Anitescu and Potra: as Stewart and Trinkle's, but on velocities only. The gap does not enter the
- * normal row; it decides whether there is a contact at all. That choice, contact_margin, is the weak point of the
- * method: too small and bodies fall into each other, too large and they stop in the air. The default is a
- * ten-thousandth of a body of 1 m.
+/* The time stepper of Anitescu and Potra: as Stewart and Trinkle's, but on velocities only. The gap does not
+ * enter the normal row; it decides whether there is a contact at all. That choice, contact_margin, is the
+ * weak point of the method: too small and bodies fall into each other, too large and they stop in the air.
+ * The default is a ten-thousandth of a body of 1 m.
  */
 #include "formulation/polygon.h"
 

@@ -1,4 +1,5 @@
-/* A formulation at work on a frame: rows are made once, and problem, guess, answer and yardstick come from them. */
+/* A formulation at work on a frame: rows are made once, and problem, guess, answer and yardstick
+ * come from them. */
 #include "formulation/assembly.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
-/* formulation/assembly.h - the inside of an ss_assembly: one frame's rows, made once, and everything made from them. */
+/* formulation/assembly.h - the inside of an ss_assembly: one frame's rows, made once, and everything
+ * made from them. */
 #ifndef FORMULATION_ASSEMBLY_H
 #define FORMULATION_ASSEMBLY_H
 
@@ -10,8 +11,8 @@ struct ss_assembly {
     void *options;          /* a copy, which begins with an ss_step_options */
     ss_rows rows;           /* of the frame that was assembled last */
     ss_problem_store store; /* the problem in impulses, its memory kept from frame to frame */
-    ss_problem
-        *transformed; /* the same in the form that the options ask for; NULL: that is the one in the store */
+    /* the same in the form that the options ask for; NULL: that is the one in the store */
+    ss_problem *transformed;
     ss_problem_store coulomb_store; /* the yardstick where the formulation has another law */
     bool has_coulomb;
 };

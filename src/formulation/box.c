@@ -1,9 +1,10 @@
 /* Friction as a box: two rows T1, T2 with bounds of their own,  |x_Ti| <= mu_i x_N.
  *
- * With bound=current the bounds follow the normal impulse (the "findex" of game engines); with bound=previous they are
- * numbers, from the last step or from a first guess, and the problem is a mixed linear complementarity problem with a
- * symmetric matrix. A slip along a corner of the box meets sqrt(2) times the friction; tangents=slip puts the first
- * tangent along the slip of v*, where the box is exact. Rows with infinite friction have no bounds.
+ * With bound=current the bounds follow the normal impulse (the "findex" of game engines); with bound=previous
+ * they are numbers, from the last step or from a first guess, and the problem is a mixed linear
+ * complementarity problem with a symmetric matrix. A slip along a corner of the box meets sqrt(2) times the
+ * friction; tangents=slip puts the first tangent along the slip of v*, where the box is exact. Rows with
+ * infinite friction have no bounds.
  */
 #include "formulation/box.h"
 

@@ -1,4 +1,5 @@
-/* formulation/box.h - options of the box formulation, for callers that have normal impulses of an earlier step. */
+/* formulation/box.h - options of the box formulation, for callers that have normal impulses of
+ * an earlier step. */
 #ifndef FORMULATION_BOX_H
 #define FORMULATION_BOX_H
 
@@ -18,9 +19,9 @@ typedef struct ss_box_options {
     ss_step_options step;
     int bound;    /* ss_box_bound */
     int tangents; /* ss_box_tangents */
-    const double *
-        normal_impulses; /* N s of each contact of the frame, for `previous`; NULL: those that would stop each
-                                      contact if it were alone. Not in the table */
+    /* N s of each contact of the frame, for `previous`; NULL: those that would stop each contact if it were
+     * alone. Not in the table */
+    const double *normal_impulses;
 } ss_box_options;
 
 #endif

@@ -1,9 +1,11 @@
-/* Coulomb's law on second-order cones, exact but for the time step (De Saxce's form of the complementarity problem):
+/* Coulomb's law on second-order cones, exact but for the time step (De Saxce's form of the
+ * complementarity problem):
  *
  *     K contains r,  K* contains u~,  r . u~ = 0      u~ = u + (mu |u_T| + mu_r |u_M|) e_N,  u = A r + b
  *
- * A contact is a block (N, T1, T2); in a planar frame, or where one direction has no friction, (N, T); with rolling
- * friction (N, T1, T2, M1, M2). Coefficients that differ make an ellipse, which scaled rows turn into a circle.
+ * A contact is a block (N, T1, T2); in a planar frame, or where one direction has no friction, (N, T); with
+ * rolling friction (N, T1, T2, M1, M2). Coefficients that differ make an ellipse, which scaled rows turn
+ * into a circle.
  */
 #include "formulation/cone_law.h"
 

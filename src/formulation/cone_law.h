@@ -1,4 +1,5 @@
-/* formulation/cone_law.h - contacts as second-order cones, under Coulomb's law (De Saxce) or its convex relaxation. */
+/* formulation/cone_law.h - contacts as second-order cones, under Coulomb's law (De Saxce) or its
+ * convex relaxation. */
 #ifndef FORMULATION_CONE_LAW_H
 #define FORMULATION_CONE_LAW_H
 
@@ -22,8 +23,9 @@ typedef enum ss_problem_form {
         .help = "unknowns: impulses only, or the velocities of the bodies as well"               \
     }
 
-/* Unknowns of a contact: x_N, the tangents in the cone, with rolling friction two moments; then a free row for a
- * tangent that sticks. The same under Coulomb's law (ss_coulomb_model, model.h) and under its convex relaxation. */
+/* Unknowns of a contact: x_N, the tangents in the cone, with rolling friction two moments; then a free
+ * row for a tangent that sticks. The same under Coulomb's law (ss_coulomb_model, model.h) and under its
+ * convex relaxation. */
 extern const ss_contact_model ss_convex_model;
 
 #endif

@@ -1,7 +1,8 @@
-/* A planar problem as a spatial one. Body dofs (x, y, theta) become 0, 1 and 5 of six; mass along z and moments of inertia
- * about x and y are those of the plane, so that the body is isotropic. The columns (N, T) of a contact keep their
- * numbers, and the second tangent is T2 = n x t = sigma z, sigma = det [n t] = +1 or -1. Its lever arm follows from
- * r x n = A_N and r x t = A_T (scalars): r = sigma (A_T n - A_N t). Nothing moves along z, so T2 carries no impulse. */
+/* A planar problem as a spatial one. Body dofs (x, y, theta) become 0, 1 and 5 of six; mass along z and
+ * moments of inertia about x and y are those of the plane, so that the body is isotropic. The columns (N, T)
+ * of a contact keep their numbers, and the second tangent is T2 = n x t = sigma z, sigma = det [n t] = +1 or
+ * -1. Its lever arm follows from r x n = A_N and r x t = A_T (scalars): r = sigma (A_T n - A_N t). Nothing
+ * moves along z, so T2 carries no impulse. */
 #include "formulation/cone_to_frame.h"
 
 #include "problem/triplets.h"

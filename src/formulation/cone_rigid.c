@@ -1,11 +1,12 @@
-/* Reading rigid contacts out of H. For every body that a contact touches, the columns (N, T1, T2) have a linear part Q,
- * which must be orthonormal, and an angular part A = [r]x Q with the lever arm r, so that A Q' must be antisymmetric.
- * The body with det Q = +1 is b: its columns are the right-handed frame (n, t1, t2); the other one is a. */
+/* Reading rigid contacts out of H. For every body that a contact touches, the columns (N, T1, T2) have a
+ * linear part Q, which must be orthonormal, and an angular part A = [r]x Q with the lever arm r, so that A Q'
+ * must be antisymmetric. The body with det Q = +1 is b: its columns are the right-handed frame (n, t1, t2);
+ * the other one is a. */
 #include "formulation/cone_to_frame.h"
 
 #include <stdio.h>
 
-/* ---- blocks of a sparse matrix -------------------------------------------------------------------------------- */
+/* ---- blocks of a sparse matrix -------------------------------------------------------------------- */
 
 static int find_body(ss_rigid_block *block, int body)
 {
@@ -47,7 +48,7 @@ static ss_mat3 part(double column[5][6], int from)
                                 ss_vec3_load(column[2] + from));
 }
 
-/* ---- deviations from a rigid contact --------------------------------------------------------------------------- */
+/* ---- deviations from a rigid contact -------------------------------------------------------------- */
 
 /* How many contacts deviate, and how much. */
 typedef struct deviation {
@@ -143,7 +144,7 @@ static bool judge(const survey *found, int contacts, ss_error *err)
     return true;
 }
 
-/* ---- reading --------------------------------------------------------------------------------------------------------- */
+/* ---- reading -------------------------------------------------------------------------------------- */
 
 static bool has_no_tangents(const ss_cone *cone, int contact)
 {
@@ -260,7 +261,7 @@ bool ss_rigid_skewness(const ss_cone *cone, int *skewed, int *worst, double *lar
     return true;
 }
 
-/* ---- positions ------------------------------------------------------------------------------------------------------- */
+/* ---- positions ------------------------------------------------------------------------------------ */
 
 /* A forest of bodies whose relative positions are known: offset[b] = x_b - x_parent(b). */
 typedef struct forest {

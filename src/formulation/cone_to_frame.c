@@ -5,7 +5,7 @@
 
 #define PLACE "/fclib_global"
 
-/* ---- bodies from M -------------------------------------------------------------------------------------------- */
+/* ---- bodies from M -------------------------------------------------------------------------------- */
 
 static bool fail_mass(int body, const char *why, double size, ss_error *err)
 {
@@ -80,7 +80,7 @@ static bool read_body(const ss_cone *cone, int body, ss_frame *frame, ss_error *
     return true;
 }
 
-/* ---- contacts from H ---------------------------------------------------------------------------------------------- */
+/* ---- contacts from H ------------------------------------------------------------------------------ */
 
 static void fill_contact(const ss_cone *cone, int from, const ss_rigid_contact *contact, ss_frame *frame,
                          int to)
@@ -119,7 +119,7 @@ static bool fill_contacts(const ss_cone *cone, const ss_rigid_contact *contacts,
     return true;
 }
 
-/* ---- joints from G, limits from H ------------------------------------------------------------------------------------ */
+/* ---- joints from G, limits from H ----------------------------------------------------------------- */
 
 typedef struct row_source {
     const ss_sparse *matrix;
@@ -178,7 +178,7 @@ static bool fill_constraints(const ss_cone *cone, const ss_rigid_contact *contac
     return true;
 }
 
-/* ---- what is not exact -------------------------------------------------------------------------------------------------- */
+/* ---- what is not exact ---------------------------------------------------------------------------- */
 
 static void tell_tangential_terms(const ss_cone *cone, ss_findings *findings)
 {
@@ -210,7 +210,7 @@ static void tell_what_is_made_up(const ss_cone *cone, const ss_frame *frame, ss_
     tell_tangential_terms(cone, findings);
 }
 
-/* ---- together ------------------------------------------------------------------------------------------------------------ */
+/* ---- together ------------------------------------------------------------------------------------- */
 
 static int count_limits(const ss_rigid_contact *contacts, int count)
 {

@@ -6,8 +6,8 @@
 
 #include "linalg/mat3.h"
 
-/* How far a number may be from the rigid-body value and still count as it: what single precision leaves of it after a
- * few operations. */
+/* How far a number may be from the rigid-body value and still count as it: what single precision leaves of it
+ * after a few operations. */
 #define SS_RIGID 1e-6
 
 /* A few columns of H or G that belong together, body by body. */
@@ -25,21 +25,22 @@ typedef struct ss_rigid_contact {
     ss_vec3 r_a, r_b; /* zero for the world */
 } ss_rigid_contact;
 
-/* Reads every contact out of H. Fails, with count and size of the deviation, when they are not those of rigid bodies
- * in the world frame. `contacts` has room for all. */
+/* Reads every contact out of H. Fails, with count and size of the deviation, when they are not those of rigid
+ * bodies in the world frame. `contacts` has room for all. */
 bool ss_rigid_contacts_read(const ss_cone *cone, ss_rigid_contact *contacts, ss_findings *findings,
                             ss_error *err);
 
-/* How many contacts have frames that are not orthonormal, and the worst of them. False when the question makes no sense:
- * a local or planar problem, or one whose mass matrix is not that of rigid bodies. */
+/* How many contacts have frames that are not orthonormal, and the worst of them. False when the question
+ * makes no sense: a local or planar problem, or one whose mass matrix is not that of rigid bodies. */
 bool ss_rigid_skewness(const ss_cone *cone, int *skewed, int *worst, double *largest);
 
-/* Positions of the bodies so that the lever arms of every contact meet in one point. Where they cannot (*meet =
- * false) the positions are right for as many contacts as form a tree. Fails for lack of memory. */
+/* Positions of the bodies so that the lever arms of every contact meet in one point. Where they cannot
+ * (*meet = false) the positions are right for as many contacts as form a tree. Fails for lack of memory. */
 bool ss_rigid_positions(const ss_rigid_contact *contacts, int count, int bodies, double (*position)[3],
                         bool *meet, ss_error *err);
 
-/* The planar problem (x, y, rotation; N, T) as a spatial one in the plane z = 0, with the z axis as second tangent. */
+/* The planar problem (x, y, rotation; N, T) as a spatial one in the plane z = 0, with the z axis as
+ * second tangent. */
 ss_cone *ss_cone_embed(const ss_cone *planar, ss_error *err);
 
 #endif

@@ -2,10 +2,10 @@
  *
  *     M v+ = f + H r + G l, f = M v + h F        u = H' v+ + w        0 = G' v+ + b
  *
- * Columns of H and G are rows of the Coulomb problem in impulses, w and b their offsets. FCLIB gives every contact the
- * same number of components; where the problem has fewer, the missing ones are filled so that nothing changes: the
- * tangent out of the plane of a planar frame and moments without rolling friction with their own rows, a tangent
- * without friction and the tangents of a joint limit with zeros.
+ * Columns of H and G are rows of the Coulomb problem in impulses, w and b their offsets. FCLIB gives every
+ * contact the same number of components; where the problem has fewer, the missing ones are filled so that
+ * nothing changes: the tangent out of the plane of a planar frame and moments without rolling friction with
+ * their own rows, a tangent without friction and the tangents of a joint limit with zeros.
  */
 #include "formulation/cone_view.h"
 
@@ -29,7 +29,8 @@ void ss_cone_view_free(ss_cone_view *view)
 
 typedef enum row_role { ROW_EQUATION, ROW_LIMIT, ROW_DROPPED } row_role;
 
-/* Of an unknown outside the cones. A load that joint friction follows has a box without bounds: an equation. */
+/* Of an unknown outside the cones. A load that joint friction follows has a box without
+ * bounds: an equation. */
 static row_role role_of(const ss_problem *problem, const ss_block *block, int i)
 {
     double lower = problem->lower[i], upper = problem->upper[i];

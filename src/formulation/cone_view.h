@@ -1,5 +1,5 @@
-/* formulation/cone_view.h - which part of an assembled problem becomes which part of FCLIB's cone problem. Making the
- * problem, reading an answer out of it and listing what it cannot hold all go by this. */
+/* formulation/cone_view.h - which part of an assembled problem becomes which part of FCLIB's cone problem.
+ * Making the problem, reading an answer out of it and listing what it cannot hold all go by this. */
 #ifndef FORMULATION_CONE_VIEW_H
 #define FORMULATION_CONE_VIEW_H
 

@@ -1,5 +1,5 @@
-/* The convex relaxation of Coulomb's law: r minimises 1/2 r' A r + b' r over the cones, with velocities that are
- * unique. The price: a contact that slips also lifts off, at u_N = mu |u_T|.
+/* The convex relaxation of Coulomb's law: r minimises 1/2 r' A r + b' r over the cones, with velocities that
+ * are unique. The price: a contact that slips also lifts off, at u_N = mu |u_T|.
  */
 #include "formulation/cone_law.h"
 

@@ -1,8 +1,9 @@
 /* formulation/friction.h - the friction of one contact as a circular cone, whatever its coefficients are.
  *
- * Different coefficients along the two tangents make an elliptic cone. Rows scaled by mu_i / mu, mu the larger one,
- * make it circular again: |(x_u, x_v)| <= mu x_N with r_i = (mu_i / mu) x_i. A tangent without friction needs no row.
- * One with infinite friction beside a finite one cannot be in the same cone: it sticks, x anything and u = 0.
+ * Different coefficients along the two tangents make an elliptic cone. Rows scaled by mu_i / mu, mu the
+ * larger one, make it circular again: |(x_u, x_v)| <= mu x_N with r_i = (mu_i / mu) x_i. A tangent without
+ * friction needs no row. One with infinite friction beside a finite one cannot be in the same cone: it
+ * sticks, x anything and u = 0.
  */
 #ifndef FORMULATION_FRICTION_H
 #define FORMULATION_FRICTION_H
@@ -28,8 +29,8 @@ static inline ss_friction ss_friction_of(const ss_contact_row *contact)
     return (ss_friction){
         .mu = contact->mu[0], .count = 2, .tangent = {0, 1}, .scale = {1.0, 1.0}, .stuck = -1};
 }
-/* Rolling friction is left out where sliding friction is zero or infinite in one direction only: such a contact has
- * one tangent in its cone, and rolling friction needs two. */
+/* Rolling friction is left out where sliding friction is zero or infinite in one direction only: such a
+ * contact has one tangent in its cone, and rolling friction needs two. */
 bool ss_friction_drops_rolling(const ss_contact_row *contact);
 
 /* The k-th tangent in the cone, scaled. */

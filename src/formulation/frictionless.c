@@ -1,5 +1,6 @@
-/* Contacts without friction:  0 <= x_N  perp  u_N + c >= 0. A linear complementarity problem with a symmetric matrix,
- * the smallest there is, and often the first thing to look at when a problem with friction does not solve.
+/* Contacts without friction: 0 <= x_N perp u_N + c >= 0. A linear complementarity problem with a symmetric
+ * matrix, the smallest there is, and often the first thing to look at when a problem with friction does not
+ * solve.
  */
 #include "formulation/model.h"
 

@@ -1,6 +1,7 @@
-/* formulation/model.h - how a formulation treats one contact. What all formulations have in common is in assembly.c:
- * bodies, joints, walking over the contacts, velocities. The unknowns of a problem are, in this order: in the descriptor
- * form the velocities of live bodies; the joint rows; for each contact that is kept its own unknowns.
+/* formulation/model.h - how a formulation treats one contact. What all formulations have in common is in
+ * assembly.c: bodies, joints, walking over the contacts, velocities. The unknowns of a problem are, in this
+ * order: in the descriptor form the velocities of live bodies; the joint rows; for each contact that is kept
+ * its own unknowns.
  */
 #ifndef FORMULATION_MODEL_H
 #define FORMULATION_MODEL_H
@@ -29,8 +30,8 @@ struct ss_contact_model {
     /* The other way; rows->velocity is the one after the step. */
     void (*write)(const ss_rows *rows, const ss_contact_row *contact, const void *options,
                   const ss_contact_impulse *impulse, double *x);
-    /* Another form of the problem, such as one with an explicit matrix, where the options ask for it: *other is the
-     * caller's then, and NULL when the problem is right as it is. NULL: there is no other form. */
+    /* Another form of the problem, such as one with an explicit matrix, where the options ask for it: *other
+     * is the caller's then, and NULL when the problem is right as it is. NULL: there is no other form. */
     bool (*transform)(const ss_frame *frame, ss_problem *problem, const void *options, ss_problem **other,
                       ss_error *err);
 };

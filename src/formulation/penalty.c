@@ -1,12 +1,14 @@
 /* Contacts as springs and dampers, explicit in time: a model to compare with, not to rely on.
  *
- *     f_N = k overlap - d u_N, not below zero, while overlapping      k = 1/(C h^2) where the contact has a compliance
+ *     f_N = k overlap - d u_N, not below zero, while overlapping
+ *     k   = 1/(C h^2) where the contact has a compliance
  *     f_T = -mu f_N u_T / max(|u_T|, slip_speed)
  *
- * with the velocities before the step. The impulses h f are known at once, so that only joints are left to solve for.
- * Unstable when h is not well below 2 sqrt(m/k); friction never holds anything, it only creeps slowly. Coefficients
- * that differ slip on an ellipse: f_i = -mu_i f_N (mu_i u_i) / max(|(mu_u u_u, mu_v u_v)|, mu slip_speed), mu the
- * larger one. Infinite friction stops the slip of the contact as if it were alone.
+ * with the velocities before the step. The impulses h f are known at once, so that only joints are left
+ * to solve for. Unstable when h is not well below 2 sqrt(m/k); friction never holds anything, it only
+ * creeps slowly. Coefficients that differ slip on an ellipse: f_i = -mu_i f_N (mu_i u_i) / max(|(mu_u
+ * u_u, mu_v u_v)|, mu slip_speed), mu the larger one. Infinite friction stops the slip of the contact as
+ * if it were alone.
  */
 #include "formulation/model.h"
 

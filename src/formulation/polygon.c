@@ -8,7 +8,8 @@ static const double pi = 3.14159265358979323846;
 
 /* ---- directions ------------------------------------------------------------------------------------- */
 
-/* (cos, sin)(2 pi j / n), j < n. Quarter turns are taken out first: the axes are exact, and so is d(j + n/2) = -d(j). */
+/* (cos, sin)(2 pi j / n), j < n. Quarter turns are taken out first: the axes are exact, and so is
+ * d(j + n/2) = -d(j). */
 static void corner(int j, int n, double *x, double *y)
 {
     int quarter = (int)(4 * (int64_t)j / n), rest = (int)(4 * (int64_t)j % n);
@@ -189,8 +190,9 @@ static void put(ss_sparse *matrix, int *entry, int row, double value)
     matrix->value[(*entry)++] = value;
 }
 
-/* Column j with the couplings of its contact: in the columns of p_n and p_f mu and -1 in the row of s, in that of s
- * ones in the rows of p_f. A has nothing in these places, and nothing but the diagonal in the column of s. */
+/* Column j with the couplings of its contact: in the columns of p_n and p_f mu and -1 in the row of s,
+ * in that of s ones in the rows of p_f. A has nothing in these places, and nothing but the diagonal in
+ * the column of s. */
 static void write_column(const ss_sparse *A, const ss_block *block, int j, ss_sparse *to, int *entry)
 {
     int normal = block->first, speed = normal + block->size - 1, at = A->start[j], end = A->start[j + 1];

@@ -1,13 +1,14 @@
-/* formulation/polygon.h - friction on a polygon of n directions, the linear complementarity problem of Stewart, Trinkle,
- * Anitescu and Potra. The unknowns of a contact are p_n, p_f for each direction and s, the sliding speed:
+/* formulation/polygon.h - friction on a polygon of n directions, the linear complementarity problem of
+ * Stewart, Trinkle, Anitescu and Potra. The unknowns of a contact are p_n, p_f for each direction and s, the
+ * sliding speed:
  *
  *     0 <= p_n  perp  N v + C p_n + c            >= 0
  *     0 <= p_f  perp  D v + e s                  >= 0      one row of D for each direction, e = (1, ..., 1)'
  *     0 <= s    perp  mu p_n - e' p_f            >= 0
  *
- * Directions are d_j = mu_u/mu cos(2 pi j/n) t_u + mu_v/mu sin(2 pi j/n) t_v, mu the larger coefficient: the corners of
- * the polygon are on the friction ellipse. A contact with one tangent (planar frames, or no friction along the other)
- * has two directions, and its friction is exact.
+ * Directions are d_j = mu_u/mu cos(2 pi j/n) t_u + mu_v/mu sin(2 pi j/n) t_v, mu the larger coefficient: the
+ * corners of the polygon are on the friction ellipse. A contact with one tangent (planar frames, or no
+ * friction along the other) has two directions, and its friction is exact.
  */
 #ifndef FORMULATION_POLYGON_H
 #define FORMULATION_POLYGON_H

@@ -10,8 +10,8 @@ typedef struct ss_problem_builder {
     int size, blocks;    /* so far */
 } ss_problem_builder;
 
-/* Takes over bodies and joint rows; leaves room for `unknowns` more in `blocks` more. In the memory of a store, which
- * keeps the problem. */
+/* Takes over bodies and joint rows; leaves room for `unknowns` more in `blocks` more. In the memory of a
+ * store, which keeps the problem. */
 bool ss_builder_start(ss_problem_store *store, const ss_rows *rows, int64_t unknowns, int64_t blocks,
                       ss_problem_builder *builder, ss_error *err);
 /* A new unknown without bounds; returns its index. */
@@ -27,7 +27,8 @@ void ss_builder_close(ss_problem_builder *builder, ss_block like);
 /* b, the diagonal, and the sizes as they came out. */
 void ss_builder_finish(ss_problem_builder *builder);
 
-/* The same problem with the velocities of live bodies as free unknowns in front, 6 for each (linear, angular):
+/* The same problem with the velocities of live bodies as free unknowns in front, 6 for each
+ * (linear, angular):
  *     0 = M v - J' x - M v*        w = J v + C x + c
  * The matrix is explicit and unsymmetric. */
 ss_problem *ss_problem_to_descriptor(const ss_frame *frame, const ss_problem *problem, ss_error *err);

@@ -103,8 +103,8 @@ static void add_joint_row(const ss_frame *frame, const ss_step_options *step, in
     to->offset = position_term(frame, step, to) + constraints->time_derivative[row];
 }
 
-/* Friction of a joint whose load is not there any more is none at all. The load becomes a box without bounds when it
- * was free: free unknowns may be eliminated, and the bound would be lost with them. */
+/* Friction of a joint whose load is not there any more is none at all. The load becomes a box without bounds
+ * when it was free: free unknowns may be eliminated, and the bound would be lost with them. */
 static void couple(const ss_constraints *constraints, ss_rows *rows)
 {
     for (int r = 0; r < rows->joint_count; r++) {
@@ -191,8 +191,8 @@ static double stabilised_term(const ss_step_options *step, double gap, double h)
     return gap < -slop ? gamma * (gap + slop) / h : 0.0;
 }
 
-/* Hit: overlapping, or reached within the step at the speed before it. Waiting for the overlap would be too late,
- * because gap/h takes the speed away in the step in which the contact closes. */
+/* Hit: overlapping, or reached within the step at the speed before it. Waiting for the overlap would be too
+ * late, because gap/h takes the speed away in the step in which the contact closes. */
 static double restitution_term(const ss_rows *rows, const ss_step_options *step,
                                const ss_contact_row *contact)
 {

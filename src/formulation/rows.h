@@ -1,8 +1,10 @@
-/* formulation/rows.h - what every formulation starts from: the live bodies, constraint rows and contacts of a frame in
- * the units of a problem, velocities and impulses. A row is w = J v+ + C x + c with J in the frame's own sense.
+/* formulation/rows.h - what every formulation starts from: the live bodies, constraint rows and contacts of
+ * a frame in the units of a problem, velocities and impulses. A row is w = J v+ + C x + c with J in the
+ * frame's own sense.
  *
- * Bodies that do not take part count as the world, at rest. Live bodies are numbered densely in storage order.
- * Constraint rows and contacts that touch no live body are left out, and contacts farther apart than the margin.
+ * Bodies that do not take part count as the world, at rest. Live bodies are numbered densely in storage
+ * order. Constraint rows and contacts that touch no live body are left out, and contacts farther apart
+ * than the margin.
  */
 #ifndef FORMULATION_ROWS_H
 #define FORMULATION_ROWS_H
@@ -104,9 +106,9 @@ typedef struct ss_contact_row {
     int pair[2]; /* live bodies, -1 = world */
     ss_vec3 normal, tangent[2];
     ss_vec3 arm[2];
-    bool in_plane
-        [2];      /* false for the tangent that leaves the plane of a planar frame: u_T is 0 there anyway */
-    double mu[2]; /* along the two tangents, >= 0, infinity allowed */
+    /* false for the tangent that leaves the plane of a planar frame: u_T is 0 there anyway */
+    bool in_plane[2];
+    double mu[2];              /* along the two tangents, >= 0, infinity allowed */
     double mu_rolling;         /* m */
     double compliance, offset; /* of the normal row */
     ss_vec3 surface;           /* m/s, of b's surface minus a's */
@@ -130,8 +132,8 @@ typedef struct ss_rows {
     int *place; /* of the frame's constraint rows among the rows */
 } ss_rows;
 
-/* `rows` is zeroed, or of another frame: its memory is used again. Fails when out of memory, when a mass matrix is
- * singular, and when both sides of a joint or contact are one body. */
+/* `rows` is zeroed, or of another frame: its memory is used again. Fails when out of memory, when a mass
+ * matrix is singular, and when both sides of a joint or contact are one body. */
 bool ss_rows_make(const ss_frame *frame, const ss_step_options *step, ss_rows *rows, ss_error *err);
 void ss_rows_free(ss_rows *rows);
 /* Forgets what was pushed. */
@@ -158,8 +160,8 @@ static inline void ss_contact_sliding_row(const ss_contact_row *contact, ss_vec3
 void ss_contact_turning_row(const ss_contact_row *contact, ss_vec3 direction, double jacobian[12]);
 /* J v with velocities of live bodies */
 double ss_rows_speed(const int pair[2], const double jacobian[12], double (*velocity)[6]);
-/* How fast b's surface slides past a's along `direction`: with the given velocities of live bodies, and before the
- * step. */
+/* How fast b's surface slides past a's along `direction`: with the given velocities of live bodies, and
+ * before the step. */
 double ss_contact_speed(const ss_contact_row *contact, ss_vec3 direction, double (*velocity)[6]);
 double ss_contact_speed_before(const ss_rows *rows, const ss_contact_row *contact, ss_vec3 direction);
 /* J M^-1 J' */

@@ -1,5 +1,5 @@
-/* The preventive time stepper of Stewart and Trinkle: friction on a polygon, and gap/h in the normal row, so that a
- * contact may be reached within the step but not crossed. polygon.h has the equations.
+/* The preventive time stepper of Stewart and Trinkle: friction on a polygon, and gap/h in the normal row, so
+ * that a contact may be reached within the step but not crossed. polygon.h has the equations.
  */
 #include "formulation/polygon.h"
 

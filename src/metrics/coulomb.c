@@ -1,6 +1,6 @@
-/* The metrics of the BPMD paper, with thresholds that carry their units: a contact rests when its impulse is more
- * than what stops v_tol, and sticks or slides by how much of its friction is used, not by how fast it is, because
- * creep would be small by definition then. */
+/* The metrics of the BPMD paper, with thresholds that carry their units: a contact rests when its impulse is
+ * more than what stops v_tol, and sticks or slides by how much of its friction is used, not by how fast it
+ * is, because creep would be small by definition then. */
 #include "metrics/judgement.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
-/* The true distance to a known answer, in the energy norm of the velocities, and how much of it the energy error
- * saw. Impulses are not compared: in redundant stacks they are not unique, the velocities are. */
+/* The true distance to a known answer, in the energy norm of the velocities, and how much of it the energy
+ * error saw. Impulses are not compared: in redundant stacks they are not unique, the velocities are. */
 #include "metrics/judgement.h"
 
 #include "linalg/mat3.h"

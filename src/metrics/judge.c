@@ -6,7 +6,7 @@
 #include "linalg/vec3.h"
 #include "problem/bodies_form.h"
 
-/* ---- the registry ---------------------------------------------------------------------------------------- */
+/* ---- the registry --------------------------------------------------------------------------------- */
 
 static const ss_metric metrics[] = {
 #define SS_METRIC(id, name, unit, summary, definition) {name, unit, summary, definition},
@@ -42,7 +42,7 @@ void ss_metric_refuse(ss_judgement *judgement, enum ss_metric_id id, const char 
     judgement->values[id] = (ss_metric_value){false, NAN, -1, -1, why};
 }
 
-/* ---- what the contacts do --------------------------------------------------------------------------------- */
+/* ---- what the contacts do ------------------------------------------------------------------------- */
 
 void ss_velocity_after(const ss_judgement *judgement, int body, double velocity[6])
 {
@@ -150,7 +150,7 @@ static double slow_speed(const ss_judgement *judgement)
     return speed;
 }
 
-/* ---- preparing -------------------------------------------------------------------------------------------- */
+/* ---- preparing ------------------------------------------------------------------------------------ */
 
 /* w = J v+ + C x + c with the velocities of the answer: the impulses are judged by what the bodies do. */
 static bool velocities_of_frame(ss_judgement *judgement)

@@ -11,8 +11,8 @@ enum ss_metric_id {
     SS_METRIC_COUNT
 };
 
-/* One contact, from a frame or from a problem: enough for everything Coulomb says. Tangential quantities have three
- * components (world) or as many as the problem has. */
+/* One contact, from a frame or from a problem: enough for everything Coulomb says. Tangential quantities have
+ * three components (world) or as many as the problem has. */
 typedef struct ss_contact_state {
     int contact;         /* of the frame or file */
     double normal;       /* nu, N s */
@@ -20,9 +20,9 @@ typedef struct ss_contact_state {
     double sliding[3];   /* v_t, m/s, at the end of the step */
     double speed;        /* u_N with its gap term, m/s */
     double inverse_mass; /* of the normal row, 1/kg */
-    double
-        limit_ratio; /* |f| over the cone at nu = 1: |f|/mu, or the ellipse's; inf where mu = 0 and f != 0 */
-    double mu;       /* the larger of the two */
+    /* |f| over the cone at nu = 1: |f|/mu, or the ellipse's; inf where mu = 0 and f != 0 */
+    double limit_ratio;
+    double mu; /* the larger of the two */
 } ss_contact_state;
 
 typedef struct ss_judgement {

@@ -1,5 +1,5 @@
-/* Fischer-Burmeister, natural residual, energy error and natural map of the true Coulomb problem: sums over its
- * blocks, each with the block that contributes most. */
+/* Fischer-Burmeister, natural residual, energy error and natural map of the true Coulomb problem: sums over
+ * its blocks, each with the block that contributes most. */
 #include "metrics/judgement.h"
 
 #include <math.h>
@@ -58,8 +58,8 @@ static void sum_up(ss_judgement *judgement, const ss_gauge_scale *scale)
     set_sum(judgement, SS_METRIC_natural_map_absolute, length, map);
 }
 
-/* 1 / (A^-1)_ii of a regularised A: redundant contacts make it singular, and 1e-10 of its diagonal is far below what
- * an energy error is asked for. */
+/* 1 / (A^-1)_ii of a regularised A: redundant contacts make it singular, and 1e-10 of its diagonal is far
+ * below what an energy error is asked for. */
 static bool exact_masses(ss_judgement *judgement, double *diagonal, ss_error *err)
 {
     ss_problem *problem = judgement->problem;

@@ -26,8 +26,8 @@ struct ss_block_lu {
     columns lower, upper;
 };
 
-/* A sparse vector in the making: the nonzeros of x are order[top .. n-1], each after all that it depends on.
- */
+/* A sparse vector in the making: the nonzeros of x are order[top .. n-1], each after all that
+ * it depends on. */
 typedef struct vector {
     int n, top;
     double *x;

@@ -126,8 +126,8 @@ static bool coupling_column(const ss_elimination *e, int j, double *dense)
     return true;
 }
 
-/* Two passes over the columns would solve twice; so the columns are kept as they come and joined at the end.
- */
+/* Two passes over the columns would solve twice; so the columns are kept as they come and
+ * joined at the end. */
 static ss_sparse *reduced_matrix(const ss_elimination *e, const ss_sparse *kept_kept, ss_error *err)
 {
     int n = e->kept_count;

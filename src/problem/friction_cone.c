@@ -14,8 +14,8 @@ ss_friction_cone ss_cone_contact(const ss_cone *cone, int contact)
                               cone->mu_rolling ? cone->mu_rolling[contact] : 0.0};
 }
 
-/* sqrt, not hypot: it is called for every contact at every measured iteration, and impulses whose squares leave the
- * range of a double are refused by the checks. */
+/* sqrt, not hypot: it is called for every contact at every measured iteration, and impulses whose squares
+ * leave the range of a double are refused by the checks. */
 static double tangential_norm(ss_friction_cone cone, const double *y)
 {
     return cone.dimension == 2 ? fabs(y[1]) : sqrt(y[1] * y[1] + y[2] * y[2]);

@@ -26,8 +26,9 @@ static inline double positive_part(double x)
     return x > 0.0 ? x : 0.0;
 }
 
-/* 1/2 a (x - P(x - w/a))^2. Without a mass, not even a borrowed one, nothing moves however large the impulse: what
- * counts then is the work of an impulse that should not be there, which is endless where no bound stops it. */
+/* 1/2 a (x - P(x - w/a))^2. Without a mass, not even a borrowed one, nothing moves however large the
+ * impulse: what counts then is the work of an impulse that should not be there, which is endless where no
+ * bound stops it. */
 static inline double row_energy(double x, double w, double lower, double upper, double a)
 {
     if (a > 0.0) {
@@ -107,8 +108,8 @@ static double fischer_lorentz(double mu, int tangents, const double *r, const do
     return sqrt(sum);
 }
 
-/* Rolling friction has two cones over one normal impulse. What w~_N is above the share of one of them belongs to the
- * other: both functions are zero just where r and w~ are complementary in the two together. */
+/* Rolling friction has two cones over one normal impulse. What w~_N is above the share of one of them belongs
+ * to the other: both functions are zero just where r and w~ are complementary in the two together. */
 static double fischer_rolling(const ss_block *block, const double *r, const double *dual)
 {
     double slides = block->mu > 0.0 ? norm(dual + 1, 2) : 0.0;
@@ -280,8 +281,8 @@ void ss_gauge_measure(const ss_problem *problem, const ss_gauge_scale *scale, co
         if (scale->is_beyond) values[SS_GAUGE_NATURAL_MAP] = INFINITY;
     }
     if (wanted & SS_WANT_ENERGY && scale->is_beyond) values[SS_GAUGE_RELATIVE_ENERGY] = INFINITY;
-    for (int g = 0; g < SS_GAUGE_COUNT;
-         g++) { // what was measured and came to nothing is no small error either
+    // what was measured and came to nothing is no small error either
+    for (int g = 0; g < SS_GAUGE_COUNT; g++) {
         if (isnan(values[g]) && mask & 1u << g && gauge_applies(problem, g)) values[g] = INFINITY;
     }
 }
@@ -297,7 +298,8 @@ static double cone_load(const ss_problem *problem)
     return sqrt(sum);
 }
 
-/* The unknowns whose a_ii is zero borrow from those they are coupled with. Only explicit matrices have them. */
+/* The unknowns whose a_ii is zero borrow from those they are coupled with. Only explicit
+ * matrices have them. */
 static void lend_masses(const ss_problem *problem, double *inverse_mass)
 {
     const ss_sparse *A = problem->A;
@@ -313,8 +315,9 @@ static void lend_masses(const ss_problem *problem, double *inverse_mass)
     }
 }
 
-/* Are there velocities or impulses whose squares are too large for numbers, or impulses whose squares are too small? No
- * velocity is too small: one of 1e-150 m/s counts as none, as what is left of a motion that dies down. */
+/* Are there velocities or impulses whose squares are too large for numbers, or impulses whose squares
+ * are too small? No velocity is too small: one of 1e-150 m/s counts as none, as what is left of a motion
+ * that dies down. */
 static bool is_beyond(const ss_problem *problem, const double *inverse_mass)
 {
     static const double large = 1e152, small = 1e-152;

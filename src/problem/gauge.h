@@ -28,15 +28,16 @@ ss_gauge_part ss_gauge_of_block(const ss_problem *problem, const double *diagona
  * energy at x = P(0) for the relative one; `load` is |b| over the cone rows for the natural map. */
 typedef struct ss_gauge_scale {
     double start_energy, load;
-    bool
-        is_beyond; /* loads or impulses whose squares are out of the range of numbers: no error is small then */
+    /* loads or impulses whose squares are out of the range of numbers: no error is small then */
+    bool is_beyond;
     const double *inverse_mass; /* per unknown */
 } ss_gauge_scale;
 void ss_gauge_measure(const ss_problem *problem, const ss_gauge_scale *scale, const double *x,
                       const double *w, unsigned mask, double *values);
-/* Needs two vectors of problem->size, the scratch of ss_problem_apply, and one vector that it fills with the
- * effective inverse masses and that stays with the scale: a_ii; for an unknown without one of its own (the sliding
- * speed in a friction polygon) the largest |A_ij A_ji| / a_jj, which has the same unit and sees its errors. */
+/* Needs two vectors of problem->size, the scratch of ss_problem_apply, and one vector that it fills with
+ * the effective inverse masses and that stays with the scale: a_ii; for an unknown without one of its own
+ * (the sliding speed in a friction polygon) the largest |A_ij A_ji| / a_jj, which has the same unit and
+ * sees its errors. */
 ss_gauge_scale ss_gauge_scale_of(const ss_problem *problem, double *x, double *w, double *scratch,
                                  double *inverse_mass);
 

@@ -1,12 +1,13 @@
-/* problem/islands.h - a problem in bodies form falls apart into independent ones: groups of bodies that no row connects.
- * The world does not connect. Unknowns, blocks and bodies keep their order within an island; islands are numbered by
- * their first block. */
+/* problem/islands.h - a problem in bodies form falls apart into independent ones: groups of bodies that no
+ * row connects. The world does not connect. Unknowns, blocks and bodies keep their order within an island;
+ * islands are numbered by their first block. */
 #ifndef SS_PROBLEM_ISLANDS_H
 #define SS_PROBLEM_ISLANDS_H
 
 #include <stickslip/problem.h>
 
-/* Contacts of one island from which on several threads share the work on it: starting them costs more before. */
+/* Contacts of one island from which on several threads share the work on it: starting them
+ * costs more before. */
 enum { SS_SHARED_LEAST_CONTACTS = 4096 };
 
 typedef struct ss_islands {
@@ -16,11 +17,11 @@ typedef struct ss_islands {
     int *order;           /* unknowns of the problem, island by island */
 } ss_islands;
 
-/* All memory is the arena's but for matrices that solvers make, which ss_islands_release frees. A problem without bodies
- * form, or with rows between things that do not move, is one island. */
+/* All memory is the arena's but for matrices that solvers make, which ss_islands_release frees. A problem
+ * without bodies form, or with rows between things that do not move, is one island. */
 bool ss_islands_split(const ss_problem *problem, ss_arena *arena, ss_islands *islands, ss_error *err);
-/* The same, but islands of `small` unknowns or less are put together, in bundles of up to `most` unknowns: work on one
- * that small costs more for beginning than for doing. */
+/* The same, but islands of `small` unknowns or less are put together, in bundles of up to `most` unknowns:
+ * work on one that small costs more for beginning than for doing. */
 bool ss_islands_split_large(const ss_problem *problem, int small, int most, ss_arena *arena,
                             ss_islands *islands, ss_error *err);
 void ss_islands_release(ss_islands *islands);

@@ -193,7 +193,8 @@ static inline void add_impulse(const double block[6], double impulse, double mom
     memcpy(momentum, sum, sizeof sum);
 }
 
-/* Through the bodies: momenta J' x, velocities M^-1 J' x, then J v. The mass is used once per body, not per row. */
+/* Through the bodies: momenta J' x, velocities M^-1 J' x, then J v. The mass is used once per
+ * body, not per row. */
 static void apply_bodies(const ss_problem *problem, const double *x, double (*v)[6], double *w)
 {
     const ss_bodies_form *form = problem->bodies;

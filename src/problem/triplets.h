@@ -1,5 +1,5 @@
-/* problem/triplets.h - a sparse matrix in the making. The room for all entries is taken at the start, so that adding
- * cannot fail. */
+/* problem/triplets.h - a sparse matrix in the making. The room for all entries is taken at the start, so that
+ * adding cannot fail. */
 #ifndef PROBLEM_TRIPLETS_H
 #define PROBLEM_TRIPLETS_H
 

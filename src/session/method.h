@@ -1,5 +1,5 @@
-/* session/method.h - how to solve: the names and words of a request become a solver, a formulation, their options and
- * rules. */
+/* session/method.h - how to solve: the names and words of a request become a solver, a formulation, their
+ * options and rules. */
 #ifndef SS_SESSION_METHOD_H
 #define SS_SESSION_METHOD_H
 
@@ -36,7 +36,8 @@ const ss_formulation *ss_formulation_named(const char *name, ss_error *err);
 /* Checks a stop rule, on a gauge or on a metric. */
 bool ss_method_check_stop(const char *text, ss_error *err);
 
-/* Appends the options that differ from their defaults, in the order of the table: "omega=1.3 sweep=symmetric". */
+/* Appends the options that differ from their defaults, in the order of the table: "omega=1.3
+ * sweep=symmetric". */
 void ss_options_differences(const ss_option *table, const void *options, ss_text *text);
 
 #endif

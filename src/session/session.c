@@ -6,7 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The reference goes further than anything it is compared with, and counts as the truth where it gets this far. */
+/* The reference goes further than anything it is compared with, and counts as the truth where it
+ * gets this far. */
 static const ss_stop_rule reference_stop = {SS_GAUGE_NATURAL_MAP, 1e-12, false};
 static const double reference_enough = 1e-8;
 static const int reference_iterations = 200000;
@@ -215,7 +216,8 @@ static bool rule_holds(const double *x, void *context)
     return value->applies && fabs(value->value) < rule->below;
 }
 
-/* Kinetic energy plus the work of the forces of one step, 1/2 sum m (|v| + h |f|/m)^2: the scale of "*scene". */
+/* Kinetic energy plus the work of the forces of one step, 1/2 sum m (|v| + h |f|/m)^2: the
+ * scale of "*scene". */
 static double scene_energy(const ss_frame *frame)
 {
     double sum = 0.0;

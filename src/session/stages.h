@@ -1,5 +1,5 @@
-/* session/stages.h - a session step by step, for campaigns, which measure, cancel and share reference answers between the
- * steps. ss_session_solve is all of them in this order. */
+/* session/stages.h - a session step by step, for campaigns, which measure, cancel and share reference answers
+ * between the steps. ss_session_solve is all of them in this order. */
 #ifndef SS_SESSION_STAGES_H
 #define SS_SESSION_STAGES_H
 
@@ -13,7 +13,8 @@ typedef struct ss_truth {
     ss_solve_result result;
 } ss_truth;
 
-/* As ss_session_create; fault (may be NULL) says which part of the request is wrong, and the message leaves it out. */
+/* As ss_session_create; fault (may be NULL) says which part of the request is wrong, and the message
+ * leaves it out. */
 ss_session *ss_session_open(const ss_request *request, ss_request_fault *fault, ss_error *err);
 const ss_method *ss_session_method(const ss_session *session);
 

@@ -91,8 +91,8 @@ static bool choose_formulation(ss_sim *sim, ss_error *err)
     if (!formulation) return ss_fail(err, SS_ERROR_USAGE, "unknown formulation '%s'", options->formulation);
     sim->assembly = ss_assembly_create(formulation, NULL, err);
     if (!sim->assembly) return false;
-    ss_step_options *step = sim->step =
-        ss_assembly_options(sim->assembly); // every option struct begins with it
+    // every option struct begins with it
+    ss_step_options *step = sim->step = ss_assembly_options(sim->assembly);
     step->gamma = 0.2;
     step->joint_term = joint_term_of(options->joints);
     step->joint_gamma = options->joint_gamma;

@@ -6,7 +6,8 @@
 #include "linalg/vec3.h"
 #include "problem/laws.h"
 
-/* Larger islands are left to the first solver: a factorisation of their size would cost more than the steps it saves. */
+/* Larger islands are left to the first solver: a factorisation of their size would cost more than the
+ * steps it saves. */
 static const int finisher_most_unknowns = 6000;
 /* The same for contacts alone: its matrix has the size of the bodies, and packings in space fill it. */
 static const int finisher_most_bodies = 300;
@@ -75,7 +76,8 @@ static bool has_joints(const ss_problem *problem)
     return false;
 }
 
-/* What rests must be held exactly, and mechanisms must not stretch. In a pile that moves, errors do not add up. */
+/* What rests must be held exactly, and mechanisms must not stretch. In a pile that moves, errors
+ * do not add up. */
 static bool finisher_takes(const ss_sim *sim, const ss_problem *problem)
 {
     return sim->finisher.solver && problem->size <= finisher_most_unknowns &&
@@ -107,10 +109,10 @@ static bool finish(const ss_sim *sim, ss_problem *problem, ss_arena *arena, ss_t
 
 /* ---- when the finisher is called -------------------------------------------------------------------- */
 
-/* The finisher stops motions that earlier errors made, and what stopped them is in its impulses. As the start of the next
- * step these are wrong by just that, often too little for the stop rule: the motion would be back, and the finisher needed
- * every other step. So it is called a second time, and leaves impulses that only hold. Then it rests for a while that
- * grows with the square of the island, as its cost does. */
+/* The finisher stops motions that earlier errors made, and what stopped them is in its impulses. As the start
+ * of the next step these are wrong by just that, often too little for the stop rule: the motion would be
+ * back, and the finisher needed every other step. So it is called a second time, and leaves impulses that
+ * only hold. Then it rests for a while that grows with the square of the island, as its cost does. */
 static const int squared_contacts_per_step_of_rest = 5000;
 
 static int wait_of(const ss_sim *sim, const ss_problem *problem)
@@ -183,8 +185,8 @@ static void make_queue(const ss_islands *islands, int *queue)
     }
 }
 
-/* Islands at the head of the queue that all threads should solve together, because each of them is more than the share of
- * one. Who solves what does not change the results. */
+/* Islands at the head of the queue that all threads should solve together, because each of them is more than
+ * the share of one. Who solves what does not change the results. */
 static int count_shared(const crew *all)
 {
     int count = 0, workers = ss_team_size(all->sim->team);
@@ -245,7 +247,8 @@ static bool sum_up(ss_sim *sim, const ss_problem *problem, const ss_islands *isl
 
 /* ---- together --------------------------------------------------------------------------------------- */
 
-/* A bouncing contact anywhere asks for Newton's law; approaches slower than two steps of free fall are rest. */
+/* A bouncing contact anywhere asks for Newton's law; approaches slower than two steps of free
+ * fall are rest. */
 static void choose_gap_term(ss_sim *sim)
 {
     ss_step_options *step = sim->step;

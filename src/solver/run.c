@@ -133,7 +133,8 @@ bool ss_run_due(ss_run *run, double energy)
     return ss_measuring_schedule_is_due(&state->schedule, next, energy, energy_goal(state));
 }
 
-/* The clock costs as much as a sweep over a few contacts: after many iterations it is looked at less often. */
+/* The clock costs as much as a sweep over a few contacts: after many iterations it is looked
+ * at less often. */
 static int next_look(const struct ss_run_state *state)
 {
     return state->time_limit > 0.0 ? state->iterations + 1 + state->iterations / 64 : INT_MAX;

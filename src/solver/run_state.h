@@ -1,4 +1,5 @@
-/* solver/run_state.h - what the driver knows about a run; for run.c and who runs parts of a problem (subproblems.c). */
+/* solver/run_state.h - what the driver knows about a run; for run.c and who runs parts of a problem
+ * (subproblems.c). */
 #ifndef SS_SOLVER_RUN_STATE_H
 #define SS_SOLVER_RUN_STATE_H
 

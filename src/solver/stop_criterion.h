@@ -17,11 +17,12 @@ ss_stop_criterion ss_stop_criterion_of(const ss_stop_rule *rule, const ss_stop_t
 bool ss_stop_criterion_is_set(const ss_stop_criterion *stop);
 /* Bits (1u << gauge) of the gauges that decide whether it holds. */
 unsigned ss_stop_criterion_gauges(const ss_stop_criterion *stop);
-/* values: of all gauges. Above 1: the criterion does not hold, and the value has to fall by that factor. NaN when a gauge
- * is. */
+/* values: of all gauges. Above 1: the criterion does not hold, and the value has to fall by that factor. NaN
+ * when a gauge is. */
 double ss_stop_criterion_excess(const ss_stop_criterion *stop, const double *values);
-/* The criterion for a part of the problem that may have this share of the error of the whole (of its energy), measured
- * on the scale of the whole: when it holds in all parts, and the shares add up to one, it holds in the whole. */
+/* The criterion for a part of the problem that may have this share of the error of the whole (of its
+ * energy), measured on the scale of the whole: when it holds in all parts, and the shares add up to one, it
+ * holds in the whole. */
 ss_stop_criterion ss_stop_criterion_share(const ss_stop_criterion *whole, const ss_problem *part,
                                           double share);
 
