@@ -23,14 +23,14 @@ release: setup        ## optimised build: build/release/stickslip (what plain `m
 library: setup-library ## the library and its examples alone, without what the program needs: build/library
 debug: setup          ## unoptimised build with assertions: build/debug
 asan: setup           ## build with address and undefined behaviour sanitizers: build/asan
-tsan: setup-test      ## build with the thread sanitizer, by clang: build/tsan
+tsan: setup-test      ## build with the thread sanitizer, with clang: build/tsan
 release library debug asan tsan:
 	$(call build,$@)
 
 ##  run
 test: setup-test      ## release, asan and tsan builds, then all their tests as one CTest run
 	@tools/test -j $(JOBS)
-demo: release         ## the guided tour
+demo: release         ## a guided tour: simulate, record, compare solvers, report, replay
 	@tools/demo
 bench: release        ## the benchmark programs of bench/
 	@for program in build/release/bench_*; do if [ -x "$$program" ]; then "$$program" || exit; fi; done
@@ -38,30 +38,30 @@ bench-self: setup     ## our kernels against the limits of this machine, and the
 	@tools/setup bench
 	$(call build,release)
 	@build/release/bench_self
-bench-peers: setup    ## solvers beside Siconos', simulator beside ODE, Bullet, MuJoCo; FILES="...", QUICK=1
+bench-peers: setup    ## compare with Siconos (solvers), ODE, Bullet, MuJoCo (simulator); FILES="...", QUICK=1
 	@tools/setup peers
 	$(call build,release)
 	@tools/bench-peers $(if $(QUICK),--quick) $(FILES)
-race: setup           ## our solvers beside Siconos' on FILES="..." (FCLIB and BPMD files)
+race: setup           ## compare our solvers with those of Siconos on FILES="..." (FCLIB and BPMD files)
 	@tools/setup peers
 	$(call build,release)
 	@build/release/race_siconos $(FILES)
-race-engines: setup   ## our simulator beside ODE, Bullet and MuJoCo on the same scenes
+race-engines: setup   ## compare our simulator with ODE, Bullet and MuJoCo on the same scenes
 	@tools/setup peers
 	$(call build,release)
 	@build/release/race_engines
-fuzz: setup-test      ## each libFuzzer target of fuzz/ for FUZZ_SECONDS (default 60), by clang: build/fuzz
+fuzz: setup-test      ## run each libFuzzer target of fuzz/ for FUZZ_SECONDS (default 60), with clang: build/fuzz
 	$(call build,fuzz)
 	@tools/fuzz $(FUZZ_SECONDS)
 
 ##  source
 format:               ## clang-format on every C file
 	@$(C_FILES) | xargs clang-format -i
-check-format:         ## say what clang-format would change
+check-format:         ## show what clang-format would change
 	@/usr/bin/python3 tools/check format
 
 ##  machine
-setup:                ## install the packages the build needs (Debian); quick when they are there
+setup:                ## install the packages the build needs (Debian); quick when they are installed
 	@tools/setup build
 setup-library:        ## ... those the library alone needs
 	@tools/setup library
