@@ -12,7 +12,7 @@ CLEAN = {
     ".clang-format": "BasedOnStyle: LLVM\n",
     "CMakeLists.txt": "project(stickslip VERSION 1.2.3 LANGUAGES C)\n",
     "CITATION.cff": "version: 1.2.3\n",
-    "docs/api.md": "`ss_length` counts.\n",
+    "docs/api.md": "# Lengths\n\n`ss_length` counts, see [above](#lengths).\n",
     "include/stickslip/base.h": "#include <stddef.h>\n#define SS_API\nSS_API size_t ss_length(void);\n",
     "include/stickslip/solver.h": "#include <stickslip/base.h>\nsize_t ss_count(void);\n",
     "include/stickslip/stickslip.h": "#include <stickslip/solver.h>\n",
@@ -64,6 +64,8 @@ PLANTED = [
     ("api", "include/stickslip/frame.h", "#include <stickslip/base.h>\nSS_API const char *ss_name(\n    int of);\n", ":2: ss_name"),
     ("api", "include/stickslip/frame.h", "#include <stickslip/base.h>\nextern SS_API const int ss_table[];\n", ":2: ss_table"),
     ("api", "docs/api.md", "`ss_length` counts.\n`ss_gone` is gone.\n", ":2: no public header has ss_gone"),
+    ("links", "docs/more.md", "See [the API](api.md#lengths) and\n[more](gone.md).\n", ":2: gone.md: the file"),
+    ("links", "docs/more.md", "See [the API](api.md#widths).\n", "api.md#widths: the page has no such heading"),
     ("paths", "docs/build.md", "Files are in " + "/home" + "/somebody/files.\n", "one machine"),
     ("versions", "CITATION.cff", "version: 1.2.4\n", "1.2.4"),
 ]
