@@ -88,7 +88,8 @@ static bool solve_converted(ss_assembly *assembly, ss_cone_form form, const ss_a
     return solved;
 }
 
-/* Can a cone problem hold all of the frame? Motors and joint friction it cannot; compliance in the local form. */
+/* Can a cone problem hold all of the frame? Motors and joint friction it cannot; compliance in
+ * the local form. */
 static bool fits(ss_assembly *assembly, bool *soft)
 {
     const ss_problem *problem = known(ss_assembly_coulomb(assembly, NULL), NULL);
@@ -107,9 +108,9 @@ static bool fits(ss_assembly *assembly, bool *soft)
     return true;
 }
 
-/* Coulomb's law may have several answers, and which one a method finds depends on its path: the file is solved
- * from the answer of the frame, which must solve it as it is. Without friction there is one velocity only, and
- * the file is solved from zero. */
+/* Coulomb's law may have several answers, and which one a method finds depends on its path: the file is
+ * solved from the answer of the frame, which must solve it as it is. Without friction there is one velocity
+ * only, and the file is solved from zero. */
 static void compare(const ss_frame *frame, bool friction, const char *words, const char *name, tally *count)
 {
     ss_error err;

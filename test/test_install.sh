@@ -42,6 +42,17 @@ with_pkg_config_static() {
     says_version "$tree/static"
 }
 
+# The program of the README, as it is installed with the other examples, solves frames.
+readme_program_solves_frames() {
+    local said example=$prefix/share/doc/stickslip/examples/solve_frames.c
+    sed -n '/^```c$/,/^```$/p' "$SS_SOURCE_DIR/README.md" | sed '/^```/d' >"$tree/readme.c"
+    sed '1,/^ \*\/$/d' "$example" | cmp -s - "$tree/readme.c" || fail "examples/solve_frames.c is not the program of the README"
+    cc -Wall -Wextra -Werror "$example" -o "$tree/solve_frames" $(pkg-config --cflags --libs stickslip)
+    "$SS_BUILD_DIR/example_record_frames" "$tree/slope.h5" >/dev/null
+    said=$(LD_LIBRARY_PATH=$libdir "$tree/solve_frames" "$tree/slope.h5") || fail "the program of the README fails"
+    grep -Eq '^frame 3: converged, energy error [0-9.e-]+ J, worst at contact [0-9-]+$' <<<"$said" || fail "it says: $said"
+}
+
 with_cmake() {
     { cmake -S "$consumer" -B "$tree/build" -DCMAKE_PREFIX_PATH="$prefix" && cmake --build "$tree/build"; } \
         >"$tree/log" 2>&1 || { cat "$tree/log"; fail "find_package(stickslip)"; }
@@ -82,6 +93,7 @@ program_comes_with_its_papers() {
 
 with_pkg_config_shared
 with_pkg_config_static
+readme_program_solves_frames
 with_cmake
 exports_only_our_names
 names_no_library_of_the_program

@@ -5,8 +5,8 @@
  *     const ss_result *result = ss_session_solve(session, frame, NULL, &err);
  *
  * A request is text and numbers, as on the command line; it is read once, when the session is made. A session
- * keeps its memory from frame to frame, so that frames of one size are solved without touching the heap, as
- * far as the solver does not. One thread uses a session at a time.
+ * keeps its memory from frame to frame: with skip_exact, frames of one size are solved and judged without
+ * touching the heap, as far as the solver does not. One thread uses a session at a time.
  *
  * Read after formulation.h, solver.h and metrics.h; the order of all headers is in stickslip.h.
  */
@@ -37,8 +37,10 @@ typedef struct ss_request {
     const char *stop;
     const char *keep; /* "last" (NULL), or "best:GAUGE" */
     int seed;
-    bool history;  /* record every gauge at every iteration */
-    bool explain;  /* keep what the solver notes about its decisions */
+    bool history; /* record every gauge at every iteration */
+    bool explain; /* keep what the solver notes about its decisions */
+    /* Leave out the metric energy_exact, which costs a matrix and a dense inverse for every frame. */
+    bool skip_exact;
     ss_team *team; /* NULL: one thread */
 } ss_request;
 

@@ -15,6 +15,7 @@ static const int reference_iterations = 200000;
 struct ss_session {
     ss_method method;
     ss_assembly *assembly;
+    bool skip_exact;
     ss_team *team;              /* the caller's; NULL = one thread */
     const volatile int *cancel; /* the caller's; NULL = none */
     ss_arena *arena;            /* of solver and judge */
@@ -41,6 +42,7 @@ ss_session *ss_session_open(const ss_request *request, ss_request_fault *fault, 
         return NULL;
     }
     session->team = request->team;
+    session->skip_exact = request->skip_exact;
     bool good = ss_method_prepare(request, &session->method, fault, err);
     if (good) {
         session->assembly =
@@ -321,7 +323,8 @@ bool ss_session_judge(ss_session *session, const ss_truth *truth, ss_error *err)
         judge_nothing(session);
         return true;
     }
-    if (!judge_point(session, session->x, false, truth ? truth->answer : NULL, session->contacts, err))
+    if (!judge_point(session, session->x, session->skip_exact, truth ? truth->answer : NULL,
+                     session->contacts, err))
         return false;
     if (truth) {
         if (!truth->answer) blame_reference(session);
