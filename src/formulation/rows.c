@@ -290,7 +290,7 @@ void ss_rows_free(ss_rows *rows)
 static bool make_room_for_bodies(ss_rows *rows, int count)
 {
     if (rows->body && count <= rows->body_room) return true;
-    size_t bodies = (size_t)(rows->body_room = count + count / 4);
+    size_t bodies = (size_t)(rows->body_room = rows->body ? count + count / 4 : count);
     ss_release(rows->body);
     ss_release(rows->inverse_mass);
     ss_release(rows->inverse_inertia);
@@ -310,7 +310,7 @@ static bool make_room_for_bodies(ss_rows *rows, int count)
 static bool make_room_for_joints(ss_rows *rows, int count)
 {
     if (rows->joint && count <= rows->joint_room) return true;
-    size_t joints = (size_t)(rows->joint_room = count + count / 4);
+    size_t joints = (size_t)(rows->joint_room = rows->joint ? count + count / 4 : count);
     ss_release(rows->joint);
     ss_release(rows->place);
     rows->joint = ss_allocate(joints, sizeof *rows->joint);
@@ -321,7 +321,7 @@ static bool make_room_for_joints(ss_rows *rows, int count)
 static bool make_room_for_contacts(ss_rows *rows, int count)
 {
     if (rows->contact && count <= rows->contact_room) return true;
-    rows->contact_room = count + count / 4;
+    rows->contact_room = rows->contact ? count + count / 4 : count;
     ss_release(rows->contact);
     rows->contact = ss_allocate((size_t)rows->contact_room, sizeof *rows->contact);
     return rows->contact;

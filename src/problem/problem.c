@@ -108,8 +108,11 @@ ss_problem *ss_problem_store_take(ss_problem_store *store, int size, int blocks,
 {
     ss_problem *problem = store->problem;
     if (!problem || size > store->size || blocks > store->blocks || bodies > store->bodies) {
+        bool grows = problem != NULL; // who grows once grows again; many problems are the only one
         ss_problem_store_free(store);
-        *store = (ss_problem_store){.size = size + size / 4, .blocks = blocks + blocks / 4, .bodies = bodies};
+        *store = (ss_problem_store){.size = grows ? size + size / 4 : size,
+                                    .blocks = grows ? blocks + blocks / 4 : blocks,
+                                    .bodies = bodies};
         problem = store->problem = ss_problem_create(store->size, store->blocks, bodies, err);
         if (!problem) return NULL;
     }
