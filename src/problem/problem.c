@@ -115,6 +115,9 @@ ss_problem *ss_problem_store_take(ss_problem_store *store, int size, int blocks,
                                     .bodies = bodies};
         problem = store->problem = ss_problem_create(store->size, store->blocks, bodies, err);
         if (!problem) return NULL;
+        problem->size = size; // the rest is room
+        problem->block_count = blocks;
+        return problem;
     }
     ss_sparse_destroy(problem->A);
     problem->A = NULL;
