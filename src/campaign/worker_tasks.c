@@ -112,12 +112,6 @@ static const char *place_of(const char *assignment, const char *owner, const ss_
     return assignment;
 }
 
-/* "omega=1.3 sweep=symmetric" */
-static void join(const ss_option_list *list, ss_text *text)
-{
-    for (int i = 0; i < list->count; i++) ss_text_appendf(text, "%s%s", i ? " " : "", list->items[i]);
-}
-
 /* A fault is named by its place in the campaign. What a campaign file says wrongly is bad input, what flags
  * say wrongly is bad usage. */
 static void name_place(const ss_planned_method *planned, const ss_request_fault *fault, ss_error *err)
@@ -153,8 +147,8 @@ static ss_session *open_session(ss_worker_state *state, const ss_planned_method 
     request.own_reference = request.own_solver ? find_solver(state, reference, err) : NULL;
     bool found = request.own_solver && (request.own_reference || !reference);
     if (request.own_solver && !found) fault.member = "reference";
-    join(&planned->with, &with);
-    join(&planned->set, &set);
+    ss_option_list_join(&planned->with, &with);
+    ss_option_list_join(&planned->set, &set);
     request.with = ss_text_get(&with);
     request.set = ss_text_get(&set);
     request.history = history;

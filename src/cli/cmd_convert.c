@@ -141,7 +141,7 @@ static bool prepare_assembly(ss_conversion *c, ss_error *err)
             "convert: --formulation %s needs --to mtx or --to lcp: FCLIB's problem is that of cone",
             options->formulation);
     ss_text with = {0};
-    for (int i = 0; i < options->with.count; i++) ss_text_appendf(&with, "%s ", options->with.items[i]);
+    ss_option_list_join(&options->with, &with);
     ss_request request = {.formulation = options->formulation ? options->formulation : usual,
                           .with = ss_text_get(&with)};
     ss_request_fault fault;

@@ -20,12 +20,6 @@ static bool open_trace(ss_solving *s, ss_error *err)
            ss_fail(err, SS_ERROR_RESOURCES, "%s: cannot write: %s", s->options->trace, strerror(errno));
 }
 
-/* "omega=1.3 sweep=symmetric" of --set omega=1.3 --set sweep=symmetric */
-static void join(const ss_option_list *list, ss_text *text)
-{
-    for (int i = 0; i < list->count; i++) ss_text_appendf(text, "%s%s", i ? " " : "", list->items[i]);
-}
-
 /* A fault in the request is named by the flag it came from. */
 static bool fail_request(const ss_request_fault *fault, ss_error *err)
 {
@@ -45,8 +39,8 @@ static bool prepare_session(ss_solving *s, ss_error *err)
         request.own_reference = ss_solver_set_find(&s->solvers, request.reference, err);
         if (!request.own_reference) return fail_request(&(ss_request_fault){.member = "reference"}, err);
     }
-    join(&options->with, &with);
-    join(&options->set, &set);
+    ss_option_list_join(&options->with, &with);
+    ss_option_list_join(&options->set, &set);
     request.with = ss_text_get(&with);
     request.set = ss_text_get(&set);
     request.history = options->trace || options->output || options->every_iteration;

@@ -53,6 +53,11 @@ static void *make_options(const char *member, const char *owner, const ss_option
     return NULL;
 }
 
+void ss_option_list_join(const ss_option_list *list, ss_text *text)
+{
+    for (int i = 0; i < list->count; i++) ss_text_appendf(text, "%s%s", i ? " " : "", list->items[i]);
+}
+
 /* ---- rules --------------------------------------------------------------------------------------- */
 
 static bool is_gauge(const char *name, size_t length)
