@@ -58,6 +58,50 @@ TEST(block_on_a_slope_slides_above_atan_mu_by_the_discrete_formula)
     end(sim);
 }
 
+/* ---- static friction -------------------------------------------------------------------------------- */
+
+static const double pull_rate = 10.0; // N/s
+
+static bool pull_ever_harder(ss_sim *sim, void *context, ss_error *err)
+{
+    (void)context, (void)err;
+    ss_world_body(ss_sim_world(sim), 0)->force[0] = pull_rate * ss_sim_time(sim);
+    return true;
+}
+
+/* Where the block is `after` seconds from when the pull of 10 N/s exceeds static friction. */
+static double distance_after_breaking_away(double h, double after)
+{
+    const double mu_static = 0.6, mu = 0.5;
+    ss_error err = {0};
+    ss_world *world = empty_world(0, 0, -g);
+    set_materials(world, (ss_material_pair){.mu = mu, .mu_static = mu_static});
+    add_floor(world);
+    int block = add_box(world, 0, 0, 0.05, 0.2, 0.2, 0.1);
+    ss_world_body(world, block)->mass = 1.0;
+    ss_sim_options options = exact_options(h);
+    ss_sim *sim = start(world, &options);
+    must(ss_sim_call_at(sim, SS_BEFORE_COLLISION, pull_ever_harder, NULL, &err), &err);
+    run(sim, (int)lround((mu_static * g / pull_rate + after) / h));
+    double distance = body_of(sim, block)->position[0];
+    end(sim);
+    return distance;
+}
+
+/* m a = (mu_s - mu) m g + c t after it has broken away: x = (mu_s - mu) g t^2 / 2 + c t^3 / (6 m). The error
+ * is that of the time at which it breaks away, and must be of first order: half the step, half the error. A
+ * rule that waits for a speed sees it after a time like sqrt(h), and 1.4 would be the ratio. */
+TEST(static_friction_lets_go_in_time)
+{
+    const double after = 0.25, h = 0.002;
+    double exact = 0.5 * 0.1 * g * after * after + pull_rate * after * after * after / 6.0;
+    double coarse = distance_after_breaking_away(h, after) - exact;
+    double fine = distance_after_breaking_away(h / 4, after) - exact;
+    ENSURE(fabs(coarse) < 0.05 * exact);
+    ENSURE(fabs(fine) < fabs(coarse) / 3.0);
+    ENSURE(fabs(fine) < 0.01 * exact);
+}
+
 TEST(sliding_block_stops_after_the_exact_number_of_steps)
 {
     double v0 = 2, mu = 0.5, h = 0.01;

@@ -169,26 +169,35 @@ static ss_vec3 velocity_at(const ss_sim *sim, int body, ss_vec3 point)
     return ss_vec3_add(ss_vec3_load(of->velocity), ss_vec3_cross(ss_vec3_load(of->velocity + 3), arm));
 }
 
-/* At rest before the step: slower than a hundredth of what free fall gains in one. */
-static bool is_at_rest(const ss_sim *sim, const ss_contact *contact)
+/* How fast the surfaces slide before the step, in units of what free fall gains in one. */
+static double slip_of(const ss_sim *sim, const ss_contact *contact)
 {
     ss_vec3 point = ss_vec3_load(contact->point), normal = ss_vec3_load(contact->normal);
     ss_vec3 velocity = ss_vec3_add(
         ss_vec3_subtract(velocity_at(sim, contact->body_b, point), velocity_at(sim, contact->body_a, point)),
         ss_vec3_load(contact->surface_velocity));
     ss_vec3 slip = ss_vec3_add_scaled(velocity, -ss_vec3_dot(velocity, normal), normal);
-    double gain = sim->h * ss_vec3_norm(ss_vec3_load(ss_world_gravity(sim->world)));
-    return ss_vec3_norm(slip) <= 0.01 * gain;
+    double speed = ss_vec3_norm(slip),
+           gain = sim->h * ss_vec3_norm(ss_vec3_load(ss_world_gravity(sim->world)));
+    return speed > 0.0 ? speed / gain : 0.0;
 }
 
-/* Static friction acts where surfaces do not slide yet. */
-static double friction_of(const ss_sim *sim, const ss_contact *contact)
+/* Static friction acts until it saturates, and again from when kinetic friction has stopped the contact.
+ * Speed alone is seen too late: where the load grows slowly, it takes a time like sqrt(h) to be told from the
+ * errors of a solver. It decides where a pair turns, whose friction as a whole does not saturate. */
+static bool find_friction(ss_sim *sim, int c, double *mu)
 {
-    const ss_material_pair *pair = &contact->material;
-    return pair->mu_static > pair->mu && is_at_rest(sim, contact) ? pair->mu_static : pair->mu;
+    static const double fast = 1e-2;
+    const ss_material_pair *pair = &sim->contacts.items[c].material;
+    *mu = pair->mu;
+    if (!(pair->mu_static > pair->mu)) return true;
+    bool slides = slip_of(sim, &sim->contacts.items[c]) > fast;
+    if (!slides && !ss_warm_slides(sim, c, &slides)) return false;
+    if (!slides) *mu = pair->mu_static;
+    return true;
 }
 
-static void fill_contact(const ss_sim *sim, int c, ss_contacts *to)
+static bool fill_contact(ss_sim *sim, int c, ss_contacts *to)
 {
     const ss_contact *contact = &sim->contacts.items[c];
     const ss_material_pair *pair = &contact->material;
@@ -197,15 +206,17 @@ static void fill_contact(const ss_sim *sim, int c, ss_contacts *to)
     memcpy(to->point[c], contact->point, sizeof to->point[c]);
     memcpy(to->normal[c], contact->normal, sizeof to->normal[c]);
     to->gap[c] = contact->gap;
-    to->mu[c][0] = to->mu[c][1] = friction_of(sim, contact);
+    if (!find_friction(sim, c, &to->mu[c][0])) return false;
+    to->mu[c][1] = to->mu[c][0];
     if (to->mu_static) to->mu_static[c][0] = to->mu_static[c][1] = fmax(pair->mu_static, pair->mu);
     if (to->restitution) to->restitution[c] = pair->restitution;
     if (to->mu_rolling) to->mu_rolling[c] = pair->mu_rolling;
-    if (!to->surface_velocity) return;
+    if (!to->surface_velocity) return true;
     ss_vec3 point = ss_vec3_load(contact->point);
     ss_vec3 velocity = ss_vec3_subtract(told_velocity_at(sim, contact->body_b, point),
                                         told_velocity_at(sim, contact->body_a, point));
     ss_vec3_store(ss_vec3_add(velocity, ss_vec3_load(contact->surface_velocity)), to->surface_velocity[c]);
+    return true;
 }
 
 /* ---- joints ----------------------------------------------------------------------------------------- */
@@ -339,7 +350,10 @@ bool ss_sim_build_frame(ss_sim *sim, ss_error *err)
     frame->h = sim->h;
     frame->time = sim->time;
     for (int b = 0; b < bodies; b++) fill_body(sim, b, &frame->bodies);
-    for (int c = 0; c < sim->contacts.count; c++) fill_contact(sim, c, &frame->contacts);
+    for (int c = 0; c < sim->contacts.count; c++) {
+        if (!fill_contact(sim, c, &frame->contacts))
+            return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for %d contacts", sim->contacts.count);
+    }
     fill_constraints(sim, &all, &frame->constraints);
     add_joint_forces(sim, &frame->bodies);
     note_scenery(sim);

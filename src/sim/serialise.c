@@ -63,6 +63,7 @@ static void exchange_warm_contact(ss_warm_contact *contact, ss_byte_stream *byte
     PASS(bytes, contact->impulse);
     PASS(bytes, contact->rolling);
     PASS(bytes, contact->wait);
+    PASS(bytes, contact->slides);
 }
 
 static void exchange_warm_row(ss_warm_row *row, ss_byte_stream *bytes)

@@ -33,6 +33,7 @@ typedef struct ss_warm_contact {
     double point[3];
     double impulse[3], rolling[3]; /* N s and N m s on body b */
     int wait;                      /* steps until its island may call the finisher, see SS_CALL_AGAIN */
+    bool slides;                   /* friction of the pair was saturated: from now on it is kinetic */
     bool taken;                    /* somebody starts from it */
 } ss_warm_contact;
 
@@ -142,6 +143,9 @@ bool ss_sim_solve(ss_sim *sim, ss_error *err);
 
 /* Fills a guess for the frame from the impulses of the last step. */
 bool ss_warm_guess(ss_sim *sim, ss_answer *guess, ss_error *err);
+/* Did the friction between the two shapes of contact c saturate in the last step? No, when they did not
+ * touch. False when out of memory. */
+bool ss_warm_slides(ss_sim *sim, int c, bool *slides);
 /* Remembers the answer. False when out of memory: the next step then starts from zero. */
 bool ss_warm_keep(ss_sim *sim);
 /* Room for so many, contents lost. */

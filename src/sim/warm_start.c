@@ -49,6 +49,33 @@ bool ss_warm_reserve(ss_warm *warm, int contacts, int rows)
     return warm->contacts && warm->rows;
 }
 
+static int end_of_pair(const ss_warm *warm, int first)
+{
+    int end = first;
+    while (end < warm->contact_count && same_pair(&warm->contacts[end].pair, &warm->contacts[first].pair))
+        end++;
+    return end;
+}
+
+/* A pair slides when its friction as a whole is saturated, |sum f| = sum mu nu. Single contacts say
+ * nothing: their shares are not determined, and contacts that hold each other may all be saturated in a
+ * block that stands. */
+static void keep_sliding(const ss_sim *sim, ss_warm *warm)
+{
+    static const double rounding = 1e-5; // what an interior point method leaves of the distance to the cone
+    for (int begin = 0, end; begin < warm->contact_count; begin = end) {
+        ss_vec3 friction = {0.0, 0.0, 0.0};
+        double most = 0.0;
+        end = end_of_pair(warm, begin);
+        for (int c = begin; c < end; c++) {
+            friction = ss_vec3_add(friction, ss_vec3_load(sim->answer->friction_impulse[c]));
+            most += sim->frame->contacts.mu[c][0] * sim->answer->normal_impulse[c];
+        }
+        bool slides = most > 0.0 && ss_vec3_norm(friction) >= (1.0 - rounding) * most;
+        for (int c = begin; c < end; c++) warm->contacts[c].slides = slides;
+    }
+}
+
 bool ss_warm_keep(ss_sim *sim)
 {
     ss_warm *warm = &sim->warm;
@@ -61,6 +88,7 @@ bool ss_warm_keep(ss_sim *sim)
     }
     warm->contact_count = contacts;
     warm->row_count = rows;
+    if (sim->frame->contacts.mu_static) keep_sliding(sim, warm);
     return true;
 }
 
@@ -121,14 +149,6 @@ static bool find_pair(ss_warm *warm, const ss_warm_pair *pair, int next, int *fi
     return true;
 }
 
-static int end_of_pair(const ss_warm *warm, int first)
-{
-    int end = first;
-    while (end < warm->contact_count && same_pair(&warm->contacts[end].pair, &warm->contacts[first].pair))
-        end++;
-    return end;
-}
-
 /* ---- finding the contact ---------------------------------------------------------------------------- */
 
 /* The one with the same features; `hint` is looked at first. -1 if there is none. */
@@ -162,6 +182,15 @@ static int find_nearest(const ss_warm *warm, int first, int end, const double po
         }
     }
     return best;
+}
+
+bool ss_warm_slides(ss_sim *sim, int c, bool *slides)
+{
+    ss_warm_pair pair = pair_of(&sim->contacts.items[c]);
+    int first = sim->warm.contact_count;
+    if (first > 0 && !find_pair(&sim->warm, &pair, 0, &first)) return false;
+    *slides = first < sim->warm.contact_count && sim->warm.contacts[first].slides;
+    return true;
 }
 
 /* ---- the guess -------------------------------------------------------------------------------------- */
