@@ -23,7 +23,7 @@ typedef struct tally {
 
 static bool solve(ss_problem *problem, double *x)
 {
-    ss_run_options run = {.max_iterations = 2000, .stop = stop_rule(tight), .seed = 1};
+    ss_run_options run = {.max_iterations = 600, .stop = stop_rule(tight), .seed = 1};
     ss_solve_request request = {.solver = ss_solver_find("auto"), .problem = problem, .run = &run};
     ss_solve_result result;
     ss_error err;
@@ -152,7 +152,7 @@ static void compare(const ss_frame *frame, bool friction, const char *words, con
     ss_session_destroy(session);
 }
 
-/* With every gap term, with and without friction. The frame loses its friction. */
+/* With every gap term; two of them without friction as well. The frame loses its friction. */
 static void compare_all(ss_frame *frame, const char *name, tally *count)
 {
     static const char *const rules[] = {"gap_term=preventive", "gap_term=zero joint_term=zero",
@@ -163,7 +163,7 @@ static void compare_all(ss_frame *frame, const char *name, tally *count)
             frame->contacts.mu[c][0] = frame->contacts.mu[c][1] = 0.0;
             if (frame->contacts.mu_rolling) frame->contacts.mu_rolling[c] = 0.0;
         }
-        for (int k = 0; k < 4; k++) compare(frame, friction, rules[k], name, count);
+        for (int k = 0; k < 4; k += friction ? 1 : 3) compare(frame, friction, rules[k], name, count);
     }
 }
 
@@ -248,8 +248,8 @@ TEST(recorded_scenes_converted_and_solved_have_the_same_velocities)
     static const struct {
         const char *name;
         int steps, every;
-    } scenes[] = {{"brick-wall", 20, 20}, {"card-house", 20, 20}, {"rock-pile", 60, 30},
-                  {"ten-balls", 120, 20}, {"chain", 40, 20},      {"newtons-cradle", 80, 20},
+    } scenes[] = {{"brick-wall", 20, 20}, {"card-house", 20, 20}, {"rock-pile", 60, 60},
+                  {"ten-balls", 120, 40}, {"chain", 40, 20},      {"newtons-cradle", 80, 20},
                   {"belt", 40, 20},       {"cart", 60, 20}};
     for (size_t i = 0; i < sizeof scenes / sizeof *scenes; i++)
         ENSURE(compare_scene(scenes[i].name, scenes[i].steps, scenes[i].every, NULL).compared > 0);

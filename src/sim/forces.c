@@ -49,13 +49,16 @@ static bool turn_midway(ss_mat3 inertia, ss_vec3 before, double h, ss_vec3 *afte
 }
 
 /* The torque that changes w within the step as free rotation does, in the body frame. What the midpoint rule
- * adds to the explicit torque is a share h |w| of it, and the torque itself changes w by such a share. */
-static ss_vec3 implicit_torque(ss_mat3 inertia, ss_vec3 w, double h)
+ * adds to the explicit torque is a share h |w| of it, and the torque itself changes w by such a share.
+ * *midway: the midpoint rule could be solved. */
+static ss_vec3 implicit_torque(ss_mat3 inertia, ss_vec3 w, double h, bool *midway)
 {
     static const double slow = 1e-7; // its square is rounding
     ss_vec3 after;
+    *midway = true;
     if (h * ss_vec3_norm(w) < slow) return ss_vec3_cross(ss_mat3_apply(inertia, w), w);
-    if (!turn_midway(inertia, w, h, &after)) after = turn_backward(inertia, w, h);
+    *midway = turn_midway(inertia, w, h, &after);
+    if (!*midway) after = turn_backward(inertia, w, h);
     return ss_vec3_scale(1.0 / h, ss_mat3_apply(inertia, ss_vec3_subtract(after, w)));
 }
 
@@ -65,13 +68,14 @@ static bool is_isotropic(ss_mat3 a)
            a.m[1][2] == 0.0;
 }
 
-static ss_vec3 gyroscopic_torque(const ss_sim *sim, const ss_body *body)
+ss_vec3 ss_sim_gyroscopic_torque(const ss_sim *sim, const ss_body *body, bool *midway)
 {
+    *midway = false;
     ss_mat3 inertia = ss_mat3_load(body->inertia);
     if (sim->options.gyro == SS_GYRO_OFF || is_isotropic(inertia)) return (ss_vec3){0.0, 0.0, 0.0};
     ss_quat q = ss_quat_load(body->quaternion);
     ss_vec3 w = ss_quat_rotate_back(q, ss_vec3_load(body->velocity + 3));
-    ss_vec3 torque = sim->options.gyro == SS_GYRO_IMPLICIT ? implicit_torque(inertia, w, sim->h)
+    ss_vec3 torque = sim->options.gyro == SS_GYRO_IMPLICIT ? implicit_torque(inertia, w, sim->h, midway)
                                                            : ss_vec3_cross(ss_mat3_apply(inertia, w), w);
     return ss_quat_rotate(q, torque);
 }
@@ -80,7 +84,8 @@ void ss_sim_force(const ss_sim *sim, const ss_body *body, double wrench[6])
 {
     memcpy(wrench, body->force, 6 * sizeof *wrench);
     add(wrench, body->mass * ss_body_gravity_scale(body), ss_vec3_load(ss_world_gravity(sim->world)));
-    add(wrench + 3, 1.0, gyroscopic_torque(sim, body));
+    bool midway;
+    add(wrench + 3, 1.0, ss_sim_gyroscopic_torque(sim, body, &midway));
     if (body->linear_damping != 0.0)
         add(wrench, -body->linear_damping * body->mass, ss_vec3_load(body->velocity));
     if (body->angular_damping != 0.0) {

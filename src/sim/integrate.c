@@ -87,6 +87,40 @@ static void move_body(ss_body *body, double h)
     ss_quat_store(ss_quat_integrate(q, ss_vec3_load(body->velocity + 3), h), body->quaternion);
 }
 
+/* Inertia in the world frame, times a vector; and its inverse. */
+static ss_vec3 momentum_of(const ss_body *body, ss_quat q, ss_vec3 w)
+{
+    return ss_quat_rotate(q, ss_mat3_apply(ss_mat3_load(body->inertia), ss_quat_rotate_back(q, w)));
+}
+
+static bool spin_of(const ss_body *body, ss_quat q, ss_vec3 momentum, ss_vec3 *w)
+{
+    ss_mat3 inverse;
+    if (!ss_mat3_inverse(ss_mat3_load(body->inertia), &inverse)) return false;
+    *w = ss_quat_rotate(q, ss_mat3_apply(inverse, ss_quat_rotate_back(q, momentum)));
+    return true;
+}
+
+/* Turns a body whose free rotation is that of the midpoint rule, and keeps its angular momentum L.
+ *
+ * The frame knows the inertia before the step only: I w+ = L + h t_g, t_g the gyroscopic torque of the
+ * midpoint rule and L the true momentum, that before the step and what torques and impulses add. Of w+, half
+ * the change by t_g belongs to the next step, so that the body turns by w+ - h I^-1 t_g / 2. By Cayley's map,
+ * the turn that belongs to the midpoint rule, I w = L holds exactly for the w of the rule: free flight keeps
+ * momentum and energy to rounding. */
+static void turn_keeping_momentum(ss_body *body, ss_vec3 torque, double h)
+{
+    ss_quat q = ss_quat_load(body->quaternion);
+    ss_vec3 w = ss_vec3_load(body->velocity + 3), change;
+    ss_vec3 momentum = ss_vec3_add_scaled(momentum_of(body, q, w), -h, torque);
+    if (!spin_of(body, q, ss_vec3_scale(h, torque), &change)) return;
+    ss_vec3 turn = ss_vec3_scale(0.5 * h, ss_vec3_add_scaled(w, -0.5, change));
+    ss_quat cayley = ss_quat_normalise((ss_quat){1.0, turn.x, turn.y, turn.z});
+    q = ss_quat_normalise(ss_quat_multiply(cayley, q));
+    ss_quat_store(q, body->quaternion);
+    if (spin_of(body, q, momentum, &w)) ss_vec3_store(w, body->velocity + 3);
+}
+
 static void move_told(ss_sim *sim)
 {
     for (int b = 0; b < ss_world_body_count(sim->world); b++) {
@@ -150,13 +184,59 @@ static bool after_move(ss_sim *sim, ss_error *err)
 
 /* ---- together --------------------------------------------------------------------------------------- */
 
+/* How the bodies turn freely within the step; of the velocities before it, so first of all. */
+typedef struct free_turn {
+    ss_vec3 torque; /* N m, world */
+    bool midway;    /* it is that of the midpoint rule, and nothing else counts on how the body turns */
+} free_turn;
+
+/* Correction impulses before the move count on bodies that turn by their velocity, exp(h w / 2) q. */
+static void leave_to_stabiliser(const ss_sim *sim, free_turn *turns)
+{
+    for (int j = 0; sim->options.joints == SS_STABILISE_IMPULSE && j < ss_world_joint_count(sim->world);
+         j++) {
+        const ss_joint *joint = ss_world_joint(sim->world, j);
+        const int bodies[2] = {joint->a, joint->b};
+        for (int side = 0; side < 2; side++) {
+            int place = bodies[side] == SS_WORLD ? SS_WORLD : sim->body_place[bodies[side]];
+            if (place != SS_WORLD) turns[place].midway = false;
+        }
+    }
+}
+
+static free_turn *find_free_turns(const ss_sim *sim)
+{
+    int count = sim->answer->bodies;
+    free_turn *turns = ss_arena_take(sim->memory, (size_t)count, sizeof *turns, "free turns");
+    for (int b = 0; turns && b < count; b++) {
+        const ss_body *body = ss_world_body(sim->world, sim->frame_body[b]);
+        turns[b].torque = ss_sim_gyroscopic_torque(sim, body, &turns[b].midway);
+    }
+    if (turns) leave_to_stabiliser(sim, turns);
+    return turns;
+}
+
+static void move_bodies(ss_sim *sim, const free_turn *turns)
+{
+    for (int b = 0; b < sim->answer->bodies; b++) {
+        ss_body *body = ss_world_body(sim->world, sim->frame_body[b]);
+        if (!turns[b].midway) {
+            move_body(body, sim->h);
+            continue;
+        }
+        for (int i = 0; i < 3; i++) body->position[i] += sim->h * body->velocity[i];
+        turn_keeping_momentum(body, turns[b].torque, sim->h);
+    }
+}
+
 bool ss_sim_move(ss_sim *sim, ss_error *err)
 {
+    const free_turn *turns = find_free_turns(sim);
+    if (!turns) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for the turns of bodies");
     take_velocities(sim);
     note_loads(sim);
     if (!before_move(sim, err)) return false;
-    for (int b = 0; b < sim->answer->bodies; b++)
-        move_body(ss_world_body(sim->world, sim->frame_body[b]), sim->h);
+    move_bodies(sim, turns);
     move_told(sim);
     if (!after_move(sim, err)) return false;
     for (int j = 0; j < ss_world_joint_count(sim->world); j++) ss_joint_follow(sim->world, j);

@@ -12,6 +12,7 @@
 
 #include <stickslip/sim.h>
 
+#include "linalg/vec3.h"
 #include "problem/answer_store.h"
 #include "problem/islands.h"
 #include "sim/byte_stream.h"
@@ -131,6 +132,8 @@ bool ss_sim_call(ss_sim *sim, ss_stage stage, ss_error *err);
 /* Body forces of the world as it is: gravity, the user's, damping and the gyroscopic torque; joints' user
  * forces are added by the frame. */
 void ss_sim_force(const ss_sim *sim, const ss_body *body, double wrench[6]);
+/* The gyroscopic torque in it, N m in the world frame. *midway: it is that of the midpoint rule. */
+ss_vec3 ss_sim_gyroscopic_torque(const ss_sim *sim, const ss_body *body, bool *midway);
 
 /* sim->contacts and the world -> sim->frame. Contacts that touch nothing dynamic are dropped
  * from the list. */
