@@ -237,17 +237,17 @@ TEST(every_fault_of_a_file_is_told_with_its_line)
     static const struct {
         const char *suffix, *text, *message;
     } files[] = {
-        {"obj", "", "mesh.obj: there are no faces"},
-        {"obj", "v 0 0 0\n", "mesh.obj: there are no faces"},
+        {"obj", "", "mesh.obj: holds no faces"},
+        {"obj", "v 0 0 0\n", "mesh.obj: holds no faces"},
         {"obj", "\n\nv 0 0\n", "mesh.obj:3: a vertex of 2 coordinates"},
         {"obj", "v 0 zero 0\n", "mesh.obj:1: \"zero\" is not a number"},
         {"obj", "v 0 nan 0\n", "mesh.obj:1: \"nan\" is not finite"},
         {"obj", "v 0 1e999 0\n", "mesh.obj:1: \"1e999\" is not a number"},
         {"obj", "v 0 0 0\nv 1 0 0\nf 1 2\n", "mesh.obj:3: a face of 2 corners"},
         {"obj", "v 0 0 0\nf 1 1 2\n", "mesh.obj:2: vertex 2; there are 1"},
-        {"obj", "v 0 0 0\nf 0 1 1\n", "mesh.obj:2: vertex 0; they count from 1"},
+        {"obj", "v 0 0 0\nf 0 1 1\n", "mesh.obj:2: vertex 0: vertices are counted from 1"},
         {"obj", "v 0 0 0\nf -2 1 1\n", "mesh.obj:2: vertex -2, but there are only 1 before"},
-        {"obj", "v 0 0 0\nf 1 1 x\n", "mesh.obj:2: \"x\" is not the number of a vertex"},
+        {"obj", "v 0 0 0\nf 1 1 x\n", "mesh.obj:2: \"x\" is not a vertex number"},
         {"obj", "v 0 0 0\nf 1 1 99999999999\n", "mesh.obj:2: \"99999999999\" is not the number"},
         {"obj", "v 0 0 0\nf 1 1 2147483647\n", "mesh.obj:2: vertex 2147483647; there are 1"},
         {"obj", "v 0 0 0\nf 1 1 -2147483648\n", "mesh.obj:2: vertex -2147483648"},
@@ -267,7 +267,7 @@ TEST(every_fault_of_a_file_is_told_with_its_line)
         {"poly", "1.5\n", "mesh.poly:1: \"1.5\" is not a number of vertices"},
         {"poly", "3 4\n", "mesh.poly:1: \"4\" after the number of vertices"},
         {"poly", "1000000000\n0 0 0\n", "mesh.poly:2: ends after 1 of 1000000000 vertices"},
-        {"poly", "3\n0 0 0\n1 0 0\n0 1\n1\n1 2 3\n", "mesh.poly:4: a vertex of 2 numbers; 3 were expected"},
+        {"poly", "3\n0 0 0\n1 0 0\n0 1\n1\n1 2 3\n", "mesh.poly:4: a vertex with 2 numbers, must be 3"},
         {"poly", "3\n0 0 0\n1 0 0\n0 1 1/0\n1\n1 2 3\n", "mesh.poly:4: \"1/0\" is not finite"},
         {"poly", "3\n1 0 0 0\n2 1 0 0\n4 0 1 0\n1\n1 2 3\n",
          "mesh.poly:4: vertex has index 4; 3 was expected"},
@@ -278,8 +278,8 @@ TEST(every_fault_of_a_file_is_told_with_its_line)
         {"poly", "3\n0 0 0\n1 0 0\n0 1 0\n1\n1 2 4\n", "mesh.poly:6: vertex 4; there are 3"},
         {"poly", "3\n0 0 0\n1 0 0\n0 1 0\n1\n0 1 3\n", "mesh.poly:6: vertex 3; there are 3"},
         {"poly", "3\n0 0 0\n1 0 0\n0 1 0\n1\n1 2 2.5\n", "mesh.poly:6: \"2.5\" is not a whole number"},
-        {"poly", "3\n0 0 0\n1 0 0\n0 1 0\n1\n1 2 3\n1 2 3\n", "mesh.poly:7: goes on after the last face"},
-        {"ply", "ply\n", "mesh.ply: no mesh file; it must end with .obj, .stl or .poly"},
+        {"poly", "3\n0 0 0\n1 0 0\n0 1 0\n1\n1 2 3\n1 2 3\n", "mesh.poly:7: continues after the last face"},
+        {"ply", "ply\n", "mesh.ply: not a mesh file: its name must end in .obj, .stl or .poly"},
     };
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         ss_error err = {0};
