@@ -182,17 +182,17 @@ TEST(a_struct_filled_by_hand_is_checked)
     s = defaults();
     s.iterations = -3;
     ENSURE(!ss_options_check(table, &s, &err));
-    ENSURE_CONTAINS(err.message, "option iterations: \"-3\"");
+    ENSURE_CONTAINS(err.message, "invalid value \"-3\" for iterations");
     s = defaults();
     s.gap = 3;
     ENSURE(!ss_options_check(table, &s, &err));
-    ENSURE_CONTAINS(err.message, "option gap: \"3\"");
+    ENSURE_CONTAINS(err.message, "invalid value \"3\" for gap");
     s.gap = -1;
     ENSURE(!ss_options_check(table, &s, &err));
     s = defaults();
     memset(&s.warm_start, 7, sizeof s.warm_start);
     ENSURE(!ss_options_check(table, &s, &err));
-    ENSURE_CONTAINS(err.message, "option warm_start");
+    ENSURE_CONTAINS(err.message, "for warm_start");
     ENSURE(ss_options_check(NULL, NULL, &err));
 }
 

@@ -351,7 +351,7 @@ TEST(a_bad_joint_is_refused_by_number_name_and_field)
     bad = good, bad.kind = (ss_joint_kind)44;
     ENSURE_CONTAINS(joint_error(bad), "unknown kind of joint 44");
     bad = good, bad.kind = SS_JOINT_UNIVERSAL, bad.axis2[2] = 1.0;
-    ENSURE_CONTAINS(joint_error(bad), "axis2: is along axis");
+    ENSURE_CONTAINS(joint_error(bad), "axis2: is parallel to axis");
 }
 
 /* ---- lack of memory --------------------------------------------------------------------------------- */

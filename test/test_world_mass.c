@@ -206,7 +206,7 @@ TEST(a_dynamic_body_without_mass_is_named)
     ENSURE(!body_of((ss_body){.name = "ghost"}, &weightless, 1, &err));
     ENSURE_CONTAINS(err.message, "body 0 \"ghost\": mass: a dynamic body needs a mass");
     ENSURE(!body_of((ss_body){.mass = 1}, NULL, 0, &err));
-    ENSURE_CONTAINS(err.message, "body 0: inertia: a dynamic body needs one");
+    ENSURE_CONTAINS(err.message, "body 0: inertia: a dynamic body needs an inertia");
     ss_world *point = body_of((ss_body){.mass = 1, .inertia = {1, 0, 0, 0, 1, 0, 0, 0, 1}}, NULL, 0, &err);
     ENSURE(point != NULL);
     ss_world_destroy(point);

@@ -45,7 +45,7 @@ typedef struct ss_placed_shape {
 
 /* One contact of the world, ready for a frame. */
 typedef struct ss_contact {
-    int shape_a, shape_b; /* a < b, unless `normal` tells otherwise: a is the first of the pair */
+    int shape_a, shape_b; /* a is the first of the pair, from which `normal` points */
     int body_a, body_b;   /* SS_WORLD for shapes of the world */
     double point[3], normal[3], gap;
     ss_material_pair material;

@@ -158,7 +158,7 @@ static const ss_option_group groups[] = {
 
 static const ss_example examples[] = {
     {"bench stack.h5 -o results.db", "every frame with every solver that fits"},
-    {"bench stack.h5 problem.hdf5 -s nsgs,pgs,anderson --repeats 5 -o results.db",
+    {"bench stack.h5 problem.hdf5 -s nsgs,pgs,admm --repeats 5 -o results.db",
      "three solvers, timed five times"},
     {"bench stack.h5 -s psor --set psor.omega=1.3 -f all -o results.db", "one solver, every formulation"},
     {"bench --campaign study.json --shard 2/8 -o part2.db", "the second of eight parts of a campaign file"},

@@ -31,8 +31,8 @@ static void show(live *l, const ss_running *run)
     for (int i = 0; i < BAR; i++) bar[i] = i < filled ? '#' : '.';
     bar[BAR] = '\0';
     fprintf(stderr,
-            "\r\033[K[%s] %lld/%lld  t %.3g s  %d contacts  depth %.2g m  energy %.4g J  %d it  %.2f ms", bar,
-            (long long)done, (long long)run->steps, ss_sim_time(run->sim), r.contacts, r.penetration,
+            "\r\033[K[%s] %lld/%lld  t %.3g s  %d contacts  overlap %.2g m  energy %.4g J  %d it  %.2f ms",
+            bar, (long long)done, (long long)run->steps, ss_sim_time(run->sim), r.contacts, r.penetration,
             r.kinetic + r.potential, r.iterations, 1e3 * r.seconds);
     fflush(stderr);
 }

@@ -31,7 +31,7 @@ export function sceneTable(model: Model): HTMLElement {
     );
   }
   function name(score: SceneScore): Child {
-    if (score.series === null) return "nobody";
+    if (score.series === null) return "none";
     return h("span", null, swatch(look(score.series)), " ", foreign(model.series[score.series].label));
   }
   const numeric = (
