@@ -7,11 +7,12 @@ typedef struct parameters {
 } parameters;
 
 static const ss_option table[] = {
-    SS_PARAMETER_REAL(parameters, speed, "0.1", 1e-9, 1e6, "of the belt, in m/s"),
-    SS_PARAMETER_REAL(parameters, stiffness, "100", 1e-9, 1e12, "of the spring, in N/m"),
-    SS_PARAMETER_REAL(parameters, mass, "1", 1e-9, 1e12, "of the block, in kg"),
-    SS_PARAMETER_REAL(parameters, mu, "0.4", 0, 10, "friction while the block slides"),
-    SS_PARAMETER_REAL(parameters, mu_static, "0.6", 0, 10, "friction while it sticks; at least mu"),
+    SS_PARAMETER_REAL(parameters, speed, "0.1", 1e-9, 1e6, "speed of the belt, in m/s"),
+    SS_PARAMETER_REAL(parameters, stiffness, "100", 1e-9, 1e12, "stiffness of the spring, in N/m"),
+    SS_PARAMETER_REAL(parameters, mass, "1", 1e-9, 1e12, "mass of the block, in kg"),
+    SS_PARAMETER_REAL(parameters, mu, "0.4", 0, 10, "friction coefficient while the block slides"),
+    SS_PARAMETER_REAL(parameters, mu_static, "0.6", 0, 10,
+                      "friction coefficient while it sticks; at least mu"),
     {0}};
 
 static bool build_scene(const void *of, uint64_t seed, ss_world *world, ss_error *err)
@@ -99,10 +100,11 @@ const ss_scene ss_scene_belt = {
     .name = "belt",
     .summary = "a block on a moving belt, held by a spring: stick-slip",
     .description =
-        "The oscillator of every textbook on friction: a belt carries the block along until the spring "
-        "pulls harder than static friction can hold; then it slips back, and sticks again. With static "
-        "friction above the sliding one it never comes to rest, and stretch and period are known in closed "
-        "form; with mu_static = mu the swing dies out, and the belt runs through under a block at rest.",
+        "The standard oscillator of textbooks on friction: a belt carries the block along until the "
+        "spring pulls harder than static friction can hold; then the block slips back and sticks again. "
+        "If static friction exceeds sliding friction it never comes to rest, and extension and period are "
+        "known in closed form; with mu_static = mu the oscillation decays, and the belt slides under a "
+        "block at rest.",
     .parameters = table,
     .parameters_size = sizeof(parameters),
     .h = 0.002,

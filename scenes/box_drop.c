@@ -8,7 +8,7 @@ typedef struct parameters {
 } parameters;
 
 static const ss_option table[] = {
-    SS_PARAMETER_INT(parameters, count, "25", 1, 10000, "solids, the five kinds in turn"),
+    SS_PARAMETER_INT(parameters, count, "25", 1, 10000, "number of solids, of five kinds in turn"),
     SS_PARAMETER_REAL(parameters, size, "0.3", 1e-6, 1e6, "circumradius, in m"),
     SS_PARAMETER_REAL(parameters, mu, "0.4", 0, 10, "friction between all bodies"),
     {0}};
@@ -40,11 +40,11 @@ static bool build_scene(const void *of, uint64_t seed, ss_world *world, ss_error
 
 const ss_scene ss_scene_box_drop = {
     .name = "box-drop",
-    .summary = "the five regular solids dropped on a table in heaps",
+    .summary = "heaps of the five regular solids dropped on a table",
     .description =
-        "Tetrahedra, cubes, octahedra, dodecahedra and icosahedra, turned at random, fall on a table: "
-        "polyhedra against polyhedra at vertices, edges and faces. Their masses and inertias come from "
-        "their geometry.",
+        "Randomly oriented tetrahedra, cubes, octahedra, dodecahedra and icosahedra fall on a table: "
+        "contacts between polyhedra at vertices, edges and faces. Masses and inertias follow from the "
+        "geometry.",
     .parameters = table,
     .parameters_size = sizeof(parameters),
     .h = 0.01,

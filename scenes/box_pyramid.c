@@ -6,11 +6,11 @@ typedef struct parameters {
 } parameters;
 
 static const ss_option table[] = {
-    SS_PARAMETER_INT(parameters, base, "10", 1, 200, "boxes of the lowest course"),
+    SS_PARAMETER_INT(parameters, base, "10", 1, 200, "boxes in the lowest course"),
     SS_PARAMETER_REAL(parameters, mu, "0.5", 0, 10, "friction between all bodies"),
     SS_PARAMETER_REAL(parameters, size, "1", 1e-6, 1e6, "edge of a box, in m"),
-    SS_PARAMETER_REAL(parameters, density, "1000", 1e-9, 1e9, "of the boxes, in kg/m^3"),
-    SS_PARAMETER_REAL(parameters, gap, "0.1", 0, 0.9, "gap between neighbours, as a share of the edge"),
+    SS_PARAMETER_REAL(parameters, density, "1000", 1e-9, 1e9, "density of the boxes, in kg/m^3"),
+    SS_PARAMETER_REAL(parameters, gap, "0.1", 0, 0.9, "gap between neighbours, as a fraction of the edge"),
     {0}};
 
 static bool build_scene(const void *of, uint64_t seed, ss_world *world, ss_error *err)
@@ -34,9 +34,9 @@ const ss_scene ss_scene_box_pyramid = {
     .name = "box-pyramid",
     .summary = "a flat pyramid of cubes, ten wide at the base",
     .description = "Cubes on cubes, each course one shorter than the one below: the stacking test of game "
-                   "engines. Weight fans out on its way down, so that neighbouring contacts carry very "
-                   "different loads, and drift shows where a solver gives up. Bases of 10, 20 and 40 are the "
-                   "ones compared with other engines.",
+                   "engines. The load spreads on its way down, so that neighbouring contacts carry very "
+                   "different forces, and drift shows where a solver fails. Bases of 10, 20 and 40 boxes "
+                   "are compared with other engines.",
     .parameters = table,
     .parameters_size = sizeof(parameters),
     .h = 0.01,

@@ -6,14 +6,14 @@ typedef struct parameters {
 } parameters;
 
 static const ss_option table[] = {
-    SS_PARAMETER_INT(parameters, rows, "12", 1, 1000, "courses of bricks"),
-    SS_PARAMETER_INT(parameters, width, "3", 1, 1000, "bricks of the wide courses; the others have one less"),
+    SS_PARAMETER_INT(parameters, rows, "12", 1, 1000, "number of courses"),
+    SS_PARAMETER_INT(parameters, width, "3", 1, 1000, "bricks in the wide courses; the others have one less"),
     SS_PARAMETER_REAL(parameters, mu, "0.6", 0, 10, "friction between all bodies"),
-    SS_PARAMETER_REAL(parameters, gap, "0.01", 0, 0.5, "gap between neighbours, as a share of the length"),
-    SS_PARAMETER_REAL(parameters, length, "0.24", 1e-6, 1e6, "of a brick, along the wall, in m"),
-    SS_PARAMETER_REAL(parameters, depth, "0.115", 1e-6, 1e6, "of a brick, across the wall, in m"),
-    SS_PARAMETER_REAL(parameters, height, "0.071", 1e-6, 1e6, "of a brick, in m"),
-    SS_PARAMETER_REAL(parameters, density, "1800", 1e-9, 1e9, "of the bricks, in kg/m^3"),
+    SS_PARAMETER_REAL(parameters, gap, "0.01", 0, 0.5, "gap between neighbours, as a fraction of the length"),
+    SS_PARAMETER_REAL(parameters, length, "0.24", 1e-6, 1e6, "length of a brick along the wall, in m"),
+    SS_PARAMETER_REAL(parameters, depth, "0.115", 1e-6, 1e6, "depth of a brick across the wall, in m"),
+    SS_PARAMETER_REAL(parameters, height, "0.071", 1e-6, 1e6, "height of a brick, in m"),
+    SS_PARAMETER_REAL(parameters, density, "1800", 1e-9, 1e9, "density of the bricks, in kg/m^3"),
     {0}};
 
 static void lay_course(ss_builder *build, const parameters *p, int row)
@@ -41,11 +41,12 @@ static bool build_scene(const void *of, uint64_t seed, ss_world *world, ss_error
 const ss_scene ss_scene_brick_wall = {
     .name = "brick-wall",
     .summary = "a wall of 30 bricks, courses of three and two in turn",
-    .description = "The wall on which the energy error was published (Enzenhoefer, Peiret, Teichmann, "
+    .description = "The wall used in the publication of the energy error (Enzenhoefer, Peiret, Teichmann, "
                    "Kovecses 2019): twelve courses, three and two bricks in turn, with small gaps between "
-                   "neighbours. Nothing moves, but a solver that stops early lets it sink and spread: every "
-                   "course carries all above it, and Gauss-Seidel passes the weight down one course at a "
-                   "time. With -p rows=40 -p width=40 it is one of the large walls of the benchmarks.",
+                   "neighbours. Nothing should move, but if the solver stops early the wall sinks and "
+                   "spreads: every course carries all those above it, and Gauss-Seidel passes the weight "
+                   "down one course at a time. With rows=40 and width=40 it is one of the large walls of "
+                   "the benchmarks.",
     .parameters = table,
     .parameters_size = sizeof(parameters),
     .h = 0.01,

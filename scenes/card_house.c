@@ -8,8 +8,8 @@ typedef struct parameters {
 } parameters;
 
 static const ss_option table[] = {
-    SS_PARAMETER_INT(parameters, storeys, "3", 1, 20, "of the house"),
-    SS_PARAMETER_REAL(parameters, angle, "20", 5, 40, "of a card from the vertical, in degrees"),
+    SS_PARAMETER_INT(parameters, storeys, "3", 1, 20, "storeys of the house"),
+    SS_PARAMETER_REAL(parameters, angle, "20", 5, 40, "tilt of a card from the vertical, in degrees"),
     SS_PARAMETER_REAL(parameters, mu, "0.8", 0, 10, "friction between all bodies"),
     {0}};
 
@@ -63,8 +63,8 @@ const ss_scene ss_scene_card_house = {
     .summary = "a house of cards three storeys high",
     .description =
         "Thin cards lean against each other in pairs, with cards laid across. It stands by friction at "
-        "edges, on contacts that are nearly parallel lines: ill-conditioned, and unforgiving about where "
-        "contact points are.",
+        "edges, on contacts along nearly parallel lines: ill-conditioned, and sensitive to the position "
+        "of contact points.",
     .parameters = table,
     .parameters_size = sizeof(parameters),
     .h = 0.002,

@@ -8,7 +8,7 @@ typedef struct parameters {
 } parameters;
 
 static const ss_option table[] = {
-    SS_PARAMETER_REAL(parameters, slope, "10", 0, 60, "of the plane, in degrees"),
+    SS_PARAMETER_REAL(parameters, slope, "10", 0, 60, "slope of the plane, in degrees"),
     SS_PARAMETER_REAL(parameters, mu, "1", 0, 10, "friction between all bodies"),
     {0}};
 
@@ -67,9 +67,9 @@ const ss_scene ss_scene_cart = {
     .summary = "a cart with four wheels rolls down a slope",
     .description =
         "A chassis on four wheels, each on a revolute joint with a free axle, on a gentle slope: the "
-        "wheels must roll without slipping, and the joints must not brake. The speed grows as that of a "
-        "rolling body with the wheels' inertia, slower than sliding without friction; the figures compare "
-        "them.",
+        "wheels must roll without slipping, and the joints must not brake. It accelerates like a rolling "
+        "body with the inertia of the wheels, more slowly than a frictionless slider; the reported values "
+        "compare the two.",
     .parameters = table,
     .parameters_size = sizeof(parameters),
     .h = 0.01,

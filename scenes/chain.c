@@ -7,11 +7,10 @@ typedef struct parameters {
     double weight;
 } parameters;
 
-static const ss_option table[] = {
-    SS_PARAMETER_INT(parameters, links, "10", 1, 100000, "of the chain"),
-    SS_PARAMETER_REAL(parameters, weight, "0", 0, 1e9,
-                      "mass hung on the free end in kg; 0 = both ends are fixed"),
-    {0}};
+static const ss_option table[] = {SS_PARAMETER_INT(parameters, links, "10", 1, 100000, "links of the chain"),
+                                  SS_PARAMETER_REAL(parameters, weight, "0", 0, 1e9,
+                                                    "mass on the free end, in kg; 0 = both ends are fixed"),
+                                  {0}};
 
 /* One link. */
 static const double length = 0.2, radius = 0.02, density = 2000.0; /* m, m, kg/m^3 */
@@ -69,9 +68,9 @@ const ss_scene ss_scene_chain = {
     .name = "chain",
     .summary = "a hanging chain of ten links on ball joints",
     .description =
-        "Links on ball joints between two hooks, let go in a straight line: it swings into a catenary. "
-        "With a heavy weight at the end, -p weight=1000, the mass ratio makes it hard, and the tension needs "
-        "short steps; with 1000 links it is long. The figure is the largest gap in a joint.",
+        "Links on ball joints between two hooks, released from a straight line, swing into a catenary. A "
+        "heavy weight at the end, weight=1000, makes the mass ratio hard, and the tension requires short "
+        "steps. The reported value is the largest gap in a joint.",
     .parameters = table,
     .parameters_size = sizeof(parameters),
     .h = 0.01,

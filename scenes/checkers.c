@@ -5,7 +5,7 @@ typedef struct parameters {
 } parameters;
 
 static const ss_option table[] = {
-    SS_PARAMETER_REAL(parameters, height, "0.05", 0, 1e6, "from which the pieces fall, in m"),
+    SS_PARAMETER_REAL(parameters, height, "0.05", 0, 1e6, "height from which the pieces fall, in m"),
     SS_PARAMETER_REAL(parameters, mu, "0.4", 0, 10, "friction between all bodies"),
     {0}};
 
@@ -42,8 +42,9 @@ const ss_scene ss_scene_checkers = {
     .name = "checkers",
     .summary = "a draughts board whose 24 pieces are dropped into place",
     .description =
-        "Sixty-four fields, twenty-four flat cylinders that fall on them from a hand's height: many flat "
-        "round contacts at once. In RPI-MATLAB-Simulator the board was a mouse game without physics.",
+        "Sixty-four squares and twenty-four flat cylinders that fall on them from a small height: many "
+        "flat circular contacts at once. In RPI-MATLAB-Simulator the board was a mouse-driven game "
+        "without physics.",
     .parameters = table,
     .parameters_size = sizeof(parameters),
     .h = 0.004,

@@ -7,7 +7,7 @@ typedef struct parameters {
 
 static const ss_option table[] = {
     SS_PARAMETER_INT(parameters, count, "6", 1, 1000, "boxes"),
-    SS_PARAMETER_REAL(parameters, speed, "1", -1e6, 1e6, "of the belts, in m/s"),
+    SS_PARAMETER_REAL(parameters, speed, "1", -1e6, 1e6, "speed of the belts, in m/s"),
     SS_PARAMETER_REAL(parameters, mu, "0.5", 0, 10, "friction between all bodies"),
     {0}};
 
@@ -37,11 +37,11 @@ static bool build_scene(const void *of, uint64_t seed, ss_world *world, ss_error
 
 const ss_scene ss_scene_conveyor = {
     .name = "conveyor",
-    .summary = "boxes carried and turned over by two belts",
+    .summary = "boxes carried and handed over by two belts",
     .description =
-        "Surfaces that move while their bodies stand: one belt carries boxes onto another at a right "
-        "angle to it, which takes them to a chute. A box follows when friction can accelerate it; until "
-        "then it slips.",
+        "Moving surfaces on stationary bodies: one belt carries boxes onto another at a right angle, "
+        "which takes them to a chute. A box slips until friction has accelerated it to the speed of the "
+        "belt.",
     .parameters = table,
     .parameters_size = sizeof(parameters),
     .h = 0.01,

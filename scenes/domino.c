@@ -9,7 +9,8 @@ typedef struct parameters {
 
 static const ss_option table[] = {
     SS_PARAMETER_INT(parameters, count, "40", 2, 100000, "stones"),
-    SS_PARAMETER_REAL(parameters, spacing, "0.5", 0.05, 2, "between two stones, as a share of their height"),
+    SS_PARAMETER_REAL(parameters, spacing, "0.5", 0.05, 2,
+                      "distance between two stones, as a fraction of their height"),
     SS_PARAMETER_REAL(parameters, mu, "0.3", 0, 10, "friction between all bodies"),
     {0}};
 
@@ -53,9 +54,9 @@ const ss_scene ss_scene_domino = {
     .name = "domino",
     .summary = "a row of forty dominoes that fall one after the other",
     .description =
-        "The first stone is tipped over and the wave runs through the row at a speed that settles after a "
-        "few stones. Impacts without bounce, rolling edges and sliding faces, one after another. The "
-        "figure counts the fallen.",
+        "The first stone is tipped over, and the wave runs through the row at a speed that settles after "
+        "a few stones: inelastic impacts, rolling edges and sliding faces, one after another. The "
+        "reported value is the number of fallen stones.",
     .parameters = table,
     .parameters_size = sizeof(parameters),
     .h = 0.002,

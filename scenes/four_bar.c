@@ -8,8 +8,8 @@ typedef struct parameters {
 } parameters;
 
 static const ss_option table[] = {
-    SS_PARAMETER_REAL(parameters, speed, "3", -1e6, 1e6, "of the crank, in rad/s"),
-    SS_PARAMETER_REAL(parameters, torque, "50", 0, 1e9, "largest of the motor, in N m; 0 = unlimited"),
+    SS_PARAMETER_REAL(parameters, speed, "3", -1e6, 1e6, "speed of the crank, in rad/s"),
+    SS_PARAMETER_REAL(parameters, torque, "50", 0, 1e9, "largest torque of the motor, in N m; 0 = unlimited"),
     {0}};
 
 static int bar(ss_builder *build, const double from[3], const double to[3])
@@ -70,9 +70,9 @@ const ss_scene ss_scene_four_bar = {
     .name = "four-bar",
     .summary = "a crank and rocker on four revolute joints, driven by a motor",
     .description =
-        "A closed loop with more equations than it needs: in space a planar four-bar linkage has twenty "
-        "equations for three bodies, three of them redundant. A motor turns the crank; Grashof's "
-        "condition lets it go round while the rocker swings.",
+        "A closed loop with redundant equations: in space, a planar four-bar linkage has twenty equations "
+        "for three bodies, three of them redundant. A motor turns the crank; by Grashof's condition it "
+        "revolves fully while the rocker oscillates.",
     .parameters = table,
     .parameters_size = sizeof(parameters),
     .h = 0.005,

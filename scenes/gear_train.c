@@ -5,8 +5,8 @@ typedef struct parameters {
 } parameters;
 
 static const ss_option table[] = {
-    SS_PARAMETER_REAL(parameters, speed, "5", -1e6, 1e6, "of the first wheel, in rad/s"),
-    SS_PARAMETER_REAL(parameters, ratio, "2", 0.01, 100, "of one wheel to the next"),
+    SS_PARAMETER_REAL(parameters, speed, "5", -1e6, 1e6, "speed of the first wheel, in rad/s"),
+    SS_PARAMETER_REAL(parameters, ratio, "2", 0.01, 100, "gear ratio of one wheel to the next"),
     {0}};
 
 static bool build_scene(const void *of, uint64_t seed, ss_world *world, ss_error *err)
@@ -76,8 +76,7 @@ const ss_scene ss_scene_gear_train = {
     .summary = "three wheels coupled by gears, one driven",
     .description =
         "Wheels on fixed axles, each coupled to the next by a gear: the first is driven by a motor, the "
-        "last carries a weight on its rim. Speeds must keep their ratios to the last digit whatever the "
-        "load.",
+        "last carries a weight on its rim. The speed ratios must be exact, whatever the load.",
     .parameters = table,
     .parameters_size = sizeof(parameters),
     .h = 0.005,

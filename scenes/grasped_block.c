@@ -7,7 +7,7 @@ typedef struct parameters {
 static const ss_option table[] = {
     SS_PARAMETER_REAL(parameters, mu, "0.5", 0, 10, "friction between all bodies"),
     SS_PARAMETER_REAL(parameters, squeeze, "40", 0, 1e9, "force of each plate, in N"),
-    SS_PARAMETER_REAL(parameters, mass, "2", 1e-9, 1e9, "of the block, in kg"),
+    SS_PARAMETER_REAL(parameters, mass, "2", 1e-9, 1e9, "mass of the block, in kg"),
     {0}};
 
 static bool build_scene(const void *of, uint64_t seed, ss_world *world, ss_error *err)
@@ -56,8 +56,8 @@ const ss_scene ss_scene_grasped_block = {
     .summary = "a block held between two pressing plates",
     .description =
         "Creep under a constant load: two plates on sliders press a block from both sides, and friction "
-        "alone holds it against gravity. Coulomb's law holds it for ever when mu times twice the force "
-        "exceeds its weight; what it sinks is the solver's error, told in metres per second.",
+        "alone holds it against gravity. By Coulomb's law it stays at rest if mu times twice the force "
+        "exceeds its weight; the speed at which it sinks is the error of the solver.",
     .parameters = table,
     .parameters_size = sizeof(parameters),
     .h = 0.01,

@@ -7,8 +7,8 @@ typedef struct parameters {
 } parameters;
 
 static const ss_option table[] = {
-    SS_PARAMETER_REAL(parameters, length, "0.5", 1e-6, 1e6, "of the rod, in m"),
-    SS_PARAMETER_REAL(parameters, angle, "36", -179, 179, "from the vertical at the start, in degrees"),
+    SS_PARAMETER_REAL(parameters, length, "0.5", 1e-6, 1e6, "length of the rod, in m"),
+    SS_PARAMETER_REAL(parameters, angle, "36", -179, 179, "initial angle from the vertical, in degrees"),
     {0}};
 
 static bool build_scene(const void *of, uint64_t seed, ss_world *world, ss_error *err)
@@ -50,8 +50,8 @@ const ss_scene ss_scene_hanging_rod = {
     .description =
         "The pendulum on which joint drift is measured (Williams, Lu, Niebe, Andersen, Erleben, Trinkle "
         "2013, figure 4). Without correction the joint error grows; with the impulse-based correction "
-        "(--joints impulse, the default here) position and velocity errors stay below 1e-5. The figure "
-        "`angle` shows the swing.",
+        "(joints=impulse, the default of this scene) position and velocity errors stay below 1e-5. The "
+        "reported value `angle` shows the swing.",
     .parameters = table,
     .parameters_size = sizeof(parameters),
     .h = 0.01,

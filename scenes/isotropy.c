@@ -8,8 +8,8 @@ typedef struct parameters {
 } parameters;
 
 static const ss_option table[] = {
-    SS_PARAMETER_INT(parameters, count, "64", 2, 100000, "pucks and directions"),
-    SS_PARAMETER_REAL(parameters, speed, "1", 0, 1e6, "at the start, in m/s"),
+    SS_PARAMETER_INT(parameters, count, "64", 2, 100000, "number of pucks and directions"),
+    SS_PARAMETER_REAL(parameters, speed, "1", 0, 1e6, "initial speed, in m/s"),
     SS_PARAMETER_REAL(parameters, mu, "0.3", 0, 10, "friction between all bodies"),
     {0}};
 
@@ -55,9 +55,10 @@ const ss_scene ss_scene_isotropy = {
     .name = "isotropy",
     .summary = "64 pucks pushed in 64 directions",
     .description =
-        "Isotropy of friction: pucks at rest on a circle get the same speed in 64 directions and must all "
-        "slide equally far. The cone does that exactly; a pyramid of four directions lets some go farther "
-        "by up to the square root of two. Figures: mean distance, and how much it differs.",
+        "Isotropy of friction: pucks on a circle start with the same speed in 64 directions and must all "
+        "slide the same distance. The cone gives exactly that; with a pyramid of four directions some "
+        "slide farther, by up to a factor of the square root of two. Reported values: mean distance and "
+        "its variation.",
     .parameters = table,
     .parameters_size = sizeof(parameters),
     .h = 0.01,

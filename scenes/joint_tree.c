@@ -8,8 +8,8 @@ typedef struct parameters {
 } parameters;
 
 static const ss_option table[] = {
-    SS_PARAMETER_INT(parameters, levels, "7", 1, 12, "of the tree"),
-    SS_PARAMETER_REAL(parameters, torque, "30", 0, 1e6, "across the tree on the topmost bar, in N m"),
+    SS_PARAMETER_INT(parameters, levels, "7", 1, 12, "levels of the tree"),
+    SS_PARAMETER_REAL(parameters, torque, "30", 0, 1e6, "torque on the topmost bar, across the tree, in N m"),
     {0}};
 
 typedef struct tree {
@@ -78,9 +78,9 @@ static void choose(const void *of, ss_sim_options *options)
 const ss_scene ss_scene_joint_tree = {
     .name = "joint-tree",
     .summary = "a binary tree of 127 bars on ball joints, shaken by a torque",
-    .description = "Seven levels of bars, each with two below it, hang from the ceiling on ball joints; the "
-                   "topmost is pushed out of the plane by a torque for three seconds. No contact, only "
-                   "joints: the test of the equality part, and of drift.",
+    .description = "Seven levels of bars, each with two below it, hang from the ceiling on ball joints; "
+                   "the topmost is pushed out of the plane by a torque for three seconds. No contacts, "
+                   "only joints: a test of equality constraints and of drift.",
     .parameters = table,
     .parameters_size = sizeof(parameters),
     .h = 0.005,

@@ -9,11 +9,11 @@ typedef struct parameters {
 
 static const ss_option table[] = {
     SS_PARAMETER_INT(parameters, count, "40", 1, 10000, "logs"),
-    SS_PARAMETER_REAL(parameters, radius, "0.1", 1e-6, 1e6, "of a log, in m"),
-    SS_PARAMETER_REAL(parameters, length, "3", 1e-6, 1e6, "of a log, in m"),
-    SS_PARAMETER_REAL(parameters, density, "600", 1e-9, 1e9, "of the logs, in kg/m^3"),
+    SS_PARAMETER_REAL(parameters, radius, "0.1", 1e-6, 1e6, "radius of a log, in m"),
+    SS_PARAMETER_REAL(parameters, length, "3", 1e-6, 1e6, "length of a log, in m"),
+    SS_PARAMETER_REAL(parameters, density, "600", 1e-9, 1e9, "density of the logs, in kg/m^3"),
     SS_PARAMETER_REAL(parameters, mu, "0.4", 0, 10, "friction between all bodies"),
-    SS_PARAMETER_REAL(parameters, slope, "25", 0, 80, "of the plane, in degrees"),
+    SS_PARAMETER_REAL(parameters, slope, "25", 0, 80, "slope of the plane, in degrees"),
     {0}};
 
 /* Logs lie across the slope, in layers, each turned a little so that they cross. */
@@ -53,11 +53,11 @@ static bool build_scene(const void *of, uint64_t seed, ss_world *world, ss_error
 
 const ss_scene ss_scene_log_pile = {
     .name = "log-pile",
-    .summary = "40 long logs piled up against a stop on a steep plane",
-    .description = "The scene of the BPMD paper (Lacoursiere, Linde, Lu, Trinkle 2015): long thin logs fall "
-                   "onto an inclined plane steep enough to slide, between two side walls and against a stop "
-                   "at its foot. Many contacts slide while the pile settles, which is where solvers differ "
-                   "most in the direction and the amount of friction.",
+    .summary = "40 long logs that pile up against a stop on a steep plane",
+    .description = "The scene of the BPMD paper (Lacoursiere, Linde, Lu, Trinkle 2015): long thin logs "
+                   "fall onto an inclined plane steep enough to slide, between two side walls and against "
+                   "a stop at its foot. Many contacts slide while the pile settles, and that is where "
+                   "solvers differ most in the direction and the magnitude of friction.",
     .parameters = table,
     .parameters_size = sizeof(parameters),
     .h = 0.01,

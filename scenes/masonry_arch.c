@@ -8,12 +8,12 @@ typedef struct parameters {
 } parameters;
 
 static const ss_option table[] = {
-    SS_PARAMETER_INT(parameters, blocks, "15", 3, 199, "stones, an odd number: one is the keystone"),
-    SS_PARAMETER_REAL(parameters, radius, "2", 1e-6, 1e6, "of the middle line, in m"),
-    SS_PARAMETER_REAL(parameters, thickness, "0.6", 1e-6, 1e6, "of the ring, in m"),
-    SS_PARAMETER_REAL(parameters, depth, "0.8", 1e-6, 1e6, "of the arch, in m"),
+    SS_PARAMETER_INT(parameters, blocks, "15", 3, 199, "number of stones, odd because one is the keystone"),
+    SS_PARAMETER_REAL(parameters, radius, "2", 1e-6, 1e6, "radius of the centre line, in m"),
+    SS_PARAMETER_REAL(parameters, thickness, "0.6", 1e-6, 1e6, "thickness of the ring, in m"),
+    SS_PARAMETER_REAL(parameters, depth, "0.8", 1e-6, 1e6, "depth of the arch, in m"),
     SS_PARAMETER_REAL(parameters, mu, "0.6", 0, 10, "friction in the joints and on the ground"),
-    SS_PARAMETER_REAL(parameters, density, "2400", 1e-9, 1e9, "of the stones, in kg/m^3"),
+    SS_PARAMETER_REAL(parameters, density, "2400", 1e-9, 1e9, "density of the stones, in kg/m^3"),
     {0}};
 
 /* One stone between the angles `from` and `to`, measured from the ground on the right; its eight corners. */
@@ -45,7 +45,10 @@ static bool build_scene(const void *of, uint64_t seed, ss_world *world, ss_error
     const parameters *p = of;
     (void)seed;
     if (p->blocks % 2 == 0)
-        return ss_fail(err, SS_ERROR_USAGE, "masonry-arch: blocks=%d: must be odd", p->blocks);
+        return ss_fail(err, SS_ERROR_USAGE,
+                       "masonry-arch: invalid value \"%d\" for blocks: expected an "
+                       "odd number",
+                       p->blocks);
     ss_builder build = ss_build_start(world, err);
     ss_build_friction(&build, p->mu);
     ss_build_ground(&build, 0.0);
@@ -135,11 +138,11 @@ static int figures(const void *of, const ss_sim *sim, const void *state, ss_scen
 const ss_scene ss_scene_masonry_arch = {
     .name = "masonry-arch",
     .summary = "a semicircular arch of 15 stones that stands by friction alone",
-    .description = "A dry arch after Heyman: wedge-shaped stones, no mortar. It stands when a line of thrust "
-                   "fits between its inner and its outer edge and meets no joint at more than the angle of "
-                   "friction. The least coefficient for which such a line exists is found from statics and "
-                   "printed as friction_needed; below it the feet slide apart and the keystone falls, above "
-                   "it the arch stands for ever, if the solver lets it.",
+    .description = "A dry arch after Heyman: wedge-shaped stones without mortar. It stands if a line of "
+                   "thrust fits between its inner and its outer edge and meets no joint at more than the "
+                   "angle of friction. The smallest coefficient for which such a line exists follows from "
+                   "statics and is reported as friction_needed; below it the feet slide apart and the "
+                   "keystone falls, above it the arch should stand.",
     .parameters = table,
     .parameters_size = sizeof(parameters),
     .h = 0.01,

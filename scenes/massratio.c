@@ -32,9 +32,10 @@ const ss_scene ss_scene_massratio = {
     .name = "massratio",
     .summary = "1000 kg on four boxes of 1 kg",
     .description =
-        "A heavy slab on four light feet. The answer is simple, a quarter of the weight through each foot, "
-        "but the effective masses differ by a thousand, and sweeping methods need about as many iterations: "
-        "in most engines the feet sink or shoot out. -p heavy=1e6 makes it a million to one.",
+        "A heavy slab on four light feet. The answer is simple, a quarter of the weight through each "
+        "foot, but the effective masses differ by a factor of a thousand, and sweeping methods need about "
+        "as many iterations: in most engines the feet sink or shoot out. heavy=1e6 makes it a million to "
+        "one.",
     .parameters = table,
     .parameters_size = sizeof(parameters),
     .h = 0.01,

@@ -9,9 +9,11 @@ typedef struct parameters {
 
 static const ss_option table[] = {
     SS_PARAMETER_INT(parameters, count, "5", 2, 1000, "balls"),
-    SS_PARAMETER_INT(parameters, lifted, "1", 1, 999, "balls pulled aside"),
-    SS_PARAMETER_REAL(parameters, restitution, "1", 0, 1, "Newton's coefficient of the impact"),
-    SS_PARAMETER_REAL(parameters, gap, "0.05", 0, 1, "between two balls at rest, as a share of the radius"),
+    SS_PARAMETER_INT(parameters, lifted, "1", 1, 999, "number of balls pulled aside"),
+    SS_PARAMETER_REAL(parameters, restitution, "1", 0, 1, "Newton's coefficient of restitution"),
+    SS_PARAMETER_REAL(parameters, gap, "0.05", 0, 1,
+                      "gap between two balls at rest, as a fraction of the "
+                      "radius"),
     {0}};
 
 static bool build_scene(const void *of, uint64_t seed, ss_world *world, ss_error *err)
@@ -55,12 +57,12 @@ static void choose(const void *of, ss_sim_options *options)
 
 const ss_scene ss_scene_newtons_cradle = {
     .name = "newtons-cradle",
-    .summary = "five balls on strings that pass a blow on",
+    .summary = "five balls on strings that pass on an impact",
     .description =
-        "Five hanging balls in a row, the first pulled aside and let go. With restitution 1 and a hair "
-        "between the balls, one goes off on the other side and the rest stay; Newton's law of impact for "
-        "several contacts at once would rather let them all move, which is why the balls do not touch at "
-        "rest: the gap must be wider than the way of a ball in one step.",
+        "Five hanging balls in a row, the first pulled aside and released. With restitution 1 and small "
+        "gaps between the balls, one leaves on the other side and the rest stay; with simultaneous "
+        "contacts Newton's impact law would make all of them move, so the balls must not touch at rest: "
+        "the gap must be wider than the distance a ball moves in one step.",
     .parameters = table,
     .parameters_size = sizeof(parameters),
     .h = 0.001,

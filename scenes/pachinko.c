@@ -8,8 +8,8 @@ typedef struct parameters {
 static const ss_option table[] = {
     SS_PARAMETER_INT(parameters, count, "50", 1, 100000, "balls"),
     SS_PARAMETER_INT(parameters, rows, "5", 1, 100, "rows of pins"),
-    SS_PARAMETER_REAL(parameters, radius, "0.1", 1e-6, 1e6, "of balls and pins, in m"),
-    SS_PARAMETER_REAL(parameters, restitution, "0.4", 0, 1, "Newton's coefficient of all impacts"),
+    SS_PARAMETER_REAL(parameters, radius, "0.1", 1e-6, 1e6, "radius of balls and pins, in m"),
+    SS_PARAMETER_REAL(parameters, restitution, "0.4", 0, 1, "Newton's coefficient of restitution"),
     SS_PARAMETER_REAL(parameters, mu, "0.2", 0, 10, "friction between all bodies"),
     {0}};
 
@@ -49,8 +49,8 @@ const ss_scene ss_scene_pachinko = {
     .name = "pachinko",
     .summary = "50 balls fall through a field of pins",
     .description =
-        "Balls drop through rows of fixed pins between two panes, as in the Japanese game: one contact "
-        "now, another then, each at a new place. With many rows their resting places follow the binomial "
+        "Balls drop through rows of fixed pins between two panes, as in the Japanese game: isolated "
+        "contacts, each at a new place. With many rows the final positions follow the binomial "
         "distribution.",
     .parameters = table,
     .parameters_size = sizeof(parameters),

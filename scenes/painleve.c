@@ -9,9 +9,9 @@ typedef struct parameters {
 static const ss_option table[] = {
     SS_PARAMETER_REAL(parameters, mu, "2", 0, 10, "friction between all bodies"),
     SS_PARAMETER_REAL(parameters, angle, "63.43", 1, 89,
-                      "between rod and ground, in degrees; tan = 2 is the worst"),
-    SS_PARAMETER_REAL(parameters, speed, "5", -1e6, 1e6, "of the rod along x at the start, in m/s"),
-    SS_PARAMETER_REAL(parameters, spin, "0", -1e6, 1e6, "at the start, in rad/s"),
+                      "angle between rod and ground, in degrees; tan = 2 is the worst case"),
+    SS_PARAMETER_REAL(parameters, speed, "5", -1e6, 1e6, "initial speed of the rod along x, in m/s"),
+    SS_PARAMETER_REAL(parameters, spin, "0", -1e6, 1e6, "initial angular velocity, in rad/s"),
     {0}};
 
 static bool build_scene(const void *of, uint64_t seed, ss_world *world, ss_error *err)
@@ -45,12 +45,12 @@ static int figures(const void *of, const ss_sim *sim, const void *state, ss_scen
 
 const ss_scene ss_scene_painleve = {
     .name = "painleve",
-    .summary = "a rod pushed along with its tip on the ground: Painleve's paradox",
+    .summary = "a rod pushed with its tip on the ground: Painleve's paradox",
     .description =
         "A thin rod slides with one end on the ground. For friction above 4/3 there are angles at which "
-        "no force at all fits Coulomb's law and a rigid body (Painleve 1895): the tip jams. Time stepping "
-        "with impulses has solutions there; the step that jams takes the speed away at once, and is not "
-        "hidden.",
+        "no force satisfies both Coulomb's law and rigid-body dynamics (Painleve 1895): the tip jams. "
+        "Time stepping with impulses has solutions there; in the step that jams, the speed drops to zero, "
+        "and this is visible in the results.",
     .parameters = table,
     .parameters_size = sizeof(parameters),
     .h = 0.001,

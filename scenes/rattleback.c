@@ -5,8 +5,9 @@ typedef struct parameters {
 } parameters;
 
 static const ss_option table[] = {
-    SS_PARAMETER_REAL(parameters, spin, "-8", -1e6, 1e6, "about the vertical at the start, in rad/s"),
-    SS_PARAMETER_REAL(parameters, skew, "5", -45, 45, "angle between shape and mass, in degrees"),
+    SS_PARAMETER_REAL(parameters, spin, "-8", -1e6, 1e6, "initial spin about the vertical, in rad/s"),
+    SS_PARAMETER_REAL(parameters, skew, "5", -45, 45,
+                      "angle between the axes of shape and inertia, in degrees"),
     SS_PARAMETER_REAL(parameters, mu, "1", 0, 10, "friction between all bodies"),
     {0}};
 
@@ -45,9 +46,9 @@ const ss_scene ss_scene_rattleback = {
     .name = "rattleback",
     .summary = "a stone that spins one way only",
     .description =
-        "Half an ellipsoid whose mass is laid out askew of its shape: spun the wrong way it begins to "
-        "rattle, stops, and turns back. The couplings are small, so that it shows whether contact points "
-        "move smoothly and friction does no work it should not.",
+        "Half an ellipsoid whose principal axes of inertia are not those of its shape: spun the wrong way "
+        "it begins to rattle, stops, and reverses. The coupling is weak, so it shows whether contact "
+        "points move smoothly and whether friction does spurious work.",
     .parameters = table,
     .parameters_size = sizeof(parameters),
     .h = 0.0005,

@@ -57,11 +57,11 @@ static bool build_scene(const void *of, uint64_t seed, ss_world *world, ss_error
 
 const ss_scene ss_scene_rock_pile = {
     .name = "rock-pile",
-    .summary = "rocks of random shape heaped up in a ring",
+    .summary = "rocks of random shape heaped in a ring",
     .description =
-        "Convex hulls of random points, different in size and shape, fall into a heap between low walls. "
-        "With a coefficient of friction of 1 the heap slides as a whole while it settles, which is the "
-        "hardest known case for fast solvers.",
+        "Convex hulls of random points, of different sizes and shapes, fall into a heap between low "
+        "walls. With a friction coefficient of 1 the heap slides as a whole while it settles, the hardest "
+        "known case for fast solvers.",
     .parameters = table,
     .parameters_size = sizeof(parameters),
     .h = 0.01,

@@ -8,9 +8,9 @@ typedef struct parameters {
 } parameters;
 
 static const ss_option table[] = {
-    SS_PARAMETER_REAL(parameters, slope, "15", 0, 89, "of the plane, in degrees"),
+    SS_PARAMETER_REAL(parameters, slope, "15", 0, 89, "slope of the plane, in degrees"),
     SS_PARAMETER_REAL(parameters, mu, "0.25", 0, 10, "friction between all bodies"),
-    SS_PARAMETER_REAL(parameters, speed, "0", -1e6, 1e6, "downhill at the start, in m/s"),
+    SS_PARAMETER_REAL(parameters, speed, "0", -1e6, 1e6, "initial speed downhill, in m/s"),
     {0}};
 
 static void directions(const parameters *p, double downhill[3], double up[3])
@@ -70,9 +70,9 @@ const ss_scene ss_scene_sliding_block = {
     .name = "sliding-block",
     .summary = "a block slides down a slope",
     .description =
-        "One block on an inclined plane, the first experiment with friction. It stays where it is when "
-        "tan(slope) is at most mu, and otherwise slides a distance known in closed form; the figure "
-        "`error` is the difference, which comes from the solver alone.",
+        "One block on an inclined plane, the first experiment with friction. It stays at rest if "
+        "tan(slope) is at most mu, and otherwise slides a distance known in closed form; the reported "
+        "value `error` is the difference, which is due to the solver alone.",
     .parameters = table,
     .parameters_size = sizeof(parameters),
     .h = 0.01,

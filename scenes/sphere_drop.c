@@ -5,9 +5,9 @@ typedef struct parameters {
 } parameters;
 
 static const ss_option table[] = {
-    SS_PARAMETER_REAL(parameters, radius, "1", 1e-6, 1e6, "of the ball, in m"),
-    SS_PARAMETER_REAL(parameters, height, "10", 1e-6, 1e6, "of its centre at the start, in m"),
-    SS_PARAMETER_REAL(parameters, restitution, "0", 0, 1, "Newton's coefficient of the impact"),
+    SS_PARAMETER_REAL(parameters, radius, "1", 1e-6, 1e6, "radius of the ball, in m"),
+    SS_PARAMETER_REAL(parameters, height, "10", 1e-6, 1e6, "initial height of its centre, in m"),
+    SS_PARAMETER_REAL(parameters, restitution, "0", 0, 1, "Newton's coefficient of restitution"),
     SS_PARAMETER_REAL(parameters, mu, "0.5", 0, 10, "friction between all bodies"),
     {0}};
 
@@ -28,8 +28,9 @@ const ss_scene ss_scene_sphere_drop = {
     .name = "sphere-drop",
     .summary = "a ball falls on the ground",
     .description =
-        "The hello world of RPI-MATLAB-Simulator: one ball, one plane. It falls 9 m, hits, and with "
-        "restitution it bounces: each height is the square of the coefficient times the one before.",
+        "The hello world of RPI-MATLAB-Simulator: one ball, one plane. It falls 9 m, hits the ground, and "
+        "bounces if there is restitution: each height is the square of the coefficient times the previous "
+        "one.",
     .parameters = table,
     .parameters_size = sizeof(parameters),
     .h = 0.01,

@@ -10,7 +10,7 @@ static const ss_option table[] = {
     SS_PARAMETER_REAL(parameters, large, "2", 1e-6, 1e6, "radius of the lower ball, in m"),
     SS_PARAMETER_REAL(parameters, small, "0.25", 1e-6, 1e6, "radius of the upper ball, in m"),
     SS_PARAMETER_REAL(parameters, offset, "0.05", 0, 1e6,
-                      "of the upper ball from the axis, along x and y, in m"),
+                      "offset of the upper ball from the axis, along x and y, in m"),
     SS_PARAMETER_REAL(parameters, mu, "0.5", 0, 10, "friction between all bodies"),
     {0}};
 
@@ -32,9 +32,9 @@ const ss_scene ss_scene_sphere_on_sphere = {
     .name = "sphere-on-sphere",
     .summary = "a small ball rolls off a large one",
     .description =
-        "A small ball is put down slightly off the top of a large one that stands on the ground, and "
-        "rolls off. RPI-MATLAB-Simulator's version gave both bodies friction of the same sign; here the "
-        "large ball turns the other way, as it should.",
+        "A small ball is placed slightly off the top of a large one that stands on the ground, and rolls "
+        "off. RPI-MATLAB-Simulator's version gave both bodies friction of the same sign; here the large "
+        "ball turns the other way, as it should.",
     .parameters = table,
     .parameters_size = sizeof(parameters),
     .h = 0.01,

@@ -8,12 +8,12 @@ typedef struct parameters {
 } parameters;
 
 static const ss_option table[] = {
-    SS_PARAMETER_INT(parameters, count, "512", 1, 1000000, "spheres; 125 to 27000 are the usual sizes"),
-    SS_PARAMETER_REAL(parameters, radius, "0.1", 1e-6, 1e6, "of a sphere, in m"),
-    SS_PARAMETER_REAL(parameters, density, "1000", 1e-9, 1e9, "of the spheres, in kg/m^3"),
+    SS_PARAMETER_INT(parameters, count, "512", 1, 1000000, "number of spheres, usually 125 to 27000"),
+    SS_PARAMETER_REAL(parameters, radius, "0.1", 1e-6, 1e6, "radius of a sphere, in m"),
+    SS_PARAMETER_REAL(parameters, density, "1000", 1e-9, 1e9, "density of the spheres, in kg/m^3"),
     SS_PARAMETER_REAL(parameters, mu, "0.5", 0, 10, "friction between all bodies"),
     SS_PARAMETER_REAL(parameters, spread, "0.02", 0, 0.5,
-                      "random offset at the start, as a share of the radius"),
+                      "initial random offset, as a fraction of the radius"),
     {0}};
 
 static void pour(ss_builder *build, const parameters *p, int edge, uint64_t seed)
@@ -49,11 +49,11 @@ static bool build_scene(const void *of, uint64_t seed, ss_world *world, ss_error
 
 const ss_scene ss_scene_sphere_pile = {
     .name = "sphere-pile",
-    .summary = "512 spheres dropped into a box with open top",
+    .summary = "512 spheres dropped into an open box",
     .description =
-        "A cube of spheres, slightly out of line, falls into a box and comes to rest as a random packing: "
+        "A cube of spheres, slightly perturbed, falls into a box and comes to rest as a random packing: "
         "the granular scene, from 125 to 27000 spheres. Every sphere ends with about five contacts, more "
-        "than rigid bodies need to be held, so that forces are not unique while velocities are.",
+        "than are needed to hold it, so that forces are not unique while velocities are.",
     .parameters = table,
     .parameters_size = sizeof(parameters),
     .h = 0.005,

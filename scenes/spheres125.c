@@ -6,9 +6,9 @@ typedef struct parameters {
 } parameters;
 
 static const ss_option table[] = {
-    SS_PARAMETER_INT(parameters, edge, "5", 1, 100, "spheres along an edge of the cube"),
-    SS_PARAMETER_REAL(parameters, radius, "0.1", 1e-6, 1e6, "of a sphere, in m"),
-    SS_PARAMETER_REAL(parameters, gap, "0.01", 0, 1, "between neighbours, as a share of the radius"),
+    SS_PARAMETER_INT(parameters, edge, "5", 1, 100, "number of spheres along an edge of the cube"),
+    SS_PARAMETER_REAL(parameters, radius, "0.1", 1e-6, 1e6, "radius of a sphere, in m"),
+    SS_PARAMETER_REAL(parameters, gap, "0.01", 0, 1, "gap between neighbours, as a fraction of the radius"),
     SS_PARAMETER_REAL(parameters, mu, "0.5", 0, 10, "friction between all bodies"),
     {0}};
 
@@ -34,11 +34,11 @@ static bool build_scene(const void *of, uint64_t seed, ss_world *world, ss_error
 
 const ss_scene ss_scene_spheres125 = {
     .name = "spheres125",
-    .summary = "125 spheres in cube formation",
+    .summary = "125 spheres in a cubic arrangement",
     .description =
         "The scene of figure 9 in Williams, Lu, Niebe, Andersen, Erleben, Trinkle 2013, on which "
         "Newton-type solvers are compared by their merit: five by five by five spheres, one layer on "
-        "another, with a little room between them.",
+        "another, with small gaps between them.",
     .parameters = table,
     .parameters_size = sizeof(parameters),
     .h = 0.01,

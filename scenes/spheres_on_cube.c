@@ -7,7 +7,7 @@ typedef struct parameters {
 
 static const ss_option table[] = {
     SS_PARAMETER_INT(parameters, count, "45", 1, 100000, "balls"),
-    SS_PARAMETER_REAL(parameters, radius, "0.1", 1e-6, 1e6, "of a ball, in m"),
+    SS_PARAMETER_REAL(parameters, radius, "0.1", 1e-6, 1e6, "radius of a ball, in m"),
     SS_PARAMETER_REAL(parameters, mu, "0.3", 0, 10, "friction between all bodies"),
     {0}};
 

@@ -7,8 +7,8 @@ typedef struct parameters {
 } parameters;
 
 static const ss_option table[] = {
-    SS_PARAMETER_REAL(parameters, spin, "100", 1e-3, 1e6, "about its own axis, in rad/s"),
-    SS_PARAMETER_REAL(parameters, tilt, "30", 1, 89, "of the axis from the vertical, in degrees"),
+    SS_PARAMETER_REAL(parameters, spin, "100", 1e-3, 1e6, "spin about its own axis, in rad/s"),
+    SS_PARAMETER_REAL(parameters, tilt, "30", 1, 89, "angle of the axis from the vertical, in degrees"),
     {0}};
 
 typedef struct top {
@@ -41,7 +41,10 @@ static bool build_scene(const void *of, uint64_t seed, ss_world *world, ss_error
     double tilt = p->tilt * SS_PI / 180.0, axis[3] = {sin(tilt), 0.0, cos(tilt)};
     double rate = precession(p, -ss_world_gravity(world)[2]);
     if (!isfinite(rate))
-        return ss_fail(err, SS_ERROR_USAGE, "spinning-top: spin=%g: too slow for steady precession", p->spin);
+        return ss_fail(err, SS_ERROR_USAGE,
+                       "spinning-top: invalid value \"%g\" for spin: too slow for "
+                       "steady precession",
+                       p->spin);
     /* w = W e_z + (w3 - W cos) axis: the component along the axis is the spin w3 */
     double own = p->spin - rate * cos(tilt), spin[3] = {own * axis[0], 0.0, own * axis[2] + rate};
     ss_body body = {
@@ -82,9 +85,9 @@ const ss_scene ss_scene_spinning_top = {
     .name = "spinning-top",
     .summary = "a heavy top on a fixed point, in steady precession",
     .description =
-        "A disc on a massless axle that turns about a fixed point, spun fast. Started with the rate of "
-        "steady precession, its axis moves on a cone of constant angle; the figures compare rate and "
-        "angle with the root of I1 cos(theta) W^2 - I3 w3 W + m g l = 0.",
+        "A fast-spinning disc on a massless axle that turns about a fixed point. Started at the rate of "
+        "steady precession, its axis moves on a cone of constant angle; the reported values compare rate "
+        "and angle with the root of I1 cos(theta) W^2 - I3 w3 W + m g l = 0.",
     .parameters = table,
     .parameters_size = sizeof(parameters),
     .h = 0.00025,

@@ -9,9 +9,8 @@ typedef struct parameters {
 
 static const ss_option table[] = {
     SS_PARAMETER_INT(parameters, count, "10", 1, 10000, "balls"),
-    SS_PARAMETER_REAL(parameters, speed, "2", 0, 1e6,
-                      "largest component of the velocity at the start, in m/s"),
-    SS_PARAMETER_REAL(parameters, restitution, "0.8", 0, 1, "Newton's coefficient of all impacts"),
+    SS_PARAMETER_REAL(parameters, speed, "2", 0, 1e6, "largest component of the initial velocities, in m/s"),
+    SS_PARAMETER_REAL(parameters, restitution, "0.8", 0, 1, "Newton's coefficient of restitution"),
     SS_PARAMETER_REAL(parameters, mu, "0.2", 0, 10, "friction between all bodies"),
     {0}};
 
@@ -44,10 +43,10 @@ static bool build_scene(const void *of, uint64_t seed, ss_world *world, ss_error
 
 const ss_scene ss_scene_ten_balls = {
     .name = "ten-balls",
-    .summary = "ten balls thrown about in a box",
+    .summary = "ten balls bouncing in a box",
     .description =
-        "Ten balls of different sizes with random velocities in a closed box: collisions of everything "
-        "with everything. After Todorov's ball box in RPI-MATLAB-Simulator, which applied gravity twice.",
+        "Ten balls of different sizes with random velocities in a closed box, all colliding with each "
+        "other. After Todorov's ball box in RPI-MATLAB-Simulator, which applied gravity twice.",
     .parameters = table,
     .parameters_size = sizeof(parameters),
     .h = 0.005,

@@ -9,7 +9,7 @@ typedef struct parameters {
 
 static const ss_option table[] = {
     SS_PARAMETER_REAL(parameters, mu, "0.5", 0, 10, "friction between all bodies"),
-    SS_PARAMETER_REAL(parameters, rate, "2", 1e-6, 1e6, "of the tilt, in degrees per second"),
+    SS_PARAMETER_REAL(parameters, rate, "2", 1e-6, 1e6, "rate of the tilt, in degrees per second"),
     {0}};
 
 typedef struct tilt {
@@ -90,8 +90,8 @@ const ss_scene ss_scene_tilting_plane = {
     .summary = "a block on a plane that tilts slowly until it slides",
     .description =
         "Reference for the stick-slip transition: a kinematic plane turns at a constant rate, and the "
-        "block must not move before tan(angle) = mu. The figures give the angle at which it had moved by "
-        "a thousandth of its length, and the one of Coulomb.",
+        "block must not move before tan(angle) = mu. The reported values are the angle at which it has "
+        "moved by a thousandth of its length, and the angle of Coulomb's law.",
     .parameters = table,
     .parameters_size = sizeof(parameters),
     .h = 0.01,

@@ -5,7 +5,7 @@ typedef struct parameters {
 } parameters;
 
 static const ss_option table[] = {
-    SS_PARAMETER_REAL(parameters, spin, "150", 0, 1e6, "about the stem, in rad/s"),
+    SS_PARAMETER_REAL(parameters, spin, "150", 0, 1e6, "spin about the stem, in rad/s"),
     SS_PARAMETER_REAL(parameters, mu, "0.3", 0, 10, "friction between all bodies"),
     {0}};
 
@@ -56,8 +56,8 @@ const ss_scene ss_scene_tippe_top = {
     .description =
         "A ball with a stem and its centre of mass below its middle, spun about the stem: sliding "
         "friction at the ground turns it over until it spins on ball and stem together, upside down, with "
-        "less spin and more potential energy. It needs friction that is isotropic and spin that is "
-        "integrated well.",
+        "less spin and more potential energy. It needs isotropic friction and accurate integration of the "
+        "spin.",
     .parameters = table,
     .parameters_size = sizeof(parameters),
     .h = 0.0005,

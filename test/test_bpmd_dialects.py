@@ -160,7 +160,7 @@ def test_gazebo_chain_without_a_world_joint_is_recognised_by_its_speeds(file):
     make.write_gazebo(file.create_group(frame_name(1)), frame)
     path = file.filename
     assert_frame(read_back(file), frame.truth())
-    assert "told by the speeds" in said(info(path), "repairs")
+    assert "known from the speeds" in said(info(path), "repairs")
 
 
 def test_gazebo_chain_at_rest_follows_the_custom_of_its_writer(file):
@@ -169,7 +169,7 @@ def test_gazebo_chain_at_rest_follows_the_custom_of_its_writer(file):
     make.write_gazebo(file.create_group(frame_name(1)), frame)
     path = file.filename
     assert_frame(read_back(file), frame.truth())
-    assert "the custom of Gazebo's writer" in said(info(path), "repairs")
+    assert "the convention of Gazebo's writer" in said(info(path), "repairs")
 
 
 def test_a_flat_file_of_another_writer_is_not_mistaken_for_gazebo(file):
@@ -258,7 +258,7 @@ def test_bounds_that_ode_cannot_have_written_are_dropped_with_a_warning(file):
     path = file.filename
     found = read_back(file)
     assert_near(found["constraints"]["bounds"], [FREE] * 9, "bounds")
-    assert "cannot be told" in said(info(path), "warnings")
+    assert "treated as unbounded" in said(info(path), "warnings")
 
 
 def test_sleeping_bodies_are_not_counted(file):
@@ -371,7 +371,7 @@ def test_rpisim(file, old, vectors, nb, nc):
         assert_frame(read(path, n), problem.truth())
     answer = info(path)
     assert answer["dialect"] == "rpisim"
-    assert "there is no frame before" in said(answer, "warnings")
+    assert "there is no previous frame" in said(answer, "warnings")
 
 
 def test_rpisim_frames_that_are_not_steps_in_a_row(file):
@@ -382,7 +382,7 @@ def test_rpisim_frames_that_are_not_steps_in_a_row(file):
     path = file.filename
     problem.velocities = after.velocities
     assert_frame(read_back(file, 1), problem.truth())
-    assert "not the step before" in said(info(path), "warnings")
+    assert "not the previous step" in said(info(path), "warnings")
 
 
 # ---- AGX and the paper's layout ------------------------------------------------------------------------------------

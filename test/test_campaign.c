@@ -152,7 +152,7 @@ TEST(a_worker_that_misbehaves_is_told_and_replaced)
         ENSURE_TEXT(message, "signal 6 (Aborted)");
     }
     ENSURE_INT(outcome_of(LEAVE, message), SS_OUTCOME_CRASHED);
-    ENSURE_TEXT(message, "ended its process by exit(3)");
+    ENSURE_TEXT(message, "called exit(3)");
     ENSURE_INT(outcome_of(HANG, message), SS_OUTCOME_HUNG);
     ENSURE_TEXT(message, "did not stop within 3 s");
     ENSURE_INT(outcome_of(SCRIBBLE, message), SS_OUTCOME_BROKEN);
@@ -407,7 +407,7 @@ TEST(a_selection_becomes_every_combination)
     sweeps[0].used = false;
     ss_error err = {0};
     ENSURE(!ss_campaign_expand(&campaign, &catalogue, &methods, &count, &left_out, &err));
-    ENSURE_TEXT(err.message, "x: there is no solver three in this campaign");
+    ENSURE_TEXT(err.message, "x: no solver 'three' in this campaign");
     ss_text_free(&left_out);
     ss_campaign_free(&campaign);
 }

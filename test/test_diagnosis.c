@@ -191,7 +191,7 @@ TEST(units_that_measures_cannot_bear_are_found)
         ss_diagnosis of = diagnose(problem);
         const ss_complaint *found = expect(&of, SS_DEFECT_UNITS, SS_SEVERITY_WARNING);
         ENSURE(found != NULL);
-        ENSURE_CONTAINS(found->message, "range of numbers");
+        ENSURE_CONTAINS(found->message, "range of floating-point numbers");
         ss_diagnosis_free(&of);
         ss_problem_destroy(problem);
     }
@@ -222,7 +222,7 @@ TEST(loads_that_are_only_rounding_are_found)
     ss_diagnosis of = diagnose(problem);
     const ss_complaint *found = expect(&of, SS_DEFECT_UNITS, SS_SEVERITY_WARNING);
     ENSURE(found != NULL);
-    ENSURE_CONTAINS(found->message, "rounding left");
+    ENSURE_CONTAINS(found->message, "only rounding error");
     ss_diagnosis_free(&of);
     ss_problem_destroy(problem);
 }

@@ -26,7 +26,7 @@ static const real_file real_files[] = {
     {"Capsules-i101-404", SS_FCLIB_LOCAL, 3, 225, 0, 9099, "unsymmetric"},
     {"Capsules-i125-1213", SS_FCLIB_LOCAL, 3, 286, 0, 11772, "stored r is identically zero"},
     {"Chute-ndof-768-nc-4-3", SS_FCLIB_GLOBAL_ROLLING, 5, 4, 768, 91,
-     "the frames of 4 of 4 contacts are skewed"},
+     "the frames of 4 of 4 contacts are not orthonormal"},
     {"Confeti-ex13-Fc3D-SBM", SS_FCLIB_LOCAL, 3, 107, 0, 18171, NULL},
     {"CubeH8", SS_FCLIB_GLOBAL, 3, 1, 162, 45, "M"},
     {"FrictionContact3D_RR_1c", SS_FCLIB_LOCAL, 3, 1, 0, 9, NULL},

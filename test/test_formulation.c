@@ -261,7 +261,8 @@ TEST(infinite_friction_is_refused_by_name_or_replaced_on_request)
     ss_cone *cone = cone_from_frame(frame, &options, "/f", &losses, &err);
     ENSURE(cone);
     ENSURE_NEAR(cone->mu[2], 100.0, 0.0);
-    ENSURE(tells(&losses, SS_FINDING_LOSS, "/f/contacts/mu_k", "1 coefficients above mu_max became 100"));
+    ENSURE(tells(&losses, SS_FINDING_LOSS, "/f/contacts/mu_k",
+                 "1 friction coefficients above mu_max were reduced to 100"));
     ss_findings_free(&losses);
     ss_cone_destroy(cone);
     ss_frame_destroy(frame);

@@ -98,7 +98,7 @@ static const plant plants[] = {
     {"constraints/regularization", 2, 0, -1e-9, FAULT, "is -1e-9, must be between 0"},
     {"constraints/regularization", 2, 0, INFINITY, FAULT, "is inf"},
     {"constraints/friction", 3, 0, -0.1, FAULT, "is -0.1"},
-    {"constraints/friction", 1, 0, 0.1, WARNING, "no friction_row"},
+    {"constraints/friction", 1, 0, 0.1, WARNING, "without a friction_row"},
     {"constraints/friction_row", 3, 0, 3, FAULT, "is 3, the row itself"},
     {"constraints/friction_row", 3, 0, 4, FAULT, "is 4, but there are 4 rows"},
     {"constraints/friction_row", 3, 0, -2, FAULT, "is -2"},
@@ -316,7 +316,7 @@ TEST(joint_friction_needs_both_of_its_arrays)
 {
     ss_frame *frame = plain_frame();
     ENSURE(ss_frame_enable(frame, "constraints/friction_row", NULL));
-    ENSURE(found_only(frame, "F/constraints/friction_row", FAULT, "needs constraints/friction"));
+    ENSURE(found_only(frame, "F/constraints/friction_row", FAULT, "requires constraints/friction"));
     ss_frame_destroy(frame);
     frame = plain_frame();
     ENSURE(ss_frame_enable(frame, "constraints/friction", NULL));

@@ -209,7 +209,7 @@ TEST(a_mesh_that_is_no_hull_is_refused_with_the_reason)
     ENSURE(!hull_of(open, &err));
     ENSURE_CONTAINS(err.message, "face 3: corner 0 is vertex 77 of 8");
     ENSURE(!hull_of(NULL, &err));
-    ENSURE_CONTAINS(err.message, "mesh: none was given");
+    ENSURE_CONTAINS(err.message, "mesh: not given");
     ss_mesh_destroy(dented);
     ss_mesh_destroy(open);
 }

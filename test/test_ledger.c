@@ -275,7 +275,7 @@ TEST(samples_are_added_to_a_run_and_one_that_differs_is_enough)
     ENSURE_INT(ss_ledger_has(ledger, 1, 1, 1, NULL, NULL), 3);
     ss_error err = {0};
     ENSURE(!ss_ledger_add_samples(ledger, 1, 2, 1, more, 1, true, &err));
-    ENSURE_CONTAINS(err.message, "not there");
+    ENSURE_CONTAINS(err.message, "does not exist");
     ENSURE(ss_ledger_note_campaign(ledger, "first", 1, NULL));
     ss_ledger_close(ledger);
     ENSURE(tamper(in(&s, "l.db"), "UPDATE campaigns SET started = '2001-01-01T00:00:00Z'"));
@@ -570,7 +570,7 @@ static int try_to_write(const char *path)
         ss_error err = {0};
         ss_ledger *ledger = ss_ledger_open(path, &err);
         ss_ledger_close(ledger);
-        bool refused = err.code == SS_ERROR_RESOURCES && strstr(err.message, "somebody else is writing");
+        bool refused = err.code == SS_ERROR_RESOURCES && strstr(err.message, "another process is writing");
         _exit(ledger ? 0 : refused ? 1 : 2);
     }
     int status;

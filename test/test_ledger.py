@@ -179,7 +179,7 @@ def test_only_times_depend_on_when_and_in_which_order_things_ran(here):
 
 def test_mistakes_are_told(ledger):
     assert "did you mean history?" in run("export", ledger, "--table", "histroy", code=USAGE).stderr
-    assert "there are machines, problems" in run("export", ledger, "--table", "x", "-o", "new", code=USAGE).stderr
+    assert "expected machines, problems" in run("export", ledger, "--table", "x", "-o", "new", code=USAGE).stderr
     assert not Path("new").exists()
     run("export", ledger, code=USAGE)
     run("export", ledger, "--json", "--table", "runs", code=USAGE)
@@ -187,7 +187,7 @@ def test_mistakes_are_told(ledger):
     Path("text.db").write_text("nothing of the kind, but longer than the header of a database " * 9)
     assert "text.db: not a ledger" in run("export", "text.db", "--json", code=BAD_INPUT).stderr
     Path("file").write_text("")
-    assert "file: cannot be made" in run("export", ledger, "-o", "file", code=RESOURCES).stderr
+    assert "file: cannot be created" in run("export", ledger, "-o", "file", code=RESOURCES).stderr
     with open("/dev/full", "w") as full:
         assert "No space" in run("export", ledger, "--json", stdout=full, code=RESOURCES).stderr
 
@@ -198,7 +198,7 @@ def test_parts_become_the_whole(here):
     make("whole.db")
     parts = [make(f"part{i}.db", seed=i + 5, part=i, parts=4) for i in range(4)]
     printed = run("merge", "all.db", *parts[:3]).stdout
-    assert printed.splitlines() == [f"{part}: 15 added, 0 already there, 0 differing" for part in parts[:3]]
+    assert printed.splitlines() == [f"{part}: 15 added, 0 already present, 0 differing" for part in parts[:3]]
     told = run_json("merge", "all.db", "part3.db", "part0.db")
     assert told["files"] == [
         {"file": "part3.db", "added": 15, "already_there": 0, "differing": 0, "first_differing": None},
@@ -215,7 +215,7 @@ def test_answers_that_differ_are_found(here):
     connection.close()
     before = exported("a.db")
     printed = run("merge", "a.db", "b.db", code=FOUND).stdout
-    assert "b.db: 0 added, 59 already there, 1 differing" in printed and "first: b.h5 /sim" in printed
+    assert "b.db: 0 added, 59 already present, 1 differing" in printed and "first: b.h5 /sim" in printed
     assert exported("a.db") == before
 
 
@@ -247,7 +247,7 @@ def test_a_second_writer_is_refused_and_a_reader_is_not(here):
     writer = subprocess.Popen([MAKER, "--forever", "a.db"], stdout=subprocess.PIPE, text=True)
     try:
         assert int(writer.stdout.readline()) == 1
-        assert "somebody else is writing" in run("merge", "a.db", "b.db", code=RESOURCES).stderr
+        assert "another process is writing" in run("merge", "a.db", "b.db", code=RESOURCES).stderr
         while int(writer.stdout.readline()) < 50:
             pass
         first = len(table("a.db", "runs"))

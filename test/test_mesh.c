@@ -326,7 +326,7 @@ TEST(every_fault_of_a_mesh_is_named)
         {3, 1, 8, "face 3: corner 1 is vertex 8; there are 8 vertices"},
         {3, 1, -1, "corner 1 is vertex -1"},
         {0, 1, 1, "face 0: uses a vertex twice"},
-        {-1, 0, 11, "edge 0-3: is open, only face 10 has it"},
+        {-1, 0, 11, "edge 0-3: is open, only face 10 uses it"},
         {-2, 0, 5, "vertex 5: (nan"},
         {1, 1, 3, "has the corners of face 0"},
         {-1, 0, 0, "has no faces"},
@@ -349,7 +349,7 @@ TEST(a_turned_face_is_found_at_its_edges)
     int kept = cube->face[4][1];
     cube->face[4][1] = cube->face[4][2];
     cube->face[4][2] = kept;
-    ENSURE(says(cube, SS_FINDING_FAULT, "faces 4 and 5 are turned against each other"));
+    ENSURE(says(cube, SS_FINDING_FAULT, "faces 4 and 5 have opposite orientations"));
     ss_mesh_destroy(cube);
 }
 

@@ -728,9 +728,9 @@ def test_tolerances_are_sorted_and_the_main_one_is_among_them(ledger):
 
 
 @pytest.mark.parametrize("arguments, hint", [
-    (["--tolerance", "small"], "--tolerance small: must be a positive number"),
-    (["--tolerance", "-1"], "must be a positive number"),
-    (["--tolerance", "inf"], "must be a positive number"),
+    (["--tolerance", "small"], "invalid value \"small\" for --tolerance: expected a positive number"),
+    (["--tolerance", "-1"], "expected a positive number"),
+    (["--tolerance", "inf"], "expected a positive number"),
     ([f"--tolerance=1e-{k}" for k in range(9)], "at most 8"),
     (["--main", "-3"], "main"),
 ])

@@ -62,7 +62,7 @@ def test_an_arch_stands_from_the_friction_that_statics_demands():
 
 
 def test_an_arch_of_an_even_number_of_stones_is_refused():
-    assert "must be odd" in run("run", "masonry-arch", "-p", "blocks=8", code=USAGE).stderr
+    assert "expected an odd number" in run("run", "masonry-arch", "-p", "blocks=8", code=USAGE).stderr
 
 
 # ---- other units, other sizes -----------------------------------------------------------------------------------

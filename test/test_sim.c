@@ -464,7 +464,7 @@ TEST(contacts_counted_but_not_listed_are_refused)
     ss_sim *sim = start(world, NULL);
     ss_sim_replace_collision(sim, empty_promise, NULL);
     ENSURE(!ss_sim_step(sim, &err));
-    ENSURE_CONTAINS(err.message, "no list of them");
+    ENSURE_CONTAINS(err.message, "the list is NULL");
     end(sim);
 }
 
@@ -576,7 +576,7 @@ static void wrong_solver(ss_sim_options *options)
 }
 static void wrong_finisher(ss_sim_options *options)
 {
-    options->finisher = "nobody at all";
+    options->finisher = "no such solver";
 }
 static void wrong_formulation(ss_sim_options *options)
 {
@@ -605,7 +605,7 @@ TEST(options_that_make_no_sense_are_refused)
     refuse("finisher", wrong_finisher);
     refuse("cones", wrong_formulation);
     refuse("relative_energie", wrong_stop);
-    refuse("h", wrong_step);
+    refuse("for dt", wrong_step);
     refuse("gap_term", wrong_with);
     refuse("no_such", wrong_set);
 }

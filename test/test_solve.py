@@ -159,7 +159,7 @@ def test_metrics_page_is_that_of_the_program():
 
 def is_too_large(frame):
     """The solver takes problems of that kind, but not of that size."""
-    return frame["status"] == "not applicable" and frame["why"].endswith("at most")
+    return frame["status"] == "not applicable" and "accepts at most" in frame["why"]
 
 
 def test_table_of_what_fits_what_is_true(slope):
@@ -334,14 +334,14 @@ def test_exit_codes(slope):
     (["-s", "pg"], "did you mean pgs?"),
     (["-f", "boxes"], "did you mean box?"),
     (["-s", "nsgs", "--set", "omega=1"], "nsgs: unknown option"),
-    (["--set", "sweep"], "not of the form name=value"),
+    (["--set", "sweep"], "expected NAME=VALUE"),
     (["--with", "gamma=7"], "number from 0 to 1"),
     (["--stop", "enrgy<1"], "did you mean energy?"),
     (["--stop", "energy"], "METRIC<VALUE"),
     (["--stop", "energy<0"], "positive"),
     (["--stop", "creep<x"], "positive"),
     (["--keep", "best"], "best:GAUGE"),
-    (["--reference", "oracle"], "there is no solver 'oracle'"),
+    (["--reference", "oracle"], "unknown solver 'oracle'"),
     (["-o", "slope.h5"], "is the input file"),
     (["--trace", "slope.h5"], "is the input file"),
     (["--iterations", "-1"], "--iterations"),
@@ -608,19 +608,19 @@ def test_a_plugin_is_a_solver_like_any_other(slope):
     assert run_json("info", "solved.h5")["frames"][0]["results"] == ["by_hand", "richardson"]
     other = build("other", lambda text: text.replace('"richardson"', '"richardson-2"'))
     assert run("solve", slope, "--frame", "0", *plugin, "--plugin", other, "-s", "richardson-2").returncode == DONE
-    assert "there is no solver 'richardson'" in run("solve", slope, "-s", "richardson", code=USAGE).stderr
+    assert "unknown solver 'richardson'" in run("solve", slope, "-s", "richardson", code=USAGE).stderr
 
 
 @pytest.mark.parametrize("change, hint", [
     (lambda text: text.replace("ss_plugin = {SS_ABI", "ss_plugin = {SS_ABI + 1"), "ABI 2"),
     (lambda text: text.replace(".abi = SS_ABI", ".abi = 0"), "ABI 0"),
     (lambda text: text.replace("ss_plugin =", "something_else ="), "exports no ss_plugin"),
-    (lambda text: text.replace('"richardson"', '"pgs"'), "there is a solver pgs already"),
-    (lambda text: text.replace('"richardson"', '"my solver"'), "no usable name"),
+    (lambda text: text.replace('"richardson"', '"pgs"'), "solver name 'pgs' is already used by the library"),
+    (lambda text: text.replace('"richardson"', '"my solver"'), "no valid name"),
     (lambda text: text.replace(".solve = solve,", ""), "no solve function"),
     (lambda text: text.replace("{SS_ABI, 1, solvers}", "{SS_ABI, 0, solvers}"), "lists 0 solvers"),
     (lambda text: text.replace("{&richardson}", "{&richardson, &richardson}").replace("SS_ABI, 1,", "SS_ABI, 2,"),
-     "two solvers are named"),
+     "is used twice"),
 ])
 def test_a_plugin_that_is_wrong_says_why(change, hint, slope):
     plugin = build("wrong", change)

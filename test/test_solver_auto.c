@@ -88,14 +88,14 @@ TEST(what_is_easy_is_left_to_the_sweeps)
 TEST(a_tall_tower_goes_to_the_splitting_method)
 {
     expect(tower("cone", 20, 4), SS_CONVERGED,
-           (const char *const[]){"20 bodies", "coloured: not worth more", "more needed", "-> admm",
+           (const char *const[]){"20 bodies", "coloured: not worth continuing", "more needed", "-> admm",
                                  "admm: solved", NULL});
 }
 
 TEST(a_tower_without_friction_goes_to_the_pivots)
 {
     expect(tower("frictionless", 20, 4), SS_CONVERGED,
-           (const char *const[]){"laws: box", "coloured: not worth more", "-> block-pivot",
+           (const char *const[]){"laws: box", "coloured: not worth continuing", "-> block-pivot",
                                  "block-pivot: solved", NULL});
 }
 
@@ -122,8 +122,9 @@ TEST(bounds_that_follow_others_are_taken)
 TEST(a_matrix_that_is_hard_to_sweep_goes_to_newton)
 {
     recipe hard = {.name = "hard", .letters = "kkkkkkkk", .seed = 7, .matrix = ILL, .mu = 0.5};
-    expect(cook(&hard), SS_CONVERGED,
-           (const char *const[]){"a matrix", "nncg: not worth more", "-> minmap-newton", "solved", NULL});
+    expect(
+        cook(&hard), SS_CONVERGED,
+        (const char *const[]){"a matrix", "nncg: not worth continuing", "-> minmap-newton", "solved", NULL});
 }
 
 /* Contacts with a matrix: every second one parts, the others hold. `by` couples the first
@@ -173,7 +174,8 @@ TEST(a_structure_without_bodies_goes_to_the_splitting_method)
     from->A = NULL;
     ss_problem_matrix_changed(alone.problem);
     expect(alone, SS_CONVERGED,
-           (const char *const[]){"48 contacts, a matrix", "nncg: not worth more", "-> admm", "solved", NULL});
+           (const char *const[]){"48 contacts, a matrix", "nncg: not worth continuing", "-> admm", "solved",
+                                 NULL});
     known_problem_free(&of);
 }
 
@@ -184,7 +186,7 @@ TEST(nothing_to_do_is_seen_before_anything_is_set_up)
     told open = solve(of.problem, 100), empty = solve(none.problem, 100);
     ENSURE(open.status == SS_CONVERGED && open.iterations == 1);
     ENSURE(empty.status == SS_CONVERGED);
-    check_notes(&open, (const char *const[]){"one contact or row: converged", NULL});
+    check_notes(&open, (const char *const[]){"a single contact or row: converged", NULL});
     told_free(&open);
     told_free(&empty);
     known_problem_free(&of);

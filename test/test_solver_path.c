@@ -112,7 +112,7 @@ TEST(path_refuses_bounds_that_follow_impulses_of_either_sign)
     recipe from = {.letters = "CC", .seed = 1};
     known_problem of = cook(&from);
     ENSURE_TEXT(ss_solver_refusal(ss_solver_find("path"), of.problem),
-                "bounds must follow impulses that cannot be negative");
+                "needs coupled bounds to follow impulses that cannot be negative");
     known_problem_free(&of);
 }
 

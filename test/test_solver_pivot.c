@@ -646,13 +646,13 @@ TEST(enumerate_refuses_what_is_too_much_for_it)
     double planted_r[MAX], x[MAX] = {0};
     ss_problem *rolling = plant_convex(3, 5, 1, planted_r);
     ENSURE_INT(run("enumerate", NULL, rolling, x).status, SS_NOT_APPLICABLE);
-    ENSURE_TEXT(ss_solver_refusal(enumerate, rolling), "does not take rolling friction");
+    ENSURE_TEXT(ss_solver_refusal(enumerate, rolling), "does not accept rolling friction");
     ss_problem_destroy(rolling);
     planted p = {.n = 40};
     for (int i = 0; i < p.n; i++) p.A[i][i] = 1.0, p.upper[i] = 1.0, p.lower[i] = -1.0;
     ss_problem *boxes = problem_of(&p, NULL); // 3^40
     ENSURE_INT(run("enumerate", NULL, boxes, x).status, SS_NOT_APPLICABLE);
-    ENSURE_TEXT(ss_solver_refusal(enumerate, boxes), "takes 5000 combinations of states at most");
+    ENSURE_TEXT(ss_solver_refusal(enumerate, boxes), "accepts at most 5000 combinations of states");
     ss_problem_destroy(boxes);
 }
 
@@ -661,8 +661,8 @@ TEST(dense_methods_refuse_what_does_not_fit)
     ss_error err;
     ss_problem *equations = known(ss_problem_create(10001, 1, -1, &err), &err);
     equations->symmetric = true;
-    ENSURE_TEXT(ss_solver_refusal(ss_solver_find("dantzig"), equations), "takes 10000 unknowns at most");
-    ENSURE_TEXT(ss_solver_refusal(ss_solver_find("enumerate"), equations), "takes 60 unknowns at most");
+    ENSURE_TEXT(ss_solver_refusal(ss_solver_find("dantzig"), equations), "accepts at most 10000 unknowns");
+    ENSURE_TEXT(ss_solver_refusal(ss_solver_find("enumerate"), equations), "accepts at most 60 unknowns");
     ss_problem_destroy(equations);
 }
 

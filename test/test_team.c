@@ -181,7 +181,7 @@ TEST(a_team_takes_the_cores_it_finds_and_refuses_nonsense)
     ss_team_destroy(team);
     ENSURE(ss_team_create(-1, &err) == NULL);
     ENSURE_INT(err.code, SS_ERROR_USAGE);
-    ENSURE_CONTAINS(err.message, "-1 workers");
+    ENSURE_CONTAINS(err.message, "workers -1");
     ENSURE(ss_team_create(100000, &err) == NULL);
 }
 

@@ -365,7 +365,7 @@ def write_shapes(path):
 def test_every_kind_of_shape_is_shown(here):
     write_planted(here / "planted.h5")
     write_shapes(here / "planted.h5")
-    assert "kinds[9]: 99" in run("view", "planted.h5", "-o", "replay.html").stderr
+    assert "kinds[9]: unknown kind of shape 99" in run("view", "planted.h5", "-o", "replay.html").stderr
     run("check", "planted.h5")
     replay, frames = page(here / "replay.html")
     shapes = replay["shapes"]

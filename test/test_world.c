@@ -87,7 +87,7 @@ TEST(a_bad_body_is_refused_by_number_name_and_field)
                     "body 0: position[1]: nan, must be finite");
     ENSURE_CONTAINS(body_error((ss_body){.velocity = {0, 0, 0, 0, 0, INFINITY}}), "velocity[5]: inf");
     ENSURE_CONTAINS(body_error((ss_body){.quaternion = {1, 0, 0, NAN}}), "quaternion[3]");
-    ENSURE_CONTAINS(body_error((ss_body){.kind = (ss_body_kind)7}), "kind: 7");
+    ENSURE_CONTAINS(body_error((ss_body){.kind = (ss_body_kind)7}), "unknown kind of body 7");
     ENSURE_CONTAINS(body_error((ss_body){.inertia = {1, 0, 0, 0.5, 1, 0, 0, 0, 1}}),
                     "inertia: is not symmetric");
     ENSURE_CONTAINS(body_error((ss_body){.inertia = {1, 0, 0, 0, -1, 0, 0, 0, 1}}), "not positive definite");
@@ -118,13 +118,14 @@ TEST(a_bad_shape_is_refused_by_number_kind_and_field)
     ENSURE_CONTAINS(shape_error(SS_KINEMATIC, floor_plane), "a plane cannot be a shape of a kinematic body");
     ENSURE_CONTAINS(shape_error(SS_DYNAMIC, (ss_shape){.kind = SS_MESH, .mesh = cube}), "a mesh cannot be");
     ENSURE_TEXT(shape_error(SS_KINEMATIC, (ss_shape){.kind = SS_MESH, .mesh = cube}), "was taken");
-    ENSURE_CONTAINS(shape_error(SS_DYNAMIC, (ss_shape){.kind = SS_HULL}), "mesh: none was given");
+    ENSURE_CONTAINS(shape_error(SS_DYNAMIC, (ss_shape){.kind = SS_HULL}), "mesh: not given");
     ENSURE_CONTAINS(
         shape_error(SS_STATIC,
                     (ss_shape){.kind = SS_HEIGHTFIELD, .size = {1, 1}, .nx = 2, .ny = 2, .heights = heights}),
         "heights[3]: nan");
-    ENSURE_CONTAINS(shape_error(SS_STATIC, (ss_shape){.kind = (ss_shape_kind)77}), "kind: 77");
-    ENSURE_CONTAINS(shape_error(SS_STATIC, (ss_shape){.size = {1}, .material = 3}), "there is no material 3");
+    ENSURE_CONTAINS(shape_error(SS_STATIC, (ss_shape){.kind = (ss_shape_kind)77}),
+                    "unknown kind of shape 77");
+    ENSURE_CONTAINS(shape_error(SS_STATIC, (ss_shape){.size = {1}, .material = 3}), "unknown material 3");
     ENSURE_CONTAINS(shape_error(SS_STATIC, (ss_shape){.size = {1}, .density = -1}), "density: -1");
     ss_mesh_destroy(cube);
 }
@@ -134,7 +135,7 @@ TEST(a_shape_of_no_body_is_refused)
     ss_error err = {0};
     ss_world *world = ss_world_create(NULL);
     ENSURE_INT(ss_world_add_shape(world, 0, &unit_ball, &err), -1);
-    ENSURE_CONTAINS(err.message, "there is no body 0");
+    ENSURE_CONTAINS(err.message, "unknown body 0");
     ENSURE_INT(ss_world_add_shape(world, SS_WORLD, &unit_ball, &err), 0);
     ss_world_destroy(world);
 }
@@ -181,7 +182,7 @@ TEST(bad_materials_and_pairs_are_refused)
     ss_error err = {0};
     ss_world *world = ss_world_create(NULL);
     ENSURE_INT(ss_world_add_material(world, &(ss_material){.name = "default"}, &err), -1);
-    ENSURE_TEXT(err.message, "material 1 \"default\": name: material 0 has it already");
+    ENSURE_TEXT(err.message, "material 1 \"default\": name: already used by material 0");
     ENSURE_INT(ss_world_add_material(world, &(ss_material){.mu = 1}, &err), -1);
     ENSURE_INT(ss_world_add_material(world, &(ss_material){.name = "x", .mu = -0.1}, &err), -1);
     ENSURE_CONTAINS(err.message, "mu: -0.1");
@@ -251,7 +252,7 @@ TEST(bodies_that_were_separated_never_touch)
     ENSURE(!ss_world_may_touch(world, 7, 50) && ss_world_may_touch(world, 8, 50));
     ss_error err = {0};
     ENSURE(!ss_world_separate(world, 0, 50, &err));
-    ENSURE_CONTAINS(err.message, "there is no body 50");
+    ENSURE_CONTAINS(err.message, "unknown body 50");
     ss_world_destroy(world);
 }
 
@@ -334,7 +335,7 @@ TEST(a_bad_joint_is_refused_by_number_name_and_field)
     ss_joint good = {.kind = SS_JOINT_REVOLUTE, .a = 0, .b = 1, .name = "knee"}, bad = good;
     ENSURE_TEXT(joint_error(good), "was taken");
     bad.b = 9;
-    ENSURE_TEXT(joint_error(bad), "joint 0 (revolute) \"knee\": b: there is no body 9");
+    ENSURE_TEXT(joint_error(bad), "joint 0 (revolute) \"knee\": b: unknown body 9");
     bad = good, bad.b = 0;
     ENSURE_CONTAINS(joint_error(bad), "a and b are the same body");
     bad = good, bad.a = SS_WORLD, bad.b = 2;
@@ -342,15 +343,15 @@ TEST(a_bad_joint_is_refused_by_number_name_and_field)
     bad = good, bad.axis[1] = NAN;
     ENSURE_CONTAINS(joint_error(bad), "axis[1]: nan");
     bad = good, bad.law[1].limited = true, bad.law[1].lower = 1.0;
-    ENSURE_CONTAINS(joint_error(bad), "law[1]: limits: lower 1, upper 0");
+    ENSURE_CONTAINS(joint_error(bad), "law[1]: limits: lower 1 is above upper 0");
     bad = good, bad.law[0].stiffness = -1.0;
     ENSURE_CONTAINS(joint_error(bad), "law[0]: stiffness: -1");
     bad = good, bad.compliance = -1.0;
     ENSURE_CONTAINS(joint_error(bad), "compliance: -1");
     bad = good, bad.kind = (ss_joint_kind)44;
-    ENSURE_CONTAINS(joint_error(bad), "kind: 44");
+    ENSURE_CONTAINS(joint_error(bad), "unknown kind of joint 44");
     bad = good, bad.kind = SS_JOINT_UNIVERSAL, bad.axis2[2] = 1.0;
-    ENSURE_CONTAINS(joint_error(bad), "axis2: is along axis");
+    ENSURE_CONTAINS(joint_error(bad), "axis2: is parallel to axis");
 }
 
 /* ---- lack of memory --------------------------------------------------------------------------------- */

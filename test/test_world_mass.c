@@ -204,9 +204,9 @@ TEST(a_dynamic_body_without_mass_is_named)
     const ss_shape weightless = {.kind = SS_SPHERE, .size = {1}};
     ss_error err = {0};
     ENSURE(!body_of((ss_body){.name = "ghost"}, &weightless, 1, &err));
-    ENSURE_CONTAINS(err.message, "body 0 \"ghost\": mass: a dynamic body needs one");
+    ENSURE_CONTAINS(err.message, "body 0 \"ghost\": mass: a dynamic body needs a mass");
     ENSURE(!body_of((ss_body){.mass = 1}, NULL, 0, &err));
-    ENSURE_CONTAINS(err.message, "body 0: inertia: a dynamic body needs one");
+    ENSURE_CONTAINS(err.message, "body 0: inertia: a dynamic body needs an inertia");
     ss_world *point = body_of((ss_body){.mass = 1, .inertia = {1, 0, 0, 0, 1, 0, 0, 0, 1}}, NULL, 0, &err);
     ENSURE(point != NULL);
     ss_world_destroy(point);
@@ -493,7 +493,7 @@ TEST(what_cannot_change_its_units_is_told_and_nothing_is_changed)
     ENSURE(!ss_world_change_units(world, 1e-200, 1.0, 1.0, &err)); // its cube is 0
     ss_world_joint(world, SS_JOINT_FIXED)->compliance = 1e-6;
     ENSURE(!ss_world_change_units(world, 10.0, 1.0, 1.0, &err));
-    ENSURE_CONTAINS(err.message, "joint 0 (fixed): its compliance is of lengths and angles at once");
+    ENSURE_CONTAINS(err.message, "joint 0 (fixed): its compliance mixes lengths and angles");
     ENSURE(ss_world_change_units(world, 1.0, 2.0, 1.0, &err));
     ENSURE(ss_world_joint(world, SS_JOINT_FIXED)->compliance == 0.5e-6);
     ENSURE(ss_world_change_units(world, 1.0, 0.5, 1.0, &err));
@@ -501,7 +501,7 @@ TEST(what_cannot_change_its_units_is_told_and_nothing_is_changed)
     ENSURE(same_world(world, kept));
     ss_world_add_body(world, &(ss_body){.kind = SS_KINEMATIC, .motion = stand_still}, NULL);
     ENSURE(!ss_world_change_units(world, 10.0, 1.0, 1.0, &err));
-    ENSURE_CONTAINS(err.message, "body 3 moves by a function");
+    ENSURE_CONTAINS(err.message, "body 3 is moved by a function");
     ss_world_destroy(world);
     ss_world_destroy(kept);
 }

@@ -1,4 +1,4 @@
-/* stickslip/answer.h - the physical answer of one step: velocities and impulses, whoever found them.
+/* stickslip/answer.h - the physical answer of one step: velocities and impulses, by any solver.
  *
  * A formulation recovers it from the numbers of a solver, an engine's recorder stores it, and metrics see
  * nothing else besides the frame. Impulses are in N s, moments of impulses in N m s, all in the world frame.
@@ -21,10 +21,10 @@ typedef struct ss_answer {
     double *row_impulse;        /* lambda of every constraint row */
     double *normal_impulse;     /* nu of every contact, on body b along the normal; >= 0 unless it is wrong */
     double (*friction_impulse)[3]; /* of every contact, on body b */
-    double (*rolling_impulse)[3];  /* moment of rolling friction on body b; NULL when it is not modelled */
+    double (*rolling_impulse)[3];  /* moment of rolling friction on body b; NULL if not modelled */
 } ss_answer;
 
-/* All zero; with `rolling` there is room for moments of rolling friction. */
+/* All zero; `rolling` allocates the moments of rolling friction. */
 SS_API ss_answer *ss_answer_create(const ss_frame *frame, bool rolling, ss_error *err);
 SS_API void ss_answer_destroy(ss_answer *answer);
 

@@ -1,4 +1,5 @@
-/* stickslip/base.h - what every other header stands on: errors, memory, options, randomness, time, threads.
+/* stickslip/base.h - the foundation of every other header: errors, memory, options, random numbers, time,
+ * threads.
  *
  * Conventions of the whole library
  *   names      ss_noun_verb(); types ss_noun; constants SS_NOUN; nothing else is exported
@@ -7,14 +8,14 @@
  *   arguments  objects first, then inputs, then outputs, `ss_error *err` last
  *   failure    three kinds, three channels:
  *                1. our own bug                -> SS_ASSERT, only in checked builds
- *                2. the outside world (file, option, memory) -> false or NULL, and err says what and where
+ *                2. the outside world (file, option, memory) -> false or NULL; err says what and where
  *                3. a numerical outcome (did not converge)   -> ss_status (solver.h): a result, not an error
  *              `err` may always be NULL. The library never prints, exits or aborts.
  *   ownership  ss_X_create/_open/_read returns an object that ss_X_destroy/_close frees, contents included;
  *              destroying NULL is allowed. Strings and arrays reached through an object live as long as
  *              the object
- *   threads    objects are independent; one object is used by one thread at a time. No mutable globals but
- *              the replaceable allocator
+ *   threads    objects are independent; one object is used by one thread at a time. No mutable globals
+ *              except the replaceable allocator
  *
  * The first header to read; the order of all is in stickslip.h.
  */
@@ -45,7 +46,7 @@ SS_API const char *ss_build(void);   /* compiler and build type, for provenance 
 /* code, process exit code of the command line program, one-word name */
 #define SS_ERROR_LIST(X)                                                                                \
     X(SS_OK, 0, "ok")                                                                                   \
-    X(SS_ERROR_USAGE, 2, "usage")         /* an option or argument that makes no sense */               \
+    X(SS_ERROR_USAGE, 2, "usage")         /* an unknown or invalid option or argument */                \
     X(SS_ERROR_INPUT, 3, "bad input")     /* a file that cannot be read, or whose contents are wrong */ \
     X(SS_ERROR_RESOURCES, 4, "resources") /* out of memory, disk full, cannot write, over a set limit */
 
@@ -60,19 +61,19 @@ typedef struct ss_error {
     char message[1000]; /* names the place: "stack.h5: /mbs_frame000003/bodies/masses: ..." */
 } ss_error;
 
-/* Fills err (when not NULL) and returns false, so that a failing function ends with `return ss_fail(...)`. */
+/* Fills err (if not NULL) and returns false, so that a failing function ends with `return ss_fail(...)`. */
 SS_API bool ss_fail(ss_error *err, ss_error_code code, const char *format, ...) SS_PRINTF(3, 4);
 /* Puts "context: " before the message of an error that is already set; returns false. */
 SS_API bool ss_fail_in(ss_error *err, const char *format, ...) SS_PRINTF(2, 3);
 SS_API const char *ss_error_name(ss_error_code code);
 SS_API int ss_error_exit_code(ss_error_code code);
 
-/* ---- findings: what a reader, a check or a conversion has to say, all of it, in order --------------- */
+/* ---- findings: everything a reader, a check or a conversion has to report, in order ----------------- */
 
 typedef enum ss_finding_kind {
-    SS_FINDING_FAULT,   /* the data is wrong: a solver must not get it */
+    SS_FINDING_FAULT,   /* the data is wrong and must not reach a solver */
     SS_FINDING_WARNING, /* usable, but look at it */
-    SS_FINDING_REPAIR,  /* a known defect of a dialect that was undone while reading */
+    SS_FINDING_REPAIR,  /* a known defect of a dialect that was repaired while reading */
     SS_FINDING_LOSS,    /* what a conversion could not carry over */
 } ss_finding_kind;
 
@@ -85,12 +86,12 @@ typedef struct ss_finding {
 typedef struct ss_findings {
     ss_finding *items;
     size_t count, capacity;
-    size_t count_of[4]; /* by kind; counts also what was left out after the limit */
-    size_t limit;       /* keep at most so many of each kind; 0 = all */
+    size_t count_of[4]; /* by kind; also counts those beyond the limit */
+    size_t limit;       /* keep at most this many of each kind; 0 = all */
     bool out_of_memory; /* an item could not be stored; count_of is still right */
 } ss_findings;
 
-/* Starts from a zeroed struct (`ss_findings findings = {0}`). Adding to NULL does nothing. */
+/* Start from a zeroed struct (`ss_findings findings = {0}`). Adding to NULL does nothing. */
 SS_API void ss_findings_add(ss_findings *findings, ss_finding_kind kind, const char *place,
                             const char *format, ...) SS_PRINTF(4, 5);
 SS_API void ss_findings_free(ss_findings *findings);
@@ -112,9 +113,9 @@ SS_API void *ss_allocate(size_t count, size_t size);
 SS_API void ss_release(void *block); /* NULL is allowed */
 SS_API char *ss_text_copy(const char *text);
 
-/* Arena: short-lived memory of one worker. Nothing in it is freed one by one; mark and reset around a step
- * or a solve. After a reset to empty, its blocks are joined into one of the high-water size, so that a second
- * round of the same work does not touch the heap. */
+/* Arena: short-lived memory of one worker. Nothing in it is freed individually; mark and reset around a
+ * step or a solve. After a reset to empty, its blocks are joined into one of the high-water size, so that a
+ * second round of the same work does not touch the heap. */
 typedef struct ss_arena ss_arena;
 typedef struct ss_arena_mark {
     size_t block, used;
@@ -141,7 +142,7 @@ typedef enum ss_option_type {
     SS_OPTION_REAL,   /* field: double */
     SS_OPTION_CHOICE, /* field: int, index into choices */
     SS_OPTION_TEXT,   /* field: const char *; the caller keeps the text alive */
-    SS_OPTION_LIST,   /* field: ss_option_list; every value that is set is added to those before */
+    SS_OPTION_LIST,   /* field: ss_option_list; every value that is set is appended */
 } ss_option_type;
 
 #define SS_OPTION_LIST_MOST 32
@@ -175,7 +176,8 @@ SS_API bool ss_options_check(const ss_option *table, const void *options, ss_err
 SS_API const ss_option *ss_options_find(const ss_option *table, const char *name);
 /* The current value of one option as text a user could type again. Returns what snprintf would. */
 SS_API int ss_option_print(const ss_option *option, const void *options, char *text, size_t size);
-/* Provenance: "omega=1.3 sweep=symmetric", all options in table order, but for texts and lists not set.
+/* Provenance: "omega=1.3 sweep=symmetric", all options in table order, except texts and lists that are
+ * not set.
  * Returns what snprintf would. */
 SS_API int ss_options_print(const ss_option *table, const void *options, char *text, size_t size);
 

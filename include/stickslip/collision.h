@@ -36,7 +36,7 @@ typedef struct ss_manifold {
 /* A shape at its place in the world. */
 typedef struct ss_placed_shape {
     const ss_shape *shape;
-    /* what was precomputed of hulls, meshes and heightfields; else NULL */
+    /* data precomputed for hulls, meshes and heightfields; else NULL */
     const struct ss_geometry *geometry;
     double position[3];
     double rotation[9]; /* to the world, row by row */
@@ -45,7 +45,7 @@ typedef struct ss_placed_shape {
 
 /* One contact of the world, ready for a frame. */
 typedef struct ss_contact {
-    int shape_a, shape_b; /* a < b, unless `normal` tells otherwise: a is the first of the pair */
+    int shape_a, shape_b; /* a is the first of the pair, from which `normal` points */
     int body_a, body_b;   /* SS_WORLD for shapes of the world */
     double point[3], normal[3], gap;
     ss_material_pair material;
@@ -61,8 +61,7 @@ typedef struct ss_contact_list {
 typedef struct ss_collision_options {
     /* m: contacts up to this gap; 0 = by speed: h * approach + 1 % of the smaller shape's size */
     double margin;
-    /* keep at most so many points of one pair of shapes with one normal; 0 = all. Keeps the deepest and
-     * the largest area */
+    /* points kept per pair of shapes and normal; 0 = all. Keeps the deepest ones and the largest area */
     int reduce;
 } ss_collision_options;
 extern SS_API const ss_option ss_collision_option_table[];
@@ -76,7 +75,7 @@ SS_API void ss_collision_destroy(ss_collision *collision);
 SS_API bool ss_collision_find(ss_collision *collision, double h, ss_team *team, ss_contact_list *contacts,
                               ss_error *err);
 
-/* What it did last, for the profile. */
+/* The work of the last call, for the profile. */
 typedef struct ss_collision_work {
     int pairs_tested, pairs_touching, contacts;
     double broad_seconds, narrow_seconds;
@@ -86,9 +85,9 @@ SS_API ss_collision_work ss_collision_last_work(const ss_collision *collision);
 /* The narrow phase of one pair alone, by the same table: contacts with gap <= margin. */
 SS_API void ss_collide(const ss_placed_shape *a, const ss_placed_shape *b, double margin,
                        ss_manifold *manifold);
-/* A user's own narrow phase for a pair of kinds (a <= b as in ss_shape_kind), in the place of ours; NULL
- * restores it. Several threads call it at once, and sometimes twice for a pair: its answer depends on its
- * arguments alone. */
+/* Replaces the narrow phase for a pair of kinds (a <= b as in ss_shape_kind) by a user function; NULL
+ * restores ours. Several threads call it at once, and sometimes twice for a pair: its result must depend on
+ * its arguments alone. */
 typedef void ss_pair_function(const ss_placed_shape *a, const ss_placed_shape *b, double margin,
                               ss_manifold *manifold, void *context);
 SS_API bool ss_collision_replace(ss_collision *collision, ss_shape_kind a, ss_shape_kind b,

@@ -1,6 +1,7 @@
 /* stickslip/cone.h - the problem of an FCLIB file: Coulomb's law on second-order cones in De Saxce's form,
  * reduced to contact space (local) or with the velocities of the bodies as unknowns (global).
- * ss_problem_from_cone makes of it what solvers take; ss_assembly_cone (formulation.h) makes it from a frame.
+ * ss_problem_from_cone turns it into a problem for solvers; ss_assembly_cone (formulation.h) makes it from a
+ * frame.
  *
  * Read after sparse.h; the order of all headers is in stickslip.h.
  */
@@ -39,7 +40,7 @@ typedef struct ss_cone {
     double *f, *w, *b;    /* global: n, m, p */
 } ss_cone;
 
-/* Vectors zeroed, matrices left NULL for the caller to set; the problem owns them then. */
+/* Vectors are zeroed, matrices are NULL, to be set by the caller; the problem then owns them. */
 SS_API ss_cone *ss_cone_create(ss_cone_form form, int dimension, int contacts, int dofs, int equations,
                                ss_error *err);
 SS_API void ss_cone_destroy(ss_cone *cone);

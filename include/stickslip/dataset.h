@@ -1,16 +1,16 @@
 /* stickslip/dataset.h - files: BPMD (frames) and FCLIB (problems), both HDF5.
  *
- * Reading is defensive, because files come from strangers: inputs are opened read-only; links out of the
- * file, external or virtual storage and filter plug-ins are refused; every extent is checked against the
- * limits before anything is allocated. Writing never harms what is there: a temporary file beside the target
- * is renamed over it at the end, so that a crash leaves the old file.
+ * Reading is defensive, because files may come from untrusted sources: inputs are opened read-only; links out
+ * of the file, external or virtual storage and filter plug-ins are rejected; every extent is checked against
+ * the limits before anything is allocated. Writing never damages existing files: a temporary file next to the
+ * target is renamed over it at the end, so that a crash leaves the old file.
  *
- * BPMD exists in dialects with known defects (docs/format.md). The reader undoes them and tells what it did
- * as repairs; what comes out is always a frame in the conventions of frame.h. Frames are read one at a time,
+ * BPMD exists in dialects with known defects (docs/format.md). The reader repairs them and reports the
+ * repairs; the result is always a frame in the conventions of frame.h. Frames are read one at a time,
  * on request: opening a file of 10,000 frames reads no frame.
  *
- * HDF5 is one global library: every call here takes a lock of its own and leaves HDF5's global settings as
- * it found them. No HDF5 type appears in this header.
+ * HDF5 is one global library: every call here takes a lock and restores HDF5's global settings. No HDF5 type
+ * appears in this header.
  *
  * Read after frame.h, problem.h and model.h; the order of all headers is in stickslip.h.
  */
@@ -36,17 +36,17 @@ typedef struct ss_limits {
 extern SS_API const ss_option ss_limits_table[]; /* defaults: a million of each, 2048 MB */
 
 typedef enum ss_format { SS_FORMAT_BPMD, SS_FORMAT_FCLIB } ss_format;
-/* What a file holds, judged by its contents. limits may be NULL everywhere: the defaults. */
+/* The format of a file, by its contents. limits may be NULL everywhere: the defaults. */
 SS_API bool ss_format_of_file(const char *path, ss_format *format, ss_error *err);
 
 /* ---- BPMD: reading ---------------------------------------------------------------------------------- */
 
-/* What a simulation says about itself. All optional; texts are UTF-8. */
+/* Description of a simulation. All optional; texts are UTF-8. */
 typedef struct ss_manifest {
     char *toolkit; /* simulator and version */
     char *title, *description, *author, *date, *url;
     char *keywords;    /* comma-separated */
-    double gravity[3]; /* m/s^2, for information; NaN = unknown. It is in the forces already. */
+    double gravity[3]; /* m/s^2, for information; NaN = unknown. The forces include it already. */
     int image_width, image_height;
     uint8_t *image; /* RGB, row by row from the top, 3 * width * height bytes; NULL = none */
 } ss_manifest;
@@ -57,14 +57,14 @@ typedef enum ss_dialect {
     SS_DIALECT_GAZEBO,    /* ODE inside Gazebo, 2015 on */
     SS_DIALECT_ODE_2013,  /* January 2013: split velocities, world = 0 */
     SS_DIALECT_RPISIM,    /* body-frame inertia, lever arms, state after the step */
-    SS_DIALECT_AUTO,      /* for ss_read_options: judge by the contents */
+    SS_DIALECT_AUTO,      /* for ss_read_options: recognise it by the contents */
 } ss_dialect;
 SS_API const char *ss_dialect_name(ss_dialect dialect);
 
 typedef struct ss_read_options {
     int dialect;             /* ss_dialect */
-    bool flip_world_normals; /* turn normals of world contacts that point away from the body */
-    bool fill_gravity;       /* give m g to live bodies whose force is exactly 0 while others' is not */
+    bool flip_world_normals; /* reverse normals of world contacts that point away from the body */
+    bool fill_gravity;       /* add m g to live bodies whose force is exactly 0 while others' is not */
     double gravity[3];       /* m/s^2, for fill_gravity */
 } ss_read_options;
 extern SS_API const ss_option ss_read_option_table[];
@@ -85,13 +85,13 @@ SS_API int ss_bpmd_frame_simulation(const ss_bpmd *file, int frame);
 /* Accepts a path, a path without its leading '/', or an index in decimal; -1 if there is no such frame. */
 SS_API int ss_bpmd_find_frame(const ss_bpmd *file, const char *path_or_number);
 
-/* The frame with all defects undone. NULL only when the file's structure does not allow a frame; wrong values
- * are for ss_frame_check to tell. findings gets repairs and warnings. */
+/* The frame with all defects repaired. NULL only if the structure of the file does not allow a frame; wrong
+ * values are reported by ss_frame_check. findings gets repairs and warnings. */
 SS_API ss_frame *ss_bpmd_read(ss_bpmd *file, int frame, ss_findings *findings, ss_error *err);
 /* SS_DIALECT_AUTO on failure. */
 SS_API ss_dialect ss_bpmd_dialect(ss_bpmd *file, int frame, ss_error *err);
 
-/* ---- results stored beside a frame ------------------------------------------------------------------ */
+/* ---- results stored with a frame -------------------------------------------------------------------- */
 
 typedef struct ss_measure {
     char *name; /* "energy_error" */
@@ -104,14 +104,14 @@ enum { SS_RULES_LENGTH = 1024 }; /* bytes of the options in ss_stored_result.wit
 /* solver_data/<solver> */
 typedef struct ss_stored_result {
     char *solver; /* group name */
-    /* The rules by which the answer was made, and by which it must be judged: a formulation of ours, and its
-     * options, "gap_term=stabilised gamma=0.2 ..."; NULL: the file does not say */
+    /* The rules by which the answer was made, and by which it must be judged: a formulation of this
+     * library and its options, "gap_term=stabilised gamma=0.2 ..."; NULL: not stored */
     char *formulation, *with;
     ss_answer *answer; /* NULL when only errors are stored (Gazebo's ODE_GS) */
     double *errors;    /* history, one per iteration */
     int error_count;
     int iterations; /* -1 = not stored */
-    double error;   /* the solver's own final word; NaN = not stored */
+    double error;   /* as reported by the solver; NaN = not stored */
     double seconds; /* wall time; NaN = not stored */
     ss_measure *measures;
     int measure_count;
@@ -123,10 +123,10 @@ SS_API bool ss_stored_result_step(const ss_stored_result *result, ss_step_option
 SS_API int ss_bpmd_result_count(ss_bpmd *file, int frame, ss_error *err); /* -1 on failure */
 SS_API bool ss_bpmd_result(ss_bpmd *file, int frame, int index, ss_stored_result *result, ss_error *err);
 
-/* ---- shapes: what the bodies of a simulation look like ---------------------------------------------- */
+/* ---- shapes of the bodies of a simulation ----------------------------------------------------------- */
 
-/* Solvers need no shapes; pictures do. A shape belongs to a body of the frames, to a piece of scenery, which
- * moves as told and is no body, or to the world. */
+/* Solvers need no shapes; pictures do. A shape belongs to a body of the frames, to a piece of scenery,
+ * which has a prescribed motion and is not a body, or to the world. */
 typedef struct ss_stored_shape {
     /* kind, size, mesh or heights, position, quaternion, ghost and colour; the rest is not stored */
     ss_shape shape;
@@ -143,7 +143,7 @@ typedef struct ss_shapes {
     double *heights;
 } ss_shapes;
 SS_API void ss_shapes_free(ss_shapes *shapes);
-/* Empty when the simulation has none. Kinds that are not known are left out, with a warning in findings. */
+/* Empty if the simulation has none. Unknown kinds are omitted, with a warning in findings. */
 SS_API bool ss_bpmd_shapes(ss_bpmd *file, int simulation, ss_shapes *shapes, ss_findings *findings,
                            ss_error *err);
 
@@ -165,16 +165,16 @@ typedef enum ss_layout {
 } ss_layout;
 
 typedef struct ss_writer ss_writer;
-/* append = true keeps what the file holds and adds to it; a missing file is created. Until ss_writer_close
- * succeeds the target is untouched. */
+/* append = true appends to an existing file; a missing file is created. Until ss_writer_close succeeds the
+ * target is untouched. */
 SS_API ss_writer *ss_writer_open(const char *path, ss_layout layout, bool append, ss_error *err);
-/* A new simulation; manifest may be NULL. In the flat layout it only counts, and frames are numbered on. */
+/* A new simulation; manifest may be NULL. In the flat layout it only counts, and the numbering of frames
+ * continues. */
 SS_API bool ss_writer_simulation(ss_writer *writer, const ss_manifest *manifest, ss_error *err);
-/* Goes on with the last simulation of a file that was opened to append to, instead of a new one;
- * frames in it that were written so far go to *frames (may be NULL). Fails when the file has none.
- * Canonical layout only. */
+/* Continues the last simulation of a file opened for appending, instead of a new one; its number of frames so
+ * far is stored in *frames (may be NULL). Fails if the file has no simulation. Canonical layout only. */
 SS_API bool ss_writer_go_on(ss_writer *writer, int *frames, ss_error *err);
-/* Shapes of the current simulation (one is begun when none was), once. The flat layout has no place for them:
+/* Shapes of the current simulation (one is begun when none was), once. The flat layout cannot hold them:
  * nothing is written then. */
 SS_API bool ss_writer_shapes(ss_writer *writer, const ss_stored_shape *shapes, int count, ss_error *err);
 /* Those of a world as a simulation numbers it: body b of the world has the id b + 1, the kinematic bodies are
@@ -195,7 +195,7 @@ SS_API bool ss_writer_judged_result(ss_writer *writer, const ss_stored_result *r
  * writer in any case. When a call above fails because of the file (disk full), all later ones fail, this one
  * too: half a frame never reaches the target. */
 SS_API bool ss_writer_close(ss_writer *writer, ss_error *err);
-SS_API void ss_writer_discard(ss_writer *writer); /* give up: nothing happened */
+SS_API void ss_writer_discard(ss_writer *writer); /* abandon: the target is unchanged */
 
 /* ---- FCLIB ------------------------------------------------------------------------------------------ */
 
@@ -217,11 +217,11 @@ SS_API const char *ss_fclib_kind_name(ss_fclib_kind kind); /* "local", "global",
 /* Which problems a file holds, at most one of each kind, in the order global, local, global_rolling. Returns
  * the number, -1 on failure. */
 SS_API int ss_fclib_kinds(const char *path, ss_fclib_kind kinds[3], ss_error *err);
-/* Reads one problem with everything that goes with it. findings gets what is odd about the file: unsymmetric
- * W, skewed contact frames, a stored solution that is none. */
+/* Reads one problem with everything that goes with it. findings gets the oddities of the file: unsymmetric
+ * W, contact frames that are not orthonormal, a stored solution that does not solve the problem. */
 SS_API ss_fclib *ss_fclib_read(const char *path, ss_fclib_kind kind, const ss_limits *limits,
                                ss_findings *findings, ss_error *err);
-/* Matrices as triplets (i = row, p = column, nzmax = nz), which every known reader takes. */
+/* Matrices as triplets (i = row, p = column, nzmax = nz), which every known reader accepts. */
 SS_API bool ss_fclib_write(const char *path, const ss_fclib *problem, ss_error *err);
 SS_API void ss_fclib_destroy(ss_fclib *problem);
 

@@ -1,10 +1,10 @@
-/* stickslip/frame.h - the frame: one incremental contact problem, the narrow waist of the whole program.
+/* stickslip/frame.h - the frame: one incremental contact problem, the central data structure.
  *
  *     scene, simulator, file, other engine -> FRAME -> formulation -> problem -> solver -> metrics -> report
  *
  * A frame holds what an engine knows when it is about to solve one time step, before any formulation is
  * chosen: the step h, the bodies, the constraints (joints, motors, limits) and the contacts. In memory it is
- * what an HDF5 frame of a BPMD file is on disk (docs/format.md); who made it cannot be told from it.
+ * what an HDF5 frame of a BPMD file is on disk (docs/format.md), independent of its origin.
  *
  * Signs and frames (docs/notation.md has the derivations)
  *
@@ -53,7 +53,7 @@ typedef struct ss_constraints {
     int *rows;               /* equations of each joint, >= 1; their sum is row_count */
     double (*jacobian)[12];  /* per row: linear a, angular a, linear b, angular b; world blocks are zero */
     double *violation;       /* m or rad: g(q) */
-    double *time_derivative; /* m/s or rad/s: dg/dt at rest; a motor row has minus the wanted speed */
+    double *time_derivative; /* m/s or rad/s: dg/dt at rest; a motor row has minus the target speed */
     double (*bounds)[2];     /* N or N m: lower and upper bound of the multiplier; -inf, inf = bilateral */
     double *regularization;  /* optional: C >= 0 in J v + C x, velocity per impulse */
     double *friction;        /* optional: |x_i| <= friction_i |x_friction_row(i)| */
@@ -74,8 +74,8 @@ typedef struct ss_contacts {
     double *compliance;     /* optional: C >= 0 of the normal row, velocity per impulse */
     double *mu_rolling;     /* optional: m, rolling friction */
     double (*lever_arm)[6]; /* optional: m, r_a and r_b where they are not point - position */
-    /* optional: m/s, world: velocity of b's surface minus a's that the velocities of the bodies do not tell:
-     * belts, bodies that move as prescribed */
+    /* optional: m/s, world: velocity of b's surface minus a's in addition to the velocities of the bodies:
+     * belts, prescribed motion */
     double (*surface_velocity)[3];
 } ss_contacts;
 
@@ -89,16 +89,16 @@ typedef struct ss_frame {
 
 /* ---- life ------------------------------------------------------------------------------------------- */
 
-/* All required arrays, with what a maker of frames would have to write anyway: h = 1, time unknown, identity
- * quaternions, ids 1..n, all live, bounds infinite, everything else zero, world pairs. Every joint has one
- * row and the last one all that are left over. Fails on negative sizes and lack of memory. */
+/* All required arrays, with useful defaults: h = 1, time unknown, identity quaternions, ids 1..n, all live,
+ * infinite bounds, world pairs, everything else zero. Every joint has one row, and the last one also all that
+ * remain. Fails on negative sizes and lack of memory. */
 SS_API ss_frame *ss_frame_create(int bodies, int constraints, int rows, int contacts, ss_error *err);
 SS_API void ss_frame_destroy(ss_frame *frame);
 SS_API ss_frame *ss_frame_copy(const ss_frame *frame, ss_error *err);
-/* Makes an optional array by its path in the file ("contacts/restitution"). It says what its absence said,
- * so that the problem stays the same: 0, but friction_row -1, holonomic 1, mu_s as mu_k, and t_u and
- * lever_arms computed from what the frame holds now. Does nothing if it is there already; fails on a path
- * that is not optional. */
+/* Creates an optional array by its path in the file ("contacts/restitution"), with the values that its
+ * absence implied, so that the problem stays the same: 0, but friction_row -1, holonomic 1, mu_s as mu_k, and
+ * t_u and lever_arms computed from the current contents. Does nothing if it exists; fails on a path that is
+ * not optional. */
 SS_API bool ss_frame_enable(ss_frame *frame, const char *path, ss_error *err);
 /* Sets body b to planar motion in z = 0: rotation and torque about z; the inertia is made isotropic. */
 SS_API void ss_frame_set_planar_body(ss_frame *frame, int body, double mass, double inertia,
@@ -110,13 +110,13 @@ SS_API bool ss_frame_is_live(const ss_frame *frame, int body); /* false for SS_W
 /* Nothing leaves the plane z = const: velocities, forces, lever arms, normals, constraint rows. */
 SS_API bool ss_frame_is_planar(const ss_frame *frame);
 /* The two unit tangents of contact c, t_v = n x t_u. Without a stored tangent, t_u is n crossed with the axis
- * of its smallest component, so that every program of ours picks the same. */
+ * of its smallest component, so that the choice is the same everywhere. */
 SS_API void ss_contact_tangents(const ss_frame *frame, int contact, double t_u[3], double t_v[3]);
 /* Lever arms from the centres of mass to the contact point; zero for the world. */
 SS_API void ss_contact_lever_arms(const ss_frame *frame, int contact, double r_a[3], double r_b[3]);
 
 typedef struct ss_frame_summary {
-    int bodies, constraints, rows, contacts; /* of bodies only the live ones */
+    int bodies, constraints, rows, contacts; /* live bodies only */
     double total_mass;                       /* kg, live bodies */
     double kinetic_energy;                   /* J, live bodies */
     double sum_abs_gap;                      /* m */
@@ -125,7 +125,7 @@ typedef struct ss_frame_summary {
 } ss_frame_summary;
 SS_API ss_frame_summary ss_frame_summarise(const ss_frame *frame);
 
-/* Reports every fault, each with place and index ("PLACE/bodies/masses[3]"); true if there is none. */
+/* Reports every fault with place and index ("PLACE/bodies/masses[3]"); true if there are none. */
 SS_API bool ss_frame_check(const ss_frame *frame, const char *place, ss_findings *findings);
 
 /* 128-bit hash of the problem as 32 hex digits. It depends on every number that reaches a solver, not on how

@@ -1,6 +1,6 @@
 /* stickslip/metrics.h - judging an answer, from frame and physical answer alone.
  *
- * Every formulation and solver is measured by the same yardstick: the true Coulomb problem of the frame.
+ * Every formulation and solver is judged by the same measure: the true Coulomb problem of the frame.
  * Each metric has a unit, names its worst contact, and says "not applicable" instead of returning a
  * flattering zero.
  *
@@ -15,23 +15,23 @@
 extern "C" {
 #endif
 
-/* What is judged: the answer to a frame that was assembled, by whatever formulation; or a point of a problem
- * without bodies, as FCLIB has it. */
+/* What is judged: the answer to an assembled frame, by any formulation; or a point of a problem without
+ * bodies, as in FCLIB. */
 typedef struct ss_case {
-    ss_assembly *assembly; /* NULL: problem and x must be there; metrics that need bodies are n/a */
+    ss_assembly *assembly; /* NULL: problem and x must be given; metrics that need bodies are n/a */
     const ss_answer *answer;
     ss_problem *problem;        /* without assembly: a cone problem */
     const double *x;            /* without assembly: its solution */
     const ss_answer *reference; /* NULL, or the true answer, for distances */
-    bool skip_exact;            /* leave out energy_exact, which costs a dense inverse */
-    ss_arena *arena;            /* memory, left as it was; NULL: its own */
+    bool skip_exact;            /* skip energy_exact, which needs a dense inverse */
+    ss_arena *arena;            /* scratch memory, restored afterwards; NULL: allocated internally */
 } ss_case;
 
 typedef struct ss_metric_value {
-    bool applies; /* false: n/a, and `why` says why */
+    bool applies; /* false: n/a, for the reason `why` */
     double value;
     int worst_contact;    /* -1 if none */
-    int worst_constraint; /* -1 if none: joint rows can be the worst, too */
+    int worst_constraint; /* -1 if none: joint rows can be the worst too */
     const char *why;
 } ss_metric_value;
 
@@ -44,12 +44,12 @@ typedef struct ss_metric {
 
 SS_API int ss_metric_count(void);
 SS_API const ss_metric *ss_metric_at(int index);
-SS_API int ss_metric_index(const char *name); /* -1 if there is none */
+SS_API int ss_metric_index(const char *name); /* -1 if unknown */
 
-/* What a contact does in an answer, by the rules of the metrics resting, sliding, sticking and
+/* State of a contact in an answer, by the rules of the metrics resting, sliding, sticking and
  * anomalous_contacts. */
 typedef enum ss_contact_status {
-    SS_CONTACT_OPEN,              /* carries no impulse, or takes no part */
+    SS_CONTACT_OPEN,              /* carries no impulse, or is inactive */
     SS_CONTACT_STICK,             /* its friction is not saturated */
     SS_CONTACT_SLIP,              /* it is */
     SS_CONTACT_NEGATIVE_FRICTION, /* it is, and drives a motion faster than v_tol instead of braking it */
@@ -65,8 +65,8 @@ typedef struct ss_contact_report {
     double energy; /* J: energy error */
 } ss_contact_report;
 
-/* Measures everything: values[ss_metric_count()]; and what each contact does:
- * contacts[ss_case_contacts()], may be NULL. */
+/* Computes all metrics, values[ss_metric_count()], and the state of each contact,
+ * contacts[ss_case_contacts()], which may be NULL. */
 SS_API bool ss_judge(const ss_case *what, ss_metric_value *values, ss_contact_report *contacts,
                      ss_error *err);
 /* Contacts of the frame, or of the file. */

@@ -6,12 +6,12 @@
  *     ss_world_add_shape(world, brick, &box, &err);
  *     ss_world_add_shape(world, SS_WORLD, &(ss_shape){.kind = SS_PLANE}, &err);
  *
- * Things are named by the numbers that adding them returned: 0, 1, 2, ...; nothing is ever removed, only
- * disabled. Structs are filled by hand; a field that is left 0 means what the comment says. Adding copies the
- * struct; later the world's own copy is changed through ss_world_body and its sisters, between steps or in a
- * user function.
+ * Objects are identified by the numbers returned when they are added: 0, 1, 2, ...; they are never removed,
+ * only disabled. Structs are filled by hand; the comments say what a field of 0 means. Adding copies the
+ * struct; later the copy in the world is changed through ss_world_body and similar functions, between steps
+ * or in a user function.
  *
- * All quantities are in the world's own consistent units, SI unless ss_world_change_units was called.
+ * All quantities are in consistent units, SI unless ss_world_change_units was called.
  *
  * Read after base.h; the order of all headers is in stickslip.h.
  */
@@ -40,8 +40,8 @@ SS_API ss_mesh *ss_mesh_copy(const ss_mesh *mesh, ss_error *err);
  * joined), .poly (RPIsim's: a count, vertices with or without an index, a count, faces; 0- or 1-based,
  * polygons allowed). Errors name file and line. */
 SS_API ss_mesh *ss_mesh_read(const char *path, ss_error *err);
-/* Every fault: indices out of range, degenerate or double faces, open or non-manifold edges, faces turned
- * against their neighbours (faults); inside out, several parts, vertices no face uses (warnings). True
+/* Every fault: indices out of range, degenerate or double faces, open or non-manifold edges, faces oriented
+ * against their neighbours (faults); inside out, several parts, unused vertices (warnings). True
  * without faults. */
 SS_API bool ss_mesh_check(const ss_mesh *mesh, const char *place, ss_findings *findings);
 /* tolerance in the mesh's unit of length */
@@ -49,7 +49,7 @@ SS_API bool ss_mesh_is_convex(const ss_mesh *mesh, double tolerance);
 /* Convex hull of the vertices (qhull), its faces triangulated and oriented outwards. */
 SS_API ss_mesh *ss_mesh_hull(const double (*points)[3], int count, ss_error *err);
 /* x := s R x + t; s of each axis, R as a quaternion (NULL: none), t (NULL: 0). A mirroring scale
- * turns the faces. */
+ * reverses the faces. */
 SS_API void ss_mesh_transform(ss_mesh *mesh, const double scale[3], const double quaternion[4],
                               const double translation[3]);
 
@@ -103,13 +103,13 @@ typedef struct ss_shape {
     int nx, ny;
     double position[3];     /* in the body frame */
     double quaternion[4];   /* to the body frame; all 0 = identity */
-    double density;         /* for mass by geometry; 0 = does not weigh */
+    double density;         /* for mass by geometry; 0 = massless */
     int material;           /* of ss_world_add_material; 0 = the default one */
     uint32_t group;         /* collision filter: a bit set; 0 = 1 */
-    uint32_t collides_with; /* groups it meets; 0 = all. Both shapes must want each other */
-    /* m/s in the shape's frame: a belt whose surface moves while the body stands */
+    uint32_t collides_with; /* groups it collides with; 0 = all. Both shapes must agree */
+    /* m/s in the shape's frame: a belt whose surface moves while the body is at rest */
     double surface_velocity[3];
-    bool ghost;      /* seen and weighed, but meets nothing */
+    bool ghost;      /* visible and with mass, but collides with nothing */
     uint32_t colour; /* 0xRRGGBB; 0 = chosen by number */
     int body;        /* set by adding */
 } ss_shape;
@@ -121,8 +121,8 @@ typedef struct ss_material {
     double mu_rolling; /* m */
 } ss_material;
 
-/* How two materials meet when no pair was set: mu and mu_rolling the geometric mean sqrt(a b), restitution
- * the larger one. */
+/* Properties of a pair of materials. If none is set: mu and mu_rolling are geometric means sqrt(a b),
+ * restitution is the larger one. */
 typedef struct ss_material_pair {
     double mu, mu_static; /* mu_static 0 = as mu */
     double restitution;
@@ -133,7 +133,7 @@ typedef struct ss_material_pair {
 
 typedef enum ss_body_kind {
     SS_STATIC,    /* never moves */
-    SS_KINEMATIC, /* moves as told: velocity is the user's, or follows `motion` */
+    SS_KINEMATIC, /* prescribed motion: velocity set by the user, or by `motion` */
     SS_DYNAMIC,
 } ss_body_kind;
 
@@ -144,12 +144,12 @@ typedef void ss_motion(double time, double position[3], double quaternion[4], do
 typedef struct ss_body {
     const char *name; /* copied; NULL = none */
     ss_body_kind kind;
-    bool disabled; /* takes no part */
+    bool disabled; /* inactive */
     /* of the centre of mass once there are masses, before that of the body frame's origin */
     double position[3];
     double quaternion[4]; /* principal or not: the body frame; all 0 = identity */
     double velocity[6];   /* world frame: linear of the centre of mass, angular */
-    double force[6];      /* the user's, about the centre of mass: kept until changed, gravity not included */
+    double force[6];      /* set by the user, about the centre of mass: kept until changed, without gravity */
     double mass;          /* 0: from the shapes' densities */
     double inertia[9];    /* body frame, about the centre of mass; all 0: from the shapes, scaled to mass */
     double gravity_scale; /* multiplies gravity; 0 = 1; negative values are allowed, NaN = no gravity */
@@ -184,11 +184,10 @@ typedef enum ss_motor_mode {
     SS_MOTOR_OFF,
     SS_MOTOR_VELOCITY, /* reach target_speed with at most max_force */
     SS_MOTOR_POSITION, /* spring and damper towards `target`: implicit, at most max_force */
-    SS_MOTOR_DRIVE,    /* rheonomic: coordinate = target(t) exactly; target and target_speed by the user */
+    SS_MOTOR_DRIVE, /* rheonomic: coordinate = target(t) exactly; target and target_speed set by the user */
 } ss_motor_mode;
 
-/* What acts along one free coordinate of a joint: an angle (rad) or a slide (m). Zero
- * everywhere = nothing does. */
+/* What acts along one free coordinate of a joint: an angle (rad) or a slide (m). All zero = nothing. */
 typedef struct ss_axis_law {
     bool limited;
     double lower, upper; /* rad or m */
@@ -197,8 +196,8 @@ typedef struct ss_axis_law {
     double max_force; /* N or N m; 0 = unlimited */
     /* of a spring about rest (always on when > 0), or the gains of SS_MOTOR_POSITION */
     double stiffness, damping;
-    double rest;  /* of the spring; distance: 0 = the length at the start */
-    double force; /* N or N m: the user's, kept until changed; pushes b along the coordinate, a against it */
+    double rest;          /* of the spring; distance: 0 = the length at the start */
+    double force;         /* N or N m: set by the user, kept until changed; pushes b along the coordinate */
     double friction;      /* N or N m: dry, constant */
     double load_friction; /* times the joint's load: m about an axis (mu * bearing radius), 1 along it */
 } ss_axis_law;
@@ -223,7 +222,7 @@ typedef struct ss_joint {
     double local_anchor[2][3], local_frame[2][4];
     double start_length;
     /* State, kept up by the simulation after every step, part of snapshots. turned, rad: the angles counted
-     * through full turns, which limits, motors and springs go by; gear: of a and b. */
+     * through full turns, used by limits, motors and springs; gear: of a and b. */
     double turned[2];
     double load_direction[3]; /* where the joint's force pointed, frame of side a; any length */
 } ss_joint;
@@ -232,10 +231,10 @@ typedef struct ss_joint {
 
 typedef struct ss_world ss_world;
 
-/* gravity (0, 0, -9.81), material 0 "default": mu 0.5, no bounce */
+/* gravity (0, 0, -9.81), material 0 "default": mu 0.5, no restitution */
 SS_API ss_world *ss_world_create(ss_error *err);
 SS_API void ss_world_destroy(ss_world *world);
-/* The number of the new thing, -1 on failure. Errors name the thing and the field. */
+/* The number of the new object, -1 on failure. Errors name the object and the field. */
 SS_API int ss_world_add_material(ss_world *world, const ss_material *material, ss_error *err);
 SS_API bool ss_world_set_pair(ss_world *world, int material_a, int material_b, const ss_material_pair *pair,
                               ss_error *err);
@@ -246,15 +245,15 @@ SS_API int ss_world_add_joint(ss_world *world, const ss_joint *joint, ss_error *
 /* These two bodies never touch. */
 SS_API bool ss_world_separate(ss_world *world, int body_a, int body_b, ss_error *err);
 /* Mass properties: centre of mass, inertia; moves shapes so that the body frame's origin is the centre of
- * mass. Called by ss_sim_create; again after something was added. A dynamic body without mass is an error
- * that names it. Joints whose bodies do not fit together at the start keep their violation. */
+ * mass. Called by ss_sim_create, and again after something was added. A dynamic body without mass is an
+ * error. Joints whose bodies do not fit together at the start keep their violation. */
 SS_API bool ss_world_finish(ss_world *world, ss_error *err);
 
 SS_API int ss_world_body_count(const ss_world *world);
 SS_API int ss_world_shape_count(const ss_world *world);
 SS_API int ss_world_joint_count(const ss_world *world);
 SS_API int ss_world_material_count(const ss_world *world);
-/* The world's own copies, to look at and to change; valid until something is added. NULL out of range. */
+/* The copies in the world, to read and to change; valid until something is added. NULL out of range. */
 SS_API ss_body *ss_world_body(const ss_world *world, int body);
 SS_API ss_shape *ss_world_shape(const ss_world *world, int shape);
 SS_API ss_joint *ss_world_joint(const ss_world *world, int joint);
@@ -267,8 +266,8 @@ SS_API int ss_world_find_joint(const ss_world *world, const char *name);
 SS_API double *ss_world_gravity(ss_world *world); /* [3] */
 
 /* Multiplies every quantity as a change of units of length, mass and time would. With (s, s^3, sqrt(s)) it
- * makes the dynamically similar world of another size under the same gravity. Prescribed motions are not
- * known to it: fails when there are any, or a joint whose compliance is of lengths and angles at once;
+ * makes the dynamically similar world of another size under the same gravity. It cannot change
+ * prescribed motions: fails if there are any, or if the compliance of a joint mixes lengths and angles;
  * nothing is changed then. */
 SS_API bool ss_world_change_units(ss_world *world, double length, double mass, double time, ss_error *err);
 
@@ -279,13 +278,12 @@ typedef struct ss_world_energy {
 } ss_world_energy;
 SS_API ss_world_energy ss_world_measure(const ss_world *world);
 
-/* ---- joints at work --------------------------------------------------------------------------------- */
+/* ---- state of joints -------------------------------------------------------------------------------- */
 
-/* The coordinate `index` of a joint (angle in (-pi, pi], slide, length) and its rate. False where
- * there is none. */
+/* The coordinate `index` of a joint (angle in (-pi, pi], slide, length) and its rate. False if there is
+ * none. */
 SS_API bool ss_joint_coordinate(const ss_world *world, int joint, int index, double *position, double *speed);
-/* How far a joint is from holding: largest violation of its equations (m and rad alike), and
- * of their rates. */
+/* Error of a joint: largest violation of its equations (m or rad), and of their rates. */
 SS_API double ss_joint_error(const ss_world *world, int joint);
 SS_API double ss_joint_speed_error(const ss_world *world, int joint);
 

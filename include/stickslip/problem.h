@@ -1,4 +1,4 @@
-/* stickslip/problem.h - what a solver gets: a mathematical problem, without shapes, files or a world.
+/* stickslip/problem.h - the input of a solver: a mathematical problem, without shapes, files or a world.
  *
  *     frame -> formulation: assemble -> PROBLEM -> solver -> formulation: recover -> answer -> metrics
  *
@@ -37,7 +37,7 @@ extern "C" {
  * Coulomb's law of spinning.
  *
  * One run of unknowns under one law is a block. LCP, MLCP and cone problems are the same struct with other
- * laws: a solver says which laws it takes. */
+ * laws: a solver declares which laws it accepts. */
 typedef enum ss_law {
     SS_LAW_FREE = 1,
     SS_LAW_BOX = 2,
@@ -50,11 +50,11 @@ typedef struct ss_block {
     ss_law law;
     int first, size; /* cones: size = 2, 3, or 5 with rolling; the first unknown is the normal one */
     double mu, mu_rolling;
-    int contact;    /* of the frame (or of the FCLIB file), -1 if none: who to blame in a report */
+    int contact;    /* of the frame (or of the FCLIB file), -1 if none: named in reports */
     int constraint; /* of the frame, -1 if none */
 } ss_block;
 
-/* Where the rows come from: A = J M^-1 J' + C and b = J v* + c. Enough for a sweep that never builds A. */
+/* The origin of the rows: A = J M^-1 J' + C and b = J v* + c. Sufficient for sweeps that never build A. */
 typedef struct ss_bodies_form {
     int bodies;           /* live bodies only */
     double *inverse_mass; /* 1/kg */
@@ -76,18 +76,17 @@ typedef struct ss_problem {
     int block_count;
     double *diagonal;       /* a_ii */
     bool symmetric;         /* A = A' by construction */
-    ss_sparse *A;           /* NULL when only `bodies` is there: ss_problem_need_matrix makes it */
+    ss_sparse *A;           /* NULL if only `bodies` is given: ss_problem_need_matrix builds it */
     ss_bodies_form *bodies; /* NULL when the problem does not come from bodies */
 } ss_problem;
 
-/* All arrays, no laws yet: one free block over everything. With `bodies` >= 0 the bodies form is there,
- * zeroed. */
+/* All arrays, no laws yet: one free block over everything. With `bodies` >= 0 also a zeroed bodies form. */
 SS_API ss_problem *ss_problem_create(int size, int blocks, int bodies, ss_error *err);
 SS_API void ss_problem_destroy(ss_problem *problem);
 SS_API unsigned ss_problem_laws(const ss_problem *problem); /* which laws occur, or-ed */
-/* Makes A from the bodies form, unless it is there. */
+/* Builds A from the bodies form, unless it exists. */
 SS_API bool ss_problem_need_matrix(ss_problem *problem, ss_error *err);
-/* w = A x + b by whichever form is there; scratch: ss_problem_scratch numbers. */
+/* w = A x + b by whichever form exists; scratch: ss_problem_scratch numbers. */
 SS_API int ss_problem_scratch(const ss_problem *problem);
 SS_API void ss_problem_apply(const ss_problem *problem, const double *x, double *scratch, double *w);
 /* The bounds of a scalar unknown at x: fixed, or those that follow its partner. */
@@ -108,7 +107,7 @@ SS_API const ss_problem *ss_elimination_problem(const ss_elimination *eliminatio
 SS_API void ss_elimination_reduce(const ss_elimination *elimination, const double *x, double *reduced);
 SS_API void ss_elimination_restore(const ss_elimination *elimination, const double *reduced, double *x);
 SS_API void ss_elimination_destroy(ss_elimination *elimination);
-/* Projection of x on its laws' sets (boxes clamped with current coupled bounds, cones projected). */
+/* Projection of x onto the sets of its laws (boxes clamped with current coupled bounds, cones projected). */
 SS_API void ss_problem_project(const ss_problem *problem, double *x);
 
 /* ---- gauges ----------------------------------------------------------------------------------------- */

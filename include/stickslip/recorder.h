@@ -9,8 +9,8 @@
  *         if (!ss_recorder_end(rec, &err)) ...
  *     ss_recorder_close(rec, &err);
  *
- * The adding calls cannot fail visibly: the first trouble is kept and reported by the next ss_recorder_end,
- * which also checks the frame, so that a faulty frame is refused with its place and never reaches the file.
+ * The adding calls do not report failures: the first one is kept and reported by the next ss_recorder_end,
+ * which also checks the frame, so that a faulty frame is rejected and never reaches the file.
  * One recorder belongs to one thread at a time; any number of recorders may run in parallel.
  *
  * Read after frame.h; the order of all headers is in stickslip.h.
@@ -28,7 +28,7 @@ typedef struct ss_recorder ss_recorder;
 
 /* Replaces the file when closed; `toolkit` names your program in the manifest. */
 SS_API ss_recorder *ss_recorder_open(const char *path, const char *toolkit, ss_error *err);
-/* The same with a full manifest, a layout, and adding to what the file holds. manifest may be NULL. */
+/* The same with a full manifest, a layout, and optional appending. manifest may be NULL. */
 SS_API ss_recorder *ss_recorder_open_as(const char *path, const ss_manifest *manifest, ss_layout layout,
                                         bool append, ss_error *err);
 
@@ -60,12 +60,12 @@ SS_API int ss_recorder_contact(ss_recorder *recorder, int a, int b, const double
 /* Extras of the contact added last, each optional: pass NULL or a negative number to leave it out. */
 SS_API void ss_recorder_contact_extras(ss_recorder *recorder, const double tangent[3], double mu_v,
                                        double restitution, double mu_rolling);
-/* Where a piece of scenery is that moves as told and is no body: its number is 0, 1, 2 ... in every frame.
- * Only pictures need it. */
+/* Pose of a piece of scenery, which has a prescribed motion and is not a body; numbered 0, 1, 2 ... in every
+ * frame. Only pictures need it. */
 SS_API int ss_recorder_scenery(ss_recorder *recorder, const double position[3], const double quaternion[4]);
-/* What the engine's own solver made of the frame, told after everything was added: velocities after the step
+/* The answer of the engine's own solver, after everything was added: velocities after the step
  * (bodies x 6), constraint impulses (rows), normal impulses (contacts) and friction impulses on b (contacts
- * x 3, world). NULL where not known. Copied. Once for each solver that has something to say. */
+ * x 3, world). NULL if not known. Copied. Once per solver. */
 SS_API void ss_recorder_result(ss_recorder *recorder, const char *solver, const double *velocities,
                                const double *lambda, const double *normal, const double *tangent);
 /* The rules of the engine's own solver, so that its answers are judged by them: the formulation of ours that
@@ -75,10 +75,10 @@ SS_API void ss_recorder_result(ss_recorder *recorder, const char *solver, const 
 SS_API bool ss_recorder_rules(ss_recorder *recorder, const char *formulation, const char *with,
                               ss_error *err);
 
-/* Checks and writes the frame. After a failure the recorder goes on with the next frame, unless it is the
- * file that cannot be written. */
+/* Checks and writes the frame. After a failure the recorder continues with the next frame, unless the file
+ * cannot be written. */
 SS_API bool ss_recorder_end(ss_recorder *recorder, ss_error *err);
-/* Puts the file in its place; a frame that was begun and not ended is left out. Frees the recorder in any
+/* Puts the file in its place; a frame that was begun but not ended is dropped. Frees the recorder in any
  * case. */
 SS_API bool ss_recorder_close(ss_recorder *recorder, ss_error *err);
 

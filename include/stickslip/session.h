@@ -1,12 +1,12 @@
-/* stickslip/session.h - the product in one call: solve this frame with that formulation and that solver under
- * these rules, and judge the answer.
+/* stickslip/session.h - solve a frame with a given formulation, solver and rules, and judge the answer, in
+ * one call.
  *
  *     ss_session *session = ss_session_create(&(ss_request){.solver = "nsgs", .stop = "energy<1e-6"}, &err);
  *     const ss_result *result = ss_session_solve(session, frame, NULL, &err);
  *
- * A request is text and numbers, as on the command line; it is read once, when the session is made. A session
- * keeps its memory from frame to frame: with skip_exact, frames of one size are solved and judged without
- * touching the heap, as far as the solver does not. One thread uses a session at a time.
+ * A request is text and numbers, as on the command line; it is read once, when the session is created. A
+ * session keeps its memory from frame to frame: with skip_exact, frames of one size are solved and judged
+ * without touching the heap, unless the solver does. One thread uses a session at a time.
  *
  * Read after formulation.h, solver.h and metrics.h; the order of all headers is in stickslip.h.
  */
@@ -21,19 +21,19 @@
 extern "C" {
 #endif
 
-/* What is wanted; a zeroed request is Coulomb's law on cones, solved by `auto` to natural_map<1e-8. */
+/* What to do; a zeroed request is Coulomb's law on cones, solved by `auto` to natural_map<1e-8. */
 typedef struct ss_request {
     const char *formulation;        /* NULL: "cone" */
     const char *with;               /* its options, separated by blanks: "gap_term=zero mu_max=1" */
     const char *solver;             /* NULL: "auto" */
-    const ss_solver *own_solver;    /* in the place of a name: one of yours, or of a plug-in */
+    const ss_solver *own_solver;    /* instead of a name: your own, or of a plug-in */
     const char *set;                /* its options: "omega=1.3 sweep=symmetric" */
     const char *reference;          /* solver that finds the true answer, for distances; NULL: none */
-    const ss_solver *own_reference; /* in the place of its name */
+    const ss_solver *own_reference; /* instead of its name */
     int iterations;                 /* at most; 0: 10000, negative: none at all, the start is judged */
     double time_limit;              /* s of solving; 0: none */
     /* "GAUGE<VALUE", "energy<1e-6*scene", "METRIC<VALUE" or "none". Gauges are measured at every iteration,
-     * other metrics, which need the physical answer, now and then. NULL: "natural_map<1e-8" */
+     * other metrics, which need the physical answer, at intervals. NULL: "natural_map<1e-8" */
     const char *stop;
     const char *keep; /* "last" (NULL), or "best:GAUGE" */
     int seed;
@@ -44,41 +44,41 @@ typedef struct ss_request {
     ss_team *team; /* NULL: one thread */
 } ss_request;
 
-/* What came of one frame or problem. It is the session's, and stays until the next one. */
+/* The result of one frame or problem. Owned by the session, valid until the next one. */
 typedef struct ss_result {
-    const char *refusal; /* why the solver does not take the problem: nothing was solved then; else NULL */
+    const char *refusal; /* why the solver does not accept the problem, which is then not solved; else NULL */
     ss_solve_result run; /* status, iterations, seconds, gauges, history, ray, notes */
     const ss_answer *answer;        /* velocities and impulses; NULL for a problem without bodies */
     const ss_metric_value *metrics; /* [ss_metric_count()], each with unit (ss_metric_at) and worst contact */
     int contact_count;              /* of the frame or file */
-    const ss_contact_report *contacts; /* what each one does, and its share of the energy error */
-    const ss_findings *losses;         /* what the formulation leaves out of the frame */
-    const ss_problem *problem;         /* what the solver got */
-    const double *x;                   /* what it made of it */
-    const ss_solve_result *reference;  /* how the reference run went; NULL without one */
+    const ss_contact_report *contacts; /* state of each one, and its energy error */
+    const ss_findings *losses;         /* what the formulation does not model */
+    const ss_problem *problem;         /* as given to the solver */
+    const double *x;                   /* its solution */
+    const ss_solve_result *reference;  /* of the reference solver; NULL without one */
 } ss_result;
 
 typedef struct ss_session ss_session;
-/* Reads names, options and rules. Messages name what is wrong and what would be right. */
+/* Reads names, options and rules. Messages state what is wrong and what is expected. */
 SS_API ss_session *ss_session_create(const ss_request *request, ss_error *err);
 SS_API void ss_session_destroy(ss_session *session);
 
-/* Solves and judges a checked frame (ss_frame_check). guess (may be NULL): an answer to start from. A
- * solver that fails is a result, with its status; NULL only when out of memory, or when the frame
- * cannot be assembled. */
+/* Solves and judges a checked frame (ss_frame_check). guess (may be NULL): an answer to start from. If the
+ * solver fails, the result has its status; NULL only if out of memory, or if the frame cannot be
+ * assembled. */
 SS_API const ss_result *ss_session_solve(ss_session *session, const ss_frame *frame, const ss_answer *guess,
                                          ss_error *err);
-/* The same for a problem without bodies, as FCLIB has it: x[problem->size] is the start (may be NULL). */
+/* The same for a problem without bodies, as in FCLIB: x[problem->size] is the start (may be NULL). */
 SS_API const ss_result *ss_session_solve_problem(ss_session *session, ss_problem *problem, const double *x,
                                                  ss_error *err);
-/* Non-zero at `cancel` stops a run soon; NULL: nothing does. */
+/* A non-zero value at `cancel` stops a run soon; NULL: no cancelling. */
 SS_API void ss_session_watch(ss_session *session, const volatile int *cancel);
 
-/* The formulation at work, with the frame that was solved last: for FCLIB's form of the problem, and for
+/* The assembly, with the frame solved last: for FCLIB's form of the problem, and for
  * judging other answers to the same frame. */
 SS_API ss_assembly *ss_session_assembly(ss_session *session);
 SS_API const ss_solver *ss_session_solver(const ss_session *session);
-/* The options as they are set, "omega=1.3 sweep=symmetric": only those that differ from their defaults, or
+/* The current options, "omega=1.3 sweep=symmetric": only those that differ from their defaults, or
  * all. As snprintf counts. */
 SS_API int ss_session_with(const ss_session *session, bool all, char *text, size_t size);
 SS_API int ss_session_set(const ss_session *session, bool all, char *text, size_t size);

@@ -1,4 +1,4 @@
-/* stickslip/sim.h - time stepping: the only place that closes the loop.
+/* stickslip/sim.h - time stepping, which closes the loop.
  *
  *     world -> collision -> contacts -> FRAME -> formulation -> solver -> answer -> velocities -> poses
  *
@@ -24,14 +24,14 @@ extern "C" {
 #endif
 
 typedef enum ss_gyro {
-    SS_GYRO_IMPLICIT, /* midpoint rule in the body frame: keeps the energy of free spin, stable when fast */
+    SS_GYRO_IMPLICIT, /* midpoint rule in the body frame: conserves the energy of free spin, stable if fast */
     SS_GYRO_EXPLICIT,
     SS_GYRO_OFF,
 } ss_gyro;
 
-/* How joints are kept together (numerics of the choices: docs/simulating.md). */
+/* Stabilisation of joints (numerical comparison: docs/simulating.md). */
 typedef enum ss_joint_stabilisation {
-    SS_STABILISE_BAUMGARTE,  /* a share of the error per step, joint_gamma */
+    SS_STABILISE_BAUMGARTE,  /* a fraction of the error per step, joint_gamma */
     SS_STABILISE_NONE,       /* velocities only: positions drift */
     SS_STABILISE_SPOOK,      /* regularised, relaxation time in steps: joint_relaxation (Lacoursiere 2007) */
     SS_STABILISE_PROJECTION, /* positions are projected after the step, velocities untouched */
@@ -41,13 +41,13 @@ typedef enum ss_joint_stabilisation {
 
 typedef struct ss_sim_options {
     double h;                /* s */
-    int substeps;            /* the step is cut into so many */
+    int substeps;            /* per step */
     const char *formulation; /* "cone" */
     const char *solver;      /* "coloured" */
-    const char *finisher;    /* solver that goes on where the first one did not reach the stop rule; "none" */
+    const char *finisher;    /* second solver, where the first one misses the stop rule; "none" */
     ss_option_list with;     /* options of the formulation, "gap_term=zero" */
     ss_option_list set;      /* options of the solver */
-    int max_iterations;      /* of the solver, per step */
+    int max_iterations;      /* of the solver, per step; the option is called "iterations" */
     const char *stop;        /* physical: "relative_energy<1e-4" */
     int gyro;                /* ss_gyro */
     int joints;              /* ss_joint_stabilisation */
@@ -55,16 +55,17 @@ typedef struct ss_sim_options {
     double joint_tolerance; /* m and rad: projection and impulse stop below */
     bool islands;           /* solve groups of bodies that do not touch one by one, in parallel */
     bool warm_start;
-    /* m/s, rad/s: beyond it a step counts as diverged; 0 = 1e4 sizes of the world, or rad, per step */
+    /* m/s, rad/s: above it a step counts as diverged; 0 = 1e4 sizes of the world, or 1e4 rad, per step */
     double max_speed;
     int threads; /* 0 = one per core */
     int seed;
     ss_collision_options collision;
 } ss_sim_options;
-extern SS_API const ss_option ss_sim_option_table[]; /* names as above; collision's have their own table */
+extern SS_API const ss_option ss_sim_option_table[]; /* without ss_collision_option_table */
 
 typedef struct ss_sim ss_sim;
-/* The world is the caller's and must live longer; ss_sim_create finishes it. options NULL: defaults. */
+/* The world is owned by the caller and must outlive the simulation; ss_sim_create finishes it. options NULL:
+ * defaults. */
 SS_API ss_sim *ss_sim_create(ss_world *world, const ss_sim_options *options, ss_error *err);
 SS_API void ss_sim_destroy(ss_sim *sim);
 SS_API ss_world *ss_sim_world(const ss_sim *sim);
@@ -87,18 +88,18 @@ SS_API const ss_frame *ss_sim_frame(const ss_sim *sim); /* of the last (sub)step
 /* Where the kinematic bodies were when that frame was made, in their order: for ss_writer_scenery. */
 SS_API const ss_scenery *ss_sim_scenery(const ss_sim *sim);
 SS_API const ss_answer *ss_sim_answer(const ss_sim *sim);
-/* The formulation at work, with the frame of the last (sub)step: for ss_judge, and to see how gaps and joints
+/* The assembly, with the frame of the last (sub)step: for ss_judge, and to see how gaps and joints
  * are treated (ss_assembly_step). */
 SS_API ss_assembly *ss_sim_assembly(const ss_sim *sim);
 SS_API int ss_sim_frame_body(const ss_sim *sim, int frame_body);
 SS_API const ss_contact_list *ss_sim_contacts(const ss_sim *sim); /* in the order of the frame's contacts */
 
-/* What the last step cost and how good it was; seconds by stage add up to `seconds`. */
+/* Cost and accuracy of the last step; the seconds of the stages add up to `seconds`. */
 typedef struct ss_sim_report {
     int contacts, rows, islands, largest_island; /* contacts of the largest one */
     int touching;                                /* contacts with an impulse */
     ss_status status;                            /* the worst of all islands */
-    int iterations;                              /* most of all islands */
+    int iterations;                              /* largest of all islands */
     int finished;                                /* islands that needed the finisher */
     double relative_energy;                      /* the solver's error, worst island */
     double energy_error;                         /* J, all islands */
@@ -127,13 +128,13 @@ SS_API bool ss_sim_call_at(ss_sim *sim, ss_stage stage, ss_user_function *functi
                            ss_error *err);
 SS_API ss_contact_list *ss_sim_contacts_edit(ss_sim *sim); /* NULL outside SS_AFTER_CONTACTS */
 SS_API ss_frame *ss_sim_frame_edit(ss_sim *sim);           /* NULL outside SS_BEFORE_SOLVE */
-/* In the place of our own collision: fills the list (memory from the arena, emptied at the next step). */
+/* Replaces collision detection: fills the list (memory from the arena, emptied at the next step). */
 typedef bool ss_contact_source(ss_sim *sim, ss_arena *arena, ss_contact_list *contacts, void *context,
                                ss_error *err);
 SS_API void ss_sim_replace_collision(ss_sim *sim, ss_contact_source *source, void *context);
 SS_API ss_collision *ss_sim_collision(const ss_sim *sim);
 
-/* A controller ready to use: drives one joint coordinate along a trajectory through knots by PID with
+/* A ready-made controller: drives one joint coordinate along a trajectory through knots by PID with
  * feed-forward of speed, through ss_axis_law's user force or motor. */
 typedef struct ss_controller {
     int joint, coordinate;
@@ -143,15 +144,16 @@ typedef struct ss_controller {
     const double *time, *value; /* knots; cubic with zero speed at both ends, clamped outside */
     double sum;                 /* of the error over time: the controller's state */
 } ss_controller;
-/* Registers it at SS_BEFORE_COLLISION; the controller is the caller's and must live as long as the sim. */
+/* Registers it at SS_BEFORE_COLLISION; the controller is owned by the caller and must live as long as the
+ * simulation. */
 SS_API bool ss_sim_add_controller(ss_sim *sim, ss_controller *controller, ss_error *err);
-/* Where the trajectory is at a time. */
+/* Value and speed of the trajectory at a time. */
 SS_API void ss_trajectory_at(const ss_controller *controller, double time, double *value, double *speed);
 
 /* ---- state ------------------------------------------------------------------------------------------ */
 
-/* Everything that the next step depends on but the world's make: poses, velocities, forces, joint laws, warm
- * starts, time. Bytes may be stored; they fit only a world of the same make. */
+/* Everything the next step depends on, except the structure of the world: poses, velocities, forces, joint
+ * laws, warm starts, time. The bytes may be stored; they fit only a world of the same structure. */
 typedef struct ss_snapshot {
     size_t size;
     unsigned char *bytes;

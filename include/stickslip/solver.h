@@ -1,8 +1,8 @@
 /* stickslip/solver.h - solvers: one function each, behind one contract.
  *
  * A solver is a pure function of problem, options, start and seed. It reads the problem, improves x, calls
- * ss_run_iteration once per iteration and stops when told. No globals, no files, no prints; memory from
- * run->arena. Its word is never taken: measures are computed from x afterwards.
+ * ss_run_iteration once per iteration and stops when that returns false. No globals, no files, no
+ * printing; memory from run->arena. Its own claims are not trusted: measures are computed from x afterwards.
  *
  * Adding one: a file src/solver/NAME.c ending in `const ss_solver ss_solver_NAME = {...};` and a line
  * SS_SOLVER(NAME) in src/solver/solvers.def. A plug-in exports `const ss_solver_plugin ss_plugin` (below).
@@ -19,14 +19,14 @@ extern "C" {
 #endif
 
 /* code, name in results */
-#define SS_STATUS_LIST(X)                                                                          \
-    X(SS_CONVERGED, "converged")           /* the stop rule holds, or the method ended exactly */  \
-    X(SS_MAX_ITERATIONS, "max iterations") /* the best so far is in x */                           \
-    X(SS_TIME_LIMIT, "time limit")                                                                 \
-    X(SS_STALLED, "stalled") /* no progress any more, the rule does not hold */                    \
-    X(SS_RAY, "ray")         /* impulses can grow for ever: there is no solution, or none found */ \
-    X(SS_CANCELLED, "cancelled")                                                                   \
-    X(SS_NOT_APPLICABLE, "not applicable") /* the solver does not take this kind of problem */     \
+#define SS_STATUS_LIST(X)                                                                         \
+    X(SS_CONVERGED, "converged")           /* the stop rule holds, or the method ended exactly */ \
+    X(SS_MAX_ITERATIONS, "max iterations") /* the best so far is in x */                          \
+    X(SS_TIME_LIMIT, "time limit")                                                                \
+    X(SS_STALLED, "stalled") /* no further progress, the rule does not hold */                    \
+    X(SS_RAY, "ray")         /* impulses can grow without bound: no solution, or none found */    \
+    X(SS_CANCELLED, "cancelled")                                                                  \
+    X(SS_NOT_APPLICABLE, "not applicable") /* the solver does not accept this kind of problem */  \
     X(SS_FAILED, "failed")                 /* singular matrix, not a number, out of memory */
 typedef enum ss_status {
 #define SS_STATUS_ENUM(code, name) code,
@@ -37,12 +37,12 @@ SS_API const char *ss_status_name(ss_status status);
 
 /* ---- rules of a run --------------------------------------------------------------------------------- */
 
-/* A run has converged when the gauge is below the value. natural_map sees contacts only: where there are
- * other rows, relative_energy must be below the value as well. */
+/* A run has converged if the gauge is below the value. natural_map covers contacts only: if there are other
+ * rows, relative_energy must also be below the value. */
 typedef struct ss_stop_rule {
     ss_gauge gauge;
     double below;  /* 0: no rule, only limits end the run */
-    bool of_scene; /* with energy: `below` is a share of the scene's energy, ss_run_options.scene_energy */
+    bool of_scene; /* with energy: `below` is a fraction of the scene's energy, ss_run_options.scene_energy */
 } ss_stop_rule;
 
 /* The iterate that is returned: the last one, or the best by a gauge. */
@@ -51,7 +51,7 @@ typedef struct ss_keep_rule {
     ss_gauge gauge;
 } ss_keep_rule;
 
-/* Rules as people write them: "energy<1e-6", "energy<1e-6*scene", "none"; "last", "best:energy". */
+/* Rules as text: "energy<1e-6", "energy<1e-6*scene", "none"; "last", "best:energy". */
 SS_API bool ss_stop_rule_parse(const char *text, ss_stop_rule *rule, ss_error *err);
 SS_API bool ss_keep_rule_parse(const char *text, ss_keep_rule *rule, ss_error *err);
 
@@ -79,28 +79,27 @@ typedef struct ss_history {
 typedef struct ss_run {
     ss_arena *arena;    /* scratch for the solver, emptied by the driver */
     ss_team *team;      /* NULL = one thread */
-    int max_iterations; /* for methods that plan ahead; ss_run_iteration keeps it anyway */
+    int max_iterations; /* for methods that plan ahead; ss_run_iteration enforces it anyway */
     uint64_t seed;
     struct ss_run_state *state; /* the driver's: clocks, best iterate, history */
 } ss_run;
 
-/* To be called once per iteration with the current x and, when it is at hand, w = A x + b (else NULL: it
- * costs one product, and only when something is measured). True: go on. False: return ss_run_status(run). x =
- * NULL: an iteration that need not be measured, as ss_run_due says; limits are kept all the same. */
+/* To be called once per iteration with the current x and, if available, w = A x + b (else NULL: computing it
+ * costs one product, only if the iteration is measured). True: continue. False: return ss_run_status(run).
+ * x = NULL: an iteration that need not be measured, according to ss_run_due; limits still apply. */
 SS_API bool ss_run_iteration(ss_run *run, const double *x, const double *w);
 /* For methods whose iterations cost less than measuring them: should this one be measured? `energy` is their
- * own estimate of the error (J, sum of 1/2 a dx^2 over the changes of a sweep): the driver looks when the
- * stop rule may hold, and always when somebody wants the history or the best iterate. To be asked before
+ * own estimate of the error (J, sum of 1/2 a dx^2 over the changes of a sweep): the driver measures when
+ * the stop rule may hold, and always if the history or the best iterate is requested. To be called before
  * ss_run_iteration. */
 SS_API bool ss_run_due(ss_run *run, double energy);
 SS_API ss_status ss_run_status(const ss_run *run);
-/* For methods that decide something: a line of text about it, as printf has it, kept when somebody
- * wants to know. */
+/* For methods that make decisions: a line of text in printf style, kept if ss_run_options.explain is set. */
 SS_API void ss_run_note(ss_run *run, const char *format, ...) SS_PRINTF(2, 3);
-/* For methods whose impulses grow along y without end: true when y is a ray (ss_ray), judged from the problem
- * alone. The method should return SS_RAY then. */
+/* For methods whose impulses grow along y without bound: true if y is a ray (ss_ray), judged from the problem
+ * alone. The method should then return SS_RAY. */
 SS_API bool ss_run_ray(ss_run *run, const double *y);
-/* True when an iteration will be measured anyway, so that a method may as well have w ready. */
+/* True if an iteration will be measured anyway, so that a method may provide w. */
 SS_API bool ss_run_measures(const ss_run *run);
 
 /* ---- the solver ------------------------------------------------------------------------------------- */
@@ -108,10 +107,10 @@ SS_API bool ss_run_measures(const ss_run *run);
 #define SS_ABI 1
 
 enum ss_solver_traits {
-    SS_MATRIX_FREE = 1,     /* works on the bodies form when there is one; otherwise needs A */
+    SS_MATRIX_FREE = 1,     /* works on the bodies form if there is one; otherwise needs A */
     SS_NEEDS_SYMMETRIC = 2, /* A = A' (positive semidefinite) */
     SS_NEEDS_DIAGONAL = 4,  /* a_ii > 0 for every unknown */
-    SS_EXACT = 8,           /* ends by itself at a solution, up to rounding */
+    SS_EXACT = 8,           /* ends on its own at a solution, up to rounding */
     SS_WARM_STARTS = 16,    /* uses x on entry */
 };
 
@@ -127,23 +126,23 @@ typedef struct ss_solver {
     size_t options_size;
     /* x: start on entry (zero when cold), the last iterate on return, always finite. */
     ss_status (*solve)(const ss_problem *problem, const void *options, ss_run *run, double *x);
-    /* Why not this problem, where laws and traits do not tell ("takes 60 unknowns at most"); NULL when it
-     * can. The pointer may be NULL: nothing to add. */
+    /* Reason to reject a problem beyond laws and traits ("accepts at most 60 unknowns"); NULL: accepted. The
+     * pointer may be NULL: no further restrictions. */
     const char *(*refusal)(const ss_problem *problem);
 } ss_solver;
 
 SS_API int ss_solver_count(void);
 SS_API const ss_solver *ss_solver_at(int index);
 SS_API const ss_solver *ss_solver_find(const char *name);
-/* Why the solver cannot take the problem; NULL when it can. */
+/* Why the solver does not accept the problem; NULL if it does. */
 SS_API const char *ss_solver_refusal(const ss_solver *solver, const ss_problem *problem);
 
-/* Why there is no solution: impulses that the laws allow, in any amount, that move nothing (A y = 0) and that
- * b works against (b . y < 0). Bodies are wedged in, or joints and contacts ask for what cannot be. */
+/* Why there is no solution: impulses that the laws allow in any amount, that move nothing (A y = 0) and that
+ * oppose b (b . y < 0). Bodies are wedged, or joints and contacts are contradictory. */
 typedef struct ss_ray {
-    double *impulse; /* y, of the energy 1 J counted by the diagonal of A; NULL: none is known */
-    /* No solution exists. False where y needs the friction of Coulomb's law: contacts are wedged, and
-     * none was found. */
+    double *impulse; /* y, of the energy 1 J counted by the diagonal of A; NULL: none known */
+    /* No solution exists. False if y relies on the friction of Coulomb's law: contacts are wedged, and no
+     * solution was found. */
     bool is_proof;
 } ss_ray;
 
@@ -153,31 +152,31 @@ typedef struct ss_solve_result {
     double seconds;               /* of the solve alone: measuring excluded */
     double gauge[SS_GAUGE_COUNT]; /* of the returned x, recomputed from the problem */
     int kept_iteration;           /* the iterate that was returned */
-    size_t memory;                /* bytes of arena the solver used at most */
+    size_t memory;                /* largest number of bytes of the arena in use by the solver */
     ss_history history;
-    ss_ray ray;  /* status SS_RAY, unless a pivoting method has nothing to show */
-    char *notes; /* with `explain`: lines without an end of line at the end; NULL when there are none */
+    ss_ray ray;  /* with status SS_RAY, except for pivoting methods that have none */
+    char *notes; /* with `explain`: lines, without a final line break; NULL if there are none */
 } ss_solve_result;
 SS_API void ss_solve_result_free(ss_solve_result *result);
 
-/* A stop rule of the caller's own, for what cannot be measured from the problem alone (metrics). It is asked
- * after ever longer pauses, 2 % of the iterations so far; the time it takes does not count. */
+/* A stop rule of the caller, for what cannot be measured from the problem alone (metrics). It is evaluated at
+ * growing intervals, 2 % of the iterations so far; the time it takes is not counted. */
 typedef struct ss_stop_test {
     bool (*holds)(const double *x, void *context);
     void *context;
 } ss_stop_test;
 
-/* What ss_solve is asked to do; everything but solver and problem may be left out. */
+/* The request of ss_solve; everything except solver and problem may be omitted. */
 typedef struct ss_solve_request {
     const ss_solver *solver;
     const void *solver_options; /* the solver's own struct; NULL: its defaults */
-    ss_problem *problem;        /* its matrix is made when the solver needs it */
+    ss_problem *problem;        /* its matrix is built if the solver needs it */
     const ss_run_options *run;  /* NULL: ss_run_defaults */
-    const ss_stop_test *test;   /* in the place of run->stop */
+    const ss_stop_test *test;   /* instead of run->stop */
     ss_team *team;              /* NULL: one thread */
     const volatile int *cancel; /* non-zero stops soon */
-    ss_arena *arena;            /* memory of the solver, left as it was; NULL: its own */
-    unsigned gauges; /* bits 1u << gauge of those that the answer is measured by; 0: all. Others are NaN */
+    ss_arena *arena;            /* memory of the solver, restored afterwards; NULL: allocated internally */
+    unsigned gauges; /* bits 1u << gauge of those to measure the answer by; 0: all. Others are NaN */
 } ss_solve_request;
 
 /* Runs a solver on a problem. x: start on entry, the kept iterate on return. A claim of convergence that the
@@ -187,8 +186,8 @@ SS_API bool ss_solve(const ss_solve_request *request, double *x, ss_solve_result
 
 /* ---- plug-ins --------------------------------------------------------------------------------------- */
 
-/* What a plug-in exports under the name ss_plugin: solvers in a shared object of their own. It need not be
- * linked with the library: the program that loads it has all functions of these headers. */
+/* What a plug-in exports under the name ss_plugin: solvers in a separate shared object. It need not be linked
+ * with the library: the program that loads it provides all functions of these headers. */
 typedef struct ss_solver_plugin {
     int abi; /* SS_ABI */
     int count;
@@ -197,8 +196,8 @@ typedef struct ss_solver_plugin {
 extern SS_API const ss_solver_plugin ss_plugin; /* defined by the plug-in, not by the library */
 
 typedef struct ss_plugin_file ss_plugin_file;
-/* Loads a shared object and checks what it exports; a solver must have a name that no other one has. Its code
- * runs as part of the caller: load only what you trust. The solvers live until the file is closed. */
+/* Loads a shared object and checks what it exports; solver names must be unique. Its code runs inside the
+ * calling process: load only what you trust. The solvers live until the file is closed. */
 SS_API ss_plugin_file *ss_plugin_open(const char *path, ss_error *err);
 SS_API const ss_solver_plugin *ss_plugin_contents(const ss_plugin_file *file);
 SS_API void ss_plugin_close(ss_plugin_file *file);

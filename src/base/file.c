@@ -75,7 +75,7 @@ static unsigned char *read_open(const char *path, int descriptor, size_t most, s
         return NULL;
     }
     if ((uintmax_t)status.st_size > most) {
-        ss_fail(err, SS_ERROR_INPUT, "%s: %lld bytes, more than the %zu that are allowed", path,
+        ss_fail(err, SS_ERROR_INPUT, "%s: %lld bytes, more than the limit of %zu", path,
                 (long long)status.st_size, most);
         return NULL;
     }

@@ -149,7 +149,7 @@ static void describe_choices(const ss_option *option, const char *value, ss_text
     if (nearest.best) ss_text_appendf(what, "; did you mean %.*s?", (int)nearest.best_length, nearest.best);
 }
 
-/* Fails with: option omega: "3" is not right; it must be a number from 0 to 2 (default 1) */
+/* Fails with: invalid value "3" for omega: expected a number from 0 to 2 */
 static bool fail_value(const ss_option *option, const char *value, ss_error *err)
 {
     ss_text what = {0};
@@ -167,14 +167,13 @@ static bool fail_value(const ss_option *option, const char *value, ss_error *err
         describe_choices(option, value, &what);
         break;
     case SS_OPTION_TEXT:
-        ss_text_append(&what, "a text that is not empty");
+        ss_text_append(&what, "a non-empty text");
         break;
     case SS_OPTION_LIST:
-        ss_text_appendf(&what, "a text that is not empty, given at most %d times", SS_OPTION_LIST_MOST);
+        ss_text_appendf(&what, "a non-empty text, given at most %d times", SS_OPTION_LIST_MOST);
         break;
     }
-    if (option->default_value) ss_text_appendf(&what, " (default %s)", option->default_value);
-    ss_fail(err, SS_ERROR_USAGE, "option %s: \"%.200s\" is not right; it must be %s", option->name, value,
+    ss_fail(err, SS_ERROR_USAGE, "invalid value \"%.200s\" for %s: expected %s", value, option->name,
             ss_text_get(&what));
     ss_text_free(&what);
     return false;
@@ -182,19 +181,10 @@ static bool fail_value(const ss_option *option, const char *value, ss_error *err
 
 static bool fail_name(const ss_option *table, const char *name, ss_error *err)
 {
-    ss_nearest nearest = ss_nearest_start(name);
-    ss_text names = {0};
-    for (const ss_option *option = table; option && option->name; option++) {
-        ss_nearest_offer(&nearest, option->name);
-        ss_text_appendf(&names, "%s%s", names.length ? ", " : "", option->name);
-    }
-    if (nearest.best)
-        ss_fail(err, SS_ERROR_USAGE, "unknown option \"%.200s\"; did you mean %s?", name, nearest.best);
-    else
-        ss_fail(err, SS_ERROR_USAGE, "unknown option \"%.200s\"; there %s %s", name,
-                names.length ? "are:" : "are", names.length ? ss_text_get(&names) : "none");
-    ss_text_free(&names);
-    return false;
+    ss_unknown unknown = ss_unknown_start("option", name);
+    for (const ss_option *option = table; option && option->name; option++)
+        ss_unknown_offer(&unknown, option->name);
+    return ss_unknown_fail(&unknown, err);
 }
 
 /* ---- parsing ---------------------------------------------------------------------------------------- */
@@ -323,7 +313,7 @@ bool ss_options_assign(const ss_option *table, void *options, const char *assign
     char name[200];
     size_t length = strcspn(assignment, "=");
     if (assignment[length] == '\0' || length == 0)
-        return ss_fail(err, SS_ERROR_USAGE, "\"%.200s\" is not of the form name=value", assignment);
+        return ss_fail(err, SS_ERROR_USAGE, "invalid assignment \"%.200s\": expected NAME=VALUE", assignment);
     snprintf(name, sizeof name, "%.*s", (int)(length < sizeof name ? length : sizeof name - 1), assignment);
     return ss_options_set(table, options, name, assignment + length + 1, err);
 }

@@ -137,8 +137,8 @@ static bool start_threads(ss_team *team)
 ss_team *ss_team_create(int workers, ss_error *err)
 {
     if (workers < 0 || workers > MAX_WORKERS) {
-        ss_fail(err, SS_ERROR_USAGE, "a team of %d workers is not possible; 0 (one per core) to %d are",
-                workers, MAX_WORKERS);
+        ss_fail(err, SS_ERROR_USAGE, "invalid number of workers %d: expected 0 (one per core) to %d", workers,
+                MAX_WORKERS);
         return NULL;
     }
     int size = workers ? workers : available_cores();
@@ -157,7 +157,7 @@ ss_team *ss_team_create(int workers, ss_error *err)
     pthread_cond_init(&team->job_posted, NULL);
     pthread_cond_init(&team->job_left, NULL);
     if (start_threads(team)) return team;
-    ss_fail(err, SS_ERROR_RESOURCES, "team of %d workers: the system gave only %d threads", size,
+    ss_fail(err, SS_ERROR_RESOURCES, "team of %d workers: the system started only %d threads", size,
             team->started + 1);
     ss_team_destroy(team);
     return NULL;

@@ -82,11 +82,9 @@ bool ss_unknown_fail(const ss_unknown *unknown, ss_error *err)
 {
     const char *kind = unknown->kind, *name = unknown->nearest.word;
     if (unknown->nearest.best)
-        return ss_fail(err, SS_ERROR_USAGE, "there is no %s '%.100s'; did you mean %s?", kind, name,
+        return ss_fail(err, SS_ERROR_USAGE, "unknown %s '%.100s'; did you mean %s?", kind, name,
                        unknown->nearest.best);
-    if (unknown->length < sizeof unknown->names)
-        return ss_fail(err, SS_ERROR_USAGE, "there is no %s '%.100s'; there are: %s", kind, name,
-                       unknown->names);
-    return ss_fail(err, SS_ERROR_USAGE, "there is no %s '%.100s'; stickslip %ss lists them", kind, name,
-                   kind);
+    if (unknown->length > 0 && unknown->length < sizeof unknown->names)
+        return ss_fail(err, SS_ERROR_USAGE, "unknown %s '%.100s'; expected %s", kind, name, unknown->names);
+    return ss_fail(err, SS_ERROR_USAGE, "unknown %s '%.100s'", kind, name);
 }

@@ -16,18 +16,18 @@ ss_nearest ss_nearest_start(const char *word);
 void ss_nearest_offer_part(ss_nearest *nearest, const char *candidate, size_t length);
 void ss_nearest_offer(ss_nearest *nearest, const char *candidate);
 
-/* A name that was not found: all that there are is offered, then the failure told, with the nearest one, or
- * with all of them where they fit into a line. */
+/* A name that was not found: offer every known name, then fail with the nearest one, or with all of them
+ * where they fit. */
 typedef struct ss_unknown {
     const char *kind; /* "solver" */
     ss_nearest nearest;
-    char names[240];
-    size_t length; /* of all names; more than fit = they are not told */
+    char names[512];
+    size_t length; /* of all names; if they do not fit, none is printed */
 } ss_unknown;
 
 ss_unknown ss_unknown_start(const char *kind, const char *name);
 void ss_unknown_offer(ss_unknown *unknown, const char *candidate);
-/* "there is no solver 'pgz'; did you mean pgs?". Returns false. */
+/* "unknown solver 'pgz'; did you mean pgs?". Returns false. */
 bool ss_unknown_fail(const ss_unknown *unknown, ss_error *err);
 
 #endif

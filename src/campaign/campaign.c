@@ -14,7 +14,8 @@ const ss_option ss_campaign_option_table[] = {
      FIELD(stop),
      .default_value = "relative_energy<1e-8",
      .value_name = "RULE",
-     .help = "A run has converged when METRIC<VALUE holds, as in solve; none = only iterations and time."},
+     .help = "A run has converged if METRIC<VALUE holds, as in solve; none = stop only at the limits of "
+             "iterations and time."},
     {.name = "tol",
      .type = SS_OPTION_REAL,
      FIELD(tolerance),
@@ -22,7 +23,7 @@ const ss_option ss_campaign_option_table[] = {
      .min = 0,
      .max = 1,
      .value_name = "T",
-     .help = "Short for --stop relative_energy<T; 0 = not used."},
+     .help = "Short for --stop relative_energy<T; 0 = off."},
     {.name = "iterations",
      .type = SS_OPTION_INT,
      FIELD(iterations),
@@ -30,7 +31,7 @@ const ss_option ss_campaign_option_table[] = {
      .min = 0,
      .max = 1e9,
      .value_name = "N",
-     .help = "Stop a run after so many iterations."},
+     .help = "Stop a run after this many iterations."},
     {.name = "time_limit",
      .type = SS_OPTION_REAL,
      FIELD(time_limit),
@@ -38,26 +39,26 @@ const ss_option ss_campaign_option_table[] = {
      .min = 0,
      .max = 1e9,
      .value_name = "seconds",
-     .help = "Stop a run after so many seconds of solving; a solver that does not listen is killed. 0 = no "
-             "limit, and nobody notices a solver that hangs."},
+     .help = "Stop a run after this many seconds of solving; a solver that does not respond is killed. 0 "
+             "= no limit: a solver that hangs is not stopped."},
     {.name = "keep",
      .type = SS_OPTION_TEXT,
      FIELD(keep),
      .default_value = "last",
      .value_name = "WHICH",
-     .help = "The iterate to judge: last, or best:GAUGE."},
+     .help = "Iterate to judge: last, or best:GAUGE."},
     {.name = "seed",
      .type = SS_OPTION_INT,
      FIELD(seed),
      .default_value = "1",
      .min = 0,
      .max = 2147483647,
-     .help = "Seed of methods that use random numbers."},
+     .help = "Seed for methods that use random numbers."},
     {.name = "reference",
      .type = SS_OPTION_TEXT,
      FIELD(reference),
      .value_name = "SOLVER",
-     .help = "Find the true answer of every frame with this solver, and measure the distance to it."},
+     .help = "Compute a reference answer for every frame with this solver, and measure the distance to it."},
     {.name = "repeats",
      .type = SS_OPTION_INT,
      FIELD(repeats),
@@ -65,7 +66,7 @@ const ss_option ss_campaign_option_table[] = {
      .min = 0,
      .max = 10000,
      .value_name = "N",
-     .help = "Afterwards time every run again, so many times, alone on one core."},
+     .help = "Afterwards repeat every run this many times for timing, alone on one core."},
     {.name = "max_memory",
      .type = SS_OPTION_REAL,
      FIELD(max_memory),
@@ -73,7 +74,7 @@ const ss_option ss_campaign_option_table[] = {
      .min = 0,
      .max = 1e9,
      .value_name = "MB",
-     .help = "Memory that one run may take; more is an outcome of its own. 0 = no limit."},
+     .help = "Memory limit of one run, in MB; exceeding it is recorded as an outcome. 0 = no limit."},
     {0}};
 
 /* ---- memory -------------------------------------------------------------------------------------- */
@@ -136,7 +137,10 @@ bool ss_campaign_read_shard(const char *text, int *shard, int *shards, ss_error 
     if (text[length] == '/' && ss_integer_read(first, shard) && ss_integer_read(text + length + 1, shards) &&
         *shard >= 1 && *shard <= *shards)
         return true;
-    return ss_fail(err, SS_ERROR_USAGE, "--shard %s: must be I/N with I from 1 to N, for instance 2/4", text);
+    return ss_fail(err, SS_ERROR_USAGE,
+                   "invalid value \"%s\" for --shard: expected I/N with I from 1 to "
+                   "N, for instance 2/4",
+                   text);
 }
 
 const char *ss_campaign_stop(ss_campaign *campaign, ss_error *err)

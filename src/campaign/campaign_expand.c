@@ -27,8 +27,7 @@ const ss_catalogue_entry *ss_catalogue_find(const ss_catalogue *catalogue, const
 static bool add_method(expansion *e, const ss_planned_method *method)
 {
     if (e->count == MOST_METHODS)
-        return ss_fail(e->err, SS_ERROR_USAGE, "more than %d methods: too many values of options",
-                       MOST_METHODS);
+        return ss_fail(e->err, SS_ERROR_USAGE, "more than %d methods: too many option values", MOST_METHODS);
     if (e->count == e->capacity) {
         int capacity = e->capacity ? 2 * e->capacity : 64;
         ss_planned_method *grown = ss_allocate((size_t)capacity, sizeof *grown);
@@ -114,8 +113,8 @@ static bool check_owners(const ss_option_sweep *sweeps, int count, const char *k
 {
     for (int i = 0; i < count; i++) {
         if (!sweeps[i].used && sweeps[i].owner)
-            return ss_fail(err, SS_ERROR_USAGE, "%s: there is no %s %s in this campaign", sweeps[i].where,
-                           kind, sweeps[i].owner);
+            return ss_fail(err, SS_ERROR_USAGE, "%s: no %s '%s' in this campaign", sweeps[i].where, kind,
+                           sweeps[i].owner);
     }
     return true;
 }

@@ -53,9 +53,9 @@ static bool check_keys(const reader *r, json_t *object, const char *where, const
         for (const ss_option *option = table; option && option->name; option++)
             ss_nearest_offer(&nearest, option->name);
         if (nearest.best)
-            return ss_fail(r->err, SS_ERROR_INPUT, "%s%s%.100s: no such key; did you mean %s?", where,
-                           *where ? "." : "", key, nearest.best);
-        return ss_fail(r->err, SS_ERROR_INPUT, "%s%s%.100s: no such key", where, *where ? "." : "", key);
+            return ss_fail(r->err, SS_ERROR_INPUT, "%s%sunknown key '%.100s'; did you mean %s?", where,
+                           *where ? ": " : "", key, nearest.best);
+        return ss_fail(r->err, SS_ERROR_INPUT, "%s%sunknown key '%.100s'", where, *where ? ": " : "", key);
     }
     return true;
 }
@@ -81,7 +81,7 @@ static const char *value_text(const reader *r, const json_t *value, const char *
         int length = ss_number_write(json_real_value(value), text);
         return ss_campaign_copy(r->campaign, text, (size_t)length, r->err);
     }
-    fail(r, where, "must be a number, a text, true or false");
+    fail(r, where, "must be a number, a string, true or false");
     return NULL;
 }
 
@@ -132,7 +132,7 @@ static bool read_frames(const reader *r, json_t *object, const char *where, ss_c
     if (!every) return true;
     write_place(place, "%s.every", where);
     if (!json_is_integer(every) || json_integer_value(every) < 1 || json_integer_value(every) > 1000000000)
-        return fail(r, place, "must be a whole number from 1 on");
+        return fail(r, place, "must be a whole number, 1 or more");
     source->every = (int)json_integer_value(every);
     return true;
 }
@@ -145,7 +145,7 @@ static bool read_source(const reader *r, json_t *value, const char *where, ss_ca
     source->every = 1;
     if (is_object && !check_keys(r, value, where, keys, NULL)) return false;
     if (!json_is_string(file) || !*json_string_value(file))
-        return fail(r, where, "must be the name of a file, or an object with \"file\"");
+        return fail(r, where, "must be a file name, or an object with \"file\"");
     source->path = file_path(r, json_string_value(file));
     return source->path && (!is_object || read_frames(r, value, where, source));
 }
@@ -154,7 +154,7 @@ static bool read_problems(const reader *r, json_t *list)
 {
     ss_campaign *campaign = r->campaign;
     size_t count = json_is_array(list) ? json_array_size(list) : 0;
-    if (count == 0) return fail(r, "problems", "must be a list of files");
+    if (count == 0) return fail(r, "problems", "must be a list of file names");
     campaign->sources = ss_campaign_room(campaign, count, sizeof *campaign->sources, r->err);
     for (size_t i = 0; campaign->sources && i < count; i++) {
         char where[PLACE_BYTES];
@@ -256,12 +256,12 @@ static bool read_methods(const reader *r, json_t *list)
 static bool read_plugins(const reader *r, json_t *list)
 {
     if (!list) return true;
-    if (!json_is_array(list)) return fail(r, "plugins", "must be a list of files");
+    if (!json_is_array(list)) return fail(r, "plugins", "must be a list of file names");
     for (size_t i = 0; i < json_array_size(list); i++) {
         char where[PLACE_BYTES];
         write_place(where, "plugins[%zu]", i);
         json_t *value = json_array_get(list, i);
-        if (!json_is_string(value)) return fail(r, where, "must be the name of a file");
+        if (!json_is_string(value)) return fail(r, where, "must be a file name");
         if (r->campaign->plugins.count == SS_OPTION_LIST_MOST) return fail(r, where, "too many plug-ins");
         const char *path = file_path(r, json_string_value(value));
         if (!path) return false;

@@ -43,7 +43,7 @@ void ss_execution_complain(ss_execution *e, ss_error_code code, const char *form
     va_end(arguments);
     int exit_code = ss_error_exit_code(code);
     if (exit_code > e->summary->exit_code) e->summary->exit_code = exit_code;
-    if (e->complaints == COMPLAINTS_TOLD) snprintf(line, sizeof line, "... and more of the kind");
+    if (e->complaints == COMPLAINTS_TOLD) snprintf(line, sizeof line, "... and more like these");
     if (e->complaints++ <= COMPLAINTS_TOLD && e->hooks->complain) e->hooks->complain(e->hooks->context, line);
 }
 

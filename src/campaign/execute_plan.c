@@ -19,7 +19,7 @@ static int no_group(const ss_task *task)
 static bool fail_task(const ss_ending *ending, const char *what, ss_error *err)
 {
     ss_error_code code = ending->outcome == SS_OUTCOME_OUT_OF_MEMORY ? SS_ERROR_RESOURCES : SS_ERROR_INPUT;
-    if (ending->replied) return ss_fail(err, code, "%s: a worker answered nonsense", what);
+    if (ending->replied) return ss_fail(err, code, "%s: invalid reply from a worker process", what);
     return ss_fail(err, code, "%s: %s: %s", what, ss_outcome_name(ending->outcome), ending->message);
 }
 
@@ -122,16 +122,17 @@ static void say_left_out(const ss_execution *e, const ss_text *pairs)
     for (size_t i = 0; i < pairs->length; i++) count += pairs->data[i] == ',';
     if (count > LEFT_OUT_NAMED)
         ss_execution_say(e,
-                         "left out, because their laws never fit: %d pairs of solver and formulation, see "
-                         "stickslip solvers --table",
+                         "skipped %d solver/formulation pairs that do not fit together, see stickslip "
+                         "solvers --table",
                          count);
     else if (count > 0)
-        ss_execution_say(e, "left out, because their laws never fit: %s", ss_text_get(pairs));
+        ss_execution_say(e, "skipped solver/formulation pairs that do not fit together: %s",
+                         ss_text_get(pairs));
 }
 
 bool ss_execution_find_methods(ss_execution *e, ss_error *err)
 {
-    ss_campaign_stage stage = {"trying methods out", e->campaign->jobs, -1, no_group, method_done};
+    ss_campaign_stage stage = {"testing methods", e->campaign->jobs, -1, no_group, method_done};
     ss_text left_out = {0};
     bool good = list_solvers(e, err);
     if (!good || ss_execution_interrupted(e)) return good;
@@ -177,7 +178,8 @@ static bool source_done(void *context, const ss_task *task, const ss_ending *end
         e->opened[task->problem] = true;
         return ss_source_contents_unpack(&from, &e->contents[task->problem])
                    ? ss_ledger_forget_file(e->ledger, path, err)
-                   : refuse_source(e, task->problem, "cannot be read: a worker answered nonsense", err);
+                   : refuse_source(e, task->problem, "cannot be read: invalid reply from a worker process",
+                                   err);
     }
     if (!ending->replied)
         ss_fail(&why, SS_ERROR_INPUT, "cannot be read: %s: %s", ss_outcome_name(ending->outcome),
@@ -285,12 +287,12 @@ static bool inspected(void *context, const ss_task *task, const ss_ending *endin
     if (!ending->replied) return blame_problem(e, planned, ending->message, err);
     if (!ss_reply_unpack(&from, &why)) return blame_problem(e, planned, why.message, err);
     return ss_problem_entry_unpack(&from, &planned->entry) ||
-           blame_problem(e, planned, "a worker answered nonsense", err);
+           blame_problem(e, planned, "invalid reply from a worker process", err);
 }
 
 static bool inspect_problems(ss_execution *e, ss_error *err)
 {
-    ss_campaign_stage stage = {"looking at problems", e->campaign->jobs, -1, group_of_inspection, inspected};
+    ss_campaign_stage stage = {"analysing problems", e->campaign->jobs, -1, group_of_inspection, inspected};
     for (int i = 0; i < e->plan.problem_count; i++) {
         int source = e->plan.problems[i].source;
         if (!e->plan.problems[i].entry.fault)

@@ -98,7 +98,7 @@ static bool store_end(ss_execution *e, const ss_task *task, const ss_ending *end
 static bool store_refusal(ss_execution *e, const ss_task *task, ss_error *err)
 {
     ss_ending ending = {.outcome = (ss_outcome)SS_NOT_APPLICABLE, .phase = SS_PHASE_SOLVING};
-    snprintf(ending.message, sizeof ending.message, "a problem of FCLIB is solved as cone only");
+    snprintf(ending.message, sizeof ending.message, "an FCLIB problem can only be solved as cone");
     ss_pool_time(ending.started);
     return store_end(e, task, &ending, err);
 }
@@ -125,7 +125,7 @@ static void cannot_run(ss_execution *e, const ss_task *task, ss_error_code code,
 {
     const ss_problem_entry *problem = &e->plan.problems[task->problem].entry;
     e->done++;
-    ss_execution_complain(e, code, "%s: %s: %s cannot be run: %s", problem->file, problem->place,
+    ss_execution_complain(e, code, "%s: %s: cannot run %s: %s", problem->file, problem->place,
                           e->plan.methods[task->method].solver, why);
 }
 
@@ -176,7 +176,7 @@ static bool run_done(void *context, const ss_task *task, const ss_ending *ending
         ss_ending nonsense = *ending;
         nonsense.outcome = SS_OUTCOME_BROKEN;
         nonsense.phase = SS_PHASE_SOLVING;
-        memcpy(nonsense.message, "its process answered nonsense", sizeof "its process answered nonsense");
+        memcpy(nonsense.message, "invalid reply from its process", sizeof "invalid reply from its process");
         return store_end(e, task, &nonsense, err);
     }
     bool good = store(e, task, ending, &run, err);
@@ -191,7 +191,7 @@ bool ss_execution_solve(ss_execution *e, ss_error *err)
     double began = ss_clock_seconds();
     if (!for_every_run(e, queue_run, err)) return false;
     if (e->queue.count > 0 && e->summary->before > 0)
-        ss_execution_say(e, "%d of %d runs are in the ledger already", e->summary->before, e->summary->runs);
+        ss_execution_say(e, "%d of %d runs are already in the ledger", e->summary->before, e->summary->runs);
     bool good = ss_execution_stage(e, &stage, err);
     e->summary->solving_time = ss_clock_seconds() - began;
     return good;
@@ -252,7 +252,7 @@ static bool time_done(void *context, const ss_task *task, const ss_ending *endin
         e->done++;
         e->summary->samples++;
     } else if (good) {
-        cannot_run(e, task, SS_ERROR_RESOURCES, "its process answered nonsense");
+        cannot_run(e, task, SS_ERROR_RESOURCES, "invalid reply from its process");
     }
     ss_release(samples);
     return good;

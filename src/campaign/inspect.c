@@ -17,7 +17,7 @@ static bool open_frames(ss_worker_state *state, int source, ss_text *reply, ss_e
     ss_bpmd *file = ss_worker_state_file(state, source, err);
     int begin, end;
     if (!file || !ss_choose_frames(file, wanted->path, wanted->frames, &begin, &end, err)) return false;
-    if (begin == end) return ss_fail(err, SS_ERROR_INPUT, "%s: there are no frames in it", wanted->path);
+    if (begin == end) return ss_fail(err, SS_ERROR_INPUT, "%s: holds no frames", wanted->path);
     ss_pack_int(reply, SS_FORMAT_BPMD);
     ss_pack_int(reply, begin), ss_pack_int(reply, end);
     return true;
@@ -28,7 +28,7 @@ static bool open_problems(const char *path, ss_text *reply, ss_error *err)
     ss_fclib_kind kinds[3];
     int count = ss_fclib_kinds(path, kinds, err);
     if (count < 0) return false;
-    if (count == 0) return ss_fail(err, SS_ERROR_INPUT, "%s: there is no problem in it", path);
+    if (count == 0) return ss_fail(err, SS_ERROR_INPUT, "%s: holds no problem", path);
     ss_pack_int(reply, SS_FORMAT_FCLIB);
     ss_pack_int(reply, count);
     for (int i = 0; i < count; i++) ss_pack_int(reply, kinds[i]);

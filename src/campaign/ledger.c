@@ -103,7 +103,7 @@ static bool take_lock(ss_ledger *ledger, ss_error *err)
             continue;
         }
         /* Left open on purpose: the other writer may be in this very process, see above. */
-        return ss_fail(err, SS_ERROR_RESOURCES, "%s: somebody else is writing to it", ledger->path);
+        return ss_fail(err, SS_ERROR_RESOURCES, "%s: another process is writing to it", ledger->path);
     }
     ledger->lock = lock;
     return true;
@@ -169,8 +169,8 @@ static bool look(ss_ledger *ledger, bool *empty, ss_error *err)
         return ss_fail(err, SS_ERROR_INPUT, "%s: not a ledger: a database of another program", ledger->path);
     if (version > SS_LEDGER_SCHEMA)
         return ss_fail(err, SS_ERROR_INPUT,
-                       "%s: made by a later version of stickslip: schema %d, this one knows %d", ledger->path,
-                       version, SS_LEDGER_SCHEMA);
+                       "%s: written by a later version of stickslip: schema %d, this version supports %d",
+                       ledger->path, version, SS_LEDGER_SCHEMA);
     if (!ask(ledger,
              "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name IN ('machines', 'problems',"
              " 'methods', 'runs', 'metrics', 'samples', 'history', 'crossings', 'contact_errors', "

@@ -287,18 +287,13 @@ static bool export(exporter *e, const table *only, ss_error *err)
 
 bool ss_ledger_csv(ss_ledger *ledger, const char *name, ss_sink *sink, void *context, ss_error *err)
 {
-    ss_nearest nearest = ss_nearest_start(name);
+    ss_unknown unknown = ss_unknown_start("table", name);
     for (size_t i = 0; i < TABLE_COUNT; i++) {
         exporter e = {.ledger = ledger, .rows = {.sink = sink, .context = context}};
         if (strcmp(tables[i].name, name) == 0) return export(&e, &tables[i], err);
-        ss_nearest_offer(&nearest, tables[i].name);
+        ss_unknown_offer(&unknown, tables[i].name);
     }
-    if (nearest.best)
-        return ss_fail(err, SS_ERROR_USAGE, "there is no table '%s'; did you mean %s?", name, nearest.best);
-    return ss_fail(err, SS_ERROR_USAGE,
-                   "there is no table '%s'; there are machines, problems, methods, runs, metrics, samples, "
-                   "history, crossings and contact_errors",
-                   name);
+    return ss_unknown_fail(&unknown, err);
 }
 
 bool ss_ledger_json(ss_ledger *ledger, ss_sink *sink, void *context, ss_error *err)

@@ -81,7 +81,7 @@ static bool read_machine(ss_ledger *ledger, row *r, ss_results *results, ss_erro
     m->version = some_text(r, 5);
     m->compiler = some_text(r, 6);
     m->build = some_text(r, 7);
-    return check(ledger, r, "a row of machines makes no sense", err);
+    return check(ledger, r, "invalid row in table machines", err);
 }
 
 static bool read_problem(ss_ledger *ledger, row *r, ss_results *results, ss_error *err)
@@ -108,7 +108,7 @@ static bool read_problem(ss_ledger *ledger, row *r, ss_results *results, ss_erro
     p->mu_least = ss_column_real(r->statement, 16);
     p->mu_most = ss_column_real(r->statement, 17);
     p->fault = maybe_text(r, 18);
-    return check(ledger, r, "a row of problems makes no sense", err);
+    return check(ledger, r, "invalid row in table problems", err);
 }
 
 static bool read_method(ss_ledger *ledger, row *r, ss_results *results, ss_error *err)
@@ -130,7 +130,7 @@ static bool read_method(ss_ledger *ledger, row *r, ss_results *results, ss_error
     m->seed = whole(r, 11, INT32_MIN);
     m->reference = some_text(r, 12);
     m->plugin_file = some_text(r, 13);
-    return check(ledger, r, "a row of methods makes no sense", err);
+    return check(ledger, r, "invalid row in table methods", err);
 }
 
 static void read_gauges(row *r, int first, double gauge[SS_GAUGE_COUNT])
@@ -160,7 +160,7 @@ static bool read_run(ss_ledger *ledger, row *r, ss_results *results, ss_error *e
     short_text(r, 12, run->answer);
     run->steady = sqlite3_column_int(r->statement, 13) != 0;
     read_gauges(r, 14, run->gauge);
-    return check(ledger, r, "a row of runs makes no sense", err);
+    return check(ledger, r, "invalid row in table runs", err);
 }
 
 typedef bool reader(ss_ledger *ledger, row *r, ss_results *results, ss_error *err);
@@ -188,7 +188,7 @@ static bool read_campaign(ss_ledger *ledger, ss_results *results, ss_error *err)
     row r = {.statement = statement};
     if (step == SS_STEP_ROW) results->campaign = some_text(&r, 2);
     sqlite3_reset(statement);
-    return step != SS_STEP_FAILED && check(ledger, &r, "a row of campaigns makes no sense", err);
+    return step != SS_STEP_FAILED && check(ledger, &r, "invalid row in table campaigns", err);
 }
 
 bool ss_ledger_load_index(ss_ledger *ledger, ss_results *results, ss_error *err)
@@ -219,7 +219,7 @@ static bool read_history(ss_ledger *ledger, row *r, ss_run_entry *run, ss_error 
     point->iteration = whole(r, 0, 0);
     point->seconds = ss_column_real(r->statement, 1);
     read_gauges(r, 2, point->gauge);
-    return check(ledger, r, "a row of history makes no sense", err);
+    return check(ledger, r, "invalid row in table history", err);
 }
 
 static ss_gauge gauge_named(const char *name)
@@ -239,7 +239,7 @@ static bool read_crossing(ss_ledger *ledger, row *r, ss_run_entry *run, ss_error
     crossing->iteration = whole(r, 2, 0);
     crossing->seconds = ss_column_real(r->statement, 3);
     r->damaged |= crossing->gauge == SS_GAUGE_NONE || crossing->decade >= SS_DECADES;
-    return check(ledger, r, "a row of crossings makes no sense", err);
+    return check(ledger, r, "invalid row in table crossings", err);
 }
 
 static bool read_bin(ss_ledger *ledger, row *r, ss_run_entry *run, ss_error *err)
@@ -249,7 +249,7 @@ static bool read_bin(ss_ledger *ledger, row *r, ss_run_entry *run, ss_error *err
     ss_bin *bin = &run->bins[run->bin_count++];
     *bin = (ss_bin){whole(r, 0, SS_LEAST_BIN), whole(r, 1, 0)};
     r->damaged |= bin->bin > MOST_BIN;
-    return check(ledger, r, "a row of contact_errors makes no sense", err);
+    return check(ledger, r, "invalid row in table contact_errors", err);
 }
 
 typedef bool detail_reader(ss_ledger *ledger, row *r, ss_run_entry *run, ss_error *err);
@@ -336,7 +336,7 @@ static bool load_metrics(ss_ledger *ledger, ss_run_entry *run, ss_error *err)
         run->metrics[i] = (ss_metric_value){.value = NAN,
                                             .worst_contact = -1,
                                             .worst_constraint = -1,
-                                            .why = "not known to the program that made the run"};
+                                            .why = "unknown to the version that made the run"};
     return read_metrics(ledger, statement, run->metrics, (char *)(run->metrics + count), err) == SS_STEP_DONE;
 }
 

@@ -116,7 +116,7 @@ bool ss_results_sort(ss_ledger *ledger, ss_results *results, ss_error *err)
         run->method = index_of(methods, results->method_count, run->method_id);
         run->machine = index_of(machines, results->machine_count, run->machine_id);
         if (run->problem < 0 || run->method < 0 || run->machine < 0)
-            good = ss_ledger_fail_row(ledger, "a run of something that is not there", err);
+            good = ss_ledger_fail_row(ledger, "a run refers to a missing row", err);
     }
     if (good) sort(results->runs, results->run_count, sizeof *results->runs, by_run);
     ss_release(problems);

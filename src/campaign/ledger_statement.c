@@ -31,7 +31,7 @@ bool ss_ledger_fail(ss_ledger *ledger, ss_error *err)
     if (primary == SQLITE_CORRUPT)
         return ss_fail(err, SS_ERROR_INPUT, "%s: a damaged ledger: %s", ledger->path, text);
     if (primary == SQLITE_BUSY)
-        return ss_fail(err, SS_ERROR_RESOURCES, "%s: another program keeps it locked", ledger->path);
+        return ss_fail(err, SS_ERROR_RESOURCES, "%s: locked by another program", ledger->path);
     if (ledger->lock >= 0 && (primary == SQLITE_FULL || primary == SQLITE_IOERR))
         return ss_fail(err, SS_ERROR_RESOURCES, "%s: cannot be written, is the disk full? %s", ledger->path,
                        text);

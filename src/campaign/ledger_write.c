@@ -322,7 +322,7 @@ bool ss_ledger_add_samples(ss_ledger *ledger, int64_t problem_id, int64_t method
     if (!ss_ledger_do(ledger, SS_SQL_BEGIN, err)) return false;
     bool good = ss_ledger_find_run(ledger, problem_id, method_id, machine_id, &found, err);
     if (good && !found.id)
-        good = ss_fail(err, SS_ERROR_USAGE, "%s: samples for a run that is not there", ledger->path);
+        good = ss_fail(err, SS_ERROR_USAGE, "%s: samples for a run that does not exist", ledger->path);
     bool always = steady && (found.samples == 0 || found.steady); // one that differs is enough
     good = good && add_samples(ledger, found.id, found.samples, samples, count, err) &&
            ss_ledger_set_steady(ledger, found.id, always, err) && ss_ledger_do(ledger, SS_SQL_COMMIT, err);

@@ -74,7 +74,7 @@ bool ss_machine_here(ss_machine *machine, ss_error *err)
 {
     struct utsname names;
     *machine = (ss_machine){0};
-    if (uname(&names) != 0) return ss_fail(err, SS_ERROR_RESOURCES, "the system does not tell its name");
+    if (uname(&names) != 0) return ss_fail(err, SS_ERROR_RESOURCES, "the system does not report its name");
     machine->cpu = cpu_name(names.machine);
     machine->cores = (int)sysconf(_SC_NPROCESSORS_ONLN);
     machine->system = system_name(&names);

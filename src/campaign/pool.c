@@ -114,7 +114,7 @@ static void explain_signal(const run *r, const slot *s, int number, ss_ending *e
     } else if (number == SIGKILL) { // not by us: the kernel does so when memory runs out
         ending->outcome = SS_OUTCOME_OUT_OF_MEMORY;
         snprintf(ending->message, sizeof ending->message,
-                 "killed by the system, probably for lack of memory");
+                 "killed, probably by the system for lack of memory");
     } else {
         ending->outcome = SS_OUTCOME_CRASHED;
         snprintf(ending->message, sizeof ending->message, "signal %d (%s)", number, strsignal(number));
@@ -137,7 +137,7 @@ static ss_ending explain(const run *r, const slot *s, int status)
         explain_signal(r, s, WTERMSIG(status), &ending);
     } else {
         ending.outcome = SS_OUTCOME_CRASHED;
-        snprintf(ending.message, sizeof ending.message, "ended its process by exit(%d)", WEXITSTATUS(status));
+        snprintf(ending.message, sizeof ending.message, "called exit(%d)", WEXITSTATUS(status));
     }
     ending.phase = phase_of(s);
     ending.fresh = s->served == 1;
@@ -257,7 +257,7 @@ static void listen_to(run *r, slot *s)
     inbox_state state = judge_inbox(s);
     if (state == INBOX_WHOLE) take_reply(r, s);
     if (state == INBOX_NONSENSE) {
-        condemn(s, SS_OUTCOME_BROKEN, "its process answered nonsense");
+        condemn(s, SS_OUTCOME_BROKEN, "invalid reply from its process");
         bury(r, s);
     }
 }

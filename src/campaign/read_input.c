@@ -30,7 +30,7 @@ bool ss_choose_frames(const ss_bpmd *file, const char *path, const char *wanted,
     *begin = ss_bpmd_find_frame(file, wanted);
     *end = *begin + 1;
     return *begin >= 0 ||
-           ss_fail(err, SS_ERROR_INPUT, "%s: no frame '%s'; the file has %d", path, wanted, count);
+           ss_fail(err, SS_ERROR_INPUT, "%s: unknown frame '%s'; the file has %d", path, wanted, count);
 }
 
 static void fail_with(const ss_findings *faults, const char *place, ss_error *err)

@@ -14,7 +14,7 @@ bool ss_reply_unpack(ss_unpacker *from, ss_error *err)
     if (ss_unpack_within(from, 0, 1) && !from->bad) return true;
     ss_error_code code = (ss_error_code)ss_unpack_within(from, SS_ERROR_USAGE, SS_ERROR_RESOURCES);
     char *message = ss_unpack_text(from);
-    ss_fail(err, code, "%s", message ? message : "a worker answered nonsense");
+    ss_fail(err, code, "%s", message ? message : "invalid reply from a worker process");
     ss_release(message);
     return false;
 }

@@ -48,7 +48,7 @@ static bool settle_outcome(ss_run_entry *run)
 {
     if (run->outcome != (ss_outcome)SS_CANCELLED) return true;
     run->outcome = (ss_outcome)SS_TIME_LIMIT;
-    run->message = ss_text_copy("ended from outside: measuring takes much longer than solving");
+    run->message = ss_text_copy("stopped: measuring takes much longer than solving");
     return run->message != NULL;
 }
 

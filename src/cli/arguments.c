@@ -50,10 +50,10 @@ static bool fail_unknown(const parser *p, const char *word, size_t length)
         for (const ss_option *option = group->table; option->name; option++)
             ss_nearest_offer(&nearest, option->name);
     if (!nearest.best)
-        return ss_fail(p->err, SS_ERROR_USAGE, "%s: unknown option %.*s", p->verb->name, (int)length, word);
+        return ss_fail(p->err, SS_ERROR_USAGE, "%s: unknown option '%.*s'", p->verb->name, (int)length, word);
     char meant[64];
     ss_option_flag(&(ss_option){.name = nearest.best}, meant, sizeof meant);
-    return ss_fail(p->err, SS_ERROR_USAGE, "%s: unknown option %.*s; did you mean --%s?", p->verb->name,
+    return ss_fail(p->err, SS_ERROR_USAGE, "%s: unknown option '%.*s'; did you mean --%s?", p->verb->name,
                    (int)length, word, meant);
 }
 
@@ -74,7 +74,7 @@ static bool set_from_words(parser *p, place found, const char *word, const char 
     if (attached) return set(p, found, attached);
     if (found.option->type == SS_OPTION_BOOL) return set(p, found, "true");
     if (p->next == p->count)
-        return ss_fail(p->err, SS_ERROR_USAGE, "%s: %s needs a value: %s", p->verb->name, word,
+        return ss_fail(p->err, SS_ERROR_USAGE, "%s: %s needs a value, %s", p->verb->name, word,
                        ss_option_value_name(found.option));
     return set(p, found, p->words[p->next++]);
 }
@@ -108,7 +108,7 @@ static bool check_count(const ss_command *command, ss_error *err)
     for (const char *word = command->verb->arguments; *word; allowed++) {
         size_t length = strcspn(word, " ");
         if (allowed >= command->argument_count && *word != '[')
-            return ss_fail(err, SS_ERROR_USAGE, "%s: %.*s is missing", verb, (int)length, word);
+            return ss_fail(err, SS_ERROR_USAGE, "%s: no %.*s given", verb, (int)length, word);
         word += length + strspn(word + length, " ");
     }
     if (command->argument_count > allowed && !any)

@@ -29,7 +29,7 @@ static bool read_sweep(ss_campaign *campaign, const char *flag, const char *text
     const char *dot = strchr(text, '.'), *equals = strchr(text, '=');
     char where[300];
     if (!dot || !equals || dot > equals || dot == text || equals == dot + 1)
-        return ss_fail(err, SS_ERROR_USAGE, "%s %s: must be %s.NAME=VALUE", flag, text,
+        return ss_fail(err, SS_ERROR_USAGE, "invalid value \"%s\" for %s: expected %s.NAME=VALUE", text, flag,
                        strcmp(flag, "--set") == 0 ? "SOLVER" : "FORMULATION");
     snprintf(where, sizeof where, "%s %s", flag, text);
     sweep->values = ss_campaign_room(campaign, 1, sizeof *sweep->values, err);
@@ -71,7 +71,7 @@ static bool read_files(const ss_command *command, ss_campaign *campaign, ss_erro
 {
     const ss_bench_options *options = command->options;
     if (command->argument_count == 0)
-        return ss_fail(err, SS_ERROR_USAGE, "FILE is missing, or --campaign FILE.json");
+        return ss_fail(err, SS_ERROR_USAGE, "no FILE given, and no --campaign FILE.json");
     campaign->sources =
         ss_campaign_room(campaign, (size_t)command->argument_count, sizeof *campaign->sources, err);
     for (int i = 0; campaign->sources && i < command->argument_count; i++)
@@ -104,10 +104,14 @@ static bool refuse_beside_file(const ss_command *command, ss_error *err)
     static const char *const flags[] = {"solvers", "formulations", "set", "with", "plugin", "frame", "every"};
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
         if (was_given(command, flags[i]))
-            return ss_fail(err, SS_ERROR_USAGE, "--%s belongs into the campaign file, beside --campaign",
+            return ss_fail(err, SS_ERROR_USAGE,
+                           "--%s cannot be combined with --campaign; set it in the "
+                           "campaign file",
                            flags[i]);
     return command->argument_count == 0 ||
-           ss_fail(err, SS_ERROR_USAGE, "%s: files belong into the campaign file, beside --campaign",
+           ss_fail(err, SS_ERROR_USAGE,
+                   "%s: FILE cannot be combined with --campaign; name it in the "
+                   "campaign file",
                    command->arguments[0]);
 }
 
@@ -129,7 +133,7 @@ static bool apply_flags(const ss_command *command, ss_campaign *campaign, ss_err
 static bool check_output(const ss_bench_options *options, const ss_campaign *campaign, ss_error *err)
 {
     struct stat in, out;
-    if (!options->output) return ss_fail(err, SS_ERROR_USAGE, "-o RESULTS.db is missing");
+    if (!options->output) return ss_fail(err, SS_ERROR_USAGE, "no -o RESULTS.db given");
     if (stat(options->output, &out) != 0) return true;
     for (int i = 0; i < campaign->source_count; i++) {
         if (stat(campaign->sources[i].path, &in) == 0 && in.st_dev == out.st_dev && in.st_ino == out.st_ino)

@@ -154,10 +154,10 @@ bool ss_bench_print(const ss_command *command, ss_ledger *ledger, const ss_campa
     else if (summary->problems > summary->faulty && !print_standing(command, ledger, err))
         return false;
     if (summary->problems == summary->faulty)
-        ss_command_say(command, "there is nothing to solve: no file or frame can be used");
+        ss_command_say(command, "nothing to solve: no file or frame can be used");
     else
-        ss_command_say(command, "%s: %d of %d runs, %d of them now%s", options->output,
-                       summary->before + summary->done, summary->runs, summary->done,
-                       missing ? "; some could not be made" : "");
+        ss_command_say(command, "%s: %d of %d runs done (%d new, %d reused)%s", options->output,
+                       summary->before + summary->done, summary->runs, summary->done, summary->before,
+                       missing ? "; some runs could not be started" : "");
     return true;
 }

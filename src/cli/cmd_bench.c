@@ -31,7 +31,7 @@ static void end_by_signal(const ss_command *command, const ss_campaign_summary *
 {
     const ss_bench_options *options = command->options;
     if (summary->runs > 0)
-        ss_complain("stickslip: interrupted: %d of %d runs are in %s; the same command goes on from there",
+        ss_complain("stickslip: interrupted: %d of %d runs are in %s; repeat the command to continue",
                     summary->before + summary->done, summary->runs, options->output);
     else
         ss_complain("stickslip: interrupted before the first run");
@@ -86,43 +86,43 @@ static const ss_option table[] = {
      .type = SS_OPTION_TEXT,
      FIELD(output),
      .value_name = "RESULTS.db",
-     .help = "The ledger. One that is there is added to: what it holds is not done again.",
+     .help = "The ledger to write. Existing results are kept and not recomputed.",
      .letter = 'o'},
     {.name = "campaign",
      .type = SS_OPTION_TEXT,
      FIELD(campaign),
      .value_name = "FILE.json",
-     .help = "Problems and methods from a file, instead of FILE and the flags for them."},
+     .help = "Read problems and methods from a file instead of from FILE and options."},
     {.name = "solvers",
      .type = SS_OPTION_TEXT,
      FIELD(solvers),
      .default_value = "all",
      .value_name = "A,B|all",
-     .help = "Which solvers; all takes those of plug-ins as well.",
+     .help = "Solvers to run; all includes those of plug-ins.",
      .letter = 's'},
     {.name = "formulations",
      .type = SS_OPTION_TEXT,
      FIELD(formulations),
      .default_value = "cone",
      .value_name = "A,B|all",
-     .help = "Which formulations; problems of FCLIB are solved as cone whatever stands here.",
+     .help = "Formulations to use; FCLIB problems are always solved as cone.",
      .letter = 'f'},
     {.name = "set",
      .type = SS_OPTION_LIST,
      FIELD(set),
      .value_name = "SOLVER.NAME=VALUE",
-     .help = "An option of a solver; may be given several times."},
+     .help = "Option of a solver; repeatable."},
     {.name = "with",
      .type = SS_OPTION_LIST,
      FIELD(with),
      .value_name = "FORMULATION.NAME=VALUE",
-     .help = "An option of a formulation; may be given several times."},
+     .help = "Option of a formulation; repeatable."},
     SS_PLUGIN_OPTION(ss_bench_options, plugins),
     {.name = "frame",
      .type = SS_OPTION_TEXT,
      FIELD(frame),
      .value_name = "PATH|N|A:B|all",
-     .help = "BPMD: only these frames of every file, as in solve."},
+     .help = "BPMD: use only these frames of every file, as in solve."},
     {.name = "every",
      .type = SS_OPTION_INT,
      FIELD(every),
@@ -130,7 +130,7 @@ static const ss_option table[] = {
      .min = 1,
      .max = 1e9,
      .value_name = "K",
-     .help = "BPMD: of these frames, every K-th."},
+     .help = "BPMD: use only every K-th of these frames."},
     {.name = "jobs",
      .type = SS_OPTION_INT,
      FIELD(jobs),
@@ -138,27 +138,27 @@ static const ss_option table[] = {
      .min = 0,
      .max = 1024,
      .value_name = "N",
-     .help = "Runs at the same time; 0 = one per core. Times are measured one at a time in any case "
-             "(--repeats).",
+     .help = "Number of concurrent runs; 0 = one per core. Timings (--repeats) are always taken one at a "
+             "time.",
      .letter = 'j'},
     {.name = "shard",
      .type = SS_OPTION_TEXT,
      FIELD(shard),
      .value_name = "I/N",
-     .help = "Only the I-th of N parts of the runs; merge unites the ledgers."},
-    {.name = "json", .type = SS_OPTION_BOOL, FIELD(json), .help = "Print counts as one JSON object."},
+     .help = "Do only part I of N of the runs; stickslip merge combines the ledgers."},
+    {.name = "json", .type = SS_OPTION_BOOL, FIELD(json), .help = "Print the counts as one JSON object."},
     {0}};
 
 static const ss_option_group groups[] = {
     {"Options", table, 0},
-    {"What all runs share", ss_campaign_option_table, offsetof(ss_bench_options, run)},
+    {"Options of all runs", ss_campaign_option_table, offsetof(ss_bench_options, run)},
     {"Reading options", ss_read_option_table, offsetof(ss_bench_options, read)},
     {NULL, ss_limits_table, offsetof(ss_bench_options, limits)},
     SS_COMMON_GROUP};
 
 static const ss_example examples[] = {
     {"bench stack.h5 -o results.db", "every frame with every solver that fits"},
-    {"bench stack.h5 problem.hdf5 -s nsgs,pgs,anderson --repeats 5 -o results.db",
+    {"bench stack.h5 problem.hdf5 -s nsgs,pgs,admm --repeats 5 -o results.db",
      "three solvers, timed five times"},
     {"bench stack.h5 -s psor --set psor.omega=1.3 -f all -o results.db", "one solver, every formulation"},
     {"bench --campaign study.json --shard 2/8 -o part2.db", "the second of eight parts of a campaign file"},
@@ -166,18 +166,18 @@ static const ss_example examples[] = {
 
 const ss_verb ss_verb_bench = {
     .name = "bench",
-    .summary = "run solvers on problems, and keep what came out in a ledger",
+    .summary = "run solvers on problems and store the results in a ledger",
     .arguments = "[FILE...]",
     .description =
-        "Every frame of BPMD files and every problem of FCLIB files is solved by every method: a formulation "
-        "and a solver with their options. Answers are judged as in solve, and kept in a ledger, a SQLite "
-        "file, as they come.\n\n"
-        "Runs are made by worker processes. One that crashes, hangs or takes too much memory is a result "
-        "like any other, and the rest goes on. Whenever the program is stopped, even by kill -9, the same "
-        "command does what is missing.\n\n"
-        "With --repeats every run is made again afterwards, one at a time on one core, for its time.\n\n"
-        "The exit code is 0 when the matrix is complete, whatever the solvers did; 3 when files or frames "
-        "could not be used, and 4 when resources did not suffice.",
+        "Solves every frame of the BPMD files and every problem of the FCLIB files with every method, "
+        "that is, every formulation and solver with their options. Answers are judged as in solve and "
+        "stored as they arrive in a ledger, a SQLite file.\n\n"
+        "Runs take place in worker processes. A run that crashes, hangs or exceeds its memory limit is "
+        "recorded as such, and the campaign continues. If the program is stopped, even by kill -9, "
+        "repeating the command completes what is missing.\n\n"
+        "With --repeats every run is repeated afterwards for timing, one at a time on one core.\n\n"
+        "The exit code is 0 if all runs were made, whatever their outcome; 3 if files or frames could not "
+        "be used, and 4 if memory or disk space ran out.",
     .examples = examples,
     .groups = groups,
     .options_size = sizeof(ss_bench_options),

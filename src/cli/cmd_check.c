@@ -1,5 +1,6 @@
 #include "cli/diagnose.h"
 #include "cli/input.h"
+#include "session/method.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -248,7 +249,7 @@ static void print_text(const report *r)
     print_kind(r, &r->notes, SS_FINDING_WARNING, "note", SS_STYLE_PLAIN);
     ss_text_append_clean(text, r->path);
     ss_text_appendf(text, ": %s%s%s", ss_out_style(out, is_good(r) ? SS_STYLE_GOOD : SS_STYLE_BAD),
-                    is_good(r) ? "good" : "not good", ss_out_style(out, SS_STYLE_PLAIN));
+                    is_good(r) ? "good" : "faulty", ss_out_style(out, SS_STYLE_PLAIN));
     if (r->format)
         append_count(text, r->parts > 0 ? (size_t)r->parts : 0,
                      strcmp(r->format, "fclib") == 0 ? "problem" : "frame");
@@ -263,12 +264,8 @@ static void print_text(const report *r)
 static bool choose_formulation(report *r, ss_error *err)
 {
     if (!r->options->problems) return true;
-    r->formulation = ss_formulation_find(r->options->formulation);
-    if (!r->formulation)
-        return ss_fail(err, SS_ERROR_USAGE,
-                       "check: there is no formulation %s; stickslip formulations lists them",
-                       r->options->formulation);
-    return true;
+    r->formulation = ss_formulation_named(r->options->formulation, err);
+    return r->formulation || ss_fail_in(err, "check");
 }
 
 static int run_check(const ss_command *command)
@@ -300,52 +297,53 @@ static const ss_option table[] = {
     {.name = "json",
      .type = SS_OPTION_BOOL,
      .offset = offsetof(check_options, json),
-     .help = "Print one JSON object."},
+     .help = "Print the findings as one JSON object."},
     {.name = "strict",
      .type = SS_OPTION_BOOL,
      .offset = offsetof(check_options, strict),
-     .help = "Warnings count like faults."},
+     .help = "Treat warnings as faults."},
     {.name = "problems",
      .type = SS_OPTION_BOOL,
      .offset = offsetof(check_options, problems),
-     .help = "Also look at the problems that solvers get of it: rank, equations that contradict each other, "
-             "bodies that are wedged in, units. What has no solution counts as a fault."},
+     .help = "Also examine the problems that solvers would be given: rank, contradictory equations, "
+             "wedged bodies, units. A problem without a solution counts as a fault."},
     {.name = "formulation",
      .type = SS_OPTION_TEXT,
      .offset = offsetof(check_options, formulation),
      .default_value = "cone",
      .value_name = "FORMULATION",
-     .help = "With --problems, BPMD: how a frame becomes a problem; stickslip formulations lists them.",
+     .help = "With --problems, BPMD: formulation that turns a frame into a problem (see stickslip "
+             "formulations).",
      .letter = 'f'},
     {.name = "max_findings",
      .type = SS_OPTION_INT,
      .offset = offsetof(check_options, max_findings),
      .default_value = "1000",
      .max = 1e9,
-     .help = "List at most so many findings of each kind; all are counted. 0 lists all."},
+     .help = "List at most N findings of each kind; all are counted. 0 lists all."},
     {0}};
 
 static const ss_option_group groups[] = {
     {"Options", table, 0}, SS_INPUT_GROUPS(check_options, source), SS_COMMON_GROUP};
 
 static const ss_example examples[] = {
-    {"check stack.h5", "every fault with its place; exit code 3 when there is one"},
-    {"check stack.h5 --strict --json", "for a script that accepts no doubtful file either"},
-    {"check stack.h5 --problems", "also what is wrong with the problem of every frame"},
+    {"check stack.h5", "every fault with its location; exit code 3 if there is one"},
+    {"check stack.h5 --strict --json", "for a script that also rejects doubtful files"},
+    {"check stack.h5 --problems", "also diagnose the problem of every frame"},
     {0}};
 
 const ss_verb ss_verb_check = {
     .name = "check",
-    .summary = "find every fault in a file, by path and index",
+    .summary = "list every fault in a file, by path and index",
     .arguments = "FILE",
     .description =
         "Reads all of FILE, BPMD or FCLIB, and lists what is wrong, what is doubtful, and which known "
-        "defects of the program that wrote it were undone while reading.\n\n"
-        "A fault is data that no solver must get: a mass that is not positive, a normal that is not of unit "
-        "length, a pair that names no body, an array of the wrong size. A warning is data that can be used "
-        "but deserves a look. A repair was done in memory; the file itself is never changed (stickslip "
-        "convert writes a repaired copy).\n\n"
-        "The exit code is 0 when there is no fault and 3 when there is one, or when a part cannot be read.",
+        "defects of the program that wrote it were repaired while reading.\n\n"
+        "A fault is data that no solver should be given: a mass that is not positive, a normal that is "
+        "not of unit length, a pair that names no body, an array of the wrong size. A warning is data "
+        "that can be used but deserves a look. A repair is done in memory; the file itself is never "
+        "changed (stickslip convert writes a repaired copy).\n\n"
+        "The exit code is 0 if there are no faults, and 3 if there are, or if a part cannot be read.",
     .examples = examples,
     .groups = groups,
     .options_size = sizeof(check_options),

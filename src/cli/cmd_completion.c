@@ -109,7 +109,7 @@ static void put_bash(ss_text *text)
 static int run_completion(const ss_command *command)
 {
     if (strcmp(command->arguments[0], "bash") != 0) {
-        ss_complain("stickslip: completion: unknown shell '%s'; there is: bash", command->arguments[0]);
+        ss_complain("stickslip: completion: unknown shell '%s'; expected bash", command->arguments[0]);
         return SS_EXIT_USAGE;
     }
     put_bash(&command->out->text);
@@ -119,16 +119,16 @@ static int run_completion(const ss_command *command)
 static const ss_option_group groups[] = {SS_COMMON_GROUP};
 static const ss_example examples[] = {
     {"completion bash > ~/.local/share/bash-completion/completions/stickslip",
-     "complete verbs, options and values with the Tab key from the next shell on"},
+     "complete verbs, options and values with the Tab key in new shells"},
     {0}};
 
 const ss_verb ss_verb_completion = {
     .name = "completion",
-    .summary = "print the completion script of a shell",
+    .summary = "print the completion script for a shell",
     .arguments = "SHELL",
     .description =
-        "Prints a script that teaches a shell to complete verbs, options and the values of options. "
-        "SHELL is bash. The installation puts the script where bash finds it.",
+        "Prints a script that makes a shell complete verbs, options and option values. SHELL is bash. An "
+        "installation puts the script where bash finds it.",
     .examples = examples,
     .groups = groups,
     .options_size = sizeof(completion_options),

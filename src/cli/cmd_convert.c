@@ -65,7 +65,8 @@ static bool choose_target(ss_conversion *c, ss_error *err)
     if (c->to == SS_TARGET_BY_NAME && ends_with(c->out, ".mtx")) c->to = SS_TARGET_MTX;
     if (c->to == SS_TARGET_BY_NAME)
         return ss_fail(err, SS_ERROR_USAGE,
-                       "convert: --to is missing: bpmd, bpmd-flat, fclib-local, fclib-global, mtx or lcp");
+                       "convert: no --to given: expected bpmd, bpmd-flat, fclib-local, fclib-global, mtx "
+                       "or lcp");
     return true;
 }
 
@@ -78,7 +79,7 @@ static bool check_options(const ss_conversion *c, ss_error *err)
         return ss_fail(err, SS_ERROR_USAGE, "convert: --append is for BPMD; an FCLIB file holds one problem");
     if (options->local && c->to != SS_TARGET_MTX)
         return ss_fail(err, SS_ERROR_USAGE,
-                       "convert: --local is for --to mtx; there is also --to fclib-local");
+                       "convert: --local needs --to mtx; for FCLIB use --to fclib-local");
     if (options->eliminate && !local)
         return ss_fail(err, SS_ERROR_USAGE,
                        "convert: --eliminate needs --to fclib-local, or --to mtx --local");
@@ -91,7 +92,7 @@ static bool check_format_options(const ss_conversion *c, ss_format format, ss_er
         return ss_fail(err, SS_ERROR_USAGE, "convert: --%s is for BPMD files; %s is an FCLIB file",
                        c->options->frame ? "frame" : "solver", c->in);
     if (format == SS_FORMAT_FCLIB && ss_convert_is_formulated(c))
-        return ss_fail(err, SS_ERROR_USAGE, "convert: %s needs frames; %s is an FCLIB file",
+        return ss_fail(err, SS_ERROR_USAGE, "convert: %s needs a BPMD file; %s is an FCLIB file",
                        c->to == SS_TARGET_LCP ? "--to lcp" : "--formulation", c->in);
     if (format == SS_FORMAT_BPMD && c->options->problem)
         return ss_fail(err, SS_ERROR_USAGE, "convert: --problem is for FCLIB files; %s is a BPMD file",
@@ -138,7 +139,7 @@ static bool prepare_assembly(ss_conversion *c, ss_error *err)
     if (options->formulation && !formulated && strcmp(options->formulation, "cone") != 0)
         return ss_fail(
             err, SS_ERROR_USAGE,
-            "convert: --formulation %s needs --to mtx or --to lcp: FCLIB's problem is that of cone",
+            "convert: --formulation %s needs --to mtx or --to lcp: an FCLIB problem is always that of cone",
             options->formulation);
     ss_text with = {0};
     ss_option_list_join(&options->with, &with);
@@ -179,57 +180,57 @@ static const ss_option table[] = {
      .offset = offsetof(ss_convert_options, to),
      .default_value = "auto",
      .choices = "auto|bpmd|bpmd-flat|fclib-local|fclib-global|mtx|lcp",
-     .help = "What to write. auto takes mtx when OUT ends in .mtx and asks otherwise."},
+     .help = "Format to write. auto means mtx if OUT ends in .mtx; otherwise a format must be given."},
     {.name = "formulation",
      .type = SS_OPTION_TEXT,
      .offset = offsetof(ss_convert_options, formulation),
      .value_name = "FORMULATION",
-     .help = "BPMD to mtx or lcp: write the problem of this formulation, A, b, bounds and laws, instead of "
-             "FCLIB's matrices. lcp takes stewart-trinkle when none is named.",
+     .help = "BPMD to mtx or lcp: write the problem of this formulation (A, b, bounds and laws) instead "
+             "of FCLIB's matrices. For lcp, stewart-trinkle by default.",
      .letter = 'f'},
     {.name = "with",
      .type = SS_OPTION_LIST,
      .offset = offsetof(ss_convert_options, with),
      .value_name = "NAME=VALUE",
-     .help = "An option of the formulation, as in solve: gap_term=zero, mu_max=1; stickslip formulations "
-             "lists them. FCLIB problems are those of formulation cone. May be given several times."},
+     .help = "Option of the formulation, as in solve, for instance gap_term=zero or mu_max=1 (see "
+             "stickslip formulations). FCLIB problems use those of cone. Repeatable."},
     {.name = "bounded_rows",
      .type = SS_OPTION_CHOICE,
      .offset = offsetof(ss_convert_options, bounded_rows),
      .default_value = "as-contacts",
      .choices = "as-contacts|refuse",
-     .help = "To FCLIB: constraint rows with bounds. Limits become frictionless contacts and others are left "
-             "out, or a frame with such rows is refused."},
+     .help = "To FCLIB: what to do with constraint rows that have bounds. Limits become frictionless "
+             "contacts and others are omitted, or frames with such rows are rejected."},
     {.name = "frame",
      .type = SS_OPTION_TEXT,
      .offset = offsetof(ss_convert_options, frame),
      .value_name = "PATH|N|A:B|all",
-     .help = "BPMD input: only this frame, by its path or its number, counted from 0; or frames A to B-1. "
-             "Without it, all."},
+     .help = "BPMD input: only this frame, by path or by number, counted from 0; or frames A to B-1. "
+             "Default: all."},
     {.name = "append",
      .type = SS_OPTION_BOOL,
      .offset = offsetof(ss_convert_options, append),
-     .help = "BPMD output: keep what OUT holds and add to it, instead of replacing it."},
+     .help = "BPMD output: append to OUT instead of replacing it."},
     {.name = "solver",
      .type = SS_OPTION_TEXT,
      .offset = offsetof(ss_convert_options, solver),
      .value_name = "NAME",
-     .help = "BPMD to FCLIB: whose stored result becomes the solution. Without it, the only one there is."},
+     .help = "BPMD to FCLIB: solver whose stored result becomes the solution. Default: the only one stored."},
     {.name = "local",
      .type = SS_OPTION_BOOL,
      .offset = offsetof(ss_convert_options, local),
-     .help = "With mtx: reduce to contact space (W, q) before writing; otherwise M, H, f are written."},
+     .help = "With mtx: reduce to contact space and write W, q instead of M, H, f."},
     {.name = "eliminate",
      .type = SS_OPTION_BOOL,
      .offset = offsetof(ss_convert_options, eliminate),
-     .help = "With a local problem: solve for the joints as well, so that only contacts are left. Needs "
-             "joints that are independent of each other."},
+     .help = "Local problems: eliminate the joints too, so that only contacts remain. Requires "
+             "independent joints."},
     {.name = "problem",
      .type = SS_OPTION_CHOICE,
      .offset = offsetof(ss_convert_options, problem),
      .default_value = "auto",
      .choices = SS_PROBLEM_CHOICES,
-     .help = "FCLIB input: which problem. auto takes the only one there is."},
+     .help = "FCLIB input: the problem to convert. auto = the only one in the file."},
     {.name = "h",
      .type = SS_OPTION_REAL,
      .offset = offsetof(ss_convert_options, h),
@@ -237,21 +238,21 @@ static const ss_option table[] = {
      .min = 1e-12,
      .max = 1e6,
      .value_name = "SECONDS",
-     .help =
-         "FCLIB to BPMD: the time step, which FCLIB does not store; gaps are h times the stored velocities."},
+     .help = "FCLIB to BPMD: time step in s, which FCLIB does not store; gaps are h times the stored "
+             "velocities."},
     {.name = "json",
      .type = SS_OPTION_BOOL,
      .offset = offsetof(ss_convert_options, json),
-     .help = "Print what was written, refused and lost as one JSON object."},
+     .help = "Print what was written, rejected and lost as one JSON object."},
     {0}};
 
 static const ss_option_group groups[] = {
     {"Options", table, 0}, SS_INPUT_GROUPS(ss_convert_options, source), SS_COMMON_GROUP};
 
 static const ss_example examples[] = {
-    {"convert gazebo.h5 clean.h5 --to bpmd", "a copy in the canonical layout, known defects undone"},
+    {"convert gazebo.h5 clean.h5 --to bpmd", "a copy in the canonical layout, with known defects repaired"},
     {"convert stack.h5 problem.hdf5 --to fclib-global --frame 3", "one frame as an FCLIB problem"},
-    {"convert stack.h5 problems --to fclib-local", "every frame, one file each, into the directory problems"},
+    {"convert stack.h5 problems --to fclib-local", "every frame as one file in the directory problems"},
     {"convert stack.h5 a --frame 0 --to lcp --with directions=4",
      "the linear complementarity problem of Stewart and Trinkle"},
     {"convert stack.h5 w.mtx --frame 0 --local", "W, q and mu as Matrix Market files: w_W.mtx, w_q.mtx ..."},
@@ -264,19 +265,19 @@ const ss_verb ss_verb_convert = {
     .summary = "write a file in another format",
     .arguments = "IN OUT",
     .description =
-        "IN is a BPMD or FCLIB file. OUT is written beside its final place and renamed at the end, so that "
-        "nothing half-done is left behind; an existing OUT is replaced. OUT must not be IN.\n\n"
-        "BPMD to BPMD keeps frames, manifests and stored results; numbers that need no repair stay the same "
-        "bit for bit. bpmd-flat is the layout of the authors' own tools, without manifest.\n\n"
-        "BPMD to FCLIB or mtx makes one problem of each frame. One frame (the only one, or the one chosen "
-        "with --frame) goes to OUT; several go to the directory OUT, made when missing, as <frame>.hdf5. "
-        "Matrix Market output is one file per matrix and vector: OUT without .mtx is the beginning of their "
-        "names. With --formulation, or as lcp, it is A, b and a table of laws and bounds of any formulation; "
-        "lcp solves for rows without bounds first.\n\n"
-        "FCLIB to FCLIB brings a global problem to the local form. FCLIB to BPMD works for rigid bodies in "
-        "the world frame only, and says why when it does not.\n\n"
-        "What the new format cannot hold is listed as lost. A frame with faults is not converted: its first "
-        "fault is told, the other frames go on, and the exit code is 3.",
+        "IN is a BPMD or FCLIB file. OUT is written to a temporary file and renamed at the end, so that "
+        "no partial file is left behind; an existing OUT is replaced. OUT must not be IN.\n\n"
+        "BPMD to BPMD keeps frames, manifests and stored results; numbers that need no repair stay the "
+        "same bit for bit. bpmd-flat is the layout of the authors' own tools, without manifest.\n\n"
+        "BPMD to FCLIB or mtx turns each frame into one problem. One frame (the only one, or the one "
+        "chosen with --frame) goes to OUT; several go to the directory OUT, created if necessary, as "
+        "<frame>.hdf5. Matrix Market output is one file per matrix and vector: OUT without .mtx is the "
+        "beginning of their names. With --formulation, or as lcp, it is A, b and a table of laws and "
+        "bounds of any formulation; lcp solves for rows without bounds first.\n\n"
+        "FCLIB to FCLIB brings a global problem to the local form. FCLIB to BPMD works for rigid bodies "
+        "in the world frame only; otherwise the reason is given.\n\n"
+        "What the new format cannot hold is listed as lost. A frame with faults is not converted: its "
+        "first fault is reported, the other frames are converted, and the exit code is 3.",
     .examples = examples,
     .groups = groups,
     .options_size = sizeof(ss_convert_options),

@@ -33,7 +33,7 @@ static bool make_directory(const char *path, ss_error *err)
     int reason = errno;
     if (reason == EEXIST && stat(path, &status) == 0 && S_ISDIR(status.st_mode)) return true;
     if (reason == EEXIST) reason = ENOTDIR;
-    return ss_fail(err, SS_ERROR_RESOURCES, "%s: cannot be made: %s", path, strerror(reason));
+    return ss_fail(err, SS_ERROR_RESOURCES, "%s: cannot be created: %s", path, strerror(reason));
 }
 
 static bool write_table(ss_ledger *ledger, const char *table, const char *directory, ss_error *err)
@@ -93,10 +93,11 @@ static int run_export(const ss_command *command)
     ss_error err = {0};
     bool good = true;
     if (options->json && (options->table || options->output))
-        good =
-            ss_fail(&err, SS_ERROR_USAGE, "export: --json prints all tables: leave out --table and --output");
+        good = ss_fail(&err, SS_ERROR_USAGE,
+                       "export: --json prints all tables and cannot be combined with "
+                       "--table or --output");
     else if (!options->json && !options->table && !options->output)
-        good = ss_fail(&err, SS_ERROR_USAGE, "export: say --table NAME, -o DIR or --json");
+        good = ss_fail(&err, SS_ERROR_USAGE, "export: no --table NAME, -o DIR or --json given");
     ss_ledger *ledger = good ? ss_ledger_read(command->arguments[0], &err) : NULL;
     good = ledger && export_ledger(command, ledger, &err);
     ss_ledger_close(ledger);
@@ -109,14 +110,14 @@ static const ss_option table[] = {
      .type = SS_OPTION_TEXT,
      .offset = offsetof(export_options, table),
      .value_name = "NAME",
-     .help = "Only this one: machines, problems, methods, runs, metrics, samples, history, crossings or "
-             "contact_errors. Printed as CSV, unless --output is given.",
+     .help = "Only this table: machines, problems, methods, runs, metrics, samples, history, crossings or "
+             "contact_errors. Printed as CSV unless --output is given.",
      .letter = 't'},
     {.name = "output",
      .type = SS_OPTION_TEXT,
      .offset = offsetof(export_options, output),
      .value_name = "DIR",
-     .help = "Write the tables as DIR/NAME.csv. The directory is made when missing.",
+     .help = "Write the tables as DIR/NAME.csv. The directory is created if necessary.",
      .letter = 'o'},
     {.name = "json",
      .type = SS_OPTION_BOOL,
@@ -128,8 +129,8 @@ static const ss_option_group groups[] = {{"Options", table, 0}, SS_COMMON_GROUP}
 
 static const ss_example examples[] = {
     {"export results.db --table runs", "one line per run, with file, method and outcome"},
-    {"export results.db -o tables", "every table as a CSV file of its own"},
-    {"export results.db --json", "everything, for a program"},
+    {"export results.db -o tables", "every table, as one CSV file each"},
+    {"export results.db --json", "everything, machine-readable"},
     {0}};
 
 const ss_verb ss_verb_export = {
@@ -137,13 +138,13 @@ const ss_verb ss_verb_export = {
     .summary = "print a ledger as CSV or JSON",
     .arguments = "LEDGER",
     .description =
-        "Prints what stickslip bench has put into LEDGER. Tables are CSV as RFC 4180 has it, with a line of "
-        "names; numbers have the digits that read back as the same bits, and what is not known is an empty "
-        "field.\n\n"
-        "Rows are in an order that depends only on what is in the ledger: two ledgers of the same contents "
-        "give the same bytes, times aside, whatever was run first. The column run in metrics, samples, "
-        "history, crossings and contact_errors is that of runs. docs/ledger.md tells what every column "
-        "means.",
+        "Prints what stickslip bench has stored in LEDGER. Tables are CSV (RFC 4180) with a header line; "
+        "numbers are printed with enough digits to be read back exactly, and unknown values are empty "
+        "fields.\n\n"
+        "The order of rows depends only on the contents: two ledgers with the same contents give the same "
+        "bytes, times aside, in whatever order the runs were made. The column run in metrics, samples, "
+        "history, crossings and contact_errors refers to the table runs. docs/ledger.md explains every "
+        "column.",
     .examples = examples,
     .groups = groups,
     .options_size = sizeof(export_options),

@@ -52,25 +52,25 @@ static int run_formulations(const ss_command *command)
         .row = add_row,
         .explain = explain,
         .put = put,
-        .more = "stickslip formulations NAME tells more; stickslip solvers --table: which solver fits."};
+        .more = "More: stickslip formulations NAME. Which solver fits: stickslip solvers --table."};
     return ss_listing_run(&listing, command);
 }
 
 static const ss_option table[] = {SS_LISTING_JSON_OPTION("formulation"), {0}};
 static const ss_option_group groups[] = {{"Options", table, 0}, SS_COMMON_GROUP};
-static const ss_example examples[] = {{"formulations", "what there is"},
-                                      {"formulations stewart-trinkle", "one of them, with its options"},
+static const ss_example examples[] = {{"formulations", "list all formulations"},
+                                      {"formulations stewart-trinkle", "explain one of them and its options"},
                                       {0}};
 
 const ss_verb ss_verb_formulations = {
     .name = "formulations",
     .summary = "list the formulations, or explain one",
     .arguments = "[FORMULATION]",
-    .description = "A formulation turns a frame into a problem for a solver, and the solver's numbers back "
-                   "into velocities and impulses: it says which law of friction is meant, and what becomes "
-                   "of gaps and joint errors.\n\n"
-                   "Without FORMULATION all of them are listed with the laws that occur in their problems; "
-                   "with it, one is explained with its options, ranges and defaults.",
+    .description = "A formulation turns a frame into a problem for a solver, and the solution back into "
+                   "velocities and impulses. It determines the friction law and the treatment of gaps and "
+                   "joint errors.\n\n"
+                   "Without FORMULATION, lists all of them with the laws that occur in their problems; "
+                   "with it, explains one with its options, ranges and defaults.",
     .examples = examples,
     .groups = groups,
     .options_size = sizeof(ss_listing_options),

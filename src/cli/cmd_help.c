@@ -17,7 +17,7 @@ static int run_help(const ss_command *command)
         return SS_EXIT_DONE;
     }
     if (meant)
-        ss_complain("stickslip: help: unknown verb '%s'; did you mean '%s'?", name, meant->name);
+        ss_complain("stickslip: help: unknown verb '%s'; did you mean %s?", name, meant->name);
     else
         ss_complain("stickslip: help: unknown verb '%s'", name);
     return SS_EXIT_USAGE;
@@ -31,8 +31,7 @@ const ss_verb ss_verb_help = {
     .name = "help",
     .summary = "explain the program or one of its verbs",
     .arguments = "[VERB]",
-    .description = "Prints the list of verbs, or everything about one verb. The same text comes with "
-                   "stickslip VERB --help.",
+    .description = "Prints the list of verbs, or the help of one verb, as stickslip VERB --help does.",
     .examples = examples,
     .groups = groups,
     .options_size = sizeof(help_options),

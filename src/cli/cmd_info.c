@@ -53,13 +53,13 @@ static const ss_option table[] = {
     {.name = "json",
      .type = SS_OPTION_BOOL,
      .offset = offsetof(ss_info_options, json),
-     .help = "Print one JSON object. Infinite numbers are the texts \"inf\" and \"-inf\"; all numbers read "
-             "back as the same bits."},
+     .help = "Print one JSON object. Infinite numbers are the strings \"inf\" and \"-inf\"; all numbers "
+             "can be read back exactly."},
     {.name = "frame",
      .type = SS_OPTION_TEXT,
      .offset = offsetof(ss_info_options, frame),
      .value_name = "PATH|N",
-     .help = "Only this frame of a BPMD file: its path in the file, or its number, counted from 0."},
+     .help = "BPMD: only this frame, by path or by number, counted from 0."},
     {.name = "full",
      .type = SS_OPTION_BOOL,
      .offset = offsetof(ss_info_options, full),
@@ -68,32 +68,33 @@ static const ss_option table[] = {
     {.name = "all",
      .type = SS_OPTION_BOOL,
      .offset = offsetof(ss_info_options, all),
-     .help = "List every frame; normally a long table is shortened (--json is always complete)."},
+     .help = "List every frame; otherwise a long table is shortened (--json is always complete)."},
     {0}};
 
 static const ss_option_group groups[] = {
     {"Options", table, 0}, SS_INPUT_GROUPS(ss_info_options, source), SS_COMMON_GROUP};
 
 static const ss_example examples[] = {
-    {"info stack.h5", "what the file holds, frame by frame"},
-    {"info stack.h5 --json", "the same for a program, with all frames"},
+    {"info stack.h5", "the contents of the file, frame by frame"},
+    {"info stack.h5 --json", "the same, machine-readable, with all frames"},
     {"info stack.h5 --frame 3", "one frame in more detail"},
     {"info stack.h5 --frame /mbs_frame000004 --full --json", "every array of that frame"},
-    {"info problem.hdf5", "an FCLIB problem, and whether its stored solution is one"},
+    {"info problem.hdf5", "an FCLIB problem, and whether its stored solution is valid"},
     {0}};
 
 const ss_verb ss_verb_info = {
     .name = "info",
-    .summary = "show what is in a file",
+    .summary = "show the contents of a file",
     .arguments = "FILE",
     .description =
-        "FILE is a BPMD file (frames: bodies, joints, contacts) or an FCLIB file (matrices of one problem); "
-        "which of the two is seen from its contents.\n\n"
-        "Of a BPMD file the simulations with their manifests are shown, and for each frame its size, time "
-        "step, mass, kinetic energy and gaps. Bodies that are asleep are not counted. Known defects of the "
-        "programs that wrote the file are undone while reading; what was undone is listed under Repairs.\n\n"
-        "Of an FCLIB file each problem is shown with its sizes. A stored solution is judged by residuals "
-        "that are computed anew, because many published files hold one that is none.\n\n"
+        "FILE is a BPMD file (frames: bodies, joints, contacts) or an FCLIB file (matrices of one "
+        "problem); the format is recognised by its contents.\n\n"
+        "For a BPMD file, shows the simulations with their manifests, and for each frame its size, time "
+        "step, mass, kinetic energy and gaps. Sleeping bodies are not counted. Known defects of the "
+        "program that wrote the file are repaired while reading and listed under Repairs.\n\n"
+        "For an FCLIB file, shows each problem with its sizes. A stored solution is judged by residuals "
+        "computed from the problem, because many published files hold a solution that does not solve "
+        "it.\n\n"
         "A frame that cannot be read is listed with the reason, the others are still shown, and the exit "
         "code is 3.",
     .examples = examples,

@@ -98,7 +98,7 @@ static void shared_options(ss_text *text)
 /* "Also: the options under Reading, Common options." */
 static void point_to_shared(ss_text *text, const ss_verb *verb)
 {
-    const char *separator = ".PP\nAlso the options under ";
+    const char *separator = ".PP\nSee also ";
     for (const ss_option_group *group = verb->groups; group->table; group++) {
         if (!is_shared(group->table) || !group->title) continue;
         ss_text_appendf(text, "%s%s", separator, group->title);
@@ -142,14 +142,13 @@ static int run_man(const ss_command *command)
                          ".br\n.B stickslip\n.I VERB\n.B \\-\\-help\n"
                          ".br\n.B stickslip \\-\\-version\n");
     ss_text_append(text, ".SH DESCRIPTION\n");
-    line(
-        text,
-        "Results go to standard output, with --json in a form for programs; everything else goes to standard "
-        "error. A value is given as --name value or --name=value; a flag is switched off again by --no-flag; "
-        "-- ends the options.");
+    line(text,
+         "Results go to standard output, with --json in machine-readable form; everything else goes to "
+         "standard error. Values are given as --name value or --name=value; --no-flag switches a flag off; "
+         "-- ends the options.");
     ss_text_append(text, ".SH VERBS\n");
     for (const ss_verb *const *verb = ss_verbs; *verb; verb++) verb_section(text, *verb);
-    ss_text_append(text, ".SH OPTIONS OF SEVERAL VERBS\n");
+    ss_text_append(text, ".SH SHARED OPTIONS\n");
     shared_options(text);
     meanings(text, "EXIT STATUS", ss_exit_meanings);
     meanings(text, "ENVIRONMENT", ss_environment_meanings);
@@ -158,14 +157,14 @@ static int run_man(const ss_command *command)
 
 static const ss_option_group groups[] = {SS_COMMON_GROUP};
 static const ss_example examples[] = {
-    {"man > stickslip.1", "write the page to a file"}, {"man | man -l -", "read it at once"}, {0}};
+    {"man > stickslip.1", "write the page to a file"}, {"man | man -l -", "read it directly"}, {0}};
 
 const ss_verb ss_verb_man = {
     .name = "man",
     .summary = "print the manual page (roff)",
     .arguments = "",
     .description =
-        "Prints the manual page of the program with all its verbs, for man(1). The installation puts it "
+        "Prints the manual page of the program, with all its verbs, for man(1). An installation puts it "
         "where man finds it.",
     .examples = examples,
     .groups = groups,

@@ -31,7 +31,7 @@ static void print_file(report *r, const char *file, int added, int there, int di
 {
     ss_text *text = &r->command->out->text;
     ss_text_append_clean(text, file);
-    ss_text_appendf(text, ": %d added, %d already there, %d differing\n", added, there, differing);
+    ss_text_appendf(text, ": %d added, %d already present, %d differing\n", added, there, differing);
     if (!differing) return;
     ss_text_append(text, "  first: ");
     ss_text_append_clean(text, which);
@@ -96,25 +96,26 @@ static int run_merge(const ss_command *command)
 static const ss_option table[] = {{.name = "json",
                                    .type = SS_OPTION_BOOL,
                                    .offset = offsetof(merge_options, json),
-                                   .help = "Print one JSON object."},
+                                   .help = "Print the counts as one JSON object."},
                                   {0}};
 static const ss_option_group groups[] = {{"Options", table, 0}, SS_COMMON_GROUP};
 static const ss_example examples[] = {
-    {"merge all.db node1.db node2.db", "unite what two machines found"},
-    {"merge results.db shard-1.db shard-2.db shard-3.db", "unite the shards of one campaign"},
+    {"merge all.db node1.db node2.db", "combine the results of two machines"},
+    {"merge results.db shard-1.db shard-2.db shard-3.db", "combine the shards of one campaign"},
     {0}};
 
 const ss_verb ss_verb_merge = {
     .name = "merge",
-    .summary = "unite the ledgers of several machines or shards",
+    .summary = "combine the ledgers of several machines or shards",
     .arguments = "OUT IN...",
     .description =
-        "Puts everything that is in the ledgers IN and not yet in OUT into OUT, which is made when it is not "
-        "there. Machines and methods are the same when everything about them is, problems when every number "
-        "in them is; a run is known by the three. Each IN goes in as a whole or not at all.\n\n"
-        "A run that both have is left as it is; samples of time are taken over where OUT has none. When the "
-        "two runs gave different answers, on the same machine with the same seed, that is told, and the "
-        "exit code is 1.",
+        "Copies everything that is in the ledgers IN but not in OUT into OUT, which is created if "
+        "necessary. Machines and methods are the same if all their properties agree, problems if all "
+        "their numbers agree; a run is identified by machine, method and problem. Each IN is merged "
+        "completely or not at all.\n\n"
+        "A run that both ledgers hold is left unchanged; time samples are copied where OUT has none. If "
+        "the two runs gave different answers on the same machine with the same seed, they are listed, and "
+        "the exit code is 1.",
     .examples = examples,
     .groups = groups,
     .options_size = sizeof(merge_options),

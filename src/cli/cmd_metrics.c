@@ -24,7 +24,7 @@ static void explain(ss_out *out, int index)
     ss_describe_item(out, "definition", metric->definition);
     if (is_gauge(metric->name))
         ss_describe_item(out, "gauge",
-                         "yes: cheap, measured on the problem of the formulation at every iteration");
+                         "yes: cheap, measured at every iteration on the problem of the formulation");
 }
 
 static void add_row(ss_table *table, int index)
@@ -58,23 +58,23 @@ static int run_metrics(const ss_command *command)
         .row = add_row,
         .explain = explain,
         .put = put,
-        .more = "stickslip metrics NAME gives the definition; docs/metrics.md explains how to read them."};
+        .more = "Definition: stickslip metrics NAME. How to read them: docs/metrics.md."};
     return ss_listing_run(&listing, command);
 }
 
 static const ss_option table[] = {SS_LISTING_JSON_OPTION("metric"), {0}};
 static const ss_option_group groups[] = {{"Options", table, 0}, SS_COMMON_GROUP};
 static const ss_example examples[] = {
-    {"metrics", "what there is, with units"}, {"metrics creep", "the definition of one"}, {0}};
+    {"metrics", "list all metrics with their units"}, {"metrics creep", "the definition of one"}, {0}};
 
 const ss_verb ss_verb_metrics = {
     .name = "metrics",
     .summary = "list the metrics, or explain one",
     .arguments = "[METRIC]",
     .description = "Metrics judge the answer of a solver. They are computed from the frame and the answer "
-                   "alone, against Coulomb's law and Newton's, whatever the formulation was; each names its "
-                   "worst contact, and says so when it does not apply.\n\n"
-                   "Any of them can be a stop rule of stickslip solve.",
+                   "alone, by Coulomb's and Newton's laws, whatever the formulation. Each metric names "
+                   "its worst contact, or states why it does not apply.\n\n"
+                   "Any of them can be used in a stop rule of stickslip solve.",
     .examples = examples,
     .groups = groups,
     .options_size = sizeof(ss_listing_options),

@@ -211,7 +211,7 @@ static const ss_option table[] = {
      .type = SS_OPTION_TEXT,
      .offset = offsetof(paper_options, output),
      .value_name = "DIR",
-     .help = "Write figures (SVG) and tables (CSV) into this directory, which is made when missing.",
+     .help = "Write figures (SVG) and tables (CSV) to this directory, which is created if necessary.",
      .letter = 'o'},
     {.name = "json",
      .type = SS_OPTION_BOOL,
@@ -220,20 +220,21 @@ static const ss_option table[] = {
     {0}};
 static const ss_option_group groups[] = {{"Options", table, 0}, SS_COMMON_GROUP};
 static const ss_example examples[] = {
-    {"paper", "what there is"},
-    {"paper rod", "printed numbers beside ours, misprints explained"},
+    {"paper", "list the experiments"},
+    {"paper rod", "printed values next to ours, with misprints explained"},
     {"paper isolines -o figures", "six figures as SVG, their numbers as CSV"},
     {0}};
 
 const ss_verb ss_verb_paper = {
     .name = "paper",
-    .summary = "run a published experiment again and compare with the print",
+    .summary = "reproduce a published experiment and compare the numbers",
     .arguments = "[ID]",
-    .description = "Runs the experiment ID with the library's own formulations, solvers and measures and "
-                   "shows our value beside the printed one. The verdict is agrees (to the last printed "
-                   "digit), holds (a claim, or a number the paper does not print), misprint (with the "
-                   "reason), or differs. all runs every experiment; without ID they are listed.\n\n"
-                   "The exit code is 1 when something differs and nobody knows why.",
+    .description = "Runs the experiment ID with the formulations, solvers and metrics of this library and "
+                   "shows our value next to the printed one. The verdict is agrees (to the last printed "
+                   "digit), holds (a claim, or a number that the paper does not print), misprint (with "
+                   "the reason), or differs. all runs every experiment; without ID, the experiments are "
+                   "listed.\n\n"
+                   "The exit code is 1 if a value differs without an explanation.",
     .examples = examples,
     .groups = groups,
     .options_size = sizeof(paper_options),

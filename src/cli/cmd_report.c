@@ -27,7 +27,7 @@ static bool add_tolerance(ss_statistics_options *by, double tolerance, ss_error 
     while (place < by->tolerance_count && by->tolerances[place] > tolerance) place++;
     if (place < by->tolerance_count && by->tolerances[place] == tolerance) return true;
     if (by->tolerance_count == most)
-        return ss_fail(err, SS_ERROR_USAGE, "report: --tolerance: at most %d of them", most);
+        return ss_fail(err, SS_ERROR_USAGE, "report: --tolerance: expected at most %d values", most);
     for (int i = by->tolerance_count++; i > place; i--) by->tolerances[i] = by->tolerances[i - 1];
     by->tolerances[place] = tolerance;
     return true;
@@ -40,7 +40,8 @@ static bool read_tolerances(const ss_option_list *list, ss_statistics_options *b
         double tolerance;
         if (!ss_number_read(list->items[i], &tolerance) || !(tolerance > 0.0) || !isfinite(tolerance))
             return ss_fail(err, SS_ERROR_USAGE,
-                           "report: --tolerance %s: must be a positive number, for instance 1e-4",
+                           "report: invalid value \"%s\" for --tolerance: expected a positive number, for "
+                           "instance 1e-4",
                            list->items[i]);
         if (!add_tolerance(by, tolerance, err)) return false;
     }
@@ -146,46 +147,46 @@ static const ss_option table[] = {
      .type = SS_OPTION_TEXT,
      FIELD(output),
      .value_name = "FILE.html",
-     .help = "Write the report as one page that needs no network.",
+     .help = "Write the report as one self-contained HTML page.",
      .letter = 'o'},
     {.name = "title",
      .type = SS_OPTION_TEXT,
      FIELD(title),
      .value_name = "TEXT",
-     .help = "Title of the report. Without it, the name of the file."},
+     .help = "Title of the report. Default: the file name."},
     {.name = "tolerance",
      .type = SS_OPTION_LIST,
      FIELD(tolerances),
      .value_name = "T",
-     .help = "A problem is solved when relative_energy is at most this; may be given several times, instead "
-             "of 1e-2, 1e-4, 1e-6 and 1e-8."},
+     .help = "A problem is solved if relative_energy is at most this. Repeatable; replaces 1e-2, 1e-4, "
+             "1e-6 and 1e-8."},
     {.name = "main",
      .type = SS_OPTION_REAL,
      FIELD(main),
      .min = 0,
      .max = 1e9,
      .value_name = "T",
-     .help = "The tolerance of summary, order and advice. Without it, 1e-4, or the nearest."},
+     .help = "The tolerance for summary, ranking and recommendation. Default: 1e-4, or the nearest one."},
     {.name = "json", .type = SS_OPTION_BOOL, FIELD(json), .help = "Print everything as one JSON object."},
     {0}};
 static const ss_option_group groups[] = {{"Options", table, 0}, SS_COMMON_GROUP};
 static const ss_example examples[] = {
-    {"report results.db", "who solved how much, and at what cost"},
-    {"report results.db -o report.html", "all figures, in a page for the browser"},
-    {"report results.db --main 1e-6", "with a stricter idea of what is solved"},
-    {"report results.db --json", "every statistic, for programs"},
+    {"report results.db", "how many problems each method solved, and at what cost"},
+    {"report results.db -o report.html", "all figures, as a page for the browser"},
+    {"report results.db --main 1e-6", "with a stricter tolerance"},
+    {"report results.db --json", "all statistics, machine-readable"},
     {0}};
 
 const ss_verb ss_verb_report = {
     .name = "report",
-    .summary = "tell what a campaign found: a table, a page, or JSON",
+    .summary = "summarise a campaign as a table, a page, or JSON",
     .arguments = "RESULTS.db",
     .description =
         "Reads the ledger that stickslip bench wrote and computes success rates with intervals, costs, "
         "performance and data profiles, convergence bands, errors at budgets of time, contact states, and "
         "how cost grows with the problem. docs/report.md defines all of them.\n\n"
-        "Without -o and --json a table is printed, best method first, and advice in a few sentences. The "
-        "ledger is only read: a campaign may be writing it.",
+        "Without -o and --json, prints a table, best method first, and a recommendation in a few "
+        "sentences. The ledger is only read; a running campaign may be writing to it.",
     .examples = examples,
     .groups = groups,
     .options_size = sizeof(report_options),

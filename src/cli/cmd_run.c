@@ -31,8 +31,8 @@ static void show(live *l, const ss_running *run)
     for (int i = 0; i < BAR; i++) bar[i] = i < filled ? '#' : '.';
     bar[BAR] = '\0';
     fprintf(stderr,
-            "\r\033[K[%s] %lld/%lld  t %.3g s  %d contacts  depth %.2g m  energy %.4g J  %d it  %.2f ms", bar,
-            (long long)done, (long long)run->steps, ss_sim_time(run->sim), r.contacts, r.penetration,
+            "\r\033[K[%s] %lld/%lld  t %.3g s  %d contacts  overlap %.2g m  energy %.4g J  %d it  %.2f ms",
+            bar, (long long)done, (long long)run->steps, ss_sim_time(run->sim), r.contacts, r.penetration,
             r.kinetic + r.potential, r.iterations, 1e3 * r.seconds);
     fflush(stderr);
 }
@@ -51,7 +51,7 @@ static bool step_on(ss_running *run, ss_error *err)
     bool good = true;
     while (good && ss_sim_steps(run->sim) < run->steps && !ss_sandbox_interrupted()) {
         char doing[64];
-        snprintf(doing, sizeof doing, "doing step %lld", (long long)ss_sim_steps(run->sim) + 1);
+        snprintf(doing, sizeof doing, "in step %lld", (long long)ss_sim_steps(run->sim) + 1);
         ss_sandbox_doing(doing);
         good = ss_sim_step(run->sim, err);
         if (!good) break;
@@ -81,7 +81,7 @@ static void say_files(const ss_running *run, bool drawn)
     if (options->record)
         ss_command_say(run->command, "recorded %d frames in %s", run->recorded, options->record);
     if (options->checkpoint)
-        ss_command_say(run->command, "checkpoint after step %lld in %s: go on with --resume",
+        ss_command_say(run->command, "checkpoint after step %lld in %s; continue with --resume",
                        (long long)ss_sim_steps(run->sim), options->checkpoint);
     if (options->trace) ss_command_say(run->command, "trace in %s", options->trace);
     if (options->picture && drawn) ss_command_say(run->command, "picture in %s", options->picture);
@@ -117,7 +117,7 @@ static const ss_option table[] = {
      .type = SS_OPTION_LIST,
      FIELD(parameters),
      .value_name = "NAME=VALUE",
-     .help = "A parameter of the scene; may be given several times.",
+     .help = "Parameter of the scene; repeatable.",
      .letter = 'p'},
     {.name = "steps",
      .type = SS_OPTION_INT,
@@ -126,7 +126,7 @@ static const ss_option table[] = {
      .min = 0,
      .max = 2e9,
      .value_name = "N",
-     .help = "Steps to do in all; 0 = by --time."},
+     .help = "Total number of steps; 0 = determined by --time."},
     {.name = "time",
      .type = SS_OPTION_REAL,
      FIELD(time),
@@ -134,12 +134,12 @@ static const ss_option table[] = {
      .min = 0,
      .max = 1e12,
      .value_name = "seconds",
-     .help = "How long to simulate; 0 = as long as the scene suggests."},
+     .help = "Simulated time in s; 0 = as the scene suggests."},
     {.name = "accurate",
      .type = SS_OPTION_BOOL,
      FIELD(accurate),
-     .help = "Solve every step to relative_energy<1e-8 with auto, whatever it takes; options given beside it "
-             "win."},
+     .help = "Solve every step to relative_energy<1e-8 with auto, at any cost; explicit options take "
+             "precedence."},
     {.name = "json", .type = SS_OPTION_BOOL, FIELD(json), .help = "Print the summary as one JSON object."},
     {0}};
 
@@ -148,7 +148,7 @@ static const ss_option output_table[] = {
      .type = SS_OPTION_TEXT,
      FIELD(record),
      .value_name = "FILE.h5",
-     .help = "Store frames with the solver's answer and all metrics (BPMD)."},
+     .help = "Record frames with the solver's answer and all metrics (BPMD)."},
     {.name = "every",
      .type = SS_OPTION_INT,
      FIELD(every),
@@ -156,7 +156,7 @@ static const ss_option output_table[] = {
      .min = 1,
      .max = 2e9,
      .value_name = "K",
-     .help = "Record every K-th step only, beginning with the first."},
+     .help = "Record only every K-th step, starting with the first."},
     {.name = "no_metrics",
      .type = SS_OPTION_BOOL,
      FIELD(no_metrics),
@@ -165,7 +165,7 @@ static const ss_option output_table[] = {
      .type = SS_OPTION_TEXT,
      FIELD(checkpoint),
      .value_name = "FILE",
-     .help = "Save the state now and then, at the end, and when interrupted."},
+     .help = "Save the state periodically, at the end, and on interruption."},
     {.name = "checkpoint_every",
      .type = SS_OPTION_REAL,
      FIELD(checkpoint_every),
@@ -173,23 +173,23 @@ static const ss_option output_table[] = {
      .min = 0,
      .max = 1e9,
      .value_name = "seconds",
-     .help = "Wall time between two checkpoints."},
+     .help = "Wall time between checkpoints, in s."},
     {.name = "resume",
      .type = SS_OPTION_BOOL,
      FIELD(resume),
-     .help = "Go on from --checkpoint, with the same scene, parameters and options: to the same bits as "
-             "without a break."},
+     .help = "Continue from --checkpoint with the same scene, parameters and options; the result is bit "
+             "for bit that of an uninterrupted run."},
     {.name = "trace",
      .type = SS_OPTION_TEXT,
      FIELD(trace),
      .value_name = "FILE.csv",
-     .help = "Write one line per step: contacts, penetration, energies, solver effort, times, the scene's "
-             "own numbers."},
+     .help = "Write one CSV line per step: contacts, penetration, energies, solver effort, times, values "
+             "of the scene."},
     {.name = "picture",
      .type = SS_OPTION_TEXT,
      FIELD(picture),
      .value_name = "FILE.png",
-     .help = "Draw the world as it is at the end."},
+     .help = "Draw the final state of the world."},
     {0}};
 
 static const ss_option unit_table[] = {{.name = "length_unit",
@@ -199,7 +199,7 @@ static const ss_option unit_table[] = {{.name = "length_unit",
                                         .min = 1e-12,
                                         .max = 1e12,
                                         .value_name = "FACTOR",
-                                        .help = "Multiply lengths: 1000 is millimetres."},
+                                        .help = "Factor for lengths: 1000 = millimetres."},
                                        {.name = "mass_unit",
                                         .type = SS_OPTION_REAL,
                                         FIELD(mass_unit),
@@ -207,7 +207,7 @@ static const ss_option unit_table[] = {{.name = "length_unit",
                                         .min = 1e-12,
                                         .max = 1e12,
                                         .value_name = "FACTOR",
-                                        .help = "Multiply masses: 1000 is grammes."},
+                                        .help = "Factor for masses: 1000 = grams."},
                                        {.name = "time_unit",
                                         .type = SS_OPTION_REAL,
                                         FIELD(time_unit),
@@ -215,39 +215,38 @@ static const ss_option unit_table[] = {{.name = "length_unit",
                                         .min = 1e-12,
                                         .max = 1e12,
                                         .value_name = "FACTOR",
-                                        .help = "Multiply times: 1000 is milliseconds."},
+                                        .help = "Factor for times: 1000 = milliseconds."},
                                        {0}};
 
 static const ss_option_group groups[] = {
     {"Options", table, 0},
-    {"What is kept", output_table, 0},
+    {"Output files", output_table, 0},
     {"Stepping", ss_sim_option_table, offsetof(ss_run_verb_options, sim)},
     {"Contacts", ss_collision_option_table,
      offsetof(ss_run_verb_options, sim) + offsetof(ss_sim_options, collision)},
-    {"Units: the same world in other numbers", unit_table, 0},
+    {"Units: the same world in other units", unit_table, 0},
     SS_COMMON_GROUP};
 
 static const ss_example examples[] = {
     {"run brick-wall", "simulate as long as the scene suggests"},
     {"run brick-wall -p rows=20 --steps 100 --picture wall.png",
-     "a higher wall, and how it looks afterwards"},
-    {"run log-pile --steps 200 --record logs.h5 --every 10", "frames for solvers to chew on"},
+     "a higher wall, and a picture of the result"},
+    {"run log-pile --steps 200 --record logs.h5 --every 10", "record frames as test problems for solvers"},
     {"run card-house --accurate --steps 100", "every step to 1e-8"},
-    {"run massratio --solver nsgs --finisher none --steps 50 --json",
-     "one solver alone, numbers for a script"},
+    {"run massratio --solver nsgs --finisher none --steps 50 --json", "one solver only, machine-readable"},
     {0}};
 
 const ss_verb ss_verb_run = {
     .name = "run",
-    .summary = "simulate a scene, watch its errors, record its frames",
+    .summary = "simulate a scene, monitor its errors, record its frames",
     .arguments = "SCENE",
     .description =
-        "Builds a scene and simulates it. Every step is a frame, solved by any formulation and any solver; "
-        "the default is fast and stops on a physical rule. At the end it tells what became of the scene: "
-        "contacts, penetration, drift, energy, what the solver had to do, and where the time went.\n\n"
-        "A step that fails (a number that is not finite, bodies that fly apart) ends the run with the step "
-        "and the body named; what was recorded until then is kept. With --checkpoint an interrupted run goes "
-        "on with --resume.",
+        "Builds a scene and simulates it. Every step is a frame, solved with any formulation and any "
+        "solver; the default is fast and uses a physical stop rule. The summary at the end shows "
+        "contacts, penetration, drift, energy, solver effort, and where the time went.\n\n"
+        "A step that fails (a non-finite number, bodies flying apart) ends the run and names the step and "
+        "the body; frames recorded until then are kept. With --checkpoint, an interrupted run can be "
+        "continued with --resume.",
     .examples = examples,
     .groups = groups,
     .options_size = sizeof(ss_run_verb_options),

@@ -40,32 +40,31 @@ static void put(ss_json *json, int index)
 static int run_scenes(const ss_command *command)
 {
     static const char *const headings[] = {"scene", "summary"};
-    static const ss_listing listing = {
-        .kind = "scene",
-        .plural = "scenes",
-        .count = ss_scene_count,
-        .name = name_of,
-        .headings = headings,
-        .columns = 2,
-        .row = add_row,
-        .explain = explain,
-        .put = put,
-        .more = "stickslip scenes NAME tells more; stickslip run NAME simulates it."};
+    static const ss_listing listing = {.kind = "scene",
+                                       .plural = "scenes",
+                                       .count = ss_scene_count,
+                                       .name = name_of,
+                                       .headings = headings,
+                                       .columns = 2,
+                                       .row = add_row,
+                                       .explain = explain,
+                                       .put = put,
+                                       .more = "More: stickslip scenes NAME. Simulate: stickslip run NAME."};
     return ss_listing_run(&listing, command);
 }
 
 static const ss_option table[] = {SS_LISTING_JSON_OPTION("scene"), {0}};
 static const ss_option_group groups[] = {{"Options", table, 0}, SS_COMMON_GROUP};
 static const ss_example examples[] = {
-    {"scenes", "what there is"}, {"scenes brick-wall", "one of them, with its parameters"}, {0}};
+    {"scenes", "list all scenes"}, {"scenes brick-wall", "explain one of them and its parameters"}, {0}};
 
 const ss_verb ss_verb_scenes = {
     .name = "scenes",
     .summary = "list the scenes, or explain one",
     .arguments = "[SCENE]",
     .description =
-        "A scene is a world with parameters, built by name: stickslip run simulates it. Without SCENE all of "
-        "them are listed; with it, one is explained with its parameters, ranges and defaults.",
+        "A scene is a named world with parameters; stickslip run simulates it. Without SCENE, lists all "
+        "of them; with it, explains one with its parameters, ranges and defaults.",
     .examples = examples,
     .groups = groups,
     .options_size = sizeof(ss_listing_options),

@@ -25,7 +25,7 @@ static void say_what_is_wrong(const ss_solving *s)
         at += length + (at[length] == '\n');
     }
     if (s->wrong.length && s->diagnosed > SS_DIAGNOSED_AT_MOST)
-        ss_command_say(s->command, "%d more not solved: stickslip check --problems looks at every %s",
+        ss_command_say(s->command, "%d more not solved; stickslip check --problems examines every %s",
                        s->diagnosed - SS_DIAGNOSED_AT_MOST, s->thing);
 }
 
@@ -63,65 +63,63 @@ static const ss_option table[] = {
      .type = SS_OPTION_TEXT,
      FIELD(frame),
      .value_name = "PATH|N|A:B|all",
-     .help = "BPMD: only this frame, by its path or its number, counted from 0; or frames A to B-1. Without "
-             "it, all."},
+     .help = "BPMD: only this frame, by path or by number, counted from 0; or frames A to B-1. Default: "
+             "all."},
     {.name = "formulation",
      .type = SS_OPTION_TEXT,
      FIELD(request.formulation),
      .default_value = "cone",
      .value_name = "FORMULATION",
-     .help =
-         "BPMD: how a frame becomes a problem; stickslip formulations lists them. A problem of FCLIB is one "
-         "already.",
+     .help = "BPMD: formulation that turns a frame into a problem (see stickslip formulations). FCLIB files "
+             "hold problems already.",
      .letter = 'f'},
     {.name = "with",
      .type = SS_OPTION_LIST,
      FIELD(with),
      .value_name = "NAME=VALUE",
-     .help = "An option of the formulation; may be given several times."},
+     .help = "Option of the formulation; repeatable."},
     {.name = "solver",
      .type = SS_OPTION_TEXT,
      FIELD(request.solver),
      .default_value = "auto",
      .value_name = "SOLVER",
-     .help = "The solver; auto chooses by itself. stickslip solvers lists them, and stickslip solvers "
-             "--table tells which formulation each one fits.",
+     .help = "The solver (see stickslip solvers); auto chooses a method. stickslip solvers --table shows "
+             "which formulations each one fits.",
      .letter = 's'},
     {.name = "set",
      .type = SS_OPTION_LIST,
      FIELD(set),
      .value_name = "NAME=VALUE",
-     .help = "An option of the solver; may be given several times."},
+     .help = "Option of the solver; repeatable."},
     SS_PLUGIN_OPTION(ss_solve_options, plugins),
     {.name = "problem",
      .type = SS_OPTION_CHOICE,
      FIELD(problem),
      .default_value = "auto",
      .choices = SS_PROBLEM_CHOICES,
-     .help = "FCLIB: which problem. auto takes the only one there is."},
+     .help = "FCLIB: the problem to solve. auto = the only one in the file."},
     {.name = "warm",
      .type = SS_OPTION_BOOL,
      FIELD(warm),
-     .help = "Start from the answer of the frame before (BPMD), or from the first guess in the file (FCLIB), "
-             "instead of zero."},
+     .help = "Start from the answer of the previous frame (BPMD) or from the first guess in the file "
+             "(FCLIB) instead of zero."},
     {.name = "reference",
      .type = SS_OPTION_TEXT,
      FIELD(request.reference),
      .value_name = "SOLVER",
-     .help =
-         "BPMD: find the true answer with this solver (formulation cone, natural_map<1e-12) and measure the "
-         "distance to it."},
+     .help = "BPMD: compute a reference answer with this solver (formulation cone, natural_map<1e-12) and "
+             "measure the distance to it."},
     {.name = "trace",
      .type = SS_OPTION_TEXT,
      FIELD(trace),
      .value_name = "FILE.csv",
-     .help = "Write time and all gauges of every iteration as comma-separated values."},
+     .help = "Write time and all gauges of every iteration as CSV."},
     {.name = "every_iteration",
      .type = SS_OPTION_BOOL,
      FIELD(every_iteration),
      .help =
-         "Measure at every iteration, so that the run ends at the very first one that satisfies the rule, "
-         "as in bench. Otherwise cheap iterations are measured now and then."},
+         "Measure at every iteration, so that the run ends at the first one that satisfies the stop rule, "
+         "as in bench. Otherwise cheap iterations are measured at intervals."},
     {.name = "output",
      .type = SS_OPTION_TEXT,
      FIELD(output),
@@ -133,15 +131,14 @@ static const ss_option table[] = {
     {.name = "explain",
      .type = SS_OPTION_BOOL,
      FIELD(request.explain),
-     .help =
-         "Tell what the solver decided and why, a line each, when it has decisions to make, as auto has."},
+     .help = "Print the decisions of the solver and their reasons, one per line, for solvers that make "
+             "decisions, such as auto."},
     {.name = "diagnose",
      .type = SS_OPTION_BOOL,
      FIELD(diagnose),
      .default_value = "true",
-     .help = "Tell what is wrong with a problem that is not solved: rank, equations that contradict each "
-             "other, bodies that are wedged in, units. Of many, the first five; with --json all. It is done "
-             "unless --no-diagnose is given."},
+     .help = "Diagnose problems that are not solved: rank, contradictory equations, wedged bodies, units. "
+             "Only the first five are diagnosed; with --json, all."},
     {.name = "json", .type = SS_OPTION_BOOL, FIELD(json), .help = "Print one JSON object with all metrics."},
     {0}};
 
@@ -166,22 +163,23 @@ static const ss_option run_table[] = {{.name = "iterations",
                                        FIELD(request.stop),
                                        .default_value = "natural_map<1e-8",
                                        .value_name = "RULE",
-                                       .help = "Converged when METRIC<VALUE holds, for instance energy<1e-6 "
-                                               "(J); energy<1e-6*scene is relative to the "
-                                               "energy scale of the scene; none = only iterations and time."},
+                                       .help = "Converged if METRIC<VALUE holds, for instance energy<1e-6 "
+                                               "(J); energy<1e-6*scene is relative to the energy scale of "
+                                               "the scene; none = stop only at the limits of iterations "
+                                               "and time."},
                                       {.name = "keep",
                                        .type = SS_OPTION_TEXT,
                                        FIELD(request.keep),
                                        .default_value = "last",
                                        .value_name = "WHICH",
-                                       .help = "The iterate to return: last, or best:GAUGE."},
+                                       .help = "Iterate to return: last, or best:GAUGE."},
                                       {.name = "seed",
                                        .type = SS_OPTION_INT,
                                        FIELD(request.seed),
                                        .default_value = "1",
                                        .min = 0,
                                        .max = 2147483647,
-                                       .help = "Seed of methods that use random numbers."},
+                                       .help = "Seed for methods that use random numbers."},
                                       {0}};
 
 static const ss_option_group groups[] = {{"Options", table, 0},
@@ -190,32 +188,33 @@ static const ss_option_group groups[] = {{"Options", table, 0},
                                          SS_COMMON_GROUP};
 
 static const ss_example examples[] = {
-    {"solve stack.h5", "every frame, Coulomb's law on cones, by whichever solver is the right one"},
+    {"solve stack.h5", "every frame, with Coulomb's law on cones; the method is chosen automatically"},
     {"solve stack.h5 --frame 3 --solver pgs --iterations 50 --stop none --keep best:energy --json",
      "the best of 50 iterations, with all metrics"},
-    {"solve stack.h5 -f stewart-trinkle --with directions=16 -s lemke", "a friction polygon, by pivoting"},
+    {"solve stack.h5 -f stewart-trinkle --with directions=16 -s lemke",
+     "a friction polygon, solved by pivoting"},
     {"solve stack.h5 --stop energy<1e-6*scene", "stop at a millionth of the energy of the scene"},
     {"solve stack.h5 --warm --trace history.csv -o solved.h5", "warm starts; histories and answers to files"},
-    {"solve problem.hdf5 -s nsgs -o solved.hdf5", "an FCLIB problem; the solution goes to /solution"},
+    {"solve problem.hdf5 -s nsgs -o solved.hdf5", "an FCLIB problem; the solution is stored in /solution"},
     {"solve stack.h5 --frame 3 --explain", "what the solver decided, and why"},
     {"solve stack.h5 --plugin ./my_solver.so -s mine", "your own solver"},
     {0}};
 
 const ss_verb ss_verb_solve = {
     .name = "solve",
-    .summary = "solve the frames or problems of a file, and judge the answers",
+    .summary = "solve the frames or problems of a file and judge the answers",
     .arguments = "FILE",
     .description =
-        "Every frame of a BPMD file is turned into a problem by a formulation, solved, and turned back into "
-        "velocities and impulses; a problem of an FCLIB file is solved as it stands. The answer is judged by "
-        "metrics that are computed from it and never taken from the solver.\n\n"
+        "Turns every frame of a BPMD file into a problem by a formulation, solves it, and turns the "
+        "solution back into velocities and impulses; problems of FCLIB files are solved as they are. The "
+        "answer is judged by metrics that are computed from it, never taken from the solver.\n\n"
         "A run ends when the stop rule holds, or at a limit. The rule is METRIC<VALUE. The gauges energy, "
         "relative_energy, natural_residual, fischer_burmeister and natural_map are measured at every "
-        "iteration, on the problem of the formulation; natural_map sees contacts only, so where a problem "
-        "has other rows relative_energy must be below the value as well. All other metrics need the answer "
-        "itself and are looked at now and then.\n\n"
-        "The exit code is 0 when everything was solved to the rule, 1 when something was not, and 3 when a "
-        "frame has faults: it is named and not solved, the others are.",
+        "iteration, on the problem of the formulation; natural_map covers contacts only, so "
+        "relative_energy must also be below the value if a problem has other rows. All other metrics need "
+        "the answer itself and are evaluated at intervals.\n\n"
+        "The exit code is 0 if everything was solved to the stop rule, 1 if something was not, and 3 if a "
+        "frame has faults; such frames are listed and skipped.",
     .examples = examples,
     .groups = groups,
     .options_size = sizeof(ss_solve_options),

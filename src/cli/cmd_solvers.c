@@ -20,11 +20,11 @@ typedef struct view {
 static const struct {
     unsigned trait;
     const char *name, *words;
-} traits_known[] = {{SS_MATRIX_FREE, "matrix_free", "works without the matrix when bodies are known"},
+} traits_known[] = {{SS_MATRIX_FREE, "matrix_free", "works without the matrix if bodies are known"},
                     {SS_NEEDS_SYMMETRIC, "needs_symmetric", "needs a symmetric matrix"},
                     {SS_NEEDS_DIAGONAL, "needs_diagonal", "needs a positive diagonal"},
-                    {SS_EXACT, "exact", "ends by itself at a solution"},
-                    {SS_WARM_STARTS, "warm_starts", "starts from a guess"}};
+                    {SS_EXACT, "exact", "ends on its own at a solution"},
+                    {SS_WARM_STARTS, "warm_starts", "can start from a guess"}};
 #define TRAIT_COUNT (sizeof traits_known / sizeof *traits_known)
 
 static void print_traits(const view *v, const ss_solver *solver)
@@ -121,8 +121,7 @@ static void print_list(const view *v)
         ss_text_free(&laws);
     }
     ss_table_print(&table, v->out);
-    ss_text_append(&v->out->text,
-                   "\nstickslip solvers NAME tells more: when it fails, its options, where it is from.\n");
+    ss_text_append(&v->out->text, "\nMore (when it fails, options, reference): stickslip solvers NAME.\n");
 }
 
 static void print_matrix(const view *v)
@@ -141,8 +140,8 @@ static void print_matrix(const view *v)
     }
     ss_table_print(&table, v->out);
     ss_text_append(&v->out->text,
-                   "\ncontacts: frames with contacts only; joints: with bilateral joints as well; all: with "
-                   "limits,\nmotors and joint friction as well; -: none.\n");
+                   "\ncontacts: frames with contacts only; joints: also with bilateral joints;\n"
+                   "all: also with limits, motors and joint friction; -: none.\n");
 }
 
 static void put_list(const view *v, const ss_solver *only)
@@ -195,28 +194,28 @@ static int run_solvers(const ss_command *command)
 static const ss_option table[] = {{.name = "table",
                                    .type = SS_OPTION_BOOL,
                                    .offset = offsetof(solvers_options, table),
-                                   .help = "Show which solver takes the problems of which formulation."},
+                                   .help = "Show which solvers accept the problems of which formulations."},
                                   SS_PLUGIN_OPTION(solvers_options, plugins),
                                   {.name = "json",
                                    .type = SS_OPTION_BOOL,
                                    .offset = offsetof(solvers_options, json),
-                                   .help = "Print everything about every solver as one JSON object."},
+                                   .help = "Print all properties of every solver as one JSON object."},
                                   {0}};
 static const ss_option_group groups[] = {{"Options", table, 0}, SS_COMMON_GROUP};
-static const ss_example examples[] = {{"solvers", "what there is"},
-                                      {"solvers nsgs", "one of them, with its options, ranges and defaults"},
-                                      {"solvers --table", "which solver for which formulation"},
+static const ss_example examples[] = {{"solvers", "list all solvers"},
+                                      {"solvers nsgs", "explain one of them and its options"},
+                                      {"solvers --table", "which solver fits which formulation"},
                                       {0}};
 
 const ss_verb ss_verb_solvers = {
     .name = "solvers",
     .summary = "list the solvers, or explain one",
     .arguments = "[SOLVER]",
-    .description = "Without SOLVER all of them are listed with the laws they take: free (a bilateral "
-                   "equation), box (bounds), coupled (bounds that follow another unknown), cone (Coulomb's "
-                   "law) and convex (its convex relaxation).\n\n"
-                   "With SOLVER one is explained: when it fails, which formulations it fits, its options "
-                   "with their ranges and defaults, and where it was published.",
+    .description = "Without SOLVER, lists all of them with the laws they accept: free (a bilateral "
+                   "equation), box (bounds), coupled (bounds that follow another unknown), cone "
+                   "(Coulomb's law) and convex (its convex relaxation).\n\n"
+                   "With SOLVER, explains one: when it fails, which formulations it fits, its options "
+                   "with ranges and defaults, and where it was published.",
     .examples = examples,
     .groups = groups,
     .options_size = sizeof(solvers_options),

@@ -53,7 +53,10 @@ static bool parse_frames(const char *wanted, ss_replay_options *to, ss_error *er
         if (good && !range) to->last = to->first < INT32_MAX ? to->first + 1 : 0;
         good = good && to->first >= 0 && (to->last > to->first || (range && !*high));
     }
-    return good || ss_fail(err, SS_ERROR_USAGE, "view: --frame %s: must be N, A:B or all", wanted);
+    return good || ss_fail(err, SS_ERROR_USAGE,
+                           "view: invalid value \"%s\" for --frame: expected N, A:B "
+                           "or all",
+                           wanted);
 }
 
 static bool parse_results(viewing *v, ss_replay_options *to, ss_error *err)
@@ -64,7 +67,8 @@ static bool parse_results(viewing *v, ss_replay_options *to, ss_error *err)
     char *rest = v->names;
     for (char *name = strtok_r(v->names, ",", &rest); name; name = strtok_r(NULL, ",", &rest)) {
         if (to->result_count == SS_REPLAY_MOST_RESULTS)
-            return ss_fail(err, SS_ERROR_USAGE, "view: --results: at most %d", SS_REPLAY_MOST_RESULTS);
+            return ss_fail(err, SS_ERROR_USAGE, "view: --results: expected at most %d solvers",
+                           SS_REPLAY_MOST_RESULTS);
         to->results[to->result_count++] = name;
     }
     return true;
@@ -110,7 +114,7 @@ static void say_page(const viewing *v)
     ss_command_say(v->command, "wrote %s with %d of %d frames: open it in a browser", v->options->output,
                    shown, total);
     if (ss_replay_is_decimated(v->replay))
-        ss_command_say(v->command, "more frames: --max-size MB, or --serve for all of them");
+        ss_command_say(v->command, "for more frames use --max-size MB, or --serve for all of them");
 }
 
 static bool write_page(viewing *v, ss_error *err)
@@ -145,7 +149,7 @@ static void tell_address(int port, void *context)
     viewing *v = context;
     ss_text_appendf(&v->command->out->text, "http://127.0.0.1:%d/\n", port);
     ss_out_flush(v->command->out);
-    ss_command_say(v->command, "serving %d frames of %s; open the address in a browser, end with Ctrl-C",
+    ss_command_say(v->command, "serving %d frames of %s; open the address in a browser, stop with Ctrl-C",
                    ss_replay_shown(v->replay), v->in);
 }
 
@@ -167,8 +171,8 @@ static bool check_options(const viewing *v, ss_error *err)
 {
     const view_options *o = v->options;
     if (!o->serve && !o->output)
-        return ss_fail(err, SS_ERROR_USAGE, "view: where to? -o replay.html, or --serve");
-    if (o->serve && o->output) return ss_fail(err, SS_ERROR_USAGE, "view: either -o or --serve, not both");
+        return ss_fail(err, SS_ERROR_USAGE, "view: no output given: expected -o replay.html or --serve");
+    if (o->serve && o->output) return ss_fail(err, SS_ERROR_USAGE, "view: -o and --serve cannot be combined");
     if (o->output && !ss_input_check_target(v->command, o->output, err)) return false;
     ss_format format;
     if (!ss_format_of_file(v->in, &format, err)) return false;
@@ -201,7 +205,7 @@ static const ss_option table[] = {
      .type = SS_OPTION_TEXT,
      FIELD(output),
      .value_name = "FILE.html",
-     .help = "Where the page goes: one file that needs nothing else.",
+     .help = "Write the replay as one self-contained HTML page.",
      .letter = 'o'},
     {.name = "simulation",
      .type = SS_OPTION_INT,
@@ -210,7 +214,7 @@ static const ss_option table[] = {
      .min = 1,
      .max = 1e6,
      .value_name = "N",
-     .help = "Which simulation of the file, counted from 1."},
+     .help = "Simulation to show, counted from 1."},
     {.name = "frame",
      .type = SS_OPTION_TEXT,
      FIELD(frame),
@@ -223,12 +227,12 @@ static const ss_option table[] = {
      .min = 0,
      .max = 1e9,
      .value_name = "K",
-     .help = "Only every K-th frame; 0 = as many as --max-size allows."},
+     .help = "Only every K-th frame; 0 = as many frames as --max-size allows."},
     {.name = "results",
      .type = SS_OPTION_TEXT,
      FIELD(results),
      .value_name = "A,B",
-     .help = "Answers of these solvers, in this order, up to 8; without it all, up to 4."},
+     .help = "Show the answers of these solvers, in this order, at most 8. Default: all, at most 4."},
     {.name = "max_size",
      .type = SS_OPTION_REAL,
      FIELD(max_size),
@@ -236,23 +240,25 @@ static const ss_option table[] = {
      .min = 0.1,
      .max = 2000,
      .value_name = "MB",
-     .help = "Largest page, in MB: of longer recordings every 2nd, 3rd ... frame is shown."},
+     .help = "Largest size of the page, in MB; longer recordings are thinned out to every 2nd, 3rd ... "
+             "frame."},
     {.name = "no_contacts",
      .type = SS_OPTION_BOOL,
      FIELD(no_contacts),
-     .help = "Show the bodies alone: smaller."},
+     .help = "Show bodies only, which makes the page smaller."},
     {.name = "title",
      .type = SS_OPTION_TEXT,
      FIELD(title),
      .value_name = "TEXT",
-     .help = "Title of the page; without it the one of the recording, or its file name."},
+     .help = "Title of the page. Default: the title of the recording, or its file name."},
     {0}};
 
 static const ss_option serve_table[] = {
     {.name = "serve",
      .type = SS_OPTION_BOOL,
      FIELD(serve),
-     .help = "Write no page but serve it, with all frames, to browsers on this machine until Ctrl-C."},
+     .help = "Serve the page, with all frames, to browsers on this machine until Ctrl-C, instead of "
+             "writing it."},
     {.name = "port",
      .type = SS_OPTION_INT,
      FIELD(port),
@@ -260,7 +266,7 @@ static const ss_option serve_table[] = {
      .min = 0,
      .max = 65535,
      .value_name = "N",
-     .help = "Port to listen on, on 127.0.0.1; 0 = any that is free. The address is printed."},
+     .help = "Port to listen on, on 127.0.0.1; 0 = any free port. The address is printed."},
     {0}};
 
 static const ss_option_group groups[] = {{"Options", table, 0},
@@ -272,19 +278,19 @@ static const ss_example examples[] = {
     {"view stack.h5 -o replay.html", "one page with everything in it"},
     {"view stack.h5 -o replay.html --results nsgs,pgs --max-size 100",
      "two answers side by side, more frames"},
-    {"view stack.h5 -o replay.html --frame 0:2 --no-contacts", "two frames, bodies alone"},
+    {"view stack.h5 -o replay.html --frame 0:2 --no-contacts", "two frames, bodies only"},
     {0}};
 
 const ss_verb ss_verb_view = {
     .name = "view",
-    .summary = "watch a recording in the browser, in three dimensions",
+    .summary = "replay a recording in the browser, in 3-D",
     .arguments = "FILE",
-    .description = "Makes a page with a replay of a BPMD file: bodies with their shapes, contacts with their "
-                   "forces and states, and curves of every metric along time. The page works without a "
-                   "network and can be sent to others.\n\n"
-                   "Recordings that are too large for one page are thinned out, or served with all frames by "
-                   "--serve: the program prints an address that only this machine can open.\n\n"
-                   "A frame with faults is named and left out.",
+    .description = "Writes a page with a replay of a BPMD file: bodies with their shapes, contacts with "
+                   "their forces and states, and every metric plotted over time. The page works offline "
+                   "and can be sent to others.\n\n"
+                   "Recordings that are too large for one page are thinned out, or served with all frames "
+                   "by --serve, which prints an address that only this machine can open.\n\n"
+                   "Frames with faults are listed and skipped.",
     .examples = examples,
     .groups = groups,
     .options_size = sizeof(view_options),

@@ -70,7 +70,7 @@ static void note_lost_shapes(job *j, int simulation)
     if (shapes.count > 0)
         note(j, &(frame_at){.index = -1 - simulation}, SS_FINDING_LOSS,
              ss_bpmd_simulation_path(j->file, simulation),
-             "the shapes of bodies, which the flat layout has no place for");
+             "the shapes of bodies, which the flat layout cannot hold");
     ss_shapes_free(&shapes);
 }
 
@@ -84,8 +84,7 @@ static bool begin_simulation(job *j, ss_writer *writer, int simulation, ss_error
     if (j->conversion->to == SS_TARGET_BPMD_FLAT &&
         (manifest.toolkit || manifest.title || manifest.description))
         note(j, &(frame_at){.index = -1 - simulation}, SS_FINDING_LOSS,
-             ss_bpmd_simulation_path(j->file, simulation),
-             "the manifest, which the flat layout has no place for");
+             ss_bpmd_simulation_path(j->file, simulation), "the manifest, which the flat layout cannot hold");
     if (j->conversion->to == SS_TARGET_BPMD_FLAT) note_lost_shapes(j, simulation);
     bool begun = ss_writer_simulation(writer, has_manifest ? &manifest : NULL, err) &&
                  ss_input_copy_shapes(j->file, simulation, writer, &j->conversion->tally, err);

@@ -45,7 +45,7 @@ static bool bring_to_form(ss_conversion *c, ss_fclib *problem, ss_error *err)
     bool want_local = c->to == SS_TARGET_FCLIB_LOCAL || (c->to == SS_TARGET_MTX && c->options->local);
     if (is_local && c->to == SS_TARGET_FCLIB_GLOBAL)
         return ss_fail(err, SS_ERROR_INPUT,
-                       "%s: a local problem has no masses and no bodies to make a global one of", c->in);
+                       "%s: a local problem has no masses and no bodies, so it cannot be made global", c->in);
     if (is_local && c->options->eliminate && problem->cone->equations > 0)
         return ss_fail(err, SS_ERROR_INPUT, "%s: --eliminate works on a global problem; this one is local",
                        c->in);
@@ -105,8 +105,8 @@ static bool check_lcp(const ss_problem *problem, ss_error *err)
             if (!fits)
                 return ss_fail(
                     err, SS_ERROR_INPUT,
-                    "not a linear complementarity problem: unknown %d has another law than 0 <= x; choose "
-                    "--to mtx, or --formulation stewart-trinkle, anitescu-potra or frictionless",
+                    "not a linear complementarity problem: the law of unknown %d is not 0 <= x; use --to "
+                    "mtx, or --formulation stewart-trinkle, anitescu-potra or frictionless",
                     i);
         }
     }
@@ -182,10 +182,10 @@ static bool to_bpmd(ss_conversion *c, const ss_fclib *problem, ss_error *err)
 {
     ss_findings findings = {0}, faults = {.limit = 1};
     if (problem->cone->form == SS_CONE_LOCAL)
-        return ss_fail(err, SS_ERROR_INPUT,
-                       "%s: a local problem has no bodies, so no frame can be made of it", c->in);
+        return ss_fail(err, SS_ERROR_INPUT, "%s: a local problem has no bodies, so it cannot become a frame",
+                       c->in);
     ss_frame *frame = ss_frame_from_cone(problem->cone, c->options->h, &findings, err);
-    if (!frame) ss_fail_in(err, "%s: no frame of rigid bodies", c->in);
+    if (!frame) ss_fail_in(err, "%s: cannot become a frame of rigid bodies", c->in);
     ss_tally_add(&c->tally, &findings, "", 0);
     bool good = frame && ss_frame_check(frame, c->in, &faults);
     if (frame && !good)

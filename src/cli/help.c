@@ -1,26 +1,27 @@
 #include "cli/help.h"
 
+#include <ctype.h>
 #include <string.h>
 #include <unistd.h>
 
 #define COLUMNS 79
 #define OPTION_INDENT 6
 
-const char ss_program_summary[] = "frictional contact problems in multibody dynamics: make, solve, judge";
+const char ss_program_summary[] = "create, solve and judge frictional contact problems of multibody systems";
 
 const ss_meaning ss_exit_meanings[] = {
-    {"0", "done"},
-    {"1", "the run found the failures it was asked to look for"},
-    {"2", "usage: an unknown verb or option, or a value that makes no sense"},
+    {"0", "success"},
+    {"1", "completed, but problems were found"},
+    {"2", "usage: an unknown verb or option, or an invalid value"},
     {"3", "bad input: a file that cannot be read, or whose contents are wrong"},
-    {"4", "out of resources: memory, disk space, a set limit, or nobody reads the output"},
+    {"4", "out of resources: memory, disk space, a set limit, or the output pipe was closed"},
     {0}};
 
 const ss_meaning ss_environment_meanings[] = {
-    {"NO_COLOR", "when set and not empty, output on a terminal is not coloured"},
+    {"NO_COLOR", "if set and not empty, terminal output is not coloured"},
     {"SS_NO_SANDBOX",
-     "when 1, files are read in the program's own process, which helps debuggers and sanitizers; "
-     "normally a child process reads, so that a file that crashes the HDF5 library does no harm"},
+     "if 1, files are read in the main process, for debuggers and sanitizers; normally a child process "
+     "reads them, so that a file that crashes the HDF5 library does no harm"},
     {0}};
 
 /* ---- text in columns ----------------------------------------------------------------------------- */
@@ -98,10 +99,16 @@ void ss_help_option_head(ss_text *text, const ss_option *option)
 void ss_help_option_words(ss_text *text, const ss_option *option)
 {
     size_t length = strlen(option->help);
-    ss_text_append(text, option->help);
+    if (length) ss_text_appendf(text, "%c%s", toupper((unsigned char)option->help[0]), option->help + 1);
     if (length && option->help[length - 1] != '.') ss_text_append(text, ".");
-    if (option->default_value && option->type != SS_OPTION_BOOL)
+    if (!option->default_value) return;
+    if (option->type != SS_OPTION_BOOL) {
         ss_text_appendf(text, " Default: %s.", option->default_value);
+    } else if (strcmp(option->default_value, "true") == 0) {
+        char flag[64];
+        ss_option_flag(option, flag, sizeof flag);
+        ss_text_appendf(text, " On unless --no-%s is given.", flag);
+    }
 }
 
 static void explain_option(ss_text *text, const ss_option *option)
@@ -157,16 +164,15 @@ void ss_help_program(ss_out *out)
                          "  stickslip --help | --version\n\n");
     heading(out, "Verbs");
     list_verbs(text);
-    ss_text_append(text,
-                   "\nResults go to standard output (--json: for programs), everything else to standard\n"
-                   "error (--quiet: only errors).\n\n");
+    ss_text_append(text, "\nResults go to standard output (--json: machine-readable), everything else\n"
+                         "to standard error (--quiet: errors only).\n\n");
     heading(out, "Exit codes");
     for (const ss_meaning *exit = ss_exit_meanings; exit->name; exit++)
         ss_help_entry(text, exit->name, 12, exit->meaning);
     ss_text_append(text, "\n");
     heading(out, "Environment");
     for (const ss_meaning *variable = ss_environment_meanings; variable->name; variable++)
-        ss_help_entry(text, variable->name, 12, variable->meaning);
+        ss_help_entry(text, variable->name, 13, variable->meaning);
 }
 
 void ss_help_verbs_on_stderr(void)

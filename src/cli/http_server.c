@@ -295,7 +295,7 @@ static bool start_listening(server *s, int *port, ss_error *err)
                 bind(s->listener, (struct sockaddr *)&address, size) == 0 && listen(s->listener, 64) == 0 &&
                 getsockname(s->listener, (struct sockaddr *)&address, &size) == 0;
     *port = ntohs(address.sin_port);
-    return good || ss_fail(err, SS_ERROR_RESOURCES, "127.0.0.1:%d: cannot listen: %s; another --port may do",
+    return good || ss_fail(err, SS_ERROR_RESOURCES, "127.0.0.1:%d: cannot listen: %s; try another --port",
                            s->options->port, strerror(errno));
 }
 

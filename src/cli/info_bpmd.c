@@ -405,13 +405,14 @@ static void print_frame(view *v)
 static bool choose_frames(view *v, ss_error *err)
 {
     const char *wanted = v->options->frame;
-    if (v->options->full && !wanted) return ss_fail(err, SS_ERROR_USAGE, "info: --full needs --frame PATH|N");
+    if (v->options->full && !wanted)
+        return ss_fail(err, SS_ERROR_USAGE, "info: --full needs --frame PATH or --frame N");
     v->end = ss_bpmd_frame_count(v->file);
     if (!wanted) return true;
     v->begin = ss_bpmd_find_frame(v->file, wanted);
     if (v->begin < 0)
-        return ss_fail(err, SS_ERROR_INPUT, "%s: no frame '%s'; the file has %d", v->command->arguments[0],
-                       wanted, v->end);
+        return ss_fail(err, SS_ERROR_INPUT, "%s: unknown frame '%s'; the file has %d",
+                       v->command->arguments[0], wanted, v->end);
     v->end = v->begin + 1;
     return true;
 }

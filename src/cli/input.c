@@ -11,7 +11,7 @@ const ss_option ss_input_option_table[] = {
      .default_value = "0",
      .max = 1e9,
      .value_name = "MB",
-     .help = "Address space the reading process may take, in MB; 0 means no limit."},
+     .help = "Memory limit of the process that reads the file, in MB of address space; 0 = no limit."},
     {0}};
 
 double ss_input_max_memory(const ss_command *command)

@@ -29,7 +29,7 @@ void ss_refuse(ss_refused *refused, const char *around, const ss_error *err)
     if (before < REFUSALS_TOLD)
         ss_complain("stickslip: %s: not %s: %s: %s", refused->file, refused->done, place, message);
     else if (before == REFUSALS_TOLD)
-        ss_complain("stickslip: %s: and more that are not %s (--json lists them)", refused->file,
+        ss_complain("stickslip: %s: ... and more that are not %s (--json lists them)", refused->file,
                     refused->done);
     ss_findings_add(&refused->list, SS_FINDING_FAULT, place, "%s", message);
     int code = ss_error_exit_code(err->code);
@@ -65,7 +65,7 @@ ss_frame *ss_input_read_frame(ss_bpmd *file, int index, const char *place, ss_ta
 static void tell(ss_tally *tally, const char *place, int number, const ss_error *err)
 {
     ss_findings one = {0};
-    ss_findings_add(&one, SS_FINDING_WARNING, place, "left out: %s", err->message);
+    ss_findings_add(&one, SS_FINDING_WARNING, place, "skipped: %s", err->message);
     ss_tally_add(tally, &one, place, number);
     ss_findings_free(&one);
 }
@@ -115,9 +115,9 @@ bool ss_input_choose_problem(const ss_command *command, int wanted, ss_fclib_kin
         }
     }
     if (wanted > 0)
-        return ss_fail(err, SS_ERROR_INPUT, "%s: there is no %s problem in it", path,
+        return ss_fail(err, SS_ERROR_INPUT, "%s: holds no %s problem", path,
                        ss_fclib_kind_name((ss_fclib_kind)(wanted - 1)));
-    if (count == 0) return ss_fail(err, SS_ERROR_INPUT, "%s: there is no problem in it", path);
+    if (count == 0) return ss_fail(err, SS_ERROR_INPUT, "%s: holds no problem", path);
     return ss_fail(err, SS_ERROR_USAGE, "%s: %s holds %d problems; choose one with --problem",
                    command->verb->name, path, count);
 }

@@ -14,7 +14,7 @@ typedef struct ss_listing_options {
 #define SS_LISTING_JSON_OPTION(of_all)                                                        \
     {                                                                                         \
         .name = "json", .type = SS_OPTION_BOOL, .offset = offsetof(ss_listing_options, json), \
-        .help = "Print everything about every " of_all " as one JSON object."                 \
+        .help = "Print all properties of every " of_all " as one JSON object."                \
     }
 
 /* Things by number, 0 .. count() - 1. */

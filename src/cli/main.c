@@ -21,7 +21,7 @@ static int unknown_word(const char *word)
     const ss_verb *meant = ss_verb_nearest(word);
     const char *kind = word[0] == '-' ? "option" : "verb";
     if (meant)
-        ss_fail(&err, SS_ERROR_USAGE, "unknown %s '%s'; did you mean '%s'?", kind, word, meant->name);
+        ss_fail(&err, SS_ERROR_USAGE, "unknown %s '%s'; did you mean %s?", kind, word, meant->name);
     else
         ss_fail(&err, SS_ERROR_USAGE, "unknown %s '%s'", kind, word);
     return fail_usage(&err, "");

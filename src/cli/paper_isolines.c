@@ -98,12 +98,12 @@ static void claim(const row_kind *kind, measure_id id, const plane *on, ss_paper
     size_t k = (size_t)(kind - kinds);
     int wrong = wrong_zeros(kind, on);
     ss_paper_claim(report, zero_names[k][id], "points", wrong, wrong == 0,
-                   "zero on the solution line and nowhere else, bit for bit");
+                   "exactly zero on the solution line and nowhere else");
     if (id != ENERGY) return;
     double range[2];
     curvature(on, range);
     ss_paper_claim(report, bend_names[k], "1/kg", range[1], range[0] == a && range[1] == a,
-                   "along every line of slope a_ii it is a_ii everywhere: the error is quadratic there");
+                   "equal to a_ii along every line of slope a_ii: the error is quadratic there");
 }
 
 /* ---- figures ------------------------------------------------------------------------------------- */

@@ -26,14 +26,15 @@ static bool run(ss_paper_report *report, ss_error *err)
         {"(c) is held by the ground: x < 0, w = 0", 0.0, INFINITY, -impulse, 0.0, pull,
          "a x^2/2: the kinetic energy that the pulling impulse took away"},
         {"(d) rests on the ground: x > 0, w = 0", 0.0, INFINITY, impulse, 0.0, 0.0, "a solution"},
-        {"slides, friction at its bound against it", -bound, bound, bound, -speed, 0.0, "a solution"},
-        {"slides, friction at its bound along with it", -bound, bound, bound, speed, approach,
-         "w^2/(2a), smaller than the way to the other bound, a (2u)^2/2"},
+        {"slides, friction at its bound, opposing it", -bound, bound, bound, -speed, 0.0, "a solution"},
+        {"slides, friction at its bound, driving it", -bound, bound, bound, speed, approach,
+         "w^2/(2a), smaller than a (2u)^2/2, the distance to the other bound"},
         {"slides slowly without friction", -bound, bound, 0.0, speed / 8, approach / 64,
          "w^2/(2a): an impulse within the bounds would stop it"},
         {"slides fast without friction", -bound, bound, 0.0, 4 * speed, 0.5 * a * bound * bound,
-         "a u^2/2: no impulse within the bounds stops it; what is missing is the one at the bound"},
-        {"sticks by more friction than there is", -bound, bound, bound + impulse, 0.0, pull, "a (x - u)^2/2"},
+         "a u^2/2: no impulse within the bounds stops it; the one at the bound is missing"},
+        {"sticks by more friction than Coulomb's law allows", -bound, bound, bound + impulse, 0.0, pull,
+         "a (x - u)^2/2"},
         {"sticks", -bound, bound, impulse, 0.0, 0.0, "a solution"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -48,7 +49,8 @@ const ss_paper ss_paper_point_mass = {
     .id = "point-mass",
     .title = "energy error of a point mass on the ground",
     .reference = "Enzenhoefer, Peiret, Teichmann, Kovecses 2019, Figs. 5 and 6",
-    .about = "A mass of 2 kg (ours; the paper has symbols) touches the ground. Normal cases (a) to (d), then "
-             "sliding with friction bounds of 1 N s. Each value must be the one by hand, bit for bit.",
+    .about = "A mass of 2 kg (ours; the paper has symbols) touches the ground. Normal cases (a) to (d), "
+             "then sliding with friction bounds of 1 N s. Each value must equal the one computed by hand, "
+             "bit for bit.",
     .run = run,
 };

@@ -118,15 +118,15 @@ static const char why_other[] = "follows from w1 = A12 x2 + b1";
 static void compare_problem(ss_paper_report *report, const rod *r, const guess *ours)
 {
     ss_paper_number(report, "A11 = A22", "1/kg", "0.1", r->A[0][0],
-                    "1/m + (l/2)^2/I = 4/m is 1.0; the energies of the text use 1.0");
+                    "1/m + (l/2)^2/I = 4/m is 1.0; the energies in the text use 1.0");
     ss_paper_number(report, "A12 = A21", "1/kg", NULL, r->A[0][1], "1/m - (l/2)^2/I = -2/m");
     ss_paper_number(report, "x2", "N s", "-0.1019", ours->x[1], NULL);
     ss_paper_number(report, "w1", "m/s", "-0.2981", ours->w[0],
-                    "w1 = A12 x2 + b1; the print leaves out A12 x2 and is b1 = -0.2981");
-    ss_paper_number(report, "b1", "m/s", NULL, r->b[0], "what the print has for w1");
+                    "w1 = A12 x2 + b1; the printed value omits A12 x2 and is b1 = -0.2981");
+    ss_paper_number(report, "b1", "m/s", NULL, r->b[0], "printed as w1");
     ss_paper_number(report, "effective mass, diagonal", "kg", "1.33", r->inverse[0][0], NULL);
     ss_paper_number(report, "effective mass, off the diagonal", "kg", "0.66", r->inverse[0][1],
-                    "2/3, cut off instead of rounded");
+                    "2/3, truncated instead of rounded");
 }
 
 static void compare_residuals(ss_paper_report *report, const guess *at, const double effective_mass[2],
@@ -189,7 +189,7 @@ static void compare_ranking(ss_paper_report *report, const rod *r, const guess *
         measure(ours, diagonal, 0).natural_residual - measure(ours, diagonal, 1).natural_residual;
     ss_paper_claim(report, "energy: no contact minus guess", "J", better, better > 0.0, "prefers the guess");
     ss_paper_claim(report, "natural residual: no contact minus guess", "mixed", residual, residual < 0.0,
-                   "prefers no contact: it weighs N s against m/s");
+                   "prefers no contact: it compares N s with m/s");
 }
 
 static bool compare_solution(ss_paper_report *report, const rod *r, ss_error *err)

@@ -146,7 +146,7 @@ static void add_scene(ss_table *table, const ss_statistics *statistics, const ss
     int main = statistics->options.main_tolerance;
     const ss_scene_score *best = &scene->best[main], *first = &scene->first[main];
     ss_table_add(table, "%s", scene->name);
-    ss_table_add(table, "%s", best->series < 0 ? "nobody" : statistics->series[best->series].label);
+    ss_table_add(table, "%s", best->series < 0 ? "none" : statistics->series[best->series].label);
     add_scene_score(table, best, scene->problems, 7);
     add_scene_score(table, first, scene->problems, 9);
 }
@@ -156,11 +156,11 @@ static void print_scenes(ss_out *out, const ss_statistics *statistics)
     ss_table table = {.columns = 6, .left = 6};
     int told = statistics->scene_count < SCENES_TOLD ? statistics->scene_count : SCENES_TOLD;
     ss_table_add(&table, "scene");
-    ss_table_add(&table, "best there");
+    ss_table_add(&table, "best method");
     ss_table_add(&table, "%7s", "solved");
     ss_table_add(&table, "%8s", "cost");
-    ss_table_add(&table, "%9s", "#1 solves");
-    ss_table_add(&table, "%8s", "at cost");
+    ss_table_add(&table, "%9s", "#1 solved");
+    ss_table_add(&table, "%8s", "its cost");
     for (int i = 0; i < told; i++) add_scene(&table, statistics, &statistics->scenes[i]);
     ss_table_print(&table, out);
     if (told < statistics->scene_count)
@@ -170,7 +170,7 @@ static void print_scenes(ss_out *out, const ss_statistics *statistics)
 
 /* ---- words ------------------------------------------------------------------------------------------- */
 
-/* 0 = nobody knows */
+/* 0 = unknown */
 static size_t terminal_columns(int fd)
 {
     struct winsize size;
@@ -259,8 +259,8 @@ static void print_terms(ss_out *out, const ss_results *results, const ss_statist
     ss_text_appendf(&words, "%d problem%s", good, good == 1 ? "" : "s");
     if (faulty) ss_text_appendf(&words, " (%d more ha%s faults)", faulty, faulty == 1 ? "s" : "ve");
     ss_text_appendf(&words,
-                    "; solved: relative_energy at most %g; cost: mean time until then; error: median energy "
-                    "error of the answers",
+                    "; solved: relative_energy at most %g; cost: mean time until then; error: median "
+                    "energy error of the answers",
                     by->tolerances[by->main_tolerance]);
     print_words(out, ss_text_get(&words));
     out->text.out_of_memory |= words.out_of_memory;

@@ -82,7 +82,9 @@ static bool change_units(ss_running *run, ss_error *err)
     const ss_run_verb_options *options = run->options;
     if (in_si_units(options)) return true;
     if (run->scene->si_only)
-        return ss_fail(err, SS_ERROR_USAGE, "run: %s: is driven from outside in SI units: no others",
+        return ss_fail(err, SS_ERROR_USAGE,
+                       "run: %s: its external drive is in SI units, which cannot be "
+                       "changed",
                        run->scene->name);
     run->sim_options.h *= options->time_unit;
     return ss_world_change_units(run->world, options->length_unit, options->mass_unit, options->time_unit,
@@ -97,7 +99,7 @@ static bool count_steps(ss_running *run, ss_error *err)
     double time = options->time > 0.0 ? options->time : run->scene->length * options->time_unit;
     double steps = options->steps > 0 ? options->steps : ceil(time / run->sim_options.h - 1e-9);
     if (!(steps <= most))
-        return ss_fail(err, SS_ERROR_USAGE, "run: %g s in steps of %g s are too many steps", time,
+        return ss_fail(err, SS_ERROR_USAGE, "run: too many steps: %g s in steps of %g s", time,
                        run->sim_options.h);
     run->steps = (int64_t)steps;
     return true;

@@ -185,27 +185,28 @@ static void print_text(ss_running *run)
     ss_sim_report last = ss_sim_last(run->sim);
     double per_step = s->steps > 0 ? s->seconds / (double)s->steps : 0.0;
     ss_describe_title(out, run->scene->name, run->scene->summary);
-    print_line(out, "time", "%lld steps of %g s: %.6g s", (long long)ss_sim_steps(run->sim),
+    print_line(out, "time", "%lld steps of %g s, %.6g s in all", (long long)ss_sim_steps(run->sim),
                run->sim_options.h, ss_sim_time(run->sim));
-    print_line(out, "cost", "%.3g s, %.4g ms a step, %.3g times real time", s->seconds, 1e3 * per_step,
-               per_step > 0.0 ? run->sim_options.h / per_step : 0.0);
-    print_line(out, "bodies", "%d, with %d contacts at the end (at most %.0f)",
+    print_line(out, "cost", "%.3g s wall time (%.4g ms per step, %.3g x real time)", s->seconds,
+               1e3 * per_step, per_step > 0.0 ? run->sim_options.h / per_step : 0.0);
+    print_line(out, "bodies", "%d, with %d contacts at the end (maximum %.0f)",
                ss_world_body_count(run->world), last.contacts, s->contacts.most);
     char finished[96] = "";
     if (strcmp(run->sim_options.finisher, "none") != 0)
-        snprintf(finished, sizeof finished, "; %lld islands finished by %s", (long long)s->finished,
+        snprintf(finished, sizeof finished, "; %lld islands passed on to %s", (long long)s->finished,
                  run->sim_options.finisher);
     print_line(out, "solver",
-               "%s: %.4g iterations a step (at most %.0f); stop rule missed in %lld of %lld steps%s",
+               "%s: %.4g iterations per step (maximum %.0f); stop rule missed in %lld of %lld steps%s",
                run->sim_options.solver, mean(s, s->iterations), s->iterations.most, (long long)s->unfinished,
                (long long)s->steps, finished);
-    print_line(out, "penetration", "%.3g m now, at most %.3g m", last.penetration, s->penetration.most);
-    print_line(out, "drift", "%.3g m (body %d), turned by at most %.3g rad, since the start", s->drift,
+    print_line(out, "penetration", "%.3g m at the end, maximum %.3g m", last.penetration,
+               s->penetration.most);
+    print_line(out, "drift", "largest displacement %.3g m (body %d), largest rotation %.3g rad", s->drift,
                s->drift_body, s->turn);
-    print_line(out, "energy", "kinetic %.6g J, potential %.6g J; total %.6g J at the start, %.6g J at most",
+    print_line(out, "energy", "kinetic %.6g J, potential %.6g J; total %.6g J at the start, maximum %.6g J",
                last.kinetic, last.potential, s->start_energy, s->most_energy);
     if (ss_world_joint_count(run->world) > 0)
-        print_line(out, "joints", "error %.3g now, at most %.3g (m, rad)", last.joint_error,
+        print_line(out, "joints", "error %.3g at the end, maximum %.3g (m, rad)", last.joint_error,
                    s->joint_error.most);
     print_profile(out, s);
     ss_scene_result figures[SS_SCENE_FIGURES];

@@ -130,7 +130,7 @@ static bool fail_mismatch(const ss_running *run, const char *bytes, ss_error *er
 {
     bool ours = strncmp(bytes, "stickslip checkpoint", 20) == 0;
     return ss_fail(err, SS_ERROR_INPUT, "%s: %s", run->options->checkpoint,
-                   ours ? "belongs to a run of another scene, or with other parameters or options"
+                   ours ? "belongs to another scene, or to other parameters or options"
                         : "is not a checkpoint");
 }
 
@@ -237,14 +237,14 @@ bool ss_recording_begin(ss_running *run, ss_error *err)
     const ss_run_verb_options *options = run->options;
     if (!check_outputs(options, err)) return false;
     if (options->resume && !options->checkpoint)
-        return ss_fail(err, SS_ERROR_USAGE, "run: --resume needs --checkpoint FILE: where to go on from");
+        return ss_fail(err, SS_ERROR_USAGE, "run: --resume needs --checkpoint FILE");
     if (options->resume && !read_checkpoint(run, err)) return false;
     run->next_checkpoint = ss_clock_seconds() + options->checkpoint_every;
     int expected = run->recorded;
     if (options->record) {
         if (!open_writer(run, options->resume && expected > 0, err)) return false;
         if (options->resume && run->recorded < expected)
-            return ss_fail(err, SS_ERROR_INPUT, "%s: holds %d frames, the checkpoint counts on %d",
+            return ss_fail(err, SS_ERROR_INPUT, "%s: holds %d frames, but the checkpoint expects %d",
                            options->record, run->recorded, expected);
         run->skip = options->resume && expected > 0 ? run->recorded - expected : 0;
     }

@@ -125,16 +125,16 @@ static int explain_crash(const ss_sandbox *sandbox, int cause)
         return SS_EXIT_FOUND;
     }
     if (sandbox->max_megabytes > 0) {
-        ss_complain("%s: %s crashed with no more than %g MB (--max-memory)", sandbox->file,
+        ss_complain("%s: %s crashed with at most %g MB of memory (--max-memory)", sandbox->file,
                     reading ? "the HDF5 library" : "the program", sandbox->max_megabytes);
         return SS_EXIT_RESOURCES;
     }
     if (reading) {
-        ss_complain("%s: the HDF5 library crashed while reading; the file is damaged or hostile",
+        ss_complain("%s: the HDF5 library crashed while reading; the file is damaged or malicious",
                     sandbox->file);
         return SS_EXIT_INPUT;
     }
-    ss_complain("stickslip %s %s: crashed by signal %d (%s); this is a defect of stickslip", sandbox->verb,
+    ss_complain("stickslip %s %s: crashed with signal %d (%s); this is a bug in stickslip", sandbox->verb,
                 sandbox->file, cause, strsignal(cause));
     die_of(cause);
     return SS_EXIT_RESOURCES;
@@ -147,9 +147,9 @@ static int judge(const ss_sandbox *sandbox, int status)
     if (is_crash(cause)) return explain_crash(sandbox, cause);
     if (stop_signal) die_of(stop_signal);
     if (cause == SIGKILL)
-        ss_complain("%s: the run was killed, probably for lack of memory", sandbox->file);
+        ss_complain("%s: the process was killed, probably for lack of memory", sandbox->file);
     else
-        ss_complain("%s: the run was ended by signal %d (%s)", sandbox->file, cause, strsignal(cause));
+        ss_complain("%s: the process was ended by signal %d (%s)", sandbox->file, cause, strsignal(cause));
     return SS_EXIT_RESOURCES;
 }
 

@@ -284,8 +284,7 @@ static void print_summary(const ss_solving *s)
         separator = ", ";
     }
     if (s->refused.list.count_of[SS_FINDING_FAULT])
-        ss_text_appendf(text, "; %zu more refused for their faults",
-                        s->refused.list.count_of[SS_FINDING_FAULT]);
+        ss_text_appendf(text, "; %zu more rejected for faults", s->refused.list.count_of[SS_FINDING_FAULT]);
     ss_text_append(text, "; ");
     append_count(text, s->iterations, "iteration");
     ss_text_appendf(text, ", %.3g ms\n", 1e3 * s->seconds);
@@ -297,7 +296,7 @@ static void print_summary(const ss_solving *s)
         if (has_options)
             ss_text_append(
                 text,
-                "less friction (--with mu_max=1) or overlaps left alone (--with gap_term=zero) may help\n");
+                "less friction (--with mu_max=1) or ignoring overlaps (--with gap_term=zero) may help\n");
     }
     if (s->refusal)
         ss_text_appendf(text, "%s is not applicable: it %s; see stickslip solvers --table\n",

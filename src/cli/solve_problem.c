@@ -24,7 +24,7 @@ static bool make_start(ss_solving *s, const ss_fclib *fclib, const ss_problem *p
 {
     if (!s->options->warm) return true;
     if (fclib->guess_count == 0) {
-        ss_command_say(s->command, "%s: no guess is stored to start from", s->in);
+        ss_command_say(s->command, "%s: holds no guess to start from", s->in);
         return true;
     }
     *x = ss_allocate((size_t)problem->size, sizeof **x);
@@ -71,7 +71,7 @@ bool ss_solve_problem(ss_solving *solving, ss_error *err)
     double *x = NULL;
     if (options->request.reference)
         ss_command_say(solving->command,
-                       "--reference is for frames: a problem of FCLIB has no bodies to compare");
+                       "--reference needs frames: an FCLIB problem has no bodies to compare");
     ss_solving_begin(solving, "fclib");
     ss_problem *problem = ss_problem_from_cone(fclib->cone, err);
     if (!problem) ss_fail_in(err, "%s", solving->in);

@@ -51,12 +51,13 @@ void ss_solved_explain(const ss_solved *solved, ss_text *text)
 {
     const ss_ray *ray = &solved->result->run.ray;
     if (!ray->impulse) {
-        ss_text_append(text, "left along an unbounded edge: no solution was found");
+        ss_text_append(text, "the path ended on an unbounded edge: no solution was found");
         return;
     }
     ss_text_append(text, ray->is_proof ? "no velocity satisfies all of " : "wedged: ");
     name_worst(solved->result->problem, ray->impulse, text);
     ss_text_append(text, ray->is_proof
-                             ? "; impulses that grow there move nothing"
-                             : "; impulses that grow there move nothing, and no solution was found");
+                             ? "; impulses can grow there without moving anything"
+                             : "; impulses can grow there without moving anything, and no solution was "
+                               "found");
 }

@@ -19,12 +19,12 @@ const ss_option ss_common_option_table[] = {
     {.name = "quiet",
      .type = SS_OPTION_BOOL,
      .offset = offsetof(ss_common_options, quiet),
-     .help = "Say nothing but errors on standard error: no progress, no notes.",
+     .help = "Print only errors to standard error: no progress, no notes.",
      .letter = 'q'},
     {.name = "help",
      .type = SS_OPTION_BOOL,
      .offset = offsetof(ss_common_options, help),
-     .help = "Explain the verb and its options, then stop.",
+     .help = "Explain the verb and its options, then exit.",
      .letter = 'h'},
     {0}};
 

@@ -29,7 +29,7 @@ static double joint_area(const ss_box *a, const ss_box *b)
 bool ss_bvh_reserve(ss_bvh *tree, int leaves, ss_error *err)
 {
     if (leaves > INT32_MAX / 4)
-        return ss_fail(err, SS_ERROR_RESOURCES, "collision: %d shapes are too many", leaves);
+        return ss_fail(err, SS_ERROR_RESOURCES, "collision: too many shapes (%d)", leaves);
     int wanted = 2 * leaves;
     if (wanted <= tree->capacity) return true;
     ss_bvh_node *larger = ss_allocate((size_t)wanted, sizeof *larger);

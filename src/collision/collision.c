@@ -10,14 +10,14 @@ const ss_option ss_collision_option_table[] = {
      .min = 0.0,
      .max = 1e300,
      .value_name = "LENGTH",
-     .help = "contacts up to this gap; 0 = by speed, and 1 % of the smaller shape's size"},
+     .help = "largest gap of a contact, in m; 0 = from the speed, plus 1 % of the size of the smaller shape"},
     {.name = "reduce",
      .type = SS_OPTION_INT,
      .offset = offsetof(ss_collision_options, reduce),
      .default_value = "4",
      .min = 0,
      .max = SS_MANIFOLD_MOST,
-     .help = "points kept of one pair of shapes with one normal; 0 = all"},
+     .help = "points kept per pair of shapes and normal; 0 = all"},
     {.name = NULL},
 };
 

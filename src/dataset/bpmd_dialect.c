@@ -106,10 +106,10 @@ static ss_block_order order_by_speeds(const ss_frame *frame)
 
 ss_block_order ss_bpmd_block_order(const ss_frame *frame, const char **how)
 {
-    *how = "told by a joint with the world";
+    *how = "known from a joint with the world";
     ss_block_order order = order_by_world_joints(&frame->constraints);
     if (order != SS_BLOCKS_UNKNOWN) return order;
-    *how = "told by the speeds";
+    *how = "known from the speeds";
     return order_by_speeds(frame);
 }
 

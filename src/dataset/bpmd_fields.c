@@ -183,7 +183,7 @@ static bool load(ss_bpmd_stored *stored, const ss_field *field, const char *name
 static void note_turn(ss_bpmd_stored *stored, const ss_field *field, const char *name, ss_bpmd_turn turn)
 {
     if (turn == SS_TURN_TRANSPOSED)
-        ss_bpmd_say(stored, SS_FINDING_REPAIR, field->group, name, "was stored transposed: turned");
+        ss_bpmd_say(stored, SS_FINDING_REPAIR, field->group, name, "was stored transposed: corrected");
     bool one_list = turn == SS_TURN_NONE;
     if (field->offset == offsetof(ss_frame, bodies.velocity)) stored->split_velocity = one_list;
     if (field->offset == offsetof(ss_frame, bodies.force)) stored->split_force = one_list;
@@ -341,7 +341,7 @@ static bool compare_second_tangent(ss_bpmd_stored *stored, ss_error *err)
         snprintf(name, sizeof name, "t_v[%d]", c);
         if (apart <= 1e-6) continue;
         if (mirrored <= 1e-6)
-            ss_bpmd_say(stored, SS_FINDING_WARNING, "contacts", name, "is -(n x t_u): n x t_u is used");
+            ss_bpmd_say(stored, SS_FINDING_WARNING, "contacts", name, "is -(n x t_u): replaced by n x t_u");
         else
             ss_bpmd_say(stored, SS_FINDING_FAULT, "contacts", name, "differs from n x t_u by %.3g", apart);
     }
@@ -380,10 +380,10 @@ static void note_dropped(ss_bpmd_stored *stored)
     int rows = stored->rows - stored->frame->constraints.row_count;
     if (joints > 0)
         ss_bpmd_say(stored, SS_FINDING_REPAIR, "constraints", "rows",
-                    "%d of %d joints are disabled and have no equations: left out", joints, stored->joints);
+                    "%d of %d joints are disabled and have no equations: omitted", joints, stored->joints);
     if (rows > 0)
         ss_bpmd_say(stored, SS_FINDING_REPAIR, "constraints", "Jacobian",
-                    "%d of %d rows belong to no joint: left out", rows, stored->rows);
+                    "%d of %d rows belong to no joint: omitted", rows, stored->rows);
 }
 
 static void note_sign_of_gaps(ss_bpmd_stored *stored)
@@ -393,7 +393,7 @@ static void note_sign_of_gaps(ss_bpmd_stored *stored)
     ss_bpmd_name_of(&stored->contacts, ss_field_find("contacts/gaps"), ss_bpmd_is_exact(stored), &factor);
     if (factor < 0)
         ss_bpmd_say(stored, SS_FINDING_REPAIR, "contacts", "depth",
-                    "counts penetration as positive: sign changed");
+                    "counts penetration as positive: sign reversed");
 }
 
 static bool read_time(ss_bpmd_stored *stored, ss_error *err)

@@ -48,7 +48,7 @@ static bool choose_order(const ss_bpmd_stored *stored, ss_dialect dialect, ss_bl
         return true;
     *order = ss_bpmd_block_order(stored->frame, how);
     if (*order != SS_BLOCKS_UNKNOWN) return true;
-    *how = "the custom of Gazebo's writer";
+    *how = "the convention of Gazebo's writer";
     if (dialect == SS_DIALECT_GAZEBO) *order = SS_BLOCKS_REVERSED;
     return true;
 }
@@ -64,8 +64,8 @@ static bool repair_order(ss_bpmd_stored *stored, ss_dialect dialect, ss_error *e
                     "columns 0-5 belong to the second body of the pair (%s): blocks swapped", how);
     } else if (order == SS_BLOCKS_UNKNOWN && has_inner_joints(&stored->frame->constraints)) {
         ss_bpmd_say(stored, SS_FINDING_WARNING, "constraints", "Jacobian",
-                    "neither the file nor its numbers tell which body columns 0-5 belong to: the first of "
-                    "the pair is assumed");
+                    "the file does not show which body columns 0-5 belong to: the first of the pair is "
+                    "assumed");
     }
     return true;
 }
@@ -80,17 +80,16 @@ static void repair_bounds(ss_bpmd_stored *stored)
         ss_bpmd_sort_bounds(joints->bounds + row, joints->rows[k], &story);
     if (story.moved)
         ss_bpmd_say(stored, SS_FINDING_REPAIR, "constraints", "bounds",
-                    "stood in the wrong places in %d of %d joints (the writer's stride error): put back",
-                    story.moved, joints->count);
+                    "was misplaced in %d of %d joints (the writer's stride error): corrected", story.moved,
+                    joints->count);
     if (story.deduced)
         ss_bpmd_say(
             stored, SS_FINDING_WARNING, "constraints", "bounds",
-            "the upper bound was overwritten by the writer in %d of %d rows: completed from the lower one",
+            "the upper bound was overwritten by the writer in %d of %d rows: restored from the lower one",
             story.deduced, joints->row_count);
     if (story.doubtful)
         ss_bpmd_say(stored, SS_FINDING_WARNING, "constraints", "bounds",
-                    "cannot be told in %d of %d rows: treated as unbounded", story.doubtful,
-                    joints->row_count);
+                    "unknown in %d of %d rows: treated as unbounded", story.doubtful, joints->row_count);
 }
 
 /* ---- right-hand sides ----------------------------------------------------------------------------- */
@@ -134,13 +133,13 @@ static void repair_violations(ss_bpmd_stored *stored)
                     "holds ODE's right-hand side -60 g instead of g: divided by -60");
     if (count[LIMIT])
         ss_bpmd_say(stored, SS_FINDING_REPAIR, "constraints", "violations",
-                    "%d of %d rows are limits and hold -60 stop_erp g, and stop_erp is not stored: ODE's "
-                    "default 0.2 assumed, so that the size of g is a guess, its sign is not",
+                    "%d of %d rows are limits and hold -60 stop_erp g, but stop_erp is not stored: ODE's "
+                    "default 0.2 is assumed, so the magnitude of g is a guess, its sign is not",
                     count[LIMIT], joints->row_count);
     if (count[MOTOR])
         ss_bpmd_say(stored, SS_FINDING_REPAIR, "constraints", "violations",
-                    "%d of %d rows are motors and hold the wanted speed: moved to time_derivative with the "
-                    "sign changed",
+                    "%d of %d rows are motors and hold the target speed: moved to time_derivative with "
+                    "reversed sign",
                     count[MOTOR], joints->row_count);
 }
 

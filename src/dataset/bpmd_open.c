@@ -198,7 +198,9 @@ static bool build_index(ss_bpmd *file, ss_error *err)
     indexing index = {.file = file, .at_root = true};
     if (!ss_h5_each(&file->root, note_member, &index, err)) return false;
     if (file->frame_count == 0 && file->simulation_count == 0)
-        return ss_fail(err, SS_ERROR_INPUT, "%s: /: holds neither mbs_frame* nor simulation_*: no BPMD file",
+        return ss_fail(err, SS_ERROR_INPUT,
+                       "%s: /: holds neither mbs_frame* nor simulation_*: not a BPMD "
+                       "file",
                        file->name);
     if (file->frame_count > 0) {
         if (!add_simulation(&index, "", 0, err)) return false;

@@ -22,7 +22,7 @@ static bool interleave(ss_bpmd_stored *stored, double (*values)[6], const char *
     memcpy(values, sorted, (size_t)n * sizeof *sorted);
     ss_release(sorted);
     ss_bpmd_say(stored, SS_FINDING_REPAIR, "bodies", name,
-                "all linear parts stood before all angular ones: put together body by body");
+                "all linear parts preceded all angular ones: regrouped body by body");
     return true;
 }
 
@@ -67,7 +67,7 @@ static void repair_ode_friction(ss_bpmd_stored *stored)
                     "is the friction of the second direction and mu_s that of the first, not kinetic and "
                     "static: read as such");
         ss_bpmd_say(stored, SS_FINDING_WARNING, "contacts", "mu_k",
-                    "friction differs in two directions, which the file does not tell");
+                    "friction differs in two directions, which are not in the file");
     }
 }
 
@@ -107,12 +107,12 @@ static void repair_normals(ss_bpmd_stored *stored, bool may_warn)
     }
     if (count > 0 && turn)
         ss_bpmd_say(stored, SS_FINDING_REPAIR, "contacts", "normals",
-                    "on the wrong side of the body in %d of %d contacts, all with the world: turned", count,
+                    "on the wrong side of the body in %d of %d contacts, all with the world: reversed", count,
                     stored->frame->contacts.count);
     else if (count > 0 && may_warn)
         ss_bpmd_say(stored, SS_FINDING_WARNING, "contacts", "normals",
                     "on the wrong side of the body in %d of %d contacts, all with the world "
-                    "(flip_world_normals turns them)",
+                    "(flip_world_normals reverses them)",
                     count, stored->frame->contacts.count);
 }
 
@@ -141,12 +141,12 @@ static void repair_forces(ss_bpmd_stored *stored, bool may_warn)
             for (int i = 0; i < 3; i++) bodies->force[b][i] = bodies->mass[b] * options->gravity[i];
     if (options->fill_gravity)
         ss_bpmd_say(stored, SS_FINDING_REPAIR, "bodies", "forces",
-                    "%d of %d live bodies had no force at all: their weight was filled in", idle, live);
+                    "%d of %d live bodies had no force at all: their weight was added", idle, live);
     else if (may_warn)
         ss_bpmd_say(
             stored, SS_FINDING_WARNING, "bodies", "forces",
-            "%d of %d live bodies have no force at all, not even their weight; this writer dumps each "
-            "island of bodies apart (fill_gravity adds it)",
+            "%d of %d live bodies have no force at all, not even their weight; this writer stores each "
+            "island of bodies separately (fill_gravity adds it)",
             idle, live);
 }
 

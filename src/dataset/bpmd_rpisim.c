@@ -37,9 +37,9 @@ static void repair_bodies(ss_bpmd_stored *stored)
         turn_tensor(&stored->frame->bodies, b);
     }
     ss_bpmd_say(stored, SS_FINDING_REPAIR, "bodies", "positions",
-                "are those after the step, contacts those before it: taken back by h v");
+                "are those after the step, contacts those before it: moved back by h v");
     ss_bpmd_say(stored, SS_FINDING_REPAIR, "bodies", "quaternions",
-                "are those after the step: turned back by h times the angular velocity");
+                "are those after the step: rotated back by h times the angular velocity");
     ss_bpmd_say(stored, SS_FINDING_REPAIR, "bodies", stored->old_rpisim ? "inertia_tensors" : "inertia",
                 "tensors are in the bodies' frames: rotated to the world");
 }
@@ -71,11 +71,11 @@ static void place_points(ss_bpmd_stored *stored)
     }
     if (placed)
         ss_bpmd_say(stored, SS_FINDING_REPAIR, "contacts", "points",
-                    "are lever arms from the first body: turned into points of space");
+                    "are lever arms from the first body: converted to points in space");
     if (placed < frame->contacts.count)
         ss_bpmd_say(stored, SS_FINDING_WARNING, "contacts", "points",
-                    "%d of %d are arms from a static body whose place is not stored: taken as if it sat at "
-                    "the origin",
+                    "%d of %d are arms from a static body whose position is not stored: the origin is "
+                    "assumed",
                     frame->contacts.count - placed, frame->contacts.count);
 }
 
@@ -116,11 +116,11 @@ static bool repair_velocities(ss_bpmd_stored *stored, ss_error *err)
     if (found && follows(before.frame, stored->frame)) {
         memcpy(bodies->velocity, before.frame->bodies.velocity, (size_t)bodies->count * sizeof(double[6]));
         ss_bpmd_say(stored, SS_FINDING_REPAIR, "bodies", "velocities",
-                    "are those after the step: those of the frame before taken");
+                    "are those after the step: replaced by those of the previous frame");
     } else {
         ss_bpmd_say(stored, SS_FINDING_WARNING, "bodies", "velocities",
                     "are those after the step, and %s: used as they are",
-                    found ? "the frame before is not the step before" : "there is no frame before");
+                    found ? "the previous frame is not the previous step" : "there is no previous frame");
     }
     ss_bpmd_stored_close(&before);
     return good;

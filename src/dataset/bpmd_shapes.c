@@ -180,8 +180,8 @@ static bool has_rows(const columns *c, const char *name, int width, int wanted, 
     int found;
     if (!ss_bpmd_has(c->place, name)) return refuse_missing(c->place, name, err);
     if (!count_rows(c->place, name, width, INT32_MAX / 4, &found, err)) return false;
-    return found == wanted ||
-           ss_bpmd_refuse(&c->place->group, name, err, ": %d rows, mesh_sizes tell %d", found, wanted);
+    return found == wanted || ss_bpmd_refuse(&c->place->group, name, err,
+                                             ": %d rows, but mesh_sizes add up to %d", found, wanted);
 }
 
 static bool read_meshes(columns *c, ss_shapes *shapes, ss_error *err)
@@ -236,7 +236,7 @@ static bool attach_heights(const columns *c, int row, const ss_shapes *shapes, i
         return ss_bpmd_refuse(&c->place->group, "grids", err, "[%d]: a heightfield needs 2 x 2 points", row);
     int64_t points = (int64_t)c->grid[row][0] * c->grid[row][1];
     if (points > c->height_count - *used)
-        return ss_bpmd_refuse(&c->place->group, "heights", err, ": fewer than grids[%d] tells", row);
+        return ss_bpmd_refuse(&c->place->group, "heights", err, ": fewer than grids[%d] requires", row);
     shape->nx = c->grid[row][0];
     shape->ny = c->grid[row][1];
     shape->heights = shapes->heights + *used;
@@ -260,7 +260,7 @@ static bool fill_shape(const columns *c, int row, const ss_shapes *shapes, int64
         if (shape->size[k] < 0.0)
             return ss_bpmd_refuse(&c->place->group, "sizes", err, "[%d]: must not be negative", row);
     if (to->id > 0 && to->scenery >= 0)
-        return ss_bpmd_refuse(&c->place->group, "scenery", err, "[%d]: it belongs to body %d already", row,
+        return ss_bpmd_refuse(&c->place->group, "scenery", err, "[%d]: already belongs to body %d", row,
                               to->id);
     return attach_mesh(c, row, shapes, shape, err) && attach_heights(c, row, shapes, used, shape, err);
 }
@@ -273,7 +273,7 @@ static bool fill_shapes(const columns *c, ss_shapes *shapes, ss_findings *findin
     for (int row = 0; row < c->count; row++) {
         if (c->kind[row] < 0 || c->kind[row] >= SS_SHAPE_KINDS) {
             ss_findings_add(findings, SS_FINDING_WARNING, c->place->group.path,
-                            "kinds[%d]: %d is no kind of shape that is known; left out", row, c->kind[row]);
+                            "kinds[%d]: unknown kind of shape %d; omitted", row, c->kind[row]);
             continue;
         }
         if (!fill_shape(c, row, shapes, &used, &shapes->items[shapes->count], err)) return false;

@@ -140,8 +140,8 @@ bool ss_bpmd_refuse_missing(const ss_bpmd_stored *stored, const ss_field *field,
 {
     char names[120];
     ss_bpmd_accepted_names(field, ss_bpmd_is_exact(stored), names, sizeof names);
-    return ss_bpmd_refuse(&ss_bpmd_place_of(stored, field)->group, field->name, err, ": is missing; needs %s",
-                          names);
+    return ss_bpmd_refuse(&ss_bpmd_place_of(stored, field)->group, field->name, err,
+                          ": is missing; expected %s", names);
 }
 
 /* The data set that tells how many items its group has. */

@@ -100,11 +100,11 @@ bool ss_bpmd_timestep(ss_bpmd_stored *stored, double *h, ss_error *err)
     if (!look_in_neighbours(stored, h, &found, err)) return false;
     if (found) {
         ss_bpmd_say(stored, SS_FINDING_REPAIR, NULL, "timestep",
-                    "is missing: %.9g s taken from the nearest frame that has one", *h);
+                    "is missing: %.9g s is taken from the nearest frame that has one", *h);
         return true;
     }
     return ss_fail(
         err, SS_ERROR_INPUT,
-        "%s: %s/timestep: is missing, in the frames around it too; needs timestep, step_size, h or dt",
+        "%s: %s/timestep: is missing, also in the frames around it; expected timestep, step_size, h or dt",
         stored->file->name, stored->place.group.path);
 }

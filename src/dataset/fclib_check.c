@@ -38,8 +38,8 @@ static void look_at_frames(const ss_fclib *problem, ss_findings *findings)
     double largest;
     if (!ss_rigid_skewness(problem->cone, &skewed, &worst, &largest) || skewed == 0) return;
     warn(problem, findings, "H",
-         "the frames of %d of %d contacts are skewed (not orthonormal by up to %.2g, contact %d): their "
-         "friction disc is no disc",
+         "the frames of %d of %d contacts are not orthonormal (by up to %.2g, contact %d): their friction "
+         "disc is distorted",
          skewed, problem->cone->contacts, largest, worst);
 }
 

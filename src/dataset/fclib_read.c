@@ -40,7 +40,7 @@ static bool spend(reader *read, const ss_h5_group *group, const char *name, doub
 {
     read->bytes_left -= bytes;
     return read->bytes_left >= 0.0 ||
-           fail_at(group, name, err, SS_ERROR_INPUT, "the problem needs over %g MB, which is the limit",
+           fail_at(group, name, err, SS_ERROR_INPUT, "the problem needs more than the limit of %g MB",
                    read->limits->max_megabytes);
 }
 

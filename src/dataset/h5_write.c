@@ -203,7 +203,7 @@ static bool check_target(const char *target, ss_error *err)
 {
     struct stat status;
     return stat(target, &status) != 0 || S_ISREG(status.st_mode) ||
-           ss_fail(err, SS_ERROR_RESOURCES, "%s: is not a regular file, and is not replaced by one", target);
+           ss_fail(err, SS_ERROR_RESOURCES, "%s: is not a regular file and will not be replaced", target);
 }
 
 static bool make_temporary(const char *target, bool copy_existing, ss_h5_output *output, ss_error *err)
@@ -309,7 +309,7 @@ bool ss_h5_output_commit(ss_h5_output *output, ss_error *err)
     good = good && ss_h5_output_check(output, err);
     if (good && output->appends && !target_is_unchanged(output)) {
         ss_fail(err, SS_ERROR_RESOURCES,
-                "%s: somebody else has changed it meanwhile; what was to be added is in %s", output->target,
+                "%s: was changed by another process in the meantime; the additions are in %s", output->target,
                 output->temporary);
         forget_output(output);
         return false;

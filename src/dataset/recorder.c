@@ -165,7 +165,7 @@ void ss_recorder_begin(ss_recorder *recorder, double time, double h)
     forget_results(recorder);
     recorder->begun_count++;
     recorder->inside = true;
-    if (twice) refuse(recorder, SS_ERROR_USAGE, "it was begun before the one before it was ended");
+    if (twice) refuse(recorder, SS_ERROR_USAGE, "begun before the previous frame was ended");
 }
 
 /* ---- bodies ---------------------------------------------------------------------------------------- */
@@ -399,8 +399,7 @@ void ss_recorder_result(ss_recorder *recorder, const char *solver, const double 
 {
     if (recorder->trouble.code != SS_OK) return;
     if (!recorder->inside || !ss_writer_is_name(solver) || !is_new_solver(recorder, solver)) {
-        refuse(recorder, SS_ERROR_USAGE,
-               "a result belongs to a frame and to a solver with a name of its own");
+        refuse(recorder, SS_ERROR_USAGE, "a result needs a frame and a solver name that is not used yet");
         return;
     }
     const ss_frame *frame = &recorder->frame;
@@ -474,7 +473,8 @@ static void refuse_faulty(ss_recorder *recorder, const ss_findings *findings)
         if (findings->items[i].kind == SS_FINDING_FAULT)
             refuse(recorder, SS_ERROR_INPUT, "%s: %s%s", findings->items[i].place, findings->items[i].message,
                    others);
-    refuse(recorder, SS_ERROR_RESOURCES, "faulty, and no memory to say where"); // unless the place was told
+    refuse(recorder, SS_ERROR_RESOURCES,
+           "faulty; out of memory for the details"); // unless the place was told
 }
 
 static bool check(ss_recorder *recorder, const ss_frame *frame)

@@ -51,7 +51,7 @@ static bool next_name(ss_writer *writer, const char *prefix, int *last, char *na
                       ss_error *err)
 {
     if (*last == INT_MAX)
-        return ss_fail(err, SS_ERROR_RESOURCES, "%s: no number is left after %s%d", writer->output.target,
+        return ss_fail(err, SS_ERROR_RESOURCES, "%s: no free number after %s%d", writer->output.target,
                        prefix, *last);
     snprintf(name, size, "%s%06d", prefix, ++*last);
     return true;
@@ -87,7 +87,7 @@ static bool begin_simulation(ss_writer *writer, const ss_manifest *manifest, ss_
 static bool go_on(ss_writer *writer, ss_error *err)
 {
     if (writer->layout == SS_LAYOUT_FLAT || writer->last_simulation == 0)
-        return ss_fail(err, SS_ERROR_INPUT, "%s: holds no simulation to go on with", writer->output.target);
+        return ss_fail(err, SS_ERROR_INPUT, "%s: holds no simulation to continue", writer->output.target);
     char name[32];
     ss_h5_leave_group(&writer->frame);
     ss_h5_leave_group(&writer->simulation);
@@ -234,7 +234,7 @@ bool ss_writer_result(ss_writer *writer, const ss_stored_result *result, ss_erro
 static bool may_have_shapes(ss_writer *writer, ss_error *err)
 {
     bool has = writer->simulation.id >= 0 && ss_h5_has(&writer->simulation, "shapes");
-    return !has || ss_fail(err, SS_ERROR_USAGE, "%s: %s: has shapes already", writer->output.target,
+    return !has || ss_fail(err, SS_ERROR_USAGE, "%s: %s: already has shapes", writer->output.target,
                            writer->simulation.path);
 }
 
@@ -266,7 +266,7 @@ static bool scenery_fits(const ss_writer *writer, ss_error *err)
     if (writer->frame.id < 0)
         return ss_fail(err, SS_ERROR_USAGE, "%s: scenery needs a frame before it", writer->output.target);
     return !ss_h5_has(&writer->frame, "scenery") ||
-           ss_fail(err, SS_ERROR_USAGE, "%s: %s: has scenery already", writer->output.target,
+           ss_fail(err, SS_ERROR_USAGE, "%s: %s: already has scenery", writer->output.target,
                    writer->frame.path);
 }
 

@@ -31,7 +31,7 @@ static bool put_image(const ss_h5_group *group, const ss_manifest *manifest, ss_
 {
     if (!manifest->image) return true;
     if (manifest->image_width < 1 || manifest->image_height < 1)
-        return ss_fail(err, SS_ERROR_USAGE, "%s: %s/image: the picture is %d x %d pixels large", group->file,
+        return ss_fail(err, SS_ERROR_USAGE, "%s: %s/image: invalid picture size %d x %d", group->file,
                        group->path, manifest->image_width, manifest->image_height);
     uint64_t extent[3] = {(uint64_t)manifest->image_height, (uint64_t)manifest->image_width, 3};
     return ss_h5_write(group, "image", SS_H5_U8, 3, extent, manifest->image, err) &&

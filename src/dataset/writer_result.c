@@ -58,7 +58,7 @@ static bool put_measures(const ss_h5_group *group, const ss_stored_result *resul
         const ss_measure *measure = &result->measures[m];
         ok = ss_writer_is_name(measure->name)
                  ? put_array(&metrics, measure->name, measure->count, 1, 1, measure->values, err)
-                 : ss_fail(err, SS_ERROR_USAGE, "%s: %s: measure %d has no usable name", metrics.file,
+                 : ss_fail(err, SS_ERROR_USAGE, "%s: %s: metric %d has no valid name", metrics.file,
                            metrics.path, m);
     }
     ss_h5_leave_group(&metrics);

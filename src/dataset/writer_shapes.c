@@ -55,7 +55,7 @@ static bool fail_shape(const char *file, int number, const char *what, ss_error 
 static bool check_shape(const ss_stored_shape *stored, int number, const char *file, ss_error *err)
 {
     const ss_shape *shape = &stored->shape;
-    if ((unsigned)shape->kind >= SS_SHAPE_KINDS) return fail_shape(file, number, "no such kind", err);
+    if ((unsigned)shape->kind >= SS_SHAPE_KINDS) return fail_shape(file, number, "unknown kind", err);
     if (stored->id < 0 || stored->scenery < -1 || (stored->id > 0 && stored->scenery >= 0))
         return fail_shape(file, number, "must belong to a body (id > 0), to scenery (>= 0), or to neither",
                           err);

@@ -9,7 +9,7 @@ static const ss_option options_table[] = {SS_POLYGON_OPTION_ROWS("zero", "1e-4")
 
 const ss_formulation ss_formulation_anitescu_potra = {
     .name = "anitescu-potra",
-    .summary = "linear complementarity problem with a friction polygon on velocities, gaps left out",
+    .summary = "linear complementarity problem with a friction polygon, on velocities, without gaps",
     .reference = "Anitescu, Potra 1997; Williams et al. 2013, section 3.3",
     .laws = SS_LAW_FREE | SS_LAW_BOX | SS_LAW_COUPLED,
     .options = options_table,

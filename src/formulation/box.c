@@ -19,13 +19,14 @@ static const ss_option options_table[] = {
      .offset = offsetof(ss_box_options, bound),
      .default_value = "current",
      .choices = "current|previous",
-     .help = "friction bounds follow the normal impulse, or are fixed by that of the previous step"},
+     .help = "friction bounds follow the normal impulse, or are fixed by the normal impulse of the "
+             "previous step"},
     {.name = "tangents",
      .type = SS_OPTION_CHOICE,
      .offset = offsetof(ss_box_options, tangents),
      .default_value = "slip",
      .choices = "frame|slip",
-     .help = "tangents as the frame has them, or the first along the predicted slip"},
+     .help = "tangents as in the frame, or with the first one along the predicted slip"},
     {0},
 };
 
@@ -184,7 +185,7 @@ static const ss_contact_model model = {.traits = SS_MODELS_FRICTION | SS_MODELS_
 
 const ss_formulation ss_formulation_box = {
     .name = "box",
-    .summary = "friction as a box with bounds per tangent: a mixed complementarity problem",
+    .summary = "mixed complementarity problem with a friction box: separate bounds per tangent",
     .reference = "Lacoursiere 2007; Enzenhoefer, Peiret, Teichmann, Kovecses 2019, Eq. 1",
     .laws = SS_LAW_FREE | SS_LAW_BOX | SS_LAW_COUPLED,
     .options = options_table,

@@ -13,7 +13,7 @@ static const ss_option options_table[] = {SS_CONE_LAW_OPTION_ROWS, {0}};
 
 const ss_formulation ss_formulation_cone = {
     .name = "cone",
-    .summary = "Coulomb's law on second-order cones (De Saxce): nothing is approximated but time",
+    .summary = "Coulomb's law on second-order cones (De Saxce), exact up to time discretisation",
     .reference = "De Saxce, Feng 1998; Acary, Cadoux, Lemarechal, Malick 2011",
     .laws = SS_LAW_FREE | SS_LAW_BOX | SS_LAW_COUPLED | SS_LAW_CONE,
     .options = options_table,

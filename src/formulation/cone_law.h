@@ -20,7 +20,7 @@ typedef enum ss_problem_form {
     {                                                                                            \
         .name = "form", .type = SS_OPTION_CHOICE, .offset = offsetof(ss_cone_law_options, form), \
         .default_value = "reduced", .choices = "reduced|descriptor",                             \
-        .help = "unknowns: impulses only, or the velocities of the bodies as well"               \
+        .help = "unknowns: impulses only, or impulses and body velocities"                       \
     }
 
 /* Unknowns of a contact: x_N, the tangents in the cone, with rolling friction two moments; then a free

@@ -132,8 +132,8 @@ static bool judge(const survey *found, int contacts, ss_error *err)
         return ss_fail(
             err, SS_ERROR_INPUT,
             "H: the lever arms of %d of %d contacts are not those of a rigid body in the world frame "
-            "(symmetric part of A Q' up to %.2g of %.2g, contact %d); Siconos stores them in the "
-            "frame of the body, which H does not tell",
+            "(symmetric part of A Q' up to %.2g of %.2g, contact %d); Siconos stores them in the frame of "
+            "the body, which cannot be recovered from H",
             bent->count, contacts, bent->largest, found->longest, bent->worst);
     if (rolling->count)
         return ss_fail(

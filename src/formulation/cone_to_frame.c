@@ -191,13 +191,14 @@ static void tell_tangential_terms(const ss_cone *cone, ss_findings *findings)
     }
     if (count)
         ss_findings_add(findings, SS_FINDING_LOSS, PLACE "/vectors/w",
-                        "%d tangential terms (up to %.3g) have no place in a frame", count, largest);
+                        "%d tangential terms (up to %.3g) cannot be stored in a frame", count, largest);
 }
 
 static void tell_what_is_made_up(const ss_cone *cone, const ss_frame *frame, ss_findings *findings)
 {
     ss_findings_add(findings, SS_FINDING_WARNING, PLACE,
-                    "the step is not stored: h = %g is taken, gaps are h w_N, joint errors h b", frame->h);
+                    "the time step is not stored: h = %g is assumed, gaps are h w_N, joint errors h b",
+                    frame->h);
     ss_findings_add(findings, SS_FINDING_WARNING, PLACE "/vectors/f",
                     "velocities are M^-1 f and forces 0: only the sum M v + h f is known");
     ss_findings_add(findings, SS_FINDING_WARNING, PLACE "/H",
@@ -246,7 +247,7 @@ static ss_frame *convert(const ss_cone *cone, double h, ss_rigid_contact *contac
 static ss_frame *convert_spatial(const ss_cone *cone, double h, ss_findings *findings, ss_error *err)
 {
     if (cone->dofs % 6 != 0) {
-        ss_fail(err, SS_ERROR_INPUT, "M: %d dofs are not 6 for each of some rigid bodies", cone->dofs);
+        ss_fail(err, SS_ERROR_INPUT, "M: %d dofs, must be a multiple of 6 for rigid bodies", cone->dofs);
         return NULL;
     }
     ss_rigid_contact *contacts = ss_allocate((size_t)cone->contacts, sizeof *contacts);
@@ -262,7 +263,7 @@ static ss_frame *convert_spatial(const ss_cone *cone, double h, ss_findings *fin
 static ss_frame *convert_planar(const ss_cone *cone, double h, ss_findings *findings, ss_error *err)
 {
     if (cone->dofs % 3 != 0 || cone->dofs > INT_MAX / 2) {
-        ss_fail(err, SS_ERROR_INPUT, "M: %d dofs are not 3 for each of some planar bodies", cone->dofs);
+        ss_fail(err, SS_ERROR_INPUT, "M: %d dofs, must be a multiple of 3 for planar bodies", cone->dofs);
         return NULL;
     }
     ss_cone *spatial = ss_cone_embed(cone, err);
@@ -276,7 +277,7 @@ static ss_frame *convert_planar(const ss_cone *cone, double h, ss_findings *find
 ss_frame *ss_frame_from_cone(const ss_cone *global, double h, ss_findings *findings, ss_error *err)
 {
     if (global->form != SS_CONE_GLOBAL) {
-        ss_fail(err, SS_ERROR_INPUT, "a local problem has no bodies: W does not tell the mechanism");
+        ss_fail(err, SS_ERROR_INPUT, "a local problem has no bodies, and they cannot be recovered from W");
         return NULL;
     }
     if (!(h > 0.0) || !isfinite(h)) {

@@ -118,8 +118,8 @@ static bool check(const ss_cone_view *view, bool refuse_bounds, const char *plac
     const double *bounds = view->rows->frame->constraints.bounds[row];
     return ss_fail(
         err, SS_ERROR_INPUT,
-        "%s/constraints/bounds[%d]: bounds (%g, %g) or joint friction have no place in a cone problem", place,
-        row, bounds[0], bounds[1]);
+        "%s/constraints/bounds[%d]: bounds (%g, %g) or joint friction cannot be part of a cone problem",
+        place, row, bounds[0], bounds[1]);
 }
 
 /* ---- matrices and vectors --------------------------------------------------------------------------- */

@@ -45,7 +45,7 @@ static void lose_bodies(const loss_list *to, const ss_rows *rows, bool local)
     lose(to, "bodies/forces", "velocities, forces and h only as their sum M v + h f%s",
          local ? ", and that only as its effect on the contacts" : "");
     if (local) lose(to, "bodies/masses", "masses and inertias only as their effect on the contacts");
-    if (still) lose(to, "bodies/states", "%d bodies that do not move count as the world", still);
+    if (still) lose(to, "bodies/states", "%d bodies that do not move become part of the world", still);
     if (!ids_are_default(bodies)) lose(to, "bodies/ids", "ids are not stored");
     if (!isnan(rows->frame->time)) lose(to, "time", "the time of the frame is not stored");
 }
@@ -57,9 +57,9 @@ static void lose_gaps(const loss_list *to, const ss_contacts *contacts, const ss
     if (step->gap_term != SS_GAP_ZERO)
         lose(to, "contacts/gaps", "gap and h only as a normal velocity");
     else if (nonzero)
-        lose(to, "contacts/gaps", "%d gaps that are not 0 are left out (gap_term=zero)", nonzero);
+        lose(to, "contacts/gaps", "%d nonzero gaps are ignored (gap_term=zero)", nonzero);
     if (bouncing && step->gap_term != SS_GAP_RESTITUTION)
-        lose(to, "contacts/restitution", "restitution of %d contacts is left out", bouncing);
+        lose(to, "contacts/restitution", "restitution of %d contacts is ignored", bouncing);
     else if (bouncing)
         lose(to, "contacts/restitution", "restitution only as a normal velocity");
 }
@@ -74,25 +74,24 @@ static void lose_contacts(const loss_list *to, const ss_rows *rows, const ss_ste
     lose(to, "contacts/points", "points, normals and tangents %s", stored);
     if (contacts->lever_arm) lose(to, "contacts/lever_arms", "lever arms %s", stored);
     if (local) lose(to, "contacts/pairs", "which bodies touch is not stored");
-    if (idle) lose(to, "contacts/pairs", "%d contacts between bodies that do not move are left out", idle);
+    if (idle) lose(to, "contacts/pairs", "%d contacts between bodies that do not move are omitted", idle);
     if (rows->far_contacts)
-        lose(to, "contacts/gaps", "%d contacts farther apart than contact_margin are left out",
+        lose(to, "contacts/gaps", "%d contacts with a gap above contact_margin are omitted",
              rows->far_contacts);
     lose_gaps(to, contacts, step);
 
     if (rows->capped_contacts)
-        lose(to, "contacts/mu_k", "%d coefficients above mu_max became %g", rows->capped_contacts,
-             step->mu_max);
-    if (contacts->mu_static)
-        lose(to, "contacts/mu_s", "static friction is left out; mu_k is used throughout");
+        lose(to, "contacts/mu_k", "%d friction coefficients above mu_max were reduced to %g",
+             rows->capped_contacts, step->mu_max);
+    if (contacts->mu_static) lose(to, "contacts/mu_s", "static friction is ignored; mu_k is used throughout");
     for (int c = 0; c < rows->contact_count; c++) no_rolling += ss_friction_drops_rolling(&rows->contact[c]);
     if (no_rolling)
         lose(to, "contacts/mu_r",
-             "rolling friction of %d contacts is left out, whose sliding friction is 0 or infinite in one "
+             "rolling friction is ignored at %d contacts whose sliding friction is 0 or infinite in one "
              "direction only",
              no_rolling);
     if (soft && !local)
-        lose(to, "contacts/compliance", "compliance of %d contacts is left out; the local form can hold it",
+        lose(to, "contacts/compliance", "compliance of %d contacts is omitted; the local form can hold it",
              soft);
 }
 
@@ -109,12 +108,12 @@ static void lose_rows(const loss_list *to, const ss_cone_view *view, const ss_st
     if (view->limits)
         lose(to, "constraints/bounds", "%d limits became contacts without friction", view->limits);
     if (view->dropped)
-        lose(to, "constraints/bounds", "%d rows with other bounds (motors, joint friction) are left out",
+        lose(to, "constraints/bounds", "%d rows with other bounds (motors, joint friction) are omitted",
              view->dropped);
-    if (idle) lose(to, "constraints/pairs", "%d rows between bodies that do not move are left out", idle);
+    if (idle) lose(to, "constraints/pairs", "%d rows between bodies that do not move are omitted", idle);
     if (soft && !local)
         lose(to, "constraints/regularization",
-             "regularisation of %d rows is left out; the local form can hold it", soft);
+             "regularisation of %d rows is omitted; the local form can hold it", soft);
 }
 
 void ss_cone_view_losses(const ss_cone_view *view, const ss_step_options *step, ss_cone_form form,

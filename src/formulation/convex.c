@@ -7,7 +7,7 @@ static const ss_option options_table[] = {SS_CONE_LAW_OPTION_ROWS, {0}};
 
 const ss_formulation ss_formulation_convex = {
     .name = "convex",
-    .summary = "convex relaxation of Coulomb's law: always solvable, but slipping contacts lift off",
+    .summary = "convex relaxation of Coulomb's law: always solvable, but sliding contacts separate",
     .reference = "Anitescu 2006; Tasora, Anitescu 2011",
     .laws = SS_LAW_FREE | SS_LAW_BOX | SS_LAW_COUPLED | SS_LAW_CONVEX,
     .options = options_table,

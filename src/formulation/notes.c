@@ -57,21 +57,23 @@ void ss_model_note_losses(const ss_contact_model *model, const ss_rows *rows, co
     const ss_contacts *contacts = &rows->frame->contacts;
     bool bounces = model->traits & SS_MODELS_GAPS && step->gap_term == SS_GAP_RESTITUTION;
     if (!notes) return;
-    note(notes, "contacts/gaps", rows->far_contacts, "farther apart than contact_margin, left out");
+    note(notes, "contacts/gaps", rows->far_contacts, "gap above contact_margin, omitted");
     if (model->traits & SS_MODELS_GAPS && step->gap_term == SS_GAP_ZERO)
-        note(notes, "contacts/gaps", count_gaps(rows), "the gap is not 0 but left out (gap_term=zero)");
+        note(notes, "contacts/gaps", count_gaps(rows), "nonzero gap is ignored (gap_term=zero)");
     if (!bounces)
-        note(notes, "contacts/restitution", count_positive(rows, contacts->restitution), "do not bounce");
-    note(notes, "contacts/mu_k", rows->capped_contacts, "coefficients above mu_max became that");
+        note(notes, "contacts/restitution", count_positive(rows, contacts->restitution),
+             "restitution is ignored");
+    note(notes, "contacts/mu_k", rows->capped_contacts,
+         "friction coefficients above mu_max were reduced to it");
     if (!(model->traits & SS_MODELS_FRICTION))
-        note(notes, "contacts/mu_k", count_friction(rows), "friction is left out");
+        note(notes, "contacts/mu_k", count_friction(rows), "friction is ignored");
     else
         note(notes, "contacts/mu_s", count_static(rows),
-             "static friction is left out, mu_k counts throughout");
+             "static friction is ignored, mu_k is used throughout");
     if (!(model->traits & SS_MODELS_ROLLING))
         note(notes, "contacts/mu_r", count_positive(rows, contacts->mu_rolling),
-             "rolling friction is left out");
+             "rolling friction is ignored");
     else
         note(notes, "contacts/mu_r", count_dropped_rolling(rows),
-             "rolling friction is left out where sliding friction is 0 or infinite in one direction only");
+             "rolling friction is ignored where sliding friction is 0 or infinite in one direction only");
 }

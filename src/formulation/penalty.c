@@ -28,7 +28,7 @@ static const ss_option options_table[] = {
      .min = 0.0,
      .max = 1e24,
      .value_name = "N/m",
-     .help = "spring of every contact without a compliance of its own, in N/m"},
+     .help = "stiffness of every contact without a compliance, in N/m"},
     {.name = "damping",
      .type = SS_OPTION_REAL,
      .offset = offsetof(penalty_options, damping),
@@ -36,7 +36,7 @@ static const ss_option options_table[] = {
      .min = 0.0,
      .max = 1e24,
      .value_name = "N s/m",
-     .help = "damper of every contact, in N s/m"},
+     .help = "damping of every contact, in N s/m"},
     {.name = "slip_speed",
      .type = SS_OPTION_REAL,
      .offset = offsetof(penalty_options, slip_speed),
@@ -44,7 +44,7 @@ static const ss_option options_table[] = {
      .min = 1e-12,
      .max = 1e12,
      .value_name = "m/s",
-     .help = "friction is proportional to the slip below this speed, in m/s"},
+     .help = "speed below which friction is proportional to slip, in m/s"},
     {0},
 };
 
@@ -110,7 +110,7 @@ static const ss_contact_model model = {.traits = SS_MODELS_FRICTION | SS_MODELS_
 
 const ss_formulation ss_formulation_penalty = {
     .name = "penalty",
-    .summary = "contacts as explicit springs and dampers, to compare with; only joints are solved for",
+    .summary = "contacts as explicit springs and dampers, for comparison; only joints are solved for",
     .reference = "Cundall, Strack 1979",
     .laws = SS_LAW_FREE | SS_LAW_BOX | SS_LAW_COUPLED,
     .options = options_table,

@@ -33,28 +33,27 @@ typedef struct ss_polygon_options {
     int form;    /* ss_polygon_form */
 } ss_polygon_options;
 
-#define SS_POLYGON_OPTION_ROWS(gap_term_default, contact_margin_default)                                  \
-    SS_STEP_OPTION_ROWS(gap_term_default, contact_margin_default),                                        \
-        {.name = "directions",                                                                            \
-         .type = SS_OPTION_INT,                                                                           \
-         .offset = offsetof(ss_polygon_options, directions),                                              \
-         .default_value = "8",                                                                            \
-         .min = 3,                                                                                        \
-         .max = 1000,                                                                                     \
-         .value_name = "N",                                                                               \
-         .help =                                                                                          \
-             "friction directions of a contact; odd numbers lack the opposite of each direction; planar " \
-             "frames always have 2, which is exact"},                                                     \
-        {.name = "polygon",                                                                               \
-         .type = SS_OPTION_CHOICE,                                                                        \
-         .offset = offsetof(ss_polygon_options, polygon),                                                 \
-         .default_value = "inscribed",                                                                    \
-         .choices = "inscribed|circumscribed|equal-area",                                                 \
-         .help = "size of the friction polygon next to the circle it stands for"},                        \
-    {                                                                                                     \
-        .name = "form", .type = SS_OPTION_CHOICE, .offset = offsetof(ss_polygon_options, form),           \
-        .default_value = "reduced", .choices = "reduced|mixed",                                           \
-        .help = "unknowns: impulses and sliding speeds only, or the velocities of the bodies as well"     \
+#define SS_POLYGON_OPTION_ROWS(gap_term_default, contact_margin_default)                                    \
+    SS_STEP_OPTION_ROWS(gap_term_default, contact_margin_default),                                          \
+        {.name = "directions",                                                                              \
+         .type = SS_OPTION_INT,                                                                             \
+         .offset = offsetof(ss_polygon_options, directions),                                                \
+         .default_value = "8",                                                                              \
+         .min = 3,                                                                                          \
+         .max = 1000,                                                                                       \
+         .value_name = "N",                                                                                 \
+         .help = "number of friction directions per contact; if odd, directions have no opposites; planar " \
+                 "frames always use 2, which is exact"},                                                    \
+        {.name = "polygon",                                                                                 \
+         .type = SS_OPTION_CHOICE,                                                                          \
+         .offset = offsetof(ss_polygon_options, polygon),                                                   \
+         .default_value = "inscribed",                                                                      \
+         .choices = "inscribed|circumscribed|equal-area",                                                   \
+         .help = "size of the friction polygon relative to the circle it approximates"},                    \
+    {                                                                                                       \
+        .name = "form", .type = SS_OPTION_CHOICE, .offset = offsetof(ss_polygon_options, form),             \
+        .default_value = "reduced", .choices = "reduced|mixed",                                             \
+        .help = "unknowns: impulses and sliding speeds only, or also body velocities"                       \
     }
 
 extern const ss_contact_model ss_polygon_model;

@@ -19,73 +19,72 @@
 /* ---- options that all formulations begin with ------------------------------------------------------- */
 
 /* The first lines of every option table; an option struct has an ss_step_options as its first member. */
-#define SS_STEP_OPTION_ROWS(gap_term_default, contact_margin_default)                                        \
-    {.name = "gap_term",                                                                                     \
-     .type = SS_OPTION_CHOICE,                                                                               \
-     .offset = offsetof(ss_step_options, gap_term),                                                          \
-     .default_value = gap_term_default,                                                                      \
-     .choices = "preventive|zero|stabilised|restitution",                                                    \
-     .help = "what the gap adds to the normal velocity: gap/h; nothing; gap/h but only a share gamma of an " \
-             "overlap; Newton's restitution at contacts that are hit, as stabilised at the others"},         \
-        {.name = "gamma",                                                                                    \
-         .type = SS_OPTION_REAL,                                                                             \
-         .offset = offsetof(ss_step_options, gamma),                                                         \
-         .default_value = "1",                                                                               \
-         .min = 0.0,                                                                                         \
-         .max = 1.0,                                                                                         \
-         .help = "share of overlaps that is removed in one step with gap_term=stabilised or restitution"},   \
-        {.name = "slop",                                                                                     \
-         .type = SS_OPTION_REAL,                                                                             \
-         .offset = offsetof(ss_step_options, slop),                                                          \
-         .default_value = "0",                                                                               \
-         .min = 0.0,                                                                                         \
-         .max = INFINITY,                                                                                    \
-         .value_name = "m",                                                                                  \
-         .help = "overlaps up to this stand, and gaps up to it close by the share gamma, with "              \
-                 "gap_term=stabilised, in m"},                                                               \
-        {.name = "restitution_speed",                                                                        \
-         .type = SS_OPTION_REAL,                                                                             \
-         .offset = offsetof(ss_step_options, restitution_speed),                                             \
-         .default_value = "0.01",                                                                            \
-         .min = 0.0,                                                                                         \
-         .max = INFINITY,                                                                                    \
-         .value_name = "m/s",                                                                                \
-         .help = "slower approaches do not bounce (gap_term=restitution), in m/s"},                          \
-        {.name = "contact_margin",                                                                           \
-         .type = SS_OPTION_REAL,                                                                             \
-         .offset = offsetof(ss_step_options, contact_margin),                                                \
-         .default_value = contact_margin_default,                                                            \
-         .min = 0.0,                                                                                         \
-         .max = INFINITY,                                                                                    \
-         .value_name = "m",                                                                                  \
-         .help = "contacts with a larger gap are left out, in m"},                                           \
-        {.name = "joint_term",                                                                               \
-         .type = SS_OPTION_CHOICE,                                                                           \
-         .offset = offsetof(ss_step_options, joint_term),                                                    \
-         .default_value = "stabilised",                                                                      \
-         .choices = "stabilised|zero|spook",                                                                 \
-         .help =                                                                                             \
-             "what the error g of a joint adds to its velocity: joint_gamma g/h; nothing; SPOOK's damped "   \
-             "term Y (4 g/h - J v), Y = 1/(1 + 4 joint_relaxation)"},                                        \
-        {.name = "joint_gamma",                                                                              \
-         .type = SS_OPTION_REAL,                                                                             \
-         .offset = offsetof(ss_step_options, joint_gamma),                                                   \
-         .default_value = "1",                                                                               \
-         .min = 0.0,                                                                                         \
-         .max = 1.0,                                                                                         \
-         .help = "share of joint errors that is removed in one step"},                                       \
-        {.name = "joint_relaxation",                                                                         \
-         .type = SS_OPTION_REAL,                                                                             \
-         .offset = offsetof(ss_step_options, joint_relaxation),                                              \
-         .default_value = "2",                                                                               \
-         .min = 0.0,                                                                                         \
-         .max = 1e6,                                                                                         \
-         .value_name = "steps",                                                                              \
-         .help = "relaxation time of joint_term=spook, in steps"},                                           \
-    {                                                                                                        \
-        .name = "mu_max", .type = SS_OPTION_REAL, .offset = offsetof(ss_step_options, mu_max),               \
-        .default_value = "0", .min = 0.0, .max = 1e12,                                                       \
-        .help = "larger friction coefficients, infinity included, become this; 0 leaves them as they are"    \
+#define SS_STEP_OPTION_ROWS(gap_term_default, contact_margin_default)                                       \
+    {.name = "gap_term",                                                                                    \
+     .type = SS_OPTION_CHOICE,                                                                              \
+     .offset = offsetof(ss_step_options, gap_term),                                                         \
+     .default_value = gap_term_default,                                                                     \
+     .choices = "preventive|zero|stabilised|restitution",                                                   \
+     .help = "contribution of the gap to the normal velocity: gap/h; none; gap/h, but only a fraction "     \
+             "gamma of an overlap; Newton's restitution at impacts, otherwise as stabilised"},              \
+        {.name = "gamma",                                                                                   \
+         .type = SS_OPTION_REAL,                                                                            \
+         .offset = offsetof(ss_step_options, gamma),                                                        \
+         .default_value = "1",                                                                              \
+         .min = 0.0,                                                                                        \
+         .max = 1.0,                                                                                        \
+         .help = "fraction of overlaps removed per step with gap_term=stabilised or restitution"},          \
+        {.name = "slop",                                                                                    \
+         .type = SS_OPTION_REAL,                                                                            \
+         .offset = offsetof(ss_step_options, slop),                                                         \
+         .default_value = "0",                                                                              \
+         .min = 0.0,                                                                                        \
+         .max = INFINITY,                                                                                   \
+         .value_name = "m",                                                                                 \
+         .help = "overlaps up to this size are tolerated, and gaps up to it closed by the fraction "        \
+                 "gamma, with gap_term=stabilised, in m"},                                                  \
+        {.name = "restitution_speed",                                                                       \
+         .type = SS_OPTION_REAL,                                                                            \
+         .offset = offsetof(ss_step_options, restitution_speed),                                            \
+         .default_value = "0.01",                                                                           \
+         .min = 0.0,                                                                                        \
+         .max = INFINITY,                                                                                   \
+         .value_name = "m/s",                                                                               \
+         .help = "approach speed below which there is no restitution (gap_term=restitution), in m/s"},      \
+        {.name = "contact_margin",                                                                          \
+         .type = SS_OPTION_REAL,                                                                            \
+         .offset = offsetof(ss_step_options, contact_margin),                                               \
+         .default_value = contact_margin_default,                                                           \
+         .min = 0.0,                                                                                        \
+         .max = INFINITY,                                                                                   \
+         .value_name = "m",                                                                                 \
+         .help = "largest gap of a contact, in m; contacts with larger gaps are omitted"},                  \
+        {.name = "joint_term",                                                                              \
+         .type = SS_OPTION_CHOICE,                                                                          \
+         .offset = offsetof(ss_step_options, joint_term),                                                   \
+         .default_value = "stabilised",                                                                     \
+         .choices = "stabilised|zero|spook",                                                                \
+         .help = "contribution of the joint error g to the joint velocity: joint_gamma g/h; none; SPOOK's " \
+                 "damped term Y (4 g/h - J v), Y = 1/(1 + 4 joint_relaxation)"},                            \
+        {.name = "joint_gamma",                                                                             \
+         .type = SS_OPTION_REAL,                                                                            \
+         .offset = offsetof(ss_step_options, joint_gamma),                                                  \
+         .default_value = "1",                                                                              \
+         .min = 0.0,                                                                                        \
+         .max = 1.0,                                                                                        \
+         .help = "fraction of joint errors removed per step"},                                              \
+        {.name = "joint_relaxation",                                                                        \
+         .type = SS_OPTION_REAL,                                                                            \
+         .offset = offsetof(ss_step_options, joint_relaxation),                                             \
+         .default_value = "2",                                                                              \
+         .min = 0.0,                                                                                        \
+         .max = 1e6,                                                                                        \
+         .value_name = "steps",                                                                             \
+         .help = "relaxation time, in steps (joint_term=spook)"},                                           \
+    {                                                                                                       \
+        .name = "mu_max", .type = SS_OPTION_REAL, .offset = offsetof(ss_step_options, mu_max),              \
+        .default_value = "0", .min = 0.0, .max = 1e12,                                                      \
+        .help = "upper limit of friction coefficients, including infinite ones; 0 = no limit"               \
     }
 
 /* ---- rows ------------------------------------------------------------------------------------------- */

@@ -338,7 +338,7 @@ static void check_bounds(checker *c, int row)
     double lower = c->frame->constraints.bounds[row][0], upper = c->frame->constraints.bounds[row][1];
     if (!(lower <= upper) || lower == INFINITY || upper == -INFINITY)
         report(c, SS_FINDING_FAULT, "constraints/bounds", row,
-               "lower %s and upper %s enclose no number; -inf, inf is unbounded", digits_of(lower).text,
+               "lower %s and upper %s enclose no number; (-inf, inf) is unbounded", digits_of(lower).text,
                digits_of(upper).text);
 }
 
@@ -358,13 +358,13 @@ static void check_friction(checker *c)
 {
     const ss_constraints *constraints = &c->frame->constraints;
     if (constraints->friction_row && !constraints->friction)
-        report(c, SS_FINDING_FAULT, "constraints/friction_row", NO_INDEX, "needs constraints/friction");
+        report(c, SS_FINDING_FAULT, "constraints/friction_row", NO_INDEX, "requires constraints/friction");
     for (int i = 0; constraints->friction_row && i < constraints->row_count; i++) check_friction_row(c, i);
     for (int i = 0; constraints->friction && i < constraints->row_count; i++)
         if (constraints->friction[i] > 0 &&
             (!constraints->friction_row || constraints->friction_row[i] == -1))
             report(c, SS_FINDING_WARNING, "constraints/friction", i,
-                   "is %s, but no friction_row says what it is a share of: it has no effect",
+                   "is %s, but without a friction_row it has no effect",
                    digits_of(constraints->friction[i]).text);
 }
 

@@ -23,8 +23,8 @@ static bool size_fits(int rows, int cols, int64_t nonzeros, ss_error *err)
                        (long long)nonzeros);
     if (nonzeros > INT_MAX || rows == INT_MAX || cols == INT_MAX)
         return ss_fail(err, SS_ERROR_RESOURCES,
-                       "sparse matrix %d x %d with %lld entries: more than 32-bit indices can count", rows,
-                       cols, (long long)nonzeros);
+                       "sparse matrix %d x %d with %lld entries: too many for 32-bit indices", rows, cols,
+                       (long long)nonzeros);
     return true;
 }
 

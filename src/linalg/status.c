@@ -10,9 +10,9 @@ const char *ss_linalg_status_text(ss_linalg_status status)
     case SS_LINALG_NOT_POSITIVE:
         return "the matrix is not positive definite";
     case SS_LINALG_NOT_FINITE:
-        return "the matrix holds numbers that are not finite";
+        return "the matrix contains non-finite numbers";
     case SS_LINALG_NO_CONVERGENCE:
-        return "the eigenvalues or singular values were not found";
+        return "the eigenvalues or singular values did not converge";
     case SS_LINALG_NO_MEMORY:
         return "out of memory";
     }

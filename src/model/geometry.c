@@ -24,7 +24,7 @@ static bool check_size(const ss_shape *shape, ss_error *err)
         return ss_fail(err, SS_ERROR_USAGE, "size[%d]: %g, must be finite and positive", k, size);
     }
     if ((shape->kind == SS_HULL || shape->kind == SS_MESH) && !shape->mesh)
-        return ss_fail(err, SS_ERROR_USAGE, "mesh: none was given");
+        return ss_fail(err, SS_ERROR_USAGE, "mesh: not given");
     return true;
 }
 
@@ -56,7 +56,7 @@ static bool check_heights(const ss_shape *shape, ss_error *err)
     if (shape->nx < 2 || shape->ny < 2 || shape->nx > INT32_MAX / shape->ny)
         return ss_fail(err, SS_ERROR_USAGE, "nx, ny: %d x %d, must be at least 2 x 2 and below 2^31 in all",
                        shape->nx, shape->ny);
-    if (!shape->heights) return ss_fail(err, SS_ERROR_USAGE, "heights: none were given");
+    if (!shape->heights) return ss_fail(err, SS_ERROR_USAGE, "heights: not given");
     for (int i = 0; i < shape->nx * shape->ny; i++)
         if (!isfinite(shape->heights[i]))
             return ss_fail(err, SS_ERROR_USAGE, "heights[%d]: %g, must be finite", i, shape->heights[i]);
@@ -138,7 +138,7 @@ static bool fill(ss_geometry *geometry, const ss_shape *shape, ss_error *err)
     case SS_SHAPE_KINDS:
         break;
     }
-    return ss_fail(err, SS_ERROR_USAGE, "kind: %d, no such kind of shape", (int)shape->kind);
+    return ss_fail(err, SS_ERROR_USAGE, "kind: unknown kind of shape %d", (int)shape->kind);
 }
 
 ss_geometry *ss_geometry_create(const ss_shape *shape, ss_error *err)

@@ -93,7 +93,7 @@ ss_triangles *ss_triangles_of_mesh(const ss_mesh *mesh, ss_error *err)
         return NULL;
     }
     copy_triangles(mesh, t);
-    bool good = t->count > 0 || ss_fail(err, SS_ERROR_INPUT, "there is no triangle with an area");
+    bool good = t->count > 0 || ss_fail(err, SS_ERROR_INPUT, "no triangle has an area");
     if (good && find_neighbours(t, err) && ss_triangles_plant(t, err)) return t;
     ss_triangles_destroy(t);
     return NULL;

@@ -91,11 +91,11 @@ static bool check_doubles(checking *c)
 static void check_edge(checking *c, const ss_mesh_side *sides, int run)
 {
     if (run == 1)
-        FAULT(c, "edge %d-%d: is open, only face %d has it", sides->low, sides->high, sides->face);
+        FAULT(c, "edge %d-%d: is open, only face %d uses it", sides->low, sides->high, sides->face);
     else if (run > 2)
         FAULT(c, "edge %d-%d: belongs to %d faces", sides->low, sides->high, run);
     else if (sides[0].forward == sides[1].forward)
-        FAULT(c, "edge %d-%d: faces %d and %d are turned against each other", sides->low, sides->high,
+        FAULT(c, "edge %d-%d: faces %d and %d have opposite orientations", sides->low, sides->high,
               sides[0].face, sides[1].face);
 }
 
@@ -166,6 +166,6 @@ bool ss_mesh_check(const ss_mesh *mesh, const char *place, ss_findings *findings
         FAULT(&c, "out of memory for the check of %d faces", mesh->face_count);
         return false;
     }
-    if (c.good && ss_mesh_mass(mesh, 1.0).mass < 0.0) WARNING(&c, "is inside out: its faces turn inwards");
+    if (c.good && ss_mesh_mass(mesh, 1.0).mass < 0.0) WARNING(&c, "is inside out: its faces point inwards");
     return c.good;
 }

@@ -11,8 +11,8 @@ static bool require_closed(const ss_mesh *mesh, const ss_mesh_side *sides, ss_er
         int run = ss_mesh_side_run(sides, count, i);
         if (ss_mesh_sides_meet(sides + i, run)) continue;
         if (run == 2)
-            return ss_fail(err, SS_ERROR_INPUT, "faces %d and %d are turned against each other",
-                           sides[i].face, sides[i + 1].face);
+            return ss_fail(err, SS_ERROR_INPUT, "faces %d and %d have opposite orientations", sides[i].face,
+                           sides[i + 1].face);
         return ss_fail(err, SS_ERROR_INPUT, "not closed: the edge of vertices %d and %d belongs to %d face%s",
                        sides[i].low, sides[i].high, run, run == 1 ? "" : "s");
     }
@@ -65,7 +65,7 @@ static bool require_edges_out(const ss_mesh *mesh, const ss_mesh_side *sides, do
         double rounding = 8.0 * DBL_EPSILON * ss_vec3_norm(a) * ss_vec3_norm(b) * ss_vec3_norm(c);
         if (volume6(a, b, c) <= rounding || width(a, b, c) <= tolerance) continue;
         return ss_fail(err, SS_ERROR_INPUT,
-                       "not convex: vertex %d lies %.3g outside face %d (ss_mesh_hull makes the convex one)",
+                       "not convex: vertex %d lies %.3g outside face %d (ss_mesh_hull makes a convex one)",
                        far, height_over(mesh, side, far), side->face);
     }
     return true;
@@ -95,13 +95,12 @@ bool ss_mesh_require_convex(const ss_mesh *mesh, double tolerance, ss_error *err
 {
     if (!ss_mesh_indices_are_good(mesh, err)) return false;
     if (mesh->face_count < 4)
-        return ss_fail(err, SS_ERROR_INPUT, "not closed: %d faces; a solid has four or more",
-                       mesh->face_count);
+        return ss_fail(err, SS_ERROR_INPUT, "not closed: %d faces, must be at least 4", mesh->face_count);
     ss_mesh_side *sides = ss_mesh_sides(mesh);
     if (!sides) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for %d faces", mesh->face_count);
     bool inward = ss_mesh_mass(mesh, 1.0).mass < 0.0;
     bool good = require_closed(mesh, sides, err) &&
-                (!inward || ss_fail(err, SS_ERROR_INPUT, "inside out: its faces must turn outwards")) &&
+                (!inward || ss_fail(err, SS_ERROR_INPUT, "inside out: its faces must point outwards")) &&
                 require_edges_out(mesh, sides, tolerance, err);
     ss_release(sides);
     return good && require_hull_volume(mesh, tolerance, err);

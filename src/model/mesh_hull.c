@@ -13,7 +13,8 @@ static bool fail(ss_error *err, int code, int count)
         return ss_fail(err, SS_ERROR_RESOURCES, "hull: out of memory for %d points", count);
     if (code == qh_ERRsingular || code == qh_ERRinput)
         return ss_fail(err, SS_ERROR_INPUT, "hull: the %d points lie in one plane, or nearly so", count);
-    return ss_fail(err, SS_ERROR_INPUT, "hull: of %d points could not be made (qhull says %d)", count, code);
+    return ss_fail(err, SS_ERROR_INPUT, "hull: cannot be computed from %d points (qhull error %d)", count,
+                   code);
 }
 
 /* Copies the points with their middle at 0 and their extent between 0.5 and 1; the scale is a power of two,
@@ -108,7 +109,7 @@ static ss_mesh *run_qhull(const double (*points)[3], double *scaled, int count, 
 ss_mesh *ss_mesh_hull(const double (*points)[3], int count, ss_error *err)
 {
     if (count < 4) {
-        ss_fail(err, SS_ERROR_INPUT, "hull: %d points; a solid has four or more", count);
+        ss_fail(err, SS_ERROR_INPUT, "hull: %d points, must be at least 4", count);
         return NULL;
     }
     double *scaled = ss_allocate((size_t)count, 3 * sizeof *scaled);

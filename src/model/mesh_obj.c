@@ -18,7 +18,7 @@ static bool read_vertex(ss_mesh_text *line, ss_mesh_builder *builder, ss_error *
     ss_mesh_word word;
     for (int k = 0; k < 3; k++) {
         if (!ss_mesh_next_word(line, &word))
-            return ss_fail(err, SS_ERROR_INPUT, "a vertex of %d coordinates; it has three", k);
+            return ss_fail(err, SS_ERROR_INPUT, "a vertex with %d coordinates, must be 3", k);
         if (!ss_mesh_read_number(&word, &position[k], err)) return false;
     }
     return ss_mesh_add_vertex(builder, position, err);
@@ -32,9 +32,9 @@ static bool read_corner(ss_mesh_word *word, ss_mesh_builder *builder, ss_error *
     char *slash = strchr(word->text, '/');
     if (slash) *slash = '\0';
     if (!ss_integer_read(word->text, &number))
-        return ss_fail(err, SS_ERROR_INPUT, "\"%.40s\" is not the number of a vertex", word->text);
+        return ss_fail(err, SS_ERROR_INPUT, "\"%.40s\" is not a vertex number", word->text);
     if (number == 0 || number == INT_MIN)
-        return ss_fail(err, SS_ERROR_INPUT, "vertex %d; they count from 1", number);
+        return ss_fail(err, SS_ERROR_INPUT, "vertex %d: vertices are counted from 1", number);
     if (number < 0 && -number > builder->vertex_count)
         return ss_fail(err, SS_ERROR_INPUT, "vertex %d, but there are only %d before this line", number,
                        builder->vertex_count);

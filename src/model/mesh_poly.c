@@ -117,7 +117,7 @@ static bool read_vertex(reading *r, ss_mesh_text *line, ss_error *err)
     if (next_item(line, &word)) return ss_fail(err, SS_ERROR_INPUT, "a vertex with more than four numbers");
     if (r->columns == 0) r->columns = count < 4 ? 3 : 4;
     if (count != r->columns)
-        return ss_fail(err, SS_ERROR_INPUT, "a vertex of %d numbers; %d were expected", count, r->columns);
+        return ss_fail(err, SS_ERROR_INPUT, "a vertex with %d numbers, must be %d", count, r->columns);
     if (count == 4 && !check_index(r, values[0], err)) return false;
     return ss_mesh_add_vertex(&r->builder, values + count - 3, err);
 }
@@ -149,7 +149,7 @@ static bool read_items(reading *r, const char *what, read_item *read, ss_error *
 static bool expect_end(reading *r, ss_error *err)
 {
     ss_mesh_text line;
-    return !next_line(r, &line) || ss_fail(err, SS_ERROR_INPUT, "goes on after the last face");
+    return !next_line(r, &line) || ss_fail(err, SS_ERROR_INPUT, "continues after the last face");
 }
 
 /* Makes the corners count from 0. Without indices the file counts from 0 if it uses 0, else from 1. */

@@ -58,7 +58,7 @@ ss_mesh *ss_mesh_read(const char *path, ss_error *err)
 {
     parser *parse = parser_of(path);
     if (!parse) {
-        ss_fail(err, SS_ERROR_USAGE, "%s: no mesh file; it must end with .obj, .stl or .poly", path);
+        ss_fail(err, SS_ERROR_USAGE, "%s: not a mesh file: its name must end in .obj, .stl or .poly", path);
         return NULL;
     }
     bytes b = {0};
@@ -160,7 +160,7 @@ bool ss_mesh_end_polygon(ss_mesh_builder *b, int line, ss_error *err)
 {
     const ss_mesh_polygon *last = b->polygon_count ? &b->polygon[b->polygon_count - 1] : NULL;
     int first = last ? last->first + last->size : 0, size = b->corner_count - first;
-    if (size < 3) return ss_fail(err, SS_ERROR_INPUT, "a face of %d corners; three are the least", size);
+    if (size < 3) return ss_fail(err, SS_ERROR_INPUT, "a face with %d corners, must be at least 3", size);
     ss_mesh_polygon *polygon =
         ss_array_grow(b->polygon, b->polygon_count, &b->polygon_capacity, sizeof *polygon);
     if (!polygon) return out_of_memory(b, err);
@@ -203,7 +203,7 @@ static bool cut_polygons(const ss_mesh_builder *b, const ss_mesh_text *text, ss_
 ss_mesh *ss_mesh_build(const ss_mesh_builder *b, const ss_mesh_text *text, ss_error *err)
 {
     if (b->polygon_count == 0) {
-        ss_fail(err, SS_ERROR_INPUT, "%s: there are no faces in it", text->name);
+        ss_fail(err, SS_ERROR_INPUT, "%s: holds no faces", text->name);
         return NULL;
     }
     ss_mesh *mesh = ss_mesh_create(b->vertex_count, b->corner_count - 2 * b->polygon_count, err);

@@ -119,7 +119,7 @@ bool ss_polygon_cut(const double (*vertex)[3], const int *corner, int corners, i
         return true;
     }
     if (corners > MOST_DENTED)
-        return ss_fail(err, SS_ERROR_INPUT, "a dented face of %d corners; at most %d can be cut up", corners,
+        return ss_fail(err, SS_ERROR_INPUT, "a non-convex face with %d corners, must be at most %d", corners,
                        MOST_DENTED);
     ring *at = ss_allocate((size_t)corners, sizeof *at);
     if (!at) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for a face of %d corners", corners);

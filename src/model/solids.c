@@ -51,7 +51,7 @@ ss_mesh *ss_mesh_solid(ss_solid solid, ss_error *err)
 {
     if (solid == SS_CUBE) return ss_mesh_block((const double[3]){1.0, 1.0, 1.0}, err);
     if ((unsigned)solid > SS_ICOSAHEDRON) {
-        ss_fail(err, SS_ERROR_USAGE, "solid %d: there is no such solid", (int)solid);
+        ss_fail(err, SS_ERROR_USAGE, "unknown solid %d", (int)solid);
         return NULL;
     }
     const regular *from = &regulars[solid];

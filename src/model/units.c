@@ -104,12 +104,14 @@ static bool check_change(const ss_world *world, const units *u, ss_error *err)
                            u->length, u->mass, u->time);
     for (int i = 0; i < world->body_count; i++)
         if (world->bodies[i].motion)
-            return ss_fail(err, SS_ERROR_USAGE, "units: body %d moves by a function that knows its own units",
+            return ss_fail(err, SS_ERROR_USAGE,
+                           "units: body %d is moved by a function, whose units "
+                           "cannot be changed",
                            i);
     for (int i = 0; i < world->joint_count; i++)
         if (!compliance_can_change(&world->joints[i], u->length))
             return ss_fail(err, SS_ERROR_USAGE,
-                           "units: joint %d (%s): its compliance is of lengths and angles at once", i,
+                           "units: joint %d (%s): its compliance mixes lengths and angles", i,
                            ss_joint_kind_name(world->joints[i].kind));
     return true;
 }

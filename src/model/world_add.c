@@ -56,9 +56,9 @@ static int find_material(const ss_world *world, const char *name)
 
 static bool check_material(const ss_world *world, const ss_material *material, ss_error *err)
 {
-    if (!material->name || !*material->name) return ss_fail(err, SS_ERROR_USAGE, "name: none was given");
+    if (!material->name || !*material->name) return ss_fail(err, SS_ERROR_USAGE, "name: not given");
     if (find_material(world, material->name) >= 0)
-        return ss_fail(err, SS_ERROR_USAGE, "name: material %d has it already",
+        return ss_fail(err, SS_ERROR_USAGE, "name: already used by material %d",
                        find_material(world, material->name));
     if (!(material->restitution >= 0.0 && material->restitution <= 1.0))
         return ss_fail(err, SS_ERROR_USAGE, "restitution: %g, must be from 0 to 1", material->restitution);
@@ -108,9 +108,9 @@ static bool check_inertia(double inertia[9], ss_error *err)
 static bool check_body(ss_body *body, ss_error *err)
 {
     if ((unsigned)body->kind > SS_DYNAMIC)
-        return ss_fail(err, SS_ERROR_USAGE, "kind: %d, no such kind of body", (int)body->kind);
+        return ss_fail(err, SS_ERROR_USAGE, "kind: unknown kind of body %d", (int)body->kind);
     if (body->motion && body->kind != SS_KINEMATIC)
-        return ss_fail(err, SS_ERROR_USAGE, "motion: only a kinematic body moves as told");
+        return ss_fail(err, SS_ERROR_USAGE, "motion: only a kinematic body has a prescribed motion");
     if (isinf(body->gravity_scale))
         return ss_fail(err, SS_ERROR_USAGE, "gravity_scale: must not be infinite");
     return ss_require_finite(body->position, 3, "position", err) &&
@@ -163,11 +163,11 @@ bool ss_shape_fits_body(ss_shape_kind shape, const ss_body *body, ss_error *err)
 static bool check_shape(const ss_world *world, int body, ss_shape *shape, ss_error *err)
 {
     if ((unsigned)shape->kind >= SS_SHAPE_KINDS)
-        return ss_fail(err, SS_ERROR_USAGE, "kind: %d, no such kind of shape", (int)shape->kind);
+        return ss_fail(err, SS_ERROR_USAGE, "kind: unknown kind of shape %d", (int)shape->kind);
     if (body != SS_WORLD && (body < 0 || body >= world->body_count))
-        return ss_fail(err, SS_ERROR_USAGE, "body: there is no body %d", body);
+        return ss_fail(err, SS_ERROR_USAGE, "body: unknown body %d", body);
     if (!ss_world_material(world, shape->material))
-        return ss_fail(err, SS_ERROR_USAGE, "material: there is no material %d", shape->material);
+        return ss_fail(err, SS_ERROR_USAGE, "material: unknown material %d", shape->material);
     return ss_shape_fits_body(shape->kind, ss_world_body(world, body), err) &&
            ss_require_finite(shape->position, 3, "position", err) &&
            ss_require_rotation(shape->quaternion, "quaternion", err) &&

@@ -27,7 +27,7 @@ static bool has_pair(const ss_world *world, int place, uint64_t key)
 static bool check_pair(const ss_world *world, int a, int b, const ss_material_pair *pair, ss_error *err)
 {
     if (!ss_world_material(world, a) || !ss_world_material(world, b))
-        return ss_fail(err, SS_ERROR_USAGE, "there is no such material");
+        return ss_fail(err, SS_ERROR_USAGE, "unknown material");
     if (!(pair->restitution >= 0.0 && pair->restitution <= 1.0))
         return ss_fail(err, SS_ERROR_USAGE, "restitution: %g, must be from 0 to 1", pair->restitution);
     if (!(pair->mu_static == 0.0 || (pair->mu_static >= pair->mu && isfinite(pair->mu_static))))
@@ -123,7 +123,7 @@ bool ss_world_separate(ss_world *world, int body_a, int body_b, ss_error *err)
     const int bodies[2] = {body_a, body_b};
     for (int k = 0; k < 2; k++)
         if (bodies[k] != SS_WORLD && !ss_world_body(world, bodies[k]))
-            return ss_fail(err, SS_ERROR_USAGE, "separate: there is no body %d", bodies[k]);
+            return ss_fail(err, SS_ERROR_USAGE, "separate: unknown body %d", bodies[k]);
     return add_separation(world, ss_pair_key(body_a, body_b), -1, err);
 }
 

@@ -146,9 +146,9 @@ static bool check_weight(const ss_world *world, int body, const weight *w, ss_er
     bool needs_mass = mass_is_ours(world, body), needs_inertia = inertia_is_ours(world, body);
     if (needs_mass && !(w->mass > 0.0))
         return ss_fail(err, SS_ERROR_USAGE,
-                       "mass: a dynamic body needs one, or a solid shape with a density");
+                       "mass: a dynamic body needs a mass, or a solid shape with a density");
     if (needs_inertia && !(w->mass > 0.0))
-        return ss_fail(err, SS_ERROR_USAGE, "inertia: a dynamic body needs one, or a solid shape");
+        return ss_fail(err, SS_ERROR_USAGE, "inertia: a dynamic body needs an inertia, or a solid shape");
     if (!isfinite(w->mass) || (needs_inertia && !ss_mat3_is_positive(w->inertia)))
         return ss_fail(err, SS_ERROR_USAGE, "inertia: that of its shapes is not positive definite");
     return true;

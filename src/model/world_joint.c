@@ -60,7 +60,7 @@ static bool place_axes(ss_joint *joint, ss_error *err)
     }
     ss_vec3_store(axis2, joint->axis2);
     if (joint->kind == SS_JOINT_UNIVERSAL && ss_vec3_norm(ss_vec3_cross(axis, axis2)) < 1e-6)
-        return ss_fail(err, SS_ERROR_USAGE, "axis2: is along axis; they must be at a right angle");
+        return ss_fail(err, SS_ERROR_USAGE, "axis2: is parallel to axis, must be perpendicular");
     return true;
 }
 
@@ -107,9 +107,9 @@ bool ss_joint_place(const ss_world *world, ss_joint *joint, ss_error *err)
 static bool check_law(const ss_axis_law *law, ss_error *err)
 {
     if (law->limited && !(law->lower <= law->upper))
-        return ss_fail(err, SS_ERROR_USAGE, "limits: lower %g, upper %g", law->lower, law->upper);
+        return ss_fail(err, SS_ERROR_USAGE, "limits: lower %g is above upper %g", law->lower, law->upper);
     if ((unsigned)law->motor > SS_MOTOR_DRIVE)
-        return ss_fail(err, SS_ERROR_USAGE, "motor: %d, no such mode", (int)law->motor);
+        return ss_fail(err, SS_ERROR_USAGE, "motor: unknown mode %d", (int)law->motor);
     return ss_require_finite(&law->target, 1, "target", err) &&
            ss_require_finite(&law->target_speed, 1, "target_speed", err) &&
            ss_require_finite(&law->rest, 1, "rest", err) && ss_require_finite(&law->force, 1, "force", err) &&
@@ -127,7 +127,7 @@ static bool check_bodies(const ss_world *world, const ss_joint *joint, ss_error 
     for (int k = 0; k < 2; k++) {
         const ss_body *body = ss_world_body(world, bodies[k]);
         if (!body && bodies[k] != SS_WORLD)
-            return ss_fail(err, SS_ERROR_USAGE, "%c: there is no body %d", "ab"[k], bodies[k]);
+            return ss_fail(err, SS_ERROR_USAGE, "%c: unknown body %d", "ab"[k], bodies[k]);
         dynamic |= body && body->kind == SS_DYNAMIC;
     }
     if (joint->a == joint->b) return ss_fail(err, SS_ERROR_USAGE, "a and b are the same body");
@@ -137,7 +137,7 @@ static bool check_bodies(const ss_world *world, const ss_joint *joint, ss_error 
 static bool check_joint(const ss_world *world, const ss_joint *joint, ss_error *err)
 {
     if ((unsigned)joint->kind >= SS_JOINT_KINDS)
-        return ss_fail(err, SS_ERROR_USAGE, "kind: %d, no such kind of joint", (int)joint->kind);
+        return ss_fail(err, SS_ERROR_USAGE, "kind: unknown kind of joint %d", (int)joint->kind);
     if (!check_bodies(world, joint, err) || !ss_require_finite(&joint->ratio, 1, "ratio", err) ||
         !ss_require_not_negative(joint->compliance, "compliance", err))
         return false;

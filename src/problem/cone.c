@@ -133,7 +133,7 @@ static void check_matrix(checker *check, const char *name, const ss_sparse *matr
 
 static void check_absent(checker *check, const char *name, const void *part, const char *why)
 {
-    if (part) fault(check, name, "must not be there %s", why);
+    if (part) fault(check, name, "must be absent %s", why);
 }
 
 static void check_local(checker *check, const ss_cone *cone)

@@ -21,8 +21,8 @@ ss_block_lu *ss_cone_factor_equations(const ss_sparse *R, double tolerance, ss_e
     ss_block_lu *lu = ss_block_lu_factor(R, tolerance, &equation, err);
     if (!lu && equation >= 0)
         ss_fail(err, SS_ERROR_INPUT,
-                "equation %d depends on others (redundant joints), so that R cannot be inverted; keep the "
-                "equations, or regularise them",
+                "equation %d depends on others (redundant joints), so R cannot be inverted; keep the "
+                "equations or regularise them",
                 equation);
     return lu;
 }

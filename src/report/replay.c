@@ -106,7 +106,7 @@ static bool missing_result(const ss_replay *replay, ss_error *err)
     for (int i = 0; i < replay->options.result_count; i++) {
         const char *name = replay->options.results[i];
         if (!find_solver((ss_replay *)(uintptr_t)replay, name))
-            return !ss_fail(err, SS_ERROR_INPUT, "%s: no frame that was looked at has a result '%s'",
+            return !ss_fail(err, SS_ERROR_INPUT, "%s: none of the frames read has a result '%s'",
                             replay->path, name);
     }
     return false;
@@ -147,8 +147,8 @@ static bool find_range(ss_replay *replay, int *first, int *last, ss_error *err)
                        options->simulation + 1);
     int end = options->last > 0 ? options->last : replay->total;
     if (options->first < 0 || options->first >= end || end > replay->total)
-        return ss_fail(err, SS_ERROR_USAGE, "frames %d:%d were asked for; simulation %d has %d",
-                       options->first, end, options->simulation + 1, replay->total);
+        return ss_fail(err, SS_ERROR_USAGE, "frames %d:%d do not exist; simulation %d has %d", options->first,
+                       end, options->simulation + 1, replay->total);
     *first = begin + options->first;
     *last = begin + end;
     return true;
@@ -161,7 +161,7 @@ static bool describe(ss_replay *replay, const char *path, ss_error *err)
     replay->path = ss_text_copy(path);
     if (!replay->path) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory");
     if (options->simulation < 0 || options->simulation >= simulations)
-        return ss_fail(err, SS_ERROR_USAGE, "%s: simulation %d was asked for; there are %d", path,
+        return ss_fail(err, SS_ERROR_USAGE, "%s: unknown simulation %d; the file has %d", path,
                        options->simulation + 1, simulations);
     if (!ss_bpmd_manifest(replay->file, options->simulation, &replay->manifest, err)) return false;
     const char *title = options->title           ? options->title
@@ -203,8 +203,8 @@ static void drop_large_shapes(ss_replay *replay, const char *place, ss_findings 
     if (megabytes <= most) return;
     ss_findings_add(
         findings, SS_FINDING_WARNING, place,
-        "the shapes would take %.1f MB of the page, and bodies are drawn as boxes instead; --max-size MB or "
-        "--serve shows them",
+        "the shapes would need %.1f MB, so bodies are drawn as boxes; --max-size MB or --serve shows the "
+        "shapes",
         megabytes);
     ss_shapes_free(&replay->shapes);
     replay->shapes = (ss_shapes){0};

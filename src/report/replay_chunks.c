@@ -125,7 +125,7 @@ static bool walk_frame(walk *w, int index, ss_error *err)
         }
         char place[256];
         ss_bpmd_frame_path(w->replay->file, index, place, sizeof place);
-        ss_findings_add(w->findings, SS_FINDING_WARNING, place, "left out: %s", trouble.message);
+        ss_findings_add(w->findings, SS_FINDING_WARNING, place, "skipped: %s", trouble.message);
         return true;
     }
     bool good = show_frame(w, index, &frame, err);
@@ -229,7 +229,7 @@ static bool walk_within(walk *w, ss_error *err)
         if (fits) break;
         if (one_left)
             return ss_fail(err, SS_ERROR_RESOURCES,
-                           "%s: a single frame takes %.1f MB in the page, more than the %g MB allowed",
+                           "%s: a single frame needs %.1f MB in the page, more than the limit of %g MB",
                            w->replay->path, 1e-6 * w->used, w->replay->options.megabytes);
         factor = next_factor(w, factor);
     }
@@ -248,7 +248,7 @@ bool ss_replay_read_frames(ss_replay *replay, int begin, int end, ss_findings *f
               .limit = 1e6 * options->megabytes};
     if (w.limit > 0.0 && w.limit <= replay->shape_bytes)
         return ss_fail(err, SS_ERROR_RESOURCES,
-                       "%s: its bodies alone take %.1f MB in the page, more than the %g MB allowed",
+                       "%s: its bodies alone need %.1f MB in the page, more than the limit of %g MB",
                        replay->path, 1e-6 * replay->shape_bytes, options->megabytes);
     if (w.limit > 0.0) w.limit -= replay->shape_bytes;
     bool fits, good = w.limit > 0.0 ? walk_within(&w, err) : walk_all(&w, &fits, err);
@@ -267,7 +267,7 @@ static bool gather_frame(gathering *all, const ss_replay *replay, const ss_repla
     bool same =
         now.bodies == shown->bodies && now.contacts == shown->contacts && now.scenery == shown->scenery;
     bool good = same ? gather(all, replay, &frame, shown, err)
-                     : ss_fail(err, SS_ERROR_INPUT, "%s: has changed meanwhile", replay->path);
+                     : ss_fail(err, SS_ERROR_INPUT, "%s: has changed in the meantime", replay->path);
     ss_replay_frame_free(&frame);
     return good;
 }
@@ -288,7 +288,7 @@ unsigned char *ss_replay_chunk(ss_replay *replay, int chunk, size_t *size, ss_er
 {
     ss_replay_blob blob = {0};
     if (chunk < 0 || chunk >= replay->chunk_count) {
-        ss_fail(err, SS_ERROR_USAGE, "chunk %d was asked for; there are %d", chunk, replay->chunk_count);
+        ss_fail(err, SS_ERROR_USAGE, "unknown chunk %d; there are %d", chunk, replay->chunk_count);
         return NULL;
     }
     if (replay->packed) {

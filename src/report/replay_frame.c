@@ -91,7 +91,7 @@ static bool read_answers(const ss_replay *replay, int index, const char *place, 
             if (err) *err = trouble;
             return false;
         }
-        ss_findings_add(findings, SS_FINDING_WARNING, place, "a result is left out: %s", trouble.message);
+        ss_findings_add(findings, SS_FINDING_WARNING, place, "a result is skipped: %s", trouble.message);
     }
     return true;
 }

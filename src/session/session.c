@@ -314,7 +314,7 @@ static void blame_reference(ss_session *session)
     static const char *const names[] = {"distance", "trust"};
     for (int i = 0; i < 2; i++)
         session->metrics[ss_metric_index(names[i])].why =
-            "the reference solver did not reach natural_map 1e-8";
+            "the reference solver did not reach natural_map<1e-8";
 }
 
 bool ss_session_judge(ss_session *session, const ss_truth *truth, ss_error *err)

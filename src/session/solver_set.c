@@ -40,8 +40,8 @@ static bool check_names(const ss_solver_set *set, const ss_plugin_file *file, co
     const ss_solver_plugin *plugin = ss_plugin_contents(file);
     for (int i = 0; i < plugin->count; i++) {
         if (look_up(set, plugin->solvers[i]->name))
-            return ss_fail(err, SS_ERROR_INPUT, "%s: another plug-in has a solver %s already", path,
-                           plugin->solvers[i]->name);
+            return ss_fail(err, SS_ERROR_INPUT, "%s: solver name '%s' is already used by another plug-in",
+                           path, plugin->solvers[i]->name);
     }
     return true;
 }

@@ -20,13 +20,12 @@ const ss_solver *ss_solver_set_at(const ss_solver_set *set, int index);
 const ss_solver *ss_solver_set_find(const ss_solver_set *set, const char *name, ss_error *err);
 
 /* --plugin, for the tables of verbs that take it. */
-#define SS_PLUGIN_OPTION(owner, member)                                                                     \
-    {                                                                                                       \
-        .name = "plugin", .type = SS_OPTION_LIST, .offset = offsetof(owner, member),                        \
-        .value_name = "FILE.so",                                                                            \
-        .help =                                                                                             \
-            "Also use the solvers of this plug-in (docs/solving.md); may be given several times. Its code " \
-            "runs as part of the program."                                                                  \
+#define SS_PLUGIN_OPTION(owner, member)                                                                      \
+    {                                                                                                        \
+        .name = "plugin", .type = SS_OPTION_LIST, .offset = offsetof(owner, member),                         \
+        .value_name = "FILE.so",                                                                             \
+        .help = "Also load the solvers of this plug-in (docs/solving.md); repeatable. Its code runs inside " \
+                "the program."                                                                               \
     }
 
 #endif

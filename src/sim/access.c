@@ -71,7 +71,7 @@ ss_sim_report ss_sim_last(const ss_sim *sim)
 bool ss_sim_call_at(ss_sim *sim, ss_stage stage, ss_user_function *function, void *context, ss_error *err)
 {
     if ((int)stage < 0 || stage >= SS_STAGE_COUNT || !function)
-        return ss_fail(err, SS_ERROR_USAGE, "sim: no such stage (%d), or no function", (int)stage);
+        return ss_fail(err, SS_ERROR_USAGE, "sim: unknown stage %d, or no function given", (int)stage);
     ss_call_list *list = &sim->calls[stage];
     if (list->count == list->capacity) {
         int capacity = 2 * list->capacity + 8;

@@ -107,13 +107,12 @@ static bool drop_fixed_contacts(ss_sim *sim, ss_error *err)
     ss_contact_list *list = &sim->contacts;
     int kept = 0;
     if (list->count > 0 && !list->items)
-        return ss_fail(err, SS_ERROR_INPUT, "contacts: %d are counted, but there is no list of them",
-                       list->count);
+        return ss_fail(err, SS_ERROR_INPUT, "contacts: count is %d, but the list is NULL", list->count);
     for (int c = 0; c < list->count; c++) {
         const ss_contact *contact = &list->items[c];
         if (!body_exists(sim, contact->body_a) || !body_exists(sim, contact->body_b))
-            return ss_fail(err, SS_ERROR_INPUT, "contact %d: between bodies %d and %d, which there are not",
-                           c, contact->body_a, contact->body_b);
+            return ss_fail(err, SS_ERROR_INPUT, "contact %d: bodies %d and %d do not both exist", c,
+                           contact->body_a, contact->body_b);
         if (place_of(sim, contact->body_a) < 0 && place_of(sim, contact->body_b) < 0) continue;
         if (kept != c) list->items[kept] = *contact;
         kept++;

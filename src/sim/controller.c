@@ -74,17 +74,20 @@ static bool check(const ss_sim *sim, const ss_controller *of, ss_error *err)
 {
     double position, speed;
     if (!ss_world_joint(sim->world, of->joint))
-        return ss_fail(err, SS_ERROR_USAGE, "controller: there is no joint %d", of->joint);
+        return ss_fail(err, SS_ERROR_USAGE, "controller: unknown joint %d", of->joint);
     if (of->coordinate < 0 || of->coordinate > 1 ||
         !ss_joint_coordinate(sim->world, of->joint, of->coordinate, &position, &speed))
         return ss_fail(err, SS_ERROR_USAGE, "controller: joint %d has no coordinate %d", of->joint,
                        of->coordinate);
     if (of->knots < 1 || !of->time || !of->value)
-        return ss_fail(err, SS_ERROR_USAGE, "controller: knots = %d, needs at least one", of->knots);
+        return ss_fail(err, SS_ERROR_USAGE, "controller: knots: %d, must be at least 1", of->knots);
     for (int k = 0; k < of->knots; k++) {
         bool rises = k == 0 || of->time[k] > of->time[k - 1];
         if (!isfinite(of->time[k]) || !isfinite(of->value[k]) || !rises)
-            return ss_fail(err, SS_ERROR_USAGE, "controller: knot %d: times must rise, values be finite", k);
+            return ss_fail(err, SS_ERROR_USAGE,
+                           "controller: knot %d: times must increase and values must "
+                           "be finite",
+                           k);
     }
     return true;
 }

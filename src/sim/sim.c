@@ -2,9 +2,10 @@
 #include "sim/state.h"
 
 #include "base/number.h"
-#include "base/words.h"
 #include "linalg/quat.h"
 #include "model/geometry.h"
+#include "session/method.h"
+#include "session/solver_set.h"
 
 #include <stdio.h>
 
@@ -16,13 +17,9 @@ static const double slop_share = 1e-3;
 
 static const ss_solver *find_solver(const char *option, const char *name, ss_error *err)
 {
-    const ss_solver *solver = ss_solver_find(name);
-    if (solver) return solver;
-    ss_unknown unknown = ss_unknown_start("solver", name);
-    for (int i = 0; i < ss_solver_count(); i++) ss_unknown_offer(&unknown, ss_solver_at(i)->name);
-    ss_unknown_fail(&unknown, err);
-    ss_fail_in(err, "%s", option);
-    return NULL;
+    const ss_solver *solver = ss_solver_set_find(&(ss_solver_set){0}, name, err);
+    if (!solver) ss_fail_in(err, "%s", option);
+    return solver;
 }
 
 static bool assign_all(const char *option, const char *owner, const ss_option *table,
@@ -87,8 +84,8 @@ static int joint_term_of(int stabilisation)
 static bool choose_formulation(ss_sim *sim, ss_error *err)
 {
     const ss_sim_options *options = &sim->options;
-    const ss_formulation *formulation = ss_formulation_find(options->formulation);
-    if (!formulation) return ss_fail(err, SS_ERROR_USAGE, "unknown formulation '%s'", options->formulation);
+    const ss_formulation *formulation = ss_formulation_named(options->formulation, err);
+    if (!formulation) return false;
     sim->assembly = ss_assembly_create(formulation, NULL, err);
     if (!sim->assembly) return false;
     // every option struct begins with it

@@ -134,12 +134,12 @@ void ss_snapshot_free(ss_snapshot *snapshot)
 static bool check_bytes(const ss_snapshot *snapshot, header *head, ss_error *err)
 {
     if (snapshot->size < sizeof *head)
-        return ss_fail(err, SS_ERROR_INPUT, "snapshot: %zu bytes are too few to be one", snapshot->size);
+        return ss_fail(err, SS_ERROR_INPUT, "snapshot: too short (%zu bytes)", snapshot->size);
     memcpy(head, snapshot->bytes, sizeof *head);
     if (memcmp(head->magic, magic, sizeof magic) != 0)
-        return ss_fail(err, SS_ERROR_INPUT, "snapshot: this is not one");
+        return ss_fail(err, SS_ERROR_INPUT, "snapshot: not a snapshot");
     if (head->version != VERSION || head->byte_order != BYTE_ORDER)
-        return ss_fail(err, SS_ERROR_INPUT, "snapshot: of another version (%u) or another kind of machine",
+        return ss_fail(err, SS_ERROR_INPUT, "snapshot: from another version (%u) or another kind of machine",
                        head->version);
     if (head->size != snapshot->size - sizeof *head ||
         head->digest != digest_of_bytes(snapshot->bytes + sizeof *head, head->size))
@@ -154,12 +154,12 @@ static bool check_fit(const ss_sim *sim, const header *head, ss_error *err)
         head->controllers != own.controllers)
         return ss_fail(
             err, SS_ERROR_INPUT,
-            "snapshot: of a world of %d bodies, %d joints, %d shapes and %d controllers, not of %d, %d, %d "
-            "and %d",
+            "snapshot: from a world with %d bodies, %d joints, %d shapes and %d controllers, but this one "
+            "has %d, %d, %d and %d",
             head->bodies, head->joints, head->shapes, head->controllers, own.bodies, own.joints, own.shapes,
             own.controllers);
     return head->make == own.make ||
-           ss_fail(err, SS_ERROR_INPUT, "snapshot: of a world of other masses, shapes or joints");
+           ss_fail(err, SS_ERROR_INPUT, "snapshot: from a world with other masses, shapes or joints");
 }
 
 /* Bytes that the world takes. */

@@ -232,7 +232,9 @@ static bool sum_up(ss_sim *sim, const ss_problem *problem, const ss_islands *isl
         const outcome *of = &outcomes[i];
         if (!of->good) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory while solving");
         if (of->status == SS_NOT_APPLICABLE)
-            return ss_fail(err, SS_ERROR_USAGE, "solver %s does not take this step's problem: it %s",
+            return ss_fail(err, SS_ERROR_USAGE,
+                           "solver %s is not applicable to the problem of this step: "
+                           "it %s",
                            sim->first.solver->name, of->refusal);
         int contacts = ss_problem_contacts(islands->problems ? &islands->problems[i] : problem);
         if (contacts > report->largest_island) report->largest_island = contacts;

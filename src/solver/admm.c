@@ -31,26 +31,27 @@ static const ss_option options_table[] = {
      .default_value = "0.01",
      .min = 1e-7,
      .max = 1e4,
-     .help = "weight of the laws against the linear system at first, relative to the diagonal of the matrix"},
+     .help = "initial penalty parameter, relative to the diagonal of the matrix"},
     {.name = "adaptive",
      .type = SS_OPTION_BOOL,
      .offset = offsetof(ss_splitting_options, adaptive),
      .default_value = "true",
-     .help = "change rho when one half of the error falls slower than the other; costs a factorisation"},
+     .help = "adapt rho if primal and dual residual decrease at different rates; each change costs a "
+             "factorisation"},
     {.name = "relaxation",
      .type = SS_OPTION_REAL,
      .offset = offsetof(ss_splitting_options, relaxation),
      .default_value = "1",
      .min = 0.1,
      .max = 1.9,
-     .help = "length of a step"},
+     .help = "relaxation factor of a step"},
     {.name = "mixing",
      .type = SS_OPTION_INT,
      .offset = offsetof(ss_splitting_options, mixing),
      .default_value = "5",
      .min = 0,
      .max = 16,
-     .help = "steps that Anderson's acceleration looks back; 0 = plain steps"},
+     .help = "memory of Anderson acceleration, in steps; 0 = no acceleration"},
     {0},
 };
 
@@ -107,11 +108,11 @@ static ss_status solve(const ss_problem *problem, const void *options, ss_run *r
 const ss_solver ss_solver_admm = {
     .abi = SS_ABI,
     .name = "admm",
-    .summary = "splitting: one linear system of all bodies, contacts one by one, in turn; accelerated",
+    .summary = "splitting method: alternates a linear system of all bodies and projections per contact; "
+               "accelerated",
     .reference = "Boyd et al. 2011; Zhang, O'Donoghue, Boyd 2020; Carpentier et al. 2024",
-    .weakness =
-        "sliding piles are slow or fail, Coulomb's law not being monotone; creeps where redundant contacts "
-        "disagree",
+    .weakness = "slow or failing on sliding piles, because Coulomb's law is not monotone; slow if redundant "
+                "contacts contradict each other",
     .laws = SS_LAW_FREE | SS_LAW_BOX | SS_LAW_COUPLED | SS_LAW_CONE | SS_LAW_CONVEX,
     .traits = SS_MATRIX_FREE | SS_WARM_STARTS,
     .options = options_table,

@@ -32,16 +32,16 @@ static const ss_option options_table[] = {
      .offset = offsetof(alart_options, map),
      .default_value = "alart-curnier",
      .choices = "alart-curnier|jean-moreau|de-saxce", // in the order of ss_alart_variant
-     .help = "function whose root is looked for: discs that follow the normal impulse to come, or the one at "
-             "hand, or the projection on the whole cone"},
+     .help = "function whose root is sought: friction discs scaled by the predicted normal impulse, by "
+             "the current one, or projection onto the whole cone"},
     {.name = "rho",
      .type = SS_OPTION_REAL,
      .offset = offsetof(alart_options, rho),
      .default_value = "5",
      .min = 1e-3,
      .max = 1e3,
-     .help = "step from velocity to impulse, relative to the mass that a contact sees: longer for piles at "
-             "rest, shorter for what moves"},
+     .help = "augmentation parameter, relative to the effective mass of a contact: larger for resting "
+             "piles, smaller for moving bodies"},
     {0},
 };
 
@@ -60,9 +60,9 @@ static ss_status solve(const ss_problem *problem, const void *options, ss_run *r
 const ss_solver ss_solver_alart_curnier = {
     .abi = SS_ABI,
     .name = "alart-curnier",
-    .summary = "proximal Newton on Alart's and Curnier's function, or Jean's and Moreau's, or De Saxce's",
+    .summary = "proximal Newton method on the Alart-Curnier, Jean-Moreau or De Saxce function",
     .reference = "Alart, Curnier 1991; Jean 1999; De Saxce, Feng 1998",
-    .weakness = "slow on stacks with redundant contacts; long steps (rho) where contacts come and go",
+    .weakness = "slow on stacks with redundant contacts; large rho suffers if contacts open and close",
     .laws = SS_LAW_FREE | SS_LAW_BOX | SS_LAW_COUPLED | SS_LAW_CONE | SS_LAW_CONVEX,
     .traits = SS_MATRIX_FREE | SS_WARM_STARTS,
     .options = options_table,

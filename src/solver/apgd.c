@@ -37,12 +37,12 @@ static const ss_option options_table[] = {
      .default_value = "15",
      .min = 0,
      .max = 1000,
-     .help = "products spent on the largest eigenvalue before the first step"},
+     .help = "matrix products spent on estimating the largest eigenvalue before the first step"},
     {.name = "restart",
      .type = SS_OPTION_BOOL,
      .offset = offsetof(apgd_options, restart),
      .default_value = "true",
-     .help = "start the sequence anew when a step turns back"},
+     .help = "restart the acceleration if a step reverses direction"},
     {0},
 };
 
@@ -146,7 +146,8 @@ const ss_solver ss_solver_apgd = {
     .summary = "accelerated projected gradient with restarts, one product per iteration",
     .reference = "Nesterov 1983; O'Donoghue, Candes 2015; Mazhar, Heyn, Negrut, Tasora 2015",
     .weakness =
-        "slow on joints and mass ratios; Coulomb's law has no gradient: may oscillate where much slides",
+        "slow on joints and large mass ratios; may oscillate if many contacts slide, because Coulomb's "
+        "law has no potential",
     .laws = SS_LAW_FREE | SS_LAW_BOX | SS_LAW_COUPLED | SS_LAW_CONE | SS_LAW_CONVEX,
     .traits = SS_MATRIX_FREE | SS_WARM_STARTS,
     .options = options_table,

@@ -163,8 +163,8 @@ static const double close_to_goal = 100.0;
 /* A method that says that it has arrived, and has not, went as far as it could. */
 static const char *ending(const watch *w, const ss_nested_run_end *end)
 {
-    if (w->gave_up) return "not worth more";
-    return end->status == SS_CONVERGED ? "gets no further" : ss_status_name(end->status);
+    if (w->gave_up) return "not worth continuing";
+    return end->status == SS_CONVERGED ? "makes no progress" : ss_status_name(end->status);
 }
 
 static void note_stage(automatic *a, const watch *w, const ss_nested_run_end *end)
@@ -173,10 +173,10 @@ static void note_stage(automatic *a, const watch *w, const ss_nested_run_end *en
     bool ends = end->excess < 1.0 || end->is_over;
     bool is_close = !a->is_polished && fmin(a->best_excess, end->excess) < close_to_goal;
     const ss_auto_choice *choice = w->choice, *next = ends ? NULL : choice_at(a, w->next);
-    const char *name = choice->solver->name,
-               *then = is_close ? "Newton steps, if they are cheaper than who comes next"
-                       : next   ? next->solver->name
-                                : "the best so far";
+    const char *name = choice->solver->name, *then = is_close
+                                                         ? "Newton steps, if cheaper than the next method"
+                                                     : next ? next->solver->name
+                                                            : "the best so far";
     char rate[120] = "";
     if (choice->watch == SS_WATCH_RATE && !isnan(w->left)) {
         int used = snprintf(rate, sizeof rate, "; error x %.3g per iteration", w->rate);
@@ -250,7 +250,7 @@ static bool start_does(const ss_problem *problem, ss_run *run, double *x)
     bool single = ss_auto_is_single(problem) && ss_auto_solve_single(problem, run->arena, x);
     if (!single && !ss_auto_start_may_do(problem, x)) return false;
     if (ss_run_iteration(run, x, NULL)) return false;
-    ss_run_note(run, "%s: %s", single ? "one contact or row" : "the start",
+    ss_run_note(run, "%s: %s", single ? "a single contact or row" : "the start",
                 ss_status_name(ss_run_status(run)));
     return true;
 }
@@ -360,9 +360,10 @@ static ss_status solve(const ss_problem *problem, const void *options, ss_run *r
 const ss_solver ss_solver_auto = {
     .abi = SS_ABI,
     .name = "auto",
-    .summary = "sweeps first, then whoever is predicted to be the cheapest: takes everything, and tells why",
+    .summary = "tries sweeps first, then the method with the lowest predicted cost; accepts every problem "
+               "and explains its choice",
     .reference = "Rice, The algorithm selection problem 1976",
-    .weakness = "as slow as the methods it tries before the right one",
+    .weakness = "loses the time of the methods tried before the right one",
     .laws = SS_LAW_FREE | SS_LAW_BOX | SS_LAW_COUPLED | SS_LAW_CONE | SS_LAW_CONVEX,
     .traits = SS_MATRIX_FREE | SS_WARM_STARTS,
     .solve = solve,

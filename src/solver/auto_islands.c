@@ -130,9 +130,9 @@ static void note_way(ss_run *run, const crew *all, int count, int first, bool *i
     char missed[40] = "";
     if (failed) snprintf(missed, sizeof missed, "; %d not solved", failed);
     if (way->count == 0)
-        ss_run_note(run, "%d of them: solved at once%s", islands, missed);
+        ss_run_note(run, "%d of them: solved immediately%s", islands, missed);
     else
-        ss_run_note(run, "%d of them: %s, %d iteration%s at most%s", islands, names, most,
+        ss_run_note(run, "%d of them: %s, at most %d iteration%s%s", islands, names, most,
                     most == 1 ? "" : "s", missed);
 }
 
@@ -178,7 +178,7 @@ static bool end_of(ss_run *run, const ss_subproblem *parts, int count, const dou
     for (size_t k = 0; k < sizeof worst_first / sizeof *worst_first; k++) {
         if (has[worst_first[k]]) return *status = worst_first[k], true;
     }
-    ss_run_note(run, "all of them are solved, and together they are not: once more as one problem");
+    ss_run_note(run, "each of them is solved, but their union is not: solving again as one problem");
     return false;
 }
 

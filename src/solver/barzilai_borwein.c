@@ -37,14 +37,14 @@ static const ss_option options_table[] = {
      .default_value = "1",
      .min = 1,
      .max = MEMORY_MAX,
-     .help = "values of the function that a step may not exceed the largest of; 1 = monotone"},
+     .help = "number of recent function values whose largest a step must not exceed; 1 = monotone"},
     {.name = "frozen",
      .type = SS_OPTION_INT,
      .offset = offsetof(spectral_options, frozen),
      .default_value = "1",
      .min = 1,
      .max = 1e6,
-     .help = "iterations between two updates of De Saxce's term, Coulomb's law only"},
+     .help = "iterations between updates of De Saxce's term (Coulomb's law only)"},
     {0},
 };
 
@@ -163,8 +163,8 @@ const ss_solver ss_solver_barzilai_borwein = {
     .name = "barzilai-borwein",
     .summary = "spectral projected gradient, one product per iteration",
     .reference = "Barzilai, Borwein 1988; Birgin, Martinez, Raydan 2000",
-    .weakness = "erratic; slow on joints and mass ratios; Coulomb's law only as a fixed point, which may not "
-                "contract where much slides",
+    .weakness = "erratic; slow on joints and large mass ratios; Coulomb's law only as a fixed point, "
+                "which may not contract if many contacts slide",
     .laws = SS_LAW_FREE | SS_LAW_BOX | SS_LAW_CONE | SS_LAW_CONVEX,
     .traits = SS_MATRIX_FREE | SS_WARM_STARTS,
     .options = options_table,

@@ -55,7 +55,7 @@ static const ss_option options_table[] = {
      .default_value = "100",
      .min = 1,
      .max = 1000000,
-     .help = "renewals of proximal centre and coupled bounds at most"},
+     .help = "largest number of updates of the proximal centre and of coupled bounds"},
     {0},
 };
 
@@ -221,9 +221,9 @@ static ss_status solve(const ss_problem *problem, const void *options, ss_run *r
 const ss_solver ss_solver_block_pivot = {
     .abi = SS_ABI,
     .name = "block-pivot",
-    .summary = "block principal pivoting with bounds, Murty's rule when it does not progress",
+    .summary = "block principal pivoting with bounds, with Murty's rule if it stalls",
     .reference = "Judice, Pires 1994; Enzenhoefer, Lefebvre, Andrews 2019",
-    .weakness = "no guarantee beyond P-matrices; coupled bounds need not settle for large friction",
+    .weakness = "no guarantee beyond P-matrices; coupled bounds may not converge for large friction",
     .laws = SS_LAW_FREE | SS_LAW_BOX | SS_LAW_COUPLED,
     .traits = SS_EXACT | SS_WARM_STARTS,
     .options = options_table,

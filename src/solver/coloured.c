@@ -13,7 +13,7 @@ typedef struct coloured_options {
     bool accelerate;
 } coloured_options;
 
-enum { AUTO_KERNEL, PORTABLE, AVX2 };
+enum { FASTEST_KERNEL, PORTABLE };
 enum { DOUBLE, SINGLE };
 
 static const ss_option options_table[] = {
@@ -32,17 +32,16 @@ static const ss_option options_table[] = {
      .type = SS_OPTION_CHOICE,
      .offset = offsetof(coloured_options, kernel),
      .default_value = "auto",
-     .choices = "auto|portable|avx2",
-     .help =
-         "inner loops: the fastest this machine has, or portable ones; the results are the same bit for bit"},
+     .choices = "auto|portable",
+     .help = "inner loops: the fastest that the processor supports (AVX2), or portable ones; the results are "
+             "bit for bit the same"},
     {.name = "precision",
      .type = SS_OPTION_CHOICE,
      .offset = offsetof(coloured_options, precision),
      .default_value = "double",
      .choices = "double|single",
-     .help =
-         "single: sweeps in single precision, eight contacts at a time, and in double precision from where "
-         "that gets no further"},
+     .help = "single: sweeps in single precision, eight contacts at a time, continued in double precision "
+             "once that stalls"},
     {0},
 };
 

@@ -143,7 +143,7 @@ const char *ss_coloured_refusal(const ss_problem *problem)
         const ss_block *block = &problem->blocks[k];
         for (int i = block->first + 1; ss_law_is_cone(block->law) && i < block->first + block->size; i++) {
             if (form->pair[i][0] != form->pair[i - 1][0] || form->pair[i][1] != form->pair[i - 1][1])
-                return "needs the rows of a contact to act on the same two bodies";
+                return "needs all rows of a contact to act on the same two bodies";
         }
     }
     return NULL;

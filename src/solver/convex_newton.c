@@ -49,24 +49,23 @@ static const ss_option options_table[] = {
      .default_value = "0",
      .min = 0,
      .max = 1e6,
-     .help = "of every row, relative to its diagonal a: the model is w = -compliance a x inside the laws, as "
-             "MuJoCo and SAP have it ((1 - d)/d with impedance d; beta^2 / 4 pi^2 near the rigid limit); 0 = "
-             "rigid"},
+     .help = "compliance of every row, relative to its diagonal a: the model is w = -compliance a x "
+             "inside the laws, as in MuJoCo and SAP ((1 - d)/d with impedance d; beta^2 / 4 pi^2 near the "
+             "rigid limit); 0 = rigid"},
     {.name = "stiffness",
      .type = SS_OPTION_REAL,
      .offset = offsetof(convex_newton_options, stiffness),
      .default_value = "1e3",
      .min = 1e-3,
      .max = 1e8,
-     .help = "k at first, relative to the inverse diagonal; raised where the multipliers creep"},
+     .help = "initial k, relative to the inverse diagonal; increased if the multipliers converge slowly"},
     {.name = "sweeps",
      .type = SS_OPTION_INT,
      .offset = offsetof(convex_newton_options, sweeps),
      .default_value = "60",
      .min = 0,
      .max = 1e6,
-     .help = "projected Gauss-Seidel sweeps before the first Newton step; 4 at most when there are no more "
-             "than 48 unknowns"},
+     .help = "projected Gauss-Seidel sweeps before the first Newton step; at most 4 for up to 48 unknowns"},
     {0},
 };
 
@@ -370,10 +369,10 @@ static ss_status solve(const ss_problem *problem, const void *options, ss_run *r
 const ss_solver ss_solver_convex_newton = {
     .abi = SS_ABI,
     .name = "convex-newton",
-    .summary = "Newton's method on the velocities of all bodies, rigid by multipliers or compliant as in "
-               "MuJoCo and SAP",
+    .summary = "Newton's method on the velocities of all bodies, rigid (by multipliers) or compliant as "
+               "in MuJoCo and SAP",
     .reference = "Todorov 2014; Castro, Permenter, Han 2022; Rockafellar 1976",
-    .weakness = "needs a symmetric positive semidefinite matrix; no Coulomb friction, only the convex law",
+    .weakness = "needs a symmetric positive semidefinite matrix; convex friction law only, not Coulomb's",
     .laws = SS_LAW_FREE | SS_LAW_BOX | SS_LAW_CONVEX,
     .traits = SS_MATRIX_FREE | SS_NEEDS_SYMMETRIC | SS_WARM_STARTS,
     .options = options_table,

@@ -32,7 +32,7 @@
 
 enum { PATIENCE = 30 };
 enum { MAX_SIZE = 10000 }; // matrix and factor are dense: 1.6 GB
-static const char too_large[] = "takes 10000 unknowns at most";
+static const char too_large[] = "accepts at most 10000 unknowns";
 
 /* Loads and diagonal are of size 1. */
 static const double dependent = 1e-12; // of the diagonal: what is left of a row that depends on others
@@ -55,17 +55,16 @@ static const ss_option options_table[] = {
      .default_value = "100",
      .min = 1,
      .max = 1000000,
-     .help =
-         "times that coupled bounds are brought to their partners at most; 1: they stay as they were when "
-         "they joined, as in ODE"},
+     .help = "largest number of passes that update coupled bounds; 1 = bounds stay as when they were first "
+             "set, as in ODE"},
     {.name = "compliance",
      .type = SS_OPTION_REAL,
      .offset = offsetof(dantzig_options, compliance),
      .default_value = "1e-8",
      .min = 0,
      .max = 1,
-     .help = "added to the diagonal, relative to it, when coupled bounds have more than one pass; proximal "
-             "steps remove its effect"},
+     .help = "regularisation relative to the diagonal, if coupled bounds have more than one pass; "
+             "proximal steps remove its effect"},
     {0},
 };
 
@@ -545,9 +544,9 @@ static const char *refusal(const ss_problem *problem)
 const ss_solver ss_solver_dantzig = {
     .abi = SS_ABI,
     .name = "dantzig",
-    .summary = "Dantzig's and Cottle's principal pivoting, one unknown after the other, as in ODE",
+    .summary = "principal pivoting of Cottle and Dantzig, one unknown after the other, as in ODE",
     .reference = "Cottle, Dantzig 1968; Baraff 1994",
-    .weakness = "dense: slow for thousands of unknowns; no warm start; coupled bounds need not settle",
+    .weakness = "dense: slow for thousands of unknowns; no warm start; coupled bounds may not converge",
     .laws = SS_LAW_FREE | SS_LAW_BOX | SS_LAW_COUPLED,
     .traits = SS_NEEDS_SYMMETRIC | SS_EXACT,
     .options = options_table,

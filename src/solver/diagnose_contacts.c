@@ -70,8 +70,9 @@ void ss_diagnose_masses(ss_diagnosing *d)
     bool touching = problem->bodies ? of.ratio >= extreme : ratio >= extreme;
     ss_diagnosing_tell(d, touching ? SS_SEVERITY_WARNING : SS_SEVERITY_NOTE, SS_DEFECT_MASSES, 1, ratio,
                        of.unknown,
-                       "where heavy stands on light, sweeps take about as many iterations as the ratio: use "
-                       "a direct or Newton method (interior-point, minmap-newton, admm) or auto");
+                       "where heavy bodies rest on light ones, sweeps need about as many iterations as "
+                       "the mass ratio: use a direct or Newton method (interior-point, minmap-newton, "
+                       "admm) or auto");
 }
 
 /* ---- friction --------------------------------------------------------------------------------------- */
@@ -147,11 +148,10 @@ static void tell_friction(ss_diagnosing *d, const worst_friction *of)
             d, blinding ? SS_SEVERITY_WARNING : SS_SEVERITY_NOTE, SS_DEFECT_FRICTION, of->large, of->most,
             of->at_most,
             blinding
-                ? "cones that wide hide errors from every gauge: an answer that falls freely may count as "
-                  "converged, and a good one not; infinite friction (inf in frames) or --with mu_max=100 is "
-                  "safe"
-                : "bodies pressed into a groove may jam; less friction (--with mu_max=1 for frames) avoids "
-                  "it");
+                ? "cones this wide hide errors from every gauge: a free fall may count as converged, and "
+                  "a good answer may not; infinite friction (inf in frames) or mu_max=100 is safe"
+                : "bodies pressed into a groove may jam; less friction (mu_max=1 in the formulation) "
+                  "avoids it");
     }
     if (of->endless) {
         ss_name_count(&d->text, of->endless, "contact");
@@ -161,7 +161,7 @@ static void tell_friction(ss_diagnosing *d, const worst_friction *of)
         ss_name_bodies(d, of->at_endless, &d->text);
         ss_diagnosing_tell(
             d, SS_SEVERITY_NOTE, SS_DEFECT_GLUE, of->endless, INFINITY, of->at_endless,
-            "such contacts never slide; where two of them hold a body that has to move there is no solution");
+            "such contacts never slide; if two of them hold a body that must move, there is no solution");
     }
     if (of->jams) {
         ss_name_count(&d->text, of->jams, "contact");
@@ -170,12 +170,11 @@ static void tell_friction(ss_diagnosing *d, const worst_friction *of)
         ss_name_bodies(d, of->jam, &d->text);
         ss_text_appendf(
             &d->text,
-            ", mu = %.3g, friction of more than %.3g turns the response to the normal impulse around "
-            "(Painleve)",
+            ", mu = %.3g, friction above %.3g reverses the response to the normal impulse (Painleve)",
             of->jam_mu, of->critical);
         ss_diagnosing_tell(d, SS_SEVERITY_WARNING, SS_DEFECT_PAINLEVE, of->jams, of->critical, of->jam,
-                           "there may be several answers or none: less friction, or the convex formulation, "
-                           "which always has one");
+                           "there may be several solutions or none: use less friction, or the convex "
+                           "formulation, which always has one");
     }
 }
 
@@ -266,15 +265,15 @@ bool ss_diagnose_duplicates(ss_diagnosing *d)
     if (copies) {
         int unknown = problem->blocks[worst].first;
         ss_name_count(&d->text, copies, "contact");
-        ss_text_appendf(&d->text, " of %d %s there before, at the same place and with the same directions; ",
-                        contacts, copies == 1 ? "was" : "were");
+        ss_text_appendf(&d->text, " of %d duplicate%s an earlier one, with the same point and directions; ",
+                        contacts, copies == 1 ? "s" : "");
         ss_name_unknown(problem, unknown, &d->text);
         ss_name_bodies(d, unknown, &d->text);
-        ss_text_appendf(&d->text, " is there %d times", most);
+        ss_text_appendf(&d->text, " occurs %d times", most);
         ss_diagnosing_tell(d,
                            copies >= many && 2 * copies >= contacts ? SS_SEVERITY_WARNING : SS_SEVERITY_NOTE,
                            SS_DEFECT_DUPLICATES, copies, most, unknown,
-                           "one of each is enough; how an impulse is shared among copies is arbitrary");
+                           "keep one of each; how an impulse is shared among duplicates is arbitrary");
     }
     ss_release(prints);
     return true;

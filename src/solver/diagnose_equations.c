@@ -127,11 +127,11 @@ static void tell_redundant(ss_diagnosing *d, const equations *of, const ss_gram 
     if (!count) return;
     int first = mark_dependent(of, G, scratch, marked);
     ss_name_count(&d->text, count, "equation");
-    ss_text_appendf(&d->text, " of %d follow%s from the others: ", of->count, count == 1 ? "s" : "");
+    ss_text_appendf(&d->text, " of %d depend%s on the others: ", of->count, count == 1 ? "s" : "");
     ss_name_marked(d->problem, marked, &d->text);
     ss_diagnosing_tell(
         d, SS_SEVERITY_NOTE, SS_DEFECT_REDUNDANT, count, count, first,
-        "leave them out, or give these joints a compliance; otherwise their impulses are not unique");
+        "remove them, or give these joints a compliance; otherwise their impulses are not unique");
 }
 
 static void tell_inconsistent(ss_diagnosing *d, const equations *of, const ss_gram *G, const double *rest,
@@ -156,17 +156,17 @@ static void tell_inconsistent(ss_diagnosing *d, const equations *of, const ss_gr
         count++;
     }
     ss_name_count(&d->text, count, "equation");
-    ss_text_append(&d->text, " cannot hold together: ");
+    ss_text_append(&d->text, " contradict each other: ");
     ss_name_marked(d->problem, marked, &d->text);
     ss_text_appendf(
         &d->text,
-        " ask for velocities that differ by %.2g m/s at least, %.2g of all that is asked for, whatever the "
-        "impulses are",
+        " require velocities that differ by at least %.2g m/s, whatever the impulses (%.2g of the norm of "
+        "b)",
         speed, part);
     ss_diagnosing_tell(d, part > hopeless ? SS_SEVERITY_FATAL : SS_SEVERITY_WARNING, SS_DEFECT_INCONSISTENT,
                        count, speed, of->unknown[worst],
-                       "joints of a loop whose errors do not fit: bring the bodies into place first, correct "
-                       "drift of only one of them, or give them a compliance");
+                       "the errors of the joints of a loop are inconsistent: move the bodies into place "
+                       "first, correct the drift of only one joint, or give the joints a compliance");
 }
 
 bool ss_diagnose_equations(ss_diagnosing *d)

@@ -64,17 +64,16 @@ static bool diagnose_immovable(ss_diagnosing *d)
     }
     if (count) {
         ss_name_marked(problem, marked, &d->text);
-        ss_text_appendf(&d->text, " act%s on nothing that can move", count == 1 ? "s" : "");
+        ss_text_appendf(&d->text, " act%s on no body that can move", count == 1 ? "s" : "");
         if (most > 0.0) {
             ss_text_append(&d->text, ", and ");
             ss_name_unknown(problem, worst, &d->text);
-            ss_text_appendf(&d->text, " asks for a change of %.3g m/s all the same: there is no solution",
+            ss_text_appendf(&d->text, " requires a change of %.3g m/s nevertheless: there is no solution",
                             most);
         }
-        ss_diagnosing_tell(
-            d, most > 0.0 ? SS_SEVERITY_FATAL : SS_SEVERITY_NOTE, SS_DEFECT_IMMOVABLE, count,
-            most > 0.0 ? most : NAN, worst,
-            "leave out contacts and joints between bodies that are fixed, asleep or without mass");
+        ss_diagnosing_tell(d, most > 0.0 ? SS_SEVERITY_FATAL : SS_SEVERITY_NOTE, SS_DEFECT_IMMOVABLE, count,
+                           most > 0.0 ? most : NAN, worst,
+                           "remove contacts and joints between bodies that are fixed, asleep or massless");
     }
     ss_release(marked);
     return true;
@@ -101,17 +100,16 @@ static void diagnose_diagonal(ss_diagnosing *d)
         ss_name_count(&d->text, negative, "unknown");
         ss_text_append(&d->text, ", the worst is ");
         ss_name_unknown(problem, worst, &d->text);
-        ss_text_appendf(&d->text, " with %.3g: an impulse there moves the bodies against itself",
+        ss_text_appendf(&d->text, " with %.3g: an impulse there moves the bodies in the opposite direction",
                         problem->diagonal[worst]);
         ss_diagnosing_tell(d, SS_SEVERITY_FATAL, SS_DEFECT_DIAGONAL, negative, problem->diagonal[worst],
-                           worst,
-                           "look for a negative mass or a sign that was lost when the matrix was made");
+                           worst, "look for a negative mass, or a sign error in the assembly of the matrix");
         return;
     }
     ss_name_count(&d->text, zeros, "unknown");
-    ss_text_append(&d->text, " without a mass of their own, a_ii = 0, from ");
+    ss_text_append(&d->text, " with a_ii = 0, the first is ");
     ss_name_unknown(problem, first, &d->text);
-    ss_text_append(&d->text, " on: sweeps over the rows cannot take them");
+    ss_text_append(&d->text, ": row-by-row sweeps cannot handle them");
     ss_diagnosing_tell(d, d->is_symmetric ? SS_SEVERITY_WARNING : SS_SEVERITY_NOTE, SS_DEFECT_DIAGONAL, zeros,
                        0.0, first,
                        "use lemke, path or auto; or the formulations cone and box, which have no such rows");
@@ -149,9 +147,9 @@ static void diagnose_symmetry(ss_diagnosing *d)
     ss_diagnosing_tell(
         d, harmless ? SS_SEVERITY_NOTE : SS_SEVERITY_WARNING, SS_DEFECT_UNSYMMETRIC, 1, most / scale, row,
         d->is_symmetric
-            ? "replace A by (A + A') / 2 to let all methods take it"
-            : "methods that minimise energy do not take it; nsgs, the Newton methods, lemke and auto "
-              "do");
+            ? "replace A by (A + A') / 2 to make all methods applicable"
+            : "methods that minimise energy are not applicable; nsgs, the Newton methods, lemke and auto "
+              "are");
 }
 
 bool ss_diagnose_rows(ss_diagnosing *d)
@@ -262,10 +260,10 @@ static void diagnose_bodies(ss_diagnosing *d)
 {
     int body = 0;
     if (!has_bad_masses(d->problem->bodies, &body)) return;
-    ss_text_appendf(&d->text, "the mass or the inertia of body %d is negative: impulses on it gain energy",
+    ss_text_appendf(&d->text, "the mass or the inertia of body %d is negative: impulses on it create energy",
                     d->options->body ? d->options->body[body] : body);
     ss_diagnosing_tell(d, SS_SEVERITY_FATAL, SS_DEFECT_INDEFINITE, 1, NAN, -1,
-                       "a mass is positive, and an inertia has no principal value below zero");
+                       "masses must be positive, and inertias positive definite");
 }
 
 bool ss_diagnose_definite(ss_diagnosing *d)
@@ -284,17 +282,17 @@ bool ss_diagnose_definite(ss_diagnosing *d)
         ss_name_count(&d->text, d->negative_pivots, "negative eigenvalue");
         ss_text_append(&d->text, is_negative
                                      ? ", "
-                                     : ", all of them small, as when entries are written with few digits");
+                                     : ", all of them small, as if entries had been rounded to few digits");
     }
     if (is_negative)
         ss_text_appendf(&d->text,
                         "the smallest is at most %.3g where the largest is about %.3g, with rows scaled to "
                         "a_ii = 1",
                         smallest, largest);
-    ss_text_append(&d->text, "; some impulses gain energy");
+    ss_text_append(&d->text, "; some impulses create energy");
     ss_diagnosing_tell(d, SS_SEVERITY_WARNING, SS_DEFECT_INDEFINITE,
                        d->negative_pivots ? d->negative_pivots : 1, is_negative ? smallest : NAN, -1,
-                       "no body with positive masses gives such a matrix: look for a lost sign or rounded "
-                       "entries; answers may be several or none");
+                       "no mechanical system with positive masses has such a matrix: look for a sign "
+                       "error or rounded entries; there may be several solutions or none");
     return true;
 }

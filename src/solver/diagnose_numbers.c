@@ -59,13 +59,13 @@ static bool diagnose_finite(ss_diagnosing *d)
     if (!bad.count) return true;
     ss_text_appendf(&d->text, "%s of ", bad.what);
     ss_name_unknown(problem, bad.first, &d->text);
-    ss_text_append(&d->text, " holds something that is not a finite number");
+    ss_text_append(&d->text, " is not a finite number");
     if (bad.count > 1) {
-        ss_text_append(&d->text, ", and so do ");
+        ss_text_append(&d->text, ", nor are ");
         ss_name_count(&d->text, bad.count - 1, "other place");
     }
     ss_diagnosing_tell(d, SS_SEVERITY_FATAL, SS_DEFECT_NUMBER, bad.count, NAN, bad.first,
-                       "look at the positions, velocities and forces of these bodies one step earlier");
+                       "check the positions, velocities and forces of these bodies one step earlier");
     return false;
 }
 
@@ -87,10 +87,10 @@ static bool diagnose_bounds(ss_diagnosing *d)
     double l = problem->lower[bad.first], u = problem->upper[bad.first];
     ss_text_append(&d->text, "the bounds of ");
     ss_name_unknown(problem, bad.first, &d->text);
-    ss_text_appendf(&d->text, " hold no number: from %g to %g", l, u);
-    if (bad.count > 1) ss_text_appendf(&d->text, "; there are %d like this", bad.count);
+    ss_text_appendf(&d->text, " enclose no number: from %g to %g", l, u);
+    if (bad.count > 1) ss_text_appendf(&d->text, "; %d in all", bad.count);
     ss_diagnosing_tell(d, SS_SEVERITY_FATAL, SS_DEFECT_BOUNDS, bad.count, l - u, bad.first,
-                       "the lower bound must not be above the upper one: are they exchanged?");
+                       "the lower bound must not exceed the upper one: are they swapped?");
     return false;
 }
 
@@ -110,17 +110,16 @@ static bool diagnose_laws(ss_diagnosing *d)
         if (ss_law_is_cone(block->law) && (!(block->mu >= 0.0) || !(block->mu_rolling >= 0.0)))
             note(&bad, "a friction coefficient that is negative or not a number", block->first);
         for (int i = block->first; block->law == SS_LAW_COUPLED && i < block->first + block->size; i++) {
-            if (!partner_is_right(problem, i))
-                note(&bad, "bounds that follow a partner which cannot be, or by a factor which cannot be", i);
+            if (!partner_is_right(problem, i)) note(&bad, "bounds with an invalid partner or factor", i);
         }
     }
     if (!bad.count) return true;
     ss_name_unknown(problem, bad.first, &d->text);
     ss_text_appendf(&d->text, " has %s", bad.what);
-    if (bad.count > 1) ss_text_appendf(&d->text, "; there are %d like this", bad.count);
+    if (bad.count > 1) ss_text_appendf(&d->text, "; %d in all", bad.count);
     ss_diagnosing_tell(
         d, SS_SEVERITY_FATAL, SS_DEFECT_LAW, bad.count, NAN, bad.first,
-        "coefficients of friction are zero or more, and a partner is another unknown that is not free");
+        "friction coefficients must be 0 or more, and a partner must be another unknown that is not free");
     return false;
 }
 
@@ -175,28 +174,30 @@ void ss_diagnose_units(ss_diagnosing *d)
     sizes of = sizes_of(d->problem);
     if (of.load > 0.0 && (of.load < small || of.load > large)) {
         ss_text_appendf(&d->text,
-                        "the largest velocity in b is %.3g m/s: its square is out of the range of numbers",
+                        "the largest velocity in b is %.3g m/s: its square is outside the range of "
+                        "floating-point numbers",
                         of.load);
         ss_diagnosing_tell(d, SS_SEVERITY_WARNING, SS_DEFECT_UNITS, 1, of.load, -1,
-                           "choose units in which velocities are near 1; look for a body that flew away");
+                           "choose units in which velocities are near 1, or look for a body that has "
+                           "flown away");
     } else if (of.load > 0.0 && of.load < rounding * of.left) {
         ss_text_appendf(
             &d->text,
-            "the largest velocity in b is %.3g m/s, the difference of speeds of %.3g m/s: it is what "
-            "rounding left",
+            "the largest velocity in b is %.3g m/s, the difference of speeds of %.3g m/s: it is only "
+            "rounding error",
             of.load, of.left);
         ss_diagnosing_tell(
             d, SS_SEVERITY_WARNING, SS_DEFECT_UNITS, 1, of.load / of.left, -1,
-            "nothing is to be done in this step; stop by energy<VALUE, in J, rather than relative to "
+            "there is nothing to solve in this step; stop by energy<VALUE, in J, rather than relative to "
             "the start");
     } else if (of.mass > natural || (of.mass > 0.0 && of.mass < 1.0 / natural)) {
         ss_text_appendf(
             &d->text,
-            "an impulse of 1 N s changes the velocity of a contact by %.3g m/s: natural_map compares "
-            "impulses with velocities as they are, and tells %s in these units",
-            of.mass, of.mass > 1.0 ? "too early that all is well" : "errors that are only rounding");
+            "an impulse of 1 N s changes the velocity of a contact by %.3g m/s: natural_map compares the "
+            "numbers of impulses and velocities, and in these units reports %s",
+            of.mass, of.mass > 1.0 ? "convergence too early" : "errors that are only rounding");
         ss_diagnosing_tell(d, SS_SEVERITY_WARNING, SS_DEFECT_UNITS, 1, of.mass, -1,
-                           "stop by relative_energy, which is the same in all units, or choose units in "
-                           "which the masses are near 1");
+                           "stop by relative_energy, which does not depend on units, or choose units in "
+                           "which masses are near 1");
     }
 }

@@ -89,16 +89,16 @@ static bool tell(ss_diagnosing *d, const ss_ray *ray)
         count++;
     }
     for (int i = 0; i < problem->size; i++) work -= problem->b[i] * ray->impulse[i];
-    ss_text_append(&d->text, ray->is_proof ? "no velocity satisfies all of " : "wedged in: ");
+    ss_text_append(&d->text, ray->is_proof ? "no velocity satisfies all of " : "wedged: ");
     ss_name_marked(problem, marked, &d->text);
     name_wedged_bodies(d, marked);
-    ss_text_append(&d->text, "; impulses that grow there move nothing");
+    ss_text_append(&d->text, "; impulses can grow there without moving anything");
     if (!ray->is_proof)
-        ss_text_append(&d->text, ", and only sliding against growing friction could be an answer");
+        ss_text_append(&d->text, ", and only sliding against growing friction could be a solution");
     ss_diagnosing_tell(d, ray->is_proof ? SS_SEVERITY_FATAL : SS_SEVERITY_WARNING, SS_DEFECT_WEDGED, count,
                        work, worst,
-                       "less friction (--with mu_max=1) or overlaps left alone (--with gap_term=zero) may "
-                       "help; move walls or prescribed bodies apart");
+                       "less friction (mu_max=1 in the formulation) or ignoring overlaps (gap_term=zero) "
+                       "may help, as may moving walls or prescribed bodies apart");
     ss_release(marked);
     return true;
 }

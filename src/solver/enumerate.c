@@ -27,8 +27,8 @@
 
 enum { MAX_STATES = 5, DIRECTIONS = 8, NEWTON_STEPS = 40 };
 enum { MAX_SIZE = 60, MAX_SYSTEMS = 5000 }; // a second or less
-static const char too_large[] = "takes 60 unknowns at most";
-static const char too_many[] = "takes 5000 combinations of states at most";
+static const char too_large[] = "accepts at most 60 unknowns";
+static const char too_many[] = "accepts at most 5000 combinations of states";
 
 /* Next to 1 + max |x|; loads and diagonal are of size 1. */
 static const double still = 1e-13;        // Newton's step
@@ -554,7 +554,7 @@ static const char *refusal(const ss_problem *problem)
     double systems = 1.0;
     for (int k = 0; k < problem->block_count; k++) {
         if (ss_block_is_cone(&problem->blocks[k]) && problem->blocks[k].size > 3)
-            return "does not take rolling friction";
+            return "does not accept rolling friction";
     }
     if (problem->size > MAX_SIZE) return too_large;
     for_all_sites(problem, count_systems, &systems);
@@ -564,10 +564,10 @@ static const char *refusal(const ss_problem *problem)
 const ss_solver ss_solver_enumerate = {
     .abi = SS_ABI,
     .name = "enumerate",
-    .summary = "all combinations of states, for tiny problems: the truth others are measured by",
+    .summary = "tries all combinations of contact states: a reference for tiny problems",
     .reference = "Murty 1988, section 1.5",
-    .weakness = "exponential: a dozen bounds, three contacts in space; no rolling friction; may miss "
-                "redundant contacts",
+    .weakness = "exponential cost: about a dozen bounds or three spatial contacts; no rolling friction; "
+                "may fail on redundant contacts",
     .laws = SS_LAW_FREE | SS_LAW_BOX | SS_LAW_COUPLED | SS_LAW_CONE | SS_LAW_CONVEX,
     .solve = solve,
     .refusal = refusal,

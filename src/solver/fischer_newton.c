@@ -20,9 +20,9 @@ static ss_status solve(const ss_problem *problem, const void *options, ss_run *r
 const ss_solver ss_solver_fischer_newton = {
     .abi = SS_ABI,
     .name = "fischer-newton",
-    .summary = "proximal Newton on the Fischer-Burmeister function of boxes and Lorentz cones",
+    .summary = "proximal Newton method on the Fischer-Burmeister function of boxes and Lorentz cones",
     .reference = "Fischer 1992; Fukushima, Luo, Tseng 2002",
-    .weakness = "slow on stacks with redundant contacts; may end in a local minimum",
+    .weakness = "slow on stacks with redundant contacts; may stop in a local minimum",
     .laws = SS_LAW_FREE | SS_LAW_BOX | SS_LAW_COUPLED | SS_LAW_CONE | SS_LAW_CONVEX,
     .traits = SS_MATRIX_FREE | SS_WARM_STARTS,
     .options = ss_newton_start_table,

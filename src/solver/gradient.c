@@ -69,7 +69,7 @@ const char *ss_gradient_refusal(const ss_problem *problem)
             int i = A->row[k];
             double mean = sqrt(fabs(problem->diagonal[i] * problem->diagonal[j]));
             if (fabs(A->value[k] - ss_sparse_get(A, j, i)) > nearly * mean)
-                return "needs a matrix that is symmetric, or nearly so: it descends on a function";
+                return "needs a symmetric or nearly symmetric matrix, because it minimises a function";
         }
     }
     return NULL;

@@ -49,16 +49,15 @@ static const ss_option options_table[] = {
      .default_value = "70",
      .min = 0,
      .max = 1e6,
-     .help = "matrices factorised in the interior, Newton's included, before other ways are tried"},
+     .help = "largest number of factorisations, including those of Newton steps, before fallbacks are tried"},
     {.name = "regularization",
      .type = SS_OPTION_REAL,
      .offset = offsetof(interior_options, regularization),
      .default_value = "1e-8",
      .min = 0,
      .max = 1,
-     .help =
-         "proximal term in the interior, relative to the diagonal of the matrix; smaller helps the convex "
-         "law, larger helps Coulomb's"},
+     .help = "proximal term relative to the diagonal of the matrix; smaller is better for the convex law, "
+             "larger for Coulomb's"},
     {0},
 };
 
@@ -271,9 +270,9 @@ static ss_status solve(const ss_problem *problem, const void *options, ss_run *r
 const ss_solver ss_solver_interior_point = {
     .abi = SS_ABI,
     .name = "interior-point",
-    .summary = "primal-dual interior point on boxes and friction cones, finished by Newton steps",
+    .summary = "primal-dual interior-point method on boxes and friction cones, finished by Newton steps",
     .reference = "Mehrotra 1992; Nesterov, Todd 1998; Acary et al. 2024",
-    .weakness = "does not use a start; Coulomb's law with large friction can make its steps short",
+    .weakness = "no warm start; short steps for Coulomb's law with large friction",
     .laws = SS_LAW_FREE | SS_LAW_BOX | SS_LAW_CONE | SS_LAW_CONVEX,
     .traits = SS_MATRIX_FREE,
     .options = options_table,

@@ -33,7 +33,7 @@ static const ss_option options_table[] = {
      .default_value = "20",
      .min = 1,
      .max = 1000,
-     .help = "products spent on estimating lambda_max"},
+     .help = "matrix products spent on estimating lambda_max"},
     {0},
 };
 
@@ -103,9 +103,9 @@ static ss_status solve(const ss_problem *problem, const void *options, ss_run *r
 const ss_solver ss_solver_jacobi = {
     .abi = SS_ABI,
     .name = "jacobi",
-    .summary = "projected Jacobi with the step from a power iteration",
+    .summary = "projected Jacobi with the step length from a power iteration",
     .reference = "Cottle, Pang, Stone 1992, section 5.2",
-    .weakness = "slow; needs a symmetric positive semidefinite matrix to converge",
+    .weakness = "slow; converges only for symmetric positive semidefinite matrices",
     .laws = SS_LAW_FREE | SS_LAW_BOX | SS_LAW_COUPLED | SS_LAW_CONE | SS_LAW_CONVEX,
     .traits = SS_MATRIX_FREE | SS_NEEDS_DIAGONAL | SS_WARM_STARTS,
     .options = options_table,

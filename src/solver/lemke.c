@@ -45,7 +45,7 @@ static const ss_option options_table[] = {
      .default_value = "20",
      .min = 1,
      .max = 100000,
-     .help = "give up a try after this many pivots per unknown"},
+     .help = "give up an attempt after this many pivots per unknown"},
     {0},
 };
 
@@ -438,7 +438,8 @@ const ss_solver ss_solver_lemke = {
     .name = "lemke",
     .summary = "Lemke's pivoting method, lexicographic, on a factorised basis",
     .reference = "Cottle, Pang, Stone 1992, section 4.4; Stewart, Trinkle 1996",
-    .weakness = "pivots grow with the number of contacts; no warm start; rounding on badly conditioned bases",
+    .weakness = "the number of pivots grows with the number of contacts; no warm start; sensitive to "
+                "ill-conditioned bases",
     .laws = SS_LAW_FREE | SS_LAW_BOX,
     .traits = SS_EXACT,
     .options = options_table,

@@ -12,7 +12,7 @@ const char *ss_mcp_refusal(const ss_problem *problem)
 {
     for (int i = 0; i < problem->size; i++) {
         if (problem->partner[i] >= 0 && !(problem->lower[problem->partner[i]] >= 0.0))
-            return "bounds must follow impulses that cannot be negative";
+            return "needs coupled bounds to follow impulses that cannot be negative";
     }
     return NULL;
 }

@@ -24,9 +24,9 @@ static ss_status solve(const ss_problem *problem, const void *options, ss_run *r
 const ss_solver ss_solver_minmap_newton = {
     .abi = SS_ABI,
     .name = "minmap-newton",
-    .summary = "proximal Newton on the natural map: active sets for boxes, Alart-Curnier for cones",
+    .summary = "proximal Newton method on the natural map: active sets for boxes, Alart-Curnier for cones",
     .reference = "Alart, Curnier 1991; Hintermueller, Ito, Kunisch 2002",
-    .weakness = "slow on stacks with redundant contacts; may wander far from the solution",
+    .weakness = "slow on stacks with redundant contacts; may diverge",
     .laws = SS_LAW_FREE | SS_LAW_BOX | SS_LAW_COUPLED | SS_LAW_CONE | SS_LAW_CONVEX,
     .traits = SS_MATRIX_FREE | SS_WARM_STARTS,
     .options = ss_newton_start_table,

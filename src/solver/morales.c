@@ -57,7 +57,7 @@ static const ss_option options_table[] = {
      .default_value = "20",
      .min = 0,
      .max = 1000,
-     .help = "direct solves in a subspace, at most; 0: pgs"},
+     .help = "largest number of direct solves in a subspace; 0 = pgs"},
     {0},
 };
 
@@ -286,10 +286,10 @@ static ss_status solve(const ss_problem *problem, const void *options, ss_run *r
 const ss_solver ss_solver_morales = {
     .abi = SS_ABI,
     .name = "morales",
-    .summary = "projected Gauss-Seidel, with the equations of what is inside its bounds solved directly",
+    .summary = "projected Gauss-Seidel sweeps, then a direct solve of the unknowns inside their bounds",
     .reference = "Morales, Nocedal, Smelyanskiy 2008",
     .weakness =
-        "slow where sweeps do not find the active set; coupled bounds need not settle for large friction",
+        "slow if sweeps do not find the active set; coupled bounds may not converge for large friction",
     .laws = SS_LAW_FREE | SS_LAW_BOX | SS_LAW_COUPLED,
     .traits = SS_NEEDS_SYMMETRIC | SS_NEEDS_DIAGONAL | SS_WARM_STARTS,
     .options = options_table,

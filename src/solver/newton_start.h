@@ -16,8 +16,7 @@ typedef struct ss_newton_start {
      .default_value = "30",                                                                                  \
      .min = 0,                                                                                               \
      .max = 1e6,                                                                                             \
-     .help = "projected Gauss-Seidel sweeps before the first Newton step; 4 at most when there are no more " \
-             "than 48 unknowns"},                                                                            \
+     .help = "projected Gauss-Seidel sweeps before the first Newton step; at most 4 for up to 48 unknowns"}, \
     {                                                                                                        \
         .name = "regularization", .type = SS_OPTION_REAL, .offset = offsetof(holder, inside.regularization), \
         .default_value = "0.01", .min = 0, .max = 10,                                                        \

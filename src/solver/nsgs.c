@@ -40,7 +40,8 @@ static const ss_option options_table[] = {
      .default_value = "1e-14",
      .min = 1e-16,
      .max = 0.1,
-     .help = "relative accuracy of the slip of one contact; batched visits continue the last one instead"},
+     .help = "relative accuracy of the slip of one contact; ignored by batched sweeps, which continue "
+             "from the last visit"},
     {0},
 };
 

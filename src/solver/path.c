@@ -52,16 +52,15 @@ static const ss_option options_table[] = {
      .default_value = "15",
      .min = 0,
      .max = 100000,
-     .help =
-         "steps of Newton's method on the min map before the first path, at most; fewer where they do not "
-         "halve the error in two"},
+     .help = "largest number of Newton steps on the min map before the first path; fewer if two steps do not "
+             "halve the error"},
     {.name = "compliance",
      .type = SS_OPTION_REAL,
      .offset = offsetof(path_options, compliance),
      .default_value = "1e-7",
      .min = 1e-12,
      .max = 1,
-     .help = "on the diagonal, relative; proximal passes remove its effect"},
+     .help = "regularisation relative to the diagonal; proximal passes remove its effect"},
     {.name = "pivot_factor",
      .type = SS_OPTION_INT,
      .offset = offsetof(path_options, pivot_factor),
@@ -277,8 +276,8 @@ static ss_status try_paths(search *s, const path_options *set)
     for (int k = s->best_error < close_by ? 0 : 1; k <= RAYS && !is_exact(s); k++) {
         s->path.eps = compliance[k];
         ss_path_end end = attempt(s, k, k == 0 ? SHORT_WAY + s->n / 4 : max_pivots);
-        ss_run_note(s->run, "path from %s: %s after %lld pivots in all, error %.2g",
-                    k == 0 ? "a point" : "a ray", end_names[end], (long long)s->path.pivots, s->best_error);
+        ss_run_note(s->run, "path from %s: %s after %lld pivots, error %.2g", k == 0 ? "a point" : "a ray",
+                    end_names[end], (long long)s->path.pivots, s->best_error);
         if (end == SS_PATH_STOPPED) {
             s->stopped = true;
             return ss_run_status(s->run);
@@ -323,10 +322,11 @@ static ss_status solve(const ss_problem *problem, const void *options, ss_run *r
 const ss_solver ss_solver_path = {
     .abi = SS_ABI,
     .name = "path",
-    .summary = "pivots along a piecewise linear path of the normal map, from a crash by Newton steps",
+    .summary = "pivots along a piecewise linear path of the normal map, from a start by Newton steps",
     .reference = "Ralph 1994; Dirkse, Ferris 1995",
     .weakness =
-        "pivots grow with the number of contacts from a bad start; friction must be a polygon or a box",
+        "from a poor start the number of pivots grows with the number of contacts; friction must be a "
+        "polygon or a box",
     .laws = SS_LAW_FREE | SS_LAW_BOX | SS_LAW_COUPLED,
     .traits = SS_EXACT | SS_WARM_STARTS,
     .options = options_table,

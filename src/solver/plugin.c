@@ -18,8 +18,8 @@ static bool check_abi(const char *path, const char *what, int abi, ss_error *err
 {
     return abi == SS_ABI ||
            ss_fail(err, SS_ERROR_INPUT,
-                   "%s: %s was built for ABI %d of the solver interface, this program has %d; build it again "
-                   "with the headers of stickslip %s",
+                   "%s: %s was built for ABI %d of the solver interface, this program has ABI %d; rebuild "
+                   "it with the headers of stickslip %s",
                    path, what, abi, SS_ABI, ss_version());
 }
 
@@ -36,14 +36,16 @@ static bool check_name(const char *path, const ss_solver_plugin *plugin, int ind
     const char *name = plugin->solvers[index]->name;
     if (!name || !is_name(name))
         return ss_fail(err, SS_ERROR_INPUT,
-                       "%s: solver %d has no usable name: letters, digits, '-', '_' and '.' only", path,
+                       "%s: solver %d has no valid name: expected letters, digits, '-', '_' and '.'", path,
                        index);
     if (ss_solver_find(name))
-        return ss_fail(err, SS_ERROR_INPUT, "%s: there is a solver %s already; choose another name", path,
-                       name);
+        return ss_fail(err, SS_ERROR_INPUT,
+                       "%s: solver name '%s' is already used by the library; choose "
+                       "another one",
+                       path, name);
     for (int i = 0; i < index; i++) {
         if (strcmp(plugin->solvers[i]->name, name) == 0)
-            return ss_fail(err, SS_ERROR_INPUT, "%s: two solvers are named %s", path, name);
+            return ss_fail(err, SS_ERROR_INPUT, "%s: solver name '%s' is used twice", path, name);
     }
     return true;
 }
@@ -56,7 +58,7 @@ static bool check_solver(const char *path, const ss_solver_plugin *plugin, int i
     if (!solver) return ss_fail(err, SS_ERROR_INPUT, "%s: %s is NULL", path, what);
     if (!check_abi(path, what, solver->abi, err) || !check_name(path, plugin, index, err)) return false;
     const char *lack = !solver->solve                                 ? "solve function"
-                       : !solver->laws                                ? "laws that it takes"
+                       : !solver->laws                                ? "laws that it accepts"
                        : !solver->summary                             ? "summary"
                        : solver->options && solver->options_size == 0 ? "options_size"
                                                                       : NULL;
@@ -67,7 +69,8 @@ static bool check(const char *path, const ss_solver_plugin *plugin, ss_error *er
 {
     if (!check_abi(path, "ss_plugin", plugin->abi, err)) return false;
     if (plugin->count < 1 || plugin->count > MOST_SOLVERS || !plugin->solvers)
-        return ss_fail(err, SS_ERROR_INPUT, "%s: ss_plugin lists %d solvers", path, plugin->count);
+        return ss_fail(err, SS_ERROR_INPUT, "%s: ss_plugin lists %d solvers, must be 1 to %d", path,
+                       plugin->count, MOST_SOLVERS);
     for (int i = 0; i < plugin->count; i++) {
         if (!check_solver(path, plugin, i, err)) return false;
     }

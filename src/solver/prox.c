@@ -52,14 +52,14 @@ static const ss_option options_table[] = {
      .offset = offsetof(prox_options, rho),
      .default_value = "adaptive",
      .choices = "local|row-sum|global|adaptive",
-     .help = "where the step lengths come from: the contact's own block, the row's absolute sum, the largest "
-             "eigenvalue of all, or trial and error"},
+     .help = "source of the step lengths: the diagonal block of the contact, the absolute row sum, the "
+             "largest eigenvalue of the matrix, or adaptation"},
     {.name = "order",
      .type = SS_OPTION_CHOICE,
      .offset = offsetof(prox_options, order),
      .default_value = "gauss-seidel",
      .choices = "gauss-seidel|jacobi",
-     .help = "contact after contact with the newest velocities, or all at once"},
+     .help = "update contacts one after another with the latest velocities, or all at once"},
     SS_SWEEP_ORDER_OPTION(prox_options, sweep),
     {.name = "scale",
      .type = SS_OPTION_REAL,
@@ -72,7 +72,7 @@ static const ss_option options_table[] = {
      .type = SS_OPTION_BOOL,
      .offset = offsetof(prox_options, inertia),
      .default_value = "true",
-     .help = "start every iteration from beyond the last iterate, as long as that helps"},
+     .help = "extrapolate from the last two iterates as long as that helps"},
     {0},
 };
 
@@ -372,10 +372,11 @@ static ss_status solve(const ss_problem *problem, const void *options, ss_run *r
 const ss_solver ss_solver_prox = {
     .abi = SS_ABI,
     .name = "prox",
-    .summary = "proximal fixed point with a choice of step lengths",
+    .summary = "proximal fixed-point iteration with a choice of step lengths",
     .reference = "Alart, Curnier 1991; Foerg, Pfeiffer, Ulbrich 2005; Studer 2009",
     .weakness =
-        "no proof of convergence under Coulomb's law; steps that are too long diverge, too short ones crawl",
+        "no proof of convergence under Coulomb's law; diverges if steps are too long, slow if they are "
+        "too short",
     .laws = SS_LAW_FREE | SS_LAW_BOX | SS_LAW_COUPLED | SS_LAW_CONE | SS_LAW_CONVEX,
     .traits = SS_NEEDS_DIAGONAL | SS_WARM_STARTS,
     .options = options_table,

@@ -21,7 +21,7 @@ static const ss_option options_table[] = {
      .default_value = "1.3",
      .min = 0.01,
      .max = 1.99,
-     .help = "relaxation: 1 is Gauss-Seidel, below 2 for convergence"},
+     .help = "relaxation factor: 1 = Gauss-Seidel; must be below 2 to converge"},
     SS_BATCHED_ORDER_OPTION(psor_options, sweep),
     {0},
 };
@@ -37,7 +37,7 @@ const ss_solver ss_solver_psor = {
     .name = "psor",
     .summary = "projected Gauss-Seidel with over-relaxation",
     .reference = "Cryer 1971",
-    .weakness = "as pgs; the right omega is not known beforehand",
+    .weakness = "as pgs; the best omega is not known in advance",
     .laws = SS_LAW_FREE | SS_LAW_BOX | SS_LAW_COUPLED | SS_LAW_CONE | SS_LAW_CONVEX,
     .traits = SS_MATRIX_FREE | SS_NEEDS_DIAGONAL | SS_WARM_STARTS,
     .options = options_table,

@@ -39,7 +39,7 @@ static const ss_option options_table[] = {
      .type = SS_OPTION_BOOL,
      .offset = offsetof(qp_options, direct),
      .default_value = "true",
-     .help = "solve directly on a face that has settled; false: conjugate gradients only, without a matrix"},
+     .help = "solve directly once the face has settled; false = conjugate gradients only, matrix-free"},
     {0},
 };
 
@@ -361,9 +361,10 @@ const ss_solver ss_solver_qp = {
     .abi = SS_ABI,
     .name = "qp",
     .summary =
-        "convex quadratic program: gradient projection, conjugate gradients on faces, direct at the end",
+        "convex quadratic program: gradient projection, conjugate gradients on faces, direct solve at the "
+        "end",
     .reference = "More, Toraldo 1991; Dostal 2009",
-    .weakness = "needs a symmetric positive semidefinite matrix; no Coulomb friction, only the convex law",
+    .weakness = "needs a symmetric positive semidefinite matrix; convex friction law only, not Coulomb's",
     .laws = SS_LAW_FREE | SS_LAW_BOX | SS_LAW_CONVEX,
     .traits = SS_MATRIX_FREE | SS_NEEDS_SYMMETRIC | SS_WARM_STARTS,
     .options = options_table,

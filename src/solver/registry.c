@@ -42,10 +42,10 @@ const ss_solver *ss_solver_find(const char *name)
 
 static const char *law_refusal(unsigned missing)
 {
-    if (missing & (SS_LAW_CONE | SS_LAW_CONVEX)) return "does not take friction cones";
-    if (missing & SS_LAW_COUPLED) return "does not take bounds that follow another unknown";
-    if (missing & SS_LAW_FREE) return "does not take free unknowns";
-    return "does not take bounds";
+    if (missing & (SS_LAW_CONE | SS_LAW_CONVEX)) return "does not accept friction cones";
+    if (missing & SS_LAW_COUPLED) return "does not accept bounds that follow another unknown";
+    if (missing & SS_LAW_FREE) return "does not accept free unknowns";
+    return "does not accept bounds";
 }
 
 /* A cone without friction does not use its tangents: joint limits in a cone problem have none. */

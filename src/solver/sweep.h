@@ -67,22 +67,22 @@ typedef enum ss_sweep_order {
     SS_SWEEP_SHUFFLE,   /* a new random order every time */
     SS_SWEEP_BATCHED,   /* coloured.h, where that pays; not by ss_sweep_pass */
 } ss_sweep_order;
-#define SS_SWEEP_ORDER_OPTION(options, field)                                                                \
-    {                                                                                                        \
-        .name = "sweep", .type = SS_OPTION_CHOICE, .offset = offsetof(options, field),                       \
-        .default_value = "auto", .choices = "auto|forward|backward|symmetric|alternate|shuffle",             \
-        .help = "order in which contacts and rows are visited: auto is forward until that runs in circles, " \
-                "symmetric visits each twice per iteration, shuffle draws a new order every time"            \
+#define SS_SWEEP_ORDER_OPTION(options, field)                                                       \
+    {                                                                                               \
+        .name = "sweep", .type = SS_OPTION_CHOICE, .offset = offsetof(options, field),              \
+        .default_value = "auto", .choices = "auto|forward|backward|symmetric|alternate|shuffle",    \
+        .help = "order in which contacts and rows are visited: auto is forward until that cycles, " \
+                "symmetric visits each twice per iteration, shuffle draws a new order every time"   \
     }
 /* For solvers that call ss_sweep_batched first. */
-#define SS_BATCHED_ORDER_OPTION(options, field)                                                             \
-    {                                                                                                       \
-        .name = "sweep", .type = SS_OPTION_CHOICE, .offset = offsetof(options, field),                      \
-        .default_value = "auto", .choices = "auto|forward|backward|symmetric|alternate|shuffle|batched",    \
-        .help = "order in which contacts and rows are visited: batched takes four contacts without a "      \
-                "common body at a time, by all threads, where the problem has bodies and enough contacts, " \
-                "and is forward elsewhere; auto begins with it and tries others when it runs in circles; "  \
-                "symmetric visits each twice per iteration, shuffle draws a new order every time"           \
+#define SS_BATCHED_ORDER_OPTION(options, field)                                                           \
+    {                                                                                                     \
+        .name = "sweep", .type = SS_OPTION_CHOICE, .offset = offsetof(options, field),                    \
+        .default_value = "auto", .choices = "auto|forward|backward|symmetric|alternate|shuffle|batched",  \
+        .help = "order in which contacts and rows are visited: batched handles four contacts without a "  \
+                "common body at a time, on all threads, if the problem has bodies and enough contacts, "  \
+                "and is forward otherwise; auto starts with it and tries others if it cycles; symmetric " \
+                "visits each twice per iteration, shuffle draws a new order every time"                   \
     }
 
 /* Steps are left for the caller to set. NULL when out of memory. */

@@ -139,7 +139,7 @@ test("the page shows the ledger's numbers", async (t) => {
     for (const series of shown) {
       const score = series.scores[main];
       assert.deepEqual(
-        of(profile, series).map((row) => row["share of problems"]),
+        of(profile, series).map((row) => row["fraction of problems"]),
         score.profile.y,
       );
       assert.deepEqual(
@@ -188,9 +188,9 @@ test("the page shows the ledger's numbers", async (t) => {
     const rows = of(await numbers(page, "pairwise-profile"), data.series[0]),
       total = pair.both + pair.onlyA + pair.onlyB + pair.neither;
     const slowest = Math.max(0, ...pair.ratio);
-    assert.equal(rows.at(-1)["share of problems"], (pair.onlyA + pair.both) / total);
+    assert.equal(rows.at(-1)["fraction of problems"], (pair.onlyA + pair.both) / total);
     assert.ok(Math.abs(Math.log2(rows.at(-1)["cost over the better one"]) - slowest) < 1e-12);
-    assert.equal(rows[0]["share of problems"], (pair.onlyA + pair.ratio.filter((ratio) => ratio <= 0).length) / total);
+    assert.equal(rows[0]["fraction of problems"], (pair.onlyA + pair.ratio.filter((ratio) => ratio <= 0).length) / total);
   });
 
   await t.test("the figure of frames counts contacts by state", async () => {

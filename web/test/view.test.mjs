@@ -271,7 +271,7 @@ test("a page of the program", async (t) => {
     const [first] = contactsOf(readFileSync(wallPage, "utf8"), replay, 39);
     await page.getByRole("button", { name: "Worst contact" }).click();
     assert.equal((await peek(page, "selection")).index, first.energy.indexOf(Math.max(...first.energy)));
-    await page.locator(".contacts .head", { hasText: "n N s" }).click();
+    await page.locator(".contacts .head", { hasText: "normal N s" }).click();
     const top = await page.locator(".contacts tbody tr").first().locator("td").nth(3).innerText();
     near(number(top), Math.max(...first.impulse), "largest impulse", 6e-3);
   });
@@ -457,7 +457,7 @@ test("little, broken and missing data", async (t) => {
     const { page } = await opened(address);
     await ready(page);
     await page.locator(".scrubber").fill("2");
-    await page.getByText("Frames 3 to 4 cannot be shown: the server did not give it (status 404).").waitFor();
+    await page.getByText("Frames 3 to 4 cannot be shown: the server did not return it (status 404).").waitFor();
     assert.match(await page.locator(".plot output").textContent(), /made 3 J/);
     await page.locator(".scrubber").fill("4");
     await page.getByText(/Frames 5 to 6 cannot be shown: it has 12 bytes/).waitFor();
@@ -474,7 +474,7 @@ test("little, broken and missing data", async (t) => {
       };
     });
     await page.reload();
-    await page.getByText("This browser gives no WebGL").waitFor();
+    await page.getByText("No 3-D view: WebGL is not available here").waitFor();
     await page.keyboard.press("ArrowRight");
     await atFrame(page, 1);
     assert.ok((await page.locator(".contacts tbody tr").count()) > 50);

@@ -12,7 +12,7 @@ import { LABEL_ROOM, short } from "./model";
 
 const STATES: (LegendItem & { key: "slidingBad" | "slidingGood" | "sticking" | "open" })[] = [
   { key: "slidingBad", label: "bad sliding", colour: "var(--c-bad)", title: "friction drives the motion" },
-  { key: "slidingGood", label: "good sliding", colour: "var(--c-slip)", title: "friction is saturated and brakes" },
+  { key: "slidingGood", label: "good sliding", colour: "var(--c-slip)", title: "friction is saturated and opposes the motion" },
   { key: "sticking", label: "sticking", colour: "var(--c-stick)", title: "friction is not saturated" },
   { key: "open", label: "open", colour: "var(--c-open)", title: "no normal impulse" },
 ];
@@ -21,7 +21,7 @@ export function contactShares(model: Model): Figure {
   return figure(model, {
     id: "contact-states",
     title: "States of contacts",
-    read: "The share of all contacts, over all runs that were judged, that stick, slide against friction, slide with friction pushing (bad), or are open; where several contacts share a load, right answers may share it differently.",
+    read: "The fraction of contacts, over all judged runs, that stick, slide against friction, slide with friction driving the motion (bad), or are open; if several contacts share a load, correct answers may share it differently.",
     legend: STATES,
     draw(width, hidden) {
       const shown = model.ranking().filter((series) => model.shown.has(series));
@@ -57,7 +57,7 @@ export function contactShares(model: Model): Figure {
           height: 56 + 24 * shown.length,
           marginLeft: LABEL_ROOM,
           marginTop: 10,
-          x: { ...shareScale("share of contacts") },
+          x: { ...shareScale("fraction of contacts") },
           y: {
             type: "band",
             domain: shown.map((_, place) => place),
@@ -69,7 +69,7 @@ export function contactShares(model: Model): Figure {
           marks: [Plot.barX(bars, { x1: "x1", x2: "x2", y: "place", fill: "colour" }), tip(points)],
         }),
         table,
-        note: "Shown are the solvers of the legends above.",
+        note: "The solvers shown are those selected in the legends above.",
       };
     },
   });
@@ -83,14 +83,14 @@ export function contactErrors(model: Model): Figure {
   const own = figure(model, {
     id: "contact-errors",
     title: "Errors contact by contact",
-    read: "The energy error of single contacts, all runs of a solver together: the share of contacts whose error is at least so large (lower and further left is better), or the share in each half decade.",
+    read: "The energy error of individual contacts, over all runs of a solver: the fraction of contacts with at least this error (lower and further left is better), or the fraction in each half decade.",
     legend: "series",
     controls: [
       choice(
         "show",
         [
-          ["above", "share at least so large"],
-          ["share", "share per half decade"],
+          ["above", "cumulative fraction"],
+          ["share", "fraction per half decade"],
         ],
         kind,
         (value) => {
@@ -101,7 +101,7 @@ export function contactErrors(model: Model): Figure {
     ],
     draw(width) {
       const table: Table = {
-        columns: ["series", "energy error from [J]", "to [J]", "contacts", "share", "share at least so large"],
+        columns: ["series", "energy error from [J]", "to [J]", "contacts", "share", "cumulative fraction"],
         rows: [],
       };
       const points: Point[] = [];
@@ -134,9 +134,9 @@ export function contactErrors(model: Model): Figure {
       if (points.length === 0) return { drawing: null, table };
       const y =
         kind === "above"
-          ? shareScale("share of contacts")
+          ? shareScale("fraction of contacts")
           : {
-              label: "share of contacts",
+              label: "fraction of contacts",
               grid: true,
               labelArrow: "none" as const,
               tickFormat: (v: number) => `${number(100 * v)} %`,
@@ -151,7 +151,7 @@ export function contactErrors(model: Model): Figure {
           marks: lines(model.chosen(), points, kind === "above" ? "linear" : "step-after"),
         }),
         table,
-        note: points.length > 0 ? "The bin furthest to the left holds everything smaller, and exact zeros." : null,
+        note: points.length > 0 ? "The leftmost bin also holds all smaller errors and exact zeros." : null,
       };
     },
   });
@@ -177,7 +177,7 @@ export function bpmdFigure(model: Model): Figure {
   const own = figure(model, {
     id: "bpmd",
     title: "Friction, frame by frame",
-    read: "Bars count the resting contacts of each frame by state; the curves below, on a logarithmic axis whose bottom line also holds zero, say how wrong friction is: in direction (alignment), at contacts that should stick (creep), and beyond its limit (cone).",
+    read: "Bars count the resting contacts of each frame by state; the curves below, on a logarithmic axis whose bottom line includes zero, show the errors of friction: in direction (alignment), at contacts that should stick (creep), and beyond its limit (cone).",
     legend: [
       ...STATES.slice(0, 3),
       ...CURVES.map(({ key, colour, dash, marker }) => ({
@@ -279,7 +279,7 @@ export function bpmdFigure(model: Model): Figure {
         return {
           drawing: null,
           table,
-          note: scenes.length === 0 ? "No frames of BPMD files among the problems." : null,
+          note: scenes.length === 0 ? "None of the problems is a frame of a BPMD file." : null,
         };
       const x = {
         domain: [0.4, column + 0.6],

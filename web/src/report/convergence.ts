@@ -20,7 +20,7 @@ export function convergence(model: Model): Figure {
   const own = figure(model, {
     id: "convergence",
     title: "Convergence",
-    read: "The error on the solver\u2019s own problem after each iteration: one solver with its spread over the problems (band: mean \u00b1 one standard deviation, or 5 % to 95 % around the median), or all that are shown; a run that ended earlier counts on with its last value.",
+    read: "The error on the solver\u2019s own problem after each iteration: one solver with its spread over the problems (band: mean \u00b1 one standard deviation, or 5 % to 95 % around the median), or all solvers shown; a finished run keeps its last value.",
     legend: "series",
     controls: [
       choice(
@@ -171,6 +171,6 @@ function one(model: Model, width: number, series: number, gauge: string, which: 
       which +
       ". Band: " +
       (which === "mean" ? "mean \u00b1 one standard deviation" : "5 % to 95 % of the problems") +
-      ". Dotted: the largest.",
+      ". Dotted: the maximum.",
   };
 }

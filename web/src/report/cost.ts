@@ -14,7 +14,7 @@ export function workPrecision(model: Model): Figure {
   const own = figure(model, {
     id: "work-precision",
     title: "Work and precision",
-    read: "Each mark is one tolerance: further left is cheaper, further down is more accurate; the cost is that of the problems that were solved, so look at the success rates beside it.",
+    read: "Each mark is one tolerance: further left is cheaper, further down is more accurate; costs are means over the solved problems only, so compare the success rates too.",
     legend: "series",
     controls: [
       choice("cost", Object.entries(names), which, (value) => {
@@ -66,8 +66,8 @@ export function budgets(model: Model): Figure {
   const names = { median: "median", high: "90 % quantile" };
   const own = figure(model, {
     id: "budget-error",
-    title: "Error at a fixed budget of time",
-    read: "If the solver is stopped after this much time, this is the relative energy error of the best iterate it has by then, over all problems it takes.",
+    title: "Error at a fixed time budget",
+    read: "The relative energy error of the best iterate found within this time, over all problems the solver accepts.",
     legend: "series",
     controls: [
       choice("over problems", Object.entries(names), which, (value) => {

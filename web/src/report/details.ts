@@ -114,7 +114,7 @@ function item(model: Model, run: number, value: NonNullable<RunsRequest["value"]
           { class: "message" },
           "From the plug-in ",
           foreign(methods[runs.method[run]].pluginFile),
-          ", whose digest was ",
+          ", with digest ",
           foreign(methods[runs.method[run]].plugin),
         )
       : null,

@@ -127,7 +127,7 @@ export function figure(model: Model, spec: FigureSpec): Figure {
         `${spec.title}. ${spec.read} ${plural(drawn.table.rows.length, "row")} of numbers below.`,
       );
       canvas.replaceChildren(drawn.drawing);
-    } else canvas.replaceChildren(h("p", { class: "nothing" }, "Nothing to draw here."));
+    } else canvas.replaceChildren(h("p", { class: "nothing" }, "No data for this figure."));
     if (legend) legend.hidden = drawn.legendOff ?? false;
     saveSvg.disabled = !drawn.drawing;
     note.replaceChildren();

@@ -25,7 +25,7 @@ else
     h(
       "p",
       { class: "nothing" },
-      "This page holds no report. stickslip report RESULTS.db -o report.html makes one that does.",
+      "This page contains no report. Create one with: stickslip report RESULTS.db -o report.html",
     ),
   );
 
@@ -33,7 +33,7 @@ function start(model: Model): void {
   const { data } = model;
   document.title = `${data.title} \u2013 stickslip report`;
   const tolerance = choice(
-    "solved means a relative energy error of at most",
+    "Tolerance (relative energy error):",
     data.tolerances.map((value, i): [string, string] => [String(i), power(value)]),
     String(model.tolerance),
     (value) => model.setTolerance(Number(value)),

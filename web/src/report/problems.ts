@@ -51,7 +51,7 @@ export function problemTable(model: Model): HTMLElement {
       key: "solved",
       title: "Solved by",
       numeric: true,
-      help: "runs that solved it at this tolerance; a click opens all of its runs",
+      help: "runs that solved it at this tolerance; click to open all of its runs",
       value: solved,
       cell: (row) =>
         row.problem.fault
@@ -161,7 +161,7 @@ export function problemTable(model: Model): HTMLElement {
         "show",
         [
           ["", "all"],
-          ["unsolved", "solved by nobody"],
+          ["unsolved", "unsolved"],
           ["fault", "with a fault"],
         ],
         state,

@@ -28,7 +28,7 @@ function curveTable(model: Model, name: string, curve: (series: number) => Curve
   const rows = model
     .chosen()
     .flatMap((series) => curve(series).x.map((x, i) => [model.series[series].label, x, curve(series).y[i]]));
-  return { columns: ["series", name, "share of problems"], rows };
+  return { columns: ["series", name, "fraction of problems"], rows };
 }
 
 function curves(
@@ -82,7 +82,7 @@ function curves(
       width,
       height: heightFor(width),
       x,
-      y: shareScale("share of all problems"),
+      y: shareScale("fraction of all problems"),
       marks: lines(model.chosen(), points, "step-after"),
     }),
     table,
@@ -93,7 +93,7 @@ export function performanceProfile(model: Model): Figure {
   return figure(model, {
     id: "performance-profile",
     title: "Performance profile",
-    read: "A line shows the share of all problems (up) that a solver solves within a given multiple of the best solver's cost (right): the height at 1 is how often it is the best, the height at the right end is how much it solves at all.",
+    read: "Each line shows the fraction of all problems (y axis) that a solver solves within a given multiple of the best solver's cost (x axis): the height at 1 is how often it is the best, the height at the right end is the fraction it solves at all.",
     legend: "series",
     draw: (width) =>
       curves(
@@ -114,7 +114,7 @@ export function dataProfile(model: Model): Figure {
   const own = figure(model, {
     id: "data-profile",
     title: "Data profile",
-    read: "A line shows the share of all problems that a solver solves within a given effort, whatever the other solvers do.",
+    read: "Each line shows the fraction of all problems that a solver solves within a given effort, independently of the other solvers.",
     legend: "series",
     controls: [
       choice(
@@ -155,8 +155,8 @@ export function pairwiseProfile(model: Model): Figure {
   const options = paired.map((series): [string, string] => [String(series), model.series[series].label]);
   const own = figure(model, {
     id: "pairwise-profile",
-    title: "Two solvers alone",
-    read: "As the performance profile, with only these two in the race: the best is the better of the two, problem by problem.",
+    title: "Two solvers compared",
+    read: "The performance profile of only these two solvers: the best is the better of the two on each problem.",
     controls:
       options.length < 2
         ? []
@@ -171,7 +171,7 @@ export function pairwiseProfile(model: Model): Figure {
             }),
           ],
     draw(width) {
-      const table: Table = { columns: ["series", "cost over the better one", "share of problems"], rows: [] };
+      const table: Table = { columns: ["series", "cost over the better one", "fraction of problems"], rows: [] };
       const pair = findPair(model, first, second);
       const total = pair ? pair.both + pair.onlyA + pair.onlyB + pair.neither : 0;
       if (!pair || total === 0)
@@ -214,7 +214,7 @@ export function pairwiseProfile(model: Model): Figure {
             grid: true,
             labelArrow: "none",
           },
-          y: shareScale("share of all problems"),
+          y: shareScale("fraction of all problems"),
           marks: lines([first, second], points, "step-after"),
         }),
         table,
@@ -227,7 +227,7 @@ export function pairwiseProfile(model: Model): Figure {
           h(
             "p",
             null,
-            `Of ${plural(total, "problem")}, both solve ${pair.both}, only the first ${pair.onlyA}, only the second ${pair.onlyB}, neither ${pair.neither}. Where both do, the first is cheaper ${faster} times and the second ${slower} times.`,
+            `Of ${plural(total, "problem")}, both solve ${pair.both}, only the first ${pair.onlyA}, only the second ${pair.onlyB}, neither ${pair.neither}. Where both do, the first is cheaper on ${faster} and the second on ${slower}.`,
           ),
         ],
       };

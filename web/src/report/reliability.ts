@@ -15,7 +15,7 @@ export function successRates(model: Model): Figure {
   return figure(model, {
     id: "success-rates",
     title: "Success rates",
-    read: "The mark is the share of problems solved among those the solver takes, the bar its 95 % confidence interval (Wilson): overlapping bars are no proof of a difference.",
+    read: "The mark is the fraction solved of the problems that the solver accepts, the bar its 95 % confidence interval (Wilson): if bars overlap, a difference is not proven.",
     legend: "series",
     draw(width) {
       const shown = model.ranking().filter((series) => model.shown.has(series));
@@ -56,7 +56,7 @@ export function successRates(model: Model): Figure {
             domain: [0, 1],
             tickFormat: (v: number) => `${Math.round(100 * v)} %`,
             grid: true,
-            label: `share of problems solved to ${power(model.toleranceValue)}`,
+            label: `fraction of problems solved to ${power(model.toleranceValue)}`,
             labelArrow: "none",
           },
           y: {
@@ -111,7 +111,7 @@ export function outcomeMatrix(model: Model): Figure {
   return figure(model, {
     id: "outcomes",
     title: "Outcome of every run",
-    read: "One cell is one run, problems from left to right and solvers from top to bottom, best first; the stronger its colour, the worse. A click on a cell opens its run.",
+    read: "One cell is one run, problems from left to right and solvers from top to bottom, best first; the stronger its colour, the worse. Click on a cell to open its run.",
     legend: kinds.map((kind) => ({
       key: model.verdicts[kind].name,
       label: model.verdicts[kind].name,
@@ -252,7 +252,7 @@ function faultList(model: Model): HTMLElement | null {
     h(
       "p",
       { class: "read" },
-      `${plural(faulty.length, "problem")} could not be given to any solver. They do not count above.`,
+      `${plural(faulty.length, "problem")} could not be given to any solver and are not counted above.`,
     ),
     h(
       "div",
@@ -374,7 +374,7 @@ export function failureList(model: Model): HTMLElement {
   const element = h(
     "section",
     { id: "failure-list", "aria-labelledby": "failure-list-title" },
-    h("h3", { id: "failure-list-title" }, "Failures, one by one"),
+    h("h3", { id: "failure-list-title" }, "Failures by kind and solver"),
     caption,
     h("div", { class: "controls" }, select),
     holder,

@@ -57,11 +57,11 @@ export function scaling(model: Model): Figure {
   const own = figure(model, {
     id: "scaling",
     title: "Time and error against size and difficulty",
-    read: "One mark is one run; for the cost at the main tolerance the line is the fitted power law and its slope the exponent: 1 means twice the size costs twice the time. A click on a mark opens its run.",
+    read: "Each mark is one run; for the cost at the main tolerance the line is a fitted power law and its slope the exponent: 1 means that doubling the size doubles the time. Click on a mark to open its run.",
     legend: "series",
     controls: [
       choice(
-        "up",
+        "y axis",
         Object.entries(all).map(([key, { name }]): [string, string] => [key, name]),
         up,
         (value) => {
@@ -70,7 +70,7 @@ export function scaling(model: Model): Figure {
         },
       ),
       choice(
-        "across",
+        "x axis",
         Object.entries(FEATURES).map(([key, { name }]): [string, string] => [key, name]),
         across,
         (value) => {

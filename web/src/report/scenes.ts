@@ -31,7 +31,7 @@ export function sceneTable(model: Model): HTMLElement {
     );
   }
   function name(score: SceneScore): Child {
-    if (score.series === null) return "nobody";
+    if (score.series === null) return "none";
     return h("span", null, swatch(look(score.series)), " ", foreign(model.series[score.series].label));
   }
   const numeric = (
@@ -54,15 +54,15 @@ export function sceneTable(model: Model): HTMLElement {
       { key: "scene", title: "Scene", value: (scene) => scene.name, cell: (scene) => foreign(scene.name) },
       {
         key: "best",
-        title: "Best there",
-        help: "solves most of the problems of the scene; of those that solve as much, the cheapest",
+        title: "Best method",
+        help: "most problems of the scene solved; ties by cost",
         value: (scene) => (best(scene).series === null ? null : model.series[best(scene).series!].label),
         cell: (scene) => name(best(scene)),
       },
       numeric("solved", "Solved", best, "solved"),
       numeric("cost", "Cost", best, "cost"),
       numeric("first-solved", `${usual} solves`, first, "solved"),
-      numeric("first-cost", "at cost", first, "cost"),
+      numeric("first-cost", "its cost", first, "cost"),
     ],
     "scene",
   );
@@ -70,8 +70,8 @@ export function sceneTable(model: Model): HTMLElement {
   function fill(): void {
     const more = scenes.filter((scene) => best(scene).solved > first(scene).solved).length;
     status.textContent =
-      `The best solver of each scene, beside ${usual}, which solves most over all scenes at ${power(model.data.tolerances[model.data.mainTolerance])}.` +
-      (more > 0 ? ` In ${plural(more, "scene")} another one solves more.` : "");
+      `The best method of each scene, compared with ${usual}, which solves most over all scenes at ${power(model.data.tolerances[model.data.mainTolerance])}.` +
+      (more > 0 ? ` In ${plural(more, "scene")} another method solves more.` : "");
     table.fill(scenes);
   }
   const element = h("div", { class: "block" }, status, table.element);

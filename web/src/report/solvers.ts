@@ -106,7 +106,7 @@ export function solverTable(model: Model): HTMLElement {
       title: "Solved",
       numeric: true,
       falling: true,
-      help: "of all problems; bar: the rate among those that the solver takes, with its 95 % interval",
+      help: "of all problems; bar: the rate among those that the solver accepts, with its 95 % interval",
       value: ({ series }) => model.score(series).solved,
       cell: (row) => {
         const score = model.score(row.series),
@@ -139,7 +139,7 @@ export function solverTable(model: Model): HTMLElement {
           seconds(score.cost),
           () => ({
             title: `Cost of ${name(row)}`,
-            about: `Shifted geometric mean ${seconds(score.cost)}, median ${seconds(score.costMedian)}, largest ${seconds(score.costMost)}.${model.series[row.series].timed ? "" : " Not all of these runs were timed alone: take the times as rough."}${model.series[row.series].unsteady ? ` ${plural(model.series[row.series].unsteady, "run")} gave other bits when repeated.` : ""}`,
+            about: `Shifted geometric mean ${seconds(score.cost)}, median ${seconds(score.costMedian)}, largest ${seconds(score.costMost)}.${model.series[row.series].timed ? "" : " Some of these runs were timed in parallel with others: the times are approximate."}${model.series[row.series].unsteady ? ` ${plural(model.series[row.series].unsteady, "run")} gave other bits when repeated.` : ""}`,
             runs: model.runsOf[row.series].filter((run) => model.cost(run) !== null),
             value: costValue(model),
           }),
@@ -298,7 +298,7 @@ export function solverTable(model: Model): HTMLElement {
         [
           ["", "all"],
           ["clean", "without failures"],
-          ["some", "that solved something"],
+          ["some", "that solved a problem"],
           ["failing", "with failures"],
         ],
         state,

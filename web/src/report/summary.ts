@@ -13,9 +13,9 @@ export function summary(model: Model): HTMLElement {
   function fill(): void {
     const { advice } = data;
     const cards = [
-      card(model, "Use this", advice.series, "solves most; of those that solve as much, the cheapest"),
-      card(model, "Fastest", advice.fastest, "cheapest of those that solve at least half of what the best one solves"),
-      card(model, "Most accurate", advice.mostAccurate, "least median error of those with the best success rate"),
+      card(model, "Use this", advice.series, "most problems solved; ties by cost"),
+      card(model, "Fastest", advice.fastest, "cheapest of those that solve at least half as many as the best"),
+      card(model, "Most accurate", advice.mostAccurate, "smallest median error of those with the best success rate"),
     ].filter((one) => one !== null);
     holder.replaceChildren(
       advised(advice.text),
@@ -24,7 +24,7 @@ export function summary(model: Model): HTMLElement {
         ? h(
             "p",
             { class: "note" },
-            `The advice is for a tolerance of ${power(data.tolerances[data.mainTolerance])}; the numbers are those at ${power(model.toleranceValue)}.`,
+            `The recommendation is for a tolerance of ${power(data.tolerances[data.mainTolerance])}; the numbers are those at ${power(model.toleranceValue)}.`,
           )
         : "",
       figures(model),
@@ -41,7 +41,7 @@ function advised(text: string): HTMLElement {
   return h(
     "div",
     { class: "advice", dir: "auto" },
-    h("p", { class: "answer" }, first || "There is nothing to advise from."),
+    h("p", { class: "answer" }, first || "There are no results to recommend from."),
     rest ? h("p", null, rest) : null,
   );
 }
@@ -71,7 +71,7 @@ function card(model: Model, title: string, series: number | null, why: string): 
           runs: model.runsOf[series],
           value: metricValue(model, "relative_energy"),
         })),
-        `${percent(score.rate)}${total > score.solved + score.failed ? " of what it takes" : ""}, ${percent(score.low)} to ${percent(score.high)}`,
+        `${percent(score.rate)}${total > score.solved + score.failed ? " of those it accepts" : ""}, ${percent(score.low)} to ${percent(score.high)}`,
       ),
       fact(
         "costs",
@@ -85,7 +85,7 @@ function card(model: Model, title: string, series: number | null, why: string): 
         `per problem; at most ${seconds(score.costMost)}`,
       ),
       fact(
-        "errs by",
+        "median error",
         energy === null
           ? NONE
           : runsButton(model, `${number(energy)} J`, () => ({
@@ -93,7 +93,7 @@ function card(model: Model, title: string, series: number | null, why: string): 
               runs: model.runsOf[series].filter((run) => model.metric("energy", run) !== null),
               value: metricValue(model, "energy"),
             })),
-        `median; relative ${number(relative)}`,
+        `relative ${number(relative)}`,
       ),
     ),
   );
@@ -128,7 +128,7 @@ function figures(model: Model): HTMLElement {
       data.problems.length - faulty,
       "problems",
       "#problems",
-      (unsolved > 0 ? `${unsolved} solved by nobody` : "each solved by somebody") +
+      (unsolved > 0 ? `${unsolved} unsolved` : "each solved by at least one method") +
         (faulty > 0 ? `; ${faulty} more cannot be used` : ""),
     ),
     figure(
@@ -166,11 +166,11 @@ export function provenance(model: Model): HTMLElement {
         foreign(machine.build),
       ),
     ),
-    data.campaign ? line("campaign", h("a", { href: "#campaign" }, "as it was written")) : null,
+    data.campaign ? line("campaign", h("a", { href: "#campaign" }, "campaign command")) : null,
   );
 }
 
-/** What the words mean, and the campaign as it was written. */
+/** What the words mean, and the campaign command. */
 export function notes(model: Model): HTMLElement {
   const { data } = model;
   return h(
@@ -179,7 +179,7 @@ export function notes(model: Model): HTMLElement {
     h(
       "p",
       null,
-      `A run is solved at a tolerance when its relative energy error, judged on the true Coulomb problem whatever was solved, is at most the tolerance. Its cost is the time until then. Means of costs are geometric, shifted by ${seconds(data.shift)}, over the problems that were solved. \u201cNot applicable\u201d is neither success nor failure, but stays unsolved in profiles.`,
+      `A run is solved at a tolerance if its relative energy error, judged on the true Coulomb problem whatever the formulation, is at most the tolerance. Its cost is the time until then. Means of costs are geometric, shifted by ${seconds(data.shift)}, over the problems that were solved. \u201cNot applicable\u201d is neither success nor failure, but stays unsolved in profiles.`,
     ),
     h("h3", null, "Measures"),
     h(

@@ -100,7 +100,7 @@ export class App implements Commands, Keyed, Inside {
     const options = this.answers.map((a): [string, string] => [String(a.index), a.name]);
     if (this.answers.length === 1) return [h("span", { class: "solver" }, "Solver ", foreign(this.answers[0].name))];
     const first = choice("Solver", options, "0", (v) => this.show([Number(v), this.shown[1]?.index ?? -1]));
-    const second = choice("Beside", [["-1", "none"], ...options], "-1", (v) => this.show([this.shown[0].index, Number(v)]));
+    const second = choice("Compare with", [["-1", "none"], ...options], "-1", (v) => this.show([this.shown[0].index, Number(v)]));
     first.classList.add("solver");
     second.classList.add("solver");
     return [first, second];
@@ -192,7 +192,7 @@ export class App implements Commands, Keyed, Inside {
     try {
       this.picture = new Picture(this.replay, parts, new Geometries(this.replay.meshes, parts.length), this.ui.canvas, (hit) => this.hit(hit));
     } catch {
-      this.noPicture = "This browser gives no WebGL, so there is no picture. Plots, contacts and numbers work.";
+      this.noPicture = "No 3-D view: WebGL is not available here. Plots and tables work.";
       this.ui.canvas.hidden = true;
       return;
     }

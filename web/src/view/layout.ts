@@ -87,7 +87,7 @@ export function controls(set: Settings, answers: boolean, replay: Replay, act: C
       log.hidden = ["state", "cone", "gap"].includes(key);
     }));
   log.hidden = true;
-  const body = choice("Body colour", [["own", "their own"], ...bodyQuantities.map((q): [string, string] => [q.key, q.label]), ["worst", "worst contact"]],
+  const body = choice("Body colour", [["own", "by body"], ...bodyQuantities.map((q): [string, string] => [q.key, q.label]), ["worst", "worst contact"]],
     set.body, (key) => change(() => (set.body = key)));
   const percent = (v: number) => `${Math.round(100 * v)} %`;
   return h("div", { class: "controls" },
@@ -97,16 +97,16 @@ export function controls(set: Settings, answers: boolean, replay: Replay, act: C
       answers && tick("forces", set.forces, (on) => change(() => (set.forces = on)), "forces"),
       answers && tick("sliding", set.sliding, (on) => change(() => (set.sliding = on)), "sliding"),
       tick("cones", set.cones, (on) => change(() => (set.cones = on)), "cones"),
-      tick("through bodies", set.through, (on) => change(() => (set.through = on)), "through"),
+      tick("X-ray", set.through, (on) => change(() => (set.through = on)), "through"),
       tick("shadows", set.shadows, (on) => change(() => (set.shadows = on)), "shadows"),
       tick("ground", set.grid, (on) => change(() => (set.grid = on)), "ground")),
     colour, log, body,
     slider(replay.boxes ? "Boxes" : "Bodies", 0, 1, 0.05, set.opacity, (v) => change(() => (set.opacity = v)), percent),
     answers && h("div", { class: "line" },
       slider("Arrows", -2, 3, 0.1, 0, (v) => change(() => (set.stretch = 10 ** v)), (v) => `\u00d7${Number((10 ** v).toPrecision(2))}`),
-      h("button", { type: "button", class: "small", title: "Scale arrows to this frame", onclick: () => act.autoScale() }, "to frame")),
+      h("button", { type: "button", class: "small", title: "Scale arrows to this frame", onclick: () => act.autoScale() }, "rescale")),
     replay.boxes && h("p", { class: "hint" },
-      "The file has no shapes: each body is drawn as the box that has its mass and inertia. Sizes may be wrong, places are not."));
+      "The file has no shapes: each body is drawn as the box with its mass and inertia. Sizes may be wrong, positions are correct."));
 }
 
 function section(title: string, open: boolean, ...children: (Node | false)[]): HTMLElement {
@@ -116,7 +116,7 @@ function section(title: string, open: boolean, ...children: (Node | false)[]): H
 export function layout(root: HTMLElement, replay: Replay, set: Settings, answers: boolean, duration: number, themeSwitch: HTMLElement,
   solvers: HTMLElement[], act: Commands): Layout {
   const last = Math.max(0, replay.frames.length - 1);
-  const canvas = h("canvas", { tabindex: 0, role: "img", "aria-label": "Three-dimensional picture of the frame" });
+  const canvas = h("canvas", { tabindex: 0, role: "img", "aria-label": "3-D view of the frame" });
   const labels = h("div", { class: "labels", "aria-hidden": true });
   const legend = h("div", { class: "legend" });
   const notice = h("p", { class: "notice", role: "alert", hidden: true });
@@ -136,8 +136,8 @@ export function layout(root: HTMLElement, replay: Replay, set: Settings, answers
   const clock = h("output", { class: "clock", "aria-live": "off" });
   const usual = usualSpeed(duration);
   const transport = h("div", { class: "transport", role: "group", "aria-label": "Playback" },
-    button("First frame", icon("first"), () => act.seek(0), "Home"), button("Back one frame", icon("back"), () => act.step(-1), "left arrow"),
-    play, button("On one frame", icon("on"), () => act.step(1), "right arrow"), button("Last frame", icon("last"), () => act.seek(last), "End"),
+    button("First frame", icon("first"), () => act.seek(0), "Home"), button("Previous frame", icon("back"), () => act.step(-1), "left arrow"),
+    play, button("Next frame", icon("on"), () => act.step(1), "right arrow"), button("Last frame", icon("last"), () => act.seek(last), "End"),
     scrubber, clock,
     choice("Speed", speeds.map(([text, s]): [string, string] => [String(s), `\u00d7${text}`]), String(usual), (v) => act.speed(Number(v))),
     tick("loop", true, (on) => act.loop(on), "loop"),
@@ -166,12 +166,12 @@ export function layout(root: HTMLElement, replay: Replay, set: Settings, answers
 }
 
 const helpRows: [string, string][] = [
-  ["space", "play or pause"], ["\u2190 \u2192", "one frame back or on; with Shift ten"], ["Home End", "first, last frame"],
-  ["drag", "turn the picture"], ["Shift drag, right drag", "move the picture"], ["wheel, pinch", "nearer, farther"],
-  ["A D, R V", "turn left, right; up, down"], ["+ \u2212", "nearer, farther"], ["I J K L", "move the picture"],
+  ["space", "play or pause"], ["\u2190 \u2192", "previous, next frame; with Shift ten frames"], ["Home End", "first, last frame"],
+  ["drag", "rotate the view"], ["Shift drag, right drag", "move the view"], ["wheel, pinch", "zoom in, out"],
+  ["A D, R V", "rotate left, right; up, down"], ["+ \u2212", "zoom in, out"], ["I J K L", "move the view"],
   ["1 2 3 4", "from an angle, top, front, side"], ["F", "fit the scene"], ["C", "follow the selected body, or stop"],
   ["W", "select the worst contact, by the order of the table"], ["[ ]", "previous, next contact of the frame"], ["B", "next body"],
-  ["T", "make bodies clear or solid"], ["Esc", "select nothing"], ["?", "this help"],
+  ["T", "make bodies transparent or solid"], ["Esc", "select nothing"], ["?", "this help"],
 ];
 
 export function helpDialog(): HTMLDialogElement {

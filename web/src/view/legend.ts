@@ -102,6 +102,6 @@ export function difference(frame: FrameData, results: { name: string; index: num
     h("thead", null, h("tr", null, h("td"), ...results.map((r) => h("th", { scope: "col" }, r.name)))),
     h("tbody", null, row("Energy error of contacts (J)", number(energy[0], 4), number(energy[1], 4)),
       row("States that differ", `${count(states)} of ${count(n)}`),
-      row("Impulses apart, rms (N s)", n > 0 ? number(Math.sqrt(sum / n), 4) : "\u2013"),
-      row("Farthest apart (N s)", at >= 0 ? `${number(Math.sqrt(most), 4)}, contact ${at}` : "\u2013")));
+      row("Difference of impulses, rms (N s)", n > 0 ? number(Math.sqrt(sum / n), 4) : "\u2013"),
+      row("Largest difference (N s)", at >= 0 ? `${number(Math.sqrt(most), 4)}, contact ${at}` : "\u2013")));
 }

@@ -8,9 +8,9 @@ const CACHE_BYTES = 160 * 1024 * 1024;
 export async function loadReplay(): Promise<{ replay: Replay; served: boolean }> {
   const block = document.getElementById("replay");
   if (block) return { replay: JSON.parse(block.textContent ?? "") as Replay, served: false };
-  if (location.protocol === "file:") throw new Error("This page holds no recording.");
+  if (location.protocol === "file:") throw new Error("This page contains no recording.");
   const answer = await fetch("replay.json");
-  if (!answer.ok) throw new Error(`The server did not give replay.json (status ${answer.status}).`);
+  if (!answer.ok) throw new Error(`The server did not return replay.json (status ${answer.status}).`);
   return { replay: (await answer.json()) as Replay, served: true };
 }
 
@@ -24,7 +24,7 @@ function bytesOfBase64(text: string): Uint8Array<ArrayBuffer> {
 async function compressed(chunk: number, served: boolean): Promise<ReadableStream<BufferSource>> {
   if (served) {
     const answer = await fetch(`chunk/${chunk}`);
-    if (!answer.ok || !answer.body) throw new Error(`the server did not give it (status ${answer.status})`);
+    if (!answer.ok || !answer.body) throw new Error(`the server did not return it (status ${answer.status})`);
     return answer.body as ReadableStream<BufferSource>;
   }
   const block = document.getElementById(`chunk-${chunk}`);

@@ -51,7 +51,7 @@ function bodyPanel(shown: Shown, id: number, acts: Acts): HTMLElement {
   const { frame } = shown, i = frame.id.indexOf(id);
   const panel = h("div", null, h("h3", null, id === 0 ? "Scenery" : `Body ${id}`));
   if (id === 0) {
-    panel.append(h("p", { class: "hint" }, "A part of the world: it does not answer to forces."));
+    panel.append(h("p", { class: "hint" }, "Static body."));
     return panel;
   }
   if (i < 0) {
@@ -65,7 +65,7 @@ function bodyPanel(shown: Shown, id: number, acts: Acts): HTMLElement {
     ["Position (m)", vector(frame.position, 3 * i), "position"],
     ["Quaternion", `(${[3, 4, 5, 6].map((k) => number(Math.round(pose[k] * 1e4) / 1e4, 4)).join(", ")})`, "quaternion"],
     ["Velocity (m/s)", vector(frame.velocity, 6 * i), "velocity"],
-    ["Spin (1/s)", vector(frame.velocity, 6 * i + 3), "spin"],
+    ["Angular velocity (rad/s)", vector(frame.velocity, 6 * i + 3), "spin"],
     ["Speed", withUnit(speedOf(frame, i), "m/s"), "speed"],
     ["Energy \u00bdmv\u00b2", withUnit(kineticEnergyOf(frame, i), "J"), "kinetic"],
   ]));
@@ -177,7 +177,7 @@ export class ContactTable {
 
   private columns(): [string, string][] {
     return this.answers
-      ? [["energy", "error J"], ["impulse", "n N s"], ["cone", "use"], ["sliding", "slip m/s"]]
+      ? [["energy", "error J"], ["impulse", "normal N s"], ["cone", "cone use"], ["sliding", "slip m/s"]]
       : [["gap", "gap m"], ["mu", "\u00b5"]];
   }
 
@@ -229,7 +229,7 @@ export class ContactTable {
         sign.style.color = css(stateColour(state));
         first.append(sign, h("span", { class: "visually-hidden" }, states[state] ?? ""));
       }
-      const row = h("tr", { "aria-selected": i === selected }, first, h("td", null, `${idOf(frame, i, 0) || "w"}\u2013${idOf(frame, i, 1) || "w"}`));
+      const row = h("tr", { "aria-selected": i === selected }, first, h("td", null, `${idOf(frame, i, 0) || "world"}\u2013${idOf(frame, i, 1) || "world"}`));
       for (const [key] of this.columns()) {
         const v = contactQuantities.find((q) => q.key === key)!.of(frame, result, i);
         row.append(h("td", null, v === Infinity ? "\u221e" : key === "cone" && !Number.isNaN(v) ? v.toFixed(3) : number(v)));
