@@ -34,14 +34,21 @@ static scene sliding_block(double speed)
     return s;
 }
 
-static bool judge(scene *s)
+/* mu_max: as in ss_step_options. */
+static bool judge_capped(scene *s, double mu_max)
 {
     ss_assembly *assembly = ss_assembly_create(ss_formulation_find("cone"), NULL, &s->err);
+    if (assembly) ((ss_step_options *)ss_assembly_options(assembly))->mu_max = mu_max;
     ss_case what = {.assembly = assembly, .answer = s->answer, .reference = s->reference};
     bool good = assembly && ss_assemble(assembly, s->frame, NULL, &s->err) &&
                 ss_judge(&what, s->value, NULL, &s->err);
     ss_assembly_destroy(assembly);
     return good;
+}
+
+static bool judge(scene *s)
+{
+    return judge_capped(s, 0.0);
 }
 
 static double read(const scene *s, const char *name)
@@ -273,6 +280,133 @@ TEST(negative_friction_begins_at_the_speed_that_counts)
         ENSURE(read(&s, "anomalous_friction") > 0.0);
         drop(&s);
     }
+}
+
+/* ---- friction that differs between contacts and directions ------------------------------------------- */
+
+static void set_friction(scene *s, double along_x, double along_y)
+{
+    ENSURE(ss_frame_enable(s->frame, "contacts/t_u", &s->err));
+    memcpy(s->frame->contacts.tangent[0], (double[3]){1.0, 0.0, 0.0}, 3 * sizeof(double));
+    s->frame->contacts.mu[0][0] = along_x;
+    s->frame->contacts.mu[0][1] = along_y;
+}
+
+TEST(a_block_on_ice_slides_and_does_not_creep)
+{
+    scene s = sliding_block(1.0);
+    set_friction(&s, 0.0, 0.0);
+    s.answer->friction_impulse[0][0] = 0.0;
+    s.answer->velocity[0][0] = 1.0;
+    ENSURE(judge(&s));
+    ENSURE_NEAR(read(&s, "sliding"), 1.0, 0.0);
+    ENSURE_NEAR(read(&s, "sticking"), 0.0, 0.0);
+    ENSURE(!applies(&s, "creep") && !applies(&s, "creep_max"));
+    ENSURE(!applies(&s, "alignment"));
+    ENSURE_TEXT(s.value[ss_metric_index("alignment")].why, "nothing slides against friction");
+    ENSURE_NEAR(read(&s, "energy"), 0.0, rounding);
+    drop(&s);
+}
+
+TEST(a_skate_does_not_creep_along_its_blade)
+{
+    scene s = sliding_block(1.0);
+    set_friction(&s, 0.0, friction); // the blade lies along x and grips along y
+    s.answer->friction_impulse[0][0] = 0.0;
+    s.answer->friction_impulse[0][1] = 0.1 * friction * s.answer->normal_impulse[0];
+    s.answer->velocity[0][0] = 1.0;
+    s.answer->velocity[0][1] = 0.003;
+    ENSURE(judge(&s));
+    ENSURE_NEAR(read(&s, "sticking"), 1.0, 0.0);
+    ENSURE_NEAR(read(&s, "creep"), 0.003, rounding);
+    drop(&s);
+}
+
+/* The law of largest dissipation on an ellipse: f = -nu (mu_u^2 v_u, mu_v^2 v_v) / |(mu_u v_u, mu_v v_v)|. It
+ * is not opposite to the sliding, and takes nu |(mu_u v_u, mu_v v_v)|. */
+TEST(friction_on_an_ellipse_that_obeys_the_law_has_no_error)
+{
+    scene s = sliding_block(0.0);
+    set_friction(&s, 0.5, 0.25);
+    double nu = s.answer->normal_impulse[0], v[2] = {0.8, 0.6};
+    double size = hypot(0.5 * v[0], 0.25 * v[1]);
+    for (int i = 0; i < 2; i++) {
+        double mu = s.frame->contacts.mu[0][i], f = -nu * mu * mu * v[i] / size;
+        s.answer->friction_impulse[0][i] = f;
+        s.answer->velocity[0][i] = v[i];
+        s.frame->bodies.velocity[0][i] = v[i] - f / mass;
+    }
+    ENSURE(judge(&s));
+    ENSURE_NEAR(read(&s, "energy"), 0.0, rounding);
+    ENSURE_NEAR(read(&s, "dissipation_gap"), 0.0, rounding);
+    ENSURE_NEAR(read(&s, "alignment"), 0.0, rounding);
+    // friction straight against the sliding, as large as the ellipse allows, takes less than that
+    double reach = nu / hypot(v[0] / 0.5, v[1] / 0.25);
+    for (int i = 0; i < 2; i++) s.answer->friction_impulse[0][i] = -reach * v[i];
+    ENSURE(judge(&s));
+    ENSURE_NEAR(read(&s, "cone"), 0.0, rounding);
+    ENSURE_NEAR(read(&s, "dissipation_gap"), nu * size - reach, rounding);
+    ENSURE(read(&s, "dissipation_gap") > 0.01 && read(&s, "alignment") > 0.05);
+    drop(&s);
+}
+
+TEST(dissipation_is_missed_at_contacts_that_do_not_rest_as_well)
+{
+    scene s = sliding_block(1.0);
+    s.answer->normal_impulse[0] = 0.0; // and friction all the same
+    double f = s.answer->friction_impulse[0][0];
+    ENSURE(judge(&s));
+    ENSURE_NEAR(read(&s, "dissipation_gap"), f * s.answer->velocity[0][0], rounding);
+    drop(&s);
+}
+
+TEST(friction_that_pushes_does_work_before_it_is_saturated)
+{
+    scene s = sliding_block(1.0);
+    double push = 0.3 * friction * s.answer->normal_impulse[0];
+    s.answer->friction_impulse[0][0] = push;
+    ENSURE(judge(&s));
+    ENSURE_NEAR(read(&s, "sticking"), 1.0, 0.0);
+    ENSURE_NEAR(read(&s, "anomalous_friction"), push * s.answer->velocity[0][0], rounding);
+    ENSURE_INT(s.value[ss_metric_index("anomalous_friction")].worst_contact, 0);
+    ENSURE_NEAR(read(&s, "anomalous_contacts"), 0.0, 0.0);
+    drop(&s);
+}
+
+/* What is judged is the law that was solved. */
+TEST(less_friction_by_mu_max_counts_in_every_metric)
+{
+    scene s = sliding_block(1.0), with_less = sliding_block(1.0);
+    double capped = 0.6 * friction, f = -capped * s.answer->normal_impulse[0];
+    s.answer->friction_impulse[0][0] = with_less.answer->friction_impulse[0][0] = f;
+    s.answer->velocity[0][0] = with_less.answer->velocity[0][0] = 1.0 + f / mass;
+    with_less.frame->contacts.mu[0][0] = with_less.frame->contacts.mu[0][1] = capped;
+    ENSURE(judge_capped(&s, capped) && judge(&with_less));
+    ENSURE_NEAR(read(&s, "sliding"), 1.0, 0.0);
+    for (int i = 0; i < ss_metric_count(); i++) {
+        ENSURE_INT(s.value[i].applies, with_less.value[i].applies);
+        if (s.value[i].applies) ENSURE_NEAR(s.value[i].value, with_less.value[i].value, 0.0);
+    }
+    drop(&s);
+    drop(&with_less);
+}
+
+/* Endless friction along y says nothing about x. */
+TEST(friction_is_limited_in_one_direction_and_endless_in_the_other)
+{
+    scene s = sliding_block(1.0);
+    set_friction(&s, friction, INFINITY);
+    double limit = friction * s.answer->normal_impulse[0], v = s.answer->velocity[0][0];
+    s.answer->friction_impulse[0][0] = -1.5 * limit;
+    s.answer->friction_impulse[0][1] = 7.0 * limit;
+    ENSURE(judge(&s));
+    ENSURE_NEAR(read(&s, "cone"), 0.5 * limit, rounding);
+    ENSURE_NEAR(read(&s, "dissipation_gap"), -0.5 * limit * v, rounding);
+    s.answer->friction_impulse[0][0] = 0.5 * limit;
+    ENSURE(judge(&s));
+    ENSURE_NEAR(read(&s, "cone"), 0.0, 0.0);
+    ENSURE_NEAR(read(&s, "dissipation_gap"), 1.5 * limit * v, rounding);
+    drop(&s);
 }
 
 TEST(without_contacts_contact_metrics_do_not_apply)

@@ -7,16 +7,6 @@
 
 static const double saturated = 0.999; // |f| from this share of mu nu on counts as sliding
 
-static double dot(const double a[3], const double b[3])
-{
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
-static double norm(const double a[3])
-{
-    return sqrt(dot(a, a));
-}
-
 /* A 2-norm, or a sum, with the contact that contributes most. */
 typedef struct total {
     double sum, largest;
@@ -37,9 +27,43 @@ static bool is_resting(const ss_judgement *judgement, const ss_contact_state *st
     return state->normal * state->inverse_mass > judgement->slow;
 }
 
+/* ---- along the tangents ---------------------------------------------------------------------------- */
+
+/* Friction is limited along a tangent when its coefficient is finite; a tangent is rough when it has any. */
+enum { LIMITED = 1, ROUGH = 2 };
+
+static bool is_along(const ss_contact_state *state, int tangent, unsigned kind)
+{
+    double mu = state->mu[tangent];
+    return !(kind & LIMITED && isinf(mu)) && !(kind & ROUGH && mu == 0.0);
+}
+
+/* The length of what lies along tangents of this kind. */
+static double length_along(const ss_contact_state *state, unsigned kind, const double v[2])
+{
+    return hypot(is_along(state, 0, kind) ? v[0] : 0.0, is_along(state, 1, kind) ? v[1] : 0.0);
+}
+
+/* |f| in units of the cone: f/mu along each tangent. Infinite where friction has no business. */
+static double friction_ratio(const ss_contact_state *state)
+{
+    double ratio[2];
+    for (int i = 0; i < 2; i++)
+        ratio[i] = state->friction[i] == 0.0 ? 0.0 : fabs(state->friction[i]) / state->mu[i];
+    return hypot(ratio[0], ratio[1]);
+}
+
+/* f . v_t */
+static double power_of(const ss_contact_state *state)
+{
+    return state->friction[0] * state->slip[0] + state->friction[1] * state->slip[1];
+}
+
+/* Without any friction, what rests slides: 0 >= 0.999 * 0. */
 static bool is_sliding(const ss_contact_state *state)
 {
-    return state->limit_ratio >= saturated * state->normal;
+    if (state->mu[0] == 0.0 && state->mu[1] == 0.0) return true;
+    return friction_ratio(state) >= saturated * state->normal;
 }
 
 const char *ss_contact_status_name(ss_contact_status status)
@@ -53,24 +77,46 @@ ss_contact_status ss_contact_status_of(const ss_judgement *judgement, const ss_c
     if (!is_resting(judgement, state)) return SS_CONTACT_OPEN;
     if (!is_sliding(state)) return SS_CONTACT_STICK;
     // what is about to slide moves no faster than rounding and tolerance let it, in any direction
-    bool driven = norm(state->sliding) > judgement->slow && dot(state->friction, state->sliding) > 0.0;
+    bool driven = hypot(state->slip[0], state->slip[1]) > judgement->slow && power_of(state) > 0.0;
     return driven ? SS_CONTACT_NEGATIVE_FRICTION : SS_CONTACT_SLIP;
 }
 
 static double cone_excess(const ss_contact_state *state)
 {
-    double normal = fmax(state->normal, 0.0), friction = norm(state->friction);
-    if (friction == 0.0 || isinf(state->mu)) return 0.0;
-    if (isinf(state->limit_ratio)) return friction;
+    double normal = fmax(state->normal, 0.0), friction = length_along(state, LIMITED, state->friction);
+    double ratio = friction_ratio(state);
+    if (friction == 0.0) return 0.0;
+    if (isinf(ratio)) return friction;
     // along its own direction the cone reaches to nu |f| / ratio
-    return fmax(0.0, friction * (1.0 - normal / state->limit_ratio));
+    return fmax(0.0, friction * (1.0 - normal / ratio));
 }
 
-/* Largest friction the law allows against this direction of sliding, times its speed. */
-static double due_dissipation(const ss_contact_state *state)
+/* nu |(mu_u v_u, mu_v v_v)|, the most that friction can take from this sliding, and what it does take less
+ * than that. A direction of infinite friction has no such limit and does not count. */
+static double missing_dissipation(const ss_contact_state *state)
 {
-    double speed = norm(state->sliding);
-    return isinf(state->mu) || speed == 0.0 ? 0.0 : state->mu * fmax(state->normal, 0.0) * speed;
+    double due = 0.0, power = 0.0;
+    for (int i = 0; i < 2; i++) {
+        if (!is_along(state, i, LIMITED)) continue;
+        due = hypot(due, state->mu[i] * state->slip[i]);
+        power += state->friction[i] * state->slip[i];
+    }
+    return fmax(state->normal, 0.0) * due + power;
+}
+
+/* 1 + the cosine between f and (mu_u^2 v_u, mu_v^2 v_v), to which the law says it is opposite; for one
+ * coefficient that is the sliding itself. NAN where there is nothing to compare. */
+static double misalignment(const ss_contact_state *state, double slow)
+{
+    double friction = length_along(state, LIMITED, state->friction), dot = 0.0, length = 0.0;
+    if (!(length_along(state, LIMITED | ROUGH, state->slip) > slow) || friction == 0.0) return NAN;
+    for (int i = 0; i < 2; i++) {
+        if (!is_along(state, i, LIMITED)) continue;
+        double against = state->mu[i] * state->mu[i] * state->slip[i];
+        dot += state->friction[i] * against;
+        length = hypot(length, against);
+    }
+    return dot / (friction * length) + 1.0;
 }
 
 static void set_total(ss_judgement *judgement, enum ss_metric_id id, total of, bool root)
@@ -106,7 +152,7 @@ void ss_metrics_coulomb(ss_judgement *judgement)
     total resting = {0, 0, -1}, sliding = resting, sticking = resting, anomalous = resting,
           alignment = resting, creep = resting, cone = resting, tension = resting, driving = resting,
           missing = resting, complementarity = resting;
-    int aligned = 0;
+    int driven = 0, aligned = 0;
     if (judgement->contact_count == 0) {
         for (int id = SS_METRIC_resting; id <= SS_METRIC_complementarity; id++) {
             ss_metric_refuse(judgement, (enum ss_metric_id)id, "no contacts");
@@ -115,38 +161,36 @@ void ss_metrics_coulomb(ss_judgement *judgement)
     }
     for (int k = 0; k < judgement->contact_count; k++) {
         const ss_contact_state *state = &judgement->contacts[k];
-        double power = dot(state->friction, state->sliding), speed = norm(state->sliding);
-        double excess = cone_excess(state), pull = fmax(0.0, -state->normal);
+        double excess = cone_excess(state), pull = fmax(0.0, -state->normal), power = power_of(state);
         add(&cone, excess * excess, state->contact);
         add(&tension, pull * pull, state->contact);
+        add(&missing, missing_dissipation(state), state->contact);
         add(&complementarity, fabs(state->normal * state->speed), state->contact);
+        if (power > 0.0) add(&driving, power * power, state->contact);
         ss_contact_status status = ss_contact_status_of(judgement, state);
         if (status == SS_CONTACT_OPEN) continue;
         add(&resting, 1.0, state->contact);
-        add(&missing, due_dissipation(state) + power, state->contact);
         if (status == SS_CONTACT_STICK) {
+            double speed = length_along(state, ROUGH, state->slip);
             add(&sticking, 1.0, state->contact);
             add(&creep, speed * speed, state->contact);
             continue;
         }
         add(&sliding, 1.0, state->contact);
-        if (status == SS_CONTACT_NEGATIVE_FRICTION) add(&anomalous, 1.0, state->contact);
-        if (power > 0.0) add(&driving, power * power, state->contact);
-        double friction = norm(state->friction);
-        if (speed > judgement->slow && friction > 0.0) {
-            double off = power / (friction * speed) + 1.0;
-            add(&alignment, off * off, state->contact);
-            aligned++;
-        }
+        if (status == SS_CONTACT_NEGATIVE_FRICTION) add(&anomalous, power, state->contact), driven++;
+        double off = misalignment(state, judgement->slow);
+        if (isnan(off)) continue;
+        add(&alignment, off * off, state->contact);
+        aligned++;
     }
     ss_metric_set(judgement, SS_METRIC_resting, resting.sum, -1, -1);
     ss_metric_set(judgement, SS_METRIC_sliding, sliding.sum, -1, -1);
     ss_metric_set(judgement, SS_METRIC_sticking, sticking.sum, -1, -1);
-    ss_metric_set(judgement, SS_METRIC_anomalous_contacts, anomalous.sum, driving.contact, -1);
+    ss_metric_set(judgement, SS_METRIC_anomalous_contacts, driven, anomalous.contact, -1);
     if (aligned > 0)
         set_total(judgement, SS_METRIC_alignment, alignment, true);
     else
-        ss_metric_refuse(judgement, SS_METRIC_alignment, "nothing slides");
+        ss_metric_refuse(judgement, SS_METRIC_alignment, "nothing slides against friction");
     if (sticking.sum > 0.0) {
         set_total(judgement, SS_METRIC_creep, creep, true);
         set_largest(judgement, SS_METRIC_creep_max, creep);

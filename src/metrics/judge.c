@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "formulation/assembly.h"
 #include "linalg/vec3.h"
 #include "problem/bodies_form.h"
 
@@ -79,28 +80,19 @@ double ss_contact_gap_after(const ss_judgement *judgement, int contact)
            frame->h * ss_vec3_dot(normal, relative_velocity(judgement, contact));
 }
 
-/* |f| in units of the cone: f/mu along each tangent. Infinite where friction has no business. */
-static double friction_ratio(double along_u, double along_v, const double mu[2])
+static void state_from_frame(const ss_judgement *judgement, const ss_contact_row *row,
+                             ss_contact_state *state)
 {
-    double u = along_u == 0.0 ? 0.0 : fabs(along_u) / mu[0], v = along_v == 0.0 ? 0.0 : fabs(along_v) / mu[1];
-    return hypot(u, v);
-}
-
-static void state_from_frame(ss_judgement *judgement, int contact, ss_contact_state *state)
-{
-    const ss_contacts *contacts = &judgement->frame->contacts;
-    const ss_answer *answer = judgement->answer;
-    ss_vec3 normal = ss_vec3_load(contacts->normal[contact]),
-            relative = relative_velocity(judgement, contact);
-    double t_u[3], t_v[3];
-    ss_contact_tangents(judgement->frame, contact, t_u, t_v);
-    ss_vec3 friction = ss_vec3_load(answer->friction_impulse[contact]);
-    state->normal = answer->normal_impulse[contact];
-    ss_vec3_store(friction, state->friction);
-    ss_vec3_store(ss_vec3_add_scaled(relative, -ss_vec3_dot(normal, relative), normal), state->sliding);
-    state->mu = fmax(contacts->mu[contact][0], contacts->mu[contact][1]);
-    state->limit_ratio = friction_ratio(ss_vec3_dot(friction, ss_vec3_load(t_u)),
-                                        ss_vec3_dot(friction, ss_vec3_load(t_v)), contacts->mu[contact]);
+    ss_vec3 relative = relative_velocity(judgement, row->contact);
+    ss_vec3 sliding = ss_vec3_add_scaled(relative, -ss_vec3_dot(row->normal, relative), row->normal);
+    ss_vec3 friction = ss_vec3_load(judgement->answer->friction_impulse[row->contact]);
+    state->normal = judgement->answer->normal_impulse[row->contact];
+    ss_vec3_store(sliding, state->sliding);
+    for (int i = 0; i < 2; i++) {
+        state->mu[i] = row->mu[i];
+        state->friction[i] = ss_vec3_dot(friction, row->tangent[i]);
+        state->slip[i] = ss_vec3_dot(sliding, row->tangent[i]);
+    }
 }
 
 static void state_from_problem(const ss_judgement *judgement, const ss_block *block, ss_contact_state *state)
@@ -109,26 +101,27 @@ static void state_from_problem(const ss_judgement *judgement, const ss_block *bl
     int tangents = block->size < 3 ? 1 : 2;
     state->normal = r[0];
     for (int i = 0; i < tangents; i++) {
+        state->mu[i] = block->mu;
         state->friction[i] = r[1 + i];
-        state->sliding[i] = u[1 + i];
+        state->sliding[i] = state->slip[i] = u[1 + i];
     }
-    state->mu = block->mu;
-    state->limit_ratio =
-        friction_ratio(state->friction[0], state->friction[1], (double[2]){block->mu, block->mu});
 }
 
+/* Each contact that takes part has one cone, in the order of the rows. */
 static void describe_contacts(ss_judgement *judgement)
 {
     const ss_problem *problem = judgement->problem;
+    const ss_contact_row *rows = judgement->frame ? judgement->what->assembly->rows.contact : NULL;
     for (int k = 0; k < problem->block_count; k++) {
         const ss_block *block = &problem->blocks[k];
         if (!ss_block_is_cone(block)) continue;
-        ss_contact_state *state = &judgement->contacts[judgement->contact_count++];
+        int index = judgement->contact_count++;
+        ss_contact_state *state = &judgement->contacts[index];
         state->contact = block->contact;
         state->speed = judgement->w[block->first];
         state->inverse_mass = problem->diagonal[block->first];
         if (judgement->frame)
-            state_from_frame(judgement, block->contact, state);
+            state_from_frame(judgement, &rows[index], state);
         else
             state_from_problem(judgement, block, state);
     }

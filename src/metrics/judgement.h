@@ -11,18 +11,15 @@ enum ss_metric_id {
     SS_METRIC_COUNT
 };
 
-/* One contact, from a frame or from a problem: enough for everything Coulomb says. Tangential quantities have
- * three components (world) or as many as the problem has. */
+/* One contact, from a frame or from a problem: enough for everything Coulomb says. */
 typedef struct ss_contact_state {
     int contact;         /* of the frame or file */
     double normal;       /* nu, N s */
-    double friction[3];  /* f, N s */
-    double sliding[3];   /* v_t, m/s, at the end of the step */
     double speed;        /* u_N with its gap term, m/s */
     double inverse_mass; /* of the normal row, 1/kg */
-    /* |f| over the cone at nu = 1: |f|/mu, or the ellipse's; inf where mu = 0 and f != 0 */
-    double limit_ratio;
-    double mu; /* the larger of the two */
+    double sliding[3];   /* v_t, m/s, at the end of the step: world, or along the tangents of the problem */
+    /* along the two tangents: coefficients of the law that was solved, f in N s, v_t in m/s */
+    double mu[2], friction[2], slip[2];
 } ss_contact_state;
 
 typedef struct ss_judgement {
