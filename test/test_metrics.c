@@ -409,6 +409,46 @@ TEST(friction_is_limited_in_one_direction_and_endless_in_the_other)
     drop(&s);
 }
 
+/* ---- joints ------------------------------------------------------------------------------------------ */
+
+/* A slider on a rail along x: a row that carries, z, and one of friction that follows its load. */
+TEST(a_bilateral_row_that_loads_friction_is_still_bilateral)
+{
+    scene s = {0};
+    s.frame = ss_frame_create(1, 1, 2, 0, &s.err);
+    s.frame->h = step;
+    s.frame->bodies.mass[0] = mass;
+    for (int i = 0; i < 3; i++) s.frame->bodies.inertia[0][4 * i] = 0.4;
+    ENSURE(ss_frame_enable(s.frame, "constraints/friction", &s.err));
+    ENSURE(ss_frame_enable(s.frame, "constraints/friction_row", &s.err));
+    ss_constraints *rail = &s.frame->constraints;
+    rail->pair[0][1] = 0;
+    rail->rows[0] = 2;
+    rail->jacobian[0][6 + 2] = rail->jacobian[1][6 + 0] = 1.0;
+    rail->violation[0] = 1e-3;
+    for (int r = 0; r < 2; r++) rail->bounds[r][0] = -INFINITY, rail->bounds[r][1] = INFINITY;
+    rail->friction[1] = 0.3;
+    rail->friction_row[0] = -1;
+    rail->friction_row[1] = 0;
+    s.answer = ss_answer_create(s.frame, false, &s.err);
+    s.answer->velocity[0][0] = 0.7; // along the rail: no error of the joint
+    s.answer->velocity[0][2] = 0.2;
+    ENSURE(judge(&s));
+    ENSURE(applies(&s, "joint_speed"));
+    ENSURE_NEAR(read(&s, "joint_speed"), 0.2 + 1e-3 / step, rounding);
+    ENSURE_INT(s.value[ss_metric_index("joint_speed")].worst_constraint, 0);
+    drop(&s);
+}
+
+TEST(a_direction_of_endless_friction_is_no_joint)
+{
+    scene s = sliding_block(1.0);
+    set_friction(&s, friction, INFINITY);
+    ENSURE(judge(&s));
+    ENSURE(!applies(&s, "joint_speed"));
+    drop(&s);
+}
+
 TEST(without_contacts_contact_metrics_do_not_apply)
 {
     scene s = {0};

@@ -109,6 +109,15 @@ static double contact_work(const ss_frame *frame, const ss_answer *answer, doubl
     return sum;
 }
 
+/* Rows of joints without bounds. Where friction follows the load of one, it is a box whose bounds are
+ * infinite. */
+static bool is_bilateral(const ss_problem *problem, const ss_block *block, int i)
+{
+    if (block->contact >= 0) return false; // a tangent of infinite friction
+    return block->law == SS_LAW_FREE ||
+           (block->law == SS_LAW_BOX && problem->lower[i] == -INFINITY && problem->upper[i] == INFINITY);
+}
+
 static void joint_speed(ss_judgement *judgement)
 {
     const ss_problem *problem = judgement->problem;
@@ -116,9 +125,10 @@ static void joint_speed(ss_judgement *judgement)
     int joint = -1;
     for (int k = 0; k < problem->block_count; k++) {
         const ss_block *block = &problem->blocks[k];
-        if (block->law != SS_LAW_FREE) continue;
         for (int i = block->first; i < block->first + block->size; i++) {
-            if (fabs(judgement->w[i]) > largest) largest = fabs(judgement->w[i]), joint = block->constraint;
+            if (!is_bilateral(problem, block, i) || !(fabs(judgement->w[i]) > largest)) continue;
+            largest = fabs(judgement->w[i]);
+            joint = block->constraint;
         }
     }
     if (largest < 0.0)
