@@ -449,6 +449,22 @@ TEST(a_direction_of_endless_friction_is_no_joint)
     drop(&s);
 }
 
+/* ---- contacts that a formulation leaves out ---------------------------------------------------------- */
+
+TEST(penetration_counts_at_contacts_beyond_the_margin)
+{
+    scene s = sliding_block(1.0);
+    s.frame->contacts.gap[0] = 1e-3;
+    s.answer->normal_impulse[0] = s.answer->friction_impulse[0][0] = 0.0;
+    s.answer->velocity[0][2] = -1.0;
+    const ss_step_options near = {.contact_margin = 1e-6};
+    ENSURE(ss_judge_frame(s.frame, &near, s.answer, s.value, NULL, &s.err));
+    ENSURE_NEAR(read(&s, "penetration"), step - 1e-3, rounding);
+    ENSURE_NEAR(read(&s, "penetration_max"), step - 1e-3, rounding);
+    ENSURE_INT(s.value[ss_metric_index("penetration_max")].worst_contact, 0);
+    drop(&s);
+}
+
 TEST(without_contacts_contact_metrics_do_not_apply)
 {
     scene s = {0};

@@ -129,19 +129,25 @@ static void set_largest(ss_judgement *judgement, enum ss_metric_id id, total of)
     ss_metric_set(judgement, id, sqrt(of.largest), of.contact, -1);
 }
 
+/* Of all contacts of the frame that can move: those beyond the margin were left out of the problem, which does
+ * not keep them from being crossed. */
 static void penetration(ss_judgement *judgement)
 {
     const ss_frame *frame = judgement->frame;
-    if (!frame) {
-        ss_metric_refuse(judgement, SS_METRIC_penetration, "needs gaps: the file has none");
-        ss_metric_refuse(judgement, SS_METRIC_penetration_max, "needs gaps: the file has none");
+    const char *why = !frame                       ? "needs gaps: the file has none"
+                      : frame->contacts.count == 0 ? "no contacts"
+                                                   : NULL;
+    if (why) {
+        ss_metric_refuse(judgement, SS_METRIC_penetration, why);
+        ss_metric_refuse(judgement, SS_METRIC_penetration_max, why);
         return;
     }
     total depth = {0, 0, -1};
-    for (int k = 0; k < judgement->contact_count; k++) {
-        int contact = judgement->contacts[k].contact;
-        double after = ss_contact_gap_after(judgement, contact);
-        if (after < 0.0) add(&depth, after * after, contact);
+    for (int c = 0; c < frame->contacts.count; c++) {
+        const int *pair = frame->contacts.pair[c];
+        if (!ss_frame_is_live(frame, pair[0]) && !ss_frame_is_live(frame, pair[1])) continue;
+        double after = ss_contact_gap_after(judgement, c);
+        if (after < 0.0) add(&depth, after * after, c);
     }
     set_total(judgement, SS_METRIC_penetration, depth, true);
     set_largest(judgement, SS_METRIC_penetration_max, depth);
@@ -157,6 +163,7 @@ void ss_metrics_coulomb(ss_judgement *judgement)
         for (int id = SS_METRIC_resting; id <= SS_METRIC_complementarity; id++) {
             ss_metric_refuse(judgement, (enum ss_metric_id)id, "no contacts");
         }
+        penetration(judgement);
         return;
     }
     for (int k = 0; k < judgement->contact_count; k++) {
