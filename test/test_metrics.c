@@ -409,6 +409,78 @@ TEST(friction_is_limited_in_one_direction_and_endless_in_the_other)
     drop(&s);
 }
 
+/* ---- contacts without friction ----------------------------------------------------------------------- */
+
+/* The rod of Enzenhoefer et al. 2019, section 5.1: 4 kg, 1.5 m, on two supports without friction, turned by
+ * 20 N m, with the guess x = (0, -0.1019) N s. The numbers are the paper's, its slips put right (`stickslip
+ * paper rod`). */
+static scene rod(void)
+{
+    static const double heavy = 4.0, inertia = 0.75, arm = 0.75, torque = 20.0, pull = -0.1019;
+    scene s = {0};
+    s.frame = ss_frame_create(1, 0, 0, 2, &s.err);
+    s.frame->h = step;
+    s.frame->bodies.mass[0] = heavy;
+    for (int i = 0; i < 3; i++) s.frame->bodies.inertia[0][4 * i] = inertia;
+    s.frame->bodies.force[0][2] = -heavy * gravity;
+    s.frame->bodies.force[0][3] = torque;
+    for (int c = 0; c < 2; c++) {
+        s.frame->contacts.pair[c][1] = 0;
+        s.frame->contacts.point[c][1] = c == 0 ? -arm : arm;
+        s.frame->contacts.normal[c][2] = 1.0;
+    }
+    s.answer = ss_answer_create(s.frame, false, &s.err);
+    s.answer->normal_impulse[1] = pull;
+    s.answer->velocity[0][2] = -step * gravity + pull / heavy;
+    s.answer->velocity[0][3] = (step * torque + arm * pull) / inertia;
+    return s;
+}
+
+TEST(the_rod_of_the_paper_has_the_errors_of_the_paper)
+{
+    scene s = rod();
+    const double w = 0.24715, x = 0.1019;
+    ENSURE(judge(&s));
+    ENSURE_NEAR(read(&s, "energy"), 0.5 * (w * w + x * x), 1e-12);
+    ENSURE_NEAR(read(&s, "energy_exact"), 0.5 * (w * w / 0.75 + 0.75 * x * x), 1e-10);
+    ENSURE_NEAR(read(&s, "fischer_burmeister"), w + 2.0 * x, 1e-12);
+    ENSURE_NEAR(read(&s, "natural_residual"), w + x, 1e-12);
+    drop(&s);
+}
+
+TEST(without_friction_gauges_of_cones_and_rows_and_metrics_are_one)
+{
+    static const char *const names[] = {"energy", "relative_energy", "natural_residual",
+                                        "fischer_burmeister"};
+    static const ss_gauge gauges[] = {SS_GAUGE_ENERGY, SS_GAUGE_RELATIVE_ENERGY, SS_GAUGE_NATURAL_RESIDUAL,
+                                      SS_GAUGE_FISCHER_BURMEISTER};
+    scene s = rod();
+    ENSURE(judge(&s));
+    static const char *const formulations[] = {"cone", "frictionless", "convex"};
+    for (int f = 0; f < 3; f++) {
+        ss_assembly *assembly = ss_assembly_create(ss_formulation_find(formulations[f]), NULL, &s.err);
+        double x[6] = {0}, values[SS_GAUGE_COUNT];
+        ENSURE(assembly && ss_assemble(assembly, s.frame, NULL, &s.err));
+        ss_assembly_guess(assembly, s.answer, x);
+        ENSURE(ss_problem_measure(ss_assembly_problem(assembly), x, values, &s.err));
+        for (int i = 0; i < 4; i++) ENSURE_NEAR(values[gauges[i]], read(&s, names[i]), 1e-14);
+        ss_assembly_destroy(assembly);
+    }
+    drop(&s);
+}
+
+/* Friction where there is none: the energy that it would take to make up for it. */
+TEST(friction_on_ice_is_worth_its_energy)
+{
+    scene s = sliding_block(0.0);
+    set_friction(&s, 0.0, 0.0);
+    double f = s.answer->friction_impulse[0][0];
+    ENSURE(judge(&s));
+    ENSURE_NEAR(read(&s, "energy"), 0.5 * f * f / mass, rounding);
+    ENSURE_NEAR(read(&s, "cone"), -f, rounding);
+    drop(&s);
+}
+
 /* ---- joints ------------------------------------------------------------------------------------------ */
 
 /* A slider on a rail along x: a row that carries, z, and one of friction that follows its load. */

@@ -58,6 +58,16 @@ static void sum_up(ss_judgement *judgement, const ss_gauge_scale *scale)
     set_sum(judgement, SS_METRIC_natural_map_absolute, length, map);
 }
 
+/* Is the unknown zero by law? A contact without friction has tangents all the same. */
+static void mark_absent(const ss_problem *problem, bool *absent)
+{
+    for (int k = 0; k < problem->block_count; k++) {
+        const ss_block *block = &problem->blocks[k];
+        for (int i = 1; ss_block_is_cone(block) && i < block->size; i++)
+            absent[block->first + i] = (i < 3 ? block->mu : block->mu_rolling) == 0.0;
+    }
+}
+
 /* 1 / (A^-1)_ii of a regularised A: redundant contacts make it singular, and 1e-10 of its diagonal is far
  * below what an energy error is asked for. */
 static bool exact_masses(ss_judgement *judgement, double *diagonal, ss_error *err)
@@ -68,11 +78,15 @@ static bool exact_masses(ss_judgement *judgement, double *diagonal, ss_error *er
     double *inverse = ss_arena_take(judgement->arena, n * n, sizeof *inverse, "inverse");
     double *matrix = ss_arena_take(judgement->arena, n * n, sizeof *matrix, "matrix");
     int *pivot = ss_arena_take(judgement->arena, n, sizeof *pivot, "pivots");
-    if (!inverse || !matrix || !pivot)
+    bool *absent = ss_arena_take(judgement->arena, n, sizeof *absent, "unknowns that are zero by law");
+    if (!inverse || !matrix || !pivot || !absent)
         return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for the inverse of a %zu x %zu matrix", n, n);
+    mark_absent(problem, absent);
     for (size_t j = 0; j < n; j++) {
-        for (int k = problem->A->start[j]; k < problem->A->start[j + 1]; k++)
-            matrix[(size_t)problem->A->row[k] * n + j] = problem->A->value[k];
+        for (int k = problem->A->start[j]; k < problem->A->start[j + 1]; k++) {
+            size_t i = (size_t)problem->A->row[k];
+            if (i == j || (!absent[i] && !absent[j])) matrix[i * n + j] = problem->A->value[k];
+        }
         matrix[j * n + j] *= 1.0 + 1e-10;
         inverse[j * n + j] = 1.0;
     }

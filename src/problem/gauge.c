@@ -54,6 +54,25 @@ static inline void add_row(double x, double w, double lower, double upper, doubl
     }
 }
 
+/* A contact without friction of any kind is a row x_N >= 0, w_N >= 0; its other unknowns have to be zero. */
+static inline bool is_frictionless(const ss_block *block)
+{
+    return block->mu == 0.0 && (block->size < 5 || block->mu_rolling == 0.0);
+}
+
+static void add_frictionless(const ss_block *block, const double *diagonal, const double *x, const double *w,
+                             unsigned wanted, ss_gauge_part *part)
+{
+    for (int i = block->first; i < block->first + block->size; i++) {
+        double upper = i == block->first ? INFINITY : 0.0;
+        if (wanted & SS_WANT_NATURAL_MAP) {
+            double step = x[i] - clamp(x[i] - w[i], 0.0, upper);
+            part->natural_map_squared += step * step;
+        }
+        if (wanted != SS_WANT_NATURAL_MAP) add_row(x[i], w[i], 0.0, upper, diagonal[i], wanted, part);
+    }
+}
+
 /* ---- one cone --------------------------------------------------------------------------------------- */
 
 enum { MAX_CONE = 5 };
@@ -213,7 +232,7 @@ static inline void add_spatial(const ss_block *block, const double *diagonal, co
 
 static inline bool is_spatial(const ss_block *block)
 {
-    return block->size == 3 && ss_law_is_cone(block->law) && !isinf(block->mu);
+    return block->size == 3 && ss_law_is_cone(block->law) && block->mu > 0.0 && !isinf(block->mu);
 }
 
 ss_gauge_part ss_gauge_of_block(const ss_problem *problem, const double *diagonal, int k, const double *x,
@@ -222,7 +241,10 @@ ss_gauge_part ss_gauge_of_block(const ss_problem *problem, const double *diagona
     ss_gauge_part part = {0};
     const ss_block *block = &problem->blocks[k];
     if (ss_law_is_cone(block->law)) {
-        add_cone(block, diagonal, x, w, wanted, &part);
+        if (is_frictionless(block))
+            add_frictionless(block, diagonal, x, w, wanted, &part);
+        else
+            add_cone(block, diagonal, x, w, wanted, &part);
         return part;
     }
     for (int i = block->first; i < block->first + block->size; i++) {
