@@ -68,8 +68,7 @@ static void mark_absent(const ss_problem *problem, bool *absent)
     }
 }
 
-/* 1 / (A^-1)_ii of a regularised A: redundant contacts make it singular, and 1e-10 of its diagonal is far
- * below what an energy error is asked for. */
+/* 1 / (A^-1)_ii; all 0 where A is singular, of which rounding may know nothing: see exact_energy. */
 static bool exact_masses(ss_judgement *judgement, double *diagonal, ss_error *err)
 {
     ss_problem *problem = judgement->problem;
@@ -87,7 +86,6 @@ static bool exact_masses(ss_judgement *judgement, double *diagonal, ss_error *er
             size_t i = (size_t)problem->A->row[k];
             if (i == j || (!absent[i] && !absent[j])) matrix[i * n + j] = problem->A->value[k];
         }
-        matrix[j * n + j] *= 1.0 + 1e-10;
         inverse[j * n + j] = 1.0;
     }
     if (ss_dense_lu((int)n, matrix, pivot) != SS_LINALG_OK) return true; // the diagonal stays 0
@@ -113,16 +111,20 @@ static bool exact_energy(ss_judgement *judgement, ss_error *err)
     bool good = exact_masses(judgement, diagonal, err);
     double sum = 0.0;
     worst most = {0, -1};
-    bool singular = false;
-    for (int i = 0; good && i < problem->size; i++) singular = singular || !(diagonal[i] > 0.0);
+    // an exact mass so far above the diagonal one is the inverse of a rounding error: the rows are redundant
+    static const double rounding = 1e-8;
+    bool redundant = false;
+    for (int i = 0; good && i < problem->size; i++)
+        redundant = redundant || !(diagonal[i] > rounding * problem->diagonal[i]);
     for (int k = 0; good && k < problem->block_count; k++) {
         ss_gauge_part part =
             ss_gauge_of_block(problem, diagonal, k, judgement->x, judgement->w, SS_WANT_ENERGY);
         sum += part.energy;
         offer(&most, part.energy, k);
     }
-    if (good && singular)
-        ss_metric_refuse(judgement, SS_METRIC_energy_exact, "the matrix is singular");
+    if (good && redundant)
+        ss_metric_refuse(judgement, SS_METRIC_energy_exact,
+                         "redundant rows: exact effective masses are not defined");
     else if (good)
         set_sum(judgement, SS_METRIC_energy_exact, sum, most);
     return good;
