@@ -514,6 +514,71 @@ TEST(exact_masses_of_redundant_contacts_are_not_made_up)
     drop(&s);
 }
 
+/* ---- units and digits -------------------------------------------------------------------------------- */
+
+/* A ball that slides and rolls at once, with an answer that is wrong in every component; the unit of length
+ * is 1 m / per_metre. */
+static scene rolling_ball(double per_metre, double mu)
+{
+    scene s = {0};
+    double m = per_metre, radius = 0.1 * m;
+    s.frame = ss_frame_create(1, 0, 0, 1, &s.err);
+    if (!ss_frame_enable(s.frame, "contacts/t_u", &s.err) ||
+        !ss_frame_enable(s.frame, "contacts/mu_r", &s.err))
+        return s; // which judging refuses
+    s.frame->h = step;
+    s.frame->bodies.mass[0] = mass;
+    for (int i = 0; i < 3; i++) s.frame->bodies.inertia[0][4 * i] = 0.4 * mass * radius * radius;
+    s.frame->bodies.position[0][2] = radius;
+    memcpy(s.frame->bodies.velocity[0], (double[6]){m, 0.3 * m, 0.0, 0.0, 5.0, 2.0}, 6 * sizeof(double));
+    s.frame->bodies.force[0][2] = -mass * gravity * m;
+    s.frame->contacts.pair[0][1] = 0;
+    s.frame->contacts.normal[0][2] = 1.0;
+    s.frame->contacts.tangent[0][0] = 1.0;
+    s.frame->contacts.mu[0][0] = s.frame->contacts.mu[0][1] = mu;
+    s.frame->contacts.mu_rolling[0] = 0.02 * m;
+    s.answer = ss_answer_create(s.frame, true, &s.err);
+    s.answer->normal_impulse[0] = 0.7 * mass * gravity * step * m;
+    s.answer->friction_impulse[0][0] = -0.05 * m;
+    s.answer->friction_impulse[0][1] = 0.02 * m;
+    s.answer->rolling_impulse[0][0] = 0.004 * m * m;
+    s.answer->rolling_impulse[0][1] = -0.003 * m * m;
+    memcpy(s.answer->velocity[0], (double[6]){0.9 * m, 0.3 * m, -0.02 * m, 1.0, 4.0, 2.0},
+           6 * sizeof(double));
+    return s;
+}
+
+TEST(joules_of_rolling_friction_do_not_depend_on_the_unit_of_length)
+{
+    static const double per_metre = 1024.0, mu[] = {0.5, 0.0, INFINITY};
+    for (int i = 0; i < 3; i++) {
+        scene s = rolling_ball(1.0, mu[i]), in_other_units = rolling_ball(per_metre, mu[i]);
+        ENSURE(judge(&s) && judge(&in_other_units));
+        double energy = read(&s, "energy"), joule = per_metre * per_metre;
+        ENSURE(energy > 1e-3);
+        ENSURE_NEAR(read(&in_other_units, "energy"), energy * joule, 1e-13 * energy * joule);
+        ENSURE_NEAR(read(&in_other_units, "relative_energy"), read(&s, "relative_energy"), 1e-13);
+        drop(&s);
+        drop(&in_other_units);
+    }
+}
+
+/* A rolling moment without anything to roll on is worth the energy of the spin that it makes. */
+TEST(a_moment_too_much_is_worth_the_spin_that_it_makes)
+{
+    scene s = rolling_ball(1.0, 0.5);
+    const double moment = 0.003, inertia = s.frame->bodies.inertia[0][0];
+    s.frame->contacts.mu_rolling[0] = 1e-12;
+    s.answer->normal_impulse[0] = mass * gravity * step;
+    s.answer->friction_impulse[0][0] = s.answer->friction_impulse[0][1] = s.answer->rolling_impulse[0][1] =
+        0.0;
+    s.answer->rolling_impulse[0][0] = moment;
+    memset(s.answer->velocity, 0, 6 * sizeof(double));
+    ENSURE(judge(&s));
+    ENSURE_NEAR(read(&s, "energy"), 0.5 * moment * moment / inertia, 1e-9);
+    drop(&s);
+}
+
 /* ---- joints ------------------------------------------------------------------------------------------ */
 
 /* A slider on a rail along x: a row that carries, z, and one of friction that follows its load. */

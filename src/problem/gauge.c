@@ -91,11 +91,11 @@ void ss_block_dual(const ss_block *block, const double *w, double *dual)
     if (block->law == SS_LAW_CONE) ss_friction_cone_shift(ss_block_cone(block), dual);
 }
 
-static inline double step_length(const ss_block *block, int size, const double *x, const double *dual,
-                                 double divisor)
+/* |x - P(x - w~)| */
+static inline double step_length(const ss_block *block, int size, const double *x, const double *dual)
 {
     double y[MAX_CONE];
-    for (int i = 0; i < size; i++) y[i] = x[i] - dual[i] / divisor;
+    for (int i = 0; i < size; i++) y[i] = x[i] - dual[i];
     ss_friction_cone_project(ss_block_cone(block), y);
     for (int i = 0; i < size; i++) y[i] = x[i] - y[i];
     return norm(y, size);
@@ -173,6 +173,33 @@ double ss_block_inverse_mass(const ss_block *block, const double *diagonal)
     return sum / rows;
 }
 
+/* 1/2 a |x - P(x - w~/a)|^2. Moments are counted in units of the length at which they have the mass of the
+ * contact, l^2 = a / a_M, so that one norm and one projection serve both: the energy is the same in any unit of
+ * length. Directions without friction do not belong to the cone; they are rows that have to be zero. */
+static inline double cone_energy(const ss_block *block, int size, const double *diagonal, const double *r,
+                                 const double *dual)
+{
+    const double *own = diagonal + block->first;
+    ss_friction_cone cone = ss_block_cone(block);
+    double a = block->mu > 0.0 ? ss_block_inverse_mass(block, diagonal) : own[0];
+    double energy = 0.0;
+    if (!(a > 0.0)) return 0.0;
+    // zero where nothing can turn: moments make no difference then
+    double per_length = size == 5 ? sqrt(0.5 * (own[3] + own[4]) / a) : 0.0;
+    cone.mu_rolling *= per_length;
+    double x[MAX_CONE], y[MAX_CONE], sum = 0.0;
+    for (int i = 0; i < size; i++) {
+        bool is_absent = i > 0 && (i < 3 ? cone.mu : cone.mu_rolling) == 0.0;
+        double unit = i < 3 ? 1.0 : per_length;
+        if (is_absent) energy += 0.5 * own[i] * r[i] * r[i];
+        x[i] = is_absent ? 0.0 : r[i] * unit;
+        y[i] = is_absent ? 0.0 : x[i] - dual[i] / (unit * a);
+    }
+    ss_friction_cone_project(cone, y);
+    for (int i = 0; i < size; i++) sum += (x[i] - y[i]) * (x[i] - y[i]);
+    return energy + 0.5 * a * sum;
+}
+
 /* Measured at every iteration, so that the compiler should know the size. */
 static inline void add_sized_cone(const ss_block *block, int size, const double *diagonal, const double *x,
                                   const double *w, unsigned wanted, ss_gauge_part *part)
@@ -181,13 +208,9 @@ static inline void add_sized_cone(const ss_block *block, int size, const double 
     double dual[MAX_CONE];
     for (int i = 0; i < size; i++) dual[i] = w[block->first + i];
     ss_block_dual(block, dual, dual);
-    double a = wanted & SS_WANT_ENERGY ? ss_block_inverse_mass(block, diagonal) : 0.0;
-    if (a > 0.0) {
-        double step = step_length(block, size, r, dual, a);
-        part->energy += 0.5 * a * step * step;
-    }
+    if (wanted & SS_WANT_ENERGY) part->energy += cone_energy(block, size, diagonal, r, dual);
     if (wanted & (SS_WANT_NATURAL_RESIDUAL | SS_WANT_NATURAL_MAP)) {
-        double step = step_length(block, size, r, dual, 1.0);
+        double step = step_length(block, size, r, dual);
         part->natural_residual += step;
         part->natural_map_squared += step * step;
     }
