@@ -563,6 +563,59 @@ TEST(joules_of_rolling_friction_do_not_depend_on_the_unit_of_length)
     }
 }
 
+/* 100 kg that slide at 1e-8 m/s: an exact answer, of which the smaller eigenvalue of Fischer-Burmeister's
+ * square is 1e-17 of the larger one. */
+TEST(fischer_burmeister_has_all_its_digits_where_sliding_is_slow)
+{
+    static const double speeds[] = {1.0, 1e-4, 1e-8, 1e-12, 0.0}, heavy = 100.0, mu = 0.3;
+    for (int i = 0; i < 5; i++) {
+        scene s = sliding_block(0.0);
+        set_friction(&s, mu, mu);
+        double nu = heavy * gravity * step, v[2] = {0.6 * speeds[i], 0.8 * speeds[i]};
+        s.frame->bodies.mass[0] = heavy;
+        s.answer->normal_impulse[0] = nu;
+        for (int k = 0; k < 2; k++) {
+            s.answer->friction_impulse[0][k] = -mu * nu * (k == 0 ? 0.6 : 0.8);
+            s.answer->velocity[0][k] = v[k];
+        }
+        ENSURE(judge(&s));
+        ENSURE_NEAR(read(&s, "fischer_burmeister"), 0.0, 1e-15 * nu);
+        drop(&s);
+    }
+}
+
+/* x + y - sqrt(x o x + y o y) on the Lorentz cone where it can be done by hand: r and u along one direction
+ * have eigenvalues x0 +- x1 and y0 +- y1, and phi acts on each pair as on numbers. */
+TEST(fischer_burmeister_of_a_cone_is_that_of_its_eigenvalues)
+{
+    static const double mu = 0.5, cases[][4] = {// r_N, r_T, u_N, u_T
+                                                {1.0, 0.5, 0.25, 0.5},
+                                                {2.0, -1.0, -0.5, 3.0},
+                                                {-1.0, 0.5, 0.25, -0.5},
+                                                {1.0, 0.5, 1e-9, 1e-9},
+                                                {1e-120, 5e-121, 1e-121, 3e-120}};
+    for (int i = 0; i < 5; i++) {
+        const double *c = cases[i];
+        double x0 = mu * c[0], y0 = (c[2] + mu * fabs(c[3])) / mu, phi[2];
+        for (int k = 0; k < 2; k++) {
+            double side = k == 0 ? 1.0 : -1.0, x = x0 + side * c[1], y = y0 + side * c[3], root = hypot(x, y);
+            phi[k] = x > 0.0 && y > 0.0 ? 2.0 * x * y / (x + y + root) : x + y - root;
+        }
+        double by_hand = sqrt(0.5) * hypot(phi[0], phi[1]);
+        ss_error err;
+        ss_problem *problem = ss_problem_create(3, 1, 1, &err);
+        ENSURE(problem);
+        problem->blocks[0] = (ss_block){.law = SS_LAW_CONE, .size = 3, .mu = mu, .constraint = -1};
+        memcpy(problem->b, (double[3]){c[2], 0.6 * c[3], 0.8 * c[3]}, 3 * sizeof(double));
+        double x[3] = {c[0], 0.6 * c[1], 0.8 * c[1]}, values[SS_GAUGE_COUNT];
+        for (int k = 0; k < 3; k++) problem->bodies->pair[k][0] = problem->bodies->pair[k][1] = -1;
+        ENSURE(ss_problem_measure(problem, x, values, &err));
+        ENSURE_NEAR(values[SS_GAUGE_FISCHER_BURMEISTER], by_hand,
+                    1e-15 * hypot(hypot(x0, c[1]), hypot(y0, c[3])));
+        ss_problem_destroy(problem);
+    }
+}
+
 /* A rolling moment without anything to roll on is worth the energy of the spin that it makes. */
 TEST(a_moment_too_much_is_worth_the_spin_that_it_makes)
 {

@@ -101,6 +101,24 @@ static inline double step_length(const ss_block *block, int size, const double *
     return norm(y, size);
 }
 
+/* The product of the two eigenvalues of z = x o x + y o y, z_0^2 - |z_1|^2, as a sum of squares: for slow
+ * sliding the smaller one is the difference of numbers that agree in half their digits or all of them. */
+static double product_of_eigenvalues(int tangents, double x0, const double *x1, double y0, const double *y1)
+{
+    double x = norm(x1, tangents), y = norm(y1, tangents), angle = 0.0;
+    double side = x0 * y0 < 0.0 ? -1.0 : 1.0;
+    x0 = fabs(x0), y0 = fabs(y0);
+    // |x_1| |y_1| - side x_1 . y_1 is half the square of this over |x_1| |y_1|
+    for (int i = 0; i < tangents && x > 0.0 && y > 0.0; i++) {
+        double apart = x1[i] / x - side * y1[i] / y;
+        angle += apart * apart;
+    }
+    double in_x = (x0 - x) * (x0 + x), in_y = (y0 - y) * (y0 + y), across = x0 * y - y0 * x,
+           along = x0 * y0 - x * y;
+    return in_x * in_x + in_y * in_y +
+           2.0 * (across * across + along * along + 2.0 * x0 * y0 * x * y * angle);
+}
+
 /* The Fischer-Burmeister function of the Lorentz cone, |x + y - (x o x + y o y)^1/2| with x = T r, y = T^-1
  * w~, T = diag(mu, 1, 1): the two have a common cone then. z = x o x + y o y has eigenvalues z0 +- |z_1|. */
 static double fischer_lorentz(double mu, int tangents, const double *r, const double *dual)
@@ -116,12 +134,13 @@ static double fischer_lorentz(double mu, int tangents, const double *r, const do
         z0 += x * x + y * y;
         z1[i] = 2.0 * (x0 * x + y0 * y);
     }
-    double length = norm(z1, tangents);
-    double large = sqrt(z0 + length), small = sqrt(fmax(z0 - length, 0.0));
-    double s0 = 0.5 * (large + small), s1 = length > 0.0 ? 0.5 * (large - small) / length : 0.0;
-    double phi = x0 + y0 - s0, sum = phi * phi;
+    double larger = z0 + norm(z1, tangents);
+    if (!(larger > 0.0)) return 0.0; // all is zero
+    double smaller = product_of_eigenvalues(tangents, x0, r + 1, y0, dual + 1) / larger;
+    // the root is (s0, z_1 / (2 s0)): its eigenvalues are the roots of those of z
+    double s0 = 0.5 * (sqrt(larger) + sqrt(smaller)), phi = x0 + y0 - s0, sum = phi * phi;
     for (int i = 0; i < tangents; i++) {
-        phi = r[1 + i] + dual[1 + i] - s1 * z1[i];
+        phi = r[1 + i] + dual[1 + i] - 0.5 * z1[i] / s0;
         sum += phi * phi;
     }
     return sqrt(sum);
@@ -151,16 +170,17 @@ static double fischer_of(const ss_block *block, const double *r, const double *d
 /* Fourth powers must stay in range; a power of two changes no digit, and the function is homogeneous. */
 static double fischer_cone(const ss_block *block, const double *r, const double *dual)
 {
-    static const double too_large = 1e70;
-    double most = 0.0, small_r[MAX_CONE], small_dual[MAX_CONE];
+    static const double large = 1e70, small = 1e-70;
+    double most = 0.0, scaled_r[MAX_CONE], scaled_dual[MAX_CONE];
     for (int i = 0; i < block->size; i++) most = fmax(most, fmax(fabs(r[i]), fabs(dual[i])));
-    if (!(most > too_large && most < INFINITY)) return fischer_of(block, r, dual);
+    bool is_in_range = most > small && most < large;
+    if (is_in_range || !(most > 0.0 && most < INFINITY)) return fischer_of(block, r, dual);
     int exponent = ilogb(most);
     for (int i = 0; i < block->size; i++) {
-        small_r[i] = ldexp(r[i], -exponent);
-        small_dual[i] = ldexp(dual[i], -exponent);
+        scaled_r[i] = ldexp(r[i], -exponent);
+        scaled_dual[i] = ldexp(dual[i], -exponent);
     }
-    return ldexp(fischer_of(block, small_r, small_dual), exponent);
+    return ldexp(fischer_of(block, scaled_r, scaled_dual), exponent);
 }
 
 /* One number for the block, so that the projection stays Euclidean: the mean over normal and tangents.
