@@ -616,6 +616,51 @@ TEST(fischer_burmeister_of_a_cone_is_that_of_its_eigenvalues)
     }
 }
 
+/* A block that glides along an inclined floor, without weight: no impulse is right, and what the normal
+ * velocity is off by is rounding. Another right answer, as a solver finds it, is off by other rounding. */
+static scene gliding_block(double tilt, double metre)
+{
+    scene s = sliding_block(0.0);
+    double c = cos(tilt), sine = sin(tilt), *v = s.frame->bodies.velocity[0], *u = s.answer->velocity[0];
+    memset(s.frame->bodies.force[0], 0, 6 * sizeof(double));
+    memcpy(s.frame->contacts.normal[0], (double[3]){-sine, 0.0, c}, 3 * sizeof(double));
+    s.answer->normal_impulse[0] = s.answer->friction_impulse[0][0] = 0.0;
+    v[0] = 3.0 * c * metre, v[2] = 3.0 * sine * metre;
+    u[0] = v[0], u[2] = v[2];
+    return s;
+}
+
+TEST(where_nothing_is_to_be_done_doing_nothing_has_no_relative_error)
+{
+    for (int i = 1; i < 40; i++) {
+        scene s = gliding_block(0.03 * i, 1.0);
+        ENSURE(judge(&s));
+        ENSURE_NEAR(read(&s, "relative_energy"), 0.0, 0.0);
+        s.answer->normal_impulse[0] = 1e-16 * mass;
+        s.answer->velocity[0][2] += 1e-16;
+        ENSURE(judge(&s));
+        ENSURE_NEAR(read(&s, "relative_energy"), 0.0, 0.0);
+        drop(&s);
+    }
+}
+
+TEST(a_wrong_answer_where_nothing_is_to_be_done_is_wrong_in_any_unit)
+{
+    double relative[2];
+    for (int i = 0; i < 2; i++) {
+        double metre = i == 0 ? 1.0 : 1024.0;
+        scene s = gliding_block(0.3, metre);
+        s.answer->normal_impulse[0] = 1e-3 * mass * metre;
+        s.answer->velocity[0][0] -= 1e-3 * sin(0.3) * metre;
+        s.answer->velocity[0][2] += 1e-3 * cos(0.3) * metre;
+        ENSURE(judge(&s));
+        relative[i] = read(&s, "relative_energy");
+        drop(&s);
+    }
+    ENSURE(relative[0] > 1.0);
+    ENSURE_NEAR(relative[1], relative[0], 1e-12 * relative[0]);
+}
+
 /* A rolling moment without anything to roll on is worth the energy of the spin that it makes. */
 TEST(a_moment_too_much_is_worth_the_spin_that_it_makes)
 {

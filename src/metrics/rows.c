@@ -142,9 +142,7 @@ bool ss_metrics_rows(ss_judgement *judgement, ss_error *err)
     ss_gauge_scale scale = ss_gauge_scale_of(problem, start, w, judgement->scratch, inverse_mass);
     sum_up(judgement, &scale);
     const ss_metric_value *energy = &judgement->values[SS_METRIC_energy];
-    double relative =
-        scale.start_energy > 0.0 ? sqrt(energy->value / scale.start_energy) : sqrt(energy->value);
-    ss_metric_set(judgement, SS_METRIC_relative_energy, relative, energy->worst_contact,
-                  energy->worst_constraint);
+    ss_metric_set(judgement, SS_METRIC_relative_energy, ss_gauge_relative_energy(&scale, energy->value),
+                  energy->worst_contact, energy->worst_constraint);
     return exact_energy(judgement, err);
 }

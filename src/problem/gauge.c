@@ -315,6 +315,24 @@ static bool gauge_applies(const ss_problem *problem, int gauge)
     return gauge != SS_GAUGE_NATURAL_MAP || ss_problem_laws(problem) & (SS_LAW_CONE | SS_LAW_CONVEX);
 }
 
+/* J: the energy to compare with */
+static double reference_energy(const ss_gauge_scale *scale)
+{
+    double energy = fmax(scale->start_energy, scale->rounding_energy);
+    return energy > 0.0 ? energy : 1.0;
+}
+
+double ss_gauge_relative_energy(const ss_gauge_scale *scale, double energy)
+{
+    if (scale->is_beyond) return INFINITY;
+    return energy <= scale->rounding_energy ? 0.0 : sqrt(energy / reference_energy(scale));
+}
+
+double ss_gauge_energy_at(const ss_gauge_scale *scale, double relative)
+{
+    return fmax(relative * relative * reference_energy(scale), scale->rounding_energy);
+}
+
 void ss_gauge_measure(const ss_problem *problem, const ss_gauge_scale *scale, const double *x,
                       const double *w, unsigned mask, double *values)
 {
@@ -335,8 +353,7 @@ void ss_gauge_measure(const ss_problem *problem, const ss_gauge_scale *scale, co
     for (int g = 0; g < SS_GAUGE_COUNT; g++) values[g] = NAN;
     if (wanted & SS_WANT_ENERGY) {
         values[SS_GAUGE_ENERGY] = sum.energy;
-        double start = scale->start_energy;
-        values[SS_GAUGE_RELATIVE_ENERGY] = start > 0.0 ? sqrt(sum.energy / start) : sqrt(sum.energy);
+        values[SS_GAUGE_RELATIVE_ENERGY] = ss_gauge_relative_energy(scale, sum.energy);
     }
     if (wanted & SS_WANT_NATURAL_RESIDUAL) values[SS_GAUGE_NATURAL_RESIDUAL] = sum.natural_residual;
     if (wanted & SS_WANT_FISCHER_BURMEISTER) values[SS_GAUGE_FISCHER_BURMEISTER] = sum.fischer_burmeister;
@@ -345,7 +362,6 @@ void ss_gauge_measure(const ss_problem *problem, const ss_gauge_scale *scale, co
             sqrt(sum.natural_map_squared) / (scale->load > 0.0 ? scale->load : 1.0);
         if (scale->is_beyond) values[SS_GAUGE_NATURAL_MAP] = INFINITY;
     }
-    if (wanted & SS_WANT_ENERGY && scale->is_beyond) values[SS_GAUGE_RELATIVE_ENERGY] = INFINITY;
     // what was measured and came to nothing is no small error either
     for (int g = 0; g < SS_GAUGE_COUNT; g++) {
         if (isnan(values[g]) && mask & 1u << g && gauge_applies(problem, g)) values[g] = INFINITY;
@@ -396,6 +412,42 @@ static bool is_beyond(const ss_problem *problem, const double *inverse_mass)
     return velocity > small && impulse > 0.0 && impulse < small;
 }
 
+/* J v* + c, and the size of its terms. */
+static double sum_of_terms(const ss_bodies_form *form, int i, double *size)
+{
+    double sum = form->offset[i];
+    *size = fabs(sum);
+    for (int side = 0; side < 2; side++) {
+        int body = form->pair[i][side];
+        for (int k = 0; body >= 0 && k < 6; k++) {
+            double term = form->jacobian[i][6 * side + k] * form->free_velocity[body][k];
+            sum += term;
+            *size += fabs(term);
+        }
+    }
+    return sum;
+}
+
+/* What a few roundings in b = J v* + c are worth in energy. They are of the size of its terms, which may be far
+ * larger than their sum: the normal velocity of what glides along a slope is all rounding. Where b was set by
+ * hand, whatever the bodies do, they are of the size of b. */
+static double rounding_energy(const ss_problem *problem, const double *inverse_mass)
+{
+    static const double few_roundings = 1e-15;
+    bool is_of_bodies = problem->bodies != NULL;
+    double of_terms = 0.0, of_b = 0.0;
+    for (int i = 0; i < problem->size; i++) {
+        double b = fabs(problem->b[i]), size = b, a = inverse_mass[i];
+        if (is_of_bodies)
+            is_of_bodies = fabs(sum_of_terms(problem->bodies, i, &size) - problem->b[i]) <= 1e-12 * size;
+        if (!(a > 0.0)) continue;
+        of_terms += size * size / a;
+        of_b += b * b / a;
+    }
+    double energy = 0.5 * few_roundings * few_roundings * (is_of_bodies ? of_terms : of_b);
+    return energy < INFINITY ? energy : 0.0;
+}
+
 /* Is P(0) = 0? In a cone it always is. */
 static bool allows_zero(const ss_problem *problem)
 {
@@ -417,6 +469,7 @@ ss_gauge_scale ss_gauge_scale_of(const ss_problem *problem, double *x, double *w
     memcpy(inverse_mass, problem->diagonal, bytes);
     lend_masses(problem, inverse_mass);
     scale.is_beyond = is_beyond(problem, inverse_mass);
+    scale.rounding_energy = rounding_energy(problem, inverse_mass);
     memset(x, 0, bytes);
     if (allows_zero(problem)) {
         memcpy(w, problem->b, bytes);

@@ -28,10 +28,17 @@ ss_gauge_part ss_gauge_of_block(const ss_problem *problem, const double *diagona
  * energy at x = P(0) for the relative one; `load` is |b| over the cone rows for the natural map. */
 typedef struct ss_gauge_scale {
     double start_energy, load;
+    /* J: what rounding of b is worth. Less energy than that is none, and no start is better. */
+    double rounding_energy;
     /* loads or impulses whose squares are out of the range of numbers: no error is small then */
     bool is_beyond;
     const double *inverse_mass; /* per unknown */
 } ss_gauge_scale;
+/* sqrt(energy / start energy), 0 where the energy is rounding; where nothing moves and nothing is to be done,
+ * sqrt(energy / 1 J). */
+double ss_gauge_relative_energy(const ss_gauge_scale *scale, double energy);
+/* The other way: the energy at which the relative one is `relative`. */
+double ss_gauge_energy_at(const ss_gauge_scale *scale, double relative);
 void ss_gauge_measure(const ss_problem *problem, const ss_gauge_scale *scale, const double *x,
                       const double *w, unsigned mask, double *values);
 /* Needs two vectors of problem->size, the scratch of ss_problem_apply, and one vector that it fills with

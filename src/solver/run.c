@@ -117,9 +117,9 @@ bool ss_run_measures(const ss_run *run)
 /* The energy at which the stop rule should hold; NAN for rules about something else. */
 static double energy_goal(const struct ss_run_state *state)
 {
-    double below = state->stop.below, start = state->scale.start_energy;
+    double below = state->stop.below;
     if (state->stop.gauge == SS_GAUGE_ENERGY) return below;
-    return state->stop.gauge == SS_GAUGE_RELATIVE_ENERGY ? below * below * (start > 0.0 ? start : 1.0) : NAN;
+    return state->stop.gauge == SS_GAUGE_RELATIVE_ENERGY ? ss_gauge_energy_at(&state->scale, below) : NAN;
 }
 
 bool ss_run_due(ss_run *run, double energy)

@@ -21,6 +21,7 @@ bool ss_run_records(const ss_run *run)
 static struct ss_run_state begin(const struct ss_run_state *whole, const ss_subproblem *part)
 {
     return (struct ss_run_state){.scale = {.start_energy = whole->scale.start_energy,
+                                           .rounding_energy = part->share * whole->scale.rounding_energy,
                                            .load = whole->scale.load,
                                            .inverse_mass = part->problem->diagonal},
                                  .stop = ss_stop_criterion_share(&whole->stop, part->problem, part->share),
