@@ -226,7 +226,7 @@ static void keep_the_best(const ss_solver *solver, known_problem *of)
         snprintf(keep, sizeof keep, "best:%s", ss_gauge_name((ss_gauge)g));
         ss_run_options run = {.max_iterations = 7, .seed = 1};
         attempt last = try_from(solver, of, &run, NULL);
-        run.keep = (ss_keep_rule){true, (ss_gauge)g};
+        run.keep = (ss_keep_rule){SS_KEEP_BEST, (ss_gauge)g};
         attempt best = try_from(solver, of, &run, NULL);
         double before = last.result.gauge[g], after = best.result.gauge[g];
         // the solver's own w may differ from A x + b by rounding

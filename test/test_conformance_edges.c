@@ -274,10 +274,10 @@ TEST(a_solver_that_claims_too_much_is_not_believed)
 
 TEST(a_solver_that_breaks_down_gives_its_start_back)
 {
-    static const ss_keep_rule kept[] = {{0}, {.best = true, .gauge = SS_GAUGE_ENERGY}};
+    static const ss_keep_rule kept[] = {{0}, {.which = SS_KEEP_LAST}, {SS_KEEP_BEST, SS_GAUGE_ENERGY}};
     known_problem of = cook(&recipes[0]);
     ss_solver broken = {.abi = SS_ABI, .name = "broken", .laws = SS_LAW_BOX, .solve = divide_by_zero};
-    for (int k = 0; k < 2; k++) {
+    for (int k = 0; k < 3; k++) {
         ss_run_options run = usual_run(&of);
         run.keep = kept[k];
         double x[20];

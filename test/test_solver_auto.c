@@ -372,7 +372,7 @@ TEST(islands_have_one_history)
     known_problem of = many_towers(3, 20, 4);
     ss_run_options run = {.max_iterations = 20000,
                           .stop = stop_rule(usual_stop),
-                          .keep = {true, SS_GAUGE_ENERGY},
+                          .keep = {SS_KEEP_BEST, SS_GAUGE_ENERGY},
                           .history = true};
     ss_solve_result result;
     double *x = numbers(of.problem->size), values[SS_GAUGE_COUNT];

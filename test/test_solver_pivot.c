@@ -726,7 +726,7 @@ TEST(a_short_run_of_block_pivot_returns_its_best_basis)
     ss_run_options set = ss_run_defaults();
     set.history = true;
     set.stop = (ss_stop_rule){0};
-    set.keep = (ss_keep_rule){.best = true, .gauge = SS_GAUGE_ENERGY};
+    set.keep = (ss_keep_rule){.which = SS_KEEP_BEST, .gauge = SS_GAUGE_ENERGY};
     set.max_iterations = 4;
     double x[MAX] = {0};
     ss_solve_result result;

@@ -35,7 +35,7 @@ typedef struct ss_request {
     /* "GAUGE<VALUE", "energy<1e-6*scene", "METRIC<VALUE" or "none". Gauges are measured at every iteration,
      * other metrics, which need the physical answer, at intervals. NULL: "natural_map<1e-8" */
     const char *stop;
-    const char *keep; /* "last" (NULL), or "best:GAUGE" */
+    const char *keep; /* "answer" (NULL), "last" or "best:GAUGE" */
     int seed;
     bool history; /* record every gauge at every iteration */
     bool explain; /* keep what the solver notes about its decisions */

@@ -45,13 +45,18 @@ typedef struct ss_stop_rule {
     bool of_scene; /* with energy: `below` is a fraction of the scene's energy, ss_run_options.scene_energy */
 } ss_stop_rule;
 
-/* The iterate that is returned: the last one, or the best by a gauge. */
+/* The iterate that is returned. */
+typedef enum ss_keep {
+    SS_KEEP_ANSWER, /* whatever the method gives: its last one, or the best by its own measure */
+    SS_KEEP_LAST,   /* that of the last iteration */
+    SS_KEEP_BEST,   /* the best by a gauge */
+} ss_keep;
 typedef struct ss_keep_rule {
-    bool best;
-    ss_gauge gauge;
+    ss_keep which;
+    ss_gauge gauge; /* SS_KEEP_BEST: which one */
 } ss_keep_rule;
 
-/* Rules as text: "energy<1e-6", "energy<1e-6*scene", "none"; "last", "best:energy". */
+/* Rules as text: "energy<1e-6", "energy<1e-6*scene", "none"; "answer", "last", "best:energy". */
 SS_API bool ss_stop_rule_parse(const char *text, ss_stop_rule *rule, ss_error *err);
 SS_API bool ss_keep_rule_parse(const char *text, ss_keep_rule *rule, ss_error *err);
 
@@ -151,7 +156,7 @@ typedef struct ss_solve_result {
     int iterations;
     double seconds;               /* of the solve alone: measuring excluded */
     double gauge[SS_GAUGE_COUNT]; /* of the returned x, recomputed from the problem */
-    int kept_iteration;           /* the iterate that was returned */
+    int kept_iteration;           /* that made what was returned; 0: the start. SS_KEEP_ANSWER: all */
     size_t memory;                /* largest number of bytes of the arena in use by the solver */
     ss_history history;
     ss_ray ray;  /* with status SS_RAY, except for pivoting methods that have none */

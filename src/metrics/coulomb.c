@@ -129,8 +129,8 @@ static void set_largest(ss_judgement *judgement, enum ss_metric_id id, total of)
     ss_metric_set(judgement, id, sqrt(of.largest), of.contact, -1);
 }
 
-/* Of all contacts of the frame that can move: those beyond the margin were left out of the problem, which does
- * not keep them from being crossed. */
+/* Of all contacts of the frame that can move: those beyond the margin were left out of the problem, which
+ * does not keep them from being crossed. */
 static void penetration(ss_judgement *judgement)
 {
     const ss_frame *frame = judgement->frame;

@@ -194,8 +194,8 @@ double ss_block_inverse_mass(const ss_block *block, const double *diagonal)
 }
 
 /* 1/2 a |x - P(x - w~/a)|^2. Moments are counted in units of the length at which they have the mass of the
- * contact, l^2 = a / a_M, so that one norm and one projection serve both: the energy is the same in any unit of
- * length. Directions without friction do not belong to the cone; they are rows that have to be zero. */
+ * contact, l^2 = a / a_M, so that one norm and one projection serve both: the energy is the same in any unit
+ * of length. Directions without friction do not belong to the cone; they are rows that have to be zero. */
 static inline double cone_energy(const ss_block *block, int size, const double *diagonal, const double *r,
                                  const double *dual)
 {
@@ -428,9 +428,9 @@ static double sum_of_terms(const ss_bodies_form *form, int i, double *size)
     return sum;
 }
 
-/* What a few roundings in b = J v* + c are worth in energy. They are of the size of its terms, which may be far
- * larger than their sum: the normal velocity of what glides along a slope is all rounding. Where b was set by
- * hand, whatever the bodies do, they are of the size of b. */
+/* What a few roundings in b = J v* + c are worth in energy. They are of the size of its terms, which may be
+ * far larger than their sum: the normal velocity of what glides along a slope is all rounding. Where b was set
+ * by hand, whatever the bodies do, they are of the size of b. */
 static double rounding_energy(const ss_problem *problem, const double *inverse_mass)
 {
     static const double few_roundings = 1e-15;

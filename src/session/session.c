@@ -265,7 +265,7 @@ bool ss_session_find_truth(ss_session *session, ss_truth *truth, ss_error *err)
     bool cones = ss_problem_laws(problem) & SS_LAW_CONE;
     ss_run_options run = {.max_iterations = reference_iterations,
                           .stop = reference_stop,
-                          .keep = {true, cones ? SS_GAUGE_NATURAL_MAP : SS_GAUGE_RELATIVE_ENERGY},
+                          .keep = {SS_KEEP_BEST, cones ? SS_GAUGE_NATURAL_MAP : SS_GAUGE_RELATIVE_ENERGY},
                           .seed = session->method.run.seed};
     if (session->method.run.max_iterations > run.max_iterations)
         run.max_iterations = session->method.run.max_iterations;

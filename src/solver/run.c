@@ -126,7 +126,7 @@ bool ss_run_due(ss_run *run, double energy)
 {
     struct ss_run_state *state = run->state;
     int next = state->iterations + 1;
-    if (state->stage && next >= state->stage_look) return true;
+    if ((state->stage && next >= state->stage_look) || state->keep_last) return true;
     if (!state->mask && !state->stop.test) return false;
     if (state->record || state->keep != SS_GAUGE_NONE || next >= state->max_iterations) return true;
     if (state->stop.test) return next >= state->next_test;
@@ -140,11 +140,18 @@ static int next_look(const struct ss_run_state *state)
     return state->time_limit > 0.0 ? state->iterations + 1 + state->iterations / 64 : INT_MAX;
 }
 
+void ss_run_keep_last(struct ss_run_state *state, const double *x)
+{
+    memcpy(state->best, x, (size_t)state->problem->size * sizeof *x);
+    state->best_iteration = state->iterations;
+}
+
 /* Everything that can end the whole run. */
 static bool run_goes_on(struct ss_run_state *state, const double *x, const double *w)
 {
     bool measured = x && (state->mask || state->stop.test), late = false;
     state->iterations++;
+    if (state->keep_last && x) ss_run_keep_last(state, x);
     if (measured || state->iterations >= state->next_look) {
         double now = ss_clock_seconds(), seconds = now - state->started - state->measuring;
         late = state->time_limit > 0.0 && seconds >= state->time_limit;
@@ -256,9 +263,10 @@ static bool prepare_state(struct ss_run_state *state, ss_arena *arena, const ss_
     state->scale = ss_gauge_scale_of(problem, state->best, state->w, state->scratch, state->inverse_mass);
     double scene = options->scene_energy > 0.0 ? options->scene_energy : state->scale.start_energy;
     state->stop = ss_stop_criterion_of(&options->stop, test, scene, problem);
-    state->keep = options->keep.best ? (int)options->keep.gauge : SS_GAUGE_NONE;
+    state->keep = options->keep.which == SS_KEEP_BEST ? (int)options->keep.gauge : SS_GAUGE_NONE;
+    state->keep_last = options->keep.which == SS_KEEP_LAST;
     memcpy(state->start, x, n * sizeof *x);
-    if (state->keep != SS_GAUGE_NONE) memcpy(state->best, x, n * sizeof *x);
+    if (state->keep != SS_GAUGE_NONE || state->keep_last) memcpy(state->best, x, n * sizeof *x);
     state->best_value = INFINITY;
     state->max_iterations = options->max_iterations;
     state->time_limit = options->time_limit;
@@ -300,12 +308,18 @@ static void judge(struct ss_run_state *state, unsigned gauges, double *x, ss_sol
 
 int ss_run_keep(struct ss_run_state *state, double *x)
 {
+    size_t bytes = (size_t)state->problem->size * sizeof *x;
+    if (state->keep_last && state->iterations > 0) memcpy(x, state->best, bytes);
     if (state->keep == SS_GAUGE_NONE || isinf(state->best_value)) return state->iterations;
-    // a method may leave something better than all it showed, such as the start it falls back to
+    if (memcmp(x, state->best, bytes) == 0) return state->best_iteration;
+    // A method may leave something better than all it showed, such as the start it falls back to. Rounding,
+    // between the w it showed and ours, is no such thing.
+    static const double better = 1.0 - 1e-6;
     double values[SS_GAUGE_COUNT];
     ss_run_measure(state, x, 1u << state->keep, values);
-    if (values[state->keep] <= state->best_value) return state->iterations;
-    memcpy(x, state->best, (size_t)state->problem->size * sizeof *x);
+    if (values[state->keep] < better * state->best_value)
+        return memcmp(x, state->start, bytes) == 0 ? 0 : state->iterations;
+    memcpy(x, state->best, bytes);
     return state->best_iteration;
 }
 

@@ -13,8 +13,9 @@ struct ss_run_state {
     const ss_problem *problem;
     ss_gauge_scale scale;
     ss_stop_criterion stop;
-    int keep;
-    unsigned mask; /* gauges measured at every iteration */
+    int keep;       /* gauge by which the best iterate is kept, or SS_GAUGE_NONE */
+    bool keep_last; /* `best` is the last iterate then */
+    unsigned mask;  /* gauges measured at every iteration */
     int iterations, max_iterations, next_test;
     int next_look;                         /* iteration at which the clock is looked at, measured or not */
     double started, measuring, time_limit; /* s */
@@ -51,7 +52,9 @@ bool ss_run_take_memory(struct ss_run_state *state, ss_arena *arena, const ss_pr
 void ss_run_measure(struct ss_run_state *state, const double *x, unsigned mask, double *values);
 /* Adds a row to the history; without memory for it there is none any more. */
 void ss_run_record(struct ss_run_state *state, const double *values, double seconds);
-/* Who keeps the best iterate gets it into x; returns the iteration it is from. */
+/* x is that of the last iteration so far; only where the last one is kept. */
+void ss_run_keep_last(struct ss_run_state *state, const double *x);
+/* Who keeps the last or the best iterate gets it into x; returns the iteration it is from. */
 int ss_run_keep(struct ss_run_state *state, double *x);
 
 #endif

@@ -100,11 +100,13 @@ bool ss_stop_rule_parse(const char *text, ss_stop_rule *rule, ss_error *err)
 bool ss_keep_rule_parse(const char *text, ss_keep_rule *rule, ss_error *err)
 {
     *rule = (ss_keep_rule){0};
-    if (!text || strcmp(text, "last") == 0) return true;
+    if (!text || strcmp(text, "answer") == 0) return true;
+    if (strcmp(text, "last") == 0) return rule->which = SS_KEEP_LAST, true;
     int gauge = strncmp(text, "best:", 5) == 0 ? find_gauge(text + 5, strlen(text + 5)) : SS_GAUGE_NONE;
     if (gauge == SS_GAUGE_NONE)
-        return ss_fail(err, SS_ERROR_USAGE, "invalid keep rule \"%s\": expected last or best:GAUGE with %s",
-                       text, gauge_help);
-    *rule = (ss_keep_rule){.best = true, .gauge = (ss_gauge)gauge};
+        return ss_fail(err, SS_ERROR_USAGE,
+                       "invalid keep rule \"%s\": expected answer, last or best:GAUGE with %s", text,
+                       gauge_help);
+    *rule = (ss_keep_rule){.which = SS_KEEP_BEST, .gauge = (ss_gauge)gauge};
     return true;
 }

@@ -26,6 +26,7 @@ static struct ss_run_state begin(const struct ss_run_state *whole, const ss_subp
                                            .inverse_mass = part->problem->diagonal},
                                  .stop = ss_stop_criterion_share(&whole->stop, part->problem, part->share),
                                  .keep = whole->keep,
+                                 .keep_last = whole->keep_last,
                                  .mask = whole->mask,
                                  .max_iterations = whole->max_iterations - whole->iterations,
                                  .started = whole->started,
@@ -49,7 +50,7 @@ void ss_run_subproblem(const ss_run *run, ss_subproblem *part, ss_arena *arena, 
     part->begun = ss_clock_seconds() - state.started - others;
     if (ss_run_take_memory(&state, arena, part->problem)) {
         memcpy(state.start, part->x, bytes);
-        if (state.keep != SS_GAUGE_NONE) memcpy(state.best, part->x, bytes);
+        if (state.keep != SS_GAUGE_NONE || state.keep_last) memcpy(state.best, part->x, bytes);
         ss_run inner = {arena, team, state.max_iterations, run->seed, &state};
         part->status = solve(part->problem, &inner, part->x, context);
         part->kept_iteration = ss_run_keep(&state, part->x);
@@ -146,5 +147,6 @@ void ss_run_join_subproblems(ss_run *run, ss_subproblem *parts, int count, const
     join_ray(state, parts, count, order);
     join_best(state, state->iterations + kept, x);
     state->iterations += iterations;
+    if (state->keep_last) ss_run_keep_last(state, x);
     state->measuring += measuring / at_once;
 }
