@@ -677,6 +677,65 @@ TEST(a_moment_too_much_is_worth_the_spin_that_it_makes)
     drop(&s);
 }
 
+/* ---- several answers --------------------------------------------------------------------------------- */
+
+/* Painleve's rod: its end slides over rough ground so that friction presses it down, 2 A_NT > A_NN. Moving up
+ * at 0.04 m/s it may fly off, or jam with an impulse of 0.01 N s: Coulomb's law allows both. */
+static scene painleve_rod(void)
+{
+    scene s = {0};
+    s.frame = ss_frame_create(1, 0, 0, 1, &s.err);
+    s.frame->h = step;
+    s.frame->bodies.mass[0] = 1.0;
+    for (int i = 0; i < 3; i++) s.frame->bodies.inertia[0][4 * i] = 0.05;
+    s.frame->bodies.velocity[0][0] = 1.0;
+    s.frame->bodies.velocity[0][2] = 0.04;
+    s.frame->contacts.pair[0][1] = 0;
+    s.frame->contacts.point[0][0] = 0.5; // A_NN = 6, A_NT = 5, A_TT = 6
+    s.frame->contacts.point[0][2] = -0.5;
+    s.frame->contacts.normal[0][2] = 1.0;
+    s.frame->contacts.mu[0][0] = s.frame->contacts.mu[0][1] = 2.0;
+    s.answer = ss_answer_create(s.frame, false, &s.err);
+    memcpy(s.answer->velocity[0], s.frame->bodies.velocity[0], 6 * sizeof(double)); // flies off
+    s.reference = ss_answer_create(s.frame, false, &s.err);
+    s.reference->normal_impulse[0] = 0.01; // jams
+    s.reference->friction_impulse[0][0] = -0.02;
+    memcpy(s.reference->velocity[0], (double[6]){0.98, 0.0, 0.05, 0.0, (0.01 - 0.005) / 0.05, 0.0},
+           6 * sizeof(double));
+    return s;
+}
+
+TEST(a_reference_that_is_one_of_several_answers_is_no_yardstick)
+{
+    scene s = painleve_rod();
+    ss_answer *flies = s.answer, *jams = s.reference;
+    s.answer = jams;
+    ENSURE(judge(&s)); // both obey the laws
+    ENSURE_NEAR(read(&s, "energy"), 0.0, rounding);
+    ENSURE_NEAR(read(&s, "momentum"), 0.0, rounding);
+    s.answer = flies;
+    ENSURE(judge(&s));
+    ENSURE_NEAR(read(&s, "energy"), 0.0, rounding);
+    ENSURE(!applies(&s, "distance") && !applies(&s, "trust"));
+    ENSURE_TEXT(s.value[ss_metric_index("trust")].why,
+                "answer and reference both obey the laws: there are several");
+    s.answer->velocity[0][2] = -0.01; // a wrong answer has its distance
+    ENSURE(judge(&s));
+    ENSURE(applies(&s, "distance") && applies(&s, "trust"));
+    drop(&s);
+}
+
+TEST(the_reference_itself_has_no_distance)
+{
+    scene s = painleve_rod();
+    memcpy(s.reference->velocity[0], s.answer->velocity[0], 6 * sizeof(double));
+    s.reference->normal_impulse[0] = s.reference->friction_impulse[0][0] = 0.0;
+    ENSURE(judge(&s));
+    ENSURE_NEAR(read(&s, "distance"), 0.0, 0.0);
+    ENSURE(!applies(&s, "trust"));
+    drop(&s);
+}
+
 /* ---- joints ------------------------------------------------------------------------------------------ */
 
 /* A slider on a rail along x: a row that carries, z, and one of friction that follows its load. */

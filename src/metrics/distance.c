@@ -1,6 +1,10 @@
 /* The true distance to a known answer, in the energy norm of the velocities, and how much of it the energy
- * error saw. Impulses are not compared: in redundant stacks they are not unique, the velocities are. */
+ * error saw. Impulses are not compared: in redundant stacks they are not unique. Under the convex law
+ * velocities are; under Coulomb's they need not be, and an answer that obeys the laws as well as the
+ * reference does is not wrong because it is another one. */
 #include "metrics/judgement.h"
+
+#include <math.h>
 
 #include "linalg/mat3.h"
 #include "linalg/vec3.h"
@@ -19,21 +23,52 @@ static double distance(const ss_frame *frame, const ss_answer *answer, const ss_
     return sum;
 }
 
-void ss_metrics_distance(ss_judgement *judgement)
+/* The energy error of the reference. */
+static bool reference_energy(const ss_judgement *judgement, double *energy, ss_error *err)
+{
+    const ss_problem *problem = judgement->problem;
+    double *x = ss_arena_take(judgement->arena, (size_t)problem->size, sizeof *x, "x of the reference");
+    double *w = ss_arena_take(judgement->arena, (size_t)problem->size, sizeof *w, "w of the reference");
+    if (!x || !w || !ss_judgement_point(judgement, judgement->what->reference, x, w))
+        return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for judging the reference");
+    *energy = 0.0;
+    for (int k = 0; k < problem->block_count; k++)
+        *energy += ss_gauge_of_block(problem, judgement->scale.inverse_mass, k, x, w, SS_WANT_ENERGY).energy;
+    return true;
+}
+
+/* Both errors are small against doing nothing, and so small against the distance, a millionth in velocities,
+ * that they cannot be the reason for it unless the problem is next to singular. */
+static bool are_several(const ss_gauge_scale *scale, double answer, double reference, double apart)
+{
+    static const double small = 1e-6, far = 1e12;
+    double larger = fmax(answer, reference);
+    return ss_gauge_relative_energy(scale, larger) < small &&
+           apart > far * fmax(larger, scale->rounding_energy);
+}
+
+bool ss_metrics_distance(ss_judgement *judgement, ss_error *err)
 {
     const ss_case *what = judgement->what;
     const char *why = !judgement->frame  ? "needs bodies: the file has none"
                       : !what->reference ? "no reference"
                                          : NULL;
+    double apart = 0.0, energy = judgement->values[SS_METRIC_energy].value, reference = 0.0;
+    if (!why) {
+        apart = distance(judgement->frame, judgement->answer, what->reference);
+        if (!reference_energy(judgement, &reference, err)) return false;
+        if (are_several(&judgement->scale, energy, reference, apart))
+            why = "answer and reference both obey the laws: there are several";
+    }
     if (why) {
         ss_metric_refuse(judgement, SS_METRIC_distance, why);
         ss_metric_refuse(judgement, SS_METRIC_trust, why);
-        return;
+        return true;
     }
-    double apart = distance(judgement->frame, judgement->answer, what->reference);
     ss_metric_set(judgement, SS_METRIC_distance, apart, -1, -1);
     if (apart > 0.0)
-        ss_metric_set(judgement, SS_METRIC_trust, judgement->values[SS_METRIC_energy].value / apart, -1, -1);
+        ss_metric_set(judgement, SS_METRIC_trust, energy / apart, -1, -1);
     else
         ss_metric_refuse(judgement, SS_METRIC_trust, "the distance is zero");
+    return true;
 }

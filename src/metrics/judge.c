@@ -145,19 +145,18 @@ static double slow_speed(const ss_judgement *judgement)
 
 /* ---- preparing ------------------------------------------------------------------------------------ */
 
-/* w = J v+ + C x + c with the velocities of the answer: the impulses are judged by what the bodies do. */
-static bool velocities_of_frame(ss_judgement *judgement)
+bool ss_judgement_point(const ss_judgement *judgement, const ss_answer *answer, double *x, double *w)
 {
     const ss_frame *frame = judgement->frame;
     const ss_bodies_form *form = judgement->problem->bodies;
     double(*v)[6] = ss_arena_take(judgement->arena, (size_t)form->bodies, sizeof *v, "velocities");
     if (!v) return false;
     for (int body = 0, live = 0; body < frame->bodies.count; body++) {
-        if (ss_frame_is_live(frame, body)) memcpy(v[live++], judgement->answer->velocity[body], sizeof *v);
+        if (ss_frame_is_live(frame, body)) memcpy(v[live++], answer->velocity[body], sizeof *v);
     }
-    for (int i = 0; i < judgement->problem->size; i++) {
-        judgement->w[i] = ss_bodies_row(form, i, v) + form->compliance[i] * judgement->x[i] + form->offset[i];
-    }
+    ss_assembly_guess_coulomb(judgement->what->assembly, answer, x);
+    for (int i = 0; i < judgement->problem->size; i++)
+        w[i] = ss_bodies_row(form, i, v) + form->compliance[i] * x[i] + form->offset[i];
     return true;
 }
 
@@ -175,8 +174,7 @@ static bool prepare(ss_judgement *judgement, ss_error *err)
                                         sizeof *judgement->contacts, "contacts");
     bool good = judgement->x && judgement->w && judgement->scratch && judgement->contacts;
     if (good && judgement->frame) {
-        ss_assembly_guess_coulomb(what->assembly, judgement->answer, judgement->x);
-        good = velocities_of_frame(judgement);
+        good = ss_judgement_point(judgement, judgement->answer, judgement->x, judgement->w);
     } else if (good && n) {
         memcpy(judgement->x, what->x, n * sizeof *judgement->x);
         ss_problem_apply(judgement->problem, judgement->x, judgement->scratch, judgement->w);
@@ -201,8 +199,7 @@ static bool judge(ss_judgement *judgement, ss_error *err)
 {
     if (!prepare(judgement, err) || !ss_metrics_rows(judgement, err)) return false;
     ss_metrics_coulomb(judgement);
-    if (!ss_metrics_balance(judgement, err)) return false;
-    ss_metrics_distance(judgement);
+    if (!ss_metrics_balance(judgement, err) || !ss_metrics_distance(judgement, err)) return false;
     report_contacts(judgement);
     return true;
 }

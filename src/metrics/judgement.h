@@ -4,6 +4,8 @@
 
 #include <stickslip/metrics.h>
 
+#include "problem/gauge.h"
+
 enum ss_metric_id {
 #define SS_METRIC(id, name, unit, summary, definition) SS_METRIC_##id,
 #include "metrics/metrics.def"
@@ -30,6 +32,7 @@ typedef struct ss_judgement {
     ss_problem *problem; /* the true Coulomb problem: of the frame, or the one given */
     double *x, *w;       /* of that problem; w from the answer's velocities */
     double *scratch;
+    ss_gauge_scale scale; /* of that problem */
     ss_contact_state *contacts;
     int contact_count;
     double slow; /* v_tol, m/s: slower counts as standing */
@@ -50,9 +53,13 @@ void ss_velocity_after(const ss_judgement *judgement, int body, double velocity[
 /* Open, stick, slip or negative friction. */
 ss_contact_status ss_contact_status_of(const ss_judgement *judgement, const ss_contact_state *state);
 
+/* x and w of the problem from an answer: w = J v+ + C x + c with its velocities, so that impulses are judged
+ * by what the bodies do. False when out of memory. */
+bool ss_judgement_point(const ss_judgement *judgement, const ss_answer *answer, double *x, double *w);
+
 bool ss_metrics_rows(ss_judgement *judgement, ss_error *err);
 void ss_metrics_coulomb(ss_judgement *judgement);
 bool ss_metrics_balance(ss_judgement *judgement, ss_error *err);
-void ss_metrics_distance(ss_judgement *judgement);
+bool ss_metrics_distance(ss_judgement *judgement, ss_error *err);
 
 #endif

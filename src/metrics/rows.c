@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "linalg/dense.h"
-#include "problem/gauge.h"
 
 enum { EXACT_LIMIT = 600 }; // rows; a dense inverse of more takes seconds
 
@@ -26,8 +25,9 @@ static void set_sum(ss_judgement *judgement, enum ss_metric_id id, double sum, w
     ss_metric_set(judgement, id, sum, block ? block->contact : -1, block ? block->constraint : -1);
 }
 
-static void sum_up(ss_judgement *judgement, const ss_gauge_scale *scale)
+static void sum_up(ss_judgement *judgement)
 {
+    const ss_gauge_scale *scale = &judgement->scale;
     const ss_problem *problem = judgement->problem;
     ss_gauge_part sum = {0};
     worst energy = {0, -1}, fischer = {0, -1}, natural = {0, -1}, map = {0, -1};
@@ -139,10 +139,11 @@ bool ss_metrics_rows(ss_judgement *judgement, ss_error *err)
     double *inverse_mass = ss_arena_take(judgement->arena, n, sizeof *inverse_mass, "inverse masses");
     if (!start || !w || !inverse_mass)
         return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for measuring %d rows", problem->size);
-    ss_gauge_scale scale = ss_gauge_scale_of(problem, start, w, judgement->scratch, inverse_mass);
-    sum_up(judgement, &scale);
+    judgement->scale = ss_gauge_scale_of(problem, start, w, judgement->scratch, inverse_mass);
+    sum_up(judgement);
     const ss_metric_value *energy = &judgement->values[SS_METRIC_energy];
-    ss_metric_set(judgement, SS_METRIC_relative_energy, ss_gauge_relative_energy(&scale, energy->value),
-                  energy->worst_contact, energy->worst_constraint);
+    ss_metric_set(judgement, SS_METRIC_relative_energy,
+                  ss_gauge_relative_energy(&judgement->scale, energy->value), energy->worst_contact,
+                  energy->worst_constraint);
     return exact_energy(judgement, err);
 }

@@ -429,8 +429,8 @@ static double sum_of_terms(const ss_bodies_form *form, int i, double *size)
 }
 
 /* What a few roundings in b = J v* + c are worth in energy. They are of the size of its terms, which may be
- * far larger than their sum: the normal velocity of what glides along a slope is all rounding. Where b was set
- * by hand, whatever the bodies do, they are of the size of b. */
+ * far larger than their sum: the normal velocity of what glides along a slope is all rounding. Where b was
+ * set by hand, whatever the bodies do, they are of the size of b. */
 static double rounding_energy(const ss_problem *problem, const double *inverse_mass)
 {
     static const double few_roundings = 1e-15;
