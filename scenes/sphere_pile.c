@@ -53,7 +53,8 @@ const ss_scene ss_scene_sphere_pile = {
     .description =
         "A cube of spheres, slightly perturbed, falls into a box and comes to rest as a random packing: "
         "the granular scene, from 125 to 27000 spheres. Every sphere ends with about five contacts, more "
-        "than are needed to hold it, so that forces are not unique while velocities are.",
+        "than are needed to hold it, so that forces are not unique; under Coulomb's law velocities need not "
+        "be either.",
     .parameters = table,
     .parameters_size = sizeof(parameters),
     .h = 0.005,

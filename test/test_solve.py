@@ -693,6 +693,8 @@ def test_point_mass_by_hand():
         assert entry["verdict"] == "holds"
         assert name[:3] not in expected or entry["ours"] == expected[name[:3]]
     assert len(values) == 10
+    assert any(name.startswith("(a) rests") for name in values)  # as Fig. 5 of the paper has them
+    assert any(name.startswith("(d) leaves") for name in values)
 
 
 def test_isolines_are_drawn_and_checked(here):

@@ -215,6 +215,6 @@ const ss_paper ss_paper_isolines = {
     .title = "isolines of three error measures over impulse and velocity",
     .reference = "Enzenhoefer, Peiret, Teichmann, Kovecses 2019, Figs. 1, 2 and 4",
     .about = "One row with a_ii = 1, as a contact and as friction, on a grid of 129 x 129 points over -2 <= "
-             "x, w <= 2. With -o, six figures.",
+             "x, w <= 2. With -o, six figures, and every second point (65 x 65) as two tables.",
     .run = run,
 };

@@ -20,12 +20,12 @@ static bool run(ss_paper_report *report, ss_error *err)
     const double a = 1.0 / mass, bound = 1.0;
     const double approach = 0.5 * mass * speed * speed, pull = 0.5 * a * impulse * impulse;
     const point_case cases[] = {
-        {"(a) leaves the ground: x = 0, w > 0", 0.0, INFINITY, 0.0, speed, 0.0, "a solution"},
+        {"(a) rests on the ground: x > 0, w = 0", 0.0, INFINITY, impulse, 0.0, 0.0, "a solution"},
         {"(b) goes into the ground: x = 0, w < 0", 0.0, INFINITY, 0.0, -speed, approach,
          "w^2/(2a): the kinetic energy of the approach"},
         {"(c) is held by the ground: x < 0, w = 0", 0.0, INFINITY, -impulse, 0.0, pull,
          "a x^2/2: the kinetic energy that the pulling impulse took away"},
-        {"(d) rests on the ground: x > 0, w = 0", 0.0, INFINITY, impulse, 0.0, 0.0, "a solution"},
+        {"(d) leaves the ground: x = 0, w > 0", 0.0, INFINITY, 0.0, speed, 0.0, "a solution"},
         {"slides, friction at its bound, opposing it", -bound, bound, bound, -speed, 0.0, "a solution"},
         {"slides, friction at its bound, driving it", -bound, bound, bound, speed, approach,
          "w^2/(2a), smaller than a (2u)^2/2, the distance to the other bound"},

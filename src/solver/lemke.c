@@ -2,14 +2,15 @@
  *
  * Free unknowns are basic from the start and never leave. Ties in the ratio test are broken by the
  * lexicographic rule (rows of B^-1), so that it cannot cycle; the covering vector d is 1 with a small fixed
- * irregularity, which makes ties rare. Exact for copositive-plus matrices, hence for Stewart-Trinkle
- * problems with joints or without. The end is solved for once more on a fresh factorisation and checked
+ * irregularity, which makes ties rare. The matrices of Stewart and Trinkle are copositive: where nothing
+ * overlaps it ends at a solution. The end is solved for once more on a fresh factorisation and checked
  * against the laws.
  *
- * Fails when rounding spoils the ratio test on badly conditioned bases, or when the matrix is outside its
- * class: then it ends on a ray. It tries again with another d and a little compliance (1e-10 to 1e-6 of the
- * diagonal), whose effect is removed from the solution. Where there is none, compliance carries what nothing
- * else can: z is huge, and its direction y proves it (Farkas: y >= 0, A'y <= 0, b'y < 0). That is a ray, too.
+ * Fails where contacts overlap and its path has no end, when rounding spoils the ratio test on badly
+ * conditioned bases, or when the matrix is outside its class: then it ends on a ray. It tries again with
+ * another d and a little compliance (1e-10 to 1e-6 of the diagonal), whose effect is removed from the
+ * solution. Where there is none, compliance carries what nothing else can: z is huge, and its direction y
+ * proves it (Farkas: y >= 0, A'y <= 0, b'y < 0). That is a ray, too.
  *
  * References: Cottle, Pang, Stone, The Linear Complementarity Problem (1992), section 4.4 and 4.9;
  * Stewart, Trinkle, Int. J. Numer. Methods Eng. 39 (1996).
