@@ -792,6 +792,20 @@ TEST(penetration_counts_at_contacts_beyond_the_margin)
     drop(&s);
 }
 
+/* A skate at 1 m/s whose grip is just used up, with rounding across the blade: it is not driven. */
+TEST(what_glides_along_its_smooth_tangent_is_not_driven_across_it)
+{
+    scene s = sliding_block(1.0);
+    set_friction(&s, 0.0, friction);
+    s.answer->friction_impulse[0][0] = 0.0;
+    s.answer->friction_impulse[0][1] = friction * s.answer->normal_impulse[0];
+    s.answer->velocity[0][1] = 1e-15;
+    ENSURE(judge(&s));
+    ENSURE_NEAR(read(&s, "sliding"), 1.0, 0.0);
+    ENSURE_NEAR(read(&s, "anomalous_contacts"), 0.0, 0.0);
+    drop(&s);
+}
+
 TEST(without_contacts_contact_metrics_do_not_apply)
 {
     scene s = {0};

@@ -77,7 +77,8 @@ ss_contact_status ss_contact_status_of(const ss_judgement *judgement, const ss_c
     if (!is_resting(judgement, state)) return SS_CONTACT_OPEN;
     if (!is_sliding(state)) return SS_CONTACT_STICK;
     // what is about to slide moves no faster than rounding and tolerance let it, in any direction
-    bool driven = hypot(state->slip[0], state->slip[1]) > judgement->slow && power_of(state) > 0.0;
+    double friction = hypot(state->friction[0], state->friction[1]);
+    bool driven = power_of(state) > judgement->slow * friction;
     return driven ? SS_CONTACT_NEGATIVE_FRICTION : SS_CONTACT_SLIP;
 }
 
