@@ -252,7 +252,7 @@ TEST(every_fault_of_a_file_is_told_with_its_line)
         {"obj", "v 0 0 0\nf 1 1 2147483647\n", "mesh.obj:2: vertex 2147483647; there are 1"},
         {"obj", "v 0 0 0\nf 1 1 -2147483648\n", "mesh.obj:2: vertex -2147483648"},
         {"stl", "", "mesh.stl: 0 bytes; neither text nor"},
-        {"stl", "solid x\nendsolid x\n", "mesh.stl: there are no faces"},
+        {"stl", "solid x\nendsolid x\n", "mesh.stl: holds no faces"},
         {"stl", "solid x\n" FACET "facet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0\n",
          "mesh.stl:12: ends where a number"},
         {"stl", "solid x\nfacet normal 0 0 1\nloop\n", "mesh.stl:3: \"loop\" where \"outer\" was expected"},
