@@ -28,6 +28,8 @@ GAUGES = ["energy", "relative_energy", "natural_residual", "fischer_burmeister",
 TOLERANCES, MAIN, SHIFT = [1e-2, 1e-4, 1e-6, 1e-8], 1, 1e-3
 BUDGETS = [10 ** (k / 2) for k in range(-10, 1)]
 PAIRED = 12
+PENALTY = 10  # times the slowest success
+MEASURE = "relative_energy"
 Z = 1.959963984540054
 
 
@@ -85,15 +87,24 @@ def time_scale(run):
     return min(run["samples"]) / run["seconds"] if run["samples"] and run["seconds"] else 1.0
 
 
+def judged(book, run):
+    return bool(run["metrics"]) and run["problem"] in book.good
+
+
+def is_until_solved(book):
+    """Is the time until it was solved known of every run? Otherwise the whole run counts, for all."""
+    return MEASURE in ("relative_energy", "natural_map") and all(book.is_true(run) for run in book.runs if judged(book, run))
+
+
 def crossing(book, run, tolerance):
     decade = next(d for d in range(400) if float(f"1e-{d}") <= tolerance)
-    return run["crossings"].get(("relative_energy", decade)) if book.is_true(run) else None
+    return run["crossings"].get((MEASURE, decade)) if is_until_solved(book) else None
 
 
 def cost_of(book, run, tolerance):
     """Seconds; None = not solved."""
-    error = run["metrics"].get("relative_energy")
-    if run["outcome"] == "not applicable" or error is None or error > tolerance:
+    error = run["metrics"].get(MEASURE)
+    if run["outcome"] == "not applicable" or error is None or abs(error) > tolerance:
         return None
     if run["seconds"] is None or math.isinf(run["seconds"]):
         return None
@@ -207,6 +218,24 @@ def budgets(book, runs):
     return result
 
 
+def best_costs(book, machine_runs, tolerance):
+    """The least cost of every problem that some series of the machine solves."""
+    best = {}
+    for run in machine_runs:
+        cost = cost_of(book, run, tolerance)
+        if cost is not None:
+            best[run["problem"]] = min(cost, best.get(run["problem"], math.inf))
+    return best
+
+
+def penalised(book, machine_runs, costs, tolerance, members):
+    """Costs of the members that some series of the machine solves; where this one does not, ten times the slowest success."""
+    solved = [cost_of(book, run, tolerance) for run in machine_runs]
+    most = max((cost for cost in solved if cost is not None), default=0.0)
+    best = best_costs(book, machine_runs, tolerance)
+    return [costs.get(problem, PENALTY * most) for problem in members if problem in best]
+
+
 def score(book, machine_runs, runs, tolerance):
     total = len(book.good)
     costs = {run["problem"]: cost_of(book, run, tolerance) for run in runs}
@@ -214,11 +243,9 @@ def score(book, machine_runs, runs, tolerance):
     refused = sum(run["outcome"] == "not applicable" for run in runs)
     failed = len(runs) - refused - len(costs)
     low, high = wilson(len(costs), len(costs) + failed)
-    best = {}
-    for run in machine_runs:
-        cost = cost_of(book, run, tolerance)
-        if cost is not None:
-            best[run["problem"]] = min(cost, best.get(run["problem"], math.inf))
+    best = best_costs(book, machine_runs, tolerance)
+    every = penalised(book, machine_runs, costs, tolerance, book.good)
+    unsolved = [costs.get(problem, math.inf) for problem in best]
     iterations, per_unknown = [], []
     for run in runs:
         if run["problem"] in costs:
@@ -227,7 +254,8 @@ def score(book, machine_runs, runs, tolerance):
             per_unknown.append(costs[run["problem"]] / max(1, run["unknowns"]))
     return {"solved": len(costs), "failed": failed, "refused": refused, "missing": total - len(runs),
             "rate": len(costs) / (len(costs) + failed) if len(costs) + failed else None, "low": low, "high": high,
-            "cost": shifted_mean(list(costs.values())), "costMedian": quantile(list(costs.values()), 0.5),
+            "common": len(best), "cost": shifted_mean(every) if costs else None,
+            "costSolved": shifted_mean(list(costs.values())), "costMedian": finite(quantile(unsolved, 0.5)),
             "costMost": max(costs.values(), default=None),
             "profile": steps([cost / best[problem] for problem, cost in costs.items()], total),
             "iterations": steps(iterations, total), "perUnknown": steps(per_unknown, total)}
@@ -293,7 +321,9 @@ def all_series(book, names, outcomes):
         main = series["scores"][MAIN]
         return (-main["solved"], math.inf if main["cost"] is None else main["cost"],
                 series["label"].encode())
-    return sorted(result, key=order)
+    result = sorted(result, key=order)
+    add_versus(book, result)
+    return result
 
 
 def pairs(book, series, tolerance):
@@ -313,34 +343,67 @@ def pairs(book, series, tolerance):
     return result
 
 
-def advice(series):
-    main = [one["scores"][MAIN] for one in series]
-    solvers = [i for i in range(len(series)) if main[i]["solved"]]
-    if not solvers:
-        return {"series": None, "fastest": None, "mostAccurate": None}
-    use = min(solvers, key=lambda i: (-main[i]["solved"], main[i]["cost"], i))
-    half = [i for i in solvers if 2 * main[i]["solved"] >= main[use]["solved"]
+def costs_of(book, one, tolerance):
+    runs = [run for run in book.runs if (run["method"], run["machine"]) == (one["method"], one["machine"])]
+    costs = {run["problem"]: cost_of(book, run, tolerance) for run in runs if run["problem"] in book.good}
+    return {problem: cost for problem, cost in costs.items() if cost is not None}
+
+
+def versus(book, one, other, tolerance):
+    """One series beside another on the problems that both solve."""
+    own, theirs = costs_of(book, one, tolerance), costs_of(book, other, tolerance)
+    shared = [problem for problem in own if problem in theirs]
+    logs = [(Decimal(own[problem]) / Decimal(theirs[problem])).ln() for problem in shared]
+    return {"shared": len(shared), "faster": sum(own[problem] < theirs[problem] for problem in shared),
+            "factor": float((sum(logs) / len(logs)).exp()) if logs else None}
+
+
+def standing(series, t, candidates):
+    """Most solved, then cheapest, then first; None when none solves anything."""
+    solvers = [i for i in candidates if series[i]["scores"][t]["solved"]]
+    return min(solvers, key=lambda i: (-series[i]["scores"][t]["solved"], series[i]["scores"][t]["cost"], i), default=None)
+
+
+def add_versus(book, series):
+    for t, tolerance in enumerate(TOLERANCES):
+        for one in series:
+            leader = standing(series, t, [i for i, other in enumerate(series) if other["machine"] == one["machine"]])
+            found = {"shared": 0, "faster": 0, "factor": None} if leader is None else versus(book, one, series[leader], tolerance)
+            one["scores"][t]["versus"] = {"leader": leader, **found}
+
+
+def advice(book, series, t):
+    scores = [one["scores"][t] for one in series]
+    use = standing(series, t, range(len(series)))
+    if use is None:
+        return {"series": None, "reliable": False, "fastest": None, "mostAccurate": None}
+    half = [i for i in range(len(series)) if scores[i]["solved"] and 2 * scores[i]["solved"] >= scores[use]["solved"]
             and series[i]["machine"] == series[use]["machine"]]
-    fastest = min(half, key=lambda i: (main[i]["cost"], i != use, i))
-    rate = max(main[i]["rate"] for i in half)
-    accurate = min((i for i in half if main[i]["rate"] == rate),
-                   key=lambda i: (series[i]["metricMedian"]["relative_energy"], i))
-    return {"series": use, "fastest": fastest, "mostAccurate": accurate}
+    beside = {i: versus(book, series[i], series[use], TOLERANCES[t]) for i in half}
+    faster = [i for i in half if 2 * beside[i]["shared"] >= scores[use]["solved"] and beside[i]["factor"] < 1
+              and 2 * beside[i]["faster"] > beside[i]["shared"]]
+    rate = max(scores[i]["rate"] for i in half)
+    accurate = min((i for i in half if scores[i]["rate"] == rate), key=lambda i: (series[i]["metricMedian"][MEASURE], i))
+    return {"series": use, "reliable": 2 * scores[use]["solved"] >= len(book.good),
+            "fastest": min(faster, key=lambda i: (beside[i]["factor"], i), default=use), "mostAccurate": accurate}
 
 
-def scenes(book, series):
-    """Who solves most in each scene, and what the first series does there."""
+def scenes(book, series, advised):
+    """Which series solves most in each scene, and what the one to use does there."""
     def there(i, members, tolerance):
-        costs = [cost_of(book, run, tolerance) for run in book.runs if run["problem"] in members
-                 and (run["method"], run["machine"]) == (series[i]["method"], series[i]["machine"])]
-        costs = [cost for cost in costs if cost is not None]
-        return {"series": i, "solved": len(costs), "cost": shifted_mean(costs)}
+        costs = {problem: cost for problem, cost in costs_of(book, series[i], tolerance).items() if problem in members}
+        machine_runs = [run for run in book.runs if run["machine"] == series[i]["machine"] and run["problem"] in book.good]
+        every = penalised(book, machine_runs, costs, tolerance, members)
+        return {"series": i, "solved": len(costs), "cost": shifted_mean(every) if costs else None,
+                "costSolved": shifted_mean(list(costs.values()))}
 
     def best(members, tolerance):
-        scores = [there(i, members, tolerance) for i in range(len(series))]
-        scores = [score for score in scores if score["solved"]]
-        return min(scores, key=lambda score: (-score["solved"], score["cost"], score["series"]),
-                   default={"series": None, "solved": 0, "cost": None})
+        found = {"series": None, "solved": 0, "cost": None, "costSolved": None}
+        for score in (there(i, members, tolerance) for i in range(len(series))):
+            same = found["solved"] and series[score["series"]]["machine"] == series[found["series"]]["machine"]
+            if score["solved"] > found["solved"] or (same and score["solved"] == found["solved"] and score["cost"] < found["cost"]):
+                found = score
+        return found
 
     names = dict.fromkeys(book.problems[i]["scene"] for i in book.good) if series else []
     result = []
@@ -348,7 +411,7 @@ def scenes(book, series):
         members = {i for i in book.good if book.problems[i]["scene"] == name}
         result.append({"name": name, "problems": len(members),
                        "best": [best(members, tolerance) for tolerance in TOLERANCES],
-                       "first": [there(0, members, tolerance) for tolerance in TOLERANCES]})
+                       "first": [there(advised[t]["series"] or 0, members, tolerance) for t, tolerance in enumerate(TOLERANCES)]})
     return result
 
 
@@ -371,9 +434,11 @@ def expected_report(directory, report):
     book = Book(directory)
     names = [metric["name"] for metric in report["metrics"]]
     series = all_series(book, names, report["outcomes"])
-    return {"tolerances": TOLERANCES, "mainTolerance": MAIN, "shift": SHIFT, "budgets": BUDGETS, "gauges": GAUGES,
+    advised = [advice(book, series, t) for t in range(len(TOLERANCES))]
+    return {"measure": MEASURE, "clock": "until solved" if is_until_solved(book) else "whole run", "penalty": PENALTY,
+            "tolerances": TOLERANCES, "mainTolerance": MAIN, "shift": SHIFT, "budgets": BUDGETS, "gauges": GAUGES,
             "series": series, "pairs": [pairs(book, series, tolerance) for tolerance in TOLERANCES],
-            "scenes": scenes(book, series), "advice": advice(series), "runs": columns(book, series, names)}
+            "scenes": scenes(book, series, advised), "advice": advised, "runs": columns(book, series, names)}
 
 
 # ---- comparing -----------------------------------------------------------------------------------------------------
@@ -530,7 +595,7 @@ def add_run(database, dice, problem, method, machine, contacts, quality):
         add_row(database, "contact_errors", run=number, bin=place, count=1 + dice.below(9))
 
 
-def write_wild(path, seed, problems=23, machines=2):
+def write_wild(path, seed, problems=23, machines=2, formulations=("cone", "box")):
     """Runs of every kind, ties, clocks that stood still, holes in the matrix; `path` must be a ledger already."""
     dice = Dice(seed)
     database = sqlite3.connect(path)
@@ -542,7 +607,7 @@ def write_wild(path, seed, problems=23, machines=2):
     sizes = dict(database.execute("SELECT id, contacts FROM problems"))
     methods = [add_method(database, formulation, solver, f"omega={i}" if i else "")
                for i, (formulation, solver) in enumerate(
-                   (f, s) for f in ("cone", "box") for s in ("nsgs", "pgs", "psor", "lemke"))]
+                   (f, s) for f in formulations for s in ("nsgs", "pgs", "psor", "lemke"))]
     for p in problem_ids:
         for i, m in enumerate(methods):
             for machine in machine_ids:
@@ -585,10 +650,15 @@ def test_a_real_campaign_has_the_numbers_of_its_export(ledger):
     assert not found, show(found, report, expected)
 
 
-@pytest.mark.parametrize("seed, machines", [(7, 2), (11, 1)])
-def test_a_ledger_with_everything_has_the_numbers_of_its_export(ledger, seed, machines):
-    write_wild(ledger, seed, machines=machines)
+@pytest.mark.parametrize("seed, machines, formulations, clock", [
+    (7, 2, ("cone", "box"), "whole run"),
+    (11, 1, ("cone", "box"), "whole run"),
+    (13, 2, ("cone",), "until solved"),
+])
+def test_a_ledger_with_everything_has_the_numbers_of_its_export(ledger, seed, machines, formulations, clock):
+    write_wild(ledger, seed, machines=machines, formulations=formulations)
     report, expected = look(ledger)
+    assert report["clock"] == clock
     assert all(any(one["scores"][MAIN][key] for one in expected["series"]) for key in ("solved", "failed", "refused", "missing"))
     found = differences(report, expected)
     assert not found, show(found, report, expected)
@@ -609,12 +679,20 @@ def test_every_number_that_is_changed_is_noticed(ledger):
     "UPDATE runs SET unknowns = unknowns + 1 WHERE outcome = 'converged'",
     "UPDATE history SET energy = energy * (1 + 1e-6) WHERE iteration = 2",
     "UPDATE history SET relative_energy = relative_energy * 0.5 WHERE iteration > 3",
-    "UPDATE crossings SET seconds = seconds * (1 + 1e-6) WHERE gauge = 'relative_energy' AND decade = 2",
     "UPDATE contact_errors SET count = count + 1 WHERE run = (SELECT max(run) FROM contact_errors)",
     "UPDATE problems SET contacts = contacts + 1",
     "DELETE FROM samples",
 ])
 def test_a_number_changed_in_the_ledger_is_noticed(ledger, change):
+    assert_noticed(ledger, change)
+
+
+def test_a_crossing_changed_in_the_ledger_is_noticed(ledger):
+    write_wild(ledger, 13, problems=9, formulations=("cone",))
+    assert_noticed(ledger, "UPDATE crossings SET seconds = seconds * (1 + 1e-6) WHERE gauge = 'relative_energy' AND decade = 4")
+
+
+def assert_noticed(ledger, change):
     run("export", ledger, "-o", "tables")  # before
     database = sqlite3.connect(ledger)
     assert database.execute(change).rowcount > 0
@@ -686,7 +764,7 @@ def test_the_table_says_what_the_object_says(ledger):
         assert words[0] == str(i + 1) and f" {one['label']} " in lines[1 + i]
         assert f" {main['solved']}/{total} " in lines[1 + i]
     words = " ".join(text.split("\n\n")[-1].split())
-    assert words == report["advice"]["text"]
+    assert words == report["advice"][MAIN]["text"]
     assert all(len(text) <= 79 for text in text.split("\n\n")[-1].splitlines())
     shown = on_terminal("report", ledger)
     assert "\033[1m" in shown and "Use " in shown

@@ -11,6 +11,7 @@
 ss_statistics_options ss_statistics_defaults(void)
 {
     return (ss_statistics_options){
+        .measure = ss_metric_index("relative_energy"),
         .tolerances = {1e-2, 1e-4, 1e-6, 1e-8},
         .tolerance_count = 4,
         .main_tolerance = 1,
@@ -79,9 +80,10 @@ static bool take_cells(ss_statistics_work *work)
     work->run = ss_arena_take(work->scratch, cells, sizeof *work->run, "runs");
     work->cost = ss_arena_take(work->scratch, tolerances * cells, sizeof *work->cost, "costs");
     work->best = ss_arena_take(work->scratch, tolerances * machines * slots, sizeof *work->best, "best");
+    work->worst = ss_arena_take(work->scratch, tolerances * machines, sizeof *work->worst, "worst");
     work->values = ss_arena_take(work->scratch, slots, sizeof *work->values, "values");
     work->more = ss_arena_take(work->scratch, slots, sizeof *work->more, "values");
-    return work->run && work->cost && work->best && work->values && work->more;
+    return work->run && work->cost && work->best && work->worst && work->values && work->more;
 }
 
 static void place_run(ss_statistics_work *work, int r)
@@ -91,10 +93,12 @@ static void place_run(ss_statistics_work *work, int r)
     int slot = work->slot[run->problem];
     work->run[(size_t)row * (size_t)work->slots + (size_t)slot] = r;
     for (int t = 0; t < work->options->tolerance_count; t++) {
-        double cost = ss_run_cost(work->results, run, work->options->tolerances[t]);
+        double cost = ss_run_cost(run, &work->rule, work->options->tolerances[t]);
         double *best = &ss_statistics_best(work, t, run->machine)[slot];
+        double *worst = &work->worst[t * work->results->machine_count + run->machine];
         ss_statistics_costs(work, t, row)[slot] = cost;
-        *best = fmin(*best, cost); // fmin: a number before NaN
+        *best = fmin(*best, cost); // fmin, fmax: a number before NaN
+        *worst = fmax(*worst, cost);
     }
 }
 
@@ -199,8 +203,9 @@ static bool make_all(ss_statistics_work *work, ss_statistics *made)
         !sort_series(work, unsorted, made->series))
         return false;
     made->series_count = work->rows;
-    return ss_statistics_pairs(work, made) && ss_statistics_scenes(work, made) &&
-           ss_statistics_advise(work, made);
+    ss_statistics_compare(work, made);
+    return ss_statistics_pairs(work, made) && ss_statistics_choose(work, made) &&
+           ss_statistics_scenes(work, made) && ss_statistics_advise(work, made);
 }
 
 static bool check(const ss_statistics_options *options, ss_error *err)
@@ -211,6 +216,8 @@ static bool check(const ss_statistics_options *options, ss_error *err)
                        options->tolerance_count, most);
     if (options->main_tolerance < 0 || options->main_tolerance >= options->tolerance_count)
         return ss_fail(err, SS_ERROR_USAGE, "statistics: the main tolerance is none of the tolerances");
+    if (options->measure < 0 || options->measure >= ss_metric_count())
+        return ss_fail(err, SS_ERROR_USAGE, "statistics: the measure is none of the metrics");
     return true;
 }
 
@@ -218,10 +225,9 @@ bool ss_statistics_make(const ss_results *results, const ss_statistics_options *
                         ss_statistics *statistics, ss_error *err)
 {
     *statistics = (ss_statistics){.options = options ? *options : ss_statistics_defaults()};
-    ss_statistics_work work = {.results = results,
-                               .options = &statistics->options,
-                               .relative_energy = ss_metric_index("relative_energy")};
-    if (!check(work.options, err)) return false;
+    if (!check(&statistics->options, err)) return false;
+    statistics->rule = ss_cost_rule_of(results, statistics->options.measure);
+    ss_statistics_work work = {.results = results, .options = &statistics->options, .rule = statistics->rule};
     statistics->arena = work.arena = ss_arena_create((size_t)1 << 16, err);
     work.scratch = work.arena ? ss_arena_create((size_t)1 << 16, err) : NULL;
     bool good = work.scratch && make_all(&work, statistics);

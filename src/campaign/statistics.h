@@ -1,11 +1,11 @@
 /* campaign/statistics.h - what a ledger says about methods. Pure functions of ss_results: no files, no clock.
  *
- * A *solver's row* is a method on one machine: a series. A run of it is *solved* at a tolerance when its
- * metric relative_energy, which is judged on the true Coulomb problem of the frame, is at most the tolerance.
- * Its *cost* is the time until then: of the first crossing of the gauge relative_energy where the method's
- * own problem is the true one (cone, FCLIB), otherwise of the whole run; when repeats were timed alone,
- * scaled by (least of the samples) / (seconds of the run). "not applicable" is neither solved nor failed: it
- * is counted by itself, and stays unsolved in profiles. */
+ * A *series* is a method on one machine. A run of it is *solved* at a tolerance when the measure, a metric
+ * that is judged on the true Coulomb problem of the frame, is at most the tolerance. Its *cost* is a time
+ * by a clock that is the same for all runs (ss_cost_rule). Costs of several runs are compared on common
+ * ground only: over the same problems with a penalty for those that are not solved, or pairwise on those
+ * that both solve. "not applicable" is neither solved nor failed: it is counted by itself, and stays
+ * unsolved in profiles and means. docs/report.md has the definitions. */
 #ifndef SS_CAMPAIGN_STATISTICS_H
 #define SS_CAMPAIGN_STATISTICS_H
 
@@ -28,15 +28,25 @@ void ss_seconds_text(double seconds, char *text, size_t size);
 /* ---- series ----------------------------------------------------------------------------------------- */
 
 typedef struct ss_statistics_options {
-    double tolerances[8]; /* of relative_energy, falling */
+    int measure;          /* metric that decides what is solved */
+    double tolerances[8]; /* of the measure, falling */
     int tolerance_count;
     int main_tolerance; /* index: the one of the summary */
     double shift;       /* s, of shifted geometric means */
     double budgets[16]; /* s, rising */
     int budget_count;
 } ss_statistics_options;
-/* 1e-2 1e-4 1e-6 1e-8, main 1e-4, 1 ms, 1e-5 s ... 1 s in half decades */
+/* relative_energy at 1e-2 1e-4 1e-6 1e-8, main 1e-4, 1 ms, 1e-5 s ... 1 s in half decades */
 ss_statistics_options ss_statistics_defaults(void);
+
+/* How runs are judged and timed, one rule for all of them. The time until the tolerance was reached is known
+ * only where the iterates of every run were measured on the true problem, by a gauge whose crossings are in
+ * the ledger; otherwise the whole run counts, for all. */
+typedef struct ss_cost_rule {
+    int measure; /* metric */
+    bool until_solved;
+} ss_cost_rule;
+ss_cost_rule ss_cost_rule_of(const ss_results *results, int measure);
 
 /* A step function or curve; y belongs to x. */
 typedef struct ss_curve {
@@ -44,13 +54,26 @@ typedef struct ss_curve {
     int count;
 } ss_curve;
 
+/* A series beside the leader of its machine (most solved, then cheapest) on the problems that both solve. */
+typedef struct ss_versus {
+    int leader;    /* series; -1 = none solves anything there */
+    int shared;    /* problems that both solve */
+    int faster;    /* of those, where it costs less than the leader */
+    double factor; /* geometric mean of its cost over the leader's; NaN without shared ones */
+} ss_versus;
+
 /* One series at one tolerance. */
 typedef struct ss_score {
     /* refused: not applicable; missing: no run yet. Sum: number of problems */
     int solved, failed, refused, missing;
     double rate, low, high; /* solved / (solved + failed), with Wilson's interval */
-    double cost;            /* s: shifted geometric mean over what it solved; NaN = nothing */
-    double cost_median, cost_most;
+    int common;             /* problems that at least one series of its machine solves */
+    /* s: shifted geometric mean over those, unsolved ones at the penalty; NaN = it solves nothing */
+    double cost;
+    double cost_solved; /* s: mean over what it solved: compares only with a series that solved the same */
+    double cost_median; /* over the common problems, unsolved = infinite; NaN = infinite */
+    double cost_most;   /* of what it solved */
+    ss_versus versus;
     /* Dolan-More: x = ratio to the best of all series of the machine, y = share of all problems */
     ss_curve profile;
     ss_curve iterations;  /* data profiles: share solved within x iterations */
@@ -109,36 +132,45 @@ typedef struct ss_pair {
 typedef struct ss_scene_score {
     int series; /* -1 = nobody solves anything */
     int solved;
-    double cost; /* s: shifted geometric mean over what it solved; NaN = nothing */
+    double cost;        /* s: over what somebody solves there, unsolved ones at the penalty; NaN = nothing */
+    double cost_solved; /* s: over what it solved */
 } ss_scene_score;
 
-/* Problems with the same scene, and per tolerance who solves most of them, of those the cheapest; and what
- * the first series of all does there. */
+/* Problems with the same scene, and per tolerance which series solves most of them, of those the cheapest;
+ * and what the series to use over all scenes does there. */
 typedef struct ss_scene_standing {
     char *name;
     int problems;
     ss_scene_score *best, *first;
 } ss_scene_standing;
 
+/* At one tolerance. */
 typedef struct ss_advice {
-    int series;        /* what to use; -1 = nothing solves anything */
-    int fastest;       /* the cheapest among those that solve at least half of what the best one solves */
-    int most_accurate; /* of the same, least median of relative_energy among those with the best rate */
-    char *text;        /* a few sentences, plain */
+    int series;       /* what to use; -1 = nothing solves anything */
+    bool is_reliable; /* it solves at least half of all problems */
+    /* least factor to the one to use, on at least half of what that one solves, and faster on most; or
+     * itself */
+    int fastest;
+    /* of those that solve half as many, least median error among those with the best rate */
+    int most_accurate;
+    char *text; /* a few sentences, plain */
 } ss_advice;
 
 typedef struct ss_statistics {
     ss_arena *arena; /* everything below lives in it */
     ss_statistics_options options;
+    ss_cost_rule rule;
     ss_series *series; /* sorted: solved at the main tolerance falling, then cost rising, then label */
     int series_count;
     ss_pair **pairs; /* [tolerance][pair]: all pairs of the first SS_PAIRED series */
     int pair_count;
     ss_scene_standing *scenes; /* in the order of problems; none without series */
     int scene_count;
-    ss_advice advice;
+    ss_advice *advice; /* per tolerance */
 } ss_statistics;
 #define SS_PAIRED 12
+
+#define SS_PENALTY 10 /* an unsolved problem costs this many times the slowest success of the machine */
 
 /* options NULL: defaults. Problems with a fault are left out. */
 bool ss_statistics_make(const ss_results *results, const ss_statistics_options *options,
@@ -147,6 +179,6 @@ void ss_statistics_free(ss_statistics *statistics);
 /* How a run that solved nothing is called: by its outcome, but "inaccurate" where it converged. */
 const char *ss_failure_name(ss_outcome outcome);
 /* Cost of a run at a tolerance, s; NaN = not solved. */
-double ss_run_cost(const ss_results *results, const ss_run_entry *run, double tolerance);
+double ss_run_cost(const ss_run_entry *run, const ss_cost_rule *rule, double tolerance);
 
 #endif

@@ -123,7 +123,7 @@ static double error_within(const ss_statistics_work *work, const ss_run_entry *r
 {
     double scale = ss_run_time_scale(run), least = NAN;
     if (!ss_run_is_true(work->results, run)) {
-        const ss_metric_value *metric = run->metrics ? &run->metrics[work->relative_energy] : NULL;
+        const ss_metric_value *metric = run->metrics ? &run->metrics[work->rule.measure] : NULL;
         return metric && metric->applies && run->seconds * scale <= budget ? metric->value : NAN;
     }
     for (int i = 0; i < run->history_count && run->history[i].seconds * scale <= budget; i++)

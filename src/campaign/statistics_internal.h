@@ -17,9 +17,10 @@ typedef struct ss_statistics_work {
     int *run;       /* [row][slot]: run; -1 = missing */
     double *cost;   /* [tolerance][row][slot], s; NaN = not solved */
     double *best;   /* [tolerance][machine][slot]: least cost of all series there; NaN = nobody solves it */
+    double *worst;  /* [tolerance][machine], s: largest cost of all; 0 = nothing is solved there */
     double *values; /* room for slots values, twice */
     double *more;
-    int relative_energy; /* index of the metric */
+    ss_cost_rule rule;
 } ss_statistics_work;
 
 static inline int ss_statistics_row(const ss_statistics_work *work, const ss_series *series)
@@ -45,15 +46,34 @@ static inline double *ss_statistics_best(const ss_statistics_work *work, int tol
     return work->best + block * (size_t)work->slots;
 }
 
+/* What an unsolved problem counts as in means, s. */
+static inline double ss_statistics_penalty(const ss_statistics_work *work, int tolerance, int machine)
+{
+    return SS_PENALTY * work->worst[tolerance * work->results->machine_count + machine];
+}
+
 void ss_statistics_sort(double *values, int count);
 
 /* Each is false when out of memory. */
-bool ss_statistics_scores(const ss_statistics_work *work, ss_series *series);   /* statistics_score.c */
-bool ss_statistics_pairs(const ss_statistics_work *work, ss_statistics *made);  /* statistics_score.c */
-bool ss_statistics_describe(const ss_statistics_work *work, ss_series *series); /* statistics_describe.c */
-bool ss_statistics_bands(const ss_statistics_work *work, ss_series *series);    /* statistics_bands.c */
-bool ss_statistics_scenes(const ss_statistics_work *work, ss_statistics *made); /* statistics_scenes.c */
-bool ss_statistics_advise(const ss_statistics_work *work, ss_statistics *made); /* statistics_advice.c */
+bool ss_statistics_scores(const ss_statistics_work *work, ss_series *series);    /* statistics_score.c */
+bool ss_statistics_pairs(const ss_statistics_work *work, ss_statistics *made);   /* statistics_score.c */
+bool ss_statistics_describe(const ss_statistics_work *work, ss_series *series);  /* statistics_describe.c */
+bool ss_statistics_bands(const ss_statistics_work *work, ss_series *series);     /* statistics_bands.c */
+void ss_statistics_compare(const ss_statistics_work *work, ss_statistics *made); /* statistics_score.c */
+bool ss_statistics_choose(const ss_statistics_work *work, ss_statistics *made);  /* statistics_advice.c */
+bool ss_statistics_scenes(const ss_statistics_work *work, ss_statistics *made);  /* statistics_scenes.c */
+bool ss_statistics_advise(const ss_statistics_work *work, ss_statistics *made);  /* statistics_advice.c */
+
+/* Costs of slots begin .. end - 1 on common ground: those that some series of the machine solves, at the
+ * penalty where this one does not. Returns how many. */
+int ss_statistics_penalised(const ss_statistics_work *work, int tolerance, int row, int machine, int begin,
+                            int end, double *values);
+/* Does a series with this many solved at this cost come before another of its machine? */
+bool ss_statistics_is_before(int solved, double cost, int other_solved, double other_cost);
+
+/* A series beside another one; leader = -1: beside none. statistics_score.c */
+ss_versus ss_statistics_versus(const ss_statistics_work *work, const ss_statistics *made, int tolerance,
+                               int series, int leader);
 
 /* Is the problem that the method solved the one it is judged by? statistics_score.c */
 bool ss_run_is_true(const ss_results *results, const ss_run_entry *run);

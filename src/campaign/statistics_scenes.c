@@ -28,23 +28,28 @@ static int find_stretches(const ss_statistics_work *work, stretch *list)
 static ss_scene_score judge(const ss_statistics_work *work, const ss_statistics *made, int series,
                             const stretch *where, int tolerance)
 {
-    const double *costs =
-        ss_statistics_costs(work, tolerance, ss_statistics_row(work, &made->series[series]));
+    int row = ss_statistics_row(work, &made->series[series]), machine = made->series[series].machine;
+    const double *costs = ss_statistics_costs(work, tolerance, row);
     ss_scene_score score = {.series = series};
     for (int s = where->begin; s < where->end; s++)
         if (!isnan(costs[s])) work->values[score.solved++] = costs[s];
-    score.cost = ss_shifted_geometric_mean(work->values, score.solved, work->options->shift);
+    score.cost_solved = ss_shifted_geometric_mean(work->values, score.solved, work->options->shift);
+    int common =
+        ss_statistics_penalised(work, tolerance, row, machine, where->begin, where->end, work->values);
+    score.cost = score.solved ? ss_shifted_geometric_mean(work->values, common, work->options->shift) : NAN;
     return score;
 }
 
-/* Series stand in their order, so that of equal ones the first counts. */
+/* Series stand in their order, so that of equal ones the first counts. Costs on different machines do not
+ * compare. */
 static ss_scene_score find_best(const ss_statistics_work *work, const ss_statistics *made,
                                 const stretch *where, int tolerance)
 {
-    ss_scene_score best = {.series = -1, .cost = NAN};
+    ss_scene_score best = {.series = -1, .cost = NAN, .cost_solved = NAN};
     for (int i = 0; i < made->series_count; i++) {
         ss_scene_score score = judge(work, made, i, where, tolerance);
-        if (score.solved > best.solved || (score.solved == best.solved && score.cost < best.cost))
+        bool same = best.series >= 0 && made->series[i].machine == made->series[best.series].machine;
+        if (ss_statistics_is_before(score.solved, same ? score.cost : NAN, best.solved, best.cost))
             best = score;
     }
     return best;
@@ -62,7 +67,8 @@ static bool fill(const ss_statistics_work *work, const ss_statistics *made, cons
     memcpy(scene->name, where->name, size);
     for (int t = 0; t < work->options->tolerance_count; t++) {
         scene->best[t] = find_best(work, made, where, t);
-        scene->first[t] = judge(work, made, 0, where, t);
+        int usual = made->advice[t].series;
+        scene->first[t] = judge(work, made, usual < 0 ? 0 : usual, where, t);
     }
     return true;
 }

@@ -7,7 +7,9 @@ export interface Report {
   ledger: string; // path
   created: string; // UTC
   campaign: string | null; // text of the campaign that was run last
-  measure: "relative_energy"; // by which runs are called solved
+  measure: string; // metric by which runs are called solved: "relative_energy"
+  clock: "until solved" | "whole run"; // what the cost of a run is, the same for all
+  penalty: number; // an unsolved problem counts as this many times the slowest success of its machine
   tolerances: number[]; // falling
   mainTolerance: number; // index
   shift: number; // s, of the shifted geometric means
@@ -22,7 +24,7 @@ export interface Report {
   series: Series[]; // best first; a method on a machine
   pairs: Pair[][]; // [tolerance][]
   scenes: Scene[]; // in the order of problems
-  advice: Advice;
+  advice: Advice[]; // per tolerance
 }
 
 export interface Metric { name: string; unit: string; summary: string; definition: string }
@@ -65,11 +67,19 @@ export interface Curve { x: number[]; y: number[] }
 export interface Score {
   solved: number; failed: number; refused: number; missing: number;
   rate: number | null; low: number; high: number;
-  cost: number | null; costMedian: number | null; costMost: number | null;
+  common: number; // problems that at least one series of the machine solves: what costs are compared on
+  cost: number | null; // s: shifted geometric mean over those, unsolved ones penalised
+  costSolved: number | null; // s: over what it solved; compares only with a series that solved the same
+  costMedian: number | null; // over the common problems, unsolved = infinite
+  costMost: number | null; // of what it solved
+  versus: Versus;
   profile: Curve; // step function: y from x on
   iterations: Curve;
   perUnknown: Curve;
 }
+
+/** Beside the leader of its machine (most solved, then cheapest), on the problems that both solve. */
+export interface Versus { leader: number | null; shared: number; faster: number; factor: number | null }
 
 export interface Band {
   iteration: number[]; count: number[];
@@ -95,7 +105,8 @@ export interface Series {
 }
 
 export interface Pair { a: number; b: number; ratio: number[]; both: number; onlyA: number; onlyB: number; neither: number }
-/** Per tolerance: who solves most of the scene's problems, of those the cheapest; and what the first series of all does there. */
+/** Per tolerance: which series solves most of the scene's problems, of those the cheapest; and what the one to use does there. */
 export interface Scene { name: string; problems: number; best: SceneScore[]; first: SceneScore[] }
-export interface SceneScore { series: number | null; solved: number; cost: number | null }
-export interface Advice { series: number | null; fastest: number | null; mostAccurate: number | null; text: string }
+export interface SceneScore { series: number | null; solved: number; cost: number | null; costSolved: number | null }
+/** At one tolerance. Not reliable: even the best solves less than half of all problems. */
+export interface Advice { series: number | null; reliable: boolean; fastest: number | null; mostAccurate: number | null; text: string }

@@ -1,5 +1,5 @@
 // The report as the page uses it: the data, what the reader has chosen, and who wants to know when that changes.
-import type { Metric, Report, Score, Series } from "./data";
+import type { Advice, Metric, Report, Score, Series } from "./data";
 
 export const DEFAULT_SHOWN = 8;
 
@@ -77,6 +77,15 @@ export class Model {
   }
   get toleranceValue(): number {
     return this.data.tolerances[this.tolerance];
+  }
+
+  /** At the tolerance of now. */
+  get advice(): Advice {
+    return this.data.advice[this.tolerance];
+  }
+  /** "relative energy error", or the name of another metric. */
+  get measureName(): string {
+    return this.data.measure === "relative_energy" ? "relative energy error" : this.data.measure.replaceAll("_", " ");
   }
 
   score(series: number): Score {

@@ -231,7 +231,7 @@ export function outcomeMatrix(model: Model): Figure {
           showRuns(model, {
             title: model.series[runs.series[run]].label,
             runs: [run],
-            value: metricValue(model, "relative_energy"),
+            value: metricValue(model, model.data.measure),
           });
       });
       return { drawing, table };
@@ -337,7 +337,7 @@ export function failureList(model: Model): HTMLElement {
               title: `${model.verdicts[verdict].name}: ${label}`,
               about: model.verdicts[verdict].summary,
               runs,
-              value: metricValue(model, "relative_energy"),
+              value: metricValue(model, model.data.measure),
             })),
           ),
           h("td", null, foreign(message)),
