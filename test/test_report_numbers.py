@@ -28,6 +28,7 @@ GAUGES = ["energy", "relative_energy", "natural_residual", "fischer_burmeister",
 TOLERANCES, MAIN, SHIFT = [1e-2, 1e-4, 1e-6, 1e-8], 1, 1e-3
 BUDGETS = [10 ** (k / 2) for k in range(-10, 1)]
 PAIRED = 12
+BAND_SCENES = 6
 PENALTY = 10  # times the slowest success
 MEASURE = "relative_energy"
 Z = 1.959963984540054
@@ -59,7 +60,7 @@ class Book:
                               "machine": self.machines.index(row["machine_key"]), "outcome": row["outcome"],
                               "seconds": real(row["seconds"]), "iterations": int(row["iterations"]),
                               "unknowns": int(row["unknowns"]), "steady": row["steady"] == "1",
-                              "metrics": {}, "worst": {}, "samples": [], "history": [], "crossings": {}, "bins": {}})
+                              "gauges": [real(row[gauge]) for gauge in GAUGES], "metrics": {}, "worst": {}, "samples": [], "history": [], "crossings": {}, "bins": {}})
         for row in read_table(directory, "metrics"):
             if row["why"] == "":
                 self.runs[int(row["run"])]["metrics"][row["name"]] = real(row["value"])
@@ -96,19 +97,20 @@ def is_until_solved(book):
     return MEASURE in ("relative_energy", "natural_map") and all(book.is_true(run) for run in book.runs if judged(book, run))
 
 
-def crossing(book, run, tolerance):
+def crossing(book, run, tolerance, until_solved=None):
     decade = next(d for d in range(400) if float(f"1e-{d}") <= tolerance)
-    return run["crossings"].get((MEASURE, decade)) if is_until_solved(book) else None
+    until_solved = is_until_solved(book) if until_solved is None else until_solved
+    return run["crossings"].get((MEASURE, decade)) if until_solved else None
 
 
-def cost_of(book, run, tolerance):
-    """Seconds; None = not solved."""
+def cost_of(book, run, tolerance, until_solved=None):
+    """Seconds, by the clock of the report unless another is named; None = not solved."""
     error = run["metrics"].get(MEASURE)
     if run["outcome"] == "not applicable" or error is None or abs(error) > tolerance:
         return None
     if run["seconds"] is None or math.isinf(run["seconds"]):
         return None
-    found = crossing(book, run, tolerance)
+    found = crossing(book, run, tolerance, until_solved)
     seconds = found[1] if found else run["seconds"]
     if run["seconds"] > 0:
         seconds *= time_scale(run)
@@ -186,13 +188,21 @@ def finite(value):
 
 # ---- series --------------------------------------------------------------------------------------------------------
 
+def gauge_at(run, gauge, k):
+    """The last value reported by iteration k; from the end of the run on, that of its answer."""
+    known = [point[2][gauge] for point in run["history"] if point[0] <= k]
+    if not known:
+        return None
+    ended = len(known) == len(run["history"]) and run["gauges"][gauge] is not None
+    return run["gauges"][gauge] if ended else known[-1]
+
+
 def band(runs, gauge):
     longest = max((run["history"][-1][0] for run in runs if run["history"]), default=0)
     result = {"iteration": grid(longest), "count": [], "mean": [], "deviation": [], "median": [], "low": [], "high": [],
               "most": []}
     for k in result["iteration"]:
-        reached = [[point[2][gauge] for point in run["history"] if point[0] <= k] for run in runs]
-        values = [known[-1] for known in reached if known and known[-1] is not None]
+        values = [value for value in (gauge_at(run, gauge, k) for run in runs) if value is not None]
         endless = any(math.isinf(value) for value in values)
         result["count"].append(len(values))
         result["mean"].append(statistics.mean(values) if values and not endless else None)
@@ -202,20 +212,64 @@ def band(runs, gauge):
     return result
 
 
+def scene_names(book):
+    return list(dict.fromkeys(book.problems[i]["scene"] for i in book.good))
+
+
+def bands(book, runs):
+    """All scenes together only where the error has no unit; then the scenes with most problems, each alone."""
+    names = scene_names(book)
+    result = [{"scene": None, "gauges": {"relative_energy": band(runs, 1)}}] if len(names) > 1 else []
+    sizes = [sum(book.problems[i]["scene"] == name for i in book.good) for name in names]
+    for scene in sorted(range(len(names)), key=lambda i: (-sizes[i], i))[:BAND_SCENES]:
+        there = [run for run in runs if book.problems[run["problem"]]["scene"] == names[scene]]
+        result.append({"scene": scene, "gauges": {name: band(there, i) for i, name in enumerate(GAUGES)}})
+    return result
+
+
 def error_within(book, run, budget):
-    if not book.is_true(run):
-        whole = run["seconds"] is not None and run["seconds"] * time_scale(run) <= budget
-        return run["metrics"].get("relative_energy") if whole else None
-    known = [point[2][1] for point in run["history"] if point[1] * time_scale(run) <= budget and point[2][1] is not None]
-    return min(known, default=None)
+    """Of the best iterate by then, and of the answer once the run has ended; None = nothing to show."""
+    errors = []
+    if run["seconds"] is not None and run["seconds"] * time_scale(run) <= budget and run["metrics"].get(MEASURE) is not None:
+        errors.append(abs(run["metrics"][MEASURE]))
+    if MEASURE in GAUGES and book.is_true(run):
+        errors += [point[2][GAUGES.index(MEASURE)] for point in run["history"] if point[1] * time_scale(run) <= budget]
+    return min((error for error in errors if error is not None), default=None)
 
 
 def budgets(book, runs):
-    result = []
+    """Over all problems: what has nothing to show counts as doing nothing."""
+    result, nothing = [], 1.0 if MEASURE == "relative_energy" else math.inf
     for budget in BUDGETS:
-        values = [value for value in (error_within(book, run, budget) for run in runs) if value is not None]
-        result.append({"median": finite(quantile(values, 0.5)), "high": finite(quantile(values, 0.9)), "count": len(values)})
+        found = {run["problem"]: error_within(book, run, budget) for run in runs}
+        shown = {problem: error for problem, error in found.items() if error is not None}
+        values = [min(nothing, shown.get(problem, math.inf)) for problem in book.good]
+        result.append({"median": finite(quantile(values, 0.5)), "high": finite(quantile(values, 0.9)), "count": len(shown)})
     return result
+
+
+def is_followed(book, runs):
+    runs = [run for run in runs if judged(book, run)]
+    return MEASURE in ("relative_energy", "natural_map") and bool(runs) and all(book.is_true(run) for run in runs)
+
+
+def work(book, machine_runs, runs, tolerance):
+    """The time until the tolerance, on problems that are the same for all tolerances and all followed series."""
+    if not is_followed(book, runs):
+        return {"problems": 0, "mean": None, "median": None}
+    methods = {run["method"] for run in machine_runs}
+    followed = [one for method in methods for one in [[run for run in machine_runs if run["method"] == method]]
+                if is_followed(book, one)]
+    every = [(run["problem"], [cost_of(book, run, level, True) for level in TOLERANCES]) for one in followed for run in one]
+    ground = {problem for problem, times in every if times[0] is not None}
+    penalty = PENALTY * max((time for _, times in every for time in times if time is not None), default=0.0)
+    own = {run["problem"]: cost_of(book, run, tolerance, True) for run in runs}
+    times = [own[problem] for problem in ground if own.get(problem) is not None]
+    if not times:
+        return {"problems": len(ground), "mean": None, "median": None}
+    missing = len(ground) - len(times)
+    return {"problems": len(ground), "mean": shifted_mean(times + [penalty] * missing),
+            "median": finite(quantile(times + [math.inf] * missing, 0.5))}
 
 
 def best_costs(book, machine_runs, tolerance):
@@ -256,7 +310,7 @@ def score(book, machine_runs, runs, tolerance):
             "rate": len(costs) / (len(costs) + failed) if len(costs) + failed else None, "low": low, "high": high,
             "common": len(best), "cost": shifted_mean(every) if costs else None,
             "costSolved": shifted_mean(list(costs.values())), "costMedian": finite(quantile(unsolved, 0.5)),
-            "costMost": max(costs.values(), default=None),
+            "costMost": max(costs.values(), default=None), "work": work(book, machine_runs, runs, tolerance),
             "profile": steps([cost / best[problem] for problem, cost in costs.items()], total),
             "iterations": steps(iterations, total), "perUnknown": steps(per_unknown, total)}
 
@@ -302,7 +356,7 @@ def describe(book, method, machine, label, names, outcomes):
     return {"label": label, "method": method, "machine": machine,
             "outcomes": [sum(run["outcome"] == name for run in runs) for name in outcomes],
             "scores": [score(book, machine_runs, runs, tolerance) for tolerance in TOLERANCES],
-            "bands": {name: band(runs, i) for i, name in enumerate(GAUGES)},
+            "followed": is_followed(book, runs), "bands": bands(book, runs),
             "budgets": budgets(book, runs), "scaling": scaling(book, runs), "contacts": contacts(book, runs),
             **metrics(book, runs, names), "bins": [{"bin": place, "count": bins[place]} for place in sorted(bins)],
             "leastBin": -48, "timed": bool(solved) and all(run["samples"] for run in solved),
@@ -405,7 +459,7 @@ def scenes(book, series, advised):
                 found = score
         return found
 
-    names = dict.fromkeys(book.problems[i]["scene"] for i in book.good) if series else []
+    names = scene_names(book) if series else []
     result = []
     for name in names:
         members = {i for i in book.good if book.problems[i]["scene"] == name}
@@ -487,11 +541,11 @@ def changed(value):
     return value + 1 if isinstance(value, int) else value * (1 + 1e-6) or 1e-6
 
 
-def look(ledger):
+def look(ledger, *options):
     """The report of a ledger, and what it should be."""
     directory = Path(f"{ledger}-tables")
     run("export", ledger, "-o", directory)
-    report = json.loads(run("report", ledger, "--json").stdout)
+    report = json.loads(run("report", ledger, "--json", *options).stdout)
     return report, expected_report(directory, report)
 
 
@@ -522,7 +576,7 @@ class Dice:
         return 10 ** self.real(low, high)
 
 
-METRICS = ["energy", "relative_energy", "creep", "contact_work", "resting", "sliding", "sticking", "anomalous_contacts"]
+METRICS = ["energy", "relative_energy", "natural_map", "creep", "contact_work", "resting", "sliding", "sticking", "anomalous_contacts"]
 MACHINES = ["11111111aaaa", "22222222bbbb"]
 
 
@@ -549,7 +603,7 @@ def add_method(database, formulation, solver, options):
 def add_metrics(database, dice, number, error, contacts):
     resting = dice.below(contacts + 1)
     sliding = dice.below(resting + 1)
-    values = {"energy": error * error * 5.0, "relative_energy": error, "creep": dice.decades(-9, -1),
+    values = {"energy": error * error * 5.0, "relative_energy": error, "natural_map": error * dice.real(0.5, 4.0), "creep": dice.decades(-9, -1),
               "contact_work": -dice.decades(-3, 1), "resting": resting, "sliding": sliding,
               "sticking": resting - sliding, "anomalous_contacts": dice.below(sliding + 1)}
     for name in METRICS:
@@ -568,6 +622,7 @@ def add_history(database, dice, number, error, iterations, seconds):
             if value < float(f"1e-{decade}") and decade not in crossed and dice.below(40):
                 crossed.add(decade)
                 add_row(database, "crossings", run=number, gauge="relative_energy", decade=decade, iteration=k, seconds=time)
+                add_row(database, "crossings", run=number, gauge="natural_map", decade=decade, iteration=k, seconds=time * 0.9)
         if k in grid(iterations):
             gauges = {name: value * factor for name, factor in zip(GAUGES, (value, 1.0, 3.0, 7.0, 0.5))}
             gauges["natural_map"] = None if dice.below(9) == 0 else gauges["natural_map"]
@@ -584,7 +639,7 @@ def add_run(database, dice, problem, method, machine, contacts, quality):
     number = add_row(database, "runs", problem=problem, method=method, machine=machine, outcome=ended,
                      message=None if judged else "so it ended", started="2026-01-01T00:00:00Z", unknowns=3 * contacts,
                      iterations=iterations, kept_iteration=iterations, seconds=seconds, memory=None, answer="", steady=dice.below(5) > 0,
-                     **{name: None for name in GAUGES})
+                     **{name: error * dice.real(0.1, 1.0) if judged and dice.below(5) else None for name in GAUGES})
     if not judged:
         return
     add_metrics(database, dice, number, error, contacts)
@@ -678,6 +733,8 @@ def test_every_number_that_is_changed_is_noticed(ledger):
     "UPDATE samples SET seconds = seconds * (1 + 1e-6)",
     "UPDATE runs SET unknowns = unknowns + 1 WHERE outcome = 'converged'",
     "UPDATE history SET energy = energy * (1 + 1e-6) WHERE iteration = 2",
+    "UPDATE runs SET energy = energy * (1 + 1e-6) WHERE energy > 0",
+    "UPDATE crossings SET seconds = seconds * (1 + 1e-6) WHERE gauge = 'relative_energy' AND decade = 2",
     "UPDATE history SET relative_energy = relative_energy * 0.5 WHERE iteration > 3",
     "UPDATE contact_errors SET count = count + 1 WHERE run = (SELECT max(run) FROM contact_errors)",
     "UPDATE problems SET contacts = contacts + 1",
@@ -700,6 +757,55 @@ def assert_noticed(ledger, change):
     database.close()
     report = json.loads(run("report", ledger, "--json").stdout)
     assert differences(report, expected_report(Path("tables"), report))
+
+
+# ---- what figures promise ------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("seed", [7, 19])
+def test_the_error_at_a_budget_never_rises(ledger, seed):
+    write_wild(ledger, seed)
+    for one in json.loads(run("report", ledger, "--json").stdout)["series"]:
+        for key in ("median", "high"):
+            errors = [budget[key] for budget in one["budgets"]]
+            assert errors == sorted(errors, reverse=True), (one["label"], key)
+
+
+@pytest.mark.parametrize("formulations", [("cone",), ("cone", "box")])
+def test_more_precision_never_costs_less(ledger, formulations):
+    write_wild(ledger, 23, formulations=formulations)
+    # where no crossing was recorded the whole run counts, at any tolerance: a hole between two would break the order
+    with sqlite3.connect(ledger) as database:
+        database.execute("DELETE FROM crossings")
+    followed = [one for one in json.loads(run("report", ledger, "--json").stdout)["series"] if one["followed"]]
+    assert followed
+    for one in followed:
+        for key in ("mean", "median"):
+            times = [score["work"][key] for score in one["scores"] if score["work"][key] is not None]
+            assert times == sorted(times), (one["label"], key)
+        assert len({score["work"]["problems"] for score in one["scores"]}) == 1
+
+
+def test_the_summary_of_a_campaign_is_right(ledger):
+    """As the demo's must be: what is called the fastest is not slower than what to use on the problems that both solve, and
+    nothing that solves as much is faster."""
+    report = json.loads(run("report", ledger, "--json").stdout)
+    for t in range(len(report["tolerances"])):
+        advised = report["advice"][t]
+        costs = [{} for _ in report["series"]]
+        for i, series in enumerate(report["runs"]["series"]):
+            if report["runs"]["cost"][t][i] is not None:
+                costs[series][report["runs"]["problem"][i]] = report["runs"]["cost"][t][i]
+        use = costs[advised["series"]]
+        assert len(use) == max(map(len, costs))
+
+        def logs(other):
+            return [math.log(costs[other][problem] / use[problem]) for problem in use if problem in costs[other]]
+        fastest = logs(advised["fastest"])
+        assert sum(fastest) <= 0 and 2 * len(fastest) >= len(use)
+        for other in range(len(costs)):
+            shared = logs(other)
+            if 2 * len(shared) >= len(use) and 2 * sum(log < 0 for log in shared) > len(shared):
+                assert sum(shared) / len(shared) >= sum(fastest) / len(fastest) - 1e-12, report["series"][other]["label"]
 
 
 # ---- what else the verb does ---------------------------------------------------------------------------------------
@@ -803,6 +909,51 @@ def test_tolerances_are_sorted_and_the_main_one_is_among_them(ledger):
     assert all(len(one["scores"]) == 2 for one in report["series"])
     report = json.loads(run("report", ledger, "--json", "--main", "1e-5").stdout)
     assert report["tolerances"] == [1e-2, 1e-4, 1e-5, 1e-6, 1e-8] and report["mainTolerance"] == 2
+
+
+def test_the_campaign_decides_the_main_tolerance(ledger):
+    """What runs were asked for is what they are judged by, unless the reader says otherwise."""
+    def main(*arguments):
+        report = json.loads(run("report", ledger, "--json", *arguments).stdout)
+        return report["tolerances"][report["mainTolerance"]]
+
+    def set_stops(stop, campaign):
+        with sqlite3.connect(ledger) as database:
+            database.execute("UPDATE methods SET stop = ?", [stop])
+            database.execute("UPDATE campaigns SET text = ?", [campaign])
+    assert main() == 1e-4  # nothing but the default rule
+    set_stops("relative_energy<1e-8", "bench stack.h5 --tol 1e-8")
+    assert main() == 1e-8
+    set_stops("relative_energy<0.003", '{"tol": 0.003}')
+    assert main() == 0.003 and main("--main", "1e-5") == 1e-5
+    assert main("--tolerance", "1e-3", "--tolerance", "1e-6") == 1e-3
+    assert main("--measure", "natural_map") == 1e-4  # the rule is about something else
+    set_stops("natural_map<1e-5", "bench stack.h5 --stop natural_map<1e-5")
+    assert main() == 1e-4 and main("--measure", "natural_map") == 1e-5
+
+
+def test_bench_ends_with_the_tolerance_that_it_was_given(here):
+    run("run", "sliding-block", "--steps", 8, "--record", "slide.h5", "--every", 4)
+    printed = run("bench", "slide.h5", "-s", "nsgs", "--tol", "1e-3", "-o", "r.db").stdout
+    assert "relative_energy at most 0.001;" in " ".join(printed.split())
+
+
+@pytest.mark.parametrize("formulations", [("cone",), ("cone", "box")])
+@pytest.mark.parametrize("measure", ["natural_map", "creep"])
+def test_any_metric_may_be_the_measure(ledger, monkeypatch, measure, formulations):
+    write_wild(ledger, 17, formulations=formulations)
+    monkeypatch.setitem(globals(), "MEASURE", measure)
+    monkeypatch.setitem(globals(), "MAIN", 3 if measure == "natural_map" else 1)  # the stop rule of the wild ledger
+    report, expected = look(ledger, "--measure", measure)
+    assert report["measure"] == measure
+    assert report["clock"] == ("until solved" if measure == "natural_map" and formulations == ("cone",) else "whole run")
+    assert sum(one["scores"][MAIN]["solved"] for one in expected["series"])
+    found = differences(report, expected)
+    assert not found, show(found, report, expected)
+
+
+def test_a_measure_that_does_not_exist(ledger):
+    assert "did you mean natural_map" in run("report", ledger, "--measure", "natural_mop", code=USAGE).stderr
 
 
 @pytest.mark.parametrize("arguments, hint", [

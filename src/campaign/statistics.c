@@ -1,6 +1,9 @@
 /* From runs to series: which run belongs where, and in which order series stand. */
 #include "campaign/statistics_internal.h"
 
+#include "base/number.h"
+#include "campaign/campaign.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +23,61 @@ ss_statistics_options ss_statistics_defaults(void)
                     1e-2, 3.1622776601683794e-2, 1e-1, 3.1622776601683794e-1, 1.0},
         .budget_count = 11,
     };
+}
+
+/* ---- tolerances --------------------------------------------------------------------------------------- */
+
+bool ss_statistics_add_tolerance(ss_statistics_options *options, double tolerance)
+{
+    const int most = (int)(sizeof options->tolerances / sizeof options->tolerances[0]);
+    int place = 0;
+    while (place < options->tolerance_count && options->tolerances[place] > tolerance) place++;
+    if (place < options->tolerance_count && options->tolerances[place] == tolerance) return true;
+    if (options->tolerance_count == most) return false;
+    for (int i = options->tolerance_count++; i > place; i--)
+        options->tolerances[i] = options->tolerances[i - 1];
+    options->tolerances[place] = tolerance;
+    return true;
+}
+
+int ss_statistics_nearest_tolerance(const ss_statistics_options *options, double wanted)
+{
+    const double *at = options->tolerances;
+    int best = 0;
+    for (int i = 1; i < options->tolerance_count; i++)
+        if (fabs(log(at[i] / wanted)) < fabs(log(at[best] / wanted))) best = i;
+    return best;
+}
+
+/* Does the text of a campaign, flags or JSON, have a stop rule of its own? */
+static bool names_a_rule(const char *campaign)
+{
+    static const char *const words[] = {" --stop ", " --tol ", "\"stop\"", "\"tol\""};
+    for (size_t i = 0; campaign && i < sizeof words / sizeof *words; i++)
+        if (strstr(campaign, words[i])) return true;
+    return false;
+}
+
+double ss_statistics_asked_tolerance(const ss_results *results, int measure)
+{
+    const char *name = ss_metric_at(measure)->name;
+    size_t length = strlen(name);
+    double asked = 0.0, below;
+    for (int i = 0; i < results->method_count; i++) {
+        const char *stop = results->methods[i].stop;
+        bool usual = strcmp(stop, SS_CAMPAIGN_STOP) == 0 && !names_a_rule(results->campaign);
+        if (usual || strncmp(stop, name, length) != 0 || stop[length] != '<') continue;
+        if (ss_number_read(stop + length + 1, &below) && isfinite(below)) asked = fmax(asked, below);
+    }
+    return asked;
+}
+
+void ss_statistics_ask(ss_statistics_options *options, const ss_results *results)
+{
+    double asked = ss_statistics_asked_tolerance(results, options->measure);
+    if (!(asked > 0.0)) return;
+    ss_statistics_add_tolerance(options, asked);
+    options->main_tolerance = ss_statistics_nearest_tolerance(options, asked);
 }
 
 const char *ss_feature_name(int feature)
@@ -154,7 +212,8 @@ static bool make_series(const ss_statistics_work *work, ss_series *list)
         series->method = i / machines;
         series->machine = i % machines;
         if (!make_label(work, series, several) || !ss_statistics_scores(work, series) ||
-            !ss_statistics_describe(work, series) || !ss_statistics_bands(work, series))
+            !ss_statistics_describe(work, series) || !ss_statistics_bands(work, series) ||
+            !ss_statistics_budgets(work, series))
             return false;
     }
     return true;
@@ -197,6 +256,7 @@ static bool make_all(ss_statistics_work *work, ss_statistics *made)
 {
     if (!take_tables(work)) return false;
     number(work);
+    if (!ss_statistics_find_scenes(work)) return false;
     ss_series *unsorted = ss_arena_take(work->scratch, (size_t)work->rows, sizeof *unsorted, "series");
     made->series = ss_arena_take(work->arena, (size_t)work->rows, sizeof *made->series, "series");
     if (!unsorted || !made->series || !fill(work) || !make_series(work, unsorted) ||
@@ -204,6 +264,7 @@ static bool make_all(ss_statistics_work *work, ss_statistics *made)
         return false;
     made->series_count = work->rows;
     ss_statistics_compare(work, made);
+    ss_statistics_work_precision(work, made);
     return ss_statistics_pairs(work, made) && ss_statistics_choose(work, made) &&
            ss_statistics_scenes(work, made) && ss_statistics_advise(work, made);
 }

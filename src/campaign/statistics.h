@@ -38,6 +38,15 @@ typedef struct ss_statistics_options {
 } ss_statistics_options;
 /* relative_energy at 1e-2 1e-4 1e-6 1e-8, main 1e-4, 1 ms, 1e-5 s ... 1 s in half decades */
 ss_statistics_options ss_statistics_defaults(void);
+/* Keeps tolerances falling and each of them once; false when there is no room for another. */
+bool ss_statistics_add_tolerance(ss_statistics_options *options, double tolerance);
+/* Index of the tolerance nearest to the wanted one, by ratio. */
+int ss_statistics_nearest_tolerance(const ss_statistics_options *options, double wanted);
+/* The tolerance of the measure that the campaign asked for by its stop rules, the loosest where they differ;
+ * 0 when it asked for none: the default rule, or rules about something else. */
+double ss_statistics_asked_tolerance(const ss_results *results, int measure);
+/* Makes what the campaign asked for the main tolerance. */
+void ss_statistics_ask(ss_statistics_options *options, const ss_results *results);
 
 /* How runs are judged and timed, one rule for all of them. The time until the tolerance was reached is known
  * only where the iterates of every run were measured on the true problem, by a gauge whose crossings are in
@@ -62,6 +71,13 @@ typedef struct ss_versus {
     double factor; /* geometric mean of its cost over the leader's; NaN without shared ones */
 } ss_versus;
 
+/* What a tolerance costs on problems that are the same for all tolerances and all followed series of the
+ * machine, by the time until solved. */
+typedef struct ss_work {
+    int problems;        /* solved at the loosest tolerance by any followed series of the machine */
+    double mean, median; /* s: unsolved ones penalised; infinite. NaN = not followed, or nothing solved */
+} ss_work;
+
 /* One series at one tolerance. */
 typedef struct ss_score {
     /* refused: not applicable; missing: no run yet. Sum: number of problems */
@@ -74,14 +90,15 @@ typedef struct ss_score {
     double cost_median; /* over the common problems, unsolved = infinite; NaN = infinite */
     double cost_most;   /* of what it solved */
     ss_versus versus;
+    ss_work work;
     /* Dolan-More: x = ratio to the best of all series of the machine, y = share of all problems */
     ss_curve profile;
     ss_curve iterations;  /* data profiles: share solved within x iterations */
     ss_curve per_unknown; /* ... within x seconds per unknown */
 } ss_score;
 
-/* Mean and spread over runs at one iteration of the grid. A run that ended earlier counts on with
- * its last value. */
+/* Mean and spread over runs at one iteration of the grid. From its end on a run counts with the gauge of its
+ * answer. */
 typedef struct ss_band {
     int *iteration, *count;
     double *mean, *deviation;           /* of the values; deviation with count - 1 */
@@ -89,12 +106,19 @@ typedef struct ss_band {
     int points;
 } ss_band;
 
-/* Best error so far at a budget of time, over problems that apply: of the gauge relative_energy where the
- * method's own problem is the true one, otherwise of the metric, once the whole run fits. Times are
- * scaled as costs are. */
+/* Bands of the problems of one scene; of all scenes together only for relative_energy, which has no unit and
+ * is 1 at the start everywhere. */
+typedef struct ss_scene_bands {
+    int scene; /* -1 = all together */
+    ss_band gauge[SS_GAUGE_COUNT];
+} ss_scene_bands;
+#define SS_BAND_SCENES 6 /* scenes with bands of their own: those with most problems */
+
+/* Best error so far at a budget of time, over all problems; one without anything to show by then counts as
+ * doing nothing: relative_energy 1, other measures infinite. So the error never rises with the budget. */
 typedef struct ss_budget_error {
-    double median, high; /* quantiles 0.5, 0.9 of relative_energy; NaN = none */
-    int count;           /* problems with an iterate by then */
+    double median, high; /* quantiles 0.5, 0.9 of the measure; NaN = infinite */
+    int count;           /* problems with something to show by then */
 } ss_budget_error;
 
 typedef struct ss_scaling {
@@ -108,7 +132,9 @@ typedef struct ss_series {
     char *label;         /* of the method, and of the machine where there are several */
     int outcomes[SS_OUTCOME_COUNT];
     ss_score *scores; /* per tolerance */
-    ss_band bands[SS_GAUGE_COUNT];
+    bool followed;    /* it is known when its runs reached a tolerance, not only what they ended with */
+    ss_scene_bands *bands;
+    int band_count;
     ss_budget_error *budgets;
     ss_scaling scaling[SS_FEATURES]; /* of the cost at the main tolerance */
     /* shares of all contacts of runs that were judged; NaN = none */

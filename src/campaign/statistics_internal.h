@@ -5,6 +5,12 @@
 
 #include "campaign/statistics.h"
 
+/* Slots begin .. end - 1 have the same scene: problems are sorted by it. */
+typedef struct ss_stretch {
+    const char *name;
+    int begin, end;
+} ss_stretch;
+
 typedef struct ss_statistics_work {
     const ss_results *results;
     const ss_statistics_options *options;
@@ -12,6 +18,8 @@ typedef struct ss_statistics_work {
     ss_arena *scratch; /* of the making */
     int *slot;         /* of a problem among those without a fault; -1 = it has one */
     int slots;
+    ss_stretch *scenes;
+    int scene_count;
     int *row; /* [method][machine]: row below of a series; -1 = no run */
     int rows;
     int *run;       /* [row][slot]: run; -1 = missing */
@@ -55,10 +63,13 @@ static inline double ss_statistics_penalty(const ss_statistics_work *work, int t
 void ss_statistics_sort(double *values, int count);
 
 /* Each is false when out of memory. */
-bool ss_statistics_scores(const ss_statistics_work *work, ss_series *series);    /* statistics_score.c */
-bool ss_statistics_pairs(const ss_statistics_work *work, ss_statistics *made);   /* statistics_score.c */
-bool ss_statistics_describe(const ss_statistics_work *work, ss_series *series);  /* statistics_describe.c */
-bool ss_statistics_bands(const ss_statistics_work *work, ss_series *series);     /* statistics_bands.c */
+bool ss_statistics_scores(const ss_statistics_work *work, ss_series *series);   /* statistics_score.c */
+bool ss_statistics_pairs(const ss_statistics_work *work, ss_statistics *made);  /* statistics_score.c */
+bool ss_statistics_describe(const ss_statistics_work *work, ss_series *series); /* statistics_describe.c */
+bool ss_statistics_bands(const ss_statistics_work *work, ss_series *series);    /* statistics_bands.c */
+bool ss_statistics_find_scenes(ss_statistics_work *work);                       /* statistics_scenes.c */
+bool ss_statistics_budgets(const ss_statistics_work *work, ss_series *series);  /* statistics_budgets.c */
+void ss_statistics_work_precision(const ss_statistics_work *work, ss_statistics *made); /* ... */
 void ss_statistics_compare(const ss_statistics_work *work, ss_statistics *made); /* statistics_score.c */
 bool ss_statistics_choose(const ss_statistics_work *work, ss_statistics *made);  /* statistics_advice.c */
 bool ss_statistics_scenes(const ss_statistics_work *work, ss_statistics *made);  /* statistics_scenes.c */
@@ -75,6 +86,10 @@ bool ss_statistics_is_before(int solved, double cost, int other_solved, double o
 ss_versus ss_statistics_versus(const ss_statistics_work *work, const ss_statistics *made, int tolerance,
                                int series, int leader);
 
+/* The gauge that follows a metric from iteration to iteration; SS_GAUGE_COUNT = none. statistics_score.c */
+ss_gauge ss_statistics_gauge(int measure);
+/* Are its crossings in the ledger? */
+bool ss_statistics_has_crossings(int measure);
 /* Is the problem that the method solved the one it is judged by? statistics_score.c */
 bool ss_run_is_true(const ss_results *results, const ss_run_entry *run);
 /* What a second of the run for accuracy is worth when the repeats ran alone. 1 without repeats. */

@@ -38,16 +38,23 @@ double ss_run_time_scale(const ss_run_entry *run)
     return isfinite(least) && run->seconds > 0.0 ? fmax(least, 0.0) / run->seconds : 1.0;
 }
 
-/* The gauge that follows a metric from iteration to iteration, and whose crossings are recorded. */
-static ss_gauge gauge_of(int measure)
+ss_gauge ss_statistics_gauge(int measure)
 {
-    if (measure == ss_metric_index("relative_energy")) return SS_GAUGE_RELATIVE_ENERGY;
-    return measure == ss_metric_index("natural_map") ? SS_GAUGE_NATURAL_MAP : SS_GAUGE_COUNT;
+    int gauge = 0;
+    while (gauge < SS_GAUGE_COUNT && strcmp(ss_gauge_name((ss_gauge)gauge), ss_metric_at(measure)->name) != 0)
+        gauge++;
+    return (ss_gauge)gauge;
+}
+
+bool ss_statistics_has_crossings(int measure)
+{
+    ss_gauge gauge = ss_statistics_gauge(measure);
+    return gauge == SS_GAUGE_RELATIVE_ENERGY || gauge == SS_GAUGE_NATURAL_MAP;
 }
 
 ss_cost_rule ss_cost_rule_of(const ss_results *results, int measure)
 {
-    ss_cost_rule rule = {.measure = measure, .until_solved = gauge_of(measure) != SS_GAUGE_COUNT};
+    ss_cost_rule rule = {.measure = measure, .until_solved = ss_statistics_has_crossings(measure)};
     for (int r = 0; r < results->run_count; r++) {
         const ss_run_entry *run = &results->runs[r];
         bool counts = run->metrics && !results->problems[run->problem].fault;
@@ -66,7 +73,7 @@ static bool is_solved(const ss_run_entry *run, int measure, double tolerance)
 static const ss_crossing *crossing_of(const ss_run_entry *run, const ss_cost_rule *rule, double tolerance)
 {
     int decade = (int)fmax(0.0, ceil(-log10(tolerance) - 1e-9)); // 1e-9: log10 may round
-    ss_gauge gauge = gauge_of(rule->measure);
+    ss_gauge gauge = ss_statistics_gauge(rule->measure);
     for (int i = 0; rule->until_solved && i < run->crossing_count; i++)
         if (run->crossings[i].gauge == gauge && run->crossings[i].decade == decade) return &run->crossings[i];
     return NULL;

@@ -57,6 +57,12 @@ static void put_score(ss_json *json, const ss_score *score)
     ss_json_member_integer(json, "faster", score->versus.faster);
     ss_report_key_real(json, "factor", score->versus.factor);
     ss_json_end_object(json);
+    ss_json_key(json, "work");
+    ss_json_begin_object(json);
+    ss_json_member_integer(json, "problems", score->work.problems);
+    ss_report_key_real(json, "mean", score->work.mean);
+    ss_report_key_real(json, "median", score->work.median);
+    ss_json_end_object(json);
     put_curve(json, "profile", &score->profile);
     put_curve(json, "iterations", &score->iterations);
     put_curve(json, "perUnknown", &score->per_unknown);
@@ -76,6 +82,27 @@ static void put_band(ss_json *json, const ss_band *band)
     put_reals(json, "high", band->high, band->points);
     put_reals(json, "most", band->most, band->points);
     ss_json_end_object(json);
+}
+
+static void put_bands(ss_json *json, const ss_series *series)
+{
+    ss_json_key(json, "bands");
+    ss_json_begin_array(json);
+    for (int i = 0; i < series->band_count; i++) {
+        const ss_scene_bands *bands = &series->bands[i];
+        ss_json_begin_object(json);
+        ss_json_member_index(json, "scene", bands->scene);
+        ss_json_key(json, "gauges");
+        ss_json_begin_object(json);
+        for (int g = 0; g < SS_GAUGE_COUNT; g++) {
+            if (bands->scene < 0 && g != SS_GAUGE_RELATIVE_ENERGY) continue;
+            ss_json_key(json, ss_gauge_name((ss_gauge)g));
+            put_band(json, &bands->gauge[g]);
+        }
+        ss_json_end_object(json);
+        ss_json_end_object(json);
+    }
+    ss_json_end_array(json);
 }
 
 static void put_budgets(ss_json *json, const ss_budget_error *budgets, int count)
@@ -161,13 +188,8 @@ static void put_series(ss_json *json, const ss_series *series, const ss_statisti
     ss_json_begin_array(json);
     for (int t = 0; t < by->tolerance_count; t++) put_score(json, &series->scores[t]);
     ss_json_end_array(json);
-    ss_json_key(json, "bands");
-    ss_json_begin_object(json);
-    for (int g = 0; g < SS_GAUGE_COUNT; g++) {
-        ss_json_key(json, ss_gauge_name((ss_gauge)g));
-        put_band(json, &series->bands[g]);
-    }
-    ss_json_end_object(json);
+    ss_json_key(json, "followed"), ss_json_bool(json, series->followed);
+    put_bands(json, series);
     put_budgets(json, series->budgets, by->budget_count);
     put_scaling(json, series->scaling);
     put_contacts(json, series);

@@ -73,6 +73,7 @@ export interface Score {
   costMedian: number | null; // over the common problems, unsolved = infinite
   costMost: number | null; // of what it solved
   versus: Versus;
+  work: Work;
   profile: Curve; // step function: y from x on
   iterations: Curve;
   perUnknown: Curve;
@@ -81,18 +82,30 @@ export interface Score {
 /** Beside the leader of its machine (most solved, then cheapest), on the problems that both solve. */
 export interface Versus { leader: number | null; shared: number; faster: number; factor: number | null }
 
+/** The time until solved on problems that are the same for all tolerances and all followed series of the machine. */
+export interface Work {
+  problems: number; // solved at the loosest tolerance by any followed series
+  mean: number | null; // s: unsolved ones penalised; null = not followed, or it solves nothing
+  median: number | null; // s: unsolved ones infinite
+}
+
+/** From its end on a run counts with the gauge of its answer. */
 export interface Band {
   iteration: number[]; count: number[];
   mean: (number | null)[]; deviation: (number | null)[];
   median: (number | null)[]; low: (number | null)[]; high: (number | null)[]; most: (number | null)[];
 }
 
+/** Per gauge; of all scenes together (null) only relative_energy, which has no unit. */
+export interface SceneBands { scene: number | null; gauges: Record<string, Band> }
+
 export interface Series {
   label: string; method: number; machine: number;
   outcomes: number[]; // count per outcome
   scores: Score[]; // per tolerance
-  bands: Record<string, Band>; // per gauge
-  budgets: { median: number | null; high: number | null; count: number }[];
+  followed: boolean; // it is known when its runs reached a tolerance, not only what they ended with
+  bands: SceneBands[]; // first all scenes together, where there are several; then those with most problems
+  budgets: { median: number | null; high: number | null; count: number }[]; // over all problems; count: with something to show
   scaling: Record<"unknowns" | "contacts" | "mass_ratio" | "density" | "rank_ratio", { slope: number | null; rSquared: number | null }>;
   contacts: { sticking: number | null; slidingGood: number | null; slidingBad: number | null; open: number | null };
   metricMedian: Record<string, number | null>;

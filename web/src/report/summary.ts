@@ -6,6 +6,7 @@ import { look } from "../common/palette";
 import { costValue, metricValue, runsButton } from "./details";
 import { swatch } from "./figure";
 import type { Model } from "./model";
+import { short } from "./model";
 
 export function summary(model: Model): HTMLElement {
   const holder = h("div");
@@ -41,7 +42,7 @@ function fastestWhy(model: Model): string {
   if (leader !== series || factor === null) return "faster on the problems that both solve";
   const unsolved = model.total(fastest) - model.score(fastest).solved;
   return (
-    `${number(1 / factor)} times as fast as ${model.series[series].label} on the ${plural(shared, "problem")} that both solve ` +
+    `${number(1 / factor)} times as fast as ${short(model.series[series].label)} on the ${plural(shared, "problem")} that both solve ` +
     `(faster on ${faster})${unsolved > 0 ? `; leaves ${unsolved} unsolved` : ""}`
   );
 }
