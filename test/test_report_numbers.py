@@ -45,11 +45,23 @@ def read_table(directory, name):
         return list(csv.DictReader(file))
 
 
+def machine_names(processors):
+    """What a reader calls them: without marks, makers and what all processors are called; equal ones are numbered."""
+    names = []
+    for i, processor in enumerate(processors):
+        words = [re.sub(r"\(.*", "", word) for word in processor.split("@")[0].split()]
+        words = [word for word in words if word and word not in ("Intel", "AMD", "CPU", "Processor") and not word.endswith("-Core")]
+        same = processors[:i].count(processor)
+        names.append((" ".join(words) or processor or "machine") + (f" ({same + 1})" if same else ""))
+    return names
+
+
 class Book:
     """What the CSV files say, with runs as dictionaries."""
 
     def __init__(self, directory):
         self.machines = [row["key"] for row in read_table(directory, "machines")]
+        self.machine_names = machine_names([row["cpu"] for row in read_table(directory, "machines")])
         self.problems = read_table(directory, "problems")
         self.methods = read_table(directory, "methods")
         place = {(row["hash"], row["place"]): i for i, row in enumerate(self.problems)}
@@ -368,12 +380,18 @@ def all_series(book, names, outcomes):
     several = len({machine for _, machine in keys}) > 1
     result = []
     for method, machine in keys:
-        label = book.methods[method]["label"] + (f" @ {book.machines[machine][:8]}" if several else "")
+        label = book.methods[method]["label"] + (f" @ {book.machine_names[machine]}" if several else "")
         result.append(describe(book, method, machine, label, names, outcomes))
+
+    for one in result:
+        for t, score_there in enumerate(one["scores"]):
+            costs = [other["scores"][t]["cost"] for other in result if other["machine"] == one["machine"]]
+            least = min((cost for cost in costs if cost is not None), default=None)
+            score_there["relative"] = None if score_there["cost"] is None else score_there["cost"] / least
 
     def order(series):
         main = series["scores"][MAIN]
-        return (-main["solved"], math.inf if main["cost"] is None else main["cost"],
+        return (-main["solved"], math.inf if main["relative"] is None else main["relative"],
                 series["label"].encode())
     result = sorted(result, key=order)
     add_versus(book, result)
@@ -426,9 +444,20 @@ def add_versus(book, series):
             one["scores"][t]["versus"] = {"leader": leader, **found}
 
 
+def method_to_use(series, t):
+    """Most solved on any of its machines, then the least mean of relative costs, then first: a method, not a machine."""
+    found = []
+    for i, one in enumerate(series):
+        same = [other["scores"][t] for other in series if other["method"] == one["method"] and other["scores"][t]["solved"]]
+        solved = max((score["solved"] for score in same), default=0)
+        if solved and one["scores"][t]["solved"] == solved:
+            found.append((-solved, sum(math.log(score["relative"]) for score in same) / len(same), i))
+    return min(found)[2] if found else None
+
+
 def advice(book, series, t):
     scores = [one["scores"][t] for one in series]
-    use = standing(series, t, range(len(series)))
+    use = method_to_use(series, t)
     if use is None:
         return {"series": None, "reliable": False, "fastest": None, "mostAccurate": None}
     half = [i for i in range(len(series)) if scores[i]["solved"] and 2 * scores[i]["solved"] >= scores[use]["solved"]
@@ -656,7 +685,7 @@ def write_wild(path, seed, problems=23, machines=2, formulations=("cone", "box")
     database = sqlite3.connect(path)
     for table in ("contact_errors", "crossings", "history", "samples", "metrics", "runs", "campaigns", "methods", "problems", "machines"):
         database.execute(f"DELETE FROM {table}")
-    machine_ids = [add_row(database, "machines", key=key, cpu="a", cores=2, system="b", version="c", compiler="d", build="e")
+    machine_ids = [add_row(database, "machines", key=key, cpu="AMD EPYC 7763 64-Core Processor", cores=2, system="b", version="c", compiler="d", build="e")
                    for key in MACHINES[:machines]]
     problem_ids = [add_problem(database, dice, i) for i in range(problems)]
     sizes = dict(database.execute("SELECT id, contacts FROM problems"))
@@ -714,6 +743,7 @@ def test_a_ledger_with_everything_has_the_numbers_of_its_export(ledger, seed, ma
     write_wild(ledger, seed, machines=machines, formulations=formulations)
     report, expected = look(ledger)
     assert report["clock"] == clock
+    assert [machine["name"] for machine in report["machines"]] == ["EPYC 7763", "EPYC 7763 (2)"][:machines]
     assert all(any(one["scores"][MAIN][key] for one in expected["series"]) for key in ("solved", "failed", "refused", "missing"))
     found = differences(report, expected)
     assert not found, show(found, report, expected)

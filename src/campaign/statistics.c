@@ -9,8 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define KEY_PREFIX 8 /* digits of a machine's key in a label */
-
 ss_statistics_options ss_statistics_defaults(void)
 {
     return (ss_statistics_options){
@@ -191,12 +189,12 @@ static bool has_several_machines(const ss_statistics_work *work)
 static bool make_label(const ss_statistics_work *work, ss_series *series, bool with_machine)
 {
     const char *method = work->results->methods[series->method].label;
-    const char *key = work->results->machines[series->machine].key;
-    size_t size = strlen(method) + sizeof " @ " + KEY_PREFIX;
+    const char *machine = work->machines[series->machine].text;
+    size_t size = strlen(method) + sizeof " @ " + strlen(machine);
     series->label = ss_arena_take(work->arena, size, 1, "label");
     if (!series->label) return false;
     if (with_machine)
-        snprintf(series->label, size, "%s @ %.*s", method, KEY_PREFIX, key);
+        snprintf(series->label, size, "%s @ %s", method, machine);
     else
         snprintf(series->label, size, "%s", method);
     return true;
@@ -222,7 +220,7 @@ static bool make_series(const ss_statistics_work *work, ss_series *list)
 /* What series are ordered by. */
 typedef struct rank {
     int solved;  /* not the rate: who takes one problem only, and solves it, is not the best */
-    double cost; /* infinity where there is none: after the others */
+    double cost; /* relative; infinity where there is none: after the others */
     const char *label;
     int row;
 } rank;
@@ -236,14 +234,28 @@ static int compare_ranks(const void *a, const void *b)
     return labels ? labels : x->row - y->row;
 }
 
-static bool sort_series(const ss_statistics_work *work, const ss_series *unsorted, ss_series *sorted)
+/* Times of different machines do not compare: each cost is divided by the least of its machine. */
+static void relate_costs(const ss_statistics_work *work, ss_series *list)
 {
+    for (int t = 0; t < work->options->tolerance_count; t++) {
+        for (int i = 0; i < work->rows; i++) {
+            double least = NAN;
+            for (int k = 0; k < work->rows; k++)
+                if (list[k].machine == list[i].machine) least = fmin(least, list[k].scores[t].cost);
+            list[i].scores[t].relative = list[i].scores[t].cost / least;
+        }
+    }
+}
+
+static bool sort_series(const ss_statistics_work *work, ss_series *unsorted, ss_series *sorted)
+{
+    relate_costs(work, unsorted);
     rank *ranks = ss_arena_take(work->scratch, (size_t)work->rows, sizeof *ranks, "ranks");
     if (!ranks) return false;
     for (int i = 0; i < work->rows; i++) {
         const ss_score *score = &unsorted[i].scores[work->options->main_tolerance];
         ranks[i] = (rank){.solved = score->solved,
-                          .cost = isnan(score->cost) ? INFINITY : score->cost,
+                          .cost = isnan(score->relative) ? INFINITY : score->relative,
                           .label = unsorted[i].label,
                           .row = i};
     }
@@ -256,7 +268,10 @@ static bool make_all(ss_statistics_work *work, ss_statistics *made)
 {
     if (!take_tables(work)) return false;
     number(work);
-    if (!ss_statistics_find_scenes(work)) return false;
+    size_t machines = (size_t)work->results->machine_count;
+    made->machines = work->machines = ss_arena_take(work->arena, machines, sizeof *made->machines, "names");
+    if (!made->machines || !ss_statistics_find_scenes(work)) return false;
+    ss_statistics_name_machines(work->results, work->machines);
     ss_series *unsorted = ss_arena_take(work->scratch, (size_t)work->rows, sizeof *unsorted, "series");
     made->series = ss_arena_take(work->arena, (size_t)work->rows, sizeof *made->series, "series");
     if (!unsorted || !made->series || !fill(work) || !make_series(work, unsorted) ||

@@ -86,6 +86,7 @@ typedef struct ss_score {
     int common;             /* problems that at least one series of its machine solves */
     /* s: shifted geometric mean over those, unsolved ones at the penalty; NaN = it solves nothing */
     double cost;
+    double relative; /* cost over the least of all series of the machine: what machines can be compared by */
     double cost_solved; /* s: mean over what it solved: compares only with a series that solved the same */
     double cost_median; /* over the common problems, unsolved = infinite; NaN = infinite */
     double cost_most;   /* of what it solved */
@@ -182,17 +183,24 @@ typedef struct ss_advice {
     char *text; /* a few sentences, plain */
 } ss_advice;
 
+#define SS_MACHINE_NAME 48
+typedef struct ss_machine_name {
+    char text[SS_MACHINE_NAME];
+} ss_machine_name;
+
 typedef struct ss_statistics {
     ss_arena *arena; /* everything below lives in it */
     ss_statistics_options options;
     ss_cost_rule rule;
-    ss_series *series; /* sorted: solved at the main tolerance falling, then cost rising, then label */
+    ss_series *series; /* sorted at the main tolerance: solved falling, relative cost rising, label */
     int series_count;
     ss_pair **pairs; /* [tolerance][pair]: all pairs of the first SS_PAIRED series */
     int pair_count;
     ss_scene_standing *scenes; /* in the order of problems; none without series */
     int scene_count;
     ss_advice *advice; /* per tolerance */
+    /* per machine of the results: "EPYC 7763", "EPYC 7763 (2)" for the next one with the same processor */
+    ss_machine_name *machines;
 } ss_statistics;
 #define SS_PAIRED 12
 

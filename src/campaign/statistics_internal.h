@@ -18,6 +18,7 @@ typedef struct ss_statistics_work {
     ss_arena *scratch; /* of the making */
     int *slot;         /* of a problem among those without a fault; -1 = it has one */
     int slots;
+    ss_machine_name *machines; /* of the result */
     ss_stretch *scenes;
     int scene_count;
     int *row; /* [method][machine]: row below of a series; -1 = no run */
@@ -67,8 +68,10 @@ bool ss_statistics_scores(const ss_statistics_work *work, ss_series *series);   
 bool ss_statistics_pairs(const ss_statistics_work *work, ss_statistics *made);  /* statistics_score.c */
 bool ss_statistics_describe(const ss_statistics_work *work, ss_series *series); /* statistics_describe.c */
 bool ss_statistics_bands(const ss_statistics_work *work, ss_series *series);    /* statistics_bands.c */
-bool ss_statistics_find_scenes(ss_statistics_work *work);                       /* statistics_scenes.c */
-bool ss_statistics_budgets(const ss_statistics_work *work, ss_series *series);  /* statistics_budgets.c */
+/* statistics_machines.c */
+void ss_statistics_name_machines(const ss_results *results, ss_machine_name *names);
+bool ss_statistics_find_scenes(ss_statistics_work *work);                      /* statistics_scenes.c */
+bool ss_statistics_budgets(const ss_statistics_work *work, ss_series *series); /* statistics_budgets.c */
 void ss_statistics_work_precision(const ss_statistics_work *work, ss_statistics *made); /* ... */
 void ss_statistics_compare(const ss_statistics_work *work, ss_statistics *made); /* statistics_score.c */
 bool ss_statistics_choose(const ss_statistics_work *work, ss_statistics *made);  /* statistics_advice.c */

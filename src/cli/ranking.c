@@ -243,15 +243,15 @@ static void print_words(ss_out *out, const char *words)
     ss_text_free(&clean);
 }
 
-/* "@ 1a2b3c4d" in labels stands for a machine. */
-static void print_machines(ss_out *out, const ss_results *results)
+/* "@ EPYC 7763" in labels stands for a machine. */
+static void print_machines(ss_out *out, const ss_results *results, const ss_statistics *statistics)
 {
     for (int i = 0; results->machine_count > 1 && i < results->machine_count; i++) {
         const ss_machine *machine = &results->machines[i];
         ss_text words = {0};
-        ss_text_appendf(&words, "@ %.8s: %s, %d core%s, %s, %s, %s", machine->key, machine->cpu,
-                        machine->cores, machine->cores == 1 ? "" : "s", machine->system, machine->compiler,
-                        machine->build);
+        ss_text_appendf(&words, "@ %s: %s, %d core%s, %s, %s, %s, key %.8s", statistics->machines[i].text,
+                        machine->cpu, machine->cores, machine->cores == 1 ? "" : "s", machine->system,
+                        machine->compiler, machine->build, machine->key);
         print_words(out, ss_text_get(&words));
         out->text.out_of_memory |= words.out_of_memory;
         ss_text_free(&words);
@@ -269,10 +269,11 @@ static void print_terms(ss_out *out, const ss_results *results, const ss_statist
     if (faulty) ss_text_appendf(&words, " (%d more ha%s faults)", faulty, faulty == 1 ? "s" : "ve");
     ss_text_appendf(
         &words,
-        "; solved: %s at most %g; cost: mean %s over what it solved; factor: cost over that of #1, "
+        "; solved: %s at most %g; cost: mean %s over what it solved; factor: cost over that of %s, "
         "on the problems that both solve; error: median energy error of the answers",
         ss_metric_at(by->measure)->name, by->tolerances[by->main_tolerance],
-        statistics->rule.until_solved ? "time until then" : "time of the whole run");
+        statistics->rule.until_solved ? "time until then" : "time of the whole run",
+        results->machine_count > 1 ? "the best of its machine" : "#1");
     print_words(out, ss_text_get(&words));
     out->text.out_of_memory |= words.out_of_memory;
     ss_text_free(&words);
@@ -285,7 +286,7 @@ void ss_ranking_print(ss_out *out, const ss_results *results, const ss_statistic
         print_series(out, results, statistics);
         if (statistics->scene_count > 1) print_scenes(out, statistics);
         print_terms(out, results, statistics);
-        print_machines(out, results);
+        print_machines(out, results, statistics);
     }
     print_words(out, statistics->advice[statistics->options.main_tolerance].text);
 }

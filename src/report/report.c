@@ -32,13 +32,14 @@ static void put_names(ss_json *json)
     ss_json_end_array(json);
 }
 
-static void put_machines(ss_json *json, const ss_results *results)
+static void put_machines(ss_json *json, const ss_results *results, const ss_statistics *statistics)
 {
     ss_json_key(json, "machines");
     ss_json_begin_array(json);
     for (int i = 0; i < results->machine_count; i++) {
         const ss_machine *machine = &results->machines[i];
         ss_json_begin_object(json);
+        ss_json_member_text(json, "name", statistics->machines[i].text);
         ss_json_member_text(json, "key", machine->key);
         ss_json_member_text(json, "cpu", machine->cpu);
         ss_json_member_integer(json, "cores", machine->cores);
@@ -203,7 +204,7 @@ void ss_report_json(const ss_results *results, const ss_statistics *statistics,
     put_head(&json, results, statistics, options);
     put_metrics(&json);
     put_names(&json);
-    put_machines(&json, results);
+    put_machines(&json, results, statistics);
     put_problems(&json, results);
     put_methods(&json, results);
     ss_report_runs(&json, results, statistics);

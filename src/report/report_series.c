@@ -47,6 +47,7 @@ static void put_score(ss_json *json, const ss_score *score)
     ss_report_key_real(json, "high", score->high);
     ss_json_member_integer(json, "common", score->common);
     ss_report_key_real(json, "cost", score->cost);
+    ss_report_key_real(json, "relative", score->relative);
     ss_report_key_real(json, "costSolved", score->cost_solved);
     ss_report_key_real(json, "costMedian", score->cost_median);
     ss_report_key_real(json, "costMost", score->cost_most);

@@ -28,7 +28,7 @@ export interface Report {
 }
 
 export interface Metric { name: string; unit: string; summary: string; definition: string }
-export interface Machine { key: string; cpu: string; cores: number; system: string; version: string; compiler: string; build: string }
+export interface Machine { name: string; key: string; cpu: string; cores: number; system: string; version: string; compiler: string; build: string }
 
 export interface Problem {
   hash: string; place: string; file: string; format: "bpmd" | "fclib" | ""; // "": a file that cannot be used, place "/"
@@ -69,6 +69,7 @@ export interface Score {
   rate: number | null; low: number; high: number;
   common: number; // problems that at least one series of the machine solves: what costs are compared on
   cost: number | null; // s: shifted geometric mean over those, unsolved ones penalised
+  relative: number | null; // cost over the least of all series of the machine
   costSolved: number | null; // s: over what it solved; compares only with a series that solved the same
   costMedian: number | null; // over the common problems, unsolved = infinite
   costMost: number | null; // of what it solved

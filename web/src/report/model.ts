@@ -123,12 +123,12 @@ export class Model {
     return solved + failed + refused + missing;
   }
 
-  /** Series by rank at the tolerance of now, as the program sorts them: number solved falling, cost rising, label. */
+  /** Series by rank at the tolerance of now, as the program sorts them: number solved falling, relative cost rising, label. */
   ranking(): number[] {
     return [...this.series.keys()].sort((a, b) => {
       const first = this.score(a),
         second = this.score(b);
-      const costs = [first.cost ?? Infinity, second.cost ?? Infinity];
+      const costs = [first.relative ?? Infinity, second.relative ?? Infinity];
       if (first.solved !== second.solved) return second.solved - first.solved;
       if (costs[0] !== costs[1]) return costs[0] < costs[1] ? -1 : 1;
       return this.series[a].label < this.series[b].label ? -1 : 1;

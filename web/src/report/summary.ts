@@ -166,7 +166,7 @@ export function provenance(model: Model): HTMLElement {
     line("made", foreign(data.created.replace(/^(\d{4}-\d\d-\d\d)T(\d\d:\d\d)(:\d\d)?Z$/, "$1 $2 UTC"))),
     data.machines.map((machine) =>
       line(
-        data.machines.length > 1 ? `machine ${machine.key.slice(0, 8)}` : "machine",
+        data.machines.length > 1 ? `machine ${short(machine.name)}` : "machine",
         foreign(machine.cpu),
         `, ${plural(machine.cores, "core")}, `,
         foreign(machine.system),
@@ -176,6 +176,7 @@ export function provenance(model: Model): HTMLElement {
         foreign(machine.compiler),
         ", ",
         foreign(machine.build),
+        data.machines.length > 1 ? `, key ${machine.key.slice(0, 8)}` : "",
       ),
     ),
     data.campaign ? line("campaign", h("a", { href: "#campaign" }, "campaign command")) : null,
