@@ -87,6 +87,7 @@ class Book:
             self.runs[int(row["run"])]["crossings"][key] = (int(row["iteration"]), real(row["seconds"]))
         for row in read_table(directory, "contact_errors"):
             self.runs[int(row["run"])]["bins"][int(row["bin"])] = int(row["count"])
+        self.until_solved = None  # not known yet
         self.good = [i for i, row in enumerate(self.problems) if row["fault"] == ""]
 
     def is_true(self, run):
@@ -106,7 +107,10 @@ def judged(book, run):
 
 def is_until_solved(book):
     """Is the time until it was solved known of every run? Otherwise the whole run counts, for all."""
-    return MEASURE in ("relative_energy", "natural_map") and all(book.is_true(run) for run in book.runs if judged(book, run))
+    if book.until_solved is None:
+        book.until_solved = (MEASURE in ("relative_energy", "natural_map")
+                             and all(book.is_true(run) for run in book.runs if judged(book, run)))
+    return book.until_solved
 
 
 def crossing(book, run, tolerance, until_solved=None):
@@ -323,8 +327,34 @@ def score(book, machine_runs, runs, tolerance):
             "common": len(best), "cost": shifted_mean(every) if costs else None,
             "costSolved": shifted_mean(list(costs.values())), "costMedian": finite(quantile(unsolved, 0.5)),
             "costMost": max(costs.values(), default=None), "work": work(book, machine_runs, runs, tolerance),
+            "why": why(book, runs, costs),
             "profile": steps([cost / best[problem] for problem, cost in costs.items()], total),
             "iterations": steps(iterations, total), "perUnknown": steps(per_unknown, total)}
+
+
+def why(book, runs, costs):
+    """The threshold of one feature that parts what fails from what is solved best: at least 9 of 10 fail beyond it, at most 1 of
+    10 elsewhere, and of each there are three."""
+    features = [("mass ratio", "mass_ratio", 1), ("ratio of rank to rows", "rank_ratio", -1), ("coefficient of friction", "mu_most", 1),
+                ("contact density", "density", 1), ("number of contacts", "contacts", 1), ("number of unknowns", None, 1),
+                ("number of joints", "joints", 1)]
+    best, line = 0.0, None
+    for name, column, sign in features:
+        tried = [(run["unknowns"] if column is None else real(book.problems[run["problem"]][column]), run["problem"] not in costs)
+                 for run in runs if run["outcome"] != "not applicable"]
+        tried = [(sign * value, failed) for value, failed in tried if value is not None and math.isfinite(value)]
+        failures = sum(failed for _, failed in tried)
+        if failures < 3 or len(tried) - failures < 3:
+            continue
+        for limit in sorted({value for value, _ in tried})[:-1]:
+            beyond = [failed for value, failed in tried if value > limit]
+            others = [failed for value, failed in tried if value <= limit]
+            shares = sum(beyond) / len(beyond), sum(others) / len(others)
+            if shares[0] >= 0.9 and shares[1] <= 0.1 and shares[0] - shares[1] > best:
+                best = shares[0] - shares[1]
+                line = (f"fails where the {name} {'exceeds' if sign > 0 else 'is below'} {abs(limit):.3g} ({sum(beyond)} of {len(beyond)} there, "
+                        f"{sum(others)} of {len(others)} elsewhere)")
+    return line
 
 
 def contacts(book, runs):
@@ -813,6 +843,22 @@ def test_more_precision_never_costs_less(ledger, formulations):
             times = [score["work"][key] for score in one["scores"] if score["work"][key] is not None]
             assert times == sorted(times), (one["label"], key)
         assert len({score["work"]["problems"] for score in one["scores"]}) == 1
+
+
+def test_a_feature_that_parts_failures_from_successes_is_named(ledger):
+    """psor is made to fail where masses differ by more than 60."""
+    write_wild(ledger, 29, problems=40, machines=1)
+    with sqlite3.connect(ledger) as database:
+        heavy = """run IN (SELECT runs.id FROM runs JOIN problems ON problems.id = runs.problem JOIN methods ON methods.id = runs.method
+                   WHERE solver = 'psor' AND formulation = 'cone' AND mass_ratio > 60)"""
+        light = heavy.replace("> 60", "<= 60")
+        assert database.execute(f"UPDATE metrics SET value = 0.9 WHERE name = 'relative_energy' AND {heavy}").rowcount > 2
+        assert database.execute(f"UPDATE metrics SET value = 1e-12 WHERE name = 'relative_energy' AND {light}").rowcount > 2
+        database.execute("DELETE FROM runs WHERE outcome IN ('crashed', 'hung')")
+    report, expected = look(ledger)
+    (line,) = [one["scores"][MAIN]["why"] for one in report["series"] if one["label"].startswith("cone/psor")]
+    assert line.startswith("fails where the mass ratio exceeds ") and " 0 of " in line
+    assert not differences(report, expected)
 
 
 def test_the_summary_of_a_campaign_is_right(ledger):

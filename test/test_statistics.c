@@ -885,6 +885,38 @@ TEST(advice_prefers_a_solver_that_solves_more_to_one_that_takes_little)
     ss_statistics_free(&made);
 }
 
+/* Masses of 1, 10, 100, ...: it fails from 1000 on. */
+TEST(advice_says_where_it_fails)
+{
+    book_open(8, 1, 1);
+    for (int p = 0; p < 8; p++) {
+        book.problems[p].mass_ratio = pow(10.0, p % 6);
+        book_run(p, 0, p % 6 > 2 ? 1.0 : 1e-9, 1.0);
+    }
+    MAKE(made);
+    ENSURE_TEXT(score(&made, "alpha")->why,
+                "fails where the mass ratio exceeds 100 (3 of 3 there, 0 of 5 elsewhere)");
+    ENSURE_CONTAINS(ADVICE(made).text, " alpha fails where the mass ratio exceeds 100 (3 of 3 there, 0 of 5");
+    ss_statistics_free(&made);
+    book_metric(&book.runs[3], "relative_energy")->value = 1e-9; // two failures are too few
+    MAKE(again);
+    ENSURE(score(&again, "alpha")->why == NULL);
+    ss_statistics_free(&again);
+}
+
+TEST(problems_with_redundant_rows_are_the_hard_ones)
+{
+    book_open(6, 1, 1);
+    for (int p = 0; p < 6; p++) {
+        book.problems[p].rank_ratio = 0.5 + 0.1 * p;
+        book_run(p, 0, p < 3 ? 1.0 : 1e-9, 1.0);
+    }
+    MAKE(made);
+    ENSURE_TEXT(score(&made, "alpha")->why,
+                "fails where the ratio of rank to rows is below 0.8 (3 of 3 there, 0 of 3 elsewhere)");
+    ss_statistics_free(&made);
+}
+
 /* 20 of 20: 84 to 100 %. 10 of 20: 30 to 70 %; 17 of 20: 64 to 95 %. */
 TEST(advice_speaks_of_overlap_only_where_there_is_some)
 {

@@ -280,8 +280,9 @@ static bool make_all(ss_statistics_work *work, ss_statistics *made)
     made->series_count = work->rows;
     ss_statistics_compare(work, made);
     ss_statistics_work_precision(work, made);
-    return ss_statistics_pairs(work, made) && ss_statistics_choose(work, made) &&
-           ss_statistics_scenes(work, made) && ss_statistics_advise(work, made);
+    return ss_statistics_pairs(work, made) && ss_statistics_explain(work, made) &&
+           ss_statistics_choose(work, made) && ss_statistics_scenes(work, made) &&
+           ss_statistics_advise(work, made);
 }
 
 static bool check(const ss_statistics_options *options, ss_error *err)

@@ -92,6 +92,8 @@ typedef struct ss_score {
     double cost_most;   /* of what it solved */
     ss_versus versus;
     ss_work work;
+    /* "fails where the mass ratio exceeds 100 (9 of 9 there, 0 of 9 elsewhere)"; NULL = nothing parts them */
+    char *why;
     /* Dolan-More: x = ratio to the best of all series of the machine, y = share of all problems */
     ss_curve profile;
     ss_curve iterations;  /* data profiles: share solved within x iterations */

@@ -295,6 +295,18 @@ static int count_problems(const adviser *a, bool (*belongs)(const adviser *, int
     return count;
 }
 
+/* "nsgs fails where the mass ratio exceeds 100 (...)": the chosen one and who else was named. */
+static void tell_why(adviser *a)
+{
+    int picks[] = {a->advice->series, a->advice->fastest, a->advice->most_accurate};
+    for (int i = 0; i < 3; i++) {
+        bool repeated = false;
+        for (int k = 0; k < i; k++) repeated |= picks[k] == picks[i];
+        const char *why = score_of(a, picks[i])->why;
+        if (why && !repeated) ss_text_appendf(&a->text, " %s %s.", label_of(a, picks[i]), why);
+    }
+}
+
 static void tell_failures(adviser *a)
 {
     const ss_score *score = score_of(a, a->advice->series);
@@ -406,6 +418,7 @@ static void tell(adviser *a)
     tell_scenes(a);
     tell_others(a);
     tell_failures(a);
+    tell_why(a);
     tell_overlap(a);
     tell_caveats(a);
 }

@@ -74,6 +74,7 @@ bool ss_statistics_find_scenes(ss_statistics_work *work);                      /
 bool ss_statistics_budgets(const ss_statistics_work *work, ss_series *series); /* statistics_budgets.c */
 void ss_statistics_work_precision(const ss_statistics_work *work, ss_statistics *made); /* ... */
 void ss_statistics_compare(const ss_statistics_work *work, ss_statistics *made); /* statistics_score.c */
+bool ss_statistics_explain(const ss_statistics_work *work, ss_statistics *made); /* statistics_why.c */
 bool ss_statistics_choose(const ss_statistics_work *work, ss_statistics *made);  /* statistics_advice.c */
 bool ss_statistics_scenes(const ss_statistics_work *work, ss_statistics *made);  /* statistics_scenes.c */
 bool ss_statistics_advise(const ss_statistics_work *work, ss_statistics *made);  /* statistics_advice.c */

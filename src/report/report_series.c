@@ -58,6 +58,7 @@ static void put_score(ss_json *json, const ss_score *score)
     ss_json_member_integer(json, "faster", score->versus.faster);
     ss_report_key_real(json, "factor", score->versus.factor);
     ss_json_end_object(json);
+    ss_json_member_text(json, "why", score->why);
     ss_json_key(json, "work");
     ss_json_begin_object(json);
     ss_json_member_integer(json, "problems", score->work.problems);

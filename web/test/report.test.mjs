@@ -60,6 +60,14 @@ test("the page shows the ledger's numbers", async (t) => {
     );
   });
 
+  await t.test("every line about failures is shown with its methods", async () => {
+    const shown = (await page.locator("#why").innerText()).replace(/\s+/g, " ");
+    const lines = data.series.filter((series) => series.scores[data.mainTolerance].why);
+    assert.equal(await page.locator("#why").isVisible(), lines.length > 0);
+    for (const { label, scores } of lines)
+      assert.ok(shown.includes(label) && shown.includes(scores[data.mainTolerance].why), `${label} in: ${shown}`);
+  });
+
   await t.test("every scene has its best", async () => {
     assert.equal(data.scenes.length, 2);
     for (const scene of data.scenes) {
@@ -368,6 +376,7 @@ test("little, nothing, only failures, one frame", async (t) => {
       costSolved: null,
       costMedian: null,
       costMost: null,
+      why: null,
       versus: { leader: null, shared: 0, faster: 0, factor: null },
       work: { problems: 0, mean: null, median: null },
       profile: { x: [], y: [] },

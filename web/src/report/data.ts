@@ -75,6 +75,7 @@ export interface Score {
   costMost: number | null; // of what it solved
   versus: Versus;
   work: Work;
+  why: string | null; // "fails where the mass ratio exceeds 100 (9 of 9 there, 0 of 9 elsewhere)"
   profile: Curve; // step function: y from x on
   iterations: Curve;
   perUnknown: Curve;

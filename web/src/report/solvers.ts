@@ -116,7 +116,7 @@ export function solverTable(model: Model): HTMLElement {
             `${score.solved}/${total}`,
             () => ({
               title: `Problems of ${name(row)}`,
-              about: `${score.solved} of ${total} solved to ${power(model.toleranceValue)}; ${score.refused} not applicable, ${score.missing} not run.`,
+              about: `${score.solved} of ${total} solved to ${power(model.toleranceValue)}; ${score.refused} not applicable, ${score.missing} not run.${score.why ? ` It ${score.why}.` : ""}`,
               runs: model.runsOf[row.series],
               value: metricValue(model, model.data.measure),
             }),
