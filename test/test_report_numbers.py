@@ -101,6 +101,11 @@ def time_scale(run):
     return min(run["samples"]) / run["seconds"] if run["samples"] and run["seconds"] else 1.0
 
 
+def is_refused(run):
+    """Nothing to judge: the solver does not take it, or it converged and the measure does not apply."""
+    return run["outcome"] == "not applicable" or (run["outcome"] == "converged" and MEASURE not in run["metrics"])
+
+
 def judged(book, run):
     return bool(run["metrics"]) and run["problem"] in book.good
 
@@ -310,7 +315,7 @@ def score(book, machine_runs, runs, tolerance):
     total = len(book.good)
     costs = {run["problem"]: cost_of(book, run, tolerance) for run in runs}
     costs = {problem: cost for problem, cost in costs.items() if cost is not None}
-    refused = sum(run["outcome"] == "not applicable" for run in runs)
+    refused = sum(is_refused(run) for run in runs)
     failed = len(runs) - refused - len(costs)
     low, high = wilson(len(costs), len(costs) + failed)
     best = best_costs(book, machine_runs, tolerance)
@@ -341,7 +346,7 @@ def why(book, runs, costs):
     best, line = 0.0, None
     for name, column, sign in features:
         tried = [(run["unknowns"] if column is None else real(book.problems[run["problem"]][column]), run["problem"] not in costs)
-                 for run in runs if run["outcome"] != "not applicable"]
+                 for run in runs if not is_refused(run)]
         tried = [(sign * value, failed) for value, failed in tried if value is not None and math.isfinite(value)]
         failures = sum(failed for _, failed in tried)
         if failures < 3 or len(tried) - failures < 3:

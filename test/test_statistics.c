@@ -830,6 +830,22 @@ TEST(any_metric_may_decide_what_is_solved)
     ss_statistics_free(&made);
 }
 
+TEST(what_the_measure_does_not_apply_to_is_not_a_failure)
+{
+    book_open(2, 1, 1);
+    for (int p = 0; p < 2; p++) book_run(p, 0, 1e-9, 1.0);
+    *book_metric(&book.runs[1], "natural_map") = (ss_metric_value){.applies = true, .value = 1e-9};
+    ss_statistics_options options = ss_statistics_defaults();
+    options.measure = ss_metric_index("natural_map");
+    ss_statistics made;
+    ss_error err = {0};
+    ENSURE(ss_statistics_make(&book.results, &options, &made, &err));
+    ENSURE_INT(made.series[0].scores[1].solved, 1);
+    ENSURE_INT(made.series[0].scores[1].refused, 1);
+    ENSURE_NEAR(made.series[0].scores[1].rate, 1.0, 0.0);
+    ss_statistics_free(&made);
+}
+
 TEST(options_that_make_no_sense_are_refused)
 {
     ss_statistics_options options = ss_statistics_defaults();

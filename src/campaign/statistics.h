@@ -214,6 +214,9 @@ bool ss_statistics_make(const ss_results *results, const ss_statistics_options *
 void ss_statistics_free(ss_statistics *statistics);
 /* How a run that solved nothing is called: by its outcome, but "inaccurate" where it converged. */
 const char *ss_failure_name(ss_outcome outcome);
+/* Is there nothing to judge: the solver does not take the problem, or it converged and the measure does not
+ * apply to the answer, as natural_map where nothing touches? */
+bool ss_run_is_refused(const ss_run_entry *run, int measure);
 /* Cost of a run at a tolerance, s; NaN = not solved. */
 double ss_run_cost(const ss_run_entry *run, const ss_cost_rule *rule, double tolerance);
 

@@ -258,7 +258,7 @@ static bool is_failure(const adviser *a, int slot)
 {
     int row = ss_statistics_row(a->work, &a->made->series[a->advice->series]);
     const ss_run_entry *run = ss_statistics_run(a->work, row, slot);
-    return run && run->outcome != (ss_outcome)SS_NOT_APPLICABLE &&
+    return run && !ss_run_is_refused(run, a->work->rule.measure) &&
            isnan(ss_statistics_costs(a->work, a->tolerance, row)[slot]);
 }
 
@@ -267,7 +267,8 @@ static bool is_unsolved(const adviser *a, int slot)
 {
     bool tried = false;
     for (int row = 0; row < a->work->rows; row++) {
-        tried |= ss_statistics_run(a->work, row, slot) != NULL;
+        const ss_run_entry *run = ss_statistics_run(a->work, row, slot);
+        tried |= run && !ss_run_is_refused(run, a->work->rule.measure);
         if (!isnan(ss_statistics_costs(a->work, a->tolerance, row)[slot])) return false;
     }
     return tried;
@@ -310,14 +311,14 @@ static void tell_why(adviser *a)
 static void tell_failures(adviser *a)
 {
     const ss_score *score = score_of(a, a->advice->series);
-    if (score->solved == a->work->slots) return;
+    int unsolved = count_problems(a, is_unsolved);
+    if (score->failed == 0 && unsolved == 0) return;
     ss_text_append(&a->text, " No method solves everything");
     if (score->failed > 0) {
         ss_text_appendf(&a->text, ": %s fails at ", label_of(a, a->advice->series));
         tell_problems(a, is_failure, score->failed, true);
     }
     ss_text_append(&a->text, ".");
-    int unsolved = count_problems(a, is_unsolved);
     if (unsolved == 0) return;
     ss_text_append(&a->text, " No method solves ");
     tell_problems(a, is_unsolved, unsolved, false);

@@ -63,6 +63,12 @@ ss_cost_rule ss_cost_rule_of(const ss_results *results, int measure)
     return rule;
 }
 
+bool ss_run_is_refused(const ss_run_entry *run, int measure)
+{
+    bool converged = run->outcome == (ss_outcome)SS_CONVERGED && run->metrics;
+    return run->outcome == (ss_outcome)SS_NOT_APPLICABLE || (converged && !run->metrics[measure].applies);
+}
+
 static bool is_solved(const ss_run_entry *run, int measure, double tolerance)
 {
     return run->outcome != (ss_outcome)SS_NOT_APPLICABLE && run->metrics && run->metrics[measure].applies &&
@@ -148,7 +154,7 @@ static void count_runs(const ss_statistics_work *work, int tolerance, int row, s
     for (int s = 0; s < work->slots; s++) {
         const ss_run_entry *run = ss_statistics_run(work, row, s);
         score->missing += !run;
-        score->refused += run && run->outcome == (ss_outcome)SS_NOT_APPLICABLE;
+        score->refused += run && ss_run_is_refused(run, work->rule.measure);
         score->solved += !isnan(cost[s]);
     }
     score->failed = work->slots - score->missing - score->refused - score->solved;

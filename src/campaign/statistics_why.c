@@ -56,7 +56,7 @@ static int collect(const ss_statistics_work *work, int row, int tolerance, int f
     int count = 0;
     for (int s = 0; s < work->slots; s++) {
         const ss_run_entry *run = ss_statistics_run(work, row, s);
-        if (!run || run->outcome == (ss_outcome)SS_NOT_APPLICABLE) continue;
+        if (!run || ss_run_is_refused(run, work->rule.measure)) continue;
         double value = value_of(work, run, feature);
         if (!isfinite(value)) continue;
         list[count++] = (outcome){feature == RANK_RATIO ? -value : value, isnan(cost[s])};

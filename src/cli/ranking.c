@@ -29,7 +29,8 @@ static void count_failures(const ss_results *results, const ss_series *series,
     for (int r = 0; r < results->run_count; r++) {
         const ss_run_entry *run = &results->runs[r];
         if (belongs(results, series, run) && isnan(ss_run_cost(run, &statistics->rule, tolerance)))
-            counts[run->outcome]++;
+            counts[ss_run_is_refused(run, statistics->rule.measure) ? SS_NOT_APPLICABLE
+                                                                    : (int)run->outcome]++;
     }
 }
 

@@ -104,9 +104,10 @@ export class Model {
     return this.metrics.get(name)?.unit ?? "";
   }
   verdict(run: number, tolerance = this.tolerance): number {
-    return (this.data.runs.cost[tolerance]?.[run] ?? null) !== null
-      ? SOLVED
-      : this.byOutcome[this.data.runs.outcome[run]];
+    if ((this.data.runs.cost[tolerance]?.[run] ?? null) !== null) return SOLVED;
+    const verdict = this.byOutcome[this.data.runs.outcome[run]];
+    // It converged, and there is nothing to judge: natural_map where nothing touches.
+    return verdict === INACCURATE && this.metric(this.data.measure, run) === null ? this.refused : verdict;
   }
   isFailure(verdict: number): boolean {
     return verdict !== SOLVED && verdict !== this.refused && verdict !== this.noRun;
