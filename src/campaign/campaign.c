@@ -12,7 +12,7 @@ const ss_option ss_campaign_option_table[] = {
     {.name = "stop",
      .type = SS_OPTION_TEXT,
      FIELD(stop),
-     .default_value = "relative_energy<1e-8",
+     .default_value = SS_CAMPAIGN_STOP,
      .value_name = "RULE",
      .help = "A run has converged if METRIC<VALUE holds, as in solve; none = stop only at the limits of "
              "iterations and time."},

@@ -73,6 +73,8 @@ void *ss_campaign_room(ss_campaign *campaign, size_t count, size_t size, ss_erro
 const char **ss_campaign_words(ss_campaign *campaign, const char *list, int *count, ss_error *err);
 /* "1/4" */
 bool ss_campaign_read_shard(const char *text, int *shard, int *shards, ss_error *err);
+/* Stricter than most need, so that a report can show several tolerances. */
+#define SS_CAMPAIGN_STOP "relative_energy<1e-8"
 /* The stop rule that is meant. */
 const char *ss_campaign_stop(ss_campaign *campaign, ss_error *err);
 

@@ -1,16 +1,18 @@
 /* From runs to series: which run belongs where, and in which order series stand. */
 #include "campaign/statistics_internal.h"
 
+#include "base/number.h"
+#include "campaign/campaign.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define KEY_PREFIX 8 /* digits of a machine's key in a label */
-
 ss_statistics_options ss_statistics_defaults(void)
 {
     return (ss_statistics_options){
+        .measure = ss_metric_index("relative_energy"),
         .tolerances = {1e-2, 1e-4, 1e-6, 1e-8},
         .tolerance_count = 4,
         .main_tolerance = 1,
@@ -19,6 +21,61 @@ ss_statistics_options ss_statistics_defaults(void)
                     1e-2, 3.1622776601683794e-2, 1e-1, 3.1622776601683794e-1, 1.0},
         .budget_count = 11,
     };
+}
+
+/* ---- tolerances --------------------------------------------------------------------------------------- */
+
+bool ss_statistics_add_tolerance(ss_statistics_options *options, double tolerance)
+{
+    const int most = (int)(sizeof options->tolerances / sizeof options->tolerances[0]);
+    int place = 0;
+    while (place < options->tolerance_count && options->tolerances[place] > tolerance) place++;
+    if (place < options->tolerance_count && options->tolerances[place] == tolerance) return true;
+    if (options->tolerance_count == most) return false;
+    for (int i = options->tolerance_count++; i > place; i--)
+        options->tolerances[i] = options->tolerances[i - 1];
+    options->tolerances[place] = tolerance;
+    return true;
+}
+
+int ss_statistics_nearest_tolerance(const ss_statistics_options *options, double wanted)
+{
+    const double *at = options->tolerances;
+    int best = 0;
+    for (int i = 1; i < options->tolerance_count; i++)
+        if (fabs(log(at[i] / wanted)) < fabs(log(at[best] / wanted))) best = i;
+    return best;
+}
+
+/* Does the text of a campaign, flags or JSON, have a stop rule of its own? */
+static bool names_a_rule(const char *campaign)
+{
+    static const char *const words[] = {" --stop ", " --tol ", "\"stop\"", "\"tol\""};
+    for (size_t i = 0; campaign && i < sizeof words / sizeof *words; i++)
+        if (strstr(campaign, words[i])) return true;
+    return false;
+}
+
+double ss_statistics_asked_tolerance(const ss_results *results, int measure)
+{
+    const char *name = ss_metric_at(measure)->name;
+    size_t length = strlen(name);
+    double asked = 0.0, below;
+    for (int i = 0; i < results->method_count; i++) {
+        const char *stop = results->methods[i].stop;
+        bool usual = strcmp(stop, SS_CAMPAIGN_STOP) == 0 && !names_a_rule(results->campaign);
+        if (usual || strncmp(stop, name, length) != 0 || stop[length] != '<') continue;
+        if (ss_number_read(stop + length + 1, &below) && isfinite(below)) asked = fmax(asked, below);
+    }
+    return asked;
+}
+
+void ss_statistics_ask(ss_statistics_options *options, const ss_results *results)
+{
+    double asked = ss_statistics_asked_tolerance(results, options->measure);
+    if (!(asked > 0.0)) return;
+    ss_statistics_add_tolerance(options, asked);
+    options->main_tolerance = ss_statistics_nearest_tolerance(options, asked);
 }
 
 const char *ss_feature_name(int feature)
@@ -79,9 +136,10 @@ static bool take_cells(ss_statistics_work *work)
     work->run = ss_arena_take(work->scratch, cells, sizeof *work->run, "runs");
     work->cost = ss_arena_take(work->scratch, tolerances * cells, sizeof *work->cost, "costs");
     work->best = ss_arena_take(work->scratch, tolerances * machines * slots, sizeof *work->best, "best");
+    work->worst = ss_arena_take(work->scratch, tolerances * machines, sizeof *work->worst, "worst");
     work->values = ss_arena_take(work->scratch, slots, sizeof *work->values, "values");
     work->more = ss_arena_take(work->scratch, slots, sizeof *work->more, "values");
-    return work->run && work->cost && work->best && work->values && work->more;
+    return work->run && work->cost && work->best && work->worst && work->values && work->more;
 }
 
 static void place_run(ss_statistics_work *work, int r)
@@ -91,10 +149,12 @@ static void place_run(ss_statistics_work *work, int r)
     int slot = work->slot[run->problem];
     work->run[(size_t)row * (size_t)work->slots + (size_t)slot] = r;
     for (int t = 0; t < work->options->tolerance_count; t++) {
-        double cost = ss_run_cost(work->results, run, work->options->tolerances[t]);
+        double cost = ss_run_cost(run, &work->rule, work->options->tolerances[t]);
         double *best = &ss_statistics_best(work, t, run->machine)[slot];
+        double *worst = &work->worst[t * work->results->machine_count + run->machine];
         ss_statistics_costs(work, t, row)[slot] = cost;
-        *best = fmin(*best, cost); // fmin: a number before NaN
+        *best = fmin(*best, cost); // fmin, fmax: a number before NaN
+        *worst = fmax(*worst, cost);
     }
 }
 
@@ -129,12 +189,12 @@ static bool has_several_machines(const ss_statistics_work *work)
 static bool make_label(const ss_statistics_work *work, ss_series *series, bool with_machine)
 {
     const char *method = work->results->methods[series->method].label;
-    const char *key = work->results->machines[series->machine].key;
-    size_t size = strlen(method) + sizeof " @ " + KEY_PREFIX;
+    const char *machine = work->machines[series->machine].text;
+    size_t size = strlen(method) + sizeof " @ " + strlen(machine);
     series->label = ss_arena_take(work->arena, size, 1, "label");
     if (!series->label) return false;
     if (with_machine)
-        snprintf(series->label, size, "%s @ %.*s", method, KEY_PREFIX, key);
+        snprintf(series->label, size, "%s @ %s", method, machine);
     else
         snprintf(series->label, size, "%s", method);
     return true;
@@ -150,7 +210,8 @@ static bool make_series(const ss_statistics_work *work, ss_series *list)
         series->method = i / machines;
         series->machine = i % machines;
         if (!make_label(work, series, several) || !ss_statistics_scores(work, series) ||
-            !ss_statistics_describe(work, series) || !ss_statistics_bands(work, series))
+            !ss_statistics_describe(work, series) || !ss_statistics_bands(work, series) ||
+            !ss_statistics_budgets(work, series))
             return false;
     }
     return true;
@@ -159,7 +220,7 @@ static bool make_series(const ss_statistics_work *work, ss_series *list)
 /* What series are ordered by. */
 typedef struct rank {
     int solved;  /* not the rate: who takes one problem only, and solves it, is not the best */
-    double cost; /* infinity where there is none: after the others */
+    double cost; /* relative; infinity where there is none: after the others */
     const char *label;
     int row;
 } rank;
@@ -173,14 +234,28 @@ static int compare_ranks(const void *a, const void *b)
     return labels ? labels : x->row - y->row;
 }
 
-static bool sort_series(const ss_statistics_work *work, const ss_series *unsorted, ss_series *sorted)
+/* Times of different machines do not compare: each cost is divided by the least of its machine. */
+static void relate_costs(const ss_statistics_work *work, ss_series *list)
 {
+    for (int t = 0; t < work->options->tolerance_count; t++) {
+        for (int i = 0; i < work->rows; i++) {
+            double least = NAN;
+            for (int k = 0; k < work->rows; k++)
+                if (list[k].machine == list[i].machine) least = fmin(least, list[k].scores[t].cost);
+            list[i].scores[t].relative = list[i].scores[t].cost / least;
+        }
+    }
+}
+
+static bool sort_series(const ss_statistics_work *work, ss_series *unsorted, ss_series *sorted)
+{
+    relate_costs(work, unsorted);
     rank *ranks = ss_arena_take(work->scratch, (size_t)work->rows, sizeof *ranks, "ranks");
     if (!ranks) return false;
     for (int i = 0; i < work->rows; i++) {
         const ss_score *score = &unsorted[i].scores[work->options->main_tolerance];
         ranks[i] = (rank){.solved = score->solved,
-                          .cost = isnan(score->cost) ? INFINITY : score->cost,
+                          .cost = isnan(score->relative) ? INFINITY : score->relative,
                           .label = unsorted[i].label,
                           .row = i};
     }
@@ -193,13 +268,20 @@ static bool make_all(ss_statistics_work *work, ss_statistics *made)
 {
     if (!take_tables(work)) return false;
     number(work);
+    size_t machines = (size_t)work->results->machine_count;
+    made->machines = work->machines = ss_arena_take(work->arena, machines, sizeof *made->machines, "names");
+    if (!made->machines || !ss_statistics_find_scenes(work)) return false;
+    ss_statistics_name_machines(work->results, work->machines);
     ss_series *unsorted = ss_arena_take(work->scratch, (size_t)work->rows, sizeof *unsorted, "series");
     made->series = ss_arena_take(work->arena, (size_t)work->rows, sizeof *made->series, "series");
     if (!unsorted || !made->series || !fill(work) || !make_series(work, unsorted) ||
         !sort_series(work, unsorted, made->series))
         return false;
     made->series_count = work->rows;
-    return ss_statistics_pairs(work, made) && ss_statistics_scenes(work, made) &&
+    ss_statistics_compare(work, made);
+    ss_statistics_work_precision(work, made);
+    return ss_statistics_pairs(work, made) && ss_statistics_explain(work, made) &&
+           ss_statistics_choose(work, made) && ss_statistics_scenes(work, made) &&
            ss_statistics_advise(work, made);
 }
 
@@ -211,6 +293,8 @@ static bool check(const ss_statistics_options *options, ss_error *err)
                        options->tolerance_count, most);
     if (options->main_tolerance < 0 || options->main_tolerance >= options->tolerance_count)
         return ss_fail(err, SS_ERROR_USAGE, "statistics: the main tolerance is none of the tolerances");
+    if (options->measure < 0 || options->measure >= ss_metric_count())
+        return ss_fail(err, SS_ERROR_USAGE, "statistics: the measure is none of the metrics");
     return true;
 }
 
@@ -218,10 +302,9 @@ bool ss_statistics_make(const ss_results *results, const ss_statistics_options *
                         ss_statistics *statistics, ss_error *err)
 {
     *statistics = (ss_statistics){.options = options ? *options : ss_statistics_defaults()};
-    ss_statistics_work work = {.results = results,
-                               .options = &statistics->options,
-                               .relative_energy = ss_metric_index("relative_energy")};
-    if (!check(work.options, err)) return false;
+    if (!check(&statistics->options, err)) return false;
+    statistics->rule = ss_cost_rule_of(results, statistics->options.measure);
+    ss_statistics_work work = {.results = results, .options = &statistics->options, .rule = statistics->rule};
     statistics->arena = work.arena = ss_arena_create((size_t)1 << 16, err);
     work.scratch = work.arena ? ss_arena_create((size_t)1 << 16, err) : NULL;
     bool good = work.scratch && make_all(&work, statistics);

@@ -1,14 +1,12 @@
-/* How the error falls: convergence bands by iteration, and the error at budgets of time. */
+/* How the error falls from iteration to iteration, scene by scene. */
 #include "campaign/statistics_internal.h"
 
 #include <math.h>
 
-/* ---- bands ------------------------------------------------------------------------------------------- */
-
-static int longest_history(const ss_statistics_work *work, int row)
+static int longest_history(const ss_statistics_work *work, int row, const ss_stretch *where)
 {
     int longest = 0;
-    for (int s = 0; s < work->slots; s++) {
+    for (int s = where->begin; s < where->end; s++) {
         const ss_run_entry *run = ss_statistics_run(work, row, s);
         int last = run && run->history_count ? run->history[run->history_count - 1].iteration : 0;
         if (last > longest) longest = last;
@@ -58,15 +56,24 @@ static int points_until(const ss_run_entry *run, int iteration)
     return low;
 }
 
-/* The last known value of every run at an iteration, NaN left out. Returns how many. */
-static int gather(const ss_statistics_work *work, int row, int gauge, int iteration, double *values)
+/* The last value that a run reported by then; from its end on that of the answer, which is what is judged:
+ * with --keep best, or when a method polishes at the end, it is not the last of the history. */
+static double value_at(const ss_run_entry *run, int gauge, int iteration)
+{
+    int points = points_until(run, iteration);
+    if (points == 0) return NAN;
+    bool ended = points == run->history_count && !isnan(run->gauge[gauge]);
+    return ended ? run->gauge[gauge] : run->history[points - 1].gauge[gauge];
+}
+
+/* Values of every run at an iteration, NaN left out. Returns how many. */
+static int gather(const ss_statistics_work *work, int row, const ss_stretch *where, int gauge, int iteration)
 {
     int count = 0;
-    for (int s = 0; s < work->slots; s++) {
+    for (int s = where->begin; s < where->end; s++) {
         const ss_run_entry *run = ss_statistics_run(work, row, s);
-        int points = run ? points_until(run, iteration) : 0;
-        double value = points ? run->history[points - 1].gauge[gauge] : NAN;
-        if (!isnan(value)) values[count++] = value;
+        double value = run ? value_at(run, gauge, iteration) : NAN;
+        if (!isnan(value)) work->values[count++] = value;
     }
     return count;
 }
@@ -91,10 +98,11 @@ static void mean_and_deviation(const double *values, int count, double *mean, do
     if (count > 1) *deviation = sqrt(fmax(0.0, squares - rest * rest / count) / (count - 1));
 }
 
-static void fill_point(const ss_statistics_work *work, int row, int gauge, int point, ss_band *band)
+static void fill_point(const ss_statistics_work *work, int row, const ss_stretch *where, int gauge, int point,
+                       ss_band *band)
 {
     double *values = work->values;
-    int count = gather(work, row, gauge, band->iteration[point], values);
+    int count = gather(work, row, where, gauge, band->iteration[point]);
     band->count[point] = count;
     mean_and_deviation(values, count, &band->mean[point], &band->deviation[point]);
     ss_statistics_sort(values, count);
@@ -104,56 +112,50 @@ static void fill_point(const ss_statistics_work *work, int row, int gauge, int p
     band->most[point] = ss_quantile(values, count, 1.0);
 }
 
-static bool make_band(const ss_statistics_work *work, int row, int gauge, int longest, ss_band *band)
+static bool make_band(const ss_statistics_work *work, int row, const ss_stretch *where, int gauge,
+                      ss_band *band)
 {
+    int longest = longest_history(work, row, where);
     if (!take_band(work, count_iterations(longest), band)) return false;
     for (int point = 0, k = 0; point < band->points; point++) {
         k = next_iteration(k, longest);
         band->iteration[point] = k;
-        fill_point(work, row, gauge, point, band);
+        fill_point(work, row, where, gauge, point, band);
     }
     return true;
 }
 
-/* ---- budgets ----------------------------------------------------------------------------------------- */
-
-/* Least error a run has to show within a budget, NaN = nothing. Where the method's own problem is not the
- * true one its gauge would flatter it: the answer counts then, once the whole run fits into the budget. */
-static double error_within(const ss_statistics_work *work, const ss_run_entry *run, double budget)
+/* The scene that comes next by number of problems, of equal ones the first. */
+static int next_scene(const ss_statistics_work *work, const ss_scene_bands *taken, int count)
 {
-    double scale = ss_run_time_scale(run), least = NAN;
-    if (!ss_run_is_true(work->results, run)) {
-        const ss_metric_value *metric = run->metrics ? &run->metrics[work->relative_energy] : NULL;
-        return metric && metric->applies && run->seconds * scale <= budget ? metric->value : NAN;
+    int best = -1, most = 0;
+    for (int i = 0; i < work->scene_count; i++) {
+        int size = work->scenes[i].end - work->scenes[i].begin;
+        bool is_taken = false;
+        for (int k = 0; k < count; k++) is_taken |= taken[k].scene == i;
+        if (!is_taken && size > most) best = i, most = size;
     }
-    for (int i = 0; i < run->history_count && run->history[i].seconds * scale <= budget; i++)
-        least = fmin(least, run->history[i].gauge[SS_GAUGE_RELATIVE_ENERGY]); // fmin: a number before NaN
-    return least;
-}
-
-static void make_budget(const ss_statistics_work *work, int row, double budget, ss_budget_error *error)
-{
-    int count = 0;
-    for (int s = 0; s < work->slots; s++) {
-        const ss_run_entry *run = ss_statistics_run(work, row, s);
-        double value = run ? error_within(work, run, budget) : NAN;
-        if (!isnan(value)) work->values[count++] = value;
-    }
-    ss_statistics_sort(work->values, count);
-    *error = (ss_budget_error){.median = ss_quantile(work->values, count, 0.5),
-                               .high = ss_quantile(work->values, count, 0.9),
-                               .count = count};
+    return best;
 }
 
 bool ss_statistics_bands(const ss_statistics_work *work, ss_series *series)
 {
-    int row = ss_statistics_row(work, series), longest = longest_history(work, row);
-    for (int g = 0; g < SS_GAUGE_COUNT; g++)
-        if (!make_band(work, row, g, longest, &series->bands[g])) return false;
-    size_t budgets = (size_t)work->options->budget_count;
-    series->budgets = ss_arena_take(work->arena, budgets, sizeof *series->budgets, "budgets");
-    if (!series->budgets) return false;
-    for (int b = 0; b < work->options->budget_count; b++)
-        make_budget(work, row, work->options->budgets[b], &series->budgets[b]);
+    int row = ss_statistics_row(work, series);
+    const ss_stretch all = {.end = work->slots};
+    series->bands = ss_arena_take(work->arena, SS_BAND_SCENES + 1, sizeof *series->bands, "bands");
+    if (!series->bands) return false;
+    if (work->scene_count > 1) {
+        ss_scene_bands *together = &series->bands[series->band_count++];
+        together->scene = -1;
+        if (!make_band(work, row, &all, SS_GAUGE_RELATIVE_ENERGY, &together->gauge[SS_GAUGE_RELATIVE_ENERGY]))
+            return false;
+    }
+    for (int i = 0; i < SS_BAND_SCENES && i < work->scene_count; i++) {
+        int scene = next_scene(work, series->bands, series->band_count);
+        ss_scene_bands *bands = &series->bands[series->band_count++];
+        bands->scene = scene;
+        for (int g = 0; g < SS_GAUGE_COUNT; g++)
+            if (!make_band(work, row, &work->scenes[scene], g, &bands->gauge[g])) return false;
+    }
     return true;
 }

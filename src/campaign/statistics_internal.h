@@ -5,6 +5,12 @@
 
 #include "campaign/statistics.h"
 
+/* Slots begin .. end - 1 have the same scene: problems are sorted by it. */
+typedef struct ss_stretch {
+    const char *name;
+    int begin, end;
+} ss_stretch;
+
 typedef struct ss_statistics_work {
     const ss_results *results;
     const ss_statistics_options *options;
@@ -12,14 +18,18 @@ typedef struct ss_statistics_work {
     ss_arena *scratch; /* of the making */
     int *slot;         /* of a problem among those without a fault; -1 = it has one */
     int slots;
+    ss_machine_name *machines; /* of the result */
+    ss_stretch *scenes;
+    int scene_count;
     int *row; /* [method][machine]: row below of a series; -1 = no run */
     int rows;
     int *run;       /* [row][slot]: run; -1 = missing */
     double *cost;   /* [tolerance][row][slot], s; NaN = not solved */
     double *best;   /* [tolerance][machine][slot]: least cost of all series there; NaN = nobody solves it */
+    double *worst;  /* [tolerance][machine], s: largest cost of all; 0 = nothing is solved there */
     double *values; /* room for slots values, twice */
     double *more;
-    int relative_energy; /* index of the metric */
+    ss_cost_rule rule;
 } ss_statistics_work;
 
 static inline int ss_statistics_row(const ss_statistics_work *work, const ss_series *series)
@@ -45,6 +55,12 @@ static inline double *ss_statistics_best(const ss_statistics_work *work, int tol
     return work->best + block * (size_t)work->slots;
 }
 
+/* What an unsolved problem counts as in means, s. */
+static inline double ss_statistics_penalty(const ss_statistics_work *work, int tolerance, int machine)
+{
+    return SS_PENALTY * work->worst[tolerance * work->results->machine_count + machine];
+}
+
 void ss_statistics_sort(double *values, int count);
 
 /* Each is false when out of memory. */
@@ -52,9 +68,32 @@ bool ss_statistics_scores(const ss_statistics_work *work, ss_series *series);   
 bool ss_statistics_pairs(const ss_statistics_work *work, ss_statistics *made);  /* statistics_score.c */
 bool ss_statistics_describe(const ss_statistics_work *work, ss_series *series); /* statistics_describe.c */
 bool ss_statistics_bands(const ss_statistics_work *work, ss_series *series);    /* statistics_bands.c */
-bool ss_statistics_scenes(const ss_statistics_work *work, ss_statistics *made); /* statistics_scenes.c */
-bool ss_statistics_advise(const ss_statistics_work *work, ss_statistics *made); /* statistics_advice.c */
+/* statistics_machines.c */
+void ss_statistics_name_machines(const ss_results *results, ss_machine_name *names);
+bool ss_statistics_find_scenes(ss_statistics_work *work);                      /* statistics_scenes.c */
+bool ss_statistics_budgets(const ss_statistics_work *work, ss_series *series); /* statistics_budgets.c */
+void ss_statistics_work_precision(const ss_statistics_work *work, ss_statistics *made); /* ... */
+void ss_statistics_compare(const ss_statistics_work *work, ss_statistics *made); /* statistics_score.c */
+bool ss_statistics_explain(const ss_statistics_work *work, ss_statistics *made); /* statistics_why.c */
+bool ss_statistics_choose(const ss_statistics_work *work, ss_statistics *made);  /* statistics_advice.c */
+bool ss_statistics_scenes(const ss_statistics_work *work, ss_statistics *made);  /* statistics_scenes.c */
+bool ss_statistics_advise(const ss_statistics_work *work, ss_statistics *made);  /* statistics_advice.c */
 
+/* Costs of slots begin .. end - 1 on common ground: those that some series of the machine solves, at the
+ * penalty where this one does not. Returns how many. */
+int ss_statistics_penalised(const ss_statistics_work *work, int tolerance, int row, int machine, int begin,
+                            int end, double *values);
+/* Does a series with this many solved at this cost come before another of its machine? */
+bool ss_statistics_is_before(int solved, double cost, int other_solved, double other_cost);
+
+/* A series beside another one; leader = -1: beside none. statistics_score.c */
+ss_versus ss_statistics_versus(const ss_statistics_work *work, const ss_statistics *made, int tolerance,
+                               int series, int leader);
+
+/* The gauge that follows a metric from iteration to iteration; SS_GAUGE_COUNT = none. statistics_score.c */
+ss_gauge ss_statistics_gauge(int measure);
+/* Are its crossings in the ledger? */
+bool ss_statistics_has_crossings(int measure);
 /* Is the problem that the method solved the one it is judged by? statistics_score.c */
 bool ss_run_is_true(const ss_results *results, const ss_run_entry *run);
 /* What a second of the run for accuracy is worth when the repeats ran alone. 1 without repeats. */

@@ -4,53 +4,56 @@
 #include <math.h>
 #include <string.h>
 
-/* Slots begin .. end - 1 have the same scene: problems are sorted by it. */
-typedef struct stretch {
-    const char *name;
-    int begin, end;
-} stretch;
-
-static int find_stretches(const ss_statistics_work *work, stretch *list)
+bool ss_statistics_find_scenes(ss_statistics_work *work)
 {
+    ss_stretch *list = ss_arena_take(work->scratch, (size_t)work->slots, sizeof *list, "scenes");
     int count = 0;
+    if (!list) return false;
     for (int p = 0; p < work->results->problem_count; p++) {
         const char *scene = work->results->problems[p].scene;
         int slot = work->slot[p];
         if (slot < 0) continue;
         if (count == 0 || strcmp(list[count - 1].name, scene) != 0)
-            list[count++] = (stretch){.name = scene, .begin = slot};
+            list[count++] = (ss_stretch){.name = scene, .begin = slot};
         list[count - 1].end = slot + 1;
     }
-    return count;
+    work->scenes = list;
+    work->scene_count = count;
+    return true;
 }
 
 /* What one series does there. */
 static ss_scene_score judge(const ss_statistics_work *work, const ss_statistics *made, int series,
-                            const stretch *where, int tolerance)
+                            const ss_stretch *where, int tolerance)
 {
-    const double *costs =
-        ss_statistics_costs(work, tolerance, ss_statistics_row(work, &made->series[series]));
+    int row = ss_statistics_row(work, &made->series[series]), machine = made->series[series].machine;
+    const double *costs = ss_statistics_costs(work, tolerance, row);
     ss_scene_score score = {.series = series};
     for (int s = where->begin; s < where->end; s++)
         if (!isnan(costs[s])) work->values[score.solved++] = costs[s];
-    score.cost = ss_shifted_geometric_mean(work->values, score.solved, work->options->shift);
+    score.cost_solved = ss_shifted_geometric_mean(work->values, score.solved, work->options->shift);
+    int common =
+        ss_statistics_penalised(work, tolerance, row, machine, where->begin, where->end, work->values);
+    score.cost = score.solved ? ss_shifted_geometric_mean(work->values, common, work->options->shift) : NAN;
     return score;
 }
 
-/* Series stand in their order, so that of equal ones the first counts. */
+/* Series stand in their order, so that of equal ones the first counts. Costs on different machines do not
+ * compare. */
 static ss_scene_score find_best(const ss_statistics_work *work, const ss_statistics *made,
-                                const stretch *where, int tolerance)
+                                const ss_stretch *where, int tolerance)
 {
-    ss_scene_score best = {.series = -1, .cost = NAN};
+    ss_scene_score best = {.series = -1, .cost = NAN, .cost_solved = NAN};
     for (int i = 0; i < made->series_count; i++) {
         ss_scene_score score = judge(work, made, i, where, tolerance);
-        if (score.solved > best.solved || (score.solved == best.solved && score.cost < best.cost))
+        bool same = best.series >= 0 && made->series[i].machine == made->series[best.series].machine;
+        if (ss_statistics_is_before(score.solved, same ? score.cost : NAN, best.solved, best.cost))
             best = score;
     }
     return best;
 }
 
-static bool fill(const ss_statistics_work *work, const ss_statistics *made, const stretch *where,
+static bool fill(const ss_statistics_work *work, const ss_statistics *made, const ss_stretch *where,
                  ss_scene_standing *scene)
 {
     size_t size = strlen(where->name) + 1, count = (size_t)work->options->tolerance_count;
@@ -62,19 +65,19 @@ static bool fill(const ss_statistics_work *work, const ss_statistics *made, cons
     memcpy(scene->name, where->name, size);
     for (int t = 0; t < work->options->tolerance_count; t++) {
         scene->best[t] = find_best(work, made, where, t);
-        scene->first[t] = judge(work, made, 0, where, t);
+        int usual = made->advice[t].series;
+        scene->first[t] = judge(work, made, usual < 0 ? 0 : usual, where, t);
     }
     return true;
 }
 
 bool ss_statistics_scenes(const ss_statistics_work *work, ss_statistics *made)
 {
-    stretch *list = ss_arena_take(work->scratch, (size_t)work->slots, sizeof *list, "scenes");
-    int count = list && made->series_count > 0 ? find_stretches(work, list) : 0;
+    int count = made->series_count > 0 ? work->scene_count : 0;
     made->scenes = ss_arena_take(work->arena, (size_t)count, sizeof *made->scenes, "scenes");
-    if (!list || !made->scenes) return false;
+    if (!made->scenes) return false;
     made->scene_count = count;
     for (int i = 0; i < count; i++)
-        if (!fill(work, made, &list[i], &made->scenes[i])) return false;
+        if (!fill(work, made, &work->scenes[i], &made->scenes[i])) return false;
     return true;
 }

@@ -38,41 +38,63 @@ double ss_run_time_scale(const ss_run_entry *run)
     return isfinite(least) && run->seconds > 0.0 ? fmax(least, 0.0) / run->seconds : 1.0;
 }
 
-static bool is_solved(const ss_run_entry *run, double tolerance)
+ss_gauge ss_statistics_gauge(int measure)
 {
-    int metric = ss_metric_index("relative_energy");
-    return run->outcome != (ss_outcome)SS_NOT_APPLICABLE && run->metrics && run->metrics[metric].applies &&
-           run->metrics[metric].value <= tolerance && isfinite(run->seconds) && run->seconds >= 0.0;
+    int gauge = 0;
+    while (gauge < SS_GAUGE_COUNT && strcmp(ss_gauge_name((ss_gauge)gauge), ss_metric_at(measure)->name) != 0)
+        gauge++;
+    return (ss_gauge)gauge;
+}
+
+bool ss_statistics_has_crossings(int measure)
+{
+    ss_gauge gauge = ss_statistics_gauge(measure);
+    return gauge == SS_GAUGE_RELATIVE_ENERGY || gauge == SS_GAUGE_NATURAL_MAP;
+}
+
+ss_cost_rule ss_cost_rule_of(const ss_results *results, int measure)
+{
+    ss_cost_rule rule = {.measure = measure, .until_solved = ss_statistics_has_crossings(measure)};
+    for (int r = 0; r < results->run_count; r++) {
+        const ss_run_entry *run = &results->runs[r];
+        bool counts = run->metrics && !results->problems[run->problem].fault;
+        if (counts && !ss_run_is_true(results, run)) rule.until_solved = false;
+    }
+    return rule;
+}
+
+bool ss_run_is_refused(const ss_run_entry *run, int measure)
+{
+    bool converged = run->outcome == (ss_outcome)SS_CONVERGED && run->metrics;
+    return run->outcome == (ss_outcome)SS_NOT_APPLICABLE || (converged && !run->metrics[measure].applies);
+}
+
+static bool is_solved(const ss_run_entry *run, int measure, double tolerance)
+{
+    return run->outcome != (ss_outcome)SS_NOT_APPLICABLE && run->metrics && run->metrics[measure].applies &&
+           fabs(run->metrics[measure].value) <= tolerance && isfinite(run->seconds) && run->seconds >= 0.0;
 }
 
 /* The crossing that tells when the tolerance was reached; NULL: the whole run. */
-static const ss_crossing *crossing_of(const ss_results *results, const ss_run_entry *run, double tolerance)
+static const ss_crossing *crossing_of(const ss_run_entry *run, const ss_cost_rule *rule, double tolerance)
 {
     int decade = (int)fmax(0.0, ceil(-log10(tolerance) - 1e-9)); // 1e-9: log10 may round
-    if (!ss_run_is_true(results, run)) return NULL;
-    for (int i = 0; i < run->crossing_count; i++) {
-        const ss_crossing *crossing = &run->crossings[i];
-        if (crossing->gauge == SS_GAUGE_RELATIVE_ENERGY && crossing->decade == decade) return crossing;
-    }
+    ss_gauge gauge = ss_statistics_gauge(rule->measure);
+    for (int i = 0; rule->until_solved && i < run->crossing_count; i++)
+        if (run->crossings[i].gauge == gauge && run->crossings[i].decade == decade) return &run->crossings[i];
     return NULL;
 }
 
-double ss_run_cost(const ss_results *results, const ss_run_entry *run, double tolerance)
+double ss_run_cost(const ss_run_entry *run, const ss_cost_rule *rule, double tolerance)
 {
-    if (!is_solved(run, tolerance)) return NAN;
-    const ss_crossing *crossing = crossing_of(results, run, tolerance);
+    if (!is_solved(run, rule->measure, tolerance)) return NAN;
+    const ss_crossing *crossing = crossing_of(run, rule, tolerance);
     double seconds = crossing ? crossing->seconds : run->seconds, least = least_sample(run);
     if (run->seconds > 0.0)
         seconds *= ss_run_time_scale(run);
     else if (isfinite(least))
         seconds = least; // the clock saw nothing of the first run
     return fmax(seconds, FLOOR);
-}
-
-static double iterations_to(const ss_results *results, const ss_run_entry *run, double tolerance)
-{
-    const ss_crossing *crossing = crossing_of(results, run, tolerance);
-    return crossing ? crossing->iteration : run->iterations;
 }
 
 /* ---- step functions ---------------------------------------------------------------------------------- */
@@ -103,8 +125,9 @@ static double ratio_to_best(const ss_statistics_work *work, int tolerance, int r
 
 static double iterations_at(const ss_statistics_work *work, int tolerance, int row, int slot)
 {
-    return iterations_to(work->results, ss_statistics_run(work, row, slot),
-                         work->options->tolerances[tolerance]);
+    const ss_run_entry *run = ss_statistics_run(work, row, slot);
+    const ss_crossing *crossing = crossing_of(run, &work->rule, work->options->tolerances[tolerance]);
+    return crossing ? crossing->iteration : run->iterations;
 }
 
 /* s; a problem without unknowns counts as one with one */
@@ -131,7 +154,7 @@ static void count_runs(const ss_statistics_work *work, int tolerance, int row, s
     for (int s = 0; s < work->slots; s++) {
         const ss_run_entry *run = ss_statistics_run(work, row, s);
         score->missing += !run;
-        score->refused += run && run->outcome == (ss_outcome)SS_NOT_APPLICABLE;
+        score->refused += run && ss_run_is_refused(run, work->rule.measure);
         score->solved += !isnan(cost[s]);
     }
     score->failed = work->slots - score->missing - score->refused - score->solved;
@@ -140,16 +163,36 @@ static void count_runs(const ss_statistics_work *work, int tolerance, int row, s
     ss_wilson_interval(score->solved, tried, &score->low, &score->high);
 }
 
-static void sum_costs(const ss_statistics_work *work, int tolerance, int row, ss_score *score)
+int ss_statistics_penalised(const ss_statistics_work *work, int tolerance, int row, int machine, int begin,
+                            int end, double *values)
 {
     const double *cost = ss_statistics_costs(work, tolerance, row);
+    const double *best = ss_statistics_best(work, tolerance, machine);
     int count = 0;
+    for (int s = begin; s < end; s++)
+        if (!isnan(best[s]))
+            values[count++] = isnan(cost[s]) ? ss_statistics_penalty(work, tolerance, machine) : cost[s];
+    return count;
+}
+
+static void sum_costs(const ss_statistics_work *work, int tolerance, int row, int machine, ss_score *score)
+{
+    const double *cost = ss_statistics_costs(work, tolerance, row);
+    double *values = work->values, shift = work->options->shift;
+    int solved = 0;
     for (int s = 0; s < work->slots; s++)
-        if (!isnan(cost[s])) work->values[count++] = cost[s];
-    ss_statistics_sort(work->values, count);
-    score->cost = ss_shifted_geometric_mean(work->values, count, work->options->shift);
-    score->cost_median = ss_quantile(work->values, count, 0.5);
-    score->cost_most = ss_quantile(work->values, count, 1.0);
+        if (!isnan(cost[s])) values[solved++] = cost[s];
+    ss_statistics_sort(values, solved);
+    score->cost_solved = ss_shifted_geometric_mean(values, solved, shift);
+    score->cost_most = ss_quantile(values, solved, 1.0);
+
+    score->common = ss_statistics_penalised(work, tolerance, row, machine, 0, work->slots, values);
+    score->cost = solved ? ss_shifted_geometric_mean(values, score->common, shift) : NAN;
+    // sorted, the unsolved ones are the last
+    ss_statistics_sort(values, score->common);
+    for (int i = solved; i < score->common; i++) values[i] = INFINITY;
+    double median = ss_quantile(values, score->common, 0.5);
+    score->cost_median = isfinite(median) ? median : NAN;
 }
 
 bool ss_statistics_scores(const ss_statistics_work *work, ss_series *series)
@@ -161,13 +204,65 @@ bool ss_statistics_scores(const ss_statistics_work *work, ss_series *series)
     for (int t = 0; t < work->options->tolerance_count; t++) {
         ss_score *score = &series->scores[t];
         count_runs(work, t, row, score);
-        sum_costs(work, t, row, score);
+        sum_costs(work, t, row, series->machine, score);
         if (!make_curve(work, t, row, ratio_to_best, &score->profile) ||
             !make_curve(work, t, row, iterations_at, &score->iterations) ||
             !make_curve(work, t, row, cost_per_unknown, &score->per_unknown))
             return false;
     }
     return true;
+}
+
+/* ---- beside the leader --------------------------------------------------------------------------------- */
+
+bool ss_statistics_is_before(int solved, double cost, int other_solved, double other_cost)
+{
+    return solved > other_solved || (solved > 0 && solved == other_solved && cost < other_cost);
+}
+
+static int find_leader(const ss_statistics *made, int tolerance, int machine)
+{
+    int leader = -1;
+    for (int i = 0; i < made->series_count; i++) {
+        const ss_score *score = &made->series[i].scores[tolerance];
+        const ss_score *before = leader < 0 ? NULL : &made->series[leader].scores[tolerance];
+        if (made->series[i].machine != machine || score->solved == 0) continue;
+        if (!before || ss_statistics_is_before(score->solved, score->cost, before->solved, before->cost))
+            leader = i;
+    }
+    return leader;
+}
+
+ss_versus ss_statistics_versus(const ss_statistics_work *work, const ss_statistics *made, int tolerance,
+                               int series, int leader)
+{
+    ss_versus versus = {.leader = leader, .factor = NAN};
+    if (leader < 0) return versus;
+    int row = ss_statistics_row(work, &made->series[series]);
+    const double *own = ss_statistics_costs(work, tolerance, row);
+    const double *other =
+        ss_statistics_costs(work, tolerance, ss_statistics_row(work, &made->series[leader]));
+    double sum = 0.0;
+    for (int s = 0; s < work->slots; s++) {
+        if (isnan(own[s]) || isnan(other[s])) continue;
+        versus.shared++;
+        versus.faster += own[s] < other[s];
+        sum += log(own[s] / other[s]);
+    }
+    if (versus.shared) versus.factor = exp(sum / versus.shared);
+    return versus;
+}
+
+void ss_statistics_compare(const ss_statistics_work *work, ss_statistics *made)
+{
+    for (int t = 0; t < work->options->tolerance_count; t++) {
+        for (int m = 0; m < work->results->machine_count; m++) {
+            int leader = find_leader(made, t, m);
+            for (int i = 0; i < made->series_count; i++)
+                if (made->series[i].machine == m)
+                    made->series[i].scores[t].versus = ss_statistics_versus(work, made, t, i, leader);
+        }
+    }
 }
 
 /* ---- pairs ------------------------------------------------------------------------------------------- */

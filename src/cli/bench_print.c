@@ -137,7 +137,10 @@ static bool print_standing(const ss_command *command, ss_ledger *ledger, ss_erro
 {
     ss_results results = {0};
     ss_statistics statistics = {0};
-    bool good = ss_ledger_load(ledger, &results, err) && ss_statistics_make(&results, NULL, &statistics, err);
+    ss_statistics_options by = ss_statistics_defaults();
+    bool good = ss_ledger_load(ledger, &results, err);
+    if (good) ss_statistics_ask(&by, &results);
+    good = good && ss_statistics_make(&results, &by, &statistics, err);
     if (good) ss_ranking_print(command->out, &results, &statistics);
     ss_statistics_free(&statistics);
     ss_results_free(&results);

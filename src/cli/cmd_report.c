@@ -2,6 +2,7 @@
 #include "cli/ranking.h"
 
 #include "base/number.h"
+#include "base/words.h"
 #include "report/page.h"
 #include "report/report.h"
 
@@ -11,7 +12,7 @@
 
 typedef struct report_options {
     ss_common_options common;
-    const char *output, *title;
+    const char *output, *title, *measure;
     ss_option_list tolerances;
     double main; /* 0 = not given */
     bool json;
@@ -19,18 +20,11 @@ typedef struct report_options {
 
 /* ---- tolerances -------------------------------------------------------------------------------------- */
 
-/* Keeps them falling and each of them once. */
 static bool add_tolerance(ss_statistics_options *by, double tolerance, ss_error *err)
 {
     const int most = (int)(sizeof by->tolerances / sizeof by->tolerances[0]);
-    int place = 0;
-    while (place < by->tolerance_count && by->tolerances[place] > tolerance) place++;
-    if (place < by->tolerance_count && by->tolerances[place] == tolerance) return true;
-    if (by->tolerance_count == most)
-        return ss_fail(err, SS_ERROR_USAGE, "report: --tolerance: expected at most %d values", most);
-    for (int i = by->tolerance_count++; i > place; i--) by->tolerances[i] = by->tolerances[i - 1];
-    by->tolerances[place] = tolerance;
-    return true;
+    return ss_statistics_add_tolerance(by, tolerance) ||
+           ss_fail(err, SS_ERROR_USAGE, "report: --tolerance: at most %d of them", most);
 }
 
 static bool read_tolerances(const ss_option_list *list, ss_statistics_options *by, ss_error *err)
@@ -48,22 +42,31 @@ static bool read_tolerances(const ss_option_list *list, ss_statistics_options *b
     return true;
 }
 
-/* Index of the tolerance nearest to one, by ratio. */
-static int nearest_tolerance(const ss_statistics_options *by, double wanted)
+static bool read_measure(const char *name, ss_statistics_options *by, ss_error *err)
 {
-    int best = 0;
-    for (int i = 1; i < by->tolerance_count; i++)
-        if (fabs(log(by->tolerances[i] / wanted)) < fabs(log(by->tolerances[best] / wanted))) best = i;
-    return best;
+    if (!name) return true;
+    by->measure = ss_metric_index(name);
+    if (by->measure >= 0) return true;
+    ss_nearest nearest = ss_nearest_start(name);
+    for (int i = 0; i < ss_metric_count(); i++) ss_nearest_offer(&nearest, ss_metric_at(i)->name);
+    return ss_fail(err, SS_ERROR_USAGE, "report: --measure %s: unknown metric%s%s; see stickslip metrics",
+                   name, nearest.best ? "; did you mean " : "", nearest.best ? nearest.best : "");
 }
 
-static bool choose_tolerances(const report_options *options, ss_statistics_options *by, ss_error *err)
+/* What is said here comes before what the campaign asked for. */
+static bool choose_tolerances(const report_options *options, const ss_results *results,
+                              ss_statistics_options *by, ss_error *err)
 {
     *by = ss_statistics_defaults();
     double usual = by->tolerances[by->main_tolerance];
-    if (!read_tolerances(&options->tolerances, by, err)) return false;
-    if (options->main > 0.0 && !add_tolerance(by, options->main, err)) return false;
-    by->main_tolerance = nearest_tolerance(by, options->main > 0.0 ? options->main : usual);
+    if (!read_tolerances(&options->tolerances, by, err) || !read_measure(options->measure, by, err))
+        return false;
+    double asked = ss_statistics_asked_tolerance(results, by->measure);
+    double wanted = options->main > 0.0 ? options->main : asked > 0.0 ? asked : usual;
+    // of tolerances that were listed none is added but by --main
+    bool is_new = options->main > 0.0 || options->tolerances.count == 0;
+    if (is_new && !add_tolerance(by, wanted, err)) return false;
+    by->main_tolerance = ss_statistics_nearest_tolerance(by, wanted);
     return true;
 }
 
@@ -131,11 +134,10 @@ static int run_report(const ss_command *command)
     ss_statistics statistics = {0};
     ss_results results = {0};
     ss_error err = {0};
-    bool good = choose_tolerances(options, &by, &err) &&
-                (!options->output || ss_input_check_target(command, options->output, &err)) &&
-                load(command->arguments[0], &results, &err) &&
-                ss_statistics_make(&results, &by, &statistics, &err) &&
-                show(command, &results, &statistics, &err);
+    bool good =
+        (!options->output || ss_input_check_target(command, options->output, &err)) &&
+        load(command->arguments[0], &results, &err) && choose_tolerances(options, &results, &by, &err) &&
+        ss_statistics_make(&results, &by, &statistics, &err) && show(command, &results, &statistics, &err);
     ss_statistics_free(&statistics);
     ss_results_free(&results);
     return good ? SS_EXIT_DONE : ss_report(&err);
@@ -158,23 +160,32 @@ static const ss_option table[] = {
      .type = SS_OPTION_LIST,
      FIELD(tolerances),
      .value_name = "T",
-     .help = "A problem is solved if relative_energy is at most this. Repeatable; replaces 1e-2, 1e-4, "
-             "1e-6 and 1e-8."},
+     .help = "A problem is solved when the measure is at most this; may be given several times, instead "
+             "of 1e-2, 1e-4, 1e-6 and 1e-8."},
     {.name = "main",
      .type = SS_OPTION_REAL,
      FIELD(main),
      .min = 0,
      .max = 1e9,
      .value_name = "T",
-     .help = "The tolerance for summary, ranking and recommendation. Default: 1e-4, or the nearest one."},
+     .help = "The tolerance of summary, order and advice. Without it, that of the campaign's stop rule, or "
+             "1e-4."},
+    {.name = "measure",
+     .type = SS_OPTION_TEXT,
+     FIELD(measure),
+     .value_name = "METRIC",
+     .help =
+         "The metric that decides what is solved, for instance natural_map, as in the literature of FCLIB. "
+         "Without it, relative_energy."},
     {.name = "json", .type = SS_OPTION_BOOL, FIELD(json), .help = "Print everything as one JSON object."},
     {0}};
 static const ss_option_group groups[] = {{"Options", table, 0}, SS_COMMON_GROUP};
 static const ss_example examples[] = {
-    {"report results.db", "how many problems each method solved, and at what cost"},
-    {"report results.db -o report.html", "all figures, as a page for the browser"},
-    {"report results.db --main 1e-6", "with a stricter tolerance"},
-    {"report results.db --json", "all statistics, machine-readable"},
+    {"report results.db", "who solved how much, and at what cost"},
+    {"report results.db -o report.html", "all figures, in a page for the browser"},
+    {"report results.db --main 1e-6", "with a stricter idea of what is solved"},
+    {"report results.db --measure natural_map", "judged by another metric"},
+    {"report results.db --json", "every statistic, for programs"},
     {0}};
 
 const ss_verb ss_verb_report = {

@@ -22,13 +22,15 @@ static bool belongs(const ss_results *results, const ss_series *series, const ss
 }
 
 /* Runs that did not solve their problem, by outcome. */
-static void count_failures(const ss_results *results, const ss_series *series, double tolerance,
-                           int counts[SS_OUTCOME_COUNT])
+static void count_failures(const ss_results *results, const ss_series *series,
+                           const ss_statistics *statistics, int counts[SS_OUTCOME_COUNT])
 {
+    double tolerance = statistics->options.tolerances[statistics->options.main_tolerance];
     for (int r = 0; r < results->run_count; r++) {
         const ss_run_entry *run = &results->runs[r];
-        if (belongs(results, series, run) && isnan(ss_run_cost(results, run, tolerance)))
-            counts[run->outcome]++;
+        if (belongs(results, series, run) && isnan(ss_run_cost(run, &statistics->rule, tolerance)))
+            counts[ss_run_is_refused(run, statistics->rule.measure) ? SS_NOT_APPLICABLE
+                                                                    : (int)run->outcome]++;
     }
 }
 
@@ -38,11 +40,12 @@ typedef struct kind {
 } kind;
 
 /* What happened most comes first. */
-static int find_kinds(const ss_results *results, const ss_series *series, const ss_statistics_options *by,
+static int find_kinds(const ss_results *results, const ss_series *series, const ss_statistics *statistics,
                       kind kinds[SS_OUTCOME_COUNT + 1])
 {
-    int counts[SS_OUTCOME_COUNT] = {0}, found = 0, missing = series->scores[by->main_tolerance].missing;
-    count_failures(results, series, by->tolerances[by->main_tolerance], counts);
+    int counts[SS_OUTCOME_COUNT] = {0}, found = 0;
+    int missing = series->scores[statistics->options.main_tolerance].missing;
+    count_failures(results, series, statistics, counts);
     for (int o = 0; o <= SS_OUTCOME_COUNT; o++) {
         kind one = {missing, "missing"};
         if (o < SS_OUTCOME_COUNT) one = (kind){counts[o], ss_failure_name((ss_outcome)o)};
@@ -71,12 +74,14 @@ static void write_kinds(const kind *kinds, int count, size_t room, ss_text *text
 /* ---- the table --------------------------------------------------------------------------------------- */
 
 /* columns of a line of the table beside the label and what is not solved */
-#define WITHOUT_LABEL ((size_t)56)
+#define WITHOUT_LABEL ((size_t)64)
 #define INTERVAL_COLUMNS ((size_t)10) /* of them, those of the interval */
 
-/* How the table is fitted into a line: the interval is left out where labels are long. */
+#define FACTOR_COLUMNS ((size_t)8) /* ... and of the factor */
+
+/* How the table is fitted into a line: interval and factor are left out where labels are long. */
 typedef struct layout {
-    bool with_interval;
+    bool with_interval, with_factor;
     size_t room; /* for what is not solved */
 } layout;
 
@@ -88,10 +93,12 @@ static layout fit(const ss_statistics *statistics, size_t columns)
         if (length > used) used = length;
     }
     used += WITHOUT_LABEL;
-    if (columns == 0) return (layout){true, SIZE_MAX};
-    if (used + least <= columns) return (layout){true, columns - used};
+    if (columns == 0) return (layout){true, true, SIZE_MAX};
+    if (used + least <= columns) return (layout){true, true, columns - used};
     used -= INTERVAL_COLUMNS;
-    return (layout){false, used + least <= columns ? columns - used : least};
+    if (used + least <= columns) return (layout){false, true, columns - used};
+    used -= FACTOR_COLUMNS;
+    return (layout){false, false, used + least <= columns ? columns - used : least};
 }
 
 static void add_heading(ss_table *table, const layout *fitted)
@@ -101,6 +108,7 @@ static void add_heading(ss_table *table, const layout *fitted)
     ss_table_add(table, "%7s", "solved");
     if (fitted->with_interval) ss_table_add(table, "%8s", "95 %");
     ss_table_add(table, "%8s", "cost");
+    if (fitted->with_factor) ss_table_add(table, "%6s", "factor");
     ss_table_add(table, "%9s", "error");
     ss_table_add(table, "unsolved");
 }
@@ -119,13 +127,15 @@ static void add_series(ss_table *table, const ss_results *results, const ss_stat
     ss_table_add(table, "%7s", text);
     snprintf(text, sizeof text, "%.0f-%.0f %%", 100.0 * score->low, 100.0 * score->high);
     if (fitted->with_interval) ss_table_add(table, "%8s", isnan(score->rate) ? "-" : text);
-    ss_seconds_text(score->cost, text, sizeof text);
+    ss_seconds_text(score->cost_solved, text, sizeof text);
     ss_table_add(table, "%8s", text);
+    snprintf(text, sizeof text, score->versus.factor < 999.5 ? "%.3g" : "%.0f", score->versus.factor);
+    if (fitted->with_factor) ss_table_add(table, "%6s", isnan(score->versus.factor) ? "-" : text);
     snprintf(text, sizeof text, "%.2g J", energy);
     ss_table_add(table, "%9s", isnan(energy) ? "-" : text);
     ss_text failures = {0};
     kind kinds[SS_OUTCOME_COUNT + 1];
-    write_kinds(kinds, find_kinds(results, series, &statistics->options, kinds), fitted->room, &failures);
+    write_kinds(kinds, find_kinds(results, series, statistics, kinds), fitted->room, &failures);
     ss_table_add(table, "%s", ss_text_get(&failures));
     ss_text_free(&failures);
 }
@@ -137,7 +147,7 @@ static void add_scene_score(ss_table *table, const ss_scene_score *score, int pr
     char text[64];
     snprintf(text, sizeof text, "%d/%d", score->solved, problems);
     ss_table_add(table, "%*s", width, text);
-    ss_seconds_text(score->cost, text, sizeof text);
+    ss_seconds_text(score->cost_solved, text, sizeof text);
     ss_table_add(table, "%8s", text);
 }
 
@@ -218,7 +228,7 @@ static int count_good(const ss_results *results)
 static void print_series(ss_out *out, const ss_results *results, const ss_statistics *statistics)
 {
     layout fitted = fit(statistics, table_columns(out->fd));
-    ss_table table = {.columns = fitted.with_interval ? 7 : 6, .left = 7};
+    ss_table table = {.columns = 6 + fitted.with_interval + fitted.with_factor, .left = 8};
     add_heading(&table, &fitted);
     for (int i = 0; i < statistics->series_count; i++) add_series(&table, results, statistics, i, &fitted);
     ss_table_print(&table, out);
@@ -234,15 +244,15 @@ static void print_words(ss_out *out, const char *words)
     ss_text_free(&clean);
 }
 
-/* "@ 1a2b3c4d" in labels stands for a machine. */
-static void print_machines(ss_out *out, const ss_results *results)
+/* "@ EPYC 7763" in labels stands for a machine. */
+static void print_machines(ss_out *out, const ss_results *results, const ss_statistics *statistics)
 {
     for (int i = 0; results->machine_count > 1 && i < results->machine_count; i++) {
         const ss_machine *machine = &results->machines[i];
         ss_text words = {0};
-        ss_text_appendf(&words, "@ %.8s: %s, %d core%s, %s, %s, %s", machine->key, machine->cpu,
-                        machine->cores, machine->cores == 1 ? "" : "s", machine->system, machine->compiler,
-                        machine->build);
+        ss_text_appendf(&words, "@ %s: %s, %d core%s, %s, %s, %s, key %.8s", statistics->machines[i].text,
+                        machine->cpu, machine->cores, machine->cores == 1 ? "" : "s", machine->system,
+                        machine->compiler, machine->build, machine->key);
         print_words(out, ss_text_get(&words));
         out->text.out_of_memory |= words.out_of_memory;
         ss_text_free(&words);
@@ -258,10 +268,13 @@ static void print_terms(ss_out *out, const ss_results *results, const ss_statist
     ss_text words = {0};
     ss_text_appendf(&words, "%d problem%s", good, good == 1 ? "" : "s");
     if (faulty) ss_text_appendf(&words, " (%d more ha%s faults)", faulty, faulty == 1 ? "s" : "ve");
-    ss_text_appendf(&words,
-                    "; solved: relative_energy at most %g; cost: mean time until then; error: median "
-                    "energy error of the answers",
-                    by->tolerances[by->main_tolerance]);
+    ss_text_appendf(
+        &words,
+        "; solved: %s at most %g; cost: mean %s over what it solved; factor: cost over that of %s, "
+        "on the problems that both solve; error: median energy error of the answers",
+        ss_metric_at(by->measure)->name, by->tolerances[by->main_tolerance],
+        statistics->rule.until_solved ? "time until then" : "time of the whole run",
+        results->machine_count > 1 ? "the best of its machine" : "#1");
     print_words(out, ss_text_get(&words));
     out->text.out_of_memory |= words.out_of_memory;
     ss_text_free(&words);
@@ -274,7 +287,7 @@ void ss_ranking_print(ss_out *out, const ss_results *results, const ss_statistic
         print_series(out, results, statistics);
         if (statistics->scene_count > 1) print_scenes(out, statistics);
         print_terms(out, results, statistics);
-        print_machines(out, results);
+        print_machines(out, results, statistics);
     }
-    print_words(out, statistics->advice.text);
+    print_words(out, statistics->advice[statistics->options.main_tolerance].text);
 }

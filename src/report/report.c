@@ -32,13 +32,14 @@ static void put_names(ss_json *json)
     ss_json_end_array(json);
 }
 
-static void put_machines(ss_json *json, const ss_results *results)
+static void put_machines(ss_json *json, const ss_results *results, const ss_statistics *statistics)
 {
     ss_json_key(json, "machines");
     ss_json_begin_array(json);
     for (int i = 0; i < results->machine_count; i++) {
         const ss_machine *machine = &results->machines[i];
         ss_json_begin_object(json);
+        ss_json_member_text(json, "name", statistics->machines[i].text);
         ss_json_member_text(json, "key", machine->key);
         ss_json_member_text(json, "cpu", machine->cpu);
         ss_json_member_integer(json, "cores", machine->cores);
@@ -175,15 +176,18 @@ static void put_methods(ss_json *json, const ss_results *results)
 
 /* ---- all of it --------------------------------------------------------------------------------------- */
 
-static void put_head(ss_json *json, const ss_results *results, const ss_statistics_options *by,
+static void put_head(ss_json *json, const ss_results *results, const ss_statistics *statistics,
                      const ss_report_options *options)
 {
+    const ss_statistics_options *by = &statistics->options;
     ss_json_member_text(json, "stickslip", ss_version());
     ss_json_member_text(json, "title", options->title);
     ss_json_member_text(json, "ledger", options->ledger);
     ss_json_member_text(json, "created", options->created);
     ss_json_member_text(json, "campaign", results->campaign);
-    ss_json_member_text(json, "measure", "relative_energy");
+    ss_json_member_text(json, "measure", ss_metric_at(statistics->rule.measure)->name);
+    ss_json_member_text(json, "clock", statistics->rule.until_solved ? "until solved" : "whole run");
+    ss_json_member_integer(json, "penalty", SS_PENALTY);
     ss_json_key(json, "tolerances");
     ss_json_reals(json, by->tolerances, (size_t)by->tolerance_count);
     ss_json_member_integer(json, "mainTolerance", by->main_tolerance);
@@ -197,10 +201,10 @@ void ss_report_json(const ss_results *results, const ss_statistics *statistics,
 {
     ss_json json = {.text = text, .inside_html = options->inside_html};
     ss_json_begin_object(&json);
-    put_head(&json, results, &statistics->options, options);
+    put_head(&json, results, statistics, options);
     put_metrics(&json);
     put_names(&json);
-    put_machines(&json, results);
+    put_machines(&json, results, statistics);
     put_problems(&json, results);
     put_methods(&json, results);
     ss_report_runs(&json, results, statistics);

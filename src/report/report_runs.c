@@ -112,7 +112,8 @@ static void put_costs(const columns *c)
     for (int t = 0; t < by->tolerance_count; t++) {
         ss_json_begin_array(c->json);
         for (int r = 0; r < c->results->run_count; r++)
-            ss_report_real(c->json, ss_run_cost(c->results, &c->results->runs[r], by->tolerances[t]));
+            ss_report_real(c->json,
+                           ss_run_cost(&c->results->runs[r], &c->statistics->rule, by->tolerances[t]));
         ss_json_end_array(c->json);
     }
     ss_json_end_array(c->json);

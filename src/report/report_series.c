@@ -45,9 +45,26 @@ static void put_score(ss_json *json, const ss_score *score)
     ss_report_key_real(json, "rate", score->rate);
     ss_report_key_real(json, "low", score->low);
     ss_report_key_real(json, "high", score->high);
+    ss_json_member_integer(json, "common", score->common);
     ss_report_key_real(json, "cost", score->cost);
+    ss_report_key_real(json, "relative", score->relative);
+    ss_report_key_real(json, "costSolved", score->cost_solved);
     ss_report_key_real(json, "costMedian", score->cost_median);
     ss_report_key_real(json, "costMost", score->cost_most);
+    ss_json_key(json, "versus");
+    ss_json_begin_object(json);
+    ss_json_member_index(json, "leader", score->versus.leader);
+    ss_json_member_integer(json, "shared", score->versus.shared);
+    ss_json_member_integer(json, "faster", score->versus.faster);
+    ss_report_key_real(json, "factor", score->versus.factor);
+    ss_json_end_object(json);
+    ss_json_member_text(json, "why", score->why);
+    ss_json_key(json, "work");
+    ss_json_begin_object(json);
+    ss_json_member_integer(json, "problems", score->work.problems);
+    ss_report_key_real(json, "mean", score->work.mean);
+    ss_report_key_real(json, "median", score->work.median);
+    ss_json_end_object(json);
     put_curve(json, "profile", &score->profile);
     put_curve(json, "iterations", &score->iterations);
     put_curve(json, "perUnknown", &score->per_unknown);
@@ -67,6 +84,27 @@ static void put_band(ss_json *json, const ss_band *band)
     put_reals(json, "high", band->high, band->points);
     put_reals(json, "most", band->most, band->points);
     ss_json_end_object(json);
+}
+
+static void put_bands(ss_json *json, const ss_series *series)
+{
+    ss_json_key(json, "bands");
+    ss_json_begin_array(json);
+    for (int i = 0; i < series->band_count; i++) {
+        const ss_scene_bands *bands = &series->bands[i];
+        ss_json_begin_object(json);
+        ss_json_member_index(json, "scene", bands->scene);
+        ss_json_key(json, "gauges");
+        ss_json_begin_object(json);
+        for (int g = 0; g < SS_GAUGE_COUNT; g++) {
+            if (bands->scene < 0 && g != SS_GAUGE_RELATIVE_ENERGY) continue;
+            ss_json_key(json, ss_gauge_name((ss_gauge)g));
+            put_band(json, &bands->gauge[g]);
+        }
+        ss_json_end_object(json);
+        ss_json_end_object(json);
+    }
+    ss_json_end_array(json);
 }
 
 static void put_budgets(ss_json *json, const ss_budget_error *budgets, int count)
@@ -152,13 +190,8 @@ static void put_series(ss_json *json, const ss_series *series, const ss_statisti
     ss_json_begin_array(json);
     for (int t = 0; t < by->tolerance_count; t++) put_score(json, &series->scores[t]);
     ss_json_end_array(json);
-    ss_json_key(json, "bands");
-    ss_json_begin_object(json);
-    for (int g = 0; g < SS_GAUGE_COUNT; g++) {
-        ss_json_key(json, ss_gauge_name((ss_gauge)g));
-        put_band(json, &series->bands[g]);
-    }
-    ss_json_end_object(json);
+    ss_json_key(json, "followed"), ss_json_bool(json, series->followed);
+    put_bands(json, series);
     put_budgets(json, series->budgets, by->budget_count);
     put_scaling(json, series->scaling);
     put_contacts(json, series);
@@ -203,6 +236,7 @@ static void put_scene_scores(ss_json *json, const char *key, const ss_scene_scor
         ss_json_member_index(json, "series", scores[t].series);
         ss_json_member_integer(json, "solved", scores[t].solved);
         ss_report_key_real(json, "cost", scores[t].cost);
+        ss_report_key_real(json, "costSolved", scores[t].cost_solved);
         ss_json_end_object(json);
     }
     ss_json_end_array(json);
@@ -227,7 +261,6 @@ static void put_scenes(ss_json *json, const ss_statistics *statistics)
 
 void ss_report_series(ss_json *json, const ss_statistics *statistics)
 {
-    const ss_advice *advice = &statistics->advice;
     ss_json_key(json, "series");
     ss_json_begin_array(json);
     for (int i = 0; i < statistics->series_count; i++)
@@ -236,10 +269,16 @@ void ss_report_series(ss_json *json, const ss_statistics *statistics)
     put_pairs(json, statistics);
     put_scenes(json, statistics);
     ss_json_key(json, "advice");
-    ss_json_begin_object(json);
-    ss_json_member_index(json, "series", advice->series);
-    ss_json_member_index(json, "fastest", advice->fastest);
-    ss_json_member_index(json, "mostAccurate", advice->most_accurate);
-    ss_json_member_text(json, "text", advice->text);
-    ss_json_end_object(json);
+    ss_json_begin_array(json);
+    for (int t = 0; t < statistics->options.tolerance_count; t++) {
+        const ss_advice *advice = &statistics->advice[t];
+        ss_json_begin_object(json);
+        ss_json_member_index(json, "series", advice->series);
+        ss_json_key(json, "reliable"), ss_json_bool(json, advice->is_reliable);
+        ss_json_member_index(json, "fastest", advice->fastest);
+        ss_json_member_index(json, "mostAccurate", advice->most_accurate);
+        ss_json_member_text(json, "text", advice->text);
+        ss_json_end_object(json);
+    }
+    ss_json_end_array(json);
 }

@@ -38,17 +38,17 @@ test("the page shows the ledger's numbers", async (t) => {
   await t.test("the summary gives advice and counts", async () => {
     assert.equal(
       (await page.locator(".advice").innerText()).replace(/\s+/g, " "),
-      data.advice.text.trim().replace(/\s+/g, " "),
+      data.advice[data.mainTolerance].text.trim().replace(/\s+/g, " "),
     );
     const card = page.locator("[data-advice='Use this']"),
-      best = data.series[data.advice.series],
+      best = data.series[data.advice[data.mainTolerance].series],
       score = best.scores[data.mainTolerance];
     assert.equal((await card.locator(".card-name").innerText()).trim(), best.label);
     assert.deepEqual(
       await card.locator("button.number").first().innerText(),
       `${score.solved} of ${data.problems.length}`,
     );
-    near(value(await card.locator("button.number").nth(1).innerText()), score.cost, "cost on the card");
+    near(value(await card.locator("button.number").nth(1).innerText()), score.costSolved, "cost on the card");
     const refused = data.outcomes.indexOf("not applicable");
     const failures = data.runs.outcome.filter(
       (outcome, run) => data.runs.cost[data.mainTolerance][run] === null && outcome !== refused,
@@ -58,6 +58,14 @@ test("the page shows the ledger's numbers", async (t) => {
       figures.map((text) => Number(text.replace(/\D/g, ""))),
       [data.problems.length, data.methods.length, data.runs.problem.length, failures],
     );
+  });
+
+  await t.test("every line about failures is shown with its methods", async () => {
+    const shown = (await page.locator("#why").innerText()).replace(/\s+/g, " ");
+    const lines = data.series.filter((series) => series.scores[data.mainTolerance].why);
+    assert.equal(await page.locator("#why").isVisible(), lines.length > 0);
+    for (const { label, scores } of lines)
+      assert.ok(shown.includes(label) && shown.includes(scores[data.mainTolerance].why), `${label} in: ${shown}`);
   });
 
   await t.test("every scene has its best", async () => {
@@ -76,7 +84,7 @@ test("the page shows the ledger's numbers", async (t) => {
           `${first.solved}/${scene.problems}`,
         ],
       );
-      near(value(texts[3]), best.cost, `cost in ${scene.name}`);
+      near(value(texts[3]), best.costSolved, `cost in ${scene.name}`);
       await row.locator("button.number").first().click();
       assert.equal(await page.locator("dialog .runs > li").count(), scene.problems);
       await page.keyboard.press("Escape");
@@ -86,7 +94,8 @@ test("the page shows the ledger's numbers", async (t) => {
   async function checkTable(tolerance) {
     const labels = await cells(page, "label"),
       solved = await cells(page, "solved"),
-      cost = await cells(page, "cost");
+      cost = await cells(page, "cost"),
+      factor = await cells(page, "factor");
     const energy = await cells(page, "energy"),
       most = await cells(page, "energy-most"),
       creep = await cells(page, "creep");
@@ -95,7 +104,9 @@ test("the page shows the ledger's numbers", async (t) => {
       const series = data.series.find((one) => one.label === label),
         score = series.scores[tolerance];
       assert.equal(solved[i].trim(), `${score.solved}/${data.problems.length}`, label);
-      near(value(cost[i]), score.cost, `cost of ${label}`);
+      near(value(cost[i].replace(/ on \d+$/, "")), score.costSolved, `cost of ${label}`);
+      assert.equal(/ on \d+$/.test(cost[i]), score.solved > 0 && score.solved < score.common, `${label}: ${cost[i]}`);
+      near(value(factor[i]), score.versus.factor, `factor of ${label}`);
       near(value(energy[i]), series.metricMedian.energy, `energy of ${label}`);
       near(value(most[i]), series.metricMost.energy, `largest energy of ${label}`);
       near(value(creep[i]), series.metricMedian.creep, `creep of ${label}`);
@@ -147,8 +158,8 @@ test("the page shows the ledger's numbers", async (t) => {
         score.perUnknown.x,
       );
       assert.deepEqual(
-        of(precision, series).map((row) => row["cost [s], shifted geometric mean"]),
-        series.scores.map((one) => one.cost),
+        of(precision, series).map((row) => row["time [s], shifted geometric mean, unsolved penalised"]),
+        series.scores.map((one) => one.work.mean),
       );
       assert.deepEqual(
         of(budget, series).map((row) => row["relative energy error, median"]),
@@ -172,14 +183,26 @@ test("the page shows the ledger's numbers", async (t) => {
         costs,
       );
     }
-    await page.locator("#convergence select").nth(1).selectOption("natural_map");
-    await settled(page);
-    const bands = of(await numbers(page, "convergence"), data.series[0]),
-      band = data.series[0].bands.natural_map;
-    assert.deepEqual(
-      bands.map((row) => [row.iteration, row.mean, row["standard deviation"], row["95 % quantile"]]),
-      band.iteration.map((iteration, i) => [iteration, band.mean[i], band.deviation[i], band.high[i]]),
-    );
+    await page.locator("#convergence select").nth(2).selectOption("natural_map");
+    // The largest scene at first; all together have no gauge but the relative energy.
+    for (const [place, gauge] of [
+      [1, "natural_map"],
+      [0, "relative_energy"],
+      [2, "natural_map"],
+    ]) {
+      if (place !== 1) await page.locator("#convergence select").first().selectOption(String(place));
+      await settled(page);
+      const rows = of(await numbers(page, "convergence"), data.series[0]),
+        band = data.series[0].bands[place].gauges[gauge];
+      assert.deepEqual(
+        rows.map((row) => [row.iteration, row.mean, row["standard deviation"], row["95 % quantile"]]),
+        band.iteration.map((iteration, i) => [iteration, band.mean[i], band.deviation[i], band.high[i]]),
+      );
+    }
+    const unknown = data.series.slice(0, 8).filter((series) => !series.followed);
+    const note = await page.locator("#work-precision .note").innerText();
+    for (const series of unknown)
+      assert.ok(note.includes(series.label.slice(0, 23)), `${series.label} in: ${note}`);
     assert.equal((await numbers(page, "outcomes")).length, data.runs.problem.length);
   });
 
@@ -322,7 +345,7 @@ test("little, nothing, only failures, one frame", async (t) => {
     scenes: [],
     machines: [],
     campaign: null,
-    advice: { series: null, fastest: null, mostAccurate: null, text: "" },
+    advice: nothing.tolerances.map(() => ({ series: null, reliable: false, fastest: null, mostAccurate: null, text: "" })),
   });
   const one = copy();
   keepRuns(one, (run) => run === 0);
@@ -333,7 +356,7 @@ test("little, nothing, only failures, one frame", async (t) => {
     methods: one.methods.slice(0, data.runs.method[0] + 1),
     pairs: one.tolerances.map(() => []),
     scenes: [],
-    advice: { series: 0, fastest: 0, mostAccurate: 0, text: "One." },
+    advice: one.tolerances.map(() => ({ series: 0, reliable: true, fastest: 0, mostAccurate: 0, text: "One." })),
   });
   const failed = copy();
   failed.runs.outcome = failed.runs.outcome.map((_, run) =>
@@ -350,24 +373,28 @@ test("little, nothing, only failures, one frame", async (t) => {
       low: 0,
       high: 0.1,
       cost: null,
+      costSolved: null,
       costMedian: null,
       costMost: null,
+      why: null,
+      versus: { leader: null, shared: 0, faster: 0, factor: null },
+      work: { problems: 0, mean: null, median: null },
       profile: { x: [], y: [] },
       iterations: { x: [], y: [] },
       perUnknown: { x: [], y: [] },
     }));
     Object.assign(series, {
       bins: [],
-      bands: {},
+      bands: [],
       contacts: { sticking: null, slidingGood: null, slidingBad: null, open: null },
       metricMedian: {},
       metricMost: {},
       budgets: series.budgets.map(() => ({ median: null, high: null, count: 0 })),
     });
   }
-  const nobody = failed.tolerances.map(() => ({ series: null, solved: 0, cost: null }));
+  const nobody = failed.tolerances.map(() => ({ series: null, solved: 0, cost: null, costSolved: null }));
   failed.scenes = failed.scenes.map((scene) => ({ ...scene, best: nobody, first: nobody }));
-  failed.advice = { series: null, fastest: null, mostAccurate: null, text: "Nothing solves anything." };
+  failed.advice = nothing.advice.map((advice) => ({ ...advice, text: "No method solves any problem." }));
   for (const [name, changed] of Object.entries({ nothing, one, failed }))
     await t.test(name, async (inner) => {
       const { page, problems } = await opened(pageWith(inner, changed));

@@ -172,7 +172,7 @@ export function bpmdFigure(model: Model): Figure {
   const frames = (scene: string): number =>
     problems.filter((problem) => problem.scene === scene && !problem.fault).length;
   let scene = [...scenes].sort((a, b) => frames(b) - frames(a))[0] ?? "";
-  let series = model.data.advice.series ?? 0;
+  let series = model.advice.series ?? 0;
   const curveName = (key: string): string => `${key} [${model.unit(key)}]`;
   const own = figure(model, {
     id: "bpmd",

@@ -1,4 +1,4 @@
-// How the error falls from iteration to iteration, over all problems together.
+// How the error falls from iteration to iteration, in one scene; in all of them together only where the error has no unit.
 import * as Plot from "@observablehq/plot";
 import { choice } from "../common/dom";
 import { number, plural } from "../common/format";
@@ -9,20 +9,35 @@ import type { Point } from "./axes";
 import type { Drawn, Figure, Table } from "./figure";
 import { figure } from "./figure";
 import type { Model } from "./model";
+import { short } from "./model";
 
 const COLUMNS = ["mean", "deviation", "median", "low", "high", "most"] as const;
 const HEADINGS = ["mean", "standard deviation", "median", "5 % quantile", "95 % quantile", "largest"];
 
 export function convergence(model: Model): Figure {
+  const places = (model.series[0]?.bands ?? []).map(({ scene }) => scene);
+  let place = Math.max(0, places.findIndex((scene) => scene !== null));
   let gauge = model.data.gauges.includes("energy") ? "energy" : (model.data.gauges[0] ?? "");
   let who = model.series.length > 0 ? "0" : "shown";
-  let which: "mean" | "median" = "mean";
+  let which: "mean" | "median" = "median";
   const own = figure(model, {
     id: "convergence",
     title: "Convergence",
-    read: "The error on the solver\u2019s own problem after each iteration: one solver with its spread over the problems (band: mean \u00b1 one standard deviation, or 5 % to 95 % around the median), or all solvers shown; a finished run keeps its last value.",
+    read: "The error on the solver\u2019s own problem after each iteration: one solver with its spread over the problems of a scene (band: 5 % to 95 % around the median, or mean \u00b1 one standard deviation), or all that are shown. From its end on a run counts with its answer. Scenes have energies of their own, so that all of them together have the relative energy error only.",
     legend: "series",
     controls: [
+      choice(
+        "scene",
+        places.map((scene, i): [string, string] => [
+          String(i),
+          scene === null ? "all, relative energy" : short(model.data.scenes[scene]?.name ?? ""),
+        ]),
+        String(place),
+        (value) => {
+          place = Number(value);
+          own.redraw();
+        },
+      ),
       choice(
         "solver",
         [
@@ -47,8 +62,8 @@ export function convergence(model: Model): Figure {
       choice(
         "over problems",
         [
-          ["mean", "mean \u00b1 deviation"],
           ["median", "median, 5 % to 95 %"],
+          ["mean", "mean \u00b1 deviation"],
         ],
         which,
         (value) => {
@@ -57,15 +72,25 @@ export function convergence(model: Model): Figure {
         },
       ),
     ],
-    draw: (width) =>
-      who === "shown" ? compare(model, width, gauge, which) : one(model, width, Number(who), gauge, which),
+    draw: (width) => {
+      const shown: Shown = { place, gauge: places[place] === null ? "relative_energy" : gauge };
+      return who === "shown" ? compare(model, width, shown, which) : one(model, width, Number(who), shown, which);
+    },
   });
   return own;
 }
 
-function tableOf(model: Model, wanted: number[], gauge: string): Table {
+/** Which bands of a series: an index into them, and a gauge. */
+interface Shown {
+  place: number;
+  gauge: string;
+}
+const bandOf = (model: Model, series: number, { place, gauge }: Shown): Band | undefined =>
+  model.series[series]?.bands[place]?.gauges[gauge];
+
+function tableOf(model: Model, wanted: number[], shown: Shown): Table {
   const rows = wanted.flatMap((series) => {
-    const band = model.series[series].bands[gauge];
+    const band = bandOf(model, series, shown);
     return band
       ? band.iteration.map((iteration, i) => [
           model.series[series].label,
@@ -100,26 +125,26 @@ const yLabel = (model: Model, gauge: string): string => {
   return gauge.replaceAll("_", " ") + (unit && unit !== "1" && unit !== "mixed" ? ` [${unit}]` : "");
 };
 
-function compare(model: Model, width: number, gauge: string, which: "mean" | "median"): Drawn {
-  const all = model.chosen().flatMap((series) => points(model, series, model.series[series].bands[gauge], which));
-  const table = tableOf(model, model.chosen(), gauge);
+function compare(model: Model, width: number, shown: Shown, which: "mean" | "median"): Drawn {
+  const all = model.chosen().flatMap((series) => points(model, series, bandOf(model, series, shown), which));
+  const table = tableOf(model, model.chosen(), shown);
   if (all.length === 0) return { drawing: null, table };
   return {
     drawing: plot({
       width,
       height: heightFor(width),
       x: logScale({ label: "iteration", values: all.map((p) => p.x) }),
-      y: logScale({ label: `${yLabel(model, gauge)}, ${which}`, values: all.map((p) => p.y) }),
+      y: logScale({ label: `${yLabel(model, shown.gauge)}, ${which}`, values: all.map((p) => p.y) }),
       marks: lines(model.chosen(), all),
     }),
     table,
   };
 }
 
-function one(model: Model, width: number, series: number, gauge: string, which: "mean" | "median"): Drawn {
-  const band = model.series[series]?.bands[gauge];
+function one(model: Model, width: number, series: number, shown: Shown, which: "mean" | "median"): Drawn {
+  const band = bandOf(model, series, shown);
   const line = points(model, series, band, which);
-  const table = tableOf(model, model.series[series] ? [series] : [], gauge);
+  const table = tableOf(model, model.series[series] ? [series] : [], shown);
   if (!band || line.length === 0) return { drawing: null, table, legendOff: true };
   const rows = band.iteration.map((x, i) => {
     const mean = band.mean[i],
@@ -142,7 +167,7 @@ function one(model: Model, width: number, series: number, gauge: string, which: 
     ...rows.map((row) => row.most).filter(positive),
     ...(which === "median" ? rows.map((row) => row.low).filter(positive) : []),
   ];
-  const y = logScale({ label: yLabel(model, gauge), values: [...values, Math.min(...values) / 3] });
+  const y = logScale({ label: yLabel(model, shown.gauge), values: [...values, Math.min(...values) / 3] });
   const floor = (y.domain as [number, number])[0];
   const { colour } = look(series);
   const area = rows

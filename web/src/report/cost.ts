@@ -1,52 +1,64 @@
 // What accuracy costs: work against precision, and precision at a fixed budget of time.
 import * as Plot from "@observablehq/plot";
-import { choice } from "../common/dom";
+import { choice, foreign, h } from "../common/dom";
 import { number, plural, power, seconds } from "../common/format";
 import { heightFor, lines, logScale, plot } from "./axes";
 import type { Point } from "./axes";
 import type { Figure, Table } from "./figure";
 import { figure } from "./figure";
 import type { Model } from "./model";
+import { short } from "./model";
+
+/** Series that a figure draws, and a sentence about those that it cannot. */
+function withoutHistory(model: Model, text: string): HTMLElement | null {
+  const names = model
+    .chosen()
+    .filter((series) => !model.series[series].followed)
+    .map((series) => foreign(short(model.series[series].label)));
+  if (names.length === 0) return null;
+  return h("p", null, `${text}: `, names.flatMap((name, i) => (i > 0 ? [", ", name] : [name])), ".");
+}
 
 export function workPrecision(model: Model): Figure {
-  let which: "cost" | "costMedian" | "costMost" = "cost";
-  const names = { cost: "shifted geometric mean", costMedian: "median", costMost: "largest" };
+  let which: "mean" | "median" = "mean";
+  const names = { mean: "shifted geometric mean, unsolved penalised", median: "median, unsolved infinite" };
   const own = figure(model, {
     id: "work-precision",
     title: "Work and precision",
-    read: "Each mark is one tolerance: further left is cheaper, further down is more accurate; costs are means over the solved problems only, so compare the success rates too.",
+    read: `Each mark is one tolerance: further left is cheaper, further down is more accurate. The time until solved, over the same problems at every tolerance: those that any method solves at the loosest one. In the mean an unsolved problem counts as ${model.data.penalty} times the slowest success.`,
     legend: "series",
     controls: [
-      choice("cost", Object.entries(names), which, (value) => {
+      choice("time", Object.entries(names), which, (value) => {
         which = value as typeof which;
         own.redraw();
       }),
     ],
     draw(width) {
       const points: Point[] = [];
-      const table: Table = { columns: ["series", "tolerance", `cost [s], ${names[which]}`, "solved", "of"], rows: [] };
+      const table: Table = { columns: ["series", "tolerance", `time [s], ${names[which]}`, "solved", "of"], rows: [] };
       for (const series of model.chosen())
         model.data.tolerances.forEach((tolerance, i) => {
-          const score = model.series[series].scores[i],
-            cost = score[which];
-          table.rows.push([model.series[series].label, tolerance, cost, score.solved, score.solved + score.failed]);
-          if (cost !== null && cost > 0)
+          const { work, solved } = model.series[series].scores[i],
+            time = work[which];
+          table.rows.push([model.series[series].label, tolerance, time, solved, work.problems]);
+          if (time !== null && time > 0)
             points.push({
-              x: cost,
+              x: time,
               y: tolerance,
               series,
               mark: true,
-              tip: `${model.series[series].label}\nto ${power(tolerance)}: ${seconds(cost)}\n${score.solved} of ${score.solved + score.failed} solved`,
+              tip: `${model.series[series].label}\nto ${power(tolerance)}: ${seconds(time)}\n${solved} of ${work.problems} solved`,
             });
         });
-      if (points.length === 0) return { drawing: null, table };
+      const note = withoutHistory(model, "Not drawn, because only the time of the whole run is known");
+      if (points.length === 0) return { drawing: null, table, note };
       return {
         drawing: plot({
           width,
           height: heightFor(width),
-          x: logScale({ label: `cost (${names[which]})`, values: points.map((p) => p.x), time: true }),
+          x: logScale({ label: `time (${names[which]})`, values: points.map((p) => p.x), time: true }),
           y: {
-            ...logScale({ label: "relative energy error", values: model.data.tolerances }),
+            ...logScale({ label: model.measureName, values: model.data.tolerances }),
             ticks: model.data.tolerances,
           },
           marks: [
@@ -55,6 +67,7 @@ export function workPrecision(model: Model): Figure {
           ],
         }),
         table,
+        note,
       };
     },
   });
@@ -66,8 +79,8 @@ export function budgets(model: Model): Figure {
   const names = { median: "median", high: "90 % quantile" };
   const own = figure(model, {
     id: "budget-error",
-    title: "Error at a fixed time budget",
-    read: "The relative energy error of the best iterate found within this time, over all problems the solver accepts.",
+    title: "Error at a fixed budget of time",
+    read: `If the solver is stopped after this much time, this is the ${model.measureName} of the best iterate it has by then, over all problems. One without anything to show by then counts as doing nothing${model.data.measure === "relative_energy" ? ": an error of 1" : ""}.`,
     legend: "series",
     controls: [
       choice("over problems", Object.entries(names), which, (value) => {
@@ -78,7 +91,7 @@ export function budgets(model: Model): Figure {
     draw(width) {
       const points: Point[] = [];
       const table: Table = {
-        columns: ["series", "budget [s]", `relative energy error, ${names[which]}`, "problems with an iterate"],
+        columns: ["series", "budget [s]", `${model.measureName}, ${names[which]}`, "problems with something to show"],
         rows: [],
       };
       for (const series of model.chosen())
@@ -92,19 +105,21 @@ export function budgets(model: Model): Figure {
               y: value,
               series,
               mark: true,
-              tip: `${model.series[series].label}\nafter ${seconds(budget)}: ${number(value)}\n${plural(error.count, "problem")}`,
+              tip: `${model.series[series].label}\nafter ${seconds(budget)}: ${number(value)}\n${plural(error.count, "problem")} with something to show`,
             });
         });
-      if (points.length === 0) return { drawing: null, table };
+      const note = withoutHistory(model, "Judged at the end of each run only");
+      if (points.length === 0) return { drawing: null, table, note };
       return {
         drawing: plot({
           width,
           height: heightFor(width),
           x: logScale({ label: "budget", values: model.data.budgets, time: true }),
-          y: logScale({ label: `relative energy error (${names[which]})`, values: points.map((p) => p.y) }),
+          y: logScale({ label: `${model.measureName} (${names[which]})`, values: points.map((p) => p.y) }),
           marks: lines(model.chosen(), points),
         }),
         table,
+        note,
       };
     },
   });

@@ -7,7 +7,9 @@ export interface Report {
   ledger: string; // path
   created: string; // UTC
   campaign: string | null; // text of the campaign that was run last
-  measure: "relative_energy"; // by which runs are called solved
+  measure: string; // metric by which runs are called solved: "relative_energy"
+  clock: "until solved" | "whole run"; // what the cost of a run is, the same for all
+  penalty: number; // an unsolved problem counts as this many times the slowest success of its machine
   tolerances: number[]; // falling
   mainTolerance: number; // index
   shift: number; // s, of the shifted geometric means
@@ -22,11 +24,11 @@ export interface Report {
   series: Series[]; // best first; a method on a machine
   pairs: Pair[][]; // [tolerance][]
   scenes: Scene[]; // in the order of problems
-  advice: Advice;
+  advice: Advice[]; // per tolerance
 }
 
 export interface Metric { name: string; unit: string; summary: string; definition: string }
-export interface Machine { key: string; cpu: string; cores: number; system: string; version: string; compiler: string; build: string }
+export interface Machine { name: string; key: string; cpu: string; cores: number; system: string; version: string; compiler: string; build: string }
 
 export interface Problem {
   hash: string; place: string; file: string; format: "bpmd" | "fclib" | ""; // "": a file that cannot be used, place "/"
@@ -65,24 +67,47 @@ export interface Curve { x: number[]; y: number[] }
 export interface Score {
   solved: number; failed: number; refused: number; missing: number;
   rate: number | null; low: number; high: number;
-  cost: number | null; costMedian: number | null; costMost: number | null;
+  common: number; // problems that at least one series of the machine solves: what costs are compared on
+  cost: number | null; // s: shifted geometric mean over those, unsolved ones penalised
+  relative: number | null; // cost over the least of all series of the machine
+  costSolved: number | null; // s: over what it solved; compares only with a series that solved the same
+  costMedian: number | null; // over the common problems, unsolved = infinite
+  costMost: number | null; // of what it solved
+  versus: Versus;
+  work: Work;
+  why: string | null; // "fails where the mass ratio exceeds 100 (9 of 9 there, 0 of 9 elsewhere)"
   profile: Curve; // step function: y from x on
   iterations: Curve;
   perUnknown: Curve;
 }
 
+/** Beside the leader of its machine (most solved, then cheapest), on the problems that both solve. */
+export interface Versus { leader: number | null; shared: number; faster: number; factor: number | null }
+
+/** The time until solved on problems that are the same for all tolerances and all followed series of the machine. */
+export interface Work {
+  problems: number; // solved at the loosest tolerance by any followed series
+  mean: number | null; // s: unsolved ones penalised; null = not followed, or it solves nothing
+  median: number | null; // s: unsolved ones infinite
+}
+
+/** From its end on a run counts with the gauge of its answer. */
 export interface Band {
   iteration: number[]; count: number[];
   mean: (number | null)[]; deviation: (number | null)[];
   median: (number | null)[]; low: (number | null)[]; high: (number | null)[]; most: (number | null)[];
 }
 
+/** Per gauge; of all scenes together (null) only relative_energy, which has no unit. */
+export interface SceneBands { scene: number | null; gauges: Record<string, Band> }
+
 export interface Series {
   label: string; method: number; machine: number;
   outcomes: number[]; // count per outcome
   scores: Score[]; // per tolerance
-  bands: Record<string, Band>; // per gauge
-  budgets: { median: number | null; high: number | null; count: number }[];
+  followed: boolean; // it is known when its runs reached a tolerance, not only what they ended with
+  bands: SceneBands[]; // first all scenes together, where there are several; then those with most problems
+  budgets: { median: number | null; high: number | null; count: number }[]; // over all problems; count: with something to show
   scaling: Record<"unknowns" | "contacts" | "mass_ratio" | "density" | "rank_ratio", { slope: number | null; rSquared: number | null }>;
   contacts: { sticking: number | null; slidingGood: number | null; slidingBad: number | null; open: number | null };
   metricMedian: Record<string, number | null>;
@@ -95,7 +120,8 @@ export interface Series {
 }
 
 export interface Pair { a: number; b: number; ratio: number[]; both: number; onlyA: number; onlyB: number; neither: number }
-/** Per tolerance: who solves most of the scene's problems, of those the cheapest; and what the first series of all does there. */
+/** Per tolerance: which series solves most of the scene's problems, of those the cheapest; and what the one to use does there. */
 export interface Scene { name: string; problems: number; best: SceneScore[]; first: SceneScore[] }
-export interface SceneScore { series: number | null; solved: number; cost: number | null }
-export interface Advice { series: number | null; fastest: number | null; mostAccurate: number | null; text: string }
+export interface SceneScore { series: number | null; solved: number; cost: number | null; costSolved: number | null }
+/** At one tolerance. Not reliable: even the best solves less than half of all problems. */
+export interface Advice { series: number | null; reliable: boolean; fastest: number | null; mostAccurate: number | null; text: string }

@@ -10,7 +10,7 @@ import type { Report } from "./data";
 import { Model } from "./model";
 import { problemTable } from "./problems";
 import { dataProfile, pairwiseProfile, performanceProfile } from "./profiles";
-import { failureList, outcomeMatrix, successRates } from "./reliability";
+import { failureList, outcomeMatrix, successRates, whyList } from "./reliability";
 import { scaling } from "./scaling";
 import { sceneTable } from "./scenes";
 import { solverTable } from "./solvers";
@@ -33,7 +33,7 @@ function start(model: Model): void {
   const { data } = model;
   document.title = `${data.title} \u2013 stickslip report`;
   const tolerance = choice(
-    "Tolerance (relative energy error):",
+    `Tolerance (${model.measureName})`,
     data.tolerances.map((value, i): [string, string] => [String(i), power(value)]),
     String(model.tolerance),
     (value) => model.setTolerance(Number(value)),
@@ -48,7 +48,7 @@ function start(model: Model): void {
     [
       "reliability",
       "Success and failure",
-      [successRates(model).element, outcomeMatrix(model).element, failureList(model)],
+      [successRates(model).element, whyList(model), outcomeMatrix(model).element, failureList(model)],
     ],
     [
       "cost",

@@ -1,5 +1,5 @@
 // The report as the page uses it: the data, what the reader has chosen, and who wants to know when that changes.
-import type { Metric, Report, Score, Series } from "./data";
+import type { Advice, Metric, Report, Score, Series } from "./data";
 
 export const DEFAULT_SHOWN = 8;
 
@@ -79,6 +79,15 @@ export class Model {
     return this.data.tolerances[this.tolerance];
   }
 
+  /** At the tolerance of now. */
+  get advice(): Advice {
+    return this.data.advice[this.tolerance];
+  }
+  /** "relative energy error", or the name of another metric. */
+  get measureName(): string {
+    return this.data.measure === "relative_energy" ? "relative energy error" : this.data.measure.replaceAll("_", " ");
+  }
+
   score(series: number): Score {
     return this.series[series].scores[this.tolerance];
   }
@@ -95,9 +104,10 @@ export class Model {
     return this.metrics.get(name)?.unit ?? "";
   }
   verdict(run: number, tolerance = this.tolerance): number {
-    return (this.data.runs.cost[tolerance]?.[run] ?? null) !== null
-      ? SOLVED
-      : this.byOutcome[this.data.runs.outcome[run]];
+    if ((this.data.runs.cost[tolerance]?.[run] ?? null) !== null) return SOLVED;
+    const verdict = this.byOutcome[this.data.runs.outcome[run]];
+    // It converged, and there is nothing to judge: natural_map where nothing touches.
+    return verdict === INACCURATE && this.metric(this.data.measure, run) === null ? this.refused : verdict;
   }
   isFailure(verdict: number): boolean {
     return verdict !== SOLVED && verdict !== this.refused && verdict !== this.noRun;
@@ -114,12 +124,12 @@ export class Model {
     return solved + failed + refused + missing;
   }
 
-  /** Series by rank at the tolerance of now, as the program sorts them: number solved falling, cost rising, label. */
+  /** Series by rank at the tolerance of now, as the program sorts them: number solved falling, relative cost rising, label. */
   ranking(): number[] {
     return [...this.series.keys()].sort((a, b) => {
       const first = this.score(a),
         second = this.score(b);
-      const costs = [first.cost ?? Infinity, second.cost ?? Infinity];
+      const costs = [first.relative ?? Infinity, second.relative ?? Infinity];
       if (first.solved !== second.solved) return second.solved - first.solved;
       if (costs[0] !== costs[1]) return costs[0] < costs[1] ? -1 : 1;
       return this.series[a].label < this.series[b].label ? -1 : 1;

@@ -59,7 +59,7 @@ export function problemTable(model: Model): HTMLElement {
           : runsButton(model, `${solved(row)}/${model.runsOn[row.index].length}`, () => ({
               title: `${row.problem.scene} ${row.problem.place}`,
               runs: model.runsOn[row.index],
-              value: metricValue(model, "relative_energy"),
+              value: metricValue(model, model.data.measure),
             })),
     },
     plain("bodies", "Bodies"),

@@ -231,7 +231,7 @@ export function outcomeMatrix(model: Model): Figure {
           showRuns(model, {
             title: model.series[runs.series[run]].label,
             runs: [run],
-            value: metricValue(model, "relative_energy"),
+            value: metricValue(model, model.data.measure),
           });
       });
       return { drawing, table };
@@ -289,6 +289,43 @@ function faultList(model: Model): HTMLElement | null {
 }
 
 /** Failures by kind and message, most frequent first; every line opens its runs. */
+/** What goes together with failing, methods with the same line beside each other. */
+export function whyList(model: Model): HTMLElement {
+  const list = h("ul", { class: "slopes" });
+  const block = h(
+    "div",
+    { class: "block", id: "why" },
+    h("h3", null, "Where methods fail"),
+    h(
+      "p",
+      { class: "read" },
+      "One threshold of one feature, where it parts what a method solves from what it does not. That goes together; it need not be the cause.",
+    ),
+    list,
+  );
+  function fill(): void {
+    const groups = new Map<string, number[]>();
+    model.series.forEach((_, series) => {
+      const { why } = model.score(series);
+      if (why) groups.set(why, [...(groups.get(why) ?? []), series]);
+    });
+    list.replaceChildren(
+      ...[...groups].map(([why, members]) =>
+        h(
+          "li",
+          null,
+          members.flatMap((series, i) => [i > 0 ? ", " : "", foreign(model.series[series].label)]),
+          members.length > 1 ? `: each ${why}.` : ` ${why}.`,
+        ),
+      ),
+    );
+    block.hidden = groups.size === 0;
+  }
+  model.onChange(fill);
+  fill();
+  return block;
+}
+
 export function failureList(model: Model): HTMLElement {
   let kind = "";
   const body = h("tbody");
@@ -337,7 +374,7 @@ export function failureList(model: Model): HTMLElement {
               title: `${model.verdicts[verdict].name}: ${label}`,
               about: model.verdicts[verdict].summary,
               runs,
-              value: metricValue(model, "relative_energy"),
+              value: metricValue(model, model.data.measure),
             })),
           ),
           h("td", null, foreign(message)),

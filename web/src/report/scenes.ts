@@ -18,15 +18,15 @@ export function sceneTable(model: Model): HTMLElement {
     model.runsOf[series].filter((run) => model.data.problems[model.data.runs.problem[run]].scene === scene.name);
 
   function number(scene: Scene, score: SceneScore, what: "solved" | "cost"): Child {
-    if (score.series === null || (what === "cost" && score.cost === null)) return NONE;
+    if (score.series === null || (what === "cost" && score.costSolved === null)) return NONE;
     const { series } = score;
     return runsButton(
       model,
-      what === "solved" ? `${count(score.solved)}/${count(scene.problems)}` : seconds(score.cost),
+      what === "solved" ? `${count(score.solved)}/${count(scene.problems)}` : seconds(score.costSolved),
       () => ({
         title: `${scene.name}: ${model.series[series].label}`,
         runs: runsOf(scene, series).filter((run) => what === "solved" || model.cost(run) !== null),
-        value: what === "solved" ? metricValue(model, "relative_energy") : costValue(model),
+        value: what === "solved" ? metricValue(model, model.data.measure) : costValue(model),
       }),
     );
   }
@@ -47,22 +47,22 @@ export function sceneTable(model: Model): HTMLElement {
     value: (scene) => (what === "solved" ? of(scene).solved / scene.problems : of(scene).cost),
     cell: (scene) => number(scene, of(scene), what),
   });
-  const usual = model.series[0].label;
+  const usual = (): string => model.series[model.advice.series ?? 0].label;
   const table = sortable<Scene>(
     "Best solver by scene",
     [
       { key: "scene", title: "Scene", value: (scene) => scene.name, cell: (scene) => foreign(scene.name) },
       {
         key: "best",
-        title: "Best method",
-        help: "most problems of the scene solved; ties by cost",
+        title: "Best there",
+        help: "most problems of the scene solved; ties by cost on common ground",
         value: (scene) => (best(scene).series === null ? null : model.series[best(scene).series!].label),
         cell: (scene) => name(best(scene)),
       },
       numeric("solved", "Solved", best, "solved"),
       numeric("cost", "Cost", best, "cost"),
-      numeric("first-solved", `${usual} solves`, first, "solved"),
-      numeric("first-cost", "its cost", first, "cost"),
+      numeric("first-solved", "The one to use solves", first, "solved"),
+      numeric("first-cost", "at cost", first, "cost"),
     ],
     "scene",
   );
@@ -70,8 +70,8 @@ export function sceneTable(model: Model): HTMLElement {
   function fill(): void {
     const more = scenes.filter((scene) => best(scene).solved > first(scene).solved).length;
     status.textContent =
-      `The best method of each scene, compared with ${usual}, which solves most over all scenes at ${power(model.data.tolerances[model.data.mainTolerance])}.` +
-      (more > 0 ? ` In ${plural(more, "scene")} another method solves more.` : "");
+      `The best solver of each scene, beside ${usual()}, the one to use over all scenes at ${power(model.toleranceValue)}. Costs are means over what was solved.` +
+      (more > 0 ? ` In ${plural(more, "scene")} another one solves more.` : "");
     table.fill(scenes);
   }
   const element = h("div", { class: "block" }, status, table.element);

@@ -71,7 +71,7 @@ export function solverTable(model: Model): HTMLElement {
       key: "rank",
       title: "Rank",
       numeric: true,
-      help: "by number solved, then by cost, at this tolerance",
+      help: "by number solved, then by cost on common ground, at this tolerance",
       value: (row) => row.rank,
       cell: (row) => String(row.rank),
     },
@@ -116,9 +116,9 @@ export function solverTable(model: Model): HTMLElement {
             `${score.solved}/${total}`,
             () => ({
               title: `Problems of ${name(row)}`,
-              about: `${score.solved} of ${total} solved to ${power(model.toleranceValue)}; ${score.refused} not applicable, ${score.missing} not run.`,
+              about: `${score.solved} of ${total} solved to ${power(model.toleranceValue)}; ${score.refused} not applicable, ${score.missing} not run.${score.why ? ` It ${score.why}.` : ""}`,
               runs: model.runsOf[row.series],
-              value: metricValue(model, "relative_energy"),
+              value: metricValue(model, model.data.measure),
             }),
             `${score.solved} of ${total} solved`,
           ),
@@ -130,20 +130,49 @@ export function solverTable(model: Model): HTMLElement {
       key: "cost",
       title: "Cost",
       numeric: true,
-      help: `shifted geometric mean over the problems it solved, shift ${seconds(model.data.shift)}`,
+      help: `shifted geometric mean over the problems it solved, shift ${seconds(model.data.shift)}; sorted by the mean over all that any method solves, an unsolved one counted as ${model.data.penalty} times the slowest success`,
       value: ({ series }) => model.score(series).cost,
       cell: (row) => {
         const score = model.score(row.series);
-        if (score.cost === null) return seconds(null);
-        return open(
-          seconds(score.cost),
+        if (score.costSolved === null) return seconds(null);
+        const part = score.solved < score.common;
+        const button = open(
+          seconds(score.costSolved),
           () => ({
             title: `Cost of ${name(row)}`,
-            about: `Shifted geometric mean ${seconds(score.cost)}, median ${seconds(score.costMedian)}, largest ${seconds(score.costMost)}.${model.series[row.series].timed ? "" : " Some of these runs were timed in parallel with others: the times are approximate."}${model.series[row.series].unsteady ? ` ${plural(model.series[row.series].unsteady, "run")} gave other bits when repeated.` : ""}`,
+            about: `Shifted geometric mean ${seconds(score.costSolved)} over the ${plural(score.solved, "problem")} it solved, largest ${seconds(score.costMost)}. Over all ${score.common} that some method solves: mean ${seconds(score.cost)}, unsolved ones penalised; median ${seconds(score.costMedian)}.${model.series[row.series].timed ? "" : " Not all of these runs were timed alone: take the times as rough."}${model.series[row.series].unsteady ? ` ${plural(model.series[row.series].unsteady, "run")} gave other bits when repeated.` : ""}`,
             runs: model.runsOf[row.series].filter((run) => model.cost(run) !== null),
             value: costValue(model),
           }),
-          `cost ${seconds(score.cost)}`,
+          `cost ${seconds(score.costSolved)}${part ? ` on ${score.solved}` : ""}`,
+        );
+        return part ? h("span", { class: "partial" }, button, h("small", null, ` on ${score.solved}`)) : button;
+      },
+    },
+    {
+      key: "factor",
+      title: "Factor",
+      numeric: true,
+      help: "cost over that of the best method, geometric mean over the problems that both solve: below 1 it is faster there",
+      value: ({ series }) => model.score(series).versus.factor,
+      cell: (row) => {
+        const { leader, shared, faster, factor } = model.score(row.series).versus;
+        if (leader === null || factor === null) return number(null);
+        const best = model.series[leader].label,
+          solvedThere = new Set(
+            model.runsOf[leader].filter((run) => model.cost(run) !== null).map((run) => model.data.runs.problem[run]),
+          );
+        return open(
+          number(factor),
+          () => ({
+            title: `${name(row)} beside ${best}`,
+            about: `On the ${plural(shared, "problem")} that both solve it costs ${number(factor)} times as much as ${best}, and less on ${faster}.`,
+            runs: model.runsOf[row.series].filter(
+              (run) => model.cost(run) !== null && solvedThere.has(model.data.runs.problem[run]),
+            ),
+            value: costValue(model),
+          }),
+          `factor ${number(factor)}`,
         );
       },
     },
@@ -239,9 +268,14 @@ export function solverTable(model: Model): HTMLElement {
       "rate",
       "low",
       "high",
-      "cost [s]",
+      "common",
+      "cost, unsolved penalised [s]",
+      "cost of what it solved [s]",
       "cost median [s]",
       "cost largest [s]",
+      "factor",
+      "shared",
+      "faster",
       ...model.data.metrics.flatMap(({ name: metric }) => [`${metric} median`, `${metric} largest`]),
     ];
     save(
@@ -263,9 +297,14 @@ export function solverTable(model: Model): HTMLElement {
             score.rate,
             score.low,
             score.high,
+            score.common,
             score.cost,
+            score.costSolved,
             score.costMedian,
             score.costMost,
+            score.versus.factor,
+            score.versus.shared,
+            score.versus.faster,
             ...model.data.metrics.flatMap(({ name: metric }) => [
               one.metricMedian[metric] ?? null,
               one.metricMost[metric] ?? null,
@@ -375,7 +414,7 @@ function failures(model: Model, series: number): Child {
                 title: `${name}: ${model.series[series].label}`,
                 about: summary,
                 runs,
-                value: metricValue(model, "relative_energy"),
+                value: metricValue(model, model.data.measure),
               }),
           },
           badge(colour, count(runs.length)),

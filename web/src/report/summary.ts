@@ -6,33 +6,45 @@ import { look } from "../common/palette";
 import { costValue, metricValue, runsButton } from "./details";
 import { swatch } from "./figure";
 import type { Model } from "./model";
+import { short } from "./model";
 
 export function summary(model: Model): HTMLElement {
-  const { data } = model;
   const holder = h("div");
   function fill(): void {
-    const { advice } = data;
+    const { advice } = model;
     const cards = [
-      card(model, "Use this", advice.series, "most problems solved; ties by cost"),
-      card(model, "Fastest", advice.fastest, "cheapest of those that solve at least half as many as the best"),
-      card(model, "Most accurate", advice.mostAccurate, "smallest median error of those with the best success rate"),
+      card(
+        model,
+        advice.reliable ? "Use this" : "Best, not reliable",
+        advice.series,
+        "most problems solved; ties by cost on common ground",
+      ),
+      card(model, "Fastest", advice.fastest, fastestWhy(model)),
+      card(model, "Most accurate", advice.mostAccurate, "least median error of those with the best success rate"),
     ].filter((one) => one !== null);
     holder.replaceChildren(
       advised(advice.text),
       cards.length > 0 ? h("div", { class: "cards" }, cards) : "",
-      cards.length > 0 && model.tolerance !== data.mainTolerance
-        ? h(
-            "p",
-            { class: "note" },
-            `The recommendation is for a tolerance of ${power(data.tolerances[data.mainTolerance])}; the numbers are those at ${power(model.toleranceValue)}.`,
-          )
-        : "",
       figures(model),
     );
   }
   model.onChange(fill);
   fill();
   return holder;
+}
+
+/** Beside the one to use, on the problems that both solve: the mean over what each solved would praise who fails at the hard ones. */
+function fastestWhy(model: Model): string {
+  const { series, fastest } = model.advice;
+  if (fastest === null || series === null || fastest === series)
+    return "no method that solves at least half as many is faster on the problems that both solve";
+  const { shared, faster, factor, leader } = model.score(fastest).versus;
+  if (leader !== series || factor === null) return "faster on the problems that both solve";
+  const unsolved = model.total(fastest) - model.score(fastest).solved;
+  return (
+    `${number(1 / factor)} times as fast as ${short(model.series[series].label)} on the ${plural(shared, "problem")} that both solve ` +
+    `(faster on ${faster})${unsolved > 0 ? `; leaves ${unsolved} unsolved` : ""}`
+  );
 }
 
 /** The first sentence is the answer, the rest explains it. */
@@ -69,23 +81,23 @@ function card(model: Model, title: string, series: number | null, why: string): 
         runsButton(model, `${score.solved} of ${total}`, () => ({
           title: `Problems of ${one.label}`,
           runs: model.runsOf[series],
-          value: metricValue(model, "relative_energy"),
+          value: metricValue(model, model.data.measure),
         })),
         `${percent(score.rate)}${total > score.solved + score.failed ? " of those it accepts" : ""}, ${percent(score.low)} to ${percent(score.high)}`,
       ),
       fact(
         "costs",
-        score.cost === null
+        score.costSolved === null
           ? NONE
-          : runsButton(model, seconds(score.cost), () => ({
+          : runsButton(model, seconds(score.costSolved), () => ({
               title: `Cost of ${one.label}`,
               runs: model.runsOf[series].filter((run) => model.cost(run) !== null),
               value: costValue(model),
             })),
-        `per problem; at most ${seconds(score.costMost)}`,
+        `per problem that it solves; at most ${seconds(score.costMost)}`,
       ),
       fact(
-        "median error",
+        "error",
         energy === null
           ? NONE
           : runsButton(model, `${number(energy)} J`, () => ({
@@ -154,7 +166,7 @@ export function provenance(model: Model): HTMLElement {
     line("made", foreign(data.created.replace(/^(\d{4}-\d\d-\d\d)T(\d\d:\d\d)(:\d\d)?Z$/, "$1 $2 UTC"))),
     data.machines.map((machine) =>
       line(
-        data.machines.length > 1 ? `machine ${machine.key.slice(0, 8)}` : "machine",
+        data.machines.length > 1 ? `machine ${short(machine.name)}` : "machine",
         foreign(machine.cpu),
         `, ${plural(machine.cores, "core")}, `,
         foreign(machine.system),
@@ -164,6 +176,7 @@ export function provenance(model: Model): HTMLElement {
         foreign(machine.compiler),
         ", ",
         foreign(machine.build),
+        data.machines.length > 1 ? `, key ${machine.key.slice(0, 8)}` : "",
       ),
     ),
     data.campaign ? line("campaign", h("a", { href: "#campaign" }, "campaign command")) : null,
@@ -179,7 +192,7 @@ export function notes(model: Model): HTMLElement {
     h(
       "p",
       null,
-      `A run is solved at a tolerance if its relative energy error, judged on the true Coulomb problem whatever the formulation, is at most the tolerance. Its cost is the time until then. Means of costs are geometric, shifted by ${seconds(data.shift)}, over the problems that were solved. \u201cNot applicable\u201d is neither success nor failure, but stays unsolved in profiles.`,
+      `A run is solved at a tolerance when its ${model.measureName}, judged on the true Coulomb problem whatever was solved, is at most the tolerance. Its cost is ${data.clock === "until solved" ? "the time until then" : "the time of the whole run, because the time until then is not known of every formulation"}. Means of costs are geometric, shifted by ${seconds(data.shift)}. Ranks and ties compare them over all problems that at least one method solves, an unsolved one counted as ${data.penalty} times the slowest success; a factor compares two methods on the problems that both solve. \u201cNot applicable\u201d is neither success nor failure, but stays unsolved in profiles and means.`,
     ),
     h("h3", null, "Measures"),
     h(
