@@ -24,7 +24,7 @@ static bool add_tolerance(ss_statistics_options *by, double tolerance, ss_error 
 {
     const int most = (int)(sizeof by->tolerances / sizeof by->tolerances[0]);
     return ss_statistics_add_tolerance(by, tolerance) ||
-           ss_fail(err, SS_ERROR_USAGE, "report: --tolerance: at most %d of them", most);
+           ss_fail(err, SS_ERROR_USAGE, "report: --tolerance: expected at most %d values", most);
 }
 
 static bool read_tolerances(const ss_option_list *list, ss_statistics_options *by, ss_error *err)
@@ -160,32 +160,31 @@ static const ss_option table[] = {
      .type = SS_OPTION_LIST,
      FIELD(tolerances),
      .value_name = "T",
-     .help = "A problem is solved when the measure is at most this; may be given several times, instead "
-             "of 1e-2, 1e-4, 1e-6 and 1e-8."},
+     .help = "A problem is solved if the measure is at most this. Repeatable; replaces 1e-2, 1e-4, 1e-6 and "
+             "1e-8."},
     {.name = "main",
      .type = SS_OPTION_REAL,
      FIELD(main),
      .min = 0,
      .max = 1e9,
      .value_name = "T",
-     .help = "The tolerance of summary, order and advice. Without it, that of the campaign's stop rule, or "
-             "1e-4."},
+     .help = "The tolerance for summary, ranking and recommendation. Default: that of the campaign's stop "
+             "rule, or 1e-4."},
     {.name = "measure",
      .type = SS_OPTION_TEXT,
      FIELD(measure),
      .value_name = "METRIC",
-     .help =
-         "The metric that decides what is solved, for instance natural_map, as in the literature of FCLIB. "
-         "Without it, relative_energy."},
+     .help = "The metric that decides what is solved, for instance natural_map as in the FCLIB literature. "
+             "Default: relative_energy."},
     {.name = "json", .type = SS_OPTION_BOOL, FIELD(json), .help = "Print everything as one JSON object."},
     {0}};
 static const ss_option_group groups[] = {{"Options", table, 0}, SS_COMMON_GROUP};
 static const ss_example examples[] = {
-    {"report results.db", "who solved how much, and at what cost"},
-    {"report results.db -o report.html", "all figures, in a page for the browser"},
-    {"report results.db --main 1e-6", "with a stricter idea of what is solved"},
+    {"report results.db", "how many problems each method solved, and at what cost"},
+    {"report results.db -o report.html", "all figures, as a page for the browser"},
+    {"report results.db --main 1e-6", "with a stricter tolerance"},
     {"report results.db --measure natural_map", "judged by another metric"},
-    {"report results.db --json", "every statistic, for programs"},
+    {"report results.db --json", "all statistics, machine-readable"},
     {0}};
 
 const ss_verb ss_verb_report = {

@@ -33,7 +33,7 @@ function start(model: Model): void {
   const { data } = model;
   document.title = `${data.title} \u2013 stickslip report`;
   const tolerance = choice(
-    `Tolerance (${model.measureName})`,
+    `Tolerance (${model.measureName}):`,
     data.tolerances.map((value, i): [string, string] => [String(i), power(value)]),
     String(model.tolerance),
     (value) => model.setTolerance(Number(value)),

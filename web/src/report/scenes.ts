@@ -54,7 +54,7 @@ export function sceneTable(model: Model): HTMLElement {
       { key: "scene", title: "Scene", value: (scene) => scene.name, cell: (scene) => foreign(scene.name) },
       {
         key: "best",
-        title: "Best there",
+        title: "Best method",
         help: "most problems of the scene solved; ties by cost on common ground",
         value: (scene) => (best(scene).series === null ? null : model.series[best(scene).series!].label),
         cell: (scene) => name(best(scene)),
@@ -62,7 +62,7 @@ export function sceneTable(model: Model): HTMLElement {
       numeric("solved", "Solved", best, "solved"),
       numeric("cost", "Cost", best, "cost"),
       numeric("first-solved", "The one to use solves", first, "solved"),
-      numeric("first-cost", "at cost", first, "cost"),
+      numeric("first-cost", "its cost", first, "cost"),
     ],
     "scene",
   );
@@ -70,8 +70,8 @@ export function sceneTable(model: Model): HTMLElement {
   function fill(): void {
     const more = scenes.filter((scene) => best(scene).solved > first(scene).solved).length;
     status.textContent =
-      `The best solver of each scene, beside ${usual()}, the one to use over all scenes at ${power(model.toleranceValue)}. Costs are means over what was solved.` +
-      (more > 0 ? ` In ${plural(more, "scene")} another one solves more.` : "");
+      `The best method of each scene, compared with ${usual()}, the one to use over all scenes at ${power(model.toleranceValue)}. Costs are means over what was solved.` +
+      (more > 0 ? ` In ${plural(more, "scene")} another method solves more.` : "");
     table.fill(scenes);
   }
   const element = h("div", { class: "block" }, status, table.element);

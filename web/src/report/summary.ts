@@ -20,7 +20,7 @@ export function summary(model: Model): HTMLElement {
         "most problems solved; ties by cost on common ground",
       ),
       card(model, "Fastest", advice.fastest, fastestWhy(model)),
-      card(model, "Most accurate", advice.mostAccurate, "least median error of those with the best success rate"),
+      card(model, "Most accurate", advice.mostAccurate, "smallest median error of those with the best success rate"),
     ].filter((one) => one !== null);
     holder.replaceChildren(
       advised(advice.text),
@@ -192,7 +192,7 @@ export function notes(model: Model): HTMLElement {
     h(
       "p",
       null,
-      `A run is solved at a tolerance when its ${model.measureName}, judged on the true Coulomb problem whatever was solved, is at most the tolerance. Its cost is ${data.clock === "until solved" ? "the time until then" : "the time of the whole run, because the time until then is not known of every formulation"}. Means of costs are geometric, shifted by ${seconds(data.shift)}. Ranks and ties compare them over all problems that at least one method solves, an unsolved one counted as ${data.penalty} times the slowest success; a factor compares two methods on the problems that both solve. \u201cNot applicable\u201d is neither success nor failure, but stays unsolved in profiles and means.`,
+      `A run is solved at a tolerance if its ${model.measureName}, judged on the true Coulomb problem whatever the formulation, is at most the tolerance. Its cost is ${data.clock === "until solved" ? "the time until then" : "the time of the whole run, because the time until then is not known of every formulation"}. Means of costs are geometric, shifted by ${seconds(data.shift)}. Ranks and ties compare them over all problems that at least one method solves, an unsolved one counted as ${data.penalty} times the slowest success; a factor compares two methods on the problems that both solve. \u201cNot applicable\u201d is neither success nor failure, but stays unsolved in profiles and means.`,
     ),
     h("h3", null, "Measures"),
     h(
