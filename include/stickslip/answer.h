@@ -27,6 +27,8 @@ typedef struct ss_answer {
 /* All zero; `rolling` allocates the moments of rolling friction. */
 SS_API ss_answer *ss_answer_create(const ss_frame *frame, bool rolling, ss_error *err);
 SS_API void ss_answer_destroy(ss_answer *answer);
+/* All velocities and impulses are known: what a file leaves out is NaN. False for NULL. */
+SS_API bool ss_answer_is_complete(const ss_answer *answer);
 
 #ifdef __cplusplus
 }

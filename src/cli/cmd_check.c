@@ -1,7 +1,9 @@
 #include "cli/diagnose.h"
 #include "cli/input.h"
+#include "dataset/recording_check.h"
 #include "session/method.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -20,6 +22,8 @@ typedef struct report {
     ss_findings findings;
     ss_findings notes;                 /* of diagnoses: good to know, no fault */
     const ss_formulation *formulation; /* NULL: problems are not looked at */
+    ss_recording_check *recording;     /* of the simulation that is looked at; NULL: not looked at */
+    int simulation;                    /* its number */
     int parts;                         /* frames or problems that were looked at */
     int exit_code;
 } report;
@@ -37,14 +41,39 @@ static void add_failure(report *r, const char *around, const ss_error *err)
 
 /* ---- looking ------------------------------------------------------------------------------------- */
 
-static void check_results(report *r, ss_bpmd *file, int index, const char *place)
+static void end_recording(report *r)
+{
+    if (r->recording) ss_recording_check_end(r->recording, &r->findings);
+    ss_recording_check_destroy(r->recording);
+    r->recording = NULL;
+}
+
+/* Mistakes of the program that recorded a simulation are looked for from its first frame to its last. */
+static void begin_recording(report *r, ss_bpmd *file, int index)
+{
+    int simulation = ss_bpmd_frame_simulation(file, index);
+    ss_manifest manifest = {0};
+    if (r->recording && simulation == r->simulation) return;
+    end_recording(r);
+    r->simulation = simulation;
+    bool known = ss_bpmd_manifest(file, simulation, &manifest, NULL);
+    r->recording = ss_recording_check_create(known ? manifest.gravity : (const double[3]){NAN, NAN, NAN});
+    r->findings.out_of_memory |= !r->recording;
+    ss_manifest_free(&manifest);
+}
+
+/* good: the frame has no faults, so that its results can be compared with it. */
+static void check_results(report *r, ss_bpmd *file, int index, const char *place, bool good)
 {
     ss_error err;
     int count = ss_bpmd_result_count(file, index, &err);
     if (count < 0) add_failure(r, place, &err);
     for (int i = 0; i < count; i++) {
         ss_stored_result result = {0};
-        if (!ss_bpmd_result(file, index, i, &result, &err)) add_failure(r, place, &err);
+        if (!ss_bpmd_result(file, index, i, &result, &err))
+            add_failure(r, place, &err);
+        else if (good && r->recording)
+            r->findings.out_of_memory |= !ss_recording_check_result(r->recording, &result);
         ss_stored_result_free(&result);
     }
 }
@@ -105,8 +134,12 @@ static void check_frame(report *r, ss_bpmd *file, int index)
     ss_bpmd_frame_path(file, index, place, sizeof place);
     ss_frame *frame = ss_bpmd_read(file, index, &r->findings, &err);
     if (frame) {
-        if (ss_frame_check(frame, place, &r->findings)) diagnose_frame(r, frame, place);
-        check_results(r, file, index, place);
+        bool good = ss_frame_check(frame, place, &r->findings);
+        begin_recording(r, file, index);
+        if (good && r->recording)
+            r->findings.out_of_memory |= !ss_recording_check_frame(r->recording, frame, place);
+        if (good) diagnose_frame(r, frame, place);
+        check_results(r, file, index, place, good);
         check_scenery(r, file, index, place);
     } else {
         add_failure(r, place, &err);
@@ -136,6 +169,7 @@ static void check_bpmd(report *r)
         ss_progress_line_show(&progress, "checking frame", i + 1, r->parts);
     }
     ss_progress_line_end(&progress);
+    end_recording(r);
     ss_bpmd_close(file);
 }
 
@@ -343,6 +377,11 @@ const ss_verb ss_verb_check = {
         "not of unit length, a pair that names no body, an array of the wrong size. A warning is data "
         "that can be used but deserves a look. A repair is done in memory; the file itself is never "
         "changed (stickslip convert writes a repaired copy).\n\n"
+        "A recording is also looked at as a whole: does the stored answer fit its frame, and one frame the "
+        "next? Where it does not, and undoing a classic mistake of recorders mends it, the mistake is named "
+        "in a warning: contact bodies swapped, gravity or the gyroscopic torque forgotten, the sign of a "
+        "joint's Jacobian, velocities after the step, tensors in the body's frame, the order of "
+        "quaternions, forces stored as impulses, depths stored as gaps.\n\n"
         "The exit code is 0 if there are no faults, and 3 if there are, or if a part cannot be read.",
     .examples = examples,
     .groups = groups,

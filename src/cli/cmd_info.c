@@ -63,8 +63,8 @@ static const ss_option table[] = {
     {.name = "full",
      .type = SS_OPTION_BOOL,
      .offset = offsetof(ss_info_options, full),
-     .help = "Print every number: all arrays of the frame chosen with --frame, or all vectors and matrices "
-             "of FCLIB problems."},
+     .help = "Print every number: all arrays of the frame chosen with --frame, with --json also the results "
+             "stored beside it; or all vectors and matrices of FCLIB problems."},
     {.name = "all",
      .type = SS_OPTION_BOOL,
      .offset = offsetof(ss_info_options, all),

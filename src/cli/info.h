@@ -18,6 +18,8 @@ int ss_info_fclib(const ss_command *command, const ss_info_options *options, ss_
 /* Every array of a frame. */
 void ss_info_frame_json(ss_json *json, ss_out *out, const char *path, const ss_frame *frame);
 void ss_info_frame_text(ss_out *out, const ss_frame *frame);
+/* One element of "results": everything that is stored of a solver. */
+void ss_info_result_json(ss_json *json, ss_out *out, const ss_stored_result *result);
 
 /* "  name           value" */
 void ss_info_item(ss_out *out, const char *name, const char *format, ...) SS_PRINTF(3, 4);

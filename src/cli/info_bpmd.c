@@ -378,6 +378,21 @@ static void print_one(view *v, const sight *s)
     ss_info_item(out, "hash", "%s", hash);
 }
 
+/* What cannot be read was told by see(). */
+static void put_results(view *v, ss_json *json)
+{
+    ss_error err;
+    int count = ss_bpmd_result_count(v->file, v->begin, &err);
+    ss_json_key(json, "results");
+    ss_json_begin_array(json);
+    for (int i = 0; i < count; i++) {
+        ss_stored_result result = {0};
+        if (ss_bpmd_result(v->file, v->begin, i, &result, &err)) ss_info_result_json(json, v->out, &result);
+        ss_stored_result_free(&result);
+    }
+    ss_json_end_array(json);
+}
+
 static void print_frame(view *v)
 {
     sight s;
@@ -386,6 +401,7 @@ static void print_frame(view *v)
         ss_json json = {.text = &v->out->text};
         ss_json_begin_object(&json);
         ss_info_frame_json(&json, v->out, s.path, s.frame);
+        put_results(v, &json);
         ss_tally_json(&json, "repairs", &v->tally, SS_FINDING_REPAIR);
         ss_tally_json(&json, "warnings", &v->tally, SS_FINDING_WARNING);
         ss_json_end_object(&json);

@@ -3,6 +3,7 @@
 
 #include "frame/fields.h"
 
+#include <math.h>
 #include <string.h>
 
 /* Short names for arrays whose name in the file is long or odd. */
@@ -87,6 +88,65 @@ void ss_info_frame_json(ss_json *json, ss_out *out, const char *path, const ss_f
     put_group(json, out, "constraints", "constraints", frame, true);
     put_group(json, out, "contacts", "contacts", frame, true);
 }
+
+/* ---- results ------------------------------------------------------------------------------------- */
+
+/* null for numbers that the file does not have. */
+static void put_known_rows(ss_json *json, const char *key, const double *values, int rows, int columns)
+{
+    ss_json_key(json, key);
+    ss_json_begin_array(json);
+    for (int i = 0; values && i < rows; i++) {
+        if (columns > 1) ss_json_begin_array(json);
+        for (int k = 0; k < columns; k++) {
+            double value = values[(size_t)i * (size_t)columns + (size_t)k];
+            if (isnan(value))
+                ss_json_null(json);
+            else
+                ss_json_real(json, value);
+        }
+        if (columns > 1) ss_json_end_array(json);
+    }
+    ss_json_end_array(json);
+}
+
+static void put_answer(ss_json *json, ss_out *out, const ss_answer *answer)
+{
+    put_known_rows(json, "velocities", answer->velocity[0], answer->bodies, 6);
+    put_known_rows(json, "lambda", answer->row_impulse, answer->rows, 1);
+    put_known_rows(json, "normal", answer->normal_impulse, answer->contacts, 1);
+    ss_out_drain(out);
+    put_known_rows(json, "tangent", answer->friction_impulse[0], answer->contacts, 3);
+    if (answer->rolling_impulse)
+        put_known_rows(json, "rolling", answer->rolling_impulse[0], answer->contacts, 3);
+}
+
+void ss_info_result_json(ss_json *json, ss_out *out, const ss_stored_result *result)
+{
+    ss_json_begin_object(json);
+    ss_json_member_text(json, "solver", result->solver);
+    ss_json_member_text(json, "formulation", result->formulation);
+    ss_json_member_text(json, "with", result->with);
+    ss_json_member_index(json, "iterations", result->iterations);
+    ss_json_member_known(json, "error", result->error);
+    ss_json_member_known(json, "seconds", result->seconds);
+    if (result->answer) put_answer(json, out, result->answer);
+    put_known_rows(json, "errors", result->errors, result->error_count, 1);
+    ss_json_key(json, "measures");
+    ss_json_begin_object(json);
+    for (int m = 0; m < result->measure_count; m++) {
+        const ss_measure *measure = &result->measures[m];
+        if (measure->count == 1)
+            ss_json_member_known(json, measure->name, measure->values[0]);
+        else
+            put_known_rows(json, measure->name, measure->values, measure->count, 1);
+    }
+    ss_json_end_object(json);
+    ss_json_end_object(json);
+    ss_out_drain(out);
+}
+
+/* ---- text ---------------------------------------------------------------------------------------- */
 
 static void print_item(ss_out *out, const ss_field *field, const ss_frame *frame, const void *data, int item)
 {

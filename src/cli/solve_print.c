@@ -1,4 +1,5 @@
 /* `stickslip solve`: results as a table, as JSON and as a trace. */
+#include "cli/metric_print.h"
 #include "cli/solve.h"
 
 #include "base/number.h"
@@ -12,16 +13,6 @@ static const ss_metric_value *metric(const ss_solved *solved, const char *name)
 }
 
 /* ---- JSON ---------------------------------------------------------------------------------------- */
-
-static void put_metric(ss_json *json, const ss_metric_value *value)
-{
-    ss_json_begin_object(json);
-    ss_json_member_known(json, "value", value->applies ? value->value : NAN);
-    ss_json_member_index(json, "worst", value->worst_contact);
-    if (value->worst_constraint >= 0) ss_json_member_index(json, "worst_constraint", value->worst_constraint);
-    if (!value->applies) ss_json_member_text(json, "why", value->why);
-    ss_json_end_object(json);
-}
 
 static void put_gauges(ss_json *json, const char *key, const ss_solve_result *result)
 {
@@ -93,13 +84,7 @@ static void put_solved(ss_solving *s, const ss_solved *solved)
     ss_json_key(json, "memory"), ss_json_integer(json, (long long)result->memory);
     if (ran) put_gauges(json, "gauges", result);
     if (s->is_diagnosed) ss_diagnosis_json(json, &s->diagnosis);
-    ss_json_key(json, "metrics");
-    ss_json_begin_object(json);
-    for (int i = 0; i < ss_metric_count(); i++) {
-        ss_json_key(json, ss_metric_at(i)->name);
-        put_metric(json, &solved->result->metrics[i]);
-    }
-    ss_json_end_object(json);
+    ss_metrics_json(json, solved->result->metrics);
     if (solved->result->reference) put_reference(json, s, solved);
     ss_json_end_object(json);
 }
@@ -114,52 +99,17 @@ static void start_table(ss_table *table)
     for (int i = 0; i < table->columns; i++) ss_table_add(table, "%s", heads[i]);
 }
 
-static void add_value(ss_table *table, const ss_metric_value *value)
-{
-    if (value->applies)
-        ss_table_add(table, "%.3g", value->value);
-    else
-        ss_table_add(table, "-");
-}
-
-static void add_worst(ss_table *table, const ss_metric_value *value)
-{
-    if (value->worst_contact >= 0)
-        ss_table_add(table, "contact %d", value->worst_contact);
-    else if (value->worst_constraint >= 0)
-        ss_table_add(table, "joint %d", value->worst_constraint);
-    else
-        ss_table_add(table, "-");
-}
-
 static void add_line(ss_table *table, const ss_solved *solved)
 {
     ss_table_add(table, "%s", solved->place);
     ss_table_add(table, "%s", ss_status_name(solved->result->run.status));
     ss_table_add(table, "%d", solved->result->run.iterations);
     ss_table_add(table, "%.3g", 1e3 * solved->result->run.seconds);
-    add_value(table, metric(solved, "energy"));
-    add_value(table, metric(solved, "natural_map"));
-    add_value(table, metric(solved, "creep"));
-    add_value(table, metric(solved, "penetration"));
-    add_worst(table, metric(solved, "energy"));
-}
-
-static void add_details(ss_table *table, const ss_solved *solved)
-{
-    *table = (ss_table){.columns = 4, .left = 4};
-    ss_table_add(table, "metric"), ss_table_add(table, "value"), ss_table_add(table, "unit"),
-        ss_table_add(table, "worst");
-    for (int i = 0; i < ss_metric_count(); i++) {
-        const ss_metric_value *value = &solved->result->metrics[i];
-        ss_table_add(table, "%s", ss_metric_at(i)->name);
-        add_value(table, value);
-        ss_table_add(table, "%s", ss_metric_at(i)->unit);
-        if (value->applies)
-            add_worst(table, value);
-        else
-            ss_table_add(table, "%s", value->why ? value->why : "");
-    }
+    ss_metric_add(table, metric(solved, "energy"));
+    ss_metric_add(table, metric(solved, "natural_map"));
+    ss_metric_add(table, metric(solved, "creep"));
+    ss_metric_add(table, metric(solved, "penetration"));
+    ss_metric_add_worst(table, metric(solved, "energy"));
 }
 
 /* ---- the trace ----------------------------------------------------------------------------------- */
@@ -264,7 +214,8 @@ void ss_solving_tell(ss_solving *s, const ss_solved *solved)
     if (!s->options->json && solved->result->run.status == SS_RAY) tell_ray(s, solved);
     if (!s->options->json && s->is_diagnosed) tell_diagnosis(s, solved);
     if (!s->options->json && solved->result->run.notes) tell_notes(s, solved);
-    if (!s->options->json && s->count == 1 && !solved->result->refusal) add_details(&s->details, solved);
+    if (!s->options->json && s->count == 1 && !solved->result->refusal)
+        ss_metrics_tabulate(&s->details, solved->result->metrics);
 }
 
 static void append_count(ss_text *text, long long count, const char *noun)

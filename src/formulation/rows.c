@@ -205,20 +205,25 @@ static double restitution_term(const ss_rows *rows, const ss_step_options *step,
     return e > 0.0 && hit && before < -step->restitution_speed ? e * before : term;
 }
 
-static double gap_term(const ss_rows *rows, const ss_step_options *step, const ss_contact_row *contact)
+double ss_gap_term_of(const ss_step_options *step, double gap, double h)
 {
-    double gap = rows->frame->contacts.gap[contact->contact], h = rows->frame->h;
     switch ((ss_gap_term)step->gap_term) {
     case SS_GAP_ZERO:
         return 0.0;
     case SS_GAP_STABILISED:
-        return stabilised_term(step, gap, h);
     case SS_GAP_RESTITUTION:
-        return restitution_term(rows, step, contact);
+        return stabilised_term(step, gap, h);
     case SS_GAP_PREVENTIVE:
         break;
     }
     return gap / h;
+}
+
+static double gap_term(const ss_rows *rows, const ss_step_options *step, const ss_contact_row *contact)
+{
+    return step->gap_term == SS_GAP_RESTITUTION
+               ? restitution_term(rows, step, contact)
+               : ss_gap_term_of(step, rows->frame->contacts.gap[contact->contact], rows->frame->h);
 }
 
 static bool cap_friction(double mu[2], double mu_max)

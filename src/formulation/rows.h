@@ -163,6 +163,8 @@ double ss_rows_speed(const int pair[2], const double jacobian[12], double (*velo
  * before the step. */
 double ss_contact_speed(const ss_contact_row *contact, ss_vec3 direction, double (*velocity)[6]);
 double ss_contact_speed_before(const ss_rows *rows, const ss_contact_row *contact, ss_vec3 direction);
+/* m/s: what the gap of a contact that does not bounce adds to its normal speed. */
+double ss_gap_term_of(const ss_step_options *step, double gap, double h);
 /* J M^-1 J' */
 double ss_rows_inverse_mass(const ss_rows *rows, const int pair[2], const double jacobian[12]);
 

@@ -1,5 +1,6 @@
 #include "problem/answer_store.h"
 
+#include <math.h>
 #include <string.h>
 
 ss_answer *ss_answer_create(const ss_frame *frame, bool rolling, ss_error *err)
@@ -72,4 +73,19 @@ void ss_answer_store_free(ss_answer_store *store)
 {
     ss_answer_destroy(store->answer);
     *store = (ss_answer_store){0};
+}
+
+static bool all_finite(const double *values, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (!isfinite(values[i])) return false;
+    return true;
+}
+
+bool ss_answer_is_complete(const ss_answer *answer)
+{
+    return answer && all_finite(answer->velocity[0], 6 * answer->bodies) &&
+           all_finite(answer->normal_impulse, answer->contacts) &&
+           all_finite(answer->friction_impulse[0], 3 * answer->contacts) &&
+           all_finite(answer->row_impulse, answer->rows);
 }

@@ -1,6 +1,8 @@
 /* A recording as a replay: which of its frames, whose answers. */
 #include "report/replay_internal.h"
 
+#include "session/method.h"
+
 #include <string.h>
 
 enum { LOOKS = 6 }; /* frames that are asked whose answers they hold */
@@ -20,7 +22,10 @@ void ss_replay_close(ss_replay *replay)
 {
     if (!replay) return;
     ss_replay_forget(replay);
-    for (int s = 0; s < replay->solver_count; s++) ss_release(replay->solvers[s].name);
+    for (int s = 0; s < replay->solver_count; s++) {
+        ss_release(replay->solvers[s].name);
+        ss_release(replay->solvers[s].rules);
+    }
     ss_release(replay->packed);
     ss_release(replay->frames);
     ss_release(replay->chunk_first);
@@ -61,6 +66,26 @@ static ss_replay_solver *find_solver(ss_replay *replay, const char *name)
     return NULL;
 }
 
+/* Rules that are not known are told when the answer is judged. */
+static bool note_rules(ss_replay_solver *solver, const ss_stored_result *result, ss_error *err)
+{
+    ss_step_options step;
+    ss_text words = {0};
+    if (!ss_stored_result_step(result, &step, NULL)) return true;
+    ss_step_words(&step, &words);
+    bool stored = result->formulation != NULL;
+    if (!solver->rules) {
+        solver->rules = ss_text_copy(ss_text_get(&words));
+        solver->rules_stored = stored;
+    } else {
+        solver->rules_differ |=
+            stored != solver->rules_stored || strcmp(solver->rules, ss_text_get(&words)) != 0;
+    }
+    bool good = solver->rules && !words.out_of_memory;
+    ss_text_free(&words);
+    return good || ss_fail(err, SS_ERROR_RESOURCES, "out of memory");
+}
+
 static bool note_solver(ss_replay *replay, const ss_stored_result *result, ss_error *err)
 {
     ss_replay_solver *solver = find_solver(replay, result->solver);
@@ -70,8 +95,9 @@ static bool note_solver(ss_replay *replay, const ss_stored_result *result, ss_er
         solver = &replay->solvers[replay->solver_count++];
         *solver = (ss_replay_solver){.name = name};
     }
-    if (solver && result->answer) solver->answers = true;
-    return true;
+    if (!solver || !result->answer) return true;
+    solver->answers = true;
+    return note_rules(solver, result, err);
 }
 
 /* What cannot be read here is told when its frame is. */

@@ -24,16 +24,6 @@ static bool all_finite(const double *values, int count)
     return true;
 }
 
-/* Parts of an answer that a file leaves out are NaN: without velocities and impulses there is
- * nothing to judge. */
-static bool is_complete(const ss_answer *answer)
-{
-    return answer && all_finite(answer->velocity[0], 6 * answer->bodies) &&
-           all_finite(answer->normal_impulse, answer->contacts) &&
-           all_finite(answer->friction_impulse[0], 3 * answer->contacts) &&
-           all_finite(answer->row_impulse, answer->rows);
-}
-
 static bool judge(const ss_frame *frame, ss_replay_answer *answer, ss_error *err)
 {
     answer->values = ss_allocate((size_t)ss_metric_count(), sizeof *answer->values);
@@ -70,7 +60,7 @@ static bool read_answer(const ss_replay *replay, int index, int result, bool sta
     }
     ss_replay_answer *answer = &frame->answers[solver];
     *answer = (ss_replay_answer){.stored = true, .result = stored};
-    answer->complete = is_complete(stored.answer);
+    answer->complete = ss_answer_is_complete(stored.answer);
     bool wanted = (states && frame->contacts > 0) || stored.measure_count == 0;
     if (!wanted || !replay->solvers[solver].answers || !answer->complete) return true;
     if (!judge(frame->frame, answer, err)) return false;

@@ -45,6 +45,9 @@ typedef struct ss_replay_view { /* a frame */
 typedef struct ss_replay_solver { /* a result */
     char *name;
     bool answers;
+    char *rules; /* how gaps and joints are treated when answers are judged, in words; NULL: no answers */
+    bool rules_stored; /* ... as the file says of the first answer; false: assumed */
+    bool rules_differ; /* not for all answers */
     ss_replay_series_list series;
 } ss_replay_solver;
 

@@ -4,6 +4,7 @@
 #include "base/words.h"
 #include "session/solver_set.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -194,4 +195,25 @@ void ss_options_differences(const ss_option *table, const void *options, ss_text
     for (const ss_option *option = table; usual && option && option->name; option++)
         add_difference(option, options, usual, text);
     ss_release(usual);
+}
+
+static void add_option(const ss_step_options *step, const char *name, ss_text *text)
+{
+    char value[64];
+    ss_option_print(ss_options_find(ss_formulation_find("cone")->options, name), step, value, sizeof value);
+    ss_text_appendf(text, "%s%s=%s", text->length ? " " : "", name, value);
+}
+
+void ss_step_words(const ss_step_options *step, ss_text *text)
+{
+    bool gentle = step->gap_term == SS_GAP_STABILISED || step->gap_term == SS_GAP_RESTITUTION;
+    add_option(step, "gap_term", text);
+    if (gentle) add_option(step, "gamma", text);
+    if (gentle && step->slop > 0.0) add_option(step, "slop", text);
+    if (step->gap_term == SS_GAP_RESTITUTION) add_option(step, "restitution_speed", text);
+    if (step->contact_margin < INFINITY) add_option(step, "contact_margin", text);
+    if (step->mu_max > 0.0) add_option(step, "mu_max", text);
+    add_option(step, "joint_term", text);
+    if (step->joint_term == SS_JOINT_STABILISED) add_option(step, "joint_gamma", text);
+    if (step->joint_term == SS_JOINT_SPOOK) add_option(step, "joint_relaxation", text);
 }

@@ -38,6 +38,9 @@ void ss_option_list_join(const ss_option_list *list, ss_text *text);
 /* Checks a stop rule, on a gauge or on a metric. */
 bool ss_method_check_stop(const char *text, ss_error *err);
 
+/* The options of a step that matter, for people: "gap_term=stabilised gamma=0.2 joint_term=zero". */
+void ss_step_words(const ss_step_options *step, ss_text *text);
+
 /* Appends the options that differ from their defaults, in the order of the table: "omega=1.3
  * sweep=symmetric". */
 void ss_options_differences(const ss_option *table, const void *options, ss_text *text);

@@ -220,6 +220,12 @@ test("a page of the program", async (t) => {
     }
   });
 
+  await t.test("the rules that answers are judged by are shown, and where they come from", async () => {
+    const [first] = replay.results.filter((r) => r.answers);
+    assert.match(first.rules, /^gap_term=/);
+    assert.deepEqual(await page.locator(".rules").allTextContents(), [`judged by ${first.rules}, as stored`]);
+  });
+
   await t.test("a click on a body shows its numbers, and the selection stays", async () => {
     await page.locator(".scrubber").fill("20");
     await atFrame(page, 20);

@@ -4,7 +4,7 @@ import { choice, foreign, h } from "../common/dom";
 import { number } from "../common/format";
 import { isDark, themeButton } from "../common/theme";
 import type { FrameData, Replay } from "./data";
-import { countStates, difference, Legend } from "./legend";
+import { countStates, difference, Legend, rulesOf } from "./legend";
 import type { Orbit } from "./camera";
 import { actionOf, type Keyed } from "./keys";
 import { helpDialog, icon, layout, usualSpeed, type Commands, type Layout } from "./layout";
@@ -269,7 +269,8 @@ export class App implements Commands, Keyed, Inside {
       follow: (id) => this.followBody(id), followed: () => this.followed,
     }));
     this.table.show(shown, this.shown[0]?.index ?? 0, this.choice.pick.kind === "contact" ? this.choice.contact : -1);
-    this.ui.compare.replaceChildren(...(this.shown.length > 1 ? [difference(data, this.shown)] : []));
+    this.ui.compare.replaceChildren(...this.shown.flatMap((a) => rulesOf(this.replay.results, a.name, this.shown.length > 1)),
+      ...(this.shown.length > 1 ? [difference(data, this.shown)] : []));
   }
 
   /** Tells people who do not see the picture, once it stands still. */

@@ -39,6 +39,9 @@ export interface Mesh { vertices: number[]; triangles: number[] } // flat
 export interface Result {
   solver: string; // "nsgs"
   answers: boolean; // false: only errors are stored, no impulses
+  rules: string | null; // how answers treat gaps and joints, as they are judged: "gap_term=stabilised gamma=0.2 joint_term=zero"
+  rulesStored: boolean; // false: the file does not say, the rules are assumed
+  rulesDiffer: boolean; // rules are those of the first answer, not of all
   series: Series[]; // metrics, iterations, seconds
 }
 export interface Series { name: string; unit: string; values: (number | null)[] } // one per frame of `frames`

@@ -1,7 +1,7 @@
 // What the colours mean, with the counts of the frame.
 import { h } from "../common/dom";
 import { count, number } from "../common/format";
-import type { FrameData } from "./data";
+import type { FrameData, Result } from "./data";
 import { bodyHeat, contactHeat, css, valueAt, type Scale } from "./palette";
 import { stateTag } from "./panel";
 import { bodyQuantities } from "./quantities";
@@ -80,6 +80,15 @@ export class Legend {
     if (keys.length) parts.push(h("div", { class: "keys" }, ...keys));
     this.element.replaceChildren(...parts);
   }
+}
+
+/** By which rules the answers of a solver are judged, and who says so. */
+export function rulesOf(results: Result[], name: string, named: boolean): HTMLElement[] {
+  const result = results.find((r) => r.solver === name && r.answers);
+  if (!result?.rules) return [];
+  const source = result.rulesStored ? "as stored" : "assumed: the file does not say";
+  const text = `judged by ${result.rules}, ${source}${result.rulesDiffer ? " (first answer; others differ)" : ""}`;
+  return [h("p", { class: "hint rules" }, named ? `${name}: ${text}` : text)];
 }
 
 /** How two answers to the same frame differ. */

@@ -1,0 +1,611 @@
+/* `stickslip judge`: the answers that are stored in a file, measured without solving anything. */
+#include "cli/help.h"
+#include "cli/input.h"
+#include "cli/metric_print.h"
+#include "cli/sandbox.h"
+#include "linalg/vec3.h"
+#include "session/method.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct judge_options {
+    ss_common_options common;
+    const char *frame; /* path, number, range or "all"; NULL = all */
+    const char *formulation, *result;
+    ss_option_list with;
+    bool contacts, json;
+    ss_input_options source;
+} judge_options;
+
+/* ---- what is counted ----------------------------------------------------------------------------- */
+
+typedef struct numbers {
+    double *values;
+    size_t count, capacity;
+    bool out_of_memory;
+} numbers;
+
+static void add_number(numbers *to, double value)
+{
+    if (to->count == to->capacity) {
+        size_t capacity = to->capacity ? 2 * to->capacity : 64;
+        double *more = ss_allocate(capacity, sizeof *more);
+        if (!more) {
+            to->out_of_memory = true;
+            return;
+        }
+        if (to->count) memcpy(more, to->values, to->count * sizeof *more);
+        ss_release(to->values);
+        to->values = more;
+        to->capacity = capacity;
+    }
+    to->values[to->count++] = value;
+}
+
+static int compare_numbers(const void *left, const void *right)
+{
+    double a = *(const double *)left, b = *(const double *)right;
+    return (a > b) - (a < b);
+}
+
+/* NaN when there is none. Sorts. */
+static double median_of(numbers *of)
+{
+    size_t n = of->count;
+    if (n == 0) return NAN;
+    qsort(of->values, n, sizeof *of->values, compare_numbers);
+    return 0.5 * (of->values[(n - 1) / 2] + of->values[n / 2]);
+}
+
+/* Where rules come from. */
+typedef enum source { STORED, GIVEN, ASSUMED, SOURCES } source;
+static const char *const source_names[SOURCES] = {"stored", "given", "assumed"};
+
+/* What engines do with gaps and joint errors most often: what an answer would be worth if it had been made
+ * so. The first one is assumed when neither file nor user say anything. */
+static const char *const treatments[] = {"", "gap_term=stabilised gamma=0.2 joint_gamma=0.2",
+                                         "gap_term=zero joint_term=zero"};
+enum { TREATMENTS = sizeof treatments / sizeof *treatments, MOST_SOLVERS = 64 };
+
+/* All answers of one solver. */
+typedef struct solver_summary {
+    char *name;
+    int answers, incomplete, from[SOURCES];
+    ss_text rules; /* of the first answer, in words */
+    bool differs;  /* ... and not of all */
+    numbers energy, map;
+    numbers assumed[TREATMENTS]; /* energy by other treatments, of answers whose rules are not known */
+    double worst_energy;
+    char worst_place[256];
+    ss_metric_value worst;
+} solver_summary;
+
+typedef struct judging {
+    const ss_command *command;
+    const judge_options *options;
+    ss_bpmd *file;
+    ss_stored_result given; /* formulation and with of the command line */
+    ss_text with;
+    ss_json json;
+    ss_table table, details, contacts;
+    int lines; /* answers in the table */
+    ss_tally tally;
+    ss_refused refused;
+    solver_summary solvers[MOST_SOLVERS];
+    int solver_count;
+} judging;
+
+/* One answer, and what is to be said about it. */
+typedef struct judged {
+    const char *place;
+    int index;
+    const ss_frame *frame;
+    const ss_stored_result *result;
+    source source;
+    const char *formulation;
+    ss_step_options step;
+    ss_text rules;
+    bool complete;
+    ss_metric_value *values; /* NULL unless complete */
+    ss_contact_report *contacts;
+} judged;
+
+static solver_summary *summary_of(judging *j, const char *name)
+{
+    for (int s = 0; s < j->solver_count; s++)
+        if (strcmp(j->solvers[s].name, name) == 0) return &j->solvers[s];
+    if (j->solver_count == MOST_SOLVERS) return &j->solvers[MOST_SOLVERS - 1]; // the rest go together
+    char *copy = ss_text_copy(name);
+    if (!copy) return NULL;
+    solver_summary *summary = &j->solvers[j->solver_count++];
+    *summary = (solver_summary){.name = copy, .worst_energy = -1.0};
+    return summary;
+}
+
+static void count_answer(solver_summary *to, const judged *answer)
+{
+    const ss_metric_value *energy = &answer->values[ss_metric_index("energy")];
+    const ss_metric_value *map = &answer->values[ss_metric_index("natural_map")];
+    to->answers++;
+    to->from[answer->source]++;
+    if (to->answers == 1)
+        ss_text_append(&to->rules, ss_text_get(&answer->rules));
+    else
+        to->differs |= strcmp(ss_text_get(&to->rules), ss_text_get(&answer->rules)) != 0;
+    if (map->applies) add_number(&to->map, map->value);
+    if (!energy->applies) return;
+    add_number(&to->energy, energy->value);
+    if (!(energy->value > to->worst_energy)) return;
+    to->worst_energy = energy->value;
+    to->worst = *energy;
+    snprintf(to->worst_place, sizeof to->worst_place, "%s", answer->place);
+}
+
+/* ---- judging ------------------------------------------------------------------------------------- */
+
+/* The rules of the command line, else those of the file, else the usual ones. */
+static bool find_rules(const judging *j, judged *answer, ss_error *err)
+{
+    ss_stored_result rules = *answer->result;
+    bool is_given = j->options->formulation || j->options->with.count > 0;
+    answer->source = is_given ? GIVEN : rules.formulation ? STORED : ASSUMED;
+    if (is_given) {
+        rules.formulation = j->given.formulation;
+        rules.with = j->given.with;
+    }
+    answer->formulation = rules.formulation ? rules.formulation : "cone";
+    if (!ss_stored_result_step(&rules, &answer->step, err)) return false;
+    ss_step_words(&answer->step, &answer->rules);
+    return true;
+}
+
+/* What the answer would be worth if it had been made by other rules. */
+static bool try_treatments(const judged *answer, solver_summary *summary, ss_error *err)
+{
+    ss_metric_value *values = ss_allocate((size_t)ss_metric_count(), sizeof *values);
+    bool good = values || ss_fail(err, SS_ERROR_RESOURCES, "out of memory for judging");
+    for (int t = 1; good && t < TREATMENTS; t++) {
+        ss_stored_result rules = {.formulation = (char *)(uintptr_t) "cone",
+                                  .with = (char *)(uintptr_t)treatments[t]};
+        ss_step_options step;
+        good = ss_stored_result_step(&rules, &step, err) &&
+               ss_judge_frame(answer->frame, &step, answer->result->answer, values, NULL, err);
+        const ss_metric_value *energy = good ? &values[ss_metric_index("energy")] : NULL;
+        if (energy && energy->applies) add_number(&summary->assumed[t], energy->value);
+    }
+    ss_release(values);
+    return good;
+}
+
+static bool measure(judged *answer, ss_error *err)
+{
+    answer->values = ss_allocate((size_t)ss_metric_count(), sizeof *answer->values);
+    answer->contacts = ss_allocate((size_t)answer->frame->contacts.count, sizeof *answer->contacts);
+    if (!answer->values || !answer->contacts)
+        return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for judging");
+    return ss_judge_frame(answer->frame, &answer->step, answer->result->answer, answer->values,
+                          answer->contacts, err);
+}
+
+/* ---- telling one answer -------------------------------------------------------------------------- */
+
+static void put_contacts(ss_json *json, ss_out *out, const judged *answer)
+{
+    const ss_answer *stored = answer->result->answer;
+    ss_json_key(json, "contacts");
+    ss_json_begin_array(json);
+    for (int c = 0; c < stored->contacts; c++) {
+        const ss_contact_report *report = &answer->contacts[c];
+        ss_json_begin_object(json);
+        ss_json_member_text(json, "state", ss_contact_status_name(report->status));
+        ss_json_member_real(json, "normal", stored->normal_impulse[c]);
+        ss_json_key(json, "friction"), ss_json_reals(json, stored->friction_impulse[c], 3);
+        ss_json_key(json, "sliding"), ss_json_reals(json, report->sliding, 3);
+        ss_json_member_real(json, "sliding_speed", ss_vec3_norm(ss_vec3_load(report->sliding)));
+        ss_json_member_real(json, "energy", report->energy);
+        ss_json_end_object(json);
+        ss_out_drain(out);
+    }
+    ss_json_end_array(json);
+}
+
+static void put_answer(judging *j, const judged *answer)
+{
+    ss_json *json = &j->json;
+    ss_json_begin_object(json);
+    ss_json_member_text(json, "frame", answer->place);
+    ss_json_member_index(json, "index", answer->index);
+    ss_json_member_text(json, "result", answer->result->solver);
+    ss_json_member_text(json, "rules", source_names[answer->source]);
+    ss_json_member_text(json, "formulation", answer->formulation);
+    ss_json_member_text(json, "with", ss_text_get(&answer->rules));
+    ss_json_key(json, "complete"), ss_json_bool(json, answer->complete);
+    if (answer->complete) {
+        ss_metrics_json(json, answer->values);
+        put_contacts(json, j->command->out, answer);
+    }
+    ss_json_end_object(json);
+}
+
+static void add_contacts(judging *j, const judged *answer)
+{
+    ss_table *table = &j->contacts;
+    for (int c = 0; c < answer->result->answer->contacts; c++) {
+        const ss_contact_report *report = &answer->contacts[c];
+        ss_table_add(table, "%d", answer->index);
+        ss_table_add(table, "%.12s", answer->result->solver);
+        ss_table_add(table, "%d", c);
+        ss_table_add(table, "%s", ss_contact_status_name(report->status));
+        ss_table_add(table, "%.3g", answer->result->answer->normal_impulse[c]);
+        ss_table_add(table, "%.3g", ss_vec3_norm(ss_vec3_load(report->sliding)));
+        ss_table_add(table, "%.3g", report->energy);
+    }
+}
+
+static void add_answer(judging *j, const judged *answer)
+{
+    static const char *const measures[] = {"energy", "natural_map", "creep"};
+    ss_table *table = &j->table;
+    ss_table_add(table, "%d", answer->index);
+    ss_table_add(table, "%.16s", answer->result->solver);
+    for (size_t m = 0; m < sizeof measures / sizeof *measures; m++) {
+        if (answer->complete)
+            ss_metric_add(table, &answer->values[ss_metric_index(measures[m])]);
+        else
+            ss_table_add(table, "-");
+    }
+    if (answer->complete)
+        ss_metric_add_worst(table, &answer->values[ss_metric_index("energy")]);
+    else
+        ss_table_add(table, "incomplete");
+    j->lines++;
+    if (!answer->complete) return;
+    if (j->options->contacts) add_contacts(j, answer);
+    if (j->lines == 1) ss_metrics_tabulate(&j->details, answer->values);
+}
+
+static bool judge_result(judging *j, judged *answer, ss_error *err)
+{
+    solver_summary *summary = summary_of(j, answer->result->solver);
+    if (!summary) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for judging");
+    answer->complete = ss_answer_is_complete(answer->result->answer);
+    bool good = find_rules(j, answer, err) && (!answer->complete || measure(answer, err)) &&
+                (!answer->complete || answer->source != ASSUMED || try_treatments(answer, summary, err));
+    if (good && answer->complete) count_answer(summary, answer);
+    if (good && !answer->complete) summary->incomplete++;
+    if (good) (j->options->json ? put_answer : add_answer)(j, answer);
+    ss_release(answer->values);
+    ss_release(answer->contacts);
+    ss_text_free(&answer->rules);
+    return good;
+}
+
+static bool judge_frame(judging *j, int index, const char *place, ss_error *err)
+{
+    ss_frame *frame = ss_input_read_frame(j->file, index, place, &j->tally, err);
+    int count = frame ? ss_bpmd_result_count(j->file, index, err) : -1;
+    bool good = count >= 0;
+    for (int i = 0; good && i < count; i++) {
+        ss_stored_result result = {0};
+        good = ss_bpmd_result(j->file, index, i, &result, err);
+        if (good && (!j->options->result || strcmp(j->options->result, result.solver) == 0))
+            good = judge_result(
+                j, &(judged){.place = place, .index = index, .frame = frame, .result = &result}, err);
+        ss_stored_result_free(&result);
+    }
+    ss_frame_destroy(frame);
+    return good;
+}
+
+static bool judge_all(judging *j, ss_error *err)
+{
+    int begin, end;
+    if (!ss_choose_frames(j->file, j->command->arguments[0], j->options->frame, &begin, &end, err))
+        return false;
+    ss_progress_line progress = ss_progress_line_begin(j->command);
+    bool good = true;
+    for (int i = begin; good && i < end && !ss_sandbox_interrupted(); i++) {
+        char place[256];
+        ss_bpmd_frame_path(j->file, i, place, sizeof place);
+        if (!judge_frame(j, i, place, err)) {
+            good = err->code == SS_ERROR_INPUT;
+            if (good) ss_refuse(&j->refused, place, err);
+        }
+        ss_progress_line_show(&progress, "judging frame", i - begin + 1, end - begin);
+        if (!ss_out_drain(j->command->out)) break;
+    }
+    ss_progress_line_end(&progress);
+    return good;
+}
+
+/* ---- telling all of it --------------------------------------------------------------------------- */
+
+static void start_tables(judging *j)
+{
+    static const char *const heads[] = {"frame",       "result",      "energy [J]",
+                                        "natural_map", "creep [m/s]", "worst"};
+    static const char *const contact_heads[] = {"frame", "result", "contact", "state", "N s", "m/s", "J"};
+    j->table = (ss_table){.columns = sizeof heads / sizeof *heads, .left = 2};
+    j->contacts = (ss_table){.columns = sizeof contact_heads / sizeof *contact_heads, .left = 4};
+    for (int i = 0; i < j->table.columns; i++) ss_table_add(&j->table, "%s", heads[i]);
+    for (int i = 0; i < j->contacts.columns; i++) ss_table_add(&j->contacts, "%s", contact_heads[i]);
+}
+
+static void begin_json(judging *j)
+{
+    j->json.text = &j->command->out->text;
+    ss_json_begin_object(&j->json);
+    ss_json_member_text(&j->json, "file", j->command->arguments[0]);
+    ss_json_member_text(&j->json, "format", "bpmd");
+    ss_json_key(&j->json, "answers");
+    ss_json_begin_array(&j->json);
+}
+
+static void put_summary(ss_json *json, solver_summary *s)
+{
+    ss_json_begin_object(json);
+    ss_json_member_text(json, "result", s->name);
+    ss_json_member_integer(json, "answers", s->answers);
+    ss_json_member_integer(json, "incomplete", s->incomplete);
+    for (int i = 0; i < SOURCES; i++) ss_json_member_integer(json, source_names[i], s->from[i]);
+    ss_json_member_known(json, "median_energy", median_of(&s->energy));
+    ss_json_member_known(json, "median_natural_map", median_of(&s->map));
+    ss_json_key(json, "worst");
+    if (s->worst_place[0]) {
+        ss_json_begin_object(json);
+        ss_json_member_text(json, "frame", s->worst_place);
+        ss_json_member_real(json, "energy", s->worst_energy);
+        ss_json_member_index(json, "contact", s->worst.worst_contact);
+        ss_json_member_index(json, "constraint", s->worst.worst_constraint);
+        ss_json_end_object(json);
+    } else
+        ss_json_null(json);
+    if (s->from[ASSUMED]) {
+        ss_json_key(json, "other_treatments");
+        ss_json_begin_array(json);
+        for (int t = 1; t < TREATMENTS; t++) {
+            ss_json_begin_object(json);
+            ss_json_member_text(json, "with", treatments[t]);
+            ss_json_member_known(json, "median_energy", median_of(&s->assumed[t]));
+            ss_json_end_object(json);
+        }
+        ss_json_end_array(json);
+    }
+    ss_json_end_object(json);
+}
+
+static void end_json(judging *j)
+{
+    ss_json_end_array(&j->json);
+    ss_json_key(&j->json, "summary");
+    ss_json_begin_array(&j->json);
+    for (int s = 0; s < j->solver_count; s++) put_summary(&j->json, &j->solvers[s]);
+    ss_json_end_array(&j->json);
+    ss_refused_json(&j->json, &j->refused);
+    ss_tally_json(&j->json, "repairs", &j->tally, SS_FINDING_REPAIR);
+    ss_tally_json(&j->json, "warnings", &j->tally, SS_FINDING_WARNING);
+    ss_json_end_object(&j->json);
+    ss_text_append(&j->command->out->text, "\n");
+}
+
+static void print_summary(ss_text *text, solver_summary *s)
+{
+    ss_text_append(text, "\n");
+    ss_text_append_clean(text, s->name);
+    ss_text_appendf(text, ": %d answer%s", s->answers, s->answers == 1 ? "" : "s");
+    if (s->incomplete) ss_text_appendf(text, ", %d incomplete", s->incomplete);
+    if (s->energy.count)
+        ss_text_appendf(text, "; median energy %.3g J, natural_map %.3g", median_of(&s->energy),
+                        median_of(&s->map));
+    ss_text_append(text, "\n");
+    if (s->worst_place[0]) {
+        ss_text_appendf(text, "  worst %.3g J at ", s->worst_energy);
+        ss_text_append_clean(text, s->worst_place);
+        if (s->worst.worst_contact >= 0) ss_text_appendf(text, ", contact %d", s->worst.worst_contact);
+        if (s->worst.worst_constraint >= 0) ss_text_appendf(text, ", joint %d", s->worst.worst_constraint);
+        ss_text_append(text, "\n");
+    }
+    if (!s->answers) return;
+    ss_text rules = {0};
+    ss_text_append(&rules, "rules");
+    for (int i = 0; i < SOURCES; i++)
+        if (s->from[i]) ss_text_appendf(&rules, ", %s", source_names[i]);
+    ss_text_appendf(&rules, ": %s%s", ss_text_get(&s->rules), s->differs ? " (first answer)" : "");
+    ss_help_wrap(text, ss_text_get(&rules), 2);
+    ss_text_append(text, "\n");
+    text->out_of_memory |= rules.out_of_memory;
+    ss_text_free(&rules);
+}
+
+/* Rules that are not known are a question to the user, with what hangs on the answer. */
+static void say_assumptions(judging *j)
+{
+    for (int i = 0; i < j->solver_count; i++) {
+        solver_summary *s = &j->solvers[i];
+        if (!s->from[ASSUMED]) continue;
+        ss_text others = {0};
+        for (int t = 1; t < TREATMENTS; t++)
+            ss_text_appendf(&others, "; by %s it is %.3g J", treatments[t], median_of(&s->assumed[t]));
+        ss_command_say(j->command,
+                       "note: the file does not say by which rules %s was made; assumed %s: median energy "
+                       "%.3g J%s; --with decides",
+                       s->name, ss_text_get(&s->rules), median_of(&s->energy), ss_text_get(&others));
+        ss_text_free(&others);
+    }
+}
+
+static void print_text(judging *j)
+{
+    ss_out *out = j->command->out;
+    if (j->lines) ss_table_print(&j->table, out);
+    if (j->options->contacts && j->lines) {
+        ss_text_append(&out->text, "\n");
+        ss_table_print(&j->contacts, out);
+    }
+    if (j->lines == 1 && j->details.count) {
+        ss_text_append(&out->text, "\n");
+        ss_table_print(&j->details, out);
+    }
+    for (int s = 0; s < j->solver_count; s++) print_summary(&out->text, &j->solvers[s]);
+    if (!j->solver_count) ss_text_append(&out->text, "no answers are stored in these frames\n");
+    if (j->refused.list.count_of[SS_FINDING_FAULT])
+        ss_text_appendf(&out->text, "%zu frames refused for their faults\n",
+                        j->refused.list.count_of[SS_FINDING_FAULT]);
+}
+
+static int exit_code(const judging *j)
+{
+    int incomplete = j->solver_count == 0;
+    for (int s = 0; s < j->solver_count; s++) incomplete += j->solvers[s].incomplete;
+    if (j->refused.exit_code) return j->refused.exit_code;
+    return incomplete ? SS_EXIT_FOUND : SS_EXIT_DONE;
+}
+
+static void free_judging(judging *j)
+{
+    ss_text *text = &j->command->out->text;
+    for (int i = 0; i < j->solver_count; i++) {
+        solver_summary *s = &j->solvers[i];
+        text->out_of_memory |= s->energy.out_of_memory || s->map.out_of_memory || s->rules.out_of_memory;
+        ss_release(s->name);
+        ss_release(s->energy.values);
+        ss_release(s->map.values);
+        for (int t = 0; t < TREATMENTS; t++) ss_release(s->assumed[t].values);
+        ss_text_free(&s->rules);
+    }
+    text->out_of_memory |= j->tally.out_of_memory || j->refused.list.out_of_memory;
+    ss_tally_free(&j->tally);
+    ss_findings_free(&j->refused.list);
+    ss_text_free(&j->with);
+    ss_text_free(&j->table.cells);
+    ss_text_free(&j->details.cells);
+    ss_text_free(&j->contacts.cells);
+    ss_bpmd_close(j->file);
+}
+
+/* The rules of the command line are looked at before any frame, so that a wrong name is a usage error. */
+static bool read_given(judging *j, ss_error *err)
+{
+    ss_step_options step;
+    ss_option_list_join(&j->options->with, &j->with);
+    j->given.formulation = (char *)(uintptr_t)(j->options->formulation ? j->options->formulation : "cone");
+    j->given.with = (char *)(uintptr_t)ss_text_get(&j->with);
+    ss_request request = {.formulation = j->given.formulation, .with = j->given.with};
+    ss_request_fault fault = {0};
+    ss_method method;
+    if (!ss_method_prepare(&request, &method, &fault, err)) {
+        if (fault.member) ss_fail_in(err, fault.item[0] ? "--%s %s" : "--%s", fault.member, fault.item);
+        return ss_fail_in(err, "judge");
+    }
+    ss_method_free(&method);
+    return ss_stored_result_step(&j->given, &step, err);
+}
+
+static bool open_file(judging *j, ss_error *err)
+{
+    const char *path = j->command->arguments[0];
+    ss_format format;
+    if (!ss_format_of_file(path, &format, err)) return false;
+    if (format != SS_FORMAT_BPMD)
+        return ss_fail(err, SS_ERROR_INPUT, "%s: is a problem of FCLIB; stickslip info judges its solution",
+                       path);
+    j->file = ss_bpmd_open(path, &j->options->source.limits, &j->options->source.read, err);
+    return j->file != NULL;
+}
+
+static int run_judge(const ss_command *command)
+{
+    judging *j = ss_allocate(1, sizeof *j);
+    ss_error err = {0};
+    if (!j) {
+        ss_fail(&err, SS_ERROR_RESOURCES, "out of memory");
+        return ss_report(&err);
+    }
+    j->command = command;
+    j->options = command->options;
+    j->refused = (ss_refused){.file = command->arguments[0], .done = "judged", .list.limit = 10000};
+    bool good = read_given(j, &err) && open_file(j, &err);
+    if (good) (j->options->json ? begin_json : start_tables)(j);
+    good = good && judge_all(j, &err);
+    if (good && j->options->result && j->solver_count == 0 && !j->refused.exit_code)
+        good = ss_fail(&err, SS_ERROR_INPUT, "%s: no frame that was looked at has a result '%s'",
+                       command->arguments[0], j->options->result);
+    if (good && !ss_sandbox_interrupted()) {
+        (j->options->json ? end_json : print_text)(j);
+        ss_tally_say(command, "repaired", &j->tally, SS_FINDING_REPAIR);
+        ss_tally_say(command, "warning", &j->tally, SS_FINDING_WARNING);
+        say_assumptions(j);
+    }
+    int code = good ? exit_code(j) : ss_report(&err);
+    free_judging(j);
+    ss_release(j);
+    return code;
+}
+
+#define FIELD(member) .offset = offsetof(judge_options, member)
+static const ss_option table[] = {
+    {.name = "frame",
+     .type = SS_OPTION_TEXT,
+     FIELD(frame),
+     .value_name = "PATH|N|A:B|all",
+     .help = "Only this frame, by its path or its number, counted from 0; or frames A to B-1. Without it, "
+             "all."},
+    {.name = "result",
+     .type = SS_OPTION_TEXT,
+     FIELD(result),
+     .value_name = "NAME",
+     .help = "Only the answers of this solver; stickslip info lists them."},
+    {.name = "with",
+     .type = SS_OPTION_LIST,
+     FIELD(with),
+     .value_name = "NAME=VALUE",
+     .help =
+         "How the answers treat gaps and joint errors (stickslip formulations cone); may be given several "
+         "times. It takes the place of rules stored in the file."},
+    {.name = "formulation",
+     .type = SS_OPTION_TEXT,
+     FIELD(formulation),
+     .value_name = "FORMULATION",
+     .help = "The formulation whose options --with gives; cone without it.",
+     .letter = 'f'},
+    {.name = "contacts",
+     .type = SS_OPTION_BOOL,
+     FIELD(contacts),
+     .help = "Also list every contact: state, normal impulse (N s), sliding speed (m/s), energy error (J). "
+             "--json always does."},
+    {.name = "json", .type = SS_OPTION_BOOL, FIELD(json), .help = "Print one JSON object with all metrics."},
+    {0}};
+
+static const ss_option_group groups[] = {
+    {"Options", table, 0}, SS_INPUT_GROUPS(judge_options, source), SS_COMMON_GROUP};
+
+static const ss_example examples[] = {
+    {"judge ode.h5", "every stored answer, by the rules that are stored with it"},
+    {"judge ode.h5 --with gap_term=stabilised --with gamma=0.2",
+     "an engine that removes a fifth of every overlap per step, and did not store that"},
+    {"judge ode.h5 --frame 12 --contacts", "what every contact of a frame does"},
+    {"judge ode.h5 --result ODE --json", "one solver's answers, with all metrics"},
+    {0}};
+
+const ss_verb ss_verb_judge = {
+    .name = "judge",
+    .summary = "judge the answers stored in a file, without solving",
+    .arguments = "FILE",
+    .description =
+        "Measures the answers that an engine, run or solve stored beside the frames of a BPMD file, by the "
+        "same metrics as solve: on the true Coulomb problem of each frame.\n\n"
+        "What an answer is worth depends on how gaps and joint errors were treated when it was made. The "
+        "rules stored with a result are used; --with and --formulation replace them. Where the file says "
+        "nothing and nothing is given, the defaults of formulation cone are assumed, and a note says what "
+        "other usual treatments would give.\n\n"
+        "The exit code is 0 when everything was judged, 1 when an answer is incomplete or none is stored, "
+        "and 3 when a frame has faults: it is named and not judged, the others are.",
+    .examples = examples,
+    .groups = groups,
+    .options_size = sizeof(judge_options),
+    .reads_files = true,
+    .run = run_judge,
+};
