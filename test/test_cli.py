@@ -687,6 +687,20 @@ def test_an_interrupt_ends_both_processes(cause, small, trap, here):
         os.kill(int(children[0].name.removeprefix("child-")), 0)
 
 
+def begin_writing(*words, env=None):
+    """A run that has opened its output, which has no name yet where the system allows that."""
+    before, own = set(os.listdir(".")), f"{os.getcwd()}/#"
+    program = subprocess.Popen([PROGRAM, *words], env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    while not set(os.listdir(".")) - before:
+        assert program.poll() is None
+        children = Path(f"/proc/{program.pid}/task/{program.pid}/children").read_text().split()
+        files = [file for child in children for file in Path(f"/proc/{child}/fd").glob("*")]
+        if any(os.path.realpath(file).startswith(own) for file in files):
+            break
+        time.sleep(0.01)
+    return program
+
+
 def test_an_interrupted_conversion_leaves_nothing_behind(here, trap):
     write_bpmd("long.h5", frames=20)
     before = {*os.listdir("."), "trap.c", "trap.so"}
@@ -697,10 +711,7 @@ def test_an_interrupted_conversion_leaves_nothing_behind(here, trap):
             usleep(5000);
             return real(a, b, c, d, e, f, g);
         }""")
-    program = subprocess.Popen([PROGRAM, "convert", "long.h5", "out.h5", "--to", "bpmd", "--quiet"], env=environment)
-    while not set(os.listdir(".")) - before:
-        assert program.poll() is None
-        time.sleep(0.01)
+    program = begin_writing("convert", "long.h5", "out.h5", "--to", "bpmd", "--quiet", env=environment)
     program.send_signal(signal.SIGTERM)
     assert program.wait(timeout=20) == -signal.SIGTERM
     assert set(os.listdir(".")) == before

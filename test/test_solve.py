@@ -13,8 +13,8 @@ import h5py
 import numpy as np
 import pytest
 
-from test_cli import (BAD_INPUT, DONE, PROGRAM, RESOURCES, SOURCE, USAGE, here, record_example, run, run_json,
-                      write_bpmd, write_fclib, write_matrix)
+from test_cli import (BAD_INPUT, DONE, PROGRAM, RESOURCES, SOURCE, USAGE, begin_writing, here, record_example, run,
+                      run_json, write_bpmd, write_fclib, write_matrix)
 
 FOUND = 1
 STATUSES = {"converged", "max iterations", "time limit", "stalled", "ray", "cancelled", "not applicable", "failed"}
@@ -369,15 +369,30 @@ def test_faulty_frames_are_named_and_the_others_solved(here):
     assert len(run_json("info", "solved.h5")["frames"]) == 1
 
 
-def test_an_interrupted_run_leaves_nothing_behind(slope):
+@pytest.mark.parametrize("cause", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_an_interrupted_run_leaves_nothing_behind(cause, slope):
     before = set(os.listdir("."))
-    program = subprocess.Popen([PROGRAM, "solve", slope, "--stop", "none", "--iterations", "1000000000", "-s", "jacobi",
-                                "-o", "out.h5"], stderr=subprocess.DEVNULL)
-    while not set(os.listdir(".")) - before:
-        assert program.poll() is None
-    program.send_signal(signal.SIGTERM)
-    assert program.wait(timeout=20) == -signal.SIGTERM
+    program = begin_writing("solve", slope, "--stop", "none", "--iterations", "1000000000", "-s", "jacobi", "-o",
+                            "out.h5")
+    if cause == signal.SIGKILL and set(os.listdir(".")) != before:
+        program.terminate()
+        pytest.skip("this file system has no files without a name")
+    program.send_signal(cause)
+    assert program.wait(timeout=20) == -cause
     assert set(os.listdir(".")) == before
+
+
+def test_a_failed_run_leaves_nothing_behind(slope):
+    crash = build("crash", lambda text: text.replace("double norm = norm_of(problem->A);",
+                                                     "double norm = norm_of((const ss_sparse *)0);"))
+    Path("out.h5").write_bytes(b"old")
+    before = set(os.listdir("."))
+    run("solve", slope, "--plugin", crash, "-s", "richardson", "-o", "out.h5", code=FOUND)
+    with open("damaged.h5", "wb") as file:
+        file.write(Path(slope).read_bytes()[:-5000])
+    run("solve", "damaged.h5", "-o", "out.h5", code=None)
+    os.unlink("damaged.h5")
+    assert set(os.listdir(".")) == before and Path("out.h5").read_bytes() == b"old"
 
 
 def test_a_pipe_is_not_replaced_by_a_file(slope):

@@ -6,6 +6,7 @@
 #include "scratch.h"
 #include "write_frames.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -128,6 +129,19 @@ static int die_while_writing(const scratch *s, long frames)
     return 2;
 }
 
+/* Can a file of this directory do without a name until it is whole? Not on every file system. */
+static bool has_nameless_files(const scratch *s)
+{
+#ifdef O_TMPFILE
+    int descriptor = open(s->directory, O_TMPFILE | O_RDWR, 0600);
+    if (descriptor >= 0) close(descriptor);
+    return descriptor >= 0;
+#else
+    (void)s;
+    return false;
+#endif
+}
+
 TEST(a_killed_writer_leaves_the_old_file_and_does_not_stop_the_next)
 {
     scratch s = scratch_open();
@@ -137,6 +151,7 @@ TEST(a_killed_writer_leaves_the_old_file_and_does_not_stop_the_next)
     for (int i = 0; i < 3; i++) {
         ENSURE_INT(in_child(die_while_writing, &s, frames[i]), -SIGKILL);
         ENSURE(scratch_unchanged(s.file, before));
+        ENSURE(!has_nameless_files(&s) || scratch_files(&s, false) == 1);
     }
     char leftover[600]; // and one that happens to have the name we would take
     snprintf(leftover, sizeof leftover, "%s.%ld-0.partial", s.file, (long)getpid());

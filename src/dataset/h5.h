@@ -122,12 +122,13 @@ bool ss_h5_mark(const ss_h5_group *group, const char *dataset, const char *attri
 
 /* ---- replacing a file safely ------------------------------------------------------------------------ */
 
-/* A temporary file beside the target, created fresh (or as a copy of the target), renamed
- * over it by commit. */
+/* A temporary file in the directory of the target, created fresh (or as a copy of the target), which commit
+ * renames over it. Where the system allows it, the file has no name until then, so that nothing is left behind
+ * even by a process that is killed. */
 typedef struct ss_h5_output {
     hid_t file_id;
     struct ss_h5_disk *disk; /* what HDF5 writes through: h5_disk.h */
-    char *target, *temporary;
+    char *target, *temporary; /* temporary: NULL while it has no name */
     bool appends, is_copy; /* to a target that may be there, of one that was */
     struct stat origin;    /* the target when it was copied */
     ss_h5_group root;

@@ -178,17 +178,77 @@ static bool target_is_unchanged(const ss_h5_output *output)
            now.st_mtim.tv_nsec == then->st_mtim.tv_nsec;
 }
 
-enum { NAME_ROOM = 40 };
+enum { NAME_ROOM = 40, NAME_ATTEMPTS = 1000 };
 
-/* A name nobody has: process and attempt number. Leftovers of a killed process only cost an attempt. */
+/* Process and attempt number. Leftovers of a killed process only cost an attempt. */
+static void name_beside(const char *target, int attempt, char *name)
+{
+    snprintf(name, strlen(target) + NAME_ROOM, "%s.%ld-%d.partial", target, (long)getpid(), attempt);
+}
+
+/* A new file under a name that is not in use yet. */
 static int create_beside(const char *target, char *name)
 {
-    for (int attempt = 0; attempt < 1000; attempt++) {
-        snprintf(name, strlen(target) + NAME_ROOM, "%s.%ld-%d.partial", target, (long)getpid(), attempt);
+    for (int attempt = 0; attempt < NAME_ATTEMPTS; attempt++) {
+        name_beside(target, attempt, name);
         int descriptor = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         if (descriptor >= 0 || errno != EEXIST) return descriptor;
     }
     return -1;
+}
+
+/* The directory of a path, to be released; NULL for lack of memory. */
+static char *directory_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    char *directory = ss_text_copy(slash ? path : ".");
+    if (slash && directory) directory[slash == path ? 1 : slash - path] = '\0';
+    return directory;
+}
+
+#ifdef O_TMPFILE
+static void name_of_descriptor(int descriptor, char name[32])
+{
+    snprintf(name, 32, "/proc/self/fd/%d", descriptor);
+}
+#endif
+
+/* A file without a name: it disappears with the process, however that ends. -1 where the system has none; then
+ * the file gets a name at once. */
+static int create_nameless(const char *directory)
+{
+#ifdef O_TMPFILE
+    char name[32];
+    int descriptor = open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0666);
+    if (descriptor < 0) return -1;
+    name_of_descriptor(descriptor, name);
+    if (access(name, F_OK) == 0) return descriptor;
+    close(descriptor); // without /proc it could never get a name
+#else
+    (void)directory;
+#endif
+    return -1;
+}
+
+/* Gives the temporary file a name, if it has none yet, so that it can replace the target. */
+static bool give_name(ss_h5_output *output, ss_error *err)
+{
+    if (output->temporary) return true;
+#ifdef O_TMPFILE
+    char from[32], *name = ss_allocate(strlen(output->target) + NAME_ROOM, 1);
+    if (!name) return ss_fail(err, SS_ERROR_RESOURCES, "%s: out of memory", output->target);
+    name_of_descriptor(output->disk->descriptor, from);
+    for (int attempt = 0; attempt < NAME_ATTEMPTS; attempt++) {
+        name_beside(output->target, attempt, name);
+        if (linkat(AT_FDCWD, from, AT_FDCWD, name, AT_SYMLINK_FOLLOW) == 0) {
+            output->temporary = name;
+            return true;
+        }
+        if (errno != EEXIST) break;
+    }
+    ss_release(name);
+#endif
+    return fail_system(output->target, "cannot be written", err);
 }
 
 /* The file that takes the place of another stays as readable as that one was. */
@@ -212,17 +272,23 @@ static bool make_temporary(const char *target, bool copy_existing, ss_h5_output 
     output->target = ss_text_copy(target);
     output->disk = ss_allocate(1, sizeof *output->disk);
     if (output->disk) output->disk->descriptor = -1;
-    char *name = ss_allocate(strlen(target) + NAME_ROOM, 1);
-    if (!output->target || !output->disk || !name) {
-        ss_release(name);
+    char *directory = directory_of(target);
+    if (!output->target || !output->disk || !directory) {
+        ss_release(directory);
         return ss_fail(err, SS_ERROR_RESOURCES, "%s: out of memory", target);
     }
-    output->disk->descriptor = create_beside(target, name);
+    output->disk->descriptor = create_nameless(directory);
+    ss_release(directory);
     if (output->disk->descriptor < 0) {
-        ss_release(name);
-        return fail_system(target, "cannot be created", err);
+        char *name = ss_allocate(strlen(target) + NAME_ROOM, 1);
+        if (!name) return ss_fail(err, SS_ERROR_RESOURCES, "%s: out of memory", target);
+        output->disk->descriptor = create_beside(target, name);
+        if (output->disk->descriptor < 0) {
+            ss_release(name);
+            return fail_system(target, "cannot be created", err);
+        }
+        output->temporary = name;
     }
-    output->temporary = name;
     keep_mode(output->disk->descriptor, target);
     return !copy_existing || copy_target(output, err);
 }
@@ -250,8 +316,8 @@ bool ss_h5_output_open(const char *target, bool copy_existing, double max_bytes,
         bool copied = output->is_copy;
         hid_t access = output_access(output->disk);
         output->file_id = access < 0 ? -1
-                          : copied   ? H5Fopen(output->temporary, H5F_ACC_RDWR, access)
-                                     : H5Fcreate(output->temporary, H5F_ACC_TRUNC, H5P_DEFAULT, access);
+                          : copied   ? H5Fopen(target, H5F_ACC_RDWR, access)
+                                     : H5Fcreate(target, H5F_ACC_TRUNC, H5P_DEFAULT, access);
         if (access >= 0) H5Pclose(access);
         good = output->file_id >= 0 ||
                ss_fail(err, copied ? SS_ERROR_INPUT : SS_ERROR_RESOURCES, "%s: %s", target,
@@ -272,11 +338,8 @@ bool ss_h5_output_open(const char *target, bool copy_existing, double max_bytes,
 /* Best effort: some file systems refuse it, and the file itself is safe already. */
 static void sync_directory_of(const char *path)
 {
-    char *directory = ss_text_copy(path);
-    if (!directory) return;
-    char *slash = strrchr(directory, '/');
-    if (slash) slash[slash == directory ? 1 : 0] = '\0';
-    int descriptor = open(slash ? directory : ".", O_RDONLY | O_CLOEXEC);
+    char *directory = directory_of(path);
+    int descriptor = directory ? open(directory, O_RDONLY | O_CLOEXEC) : -1;
     if (descriptor >= 0) {
         (void)!fsync(descriptor);
         close(descriptor);
@@ -307,6 +370,9 @@ bool ss_h5_output_commit(ss_h5_output *output, ss_error *err)
     output->root.id = -1;
     if (!good) ss_fail(err, SS_ERROR_RESOURCES, "%s: cannot be completed", output->target);
     good = good && ss_h5_output_check(output, err);
+    good = good &&
+           (fsync(output->disk->descriptor) == 0 || fail_system(output->target, "cannot be written", err)) &&
+           give_name(output, err);
     if (good && output->appends && !target_is_unchanged(output)) {
         ss_fail(err, SS_ERROR_RESOURCES,
                 "%s: was changed by another process in the meantime; the additions are in %s", output->target,
@@ -314,7 +380,7 @@ bool ss_h5_output_commit(ss_h5_output *output, ss_error *err)
         forget_output(output);
         return false;
     }
-    if (good && (fsync(output->disk->descriptor) != 0 || rename(output->temporary, output->target) != 0))
+    if (good && rename(output->temporary, output->target) != 0)
         good = fail_system(output->target, "cannot be written", err);
     if (good) {
         sync_directory_of(output->target);
