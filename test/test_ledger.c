@@ -12,10 +12,10 @@
 #include "scratch.h"
 
 #include "base/text.h"
+#include "campaign/ledger_internal.h"
 
 #include <fcntl.h>
 #include <signal.h>
-#include <sqlite3.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -493,6 +493,66 @@ TEST(files_that_are_no_ledger_are_refused_by_name_and_left_alone)
     ENSURE_INT(scratch_files(&s, false), 6);
     ENSURE(write_ledger(in(&s, "empty"), 0, 0, 30, 1, NULL)); // nothing yet: may become one
     free(other.data);
+    scratch_close(&s);
+}
+
+/* Definitions that SQLite would follow while our tables are read or written. */
+TEST(what_a_stranger_has_defined_in_a_ledger_is_refused_by_name)
+{
+    static const char forever[] = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)";
+    const struct {
+        const char *sql, *named;
+    } cases[] = {
+        {"CREATE TRIGGER endless AFTER INSERT ON machines BEGIN DELETE FROM runs WHERE id IN (%s SELECT i FROM n); "
+         "END",
+         "the trigger endless"},
+        {"ALTER TABLE samples RENAME TO moved; CREATE VIEW samples AS %s SELECT i AS run, i AS number, i AS "
+         "seconds FROM n",
+         "the view samples"},
+        {"ALTER TABLE runs ADD COLUMN slow TEXT AS (hex(zeroblob(100000000)))",
+         "the generated column runs.slow"},
+        {"CREATE INDEX slow ON runs(length(hex(zeroblob(1000 + id))))", "the index slow"},
+        {"CREATE INDEX some ON runs(id) WHERE length(answer) > 3", "the index some"},
+        {"ALTER TABLE machines ADD COLUMN more TEXT DEFAULT 'x' CHECK(length(more) > 0)",
+         "of the table machines"},
+    };
+    scratch s = scratch_open();
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char sql[400];
+        snprintf(sql, sizeof sql, cases[i].sql, forever);
+        ENSURE(write_ledger(in(&s, "l.db"), 0, 0, 6, 1, NULL) && tamper(in(&s, "l.db"), sql));
+        for (int to_write = 0; to_write < 2; to_write++)
+            ensure_refused(in(&s, "l.db"), to_write, SS_ERROR_INPUT, cases[i].named);
+        remove(in(&s, "l.db"));
+    }
+    ENSURE(write_ledger(in(&s, "l.db"), 0, 0, 6, 1, NULL) &&
+           tamper(in(&s, "l.db"),
+                  "CREATE INDEX by_outcome ON runs(outcome); CREATE TABLE mine(x DEFAULT 1); ANALYZE"));
+    ss_ledger *ledger = ss_ledger_open(in(&s, "l.db"), NULL);
+    ENSURE(ledger); // somebody's own index and table
+    ss_ledger_close(ledger);
+    scratch_close(&s);
+}
+
+TEST(a_query_that_does_not_end_is_given_up)
+{
+    scratch s = scratch_open();
+    ss_error err = {0};
+    ENSURE(write_ledger(in(&s, "l.db"), 0, 0, 6, 1, NULL));
+    ss_ledger *ledger = ss_ledger_read(in(&s, "l.db"), &err);
+    sqlite3_stmt *statement = NULL;
+    ENSURE(ledger && sqlite3_prepare_v2(ledger->db,
+                                        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) "
+                                        "SELECT count(*) FROM n",
+                                        -1, &statement, NULL) == SQLITE_OK);
+    ENSURE(ss_ledger_step(ledger, statement, &err) == SS_STEP_FAILED);
+    ENSURE_INT(err.code, SS_ERROR_INPUT);
+    ENSURE_CONTAINS(err.message, "l.db: given up: a query took more than 100 million operations");
+    sqlite3_finalize(statement);
+    ss_results results;
+    ENSURE(ss_ledger_load(ledger, &results, NULL)); // the next is none the worse
+    ss_results_free(&results);
+    ss_ledger_close(ledger);
     scratch_close(&s);
 }
 

@@ -192,6 +192,28 @@ def test_mistakes_are_told(ledger):
         assert "No space" in run("export", ledger, "--json", stdout=full, code=RESOURCES).stderr
 
 
+HOSTILE = {
+    "the trigger endless": """CREATE TRIGGER endless AFTER INSERT ON machines BEGIN
+        DELETE FROM runs WHERE id IN (WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n); END""",
+    "the view runs": """ALTER TABLE runs RENAME TO moved; CREATE VIEW runs AS
+        WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT moved.* FROM moved, n""",
+    "the generated column runs.slow": "ALTER TABLE runs ADD COLUMN slow TEXT AS (hex(zeroblob(400000000)))",
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_hostile_ledger_is_refused_by_every_verb(name, ledger):
+    make("mine.db")
+    connection = sqlite3.connect(ledger)
+    connection.executescript("DROP VIEW IF EXISTS results; " + HOSTILE[name])
+    connection.close()
+    before = Path(ledger).read_bytes()
+    for words in (["export", ledger, "--json"], ["report", ledger, "-o", "page.html"], ["merge", "mine.db", ledger],
+                  ["merge", ledger, "mine.db"], ["bench", "--solvers", "pgs", "-o", ledger, "none.h5"]):
+        assert f"refused: {name} does not belong in a ledger" in run(*words, code=BAD_INPUT).stderr, words
+    assert Path(ledger).read_bytes() == before and not Path("page.html").exists()
+
+
 # ---- merge -----------------------------------------------------------------------------------------------------
 
 def test_parts_become_the_whole(here):

@@ -15,6 +15,9 @@
 #define LOCK_ATTEMPTS 40        // children of a killed writer may live a moment longer than it
 #define LOCK_PAUSE 50000        // us between two of them
 
+#define OPERATIONS_BETWEEN_CALLS 10000
+#define LONGEST_VALUE 100000000 // bytes of one text, row or statement
+
 #define GAUGE_TYPE(code, name) ", " name " REAL"
 #define GAUGE_TYPES SS_GAUGE_LIST(GAUGE_TYPE)
 
@@ -52,6 +55,9 @@ static const char schema[] =
     " FROM runs JOIN problems ON problems.id = runs.problem JOIN methods ON methods.id = runs.method"
     " JOIN machines ON machines.id = runs.machine;";
 #define TABLES_IN_SCHEMA 10
+#define TABLE_NAMES                                                                              \
+    "('machines', 'problems', 'methods', 'runs', 'metrics', 'samples', 'history', 'crossings', " \
+    "'contact_errors', 'campaigns')"
 
 /* ---- opening ------------------------------------------------------------------------------------------ */
 
@@ -109,6 +115,21 @@ static bool take_lock(ss_ledger *ledger, ss_error *err)
     return true;
 }
 
+static bool execute(ss_ledger *ledger, const char *sql, ss_error *err)
+{
+    ledger->operations = 0;
+    return sqlite3_exec(ledger->db, sql, NULL, NULL, NULL) == SQLITE_OK || ss_ledger_fail(ledger, err);
+}
+
+/* Called by SQLite at every so many operations. Our statements need few: one that does not end is the work of
+ * the file. Not zero: give up. */
+static int count_operations(void *context)
+{
+    ss_ledger *ledger = context;
+    ledger->operations += OPERATIONS_BETWEEN_CALLS;
+    return ledger->operations > SS_LEDGER_OPERATIONS;
+}
+
 static bool open_database(ss_ledger *ledger, int flags, ss_error *err)
 {
     int code = sqlite3_open_v2(ledger->name, &ledger->db, flags | SQLITE_OPEN_NOMUTEX, NULL);
@@ -118,17 +139,18 @@ static bool open_database(ss_ledger *ledger, int flags, ss_error *err)
     sqlite3_busy_timeout(ledger->db, WAIT_MILLISECONDS);
     sqlite3_db_config(ledger->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL); // the file may be a stranger's
     sqlite3_db_config(ledger->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
-    return true;
-}
-
-static bool execute(ss_ledger *ledger, const char *sql, ss_error *err)
-{
-    return sqlite3_exec(ledger->db, sql, NULL, NULL, NULL) == SQLITE_OK || ss_ledger_fail(ledger, err);
+    sqlite3_db_config(ledger->db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
+    sqlite3_db_config(ledger->db, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
+    sqlite3_limit(ledger->db, SQLITE_LIMIT_LENGTH, LONGEST_VALUE);
+    sqlite3_limit(ledger->db, SQLITE_LIMIT_ATTACHED, 0);
+    sqlite3_progress_handler(ledger->db, OPERATIONS_BETWEEN_CALLS, count_operations, ledger);
+    return execute(ledger, "PRAGMA cell_size_check = ON", err);
 }
 
 static bool ask(ss_ledger *ledger, const char *sql, int *answer, ss_error *err)
 {
     sqlite3_stmt *statement = NULL;
+    ledger->operations = 0;
     bool good = sqlite3_prepare_v2(ledger->db, sql, -1, &statement, NULL) == SQLITE_OK &&
                 sqlite3_step(statement) == SQLITE_ROW;
     if (good) *answer = sqlite3_column_int(statement, 0);
@@ -155,6 +177,37 @@ static bool check_length(ss_ledger *ledger, ss_error *err)
     return ss_fail(err, SS_ERROR_INPUT, "%s: a damaged ledger: its end is missing", ledger->path);
 }
 
+/* What would make SQLite compute what the file says while we read or write our tables: none of it is in a
+ * ledger. Plain indices, and tables that somebody has added, do no harm; the view `results` is never asked. */
+static const char intruders[] =
+    "SELECT 'the trigger ' || name FROM sqlite_schema WHERE type = 'trigger' "
+    "UNION ALL SELECT 'the view ' || name FROM sqlite_schema WHERE type = 'view' AND name <> 'results' "
+    "UNION ALL SELECT 'the virtual table ' || name FROM sqlite_schema WHERE type = 'table' AND sql LIKE "
+    "'CREATE VIRTUAL%' "
+    "UNION ALL SELECT 'the generated column ' || t.name || '.' || c.name FROM sqlite_schema t, "
+    "pragma_table_xinfo(t.name) c WHERE t.type = 'table' AND c.hidden > 1 "
+    "UNION ALL SELECT 'the CHECK or DEFAULT of the table ' || name FROM sqlite_schema WHERE type = 'table' "
+    "AND name IN " TABLE_NAMES " AND (sql LIKE '%CHECK%(%' OR sql LIKE '%DEFAULT%') "
+    "UNION ALL SELECT 'the index ' || i.name || ' on an expression' FROM sqlite_schema t, "
+    "pragma_index_list(t.name) i WHERE t.type = 'table' AND (i.partial OR EXISTS (SELECT 1 FROM "
+    "pragma_index_xinfo(i.name) x WHERE x.cid = -2)) LIMIT 1";
+
+static bool refuse_intruders(ss_ledger *ledger, ss_error *err)
+{
+    sqlite3_stmt *statement = NULL;
+    ledger->operations = 0;
+    if (sqlite3_prepare_v2(ledger->db, intruders, -1, &statement, NULL) != SQLITE_OK)
+        return ss_ledger_fail(ledger, err);
+    int code = sqlite3_step(statement);
+    if (code == SQLITE_ROW)
+        ss_fail(err, SS_ERROR_INPUT, "%s: refused: %s does not belong in a ledger", ledger->path,
+                (const char *)sqlite3_column_text(statement, 0));
+    else if (code != SQLITE_DONE)
+        ss_ledger_fail(ledger, err);
+    sqlite3_finalize(statement);
+    return code == SQLITE_DONE;
+}
+
 /* Is it a ledger, or nothing yet? */
 static bool look(ss_ledger *ledger, bool *empty, ss_error *err)
 {
@@ -171,10 +224,8 @@ static bool look(ss_ledger *ledger, bool *empty, ss_error *err)
         return ss_fail(err, SS_ERROR_INPUT,
                        "%s: written by a later version of stickslip: schema %d, this version supports %d",
                        ledger->path, version, SS_LEDGER_SCHEMA);
-    if (!ask(ledger,
-             "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name IN ('machines', 'problems',"
-             " 'methods', 'runs', 'metrics', 'samples', 'history', 'crossings', 'contact_errors', "
-             "'campaigns')",
+    if (!refuse_intruders(ledger, err)) return false;
+    if (!ask(ledger, "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name IN " TABLE_NAMES,
              &tables, err))
         return false;
     if (version < 1 || tables < TABLES_IN_SCHEMA)

@@ -9,6 +9,9 @@
 
 #define SS_LEDGER_SCHEMA 1
 #define SS_LEDGER_APPLICATION 0x736c6970 /* "slip" */
+/* Operations of SQLite's machine for one row or one statement: some seconds. Ours take about ten for every
+ * problem or run of the ledger. */
+#define SS_LEDGER_OPERATIONS 100000000
 
 /* ", energy, relative_energy ..." */
 #define SS_GAUGE_COLUMN(code, name) ", " name
@@ -90,6 +93,7 @@ struct ss_ledger {
     char *path; /* as messages name it */
     char *name; /* the same for SQLite, which takes ":memory:" and "" for something else than files */
     sqlite3 *db;
+    long operations;                        /* since the last row or statement was asked for */
     bool made;                              /* by this opening */
     int lock;                               /* the descriptor that keeps other writers out; -1 when reading */
     sqlite3_stmt *statements[SS_SQL_COUNT]; /* NULL: not used yet */

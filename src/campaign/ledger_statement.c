@@ -18,7 +18,8 @@ static bool is_about_contents(const ss_ledger *ledger, int code)
     int primary = code & 0xff;
     if (primary == SQLITE_IOERR || primary == SQLITE_CANTOPEN) return ledger->lock < 0;
     return primary == SQLITE_NOTADB || primary == SQLITE_CORRUPT || primary == SQLITE_ERROR ||
-           primary == SQLITE_CONSTRAINT || primary == SQLITE_MISMATCH || primary == SQLITE_FORMAT;
+           primary == SQLITE_CONSTRAINT || primary == SQLITE_TOOBIG || primary == SQLITE_MISMATCH ||
+           primary == SQLITE_FORMAT;
 }
 
 bool ss_ledger_fail(ss_ledger *ledger, ss_error *err)
@@ -30,6 +31,11 @@ bool ss_ledger_fail(ss_ledger *ledger, ss_error *err)
         return ss_fail(err, SS_ERROR_INPUT, "%s: not a ledger: %s", ledger->path, text);
     if (primary == SQLITE_CORRUPT)
         return ss_fail(err, SS_ERROR_INPUT, "%s: a damaged ledger: %s", ledger->path, text);
+    if (primary == SQLITE_INTERRUPT)
+        return ss_fail(
+            err, SS_ERROR_INPUT,
+            "%s: given up: a query took more than %d million operations; the file is damaged or hostile",
+            ledger->path, SS_LEDGER_OPERATIONS / 1000000);
     if (primary == SQLITE_BUSY)
         return ss_fail(err, SS_ERROR_RESOURCES, "%s: locked by another program", ledger->path);
     if (ledger->lock >= 0 && (primary == SQLITE_FULL || primary == SQLITE_IOERR))
@@ -66,6 +72,7 @@ sqlite3_stmt *ss_ledger_statement(ss_ledger *ledger, ss_sql sql, ss_error *err)
 
 ss_step ss_ledger_step(ss_ledger *ledger, sqlite3_stmt *statement, ss_error *err)
 {
+    ledger->operations = 0;
     int code = sqlite3_step(statement);
     if (code == SQLITE_ROW) return SS_STEP_ROW;
     if (code != SQLITE_DONE) ss_ledger_fail(ledger, err);
