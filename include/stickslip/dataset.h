@@ -30,10 +30,14 @@ extern "C" {
 
 typedef struct ss_limits {
     int max_bodies, max_rows, max_contacts; /* per frame */
-    int max_frames;                         /* per file */
-    double max_megabytes;                   /* of one data set in memory, and of one FCLIB problem */
+    int max_results;                        /* stored with one frame */
+    int max_frames, max_simulations;        /* per file */
+    int max_members;      /* names in the groups of all simulations together, frames included */
+    double max_megabytes; /* of one data set in memory, and of one FCLIB problem */
 } ss_limits;
-extern SS_API const ss_option ss_limits_table[]; /* defaults: a million of each, 2048 MB */
+/* Defaults: a million bodies, rows, contacts and frames, 10,000 simulations, 1,000 results, 10 million names,
+ * 2048 MB. */
+extern SS_API const ss_option ss_limits_table[];
 
 typedef enum ss_format { SS_FORMAT_BPMD, SS_FORMAT_FCLIB } ss_format;
 /* The format of a file, by its contents. limits may be NULL everywhere: the defaults. */
@@ -77,6 +81,7 @@ SS_API void ss_bpmd_close(ss_bpmd *file);
 SS_API int ss_bpmd_simulation_count(const ss_bpmd *file); /* frames in / count as one */
 /* "/" or "/simulation_000001" */
 SS_API const char *ss_bpmd_simulation_path(const ss_bpmd *file, int simulation);
+SS_API int ss_bpmd_simulation_frames(const ss_bpmd *file, int simulation); /* how many */
 SS_API bool ss_bpmd_manifest(ss_bpmd *file, int simulation, ss_manifest *manifest, ss_error *err);
 SS_API int ss_bpmd_frame_count(const ss_bpmd *file);
 /* Writes "/simulation_000001/mbs_frame000017" into path. */

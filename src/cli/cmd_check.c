@@ -1,5 +1,6 @@
 #include "cli/diagnose.h"
 #include "cli/input.h"
+#include "cli/sandbox.h"
 #include "dataset/recording_check.h"
 #include "session/method.h"
 
@@ -155,16 +156,18 @@ static void check_bpmd(report *r)
         add_failure(r, "/", &err);
         return;
     }
-    for (int i = 0; i < ss_bpmd_simulation_count(file); i++) {
+    ss_progress_line progress = ss_progress_line_begin(r->command);
+    int simulations = ss_bpmd_simulation_count(file);
+    for (int i = 0; i < simulations && !ss_sandbox_interrupted(); i++) {
         ss_manifest manifest = {0};
         if (!ss_bpmd_manifest(file, i, &manifest, &err))
             add_failure(r, ss_bpmd_simulation_path(file, i), &err);
         ss_manifest_free(&manifest);
         check_shapes(r, file, i);
+        ss_progress_line_show(&progress, "checking simulation", i + 1, simulations);
     }
-    ss_progress_line progress = ss_progress_line_begin(r->command);
     r->parts = ss_bpmd_frame_count(file);
-    for (int i = 0; i < r->parts; i++) {
+    for (int i = 0; i < r->parts && !ss_sandbox_interrupted(); i++) {
         check_frame(r, file, i);
         ss_progress_line_show(&progress, "checking frame", i + 1, r->parts);
     }

@@ -1,12 +1,13 @@
 /* `stickslip info` on a BPMD file. All frames are read once, one at a time. */
 #include "cli/info.h"
 
+#include "cli/sandbox.h"
 #include "cli/table.h"
 
 #include <math.h>
 #include <string.h>
 
-#define FIRST_SHOWN 10 /* frames of a long file in the table, unless --all */
+#define FIRST_SHOWN 10 /* frames and simulations of a long file, unless --all */
 #define LAST_SHOWN 3
 
 typedef struct view {
@@ -19,6 +20,7 @@ typedef struct view {
     ss_findings unreadable; /* frames and manifests */
     int dialect;            /* of all frames so far; -1 = none yet, SS_DIALECT_AUTO = they differ */
     int exit_code;          /* the worst of all frames */
+    ss_progress_line progress;
 } view;
 
 /* What is known of one frame. */
@@ -31,6 +33,12 @@ typedef struct sight {
     int result_count;
     ss_error err;
 } sight;
+
+/* False when the reader of the output is gone, or the user has had enough. */
+static bool goes_on(view *v)
+{
+    return ss_out_drain(v->out) && !ss_sandbox_interrupted();
+}
 
 static void note_failure(view *v, const char *place, const ss_error *err)
 {
@@ -98,14 +106,6 @@ static int dead_bodies(const sight *s)
 
 /* ---- JSON ---------------------------------------------------------------------------------------- */
 
-static int frames_of(const view *v, int simulation)
-{
-    int count = 0;
-    for (int i = 0; i < ss_bpmd_frame_count(v->file); i++)
-        count += ss_bpmd_frame_simulation(v->file, i) == simulation;
-    return count;
-}
-
 /* How many shapes a simulation has; -1, with the failure noted, when they cannot be read. */
 static int count_shapes(view *v, int simulation)
 {
@@ -150,13 +150,14 @@ static void put_simulations(view *v, ss_json *json)
 {
     ss_json_key(json, "simulations");
     ss_json_begin_array(json);
-    for (int i = 0; i < ss_bpmd_simulation_count(v->file); i++) {
+    int count = ss_bpmd_simulation_count(v->file);
+    for (int i = 0; i < count && goes_on(v); i++) {
         const char *path = ss_bpmd_simulation_path(v->file, i);
         ss_manifest manifest = {0};
         ss_error err;
         ss_json_begin_object(json);
         ss_json_member_text(json, "path", path);
-        ss_json_member_integer(json, "frames", frames_of(v, i));
+        ss_json_member_integer(json, "frames", ss_bpmd_simulation_frames(v->file, i));
         if (ss_bpmd_manifest(v->file, i, &manifest, &err)) {
             put_manifest(json, &manifest);
         } else {
@@ -171,6 +172,7 @@ static void put_simulations(view *v, ss_json *json)
             ss_json_integer(json, shapes);
         ss_json_end_object(json);
         ss_manifest_free(&manifest);
+        ss_progress_line_show(&v->progress, "reading simulation", i + 1, count);
     }
     ss_json_end_array(json);
 }
@@ -203,14 +205,13 @@ static void put_frame(ss_json *json, const sight *s)
 static void print_json(view *v)
 {
     ss_json json = {.text = &v->out->text};
-    ss_progress_line progress = ss_progress_line_begin(v->command);
     ss_json_begin_object(&json);
     ss_json_member_text(&json, "format", "bpmd");
     ss_json_member_text(&json, "file", v->command->arguments[0]);
     put_simulations(v, &json);
     ss_json_key(&json, "frames");
     ss_json_begin_array(&json);
-    for (int i = v->begin; i < v->end && ss_out_drain(v->out); i++) {
+    for (int i = v->begin; i < v->end && goes_on(v); i++) {
         sight s;
         see(v, i, &s);
         ss_json_begin_object(&json);
@@ -221,7 +222,7 @@ static void print_json(view *v)
             ss_json_member_text(&json, "error", s.err.message);
         ss_json_end_object(&json);
         forget(&s);
-        ss_progress_line_show(&progress, "reading frame", i + 1, v->end);
+        ss_progress_line_show(&v->progress, "reading frame", i + 1, v->end);
     }
     ss_json_end_array(&json);
     ss_json_member_text(&json, "dialect", dialect_of_all(v));
@@ -229,32 +230,44 @@ static void print_json(view *v)
     ss_tally_json(&json, "warnings", &v->tally, SS_FINDING_WARNING);
     ss_json_end_object(&json);
     ss_text_append(&v->out->text, "\n");
-    ss_progress_line_end(&progress);
+    ss_progress_line_end(&v->progress);
 }
 
 /* ---- text ---------------------------------------------------------------------------------------- */
 
+static void print_simulation(view *v, const char *path, const ss_manifest *m, int shapes, int frames)
+{
+    ss_text_append(&v->out->text, "\n");
+    ss_info_heading(v->out, "Simulation %s", path);
+    ss_info_words(v->out, "title", m->title);
+    ss_info_words(v->out, "toolkit", m->toolkit);
+    ss_info_words(v->out, "description", m->description);
+    ss_info_words(v->out, "author", m->author);
+    ss_info_words(v->out, "date", m->date);
+    ss_info_words(v->out, "url", m->url);
+    ss_info_words(v->out, "keywords", m->keywords);
+    if (m->image) ss_info_item(v->out, "picture", "%d x %d pixels", m->image_width, m->image_height);
+    if (shapes > 0) ss_info_item(v->out, "shapes", "%d, for stickslip view", shapes);
+    ss_info_item(v->out, "frames", "%d", frames);
+}
+
+/* All are read, so that what is wrong with one is told. */
 static void print_simulations(view *v)
 {
-    for (int i = 0; i < ss_bpmd_simulation_count(v->file); i++) {
+    int count = ss_bpmd_simulation_count(v->file);
+    int left_out = v->options->all ? 0 : count - FIRST_SHOWN - LAST_SHOWN;
+    for (int i = 0; i < count && goes_on(v); i++) {
+        bool hidden = left_out > 1 && i >= FIRST_SHOWN && i < count - LAST_SHOWN;
         const char *path = ss_bpmd_simulation_path(v->file, i);
         ss_manifest m = {0};
         ss_error err;
-        ss_text_append(&v->out->text, "\n");
-        ss_info_heading(v->out, "Simulation %s", path);
         if (!ss_bpmd_manifest(v->file, i, &m, &err)) note_failure(v, path, &err);
-        ss_info_words(v->out, "title", m.title);
-        ss_info_words(v->out, "toolkit", m.toolkit);
-        ss_info_words(v->out, "description", m.description);
-        ss_info_words(v->out, "author", m.author);
-        ss_info_words(v->out, "date", m.date);
-        ss_info_words(v->out, "url", m.url);
-        ss_info_words(v->out, "keywords", m.keywords);
-        if (m.image) ss_info_item(v->out, "picture", "%d x %d pixels", m.image_width, m.image_height);
         int shapes = count_shapes(v, i);
-        if (shapes > 0) ss_info_item(v->out, "shapes", "%d, for stickslip view", shapes);
-        ss_info_item(v->out, "frames", "%d", frames_of(v, i));
+        if (!hidden) print_simulation(v, path, &m, shapes, ss_bpmd_simulation_frames(v->file, i));
+        if (hidden && i == FIRST_SHOWN)
+            ss_text_appendf(&v->out->text, "\n... %d more simulations (--all lists them)\n", left_out);
         ss_manifest_free(&m);
+        ss_progress_line_show(&v->progress, "reading simulation", i + 1, count);
     }
 }
 
@@ -304,19 +317,18 @@ static void add_gap(ss_table *table, int left_out)
 
 static void read_frames(view *v, ss_table *table)
 {
-    ss_progress_line progress = ss_progress_line_begin(v->command);
     int left_out = v->options->all ? 0 : v->end - v->begin - FIRST_SHOWN - LAST_SHOWN;
     start_table(table);
-    for (int i = v->begin; i < v->end; i++) {
+    for (int i = v->begin; i < v->end && goes_on(v); i++) {
         bool hidden = left_out > 1 && i >= v->begin + FIRST_SHOWN && i < v->end - LAST_SHOWN;
         sight s;
         see(v, i, &s);
         if (!hidden) add_frame(table, &s);
         if (hidden && i == v->begin + FIRST_SHOWN) add_gap(table, left_out);
         forget(&s);
-        ss_progress_line_show(&progress, "reading frame", i + 1, v->end);
+        ss_progress_line_show(&v->progress, "reading frame", i + 1, v->end);
     }
-    ss_progress_line_end(&progress);
+    ss_progress_line_end(&v->progress);
 }
 
 static void print_unreadable(view *v)
@@ -446,7 +458,11 @@ static void answer(view *v)
 
 int ss_info_bpmd(const ss_command *command, const ss_info_options *options, ss_error *err)
 {
-    view v = {.command = command, .options = options, .out = command->out, .dialect = -1};
+    view v = {.command = command,
+              .options = options,
+              .out = command->out,
+              .dialect = -1,
+              .progress = ss_progress_line_begin(command)};
     v.file = ss_bpmd_open(command->arguments[0], &options->source.limits, &options->source.read, err);
     if (v.file && choose_frames(&v, err)) answer(&v);
     v.out->text.out_of_memory |= v.tally.out_of_memory || v.unreadable.out_of_memory;

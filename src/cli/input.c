@@ -12,15 +12,21 @@ const ss_option ss_input_option_table[] = {
      .max = 1e9,
      .value_name = "MB",
      .help = "Memory limit of the process that reads the file, in MB of address space; 0 = no limit."},
+    {.name = "max_time",
+     .type = SS_OPTION_REAL,
+     .offset = offsetof(ss_input_options, max_time),
+     .default_value = "0",
+     .max = 1e9,
+     .value_name = "seconds",
+     .help = "Time limit of the whole run, for files that are not trusted; 0 = no limit."},
     {0}};
 
-double ss_input_max_memory(const ss_command *command)
+const ss_input_options *ss_input_options_of(const ss_command *command)
 {
     const char *options = command->options;
     for (const ss_option_group *group = command->verb->groups; group->table; group++)
-        if (group->table == ss_input_option_table)
-            return ((const ss_input_options *)(const void *)(options + group->offset))->max_memory;
-    return 0;
+        if (group->table == ss_input_option_table) return (const void *)(options + group->offset);
+    return NULL;
 }
 
 const char *ss_input_split(const char *message, const char *path, char *place, size_t size)
@@ -35,10 +41,16 @@ const char *ss_input_split(const char *message, const char *path, char *place, s
 
 /* ---- progress ------------------------------------------------------------------------------------ */
 
+#define FIRST_SIGN 1.0  // s, on a terminal
+#define SIGN_EVERY 0.1  // s
+#define LINE_EVERY 10.0 // s, in a log
+
 ss_progress_line ss_progress_line_begin(const ss_command *command)
 {
-    return (ss_progress_line){.on = isatty(STDERR_FILENO) && !ss_command_is_quiet(command),
-                              .next = ss_clock_seconds() + 1.0};
+    bool terminal = isatty(STDERR_FILENO);
+    return (ss_progress_line){.on = !ss_command_is_quiet(command),
+                              .terminal = terminal,
+                              .next = ss_clock_seconds() + (terminal ? FIRST_SIGN : LINE_EVERY)};
 }
 
 static void show(const char *line)
@@ -50,10 +62,11 @@ void ss_progress_line_show(ss_progress_line *progress, const char *what, int don
 {
     if (!progress->on || ss_clock_seconds() < progress->next) return;
     char line[120];
-    snprintf(line, sizeof line, "\r\033[K%s %d of %d", what, done, total);
+    snprintf(line, sizeof line, progress->terminal ? "\r\033[K%s %d of %d" : "%s %d of %d\n", what, done,
+             total);
     show(line);
-    progress->shown = true;
-    progress->next = ss_clock_seconds() + 0.1;
+    progress->shown = progress->terminal;
+    progress->next = ss_clock_seconds() + (progress->terminal ? SIGN_EVERY : LINE_EVERY);
 }
 
 void ss_progress_line_end(ss_progress_line *progress)

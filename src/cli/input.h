@@ -10,6 +10,7 @@
 
 typedef struct ss_input_options {
     double max_memory; /* MB, 0 = no limit */
+    double max_time;   /* s, 0 = no limit */
     ss_read_options read;
     ss_limits limits;
 } ss_input_options;
@@ -22,8 +23,8 @@ extern const ss_option ss_input_option_table[];
         NULL, ss_limits_table, offsetof(type, member) + offsetof(ss_input_options, limits)       \
     }
 
-/* The value of --max-memory, 0 for verbs that read no files. */
-double ss_input_max_memory(const ss_command *command);
+/* NULL for verbs without them. */
+const ss_input_options *ss_input_options_of(const ss_command *command);
 
 /* The library's messages read "FILE: /place: what is wrong". Returns what follows the file name; when a
  * place comes first it is copied to `place` and skipped as well, otherwise `place` is left as it is. */
@@ -34,10 +35,10 @@ bool ss_input_check_target(const ss_command *command, const char *path, ss_error
 
 /* ---- progress ------------------------------------------------------------------------------------ */
 
-/* A line on standard error that is overwritten; only on a terminal, only without --quiet, only after a
- * second. */
+/* On a terminal a line that is overwritten, from the first second on; otherwise a line every ten seconds, so that
+ * a long run is not silent. Neither with --quiet. */
 typedef struct ss_progress_line {
-    bool on, shown;
+    bool on, terminal, shown;
     double next; /* clock time of the next sign of life */
 } ss_progress_line;
 ss_progress_line ss_progress_line_begin(const ss_command *command);

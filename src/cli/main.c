@@ -44,9 +44,11 @@ static int run(const ss_command *command)
 {
     if (((const ss_common_options *)command->options)->help) return run_here(explain, command);
     if (!command->verb->reads_files) return run_here(command->verb->run, command);
+    const ss_input_options *source = ss_input_options_of(command);
     ss_sandbox sandbox = {.verb = command->verb->name,
                           .file = command->arguments[0],
-                          .max_megabytes = ss_input_max_memory(command)};
+                          .max_megabytes = source ? source->max_memory : 0,
+                          .max_seconds = source ? source->max_time : 0};
     return ss_sandbox_run(&sandbox, command->verb->run, command);
 }
 

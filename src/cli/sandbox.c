@@ -3,12 +3,14 @@
 #include "dataset/reading_flag.h"
 
 #include <errno.h>
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #ifdef __linux__
@@ -110,6 +112,27 @@ static void pass_on(int signal_number, siginfo_t *info, void *context)
     if (info->si_code <= 0 && child_pid > 0) kill(child_pid, signal_number);
 }
 
+static volatile sig_atomic_t time_is_over;
+
+/* The child ends as if the user had stopped it, so that it tidies up. */
+static void end_child(int signal_number)
+{
+    (void)signal_number;
+    time_is_over = 1;
+    if (child_pid > 0) kill(child_pid, SIGTERM);
+}
+
+static void limit_time(double seconds)
+{
+    if (seconds <= 0) return;
+    struct sigaction action = {.sa_handler = end_child, .sa_flags = SA_RESTART};
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGALRM, &action, NULL);
+    double whole = floor(seconds);
+    struct itimerval timer = {.it_value = {(time_t)whole, (suseconds_t)(1e6 * (seconds - whole)) + 1}};
+    setitimer(ITIMER_REAL, &timer, NULL);
+}
+
 static bool is_crash(int signal_number)
 {
     return signal_number == SIGSEGV || signal_number == SIGBUS || signal_number == SIGABRT ||
@@ -144,6 +167,10 @@ static int judge(const ss_sandbox *sandbox, int status)
 {
     if (WIFEXITED(status)) return WEXITSTATUS(status);
     int cause = WTERMSIG(status);
+    if (time_is_over && (cause == SIGTERM || cause == SIGALRM)) {
+        ss_complain("%s: stopped after %g s (--max-time)", sandbox->file, sandbox->max_seconds);
+        return SS_EXIT_RESOURCES;
+    }
     if (is_crash(cause)) return explain_crash(sandbox, cause);
     if (stop_signal) die_of(stop_signal);
     if (cause == SIGKILL)
@@ -189,6 +216,7 @@ int ss_sandbox_run(const ss_sandbox *sandbox, int (*work)(const ss_command *), c
     if (child == 0) _exit(work_as_child(sandbox, work, command));
     child_pid = child;
     hold_signals(SIG_UNBLOCK);
+    if (child > 0) limit_time(sandbox->max_seconds);
     if (child < 0) {
         ss_complain("stickslip: cannot start a process: %s", strerror(errno));
         return SS_EXIT_RESOURCES;

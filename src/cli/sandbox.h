@@ -12,6 +12,7 @@ typedef struct ss_sandbox {
     const char *verb;
     const char *file;     /* its first argument: a file, for `run` a scene */
     double max_megabytes; /* address space of the reading process; 0 = no limit */
+    double max_seconds;   /* of the reading process; 0 = no limit. Not without a sandbox */
 } ss_sandbox;
 
 /* Runs work(command) behind the wall, finishes its output and returns its exit code. */

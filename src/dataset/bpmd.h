@@ -39,6 +39,7 @@ typedef struct ss_bpmd_simulation {
     char path[41]; /* "/simulation_000001" or "/" */
     uint64_t number;
     int first, count; /* its frames in the index */
+    char manifest[9]; /* the name of its manifest in the file, "" = none */
     bool is_ours;     /* carries our writer's mark */
     bool asked[2];    /* the next are set, for frames of the flat and of the ODE family */
     int evidence[2];  /* ss_bpmd_evidence, of the first frames that have any */
@@ -47,8 +48,8 @@ typedef struct ss_bpmd_simulation {
 struct ss_bpmd {
     hid_t id;
     ss_h5_group root;
-    char *name;        /* of the file, for messages */
-    bool has_manifest; /* in the root */
+    char *name;       /* of the file, for messages */
+    char manifest[9]; /* the name of the one in the root, "" = none */
     ss_limits limits;
     ss_read_options options;
     ss_bpmd_simulation *simulations;
@@ -57,6 +58,8 @@ struct ss_bpmd {
     int frame_count;
     int judged; /* frame whose dialect was judged last; -1 = none */
     ss_dialect judgement;
+    int listed;          /* frame whose results were listed last; -1 = none */
+    ss_h5_names results; /* their names */
 };
 
 ss_bpmd *ss_bpmd_open_image(const void *bytes, size_t size, const ss_limits *limits,

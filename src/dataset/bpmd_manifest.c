@@ -5,21 +5,11 @@
 
 #include <math.h>
 #include <string.h>
-#include <strings.h>
-
-static bool note_manifest(const char *name, void *context, ss_error *err)
-{
-    (void)err;
-    if (strcasecmp(name, "manifest") == 0) strcpy(context, name);
-    return true;
-}
 
 /* *place does not exist, without an error, when there is no manifest. */
-static bool enter_manifest(const ss_h5_group *group, ss_bpmd_place *place, ss_error *err)
+static bool enter_manifest(const ss_h5_group *group, const char *name, ss_bpmd_place *place, ss_error *err)
 {
-    char name[16] = "";
     *place = (ss_bpmd_place){0};
-    if (!ss_h5_each(group, note_manifest, name, err)) return false;
     return !name[0] || !ss_h5_is_group(group, name) || ss_bpmd_enter(group, name, place, err);
 }
 
@@ -27,10 +17,10 @@ static bool find_manifest(ss_bpmd *file, int simulation, ss_bpmd_place *place, s
 {
     ss_h5_group group;
     if (!ss_bpmd_enter_simulation(file, simulation, &group, err)) return false;
-    bool good = enter_manifest(&group, place, err);
+    bool good = enter_manifest(&group, file->simulations[simulation].manifest, place, err);
     ss_h5_leave_group(&group);
     if (!good || place->exists) return good;
-    return enter_manifest(&file->root, place, err);
+    return enter_manifest(&file->root, file->manifest, place, err);
 }
 
 static bool read_text(const ss_bpmd_place *place, const char *name, char **text, ss_error *err)

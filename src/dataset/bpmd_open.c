@@ -13,7 +13,7 @@
 
 #define FRAME_PREFIX "mbs_frame"
 #define SIMULATION_PREFIX "simulation_"
-enum { MOST_DIGITS = 18, MOST_MEMBERS = 10000, MOST_SIMULATIONS = 100000 };
+enum { MOST_DIGITS = 18, MOST_MEMBERS = 10000 };
 
 /* ---- names ------------------------------------------------------------------------------------------ */
 
@@ -95,6 +95,8 @@ typedef struct indexing {
     ss_bpmd *file;
     int capacity, simulation_capacity;
     uint32_t simulation; /* whose frames are being listed */
+    char *manifest;      /* of the group that is being listed */
+    int members;         /* of all groups so far */
     bool at_root;
 } indexing;
 
@@ -130,8 +132,9 @@ static bool add_frame(indexing *index, uint64_t number, uint8_t digits, ss_error
 static bool add_simulation(indexing *index, const char *name, uint64_t number, ss_error *err)
 {
     ss_bpmd *file = index->file;
-    if (file->simulation_count >= MOST_SIMULATIONS)
-        return ss_fail(err, SS_ERROR_RESOURCES, "%s: more than %d simulations", file->name, MOST_SIMULATIONS);
+    if (file->simulation_count >= file->limits.max_simulations)
+        return ss_fail(err, SS_ERROR_RESOURCES, "%s: more than %d simulations (max_simulations)", file->name,
+                       file->limits.max_simulations);
     if (!make_room(&file->simulations, file->simulation_count, &index->simulation_capacity,
                    sizeof *file->simulations, file->name, err))
         return false;
@@ -147,10 +150,13 @@ static bool note_member(const char *name, void *context, ss_error *err)
     indexing *index = context;
     uint64_t number;
     uint8_t digits;
+    if (++index->members > index->file->limits.max_members)
+        return ss_fail(err, SS_ERROR_RESOURCES, "%s: more than %d members of simulations (max_members)",
+                       index->file->name, index->file->limits.max_members);
     if (read_name(name, FRAME_PREFIX, &number, &digits)) return add_frame(index, number, digits, err);
     if (index->at_root && read_name(name, SIMULATION_PREFIX, &number, &digits))
         return add_simulation(index, name, number, err);
-    if (index->at_root && strcasecmp(name, "manifest") == 0) index->file->has_manifest = true;
+    if (strcasecmp(name, "manifest") == 0) strcpy(index->manifest, name);
     return true;
 }
 
@@ -180,6 +186,7 @@ static bool list_simulation(indexing *index, int simulation, ss_error *err)
     char mark[32];
     s->is_ours = ss_h5_text_attribute(&group, SS_BPMD_MARK, mark, sizeof mark);
     index->simulation = (uint32_t)simulation;
+    index->manifest = s->manifest;
     bool good = ss_h5_each(&group, note_member, index, err);
     ss_h5_leave_group(&group);
     return good;
@@ -195,7 +202,7 @@ static void assign_ranges(ss_bpmd *file)
 
 static bool build_index(ss_bpmd *file, ss_error *err)
 {
-    indexing index = {.file = file, .at_root = true};
+    indexing index = {.file = file, .manifest = file->manifest, .at_root = true};
     if (!ss_h5_each(&file->root, note_member, &index, err)) return false;
     if (file->frame_count == 0 && file->simulation_count == 0)
         return ss_fail(err, SS_ERROR_INPUT,
@@ -229,7 +236,7 @@ static ss_bpmd *create(const char *name, const ss_limits *limits, const ss_read_
         return NULL;
     }
     file->id = file->root.id = -1;
-    file->judged = -1;
+    file->judged = file->listed = -1;
     if (limits)
         file->limits = *limits;
     else
@@ -243,6 +250,7 @@ static ss_bpmd *create(const char *name, const ss_limits *limits, const ss_read_
 
 static void destroy(ss_bpmd *file)
 {
+    ss_h5_names_free(&file->results);
     ss_h5_leave_group(&file->root);
     ss_h5_close(file->id);
     ss_release(file->simulations);
@@ -308,6 +316,11 @@ const char *ss_bpmd_simulation_path(const ss_bpmd *file, int simulation)
 {
     if (simulation < 0 || simulation >= file->simulation_count) return NULL;
     return file->simulations[simulation].path;
+}
+
+int ss_bpmd_simulation_frames(const ss_bpmd *file, int simulation)
+{
+    return simulation < 0 || simulation >= file->simulation_count ? 0 : file->simulations[simulation].count;
 }
 
 int ss_bpmd_frame_count(const ss_bpmd *file)

@@ -12,35 +12,72 @@ enum { MOST_MEASURES = 1000 };
 
 /* ---- groups of solvers ---------------------------------------------------------------------------- */
 
-/* The index-th group of solver_data, *count in all. With index < 0 nothing is entered. */
-static bool find_solver(const ss_bpmd_place *frame, int index, int *count, ss_bpmd_place *solver,
-                        ss_error *err)
+typedef struct listing {
+    const ss_bpmd *file;
+    const ss_h5_group *group;
+    ss_h5_names names; /* of groups */
+    int capacity, members;
+} listing;
+
+static bool add_solver(const char *name, void *context, ss_error *err)
 {
-    ss_bpmd_place results;
-    *count = 0;
-    if (!ss_bpmd_enter_member(frame, "solver_data", &results, err)) return false;
-    bool good = true;
-    for (int i = 0; good && results.exists && i < results.names.count; i++) {
-        const char *name = results.names.names[i];
-        if (!ss_h5_is_group(&results.group, name)) continue;
-        if ((*count)++ == index) good = ss_bpmd_enter(&results.group, name, solver, err);
+    listing *l = context;
+    int most = l->file->limits.max_results;
+    if (++l->members > most)
+        return ss_fail(err, SS_ERROR_RESOURCES, "%s: %s: more than %d results (max_results)", l->file->name,
+                       l->group->path, most);
+    return !ss_h5_is_group(l->group, name) || ss_h5_names_add(&l->names, &l->capacity, name) ||
+           ss_fail(err, SS_ERROR_RESOURCES, "%s: out of memory", l->file->name);
+}
+
+/* Lists the groups of solver_data once for all the results of a frame: file->results. */
+static bool list_results(ss_bpmd *file, int frame, const ss_bpmd_place *place, ss_error *err)
+{
+    if (file->listed == frame) return true;
+    ss_h5_names_free(&file->results);
+    file->listed = -1;
+    ss_h5_group group;
+    if (ss_bpmd_has(place, "solver_data")) {
+        if (!ss_h5_enter_group(&place->group, "solver_data", &group, err)) return false;
+        listing l = {.file = file, .group = &group};
+        bool good = ss_h5_each(&group, add_solver, &l, err);
+        file->results = l.names;
+        ss_h5_leave_group(&group);
+        if (!good) return false;
     }
-    ss_bpmd_leave(&results);
-    return good;
+    file->listed = frame;
+    return true;
+}
+
+static bool check_index(const ss_bpmd *file, int frame, ss_error *err)
+{
+    return (frame >= 0 && frame < file->frame_count) ||
+           ss_fail(err, SS_ERROR_USAGE, "%s: frame %d, but there are %d", file->name, frame,
+                   file->frame_count);
 }
 
 static int count_results(ss_bpmd *file, int frame, ss_error *err)
 {
     ss_bpmd_place place;
-    int count;
-    if (frame < 0 || frame >= file->frame_count) {
-        ss_fail(err, SS_ERROR_USAGE, "%s: frame %d, but there are %d", file->name, frame, file->frame_count);
-        return -1;
-    }
-    if (!ss_bpmd_enter_frame(file, frame, &place, err)) return -1;
-    bool good = find_solver(&place, -1, &count, NULL, err);
+    if (!check_index(file, frame, err) || !ss_bpmd_enter_frame(file, frame, &place, err)) return -1;
+    bool good = list_results(file, frame, &place, err);
     ss_bpmd_leave(&place);
-    return good ? count : -1;
+    return good ? file->results.count : -1;
+}
+
+/* The index-th group of solver_data, whose other members are not looked at. */
+static bool enter_solver(ss_bpmd *file, int frame, const ss_bpmd_place *place, int index,
+                         ss_bpmd_place *solver, ss_error *err)
+{
+    ss_h5_group group;
+    if (!list_results(file, frame, place, err)) return false;
+    if (index < 0 || index >= file->results.count)
+        return ss_fail(err, SS_ERROR_USAGE, "%s: %s: result %d, but there are %d", file->name,
+                       place->group.path, index, file->results.count);
+    if (!ss_h5_enter_group(&place->group, "solver_data", &group, err)) return false;
+    bool good = ss_bpmd_enter(&group, file->results.names[index], solver, err);
+    ss_h5_leave_group(&group);
+    return good;
 }
 
 int ss_bpmd_result_count(ss_bpmd *file, int frame, ss_error *err)
@@ -233,15 +270,8 @@ static bool read_result(ss_bpmd *file, int frame, int index, ss_stored_result *r
 {
     ss_bpmd_stored stored;
     ss_bpmd_place solver = {0};
-    int count;
-    if (frame < 0 || frame >= file->frame_count)
-        return ss_fail(err, SS_ERROR_USAGE, "%s: frame %d, but there are %d", file->name, frame,
-                       file->frame_count);
-    if (!ss_bpmd_stored_open(file, frame, &stored, err)) return false;
-    bool good = find_solver(&stored.place, index, &count, &solver, err);
-    if (good && !solver.exists)
-        good = ss_fail(err, SS_ERROR_USAGE, "%s: %s: result %d, but there are %d", file->name,
-                       stored.place.group.path, index, count);
+    if (!check_index(file, frame, err) || !ss_bpmd_stored_open(file, frame, &stored, err)) return false;
+    bool good = enter_solver(file, frame, &stored.place, index, &solver, err);
     if (good) ss_bpmd_tighten(&solver, file->limits.max_contacts, 3);
     good = good && read_solver(&stored, &solver, result, err);
     ss_bpmd_leave(&solver);

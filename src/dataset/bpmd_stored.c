@@ -57,7 +57,7 @@ static ss_bpmd_family family_by_names(const ss_bpmd_stored *stored)
     if (!modern && ss_bpmd_has(bodies, "inertia_tensors") && !ss_bpmd_has(bodies, "mass") &&
         !ss_bpmd_has(&stored->contacts, "depth") && !ss_bpmd_has(&stored->place, "timestep"))
         return SS_FAMILY_ODE;
-    return modern && flat && !file->has_manifest ? SS_FAMILY_FLAT : SS_FAMILY_NAMED;
+    return modern && flat && !file->manifest[0] ? SS_FAMILY_FLAT : SS_FAMILY_NAMED;
 }
 
 static ss_bpmd_family choose_family(const ss_bpmd_stored *stored)

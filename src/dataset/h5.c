@@ -181,6 +181,22 @@ bool ss_h5_each(const ss_h5_group *group, ss_h5_visit *visit, void *context, ss_
     return each.told ? false : FAIL(group, NULL, "the list of its members is damaged");
 }
 
+bool ss_h5_names_add(ss_h5_names *names, int *capacity, const char *name)
+{
+    if (names->count == *capacity) {
+        int larger = *capacity ? 2 * *capacity : 16;
+        char **grown = ss_allocate((size_t)larger, sizeof *grown);
+        if (!grown) return false;
+        if (names->count) memcpy(grown, names->names, (size_t)names->count * sizeof *grown);
+        ss_release(names->names);
+        names->names = grown;
+        *capacity = larger;
+    }
+    char *copy = ss_text_copy(name);
+    if (copy) names->names[names->count++] = copy;
+    return copy != NULL;
+}
+
 typedef struct list_context {
     const ss_h5_group *group;
     ss_h5_names *names;
@@ -194,19 +210,8 @@ static bool add_name(const char *name, void *context, ss_error *err)
     if (names->count == list->max_names) {
         return FAIL(list->group, NULL, "more than %d members", list->max_names);
     }
-    if (names->count == list->capacity) {
-        int capacity = list->capacity ? 2 * list->capacity : 16;
-        char **larger = ss_allocate((size_t)capacity, sizeof *larger);
-        if (!larger) return ss_fail(err, SS_ERROR_RESOURCES, "%s: out of memory", list->group->file);
-        if (names->count) memcpy(larger, names->names, (size_t)names->count * sizeof *larger);
-        ss_release(names->names);
-        names->names = larger;
-        list->capacity = capacity;
-    }
-    char *copy = ss_text_copy(name);
-    if (!copy) return ss_fail(err, SS_ERROR_RESOURCES, "%s: out of memory", list->group->file);
-    names->names[names->count++] = copy;
-    return true;
+    return ss_h5_names_add(names, &list->capacity, name) ||
+           ss_fail(err, SS_ERROR_RESOURCES, "%s: out of memory", list->group->file);
 }
 
 bool ss_h5_list(const ss_h5_group *group, int max_names, ss_h5_names *names, ss_error *err)

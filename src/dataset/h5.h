@@ -50,6 +50,8 @@ typedef struct ss_h5_names {
     int count;
 } ss_h5_names;
 bool ss_h5_list(const ss_h5_group *group, int max_names, ss_h5_names *names, ss_error *err);
+/* Adds a copy; capacity is the caller's, 0 at first. False for lack of memory. */
+bool ss_h5_names_add(ss_h5_names *names, int *capacity, const char *name);
 bool ss_h5_names_have(const ss_h5_names *names, const char *name);
 void ss_h5_names_free(ss_h5_names *names);
 /* The same without keeping names: calls visit for every child. A visit that returns false
@@ -127,10 +129,10 @@ bool ss_h5_mark(const ss_h5_group *group, const char *dataset, const char *attri
  * even by a process that is killed. */
 typedef struct ss_h5_output {
     hid_t file_id;
-    struct ss_h5_disk *disk; /* what HDF5 writes through: h5_disk.h */
+    struct ss_h5_disk *disk;  /* what HDF5 writes through: h5_disk.h */
     char *target, *temporary; /* temporary: NULL while it has no name */
-    bool appends, is_copy; /* to a target that may be there, of one that was */
-    struct stat origin;    /* the target when it was copied */
+    bool appends, is_copy;    /* to a target that may be there, of one that was */
+    struct stat origin;       /* the target when it was copied */
     ss_h5_group root;
 } ss_h5_output;
 bool ss_h5_output_open(const char *target, bool copy_existing, double max_bytes, ss_h5_output *output,
