@@ -3,34 +3,12 @@
  * and shapes, types, storage and values that it may not expect. Whatever comes out of the reader must then
  * be a frame that can be checked, hashed, written and read again bit for bit; and it must not depend on the
  * order of reading. */
+#include "fuzz.h"
+
 #include "dataset/bpmd.h"
 #include "dataset/writer.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 /* ---- the program ---------------------------------------------------------------------------------- */
-
-typedef struct program {
-    const uint8_t *data;
-    size_t left;
-} program;
-
-static unsigned next(program *p)
-{
-    if (p->left == 0) return 0;
-    p->left--;
-    return *p->data++;
-}
-
-static unsigned below(program *p, unsigned n)
-{
-    return next(p) % n;
-}
 
 static const char *const names[] = {"mbs_frame000001",
                                     "mbs_frame000002",
@@ -128,7 +106,7 @@ static const char *any_name(program *p)
     return names[below(p, sizeof names / sizeof names[0])];
 }
 
-static double any_number(program *p)
+static double any_value(program *p)
 {
     static const double special[] = {0,     1,          -1,  2,         3,        0.5,   -0.5,
                                      1e300, 1e-300,     NAN, -0.0,      INFINITY, 255,   1e12,
@@ -180,7 +158,7 @@ static void fill(program *p, hid_t dataset, hid_t type, uint64_t count)
         values[i] = mode == 0   ? 1
                     : mode == 1 ? (double)(i % 7) - 1
                     : mode == 2 ? (double)i + 1
-                                : any_number(p);
+                                : any_value(p);
     H5Dwrite(dataset, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values);
 }
 
@@ -276,7 +254,7 @@ static void add_joints(program *p, hid_t frame, uint64_t n, uint64_t bodies)
     for (uint64_t k = 0; k < n; k++) sum += (uint64_t)(rows[k] = below(p, 7));
     for (uint64_t i = 0; i < 2 * sum; i++) bounds[i] = i % 2 ? INFINITY : -INFINITY;
     for (unsigned change = below(p, 4); change > 0 && sum; change--)
-        bounds[below(p, 2 * (unsigned)sum)] = any_number(p);
+        bounds[below(p, 2 * (unsigned)sum)] = any_value(p);
     const double pattern[7] = {1, 0, 0, -1, 0.5, 0, 0};
     hid_t joints = member(frame, "constraints");
     add_pairs(p, joints, n, bodies);
@@ -458,13 +436,6 @@ static image build(program *p)
 
 /* ---- what must hold ------------------------------------------------------------------------------- */
 
-static void must(bool condition, const char *what)
-{
-    if (condition) return;
-    fprintf(stderr, "not true: %s\n", what);
-    abort();
-}
-
 static image write_ours(const ss_frame *frame)
 {
     ss_h5_session session;
@@ -553,8 +524,14 @@ static void check_shapes(const ss_shapes *shapes)
 
 static void look_through(const image *made, int dialect, bool backwards)
 {
-    ss_limits limits = {
-        .max_bodies = 500, .max_rows = 500, .max_contacts = 500, .max_frames = 50, .max_megabytes = 1};
+    ss_limits limits = {.max_bodies = 500,
+                        .max_rows = 500,
+                        .max_contacts = 500,
+                        .max_frames = 50,
+                        .max_simulations = 50,
+                        .max_results = 50,
+                        .max_members = 5000,
+                        .max_megabytes = 1};
     ss_read_options options = {.dialect = dialect,
                                .flip_world_normals = backwards,
                                .fill_gravity = backwards,

@@ -1,22 +1,11 @@
 /* The three readers of mesh files. The first byte chooses the format, the rest is the file. What is read must
  * be a whole mesh of numbers; whatever it is, it can be checked, weighed and made a shape of, or is refused
  * with a reason. */
+#include "fuzz.h"
+
 #include "model/geometry.h"
 #include "model/mesh.h"
 #include "model/mesh_read.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void must(bool condition, const char *what)
-{
-    if (condition) return;
-    fprintf(stderr, "not true: %s\n", what);
-    abort();
-}
 
 static void make_shape(const ss_mesh *mesh, ss_shape_kind kind)
 {

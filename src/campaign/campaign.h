@@ -80,6 +80,9 @@ const char *ss_campaign_stop(ss_campaign *campaign, ss_error *err);
 
 /* Reads a campaign file. Messages name line and column, or the key: "c.json: methods[2].set.omega: ...". */
 bool ss_campaign_read(ss_campaign *campaign, const char *path, ss_error *err);
+/* The same of a text; `path` is for messages, and for the folder of the files that it names. */
+bool ss_campaign_read_text(ss_campaign *campaign, const char *text, size_t length, const char *path,
+                           ss_error *err);
 
 /* ---- selections to methods ----------------------------------------------------------------------- */
 

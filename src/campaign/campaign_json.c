@@ -312,17 +312,14 @@ static bool keep_text(ss_campaign *campaign, const json_t *root, ss_error *err)
     return true;
 }
 
-bool ss_campaign_read(ss_campaign *campaign, const char *path, ss_error *err)
+/* Takes the root; NULL: could not be read, for the reason in `fault`. */
+static bool read_document(ss_campaign *campaign, json_t *root, const json_error_t *fault, const char *path,
+                          ss_error *err)
 {
-    json_error_t fault;
-    struct stat status;
-    if (stat(path, &status) == 0 && S_ISDIR(status.st_mode))
-        return ss_fail(err, SS_ERROR_INPUT, "%s: a directory", path);
-    json_t *root = json_load_file(path, JSON_REJECT_DUPLICATES, &fault);
     if (!root) {
-        if (fault.line < 1) return ss_fail(err, SS_ERROR_INPUT, "%s: %s", path, fault.text);
-        return ss_fail(err, SS_ERROR_INPUT, "%s: line %d, column %d: %s", path, fault.line, fault.column,
-                       fault.text);
+        if (fault->line < 1) return ss_fail(err, SS_ERROR_INPUT, "%s: %s", path, fault->text);
+        return ss_fail(err, SS_ERROR_INPUT, "%s: line %d, column %d: %s", path, fault->line, fault->column,
+                       fault->text);
     }
     ss_error own = {0};
     reader r = {.campaign = campaign, .folder = folder_of(campaign, path, &own), .err = &own};
@@ -331,4 +328,22 @@ bool ss_campaign_read(ss_campaign *campaign, const char *path, ss_error *err)
     if (good) return true;
     if (err) *err = own;
     return ss_fail_in(err, "%s", path);
+}
+
+bool ss_campaign_read_text(ss_campaign *campaign, const char *text, size_t length, const char *path,
+                           ss_error *err)
+{
+    json_error_t fault = {0};
+    json_t *root = json_loadb(text, length, JSON_REJECT_DUPLICATES, &fault);
+    return read_document(campaign, root, &fault, path, err);
+}
+
+bool ss_campaign_read(ss_campaign *campaign, const char *path, ss_error *err)
+{
+    json_error_t fault = {0};
+    struct stat status;
+    if (stat(path, &status) == 0 && S_ISDIR(status.st_mode))
+        return ss_fail(err, SS_ERROR_INPUT, "%s: a directory", path);
+    json_t *root = json_load_file(path, JSON_REJECT_DUPLICATES, &fault);
+    return read_document(campaign, root, &fault, path, err);
 }
