@@ -17,8 +17,11 @@ struct ss_run_state {
     bool keep_last; /* `best` is the last iterate then */
     unsigned mask;  /* gauges measured at every iteration */
     int iterations, max_iterations, next_test;
-    int next_look;                         /* iteration at which the clock is looked at, measured or not */
-    double started, measuring, time_limit; /* s */
+    int next_look;             /* iteration at which the clock is looked at, measured or not */
+    double started, measuring; /* s */
+    double deadline;           /* s of the clock, see base/deadline.h */
+    double measuring_cost;     /* s of the last measurement, 0 before the first */
+    bool is_late;              /* the method was told so, in the middle of an iteration */
     const volatile int *cancel;
     ss_status status;
     double *inverse_mass; /* of every unknown, for the energy */
@@ -54,7 +57,13 @@ void ss_run_measure(struct ss_run_state *state, const double *x, unsigned mask, 
 void ss_run_record(struct ss_run_state *state, const double *values, double seconds);
 /* x is that of the last iteration so far; only where the last one is kept. */
 void ss_run_keep_last(struct ss_run_state *state, const double *x);
-/* Who keeps the last or the best iterate gets it into x; returns the iteration it is from. */
+/* Puts the last or the best iterate into x where that is wanted; returns the iteration it is from. After the
+ * deadline nothing is measured any more: then it is the best of those that were. */
 int ss_run_keep(struct ss_run_state *state, double *x);
+/* How the run ended when the method says so: one that was told that it is late need not know why its
+ * factorisation failed. */
+ss_status ss_run_outcome(const struct ss_run_state *state, ss_status said);
+/* Of the run: what takes long and is not a solver (factorisations) looks at it. */
+double ss_run_deadline(const ss_run *run);
 
 #endif
