@@ -146,7 +146,9 @@ void ss_newton_sweeps(ss_newton *newton, int count, double *r, double *u)
     memcpy(newton->trial, r, bytes);
     ss_sweeper_begin(&sweeper, newton->trial);
     if (space->full && count > FEW) count = FEW;
-    for (int k = 0; k < count && ss_sweeper_sweep(&sweeper, newton->trial) > 0.0; k++) continue;
+    for (int k = 0; k < count && !ss_run_late(newton->run); k++) {
+        if (!(ss_sweeper_sweep(&sweeper, newton->trial) > 0.0)) break;
+    }
     ss_newton_space_velocity(space, newton->trial, newton->trial_u);
     if (!(ss_newton_note(newton, newton->trial, newton->trial_u) < before)) return;
     memcpy(r, newton->trial, bytes);

@@ -151,15 +151,33 @@ double ss_run_deadline(const ss_run *run)
     return run->state->deadline;
 }
 
+static void end_late(struct ss_run_state *state, ss_status status)
+{
+    if (state->is_over) return; // a rule that holds is not undone
+    state->status = status;
+    state->is_over = state->is_late = true;
+}
+
 bool ss_run_late(ss_run *run)
 {
     struct ss_run_state *state = run->state;
-    if (state->is_over) return state->is_late; // a rule that holds is not undone
-    bool is_cancelled = state->cancel && *state->cancel;
-    if (!is_cancelled && !ss_deadline_misses(state->deadline, 0.0)) return false;
-    state->status = is_cancelled ? SS_CANCELLED : SS_TIME_LIMIT;
-    state->is_over = true;
-    return state->is_late = true;
+    if (state->cancel && *state->cancel)
+        end_late(state, SS_CANCELLED);
+    else if (!state->is_over && ss_deadline_misses(state->deadline, 0.0))
+        end_late(state, SS_TIME_LIMIT);
+    return state->is_late;
+}
+
+void ss_run_give_up(ss_run *run)
+{
+    end_late(run->state, SS_TIME_LIMIT);
+}
+
+bool ss_run_lacks(ss_run *run, double seconds)
+{
+    if (!ss_deadline_misses(run->state->deadline, seconds)) return false;
+    ss_run_give_up(run);
+    return true;
 }
 
 ss_status ss_run_outcome(const struct ss_run_state *state, ss_status said)

@@ -63,6 +63,11 @@ int ss_run_keep(struct ss_run_state *state, double *x);
 /* How the run ended when the method says so: one that was told that it is late need not know why its
  * factorisation failed. */
 ss_status ss_run_outcome(const struct ss_run_state *state, ss_status said);
+/* Ends the run as late though some time is left: too little for what comes next. */
+void ss_run_give_up(ss_run *run);
+/* Is that so for what takes this long? Libraries cannot be interrupted: what will not end in time is not
+ * begun. */
+bool ss_run_lacks(ss_run *run, double seconds);
 /* Of the run: what takes long and is not a solver (factorisations) looks at it. */
 double ss_run_deadline(const ss_run *run);
 
