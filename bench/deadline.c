@@ -89,7 +89,7 @@ static bool take_times(const ss_solver *solver, ss_problem *problem, double limi
     ss_run_options options = {.max_iterations = 1000000000,
                               .time_limit = limit,
                               .stop = {.gauge = SS_GAUGE_RELATIVE_ENERGY, .below = 1e-13},
-                              .keep = {keep_best, SS_GAUGE_ENERGY},
+                              .keep = {keep_best ? SS_KEEP_BEST : SS_KEEP_LAST, SS_GAUGE_ENERGY},
                               .seed = 1};
     for (int k = -1; k < runs; k++) { // the first makes room
         ss_solve_result result;

@@ -79,7 +79,7 @@ TEST(whenever_the_time_is_up_there_is_an_answer)
             for (int best = 0; best < 2; best++) {
                 ss_run_options run = ss_run_defaults();
                 run.time_limit = looks;
-                run.keep = (ss_keep_rule){best, SS_GAUGE_ENERGY};
+                run.keep = (ss_keep_rule){best ? SS_KEEP_BEST : SS_KEEP_LAST, SS_GAUGE_ENERGY};
                 memset(x, 0, n * sizeof *x);
                 ss_solve_result result;
                 ss_clock_pretend(1.0);
@@ -148,7 +148,7 @@ TEST(measuring_counts_and_is_not_begun_too_late)
     double *x = ss_allocate((size_t)problem->size, sizeof *x);
     ss_run_options run = ss_run_defaults();
     run.stop.below = 0.0;
-    run.keep = (ss_keep_rule){true, SS_GAUGE_ENERGY};
+    run.keep = (ss_keep_rule){SS_KEEP_BEST, SS_GAUGE_ENERGY};
     run.time_limit = 20.0;
     ss_solve_result result;
     ss_clock_pretend(1.0);
