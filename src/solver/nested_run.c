@@ -45,7 +45,7 @@ bool ss_run_nested(ss_run *run, ss_problem *problem, const ss_nested_run *stage,
     bool needs_matrix = !(solver->traits & SS_MATRIX_FREE) || !problem->bodies;
     const void *options = stage->options;
     *end = (ss_nested_run_end){.status = SS_FAILED};
-    if (ss_run_late(run)) { // before the matrix, which takes long as well
+    if (ss_run_late(run) || ss_run_lacks(run, needs_matrix ? ss_run_matrix_cost(problem) : 0.0)) {
         *end = (ss_nested_run_end){.status = state->status, .excess = NAN, .is_over = true};
         return true;
     }

@@ -80,7 +80,7 @@ static const ss_option options_table[] = {
 
 /* 1 / D: the diagonal, in a contact the largest eigenvalue of the part; `relaxed` also divides by how much
  * the parts of a contact act on each other. */
-static bool local_steps(const ss_sweep *sweep, bool relaxed, ss_arena *arena, double *step)
+static bool local_steps(const ss_sweep *sweep, bool relaxed, ss_run *run, double *step)
 {
     for (int c = 0; c < sweep->cell_count; c++) {
         const ss_cell *cell = &sweep->cells[c];
@@ -89,8 +89,9 @@ static bool local_steps(const ss_sweep *sweep, bool relaxed, ss_arena *arena, do
             step[cell->first] = 1.0 / sweep->problem->diagonal[cell->first];
             continue;
         }
+        if (ss_run_late(run)) return false;
         ss_cone_stiffness(cell->size, cell->own, part);
-        if (relaxed && !ss_cone_coupling(cell->size, cell->own, part, arena, &coupling)) return false;
+        if (relaxed && !ss_cone_coupling(cell->size, cell->own, part, run->arena, &coupling)) return false;
         for (int i = 0; i < cell->size; i++) {
             double stiffness = part[ss_part_of(i)];
             step[cell->first + i] = stiffness > 0.0 ? 1.0 / (coupling * stiffness) : 0.0;
@@ -130,7 +131,7 @@ static bool row_sum_steps(const ss_sweep *sweep, ss_arena *arena, double *step)
 
 static bool global_steps(const ss_sweep *sweep, ss_run *run, double *step)
 {
-    if (!local_steps(sweep, false, run->arena, step)) return false;
+    if (!local_steps(sweep, false, run, step)) return false;
     double lambda = ss_largest_eigenvalue(sweep->problem, step, POWER_ITERATIONS, run);
     for (int i = 0; i < sweep->problem->size; i++) step[i] /= lambda;
     return lambda > 0.0;
@@ -144,7 +145,7 @@ static bool find_steps(const ss_sweep *sweep, int rho, ss_run *run, double *step
     case GLOBAL:
         return global_steps(sweep, run, step);
     default:
-        return local_steps(sweep, true, run->arena, step);
+        return local_steps(sweep, true, run, step);
     }
 }
 

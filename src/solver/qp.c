@@ -20,8 +20,10 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/deadline.h"
 #include "solver/active_set_factor.h"
 #include "solver/active_manifold.h"
+#include "solver/run_state.h"
 
 enum { HALVINGS = 40, PATIENCE = 30, MANY = 50, REFINEMENTS = 10, SOME = 5 };
 
@@ -346,12 +348,14 @@ static ss_status solve_program(const ss_problem *problem, bool direct, ss_run *r
     return status;
 }
 
-/* Direct solves need a matrix; where there is none, we make one for ourselves. */
+/* Direct solves need a matrix; where there is none, we make one for ourselves, if there is time for it and
+ * for as much again. */
 static ss_status solve(const ss_problem *problem, const void *options, ss_run *run, double *x)
 {
     const qp_options *set = options;
     ss_problem own = *problem;
-    bool makes_matrix = set->direct && !problem->A && ss_problem_need_matrix(&own, NULL);
+    bool has_time = !ss_deadline_misses(ss_run_deadline(run), 2.0 * ss_run_matrix_cost(problem));
+    bool makes_matrix = set->direct && !problem->A && has_time && ss_problem_need_matrix(&own, NULL);
     ss_status status = solve_program(&own, set->direct, run, x);
     if (makes_matrix) ss_sparse_destroy(own.A);
     return status;

@@ -68,6 +68,11 @@ void ss_run_give_up(ss_run *run);
 /* Is that so for what takes this long? Libraries cannot be interrupted: what will not end in time is not
  * begun. */
 bool ss_run_lacks(ss_run *run, double seconds);
+/* s that ss_problem_need_matrix takes, about: measured on pyramids of cubes. 0 when there is a matrix. */
+static inline double ss_run_matrix_cost(const ss_problem *problem)
+{
+    return problem->A ? 0.0 : 2e-6 * problem->size;
+}
 /* Of the run: what takes long and is not a solver (factorisations) looks at it. */
 double ss_run_deadline(const ss_run *run);
 
