@@ -71,10 +71,10 @@ typedef struct ss_run_options {
     double scene_energy; /* J: what a stop rule `of_scene` refers to; 0 = energy error of x = 0 */
 } ss_run_options;
 /* The time limit: the run ends with SS_TIME_LIMIT and the iterate that the keep rule names among those made
- * in time; ss_solve_result.elapsed is what it took. The matrix of the problem and the scales of the
- * gauges are made before the clock starts, and the answer is judged after it has stopped. Methods look at
- * the clock inside their iterations (ss_run_late), so that the limit is exceeded by less than 20 % from 2 ms
- * on for 2,000 contacts on an idle machine (bench_deadline). Without a limit nothing depends on the clock. */
+ * in time; ss_solve_result.elapsed is the time taken. The matrix of the problem and the scales of the gauges
+ * are made before the clock starts, and the answer is judged after it has stopped. Methods check the clock
+ * inside their iterations (ss_run_late); the aim is to exceed limits of 2 ms or more by less than 20 % on
+ * 2,000 contacts and an idle machine (bench_deadline). Without a limit nothing depends on the clock. */
 /* 10000 iterations, relative_energy<1e-8, the last iterate, seed 1. */
 SS_API ss_run_options ss_run_defaults(void);
 

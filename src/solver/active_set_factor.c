@@ -114,7 +114,8 @@ static bool factor_sparse(ss_active_set_factor *face)
     static const double first_pace = 5e-8; // s per entry, for the ordering alone
     bool is_timed = ss_run_deadline(face->run) < INFINITY;
     double entries = ss_sparse_nonzeros(&face->sparse), began = is_timed ? ss_clock_seconds() : 0.0;
-    if (ss_run_lacks(face->run, (face->pace > 0.0 ? face->pace : first_pace) * entries)) return false;
+    double first = face->symmetric ? first_pace * entries : ss_run_lu_cost(entries);
+    if (ss_run_lacks(face->run, face->pace > 0.0 ? face->pace * entries : first)) return false;
     ss_active_set_factor_destroy(face);
     bool good = face->symmetric ? factor_symmetric(face) : factor_unsymmetric(face);
     if (good && is_timed) face->pace = (ss_clock_seconds() - began) / fmax(entries, 1.0);

@@ -106,10 +106,10 @@ static void gather_sparse(ss_basis *basis)
 
 static bool factor_sparse(ss_basis *basis)
 {
-    static const double first_pace = 5e-8; // s per entry, for the ordering alone
     bool is_timed = ss_run_deadline(basis->run) < INFINITY;
     double entries = ss_sparse_nonzeros(&basis->sparse), began = is_timed ? ss_clock_seconds() : 0.0;
-    if (ss_run_lacks(basis->run, (basis->pace > 0.0 ? basis->pace : first_pace) * entries)) return false;
+    if (ss_run_lacks(basis->run, basis->pace > 0.0 ? basis->pace * entries : ss_run_lu_cost(entries)))
+        return false;
     ss_lu_destroy(basis->lu);
     basis->lu = ss_lu_create(&basis->sparse, NULL);
     bool good = basis->lu && ss_lu_factor(basis->lu, &basis->sparse) == SS_LINALG_OK;

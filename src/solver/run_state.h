@@ -3,6 +3,8 @@
 #ifndef SS_SOLVER_RUN_STATE_H
 #define SS_SOLVER_RUN_STATE_H
 
+#include <math.h>
+
 #include "base/text.h"
 #include "problem/gauge.h"
 #include "solver/measuring_schedule.h"
@@ -72,6 +74,11 @@ bool ss_run_lacks(ss_run *run, double seconds);
 static inline double ss_run_matrix_cost(const ss_problem *problem)
 {
     return problem->A ? 0.0 : 2e-6 * problem->size;
+}
+/* The same of a sparse LU, ordering included, that was not made before. */
+static inline double ss_run_lu_cost(double entries)
+{
+    return 2e-9 * entries * sqrt(entries);
 }
 /* Of the run: what takes long and is not a solver (factorisations) looks at it. */
 double ss_run_deadline(const ss_run *run);
