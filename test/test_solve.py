@@ -663,7 +663,38 @@ def test_a_crash_of_a_plugin_is_not_blamed_on_the_file(slope):
 def test_an_x_that_is_not_finite_does_not_come_through(slope):
     broken = build("broken", lambda text: text.replace("ss_problem_project(problem, x);", "x[0] = NAN;"))
     frame = only(run_json("solve", slope, "--frame", "0", "--plugin", broken, "-s", "richardson", code=FOUND))
-    assert frame["status"] != "converged" and np.isfinite(value(frame, "energy"))
+    assert frame["status"] == "failed" and np.isfinite(value(frame, "energy"))
+    (note,) = frame["notes"]
+    assert re.match(r"x\[0\] is -?nan after \d+ iterations: the start is returned", note)
+
+
+def test_a_plugin_that_never_returns_is_ended_and_the_next_frame_is_solved(slope):
+    endless = build("endless", lambda text: text.replace("double norm = norm_of(problem->A);",
+                                                         "double norm = norm_of(problem->A);\n"
+                                                         "    if (problem->size > 0) for (volatile int i = 0;; i++) {}"))
+    limits = ["-s", "richardson", "--time-limit", "0.05", "--no-diagnose"]
+    ended = run("solve", slope, "--frame", "0:2", "--plugin", endless, *limits, "--json", code=FOUND)
+    frames = json.loads(ended.stdout)["frames"]
+    assert [frame["status"] for frame in frames] == ["time limit"] * len(frames) and len(frames) > 1
+    assert all(np.isfinite(value(frame, "energy")) for frame in frames)
+    assert ended.stderr.count("richardson did not stop within 2.1 s and was ended") == len(frames)
+
+
+def test_behind_the_fence_a_plugin_gives_the_same_answer(slope):
+    plugin = ["--plugin", build("mine"), "-s", "richardson", "--frame", "3", "--explain", "--every-iteration"]
+    free, fenced = (run("solve", slope, *plugin, *more, "--trace", "trace.csv", "--json", code=None)
+                    for more in ([], ["--time-limit", "1000"]))
+    one, other = (only(json.loads(ended.stdout)) for ended in (free, fenced))
+    assert free.returncode == fenced.returncode
+    for key in one.keys() - {"seconds"}:
+        assert one[key] == other[key], key
+
+
+def test_a_crash_behind_the_fence_is_told_like_any_other(slope):
+    crash = build("crash", lambda text: text.replace("double norm = norm_of(problem->A);",
+                                                     "double norm = norm_of((const ss_sparse *)0);"))
+    ended = run("solve", slope, "--plugin", crash, "-s", "richardson", "--time-limit", "5", code=FOUND)
+    assert "crashed while solving /simulation_000001/mbs_frame000001 with richardson" in ended.stderr
 
 
 # ---- published experiments -------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@
 #include "linalg/dense.h"
 #include "problem/laws.h"
 #include "solver/basis.h"
+#include "solver/run_state.h"
 #include "solver/growing_cholesky.h"
 
 /* ---- problems --------------------------------------------------------------------------------------- */
@@ -862,7 +863,9 @@ static void check_basis(int n, double density)
     ss_problem_matrix_changed(problem);
     ss_lcp lcp;
     ss_basis basis;
-    ENSURE(ss_lcp_create(problem, arena, &lcp) && ss_basis_create(&lcp, arena, &basis));
+    struct ss_run_state state = {.deadline = INFINITY};
+    ss_run run = {.arena = arena, .state = &state};
+    ENSURE(ss_lcp_create(problem, arena, &lcp) && ss_basis_create(&lcp, &run, &basis));
     for (int i = 0; i < n; i++) basis.cover[i] = 1.0, basis.code[i] = i % 3 ? n + i : i;
     basis.code[1] = 2 * n;
     ENSURE(ss_basis_factor(&basis));

@@ -9,6 +9,7 @@
 #include "solver/disc.h"
 #include "solver/newton_natural.h"
 #include "solver/pivoting.h"
+#include "solver/run_state.h"
 
 /* ---- running ---------------------------------------------------------------------------------------- */
 
@@ -298,7 +299,9 @@ TEST(a_new_load_on_the_same_sides_needs_no_new_factor)
     ss_problem_matrix_changed(problem);
     ss_arena *arena = known(ss_arena_create(0, &err), &err);
     ss_pivoting p;
-    ENSURE(ss_pivoting_create(problem, 0.0, arena, &p));
+    struct ss_run_state state = {.deadline = INFINITY};
+    ss_run run = {.arena = arena, .state = &state};
+    ENSURE(ss_pivoting_create(problem, 0.0, &run, &p));
     for (int i = 0; i < 3; i++) p.lower[i] = p.s.lower[i], p.upper[i] = p.s.upper[i];
     ss_pivoting_start(&p);
     pivot_to_the_end(&p);

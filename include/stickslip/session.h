@@ -31,7 +31,7 @@ typedef struct ss_request {
     const char *reference;          /* solver that finds the true answer, for distances; NULL: none */
     const ss_solver *own_reference; /* instead of its name */
     int iterations;                 /* at most; 0: 10000, negative: none at all, the start is judged */
-    double time_limit;              /* s of solving; 0: none */
+    double time_limit;              /* s of wall time, see ss_run_options; 0: none */
     /* "GAUGE<VALUE", "energy<1e-6*scene", "METRIC<VALUE" or "none". Gauges are measured at every iteration,
      * other metrics, which need the physical answer, at intervals. NULL: "natural_map<1e-8" */
     const char *stop;

@@ -39,8 +39,8 @@ const ss_option ss_campaign_option_table[] = {
      .min = 0,
      .max = 1e9,
      .value_name = "seconds",
-     .help = "Stop a run after this many seconds of solving; a solver that does not respond is killed. 0 "
-             "= no limit: a solver that hangs is not stopped."},
+     .help = "Stop a run after this many seconds, measuring included; a solver that does not respond is "
+             "killed. 0 = no limit: a solver that hangs is not stopped."},
     {.name = "keep",
      .type = SS_OPTION_TEXT,
      FIELD(keep),

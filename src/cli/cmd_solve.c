@@ -157,7 +157,9 @@ static const ss_option run_table[] = {{.name = "iterations",
                                        .min = 0,
                                        .max = 1e9,
                                        .value_name = "seconds",
-                                       .help = "Stop after this many seconds of solving; 0 = no limit."},
+                                       .help = "Stop after this many seconds, measuring "
+                                               "included; a plug-in that does not stop is "
+                                               "ended. 0 = no limit."},
                                       {.name = "stop",
                                        .type = SS_OPTION_TEXT,
                                        FIELD(request.stop),

@@ -74,6 +74,10 @@ bool ss_solving_run_frame(ss_solving *solving, const ss_frame *frame, const ss_a
                           ss_solved *solved, ss_error *err);
 bool ss_solving_run_problem(ss_solving *solving, ss_problem *problem, const double *x, ss_solved *solved,
                             ss_error *err);
+/* The run of a session that has its frame or problem, in a process of its own, which is ended when it has not
+ * stopped after ss_solving_patience: then the answer is the start, and the status "time limit". */
+bool ss_solving_run_fenced(ss_session *session, bool *is_ended, ss_error *err);
+double ss_solving_patience(double time_limit); /* s */
 /* Is there a rule that a run has to reach, besides its limits? */
 bool ss_solving_has_rule(const ss_solving *solving);
 

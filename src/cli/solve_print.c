@@ -80,7 +80,7 @@ static void put_solved(ss_solving *s, const ss_solved *solved)
     ss_json_key(json, "iterations"), ss_json_integer(json, result->iterations);
     ss_json_key(json, "kept_iteration"), ss_json_integer(json, result->kept_iteration);
     ss_json_member_known(json, "seconds", result->seconds);
-    if (s->options->request.explain) put_notes(json, result->notes);
+    if (s->options->request.explain || result->notes) put_notes(json, result->notes);
     ss_json_key(json, "memory"), ss_json_integer(json, (long long)result->memory);
     if (ran) put_gauges(json, "gauges", result);
     if (s->is_diagnosed) ss_diagnosis_json(json, &s->diagnosis);

@@ -4,6 +4,7 @@
 #include "cli/sandbox.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static void say_what_is_done(const ss_solving *solving, const ss_solved *solved)
@@ -14,25 +15,47 @@ static void say_what_is_done(const ss_solving *solving, const ss_solved *solved)
     ss_sandbox_doing(doing);
 }
 
-static bool take_result(const ss_result *result, ss_solved *solved, ss_error *err)
+/* Code of strangers with a time limit is fenced in: it may never look at it. */
+static bool needs_fence(const ss_solving *solving)
 {
+    const ss_solver *solver = ss_session_solver(solving->session);
+    const char *off = getenv("SS_NO_SANDBOX");
+    return ss_session_method(solving->session)->run.time_limit > 0.0 &&
+           ss_solver_find(solver->name) != solver &&
+           !ss_solver_refusal(solver, ss_session_result(solving->session)->problem) &&
+           !(off && strcmp(off, "1") == 0);
+}
+
+/* The session has its frame or problem. */
+static bool run_and_judge(ss_solving *solving, ss_solved *solved, ss_error *err)
+{
+    ss_session *session = solving->session;
+    bool is_ended = false;
+    say_what_is_done(solving, solved);
+    bool good =
+        needs_fence(solving) ? ss_solving_run_fenced(session, &is_ended, err) : ss_session_run(session, err);
+    good = good && ss_session_finish(session, err);
     ss_sandbox_doing("");
-    solved->result = result;
-    return result || ss_fail_in(err, "solve");
+    if (is_ended && !ss_sandbox_interrupted())
+        ss_complain("%s: %s: solver %s did not stop within %g s and was ended; the start is judged",
+                    solving->in, solved->place, ss_session_solver(session)->name,
+                    ss_solving_patience(ss_session_method(session)->run.time_limit));
+    solved->result = good ? ss_session_result(session) : NULL;
+    return good || ss_fail_in(err, "solve");
 }
 
 bool ss_solving_run_frame(ss_solving *solving, const ss_frame *frame, const ss_answer *guess,
                           ss_solved *solved, ss_error *err)
 {
-    say_what_is_done(solving, solved);
-    return take_result(ss_session_solve(solving->session, frame, guess, err), solved, err);
+    if (!ss_session_take_frame(solving->session, frame, guess, err)) return ss_fail_in(err, "solve");
+    return run_and_judge(solving, solved, err);
 }
 
 bool ss_solving_run_problem(ss_solving *solving, ss_problem *problem, const double *x, ss_solved *solved,
                             ss_error *err)
 {
-    say_what_is_done(solving, solved);
-    return take_result(ss_session_solve_problem(solving->session, problem, x, err), solved, err);
+    if (!ss_session_take_problem(solving->session, problem, x, err)) return ss_fail_in(err, "solve");
+    return run_and_judge(solving, solved, err);
 }
 
 bool ss_solving_has_rule(const ss_solving *solving)

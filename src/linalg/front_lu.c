@@ -1,5 +1,6 @@
 #include "linalg/front_lu.h"
 
+#include "base/deadline.h"
 #include "linalg/dense.h"
 #include "linalg/front_tree.h"
 
@@ -23,6 +24,8 @@ struct ss_front_lu {
     double *gathered; // one front's part of a vector
     size_t factor_capacity, stack_capacity;
     int index_capacity;
+    double deadline;
+    double pace; // s per operation, measured where there is a deadline; 0: not yet
 };
 
 /* ---- life ------------------------------------------------------------------------------------------- */
@@ -34,6 +37,7 @@ ss_front_lu *ss_front_lu_create(const ss_block_rows *pattern, ss_error *err)
         ss_fail(err, SS_ERROR_RESOURCES, "out of memory for a factorisation");
         return NULL;
     }
+    lu->deadline = INFINITY;
     size_t n = (size_t)pattern->nodes;
     bool good = ss_front_tree_create(pattern, &lu->tree, err);
     if (good) {
@@ -89,6 +93,11 @@ static bool reserve_rows(ss_front_lu *lu, int rows)
 void ss_front_lu_use_symmetry(ss_front_lu *lu)
 {
     lu->is_symmetric = true;
+}
+
+void ss_front_lu_set_deadline(ss_front_lu *lu, double deadline)
+{
+    lu->deadline = deadline;
 }
 
 /* A new tree when other nodes are active than last time. */
@@ -262,18 +271,44 @@ static void clear(const ss_front_lu *lu, const columns *front)
         memset(front->border + j * rows + pivots + j, 0, (rest - j) * sizeof *front->border);
 }
 
+/* ---- deadlines -------------------------------------------------------------------------------------- */
+
+/* Multiplications of a front: pivots (rows^2 - rows pivots + pivots^2 / 3), half of them where it is
+ * symmetric. */
+static double operations_of(const ss_front_lu *lu, const ss_front *front)
+{
+    double rows = front->rows, pivots = front->pivots;
+    return pivots * (rows * rows - rows * pivots + pivots * pivots / 3.0) * (lu->is_symmetric ? 0.5 : 1.0);
+}
+
+/* BLAS cannot be interrupted: a front is not begun when it would take too long at the pace of those before,
+ * which are smaller as a rule. `began`: when the last one did; `operations`: of that one. */
+static bool is_late_for(ss_front_lu *lu, const ss_front *next, double *began, double *operations)
+{
+    static const double enough = 1e5; // operations, to tell a pace
+    if (!(lu->deadline < INFINITY)) return false;
+    double now = ss_clock_seconds();
+    if (*operations > enough) lu->pace = (now - *began) / *operations;
+    *began = now;
+    *operations = operations_of(lu, next);
+    return now + lu->pace * *operations >= lu->deadline;
+}
+
 /* ---- all fronts ------------------------------------------------------------------------------------- */
 
 ss_linalg_status ss_front_lu_factor(ss_front_lu *lu, const double *values, const bool *active)
 {
     ss_blas_use_one_thread();
+    if (ss_deadline_misses(lu->deadline, 0.0)) return SS_LINALG_LATE;
     if (!analyse(lu, active)) return SS_LINALG_NO_MEMORY;
     const ss_front_tree *tree = &lu->tree;
     for (int i = 0; i < tree->pattern->nodes; i++) lu->owner[i] = -1;
     double *top = lu->stack;
     int waiting = 0;
+    double began = 0.0, operations = 0.0;
     for (int f = 0; f < tree->front_count; f++) {
         const ss_front *front = &tree->fronts[f];
+        if (is_late_for(lu, front, &began, &operations)) return SS_LINALG_LATE;
         columns work = {lu->factor + front->left, top, front->rows, front->pivots};
         size_t rows = (size_t)front->rows, pivots = (size_t)front->pivots, rest = rows - pivots;
         clear(lu, &work);

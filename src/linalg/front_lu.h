@@ -24,8 +24,10 @@ void ss_front_lu_destroy(ss_front_lu *lu);
 /* From now on matrices are symmetric and positive definite: L L' instead of L U, half the work. One that is
  * not counts as singular. */
 void ss_front_lu_use_symmetry(ss_front_lu *lu);
+/* Factorisations that cannot end before it are given up (base/deadline.h); INFINITY, as at first: none. */
+void ss_front_lu_set_deadline(ss_front_lu *lu, double deadline);
 /* `values` as laid out by the pattern; `active` per node, NULL = all. OK, SINGULAR (a pivot is zero or not
- * finite) or NO_MEMORY. */
+ * finite), LATE or NO_MEMORY. */
 ss_linalg_status ss_front_lu_factor(ss_front_lu *lu, const double *values, const bool *active);
 /* After a factorisation that was OK, for the active nodes; the others keep their x. b and x
  * may be the same. */

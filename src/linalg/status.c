@@ -15,6 +15,8 @@ const char *ss_linalg_status_text(ss_linalg_status status)
         return "the eigenvalues or singular values did not converge";
     case SS_LINALG_NO_MEMORY:
         return "out of memory";
+    case SS_LINALG_LATE:
+        return "the time was up";
     }
     return "unknown";
 }

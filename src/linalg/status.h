@@ -12,6 +12,7 @@ typedef enum ss_linalg_status {
     SS_LINALG_NOT_FINITE, /* the matrix holds NaN or infinity */
     SS_LINALG_NO_CONVERGENCE,
     SS_LINALG_NO_MEMORY,
+    SS_LINALG_LATE, /* given up: it would have ended after its deadline */
 } ss_linalg_status;
 
 /* "the matrix is singular" */

@@ -251,6 +251,14 @@ bool ss_session_run(ss_session *session, ss_error *err)
     return ss_solve(&request, session->x, &session->result.run, err);
 }
 
+void ss_session_take_run(ss_session *session, const ss_solve_result *run, const double *x)
+{
+    ss_solve_result_free(&session->result.run);
+    session->result.run = *run;
+    if (x != session->x && session->problem->size)
+        memcpy(session->x, x, (size_t)session->problem->size * sizeof *x);
+}
+
 /* ---- 3. the true answer -------------------------------------------------------------------------- */
 
 bool ss_session_find_truth(ss_session *session, ss_truth *truth, ss_error *err)
@@ -339,16 +347,21 @@ bool ss_session_judge(ss_session *session, const ss_truth *truth, ss_error *err)
 
 /* ---- all of it ----------------------------------------------------------------------------------- */
 
-const ss_result *ss_session_solve(ss_session *session, const ss_frame *frame, const ss_answer *guess,
-                                  ss_error *err)
+bool ss_session_finish(ss_session *session, ss_error *err)
 {
     ss_truth truth = {0};
-    bool wants_truth = session->method.reference != NULL;
-    if (!ss_session_take_frame(session, frame, guess, err) || !ss_session_run(session, err)) return NULL;
-    wants_truth = wants_truth && !session->result.refusal;
+    bool wants_truth = session->has_frame && session->method.reference && !session->result.refusal;
     bool good = (!wants_truth || ss_session_find_truth(session, &truth, err)) &&
                 ss_session_judge(session, wants_truth ? &truth : NULL, err);
     ss_truth_free(&truth);
+    return good;
+}
+
+const ss_result *ss_session_solve(ss_session *session, const ss_frame *frame, const ss_answer *guess,
+                                  ss_error *err)
+{
+    bool good = ss_session_take_frame(session, frame, guess, err) && ss_session_run(session, err) &&
+                ss_session_finish(session, err);
     return good ? &session->result : NULL;
 }
 
@@ -356,6 +369,6 @@ const ss_result *ss_session_solve_problem(ss_session *session, ss_problem *probl
                                           ss_error *err)
 {
     bool good = ss_session_take_problem(session, problem, x, err) && ss_session_run(session, err) &&
-                ss_session_judge(session, NULL, err);
+                ss_session_finish(session, err);
     return good ? &session->result : NULL;
 }

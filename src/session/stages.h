@@ -23,11 +23,16 @@ bool ss_session_take_frame(ss_session *session, const ss_frame *frame, const ss_
 bool ss_session_take_problem(ss_session *session, ss_problem *problem, const double *x, ss_error *err);
 /* 2. The solver runs. */
 bool ss_session_run(ss_session *session, ss_error *err);
+/* Or it has run in another process, and this came out; the arrays of `run` become those of the session. */
+void ss_session_take_run(ss_session *session, const ss_solve_result *run, const double *x);
 /* 3. The true Coulomb problem of the same rows, solved by the reference solver. */
 bool ss_session_find_truth(ss_session *session, ss_truth *truth, ss_error *err);
 void ss_truth_free(ss_truth *truth);
 /* 4. The answer is judged. truth is NULL without a reference. */
 bool ss_session_judge(ss_session *session, const ss_truth *truth, ss_error *err);
 const ss_result *ss_session_result(const ss_session *session);
+
+/* Steps 3 and 4 as ss_session_solve has them. */
+bool ss_session_finish(ss_session *session, ss_error *err);
 
 #endif

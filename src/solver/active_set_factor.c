@@ -1,18 +1,21 @@
 #include "solver/active_set_factor.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "linalg/dense.h"
+#include "solver/run_state.h"
 
 enum { SMALL = 48, DENSE_LIMIT = 8000 }; // unknowns
 
 /* From this share of entries on, LAPACK is faster than a sparse factorisation. */
 static const double filled_symmetric = 0.15, filled_unsymmetric = 0.05;
 
-bool ss_active_set_factor_create(const ss_sparse *A, bool symmetric, double shift, ss_arena *arena,
+bool ss_active_set_factor_create(const ss_sparse *A, bool symmetric, double shift, ss_run *run,
                                  ss_active_set_factor *face)
 {
-    *face = (ss_active_set_factor){.A = A, .arena = arena, .symmetric = symmetric, .shift = shift};
+    ss_arena *arena = run->arena;
+    *face = (ss_active_set_factor){.A = A, .run = run, .symmetric = symmetric, .shift = shift};
     size_t n = (size_t)A->cols, nonzeros = (size_t)ss_sparse_nonzeros(A);
     face->member = ss_arena_take(arena, n, sizeof *face->member, "face");
     face->place = ss_arena_take(arena, n, sizeof *face->place, "face");
@@ -60,7 +63,7 @@ static bool grow_dense(ss_active_set_factor *face)
     if (k * k <= face->capacity) return true;
     size_t n = (size_t)face->A->cols;
     face->capacity = 2 * k * k < n * n ? 2 * k * k : n * n;
-    face->dense = ss_arena_take(face->arena, face->capacity, sizeof *face->dense, "face matrix");
+    face->dense = ss_arena_take(face->run->arena, face->capacity, sizeof *face->dense, "face matrix");
     if (!face->dense) face->capacity = 0;
     return face->dense != NULL;
 }
@@ -83,26 +86,45 @@ static void gather_dense(ss_active_set_factor *face)
 
 static bool factor_dense(ss_active_set_factor *face)
 {
-    if (!grow_dense(face)) return false;
+    static const double pace = 3e-11; // s per k^3, at least, of Cholesky's; LU takes twice that
+    double k = face->size;
+    if (ss_run_lacks(face->run, pace * k * k * k * (face->symmetric ? 1.0 : 2.0)) || !grow_dense(face))
+        return false;
     gather_dense(face);
     if (face->symmetric) return ss_dense_cholesky(face->size, face->dense) == SS_LINALG_OK;
     return ss_dense_lu(face->size, face->dense, face->pivot) == SS_LINALG_OK;
 }
 
-static bool factor_sparse(ss_active_set_factor *face)
+static bool factor_symmetric(ss_active_set_factor *face)
 {
-    ss_active_set_factor_destroy(face);
-    if (face->symmetric) {
-        face->ldl = ss_ldl_create(&face->sparse, NULL);
-        return face->ldl && ss_ldl_factor(face->ldl, &face->sparse) == SS_LINALG_OK &&
-               ss_ldl_pivots(face->ldl)->negative == 0;
-    }
+    static const double pace = 1e-9; // s per operation
+    face->ldl = ss_ldl_create(&face->sparse, NULL);
+    if (!face->ldl || ss_run_lacks(face->run, pace * ss_ldl_cost(face->ldl))) return false;
+    return ss_ldl_factor(face->ldl, &face->sparse) == SS_LINALG_OK && ss_ldl_pivots(face->ldl)->negative == 0;
+}
+
+static bool factor_unsymmetric(ss_active_set_factor *face)
+{
     face->lu = ss_lu_create(&face->sparse, NULL);
     return face->lu && ss_lu_factor(face->lu, &face->sparse) == SS_LINALG_OK;
 }
 
+static bool factor_sparse(ss_active_set_factor *face)
+{
+    static const double first_pace = 5e-8; // s per entry, for the ordering alone
+    bool is_timed = ss_run_deadline(face->run) < INFINITY;
+    double entries = ss_sparse_nonzeros(&face->sparse), began = is_timed ? ss_clock_seconds() : 0.0;
+    double first = face->symmetric ? first_pace * entries : ss_run_lu_cost(entries);
+    if (ss_run_lacks(face->run, face->pace > 0.0 ? face->pace * entries : first)) return false;
+    ss_active_set_factor_destroy(face);
+    bool good = face->symmetric ? factor_symmetric(face) : factor_unsymmetric(face);
+    if (good && is_timed) face->pace = (ss_clock_seconds() - began) / fmax(entries, 1.0);
+    return good;
+}
+
 bool ss_active_set_factorise(ss_active_set_factor *face, const bool *in_face)
 {
+    if (ss_run_late(face->run)) return false;
     face->size = 0;
     for (int i = 0; i < face->A->cols; i++) {
         face->place[i] = in_face[i] ? face->size : -1;

@@ -11,9 +11,11 @@
 
 #include "linalg/factor.h"
 
+#include <stickslip/solver.h>
+
 typedef struct ss_active_set_factor {
     const ss_sparse *A;
-    ss_arena *arena;
+    ss_run *run;
     bool symmetric, is_dense;
     double shift;        /* added to the diagonal */
     int size;            /* of F */
@@ -25,13 +27,15 @@ typedef struct ss_active_set_factor {
     ss_sparse sparse;
     ss_ldl *ldl;
     ss_lu *lu;
+    double pace; /* s per entry that the last sparse factorisation took */
 } ss_active_set_factor;
 
 /* A must stay. False when out of memory; destroy in any case. */
-bool ss_active_set_factor_create(const ss_sparse *A, bool symmetric, double shift, ss_arena *arena,
+bool ss_active_set_factor_create(const ss_sparse *A, bool symmetric, double shift, ss_run *run,
                                  ss_active_set_factor *face);
 void ss_active_set_factor_destroy(ss_active_set_factor *face);
-/* F = { i : in_face[i] }. False when A_FF is singular (or not positive), or when out of memory. */
+/* F = { i : in_face[i] }. False when A_FF is singular (or not positive), when out of memory, or when
+ * the time left is too short for it: then the run is late. */
 bool ss_active_set_factorise(ss_active_set_factor *face, const bool *in_face);
 /* x_F = (A_FF + shift)^-1 right_F; the rest of x stays. x and right may be the same. */
 void ss_active_set_solve(ss_active_set_factor *face, const double *right, double *x);

@@ -22,6 +22,7 @@
 
 #include "base/memory.h"
 #include "solver/progress.h"
+#include "solver/run_state.h"
 #include "solver/splitting.h"
 
 static const ss_option options_table[] = {
@@ -98,8 +99,10 @@ static ss_status solve(const ss_problem *problem, const void *options, ss_run *r
     ss_newton_space_enter(space, x, start);
     bool good = ss_splitting_create(space, options, start, run->arena, &splitting);
     bool is_ray = false;
+    splitting.deadline = ss_run_deadline(run);
     while (good && !is_ray && ss_progress_report(&progress, splitting.z, splitting.error, STUCK))
         good = step(&splitting, &progress, &drifting, &is_ray);
+    if (!good && splitting.shifted && ss_shifted_system_is_late(splitting.shifted)) ss_run_give_up(run);
     ss_splitting_free(&splitting);
     if (!good) progress.status = SS_FAILED;
     return ss_progress_end(&progress);

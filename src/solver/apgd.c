@@ -67,11 +67,11 @@ static bool take_memory(descent *at, ss_arena *arena)
     return ss_row_groups_create(at->space, arena, &at->groups);
 }
 
-static void start(descent *at, const double *x, int power_iterations)
+static void start(descent *at, const double *x, int power_iterations, ss_run *run)
 {
     static const double from_below = 1.05;
     size_t bytes = (size_t)at->space->size * sizeof *at->r;
-    at->slope = from_below * ss_gradient_slope(&at->groups, power_iterations, at->y, at->term);
+    at->slope = from_below * ss_gradient_slope(&at->groups, power_iterations, run, at->y, at->term);
     at->theta = 1.0;
     ss_newton_space_enter(at->space, x, at->r);
     ss_gradient_project(at->space, at->r, at->r, at->r);
@@ -134,7 +134,7 @@ static ss_status solve(const ss_problem *problem, const void *options, ss_run *r
     ss_progress progress;
     if (!at.space || !take_memory(&at, run->arena) || !ss_progress_start(at.space, run, x, &progress))
         return SS_FAILED;
-    start(&at, x, set->power_iterations);
+    start(&at, x, set->power_iterations, run);
     double error = ss_newton_residual(at.space, 1.0, at.r, at.u, NULL);
     while (ss_progress_report(&progress, at.r, error, STUCK)) error = advance(&at);
     return ss_progress_end(&progress);

@@ -235,7 +235,10 @@ static bool run_choice(automatic *a, const ss_auto_choice *choice, int next, ss_
     if (!ss_run_nested(a->run, a->problem, &stage, a->x, &end)) return *status = SS_FAILED, true;
     note_stage(a, &w, &end);
     if (end.is_over && ss_run_status(a->run) == SS_CONVERGED) return *status = SS_CONVERGED, true;
-    keep_best(a, end.excess);
+    // at the deadline the last look has to do; the first stage has none before it to be compared with
+    double latest = w.looks ? exp(w.log_excess[w.looks - 1]) : INFINITY;
+    bool is_unknown = isnan(end.excess);
+    if (!is_unknown || isfinite(a->best_excess)) keep_best(a, is_unknown ? latest : end.excess);
     if (end.is_over) return *status = ss_run_status(a->run), true;
     a->ray |= end.status == SS_RAY;
     *status = a->best_excess < 1.0 ? SS_CONVERGED : end.status == SS_RAY ? SS_RAY : SS_STALLED;
@@ -265,7 +268,8 @@ static bool run_islands(automatic *a, ss_status *status)
     bodies.A = NULL; // what others made of the bodies
     bool split = ss_islands_split(&bodies, a->run->arena, &islands, NULL) && islands.problems;
     bool is_end = split && ss_auto_solve_islands(&islands, a->run, a->x, status);
-    if (split) keep_best(a, ss_run_excess(a->run, a->x));
+    double excess = split ? ss_run_excess(a->run, a->x) : NAN;
+    if (!isnan(excess)) keep_best(a, excess); // what began from the best is no worse, as a rule
     if (split) ss_islands_release(&islands);
     ss_arena_reset(a->run->arena, mark);
     return is_end;

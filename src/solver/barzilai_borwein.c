@@ -70,11 +70,11 @@ static bool take_memory(spectral *at, ss_arena *arena)
     return ss_row_groups_create(at->space, arena, &at->groups);
 }
 
-static void start(spectral *at, const double *x)
+static void start(spectral *at, const double *x, ss_run *run)
 {
     enum { PRODUCTS = 10 };
     static const double span = 1e3;
-    double slope = ss_gradient_slope(&at->groups, PRODUCTS, at->d, at->product);
+    double slope = ss_gradient_slope(&at->groups, PRODUCTS, run, at->d, at->product);
     at->alpha = 1.0 / slope;
     at->shortest = 1.0 / (span * slope);
     at->longest = span / slope;
@@ -147,7 +147,7 @@ static ss_status solve(const ss_problem *problem, const void *options, ss_run *r
     ss_progress progress;
     if (!at.space || !take_memory(&at, run->arena) || !ss_progress_start(at.space, run, x, &progress))
         return SS_FAILED;
-    start(&at, x);
+    start(&at, x, run);
     refresh(&at, set->frozen);
     double error = ss_newton_residual(at.space, 1.0, at.r, at.u, NULL);
     while (ss_progress_report(&progress, at.r, error, STUCK)) {

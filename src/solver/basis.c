@@ -1,15 +1,18 @@
 #include "solver/basis.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "linalg/dense.h"
+#include "solver/run_state.h"
 
 enum { SMALL_KERNEL = 24, DENSE_PERCENT = 15, DENSE_LIMIT = 1 << 25 }; // numbers of kernel and panel together
 
-bool ss_basis_create(const ss_lcp *lcp, ss_arena *arena, ss_basis *basis)
+bool ss_basis_create(const ss_lcp *lcp, ss_run *run, ss_basis *basis)
 {
-    *basis = (ss_basis){.lcp = lcp, .arena = arena, .n = lcp->size};
+    ss_arena *arena = run->arena;
+    *basis = (ss_basis){.lcp = lcp, .run = run, .n = lcp->size};
     size_t n = (size_t)lcp->size, nonzeros = (size_t)ss_sparse_nonzeros(&lcp->A) + n; // z0
     double *numbers = ss_arena_take_unset(arena, (3 + SS_BASIS_ETAS) * n, sizeof *numbers, "basis vectors");
     int *indices = ss_arena_take_unset(arena, 4 * n + 1, sizeof *indices, "basis");
@@ -103,9 +106,15 @@ static void gather_sparse(ss_basis *basis)
 
 static bool factor_sparse(ss_basis *basis)
 {
+    bool is_timed = ss_run_deadline(basis->run) < INFINITY;
+    double entries = ss_sparse_nonzeros(&basis->sparse), began = is_timed ? ss_clock_seconds() : 0.0;
+    if (ss_run_lacks(basis->run, basis->pace > 0.0 ? basis->pace * entries : ss_run_lu_cost(entries)))
+        return false;
     ss_lu_destroy(basis->lu);
     basis->lu = ss_lu_create(&basis->sparse, NULL);
-    return basis->lu && ss_lu_factor(basis->lu, &basis->sparse) == SS_LINALG_OK;
+    bool good = basis->lu && ss_lu_factor(basis->lu, &basis->sparse) == SS_LINALG_OK;
+    if (good && is_timed) basis->pace = (ss_clock_seconds() - began) / fmax(entries, 1.0);
+    return good;
 }
 
 static bool grow_dense(ss_basis *basis)
@@ -113,9 +122,9 @@ static bool grow_dense(ss_basis *basis)
     if (basis->kernel_size <= basis->capacity) return true;
     int capacity = 2 * basis->kernel_size < basis->n ? 2 * basis->kernel_size : basis->n;
     size_t n = (size_t)basis->n, k = (size_t)capacity;
-    basis->kernel = ss_arena_take_unset(basis->arena, k * k, sizeof *basis->kernel, "dense kernel");
-    basis->panel = ss_arena_take_unset(basis->arena, n * k, sizeof *basis->panel, "dense panel");
-    basis->pivot = ss_arena_take_unset(basis->arena, k, sizeof *basis->pivot, "pivots");
+    basis->kernel = ss_arena_take_unset(basis->run->arena, k * k, sizeof *basis->kernel, "dense kernel");
+    basis->panel = ss_arena_take_unset(basis->run->arena, n * k, sizeof *basis->panel, "dense panel");
+    basis->pivot = ss_arena_take_unset(basis->run->arena, k, sizeof *basis->pivot, "pivots");
     basis->capacity = capacity;
     return basis->kernel && basis->panel && basis->pivot;
 }
@@ -158,10 +167,13 @@ static bool choose_dense(ss_basis *basis)
 
 bool ss_basis_factor(ss_basis *basis)
 {
+    static const double pace = 6e-11; // s per k^3, at least
+    if (ss_run_late(basis->run)) return false;
     basis->eta_count = 0;
     arrange(basis);
     if (!choose_dense(basis)) return factor_sparse(basis);
-    if (!grow_dense(basis)) return false;
+    double k = basis->kernel_size;
+    if (ss_run_lacks(basis->run, pace * k * k * k) || !grow_dense(basis)) return false;
     gather_dense(basis);
     return ss_dense_lu(basis->kernel_size, basis->kernel, basis->pivot) == SS_LINALG_OK;
 }

@@ -12,11 +12,13 @@
 #include "linalg/factor.h"
 #include "solver/lcp.h"
 
+#include <stickslip/solver.h>
+
 enum { SS_BASIS_ETAS = 64 };
 
 typedef struct ss_basis {
     const ss_lcp *lcp;
-    ss_arena *arena;
+    ss_run *run;
     int n;
     double *cover;            /* d, for the caller to fill */
     double shift, free_shift; /* compliance on the diagonal of A: of rows with z >= 0, of free rows */
@@ -31,6 +33,7 @@ typedef struct ss_basis {
     int capacity; /* of kernel, panel and pivot, in columns */
     ss_sparse sparse;
     ss_lu *lu;
+    double pace;           /* s per entry that the last sparse factorisation took */
     double *right, *outer; /* scratch */
     /* pivots since then */
     int eta_count;
@@ -39,10 +42,10 @@ typedef struct ss_basis {
     double *etas; /* direction - e_position of each pivot, one after the other */
 } ss_basis;
 
-bool ss_basis_create(const ss_lcp *lcp, ss_arena *arena, ss_basis *basis);
+bool ss_basis_create(const ss_lcp *lcp, ss_run *run, ss_basis *basis);
 void ss_basis_destroy(ss_basis *basis);
 /* Factorises what is in `code`, after putting w_i, z_i to position i and z0 to the one that is left. False
- * when singular or out of memory. */
+ * when singular, out of memory, or when the time left is too short for it: then the run is late. */
 bool ss_basis_factor(ss_basis *basis);
 /* column += the column of a variable */
 void ss_basis_add_column(const ss_basis *basis, int code, double *column);

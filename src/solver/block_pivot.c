@@ -68,10 +68,11 @@ typedef struct pivoting {
     ss_coupled_bounds *coupled; // NULL without coupled bounds
 } pivoting;
 
-static bool take_memory(pivoting *p, ss_arena *arena)
+static bool take_memory(pivoting *p, ss_run *run)
 {
+    ss_arena *arena = run->arena;
     p->best = ss_arena_take(arena, (size_t)p->base.n, sizeof *p->best, "best x");
-    if (p->base.s.coupled) p->coupled = ss_coupled_bounds_create(&p->base.s, arena);
+    if (p->base.s.coupled) p->coupled = ss_coupled_bounds_create(&p->base.s, run);
     return p->best && (p->coupled || !p->base.s.coupled);
 }
 
@@ -210,7 +211,7 @@ static ss_status solve(const ss_problem *problem, const void *options, ss_run *r
     const block_pivot_options *set = options;
     pivoting p = {.compliance = set->compliance};
     ss_status status = SS_FAILED;
-    if (ss_pivoting_create(problem, set->compliance, run->arena, &p.base) && take_memory(&p, run->arena)) {
+    if (ss_pivoting_create(problem, set->compliance, run, &p.base) && take_memory(&p, run)) {
         start(&p, x);
         status = iterate(&p, set->passes, run, x);
     }

@@ -179,7 +179,7 @@ static double search(const newton_run *c)
     static const double enough = 0.01;
     double curvature, low = 0.0, high = INFINITY, t = 1.0;
     double goal = enough * fabs(derivative(c, 0.0, &curvature));
-    for (int k = 0; k < TRIALS; k++) {
+    for (int k = 0; k < TRIALS && !ss_run_late(c->system->run); k++) {
         double slope = derivative(c, t, &curvature);
         if (fabs(slope) <= goal) break;
         if (slope < 0.0)

@@ -10,7 +10,7 @@ enum { MEMORY = 6, MIXING_PATIENCE = 3, NEWTON_PATIENCE = 6 };
 
 struct ss_coupled_bounds {
     const ss_scaled *s;
-    ss_arena *arena;
+    ss_run *run;
     ss_anderson *anderson;
     double *followed; // x that the bounds of the last pass followed
     double last_error;
@@ -18,11 +18,12 @@ struct ss_coupled_bounds {
     bool uses_newton;
 };
 
-ss_coupled_bounds *ss_coupled_bounds_create(const ss_scaled *scaled, ss_arena *arena)
+ss_coupled_bounds *ss_coupled_bounds_create(const ss_scaled *scaled, ss_run *run)
 {
+    ss_arena *arena = run->arena;
     ss_coupled_bounds *f = ss_arena_take(arena, 1, sizeof *f, "coupled bounds");
     if (!f) return NULL;
-    *f = (ss_coupled_bounds){.s = scaled, .arena = arena};
+    *f = (ss_coupled_bounds){.s = scaled, .run = run};
     f->anderson = ss_anderson_create(scaled->size, MEMORY, arena);
     f->followed = ss_arena_take(arena, (size_t)scaled->size, sizeof *f->followed, "followed x");
     return f->anderson && f->followed ? f : NULL;
@@ -113,10 +114,9 @@ static bool solve_system(const ss_coupled_bounds *f, const ss_pass *pass, system
     const ss_scaled *s = f->s;
     ss_sparse *matrix =
         ss_sparse_from_triplets(sys->size, sys->size, sys->count, sys->i, sys->j, sys->value, NULL);
-    bool *all = ss_arena_take(f->arena, (size_t)sys->size, sizeof *all, "face");
+    bool *all = ss_arena_take(f->run->arena, (size_t)sys->size, sizeof *all, "face");
     ss_active_set_factor face = {0};
-    bool good =
-        matrix && all && ss_active_set_factor_create(matrix, false, pass->next_shift, f->arena, &face);
+    bool good = matrix && all && ss_active_set_factor_create(matrix, false, pass->next_shift, f->run, &face);
     for (int i = 0; i < sys->size && good; i++) all[i] = true;
     good = good && ss_active_set_factorise(&face, all);
     if (good) ss_active_set_solve(&face, sys->right, sys->right);
@@ -131,14 +131,14 @@ static bool solve_system(const ss_coupled_bounds *f, const ss_pass *pass, system
 
 static bool newton(const ss_coupled_bounds *f, const ss_pass *pass, double *x)
 {
-    ss_arena_mark mark = ss_arena_get_mark(f->arena);
+    ss_arena_mark mark = ss_arena_get_mark(f->run->arena);
     system sys;
-    bool good = take_system(f->s, f->arena, &sys);
+    bool good = take_system(f->s, f->run->arena, &sys);
     if (good) {
         fill_system(f->s, pass, x, &sys);
         good = solve_system(f, pass, &sys, x);
     }
-    ss_arena_reset(f->arena, mark);
+    ss_arena_reset(f->run->arena, mark);
     return good;
 }
 

@@ -23,7 +23,7 @@ typedef struct ss_pass {
 } ss_pass;
 
 /* NULL when out of memory. */
-ss_coupled_bounds *ss_coupled_bounds_create(const ss_scaled *scaled, ss_arena *arena);
+ss_coupled_bounds *ss_coupled_bounds_create(const ss_scaled *scaled, ss_run *run);
 /* From here on bounds follow this x; what was learned is forgotten. */
 void ss_coupled_bounds_start(ss_coupled_bounds *coupled, const double *x);
 /* x: of the pass on entry, the x that the next bounds should follow on return. */

@@ -397,7 +397,7 @@ static bool join_all(pivoting *p)
             int turn = p->s.problem->partner[k] >= 0 ? 2 : is_free(p, k) ? 0 : 1;
             if (turn != round) continue;
             if (turn == 2) p->x[k] = fmin(fmax(p->x[k], p->lower[k]), p->upper[k]);
-            if (!join(p, k)) return false;
+            if (ss_run_late(p->run) || !join(p, k)) return false;
         }
     }
     return true;
@@ -523,7 +523,7 @@ static ss_status solve(const ss_problem *problem, const void *options, ss_run *r
     pivoting p = {
         .run = run, .out = x, .n = problem->size, .max_exchanges = 50 * (int64_t)problem->size + 1000};
     if (!ss_scaled_create(problem, run->arena, &p.s) || !take_memory(&p, run->arena)) return SS_FAILED;
-    ss_coupled_bounds *coupled = p.s.coupled ? ss_coupled_bounds_create(&p.s, run->arena) : NULL;
+    ss_coupled_bounds *coupled = p.s.coupled ? ss_coupled_bounds_create(&p.s, run) : NULL;
     if (p.s.coupled && !coupled) return SS_FAILED;
     if (p.s.coupled && set->passes > 1) p.eps = set->compliance;
     start(&p);

@@ -42,12 +42,12 @@ void ss_gradient_saxce(const ss_newton_space *space, const double *u, double *te
     }
 }
 
-double ss_gradient_slope(const ss_row_groups *groups, int count, double *y, double *image)
+double ss_gradient_slope(const ss_row_groups *groups, int count, ss_run *run, double *y, double *image)
 {
     int n = groups->space->size;
     double slope = 1.0;
     for (int i = 0; i < n; i++) y[i] = i % 2 ? -1.0 : 1.0 + 0.5 * (i % 3);
-    for (int pass = 0; pass < count; pass++) {
+    for (int pass = 0; pass < count && !ss_run_late(run); pass++) {
         ss_row_groups_apply(groups, y, image);
         double before = ss_dot(n, y, y), after = ss_dot(n, image, image);
         if (!(after > 0.0) || !isfinite(after)) break;

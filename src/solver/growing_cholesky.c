@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "linalg/dense.h"
 
 bool ss_growing_cholesky_create(int capacity, ss_arena *arena, ss_growing_cholesky *factor)
@@ -10,7 +11,7 @@ bool ss_growing_cholesky_create(int capacity, ss_arena *arena, ss_growing_choles
     size_t n = (size_t)capacity;
     *factor = (ss_growing_cholesky){.capacity = capacity};
     factor->member = ss_arena_take(arena, n, sizeof *factor->member, "members");
-    factor->lower = ss_arena_take(arena, n * n, sizeof *factor->lower, "growing factor");
+    factor->lower = ss_arena_take_unset(arena, n * n, sizeof *factor->lower, "growing factor");
     factor->cosine = ss_arena_take(arena, n, sizeof *factor->cosine, "rotations");
     factor->sine = ss_arena_take(arena, n, sizeof *factor->sine, "rotations");
     return factor->member && factor->lower && factor->cosine && factor->sine;

@@ -70,6 +70,7 @@ static double step_length(ss_interior *inner)
     sigma = fmin(fmax(sigma, 1e-4), 1.0);
     bool is_short = affine < short_step;
     if (is_short) sigma = fmax(sigma, 0.5);
+    if (ss_newton_is_late(&inner->newton)) return 0.0;
     if (!direction(inner, (ss_centring){sigma * m, is_short ? 0.0 : 1.0})) return 0.0;
     double longest = ss_interior_cones_longest(cones);
     bool to_centre = 0.98 * longest < fmin(0.3, 0.5 * affine);
@@ -152,7 +153,7 @@ bool ss_interior_inside(ss_interior *inner, const ss_inside_plan *plan)
         newton->system.fine = best > SS_INTERIOR_SMALL ? rough : SS_NEWTON_FINE;
         double t = advance(inner);
         newton->system.fine = SS_NEWTON_FINE;
-        if (!(t > 0.0)) return false;
+        if (!(t > 0.0)) return ss_newton_is_late(newton);
         double error = ss_newton_note(newton, inner->r, inner->u);
         if (!isfinite(error)) return false;
         if (!ss_newton_report(newton, inner->r) || ss_newton_exact(newton)) return true;

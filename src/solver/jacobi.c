@@ -85,7 +85,7 @@ static ss_status solve(const ss_problem *problem, const void *options, ss_run *r
         ss_arena_take(run->arena, (size_t)ss_problem_scratch(problem), sizeof *scratch, "velocities");
     if (!w || !step || !scratch) return SS_FAILED;
     inverse_diagonal(problem, step);
-    double lambda = ss_largest_eigenvalue(problem, step, set->power_iterations, run->arena);
+    double lambda = ss_largest_eigenvalue(problem, step, set->power_iterations, run);
     if (lambda < 0.0) return SS_FAILED;
     double omega = set->scale / lambda;
     for (;;) {

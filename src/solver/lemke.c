@@ -394,7 +394,7 @@ static ss_status run_tries(path *t, const lemke_options *set, ss_run *run, doubl
     bool settled = false;
     t->best_error = INFINITY;
     t->basis.free_shift = redundancy;
-    for (int attempt = 0; attempt < MAX_TRIES && !settled; attempt++) {
+    for (int attempt = 0; attempt < MAX_TRIES && !settled && !ss_run_late(run); attempt++) {
         t->basis.shift = shifts[attempt];
         outcome how = follow_path(t, run, attempt, (int64_t)set->pivot_factor * t->n, x);
         switch (how) {
@@ -428,7 +428,7 @@ static ss_status solve(const ss_problem *problem, const void *options, ss_run *r
     if (!ss_lcp_create(problem, run->arena, &t.lcp)) return SS_FAILED;
     t.n = t.lcp.size;
     ss_status status = SS_FAILED;
-    if (take_memory(&t, run->arena) && ss_basis_create(&t.lcp, run->arena, &t.basis))
+    if (take_memory(&t, run->arena) && ss_basis_create(&t.lcp, run, &t.basis))
         status = run_tries(&t, options, run, x);
     ss_basis_destroy(&t.basis);
     return status;

@@ -141,7 +141,7 @@ static bool solve_subspace(minimiser *m)
     m->face.shift = m->s.coupled ? held : redundancy;
     while (!ss_active_set_factorise(&m->face, m->inside)) {
         m->face.shift *= 100.0;
-        if (m->face.shift > 1.0) return false;
+        if (m->face.shift > 1.0 || ss_run_late(m->run)) return false;
     }
     memset(m->step, 0, (size_t)m->n * sizeof *m->step);
     memset(m->trial, 0, (size_t)m->n * sizeof *m->trial);
@@ -277,7 +277,7 @@ static ss_status solve(const ss_problem *problem, const void *options, ss_run *r
     ss_status status = SS_FAILED;
     m.sweep = ss_pgs_sweep(problem, &omega, run->seed, run->arena);
     if (m.sweep && ss_scaled_create(problem, run->arena, &m.s) && take_memory(&m, run->arena) &&
-        ss_active_set_factor_create(&m.s.A, true, redundancy, run->arena, &m.face))
+        ss_active_set_factor_create(&m.s.A, true, redundancy, run, &m.face))
         status = iterate(&m, options);
     ss_active_set_factor_destroy(&m.face);
     return status;

@@ -1,6 +1,7 @@
 #include "solver/nested_run.h"
 
 #include <limits.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -44,17 +45,21 @@ bool ss_run_nested(ss_run *run, ss_problem *problem, const ss_nested_run *stage,
     bool needs_matrix = !(solver->traits & SS_MATRIX_FREE) || !problem->bodies;
     const void *options = stage->options;
     *end = (ss_nested_run_end){.status = SS_FAILED};
+    if (ss_run_late(run) || ss_run_lacks(run, needs_matrix ? ss_run_matrix_cost(problem) : 0.0)) {
+        *end = (ss_nested_run_end){.status = state->status, .excess = NAN, .is_over = true};
+        return true;
+    }
     if (needs_matrix && !ss_problem_need_matrix(problem, NULL)) return false;
     if (!options && solver->options && !(options = ss_run_default_options(solver, run->arena, NULL)))
         return false;
     ss_run inner = *run;
     begin_stage(state, stage);
     if (stage->budget < inner.max_iterations) inner.max_iterations = stage->budget;
-    end->status = solver->solve(problem, options, &inner, x);
+    end->status = ss_run_outcome(state, solver->solve(problem, options, &inner, x));
     end->iterations = state->iterations - state->stage_start;
     state->stage = NULL;
-    end->is_over = state->is_over;
     end->excess = ss_run_excess(run, x);
+    end->is_over = state->is_over;
     ss_arena_reset(run->arena, mark);
     return true;
 }

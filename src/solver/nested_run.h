@@ -24,7 +24,7 @@ typedef struct ss_nested_run {
 typedef struct ss_nested_run_end {
     ss_status status; /* what the solver said */
     int iterations;
-    double excess; /* of x; INFINITY when it is not finite */
+    double excess; /* of x; INFINITY when it is not finite; NAN when there was no time left to measure it */
     bool is_over;  /* the run has ended: to be returned at once, with ss_run_status */
 } ss_nested_run_end;
 
@@ -38,7 +38,8 @@ bool ss_run_explains(const ss_run *run);
 bool ss_run_nested(ss_run *run, ss_problem *problem, const ss_nested_run *stage, double *x,
                    ss_nested_run_end *end);
 
-/* What the stop rule measures of x over what it allows; INFINITY when x is not finite. */
+/* What the stop rule measures of x over what it allows; INFINITY when x is not finite, NAN when the run is
+ * late. */
 double ss_run_excess(ss_run *run, const double *x);
 
 #endif

@@ -26,7 +26,7 @@ bool ss_newton_begin(const ss_problem *problem, ss_run *run, ss_newton_map map, 
     size_t n = (size_t)problem->size;
     *newton = (ss_newton){.run = run, .map = map, .x = x, .best_error = INFINITY};
     newton->space = ss_newton_space_create(problem, run->arena);
-    if (!newton->space || !ss_newton_system_create(newton->space, run->arena, &newton->system)) return false;
+    if (!newton->space || !ss_newton_system_create(newton->space, run, &newton->system)) return false;
     newton->best = ss_arena_take(run->arena, n, sizeof *newton->best, "best");
     newton->dr = ss_arena_take(run->arena, n, sizeof *newton->dr, "step");
     newton->du = ss_arena_take(run->arena, n, sizeof *newton->du, "step");
@@ -72,6 +72,12 @@ double ss_newton_note(ss_newton *newton, const double *r, const double *u)
     return error;
 }
 
+bool ss_newton_is_late(ss_newton *newton)
+{
+    newton->stopped = newton->stopped || ss_run_late(newton->run);
+    return newton->stopped;
+}
+
 bool ss_newton_report(ss_newton *newton, const double *r)
 {
     ss_newton_space_leave(newton->space, r, newton->x);
@@ -104,7 +110,7 @@ static double next_alpha(const ss_newton *newton, const ss_newton_plan *plan, do
 static double direction(ss_newton *newton, double *alpha, const double *r, const double *u)
 {
     enum { ATTEMPTS = 4 };
-    for (int k = 0; k < ATTEMPTS; k++, *alpha = fmin(100.0 * *alpha, 10.0)) {
+    for (int k = 0; k < ATTEMPTS && !ss_newton_is_late(newton); k++, *alpha = fmin(100.0 * *alpha, 10.0)) {
         double before = ss_newton_linearize(newton, *alpha, r, u);
         if (before == 0.0) {
             memset(newton->dr, 0, (size_t)newton->space->size * sizeof *newton->dr);
@@ -179,7 +185,7 @@ bool ss_newton_steps(ss_newton *newton, const ss_newton_plan *plan, double *r, d
     double alpha = fmax(plan->alpha, newton->system.alpha_min);
     for (int step = 0; step < plan->steps; step++) {
         double ratio, before = direction(newton, &alpha, r, u);
-        if (before < 0.0) return false;
+        if (before < 0.0) return newton->stopped;
         double t = ss_newton_search(newton, alpha, before, r, u, &ratio);
         if (!isfinite(ratio)) return false;
         if (!is_wild(newton, alpha, ratio)) {

@@ -35,6 +35,8 @@ ss_status ss_newton_end(ss_newton *newton);
 double ss_newton_note(ss_newton *newton, const double *r, const double *u);
 /* Reports r as the next iterate; false: stop. */
 bool ss_newton_report(ss_newton *newton, const double *r);
+/* In the middle of a step: is the time up? The run has stopped then. */
+bool ss_newton_is_late(ss_newton *newton);
 /* Is there nothing left but rounding? */
 bool ss_newton_exact(const ss_newton *newton);
 

@@ -12,6 +12,7 @@
 
 #include "linalg/front_lu.h"
 #include "solver/local_cone.h"
+#include "solver/run_state.h"
 
 enum { WIDTH = 6, GROUP_MAX = 2 * SS_NODE_MAX };
 
@@ -84,8 +85,9 @@ static bool index_blocks(struct ss_newton_bodies *bodies, ss_arena *arena)
     return true;
 }
 
-struct ss_newton_bodies *ss_newton_bodies_create(const ss_newton_space *space, ss_arena *arena)
+struct ss_newton_bodies *ss_newton_bodies_create(const ss_newton_space *space, ss_run *run)
 {
+    ss_arena *arena = run->arena;
     struct ss_newton_bodies *bodies = ss_arena_take(arena, 1, sizeof *bodies, "bodies");
     if (!bodies) return NULL;
     bodies->space = space;
@@ -97,9 +99,11 @@ struct ss_newton_bodies *ss_newton_bodies_create(const ss_newton_space *space, s
     if (!bodies->inverse || !bodies->velocity || !bodies->part || !make_groups(bodies, arena)) return NULL;
     bodies->pattern = ss_block_rows_of_groups(space->levers->bodies, WIDTH, space->node_count,
                                               bodies->group_start, bodies->member, arena);
-    if (!bodies->pattern || !index_blocks(bodies, arena)) return NULL;
+    if (!bodies->pattern || !index_blocks(bodies, arena) || ss_run_late(run)) return NULL;
     bodies->fronts = ss_front_lu_create(bodies->pattern, NULL);
-    return bodies->fronts ? bodies : NULL;
+    if (!bodies->fronts) return NULL;
+    ss_front_lu_set_deadline(bodies->fronts, ss_run_deadline(run));
+    return bodies;
 }
 
 void ss_newton_bodies_free(struct ss_newton_bodies *bodies)
@@ -222,8 +226,11 @@ bool ss_newton_bodies_factor(struct ss_newton_bodies *bodies, const ss_newton_sy
         else
             add_node(bodies, k, X);
     }
+    if (ss_run_late(system->run)) return false;
     if (system->is_symmetric) ss_front_lu_use_symmetry(bodies->fronts);
-    return ss_front_lu_factor(bodies->fronts, pattern->value, NULL) == SS_LINALG_OK;
+    ss_linalg_status outcome = ss_front_lu_factor(bodies->fronts, pattern->value, NULL);
+    if (outcome == SS_LINALG_LATE) ss_run_give_up(system->run);
+    return outcome == SS_LINALG_OK;
 }
 
 /* ---- solve ------------------------------------------------------------------------------------------ */

@@ -3,6 +3,7 @@
 
 #include "linalg/factor.h"
 #include "linalg/front_lu.h"
+#include "solver/run_state.h"
 
 struct ss_newton_matrix {
     const ss_newton_space *space;
@@ -15,8 +16,9 @@ struct ss_newton_matrix {
     int active_size;
 };
 
-struct ss_newton_matrix *ss_newton_matrix_create(const ss_newton_space *space, ss_arena *arena)
+struct ss_newton_matrix *ss_newton_matrix_create(const ss_newton_space *space, ss_run *run)
 {
+    ss_arena *arena = run->arena;
     const ss_block_rows *W = space->W;
     size_t n = (size_t)space->size;
     struct ss_newton_matrix *matrix = ss_arena_take(arena, 1, sizeof *matrix, "Newton matrix");
@@ -28,7 +30,9 @@ struct ss_newton_matrix *ss_newton_matrix_create(const ss_newton_space *space, s
     matrix->part = ss_arena_take(arena, n, sizeof *matrix->part, "Newton matrix");
     if (!matrix->values || !matrix->place || !matrix->part) return NULL;
     matrix->fronts = ss_front_lu_create(W, NULL);
-    return matrix->fronts ? matrix : NULL;
+    if (!matrix->fronts) return NULL;
+    ss_front_lu_set_deadline(matrix->fronts, ss_run_deadline(run));
+    return matrix;
 }
 
 static void end_rescue(struct ss_newton_matrix *matrix)
@@ -76,7 +80,8 @@ bool ss_newton_matrix_factor(struct ss_newton_matrix *matrix, const ss_newton_sy
         if (system->active[k]) assemble_row(matrix, system, k);
     }
     ss_linalg_status outcome = ss_front_lu_factor(matrix->fronts, matrix->values, system->active);
-    return outcome == SS_LINALG_OK || ss_newton_matrix_rescue(matrix, system);
+    if (outcome == SS_LINALG_LATE) ss_run_give_up(system->run);
+    return outcome == SS_LINALG_OK || (!ss_run_late(system->run) && ss_newton_matrix_rescue(matrix, system));
 }
 
 /* ---- rescue ----------------------------------------------------------------------------------------- */

@@ -33,7 +33,7 @@ static outcome stride(ss_newton *newton, double alpha, double *r, double *u, int
         double before = ss_newton_linearize(newton, alpha, r, newton->shifted), ratio;
         if (!ss_newton_system_factor(&newton->system, alpha) ||
             !ss_newton_system_solve(&newton->system, newton->phi, newton->dr, newton->du)) {
-            return LOST;
+            return ss_newton_is_late(newton) ? ENDED : LOST;
         }
         if (*steps == 1)
             ratio = ss_newton_try(newton, alpha, 1.0, r, newton->shifted) / before;

@@ -1,5 +1,6 @@
 #include "solver/newton_sweeps.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -7,6 +8,7 @@
 #include "problem/laws.h"
 #include "solver/newton_natural.h"
 #include "solver/newton.h"
+#include "solver/run_state.h"
 
 /* u = W r of one node; with a full matrix or levers from what is kept up to date. */
 static void node_velocity(const ss_newton_space *space, int k, const double *r, double *u)
@@ -146,7 +148,14 @@ void ss_newton_sweeps(ss_newton *newton, int count, double *r, double *u)
     memcpy(newton->trial, r, bytes);
     ss_sweeper_begin(&sweeper, newton->trial);
     if (space->full && count > FEW) count = FEW;
-    for (int k = 0; k < count && ss_sweeper_sweep(&sweeper, newton->trial) > 0.0; k++) continue;
+    bool is_timed = ss_run_deadline(newton->run) < INFINITY;
+    double began = is_timed ? ss_clock_seconds() : 0.0, cost = 0.0; // s of a sweep
+    for (int k = 0; k < count; k++) {
+        // what comes after the last one takes about as long
+        if (ss_run_late(newton->run) || ss_run_lacks(newton->run, 2.0 * cost)) break;
+        if (!(ss_sweeper_sweep(&sweeper, newton->trial) > 0.0)) break;
+        if (is_timed) cost = ss_clock_seconds() - began, began += cost;
+    }
     ss_newton_space_velocity(space, newton->trial, newton->trial_u);
     if (!(ss_newton_note(newton, newton->trial, newton->trial_u) < before)) return;
     memcpy(r, newton->trial, bytes);

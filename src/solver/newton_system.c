@@ -13,12 +13,13 @@ size_t ss_newton_system_squares(const ss_newton_space *space)
     return count;
 }
 
-bool ss_newton_system_create(const ss_newton_space *space, ss_arena *arena, ss_newton_system *system)
+bool ss_newton_system_create(const ss_newton_space *space, ss_run *run, ss_newton_system *system)
 {
+    ss_arena *arena = run->arena;
     size_t n = (size_t)space->size, nodes = (size_t)space->node_count,
            squares = ss_newton_system_squares(space);
     *system = (ss_newton_system){
-        .space = space, .arena = arena, .alpha_min = space->levers ? 1e-9 : 1e-11, .fine = SS_NEWTON_FINE};
+        .space = space, .run = run, .alpha_min = space->levers ? 1e-9 : 1e-11, .fine = SS_NEWTON_FINE};
     system->square = ss_arena_take(arena, nodes, sizeof *system->square, "Newton blocks");
     system->active = ss_arena_take(arena, nodes, sizeof *system->active, "active nodes");
     system->F = ss_arena_take(arena, squares, sizeof *system->F, "Newton blocks");
@@ -43,9 +44,9 @@ static bool choose_way(ss_newton_system *system)
 {
     const ss_newton_space *space = system->space;
     if (system->full || system->bodies || system->matrix) return true;
-    if (space->full) return (system->full = ss_newton_full_create(space, system->arena)) != NULL;
-    if (space->levers) return (system->bodies = ss_newton_bodies_create(space, system->arena)) != NULL;
-    return (system->matrix = ss_newton_matrix_create(space, system->arena)) != NULL;
+    if (space->full) return (system->full = ss_newton_full_create(space, system->run->arena)) != NULL;
+    if (space->levers) return (system->bodies = ss_newton_bodies_create(space, system->run)) != NULL;
+    return (system->matrix = ss_newton_matrix_create(space, system->run)) != NULL;
 }
 
 void ss_newton_system_free(ss_newton_system *system)
@@ -94,7 +95,7 @@ static bool is_trivial(int n, const double *F, const double *B)
 bool ss_newton_system_factor(ss_newton_system *system, double alpha)
 {
     const ss_newton_space *space = system->space;
-    if (!choose_way(system)) return false;
+    if (ss_run_late(system->run) || !choose_way(system) || ss_run_late(system->run)) return false;
     system->alpha = alpha;
     system->factorizations++;
     for (int k = 0; k < space->node_count; k++) {
@@ -181,7 +182,8 @@ static double attempt(ss_newton_system *system, const double *rhs, double *dr, d
     else
         memcpy(system->residual, rhs, (size_t)space->size * sizeof *rhs);
     double rest = refine(system, rhs, dr, du);
-    for (int k = 0; k < REFINEMENTS && rest > system->fine * size; k++) rest = refine(system, rhs, dr, du);
+    for (int k = 0; k < REFINEMENTS && rest > system->fine * size && !ss_run_late(system->run); k++)
+        rest = refine(system, rhs, dr, du);
     return rest / size;
 }
 
@@ -190,6 +192,7 @@ bool ss_newton_system_solve(ss_newton_system *system, const double *rhs, double 
     // a rough direction serves as well: what is left is seen in the next step
     static const double useless = 0.1;
     if (attempt(system, rhs, dr, du) <= useless) return true;
-    if (!system->matrix || !ss_newton_matrix_rescue(system->matrix, system)) return false;
+    if (!system->matrix || ss_run_late(system->run) || !ss_newton_matrix_rescue(system->matrix, system))
+        return false;
     return attempt(system, rhs, dr, du) <= useless;
 }

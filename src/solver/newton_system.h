@@ -32,7 +32,7 @@ typedef struct ss_newton_system {
     double alpha_min; /* a smaller one costs more digits than it brings */
     double fine;      /* residual, relative to the right-hand side, that is not refined any more */
     int factorizations;
-    ss_arena *arena;
+    ss_run *run;
     struct ss_newton_full *full; /* one of the three is there, from the first factorisation on */
     struct ss_newton_matrix *matrix;
     struct ss_newton_bodies *bodies;
@@ -40,9 +40,9 @@ typedef struct ss_newton_system {
 } ss_newton_system;
 
 /* False when out of memory; free it in any case. */
-bool ss_newton_system_create(const ss_newton_space *space, ss_arena *arena, ss_newton_system *system);
+bool ss_newton_system_create(const ss_newton_space *space, ss_run *run, ss_newton_system *system);
 void ss_newton_system_free(ss_newton_system *system);
-/* False when the matrix is singular, or out of memory. */
+/* False when the matrix is singular, out of memory, or the run is late. */
 bool ss_newton_system_factor(ss_newton_system *system, double alpha);
 /* False when the result is of no use. */
 bool ss_newton_system_solve(ss_newton_system *system, const double *rhs, double *dr, double *du);
@@ -61,13 +61,13 @@ struct ss_newton_full *ss_newton_full_create(const ss_newton_space *space, ss_ar
 bool ss_newton_full_factor(struct ss_newton_full *full, const ss_newton_system *system);
 void ss_newton_full_solve(const struct ss_newton_full *full, const double *b, double *y);
 
-struct ss_newton_matrix *ss_newton_matrix_create(const ss_newton_space *space, ss_arena *arena);
+struct ss_newton_matrix *ss_newton_matrix_create(const ss_newton_space *space, ss_run *run);
 void ss_newton_matrix_free(struct ss_newton_matrix *matrix);
 bool ss_newton_matrix_factor(struct ss_newton_matrix *matrix, const ss_newton_system *system);
 void ss_newton_matrix_solve(struct ss_newton_matrix *matrix, const double *b, double *y);
 bool ss_newton_matrix_rescue(struct ss_newton_matrix *matrix, const ss_newton_system *system);
 
-struct ss_newton_bodies *ss_newton_bodies_create(const ss_newton_space *space, ss_arena *arena);
+struct ss_newton_bodies *ss_newton_bodies_create(const ss_newton_space *space, ss_run *run);
 void ss_newton_bodies_free(struct ss_newton_bodies *bodies);
 bool ss_newton_bodies_factor(struct ss_newton_bodies *bodies, const ss_newton_system *system);
 void ss_newton_bodies_solve(struct ss_newton_bodies *bodies, const ss_newton_system *system, const double *b,

@@ -27,7 +27,7 @@ bool ss_normal_path_create(const ss_mcp *mcp, ss_run *run, double *x, ss_normal_
     path->scratch = numbers + 4 * n;
     path->system.b = numbers + 5 * n;
     for (int i = 0; i < path->n; i++) path->system.is_free[i] = isinf(mcp->lower[i]) && isinf(mcp->upper[i]);
-    return ss_basis_create(&path->system, run->arena, &path->basis);
+    return ss_basis_create(&path->system, run, &path->basis);
 }
 
 void ss_normal_path_destroy(ss_normal_path *path)

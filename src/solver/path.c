@@ -273,7 +273,7 @@ static ss_status try_paths(search *s, const path_options *set)
     int64_t max_pivots = (int64_t)set->pivot_factor * s->n;
     int rays = 0;
     bool was_lost = false;
-    for (int k = s->best_error < close_by ? 0 : 1; k <= RAYS && !is_exact(s); k++) {
+    for (int k = s->best_error < close_by ? 0 : 1; k <= RAYS && !is_exact(s) && !ss_run_late(s->run); k++) {
         s->path.eps = compliance[k];
         ss_path_end end = attempt(s, k, k == 0 ? SHORT_WAY + s->n / 4 : max_pivots);
         ss_run_note(s->run, "path from %s: %s after %lld pivots, error %.2g", k == 0 ? "a point" : "a ray",
@@ -312,7 +312,7 @@ static ss_status solve(const ss_problem *problem, const void *options, ss_run *r
     s.n = s.mcp.size;
     ss_status status = SS_FAILED;
     if (take_memory(&s, run->arena) && ss_normal_path_create(&s.mcp, run, x, &s.path) &&
-        ss_active_set_factor_create(&s.mcp.A, s.mcp.symmetric, 0.0, run->arena, &s.face))
+        ss_active_set_factor_create(&s.mcp.A, s.mcp.symmetric, 0.0, run, &s.face))
         status = run_search(&s, options);
     ss_active_set_factor_destroy(&s.face);
     ss_normal_path_destroy(&s.path);

@@ -10,8 +10,9 @@ static const double wrong_by = 1e-12; // next to 1 + max |x|: less is rounding
 
 /* ---- life ------------------------------------------------------------------------------------------- */
 
-bool ss_pivoting_create(const ss_problem *problem, double compliance, ss_arena *arena, ss_pivoting *p)
+bool ss_pivoting_create(const ss_problem *problem, double compliance, ss_run *run, ss_pivoting *p)
 {
+    ss_arena *arena = run->arena;
     *p = (ss_pivoting){.n = problem->size};
     if (!ss_scaled_create(problem, arena, &p->s)) return false;
     size_t n = (size_t)p->n;
@@ -25,7 +26,7 @@ bool ss_pivoting_create(const ss_problem *problem, double compliance, ss_arena *
     p->inside = ss_arena_take(arena, n, sizeof *p->inside, "inside");
     for (int i = 0; p->inside && i < p->n; i++) p->inside[i] = true; // as the zeroed sides say
     return p->side && p->inside &&
-           ss_active_set_factor_create(&p->s.A, problem->symmetric, compliance, arena, &p->face);
+           ss_active_set_factor_create(&p->s.A, problem->symmetric, compliance, run, &p->face);
 }
 
 void ss_pivoting_free(ss_pivoting *p)

@@ -47,7 +47,7 @@ typedef struct ss_pivoting {
 } ss_pivoting;
 
 /* False when out of memory; ss_pivoting_free in any case. */
-bool ss_pivoting_create(const ss_problem *problem, double compliance, ss_arena *arena, ss_pivoting *pivoting);
+bool ss_pivoting_create(const ss_problem *problem, double compliance, ss_run *run, ss_pivoting *pivoting);
 void ss_pivoting_free(ss_pivoting *pivoting);
 /* Sides where the centre lies between the bounds. */
 void ss_pivoting_start(ss_pivoting *pivoting);

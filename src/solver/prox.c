@@ -80,7 +80,7 @@ static const ss_option options_table[] = {
 
 /* 1 / D: the diagonal, in a contact the largest eigenvalue of the part; `relaxed` also divides by how much
  * the parts of a contact act on each other. */
-static bool local_steps(const ss_sweep *sweep, bool relaxed, ss_arena *arena, double *step)
+static bool local_steps(const ss_sweep *sweep, bool relaxed, ss_run *run, double *step)
 {
     for (int c = 0; c < sweep->cell_count; c++) {
         const ss_cell *cell = &sweep->cells[c];
@@ -89,8 +89,9 @@ static bool local_steps(const ss_sweep *sweep, bool relaxed, ss_arena *arena, do
             step[cell->first] = 1.0 / sweep->problem->diagonal[cell->first];
             continue;
         }
+        if (ss_run_late(run)) return false;
         ss_cone_stiffness(cell->size, cell->own, part);
-        if (relaxed && !ss_cone_coupling(cell->size, cell->own, part, arena, &coupling)) return false;
+        if (relaxed && !ss_cone_coupling(cell->size, cell->own, part, run->arena, &coupling)) return false;
         for (int i = 0; i < cell->size; i++) {
             double stiffness = part[ss_part_of(i)];
             step[cell->first + i] = stiffness > 0.0 ? 1.0 / (coupling * stiffness) : 0.0;
@@ -128,23 +129,23 @@ static bool row_sum_steps(const ss_sweep *sweep, ss_arena *arena, double *step)
     return true;
 }
 
-static bool global_steps(const ss_sweep *sweep, ss_arena *arena, double *step)
+static bool global_steps(const ss_sweep *sweep, ss_run *run, double *step)
 {
-    if (!local_steps(sweep, false, arena, step)) return false;
-    double lambda = ss_largest_eigenvalue(sweep->problem, step, POWER_ITERATIONS, arena);
+    if (!local_steps(sweep, false, run, step)) return false;
+    double lambda = ss_largest_eigenvalue(sweep->problem, step, POWER_ITERATIONS, run);
     for (int i = 0; i < sweep->problem->size; i++) step[i] /= lambda;
     return lambda > 0.0;
 }
 
-static bool find_steps(const ss_sweep *sweep, int rho, ss_arena *arena, double *step)
+static bool find_steps(const ss_sweep *sweep, int rho, ss_run *run, double *step)
 {
     switch (rho) {
     case ROW_SUM:
-        return row_sum_steps(sweep, arena, step);
+        return row_sum_steps(sweep, run->arena, step);
     case GLOBAL:
-        return global_steps(sweep, arena, step);
+        return global_steps(sweep, run, step);
     default:
-        return local_steps(sweep, true, arena, step);
+        return local_steps(sweep, true, run, step);
     }
 }
 
@@ -189,7 +190,7 @@ static bool prepare(const ss_problem *problem, const prox_options *set, ss_run *
         .previous = ss_arena_take(arena, n, sizeof(double), "x before that"),
         .step = ss_arena_take(arena, n, sizeof(double), "steps")};
     return state->sweep && state->w && state->scratch && state->before && state->previous && state->step &&
-           find_steps(state->sweep, set->rho, arena, state->step) && set_cells(state, arena);
+           find_steps(state->sweep, set->rho, run, state->step) && set_cells(state, arena);
 }
 
 /* Moves x; returns the squared residual, the move in energy norm for a step of 1. */
@@ -259,10 +260,10 @@ static void adapt(adaptation *memory, double residual, prox *state)
 }
 
 /* Gauss-Seidel is stable with local steps, Jacobi with those of the largest eigenvalue. */
-static double safe_factor(const prox *state, ss_arena *arena)
+static double safe_factor(const prox *state, ss_run *run)
 {
     if (state->order == GAUSS_SEIDEL) return 1.0;
-    return 1.0 / ss_largest_eigenvalue(state->problem, state->step, POWER_ITERATIONS, arena);
+    return 1.0 / ss_largest_eigenvalue(state->problem, state->step, POWER_ITERATIONS, run);
 }
 
 /* ---- inertia ---------------------------------------------------------------------------------------- */
@@ -351,7 +352,7 @@ static ss_status solve(const ss_problem *problem, const void *options, ss_run *r
     inertia onward;
     if (!prepare(problem, set, run, &state)) return SS_FAILED;
     if (!prepare_inertia(set, (size_t)problem->size, x, run->arena, &onward)) return SS_FAILED;
-    adaptation memory = {.safe = safe_factor(&state, run->arena)};
+    adaptation memory = {.safe = safe_factor(&state, run)};
     if (onward.is_on && set->rho == ADAPTIVE) state.factor *= memory.safe;
     ss_watch watch = {0};
     memcpy(state.previous, x, bytes);

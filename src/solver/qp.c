@@ -20,8 +20,10 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/deadline.h"
 #include "solver/active_set_factor.h"
 #include "solver/active_manifold.h"
+#include "solver/run_state.h"
 
 enum { HALVINGS = 40, PATIENCE = 30, MANY = 50, REFINEMENTS = 10, SOME = 5 };
 
@@ -46,7 +48,7 @@ static const ss_option options_table[] = {
 typedef struct program {
     ss_scaled s;
     ss_active_manifold face;
-    ss_arena *arena;
+    ss_run *run;
     bool has_direct, prefers_direct, curved;
     int n;
     double *x, *g; // feasible point, gradient
@@ -99,7 +101,7 @@ typedef enum search_kind { OFF_THE_FACE, ALONG_THE_FACE } search_kind;
  * near the solution. */
 static bool search(program *q, search_kind how, const double *direction, double alpha, double least)
 {
-    for (int k = 0; k < HALVINGS; k++, alpha *= 0.5) {
+    for (int k = 0; k < HALVINGS && !ss_run_late(q->run); k++, alpha *= 0.5) {
         double promise = 0.0, change = 0.0;
         if (alpha < least) {
             alpha = least;
@@ -148,7 +150,7 @@ static void solve_by_gradients(program *q)
     memset(d, 0, (size_t)n * sizeof *d);
     memcpy(p, z, (size_t)n * sizeof *p);
     int most = q->has_direct ? MANY : n + PATIENCE;
-    for (int k = 0; k < most && square > goal; k++) {
+    for (int k = 0; k < most && square > goal && !ss_run_late(q->run); k++) {
         q->prefers_direct = q->has_direct && k == most - 1; // badly conditioned
         ss_scaled_multiply(&q->s, p, q->scratch, hp);
         ss_active_manifold_bend(&q->face, p, hp);
@@ -166,12 +168,12 @@ static void solve_by_gradients(program *q)
     }
 }
 
-/* Q'A Q + bending on the diagonal: the matrix in coordinates along the face; NULL when out of memory */
+/* Q'A Q + bending on the diagonal: the matrix in coordinates along the face; NULL when out of memory, or late */
 static ss_sparse *reduced_matrix(const program *q, const ss_sparse *Q, const double *stiffness)
 {
-    ss_sparse *transposed = ss_sparse_transpose(Q, NULL);
+    ss_sparse *transposed = ss_run_late(q->run) ? NULL : ss_sparse_transpose(Q, NULL);
     ss_sparse *half = transposed ? ss_sparse_multiply(transposed, &q->s.A, NULL) : NULL;
-    ss_sparse *matrix = half ? ss_sparse_multiply(half, Q, NULL) : NULL;
+    ss_sparse *matrix = half && !ss_run_late(q->run) ? ss_sparse_multiply(half, Q, NULL) : NULL;
     for (int j = 0; matrix && j < q->n; j++) {
         for (int e = matrix->start[j]; e < matrix->start[j + 1]; e++) {
             if (matrix->row[e] == j) matrix->value[e] += stiffness[j];
@@ -211,16 +213,16 @@ static bool solve_on_face(program *q, const ss_sparse *Q, const ss_sparse *matri
 
 static bool solve_directly(program *q)
 {
-    ss_arena_mark mark = ss_arena_get_mark(q->arena);
+    ss_arena_mark mark = ss_arena_get_mark(q->run->arena);
     ss_active_set_factor face = {0};
     ss_sparse *Q = ss_active_manifold_coordinates(&q->face, q->in_face, q->p);
     ss_sparse *matrix = Q ? reduced_matrix(q, Q, q->p) : NULL;
-    bool good = matrix && ss_active_set_factor_create(matrix, true, q->damping, q->arena, &face) &&
+    bool good = matrix && ss_active_set_factor_create(matrix, true, q->damping, q->run, &face) &&
                 solve_on_face(q, Q, matrix, &face);
     ss_active_set_factor_destroy(&face);
     ss_sparse_destroy(matrix);
     ss_sparse_destroy(Q);
-    ss_arena_reset(q->arena, mark);
+    ss_arena_reset(q->run->arena, mark);
     return good;
 }
 
@@ -334,7 +336,7 @@ static bool take_memory(program *q, ss_arena *arena)
 
 static ss_status solve_program(const ss_problem *problem, bool direct, ss_run *run, double *x)
 {
-    program q = {.n = problem->size, .arena = run->arena, .damping = redundancy};
+    program q = {.n = problem->size, .run = run, .damping = redundancy};
     if (!ss_scaled_create(problem, run->arena, &q.s) || !take_memory(&q, run->arena)) return SS_FAILED;
     q.curved = ss_problem_laws(problem) & SS_LAW_CONVEX;
     q.has_direct = direct && problem->A;
@@ -346,12 +348,14 @@ static ss_status solve_program(const ss_problem *problem, bool direct, ss_run *r
     return status;
 }
 
-/* Direct solves need a matrix; where there is none, we make one for ourselves. */
+/* Direct solves need a matrix; where there is none, we make one for ourselves, if there is time for it and
+ * for as much again. */
 static ss_status solve(const ss_problem *problem, const void *options, ss_run *run, double *x)
 {
     const qp_options *set = options;
     ss_problem own = *problem;
-    bool makes_matrix = set->direct && !problem->A && ss_problem_need_matrix(&own, NULL);
+    bool has_time = !ss_deadline_misses(ss_run_deadline(run), 2.0 * ss_run_matrix_cost(problem));
+    bool makes_matrix = set->direct && !problem->A && has_time && ss_problem_need_matrix(&own, NULL);
     ss_status status = solve_program(&own, set->direct, run, x);
     if (makes_matrix) ss_sparse_destroy(own.A);
     return status;

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/deadline.h"
 #include "base/memory.h"
 #include "solver/ray.h"
 #include "solver/run_state.h"
@@ -18,12 +19,17 @@ ss_run_options ss_run_defaults(void)
 
 /* ---- what happens at every iteration ---------------------------------------------------------------- */
 
+/* The first that is not finite; `count` when all are. */
+static int first_not_finite(const double *x, int count)
+{
+    int i = 0;
+    while (i < count && isfinite(x[i])) i++;
+    return i;
+}
+
 static bool all_finite(const double *x, int count)
 {
-    for (int i = 0; i < count; i++) {
-        if (!isfinite(x[i])) return false;
-    }
-    return true;
+    return first_not_finite(x, count) == count;
 }
 
 static bool grow_column(double **column, int count, int capacity)
@@ -137,7 +143,56 @@ bool ss_run_due(ss_run *run, double energy)
  * at less often. */
 static int next_look(const struct ss_run_state *state)
 {
-    return state->time_limit > 0.0 ? state->iterations + 1 + state->iterations / 64 : INT_MAX;
+    return state->deadline < INFINITY ? state->iterations + 1 + state->iterations / 64 : INT_MAX;
+}
+
+double ss_run_deadline(const ss_run *run)
+{
+    return run->state->deadline;
+}
+
+static void end_late(struct ss_run_state *state, ss_status status)
+{
+    if (state->is_over) return; // a rule that holds is not undone
+    state->status = status;
+    state->is_over = state->is_late = true;
+}
+
+bool ss_run_late(ss_run *run)
+{
+    struct ss_run_state *state = run->state;
+    if (state->cancel && *state->cancel)
+        end_late(state, SS_CANCELLED);
+    else if (!state->is_over && ss_deadline_misses(state->deadline, 0.0))
+        end_late(state, SS_TIME_LIMIT);
+    return state->is_late;
+}
+
+void ss_run_give_up(ss_run *run)
+{
+    end_late(run->state, SS_TIME_LIMIT);
+}
+
+bool ss_run_lacks(ss_run *run, double seconds)
+{
+    if (!ss_deadline_misses(run->state->deadline, seconds)) return false;
+    ss_run_give_up(run);
+    return true;
+}
+
+ss_status ss_run_outcome(const struct ss_run_state *state, ss_status said)
+{
+    return state->is_late && said != SS_CONVERGED && said != SS_RAY ? state->status : said;
+}
+
+/* Measures x, or asks the caller's rule about it; `now` is the time. Returns whether a rule holds. */
+static bool look_at(struct ss_run_state *state, const double *x, const double *w, double now)
+{
+    bool reached = state->mask && measure(state, x, w, now - state->started - state->measuring);
+    reached |= ask(state, x);
+    state->measuring_cost = ss_clock_seconds() - now;
+    state->measuring += state->measuring_cost;
+    return reached;
 }
 
 void ss_run_keep_last(struct ss_run_state *state, const double *x)
@@ -150,21 +205,19 @@ void ss_run_keep_last(struct ss_run_state *state, const double *x)
 static bool run_goes_on(struct ss_run_state *state, const double *x, const double *w)
 {
     bool measured = x && (state->mask || state->stop.test), late = false;
+    if (state->is_late) return false;
     state->iterations++;
     if (state->keep_last && x) ss_run_keep_last(state, x);
     if (measured || state->iterations >= state->next_look) {
-        double now = ss_clock_seconds(), seconds = now - state->started - state->measuring;
-        late = state->time_limit > 0.0 && seconds >= state->time_limit;
+        double now = ss_clock_seconds();
+        // one that could not end in time is not begun; where the best is kept, what comes then is of no use
+        bool in_vain = now + state->measuring_cost >= state->deadline;
+        late = now >= state->deadline || (in_vain && measured && state->keep != SS_GAUGE_NONE);
         state->next_look = next_look(state);
-        if (measured) {
-            bool reached = state->mask && measure(state, x, w, seconds);
-            reached |= ask(state, x);
-            state->measuring += ss_clock_seconds() - now;
-            if (reached) return state->status = SS_CONVERGED, false;
-        }
+        if (measured && !in_vain && look_at(state, x, w, now)) return state->status = SS_CONVERGED, false;
     }
-    if (state->cancel && *state->cancel) return state->status = SS_CANCELLED, false;
-    if (late) return state->status = SS_TIME_LIMIT, false;
+    state->is_late = late || (state->cancel && *state->cancel);
+    if (state->is_late) return state->status = late ? SS_TIME_LIMIT : SS_CANCELLED, false;
     if (state->iterations >= state->max_iterations) return state->status = SS_MAX_ITERATIONS, false;
     return true;
 }
@@ -186,6 +239,7 @@ static double excess_of(struct ss_run_state *state, const double *x)
 double ss_run_excess(ss_run *run, const double *x)
 {
     struct ss_run_state *state = run->state;
+    if (ss_run_late(run)) return NAN;
     if (!all_finite(x, state->problem->size)) return INFINITY;
     double now = ss_clock_seconds(), excess = excess_of(state, x);
     state->measuring += ss_clock_seconds() - now;
@@ -269,7 +323,7 @@ static bool prepare_state(struct ss_run_state *state, ss_arena *arena, const ss_
     if (state->keep != SS_GAUGE_NONE || state->keep_last) memcpy(state->best, x, n * sizeof *x);
     state->best_value = INFINITY;
     state->max_iterations = options->max_iterations;
-    state->time_limit = options->time_limit;
+    state->deadline = INFINITY; // until the run starts
     state->record = options->history;
     if (state->record) state->mask = (1u << SS_GAUGE_COUNT) - 1;
     state->mask |= ss_stop_criterion_gauges(&state->stop);
@@ -278,16 +332,27 @@ static bool prepare_state(struct ss_run_state *state, ss_arena *arena, const ss_
     return true;
 }
 
+/* Noted whether notes are wanted or not: the status alone does not say why it failed. */
+static void note_not_finite(struct ss_run_state *state, int index, double value)
+{
+    if (state->notes.length) ss_text_append(&state->notes, "\n");
+    ss_text_appendf(
+        &state->notes, "x[%d] is %g after %d iterations: the %s is returned", index, value, state->iterations,
+        state->keep != SS_GAUGE_NONE && state->best_iteration > 0 ? "best iterate before it" : "start");
+}
+
 /* The solver's word against ours: x must be finite, and "converged" must hold when measured from scratch. The
  * factor allows for rounding between the w the solver had at hand and A x + b. */
 static void judge(struct ss_run_state *state, unsigned gauges, double *x, ss_solve_result *result)
 {
     static const double rounding = 1.0 + 1e-6;
     const ss_problem *problem = state->problem;
-    if (!all_finite(x, problem->size)) {
+    int wrong = first_not_finite(x, problem->size);
+    if (wrong < problem->size) {
+        note_not_finite(state, wrong, x[wrong]);
         memcpy(x, state->keep != SS_GAUGE_NONE ? state->best : state->start,
                (size_t)problem->size * sizeof *x);
-        if (result->status == SS_CONVERGED) result->status = SS_FAILED;
+        result->status = SS_FAILED;
     }
     gauges |= ss_stop_criterion_gauges(&state->stop);
     if (knows(state, x, gauges))
@@ -315,25 +380,30 @@ int ss_run_keep(struct ss_run_state *state, double *x)
     // A method may leave something better than all it showed, such as the start it falls back to. Rounding,
     // between the w it showed and ours, is no such thing.
     static const double better = 1.0 - 1e-6;
-    double values[SS_GAUGE_COUNT];
-    ss_run_measure(state, x, 1u << state->keep, values);
-    if (values[state->keep] < better * state->best_value)
-        return memcmp(x, state->start, bytes) == 0 ? 0 : state->iterations;
+    if (!ss_deadline_misses(state->deadline, state->measuring_cost)) {
+        double values[SS_GAUGE_COUNT];
+        ss_run_measure(state, x, 1u << state->keep, values);
+        if (values[state->keep] < better * state->best_value)
+            return memcmp(x, state->start, bytes) == 0 ? 0 : state->iterations;
+    }
     memcpy(x, state->best, bytes);
     return state->best_iteration;
 }
 
 static void run_solver(const ss_solver *solver, const void *options, struct ss_run_state *state,
-                       ss_arena *arena, ss_team *team, int seed, double *x, ss_solve_result *result)
+                       ss_arena *arena, ss_team *team, const ss_run_options *how, double *x,
+                       ss_solve_result *result)
 {
     size_t before = ss_arena_used(arena);
-    ss_run run = {arena, team, state->max_iterations, (uint64_t)seed, state};
+    ss_run run = {arena, team, state->max_iterations, (uint64_t)how->seed, state};
     state->started = ss_clock_seconds();
-    result->status = solver->solve(state->problem, options, &run, x);
+    if (how->time_limit > 0.0) state->deadline = state->started + how->time_limit;
+    result->status = ss_run_outcome(state, solver->solve(state->problem, options, &run, x));
     result->seconds = ss_clock_seconds() - state->started - state->measuring;
     result->iterations = state->iterations;
     result->memory = ss_arena_high_water(arena) - before;
     result->kept_iteration = ss_run_keep(state, x);
+    result->elapsed = ss_clock_seconds() - state->started;
 }
 
 /* With an arena. */
@@ -356,7 +426,7 @@ static bool solve_in(ss_arena *arena, const ss_solve_request *request, double *x
         good = (solver_options = ss_run_default_options(solver, arena, err)) != NULL;
     good = good && prepare_state(&state, arena, problem, &options, request->test, x, err);
     if (good) {
-        run_solver(solver, solver_options, &state, arena, request->team, options.seed, x, result);
+        run_solver(solver, solver_options, &state, arena, request->team, &options, x, result);
         judge(&state, gauges, x, result);
     }
     ss_arena_reset(arena, mark);

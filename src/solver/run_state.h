@@ -3,6 +3,8 @@
 #ifndef SS_SOLVER_RUN_STATE_H
 #define SS_SOLVER_RUN_STATE_H
 
+#include <math.h>
+
 #include "base/text.h"
 #include "problem/gauge.h"
 #include "solver/measuring_schedule.h"
@@ -17,8 +19,11 @@ struct ss_run_state {
     bool keep_last; /* `best` is the last iterate then */
     unsigned mask;  /* gauges measured at every iteration */
     int iterations, max_iterations, next_test;
-    int next_look;                         /* iteration at which the clock is looked at, measured or not */
-    double started, measuring, time_limit; /* s */
+    int next_look;             /* iteration at which the clock is looked at, measured or not */
+    double started, measuring; /* s */
+    double deadline;           /* s of the clock, see base/deadline.h */
+    double measuring_cost;     /* s of the last measurement, 0 before the first */
+    bool is_late;              /* the method was told so, in the middle of an iteration */
     const volatile int *cancel;
     ss_status status;
     double *inverse_mass; /* of every unknown, for the energy */
@@ -54,7 +59,28 @@ void ss_run_measure(struct ss_run_state *state, const double *x, unsigned mask, 
 void ss_run_record(struct ss_run_state *state, const double *values, double seconds);
 /* x is that of the last iteration so far; only where the last one is kept. */
 void ss_run_keep_last(struct ss_run_state *state, const double *x);
-/* Who keeps the last or the best iterate gets it into x; returns the iteration it is from. */
+/* Puts the last or the best iterate into x where that is wanted; returns the iteration it is from. After the
+ * deadline nothing is measured any more: then it is the best of those that were. */
 int ss_run_keep(struct ss_run_state *state, double *x);
+/* How the run ended when the method says so: one that was told that it is late need not know why its
+ * factorisation failed. */
+ss_status ss_run_outcome(const struct ss_run_state *state, ss_status said);
+/* Ends the run as late though some time is left: too little for what comes next. */
+void ss_run_give_up(ss_run *run);
+/* Is that so for what takes this long? Libraries cannot be interrupted: what will not end in time is not
+ * begun. */
+bool ss_run_lacks(ss_run *run, double seconds);
+/* s that ss_problem_need_matrix takes, about: measured on pyramids of cubes. 0 when there is a matrix. */
+static inline double ss_run_matrix_cost(const ss_problem *problem)
+{
+    return problem->A ? 0.0 : 2e-6 * problem->size;
+}
+/* The same of a sparse LU, ordering included, that was not made before. */
+static inline double ss_run_lu_cost(double entries)
+{
+    return 2e-9 * entries * sqrt(entries);
+}
+/* Of the run: what takes long and is not a solver (factorisations) looks at it. */
+double ss_run_deadline(const ss_run *run);
 
 #endif

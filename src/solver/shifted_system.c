@@ -9,6 +9,7 @@
 enum { WIDTH = 6 };
 
 struct ss_shifted_system {
+    bool is_late;
     const ss_newton_space *space;
     ss_front_lu *fronts; // NULL: a full matrix
     double *values;      // laid out as the pattern is, or the full matrix
@@ -109,6 +110,16 @@ ss_shifted_system *ss_shifted_system_create(const ss_row_groups *groups, ss_aren
     return good ? shifted : NULL;
 }
 
+void ss_shifted_system_set_deadline(ss_shifted_system *shifted, double deadline)
+{
+    if (shifted->fronts) ss_front_lu_set_deadline(shifted->fronts, deadline);
+}
+
+bool ss_shifted_system_is_late(const ss_shifted_system *shifted)
+{
+    return shifted->is_late;
+}
+
 void ss_shifted_system_free(ss_shifted_system *shifted)
 {
     if (shifted) ss_front_lu_destroy(shifted->fronts);
@@ -186,7 +197,9 @@ bool ss_shifted_system_factor(ss_shifted_system *shifted, const double *shift)
         assemble_bodies(shifted, shift);
     else
         assemble_matrix(shifted, shift);
-    return ss_front_lu_factor(shifted->fronts, shifted->values, NULL) == SS_LINALG_OK;
+    ss_linalg_status outcome = ss_front_lu_factor(shifted->fronts, shifted->values, NULL);
+    shifted->is_late = outcome == SS_LINALG_LATE;
+    return outcome == SS_LINALG_OK;
 }
 
 /* ---- solve ------------------------------------------------------------------------------------------ */

@@ -19,8 +19,12 @@ typedef struct ss_shifted_system ss_shifted_system;
 /* The groups must outlive it. NULL when out of memory. What is not in the arena is freed by
  * ss_shifted_system_free, which takes NULL. */
 ss_shifted_system *ss_shifted_system_create(const ss_row_groups *groups, ss_arena *arena);
+/* Factorisations that cannot end before it are given up (base/deadline.h). */
+void ss_shifted_system_set_deadline(ss_shifted_system *shifted, double deadline);
+/* Is that why the last one failed? */
+bool ss_shifted_system_is_late(const ss_shifted_system *shifted);
 void ss_shifted_system_free(ss_shifted_system *shifted);
-/* S: one number per unknown of the space. False when the matrix is singular, or out of memory. */
+/* S: one number per unknown of the space. False when the matrix is singular, out of memory, or late. */
 bool ss_shifted_system_factor(ss_shifted_system *shifted, const double *shift);
 /* After a factorisation. right and x may be the same. */
 void ss_shifted_system_solve(ss_shifted_system *shifted, const double *right, double *x);

@@ -16,8 +16,9 @@ static void normalise(int n, double factor, double *y)
     for (int i = 0; i < n; i++) y[i] *= factor;
 }
 
-double ss_largest_eigenvalue(const ss_problem *problem, const double *step, int iterations, ss_arena *arena)
+double ss_largest_eigenvalue(const ss_problem *problem, const double *step, int iterations, ss_run *run)
 {
+    ss_arena *arena = run->arena;
     int n = problem->size;
     double lambda = 1.0, energy = load_energy(problem, step);
     ss_arena_mark mark = ss_arena_get_mark(arena);
@@ -27,7 +28,7 @@ double ss_largest_eigenvalue(const ss_problem *problem, const double *step, int 
         ss_arena_take(arena, (size_t)ss_problem_scratch(problem), sizeof *scratch, "velocities");
     if (!y || !w || !scratch) return -1.0;
     for (int i = 0; i < n; i++) y[i] = (i % 2 ? -1.0 : 1.0 + 0.5 * (i % 3)) * sqrt(energy * step[i]);
-    for (int pass = 0; pass < iterations; pass++) {
+    for (int pass = 0; pass < iterations && !ss_run_late(run); pass++) {
         double before = 0.0, after = 0.0;
         ss_problem_apply(problem, y, scratch, w);
         for (int i = 0; i < n; i++) {

@@ -6,7 +6,7 @@
 
 /* lambda_max(D^-1 A) with D^-1 given as one step (impulse per velocity) per unknown, by `iterations` power
  * iterations from a fixed start; 5 % on top, because the estimate comes from below. Negative when out of
- * memory. */
-double ss_largest_eigenvalue(const ss_problem *problem, const double *step, int iterations, ss_arena *arena);
+ * memory. A run that is late gets what is known so far. */
+double ss_largest_eigenvalue(const ss_problem *problem, const double *step, int iterations, ss_run *run);
 
 #endif

@@ -63,6 +63,7 @@ static const ss_option options_table[] = {
 
 typedef struct halves {
     const ss_problem *problem;
+    ss_run *run;
     /* the direct half */
     ss_problem *direct; // joints and normals, their matrix
     ss_pivoting pivoting;
@@ -144,8 +145,9 @@ static void set_bounds(halves *h)
     }
 }
 
-static bool make_direct(halves *h, double compliance, ss_arena *arena)
+static bool make_direct(halves *h, double compliance, ss_run *run)
 {
+    ss_arena *arena = run->arena;
     int n = direct_count(h),
         *place = ss_arena_take_unset(arena, (size_t)h->problem->size, sizeof *place, "places");
     h->direct = place ? ss_problem_create(n, 1, -1, NULL) : NULL;
@@ -156,7 +158,7 @@ static bool make_direct(halves *h, double compliance, ss_arena *arena)
     if (!h->direct->A) return false;
     set_bounds(h);
     h->compliance = compliance;
-    return ss_pivoting_create(h->direct, compliance, arena, &h->pivoting);
+    return ss_pivoting_create(h->direct, compliance, run, &h->pivoting);
 }
 
 static void start_direct(halves *h)
@@ -206,7 +208,7 @@ static bool solve_direct(halves *h)
     ss_pivoting_begin(p);
     for (int k = 0; k < ENOUGH; k++) {
         while (!ss_pivoting_solve(p)) {
-            if (p->face.shift >= 1e-3) return false;
+            if (p->face.shift >= 1e-3 || ss_run_late(h->run)) return false;
             ss_pivoting_set_compliance(p, fmax(100.0 * p->face.shift, 1e-10));
         }
         wrong = ss_pivoting_wrong(p, &last);
@@ -255,7 +257,9 @@ static bool make_friction(halves *h, int mixing, ss_arena *arena)
 
 static void sweep_friction(halves *h, int sweeps)
 {
-    for (int k = 0; k < sweeps && ss_sweep_pass(h->sweep, SS_SWEEP_SYMMETRIC, h->x) > 0.0; k++) continue;
+    for (int k = 0; k < sweeps && !ss_run_late(h->run); k++) {
+        if (!(ss_sweep_pass(h->sweep, SS_SWEEP_SYMMETRIC, h->x) > 0.0)) break;
+    }
 }
 
 /* ---- turns ------------------------------------------------------------------------------------------ */
@@ -340,13 +344,13 @@ static ss_status iterate(halves *h, int sweeps, ss_run *run, double *x)
 static ss_status solve(const ss_problem *problem, const void *options, ss_run *run, double *x)
 {
     const split_options *set = options;
-    halves h = {.problem = problem, .best_energy = INFINITY};
+    halves h = {.problem = problem, .run = run, .best_energy = INFINITY};
     ss_status status = SS_FAILED;
     if (!take_memory(&h, run->arena)) return SS_FAILED;
     sort_out(&h);
     memcpy(h.x, x, (size_t)problem->size * sizeof *x);
     ss_problem_project(problem, h.x);
-    if (make_direct(&h, set->compliance, run->arena) && make_friction(&h, set->mixing, run->arena)) {
+    if (make_direct(&h, set->compliance, run) && make_friction(&h, set->mixing, run->arena)) {
         start_direct(&h);
         status = iterate(&h, set->sweeps, run, x);
         ss_run_note(run, "%d factorisations", h.pivoting.factorizations);

@@ -68,7 +68,12 @@ bool ss_splitting_create(const ss_newton_space *space, const ss_splitting_option
                          ss_arena *arena, ss_splitting *s)
 {
     int n = space->size;
-    *s = (ss_splitting){.set = *set, .space = space, .arena = arena, .rho = set->rho, .checked = INFINITY};
+    *s = (ss_splitting){.set = *set,
+                        .space = space,
+                        .arena = arena,
+                        .rho = set->rho,
+                        .checked = INFINITY,
+                        .deadline = INFINITY};
     if (!take_memory(s) || !ss_row_groups_create(space, arena, &s->groups)) return false;
     find_free_rows(s);
     memcpy(s->z, r, (size_t)n * sizeof *r);
@@ -94,6 +99,7 @@ static bool factor(ss_splitting *s)
 {
     if (!s->shifted) s->shifted = ss_shifted_system_create(&s->groups, s->arena);
     if (!s->shifted) return false;
+    ss_shifted_system_set_deadline(s->shifted, s->deadline);
     for (int i = 0; i < s->space->size; i++) s->shift[i] = s->is_free[i] ? fmin(free_shift, s->rho) : s->rho;
     s->factorizations++;
     forget(s);

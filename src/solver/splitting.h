@@ -35,6 +35,7 @@ typedef struct ss_splitting {
     const ss_newton_space *space;
     ss_row_groups groups;
     ss_arena *arena;
+    double deadline;            /* of factorisations; INFINITY at first */
     ss_shifted_system *shifted; /* made when the first step is made: often the start is good enough */
     bool is_factored;
     int factorizations;
@@ -56,7 +57,7 @@ typedef struct ss_splitting {
 bool ss_splitting_create(const ss_newton_space *space, const ss_splitting_options *set, const double *r,
                          ss_arena *arena, ss_splitting *splitting);
 void ss_splitting_free(ss_splitting *splitting);
-/* One step from z to the next. False when the matrix is singular, or out of memory. */
+/* One step from z to the next. False when the matrix is singular, out of memory, or late. */
 bool ss_splitting_step(ss_splitting *splitting);
 
 #endif

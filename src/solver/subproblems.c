@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/deadline.h"
 #include "base/memory.h"
 #include "solver/run_state.h"
 
@@ -31,7 +32,7 @@ static struct ss_run_state begin(const struct ss_run_state *whole, const ss_subp
                                  .max_iterations = whole->max_iterations - whole->iterations,
                                  .started = whole->started,
                                  .measuring = whole->measuring + part->measuring,
-                                 .time_limit = whole->time_limit,
+                                 .deadline = whole->deadline,
                                  .cancel = whole->cancel,
                                  .status = SS_FAILED,
                                  .best_value = INFINITY,
@@ -52,7 +53,10 @@ void ss_run_subproblem(const ss_run *run, ss_subproblem *part, ss_arena *arena, 
         memcpy(state.start, part->x, bytes);
         if (state.keep != SS_GAUGE_NONE || state.keep_last) memcpy(state.best, part->x, bytes);
         ss_run inner = {arena, team, state.max_iterations, run->seed, &state};
-        part->status = solve(part->problem, &inner, part->x, context);
+        // where the time is up before its turn it keeps its start
+        part->status = ss_run_late(&inner)
+                           ? ss_run_status(&inner)
+                           : ss_run_outcome(&state, solve(part->problem, &inner, part->x, context));
         part->kept_iteration = ss_run_keep(&state, part->x);
     }
     part->iterations = state.iterations;
@@ -122,7 +126,7 @@ static void join_ray(struct ss_run_state *state, const ss_subproblem *parts, int
 static void join_best(struct ss_run_state *state, int kept_iteration, const double *x)
 {
     double values[SS_GAUGE_COUNT];
-    if (state->keep == SS_GAUGE_NONE) return;
+    if (state->keep == SS_GAUGE_NONE || ss_deadline_misses(state->deadline, state->measuring_cost)) return;
     ss_run_measure(state, x, 1u << state->keep, values);
     if (!(values[state->keep] < state->best_value)) return;
     state->best_value = values[state->keep];
