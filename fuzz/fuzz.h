@@ -1,5 +1,5 @@
-/* fuzz/fuzz.h - what all targets need: the input as a program, whose bytes decide one thing after the other, and
- * claims that end the run when they do not hold. */
+/* fuzz/fuzz.h - what all targets need: the input as a program, whose bytes decide one thing after the
+ * other, and claims that end the run when they do not hold. */
 #ifndef STICKSLIP_FUZZ_H
 #define STICKSLIP_FUZZ_H
 

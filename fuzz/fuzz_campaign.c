@@ -1,4 +1,5 @@
-/* Campaign files: JSON that says what to run. What is read must expand to methods, or be refused with a reason. */
+/* Campaign files: JSON that says what to run. What is read must expand to methods, or be refused with a
+ * reason. */
 #include "fuzz.h"
 
 #include "campaign/campaign.h"

@@ -1,5 +1,6 @@
-/* The matrices and vectors of FCLIB problems, in memory. Indices may be out of range and in any order, values
- * anything. What ss_cone_check accepts must become a problem and a local form, or be refused with a reason. */
+/* The matrices and vectors of FCLIB problems, in memory. Indices may be out of range and in any order,
+ * values anything. What ss_cone_check accepts must become a problem and a local form, or be refused with
+ * a reason. */
 #include "fuzz.h"
 
 #include <stickslip/problem.h>

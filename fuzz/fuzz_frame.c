@@ -1,14 +1,14 @@
-/* Frames in memory, without a file: sizes, optional arrays and values come from the input. Whatever they are, a
- * frame can be checked, hashed, summarised and copied; and a frame without faults becomes a problem of every
- * formulation, or is refused with a reason. */
+/* Frames in memory, without a file: sizes, optional arrays and values come from the input. Whatever they
+ * are, a frame can be checked, hashed, summarised and copied; and a frame without faults becomes a
+ * problem of every formulation, or is refused with a reason. */
 #include "fuzz.h"
 
 #include "frame/fields.h"
 
 #include <stickslip/formulation.h>
 
-/* Most frames have to get through the check, or nothing behind it is tried: values begin as those of a frame that
- * is good, and the input changes some. */
+/* Most frames have to get through the check, or nothing behind it is tried: values begin as those of a
+ * frame that is good, and the input changes some. */
 static void begin(ss_frame *frame)
 {
     for (int b = 0; b < frame->bodies.count; b++) {

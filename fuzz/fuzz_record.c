@@ -1,5 +1,5 @@
-/* Records on their way from a worker to the ledger: bytes as they come, or a good record with some bytes changed.
- * Whatever is unpacked can be packed and unpacked again, to the same bytes. */
+/* Records on their way from a worker to the ledger: bytes as they come, or a good record with some bytes
+ * changed. Whatever is unpacked can be packed and unpacked again, to the same bytes. */
 #include "fuzz.h"
 
 #include "campaign/record.h"

@@ -1,5 +1,5 @@
-/* The words of a request: one line each for formulation, its options, solver, its options, stop rule, keep rule.
- * What is accepted can be written again, and means the same. */
+/* The words of a request: one line each for formulation, its options, solver, its options, stop rule,
+ * keep rule. What is accepted can be written again, and means the same. */
 #include "fuzz.h"
 
 #include "session/method.h"

@@ -503,8 +503,8 @@ TEST(what_a_stranger_has_defined_in_a_ledger_is_refused_by_name)
     const struct {
         const char *sql, *named;
     } cases[] = {
-        {"CREATE TRIGGER endless AFTER INSERT ON machines BEGIN DELETE FROM runs WHERE id IN (%s SELECT i FROM n); "
-         "END",
+        {"CREATE TRIGGER endless AFTER INSERT ON machines BEGIN DELETE FROM runs WHERE id IN "
+         "(%s SELECT i FROM n); END",
          "the trigger endless"},
         {"ALTER TABLE samples RENAME TO moved; CREATE VIEW samples AS %s SELECT i AS run, i AS number, i AS "
          "seconds FROM n",

@@ -178,7 +178,8 @@ static bool check_length(ss_ledger *ledger, ss_error *err)
 }
 
 /* What would make SQLite compute what the file says while we read or write our tables: none of it is in a
- * ledger. Plain indices, and tables that somebody has added, do no harm; the view `results` is never asked. */
+ * ledger. Plain indices, and tables that somebody has added, do no harm; the view `results` is never
+ * asked. */
 static const char intruders[] =
     "SELECT 'the trigger ' || name FROM sqlite_schema WHERE type = 'trigger' "
     "UNION ALL SELECT 'the view ' || name FROM sqlite_schema WHERE type = 'view' AND name <> 'results' "

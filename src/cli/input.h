@@ -35,8 +35,8 @@ bool ss_input_check_target(const ss_command *command, const char *path, ss_error
 
 /* ---- progress ------------------------------------------------------------------------------------ */
 
-/* On a terminal a line that is overwritten, from the first second on; otherwise a line every ten seconds, so that
- * a long run is not silent. Neither with --quiet. */
+/* On a terminal a line that is overwritten, from the first second on; otherwise a line every ten seconds,
+ * so that a long run is not silent. Neither with --quiet. */
 typedef struct ss_progress_line {
     bool on, terminal, shown;
     double next; /* clock time of the next sign of life */

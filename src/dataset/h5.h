@@ -124,9 +124,9 @@ bool ss_h5_mark(const ss_h5_group *group, const char *dataset, const char *attri
 
 /* ---- replacing a file safely ------------------------------------------------------------------------ */
 
-/* A temporary file in the directory of the target, created fresh (or as a copy of the target), which commit
- * renames over it. Where the system allows it, the file has no name until then, so that nothing is left behind
- * even by a process that is killed. */
+/* A temporary file in the directory of the target, created fresh (or as a copy of the target), which
+ * commit renames over it. Where the system allows it, the file has no name until then, so that nothing is
+ * left behind even by a process that is killed. */
 typedef struct ss_h5_output {
     hid_t file_id;
     struct ss_h5_disk *disk;  /* what HDF5 writes through: h5_disk.h */

@@ -213,8 +213,8 @@ static void name_of_descriptor(int descriptor, char name[32])
 }
 #endif
 
-/* A file without a name: it disappears with the process, however that ends. -1 where the system has none; then
- * the file gets a name at once. */
+/* A file without a name: it disappears with the process, however that ends. -1 where the system has none;
+ * then the file gets a name at once. */
 static int create_nameless(const char *directory)
 {
 #ifdef O_TMPFILE
