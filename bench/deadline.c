@@ -4,7 +4,8 @@
  *     bench_deadline [-n RUNS] [SOLVER...]
  *
  * Taken is ss_solve_result.elapsed, from the start of the run to the kept iterate. Each solver gets the first
- * formulation that it accepts, and memory that is there already, as in a session. Only an idle machine tells the truth: a percentile sees every interruption. */
+ * formulation that it accepts, and memory that is there already, as in a session. Only an idle machine tells
+ * the truth: a percentile sees every interruption. */
 #include <stickslip/stickslip.h>
 
 #include <math.h>

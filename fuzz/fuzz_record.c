@@ -36,8 +36,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     static made_run made;
     make_run(&made, (int)which % MADE_PROBLEMS, (int)which % MADE_METHODS, 0, 1);
-    if (made.run.history)
-        made.run.history_count = (int)below(&p, 4); // short, so that a change hits something
+    // short, so that a change hits something
+    if (made.run.history) made.run.history_count = (int)below(&p, 4);
     ss_text text = {0};
     ss_record_pack(&made.run, &text);
     size_t length = text.length;

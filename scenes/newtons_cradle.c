@@ -12,8 +12,7 @@ static const ss_option table[] = {
     SS_PARAMETER_INT(parameters, lifted, "1", 1, 999, "number of balls pulled aside"),
     SS_PARAMETER_REAL(parameters, restitution, "1", 0, 1, "Newton's coefficient of restitution"),
     SS_PARAMETER_REAL(parameters, gap, "0.05", 0, 1,
-                      "gap between two balls at rest, as a fraction of the "
-                      "radius"),
+                      "gap between two balls at rest, as a fraction of the radius"),
     {0}};
 
 static bool build_scene(const void *of, uint64_t seed, ss_world *world, ss_error *err)

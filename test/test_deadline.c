@@ -63,8 +63,8 @@ static bool is_finite(const double *x, int count)
     return true;
 }
 
-/* The deadline passes at the n-th look at the clock, whatever the method is doing then: there is an answer, it
- * is finite and obeys the laws, and the run says that the time was up, unless it was faster. */
+/* The deadline passes at the n-th look at the clock, whatever the method is doing then: there is an answer,
+ * it is finite and obeys the laws, and the run says that the time was up, unless it was faster. */
 TEST(whenever_the_time_is_up_there_is_an_answer)
 {
     ss_frame *frame = pyramid();

@@ -588,8 +588,7 @@ TEST(fischer_burmeister_has_all_its_digits_where_sliding_is_slow)
  * have eigenvalues x0 +- x1 and y0 +- y1, and phi acts on each pair as on numbers. */
 TEST(fischer_burmeister_of_a_cone_is_that_of_its_eigenvalues)
 {
-    static const double mu = 0.5, cases[][4] = {// r_N, r_T, u_N, u_T
-                                                {1.0, 0.5, 0.25, 0.5},
+    static const double mu = 0.5, cases[][4] = {{1.0, 0.5, 0.25, 0.5}, // r_N, r_T, u_N, u_T
                                                 {2.0, -1.0, -0.5, 3.0},
                                                 {-1.0, 0.5, 0.25, -0.5},
                                                 {1.0, 0.5, 1e-9, 1e-9},

@@ -498,8 +498,8 @@ TEST(a_band_ends_with_the_answers_that_were_judged)
     ENSURE_NEAR(band->most[1], 5.0, 0.0);
     ENSURE_NEAR(band->median[2], 2.5, 1e-9); // one has ended, the other has not
     ENSURE_NEAR(band->most[3], 1e-10, 0.0);
-    ENSURE_NEAR(made.series[0].bands[0].gauge[SS_GAUGE_NATURAL_MAP].most[3], 5.0,
-                0.0); // not known of the answer
+    // not known of the answer
+    ENSURE_NEAR(made.series[0].bands[0].gauge[SS_GAUGE_NATURAL_MAP].most[3], 5.0, 0.0);
     ss_statistics_free(&made);
 }
 
@@ -544,8 +544,8 @@ TEST(errors_at_budgets_of_time)
     ENSURE_INT(at[5].count, 2); // 3.2 ms: 0.1, 0.3, 1
     ENSURE_NEAR(at[5].median, 0.3, 0.0);
     ENSURE_NEAR(at[5].high, 0.86, rounding);
-    ENSURE_NEAR(at[6].median, 2e-3,
-                0.0); // 10 ms: both have ended, and their answers are better than their histories
+    // 10 ms: both have ended, and their answers are better than their histories
+    ENSURE_NEAR(at[6].median, 2e-3, 0.0);
     ENSURE_INT(box[4].count, 0);
     ENSURE_NEAR(box[5].median, 0.25, 0.0);
     ss_statistics_free(&made);
@@ -1077,8 +1077,8 @@ TEST(all_formulations_are_timed_by_one_clock)
     ENSURE(!made.rule.until_solved);
     ENSURE_NEAR(score(&made, "alpha")->cost_solved, 8.0, rounding * 16);
     ENSURE_TEXT(made.series[0].label, "beta");
-    ENSURE_NEAR(step_at(&score(&made, "alpha")->iterations, 5.0), 0.0,
-                0.0); // iterations of the whole run too
+    // iterations of the whole run too
+    ENSURE_NEAR(step_at(&score(&made, "alpha")->iterations, 5.0), 0.0, 0.0);
     ss_statistics_free(&made);
 }
 

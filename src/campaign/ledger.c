@@ -181,17 +181,15 @@ static bool check_length(ss_ledger *ledger, ss_error *err)
  * ledger. Plain indices, and tables that somebody has added, do no harm; the view `results` is never
  * asked. */
 static const char intruders[] =
-    "SELECT 'the trigger ' || name FROM sqlite_schema WHERE type = 'trigger' "
-    "UNION ALL SELECT 'the view ' || name FROM sqlite_schema WHERE type = 'view' AND name <> 'results' "
-    "UNION ALL SELECT 'the virtual table ' || name FROM sqlite_schema WHERE type = 'table' AND sql LIKE "
-    "'CREATE VIRTUAL%' "
-    "UNION ALL SELECT 'the generated column ' || t.name || '.' || c.name FROM sqlite_schema t, "
-    "pragma_table_xinfo(t.name) c WHERE t.type = 'table' AND c.hidden > 1 "
-    "UNION ALL SELECT 'the CHECK or DEFAULT of the table ' || name FROM sqlite_schema WHERE type = 'table' "
-    "AND name IN " TABLE_NAMES " AND (sql LIKE '%CHECK%(%' OR sql LIKE '%DEFAULT%') "
-    "UNION ALL SELECT 'the index ' || i.name || ' on an expression' FROM sqlite_schema t, "
-    "pragma_index_list(t.name) i WHERE t.type = 'table' AND (i.partial OR EXISTS (SELECT 1 FROM "
-    "pragma_index_xinfo(i.name) x WHERE x.cid = -2)) LIMIT 1";
+    "SELECT 'the trigger ' || name FROM sqlite_schema WHERE type = 'trigger' UNION ALL SELECT 'the view ' || "
+    "name FROM sqlite_schema WHERE type = 'view' AND name <> 'results' UNION ALL SELECT 'the virtual table ' "
+    "|| name FROM sqlite_schema WHERE type = 'table' AND sql LIKE 'CREATE VIRTUAL%' UNION ALL SELECT 'the "
+    "generated column ' || t.name || '.' || c.name FROM sqlite_schema t, pragma_table_xinfo(t.name) c WHERE "
+    "t.type = 'table' AND c.hidden > 1 UNION ALL SELECT 'the CHECK or DEFAULT of the table ' || name FROM "
+    "sqlite_schema WHERE type = 'table' AND name IN " TABLE_NAMES
+    " AND (sql LIKE '%CHECK%(%' OR sql LIKE '%DEFAULT%') UNION ALL SELECT 'the index ' || i.name || ' on an "
+    "expression' FROM sqlite_schema t, pragma_index_list(t.name) i WHERE t.type = 'table' AND (i.partial OR "
+    "EXISTS (SELECT 1 FROM pragma_index_xinfo(i.name) x WHERE x.cid = -2)) LIMIT 1";
 
 static bool refuse_intruders(ss_ledger *ledger, ss_error *err)
 {

@@ -473,8 +473,8 @@ static void refuse_faulty(ss_recorder *recorder, const ss_findings *findings)
         if (findings->items[i].kind == SS_FINDING_FAULT)
             refuse(recorder, SS_ERROR_INPUT, "%s: %s%s", findings->items[i].place, findings->items[i].message,
                    others);
-    refuse(recorder, SS_ERROR_RESOURCES,
-           "faulty; out of memory for the details"); // unless the place was told
+    // unless the place was told
+    refuse(recorder, SS_ERROR_RESOURCES, "faulty; out of memory for the details");
 }
 
 static bool check(ss_recorder *recorder, const ss_frame *frame)

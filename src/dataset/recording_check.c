@@ -415,8 +415,8 @@ static bool note_balance(ss_recording_check *check, const ss_frame *frame, const
 {
     suppose(check, frame, b, o);
     if (answer && o->terms->touched && one_joint_mends(frame, answer, b, o)) o->mends |= 1U << JOINT_SIGN;
-    if (!answer)
-        o->mends &= 1U << NO_GRAVITY | 1U << NO_GYRO | 1U << IMPULSE_AS_FORCE; // all that it can tell
+    // all that it can tell
+    if (!answer) o->mends &= 1U << NO_GRAVITY | 1U << NO_GYRO | 1U << IMPULSE_AS_FORCE;
     (answer ? check->stored : check->guessed)[o->mends]++;
     bool good = true;
     for (int m = 0; m < BALANCE_MISTAKES; m++)
@@ -786,8 +786,8 @@ void ss_recording_check_end(ss_recording_check *check, ss_findings *findings)
     else if (!turns_wrong && tensors_wrong &&
              (double)of[FROZEN_TENSOR].count > MOST * (double)check->tensors_wrong) {
         accuse(check, FROZEN_TENSOR, "body", findings);
-        told |=
-            1U << BODY_INERTIA | 1U << NO_GYRO; // the one is told, the other cannot be seen without tensors
+        // the one is told, the other cannot be seen without tensors
+        told |= 1U << BODY_INERTIA | 1U << NO_GYRO;
     }
 
     // balances; those of the next frame's velocities only count when there are several

@@ -168,7 +168,8 @@ static void solve_by_gradients(program *q)
     }
 }
 
-/* Q'A Q + bending on the diagonal: the matrix in coordinates along the face; NULL when out of memory, or late */
+/* Q'A Q + bending on the diagonal: the matrix in coordinates along the face; NULL when out of
+ * memory, or late */
 static ss_sparse *reduced_matrix(const program *q, const ss_sparse *Q, const double *stiffness)
 {
     ss_sparse *transposed = ss_run_late(q->run) ? NULL : ss_sparse_transpose(Q, NULL);
