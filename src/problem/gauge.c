@@ -448,6 +448,26 @@ static double rounding_energy(const ss_problem *problem, const double *inverse_m
     return energy < INFINITY ? energy : 0.0;
 }
 
+/* Roundings count only where almost nothing is to be done: where the start is a hundred-millionth of the
+ * kinetic energy of the free motion, in b terms cancel each other. Elsewhere an error is far above them or no
+ * matter. The inertia is taken as the mean over the axes. */
+static bool may_be_rounding(const ss_problem *problem, double start_energy)
+{
+    static const double small = 1e-8;
+    const ss_bodies_form *form = problem->bodies;
+    double kinetic = 0.0;
+    if (!form) return true;
+    for (int body = 0; body < form->bodies; body++) {
+        const double *v = form->free_velocity[body], *inverse = form->inverse_inertia[body];
+        double turning = inverse[0] + inverse[4] + inverse[8];
+        double linear = v[0] * v[0] + v[1] * v[1] + v[2] * v[2];
+        double angular = v[3] * v[3] + v[4] * v[4] + v[5] * v[5];
+        if (form->inverse_mass[body] > 0.0) kinetic += 0.5 * linear / form->inverse_mass[body];
+        if (turning > 0.0) kinetic += 1.5 * angular / turning;
+    }
+    return !(start_energy > small * kinetic);
+}
+
 /* Is P(0) = 0? In a cone it always is. */
 static bool allows_zero(const ss_problem *problem)
 {
@@ -469,7 +489,6 @@ ss_gauge_scale ss_gauge_scale_of(const ss_problem *problem, double *x, double *w
     memcpy(inverse_mass, problem->diagonal, bytes);
     lend_masses(problem, inverse_mass);
     scale.is_beyond = is_beyond(problem, inverse_mass);
-    scale.rounding_energy = rounding_energy(problem, inverse_mass);
     memset(x, 0, bytes);
     if (allows_zero(problem)) {
         memcpy(w, problem->b, bytes);
@@ -480,6 +499,8 @@ ss_gauge_scale ss_gauge_scale_of(const ss_problem *problem, double *x, double *w
     double values[SS_GAUGE_COUNT];
     ss_gauge_measure(problem, &scale, x, w, 1u << SS_GAUGE_ENERGY, values);
     scale.start_energy = values[SS_GAUGE_ENERGY];
+    if (may_be_rounding(problem, scale.start_energy))
+        scale.rounding_energy = rounding_energy(problem, inverse_mass);
     return scale;
 }
 

@@ -28,7 +28,8 @@ ss_gauge_part ss_gauge_of_block(const ss_problem *problem, const double *diagona
  * energy at x = P(0) for the relative one; `load` is |b| over the cone rows for the natural map. */
 typedef struct ss_gauge_scale {
     double start_energy, load;
-    /* J: what rounding of b is worth. Less energy than that is none, and no start is better. */
+    /* J: what rounding of b is worth, where the start is small enough for it to matter, else 0. Less energy
+     * than that is none, and no start is better. */
     double rounding_energy;
     /* loads or impulses whose squares are out of the range of numbers: no error is small then */
     bool is_beyond;
