@@ -15,6 +15,7 @@
 
 #include <stickslip/formulation.h>
 #include <stickslip/metrics.h>
+#include <stickslip/peg.h>
 #include <stickslip/solver.h>
 
 #ifdef __cplusplus
@@ -36,6 +37,9 @@ typedef struct ss_request {
      * other metrics, which need the physical answer, at intervals. NULL: "natural_map<1e-8" */
     const char *stop;
     const char *keep; /* "answer" (NULL), "last" or "best:GAUGE" */
+    /* frames with alternatives: "select" (NULL), "enumerate", "off" (contacts only) or "all" (every alternative
+     * as an ordinary contact); see ss_peg_mode */
+    const char *peg;
     int seed;
     bool history; /* record every gauge at every iteration */
     bool explain; /* keep what the solver notes about its decisions */
@@ -56,6 +60,9 @@ typedef struct ss_result {
     const ss_problem *problem;         /* as given to the solver */
     const double *x;                   /* its solution */
     const ss_solve_result *reference;  /* of the reference solver; NULL without one */
+    /* frames with alternatives: how they were selected. run, problem and x are those of the ordinary frame that
+     * was solved last, run.seconds the sum of all; answer, metrics and contacts those of the frame. Else NULL */
+    const ss_peg_result *peg;
 } ss_result;
 
 typedef struct ss_session ss_session;

@@ -17,6 +17,7 @@
 #include <stickslip/collision.h>
 #include <stickslip/dataset.h>
 #include <stickslip/formulation.h>
+#include <stickslip/peg.h>
 #include <stickslip/solver.h>
 
 #ifdef __cplusplus
@@ -57,6 +58,8 @@ typedef struct ss_sim_options {
     bool warm_start;
     /* m/s, rad/s: above it a step counts as diverged; 0 = 1e4 sizes of the world, or 1e4 rad, per step */
     double max_speed;
+    int peg;     /* ss_peg_mode; off by default. With it, gap_term is preventive unless it is given */
+    int refine;  /* with peg: solve a step again so often with the geometry at its end, at most */
     int threads; /* 0 = one per core */
     int seed;
     ss_collision_options collision;
@@ -89,7 +92,7 @@ SS_API const ss_frame *ss_sim_frame(const ss_sim *sim); /* of the last (sub)step
 SS_API const ss_scenery *ss_sim_scenery(const ss_sim *sim);
 SS_API const ss_answer *ss_sim_answer(const ss_sim *sim);
 /* The assembly, with the frame of the last (sub)step: for ss_judge, and to see how gaps and joints
- * are treated (ss_assembly_step). */
+ * are treated (ss_assembly_step). Of a frame with alternatives, the ordinary frame that was selected. */
 SS_API ss_assembly *ss_sim_assembly(const ss_sim *sim);
 SS_API int ss_sim_frame_body(const ss_sim *sim, int frame_body);
 SS_API const ss_contact_list *ss_sim_contacts(const ss_sim *sim); /* in the order of the frame's contacts */
@@ -106,6 +109,10 @@ typedef struct ss_sim_report {
     double penetration;                          /* m, deepest, >= 0 */
     int worst_contact;
     double joint_error; /* largest, after the step */
+    int peg_solves;           /* ordinary frames solved; 0: the step has no alternatives */
+    ss_peg_status peg_status; /* worst of the substeps */
+    double peg_error; /* worst overlap at the end, and distance of what pushes, by exact geometry, relative to
+                       * the width of the thinner body */
     double kinetic, potential;
     double seconds, broad, narrow, assembly, solve, integration;
 } ss_sim_report;
