@@ -145,6 +145,7 @@ typedef struct scenery {
     ss_vec3 origin;
     uint64_t pair_key;
     int reduce;
+    const ss_contact_group *group;
 } scenery;
 
 /* The finaliser of splitmix64 over two words. */
@@ -225,12 +226,26 @@ static bool is_known(const ss_group_list *list, int first, ss_vec3 point, double
     return false;
 }
 
+/* Two edges that do not cross within their lengths still bound the two bodies along this normal: the supports,
+ * wherever they are, tell whether the alternative holds. The row is at that of the body that moves. */
+static bool add_edge_test(const scenery *s, const candidate *c, ss_vec3 normal, int first, uint64_t key,
+                          ss_group_list *list, ss_error *err)
+{
+    for (int i = first; i < list->point_count; i++)
+        if (list->points[i].gap <= c->axis.separation + same_point * s->pair->size) return true;
+    ss_vec3 on_a = ss_convex_support(&s->convex_a, normal);
+    ss_vec3 on_b = ss_convex_support(&s->convex_b, ss_vec3_negate(normal));
+    bool only_a = s->group->body[1] == SS_WORLD, only_b = s->group->body[0] == SS_WORLD;
+    ss_vec3 at = only_a ? on_a : only_b ? on_b : ss_vec3_scale(0.5, ss_vec3_add(on_a, on_b));
+    return add_point(list, ss_vec3_add(s->origin, at), c->axis.separation, true, mix(key, 0x60000000u), err);
+}
+
 /* Every vertex of the other body near the plane of the face, also those that hang over its edges: a vertex
  * that slides in under the face would be missed otherwise. */
 static bool add_tests(const scenery *s, const candidate *c, ss_vec3 normal, double limit, int first,
                       uint64_t key, ss_group_list *list, ss_error *err)
 {
-    if (c->kind == SS_AXIS_EDGES) return true;
+    if (c->kind == SS_AXIS_EDGES) return add_edge_test(s, c, normal, first, key, list, err);
     bool of_a = c->kind == SS_AXIS_FACE_A;
     const ss_hull *owner = of_a ? s->pair->a : s->pair->b, *other = of_a ? s->pair->b : s->pair->a;
     const ss_hull_face *face = &owner->face[c->axis.feature];
@@ -239,7 +254,10 @@ static bool add_tests(const scenery *s, const candidate *c, ss_vec3 normal, doub
         ss_vec3 vertex = vertex_in_world(s, !of_a, v);
         double height = ss_vec3_dot(normal, ss_vec3_subtract(vertex, corner)), gap = of_a ? height : -height;
         ss_vec3 halfway = ss_vec3_add_scaled(vertex, -0.5 * height, normal);
-        if (gap > limit || is_known(list, first, halfway, same_point * s->pair->size)) continue;
+        // the plane turns with its body, far from it, too
+        double arm = ss_vec3_norm(ss_vec3_subtract(vertex, ss_vec3_load(s->group->centre[!of_a])));
+        double swept = 2.0 * s->group->turn[!of_a] * arm;
+        if (gap > limit + swept || is_known(list, first, halfway, same_point * s->pair->size)) continue;
         if (!add_point(list, halfway, gap, true, mix(key, 0x40000000u + (uint64_t)v), err)) return false;
     }
     return true;
@@ -304,7 +322,8 @@ bool ss_group_find(const ss_placed_shape *a, const ss_placed_shape *b, const ss_
                      .pair = &pair,
                      .origin = ss_placed_position(a),
                      .pair_key = mix((uint64_t)a->number, (uint64_t)b->number),
-                     .reduce = reduce};
+                     .reduce = reduce,
+                     .group = group};
         s.convex_a = ss_convex_of(a, s.origin);
         s.convex_b = ss_convex_of(b, s.origin);
         ss_contact_group made = *group;
@@ -362,18 +381,29 @@ const ss_group_list *ss_collision_groups(const ss_collision *collision)
     return &collision->groups;
 }
 
-/* How far the surface of the shape may get within the step, relative to a frame that moves with `linear`. */
-static double reach_of(const ss_collision *c, const ss_proxy *proxy)
+void ss_group_reach(ss_contact_group *group, double h, const double *a, const double *b)
 {
-    if (proxy->body == SS_WORLD) return 0.0;
-    const double *v = c->free_velocity[proxy->body];
-    ss_vec3 arm = ss_vec3_subtract(ss_placed_position(&proxy->placed), proxy->centre);
-    return c->h * ss_vec3_norm(ss_vec3_load(v + 3)) * (ss_vec3_norm(arm) + proxy->radius);
+    static const double still[6] = {0};
+    const double *v[2] = {a ? a : still, b ? b : still};
+    double reach = h * ss_vec3_norm(ss_vec3_subtract(ss_vec3_load(v[1]), ss_vec3_load(v[0])));
+    for (int side = 0; side < 2; side++) {
+        double turn = h * ss_vec3_norm(ss_vec3_load(v[side] + 3));
+        reach += turn * group->radius[side];
+        group->turn[side] = fmax(group->turn[side], turn);
+    }
+    group->reach = fmax(group->reach, reach);
 }
 
-static ss_vec3 free_velocity_of(const ss_collision *c, const ss_proxy *proxy)
+/* Of the shape about the centre of its body. */
+static double radius_of(const ss_proxy *proxy)
 {
-    return proxy->body == SS_WORLD ? (ss_vec3){0.0, 0.0, 0.0} : ss_vec3_load(c->free_velocity[proxy->body]);
+    ss_vec3 arm = ss_vec3_subtract(ss_placed_position(&proxy->placed), proxy->centre);
+    return ss_vec3_norm(arm) + proxy->radius;
+}
+
+static const double *free_velocity_of(const ss_collision *c, const ss_proxy *proxy)
+{
+    return proxy->body == SS_WORLD ? NULL : c->free_velocity[proxy->body];
 }
 
 void ss_collision_list_groups(const ss_group_list *groups, ss_contact_list *contacts)
@@ -423,8 +453,11 @@ bool ss_collision_find_groups(ss_collision *c, ss_error *err)
         ss_vec3_store(ss_vec3_subtract(b->belt, a->belt), group.surface_velocity);
         group.size = fmin(a->size, b->size);
         group.cut = cut_share * group.size;
-        ss_vec3 closing = ss_vec3_subtract(free_velocity_of(c, b), free_velocity_of(c, a));
-        group.reach = c->h * ss_vec3_norm(closing) + reach_of(c, a) + reach_of(c, b);
+        group.radius[0] = radius_of(a);
+        group.radius[1] = radius_of(b);
+        ss_vec3_store(a->centre, group.centre[0]);
+        ss_vec3_store(b->centre, group.centre[1]);
+        ss_group_reach(&group, c->h, free_velocity_of(c, a), free_velocity_of(c, b));
         group.margin = c->options.margin > 0.0 ? c->options.margin : SS_MARGIN_SHARE * group.size;
         if (!ss_group_find(&a->placed, &b->placed, &group, c->options.reduce, list, err)) return false;
     }

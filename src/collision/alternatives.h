@@ -33,6 +33,9 @@ typedef struct ss_contact_group {
     double surface_velocity[3]; /* of b's surface minus a's: belts */
     double size;                /* m: width of the thinner one */
     double cut;                 /* m: how deep the straight path of a step may cut */
+    double radius[2];           /* m: of each shape about the centre of its body */
+    double centre[2][3];        /* m: of the bodies */
+    double turn[2];             /* rad: by how much each body may turn within the step */
     double reach;               /* m: by how much their distance may change within the step */
     double margin;              /* m: and what is looked at beyond that */
     int first, count;           /* its alternatives, the best one first */
@@ -48,6 +51,9 @@ typedef struct ss_group_list {
     ss_alternative_point *points;
 } ss_group_list;
 void ss_group_list_free(ss_group_list *list);
+
+/* Sets turn and reach by velocities of the two bodies; those larger already stay. NULL: it does not move. */
+void ss_group_reach(ss_contact_group *group, double h, const double *a, const double *b);
 
 /* Boxes and hulls. */
 bool ss_shape_is_polyhedron(const ss_placed_shape *shape);

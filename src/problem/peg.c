@@ -273,6 +273,15 @@ static bool promote(state *s, int g)
     return any;
 }
 
+/* By how much another alternative must be more open to count: between faces of nearly the same normal, which
+ * push alike, more than rounding. They take turns otherwise, with friction even for ever. */
+static double margin_of(const state *s, int g, int selected, int other)
+{
+    double cosine = ss_vec3_dot(ss_groups_normal(&s->groups, selected), ss_groups_normal(&s->groups, other));
+    double tolerance = tolerance_of(s, g);
+    return cosine < different ? tolerance : fmax(tolerance, touching * s->groups.size[g]);
+}
+
 static bool switch_group(state *s, int g)
 {
     double tolerance = tolerance_of(s, g), (*velocity)[6] = s->answer->velocity;
@@ -297,7 +306,7 @@ static bool switch_group(state *s, int g)
     double force = ss_groups_force_after(&s->groups, selected, velocity);
     double cosine =
         ss_vec3_dot(ss_groups_normal(&s->groups, selected), ss_groups_normal(&s->groups, other));
-    bool open = s->then[other] > force + tolerance;
+    bool open = s->then[other] > force + margin_of(s, g, selected, other);
     bool tie = s->then[other] >= -tolerance && cosine < different && !s->tied[other];
     if (!open && !tie) return false;
     if (!open) s->tied[other] = true;
@@ -340,10 +349,11 @@ static ss_peg_status judge(state *s)
     for (int g = 0; g < s->groups.group_count; g++) {
         double tolerance = tolerance_of(s, g);
         look_ahead(s, g, s->answer->velocity);
-        double best = s->then[largest(s, g, s->then)];
-        double selected =
-            ss_groups_force_after(&s->groups, begin_of(s, g) + s->result->selection[g], s->answer->velocity);
-        bool wrong = best < -tolerance || (s->impulse[g] > 0.0 && selected < best - tolerance);
+        int selected = begin_of(s, g) + s->result->selection[g];
+        double force = ss_groups_force_after(&s->groups, selected, s->answer->velocity);
+        bool wrong = s->then[largest(s, g, s->then)] < -tolerance;
+        for (int k = begin_of(s, g); s->impulse[g] > 0.0 && k < end_of(s, g); k++)
+            wrong |= k != selected && s->then[k] > force + margin_of(s, g, selected, k);
         if (wrong && !s->locked[g]) return SS_PEG_CYCLE;
         if (wrong) status = SS_PEG_HELD;
     }

@@ -260,7 +260,7 @@ typedef struct outlook {
     ss_body *bodies; /* of the world, at the end of the step */
 } outlook;
 
-static bool look_at_end(ss_sim *sim, const ss_answer *answer, outlook *to, ss_error *err)
+static bool look_at_end(ss_sim *sim, double (*velocity)[6], outlook *to, ss_error *err)
 {
     int count = ss_world_body_count(sim->world);
     to->sim = sim;
@@ -269,7 +269,7 @@ static bool look_at_end(ss_sim *sim, const ss_answer *answer, outlook *to, ss_er
     for (int b = 0; b < count; b++) {
         int place = sim->body_place[b];
         to->bodies[b] = *ss_world_body(sim->world, b);
-        ss_sim_predict(sim, place >= 0 ? answer->velocity[place] : NULL, &to->bodies[b]);
+        ss_sim_predict(sim, place >= 0 ? velocity[place] : NULL, &to->bodies[b]);
     }
     return true;
 }
@@ -300,7 +300,7 @@ static bool measure(ss_sim *sim, attempt *of, uint8_t *hold, int32_t *start, boo
     ss_groups groups;
     *sent = false;
     of->error = 0.0;
-    if (!look_at_end(sim, of->answer, &at, err) || !ss_groups_make(of->frame, &groups, err)) return false;
+    if (!look_at_end(sim, of->answer->velocity, &at, err) || !ss_groups_make(of->frame, &groups, err)) return false;
     for (int g = 0; g < groups.group_count; g++) {
         const ss_contact_group *group = &of->list->groups[of->group[g]];
         ss_placed_shape a = place_at_end(&at, group->shape[0]), b = place_at_end(&at, group->shape[1]);
@@ -358,9 +358,16 @@ static bool find_at_end(ss_sim *sim, const outlook *at, const ss_group_list *fro
 {
     to->count = to->alternative_count = to->point_count = 0;
     for (int g = 0; g < from->count; g++) {
-        const ss_contact_group *group = &from->groups[g];
-        ss_placed_shape a = place_at_end(at, group->shape[0]), b = place_at_end(at, group->shape[1]);
-        if (!ss_group_find(&a, &b, group, sim->options.collision.reduce, to, err)) return false;
+        ss_contact_group group = from->groups[g];
+        const ss_body *body[2] = {NULL, NULL};
+        for (int side = 0; side < 2; side++) {
+            if (group.body[side] == SS_WORLD) continue;
+            body[side] = &at->bodies[group.body[side]];
+            memcpy(group.centre[side], body[side]->position, sizeof group.centre[side]);
+        }
+        ss_group_reach(&group, sim->h, body[0] ? body[0]->velocity : NULL, body[1] ? body[1]->velocity : NULL);
+        ss_placed_shape a = place_at_end(at, group.shape[0]), b = place_at_end(at, group.shape[1]);
+        if (!ss_group_find(&a, &b, &group, sim->options.collision.reduce, to, err)) return false;
     }
     return true;
 }
@@ -410,12 +417,13 @@ static void start_from(const attempt *last, const attempt *next, const ss_groups
     }
 }
 
-/* Another try, from the pose that the last one leads to. */
-static bool refine(ss_sim *sim, const attempt *last, ss_group_list *list, attempt *next, ss_error *err)
+/* Another try, from the pose that these velocities lead to. */
+static bool refine(ss_sim *sim, const attempt *last, double (*velocity)[6], ss_group_list *list,
+                   attempt *next, ss_error *err)
 {
     outlook at;
     ss_groups groups;
-    if (!look_at_end(sim, last->answer, &at, err) || !find_at_end(sim, &at, last->list, list, err)) return false;
+    if (!look_at_end(sim, velocity, &at, err) || !find_at_end(sim, &at, last->list, list, err)) return false;
     carry_back(&at, list);
     sim->frame = NULL;
     if (!list_contacts(sim, last, list, err)) return false;
@@ -433,7 +441,7 @@ static bool refine(ss_sim *sim, const attempt *last, ss_group_list *list, attemp
     int32_t *start = ss_arena_take(sim->memory, (size_t)groups.group_count + 1, sizeof *start, "start");
     bool good = start || ss_fail(err, SS_ERROR_RESOURCES, "out of memory for %d groups", groups.group_count);
     if (good) {
-        shift_gaps(next->frame, &groups, last->answer->velocity);
+        shift_gaps(next->frame, &groups, velocity);
         for (int c = 0; c < next->contacts.count; c++) next->contacts.items[c].gap = next->frame->contacts.gap[c];
         start_from(last, next, &groups, start);
     }
@@ -514,16 +522,28 @@ bool ss_sim_solve_peg(ss_sim *sim, ss_error *err)
         good = solve_attempt(sim, start, hold, true, &best, err) && measure(sim, &best, NULL, NULL, &sent, err);
 
     // refinement, from one try to the next; the best one counts
-    int refinements = selects && may_refine(sim) ? sim->options.refine : 0;
+    int refinements = selects && may_refine(sim) ? sim->options.refine : 0, bodies = best.frame->bodies.count;
+    double(*velocity)[6] = ss_arena_take(sim->memory, (size_t)bodies + 1, sizeof *velocity, "velocities");
+    good = good && (velocity || ss_fail(err, SS_ERROR_RESOURCES, "out of memory for %d bodies", bodies));
+    if (good && bodies) memcpy(velocity, best.answer->velocity, (size_t)bodies * sizeof *velocity);
     const attempt *from = &best;
-    for (int r = 0; good && r < refinements && from->error > refine_share; r++) {
+    for (int r = 0; good && r < refinements && best.error > refine_share; r++) {
         attempt next = {0};
-        ss_group_list *list = &sim->peg.refined[r % 3];
-        if (list == from->list || list == best.list) list = &sim->peg.refined[(r + 1) % 3];
-        if (list == from->list || list == best.list) list = &sim->peg.refined[(r + 2) % 3];
-        good = refine(sim, from, list, &next, err) && measure(sim, &next, NULL, NULL, &sent, err);
+        ss_group_list *list = sim->peg.refined;
+        while (list == from->list || list == best.list) list++;
+        good = refine(sim, from, velocity, list, &next, err) && measure(sim, &next, NULL, NULL, &sent, err);
         if (from == &last) free_attempt(&last);
-        if (good && next.error < best.error) {
+        if (!good) {
+            free_attempt(&next);
+            break;
+        }
+        // two tries may lead to each other, without end: then the next one is from halfway between them
+        double share = next.error < 0.5 * best.error ? 1.0 : 0.5;
+        for (int b = 0; b < bodies; b++)
+            for (int i = 0; i < 6; i++)
+                velocity[b][i] =
+                    share * next.answer->velocity[b][i] + (1.0 - share) * best.answer->velocity[b][i];
+        if (next.error < best.error) {
             free_attempt(&best);
             best = next;
             from = &best;
