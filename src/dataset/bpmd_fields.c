@@ -170,6 +170,8 @@ static bool load(ss_bpmd_stored *stored, const ss_field *field, const char *name
         size_t offset;
     } early[] = {{"bodies/masses", offsetof(ss_bpmd_stored, masses)},
                  {"contacts/gaps", offsetof(ss_bpmd_stored, gaps)},
+                 {"subcontacts/cut", offsetof(ss_bpmd_stored, cuts)},
+                 {"subcontacts/gaps", offsetof(ss_bpmd_stored, sub_gaps)},
                  {"constraints/Jacobian", offsetof(ss_bpmd_stored, jacobian)}};
     for (size_t i = 0; i < sizeof early / sizeof early[0]; i++)
         if (field == ss_field_find(early[i].path)) {
@@ -413,7 +415,10 @@ bool ss_bpmd_stored_read(ss_bpmd_stored *stored, ss_error *err)
     if (!ss_bpmd_stored_count(stored, &sizes, err) || !ss_bpmd_stored_rows(stored, sizes.rows, err))
         return false;
     stored->frame = ss_frame_create(sizes.bodies, sizes.joints, sizes.rows, sizes.contacts, err);
-    if (!stored->frame || !read_fields(stored, err)) return false;
+    if (!stored->frame) return false;
+    stored->frame->subcontacts.groups = sizes.groups;
+    stored->frame->subcontacts.count = sizes.subcontacts;
+    if (!read_fields(stored, err)) return false;
     note_dropped(stored);
     note_sign_of_gaps(stored);
     return read_time(stored, err);

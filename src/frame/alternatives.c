@@ -114,6 +114,14 @@ ss_frame *ss_frame_select(const ss_frame *frame, const int32_t *selection, const
     int contacts = frame->contacts.count, most = contacts + frame->subcontacts.count;
     ss_groups groups;
     if (!ss_groups_make(frame, &groups, err)) return NULL;
+    for (int g = 0; selection && g < groups.group_count; g++) {
+        int count = ss_groups_alternatives(&groups, g);
+        if (selection[g] >= 0 && selection[g] < count) continue;
+        ss_fail(err, SS_ERROR_INPUT, "selection[%d]: is %d, but the group has %d alternatives", g,
+                (int)selection[g], count);
+        ss_groups_free(&groups);
+        return NULL;
+    }
     int *all = ss_allocate(2 * (size_t)most, sizeof *all), *like = all ? all + most : NULL;
     ss_frame *plain = NULL;
     bool good = all || ss_fail(err, SS_ERROR_RESOURCES, "frame: out of memory for %d contacts", most);

@@ -445,6 +445,7 @@ static void check_alternative_arrays(checker *c)
         const ss_field *field = &ss_fields[f];
         char path[64];
         bool may_miss = field->offset == offsetof(ss_frame, subcontacts.surface_velocity);
+        may_miss |= ss_field_items(field, c->frame) == 0;
         if (strcmp(field->group, "subcontacts") != 0 || may_miss || ss_field_data(field, c->frame)) continue;
         snprintf(path, sizeof path, "%s/%s", field->group, field->name);
         report(c, SS_FINDING_FAULT, path, NO_INDEX, "is missing, but other arrays of subcontacts exist");
