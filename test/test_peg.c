@@ -138,8 +138,6 @@ TEST(metrics_see_a_push_between_bodies_that_end_apart)
     ss_frame_destroy(frame);
 }
 
-/* ---- what must make no difference ------------------------------------------------------------------- */
-
 /* The same group with its alternatives in the other order. */
 static ss_frame *swapped(const ss_frame *from)
 {
@@ -150,6 +148,63 @@ static ss_frame *swapped(const ss_frame *from)
     frame->subcontacts.gap[0] = from->contacts.gap[0];
     return frame;
 }
+
+/* ---- the published problem -------------------------------------------------------------------------- */
+
+/* Eq. 6 has up to three solutions, because the normals are more than 90 degrees apart in the metric of the
+ * masses: free, balanced and blocked. All are listed; a solver may find any of them. */
+TEST(the_published_mlcp_has_the_solutions_that_were_found_by_hand)
+{
+    static const double top[3][3] = {{0, 1.0 / 3, 0.43924}, {0, 1.0 / 3, 1.63924}, {0.43924, 0.43924, 0.43924}};
+    static const double side[3] = {0, 0, 0.2};
+    static const char *const solvers[] = {"lemke", "path", "enumerate"};
+    for (int i = 0; i < 3; i++) {
+        ss_frame *frame = vertex_at_corner(corner[i].x, corner[i].y), *other = swapped(frame);
+        for (int s = 0; s < 3; s++) {
+            outcome first = solve(frame, "peg-mlcp", "primary=first", solvers[s], NULL);
+            double nearest = INFINITY;
+            for (int k = 0; k < 3; k++) nearest = fmin(nearest, fabs(first.top - top[i][k]));
+            ENSURE(nearest < digits);
+            ENSURE_NEAR(first.side, 0.0, 0.0);
+            outcome second = solve(other, "peg-mlcp", "primary=first", solvers[s], NULL);
+            ENSURE_NEAR(second.top, side[i], digits);
+        }
+        ss_frame_destroy(frame);
+        ss_frame_destroy(other);
+    }
+}
+
+TEST(the_published_choice_of_the_primary_is_right_at_one_corner)
+{
+    for (int i = 0; i < 3; i++) {
+        ss_frame *frame = vertex_at_corner(corner[i].x, corner[i].y);
+        outcome mixed = solve(frame, "peg-mlcp", "form=mixed", "lemke", NULL);
+        outcome out = solve(frame, "peg-mlcp", NULL, "lemke", NULL);
+        ENSURE_NEAR(out.top, corner[i].peg, digits);
+        ENSURE_NEAR(out.side, 0.0, 0.0);
+        ENSURE_NEAR(mixed.top, out.top, 1e-12);
+        ENSURE_NEAR(out.penetration, 0.0, 1e-12);
+        ENSURE_INT(out.selection, i == 2 ? 0 : 1); // with the smallest gap that is not negative
+        ss_frame_destroy(frame);
+    }
+}
+
+TEST(without_alternatives_the_published_mlcp_is_stewart_and_trinkles)
+{
+    ss_error err = {0};
+    ss_frame *frame = vertex_at_corner(0.005, 0.02), *plain;
+    int32_t selection[1] = {0};
+    frame->contacts.mu[0][0] = frame->contacts.mu[0][1] = 0.3;
+    plain = ss_frame_select(frame, selection, NULL, NULL, &err);
+    must(plain != NULL, &err);
+    outcome a = solve(plain, "stewart-trinkle", NULL, "lemke", NULL);
+    outcome b = solve(plain, "peg-mlcp", NULL, "lemke", NULL);
+    ENSURE(memcmp(a.velocity, b.velocity, sizeof a.velocity) == 0);
+    ss_frame_destroy(frame);
+    ss_frame_destroy(plain);
+}
+
+/* ---- what must make no difference ------------------------------------------------------------------- */
 
 TEST(the_order_of_alternatives_makes_no_difference)
 {

@@ -47,7 +47,7 @@ static bool run_and_judge(ss_solving *solving, ss_solved *solved, ss_error *err)
 bool ss_solving_run_frame(ss_solving *solving, const ss_frame *frame, const ss_answer *guess,
                           ss_solved *solved, ss_error *err)
 {
-    if (frame->subcontacts.groups > 0 && ss_session_method(solving->session)->peg != SS_PEG_OFF) {
+    if (ss_session_selects(solving->session, frame)) {
         say_what_is_done(solving, solved);
         solved->result = ss_session_solve(solving->session, frame, guess, err);
         ss_sandbox_doing("");

@@ -93,8 +93,9 @@ bool ss_assemble(ss_assembly *assembly, const ss_frame *frame, ss_findings *note
     assembly->transformed = NULL;
     assembly->has_coulomb = false;
 
-    if (!ss_rows_make(frame, assembly->options, &assembly->rows, err) ||
-        !build(model, &assembly->rows, assembly->options, &assembly->store, err))
+    if (!ss_rows_make(frame, assembly->options, &assembly->rows, err)) return false;
+    if (model->prepare) model->prepare(&assembly->rows, assembly->options);
+    if (!build(model, &assembly->rows, assembly->options, &assembly->store, err))
         return false;
     if (model->transform &&
         !model->transform(frame, assembly->store.problem, assembly->options, &assembly->transformed, err))
@@ -175,8 +176,9 @@ static void recover_under(const ss_contact_model *model, const void *options, ss
 
 void ss_assembly_recover(ss_assembly *assembly, const double *x, ss_answer *answer)
 {
-    recover_under(assembly->formulation->model, assembly->options, &assembly->rows,
-                  x + count_velocities(assembly), answer);
+    const ss_contact_model *model = assembly->formulation->model;
+    recover_under(model, assembly->options, &assembly->rows, x + count_velocities(assembly), answer);
+    if (model->settle) model->settle(&assembly->rows, answer);
 }
 
 void ss_assembly_recover_coulomb(ss_assembly *assembly, const double *x, ss_answer *answer)

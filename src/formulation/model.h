@@ -16,6 +16,8 @@ enum ss_model_traits {
     SS_MODELS_GAPS = 4,
     /* contact impulses are known beforehand: they push the bodies, only joints are solved for */
     SS_MODELS_FORCES = 8,
+    /* groups of alternatives, without a selection beforehand */
+    SS_MODELS_ALTERNATIVES = 16,
 };
 
 struct ss_contact_model {
@@ -34,6 +36,9 @@ struct ss_contact_model {
      * is the caller's then, and NULL when the problem is right as it is. NULL: there is no other form. */
     bool (*transform)(const ss_frame *frame, ss_problem *problem, const void *options, ss_problem **other,
                       ss_error *err);
+    /* Changes the rows before anything is made of them, and puts the answer right afterwards; may be NULL. */
+    void (*prepare)(ss_rows *rows, const void *options);
+    void (*settle)(const ss_rows *rows, ss_answer *answer);
 };
 typedef struct ss_contact_model ss_contact_model;
 

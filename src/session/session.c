@@ -1,5 +1,6 @@
 #include "session/stages.h"
 
+#include "formulation/model.h"
 #include "problem/answer_store.h"
 
 #include <math.h>
@@ -201,7 +202,10 @@ static bool judge_point(ss_session *session, const double *x, bool skip_exact, c
                         ss_contact_report *contacts, ss_error *err)
 {
     if (session->has_frame) ss_assembly_recover(session->assembly, x, session->answer.answer);
+    bool alternatives =
+        session->has_frame && session->method.formulation->model->traits & SS_MODELS_ALTERNATIVES;
     ss_case what = {.assembly = session->has_frame ? session->assembly : NULL,
+                    .frame = alternatives ? ss_assembly_frame(session->assembly) : NULL,
                     .answer = session->answer.answer,
                     .problem = session->problem,
                     .x = x,
@@ -363,6 +367,12 @@ bool ss_session_finish(ss_session *session, ss_error *err)
 
 /* ---- frames with alternatives -------------------------------------------------------------------- */
 
+bool ss_session_selects(const ss_session *session, const ss_frame *frame)
+{
+    return frame->subcontacts.groups > 0 && session->method.peg != SS_PEG_OFF &&
+           !(session->method.formulation->model->traits & SS_MODELS_ALTERNATIVES);
+}
+
 typedef struct peg_context {
     ss_session *session;
     const ss_frame *frame;
@@ -446,7 +456,7 @@ static const ss_result *solve_alternatives(ss_session *session, const ss_frame *
 const ss_result *ss_session_solve(ss_session *session, const ss_frame *frame, const ss_answer *guess,
                                   ss_error *err)
 {
-    if (frame->subcontacts.groups > 0 && session->method.peg != SS_PEG_OFF)
+    if (ss_session_selects(session, frame))
         return solve_alternatives(session, frame, guess, err);
     bool good = ss_session_take_frame(session, frame, guess, err) && ss_session_run(session, err) &&
                 ss_session_finish(session, err);

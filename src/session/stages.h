@@ -30,6 +30,8 @@ bool ss_session_find_truth(ss_session *session, ss_truth *truth, ss_error *err);
 void ss_truth_free(ss_truth *truth);
 /* 4. The answer is judged. truth is NULL without a reference. */
 bool ss_session_judge(ss_session *session, const ss_truth *truth, ss_error *err);
+/* The frame has alternatives, and the method selects among them: ss_session_solve only. */
+bool ss_session_selects(const ss_session *session, const ss_frame *frame);
 const ss_result *ss_session_result(const ss_session *session);
 
 /* Steps 3 and 4 as ss_session_solve has them. */
