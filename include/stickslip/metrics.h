@@ -19,15 +19,15 @@ extern "C" {
  * bodies, as in FCLIB. */
 typedef struct ss_case {
     ss_assembly *assembly; /* NULL: problem and x must be given; metrics that need bodies are n/a */
-    /* with alternatives: the one that `answer` belongs to, judged as ss_judge_frame does by the rules of the
-     * assembly; NULL: the assembly's */
-    const ss_frame *frame;
     const ss_answer *answer;
     ss_problem *problem;        /* without assembly: a cone problem */
     const double *x;            /* without assembly: its solution */
     const ss_answer *reference; /* NULL, or the true answer, for distances */
     bool skip_exact;            /* skip energy_exact, which needs a dense inverse */
     ss_arena *arena;            /* scratch memory, restored afterwards; NULL: allocated internally */
+    /* with alternatives: the one that `answer` belongs to, judged as ss_judge_frame does by the rules of the
+     * assembly; NULL: the assembly's */
+    const ss_frame *frame;
 } ss_case;
 
 typedef struct ss_metric_value {

@@ -37,15 +37,15 @@ typedef struct ss_request {
      * other metrics, which need the physical answer, at intervals. NULL: "natural_map<1e-8" */
     const char *stop;
     const char *keep; /* "answer" (NULL), "last" or "best:GAUGE" */
-    /* frames with alternatives: "select" (NULL), "enumerate", "off" (contacts only) or "all" (every alternative
-     * as an ordinary contact); see ss_peg_mode */
-    const char *peg;
     int seed;
     bool history; /* record every gauge at every iteration */
     bool explain; /* keep what the solver notes about its decisions */
     /* Leave out the metric energy_exact, which costs a matrix and a dense inverse for every frame. */
     bool skip_exact;
     ss_team *team; /* NULL: one thread */
+    /* frames with alternatives: "select" (NULL), "enumerate", "off" (contacts only) or "all" (every alternative
+     * as an ordinary contact); see ss_peg_mode */
+    const char *peg;
 } ss_request;
 
 /* The result of one frame or problem. Owned by the session, valid until the next one. */

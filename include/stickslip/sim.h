@@ -58,11 +58,11 @@ typedef struct ss_sim_options {
     bool warm_start;
     /* m/s, rad/s: above it a step counts as diverged; 0 = 1e4 sizes of the world, or 1e4 rad, per step */
     double max_speed;
-    int peg;     /* ss_peg_mode; off by default. With it, gap_term is preventive unless it is given */
-    int refine;  /* with peg: solve a step again so often with the geometry at its end, at most */
     int threads; /* 0 = one per core */
     int seed;
     ss_collision_options collision;
+    int peg;    /* ss_peg_mode; off by default. With it, gap_term is preventive unless it is given */
+    int refine; /* with peg: solve a step again so often with the geometry at its end, at most */
 } ss_sim_options;
 extern SS_API const ss_option ss_sim_option_table[]; /* without ss_collision_option_table */
 
@@ -109,12 +109,12 @@ typedef struct ss_sim_report {
     double penetration;                          /* m, deepest, >= 0 */
     int worst_contact;
     double joint_error; /* largest, after the step */
+    double kinetic, potential;
+    double seconds, broad, narrow, assembly, solve, integration;
     int peg_solves;           /* ordinary frames solved; 0: the step has no alternatives */
     ss_peg_status peg_status; /* worst of the substeps */
     double peg_error; /* worst overlap at the end, and distance of what pushes, by exact geometry, relative to
                        * the width of the thinner body */
-    double kinetic, potential;
-    double seconds, broad, narrow, assembly, solve, integration;
 } ss_sim_report;
 SS_API ss_sim_report ss_sim_last(const ss_sim *sim);
 
