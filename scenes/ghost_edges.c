@@ -52,10 +52,10 @@ const ss_scene ss_scene_ghost_edges = {
     .name = "ghost-edges",
     .summary = "a box slides over a floor of tiles, and must not notice their seams",
     .description =
-        "The tops of the tiles are in one plane, so the box loses mu g h of its speed in each step, as on one "
-        "floor. Contacts with the side of the next tile, which the box cannot touch, stop it or throw it up: "
-        "users of physics engines call it a ghost collision. The reported value is the speed lost beyond "
-        "friction; with polyhedral exact geometry it is rounding.",
+        "The tops of the tiles are in one plane, so the box loses mu g h of its speed in each step, "
+        "as on one floor. Contacts with the side of the next tile, which the box cannot touch, stop "
+        "it or throw it up: users of physics engines call it a ghost collision. The reported value is"
+        " the speed lost beyond friction; with polyhedral exact geometry it is rounding.",
     .parameters = table,
     .parameters_size = sizeof(parameters),
     .h = 0.01,

@@ -64,8 +64,9 @@ const ss_scene ss_scene_key_in_lock = {
     .name = "key-in-lock",
     .summary = "a key with a tooth falls through a lock with a notch",
     .description =
-        "Shaft and tooth of the key pass hole and notch of the lock with micrometres to spare: nine pairs of "
-        "convex pieces, each with its own alternatives. A tooth of 0.20003 m does not pass the notch of 0.2 m.",
+        "Shaft and tooth of the key pass hole and notch of the lock with micrometres to spare: nine "
+        "pairs of convex pieces, each with its own alternatives. A tooth of 0.20003 m does not pass "
+        "the notch of 0.2 m.",
     .parameters = table,
     .parameters_size = sizeof(parameters),
     .h = 0.01,

@@ -62,10 +62,9 @@ static int figures(const void *of, const ss_sim *sim, const void *state, ss_scen
 const ss_scene ss_scene_l_slot = {
     .name = "l-slot",
     .summary = "an L-shaped piece falls through an L-shaped slot",
-    .description =
-        "Non-convex bodies as unions of boxes: the concave corner of the piece passes the convex corner of the "
-        "slot with half of the clearance on each side. It falls freely, without any impulse; a piece with one "
-        "arm longer by three clearances does not pass.",
+    .description = "Non-convex bodies as unions of boxes: the concave corner of the piece passes the convex "
+                   "corner of the slot with half of the clearance on each side. It falls freely, without any "
+                   "impulse; a piece with one arm longer by three clearances does not pass.",
     .parameters = table,
     .parameters_size = sizeof(parameters),
     .h = 0.01,

@@ -5,9 +5,10 @@ typedef struct parameters {
     double mu;
 } parameters;
 
-static const ss_option table[] = {SS_PARAMETER_INT(parameters, count, "3", 1, 1000, "blocks"),
-                                  SS_PARAMETER_REAL(parameters, mu, "0.5", 0, 10, "friction between all bodies"),
-                                  {0}};
+static const ss_option table[] = {
+    SS_PARAMETER_INT(parameters, count, "3", 1, 1000, "blocks"),
+    SS_PARAMETER_REAL(parameters, mu, "0.5", 0, 10, "friction between all bodies"),
+    {0}};
 
 static bool build_scene(const void *of, uint64_t seed, ss_world *world, ss_error *err)
 {
@@ -39,9 +40,8 @@ static void choose(const void *of, ss_sim_options *options)
 const ss_scene ss_scene_l_stack = {
     .name = "l-stack",
     .summary = "L-shaped blocks, each a union of two boxes, stacked crosswise",
-    .description =
-        "Blocks that are not convex, at rest on each other: every pair of pieces has its own manifold, and the "
-        "seams inside a block carry nothing. They must not move.",
+    .description = "Blocks that are not convex, at rest on each other: every pair of pieces has its own "
+                   "manifold, and the seams inside a block carry nothing. They must not move.",
     .parameters = table,
     .parameters_size = sizeof(parameters),
     .h = 0.01,

@@ -55,10 +55,11 @@ const ss_scene ss_scene_peg_in_hole = {
     .name = "peg-in-hole",
     .summary = "a cube falls into a square hole that is a hundred-thousandth wider",
     .description =
-        "Four fixed unit cubes leave a unit hole, and a cube of 0.99999 m falls into it, 5 micrometres of "
-        "clearance on each side (Williams et al. 2013, Fig. 8). With polyhedral exact geometry it falls through "
-        "without any impulse, whatever the step and the margin of contacts, and a cube of 1.00001 m stays on "
-        "top. Half-spaces stop it (peg=all). Compare with `peg=off` and other formulations.",
+        "Four fixed unit cubes leave a unit hole, and a cube of 0.99999 m falls into it, 5 "
+        "micrometres of clearance on each side (Williams et al. 2013, Fig. 8). With polyhedral exact "
+        "geometry it falls through without any impulse, whatever the step and the margin of contacts,"
+        " and a cube of 1.00001 m stays on top. Half-spaces stop it (peg=all). Compare with `peg=off`"
+        " and other formulations.",
     .parameters = table,
     .parameters_size = sizeof(parameters),
     .h = 0.01,

@@ -44,10 +44,11 @@ const ss_scene ss_scene_vertex_corner = {
     .name = "vertex-corner",
     .summary = "a square falls past the corner of a block, near both of its faces",
     .description =
-        "The situation of Williams et al. 2013, Fig. 7: a vertex passes a convex corner. In the first step "
-        "(0.01 s) the half-spaces of both faces stop the square with 0.49881 and 0.09929 N s, or 1.93631 and "
-        "1.16179 N s without gaps (Anitescu and Potra), although it touches nothing. With polyhedral exact "
-        "geometry the impulse is 0. With x=-0.005 it lands on the top face, with 0.43924 N s.",
+        "The situation of Williams et al. 2013, Fig. 7: a vertex passes a convex corner. In the first"
+        " step (0.01 s) the half-spaces of both faces stop the square with 0.49881 and 0.09929 N s, "
+        "or 1.93631 and 1.16179 N s without gaps (Anitescu and Potra), although it touches nothing. "
+        "With polyhedral exact geometry the impulse is 0. With x=-0.005 it lands on the top face, "
+        "with 0.43924 N s.",
     .parameters = table,
     .parameters_size = sizeof(parameters),
     .h = 0.01,

@@ -6,8 +6,9 @@
 
 #include "worlds.h"
 
-/* The square of 0.2 m and 1 kg whose lower left vertex is at (x, y) from the corner of {x <= 0, y <= 0}, falling
- * at 3 m/s: one group, whose contact is the top face (normal y) and whose other alternative is the side. */
+/* The square of 0.2 m and 1 kg whose lower left vertex is at (x, y) from the corner of {x <= 0, y <= 0},
+ * falling at 3 m/s: one group, whose contact is the top face (normal y) and whose other alternative is the
+ * side. */
 static inline ss_frame *vertex_at_corner(double x, double y)
 {
     ss_error err = {0};

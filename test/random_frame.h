@@ -66,9 +66,10 @@ static inline ss_frame *random_frame_create(ss_random *random, int bodies, int j
     if (!frame) return NULL;
     // alternatives come all at once, in every second frame
     bool alternatives = contacts > 0 && (optional ^ optional >> 5) & 1;
-    if (alternatives && (!ss_frame_add_alternatives(frame, 1 + (int)(optional % 3), (int)(optional % 4), NULL) ||
-                         (optional % 8 > 4 && optional % 4 > 0 &&
-                          !ss_frame_enable(frame, "subcontacts/surface_velocities", NULL)))) {
+    if (alternatives &&
+        (!ss_frame_add_alternatives(frame, 1 + (int)(optional % 3), (int)(optional % 4), NULL) ||
+         (optional % 8 > 4 && optional % 4 > 0 &&
+          !ss_frame_enable(frame, "subcontacts/surface_velocities", NULL)))) {
         ss_frame_destroy(frame);
         return NULL;
     }

@@ -44,7 +44,8 @@ static outcome solve(const ss_frame *frame, const char *formulation, const char 
 
 /* ---- the vertex at the corner ----------------------------------------------------------------------- */
 
-/* Impulses by hand: A = [2.5 -1.5; -1.5 2.5], b = (y/h - 3.0981, x/h); the oracle of the design has 5 digits. */
+/* Impulses by hand: A = [2.5 -1.5; -1.5 2.5], b = (y/h - 3.0981, x/h); the oracle of the design has 5
+ * digits. */
 static const double digits = 5e-6;
 
 static const struct {
@@ -155,7 +156,8 @@ static ss_frame *swapped(const ss_frame *from)
  * masses: free, balanced and blocked. All are listed; a solver may find any of them. */
 TEST(the_published_mlcp_has_the_solutions_that_were_found_by_hand)
 {
-    static const double top[3][3] = {{0, 1.0 / 3, 0.43924}, {0, 1.0 / 3, 1.63924}, {0.43924, 0.43924, 0.43924}};
+    static const double top[3][3] = {
+        {0, 1.0 / 3, 0.43924}, {0, 1.0 / 3, 1.63924}, {0.43924, 0.43924, 0.43924}};
     static const double side[3] = {0, 0, 0.2};
     static const char *const solvers[] = {"lemke", "path", "enumerate"};
     for (int i = 0; i < 3; i++) {
@@ -261,7 +263,8 @@ TEST(one_alternative_per_group_is_the_plain_formulation_bit_for_bit)
             ENSURE_INT(b->peg->solves, 1);
             ENSURE(memcmp(a->answer->velocity, b->answer->velocity, 3 * sizeof *a->answer->velocity) == 0);
             ENSURE(memcmp(a->answer->normal_impulse, b->answer->normal_impulse, 8 * sizeof(double)) == 0);
-            ENSURE(memcmp(a->answer->friction_impulse, b->answer->friction_impulse, 24 * sizeof(double)) == 0);
+            ENSURE(memcmp(a->answer->friction_impulse, b->answer->friction_impulse, 24 * sizeof(double)) ==
+                   0);
             ss_session_destroy(one);
             ss_session_destroy(two);
         }
@@ -274,7 +277,8 @@ TEST(selecting_the_contacts_gives_back_the_frame_bit_for_bit)
 {
     ss_error err = {0};
     ss_frame *frame = vertex_at_corner(0.005, 0.02), *bare = ss_frame_copy(frame, &err);
-    must(bare && ss_frame_enable(frame, "contacts/t_u", &err) && ss_frame_enable(bare, "contacts/t_u", &err) &&
+    must(bare && ss_frame_enable(frame, "contacts/t_u", &err) &&
+             ss_frame_enable(bare, "contacts/t_u", &err) &&
              ss_frame_enable(frame, "contacts/lever_arms", &err) &&
              ss_frame_enable(bare, "contacts/lever_arms", &err),
          &err);
@@ -407,8 +411,9 @@ static void spoil(ss_frame *frame, int how)
 TEST(faults_of_alternatives_are_found_with_their_place)
 {
     static const char *const places[] = {
-        "contact_groups[0]", "contact_groups",  "groups[0]", "alternatives[0]", "alternatives[0]", "roles[0]",
-        "roles",             "roles[0]",        "normals[0]", "gaps[0]",        "cut[0]",          "cut"};
+        "contact_groups[0]", "contact_groups", "groups[0]", "alternatives[0]",
+        "alternatives[0]",   "roles[0]",       "roles",     "roles[0]",
+        "normals[0]",        "gaps[0]",        "cut[0]",    "cut"};
     for (int how = 0; how < 12; how++) {
         ss_frame *frame = vertex_at_corner(0.005, 0.02);
         ss_findings findings = {0};

@@ -57,7 +57,8 @@ static void add_obstacle(ss_world *world, ss_random *random, int kind)
     } else { // another solid, standing still
         ss_mesh *mesh = ss_mesh_solid((ss_solid)ss_random_below(random, 5), &err);
         ss_mesh_transform(mesh, (double[3]){0.3, 0.3, 0.3}, NULL, (double[3]){0, 0, -0.3});
-        must(ss_world_add_shape(world, SS_WORLD, &(ss_shape){.kind = SS_HULL, .mesh = mesh}, &err) >= 0, &err);
+        must(ss_world_add_shape(world, SS_WORLD, &(ss_shape){.kind = SS_HULL, .mesh = mesh}, &err) >= 0,
+             &err);
         ss_mesh_destroy(mesh);
     }
 }
@@ -85,7 +86,8 @@ static bool passes_freely(const ss_world *world, const ss_body *before, ss_sim *
         run(twin, 1);
         ss_body at = *free;
         double s = part / 8.0;
-        for (int k = 0; k < 3; k++) at.position[k] = before->position[k] + s * (free->position[k] - before->position[k]);
+        for (int k = 0; k < 3; k++)
+            at.position[k] = before->position[k] + s * (free->position[k] - before->position[k]);
         if (part < 8) { // rotation along the way matters little: only a thick cut counts
             if (separation(world, &at) < -cut) return false;
         } else if (separation(world, &at) < 0.0) {
@@ -186,8 +188,9 @@ TEST(with_rotation_errors_are_of_second_order_and_refinement_removes_them)
     ENSURE(linear.pushing > linear.drops && refined.pushing > refined.drops);
     ENSURE_INT(linear.tunnelled, 0);
     ENSURE_INT(refined.tunnelled, 0);
-    // The linear rows are wrong by h^2 w^2 r / 2, 1.25 mm at 10 rad/s and 0.25 m, and impacts spin bodies up to
-    // 30 rad/s; edges that the rotation uncovers cost more. Two refinements leave a tenth of that, or less.
+    // The linear rows are wrong by h^2 w^2 r / 2, 1.25 mm at 10 rad/s and 0.25 m, and impacts spin bodies
+    // up to 30 rad/s; edges that the rotation uncovers cost more. Two refinements leave a tenth of that, or
+    // less.
     ENSURE(linear.overlap < 0.06);
     ENSURE(refined.overlap < (refined.drops > 100 ? 0.02 : 2e-3)); // the worst of 10000 is worse than of 60
     ENSURE(refined.wrong <= 1 + refined.pushing / 1000);

@@ -1,5 +1,5 @@
-/* Worlds of polyhedra under exact geometry: what must pass passes without an impulse, what must not is stopped,
- * and nothing catches on what is not there. The reference values are those of docs/peg.md. */
+/* Worlds of polyhedra under exact geometry: what must pass passes without an impulse, what must not is
+ * stopped, and nothing catches on what is not there. The reference values are those of docs/peg.md. */
 #include "kit.h"
 #include "peg_kit.h"
 
@@ -290,7 +290,8 @@ TEST(a_peg_on_a_slider_falls_through_the_hole_as_a_free_one)
 {
     ss_error err = {0};
     ss_world *world = peg_above_hole(0.99999, 0, 0);
-    ss_joint slider = {.kind = SS_JOINT_PRISMATIC, .a = SS_WORLD, .b = 0, .axis = {0, 0, 1}, .anchor = {0, 0, 1.5}};
+    ss_joint slider = {
+        .kind = SS_JOINT_PRISMATIC, .a = SS_WORLD, .b = 0, .axis = {0, 0, 1}, .anchor = {0, 0, 1.5}};
     must(ss_world_add_joint(world, &slider, &err) >= 0, &err);
     ss_sim_options options = peg_options(0.01);
     options.finisher = "none";

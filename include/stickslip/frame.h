@@ -95,13 +95,13 @@ typedef enum ss_row_role {
 typedef struct ss_subcontacts {
     int groups, count;      /* 0 and 0: the frame has no alternatives, and all pointers are NULL */
     int32_t *contact_group; /* of each contact: its group, from 0; -1: an ordinary contact */
-    double *cut;            /* m, of each group: how deep the straight path of a step may cut; inf: anything */
-    int32_t *group;         /* of each row from here on */
-    int32_t *alternative;   /* from 0; rows of alternative 0 are test points */
-    int32_t *role;          /* ss_row_role */
-    double (*point)[3];     /* m, world, as in contacts */
-    double (*normal)[3];    /* unit, from a to b; the same for all rows of an alternative */
-    double *gap;            /* m */
+    double *cut;          /* m, of each group: how deep the straight path of a step may cut; inf: anything */
+    int32_t *group;       /* of each row from here on */
+    int32_t *alternative; /* from 0; rows of alternative 0 are test points */
+    int32_t *role;        /* ss_row_role */
+    double (*point)[3];   /* m, world, as in contacts */
+    double (*normal)[3];  /* unit, from a to b; the same for all rows of an alternative */
+    double *gap;          /* m */
     double (*surface_velocity)[3]; /* optional, as in contacts */
 } ss_subcontacts;
 
@@ -131,10 +131,10 @@ SS_API bool ss_frame_enable(ss_frame *frame, const char *path, ss_error *err);
  * alternative 0, zero. */
 SS_API bool ss_frame_add_alternatives(ss_frame *frame, int groups, int rows, ss_error *err);
 /* The ordinary frame of a choice: selection[g] is the alternative of group g (NULL: all of them), whose force
- * points become contacts, and promoted[r] (may be NULL) makes test row r of a selected alternative one, too. origin (may be
- * NULL; room for all contacts and rows) says where each contact comes from: below contacts.count a contact,
- * above it row origin - contacts.count. Where every selected alternative is 0 and nothing is promoted, the
- * contacts are those of the frame, bit for bit. */
+ * points become contacts, and promoted[r] (may be NULL) makes test row r of a selected alternative one,
+ * too. origin (may be NULL; room for all contacts and rows) says where each contact comes from: below
+ * contacts.count a contact, above it row origin - contacts.count. Where every selected alternative is 0 and
+ * nothing is promoted, the contacts are those of the frame, bit for bit. */
 SS_API ss_frame *ss_frame_select(const ss_frame *frame, const int32_t *selection, const uint8_t *promoted,
                                  int *origin, ss_error *err);
 /* Sets body b to planar motion in z = 0: rotation and torque about z; the inertia is made isotropic. */

@@ -1,8 +1,8 @@
 /* stickslip/peg.h - polyhedral exact geometry: which of several faces keeps two convex bodies apart.
  *
- * A frame with alternatives (ss_subcontacts) says of a group of contacts that ANY of its alternatives may hold
- * at the end of the step. The law, with Phi_k the smallest gap of alternative k's points at the end of the
- * step and Phi_g the largest of the alternatives of group g:
+ * A frame with alternatives (ss_subcontacts) says of a group of contacts that ANY of its alternatives may
+ * hold at the end of the step. The law, with Phi_k the smallest gap of alternative k's points at the end of
+ * the step and Phi_g the largest of the alternatives of group g:
  *
  *     Phi_g >= 0;  impulses only at points of ONE alternative s;  if there are any, Phi_s = Phi_g = 0
  *
@@ -29,9 +29,9 @@ typedef enum ss_peg_mode {
 
 typedef enum ss_peg_status {
     SS_PEG_CONSISTENT, /* the law holds */
-    SS_PEG_HELD,       /* a group is held by the face it was about to cross, although it ends beyond its edge */
-    SS_PEG_CYCLE,      /* no consistent selection was found; with friction there may be none */
-    SS_PEG_JAMMED,     /* contradictory: overlaps were left as they are, friction left out if need be */
+    SS_PEG_HELD,   /* a group is held by the face it was about to cross, although it ends beyond its edge */
+    SS_PEG_CYCLE,  /* no consistent selection was found; with friction there may be none */
+    SS_PEG_JAMMED, /* contradictory: overlaps were left as they are, friction left out if need be */
 } ss_peg_status;
 SS_API const char *ss_peg_status_name(ss_peg_status status); /* "consistent" */
 

@@ -43,8 +43,8 @@ typedef struct ss_request {
     /* Leave out the metric energy_exact, which costs a matrix and a dense inverse for every frame. */
     bool skip_exact;
     ss_team *team; /* NULL: one thread */
-    /* frames with alternatives: "select" (NULL), "enumerate", "off" (contacts only) or "all" (every alternative
-     * as an ordinary contact); see ss_peg_mode */
+    /* frames with alternatives: "select" (NULL), "enumerate", "off" (contacts only) or "all" (every
+     * alternative as an ordinary contact); see ss_peg_mode */
     const char *peg;
 } ss_request;
 
@@ -60,8 +60,9 @@ typedef struct ss_result {
     const ss_problem *problem;         /* as given to the solver */
     const double *x;                   /* its solution */
     const ss_solve_result *reference;  /* of the reference solver; NULL without one */
-    /* frames with alternatives: how they were selected. run, problem and x are those of the ordinary frame that
-     * was solved last, run.seconds the sum of all; answer, metrics and contacts those of the frame. Else NULL */
+    /* frames with alternatives: how they were selected. run, problem and x are those of the ordinary frame
+     * that was solved last, run.seconds the sum of all; answer, metrics and contacts those of the frame. Else
+     * NULL */
     const ss_peg_result *peg;
 } ss_result;
 

@@ -103,8 +103,9 @@ static const ss_option table[] = {
      FIELD(request.peg),
      .default_value = "select",
      .value_name = "select|enumerate|off|all",
-     .help = "BPMD, frames with alternatives (docs/peg.md): select one alternative per group; find it by trying "
-             "all; contacts only; all alternatives as contacts."},
+     .help =
+         "BPMD, frames with alternatives (docs/peg.md): select one alternative per group; find it by trying "
+         "all; contacts only; all alternatives as contacts."},
     {.name = "warm",
      .type = SS_OPTION_BOOL,
      FIELD(warm),

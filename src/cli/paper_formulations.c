@@ -1,13 +1,13 @@
-/* Formulations side by side: the vertex at the corner, by the published problem, its relatives and by selection;
- * and a box that slides over tiles. The reference values of the corner are solutions of 2 x 2 problems that can
- * be checked by hand, A = [2.5 -1.5; -1.5 2.5]. */
+/* Formulations side by side: the vertex at the corner, by the published problem, its relatives and by
+ * selection; and a box that slides over tiles. The reference values of the corner are solutions of 2 x 2
+ * problems that can be checked by hand, A = [2.5 -1.5; -1.5 2.5]. */
 #include "cli/paper_peg.h"
 
 #include <math.h>
 #include <string.h>
 
-/* The square of 0.2 m and 1 kg whose lower left vertex is at (x, y) from the corner of {x <= 0, y <= 0}, falling
- * at 3 m/s. */
+/* The square of 0.2 m and 1 kg whose lower left vertex is at (x, y) from the corner of {x <= 0, y <= 0},
+ * falling at 3 m/s. */
 static ss_frame *vertex_at_corner(double x, double y, ss_error *err)
 {
     ss_frame *frame = ss_frame_create(1, 0, 0, 1, err);
@@ -55,7 +55,8 @@ static bool compare_corner(ss_paper_report *report, ss_error *err)
         {0.005,
          0.02,
          {"passing: Stewart-Trinkle, top", "passing: Stewart-Trinkle, side", "passing: Anitescu-Potra, top",
-          "passing: Anitescu-Potra, side", "passing: PEG", "passing: published mLCP", "passing: top face alone"},
+          "passing: Anitescu-Potra, side", "passing: PEG", "passing: published mLCP",
+          "passing: top face alone"},
          {0.49881, 0.09929},
          0.0},
         {0.005,
@@ -107,9 +108,11 @@ static bool compare_tiles(ss_paper_report *report, ss_error *err)
     } runs[] = {
         {"tiles, PEG: speed lost to seams", {.peg = SS_PEG_SELECT}},
         {"tiles, PEG, without refinement", {.peg = SS_PEG_SELECT, .linear = true}},
-        {"tiles, Stewart-Trinkle, one manifold per pair", {.peg = SS_PEG_OFF, .with = {"gap_term=preventive"}}},
+        {"tiles, Stewart-Trinkle, one manifold per pair",
+         {.peg = SS_PEG_OFF, .with = {"gap_term=preventive"}}},
         {"tiles, Stewart-Trinkle, all near faces", {.peg = SS_PEG_ALL}},
-        {"tiles, Anitescu-Potra, one manifold per pair", {.peg = SS_PEG_OFF, .formulation = "anitescu-potra"}},
+        {"tiles, Anitescu-Potra, one manifold per pair",
+         {.peg = SS_PEG_OFF, .formulation = "anitescu-potra"}},
     };
     for (size_t i = 0; i < sizeof runs / sizeof runs[0]; i++) {
         ss_peg_run run = runs[i].run;
@@ -136,7 +139,8 @@ const ss_paper ss_paper_formulations = {
     .id = "formulations",
     .title = "Stewart-Trinkle, Anitescu-Potra and exact geometry at a corner and on tiles",
     .reference = "Williams, Lu, Niebe, Andersen, Erleben, Trinkle 2013, Eq. 6 and Fig. 7",
-    .about = "A square of 0.2 m and 1 kg passes a corner or lands beside it, h = 0.01 s: impulses of one step. A "
-             "box slides for 1 s over tiles whose tops are in one plane. The print has no numbers for either.",
+    .about =
+        "A square of 0.2 m and 1 kg passes a corner or lands beside it, h = 0.01 s: impulses of one step. A "
+        "box slides for 1 s over tiles whose tops are in one plane. The print has no numbers for either.",
     .run = run,
 };

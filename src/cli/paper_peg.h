@@ -1,4 +1,5 @@
-/* cli/paper_peg.h - runs of scenes about polyhedral exact geometry, for the papers that compare formulations. */
+/* cli/paper_peg.h - runs of scenes about polyhedral exact geometry, for the papers that compare
+ * formulations. */
 #ifndef SS_CLI_PAPER_PEG_H
 #define SS_CLI_PAPER_PEG_H
 

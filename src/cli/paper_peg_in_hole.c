@@ -1,6 +1,6 @@
-/* The peg of RPI-MATLAB-Simulator's paper: which formulations let it pass, for which margins of contacts, steps
- * and clearances. The print says which ones stop it, and gives no numbers; ours are of the discrete step, and
- * can be checked by hand: z_n = z_0 - g h^2 n (n + 1) / 2, and momentum m g t in one second. */
+/* The peg of RPI-MATLAB-Simulator's paper: which formulations let it pass, for which margins of contacts,
+ * steps and clearances. The print says which ones stop it, and gives no numbers; ours are of the discrete
+ * step, and can be checked by hand: z_n = z_0 - g h^2 n (n + 1) / 2, and momentum m g t in one second. */
 #include "cli/paper_peg.h"
 
 #include <math.h>
@@ -65,7 +65,8 @@ static void compare_formulations(table *t)
             {"Anitescu-Potra, eps 0.1: small peg", "Anitescu-Potra, eps 0.1: large peg"},
             {"Anitescu-Potra, eps 0.01: small peg", "Anitescu-Potra, eps 0.01: large peg"},
             {"Anitescu-Potra, eps 1e-3: small peg", "Anitescu-Potra, eps 1e-3: large peg"}};
-        static const char *const margin[] = {"contact_margin=0.1", "contact_margin=0.01", "contact_margin=1e-3"};
+        static const char *const margin[] = {"contact_margin=0.1", "contact_margin=0.01",
+                                             "contact_margin=1e-3"};
         ss_peg_run ap = {.peg = SS_PEG_ALL,
                          .h = 0.01,
                          .margin = eps[i],
@@ -93,7 +94,7 @@ static void sweep(table *t)
             passed += out.impulse == 0.0 && fabs(out.z - free_fall(h[k])) < 1e-9;
             out = drop(t, large, "peg", run);
             stopped += fabs(out.z - 1.000005) < 1e-6;
-            if (h[k] < 0.005) continue;
+            if (h[k] < 0.005 || eps[i] != 0.1) continue; // contradictory rows are slow to solve
             run.peg = SS_PEG_ALL;
             out = drop(t, small, "stewart-trinkle, all near faces", run);
             st_stopped += fabs(out.z - 0.999995) < 1e-3;
@@ -105,9 +106,9 @@ static void sweep(table *t)
                    "eps 0.5 to 1e-4 m, h 0.02 to 0.001 s");
     ss_paper_claim(t->report, "PEG: large peg stands, of 20", "1", stopped, stopped == 20,
                    "eps 0.5 to 1e-4 m, h 0.02 to 0.001 s");
-    ss_paper_number(t->report, "Stewart-Trinkle, all near faces: small peg stands, of 15", "1", NULL, st_stopped,
-                    "eps 0.5 to 1e-4 m, h 0.02 to 0.005 s");
-    ss_paper_number(t->report, "Stewart-Trinkle, all near faces: large peg lost, of 15", "1", NULL, st_wrong,
+    ss_paper_number(t->report, "Stewart-Trinkle, all near faces: small peg stands, of 3", "1", NULL,
+                    st_stopped, "eps 0.1 m, h 0.02 to 0.005 s");
+    ss_paper_number(t->report, "Stewart-Trinkle, all near faces: large peg lost, of 3", "1", NULL, st_wrong,
                     "the sides of the hole contradict each other");
     int right = 0;
     for (int e = 2; e <= 7; e++) {
@@ -138,7 +139,8 @@ const ss_paper ss_paper_peg_in_hole = {
     .id = "peg-in-hole",
     .title = "a cube and a hole of nearly the same size",
     .reference = "Williams, Lu, Niebe, Andersen, Erleben, Trinkle 2013, section 3.4 and Fig. 8",
-    .about = "Cubes of 0.99999 and 1.00001 m fall from z = 1.5 m onto a hole of 1 m between four fixed cubes, for "
-             "1 s. The sides of the faces that Stewart-Trinkle and Anitescu-Potra see are those of peg=all.",
+    .about =
+        "Cubes of 0.99999 and 1.00001 m fall from z = 1.5 m onto a hole of 1 m between four fixed cubes, for "
+        "1 s. The sides of the faces that Stewart-Trinkle and Anitescu-Potra see are those of peg=all.",
     .run = run,
 };

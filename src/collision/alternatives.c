@@ -205,8 +205,8 @@ static void add_facing(const scenery *s, const candidate *c, ss_vec3 normal, dou
     bool of_b = c->kind != SS_AXIS_FACE_B;
     ss_support_feature facing;
     ss_convex_facing(of_b ? &s->convex_b : &s->convex_a, of_b ? ss_vec3_negate(normal) : normal, &facing);
-    ss_vec3 support = ss_convex_support(of_b ? &s->convex_a : &s->convex_b,
-                                        of_b ? normal : ss_vec3_negate(normal));
+    ss_vec3 support =
+        ss_convex_support(of_b ? &s->convex_a : &s->convex_b, of_b ? normal : ss_vec3_negate(normal));
     for (int i = 0; i < facing.count; i++) {
         double height = ss_vec3_dot(normal, ss_vec3_subtract(facing.point[i], support));
         double gap = of_b ? height : -height;
@@ -226,8 +226,9 @@ static bool is_known(const ss_group_list *list, int first, ss_vec3 point, double
     return false;
 }
 
-/* Two edges that do not cross within their lengths still bound the two bodies along this normal: the supports,
- * wherever they are, tell whether the alternative holds. The row is at that of the body that moves. */
+/* Two edges that do not cross within their lengths still bound the two bodies along this normal: the
+ * supports, wherever they are, tell whether the alternative holds. The row is at that of the body that
+ * moves. */
 static bool add_edge_test(const scenery *s, const candidate *c, ss_vec3 normal, int first, uint64_t key,
                           ss_group_list *list, ss_error *err)
 {

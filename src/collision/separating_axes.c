@@ -203,12 +203,14 @@ static void visit_edges(const arc *from_a, const ss_hull *b, int v, int w, doubl
     double lengths = ss_vec3_norm(from_a->along) * ss_vec3_norm(along_b);
     if (!(ss_vec3_norm(cross) > least_sine * lengths)) return;
     ss_vec3 normal = crossing_normal(from_a, along_b, t);
-    ss_axis axis = {.normal = ss_mat3_apply(to->pair->turn, normal), .feature = from_a->edge, .edge_b = {v, w}};
+    ss_axis axis = {
+        .normal = ss_mat3_apply(to->pair->turn, normal), .feature = from_a->edge, .edge_b = {v, w}};
     // by supports: of a badly conditioned cross product that is still right
     const ss_hull *a = to->pair->a;
     int top = ss_hull_support(a, axis.normal, a->edge[axis.feature].vertex[0]);
     int bottom = ss_hull_support(b, ss_vec3_negate(normal), v);
-    axis.separation = ss_vec3_dot(axis.normal, ss_vec3_subtract(ss_pair_vertex_b(to->pair, bottom), a->vertex[top]));
+    axis.separation =
+        ss_vec3_dot(axis.normal, ss_vec3_subtract(ss_pair_vertex_b(to->pair, bottom), a->vertex[top]));
     to->function(&axis, SS_AXIS_EDGES, to->context);
 }
 

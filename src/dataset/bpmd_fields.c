@@ -147,12 +147,10 @@ static bool squares_are_transposed(ss_bpmd_stored *stored, uint64_t items, int w
 
 static ss_bpmd_shape shape_of(ss_bpmd_stored *stored, const ss_field *field)
 {
-    static const char *const nouns[] = {[SS_PER_BODY] = "bodies",
-                                        [SS_PER_CONSTRAINT] = "joints",
-                                        [SS_PER_ROW] = "joint rows",
-                                        [SS_PER_CONTACT] = "contacts",
-                                        [SS_PER_GROUP] = "groups",
-                                        [SS_PER_SUBCONTACT] = "points of alternatives"};
+    static const char *const nouns[] = {
+        [SS_PER_BODY] = "bodies",    [SS_PER_CONSTRAINT] = "joints",
+        [SS_PER_ROW] = "joint rows", [SS_PER_CONTACT] = "contacts",
+        [SS_PER_GROUP] = "groups",   [SS_PER_SUBCONTACT] = "points of alternatives"};
     return (ss_bpmd_shape){.items = stored_items(stored, field),
                            .width = field->width,
                            .columns = field->file_columns,

@@ -150,7 +150,8 @@ static bool fill_answer(const ss_bpmd_place *solver, const ss_frame *sizes, ss_a
 }
 
 /* Alternatives that were selected; a result without them is one of the ordinary contacts. */
-static bool read_selection(const ss_bpmd_place *solver, const ss_frame *sizes, ss_answer *answer, ss_error *err)
+static bool read_selection(const ss_bpmd_place *solver, const ss_frame *sizes, ss_answer *answer,
+                           ss_error *err)
 {
     if (answer->groups == 0) return true;
     uint64_t rows = (uint64_t)answer->subcontacts;

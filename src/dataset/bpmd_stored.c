@@ -248,9 +248,8 @@ static bool count_alternatives(ss_bpmd_stored *stored, ss_bpmd_sizes *sizes, ss_
     if (!count_items(stored, place, "subcontacts/cut", &stored->cuts, limit, "max_contacts", &sizes->groups,
                      err))
         return false;
-    return !ss_bpmd_has(place, "gaps") ||
-           count_items(stored, place, "subcontacts/gaps", &stored->sub_gaps, limit, "max_contacts",
-                       &sizes->subcontacts, err);
+    return !ss_bpmd_has(place, "gaps") || count_items(stored, place, "subcontacts/gaps", &stored->sub_gaps,
+                                                      limit, "max_contacts", &sizes->subcontacts, err);
 }
 
 bool ss_bpmd_stored_count(ss_bpmd_stored *stored, ss_bpmd_sizes *sizes, ss_error *err)

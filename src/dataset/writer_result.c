@@ -24,8 +24,8 @@ static bool put_impulses(const ss_h5_group *group, const char *name, int items, 
            ss_h5_mark(group, name, "unit", "impulse", err);
 }
 
-/* Which alternatives were selected, and the impulses of points that are not contacts. Nothing, where the frame
- * was solved as an ordinary one. */
+/* Which alternatives were selected, and the impulses of points that are not contacts. Nothing, where the
+ * frame was solved as an ordinary one. */
 static bool put_selection(const ss_h5_group *group, const ss_answer *answer, ss_error *err)
 {
     bool selects = false, carries = false;

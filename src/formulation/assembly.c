@@ -95,8 +95,7 @@ bool ss_assemble(ss_assembly *assembly, const ss_frame *frame, ss_findings *note
 
     if (!ss_rows_make(frame, assembly->options, &assembly->rows, err)) return false;
     if (model->prepare) model->prepare(&assembly->rows, assembly->options);
-    if (!build(model, &assembly->rows, assembly->options, &assembly->store, err))
-        return false;
+    if (!build(model, &assembly->rows, assembly->options, &assembly->store, err)) return false;
     if (model->transform &&
         !model->transform(frame, assembly->store.problem, assembly->options, &assembly->transformed, err))
         return false;

@@ -58,8 +58,8 @@ void ss_model_note_losses(const ss_contact_model *model, const ss_rows *rows, co
     bool bounces = model->traits & SS_MODELS_GAPS && step->gap_term == SS_GAP_RESTITUTION;
     if (!notes) return;
     if (rows->frame->subcontacts.groups > 0 && !(model->traits & SS_MODELS_ALTERNATIVES))
-        ss_findings_add(notes, SS_FINDING_LOSS, "subcontacts", "%d groups: only their contacts are solved for",
-                        rows->frame->subcontacts.groups);
+        ss_findings_add(notes, SS_FINDING_LOSS, "subcontacts",
+                        "%d groups: only their contacts are solved for", rows->frame->subcontacts.groups);
     note(notes, "contacts/gaps", rows->far_contacts, "gap above contact_margin, omitted");
     if (model->traits & SS_MODELS_GAPS && step->gap_term == SS_GAP_ZERO)
         note(notes, "contacts/gaps", count_gaps(rows), "nonzero gap is ignored (gap_term=zero)");

@@ -1,16 +1,17 @@
-/* Polyhedral exact geometry as published: one mixed linear complementarity problem (Williams et al. 2013, Eq. 6).
+/* Polyhedral exact geometry as published: one mixed linear complementarity problem (Williams et al. 2013,
+ * Eq. 6).
  *
  * Of the alternatives of a contact one is the primary, 1. The largest gap is written as a sum,
- * max_k psi_k = psi_1 + c_2 + ... + c_s, with c_k = [psi_k - (psi_1 + c_2 + ... + c_(k-1))]_+, and every [.]_+ is
- * one complementarity row:
+ * max_k psi_k = psi_1 + c_2 + ... + c_s, with c_k = [psi_k - (psi_1 + c_2 + ... + c_(k-1))]_+, and every
+ * [.]_+ is one complementarity row:
  *
  *     0 <= p_n  perp  N_1 v + E1 c + psi_1 / h                        >= 0     E1: a row of ones per contact
  *     0 <= c_k  perp  (N_1 - N_k) v + E2 c + (psi_1 - psi_k) / h      >= 0     E2: lower triangle of ones
  *
- * with friction as Stewart and Trinkle's, on the primary. In print E1 is transposed. The impulse acts along N_1
- * whichever face is active, which is the flaw of the method: for two faces more than 90 degrees apart in the
- * metric of the masses there are up to three solutions, and the choice of the primary decides. It is here for
- * comparison; `--peg select` is what solves such frames (docs/peg.md).
+ * with friction as Stewart and Trinkle's, on the primary. In print E1 is transposed. The impulse acts along
+ * N_1 whichever face is active, which is the flaw of the method: for two faces more than 90 degrees apart
+ * in the metric of the masses there are up to three solutions, and the choice of the primary decides. It is
+ * here for comparison; `--peg select` is what solves such frames (docs/peg.md).
  *
  * Groups whose alternatives have one point each. Others count as ordinary contacts, which the notes say.
  */
@@ -33,9 +34,10 @@ static const ss_option options_table[] = {
      .offset = offsetof(mlcp_options, primary),
      .default_value = "smallest",
      .choices = "smallest|largest|entry|free|first",
-     .help = "primary alternative, along which impulses act: with the smallest gap above -1e-4 m, as in "
-             "RPI-MATLAB-Simulator; the largest gap; the face that the free motion enters through; the largest "
-             "gap after the free motion; the first in the file"},
+     .help =
+         "primary alternative, along which impulses act: with the smallest gap above -1e-4 m, as in "
+         "RPI-MATLAB-Simulator; the largest gap; the face that the free motion enters through; the largest "
+         "gap after the free motion; the first in the file"},
     {0}};
 
 /* The smallest gap that may be the primary's, in m, as RPI-MATLAB-Simulator has it. */
@@ -57,12 +59,13 @@ static ss_contact_row alternative_row(const ss_rows *rows, const ss_contact_row 
     for (int k = 0; k < 2; k++) other.in_plane[k] = !planar || fabs(other.tangent[k].z) < 0.5;
     for (int side = 0; side < 2; side++) {
         int body = frame->contacts.pair[contact->contact][side];
-        other.arm[side] = contact->pair[side] < 0
-                              ? (ss_vec3){0.0, 0.0, 0.0}
-                              : ss_vec3_subtract(ss_vec3_load(sub->point[row]),
-                                                 ss_vec3_load(frame->bodies.position[body]));
+        other.arm[side] =
+            contact->pair[side] < 0
+                ? (ss_vec3){0.0, 0.0, 0.0}
+                : ss_vec3_subtract(ss_vec3_load(sub->point[row]), ss_vec3_load(frame->bodies.position[body]));
     }
-    other.surface = sub->surface_velocity ? ss_vec3_load(sub->surface_velocity[row]) : (ss_vec3){0.0, 0.0, 0.0};
+    other.surface =
+        sub->surface_velocity ? ss_vec3_load(sub->surface_velocity[row]) : (ss_vec3){0.0, 0.0, 0.0};
     other.offset = ss_gap_term_of(step, sub->gap[row], frame->h) + ss_vec3_dot(other.normal, other.surface);
     return other;
 }
@@ -168,8 +171,8 @@ static int count_unknowns(const ss_contact_row *contact, const void *options, in
     return own + contact->alternatives;
 }
 
-/* (N_1 - N_k) v + ...: rows as if c pushed the bodies; transform takes that away. A block of no contact and no
- * joint is one of these. */
+/* (N_1 - N_k) v + ...: rows as if c pushed the bodies; transform takes that away. A block of no contact and
+ * no joint is one of these. */
 static void add_contact(const ss_rows *rows, const ss_contact_row *contact, const void *options,
                         ss_problem_builder *builder)
 {
@@ -270,8 +273,7 @@ static ss_contact_impulse read_contact(const ss_rows *rows, const ss_contact_row
     return ss_polygon_model.read(rows, contact, options, x);
 }
 
-static const ss_contact_model model = {.traits =
-                                           SS_MODELS_FRICTION | SS_MODELS_GAPS | SS_MODELS_ALTERNATIVES,
+static const ss_contact_model model = {.traits = SS_MODELS_FRICTION | SS_MODELS_GAPS | SS_MODELS_ALTERNATIVES,
                                        .unknowns = count_unknowns,
                                        .add = add_contact,
                                        .read = read_contact,
@@ -282,7 +284,8 @@ static const ss_contact_model model = {.traits =
 
 const ss_formulation ss_formulation_peg_mlcp = {
     .name = "peg-mlcp",
-    .summary = "Stewart and Trinkle's with the largest gap of alternatives as complementarity rows, as published",
+    .summary =
+        "Stewart and Trinkle's with the largest gap of alternatives as complementarity rows, as published",
     .reference = "Williams et al. 2013, Eq. 6, with E1 as a row per contact; Williams, Lu, Trinkle 2017",
     .laws = SS_LAW_FREE | SS_LAW_BOX | SS_LAW_COUPLED,
     .options = options_table,

@@ -29,8 +29,7 @@ bool ss_frame_add_alternatives(ss_frame *frame, int groups, int rows, ss_error *
     for (int f = 0; f < ss_field_count; f++) {
         char path[64];
         const ss_field *field = &ss_fields[f];
-        if (!is_of(field, "subcontacts") ||
-            field->offset == offsetof(ss_frame, subcontacts.surface_velocity))
+        if (!is_of(field, "subcontacts") || field->offset == offsetof(ss_frame, subcontacts.surface_velocity))
             continue;
         snprintf(path, sizeof path, "%s/%s", field->group, field->name);
         if (!ss_frame_enable(frame, path, err)) return false;
@@ -202,8 +201,7 @@ bool ss_groups_make(const ss_frame *frame, ss_groups *groups, ss_error *err)
     if (sub->groups == 0) return true;
 
     // how many alternatives each group has
-    groups->first_alternative =
-        ss_allocate((size_t)sub->groups + 1, sizeof *groups->first_alternative);
+    groups->first_alternative = ss_allocate((size_t)sub->groups + 1, sizeof *groups->first_alternative);
     groups->contact = ss_allocate((size_t)sub->groups, sizeof *groups->contact);
     groups->size = ss_allocate((size_t)sub->groups, sizeof *groups->size);
     groups->origin = ss_allocate((size_t)items, sizeof *groups->origin);
@@ -240,8 +238,8 @@ bool ss_groups_make(const ss_frame *frame, ss_groups *groups, ss_error *err)
     for (int c = contacts - 1; c >= 0; c--)
         if (sub->contact_group[c] >= 0) groups->contact[sub->contact_group[c]] = c;
     for (int g = 0; g < sub->groups; g++)
-        groups->size[g] = isfinite(sub->cut[g]) && sub->cut[g] > 0.0 ? sub->cut[g] / cut_share
-                                                                    : size_by_points(groups, g);
+        groups->size[g] =
+            isfinite(sub->cut[g]) && sub->cut[g] > 0.0 ? sub->cut[g] / cut_share : size_by_points(groups, g);
     return true;
 }
 
@@ -285,11 +283,11 @@ double ss_groups_gap_after(const ss_groups *groups, int row, double (*velocity)[
     const ss_frame *frame = groups->frame;
     int i = groups->origin[row], contacts = frame->contacts.count;
     int like = i < contacts ? i : groups->contact[frame->subcontacts.group[i - contacts]];
-    const double *surface = i < contacts
-                                ? (frame->contacts.surface_velocity ? frame->contacts.surface_velocity[i] : NULL)
-                                : (frame->subcontacts.surface_velocity
-                                       ? frame->subcontacts.surface_velocity[i - contacts]
-                                       : NULL);
+    const double *surface =
+        i < contacts
+            ? (frame->contacts.surface_velocity ? frame->contacts.surface_velocity[i] : NULL)
+            : (frame->subcontacts.surface_velocity ? frame->subcontacts.surface_velocity[i - contacts]
+                                                   : NULL);
     ss_vec3 relative = surface ? ss_vec3_load(surface) : (ss_vec3){0.0, 0.0, 0.0};
     double arm[2][3];
     if (i < contacts) ss_contact_lever_arms(frame, i, arm[0], arm[1]);
@@ -299,8 +297,8 @@ double ss_groups_gap_after(const ss_groups *groups, int row, double (*velocity)[
         ss_vec3 r = i < contacts ? ss_vec3_load(arm[side])
                                  : ss_vec3_subtract(ss_vec3_load(point_of(frame, i)),
                                                     ss_vec3_load(frame->bodies.position[body]));
-        ss_vec3 at = ss_vec3_add(ss_vec3_load(velocity[body]),
-                                 ss_vec3_cross(ss_vec3_load(velocity[body] + 3), r));
+        ss_vec3 at =
+            ss_vec3_add(ss_vec3_load(velocity[body]), ss_vec3_cross(ss_vec3_load(velocity[body] + 3), r));
         relative = ss_vec3_add_scaled(relative, side ? 1.0 : -1.0, at);
     }
     return ss_groups_gap(groups, row) + frame->h * ss_vec3_dot(ss_vec3_load(normal_of(frame, i)), relative);

@@ -1,5 +1,7 @@
-/* frame/alternatives.h - the alternatives of a frame in order: group by group, alternative by alternative, and
- * what the law of polyhedral exact geometry (docs/peg.md) says about them. The frame must be a checked one. */
+/* frame/alternatives.h - the alternatives of a frame in order: group by group, alternative by alternative,
+ * and what the law of polyhedral exact geometry (docs/peg.md) says about them. The frame must be a checked
+ * one.
+ *  */
 #ifndef SS_FRAME_ALTERNATIVES_H
 #define SS_FRAME_ALTERNATIVES_H
 

@@ -497,7 +497,8 @@ static void check_groups(checker *c, const ss_groups *groups)
     int contacts = frame->contacts.count;
     for (int k = 0; k < contacts; k++) {
         int g = frame->subcontacts.contact_group[k];
-        const int *pair = frame->contacts.pair[k], *first = g < 0 ? pair : frame->contacts.pair[groups->contact[g]];
+        const int *pair = frame->contacts.pair[k],
+                  *first = g < 0 ? pair : frame->contacts.pair[groups->contact[g]];
         if (pair[0] != first[0] || pair[1] != first[1])
             report(c, SS_FINDING_FAULT, "subcontacts/contact_groups", k,
                    "is %d, like contact %d, but the contacts are of different pairs of bodies", g,

@@ -1,7 +1,7 @@
 /* Answers to frames with alternatives (docs/peg.md). All metrics but three are those of the ordinary frame of
  * the selection. Overlap is that of the best alternative of each group, because the bodies are apart if any
- * holds; and two metrics say what only this law forbids: to push where the bodies end apart, and to push along
- * a face that is not the one they touch with. */
+ * holds; and two metrics say what only this law forbids: to push where the bodies end apart, and to push
+ * along a face that is not the one they touch with. */
 #include "metrics/judgement.h"
 
 #include <stickslip/peg.h>
@@ -65,7 +65,8 @@ static void judge_groups(const ss_frame *frame, const ss_answer *answer, const s
     for (int c = 0; c < frame->contacts.count; c++) {
         const int *pair = frame->contacts.pair[c];
         bool moves = ss_frame_is_live(frame, pair[0]) || ss_frame_is_live(frame, pair[1]);
-        if (moves && frame->subcontacts.contact_group[c] < 0) add_depth(&overlap, gap_after(frame, answer, c), c);
+        if (moves && frame->subcontacts.contact_group[c] < 0)
+            add_depth(&overlap, gap_after(frame, answer, c), c);
     }
     for (int g = 0; g < frame->subcontacts.groups; g++) most = fmax(most, groups[g].impulse);
     for (int g = 0; g < frame->subcontacts.groups; g++) {
@@ -83,10 +84,11 @@ static void judge_groups(const ss_frame *frame, const ss_answer *answer, const s
             inactive_contact = group->contact;
         }
     }
-    values[SS_METRIC_penetration] = (ss_metric_value){true, sqrt(overlap.sum), overlap.contact, -1, NULL};
-    values[SS_METRIC_penetration_max] = (ss_metric_value){true, overlap.most, overlap.contact, -1, NULL};
-    values[SS_METRIC_open_push] = (ss_metric_value){true, push, worst_contact, -1, NULL};
-    values[SS_METRIC_inactive_push] = (ss_metric_value){true, inactive, inactive_contact, -1, NULL};
+    ss_judgement to = {.values = values};
+    ss_metric_set(&to, SS_METRIC_penetration, sqrt(overlap.sum), overlap.contact, -1);
+    ss_metric_set(&to, SS_METRIC_penetration_max, overlap.most, overlap.contact, -1);
+    ss_metric_set(&to, SS_METRIC_open_push, push, worst_contact, -1);
+    ss_metric_set(&to, SS_METRIC_inactive_push, inactive, inactive_contact, -1);
 }
 
 /* Worst contacts and reports of the ordinary frame, in terms of the other: a further row counts as the first
@@ -125,7 +127,8 @@ bool ss_judge_alternatives(const ss_frame *frame, const ss_step_options *step, c
     size_t count = (size_t)result.plain->contacts.count;
     ss_contact_report *reports = ss_allocate(count, sizeof *reports);
     ss_peg_group *groups = ss_allocate((size_t)frame->subcontacts.groups, sizeof *groups);
-    bool good = (reports && groups) || ss_fail(err, SS_ERROR_RESOURCES, "out of memory for %zu contacts", count);
+    bool good =
+        (reports && groups) || ss_fail(err, SS_ERROR_RESOURCES, "out of memory for %zu contacts", count);
     good = good && ss_judge_frame(result.plain, step, plain, values, reports, err) &&
            ss_peg_measure(frame, answer, groups, err);
     if (good) {

@@ -1,12 +1,12 @@
 /* Polyhedral exact geometry by selection.
  *
  * The law is a disjunction. For frictionless contacts, any choice of alternatives that hold now is feasible
- * (standing still satisfies it), and a group that pushes while another of its alternatives ends open can switch
- * to that one without losing feasibility, which strictly lowers 1/2 |v - v*|^2 in the metric of the masses: so
- * switching never repeats a selection, and where it stops the law holds. The least value of all is not the
- * right answer, because it tunnels through thin bodies and climbs steps: the right one is that of the path.
- * Hence the rules for the start, and the test of the path. With friction nothing of this is proved; one step in
- * a thousand ends without a consistent selection, and says so.
+ * (standing still satisfies it), and a group that pushes while another of its alternatives ends open can
+ * switch to that one without losing feasibility, which strictly lowers 1/2 |v - v*|^2 in the metric of the
+ * masses: so switching never repeats a selection, and where it stops the law holds. The least value of all
+ * is not the right answer, because it tunnels through thin bodies and climbs steps: the right one is that
+ * of the path. Hence the rules for the start, and the test of the path. With friction nothing of this is
+ * proved; one step in a thousand ends without a consistent selection, and says so.
  *
  * Each rule below was left out once in a prototype, and what then went wrong is said beside it.
  */
@@ -18,10 +18,10 @@
 #include <math.h>
 #include <string.h>
 
-static const double rounding = 1e-9;   /* of the size: gaps are not known better */
-static const double touching = 1e-6;   /* of the size: what is closer rests */
-static const double coarsest = 1e-4;   /* of the size: no solver's error makes gaps less known than this */
-static const double safety = 10.0;     /* of the solver's error of velocities */
+static const double rounding = 1e-9;    /* of the size: gaps are not known better */
+static const double touching = 1e-6;    /* of the size: what is closer rests */
+static const double coarsest = 1e-4;    /* of the size: no solver's error makes gaps less known than this */
+static const double safety = 10.0;      /* of the solver's error of velocities */
 static const double different = 0.9999; /* cosine: alternatives with closer normals do not take turns */
 static const double no_impulse = 1e-12; /* of the largest impulse: rounding of a solver */
 static const int most_passes = 30;      /* 1 to 3 were seen */
@@ -77,8 +77,8 @@ static int largest(const state *s, int g, const double *value)
 }
 
 /* How deep the straight path of the step cuts: the least over s in [0, 1] of the best alternative at s, where
- * each moves linearly from now to then; an overlap that is there already does not count. The least is at an end
- * or where two of the lines cross. */
+ * each moves linearly from now to then; an overlap that is there already does not count. The least is at an
+ * end or where two of the lines cross. */
 static double path_of(const state *s, int g)
 {
     double least = INFINITY, start = s->now[largest(s, g, s->now)];
@@ -169,8 +169,7 @@ static void start_group(state *s, int g)
 
 static void start(state *s)
 {
-    for (int k = 0; k < s->groups.alternative_count; k++)
-        s->now[k] = ss_groups_separation(&s->groups, k);
+    for (int k = 0; k < s->groups.alternative_count; k++) s->now[k] = ss_groups_separation(&s->groups, k);
     for (int g = 0; g < s->groups.group_count; g++) {
         int given = s->request->start ? s->request->start[g] : -1;
         s->locked[g] = s->request->hold && s->request->hold[g];
@@ -222,8 +221,8 @@ static bool solve_plain(state *s, bool *feasible, ss_error *err)
     memset(s->impulse, 0, (size_t)s->groups.group_count * sizeof *s->impulse);
     for (int i = 0; i < s->result->plain->contacts.count; i++) {
         int c = s->result->origin[i], r = c - s->request->frame->contacts.count;
-        int g = r < 0 ? s->request->frame->subcontacts.contact_group[c]
-                      : s->request->frame->subcontacts.group[r];
+        int g =
+            r < 0 ? s->request->frame->subcontacts.contact_group[c] : s->request->frame->subcontacts.group[r];
         most = fmax(most, how.answer->normal_impulse[i]);
         if (g >= 0) s->impulse[g] += how.answer->normal_impulse[i];
     }
@@ -240,9 +239,9 @@ static bool take_selection(state *s, ss_error *err)
     return s->result->plain != NULL;
 }
 
-/* No selection is feasible. Overlaps stay as they are instead of being pushed out, which standing still always
- * satisfies; if friction is in the way even then, it is left out. A ray must never be answered by regularising:
- * that "solves" jammed states with any impulse. */
+/* No selection is feasible. Overlaps stay as they are instead of being pushed out, which standing still
+ * always satisfies; if friction is in the way even then, it is left out. A ray must never be answered by
+ * regularising: that "solves" jammed states with any impulse. */
 static bool rescue(state *s, ss_error *err)
 {
     ss_contacts *contacts = &s->result->plain->contacts;
@@ -304,8 +303,7 @@ static bool switch_group(state *s, int g)
     for (int k = begin; k < end_of(s, g); k++)
         if (k != selected && (other < 0 || s->then[k] > s->then[other])) other = k;
     double force = ss_groups_force_after(&s->groups, selected, velocity);
-    double cosine =
-        ss_vec3_dot(ss_groups_normal(&s->groups, selected), ss_groups_normal(&s->groups, other));
+    double cosine = ss_vec3_dot(ss_groups_normal(&s->groups, selected), ss_groups_normal(&s->groups, other));
     bool open = s->then[other] > force + margin_of(s, g, selected, other);
     bool tie = s->then[other] >= -tolerance && cosine < different && !s->tied[other];
     if (!open && !tie) return false;
@@ -488,8 +486,9 @@ bool ss_peg_solve(const ss_peg_request *request, ss_peg_result *result, ss_error
     size_t bytes = (size_t)s.groups.group_count * sizeof *result->selection;
     if (good && (request->mode == SS_PEG_OFF || request->mode == SS_PEG_ALL)) {
         bool feasible;
-        result->plain = ss_frame_select(request->frame, request->mode == SS_PEG_ALL ? NULL : result->selection,
-                                        NULL, result->origin, err);
+        result->plain =
+            ss_frame_select(request->frame, request->mode == SS_PEG_ALL ? NULL : result->selection, NULL,
+                            result->origin, err);
         good = result->plain && solve_plain(&s, &feasible, err);
         for (int g = 0; good && g < s.groups.group_count; g++) result->selection[g] = -1;
     } else if (good) {

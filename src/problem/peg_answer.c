@@ -71,8 +71,7 @@ static bool takes_all(const ss_frame *frame, const ss_answer *answer)
 bool ss_peg_reduce(const ss_frame *frame, const ss_answer *answer, ss_peg_result *result, ss_answer **plain,
                    ss_error *err)
 {
-    int groups = frame->subcontacts.groups, rows = frame->subcontacts.count,
-        contacts = frame->contacts.count;
+    int groups = frame->subcontacts.groups, rows = frame->subcontacts.count, contacts = frame->contacts.count;
     *result = (ss_peg_result){.selection = ss_allocate((size_t)groups, sizeof *result->selection),
                               .promoted = ss_allocate((size_t)rows, sizeof *result->promoted),
                               .origin = ss_allocate((size_t)(contacts + rows), sizeof *result->origin)};
@@ -104,10 +103,10 @@ bool ss_peg_reduce(const ss_frame *frame, const ss_answer *answer, ss_peg_result
         if (known)
             memcpy((*plain)->friction_impulse[i],
                    r < 0 ? answer->friction_impulse[c] : answer->sub_friction_impulse[r],
-                   sizeof (*plain)->friction_impulse[i]);
+                   sizeof(*plain)->friction_impulse[i]);
         if (r < 0 && answer->rolling_impulse)
             memcpy((*plain)->rolling_impulse[i], answer->rolling_impulse[c],
-                   sizeof (*plain)->rolling_impulse[i]);
+                   sizeof(*plain)->rolling_impulse[i]);
     }
     return true;
 }

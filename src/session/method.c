@@ -155,8 +155,10 @@ static bool set_options(const ss_request *request, ss_method *method, ss_request
 
 static bool choose_peg(const ss_request *request, ss_method *method, ss_request_fault *fault, ss_error *err)
 {
-    static const char *const names[] = {
-        [SS_PEG_OFF] = "off", [SS_PEG_SELECT] = "select", [SS_PEG_ENUMERATE] = "enumerate", [SS_PEG_ALL] = "all"};
+    static const char *const names[] = {[SS_PEG_OFF] = "off",
+                                        [SS_PEG_SELECT] = "select",
+                                        [SS_PEG_ENUMERATE] = "enumerate",
+                                        [SS_PEG_ALL] = "all"};
     const char *name = request->peg ? request->peg : "select";
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         if (strcmp(name, names[i]) != 0) continue;

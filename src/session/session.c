@@ -385,7 +385,8 @@ static ss_answer *guess_plain(const peg_context *of, const ss_frame *plain, cons
 {
     ss_answer *made = ss_answer_create(plain, of->guess->rolling_impulse != NULL, err);
     if (!made) return NULL;
-    if (made->bodies) memcpy(made->velocity, of->guess->velocity, (size_t)made->bodies * sizeof *made->velocity);
+    if (made->bodies)
+        memcpy(made->velocity, of->guess->velocity, (size_t)made->bodies * sizeof *made->velocity);
     if (made->rows)
         memcpy(made->row_impulse, of->guess->row_impulse, (size_t)made->rows * sizeof *made->row_impulse);
     for (int i = 0; i < made->contacts; i++) {
@@ -456,8 +457,7 @@ static const ss_result *solve_alternatives(ss_session *session, const ss_frame *
 const ss_result *ss_session_solve(ss_session *session, const ss_frame *frame, const ss_answer *guess,
                                   ss_error *err)
 {
-    if (ss_session_selects(session, frame))
-        return solve_alternatives(session, frame, guess, err);
+    if (ss_session_selects(session, frame)) return solve_alternatives(session, frame, guess, err);
     bool good = ss_session_take_frame(session, frame, guess, err) && ss_session_run(session, err) &&
                 ss_session_finish(session, err);
     return good ? &session->result : NULL;

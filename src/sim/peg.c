@@ -1,11 +1,12 @@
 /* A step with polyhedral exact geometry: frame with alternatives -> selection -> audit -> refinement.
  *
  * The rows of a frame are linear, and bodies turn: an error of h^2 w^2 r / 2. So the separation of every pair
- * is computed exactly at the pose that the answer leads to. A group that left its best face and overlaps there
- * goes back to it (the audit: an edge that the rotation uncovers). Then, if the error is more than what can be
- * neglected, alternatives are found at that pose and carried back to the start of the step, with gaps such that
- * the prediction is exact at that answer, and the step is solved again (the refinement). The Jacobians stay
- * those of the start, so that momentum is conserved exactly. Ordinary contacts are not refined.
+ * is computed exactly at the pose that the answer leads to. A group that left its best face and overlaps
+ * there goes back to it (the audit: an edge that the rotation uncovers). Then, if the error is more than
+ * what can be neglected, alternatives are found at that pose and carried back to the start of the step,
+ * with gaps such that the prediction is exact at that answer, and the step is solved again (the
+ * refinement). The Jacobians stay those of the start, so that momentum is conserved exactly. Ordinary
+ * contacts are not refined.
  */
 #include "sim/state.h"
 
@@ -29,7 +30,8 @@ bool ss_sim_foresee(ss_sim *sim, ss_error *err)
         ss_release(sim->peg.velocity);
         sim->peg.velocity = ss_allocate((size_t)bodies + 1, sizeof *sim->peg.velocity);
         sim->peg.velocity_room = sim->peg.velocity ? bodies : 0;
-        if (!sim->peg.velocity) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for %d bodies", bodies);
+        if (!sim->peg.velocity)
+            return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for %d bodies", bodies);
     }
     ss_collision_use_alternatives(sim->collision, sim->peg.velocity);
     for (int b = 0; b < bodies; b++) {
@@ -292,15 +294,16 @@ static double impulse_of(const attempt *of, int g)
     return sum;
 }
 
-/* The exact error of the attempt, relative to sizes: overlap, and separation of what pushes. Also which groups
- * the audit sends back. */
+/* The exact error of the attempt, relative to sizes: overlap, and separation of what pushes. Also which
+ * groups the audit sends back. */
 static bool measure(ss_sim *sim, attempt *of, uint8_t *hold, int32_t *start, bool *sent, ss_error *err)
 {
     outlook at;
     ss_groups groups;
     *sent = false;
     of->error = 0.0;
-    if (!look_at_end(sim, of->answer->velocity, &at, err) || !ss_groups_make(of->frame, &groups, err)) return false;
+    if (!look_at_end(sim, of->answer->velocity, &at, err) || !ss_groups_make(of->frame, &groups, err))
+        return false;
     for (int g = 0; g < groups.group_count; g++) {
         const ss_contact_group *group = &of->list->groups[of->group[g]];
         ss_placed_shape a = place_at_end(&at, group->shape[0]), b = place_at_end(&at, group->shape[1]);
@@ -311,7 +314,8 @@ static bool measure(ss_sim *sim, attempt *of, uint8_t *hold, int32_t *start, boo
         // the best alternative now is 0, up to rounding
         int best = 0, first = groups.first_alternative[g];
         for (int k = 1; k < ss_groups_alternatives(&groups, g); k++)
-            if (ss_groups_separation(&groups, first + k) > ss_groups_separation(&groups, first + best)) best = k;
+            if (ss_groups_separation(&groups, first + k) > ss_groups_separation(&groups, first + best))
+                best = k;
         double predicted = ss_groups_best_after(&groups, g, of->answer->velocity, NULL);
         start[g] = of->result.selection[g];
         hold[g] = start[g] != best && separation < fmin(0.0, predicted) - audit_share * group->size;
@@ -342,7 +346,8 @@ static void carry_back(const outlook *at, ss_group_list *list)
         const ss_contact_group *group = &list->groups[g];
         for (int k = group->first; k < group->first + group->count; k++) {
             ss_alternative *of = &list->alternatives[k];
-            int owner = group->body[of->kind == SS_AXIS_FACE_B], with = group->body[of->kind == SS_AXIS_FACE_A];
+            int owner = group->body[of->kind == SS_AXIS_FACE_B],
+                with = group->body[of->kind == SS_AXIS_FACE_A];
             double length;
             ss_vec3 normal = carry(at, owner, ss_vec3_load(of->normal), false);
             ss_vec3_store(ss_vec3_normalise(normal, &length), of->normal);
@@ -365,7 +370,8 @@ static bool find_at_end(ss_sim *sim, const outlook *at, const ss_group_list *fro
             body[side] = &at->bodies[group.body[side]];
             memcpy(group.centre[side], body[side]->position, sizeof group.centre[side]);
         }
-        ss_group_reach(&group, sim->h, body[0] ? body[0]->velocity : NULL, body[1] ? body[1]->velocity : NULL);
+        ss_group_reach(&group, sim->h, body[0] ? body[0]->velocity : NULL,
+                       body[1] ? body[1]->velocity : NULL);
         ss_placed_shape a = place_at_end(at, group.shape[0]), b = place_at_end(at, group.shape[1]);
         if (!ss_group_find(&a, &b, &group, sim->options.collision.reduce, to, err)) return false;
     }
@@ -442,7 +448,8 @@ static bool refine(ss_sim *sim, const attempt *last, double (*velocity)[6], ss_g
     bool good = start || ss_fail(err, SS_ERROR_RESOURCES, "out of memory for %d groups", groups.group_count);
     if (good) {
         shift_gaps(next->frame, &groups, velocity);
-        for (int c = 0; c < next->contacts.count; c++) next->contacts.items[c].gap = next->frame->contacts.gap[c];
+        for (int c = 0; c < next->contacts.count; c++)
+            next->contacts.items[c].gap = next->frame->contacts.gap[c];
         start_from(last, next, &groups, start);
     }
     ss_groups_free(&groups);
@@ -471,8 +478,8 @@ static double depth_of(const attempt *of)
     return depth;
 }
 
-/* The attempt becomes the step. Everything after works on the ordinary frame; the frame with its alternatives is
- * what is seen from outside. */
+/* The attempt becomes the step. Everything after works on the ordinary frame; the frame with its
+ * alternatives is what is seen from outside. */
 static bool adopt(ss_sim *sim, attempt *of, double depth, ss_error *err)
 {
     ss_answer *answer = ss_answer_create(of->frame, of->answer->rolling_impulse != NULL, err);
@@ -486,7 +493,8 @@ static bool adopt(ss_sim *sim, attempt *of, double depth, ss_error *err)
     sim->contacts = of->plain;
     sim->wait = of->wait;
     of->frame = of->result.plain = NULL;
-    sim->answer = ss_answer_store_take(&sim->answer_store, sim->frame, of->answer->rolling_impulse != NULL, err);
+    sim->answer =
+        ss_answer_store_take(&sim->answer_store, sim->frame, of->answer->rolling_impulse != NULL, err);
     bool assembled = ss_assembly_frame(sim->assembly) == sim->frame; // the last try was the best one
     if (!sim->answer || (!assembled && !ss_assemble(sim->assembly, sim->frame, NULL, err))) return false;
     ss_sim_copy_answer(of->answer, sim->answer);
@@ -519,7 +527,8 @@ bool ss_sim_solve_peg(ss_sim *sim, ss_error *err)
     // audit
     good = good && (!selects || measure(sim, &best, hold, start, &sent, err));
     if (good && sent)
-        good = solve_attempt(sim, start, hold, true, &best, err) && measure(sim, &best, NULL, NULL, &sent, err);
+        good =
+            solve_attempt(sim, start, hold, true, &best, err) && measure(sim, &best, NULL, NULL, &sent, err);
 
     // refinement, from one try to the next; the best one counts
     int refinements = selects && may_refine(sim) ? sim->options.refine : 0, bodies = best.frame->bodies.count;

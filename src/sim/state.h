@@ -87,13 +87,13 @@ typedef struct ss_sim_method {
 typedef struct ss_peg_state {
     double (*velocity)[6]; /* of every body of the world, as it would be without contacts */
     int velocity_room;
-    const ss_group_list *list;       /* groups of the frame being made; NULL: none */
-    ss_group_list refined[3];        /* found at later poses */
-    int *origin;                     /* of the frame's rows in list->points, memory of the substep */
-    int *group;                      /* of the frame's groups in the list, memory of the substep */
-    ss_frame *frame;                 /* with alternatives; NULL: the step has none */
-    ss_answer *answer;               /* to it */
-    ss_contact_list contacts;        /* of it */
+    const ss_group_list *list; /* groups of the frame being made; NULL: none */
+    ss_group_list refined[3];  /* found at later poses */
+    int *origin;               /* of the frame's rows in list->points, memory of the substep */
+    int *group;                /* of the frame's groups in the list, memory of the substep */
+    ss_frame *frame;           /* with alternatives; NULL: the step has none */
+    ss_answer *answer;         /* to it */
+    ss_contact_list contacts;  /* of it */
     ss_peg_status status;
     int solves;
 } ss_peg_state;
