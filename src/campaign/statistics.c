@@ -292,9 +292,9 @@ static bool check(const ss_statistics_options *options, ss_error *err)
         return ss_fail(err, SS_ERROR_USAGE, "statistics: %d tolerances; there must be 1 to %d",
                        options->tolerance_count, most);
     if (options->main_tolerance < 0 || options->main_tolerance >= options->tolerance_count)
-        return ss_fail(err, SS_ERROR_USAGE, "statistics: the main tolerance is none of the tolerances");
+        return ss_fail(err, SS_ERROR_USAGE, "statistics: the main tolerance is not one of the tolerances");
     if (options->measure < 0 || options->measure >= ss_metric_count())
-        return ss_fail(err, SS_ERROR_USAGE, "statistics: the measure is none of the metrics");
+        return ss_fail(err, SS_ERROR_USAGE, "statistics: the measure is not a metric");
     return true;
 }
 
