@@ -395,7 +395,8 @@ static void tell_outcomes(adviser *a)
 static void tell_nothing(adviser *a)
 {
     if (a->made->series_count == 0) {
-        ss_text_append(&a->text, "There are no runs yet.");
+        ss_text_append(&a->text, a->made->recorded_count ? "No method was run: there are stored answers only."
+                                                         : "There are no runs yet.");
         return;
     }
     ss_text_append(&a->text, "No method solves any problem to ");

@@ -4,6 +4,7 @@
 #include "cli/metric_print.h"
 #include "cli/sandbox.h"
 #include "linalg/vec3.h"
+#include "metrics/judgement.h"
 #include "session/method.h"
 
 #include <math.h>
@@ -186,8 +187,8 @@ static bool measure(judged *answer, ss_error *err)
     answer->contacts = ss_allocate((size_t)answer->frame->contacts.count, sizeof *answer->contacts);
     if (!answer->values || !answer->contacts)
         return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for judging");
-    return ss_judge_frame(answer->frame, &answer->step, answer->result->answer, answer->values,
-                          answer->contacts, err);
+    return ss_judge_frame_exactly(answer->frame, &answer->step, answer->result->answer, answer->values,
+                                  answer->contacts, err);
 }
 
 /* ---- telling one answer -------------------------------------------------------------------------- */

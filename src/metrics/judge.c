@@ -243,15 +243,27 @@ bool ss_judge(const ss_case *what, ss_metric_value *values, ss_contact_report *c
     return good;
 }
 
-bool ss_judge_frame(const ss_frame *frame, const ss_step_options *step, const ss_answer *answer,
-                    ss_metric_value *values, ss_contact_report *contacts, ss_error *err)
+static bool judge_frame(const ss_frame *frame, const ss_step_options *step, const ss_answer *answer,
+                        bool skip_exact, ss_metric_value *values, ss_contact_report *contacts, ss_error *err)
 {
     ss_assembly *assembly = ss_assembly_create(ss_formulation_find("cone"), NULL, err);
     if (!assembly) return false;
     if (step) memcpy(ss_assembly_options(assembly), step, sizeof *step); // every option struct begins with it
     bool good = ss_assemble(assembly, frame, NULL, err) &&
-                ss_judge(&(ss_case){.assembly = assembly, .answer = answer, .skip_exact = true}, values,
+                ss_judge(&(ss_case){.assembly = assembly, .answer = answer, .skip_exact = skip_exact}, values,
                          contacts, err);
     ss_assembly_destroy(assembly);
     return good;
+}
+
+bool ss_judge_frame(const ss_frame *frame, const ss_step_options *step, const ss_answer *answer,
+                    ss_metric_value *values, ss_contact_report *contacts, ss_error *err)
+{
+    return judge_frame(frame, step, answer, true, values, contacts, err);
+}
+
+bool ss_judge_frame_exactly(const ss_frame *frame, const ss_step_options *step, const ss_answer *answer,
+                            ss_metric_value *values, ss_contact_report *contacts, ss_error *err)
+{
+    return judge_frame(frame, step, answer, false, values, contacts, err);
 }
