@@ -1,0 +1,331 @@
+"""Solving and judging, in one call or with a session that is used again and again."""
+from __future__ import annotations
+
+import ctypes
+import weakref
+from typing import Any, Callable, Dict, Iterator, List, Optional, Union
+
+import numpy as np
+
+from . import _abi, _interrupt, findings
+from ._library import Error, UsageError, encoded, error_of, lib, printed, raw, text
+from ._memory import Owner, address_of, as_doubles, view
+from .answer import Answer
+from .findings import Findings
+from .frame import Frame
+from .judge import Metrics
+from .options import assignments
+from .problem import GAUGES, Problem
+from .plugins import STATUSES, Solver
+
+_solve_frame = raw("ss_session_solve")
+_solve_problem = raw("ss_session_solve_problem")
+
+
+class History:
+    """Every gauge at every iteration: `history.energy`, `history["natural_map"]`, `history.seconds`."""
+
+    def __init__(self, struct: Any):
+        count = struct.count
+        self.seconds = view(None, struct.seconds, (count,)).copy()
+        self._gauges = {name: view(None, struct.gauge[index], (count,)).copy() for index, name in enumerate(GAUGES)}
+
+    def __len__(self) -> int:
+        return len(self.seconds)
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        return self._gauges[name]
+
+    def __getattr__(self, name: str) -> np.ndarray:
+        try:
+            return self.__dict__["_gauges"][name]
+        except KeyError:
+            raise AttributeError(f"no gauge '{name}'; there are {', '.join(GAUGES)}") from None
+
+    def records(self) -> Dict[str, np.ndarray]:
+        """Columns, as pandas.DataFrame takes them."""
+        return {"seconds": self.seconds, **self._gauges}
+
+    def plot(self, *gauges: str, against: str = "iterations", axes: Any = None) -> Any:
+        """Draws the gauges (default: all that apply) over iterations or seconds, and returns the matplotlib axes."""
+        if axes is None:
+            import matplotlib.pyplot
+            axes = matplotlib.pyplot.subplots()[1]
+        across = self.seconds if against == "seconds" else np.arange(1, len(self) + 1)
+        for name in gauges or [name for name in GAUGES if not np.all(np.isnan(self[name]))]:
+            axes.semilogy(across, self[name], label=name)
+        axes.set_xlabel("s" if against == "seconds" else "iterations")
+        axes.legend()
+        axes.grid(True, which="major", alpha=0.3)
+        return axes
+
+    def __repr__(self) -> str:
+        return f"<History: {len(self)} iterations>"
+
+
+class Result:
+    """How a run ended, and what it found: `status`, `iterations`, `velocity`, `normal_impulse`, `friction_impulse`,
+    `metrics`, `gauges`, `history`, `answer`, `x`."""
+
+    def __init__(self, session: "Session", struct: Any, subject: Any, history: bool, alone: bool):
+        run = struct.run
+        self._session: Optional[Session] = session
+        self._struct, self._subject, self._alone = struct, subject, alone
+        self.status: str = STATUSES[run.status]
+        self.iterations: int = run.iterations
+        self.seconds: float = run.seconds
+        self._kept: Dict[str, Any] = {}
+        self._has_history = history
+
+    @property
+    def converged(self) -> bool:
+        """The stop rule holds."""
+        return self.status == "converged"
+
+    def _once(self, name: str, make: Callable[[], Any]) -> Any:
+        kept = self._kept
+        if name not in kept:
+            if self._session is None:
+                raise Error(f"{name} was dropped")
+            kept[name] = make()
+        return kept[name]
+
+    @property
+    def answer(self) -> Optional[Answer]:
+        """Velocities and impulses, with the rules by which they are judged; None for a problem without bodies."""
+        return self._once("answer", self._take_answer)
+
+    def _take_answer(self) -> Optional[Answer]:
+        if not self._struct.answer:
+            return None
+        assembly = lib.ss_session_assembly(self._session._owner.pointer)  # type: ignore[union-attr]
+        step = _abi.ss_step_options.from_buffer_copy(lib.ss_assembly_step(assembly).contents)
+        answer = Answer(self._session._owner, self._struct.answer.contents, step=step)  # type: ignore[union-attr]
+        if self._alone:
+            return answer
+        copy = answer.copy()
+        copy._writable = False
+        return copy
+
+    def _of_answer(self, name: str) -> np.ndarray:
+        if self.answer is None:
+            raise Error(f"a problem without bodies has no {name}; see x")
+        return getattr(self.answer, name)
+
+    @property
+    def velocity(self) -> np.ndarray:
+        """m/s and rad/s of every body, after the step."""
+        return self._of_answer("velocity")
+
+    @property
+    def normal_impulse(self) -> np.ndarray:
+        """N s of every contact."""
+        return self._of_answer("normal_impulse")
+
+    @property
+    def friction_impulse(self) -> np.ndarray:
+        """N s of every contact, on body b, world."""
+        return self._of_answer("friction_impulse")
+
+    @property
+    def row_impulse(self) -> np.ndarray:
+        """Of every joint row."""
+        return self._of_answer("row_impulse")
+
+    @property
+    def x(self) -> np.ndarray:
+        """The unknowns of the problem as the solver left them."""
+        def take() -> np.ndarray:
+            x = view(self._session._owner, self._struct.x, (self._struct.problem.contents.size,))  # type: ignore[union-attr]
+            return x if self._alone else x.copy()
+        return self._once("x", take)
+
+    @property
+    def metrics(self) -> Metrics:
+        """Every metric of the answer, and the state of each contact in `metrics.contacts`."""
+        return self._once("metrics", lambda: Metrics(self._struct.metrics, lib.ss_metric_count(), self._struct.contacts,
+                                                     self._struct.contact_count))
+
+    @property
+    def gauges(self) -> Dict[str, float]:
+        """Gauges of the returned x, recomputed from the problem."""
+        return self._once("gauges", lambda: dict(zip(GAUGES, self._struct.run.gauge)))
+
+    @property
+    def history(self) -> History:
+        """Every gauge at every iteration; needs solve(..., history=True)."""
+        if not self._has_history:
+            raise Error("no history was recorded; use solve(..., history=True)")
+        return self._once("history", lambda: History(self._struct.run.history))
+
+    @property
+    def losses(self) -> Findings:
+        """What the formulation does not model."""
+        return self._once("losses", lambda: findings.read(self._struct.losses.contents))
+
+    @property
+    def refusal(self) -> Optional[str]:
+        """Why the solver does not accept the problem, which is then not solved."""
+        return self._once("refusal", lambda: text(self._struct.refusal))
+
+    @property
+    def notes(self) -> Optional[str]:
+        """What the solver noted about its decisions, with explain=True."""
+        return self._once("notes", lambda: text(self._struct.run.notes))
+
+    @property
+    def elapsed(self) -> float:
+        """s, from the start to the kept iterate, measuring included."""
+        return self._once("elapsed", lambda: self._struct.run.elapsed)
+
+    @property
+    def kept_iteration(self) -> int:
+        """The iteration that made what was returned; 0: the start."""
+        return self._once("kept_iteration", lambda: self._struct.run.kept_iteration)
+
+    @property
+    def ray(self) -> Optional[np.ndarray]:
+        """With status "ray": impulses that can grow without bound, if the solver gave them."""
+        def take() -> Optional[np.ndarray]:
+            address = self._struct.run.ray.impulse
+            return view(None, address, (self._struct.problem.contents.size,)).copy() if address else None
+        return self._once("ray", take)
+
+    def plot(self, *gauges: str, **options: Any) -> Any:
+        """The history as a figure; see History.plot."""
+        return self.history.plot(*gauges, **options)
+
+    def record(self) -> Dict[str, Any]:
+        """One flat record: status, iterations, seconds, gauges and metrics; a list of them is a table for pandas."""
+        return {"status": self.status, "iterations": self.iterations, "seconds": self.seconds, **self.metrics.values_only()}
+
+    def _detach(self) -> None:
+        """Copies what the session is about to overwrite."""
+        for name in ("answer", "x", "metrics", "gauges", "losses", "refusal", "notes", "elapsed", "kept_iteration", "ray"):
+            getattr(self, name)
+        if self._has_history:
+            self.history
+        self._session = self._struct = None
+
+    def __repr__(self) -> str:
+        if self.refusal:
+            return f"<Result: not applicable: {self.refusal}>"
+        energy = self.metrics["energy"] if "energy" in self.metrics else None
+        error = f", energy error {energy}" if energy is not None and energy.applies else ""
+        return (f"<Result: {self.status} after {self.iterations} iteration{'s' if self.iterations != 1 else ''}, "
+                f"{1e3 * self.seconds:.3g} ms{error}>")
+
+
+class Session:
+    """A formulation, a solver and rules, to solve many frames; it keeps its memory from frame to frame.
+
+    >>> import stickslip as ss
+    >>> session = ss.Session("pgs", formulation="box", stop="energy<1e-9", iterations=200)
+    >>> ball = ss.Frame.from_arrays(
+    ...     h=0.01, bodies={"mass": [1.0], "inertia": [[[0.1, 0, 0], [0, 0.1, 0], [0, 0, 0.1]]],
+    ...                     "force": [[0, 0, -9.81, 0, 0, 0]]},
+    ...     contacts={"pair": [[ss.WORLD, 0]], "point": [[0, 0, -0.5]], "normal": [[0, 0, 1]], "mu": 0.5})
+    >>> for step in range(3):
+    ...     result = session.solve(ball)
+    >>> result.normal_impulse.round(4)
+    array([0.0981])
+    """
+
+    def __init__(self, solver: Union[str, Solver] = "auto", *, formulation: str = "cone", stop: Optional[str] = None,
+                 time_limit: float = 0.0, iterations: int = 0, keep: Optional[str] = None, seed: int = 1,
+                 history: bool = False, explain: bool = False, exact: bool = False,
+                 reference: Union[str, Solver, None] = None, threads: int = 1, check: bool = True,
+                 with_: Optional[Dict[str, Any]] = None, **options: Any):
+        """`with_` are options of the formulation, all other keywords options of the solver. `exact` adds the metric
+        energy_exact, which costs a dense inverse per frame. threads=0: one per core. check=False: frames are known to be
+        valid."""
+        request = _abi.ss_request()
+        request.formulation = encoded(formulation)
+        setattr(request, "with", encoded(assignments(with_ or {})))
+        self._own = [item for item in (solver, reference) if isinstance(item, Solver)]
+        if isinstance(solver, Solver):
+            request.own_solver = ctypes.pointer(solver._struct)
+        else:
+            request.solver = encoded(solver)
+        if isinstance(reference, Solver):
+            request.own_reference = ctypes.pointer(reference._struct)
+        else:
+            request.reference = encoded(reference)
+        request.set = encoded(assignments(options))
+        request.iterations, request.time_limit = iterations, time_limit
+        request.stop, request.keep = encoded(stop), encoded(keep)
+        request.seed, request.history, request.explain, request.skip_exact = seed, history, explain, not exact
+        self._team = Owner(lib.ss_team_create(threads), lib.ss_team_destroy) if threads != 1 else None
+        if self._team is not None:
+            request.team = self._team.pointer
+        self._cancel = ctypes.c_int(0)
+        # The session reads names and options once, but points at own solvers and the team.
+        self._owner = Owner(lib.ss_session_create(request), lib.ss_session_destroy, self._own, self._team, self._cancel)
+        lib.ss_session_watch(self._owner.pointer, ctypes.byref(self._cancel))
+        self._pointer = self._owner.pointer
+        self._err = _abi.ss_error()
+        self._history, self._check, self._alone = history, check, False
+        self._last: Optional["weakref.ref[Result]"] = None
+        self._subject: Any = None
+
+    def solve(self, what: Union[Frame, Problem], start: Union[Answer, np.ndarray, None] = None) -> Result:
+        """Solves and judges a frame (start: an Answer) or a problem without bodies (start: x)."""
+        last = self._last() if self._last is not None else None
+        if last is not None:
+            last._detach()
+        cancel = self._cancel
+        before = _interrupt.begin(cancel)
+        try:
+            if isinstance(what, Frame):
+                if self._check:
+                    what.must_be_valid()
+                found = _solve_frame(self._pointer, what._struct, None if start is None else start._struct,  # type: ignore
+                                     self._err)
+            elif isinstance(what, Problem):
+                x = None if start is None else as_doubles(start, (len(what),), "start")
+                found = _solve_problem(self._pointer, what._struct, address_of(x), self._err)
+            else:
+                raise TypeError(f"solve takes a Frame or a Problem, not a {type(what).__name__}")
+        finally:
+            _interrupt.end(cancel, before)
+        for own in self._own:
+            own.raise_failure()
+        if not found:
+            raise error_of(self._err, "ss_session_solve")
+        self._subject = what  # the session looks at it until the next one
+        result = Result(self, found.contents, what, self._history, self._alone)
+        self._last = weakref.ref(result)
+        return result
+
+    @property
+    def solver(self) -> str:
+        return lib.ss_session_solver(self._pointer).contents.name.decode()
+
+    @property
+    def options(self) -> str:
+        """The options of the solver, all of them: "omega=1.3 sweep=symmetric"."""
+        return printed(lib.ss_session_set, self._pointer, True)
+
+    def __repr__(self) -> str:
+        return f"<Session: {self.solver} {self.options}>".replace(" >", ">")
+
+
+def solve(what: Union[Frame, Problem], solver: Union[str, Solver] = "auto", *, start: Union[Answer, np.ndarray, None] = None,
+          **rules: Any) -> Result:
+    """Solves a frame, or a problem without bodies, and judges the answer.
+
+    Rules are those of Session: stop="energy<1e-6", time_limit (s), iterations, keep="best:energy", history=True, ...;
+    other keywords are options of the solver. A status other than "converged" is a result, not an exception.
+
+    >>> import numpy as np, stickslip as ss
+    >>> brick = ss.Frame.from_arrays(
+    ...     h=0.01, bodies={"mass": [2.0], "inertia": [np.eye(3)], "velocity": [[0.1, 0, 0, 0, 0, 0]],
+    ...                     "force": [[0, 0, -19.62, 0, 0, 0]]},
+    ...     contacts={"pair": [[ss.WORLD, 0]], "point": [[0, 0, 0]], "normal": [[0, 0, 1]], "mu": 0.5})
+    >>> result = ss.solve(brick)
+    >>> result.status, result.velocity[0].round(5), result.normal_impulse.round(5)
+    ('converged', array([0.05095, 0.     , 0.     , 0.     , 0.     , 0.     ]), array([0.1962]))
+    """
+    session = Session(solver, **rules)
+    session._alone = True  # no second solve: the result may look at its memory instead of copying
+    return session.solve(what, start)
