@@ -22,6 +22,54 @@ _solve_frame = raw("ss_session_solve")
 _solve_problem = raw("ss_session_solve_problem")
 
 
+class Iterate:
+    """What a callback sees of one iteration: its `number` (from 1), `x` (a copy), and every gauge by name: `.energy`."""
+
+    def __init__(self, number: int, x: int, size: int, gauges: int):
+        self.number, self._x, self._size = number, x, size
+        self.gauges: Dict[str, float] = dict(zip(GAUGES, (ctypes.c_double * len(GAUGES)).from_address(gauges)))
+
+    @property
+    def x(self) -> np.ndarray:
+        if not self._x:
+            raise Error("x of an iterate exists during the callback only; keep a copy")
+        return view(None, self._x, (self._size,)).copy()
+
+    def __getattr__(self, name: str) -> float:
+        try:
+            return self.__dict__["gauges"][name]
+        except KeyError:
+            raise AttributeError(f"no gauge '{name}'; there are {', '.join(GAUGES)}") from None
+
+    def __repr__(self) -> str:
+        return f"<Iterate {self.number}: " + ", ".join(f"{name} {value:.3g}" for name, value in self.gauges.items()) + ">"
+
+
+class _Watcher:
+    """A Python function as an ss_watcher. What it raises ends the run and is raised again after it."""
+
+    def __init__(self, function: Callable[[Iterate], Any]):
+        self.function, self.size = function, lambda: 0  # size: unknowns of the problem that is solved
+        self.failure: Optional[BaseException] = None
+        self._callback = dict(_abi.ss_watcher._fields_)["see"](self._see)  # type: ignore[attr-defined]
+        self.struct = _abi.ss_watcher(self._callback, None)
+
+    def _see(self, number: int, x: int, gauges: int, _: Any) -> bool:
+        try:
+            iterate = Iterate(number, x, self.size(), gauges)
+            goes_on = self.function(iterate) is not False
+            iterate._x = 0
+            return goes_on
+        except BaseException as failure:
+            self.failure = failure
+            return False
+
+    def raise_failure(self) -> None:
+        failure, self.failure = self.failure, None
+        if failure is not None:
+            raise failure
+
+
 class History:
     """Every gauge at every iteration: `history.energy`, `history["natural_map"]`, `history.seconds`."""
 
@@ -235,10 +283,11 @@ class Session:
                  time_limit: float = 0.0, iterations: int = 0, keep: Optional[str] = None, seed: int = 1,
                  history: bool = False, explain: bool = False, exact: bool = False,
                  reference: Union[str, Solver, None] = None, threads: int = 1, check: bool = True,
-                 with_: Optional[Dict[str, Any]] = None, **options: Any):
+                 with_: Optional[Dict[str, Any]] = None, callback: Optional[Callable[[Iterate], Any]] = None,
+                 **options: Any):
         """`with_` are options of the formulation, all other keywords options of the solver. `exact` adds the metric
         energy_exact, which costs a dense inverse per frame. threads=0: one per core. check=False: frames are known to be
-        valid."""
+        valid. `callback` sees every Iterate; when it returns False the run ends as "cancelled"."""
         request = _abi.ss_request()
         request.formulation = encoded(formulation)
         setattr(request, "with", encoded(assignments(with_ or {})))
@@ -261,9 +310,14 @@ class Session:
         self._cancel = ctypes.c_int(0)
         # The session reads names and options once, but points at own solvers and the team.
         self._owner = Owner(lib.ss_session_create(request), lib.ss_session_destroy, self._own, self._team, self._cancel)
-        lib.ss_session_watch(self._owner.pointer, ctypes.byref(self._cancel))
-        self._pointer = self._owner.pointer
+        self._pointer = pointer = self._owner.pointer
+        lib.ss_session_watch(pointer, ctypes.byref(self._cancel))
+        self._watcher = _Watcher(callback) if callback is not None else None
+        if self._watcher is not None:
+            self._watcher.size = lambda: lib.ss_assembly_problem(lib.ss_session_assembly(pointer)).contents.size
+            lib.ss_session_follow(pointer, self._watcher.struct)
         self._err = _abi.ss_error()
+        self._watched = [*self._own, *([self._watcher] if self._watcher is not None else [])]  # what may have raised
         self._history, self._check, self._alone = history, check, False
         self._last: Optional["weakref.ref[Result]"] = None
         self._subject: Any = None
@@ -283,13 +337,16 @@ class Session:
                                      self._err)
             elif isinstance(what, Problem):
                 x = None if start is None else as_doubles(start, (len(what),), "start")
+                if self._watcher is not None:
+                    self._watcher.size = what.__len__
                 found = _solve_problem(self._pointer, what._struct, address_of(x), self._err)
             else:
                 raise TypeError(f"solve takes a Frame or a Problem, not a {type(what).__name__}")
         finally:
             _interrupt.end(cancel, before)
-        for own in self._own:
-            own.raise_failure()
+        if self._watched:
+            for watched in self._watched:
+                watched.raise_failure()
         if not found:
             raise error_of(self._err, "ss_session_solve")
         self._subject = what  # the session looks at it until the next one
