@@ -15,7 +15,8 @@ from .findings import Finding, Findings
 from .frame import WORLD, Bodies, Constraints, Contacts, Frame
 from .judge import ContactStates, Metric, MetricInfo, Metrics, metrics
 from .problem import LCP, Block, FormulationInfo, Problem, formulations
-from .session import History, Result, Session, solve
+from .recorder import FrameBuilder, Recorder
+from .session import History, Iterate, Result, Session, solve
 from .plugins import Run, Solver, SolverInfo, solver, solvers
 
 for _name, _value in list(globals().items()):  # tracebacks and help show stickslip.Frame, not stickslip.frame.Frame

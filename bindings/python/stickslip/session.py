@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import ctypes
 import weakref
-from typing import Any, Callable, Dict, Iterator, List, Optional, Union
+from typing import Any, Callable, Dict, Optional, Union
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from .plugins import STATUSES, Solver
 
 _solve_frame = raw("ss_session_solve")
 _solve_problem = raw("ss_session_solve_problem")
+_solve_frame.restype = _solve_problem.restype = ctypes.c_void_p
 
 
 class Iterate:
@@ -111,49 +112,93 @@ class History:
         return f"<History: {len(self)} iterations>"
 
 
+def _with_addresses(kind: Any) -> Any:
+    """The same struct with plain addresses in the place of pointers to structs: cheaper to read and to change."""
+    plain = [(name, ctypes.c_void_p if issubclass(of, ctypes._Pointer) else of)  # type: ignore[attr-defined]
+             for name, of in kind._fields_]
+    return type(kind.__name__, (ctypes.Structure,), {"_fields_": plain})
+
+
+class _ss_answer(ctypes.Structure):
+    """ss_answer with its arrays in one list: velocity, row, normal, friction and rolling impulses."""
+
+    _fields_ = [("bodies", ctypes.c_int), ("rows", ctypes.c_int), ("contacts", ctypes.c_int), ("arrays", ctypes.c_void_p * 5)]
+
+
+assert ctypes.sizeof(_ss_answer) == ctypes.sizeof(_abi.ss_answer)
+_ss_result = _with_addresses(_abi.ss_result)
+_METRIC_VALUES = _abi.ss_metric_value * lib.ss_metric_count()
+_REPORT_BYTES = ctypes.sizeof(_abi.ss_contact_report)
+_METRIC_BYTES = ctypes.sizeof(_METRIC_VALUES)
+_memmove = ctypes.memmove
+
+
 class Result:
     """How a run ended, and what it found: `status`, `iterations`, `velocity`, `normal_impulse`, `friction_impulse`,
     `metrics`, `gauges`, `history`, `answer`, `x`."""
 
-    def __init__(self, session: "Session", struct: Any, subject: Any, history: bool, alone: bool):
+    # A session overwrites its arrays at the next solve. So they are copied, in one block, when they are first looked at or
+    # when the next solve begins, whichever comes first. A session that will not be used again needs no copies.
+
+    def __init__(self, session: "Session", struct: Any, subject: Any, alone: bool):
         run = struct.run
-        self._session: Optional[Session] = session
-        self._struct, self._subject, self._alone = struct, subject, alone
         self.status: str = STATUSES[run.status]
         self.iterations: int = run.iterations
         self.seconds: float = run.seconds
+        self._session, self._struct, self._subject = session, struct, subject
+        self._owner: Any = session._owner if alone else None  # of the arrays; None: not copied yet
         self._kept: Dict[str, Any] = {}
-        self._has_history = history
+
+    def _keep(self) -> None:
+        if self._owner is not None:
+            return
+        old, kept = self._struct, self._kept
+        run = old.run
+        size = kept["size"] = _abi.ss_problem.from_address(old.problem).size
+        addresses = [old.metrics, old.contacts, old.x]
+        sizes = [_METRIC_BYTES, old.contact_count * _REPORT_BYTES, 8 * size]
+        answer = None
+        if old.answer:
+            answer = _ss_answer.from_buffer_copy(_ss_answer.from_address(old.answer))
+            bodies, rows, contacts = answer.bodies, answer.rows, answer.contacts
+            addresses += answer.arrays
+            sizes += (48 * bodies, 8 * rows, 8 * contacts, 24 * contacts, 24 * contacts)
+        block = np.empty(sum(sizes) // 8 + len(sizes), np.float64)
+        at, places = block.__array_interface__["data"][0], []
+        for address, bytes_ in zip(addresses, sizes):
+            if address is None:
+                places.append(None)
+                continue
+            _memmove(at, address, bytes_)
+            places.append(at)
+            at += (bytes_ + 7) & ~7
+
+        # What is rarely there is not worth a place in the block.
+        for name, is_there in (("history", run.history.count), ("notes", run.notes), ("ray", run.ray.impulse),
+                               ("losses", _abi.ss_findings.from_address(old.losses).count), ("refusal", old.refusal)):
+            kept[name] = getattr(self, name) if is_there else _NOTHING[name]
+        self._struct = new = _ss_result.from_buffer_copy(old)
+        new.metrics, new.contacts, new.x = places[:3]
+        if answer is not None:
+            answer.arrays[:] = places[3:]
+            new.answer = ctypes.addressof(answer)
+        self._owner = (block, answer)
 
     @property
     def converged(self) -> bool:
         """The stop rule holds."""
         return self.status == "converged"
 
-    def _once(self, name: str, make: Callable[[], Any]) -> Any:
-        kept = self._kept
-        if name not in kept:
-            if self._session is None:
-                raise Error(f"{name} was dropped")
-            kept[name] = make()
-        return kept[name]
-
     @property
     def answer(self) -> Optional[Answer]:
         """Velocities and impulses, with the rules by which they are judged; None for a problem without bodies."""
-        return self._once("answer", self._take_answer)
-
-    def _take_answer(self) -> Optional[Answer]:
-        if not self._struct.answer:
-            return None
-        assembly = lib.ss_session_assembly(self._session._owner.pointer)  # type: ignore[union-attr]
-        step = _abi.ss_step_options.from_buffer_copy(lib.ss_assembly_step(assembly).contents)
-        answer = Answer(self._session._owner, self._struct.answer.contents, step=step)  # type: ignore[union-attr]
-        if self._alone:
-            return answer
-        copy = answer.copy()
-        copy._writable = False
-        return copy
+        kept = self._kept
+        if "answer" not in kept:
+            self._keep()
+            address = self._struct.answer
+            kept["answer"] = Answer(self._owner, _abi.ss_answer.from_address(address), step=self._session.step) \
+                if address else None
+        return kept["answer"]
 
     def _of_answer(self, name: str) -> np.ndarray:
         if self.answer is None:
@@ -181,79 +226,92 @@ class Result:
         return self._of_answer("row_impulse")
 
     @property
+    def _size(self) -> int:
+        return self._kept["size"] if "size" in self._kept else _abi.ss_problem.from_address(self._struct.problem).size
+
+    @property
     def x(self) -> np.ndarray:
         """The unknowns of the problem as the solver left them."""
-        def take() -> np.ndarray:
-            x = view(self._session._owner, self._struct.x, (self._struct.problem.contents.size,))  # type: ignore[union-attr]
-            return x if self._alone else x.copy()
-        return self._once("x", take)
+        self._keep()
+        return view(self._owner, self._struct.x, (self._size,))
 
     @property
     def metrics(self) -> Metrics:
         """Every metric of the answer, and the state of each contact in `metrics.contacts`."""
-        return self._once("metrics", lambda: Metrics(self._struct.metrics, lib.ss_metric_count(), self._struct.contacts,
-                                                     self._struct.contact_count))
+        if "metrics" not in self._kept:
+            self._keep()
+            values = _METRIC_VALUES.from_address(self._struct.metrics)
+            self._kept["metrics"] = Metrics(values, len(values), self._struct.contacts, self._struct.contact_count)
+        return self._kept["metrics"]
 
     @property
     def gauges(self) -> Dict[str, float]:
         """Gauges of the returned x, recomputed from the problem."""
-        return self._once("gauges", lambda: dict(zip(GAUGES, self._struct.run.gauge)))
+        self._keep()
+        return dict(zip(GAUGES, self._struct.run.gauge))
 
     @property
     def history(self) -> History:
-        """Every gauge at every iteration; needs solve(..., history=True)."""
-        if not self._has_history:
-            raise Error("no history was recorded; use solve(..., history=True)")
-        return self._once("history", lambda: History(self._struct.run.history))
+        """Every gauge at every iteration; empty without solve(..., history=True)."""
+        if "history" not in self._kept:
+            self._kept["history"] = History(self._struct.run.history)
+        return self._kept["history"]
 
     @property
     def losses(self) -> Findings:
         """What the formulation does not model."""
-        return self._once("losses", lambda: findings.read(self._struct.losses.contents))
+        if "losses" not in self._kept:
+            self._kept["losses"] = findings.read(_abi.ss_findings.from_address(self._struct.losses))
+        return self._kept["losses"]
 
     @property
     def refusal(self) -> Optional[str]:
         """Why the solver does not accept the problem, which is then not solved."""
-        return self._once("refusal", lambda: text(self._struct.refusal))
+        return self._kept["refusal"] if "refusal" in self._kept else text(self._struct.refusal)
 
     @property
     def notes(self) -> Optional[str]:
         """What the solver noted about its decisions, with explain=True."""
-        return self._once("notes", lambda: text(self._struct.run.notes))
+        return self._kept["notes"] if "notes" in self._kept else text(self._struct.run.notes)
 
     @property
     def elapsed(self) -> float:
         """s, from the start to the kept iterate, measuring included."""
-        return self._once("elapsed", lambda: self._struct.run.elapsed)
+        self._keep()
+        return self._struct.run.elapsed
 
     @property
     def kept_iteration(self) -> int:
         """The iteration that made what was returned; 0: the start."""
-        return self._once("kept_iteration", lambda: self._struct.run.kept_iteration)
+        self._keep()
+        return self._struct.run.kept_iteration
+
+    @property
+    def formulation(self) -> str:
+        return self._session.formulation
+
+    @property
+    def formulation_options(self) -> str:
+        """The options of the formulation, all of them: "gap_term=zero mu_max=1 ..."."""
+        return self._session.formulation_options
 
     @property
     def ray(self) -> Optional[np.ndarray]:
         """With status "ray": impulses that can grow without bound, if the solver gave them."""
-        def take() -> Optional[np.ndarray]:
+        if "ray" not in self._kept:
             address = self._struct.run.ray.impulse
-            return view(None, address, (self._struct.problem.contents.size,)).copy() if address else None
-        return self._once("ray", take)
+            self._kept["ray"] = view(None, address, (self._size,)).copy() if address else None
+        return self._kept["ray"]
 
     def plot(self, *gauges: str, **options: Any) -> Any:
         """The history as a figure; see History.plot."""
+        if not len(self.history):
+            raise Error("no history was recorded; use solve(..., history=True)")
         return self.history.plot(*gauges, **options)
 
     def record(self) -> Dict[str, Any]:
-        """One flat record: status, iterations, seconds, gauges and metrics; a list of them is a table for pandas."""
+        """One flat record: status, iterations, seconds and metrics; a list of them is a table for pandas."""
         return {"status": self.status, "iterations": self.iterations, "seconds": self.seconds, **self.metrics.values_only()}
-
-    def _detach(self) -> None:
-        """Copies what the session is about to overwrite."""
-        for name in ("answer", "x", "metrics", "gauges", "losses", "refusal", "notes", "elapsed", "kept_iteration", "ray"):
-            getattr(self, name)
-        if self._has_history:
-            self.history
-        self._session = self._struct = None
 
     def __repr__(self) -> str:
         if self.refusal:
@@ -262,6 +320,10 @@ class Result:
         error = f", energy error {energy}" if energy is not None and energy.applies else ""
         return (f"<Result: {self.status} after {self.iterations} iteration{'s' if self.iterations != 1 else ''}, "
                 f"{1e3 * self.seconds:.3g} ms{error}>")
+
+
+_NOTHING: Dict[str, Any] = {"history": History(_abi.ss_history()), "notes": None, "ray": None, "losses": Findings(),
+                            "refusal": None}
 
 
 class Session:
@@ -288,6 +350,7 @@ class Session:
         """`with_` are options of the formulation, all other keywords options of the solver. `exact` adds the metric
         energy_exact, which costs a dense inverse per frame. threads=0: one per core. check=False: frames are known to be
         valid. `callback` sees every Iterate; when it returns False the run ends as "cancelled"."""
+        self.formulation = formulation
         request = _abi.ss_request()
         request.formulation = encoded(formulation)
         setattr(request, "with", encoded(assignments(with_ or {})))
@@ -318,15 +381,17 @@ class Session:
             lib.ss_session_follow(pointer, self._watcher.struct)
         self._err = _abi.ss_error()
         self._watched = [*self._own, *([self._watcher] if self._watcher is not None else [])]  # what may have raised
-        self._history, self._check, self._alone = history, check, False
+        self._check, self._alone = check, False
         self._last: Optional["weakref.ref[Result]"] = None
         self._subject: Any = None
+        self._with: Optional[str] = None
+        self._step: Any = None
 
     def solve(self, what: Union[Frame, Problem], start: Union[Answer, np.ndarray, None] = None) -> Result:
         """Solves and judges a frame (start: an Answer) or a problem without bodies (start: x)."""
         last = self._last() if self._last is not None else None
         if last is not None:
-            last._detach()
+            last._keep()
         cancel = self._cancel
         before = _interrupt.begin(cancel)
         try:
@@ -350,7 +415,7 @@ class Session:
         if not found:
             raise error_of(self._err, "ss_session_solve")
         self._subject = what  # the session looks at it until the next one
-        result = Result(self, found.contents, what, self._history, self._alone)
+        result = Result(self, _ss_result.from_address(found), what, self._alone)
         self._last = weakref.ref(result)
         return result
 
@@ -362,6 +427,21 @@ class Session:
     def options(self) -> str:
         """The options of the solver, all of them: "omega=1.3 sweep=symmetric"."""
         return printed(lib.ss_session_set, self._pointer, True)
+
+    @property
+    def step(self) -> Any:
+        """The rules about gaps and joints, by which answers are judged."""
+        if self._step is None:
+            rules = lib.ss_assembly_step(lib.ss_session_assembly(self._pointer)).contents
+            self._step = _abi.ss_step_options.from_buffer_copy(rules)
+        return self._step
+
+    @property
+    def formulation_options(self) -> str:
+        """The options of the formulation, all of them."""
+        if self._with is None:
+            self._with = printed(lib.ss_session_with, self._pointer, True)
+        return self._with
 
     def __repr__(self) -> str:
         return f"<Session: {self.solver} {self.options}>".replace(" >", ">")
