@@ -214,6 +214,17 @@ def test_a_problem_is_w_equal_A_x_plus_b():
     assert [block.mu for block in cone.cones] == [0.25] * 4 and [block.contact for block in cone.cones] == [0, 1, 2, 3]
 
 
+def test_the_dual_velocity_is_de_saxces():
+    problem = brick(corners=4, mu=0.25).problem("cone")
+    w = np.arange(1.0, len(problem) + 1)
+    expected = w.copy()
+    expected[::3] += 0.25 * np.hypot(w[1::3], w[2::3])
+    assert np.array_equal(problem.dual(w), expected)
+    assert np.array_equal(problem.block_diagonal, np.repeat(problem.diagonal.reshape(-1, 3).max(axis=1), 3))
+    box = brick(corners=4).problem("box")
+    assert np.array_equal(box.dual(w[:len(box)]), w[:len(box)]) and np.array_equal(box.block_diagonal, box.diagonal)
+
+
 def test_sides_is_another_word_for_directions():
     frame = brick()
     assert len(frame.problem("stewart-trinkle", sides=6)) == len(frame.problem("stewart-trinkle", directions=6)) == 8
@@ -439,14 +450,14 @@ def projected_jacobi(problem, run, omega=0.3, patience=3, greeting="hello", verb
     assert type(patience) is int and type(verbose) is bool and type(greeting) is str
     x = run.x
     while run.iteration(x):
-        x[:] = problem.project(x - omega / problem.diagonal * problem.apply(x))
+        x[:] = problem.project(x - omega / problem.block_diagonal * problem.dual(problem.apply(x)))
     if verbose:
         run.note(f"{greeting}, 100% after {patience}")
 
 
 def test_a_python_function_is_a_solver_like_any_other():
     frame = brick(corners=4)
-    own = ss.solve(frame, projected_jacobi, stop="energy<1e-16", omega=0.1, verbose=True, greeting="bye", explain=True)
+    own = ss.solve(frame, projected_jacobi, stop="energy<1e-16", verbose=True, greeting="bye", explain=True)
     other = ss.solve(frame, "nsgs", stop="energy<1e-16")
     assert own.converged and own.iterations > 3 and own.notes == "bye, 100% after 3"
     # energy below 1e-16 J of a mass of 2 kg: velocities to 1e-8 m/s

@@ -205,12 +205,12 @@ def solver(function: Optional[Callable[..., Any]] = None, *, name: Optional[str]
     needs_symmetric, needs_diagonal, warm_starts, matrix_free as in the library.
 
     >>> import stickslip as ss
-    >>> @ss.solver(laws=["box", "cone"])
+    >>> @ss.solver(laws=["free", "box", "coupled", "cone"])
     ... def projected_jacobi(problem, run, omega=0.6):
-    ...     "Every unknown at once, then back onto the laws."
-    ...     x, step = run.x, omega / problem.diagonal
+    ...     "Every contact at once, then back onto the laws."
+    ...     x, step = run.x, omega / problem.block_diagonal
     ...     while run.iteration(x):
-    ...         x[:] = problem.project(x - step * problem.apply(x))
+    ...         x[:] = problem.project(x - step * problem.dual(problem.apply(x)))
     >>> problem = ss.Problem.from_arrays([[2.0, 1.0], [1.0, 2.0]], [-5.0, -6.0])
     >>> ss.solve(problem, projected_jacobi, stop="energy<1e-20").x.round(6)
     array([1.333333, 2.333333])

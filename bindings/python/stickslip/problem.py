@@ -241,6 +241,12 @@ class Problem:
                       item.contact if item.contact >= 0 else None, item.constraint if item.constraint >= 0 else None)
                 for item in self._struct.blocks[:self._struct.block_count]]
 
+    def _block_table(self) -> np.ndarray:
+        """The blocks as a NumPy table, for arithmetic on all of them."""
+        count, each = self._struct.block_count, ctypes.sizeof(_abi.ss_block)
+        data = ctypes.string_at(self._struct.blocks, count * each) if count else b""
+        return np.frombuffer(data, _BLOCK_TABLE)
+
     @property
     def cones(self) -> List[Block]:
         """The blocks that are cones: mu, and unknowns first .. first + size - 1."""
@@ -274,6 +280,35 @@ class Problem:
             raise ValueError(f"x has the shape {x.shape}, must be {(len(self),)}")
         lib.ss_problem_project(ctypes.byref(self._struct), address_of(x))
         return x
+
+    def dual(self, w: Any) -> np.ndarray:
+        """De Saxcé's velocity w~: w + (mu |w_T| + mu_r |w_M|) e_N in Coulomb's cones, w itself elsewhere. A new array.
+
+        x = project(x - s * dual(apply(x))) holds at a solution, for any step s > 0 that is the same within a block."""
+        w = np.array(self._point(w))
+        table = self._block_table()
+        table = table[(table["law"] == _abi.SS_LAW_CONE) & np.isfinite(table["mu"])]
+        for size in np.unique(table["size"]):
+            cones = table[table["size"] == size]
+            first = cones["first"]
+            tangents = w[first[:, None] + np.arange(1, min(size, 3))]
+            shift = cones["mu"] * np.sqrt((tangents**2).sum(axis=1))
+            if size == 5:
+                shift += cones["mu_rolling"] * np.sqrt((w[first[:, None] + np.arange(3, 5)]**2).sum(axis=1))
+            w[first] += shift
+        return w
+
+    @property
+    def block_diagonal(self) -> np.ndarray:
+        """For every unknown the largest a_ii of its cone, or its own: 1 / block_diagonal is a step for Jacobi methods."""
+        diagonal = self.diagonal.copy()
+        table = self._block_table()
+        for size in (2, 3, 5):
+            is_cone = (table["law"] == _abi.SS_LAW_CONE) | (table["law"] == _abi.SS_LAW_CONVEX)
+            first = table[is_cone & (table["size"] == size)]["first"]
+            members = first[:, None] + np.arange(size)
+            diagonal[members] = diagonal[members].max(axis=1, keepdims=True) if len(first) else 0
+        return diagonal
 
     def measure(self, x: Any) -> Dict[str, float]:
         """Gauges of x, computed from the problem alone; NaN where one does not apply."""
@@ -334,4 +369,9 @@ class Problem:
         return f"<Problem{origin}: {len(self)} unknowns, {' + '.join(self.laws) or 'empty'}{place}>"
 
 
+_BLOCK_TABLE = np.dtype({
+    "names": [name for name, _ in _abi.ss_block._fields_],
+    "formats": [{ctypes.c_int: "i4", ctypes.c_double: "f8"}[kind] for _, kind in _abi.ss_block._fields_],
+    "offsets": [getattr(_abi.ss_block, name).offset for name, _ in _abi.ss_block._fields_],
+    "itemsize": ctypes.sizeof(_abi.ss_block)})
 GAUGES: Tuple[str, ...] = tuple(lib.ss_gauge_name(gauge).decode() for gauge in range(_abi.SS_GAUGE_COUNT))
