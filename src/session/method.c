@@ -2,7 +2,7 @@
 
 #include "base/number.h"
 #include "base/words.h"
-#include "session/solver_set.h"
+#include "session/named.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -125,8 +125,7 @@ static bool read_rules(const ss_request *request, ss_method *method, ss_request_
 
 static const ss_solver *choose_solver(const ss_solver *own, const char *name, ss_error *err)
 {
-    static const ss_solver_set library = {0};
-    return own ? own : ss_solver_set_find(&library, name, err);
+    return own ? own : ss_solver_named(name, err);
 }
 
 static bool choose(const ss_request *request, ss_method *method, ss_request_fault *fault, ss_error *err)

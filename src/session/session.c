@@ -26,6 +26,7 @@ struct ss_session {
     double *x;
     int x_room;
     ss_metric_value *metrics;
+    int metric_room;
     ss_contact_report *contacts;
     int contact_room;
     ss_findings losses;
@@ -49,7 +50,8 @@ ss_session *ss_session_open(const ss_request *request, ss_request_fault *fault, 
         session->assembly =
             ss_assembly_create(session->method.formulation, session->method.formulation_options, err);
         session->arena = session->assembly ? ss_arena_create(1 << 16, err) : NULL;
-        session->metrics = ss_allocate((size_t)ss_metric_count(), sizeof *session->metrics);
+        session->metric_room = ss_metric_count();
+        session->metrics = ss_allocate((size_t)session->metric_room, sizeof *session->metrics);
         good = session->arena &&
                (session->metrics || ss_fail(err, SS_ERROR_RESOURCES, "out of memory for metrics"));
     }
@@ -152,7 +154,12 @@ static bool make_room(ss_session *session, int contacts, ss_error *err)
         session->contact_room = contacts + contacts / 4;
         session->contacts = ss_allocate((size_t)session->contact_room, sizeof *session->contacts);
     }
-    return (session->x && session->contacts) ||
+    if (ss_metric_count() > session->metric_room) { // registered since
+        ss_release(session->metrics);
+        session->metric_room = ss_metric_count();
+        session->metrics = ss_allocate((size_t)session->metric_room, sizeof *session->metrics);
+    }
+    return (session->x && session->contacts && session->metrics) ||
            ss_fail(err, SS_ERROR_RESOURCES, "out of memory for %d unknowns and %d contacts", size, contacts);
 }
 

@@ -398,7 +398,13 @@ static void run_solver(const ss_solver *solver, const void *options, struct ss_r
                        ss_solve_result *result)
 {
     size_t before = ss_arena_used(arena);
-    ss_run run = {arena, team, state->max_iterations, (uint64_t)how->seed, state};
+    ss_run run = {.arena = arena,
+                  .team = team,
+                  .max_iterations = state->max_iterations,
+                  .seed = (uint64_t)how->seed,
+                  .solver = solver,
+                  .time_limit = how->time_limit,
+                  .state = state};
     state->started = ss_clock_seconds();
     if (how->time_limit > 0.0) state->deadline = state->started + how->time_limit;
     result->status = ss_run_outcome(state, solver->solve(state->problem, options, &run, x));
