@@ -17,7 +17,8 @@ from .judge import ContactStates, Metric, MetricInfo, Metrics, metrics
 from .problem import LCP, Block, FormulationInfo, Problem, formulations
 from .recorder import FrameBuilder, Recorder
 from .session import History, Iterate, Result, Session, solve
-from .plugins import Run, Solver, SolverInfo, solver, solvers
+from .plugins import (ContactView, Formulation, OwnMetric, Plugin, Run, Solver, SolverInfo, Unknown, formulation, load_plugin,
+                      metric, solver, solvers)
 
 for _name, _value in list(globals().items()):  # tracebacks and help show stickslip.Frame, not stickslip.frame.Frame
     if isinstance(_value, type) and (_value.__module__ or "").startswith("stickslip."):

@@ -1,6 +1,6 @@
 """python3 -m stickslip: where things are, for people who build C plug-ins against the library of this package.
 
-    cc -shared -fPIC mine.c $(python3 -m stickslip --cflags) -o mine.so
+    cc -shared -fPIC mine.c $(python3 -m stickslip --cflags --libs) -o mine.so
     cc program.c $(python3 -m stickslip --cflags --libs) -o program
 """
 import argparse

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ctypes
 import os
 from pathlib import Path
-from typing import Any, Callable, Iterable, Optional, Union
+from typing import Any, Callable, Iterable, List, Optional, Union
 
 from . import _abi, _location
 
@@ -84,6 +84,10 @@ def raw(name: str) -> Any:
     return function
 
 
+# What may know better why a call failed: an exception in a Python function that the library called, kept by plugins.py.
+on_failure: List[Callable[[], None]] = []
+
+
 def _raising(name: str, function: Any) -> Callable[..., Any]:
     """The function without its last parameter; a result that means failure raises."""
     by_sign = _abi.functions[name][0] is ctypes.c_int
@@ -93,6 +97,8 @@ def _raising(name: str, function: Any) -> Callable[..., Any]:
         err = make_error()
         value = function(*arguments, err)
         if (value < 0) if by_sign else (not value):
+            for raise_kept in on_failure:
+                raise_kept()
             raise error_of(err, name)
         return value
 
@@ -154,5 +160,6 @@ version: str = lib.ss_version().decode()
 if version != _location.VERSION:
     raise ImportError(f"{library_path()} is stickslip {version}, but this Python package was made from the headers of "
                       f"{_location.VERSION}; build both together")
-if lib.ss_solver_at(0).contents.abi != _abi.SS_ABI:
-    raise ImportError(f"{library_path()} has another interface of solvers than the headers of this package")
+if lib.ss_abi_version() != _abi.SS_ABI:
+    raise ImportError(f"{library_path()} has the binary interface {lib.ss_abi_version()}, but this Python package was made "
+                      f"from headers of {_abi.SS_ABI}; build both together")

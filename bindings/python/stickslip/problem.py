@@ -43,7 +43,9 @@ def formulations() -> List[FormulationInfo]:
             for item in all_of(lib.ss_formulation_count, lib.ss_formulation_at)]
 
 
-def find_formulation(name: str) -> Any:
+def find_formulation(name: Any) -> Any:
+    """The ss_formulation of a name, or of one made by the decorator `formulation`."""
+    name = getattr(name, "name", name)
     found = lib.ss_formulation_find(encoded(name))
     if not found:
         names = ", ".join(text(item.name) or "" for item in all_of(lib.ss_formulation_count, lib.ss_formulation_at))

@@ -16,7 +16,7 @@ from .frame import Frame
 from .judge import Metrics
 from .options import assignments
 from .problem import GAUGES, Problem
-from .plugins import STATUSES, Solver
+from .plugins import STATUSES, Formulation, Solver, raise_failures, registered
 
 _solve_frame = raw("ss_session_solve")
 _solve_problem = raw("ss_session_solve_problem")
@@ -127,9 +127,9 @@ class _ss_answer(ctypes.Structure):
 
 assert ctypes.sizeof(_ss_answer) == ctypes.sizeof(_abi.ss_answer)
 _ss_result = _with_addresses(_abi.ss_result)
-_METRIC_VALUES = _abi.ss_metric_value * lib.ss_metric_count()
+_METRIC_BYTES = ctypes.sizeof(_abi.ss_metric_value)
+_metric_count = raw("ss_metric_count")
 _REPORT_BYTES = ctypes.sizeof(_abi.ss_contact_report)
-_METRIC_BYTES = ctypes.sizeof(_METRIC_VALUES)
 _memmove = ctypes.memmove
 
 
@@ -147,6 +147,7 @@ class Result:
         self.seconds: float = run.seconds
         self._session, self._struct, self._subject = session, struct, subject
         self._owner: Any = session._owner if alone else None  # of the arrays; None: not copied yet
+        self._metric_count = _metric_count()  # grows when one is registered
         self._kept: Dict[str, Any] = {}
 
     def _keep(self) -> None:
@@ -156,7 +157,7 @@ class Result:
         run = old.run
         size = kept["size"] = _abi.ss_problem.from_address(old.problem).size
         addresses = [old.metrics, old.contacts, old.x]
-        sizes = [_METRIC_BYTES, old.contact_count * _REPORT_BYTES, 8 * size]
+        sizes = [self._metric_count * _METRIC_BYTES, old.contact_count * _REPORT_BYTES, 8 * size]
         answer = None
         if old.answer:
             answer = _ss_answer.from_buffer_copy(_ss_answer.from_address(old.answer))
@@ -240,8 +241,8 @@ class Result:
         """Every metric of the answer, and the state of each contact in `metrics.contacts`."""
         if "metrics" not in self._kept:
             self._keep()
-            values = _METRIC_VALUES.from_address(self._struct.metrics)
-            self._kept["metrics"] = Metrics(values, len(values), self._struct.contacts, self._struct.contact_count)
+            values = (_abi.ss_metric_value * self._metric_count).from_address(self._struct.metrics)
+            self._kept["metrics"] = Metrics(values, self._metric_count, self._struct.contacts, self._struct.contact_count)
         return self._kept["metrics"]
 
     @property
@@ -341,8 +342,8 @@ class Session:
     array([0.0981])
     """
 
-    def __init__(self, solver: Union[str, Solver] = "auto", *, formulation: str = "cone", stop: Optional[str] = None,
-                 time_limit: float = 0.0, iterations: int = 0, keep: Optional[str] = None, seed: int = 1,
+    def __init__(self, solver: Union[str, Solver] = "auto", *, formulation: Union[str, Formulation] = "cone",
+                 stop: Optional[str] = None, time_limit: float = 0.0, iterations: int = 0, keep: Optional[str] = None, seed: int = 1,
                  history: bool = False, explain: bool = False, exact: bool = False,
                  reference: Union[str, Solver, None] = None, threads: int = 1, check: bool = True,
                  with_: Optional[Dict[str, Any]] = None, callback: Optional[Callable[[Iterate], Any]] = None,
@@ -350,17 +351,18 @@ class Session:
         """`with_` are options of the formulation, all other keywords options of the solver. `exact` adds the metric
         energy_exact, which costs a dense inverse per frame. threads=0: one per core. check=False: frames are known to be
         valid. `callback` sees every Iterate; when it returns False the run ends as "cancelled"."""
+        formulation = formulation.name if isinstance(formulation, Formulation) else formulation
         self.formulation = formulation
         request = _abi.ss_request()
         request.formulation = encoded(formulation)
         setattr(request, "with", encoded(assignments(with_ or {})))
         self._own = [item for item in (solver, reference) if isinstance(item, Solver)]
         if isinstance(solver, Solver):
-            request.own_solver = ctypes.pointer(solver._struct)
+            request.own_solver = ctypes.pointer(solver.struct)
         else:
             request.solver = encoded(solver)
         if isinstance(reference, Solver):
-            request.own_reference = ctypes.pointer(reference._struct)
+            request.own_reference = ctypes.pointer(reference.struct)
         else:
             request.reference = encoded(reference)
         request.set = encoded(assignments(options))
@@ -409,9 +411,10 @@ class Session:
                 raise TypeError(f"solve takes a Frame or a Problem, not a {type(what).__name__}")
         finally:
             _interrupt.end(cancel, before)
-        if self._watched:
-            for watched in self._watched:
-                watched.raise_failure()
+        for watched in self._watched:
+            watched.raise_failure()
+        if registered:
+            raise_failures()
         if not found:
             raise error_of(self._err, "ss_session_solve")
         self._subject = what  # the session looks at it until the next one
