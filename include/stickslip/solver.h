@@ -189,6 +189,14 @@ typedef struct ss_stop_test {
     void *context;
 } ss_stop_test;
 
+/* Sees the iterations of a run as they are made, to plot or to print them, or to end the run: iteration (from
+ * 1), x, and every gauge of x. False ends the run with SS_CANCELLED. Every iteration is then measured; the
+ * time all this takes is not counted, except by a time limit. Called by the thread that called ss_solve. */
+typedef struct ss_watcher {
+    bool (*see)(int iteration, const double *x, const double gauge[SS_GAUGE_COUNT], void *context);
+    void *context;
+} ss_watcher;
+
 /* The request of ss_solve; everything except solver and problem may be omitted. */
 typedef struct ss_solve_request {
     const ss_solver *solver;
@@ -200,6 +208,7 @@ typedef struct ss_solve_request {
     const volatile int *cancel; /* non-zero stops soon */
     ss_arena *arena;            /* memory of the solver, restored afterwards; NULL: allocated internally */
     unsigned gauges; /* bits 1u << gauge of those to measure the answer by; 0: all. Others are NaN */
+    const ss_watcher *watcher; /* NULL: none */
 } ss_solve_request;
 
 /* Runs a solver on a problem. x: start on entry, the kept iterate on return. A claim of convergence that the

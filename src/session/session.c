@@ -18,6 +18,7 @@ struct ss_session {
     bool skip_exact;
     ss_team *team;              /* the caller's; NULL = one thread */
     const volatile int *cancel; /* the caller's; NULL = none */
+    const ss_watcher *watcher;  /* the caller's; NULL = none */
     ss_arena *arena;            /* of solver and judge */
     ss_answer_store answer;
     ss_problem *problem; /* of the assembly, or the caller's */
@@ -86,6 +87,11 @@ void ss_session_destroy(ss_session *session)
 void ss_session_watch(ss_session *session, const volatile int *cancel)
 {
     session->cancel = cancel;
+}
+
+void ss_session_follow(ss_session *session, const ss_watcher *watcher)
+{
+    session->watcher = watcher;
 }
 
 /* ---- looking at it ------------------------------------------------------------------------------- */
@@ -254,7 +260,8 @@ bool ss_session_run(ss_session *session, ss_error *err)
                                 .test = method->rule.metric >= 0 ? &test : NULL,
                                 .team = session->team,
                                 .cancel = session->cancel,
-                                .arena = session->arena};
+                                .arena = session->arena,
+                                .watcher = session->watcher};
     return ss_solve(&request, session->x, &session->result.run, err);
 }
 

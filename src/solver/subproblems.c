@@ -9,7 +9,7 @@
 
 bool ss_run_can_decompose(const ss_run *run)
 {
-    return !run->state->stop.test;
+    return !run->state->stop.test && !run->state->watcher; // both look at the whole x
 }
 
 bool ss_run_records(const ss_run *run)
