@@ -40,17 +40,17 @@ function [z, pivots, ended] = lemke(A, b)
     end
     % The partner of what left enters, and what reaches 0 first leaves: z0, if it is among them.
     column = find(nonbasic == left + n - 2 * n * (left > n));
-    rows = find(T(:, column) < -1e-9 * max(abs(T(:, column))));
-    if isempty(rows)
+    falling = find(T(:, column) < -1e-9 * max(abs(T(:, column))));
+    if isempty(falling)
       ended = 'ray';
       break
     end
-    ratio = max(q(rows), 0) ./ -T(rows, column);
+    ratio = max(q(falling), 0) ./ -T(falling, column);
     [least, k] = min(ratio);
-    row = rows(k);
-    last = find(basic(rows) == 2 * n + 1);
+    row = falling(k);
+    last = find(basic(falling) == 2 * n + 1);
     if ~isempty(last) && ratio(last) <= least + 1e-12
-      row = rows(last);
+      row = falling(last);
     end
   end
   % Once more on the final set, without the rounding of all pivots.

@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 /* ---- Ctrl-C ------------------------------------------------------------------------------------------- */
 
@@ -32,7 +33,7 @@ static void watch(void)
 static void unwatch(void)
 {
     sigaction(SIGINT, &before, NULL);
-    if (interrupted) raise(SIGINT);
+    if (interrupted) kill(getpid(), SIGINT); // to the process: Octave blocks it in this thread
 }
 
 /* ---- m-functions as solvers --------------------------------------------------------------------------- */
