@@ -145,7 +145,7 @@ static const ss_option table[] = {
 
 static const ss_option_group groups[] = {
     {"Options", table, 0},
-    SS_EXTENSION_GROUP(ss_bench_options, extensions),
+    SS_SOLVER_EXTENSION_GROUP(ss_bench_options, extensions),
     {"Options of all runs", ss_campaign_option_table, offsetof(ss_bench_options, run)},
     {"Reading options", ss_read_option_table, offsetof(ss_bench_options, read)},
     {NULL, ss_limits_table, offsetof(ss_bench_options, limits)},
