@@ -1,5 +1,5 @@
-function directory = rpisim_setup(on)
-% directory = rpisim_setup(on)   scripts written for RPI-MATLAB-Simulator run on this library
+function rpisim_setup(on)
+% rpisim_setup(on)   scripts written for RPI-MATLAB-Simulator run on this library
 %
 % rpisim_setup adds the folder with RPIsim's functions to the path: Simulator, Body_sphere, mesh_cube, sim_addBody,
 % sim_addJoint, sim_run, sim_replay and the others. They are kept apart because their names are short and common

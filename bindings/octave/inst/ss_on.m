@@ -15,6 +15,9 @@ function ss_on(w, stage, f)
 %
 % See also ss_step, ss_replace
   if ~isempty(f)
+    if ~isa(f, 'function_handle')
+      error('stickslip:usage', 'ss_on: expected a function handle, or [] for none');
+    end
     f = @(varargin) ss_guard(f, varargin{:});
   end
   stickslip_mex('world_call', w.id, stage, f);

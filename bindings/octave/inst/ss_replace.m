@@ -19,6 +19,9 @@ function ss_replace(w, what, f)
 %
 % See also ss_on, ss_start
   if ~isempty(f)
+    if ~isa(f, 'function_handle')
+      error('stickslip:usage', 'ss_replace: expected a function handle, or [] for none');
+    end
     f = @(varargin) ss_guard(f, varargin{:});
   end
   stickslip_mex('world_replace', w.id, what, f);

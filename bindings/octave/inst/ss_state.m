@@ -14,8 +14,8 @@ function s = ss_state(w, varargin)
 %   ss_state(w, 'velocities', s.velocities);
 %
 % See also ss_step, ss_on
-  for k = 1:2:numel(varargin)
-    stickslip_mex('world_set', w.id, varargin{k}, varargin{k + 1});
+  if ~isempty(varargin)
+    stickslip_mex('world_set', w.id, varargin{:});
   end
   if nargout > 0 || isempty(varargin)
     s = stickslip_mex('world_state', w.id);

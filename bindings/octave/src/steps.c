@@ -327,10 +327,9 @@ bool tb_do_world_state(const tb_call *call, ss_error *err)
     return true;
 }
 
-bool tb_do_world_set(const tb_call *call, ss_error *err)
+static bool set_field(tb_world *w, const mxArray *name_of, const mxArray *given, ss_error *err)
 {
-    tb_world *w = tb_get_world(call->input[0], err);
-    char *name = w ? tb_get_text(call->input[1], "field", err) : NULL;
+    char *name = tb_get_text(name_of, "field", err);
     if (!name) return false;
     int f = 0, bodies = ss_world_body_count(w->world);
     while (f < SETTABLE && strcmp(name, state_fields[f].name) != 0) f++;
@@ -344,7 +343,7 @@ bool tb_do_world_set(const tb_call *call, ss_error *err)
     size_t count = (size_t)field->rows * (size_t)bodies;
     double *values = ss_allocate(count, sizeof *values);
     bool good = (values || ss_fail(err, SS_ERROR_RESOURCES, "out of memory for %d bodies", bodies)) &&
-                tb_copy(call->input[2], count, values, field->name, err);
+                tb_copy(given, count, values, field->name, err);
     for (size_t i = 0; good && i < count; i++) {
         if (!isfinite(values[i]))
             good = ss_fail(err, SS_ERROR_USAGE, "%s: body %zu: not a finite number", field->name,
@@ -355,6 +354,15 @@ bool tb_do_world_set(const tb_call *call, ss_error *err)
                (size_t)field->rows * sizeof *values);
     ss_release(values);
     return good;
+}
+
+bool tb_do_world_set(const tb_call *call, ss_error *err)
+{
+    tb_world *w = tb_get_world(call->input[0], err);
+    for (int i = 1; w && i + 1 < call->inputs; i += 2) {
+        if (!set_field(w, call->input[i], call->input[i + 1], err)) return false;
+    }
+    return w && (call->inputs % 2 == 1 || ss_fail(err, SS_ERROR_USAGE, "expected names and values in pairs"));
 }
 
 bool tb_do_world_joints(const tb_call *call, ss_error *err)

@@ -20,7 +20,7 @@ function B = Body_mesh(vertices, faces)
   B.num_faces = size(faces, 1);
   [volume, centre, inertia] = stickslip_mex('mesh_mass', B.verts_local', B.faces(:, 1:3)');
   if ~(volume > 0)
-    error('rpisim:mesh', 'Body_mesh: volume %g; the mesh must be closed, and its faces counter-clockwise from outside', volume);
+    error('stickslip:usage', 'Body_mesh: volume %g; the mesh must be closed, and its faces counter-clockwise from outside', volume);
   end
   B.J = inertia / volume;
   B.face_norms = zeros(B.num_faces, 3);

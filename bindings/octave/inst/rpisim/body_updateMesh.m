@@ -9,7 +9,7 @@ function B = body_updateMesh(B)
 % See also Body_mesh
   u = B.u(:)';
   if strcmp(B.type, 'mesh')
-    B.verts_world = B.verts_local * qt2rot(B.quat)' + repmat(u, size(B.verts_local, 1), 1);
+    B.verts_world = bsxfun(@plus, B.verts_local * qt2rot(B.quat)', u);
     B.AABB_min = min(B.verts_world, [], 1);
     B.AABB_max = max(B.verts_world, [], 1);
   elseif strcmp(B.type, 'sphere')

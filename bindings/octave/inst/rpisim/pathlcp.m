@@ -10,7 +10,7 @@ function [z, mu] = pathlcp(M, q, l, u, z, varargin)
 % See also lemke, ss_solve
   n = numel(q);
   if nargin > 5
-    error('rpisim:solver', 'pathlcp: polyhedral constraints are not supported');
+    error('stickslip:usage', 'pathlcp: polyhedral constraints are not supported');
   end
   problem = struct();
   problem.A = sparse(M);
@@ -29,7 +29,7 @@ function [z, mu] = pathlcp(M, q, l, u, z, varargin)
   end
   result = ss_solve(problem, 'path', options);
   if ~result.converged
-    error('rpisim:solver', 'pathlcp: %s', result.status);
+    error('stickslip:usage', 'pathlcp: %s', result.status);
   end
   z = result.x;
   mu = M * z + q(:);

@@ -15,14 +15,14 @@ function sim = sim_addJoint(sim, body1id, body2id, origin, axis, type)
   end
   kind = find(strcmp(type, types));
   if isempty(kind)
-    error('rpisim:joint', 'sim_addJoint: unknown type ''%s''; there are %s', type, strjoin(types, ', '));
+    error('stickslip:usage', 'sim_addJoint: unknown type ''%s''; there are %s', type, strjoin(types, ', '));
   end
   ids = [body1id, body2id];
   if any(ids < 1 | ids > sim.num_bodies | ids ~= round(ids))
-    error('rpisim:joint', 'sim_addJoint: bodies %g and %g; there are %d', body1id, body2id, sim.num_bodies);
+    error('stickslip:usage', 'sim_addJoint: bodies %g and %g; there are %d', body1id, body2id, sim.num_bodies);
   end
   if ~sim.bodies(body1id).dynamic && ~sim.bodies(body2id).dynamic
-    error('rpisim:joint', 'sim_addJoint: a joint needs at least one dynamic body');
+    error('stickslip:usage', 'sim_addJoint: a joint needs at least one dynamic body');
   end
 
   J = Joint();

@@ -14,7 +14,7 @@ function log = sim_replay(directory)
   n = numel(stored.bodies);
   file = fopen(fullfile(directory, 'sim_log.txt'), 'r');
   if file < 0
-    error('rpisim:replay', 'sim_replay: no sim_log.txt in %s', directory);
+    error('stickslip:usage', 'sim_replay: no sim_log.txt in %s', directory);
   end
   numbers = fscanf(file, '%f', [7 * n + 1, Inf]);
   fclose(file);

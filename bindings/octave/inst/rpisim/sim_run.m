@@ -22,7 +22,10 @@ function sim = sim_run(sim)
 % See also Simulator, sim_addBody, sim_replay, plotJointError
   sim = take_notes(sim);
   if isempty(sim.bodies)
-    error('rpisim:run', 'sim_run: there are no bodies; sim_addBody adds them');
+    error('stickslip:usage', 'sim_run: there are no bodies; sim_addBody adds them');
+  end
+  for k = 1:numel(sim.bodies)
+    sim.bodies(k) = body_updateMesh(sim.bodies(k)); % the script may have moved it
   end
   sim.draw = sim.draw && rpisim_display();
   steps = sim.MAX_STEP;
@@ -66,8 +69,9 @@ function sim = sim_run(sim)
       sim.time = sim.time + sim.h;
       sim.step = sim.step + 1;
       if ~isempty(sim.userFunction)
+        before_step = sim;
         sim = feval(sim.userFunction, sim);
-        rpisim_push(w, sim, plan);
+        rpisim_push(w, sim, before_step, plan);
       end
       rpisim_current(sim);
     else
@@ -159,7 +163,7 @@ function velocities = dynamics(f, frame)
       sim.newNU = answer(:); % as in older versions of RPIsim
     end
     if numel(sim.newNU) ~= 6 * sim.num_activeBodies
-      error('rpisim:dynamics', 'H_dynamics: newNU has %d numbers, expected %d', numel(sim.newNU), 6 * sim.num_activeBodies);
+      error('stickslip:usage', 'H_dynamics: newNU has %d numbers, expected %d', numel(sim.newNU), 6 * sim.num_activeBodies);
     end
     for b = 1:nb
       id = sim.bodies(moving(b)).bodyContactID;

@@ -9,6 +9,6 @@ function rpisim_friction(w, sim, plan)
   elseif strcmp(sim.friction_rule, 'rpisim')
     stickslip_mex('world_friction', w.id, mu, 0.5);
   else
-    error('rpisim:friction', 'friction_rule: ''%s'', expected ''rpisim'' or ''geometric''', sim.friction_rule);
+    error('stickslip:usage', 'friction_rule: ''%s'', expected ''rpisim'' or ''geometric''', sim.friction_rule);
   end
 end

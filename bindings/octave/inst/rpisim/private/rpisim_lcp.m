@@ -16,7 +16,7 @@ function [z, result] = rpisim_lcp(name, A, b, z0, iterations, below)
   end
   result = ss_solve(problem, name, options);
   if strcmp(result.status, 'not applicable')
-    error('rpisim:solver', '%s is not applicable to this LCP: it %s', name, result.notes);
+    error('stickslip:usage', '%s is not applicable to this LCP: it %s', name, result.notes);
   end
   z = result.x;
 end

@@ -27,7 +27,7 @@ function plan = rpisim_plan(sim)
   is_pivoting = any(strcmp(solver, {'lemke', 'path', 'qp'}));
   if own && isempty(plan.dynamics)
     if ~has_polygon && ~strcmp(formulation, 'frictionless')
-      error('rpisim:solver', ['H_solver: a function of yours solves LCPs, but H_dynamics makes the problem of the ' ...
+      error('stickslip:usage', ['H_solver: a function of yours solves LCPs, but H_dynamics makes the problem of the ' ...
                               'formulation ''%s''; use @LCPdynamics or @APdynamics'], formulation);
     end
     plan.solve = sim.H_solver;
@@ -94,9 +94,9 @@ function [formulation, no_slip] = formulation_of(sim)
   end
   if ~any(strcmp(formulation, {known.name}))
     if strcmp(formulation, 'peg')
-      error('rpisim:dynamics', ['H_dynamics: this build of the library has no PEG formulation; ' ...
+      error('stickslip:usage', ['H_dynamics: this build of the library has no PEG formulation; ' ...
                                 '@LCPdynamics is Stewart and Trinkle''s']);
     end
-    error('rpisim:dynamics', 'H_dynamics: ''%s'' is neither a function nor a formulation of RPIsim or of this library', name);
+    error('stickslip:usage', 'H_dynamics: ''%s'' is neither a function nor a formulation of RPIsim or of this library', name);
   end
 end

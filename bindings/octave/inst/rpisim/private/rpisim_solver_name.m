@@ -41,5 +41,5 @@ function [name, own, iterations] = rpisim_solver_name(solver)
     iterations = 10000;
     return
   end
-  error('rpisim:solver', 'H_solver: ''%s'' is neither a function nor a solver of RPIsim or of this library', given);
+  error('stickslip:usage', 'H_solver: ''%s'' is neither a function nor a solver of RPIsim or of this library', given);
 end

@@ -43,7 +43,7 @@ function [w, plan] = rpisim_world(sim)
           if B.dynamic
             [shape.vertices, shape.faces] = stickslip_mex('mesh_hull', shape.vertices);
             if isempty(warned)
-              warning('rpisim:hull', 'body %d (%s) is not convex: it touches others by its convex hull', k, B.name);
+              warning('stickslip:hull', 'body %d (%s) is not convex: it touches others by its convex hull', k, B.name);
               warned = true;
             end
           else
