@@ -64,7 +64,8 @@ function [result, losses] = ss_convert(source, target, varargin)
         error('stickslip:usage', 'ss_convert: a local problem has no bodies, so that no global one can be made of it');
       end
     otherwise
-      error('stickslip:usage', 'ss_convert: unknown format ''%s''; expected bpmd, flat, fclib-local, fclib-global or mtx', options.to);
+      error('stickslip:usage', 'ss_convert: unknown format ''%s''; expected bpmd, flat, fclib-local, fclib-global or mtx', ...
+            options.to);
   end
 
   if strcmp(options.to, 'mtx')

@@ -14,27 +14,43 @@ function [A, b, recover] = ss_lcp(problem)
 %
 % See also h5_build_stap_reduced, ss_problem
   problem = ss_subject(problem);
-  reduced = problem;
-  has_free = isfield(problem, 'blocks') && any(strcmp(problem.blocks.law, 'free'));
-  if has_free
-    reduced = stickslip_mex('eliminate', problem);
-  end
-  if isfield(reduced, 'blocks')
-    wrong = setdiff(reduced.blocks.law, {'box'});
+  if isfield(problem, 'blocks')
+    wrong = setdiff(problem.blocks.law, {'box', 'free'});
     if ~isempty(wrong)
       error('stickslip:usage', 'ss_lcp: a problem with unknowns under the law ''%s'' is not an LCP', wrong{1});
     end
   end
-
-  n = size(reduced.A, 1);
-  lower = zeros(n, 1);
-  upper = Inf(n, 1);
-  if isfield(reduced, 'lower')
-    lower = reduced.lower(:);
-    upper = reduced.upper(:);
+  all_rows = size(problem.A, 1);
+  lower = zeros(all_rows, 1);
+  upper = Inf(all_rows, 1);
+  if isfield(problem, 'lower')
+    lower = problem.lower(:);
+    upper = problem.upper(:);
   end
-  if any(lower == -Inf & upper == Inf)
-    error('stickslip:usage', 'ss_lcp: unknown %d has no bounds', find(lower == -Inf & upper == Inf, 1));
+
+  % Equations: x(free) = -constant - slope x(kept). Of redundant ones the shortest solution is taken: as they describe
+  % bodies, their right-hand sides depend on each other in the same way, up to contradictory errors of position.
+  free = find(lower == -Inf & upper == Inf);
+  kept = find(~(lower == -Inf & upper == Inf));
+  lower = lower(kept);
+  upper = upper(kept);
+  n = numel(kept);
+  A_kept = problem.A(kept, kept);
+  b_kept = problem.b(kept);
+  constant = zeros(0, 1);
+  slope = zeros(0, n);
+  if ~isempty(free)
+    K = problem.A(free, free);
+    if rcond(full(K)) < 1e-12
+      inverse = pinv(full(K), 1e-12 * norm(K, 1));
+      constant = inverse * problem.b(free);
+      slope = inverse * problem.A(free, kept);
+    else
+      constant = full(K \ problem.b(free));
+      slope = K \ problem.A(free, kept);
+    end
+    A_kept = A_kept - problem.A(kept, free) * slope;
+    b_kept = b_kept - problem.A(kept, free) * constant;
   end
 
   % x = origin + sign z: from the lower bound upwards, or from the upper bound downwards where there is no lower one.
@@ -43,8 +59,8 @@ function [A, b, recover] = ss_lcp(problem)
   origin = lower;
   origin(lower == -Inf) = upper(lower == -Inf);
   S = spdiags(sign, 0, n, n);
-  A = S * reduced.A * S;
-  b = sign .* (reduced.A * origin + reduced.b(:));
+  A = S * A_kept * S;
+  b = sign .* (A_kept * origin + b_kept(:));
 
   % Two bounds: w = s - t, where s goes with the lower bound and t, a new unknown, with the upper one.
   both = find(isfinite(lower) & isfinite(upper));
@@ -54,12 +70,11 @@ function [A, b, recover] = ss_lcp(problem)
     A = [A, E; -E', sparse(k, k)];
     b = [b; upper(both) - lower(both)];
   end
-  recover = @(z) restore(problem, has_free, origin, sign, z);
+  recover = @(z) restore(free, kept, constant, slope, origin, sign, z(:));
 end
 
-function x = restore(problem, has_free, origin, sign, z)
-  x = origin + sign .* z(1:numel(origin));
-  if has_free
-    x = stickslip_mex('restore', problem, x);
-  end
+function x = restore(free, kept, constant, slope, origin, sign, z)
+  x = zeros(numel(free) + numel(kept), 1);
+  x(kept) = origin + sign .* z(1:numel(kept));
+  x(free) = -constant - slope * x(kept);
 end

@@ -19,7 +19,8 @@ function ss_write(path, data, varargin)
 % See also ss_read, ss_convert
   options = ss_arguments('ss_write', struct('layout', 'canonical', 'append', false, 'check', true, 'manifest', struct()), ...
                          varargin);
-  if isstruct(data) && numel(data) == 1 && ~isfield(data, 'bodies') && any(isfield(data, {'fclib_local', 'fclib_global', 'fclib_global_rolling'}))
+  kinds = {'fclib_local', 'fclib_global', 'fclib_global_rolling'};
+  if isstruct(data) && numel(data) == 1 && any(isfield(data, kinds))
     data = ss_subject(data);
   end
   if isstruct(data) && isfield(data, 'form')

@@ -413,35 +413,6 @@ bool tb_do_project(const tb_call *call, ss_error *err)
     return good;
 }
 
-bool tb_do_eliminate(const tb_call *call, ss_error *err)
-{
-    ss_problem *problem = tb_get_problem(call->input[0], err);
-    ss_elimination *elimination = problem ? ss_problem_eliminate_free(problem, err) : NULL;
-    if (elimination) call->output[0] = tb_problem(ss_elimination_problem(elimination));
-    ss_elimination_destroy(elimination);
-    ss_problem_destroy(problem);
-    return elimination != NULL;
-}
-
-bool tb_do_restore(const tb_call *call, ss_error *err)
-{
-    ss_problem *problem = tb_get_problem(call->input[0], err);
-    ss_elimination *elimination = problem ? ss_problem_eliminate_free(problem, err) : NULL;
-    bool good = elimination != NULL;
-    if (good) {
-        size_t n = (size_t)ss_elimination_problem(elimination)->size;
-        double *reduced = ss_allocate(n, sizeof *reduced);
-        good = (reduced || ss_fail(err, SS_ERROR_RESOURCES, "out of memory")) &&
-               tb_copy(call->input[1], n, reduced, "x", err);
-        if (good) call->output[0] = tb_real(problem->size, 1, NULL);
-        if (good) ss_elimination_restore(elimination, reduced, mxGetData(call->output[0]));
-        ss_release(reduced);
-    }
-    ss_elimination_destroy(elimination);
-    ss_problem_destroy(problem);
-    return good;
-}
-
 bool tb_do_diagnose(const tb_call *call, ss_error *err)
 {
     static const char *fields[] = {"severity", "defect",     "message", "advice",

@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 /* ---- Ctrl-C ------------------------------------------------------------------------------------------- */
 
@@ -32,7 +33,7 @@ static void watch(void)
 static void unwatch(void)
 {
     sigaction(SIGINT, &before, NULL);
-    if (interrupted) raise(SIGINT);
+    if (interrupted) kill(getpid(), SIGINT); // to the process: Octave blocks it in this thread
 }
 
 /* ---- m-functions as solvers --------------------------------------------------------------------------- */
@@ -40,6 +41,7 @@ static void unwatch(void)
 /* The one that runs. m-functions may solve other problems on their way, so that calls can be nested. */
 typedef struct own {
     const mxArray *function; /* x = function(problem, report) */
+    tb_fence *fence;         /* or a plug-in */
     ss_run *run;             /* NULL while the function does not run */
     int size;
     bool ended;       /* report has said stop */
@@ -52,6 +54,7 @@ static ss_status call_function(const ss_problem *problem, const void *options, s
 {
     (void)options;
     own *self = current;
+    if (self->fence) return tb_fence_solve(self->fence, problem, run, x);
     self->run = run;
     self->size = problem->size;
     mxArray *structure = tb_problem(problem), *report = NULL, *answer = NULL;
@@ -181,7 +184,7 @@ static mxArray *show_result(ss_session *session, const ss_result *result)
 /* ---- the command -------------------------------------------------------------------------------------- */
 
 typedef struct texts {
-    char *formulation, *with, *solver, *set, *reference, *stop, *keep;
+    char *formulation, *with, *solver, *set, *reference, *stop, *keep, *plugin;
 } texts;
 
 static bool read_request(const mxArray *given, ss_request *request, texts *t, double *threads, ss_error *err)
@@ -192,6 +195,7 @@ static bool read_request(const mxArray *given, ss_request *request, texts *t, do
         tb_get_option(given, "with", &t->with, err) && tb_get_option(given, "solver", &t->solver, err) &&
         tb_get_option(given, "set", &t->set, err) && tb_get_option(given, "reference", &t->reference, err) &&
         tb_get_option(given, "stop", &t->stop, err) && tb_get_option(given, "keep", &t->keep, err) &&
+        tb_get_option(given, "plugin", &t->plugin, err) &&
         tb_get_real(given, "iterations", &iterations, err) && tb_get_real(given, "seed", &seed, err) &&
         tb_get_real(given, "time_limit", &request->time_limit, err) &&
         tb_get_flag(given, "history", &request->history, err) &&
@@ -218,8 +222,41 @@ static bool read_request(const mxArray *given, ss_request *request, texts *t, do
 
 static void free_texts(texts *t)
 {
-    char *all[] = {t->formulation, t->with, t->solver, t->set, t->reference, t->stop, t->keep};
+    char *all[] = {t->formulation, t->with, t->solver, t->set, t->reference, t->stop, t->keep, t->plugin};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) mxFree(all[i]);
+}
+
+/* The same request for the process of a plug-in. */
+static bool fence_off(tb_fence *fence, const texts *t, ss_request *request, ss_error *err)
+{
+    ss_run_options *run = &fence->run;
+    *run = ss_run_defaults();
+    *fence = (tb_fence){.path = t->plugin, .solver = t->solver, .set = t->set, .run = *run};
+    run->keep = (ss_keep_rule){.which = SS_KEEP_ANSWER};
+    run->history = request->history;
+    run->explain = request->explain;
+    run->seed = request->seed;
+    run->time_limit = request->time_limit;
+    if (request->iterations > 0) run->max_iterations = request->iterations;
+    request->set = NULL;
+    request->solver = NULL;
+    if (!ss_stop_rule_parse(t->stop ? t->stop : "natural_map<1e-8", &run->stop, err))
+        return ss_fail_in(err, "stop, of a plug-in");
+    return !t->keep || ss_keep_rule_parse(t->keep, &run->keep, err);
+}
+
+/* What the process of the plug-in has to say about the run, which this one has not seen. */
+static void show_fence(mxArray *s, const tb_fence *fence)
+{
+    if (!fence->ran) return;
+    tb_set(s, "iterations", tb_number(fence->iterations));
+    tb_set(s, "kept_iteration", tb_number(fence->kept_iteration));
+    tb_set(s, "time", tb_number(fence->seconds));
+    if (fence->history.count) tb_set(s, "history", show_history(&fence->history));
+    if (fence->notes[0]) tb_set(s, "notes", tb_text(fence->notes));
+    if (fence->status == SS_CONVERGED) return; // this process has checked the claim
+    tb_set(s, "status", tb_text(ss_status_name(fence->status)));
+    tb_set(s, "converged", mxCreateLogicalScalar(false));
 }
 
 /* A frame, from a known answer if there is one. */
@@ -266,6 +303,12 @@ bool tb_do_solve(const tb_call *call, ss_error *err)
     const ss_result *result = NULL;
 
     bool good = read_request(given, &request, &t, &threads, err);
+    tb_fence fence = {0};
+    if (good && t.plugin) {
+        good = fence_off(&fence, &t, &request, err);
+        request.own_solver = &own_solver;
+        self.fence = &fence;
+    }
     if (good && threads != 1) good = (request.team = ss_team_create((int)threads, err)) != NULL;
     if (good && tb_is_frame(subject))
         good = (frame = tb_get_frame(subject, NULL, true, err)) != NULL;
@@ -278,7 +321,7 @@ bool tb_do_solve(const tb_call *call, ss_error *err)
     // An m-function is interrupted by Octave itself.
     if (good) {
         static const volatile int *flag = (const volatile int *)&interrupted;
-        current = self.function ? &self : outer;
+        current = request.own_solver ? &self : outer;
         if (!self.function) ss_session_watch(session, flag);
         if (!self.function) watch();
         result =
@@ -289,6 +332,7 @@ bool tb_do_solve(const tb_call *call, ss_error *err)
     }
     if (good && self.why[0]) good = ss_fail(err, SS_ERROR_USAGE, "%s", self.why);
     if (good) call->output[0] = show_result(session, result);
+    if (good) show_fence(call->output[0], &fence);
     if (good && call->outputs > 1)
         call->output[1] = self.trouble ? self.trouble : mxCreateDoubleMatrix(0, 0, mxREAL);
 
@@ -297,6 +341,7 @@ bool tb_do_solve(const tb_call *call, ss_error *err)
     ss_problem_destroy(problem);
     ss_cone_destroy(cone);
     ss_frame_destroy(frame);
+    tb_fence_free(&fence);
     free_texts(&t);
     return good;
 }

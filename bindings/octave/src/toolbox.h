@@ -100,6 +100,24 @@ mxArray *tb_cone(const ss_cone *cone);
 ss_cone *tb_get_cone(const mxArray *structure, ss_error *err);
 bool tb_is_cone(const mxArray *structure);
 
+/* ---- plug-ins (plugin.c) ------------------------------------------------------------------------------ */
+
+/* A solver of a plug-in, which runs in a process of its own. */
+typedef struct tb_fence {
+    const char *path, *solver, *set; /* shared object; name of the solver (NULL: its first); its options */
+    ss_run_options run;
+    /* The outcome: */
+    bool ran;
+    ss_status status;
+    int iterations, kept_iteration;
+    double seconds;
+    ss_history history;
+    char notes[2000];
+} tb_fence;
+/* As ss_solver.solve. */
+ss_status tb_fence_solve(tb_fence *fence, const ss_problem *problem, ss_run *run, double *x);
+void tb_fence_free(tb_fence *fence);
+
 /* ---- commands ----------------------------------------------------------------------------------------- */
 
 #define TB_COMMAND(name, least, most) tb_command tb_do_##name;

@@ -31,7 +31,8 @@ function subject = ss_subject(subject)
   vectors = {'q', 's', 'f', 'w', 'b'};
   for i = 1:numel(vectors)
     if isfield(group.vectors, vectors{i})
-      subject.(vectors{i}) = double(group.vectors.(vectors{i})(:));
+      values = group.vectors.(vectors{i});
+      subject.(vectors{i}) = double(values(:));
     end
   end
   if isfield(all, 'solution')
