@@ -33,6 +33,14 @@ static void suit_functions(const tb_world *w, ss_sim_options *options)
     options->finisher = "none";
 }
 
+bool tb_do_world_options(const tb_call *call, ss_error *err)
+{
+    (void)err;
+    call->output[0] = tb_options(ss_sim_option_table);
+    if (call->outputs > 1) call->output[1] = tb_options(ss_collision_option_table);
+    return true;
+}
+
 bool tb_do_world_start(const tb_call *call, ss_error *err)
 {
     tb_world *w = tb_get_world(call->input[0], err);

@@ -1,7 +1,7 @@
 % Joints of every type: what they hold, what they leave free, their errors, and their correction.
 rpisim_setup
 types = {'fixed', 'revolute', 'prismatic', 'cylindrical', 'spherical'};
-rows = [6 5 5 4 3];
+held = [6 5 5 4 3];
 
 % The rate of the error is the derivative of the error, for every type, wherever the bodies are; the rate of change is
 % taken from a small motion, hence the tolerance of its square.
@@ -13,9 +13,9 @@ second.quat = qt([1 2 3], 0.4);
 base = sim_addBody(base, [first second]);
 for k = 1:5
   sim = sim_addJoint(base, 1, 2, [0.5; 0.1; 0], [1; 2; -1], types{k});
-  assert(sim.joints(1).numConstraints == rows(k) && sim.num_jointConstraints == rows(k));
+  assert(sim.joints(1).numConstraints == held(k) && sim.num_jointConstraints == held(k));
   [C, Cdot] = joint_constraintError(sim, 1);
-  near(C, zeros(rows(k), 1), 1e-14, 'no error at the start');
+  near(C, zeros(held(k), 1), 1e-14, 'no error at the start');
   sim.bodies(1).nu = [0.3; -0.2; 0.5; 0.7; -0.4; 0.2];
   sim.bodies(2).nu = [-0.1; 0.4; 0.2; -0.3; 0.6; 0.5];
   [C, Cdot] = joint_constraintError(sim, 1);

@@ -117,3 +117,26 @@ throws(@() sim_addJoint(sim, 2, 9, [0 0 0], [0 0 1], 'fixed'), 'there are 3');
 wrong = sim;
 wrong.userFunction = @(s) error('stickslip:mine', 'a user function of mine');
 throws(@() sim_run(wrong), 'of mine');
+
+% Polyhedral exact geometry, where the library has it: a peg that fits goes through, and one that does not stays.
+known = stickslip_mex('world_options');
+cubes = [mesh_cube(), mesh_cube(), mesh_cube(), mesh_cube()];
+places = [1 -1 0 0; 0 0 1 -1; 0 0 0 0];
+for k = 1:4
+  cubes(k).u = places(:, k);
+  cubes(k).dynamic = false;
+end
+for s = [0.99999, 1.00001]
+  peg = scale_mesh(mesh_cube(), s);
+  peg.u = [0; 0; 1.5];
+  sim = Simulator(0.01);
+  sim.MAX_STEP = 150;
+  sim.H_dynamics = @PEG3d;
+  sim = sim_addBody(sim, [cubes peg]);
+  if any(strcmp('peg', {known.name}))
+    sim = sim_run(sim);
+    assert((sim.bodies(5).u(3) < -1) == (s < 1));
+  else
+    throws(@() sim_run(sim), 'no polyhedral exact geometry');
+  end
+end

@@ -3,6 +3,7 @@ function plan = rpisim_plan(sim)
 %
 % plan.collide, plan.dynamics, plan.solve: functions of the user, [] = ours. plan.options: cells of 'name=value'.
   plan = struct('collide', [], 'dynamics', [], 'solve', [], 'no_slip', false, 'options', {{}});
+  exact = false;
   if isempty(sim.H_collision_detection)
     plan.collide = @(s) s;
   elseif rpisim_is_own(sim.H_collision_detection)
@@ -14,7 +15,7 @@ function plan = rpisim_plan(sim)
     plan.dynamics = sim.H_dynamics;
     formulation = 'frictionless'; % only the frame is used
   else
-    [formulation, plan.no_slip] = formulation_of(sim);
+    [formulation, plan.no_slip, exact] = formulation_of(sim);
   end
   if ~sim.FRICTION && ~strcmp(formulation, 'penalty')
     formulation = 'frictionless';
@@ -33,6 +34,9 @@ function plan = rpisim_plan(sim)
     plan.solve = sim.H_solver;
   end
   options = {sprintf('dt=%.17g', sim.h), 'threads=1'};
+  if exact
+    options{end + 1} = 'peg=select';
+  end
   if is_sweep && has_polygon
     if strcmp(formulation, 'anitescu-potra')
       options = [options, {'with=gap_term=zero', 'with=contact_margin=1e-4'}]; % as that formulation
@@ -65,7 +69,7 @@ function plan = rpisim_plan(sim)
   plan.options = [options, sim.options(:)'];
 end
 
-function [formulation, no_slip] = formulation_of(sim)
+function [formulation, no_slip, exact] = formulation_of(sim)
   table = {
     'LCPdynamics',         'stewart-trinkle'
     'mLCPdynamics',        'stewart-trinkle'
@@ -77,14 +81,22 @@ function [formulation, no_slip] = formulation_of(sim)
     'NoSlip',              'cone'
     'Drumwrightdynamics',  'convex'
     'penalty',             'penalty'
-    'PEG3d',               'peg'
-    'PEGdynamics',         'peg'
+    'PEG3d',               'stewart-trinkle'
+    'PEGdynamics',         'stewart-trinkle'
     };
   name = sim.H_dynamics;
   if ~ischar(name)
     name = strrep(func2str(name), '@', '');
   end
   no_slip = strcmp(name, 'NoSlip');
+  exact = any(strcmp(name, {'PEG3d', 'PEGdynamics'}));
+  if exact
+    known = stickslip_mex('world_options');
+    if ~any(strcmp('peg', {known.name}))
+      error('stickslip:usage', ['H_dynamics: this build of the library has no polyhedral exact geometry; ' ...
+                                '@LCPdynamics is Stewart and Trinkle''s']);
+    end
+  end
   known = ss_formulations();
   k = find(strcmp(name, table(:, 1)), 1);
   if ~isempty(k)
@@ -93,10 +105,7 @@ function [formulation, no_slip] = formulation_of(sim)
     formulation = name;
   end
   if ~any(strcmp(formulation, {known.name}))
-    if strcmp(formulation, 'peg')
-      error('stickslip:usage', ['H_dynamics: this build of the library has no PEG formulation; ' ...
-                                '@LCPdynamics is Stewart and Trinkle''s']);
-    end
-    error('stickslip:usage', 'H_dynamics: ''%s'' is neither a function nor a formulation of RPIsim or of this library', name);
+    error('stickslip:usage', 'H_dynamics: ''%s'' is neither a function nor a formulation of RPIsim or of this library', ...
+          name);
   end
 end
