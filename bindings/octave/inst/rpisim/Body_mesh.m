@@ -19,10 +19,12 @@ function B = Body_mesh(vertices, faces)
   B.num_verts = size(vertices, 1);
   B.num_faces = size(faces, 1);
   [volume, centre, inertia] = stickslip_mex('mesh_mass', B.verts_local', B.faces(:, 1:3)');
-  if ~(volume > 0)
-    error('stickslip:usage', 'Body_mesh: volume %g; the mesh must be closed, and its faces counter-clockwise from outside', volume);
+  if volume > 0
+    B.J = inertia / volume;
+  else
+    warning('stickslip:mesh', ['Body_mesh: volume %g: the mesh is not closed, or its faces are not counter-clockwise from ' ...
+                               'outside; the inertia is the identity'], volume);
   end
-  B.J = inertia / volume;
   B.face_norms = zeros(B.num_faces, 3);
   for f = 1:B.num_faces
     v = B.verts_local(B.faces(f, 1:3), :);

@@ -8,7 +8,7 @@ function sim = sim_addBody(sim, bodies)
 %
 % See also Simulator, sim_addJoint, sim_run
   for k = 1:numel(bodies)
-    B = bodies(k);
+    B = complete(bodies(k), Body());
     sim.num_bodies = sim.num_bodies + 1;
     B.bodyID = sim.num_bodies;
     B.u = B.u(:);
@@ -23,7 +23,18 @@ function sim = sim_addBody(sim, bodies)
     if isempty(sim.bodies)
       sim.bodies = B;
     else
-      sim.bodies(end + 1) = B;
+      sim.bodies = complete(sim.bodies, B);
+      sim.bodies(end + 1) = orderfields(complete(B, sim.bodies(1)), sim.bodies(1));
+    end
+  end
+end
+
+% Bodies from old files may lack fields, and scripts may add some: missing ones are taken from a pattern.
+function bodies = complete(bodies, pattern)
+  names = fieldnames(pattern);
+  for k = 1:numel(names)
+    if ~isfield(bodies, names{k})
+      [bodies.(names{k})] = deal(pattern.(names{k}));
     end
   end
 end

@@ -28,7 +28,7 @@ function sim = sim_draw(sim)
     end
     [vertices, faces] = skin(B);
     if first
-      sim.bodies(k).graphicsHandle = patch('Vertices', vertices, 'Faces', faces, 'FaceColor', B.color, ...
+      sim.bodies(k).graphicsHandle = patch('Vertices', vertices, 'Faces', faces, 'FaceColor', B.color(:)', ...
                                            'FaceAlpha', B.facealpha, 'EdgeAlpha', B.edgealpha);
     elseif B.dynamic
       set(B.graphicsHandle, 'Vertices', vertices);

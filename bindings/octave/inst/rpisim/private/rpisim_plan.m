@@ -8,6 +8,12 @@ function plan = rpisim_plan(sim)
     plan.collide = @(s) s;
   elseif rpisim_is_own(sim.H_collision_detection)
     plan.collide = sim.H_collision_detection;
+  else
+    name = char_of(sim.H_collision_detection);
+    known = {'collision_detection', 'get_constraints_by_configuration', 'get_all_contacts_3d', 'BulletCD'};
+    if ~any(strcmp(name, known))
+      error('stickslip:usage', 'H_collision_detection: there is no function ''%s''', name);
+    end
   end
 
   % Formulation.
@@ -84,10 +90,7 @@ function [formulation, no_slip, exact] = formulation_of(sim)
     'PEG3d',               'stewart-trinkle'
     'PEGdynamics',         'stewart-trinkle'
     };
-  name = sim.H_dynamics;
-  if ~ischar(name)
-    name = strrep(func2str(name), '@', '');
-  end
+  name = char_of(sim.H_dynamics);
   no_slip = strcmp(name, 'NoSlip');
   exact = any(strcmp(name, {'PEG3d', 'PEGdynamics'}));
   if exact
@@ -107,5 +110,12 @@ function [formulation, no_slip, exact] = formulation_of(sim)
   if ~any(strcmp(formulation, {known.name}))
     error('stickslip:usage', 'H_dynamics: ''%s'' is neither a function nor a formulation of RPIsim or of this library', ...
           name);
+  end
+end
+
+function name = char_of(f)
+  name = f;
+  if ~ischar(name)
+    name = strrep(func2str(f), '@', '');
   end
 end
