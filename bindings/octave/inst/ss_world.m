@@ -2,8 +2,8 @@ function w = ss_world(scene, varargin)
 % w = ss_world(scene, name, value, ...)   a world to be filled with bodies, or one of the library's scenes
 %
 % w = ss_world() makes an empty world with gravity [0 0 -9.81].
-% w = ss_world('brick-wall', 'rows', 6) makes a scene by name, with its parameters; ss_scenes
-% lists them.
+% w = ss_world('brick-wall', 'rows', 6) makes a scene by name, with its parameters and a
+% 'seed' (1), by which it scatters its bodies; ss_scenes lists them.
 %
 % w is a handle: copies of it are the same world. The world is freed when the last copy is
 % cleared, or by ss_free(w).

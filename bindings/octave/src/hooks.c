@@ -1,4 +1,4 @@
-/* m-functions inside a step: user functions at the stages, and collision detection, solver or dynamics replaced.
+/* m-functions inside a step: user functions at the stages; collision detection, solver or dynamics replaced.
  *
  * What an m-function throws is kept, the step is undone by the library, and world_step throws it again when
  * nothing of the library is on the stack any more. */
@@ -27,8 +27,8 @@ void tb_hooks_free(tb_world *w)
     if (current == w) current = NULL;
 }
 
-/* Calls the m-function with up to two arguments, which are freed. False with err if it threw: its first output is
- * what it threw, because Octave's mexCallMATLABWithTrap does not say so (ss_guard.m). */
+/* Calls the m-function with up to two arguments, which are freed. False with err if it threw: its first
+ * output is what it threw, because Octave's mexCallMATLABWithTrap does not say so (ss_guard.m). */
 static bool call(tb_world *w, const mxArray *function, mxArray *first, mxArray *second, int outputs,
                  mxArray **output, ss_error *err)
 {
@@ -359,13 +359,12 @@ bool tb_do_world_call(const tb_call *call, ss_error *err)
     if (!name) return false;
     int stage = 0;
     while (stage < SS_STAGE_COUNT && strcmp(name, names[stage]) != 0) stage++;
-    bool good =
-        stage < SS_STAGE_COUNT
-            ? set_function(&w->at[stage], call->input[2], err)
-            : ss_fail(
-                  err, SS_ERROR_USAGE,
-                  "unknown stage '%.60s'; there are before-collision, after-contacts, before-solve, after-step",
-                  name);
+    bool good = stage < SS_STAGE_COUNT
+                    ? set_function(&w->at[stage], call->input[2], err)
+                    : ss_fail(err, SS_ERROR_USAGE,
+                              "unknown stage '%.60s'; there are before-collision, after-contacts, "
+                              "before-solve, after-step",
+                              name);
     mxFree(name);
     return good;
 }

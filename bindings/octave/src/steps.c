@@ -252,8 +252,8 @@ static bool throw_again(tb_world *w, ss_error *err)
     return ss_fail(err, SS_ERROR_USAGE, "an m-function failed");
 }
 
-/* Up to `steps` steps, at least one, for about a fifth of a second: report.done says how many. So Octave can be
- * interrupted between two calls. */
+/* Up to `steps` steps, at least one, for about a fifth of a second: report.done says how many. So Octave can
+ * be interrupted between two calls. */
 bool tb_do_world_step(const tb_call *call, ss_error *err)
 {
     static const double enough = 0.2; // s

@@ -93,14 +93,25 @@ bool tb_do_world_scenes(const tb_call *call, ss_error *err)
     return true;
 }
 
-static bool set_parameters(const ss_scene *scene, const mxArray *given, void *parameters, ss_error *err)
+/* Parameters of the scene, and the seed by which it scatters its bodies. */
+static bool set_parameters(const ss_scene *scene, const mxArray *given, void *parameters, int *seed,
+                           ss_error *err)
 {
+    static const ss_option seed_table[] = {{.name = "seed",
+                                            .type = SS_OPTION_INT,
+                                            .default_value = "1",
+                                            .min = 0,
+                                            .max = INT_MAX,
+                                            .help = "seed"},
+                                           {0}};
+    ss_options_defaults(seed_table, seed);
     if (scene->parameters) ss_options_defaults(scene->parameters, parameters);
     for (size_t i = 0; i < tb_count(given); i++) {
         char *text = tb_get_text(mxGetCell(given, (mwIndex)i), "parameter", err);
         if (!text) return false;
-        bool good = scene->parameters ? ss_options_assign(scene->parameters, parameters, text, err)
-                                      : ss_fail(err, SS_ERROR_USAGE, "it has no parameters");
+        bool good = strncmp(text, "seed=", 5) == 0 ? ss_options_assign(seed_table, seed, text, err)
+                    : scene->parameters ? ss_options_assign(scene->parameters, parameters, text, err)
+                                        : ss_fail(err, SS_ERROR_USAGE, "it has no parameters");
         mxFree(text);
         if (!good) return ss_fail_in(err, "scene %s", scene->name);
     }
@@ -117,14 +128,14 @@ bool tb_do_world_scene(const tb_call *call, ss_error *err)
     if (!scene || !mxIsCell(call->input[1]))
         return scene && ss_fail(err, SS_ERROR_USAGE, "expected cells of texts");
 
-    // The seed is a parameter of the simulation, and scenes scatter their bodies by it: 1, as on the command line.
+    int seed;
     tb_world *w = make(err);
     if (!w) return false;
     w->scene = scene;
     w->parameters = ss_allocate(1, scene->parameters_size);
     bool good = (w->parameters || ss_fail(err, SS_ERROR_RESOURCES, "out of memory for parameters")) &&
-                set_parameters(scene, call->input[1], w->parameters, err) &&
-                scene->build(w->parameters, 1, w->world, err);
+                set_parameters(scene, call->input[1], w->parameters, &seed, err) &&
+                scene->build(w->parameters, (uint64_t)seed, w->world, err);
     if (!good) {
         destroy(w);
         return false;

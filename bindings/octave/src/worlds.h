@@ -1,5 +1,5 @@
-/* worlds.h - what the files about worlds and simulations share: worlds.c builds them, steps.c runs them, hooks.c
- * calls m-functions from inside a step.
+/* worlds.h - what the files about worlds and simulations share: worlds.c builds them, steps.c runs them,
+ * hooks.c calls m-functions from inside a step.
  *
  * Bodies, joints and shapes are counted from 1 in Octave; body 0 is the world. Vectors of many bodies or
  * contacts are columns of a matrix: positions are 3 x n. */

@@ -82,6 +82,8 @@ figures = ss_figures(w);
 assert(figures.slid > 0.4 && abs(figures.error) < 1e-4);
 info = ss_info(file);
 throws(@() ss_world('no-such-scene'), 'unknown scene');
+piles = {ss_state(ss_world('rock-pile', 'seed', 1)), ss_state(ss_world('rock-pile')), ss_state(ss_world('rock-pile', 'seed', 2))};
+assert(isequal(piles{1}, piles{2}) && ~isequal(piles{1}, piles{3}));
 throws(@() ss_world('sliding-block', 'slope', 200), 'slope');
 frames = ss_read(file);
 assert(sum(strncmp(fieldnames(frames.simulation_000001), 'mbs_frame', 9)) == 10);
