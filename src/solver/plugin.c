@@ -97,7 +97,7 @@ ss_plugin_file *ss_plugin_open(const char *path, ss_error *err)
     ss_plugin_file *file = ss_allocate(1, sizeof *file);
     bool good =
         plugin || ss_fail(err, SS_ERROR_INPUT,
-                          "%s: exports no ss_plugin, so it is no plug-in of solvers; see solver.h", path);
+                          "%s: not a plug-in: it does not export ss_plugin, see solver.h", path);
     good = good && (file || ss_fail(err, SS_ERROR_RESOURCES, "out of memory for a plug-in"));
     if (good && check(path, plugin, err)) {
         *file = (ss_plugin_file){object, plugin};

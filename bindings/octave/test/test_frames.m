@@ -22,6 +22,17 @@ assert(isequal(ours.simulation_000001.manifest.gravity(:), [0; 0; -9.81]));
 assert(isequal(ss_read(file, 2), ours.simulation_000001.mbs_frame000002));
 assert(isequal(ss_read(file, 'simulation_000001/mbs_frame000002'), ours.simulation_000001.mbs_frame000002));
 
+% What was read can be written again: the same frames in the same order.
+copy = fullfile(getenv('SS_SCRATCH'), 'copy.h5');
+ss_write(copy, ours);
+assert(isequal(ss_read(copy), ours));
+ss_write(copy, plain);
+assert(isequal(rmfield(ss_read(copy, 2), 'dialect'), plain.simulation_000001.mbs_frame000002));
+ss_convert(file, copy, 'to', 'flat');
+flat = ss_read(copy);
+assert(isequal(fieldnames(flat), {'mbs_frame000001'; 'mbs_frame000002'}));
+assert(isequal(flat.mbs_frame000001.contacts.gaps, frame.contacts.gaps));
+
 % Both give the same frame to the library, and so does the struct it came from.
 same = {frame, ours.simulation_000001.mbs_frame000001, plain.simulation_000001.mbs_frame000001};
 for i = 1:3

@@ -57,6 +57,8 @@ x = recover(lemke(A, b));
 gauges = ss_measure(mixed, x);
 assert(gauges.natural_residual < 1e-14);
 assert(x(1) == 1); % pushed against its upper bound
+[A, b, recover] = ss_lcp(struct('A', 2, 'b', -10, 'lower', -1, 'upper', 1));
+assert(recover(lemke(A, b)) == 1); % w = -8 there
 other = ss_solve(mixed, 'path', 'stop', 'natural_residual<1e-12');
 assert(other.converged && norm(other.x - x) < 1e-10);
 
