@@ -1,7 +1,5 @@
 #include "cli/bench.h"
 
-#include "session/solver_set.h"
-
 #include <signal.h>
 #include <string.h>
 #include <unistd.h>
@@ -117,7 +115,6 @@ static const ss_option table[] = {
      FIELD(with),
      .value_name = "FORMULATION.NAME=VALUE",
      .help = "Option of a formulation; repeatable."},
-    SS_PLUGIN_OPTION(ss_bench_options, plugins),
     {.name = "frame",
      .type = SS_OPTION_TEXT,
      FIELD(frame),
@@ -151,6 +148,7 @@ static const ss_option table[] = {
 
 static const ss_option_group groups[] = {
     {"Options", table, 0},
+    SS_EXTENSION_GROUP(ss_bench_options, extensions),
     {"Options of all runs", ss_campaign_option_table, offsetof(ss_bench_options, run)},
     {"Reading options", ss_read_option_table, offsetof(ss_bench_options, read)},
     {NULL, ss_limits_table, offsetof(ss_bench_options, limits)},
@@ -185,5 +183,6 @@ const ss_verb ss_verb_bench = {
     .examples = examples,
     .groups = groups,
     .options_size = sizeof(ss_bench_options),
+    .workers_load_plugins = true,
     .run = run_bench,
 };

@@ -1,5 +1,6 @@
 /* stickslip: the command line. main finds the verb, parses its options and runs it; see verb.h. */
 #include "cli/arguments.h"
+#include "cli/extensions.h"
 #include "cli/sandbox.h"
 #include "cli/help.h"
 #include "cli/input.h"
@@ -43,13 +44,13 @@ static int explain(const ss_command *command)
 static int run(const ss_command *command)
 {
     if (((const ss_common_options *)command->options)->help) return run_here(explain, command);
-    if (!command->verb->reads_files) return run_here(command->verb->run, command);
+    if (!command->verb->reads_files) return run_here(ss_run_extended, command);
     const ss_input_options *source = ss_input_options_of(command);
     ss_sandbox sandbox = {.verb = command->verb->name,
                           .file = command->arguments[0],
                           .max_megabytes = source ? source->max_memory : 0,
                           .max_seconds = source ? source->max_time : 0};
-    return ss_sandbox_run(&sandbox, command->verb->run, command);
+    return ss_sandbox_run(&sandbox, ss_run_extended, command);
 }
 
 static int run_verb(const ss_verb *verb, int count, char *const *words)

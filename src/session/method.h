@@ -31,8 +31,6 @@ typedef struct ss_request_fault {
 bool ss_method_prepare(const ss_request *request, ss_method *method, ss_request_fault *fault, ss_error *err);
 void ss_method_free(ss_method *method);
 
-/* The formulation of that name; fails with what was probably meant. */
-const ss_formulation *ss_formulation_named(const char *name, ss_error *err);
 /* "omega=1.3 sweep=symmetric" of a list of options, as requests have it. */
 void ss_option_list_join(const ss_option_list *list, ss_text *text);
 /* Checks a stop rule, on a gauge or on a metric. */

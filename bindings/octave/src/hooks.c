@@ -8,10 +8,6 @@
 #include <stdint.h>
 #include <string.h>
 
-/* The world that steps: ss_solver has no context of its own. Steps can be nested, of one world within a user
- * function of another. */
-static tb_world *current;
-
 static void forget(mxArray **function)
 {
     if (*function && !tb_leaving) mxDestroyArray(*function);
@@ -24,7 +20,6 @@ void tb_hooks_free(tb_world *w)
     forget(&w->collision);
     forget(&w->solve);
     forget(&w->dynamics);
-    if (current == w) current = NULL;
 }
 
 /* Calls the m-function with up to two arguments, which are freed. False with err if it threw: its first
@@ -35,7 +30,6 @@ static bool call(tb_world *w, const mxArray *function, mxArray *first, mxArray *
     mxArray *inputs[] = {(mxArray *)(uintptr_t)function, first, second}, *results[2] = {NULL, NULL};
     int count = 1 + (first != NULL) + (second != NULL);
     mxArray *trouble = mexCallMATLABWithTrap(1 + outputs, results, count, inputs, "feval");
-    current = w;
     if (first) mxDestroyArray(first);
     if (second) mxDestroyArray(second);
     *output = NULL;
@@ -268,7 +262,7 @@ static bool show_lcp(const ss_problem *problem, const int *place, mxArray **A, m
 /* z = f(A, b) of the LCP that is left when the equations of the joints are solved for. */
 static ss_status solve(const ss_problem *problem, const void *options, ss_run *run, double *x)
 {
-    tb_world *w = current;
+    tb_world *w = run->solver->context;
     ss_error err = {0};
     mxArray *A = NULL, *b = NULL, *z = NULL;
     (void)options;
@@ -301,13 +295,18 @@ static ss_status solve(const ss_problem *problem, const void *options, ss_run *r
     return good ? SS_CONVERGED : SS_FAILED; // the driver checks the claim
 }
 
-static const ss_solver own_solver = {.abi = SS_ABI,
-                                     .name = "m-function",
-                                     .summary = "an m-function",
-                                     .reference = "",
-                                     .weakness = "",
-                                     .laws = SS_LAW_FREE | SS_LAW_BOX,
-                                     .solve = solve};
+static ss_solver own_solver(tb_world *w)
+{
+    return (ss_solver){.abi = SS_ABI,
+                       .name = "m-function",
+                       .summary = "an m-function",
+                       .reference = "",
+                       .weakness = "",
+                       .laws = SS_LAW_FREE | SS_LAW_BOX,
+                       .traits = SS_ONE_THREAD,
+                       .solve = solve,
+                       .context = w};
+}
 
 /* ---- dynamics ----------------------------------------------------------------------------------------- */
 
@@ -334,8 +333,8 @@ bool tb_hooks_connect(tb_world *w, ss_error *err)
     }
     if (w->collision) ss_sim_replace_collision(w->sim, find_contacts, w);
     if (w->dynamics) ss_sim_replace_dynamics(w->sim, answer_frame, w);
-    current = w;
-    return !w->solve || ss_sim_replace_solver(w->sim, &own_solver, NULL, err);
+    w->own_solver = own_solver(w);
+    return !w->solve || ss_sim_replace_solver(w->sim, &w->own_solver, NULL, err);
 }
 
 static bool set_function(mxArray **to, const mxArray *function, ss_error *err)

@@ -1,6 +1,6 @@
 #define _GNU_SOURCE // dladdr, strsignal
-/* Solvers of plug-ins, each run in a process of its own: their code is from elsewhere, and a crash of it must
- * not end Octave. The child loads the shared object, solves, and sends the outcome through a pipe. */
+/* Solvers of plug-ins, each run in a process of its own: their code is from elsewhere, and a crash of it
+ * must not end Octave. The child loads the shared object, solves, and sends the outcome through a pipe. */
 #include "toolbox.h"
 
 #include <dlfcn.h>
@@ -47,12 +47,13 @@ static void share_library(void)
         dlopen(info.dli_fname, RTLD_NOW | RTLD_GLOBAL | RTLD_NOLOAD);
 }
 
-static const ss_solver *find_solver(const ss_solver_plugin *plugin, const char *name, ss_error *err)
+static const ss_solver *find_solver(const ss_extension *plugin, const char *name, ss_error *err)
 {
-    for (int i = 0; i < plugin->count; i++)
-        if (!name || !*name || strcmp(name, plugin->solvers[i]->name) == 0) return plugin->solvers[i];
+    const ss_solver *const *list = plugin->solvers;
+    for (int i = 0; list && list[i]; i++)
+        if (!name || !*name || strcmp(name, list[i]->name) == 0) return list[i];
     ss_fail(err, SS_ERROR_USAGE, "the plug-in has no solver '%s'; its first one is '%s'", name,
-            plugin->count ? plugin->solvers[0]->name : "");
+            list && list[0] ? list[0]->name : "");
     return NULL;
 }
 

@@ -20,7 +20,8 @@ typedef struct tb_world {
 
     /* m-functions, NULL = none. They outlive the call that gave them. */
     mxArray *at[SS_STAGE_COUNT], *collision, *solve, *dynamics;
-    mxArray *trouble; /* what one of them threw */
+    ss_solver own_solver; /* that calls `solve` */
+    mxArray *trouble;     /* what one of them threw */
 
     /* RPIsim's friction: the contact of bodies a and b has factor mu_a mu_b. NULL: that of the materials. */
     double *body_mu, mu_factor;

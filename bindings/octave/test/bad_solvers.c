@@ -69,5 +69,5 @@ static const ss_solver solvers[] = {
      .laws = ANY,
      .solve = infect},
 };
-static const ss_solver *const all[] = {&solvers[0], &solvers[1], &solvers[2], &solvers[3], &solvers[4]};
-SS_API const ss_solver_plugin ss_plugin = {SS_ABI, 5, all};
+static const ss_solver *const all[] = {&solvers[0], &solvers[1], &solvers[2], &solvers[3], &solvers[4], NULL};
+SS_API const ss_extension ss_plugin = {.abi = SS_ABI, .name = "bad solvers", .solvers = all};
