@@ -11,7 +11,7 @@ function [report, history] = ss_step(w, steps)
 % Example:
 %   w = ss_world('sphere-drop');
 %   [report, history] = ss_step(w, 100);
-%   plot(history.poses(3, :))
+%   min(history.poses(3, :))
 %
 % See also ss_start, ss_state, ss_contacts, ss_judge_step
   if nargin < 2

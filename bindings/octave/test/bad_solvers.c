@@ -1,5 +1,5 @@
 /* A plug-in of solvers that no one should have to survive, for test_plugin.m. */
-#include <stickslip/solver.h>
+#include <stickslip/plugin.h>
 
 #include <math.h>
 #include <signal.h>
