@@ -131,3 +131,28 @@ void ss_sim_replace_collision(ss_sim *sim, ss_contact_source *source, void *cont
     sim->source = source;
     sim->source_context = context;
 }
+
+bool ss_sim_replace_solver(ss_sim *sim, const ss_solver *solver, const void *solver_options, ss_error *err)
+{
+    if (!solver || solver->abi != SS_ABI || !solver->solve)
+        return ss_fail(err, SS_ERROR_USAGE,
+                       "sim: no solver given, or one made for another version of the library");
+    if (solver_options && solver->options && !ss_options_check(solver->options, solver_options, err))
+        return ss_fail_in(err, "sim: solver %s", solver->name);
+    void *options = ss_allocate(1, solver->options_size);
+    if (!options) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for options");
+    if (solver_options && solver->options_size)
+        memcpy(options, solver_options, solver->options_size);
+    else if (solver->options)
+        ss_options_defaults(solver->options, options);
+    ss_release(sim->first.options);
+    sim->first.solver = solver;
+    sim->first.options = options;
+    return true;
+}
+
+void ss_sim_replace_dynamics(ss_sim *sim, ss_answer_source *source, void *context)
+{
+    sim->dynamics = source;
+    sim->dynamics_context = context;
+}
