@@ -322,8 +322,8 @@ TEST(a_skate_does_not_creep_along_its_blade)
     drop(&s);
 }
 
-/* Impulses are stored along the axes of the world: along a blade that is not one of them rounding is left, and
- * must not be taken for friction without a coefficient. */
+/* Impulses are stored along the axes of the world: along a blade that is not one of them rounding is left,
+ * and must not be taken for friction without a coefficient. */
 TEST(rounding_along_a_blade_is_no_friction_outside_the_cone)
 {
     scene s = sliding_block(1.0);
