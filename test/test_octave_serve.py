@@ -1,7 +1,6 @@
 """An m-function as a solver of the program: the pipe of docs/pipe.md, spoken by hand and by `stickslip` itself."""
 import json
 import os
-import shutil
 import sqlite3
 import struct
 import subprocess
@@ -139,3 +138,60 @@ def test_a_user_who_calls_it_by_hand_is_told():
     assert run.returncode != 0 and "no greeting from stickslip" in run.stderr
     run = subprocess.run(octave("ss_serve(@(problem) 1, 'laws', 'jungle')"), stdin=subprocess.DEVNULL, capture_output=True, text=True)
     assert run.returncode != 0 and "unknown law 'jungle'" in run.stderr
+
+
+# ---- by the program itself --------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def program():
+    known = subprocess.run([PROGRAM, "bench", "--help"], capture_output=True, text=True).stdout
+    if "--solver-command" not in known:
+        pytest.skip("this build of the program has no --solver-command")
+    return PROGRAM
+
+
+def command(name, code):
+    """--solver-command, whose text goes through a shell."""
+    words = octave(code)
+    return ["--solver-command", f"{name}={' '.join(words[:-1])} \"{words[-1]}\""]
+
+
+def test_a_campaign_compares_m_functions_with_built_in_solvers(program, tmp_path):
+    frames, ledger = tmp_path / "frames.h5", tmp_path / "results.db"
+    subprocess.run([program, "run", "sliding-block", "--steps", "3", "--record", frames, "--quiet"], check=True,
+                   stdout=subprocess.DEVNULL)
+    run = subprocess.run([program, "bench", frames, "-o", ledger, "-s", "mine,bad,gone,slow,nsgs", "--time-limit", "2",
+                          "--iterations", "500", "--frame", "0:2", "--json",
+                          *command("mine", "ss_serve(@projected_jacobi)"),
+                          *command("bad", "ss_serve(@(problem) error('fell over'))"),
+                          *command("gone", "ss_serve(@(problem) exit(3))"),
+                          *command("slow", "ss_serve(@(problem) pause(1000))")], capture_output=True, text=True)
+    rows = sqlite3.connect(ledger).execute("select solver, outcome, message from results").fetchall()
+    assert len(rows) == 10, run.stderr
+    status = {solver: {row[1] for row in rows if row[0] == solver} for solver in ["mine", "bad", "gone", "slow", "nsgs"]}
+    assert status == {"mine": {"converged"}, "bad": {"failed"}, "gone": {"failed"}, "slow": {"time limit"}, "nsgs": {"converged"}}
+    assert all("fell over" in row[2] for row in rows if row[0] == "bad")
+
+
+def test_an_own_lemke_has_the_same_metrics_in_octave_and_in_the_program(program, tmp_path):
+    data = Path(os.environ["SS_SHARED_DATA"]) / "bpmd"
+    files = [(data / "sphere1_gazebo11.h5", "0:5", 5), (data / "stack6_gazebo6.h5", "0:1", 1)]
+    if not data.exists():
+        assert os.environ.get("STICKSLIP_REQUIRE_DATA") != "1", "the files of others are not here (SS_SHARED_DATA)"
+        pytest.skip("the files of others are not here (SS_SHARED_DATA)")
+    for path, chosen, count in files:
+        run = subprocess.run([program, "solve", path, "--frame", chosen, "-f", "stewart-trinkle", "--with", "directions=8", "--json",
+                              *command("own", "ss_serve(@(problem) lemke(problem.A, problem.b))")], capture_output=True, text=True)
+        told = json.loads(run.stdout)["frames"]
+        assert len(told) == count and {frame["status"] for frame in told} == {"converged"}
+        code = (f"warning('off', 'all'); p = load('{path}'); keys = fieldnames(p); p = rmfield(p, keys({count} + 1:end)); "
+                "table = paper_loop(p, 8); disp(jsonencode({table.metrics}))")
+        ours = json.loads(subprocess.run(octave(code), capture_output=True, text=True, check=True, stdin=subprocess.DEVNULL).stdout)
+        for theirs, mine in zip(told, ours):
+            for name, value in mine.items():
+                value, other = value if value is not None else np.nan, theirs["metrics"][name]["value"]
+                other = np.nan if other is None else other
+                assert np.isnan(value) == np.isnan(other), name
+                # Texts carry 15 digits from Octave; 1e-12 relative, or of a joule, metre or N s where it is smaller.
+                assert np.isnan(value) or abs(value - other) <= 1e-12 * max(1, abs(value)), (name, value, other)
