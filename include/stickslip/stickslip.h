@@ -29,4 +29,7 @@
 #include <stickslip/sim.h>
 #include <stickslip/scene.h>
 
+/* ---- solvers, formulations, metrics, scenes and user functions of your own -------------------------- */
+#include <stickslip/plugin.h>
+
 #endif

@@ -96,6 +96,7 @@ bool ss_campaign_create(ss_campaign *campaign, ss_error *err)
 
 void ss_campaign_free(ss_campaign *campaign)
 {
+    ss_plugin_set_close(&campaign->loaded);
     ss_arena_destroy(campaign->arena);
     *campaign = (ss_campaign){0};
 }

@@ -15,8 +15,9 @@ typedef struct ss_execution {
     ss_machine machine;
     ss_catalogue catalogue;
     char (*plugin_digests)[33];
-    ss_queue queue; /* of the stage that is going on */
-    int complaints; /* told so far */
+    bool more_than_solvers; /* plug-ins bring formulations or metrics, too */
+    ss_queue queue;         /* of the stage that is going on */
+    int complaints;         /* told so far */
 
     const char *doing;
     int done, total, failures;

@@ -7,7 +7,6 @@
 #include "campaign/campaign.h"
 #include "campaign/pool.h"
 #include "campaign/wire.h"
-#include "session/solver_set.h"
 #include "session/stages.h"
 
 /* A frame or problem of a source. */
@@ -49,8 +48,8 @@ bool ss_reply_unpack(ss_unpacker *from, ss_error *err);
 typedef struct ss_worker_state {
     const ss_plan *plan;
     ss_worker *worker;
-    ss_solver_set solvers;
-    ss_error broken; /* plug-ins that cannot be loaded */
+    ss_plugin_set plugins; /* those that the parent has not loaded */
+    ss_error broken;       /* plug-ins that cannot be loaded */
 
     int source; /* of the open file; -1 = none */
     ss_bpmd *file;

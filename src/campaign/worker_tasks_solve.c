@@ -1,4 +1,5 @@
 /* Workers solving: one run with everything that is kept of it, or repeats for their times alone. */
+#include "base/registry.h"
 #include "campaign/record.h"
 #include "campaign/worker_tasks.h"
 
@@ -9,6 +10,10 @@
  * matrix for instance, would change the rounding of the next. */
 static bool solve(ss_worker_state *state, ss_session *session, ss_error *err)
 {
+    const ss_formulation *formulation = ss_session_method(session)->formulation;
+    // what a formulation of a stranger does is part of the run, not of reading the problem
+    if (state->frame && ss_is_registered(SS_REGISTERED_FORMULATIONS, formulation))
+        ss_worker_phase(state->worker, SS_PHASE_SOLVING);
     bool taken = state->frame ? ss_session_take_frame(session, state->frame, NULL, err)
                               : ss_session_take_problem(session, state->lawful, NULL, err);
     ss_worker_phase(state->worker, SS_PHASE_SOLVING);

@@ -155,7 +155,7 @@ static bool describe(const ss_command *command, ss_campaign *campaign, ss_error 
         return refuse_beside_file(command, err) && ss_campaign_read(campaign, options->campaign, err) &&
                apply_flags(command, campaign, err);
     campaign->options = options->run;
-    campaign->plugins = options->plugins;
+    campaign->plugins = options->extensions.plugins;
     return read_files(command, campaign, err) && read_methods(options, campaign, err) &&
            note_words(command, campaign, err);
 }

@@ -1,8 +1,10 @@
+#include "cli/extensions.h"
 #include "cli/diagnose.h"
 #include "cli/input.h"
 #include "cli/sandbox.h"
 #include "dataset/recording_check.h"
 #include "session/method.h"
+#include "session/named.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -13,6 +15,7 @@ typedef struct check_options {
     bool json, strict, problems;
     const char *formulation;
     int max_findings; /* of each kind, 0 = all */
+    ss_extension_options extensions;
     ss_input_options source;
 } check_options;
 
@@ -360,8 +363,10 @@ static const ss_option table[] = {
      .help = "List at most N findings of each kind; all are counted. 0 lists all."},
     {0}};
 
-static const ss_option_group groups[] = {
-    {"Options", table, 0}, SS_INPUT_GROUPS(check_options, source), SS_COMMON_GROUP};
+static const ss_option_group groups[] = {{"Options", table, 0},
+                                         SS_EXTENSION_GROUP(check_options, extensions),
+                                         SS_INPUT_GROUPS(check_options, source),
+                                         SS_COMMON_GROUP};
 
 static const ss_example examples[] = {
     {"check stack.h5", "every fault with its location; exit code 3 if there is one"},

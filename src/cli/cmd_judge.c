@@ -1,4 +1,5 @@
 /* `stickslip judge`: the answers that are stored in a file, measured without solving anything. */
+#include "cli/extensions.h"
 #include "cli/help.h"
 #include "cli/input.h"
 #include "cli/metric_print.h"
@@ -18,6 +19,7 @@ typedef struct judge_options {
     const char *formulation, *result;
     ss_option_list with;
     bool contacts, json;
+    ss_extension_options extensions;
     ss_input_options source;
 } judge_options;
 
@@ -578,8 +580,10 @@ static const ss_option table[] = {
     {.name = "json", .type = SS_OPTION_BOOL, FIELD(json), .help = "Print one JSON object with all metrics."},
     {0}};
 
-static const ss_option_group groups[] = {
-    {"Options", table, 0}, SS_INPUT_GROUPS(judge_options, source), SS_COMMON_GROUP};
+static const ss_option_group groups[] = {{"Options", table, 0},
+                                         SS_EXTENSION_GROUP(judge_options, extensions),
+                                         SS_INPUT_GROUPS(judge_options, source),
+                                         SS_COMMON_GROUP};
 
 static const ss_example examples[] = {
     {"judge ode.h5", "every stored answer, by the rules stored with it"},

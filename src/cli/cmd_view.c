@@ -1,3 +1,4 @@
+#include "cli/extensions.h"
 #include "cli/http_server.h"
 #include "cli/input.h"
 
@@ -16,6 +17,7 @@ typedef struct view_options {
     int every, port;
     double max_size; /* MB */
     bool no_contacts, serve;
+    ss_extension_options extensions;
     ss_input_options source;
 } view_options;
 
@@ -271,6 +273,7 @@ static const ss_option serve_table[] = {
 
 static const ss_option_group groups[] = {{"Options", table, 0},
                                          {"Serving", serve_table, 0},
+                                         SS_EXTENSION_GROUP(view_options, extensions),
                                          SS_INPUT_GROUPS(view_options, source),
                                          SS_COMMON_GROUP};
 

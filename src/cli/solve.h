@@ -3,9 +3,9 @@
 #define SS_CLI_SOLVE_H
 
 #include "cli/diagnose.h"
+#include "cli/extensions.h"
 #include "cli/input.h"
 #include "cli/table.h"
-#include "session/solver_set.h"
 #include "session/stages.h"
 
 #include <stdio.h>
@@ -16,7 +16,8 @@ typedef struct ss_solve_options {
     ss_common_options common;
     const char *frame; /* path, number, range or "all"; NULL = all */
     const char *trace, *output;
-    ss_option_list set, with, plugins;
+    ss_option_list set, with;
+    ss_extension_options extensions;
     bool warm, every_iteration, diagnose, json;
     int problem; /* 0 = the only one, else 1 + ss_fclib_kind */
     ss_request request;
@@ -35,7 +36,6 @@ typedef struct ss_solving {
     const ss_command *command;
     const ss_solve_options *options;
     const char *in;
-    ss_solver_set solvers;
     ss_session *session;
     FILE *trace;
     bool begun;          /* something has been printed, so the end must be, too */

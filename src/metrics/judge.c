@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/registry.h"
 #include "formulation/assembly.h"
 #include "linalg/vec3.h"
 #include "problem/bodies_form.h"
@@ -10,25 +11,28 @@
 /* ---- the registry --------------------------------------------------------------------------------- */
 
 static const ss_metric metrics[] = {
-#define SS_METRIC(id, name, unit, summary, definition) {name, unit, summary, definition},
+#define SS_METRIC(id, title, in, line, formula) \
+    {.name = title, .unit = in, .summary = line, .definition = formula},
 #include "metrics/metrics.def"
 #undef SS_METRIC
 };
 
 int ss_metric_count(void)
 {
-    return SS_METRIC_COUNT;
+    return SS_METRIC_COUNT + ss_registered_count(SS_REGISTERED_METRICS);
 }
 
 const ss_metric *ss_metric_at(int index)
 {
-    return &metrics[index];
+    if (index >= SS_METRIC_COUNT) return ss_registered_at(SS_REGISTERED_METRICS, index - SS_METRIC_COUNT);
+    return index >= 0 ? &metrics[index] : NULL;
 }
 
 int ss_metric_index(const char *name)
 {
-    for (int i = 0; i < SS_METRIC_COUNT; i++) {
-        if (strcmp(metrics[i].name, name) == 0) return i;
+    const ss_metric *metric;
+    for (int i = 0; (metric = ss_metric_at(i)); i++) {
+        if (strcmp(metric->name, name) == 0) return i;
     }
     return -1;
 }
@@ -204,13 +208,34 @@ static void report_contacts(const ss_judgement *judgement)
     }
 }
 
+/* Those that were registered: judged by their authors' functions, as far as there is something to judge. */
+static bool measure_registered(const ss_judgement *judgement, int count, ss_error *err)
+{
+    for (int i = 0; i < count; i++) {
+        const ss_metric *metric = ss_registered_at(SS_REGISTERED_METRICS, i);
+        ss_metric_value value = {.value = NAN, .worst_contact = -1, .worst_constraint = -1};
+        if (!metric) break;
+        if (!judgement->frame && !metric->without_bodies)
+            value.why = "needs bodies: the file has none";
+        else if (!metric->measure(metric, judgement->what, &value, err))
+            return ss_fail_in(err, "metric %s", metric->name);
+        if (!value.applies) {
+            value.value = NAN;
+            if (!value.why) value.why = "not applicable";
+        }
+        judgement->values[SS_METRIC_COUNT + i] = value;
+    }
+    return true;
+}
+
 static bool judge(ss_judgement *judgement, ss_error *err)
 {
+    int registered = ss_registered_count(SS_REGISTERED_METRICS);
     if (!prepare(judgement, err) || !ss_metrics_rows(judgement, err)) return false;
     ss_metrics_coulomb(judgement);
     if (!ss_metrics_balance(judgement, err) || !ss_metrics_distance(judgement, err)) return false;
     report_contacts(judgement);
-    return true;
+    return measure_registered(judgement, registered, err);
 }
 
 int ss_case_contacts(const ss_case *what)

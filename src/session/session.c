@@ -18,6 +18,7 @@ struct ss_session {
     bool skip_exact;
     ss_team *team;              /* the caller's; NULL = one thread */
     const volatile int *cancel; /* the caller's; NULL = none */
+    const ss_watcher *watcher;  /* the caller's; NULL = none */
     ss_arena *arena;            /* of solver and judge */
     ss_answer_store answer;
     ss_problem *problem; /* of the assembly, or the caller's */
@@ -25,6 +26,7 @@ struct ss_session {
     double *x;
     int x_room;
     ss_metric_value *metrics;
+    int metric_room;
     ss_contact_report *contacts;
     int contact_room;
     ss_findings losses;
@@ -48,7 +50,8 @@ ss_session *ss_session_open(const ss_request *request, ss_request_fault *fault, 
         session->assembly =
             ss_assembly_create(session->method.formulation, session->method.formulation_options, err);
         session->arena = session->assembly ? ss_arena_create(1 << 16, err) : NULL;
-        session->metrics = ss_allocate((size_t)ss_metric_count(), sizeof *session->metrics);
+        session->metric_room = ss_metric_count();
+        session->metrics = ss_allocate((size_t)session->metric_room, sizeof *session->metrics);
         good = session->arena &&
                (session->metrics || ss_fail(err, SS_ERROR_RESOURCES, "out of memory for metrics"));
     }
@@ -84,6 +87,11 @@ void ss_session_destroy(ss_session *session)
 void ss_session_watch(ss_session *session, const volatile int *cancel)
 {
     session->cancel = cancel;
+}
+
+void ss_session_follow(ss_session *session, const ss_watcher *watcher)
+{
+    session->watcher = watcher;
 }
 
 /* ---- looking at it ------------------------------------------------------------------------------- */
@@ -146,7 +154,12 @@ static bool make_room(ss_session *session, int contacts, ss_error *err)
         session->contact_room = contacts + contacts / 4;
         session->contacts = ss_allocate((size_t)session->contact_room, sizeof *session->contacts);
     }
-    return (session->x && session->contacts) ||
+    if (ss_metric_count() > session->metric_room) { // registered since
+        ss_release(session->metrics);
+        session->metric_room = ss_metric_count();
+        session->metrics = ss_allocate((size_t)session->metric_room, sizeof *session->metrics);
+    }
+    return (session->x && session->contacts && session->metrics) ||
            ss_fail(err, SS_ERROR_RESOURCES, "out of memory for %d unknowns and %d contacts", size, contacts);
 }
 
@@ -247,7 +260,8 @@ bool ss_session_run(ss_session *session, ss_error *err)
                                 .test = method->rule.metric >= 0 ? &test : NULL,
                                 .team = session->team,
                                 .cancel = session->cancel,
-                                .arena = session->arena};
+                                .arena = session->arena,
+                                .watcher = session->watcher};
     return ss_solve(&request, session->x, &session->result.run, err);
 }
 

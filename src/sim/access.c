@@ -1,6 +1,8 @@
 /* Looking at a simulation, and having a say in it. */
 #include "sim/state.h"
 
+#include "base/registry.h"
+
 #include <math.h>
 
 ss_world *ss_sim_world(const ss_sim *sim)
@@ -83,6 +85,34 @@ bool ss_sim_call_at(ss_sim *sim, ss_stage stage, ss_user_function *function, voi
         list->capacity = capacity;
     }
     list->items[list->count++] = (ss_user_call){function, context};
+    return true;
+}
+
+int ss_hook_count(void)
+{
+    return ss_registered_count(SS_REGISTERED_HOOKS);
+}
+
+const ss_hook *ss_hook_at(int index)
+{
+    return ss_registered_at(SS_REGISTERED_HOOKS, index);
+}
+
+const ss_hook *ss_hook_find(const char *name)
+{
+    const ss_hook *hook;
+    for (int i = 0; (hook = ss_hook_at(i)); i++) {
+        if (strcmp(hook->name, name) == 0) return hook;
+    }
+    return NULL;
+}
+
+bool ss_sim_call_hook(ss_sim *sim, const ss_hook *hook, ss_error *err)
+{
+    for (int stage = 0; stage < SS_STAGE_COUNT; stage++) {
+        if (hook->at[stage] && !ss_sim_call_at(sim, (ss_stage)stage, hook->at[stage], hook->context, err))
+            return false;
+    }
     return true;
 }
 

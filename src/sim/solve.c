@@ -196,6 +196,12 @@ static int count_shared(const crew *all)
     return count < workers ? count : 0;
 }
 
+static bool needs_one_thread(const ss_sim *sim)
+{
+    unsigned traits = sim->first.solver->traits | (sim->finisher.solver ? sim->finisher.solver->traits : 0);
+    return traits & SS_ONE_THREAD;
+}
+
 static bool solve_islands(ss_sim *sim, ss_problem *problem, ss_islands *islands, double *x, outcome *outcomes,
                           ss_error *err)
 {
@@ -212,7 +218,7 @@ static bool solve_islands(ss_sim *sim, ss_problem *problem, ss_islands *islands,
         return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for %d unknowns", problem->size);
     ss_islands_gather(islands, x, all.x);
     make_queue(islands, all.queue);
-    ss_team *team = problem->size >= team_least_unknowns ? sim->team : NULL;
+    ss_team *team = problem->size >= team_least_unknowns && !needs_one_thread(sim) ? sim->team : NULL;
     int shared = team ? count_shared(&all) : 0;
     for (int k = 0; k < shared; k++) solve_at(&all, k, sim->arenas[0], team);
     all.queue += shared;

@@ -47,27 +47,17 @@ static void share_library(void)
         dlopen(info.dli_fname, RTLD_NOW | RTLD_GLOBAL | RTLD_NOLOAD);
 }
 
-/* Solver i of a plug-in; NULL beyond the last. */
-static const ss_solver *solver_of(const ss_plugin_file *file, int i)
+static const ss_solver *find_solver(const ss_extension *plugin, const char *name, ss_error *err)
 {
-#if SS_ABI >= 2 // the list ends with NULL
-    const ss_solver *const *solvers = ss_plugin_contents(file)->solvers;
-    return solvers ? solvers[i] : NULL;
-#else
-    const ss_solver_plugin *contents = ss_plugin_contents(file);
-    return i < contents->count ? contents->solvers[i] : NULL;
-#endif
-}
-
-static const ss_solver *find_solver(const ss_plugin_file *file, const char *name, ss_error *err)
-{
-    const ss_solver *first = solver_of(file, 0), *solver = first;
-    for (int i = 0; solver && name && *name && strcmp(name, solver->name) != 0; i++)
-        solver = solver_of(file, i + 1);
-    if (!solver)
-        ss_fail(err, SS_ERROR_USAGE, "the plug-in has no solver '%s'; its first one is '%s'",
-                name ? name : "", first ? first->name : "");
-    return solver;
+    const ss_solver *first = plugin->solvers ? plugin->solvers[0] : NULL;
+    for (int i = 0; first && plugin->solvers[i]; i++)
+        if (!name || !*name || strcmp(name, plugin->solvers[i]->name) == 0) return plugin->solvers[i];
+    if (first)
+        ss_fail(err, SS_ERROR_USAGE, "the plug-in has no solver '%s'; its first one is '%s'", name,
+                first->name);
+    else
+        ss_fail(err, SS_ERROR_USAGE, "the plug-in brings no solvers");
+    return NULL;
 }
 
 static void *read_options(const ss_solver *solver, const char *set, ss_error *err)
@@ -95,7 +85,7 @@ static void work(const tb_fence *fence, const ss_problem *problem, double *x, in
 
     share_library();
     ss_plugin_file *file = ss_plugin_open(fence->path, &err);
-    const ss_solver *solver = file ? find_solver(file, fence->solver, &err) : NULL;
+    const ss_solver *solver = file ? find_solver(ss_plugin_contents(file), fence->solver, &err) : NULL;
     void *options = solver ? read_options(solver, fence->set, &err) : NULL;
     const char *refusal = options ? ss_solver_refusal(solver, problem) : NULL;
     if (refusal) {

@@ -1,5 +1,5 @@
 /* A plug-in of solvers that no one should have to survive, for test_plugin.m. */
-#include <stickslip/stickslip.h>
+#include <stickslip/plugin.h>
 
 #include <math.h>
 #include <signal.h>
@@ -70,8 +70,4 @@ static const ss_solver solvers[] = {
      .solve = infect},
 };
 static const ss_solver *const all[] = {&solvers[0], &solvers[1], &solvers[2], &solvers[3], &solvers[4], NULL};
-#if SS_ABI >= 2
-const ss_extension ss_plugin = {.abi = SS_ABI, .solvers = all};
-#else
-SS_API const ss_solver_plugin ss_plugin = {SS_ABI, 5, all};
-#endif
+SS_API const ss_extension ss_plugin = {.abi = SS_ABI, .solvers = all};
