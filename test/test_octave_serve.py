@@ -143,25 +143,17 @@ def test_a_user_who_calls_it_by_hand_is_told():
 # ---- by the program itself --------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def program():
-    known = subprocess.run([PROGRAM, "bench", "--help"], capture_output=True, text=True).stdout
-    if "--solver-command" not in known:
-        pytest.skip("this build of the program has no --solver-command")
-    return PROGRAM
-
-
 def command(name, code):
     """--solver-command, whose text goes through a shell."""
     words = octave(code)
     return ["--solver-command", f"{name}={' '.join(words[:-1])} \"{words[-1]}\""]
 
 
-def test_a_campaign_compares_m_functions_with_built_in_solvers(program, tmp_path):
+def test_a_campaign_compares_m_functions_with_built_in_solvers(tmp_path):
     frames, ledger = tmp_path / "frames.h5", tmp_path / "results.db"
-    subprocess.run([program, "run", "sliding-block", "--steps", "3", "--record", frames, "--quiet"], check=True,
+    subprocess.run([PROGRAM, "run", "sliding-block", "--steps", "3", "--record", frames, "--quiet"], check=True,
                    stdout=subprocess.DEVNULL)
-    run = subprocess.run([program, "bench", frames, "-o", ledger, "-s", "mine,bad,gone,slow,nsgs", "--time-limit", "2",
+    run = subprocess.run([PROGRAM, "bench", frames, "-o", ledger, "-s", "mine,bad,gone,slow,nsgs", "--time-limit", "2",
                           "--iterations", "500", "--frame", "0:2", "--json",
                           *command("mine", "ss_serve(@projected_jacobi)"),
                           *command("bad", "ss_serve(@(problem) error('fell over'))"),
@@ -174,14 +166,14 @@ def test_a_campaign_compares_m_functions_with_built_in_solvers(program, tmp_path
     assert all("fell over" in row[2] for row in rows if row[0] == "bad")
 
 
-def test_an_own_lemke_has_the_same_metrics_in_octave_and_in_the_program(program, tmp_path):
+def test_an_own_lemke_has_the_same_metrics_in_octave_and_in_the_program(tmp_path):
     data = Path(os.environ["SS_SHARED_DATA"]) / "bpmd"
     files = [(data / "sphere1_gazebo11.h5", "0:5", 5), (data / "stack6_gazebo6.h5", "0:1", 1)]
     if not data.exists():
         assert os.environ.get("STICKSLIP_REQUIRE_DATA") != "1", "the files of others are not here (SS_SHARED_DATA)"
         pytest.skip("the files of others are not here (SS_SHARED_DATA)")
     for path, chosen, count in files:
-        run = subprocess.run([program, "solve", path, "--frame", chosen, "-f", "stewart-trinkle", "--with", "directions=8", "--json",
+        run = subprocess.run([PROGRAM, "solve", path, "--frame", chosen, "-f", "stewart-trinkle", "--with", "directions=8", "--json",
                               *command("own", "ss_serve(@(problem) lemke(problem.A, problem.b))")], capture_output=True, text=True)
         told = json.loads(run.stdout)["frames"]
         assert len(told) == count and {frame["status"] for frame in told} == {"converged"}
