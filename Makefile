@@ -15,7 +15,7 @@ define build
 	@cmake --build build/$(1) -j $(JOBS)
 endef
 
-.PHONY: all release library debug asan tsan fuzz test demo bench bench-peers bench-self race race-engines format check-format install clean help setup setup-library setup-test
+.PHONY: all release library debug asan tsan fuzz test demo bench bench-peers bench-self race race-engines format check-format install wheel clean help setup setup-library setup-test
 all: release
 
 ##  build
@@ -69,8 +69,11 @@ setup-test:           ## ... and those the tests need
 	@tools/setup build test
 install: release      ## install below PREFIX (default /usr/local; DESTDIR is honoured)
 	@cmake --install build/release --prefix $(PREFIX)
-clean:                ## remove build/
-	@rm -rf build
+wheel: release        ## the Python package as one wheel for all Pythons, with everything it needs: dist/
+	@tools/setup wheel
+	@tools/wheel build/release
+clean:                ## remove build/ and dist/
+	@rm -rf build dist
 help:                 ## this list
 	@awk -F '##' '/^##/ { print "\n" $$2 } \
 	    /^[a-z-]+:.*##/ { sub(/:.*/, "", $$1); printf "    make %-14s %s\n", $$1, $$2 }' Makefile

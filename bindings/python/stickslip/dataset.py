@@ -69,12 +69,12 @@ class Simulation(Sequence[Frame]):
         raw = _abi.ss_manifest()
         lib.ss_bpmd_manifest(self._file._pointer, self.number, raw)
         try:
-            gravity = tuple(raw.gravity)
+            gravity: Any = tuple(raw.gravity)
             image = None
             if raw.image:
-                image = view(None, raw.image, (raw.image_height, raw.image_width, 3), "u1").copy()
-            texts = (text(getattr(raw, name)) for name in Manifest._fields[:7])
-            return Manifest(*texts, None if gravity[0] != gravity[0] else gravity, image)  # type: ignore[arg-type]
+                image = view(None, raw.image, (raw.image_height, raw.image_width, 3), "u1")
+            texts = {name: text(getattr(raw, name)) for name in Manifest._fields[:7]}
+            return Manifest(gravity=None if gravity[0] != gravity[0] else gravity, image=image, **texts)
         finally:
             lib.ss_manifest_free(raw)
 

@@ -89,7 +89,7 @@ def sparse_matrix(owner: Any, matrix: Any) -> Any:
     """An ss_sparse as scipy.sparse.csc_array without a copy."""
     from scipy import sparse  # on demand: importing it takes longer than everything else here
     kind = getattr(sparse, "csc_array", sparse.csc_matrix)
-    start = view(owner, matrix.start, (matrix.cols + 1,), "i4")
+    start = view(owner, matrix.start, (matrix.cols + 1,), "i4")  # owner None: copies, as view makes them
     count = int(start[-1])
     made = kind((view(owner, matrix.value, (count,)), view(owner, matrix.row, (count,), "i4"), start),
                 shape=(matrix.rows, matrix.cols), copy=False)
@@ -164,8 +164,7 @@ class Problem:
         low = np.broadcast_to(np.asarray(lower, np.float64), (size,))
         high = np.broadcast_to(np.asarray(upper, np.float64), (size,))
         is_free = np.isneginf(low) & np.isposinf(high)
-        starts = np.flatnonzero(np.diff(is_free)) + 1 if size else []
-        edges = [0, *starts, size] if size else [0]
+        edges = [0, *(np.flatnonzero(np.diff(is_free)) + 1).tolist(), size] if size else [0]
         owner = Owner(lib.ss_problem_create(size, len(edges) - 1, -1), lib.ss_problem_destroy)
         problem = cls(owner, owner.pointer.contents)
         struct = owner.pointer.contents

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import ctypes
 import weakref
-from typing import Any, Callable, Dict, Optional, Union
+from typing import Any, Callable, Dict, List, Optional, Union
 
 import numpy as np
 
@@ -34,7 +34,7 @@ class Iterate:
     def x(self) -> np.ndarray:
         if not self._x:
             raise Error("x of an iterate exists during the callback only; keep a copy")
-        return view(None, self._x, (self._size,)).copy()
+        return view(None, self._x, (self._size,))
 
     def __getattr__(self, name: str) -> float:
         try:
@@ -52,7 +52,7 @@ class _Watcher:
     def __init__(self, function: Callable[[Iterate], Any]):
         self.function, self.size = function, lambda: 0  # size: unknowns of the problem that is solved
         self.failure: Optional[BaseException] = None
-        self._callback = dict(_abi.ss_watcher._fields_)["see"](self._see)  # type: ignore[attr-defined]
+        self._callback = dict(_abi.ss_watcher._fields_)["see"](self._see)
         self.struct = _abi.ss_watcher(self._callback, None)
 
     def _see(self, number: int, x: int, gauges: int, _: Any) -> bool:
@@ -76,8 +76,8 @@ class History:
 
     def __init__(self, struct: Any):
         count = struct.count
-        self.seconds = view(None, struct.seconds, (count,)).copy()
-        self._gauges = {name: view(None, struct.gauge[index], (count,)).copy() for index, name in enumerate(GAUGES)}
+        self.seconds = view(None, struct.seconds, (count,))
+        self._gauges = {name: view(None, struct.gauge[index], (count,)) for index, name in enumerate(GAUGES)}
 
     def __len__(self) -> int:
         return len(self.seconds)
@@ -114,7 +114,7 @@ class History:
 
 def _with_addresses(kind: Any) -> Any:
     """The same struct with plain addresses in the place of pointers to structs: cheaper to read and to change."""
-    plain = [(name, ctypes.c_void_p if issubclass(of, ctypes._Pointer) else of)  # type: ignore[attr-defined]
+    plain = [(name, ctypes.c_void_p if issubclass(of, ctypes._Pointer) else of)
              for name, of in kind._fields_]
     return type(kind.__name__, (ctypes.Structure,), {"_fields_": plain})
 
@@ -128,7 +128,7 @@ class _ss_answer(ctypes.Structure):
 assert ctypes.sizeof(_ss_answer) == ctypes.sizeof(_abi.ss_answer)
 _ss_result = _with_addresses(_abi.ss_result)
 _METRIC_BYTES = ctypes.sizeof(_abi.ss_metric_value)
-_metric_count = raw("ss_metric_count")
+_metric_count: Any = raw("ss_metric_count")
 _REPORT_BYTES = ctypes.sizeof(_abi.ss_contact_report)
 _memmove = ctypes.memmove
 
@@ -165,7 +165,8 @@ class Result:
             addresses += answer.arrays
             sizes += (48 * bodies, 8 * rows, 8 * contacts, 24 * contacts, 24 * contacts)
         block = np.empty(sum(sizes) // 8 + len(sizes), np.float64)
-        at, places = block.__array_interface__["data"][0], []
+        places: List[Optional[int]] = []
+        at = block.__array_interface__["data"][0]
         for address, bytes_ in zip(addresses, sizes):
             if address is None:
                 places.append(None)
@@ -301,7 +302,7 @@ class Result:
         """With status "ray": impulses that can grow without bound, if the solver gave them."""
         if "ray" not in self._kept:
             address = self._struct.run.ray.impulse
-            self._kept["ray"] = view(None, address, (self._size,)).copy() if address else None
+            self._kept["ray"] = view(None, address, (self._size,)) if address else None
         return self._kept["ray"]
 
     def plot(self, *gauges: str, **options: Any) -> Any:
@@ -382,7 +383,7 @@ class Session:
             self._watcher.size = lambda: lib.ss_assembly_problem(lib.ss_session_assembly(pointer)).contents.size
             lib.ss_session_follow(pointer, self._watcher.struct)
         self._err = _abi.ss_error()
-        self._watched = [*self._own, *([self._watcher] if self._watcher is not None else [])]  # what may have raised
+        self._watched: List[Any] = [*self._own, *([self._watcher] if self._watcher is not None else [])]  # what may have raised
         self._check, self._alone = check, False
         self._last: Optional["weakref.ref[Result]"] = None
         self._subject: Any = None
