@@ -4,6 +4,7 @@ import doctest
 import gc
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -49,6 +50,22 @@ def heap(count):
 def test_the_examples_in_the_docstrings_say_what_they_promise():
     results = doctest.testmod(ss, optionflags=doctest.ELLIPSIS)
     assert results.attempted >= 15 and results.failed == 0
+
+
+@pytest.mark.parametrize("document, least", [("docs/python.md", 10), ("README.md", 1), ("bindings/python/README.md", 1)])
+def test_the_blocks_of_the_documentation_print_what_they_promise(tmp_path, document, least):
+    """The ```python blocks of a document in one program; a ```text block right after one is what it prints."""
+    text = (SOURCE / document).read_text()
+    blocks = re.findall(r"^```python\n(.*?)^```\n(?:\n```text\n(.*?)^```$)?", text, re.M | re.S)
+    assert len(blocks) >= least
+    subprocess.run([PROGRAM, "run", "brick-wall", "--steps", "100", "--record", "wall.h5", "--every", "10"], cwd=tmp_path,
+                   check=True, capture_output=True)
+    program = "".join(f"{code}\nprint('=== end of block {i}', flush=True)\n" for i, (code, _) in enumerate(blocks))
+    run = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+    printed = re.split(r"=== end of block \d+\n", run.stdout)
+    for (code, expected), said in zip(blocks, printed):
+        assert said == expected or (document != "docs/python.md" and not expected), code
 
 
 # ---- frames ----------------------------------------------------------------------------------------------
@@ -261,6 +278,15 @@ def test_any_bounds_become_an_lcp_and_come_back(bounds, dense):
     assert np.all(z >= 0) and np.all(w >= -1e-12) and abs(z @ w) < 1e-12  # rounding of numbers of size 1
     direct = ss.solve(frame, "lemke", formulation="stewart-trinkle", with_={"directions": 4}, stop="none")
     assert np.allclose(problem.recover(z).velocity, direct.velocity, atol=1e-9)  # eliminated rows are regularised by 1e-10
+
+
+def test_a_diagnosis_says_what_is_wrong():
+    found = brick(corners=4).problem("cone").diagnose()
+    assert not found.is_fatal and found.rank == 6
+    (rank,) = [item for item in found if item.defect == "rank"]
+    assert rank.severity == "note" and "12 unknowns" in rank.message and rank.advice in repr(found)
+    contradiction = ss.Problem.from_arrays([[1.0, 1.0], [1.0, 1.0]], [0.0, 1.0], -np.inf, np.inf)
+    assert contradiction.diagnose().is_fatal or "inconsistent" in [item.defect for item in contradiction.diagnose()]
 
 
 def test_cones_are_no_lcp():

@@ -15,6 +15,7 @@ from .findings import Collector, Findings
 from .options import Filled, Option, describe
 
 if TYPE_CHECKING:
+    from .diagnosis import Diagnosis
     from .frame import Frame
 
 LAWS = {_abi.SS_LAW_FREE: "free", _abi.SS_LAW_BOX: "box", _abi.SS_LAW_COUPLED: "coupled", _abi.SS_LAW_CONE: "cone",
@@ -359,6 +360,11 @@ class Problem:
     def step(self) -> Any:
         """A copy of the rules about gaps and joints, by which answers are judged."""
         return _abi.ss_step_options.from_buffer_copy(lib.ss_assembly_step(self._assembly.pointer).contents)
+
+    def diagnose(self, ray: Any = None) -> "Diagnosis":
+        """What is wrong with the problem, in words: rank, contradictions, wedged bodies, units. `ray` is that of a run."""
+        from .diagnosis import diagnose
+        return diagnose(self, ray)
 
     def write_matrix_market(self, prefix: Any) -> None:
         """Writes PREFIX_A.mtx, PREFIX_b.mtx and PREFIX_unknowns.csv."""
