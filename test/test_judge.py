@@ -64,6 +64,14 @@ def test_stored_rules_give_what_was_measured(recorded):
                 assert [c["normal"] for c in answer["contacts"]] == list(np.ravel(stored["normal"]))
 
 
+def test_no_metric_is_left_out(recorded):
+    for answer in run_json("judge", "drop.h5")["answers"]:
+        assert answer["metrics"]["energy_exact"].get("why") != "left out"
+    last = run_json("solve", "drop.h5", "--frame", "0", "-o", "one.h5")["frames"][0]["metrics"]["energy_exact"]
+    judged = [a["metrics"]["energy_exact"] for a in run_json("judge", "one.h5", "--result", "auto")["answers"]]
+    assert last["value"] is not None and judged[0]["value"] == pytest.approx(last["value"], rel=1e-9, abs=1e-300)
+
+
 def test_rules_of_the_user_replace_those_that_are_missing(recorded):
     measured = energies()
     rules = forget_rules()

@@ -322,6 +322,29 @@ TEST(a_skate_does_not_creep_along_its_blade)
     drop(&s);
 }
 
+/* The smooth tangent along which the answer's vector has a component of rounding size: the contact holds. */
+TEST(rounding_along_a_smooth_tangent_is_no_friction_there)
+{
+    scene s = sliding_block(0.0);
+    ss_error err;
+    ENSURE(ss_frame_enable(s.frame, "contacts/t_u", &err));
+    const double c = cos(0.3), sine = sin(0.3), f = 0.1 * s.answer->normal_impulse[0];
+    s.frame->contacts.tangent[0][0] = c, s.frame->contacts.tangent[0][1] = sine;
+    s.frame->contacts.tangent[0][2] = 0.0;
+    s.frame->contacts.mu[0][0] = 0.0; // along t_u
+    s.answer->velocity[0][0] = 0.0;
+    s.answer->friction_impulse[0][0] = -f * sine + 1e-16 * f;
+    s.answer->friction_impulse[0][1] = f * c;
+    ENSURE(judge(&s));
+    ENSURE_NEAR(read(&s, "cone"), 0.0, rounding);
+    ENSURE_NEAR(read(&s, "sticking"), 1.0, 0.0);
+    s.answer->friction_impulse[0][0] += 1e-9 * f; // far more than rounding: friction where there is none
+    ENSURE(judge(&s));
+    ENSURE_NEAR(read(&s, "cone"), f, 1e-8 * f);
+    ENSURE_NEAR(read(&s, "sliding"), 1.0, 0.0);
+    drop(&s);
+}
+
 /* The law of largest dissipation on an ellipse: f = -nu (mu_u^2 v_u, mu_v^2 v_v) / |(mu_u v_u, mu_v v_v)|. It
  * is not opposite to the sliding, and takes nu |(mu_u v_u, mu_v v_v)|. */
 TEST(friction_on_an_ellipse_that_obeys_the_law_has_no_error)

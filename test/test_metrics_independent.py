@@ -387,7 +387,9 @@ def coulomb_metrics(problem, frame, answer, x, w, v):
     for contact in problem.contacts:
         nu, row = answer["normal"][contact.c], at
         at += len(contact.rows)
-        f = np.array([answer["tangent"][contact.c] @ t for t in contact.tangents])
+        friction = answer["tangent"][contact.c]
+        f = np.array([friction @ t for t in contact.tangents])
+        f[np.abs(f) <= 1e-15 * np.linalg.norm(friction)] = 0.0  # what rounding leaves along a tangent is no friction
         slip = np.array([frame.sliding(contact.c, t) @ v + t @ contact.surface for t in contact.tangents])
         mu = np.array(contact.mu)
         finite, rough = mu < INF, mu > 0

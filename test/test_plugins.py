@@ -92,7 +92,7 @@ def test_an_own_metric_is_everywhere(plugins, slope):
     assert "friction_overload" not in run("report", "m.db", "--json").stdout  # nobody explains it there
 
 
-def test_an_own_scene_is_run_recorded_and_pushed_by_a_user_function(plugins):
+def test_an_own_scene_is_run_recorded_and_pushed_by_a_user_function(plugins, here):
     plugin = ["--plugin", plugins["my_scene"]]
     still = run_json("run", "seesaw", *plugin, "--steps", "20", "--record", "still.h5")
     run_json("run", "seesaw", *plugin, "--steps", "20", "-p", "load=3", "--call", "wind", "--record", "windy.h5")

@@ -75,6 +75,11 @@ const ss_option ss_campaign_option_table[] = {
      .max = 1e9,
      .value_name = "MB",
      .help = "Memory limit of one run, in MB; exceeding it is recorded as an outcome. 0 = no limit."},
+    {.name = "recorded",
+     .type = SS_OPTION_BOOL,
+     FIELD(recorded),
+     .help = "BPMD: also judge the answers stored in the files, by the rules they were made with; they "
+             "appear in the report as recorded. With --solvers none, only these."},
     {0}};
 
 /* ---- memory -------------------------------------------------------------------------------------- */

@@ -21,6 +21,7 @@ typedef struct ss_campaign_options {
     const char *reference; /* solver of the true answer; NULL = none */
     int repeats;           /* timed alone, on a pinned core */
     double max_memory;     /* MB that one run may take; 0 = any */
+    bool recorded;         /* judge the answers that are stored in the files as well */
 } ss_campaign_options;
 extern const ss_option ss_campaign_option_table[];
 

@@ -236,7 +236,8 @@ static bool read_methods(const reader *r, json_t *list)
     json_t *everything = list ? NULL : json_pack("[{}]");
     if (!list) list = everything;
     size_t count = json_is_array(list) ? json_array_size(list) : 0;
-    bool good = count > 0 || fail(r, "methods", "must be a list of objects");
+    bool none = json_is_array(list) && count == 0 && campaign->options.recorded; // stored answers alone
+    bool good = count > 0 || none || fail(r, "methods", "must be a list of objects");
     if (good) {
         campaign->selections = ss_campaign_room(campaign, count, sizeof *campaign->selections, r->err);
         good = campaign->selections != NULL;

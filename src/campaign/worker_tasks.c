@@ -39,6 +39,8 @@ static bool do_task(ss_worker_state *state, const ss_task *task, ss_text *reply,
         return ss_task_run(state, task, reply, err);
     case SS_TASK_TIME:
         return ss_task_time(state, task, reply, err);
+    case SS_TASK_RECORDED:
+        return ss_task_recorded(state, task, reply, err);
     }
     return ss_fail(err, SS_ERROR_USAGE, "unknown task %d", task->kind);
 }
@@ -255,4 +257,14 @@ bool ss_worker_state_load(ss_worker_state *state, int index, ss_error *err)
     else
         forget_problem(state);
     return good;
+}
+
+/* A file that changed under us must not be taken for the one that was inspected. */
+bool ss_worker_state_load_again(ss_worker_state *state, int problem, ss_error *err)
+{
+    const ss_problem_entry *entry = &state->plan->problems[problem].entry;
+    if (!ss_worker_state_load(state, problem, err)) return false;
+    return strcmp(state->hash, entry->hash) == 0 ||
+           ss_fail(err, SS_ERROR_INPUT, "%s: %s: changed while the campaign was running", entry->file,
+                   entry->place);
 }

@@ -77,19 +77,9 @@ static bool make_record(ss_worker_state *state, const ss_task *task, ss_session 
            (settle_outcome(run) || ss_fail(why, SS_ERROR_RESOURCES, "out of memory for a record"));
 }
 
-/* A file that changed under us must not be taken for the one that was inspected. */
-static bool load(ss_worker_state *state, int problem, ss_error *err)
-{
-    const ss_problem_entry *entry = &state->plan->problems[problem].entry;
-    if (!ss_worker_state_load(state, problem, err)) return false;
-    return strcmp(state->hash, entry->hash) == 0 ||
-           ss_fail(err, SS_ERROR_INPUT, "%s: %s: changed while the campaign was running", entry->file,
-                   entry->place);
-}
-
 bool ss_task_run(ss_worker_state *state, const ss_task *task, ss_text *reply, ss_error *err)
 {
-    if (!load(state, task->problem, err)) return false;
+    if (!ss_worker_state_load_again(state, task->problem, err)) return false;
     ss_session *session = ss_worker_state_session(state, task->method, true, err);
     if (!session) return false;
     ss_run_entry run = {0};
@@ -121,7 +111,7 @@ bool ss_task_time(ss_worker_state *state, const ss_task *task, ss_text *reply, s
     char first[33], answer[33];
     double seconds;
     bool steady = true;
-    if (!load(state, task->problem, err)) return false;
+    if (!ss_worker_state_load_again(state, task->problem, err)) return false;
     ss_session *session = ss_worker_state_session(state, task->method, false, err); // what a user would run
     if (!session || !time_once(state, session, &seconds, first, err)) return false; // warm-up
     ss_pack_int(reply, task->count);

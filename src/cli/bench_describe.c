@@ -58,7 +58,7 @@ static bool read_methods(const ss_bench_options *options, ss_campaign *campaign,
     if (!selection) return false;
     selection->where = "";
     campaign->selections = selection;
-    campaign->selection_count = 1;
+    campaign->selection_count = !(options->run.recorded && strcmp(options->solvers, "none") == 0);
     return choose(campaign, options->solvers, &selection->solvers, &selection->solver_count,
                   &selection->all_solvers, err) &&
            choose(campaign, options->formulations, &selection->formulations, &selection->formulation_count,

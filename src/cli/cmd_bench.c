@@ -95,8 +95,8 @@ static const ss_option table[] = {
      .type = SS_OPTION_TEXT,
      FIELD(solvers),
      .default_value = "all",
-     .value_name = "A,B|all",
-     .help = "Solvers to run; all includes those of plug-ins.",
+     .value_name = "A,B|all|none",
+     .help = "Solvers to run; all includes those of plug-ins. none: only with --recorded.",
      .letter = 's'},
     {.name = "formulations",
      .type = SS_OPTION_TEXT,
@@ -159,6 +159,8 @@ static const ss_example examples[] = {
     {"bench stack.h5 problem.hdf5 -s nsgs,pgs,admm --repeats 5 -o results.db",
      "three solvers, timed five times"},
     {"bench stack.h5 -s psor --set psor.omega=1.3 -f all -o results.db", "one solver, every formulation"},
+    {"bench ode.h5 --recorded -s nsgs,interior-point -o results.db",
+     "the answers that an engine stored, beside two solvers"},
     {"bench --campaign study.json --shard 2/8 -o part2.db", "the second of eight parts of a campaign file"},
     {0}};
 
@@ -173,6 +175,8 @@ const ss_verb ss_verb_bench = {
         "Runs take place in worker processes. A run that crashes, hangs or exceeds its memory limit is "
         "recorded as such, and the campaign continues. If the program is stopped, even by kill -9, "
         "repeating the command completes what is missing.\n\n"
+        "With --recorded the answers that an engine, run or solve stored beside the frames are judged as "
+        "well, without solving anything.\n\n"
         "With --repeats every run is repeated afterwards for timing, one at a time on one core.\n\n"
         "The exit code is 0 if all runs were made, whatever their outcome; 3 if files or frames could not "
         "be used, and 4 if memory or disk space ran out.",

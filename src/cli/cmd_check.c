@@ -385,7 +385,7 @@ const ss_verb ss_verb_check = {
         "not of unit length, a pair that names no body, an array of the wrong size. A warning is data "
         "that can be used but deserves a look. A repair is done in memory; the file itself is never "
         "changed (stickslip convert writes a repaired copy).\n\n"
-        "A recording is also looked at as a whole: does the stored answer fit its frame, and one frame the "
+        "A recording is also examined as a whole: does the stored answer fit its frame, and one frame the "
         "next? Where it does not, and undoing a classic mistake of recorders mends it, the mistake is named "
         "in a warning: contact bodies swapped, gravity or the gyroscopic torque forgotten, the sign of a "
         "joint's Jacobian, velocities after the step, tensors in the body's frame, the order of "

@@ -84,6 +84,15 @@ double ss_contact_gap_after(const ss_judgement *judgement, int contact)
            frame->h * ss_vec3_dot(normal, relative_velocity(judgement, contact));
 }
 
+/* f along a tangent. What a few roundings of the vector leave there counts as nothing: along a tangent
+ * without friction it would be friction outside the cone. */
+static double friction_along(ss_vec3 friction, ss_vec3 tangent)
+{
+    static const double few_roundings = 1e-15;
+    double along = ss_vec3_dot(friction, tangent);
+    return fabs(along) > few_roundings * ss_vec3_norm(friction) ? along : 0.0;
+}
+
 static void state_from_frame(const ss_judgement *judgement, const ss_contact_row *row,
                              ss_contact_state *state)
 {
@@ -94,7 +103,7 @@ static void state_from_frame(const ss_judgement *judgement, const ss_contact_row
     ss_vec3_store(sliding, state->sliding);
     for (int i = 0; i < 2; i++) {
         state->mu[i] = row->mu[i];
-        state->friction[i] = ss_vec3_dot(friction, row->tangent[i]);
+        state->friction[i] = friction_along(friction, row->tangent[i]);
         state->slip[i] = ss_vec3_dot(sliding, row->tangent[i]);
     }
 }
@@ -259,15 +268,27 @@ bool ss_judge(const ss_case *what, ss_metric_value *values, ss_contact_report *c
     return good;
 }
 
-bool ss_judge_frame(const ss_frame *frame, const ss_step_options *step, const ss_answer *answer,
-                    ss_metric_value *values, ss_contact_report *contacts, ss_error *err)
+static bool judge_frame(const ss_frame *frame, const ss_step_options *step, const ss_answer *answer,
+                        bool skip_exact, ss_metric_value *values, ss_contact_report *contacts, ss_error *err)
 {
     ss_assembly *assembly = ss_assembly_create(ss_formulation_find("cone"), NULL, err);
     if (!assembly) return false;
     if (step) memcpy(ss_assembly_options(assembly), step, sizeof *step); // every option struct begins with it
     bool good = ss_assemble(assembly, frame, NULL, err) &&
-                ss_judge(&(ss_case){.assembly = assembly, .answer = answer, .skip_exact = true}, values,
+                ss_judge(&(ss_case){.assembly = assembly, .answer = answer, .skip_exact = skip_exact}, values,
                          contacts, err);
     ss_assembly_destroy(assembly);
     return good;
+}
+
+bool ss_judge_frame(const ss_frame *frame, const ss_step_options *step, const ss_answer *answer,
+                    ss_metric_value *values, ss_contact_report *contacts, ss_error *err)
+{
+    return judge_frame(frame, step, answer, true, values, contacts, err);
+}
+
+bool ss_judge_frame_exactly(const ss_frame *frame, const ss_step_options *step, const ss_answer *answer,
+                            ss_metric_value *values, ss_contact_report *contacts, ss_error *err)
+{
+    return judge_frame(frame, step, answer, false, values, contacts, err);
 }

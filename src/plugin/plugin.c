@@ -299,7 +299,7 @@ ss_plugin_file *ss_plugin_open(const char *path, ss_error *err)
     if (!object) return NULL;
     const ss_extension *extension = dlsym(object, "ss_plugin");
     ss_plugin_file *file = ss_allocate(1, sizeof *file);
-    bool good = extension || fail(path, err, "exports no ss_plugin, so it is no plug-in; see plugin.h");
+    bool good = extension || fail(path, err, "not a plug-in: it does not export ss_plugin, see plugin.h");
     good = good && (file || ss_fail(err, SS_ERROR_RESOURCES, "out of memory for a plug-in"));
     if (good && register_from(path, extension, err)) {
         *file = (ss_plugin_file){object, extension};

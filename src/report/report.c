@@ -140,8 +140,13 @@ static void append_plugins(ss_text *text, const char *files)
     }
 }
 
+/* Of a stored answer: the words for `judge`, which uses the rules in the file. */
 static void append_method(ss_text *text, const ss_method_entry *method)
 {
+    if (ss_method_is_recorded(method)) {
+        append_option(text, "--result", method->solver);
+        return;
+    }
     append_option(text, "-f", method->formulation);
     append_assignments(text, "--with", method->with);
     append_option(text, "-s", method->solver);
@@ -175,6 +180,7 @@ static void put_method(ss_json *json, const ss_method_entry *method)
     ss_json_member_integer(json, "seed", method->seed);
     ss_json_member_text(json, "reference", method->reference);
     ss_json_member_text(json, "options", ss_text_get(&options));
+    ss_json_key(json, "recorded"), ss_json_bool(json, ss_method_is_recorded(method));
     ss_json_end_object(json);
     json->text->out_of_memory |= options.out_of_memory;
     ss_text_free(&options);
