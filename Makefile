@@ -15,7 +15,7 @@ define build
 	@cmake --build build/$(1) -j $(JOBS)
 endef
 
-.PHONY: all release library debug asan tsan fuzz test demo bench bench-peers bench-self race race-engines format check-format install wheel clean help setup setup-library setup-test
+.PHONY: all release library debug asan tsan fuzz octave test demo bench bench-peers bench-self race race-engines format check-format install wheel clean help setup setup-library setup-test
 all: release
 
 ##  build
@@ -26,6 +26,12 @@ asan: setup           ## build with address and undefined behaviour sanitizers: 
 tsan: setup-test      ## build with the thread sanitizer, with clang: build/tsan
 release library debug asan tsan:
 	$(call build,$@)
+
+octave: setup         ## the Octave package, for `pkg install`: build/release/octave/stickslip-*.tar.gz
+	@tools/setup octave
+	$(call build,release)
+	@cmake --build build/release --target octave_package
+	@ls build/release/octave/stickslip-*.tar.gz
 
 ##  run
 test: setup-test      ## release, asan and tsan builds, then all their tests as one CTest run
