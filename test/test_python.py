@@ -199,6 +199,29 @@ def test_opening_what_is_no_such_file_says_so(tmp_path):
         ss.open(shared("bpmd/stack6_gazebo6.h5"), limits={"max_contacts": 3})[20]
 
 
+def test_whole_files_are_looked_at_checked_and_converted(tmp_path):
+    path = tmp_path / "bricks.h5"
+    with ss.Recorder(path, title="bricks") as recorder:
+        recorder.write(brick(), {"nsgs": ss.solve(brick(), "nsgs")})
+        bad = brick()
+        bad.contacts.normal[0] = 0, 0, 0.93
+        recorder.write(bad, check=False)
+    known = ss.info(path)
+    assert known["simulations"][0]["title"] == "bricks" and known["frames"][0]["hash"] == brick().hash
+    found = ss.check(path)
+    assert not found.ok and "normals[0]" in found.faults[0].place and found.counts["frames"] == 2
+    done = ss.convert(path, tmp_path / "problems", to="fclib-local", frame="0")
+    assert len(done.files) == 1 and any("not stored" in loss for loss in done.losses)
+    problem = ss.open(done.files[0])[0]
+    assert np.allclose(problem.W.toarray(), brick().problem("cone").dense(), rtol=1e-14, atol=1e-14)
+    again = ss.convert(path, tmp_path / "flat.h5", to="bpmd-flat")
+    assert again.frames == 1 and len(again.refused) == 1 and "refused" in repr(again)
+    with pytest.raises(ss.UsageError, match="--to"):
+        ss.convert(path, tmp_path / "nothing")
+    with pytest.raises(ss.Error, match="missing.h5"):
+        ss.info(tmp_path / "missing.h5")
+
+
 def test_fclib_matrices_are_those_of_h5py():
     h5py = pytest.importorskip("h5py")
     pytest.importorskip("scipy")
@@ -368,6 +391,14 @@ def test_a_result_stays_what_it_was_when_the_session_goes_on():
     assert np.array_equal(unseen.velocity, copies[0]) and unseen.status == first.status
     with pytest.raises(ValueError):
         unseen.velocity[0] = 0  # of the library
+
+
+def test_a_session_is_used_by_one_at_a_time():
+    session = ss.Session("nsgs", callback=lambda iterate: session.solve(brick()))
+    with pytest.raises(ss.Error, match="already"):
+        session.solve(brick())
+    again = ss.Session("nsgs")
+    assert again.solve(brick()).converged and again.solve(brick()).converged
 
 
 def test_views_of_a_result_outlive_it():

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import ctypes
+import threading
 import weakref
 from typing import Any, Callable, Dict, List, Optional, Union
 
@@ -387,17 +388,20 @@ class Session:
         self._check, self._alone = check, False
         self._last: Optional["weakref.ref[Result]"] = None
         self._subject: Any = None
+        self._busy = threading.Lock()
         self._with: Optional[str] = None
         self._step: Any = None
 
     def solve(self, what: Union[Frame, Problem], start: Union[Answer, np.ndarray, None] = None) -> Result:
         """Solves and judges a frame (start: an Answer) or a problem without bodies (start: x)."""
-        last = self._last() if self._last is not None else None
-        if last is not None:
-            last._keep()
-        cancel = self._cancel
-        before = _interrupt.begin(cancel)
+        if not self._busy.acquire(False):
+            raise Error("this session is solving already, in another thread or around this call: use one for each")
+        cancel, before = self._cancel, None
         try:
+            last = self._last() if self._last is not None else None
+            if last is not None:
+                last._keep()
+            before = _interrupt.begin(cancel)
             if isinstance(what, Frame):
                 if self._check:
                     what.must_be_valid()
@@ -412,6 +416,7 @@ class Session:
                 raise TypeError(f"solve takes a Frame or a Problem, not a {type(what).__name__}")
         finally:
             _interrupt.end(cancel, before)
+            self._busy.release()
         for watched in self._watched:
             watched.raise_failure()
         if registered:
