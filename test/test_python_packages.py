@@ -74,7 +74,11 @@ def test_the_wheel_runs_in_a_plain_environment(wheel, tmp_path):
     subprocess.run([home / "bin/pip", "install", "-q", "--no-index", "--no-deps", str(wheel)], check=True, env=clean_environment())
     assert runs(home / "bin/python", home, tmp_path).startswith("converged [0.0981]")
     assert builds_c(home / "bin/python", tmp_path).startswith("stickslip ")
-    assert "Location" in subprocess.run([home / "bin/pip", "show", "stickslip"], capture_output=True, text=True).stdout
+    # the program is in it, too, and has the exit codes it always has
+    for command in ([home / "bin/stickslip"], [home / "bin/python", "-m", "stickslip"]):
+        said = subprocess.run([*command, "info", "ball.h5", "--json"], cwd=tmp_path, capture_output=True, text=True)
+        assert said.returncode == 0 and '"bodies":1' in said.stdout
+        assert subprocess.run([*command, "info", "missing.h5"], cwd=tmp_path, capture_output=True).returncode == 3
 
 
 def test_the_wheel_needs_nothing_of_the_machine_but_its_c_library(wheel, tmp_path):

@@ -22,7 +22,7 @@ class Complaint(NamedTuple):
     defect: str
     message: str
     advice: str
-    count: int
+    affected: int  # contacts, equations or unknowns it is about
     value: Optional[float]
     contact: Optional[int]
     constraint: Optional[int]
