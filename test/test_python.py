@@ -236,6 +236,7 @@ def test_fclib_matrices_are_those_of_h5py():
     assert np.allclose(problem.W @ x + problem.q, problem.problem().apply(x), rtol=1e-12, atol=1e-12)
     result = ss.solve(problem.problem(), "nsgs", stop="natural_map<1e-8")
     assert result.converged and result.answer is None and result.metrics["natural_map"].value < 1e-8
+    assert np.array_equal(ss.solve(problem, "nsgs", stop="natural_map<1e-8").x, result.x)  # as it comes from the file
 
 
 # ---- problems --------------------------------------------------------------------------------------------
@@ -490,6 +491,20 @@ def test_ctrl_c_works(call):
     process.send_signal(signal.SIGINT)
     out, _ = process.communicate(timeout=60)
     assert out == "interrupted True\nstill works converged\n"
+
+
+def test_the_wakeup_pipe_of_others_is_given_back():
+    """asyncio and others want to know about signals, too."""
+    reading, writing = os.pipe()
+    os.set_blocking(writing, False)
+    before = signal.set_wakeup_fd(writing)
+    try:
+        ss.solve(brick(), callback=lambda iterate: os.kill(os.getpid(), signal.SIGCHLD) if iterate.number == 1 else None)
+        assert signal.set_wakeup_fd(writing) == writing
+    finally:
+        signal.set_wakeup_fd(before)
+        os.close(reading)
+        os.close(writing)
 
 
 # ---- own solvers -----------------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from . import _abi, _interrupt, findings
 from ._library import Error, UsageError, encoded, error_of, lib, printed, raw, text
 from ._memory import Owner, address_of, as_doubles, view
 from .answer import Answer
+from .dataset import FclibProblem
 from .findings import Findings
 from .frame import Frame
 from .judge import Metrics
@@ -392,8 +393,10 @@ class Session:
         self._with: Optional[str] = None
         self._step: Any = None
 
-    def solve(self, what: Union[Frame, Problem], start: Union[Answer, np.ndarray, None] = None) -> Result:
-        """Solves and judges a frame (start: an Answer) or a problem without bodies (start: x)."""
+    def solve(self, what: Union[Frame, Problem, FclibProblem], start: Union[Answer, np.ndarray, None] = None) -> Result:
+        """Solves and judges a frame (start: an Answer), or a problem without bodies or of an FCLIB file (start: x)."""
+        if isinstance(what, FclibProblem):
+            what = what.problem()
         if not self._busy.acquire(False):
             raise Error("this session is solving already, in another thread or around this call: use one for each")
         cancel, before = self._cancel, None
@@ -456,9 +459,9 @@ class Session:
         return f"<Session: {self.solver} {self.options}>".replace(" >", ">")
 
 
-def solve(what: Union[Frame, Problem], solver: Union[str, Solver] = "auto", *, start: Union[Answer, np.ndarray, None] = None,
+def solve(what: Union[Frame, Problem, FclibProblem], solver: Union[str, Solver] = "auto", *, start: Union[Answer, np.ndarray, None] = None,
           **rules: Any) -> Result:
-    """Solves a frame, or a problem without bodies, and judges the answer.
+    """Solves a frame, or a problem without bodies or of an FCLIB file, and judges the answer.
 
     Rules are those of Session: stop="energy<1e-6", time_limit (s), iterations, keep="best:energy", history=True, ...;
     other keywords are options of the solver. A status other than "converged" is a result, not an exception.
