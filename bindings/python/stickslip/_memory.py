@@ -58,7 +58,7 @@ def field_view(owner: Any, struct: Any, name: str, count: int, writable: bool = 
     if address is None:
         return None
     kind, item = struct._rows_[name]
-    return view(owner, address, (count, *(item if shape is None else shape)), kind, writable)
+    return view(owner, address, (count,) + (item if shape is None else shape), kind, writable)
 
 
 def as_doubles(values: Any, shape: Tuple[int, ...], what: str) -> np.ndarray:

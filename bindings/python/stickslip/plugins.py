@@ -61,6 +61,7 @@ class Plugin:
 
     def __init__(self, path: PathLike):
         self._owner = Owner(lib.ss_plugin_open(path_bytes(path)), None)  # stays: what it brought may be in use
+        metric_count[0] = lib.ss_metric_count()
         contents = lib.ss_plugin_contents(self._owner.pointer).contents
         self.name = text(contents.name)
         self.solvers = [text(item.contents.name) for item in _until_null(contents.solvers)]
@@ -83,6 +84,7 @@ def _until_null(items: Any) -> List[Any]:
 
 # ---- registration ----------------------------------------------------------------------------------------
 
+metric_count = [lib.ss_metric_count()]  # changes when something is registered; asking each time would cost a call
 registered: Dict[Tuple[str, str], "Extension"] = {}  # by kind ("solvers") and name; keeps them alive
 _replaced: List["Extension"] = []                    # sessions may still look at those
 
@@ -131,6 +133,7 @@ class Extension:
                 registered[self.kind, self.name] = _replaced.pop()
             raise
         registered[self.kind, self.name] = self
+        metric_count[0] = lib.ss_metric_count()
 
     def fail(self, failure: BaseException) -> str:
         """Keeps an exception that must not pass through the library; returns it as one line for the library's message."""

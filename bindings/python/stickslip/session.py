@@ -18,7 +18,7 @@ from .frame import Frame
 from .judge import Metrics
 from .options import assignments
 from .problem import GAUGES, Problem
-from .plugins import STATUSES, Formulation, Solver, raise_failures, registered
+from .plugins import STATUSES, Formulation, Solver, metric_count, raise_failures, registered
 
 _solve_frame = raw("ss_session_solve")
 _solve_problem = raw("ss_session_solve_problem")
@@ -130,7 +130,6 @@ class _ss_answer(ctypes.Structure):
 assert ctypes.sizeof(_ss_answer) == ctypes.sizeof(_abi.ss_answer)
 _ss_result = _with_addresses(_abi.ss_result)
 _METRIC_BYTES = ctypes.sizeof(_abi.ss_metric_value)
-_metric_count: Any = raw("ss_metric_count")
 _REPORT_BYTES = ctypes.sizeof(_abi.ss_contact_report)
 _memmove = ctypes.memmove
 
@@ -149,7 +148,7 @@ class Result:
         self.seconds: float = run.seconds
         self._session, self._struct, self._subject = session, struct, subject
         self._owner: Any = session._owner if alone else None  # of the arrays; None: not copied yet
-        self._metric_count = _metric_count()  # grows when one is registered
+        self._metric_count = metric_count[0]
         self._kept: Dict[str, Any] = {}
 
     def _keep(self) -> None:
@@ -178,9 +177,10 @@ class Result:
             at += (bytes_ + 7) & ~7
 
         # What is rarely there is not worth a place in the block.
-        for name, is_there in (("history", run.history.count), ("notes", run.notes), ("ray", run.ray.impulse),
-                               ("losses", _abi.ss_findings.from_address(old.losses).count), ("refusal", old.refusal)):
-            kept[name] = getattr(self, name) if is_there else _NOTHING[name]
+        if run.history.count or run.notes or run.ray.impulse or old.refusal or _abi.ss_findings.from_address(old.losses).count:
+            kept.update({name: getattr(self, name) for name in _NOTHING})
+        else:
+            kept.update(_NOTHING)
         self._struct = new = _ss_result.from_buffer_copy(old)
         new.metrics, new.contacts, new.x = places[:3]
         if answer is not None:
@@ -205,9 +205,10 @@ class Result:
         return kept["answer"]
 
     def _of_answer(self, name: str) -> np.ndarray:
-        if self.answer is None:
+        answer = self.answer
+        if answer is None:
             raise Error(f"a problem without bodies has no {name}; see x")
-        return getattr(self.answer, name)
+        return getattr(answer, name)
 
     @property
     def velocity(self) -> np.ndarray:
@@ -395,8 +396,6 @@ class Session:
 
     def solve(self, what: Union[Frame, Problem, FclibProblem], start: Union[Answer, np.ndarray, None] = None) -> Result:
         """Solves and judges a frame (start: an Answer), or a problem without bodies or of an FCLIB file (start: x)."""
-        if isinstance(what, FclibProblem):
-            what = what.problem()
         if not self._busy.acquire(False):
             raise Error("this session is solving already, in another thread or around this call: use one for each")
         cancel, before = self._cancel, None
@@ -405,6 +404,8 @@ class Session:
             if last is not None:
                 last._keep()
             before = _interrupt.begin(cancel)
+            if isinstance(what, FclibProblem):
+                what = what.problem()
             if isinstance(what, Frame):
                 if self._check:
                     what.must_be_valid()
