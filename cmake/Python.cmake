@@ -11,7 +11,8 @@ set(STICKSLIP_PYTHON_DIR "lib/python3/dist-packages" CACHE STRING "Where the Pyt
 
 set(python_package "${PROJECT_BINARY_DIR}/python/stickslip")
 set(python_source "${PROJECT_SOURCE_DIR}/bindings/python/stickslip")
-file(GLOB python_sources CONFIGURE_DEPENDS RELATIVE "${python_source}" "${python_source}/*.py" "${python_source}/py.typed")
+file(GLOB python_sources CONFIGURE_DEPENDS RELATIVE "${python_source}" "${python_source}/*.py"
+     "${python_source}/*.pyi" "${python_source}/py.typed")
 set(python_files "")
 foreach(file ${python_sources})
     add_custom_command(OUTPUT "${python_package}/${file}" DEPENDS "${python_source}/${file}" VERBATIM

@@ -4,6 +4,7 @@ import doctest
 import gc
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -49,6 +50,22 @@ def heap(count):
 def test_the_examples_in_the_docstrings_say_what_they_promise():
     results = doctest.testmod(ss, optionflags=doctest.ELLIPSIS)
     assert results.attempted >= 15 and results.failed == 0
+
+
+@pytest.mark.parametrize("document, least", [("docs/python.md", 10), ("README.md", 1), ("bindings/python/README.md", 1)])
+def test_the_blocks_of_the_documentation_print_what_they_promise(tmp_path, document, least):
+    """The ```python blocks of a document in one program; a ```text block right after one is what it prints."""
+    text = (SOURCE / document).read_text()
+    blocks = re.findall(r"^```python\n(.*?)^```\n(?:\n```text\n(.*?)^```$)?", text, re.M | re.S)
+    assert len(blocks) >= least
+    subprocess.run([PROGRAM, "run", "brick-wall", "--steps", "100", "--record", "wall.h5", "--every", "10"], cwd=tmp_path,
+                   check=True, capture_output=True)
+    program = "".join(f"{code}\nprint('=== end of block {i}', flush=True)\n" for i, (code, _) in enumerate(blocks))
+    run = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+    printed = re.split(r"=== end of block \d+\n", run.stdout)
+    for (code, expected), said in zip(blocks, printed):
+        assert said == expected or (document != "docs/python.md" and not expected), code
 
 
 # ---- frames ----------------------------------------------------------------------------------------------
@@ -182,6 +199,29 @@ def test_opening_what_is_no_such_file_says_so(tmp_path):
         ss.open(shared("bpmd/stack6_gazebo6.h5"), limits={"max_contacts": 3})[20]
 
 
+def test_whole_files_are_looked_at_checked_and_converted(tmp_path):
+    path = tmp_path / "bricks.h5"
+    with ss.Recorder(path, title="bricks") as recorder:
+        recorder.write(brick(), {"nsgs": ss.solve(brick(), "nsgs")})
+        bad = brick()
+        bad.contacts.normal[0] = 0, 0, 0.93
+        recorder.write(bad, check=False)
+    known = ss.info(path)
+    assert known["simulations"][0]["title"] == "bricks" and known["frames"][0]["hash"] == brick().hash
+    found = ss.check(path)
+    assert not found.ok and "normals[0]" in found.faults[0].place and found.counts["frames"] == 2
+    done = ss.convert(path, tmp_path / "problems", to="fclib-local", frame="0")
+    assert len(done.files) == 1 and any("not stored" in loss for loss in done.losses)
+    problem = ss.open(done.files[0])[0]
+    assert np.allclose(problem.W.toarray(), brick().problem("cone").dense(), rtol=1e-14, atol=1e-14)
+    again = ss.convert(path, tmp_path / "flat.h5", to="bpmd-flat")
+    assert again.frames == 1 and len(again.refused) == 1 and "refused" in repr(again)
+    with pytest.raises(ss.UsageError, match="--to"):
+        ss.convert(path, tmp_path / "nothing")
+    with pytest.raises(ss.Error, match="missing.h5"):
+        ss.info(tmp_path / "missing.h5")
+
+
 def test_fclib_matrices_are_those_of_h5py():
     h5py = pytest.importorskip("h5py")
     pytest.importorskip("scipy")
@@ -196,6 +236,7 @@ def test_fclib_matrices_are_those_of_h5py():
     assert np.allclose(problem.W @ x + problem.q, problem.problem().apply(x), rtol=1e-12, atol=1e-12)
     result = ss.solve(problem.problem(), "nsgs", stop="natural_map<1e-8")
     assert result.converged and result.answer is None and result.metrics["natural_map"].value < 1e-8
+    assert np.array_equal(ss.solve(problem, "nsgs", stop="natural_map<1e-8").x, result.x)  # as it comes from the file
 
 
 # ---- problems --------------------------------------------------------------------------------------------
@@ -261,6 +302,15 @@ def test_any_bounds_become_an_lcp_and_come_back(bounds, dense):
     assert np.all(z >= 0) and np.all(w >= -1e-12) and abs(z @ w) < 1e-12  # rounding of numbers of size 1
     direct = ss.solve(frame, "lemke", formulation="stewart-trinkle", with_={"directions": 4}, stop="none")
     assert np.allclose(problem.recover(z).velocity, direct.velocity, atol=1e-9)  # eliminated rows are regularised by 1e-10
+
+
+def test_a_diagnosis_says_what_is_wrong():
+    found = brick(corners=4).problem("cone").diagnose()
+    assert not found.is_fatal and found.rank == 6
+    (rank,) = [item for item in found if item.defect == "rank"]
+    assert rank.severity == "note" and "12 unknowns" in rank.message and rank.advice in repr(found)
+    contradiction = ss.Problem.from_arrays([[1.0, 1.0], [1.0, 1.0]], [0.0, 1.0], -np.inf, np.inf)
+    assert contradiction.diagnose().is_fatal or "inconsistent" in [item.defect for item in contradiction.diagnose()]
 
 
 def test_cones_are_no_lcp():
@@ -342,6 +392,14 @@ def test_a_result_stays_what_it_was_when_the_session_goes_on():
     assert np.array_equal(unseen.velocity, copies[0]) and unseen.status == first.status
     with pytest.raises(ValueError):
         unseen.velocity[0] = 0  # of the library
+
+
+def test_a_session_is_used_by_one_at_a_time():
+    session = ss.Session("nsgs", callback=lambda iterate: session.solve(brick()))
+    with pytest.raises(ss.Error, match="already"):
+        session.solve(brick())
+    again = ss.Session("nsgs")
+    assert again.solve(brick()).converged and again.solve(brick()).converged
 
 
 def test_views_of_a_result_outlive_it():
@@ -433,6 +491,20 @@ def test_ctrl_c_works(call):
     process.send_signal(signal.SIGINT)
     out, _ = process.communicate(timeout=60)
     assert out == "interrupted True\nstill works converged\n"
+
+
+def test_the_wakeup_pipe_of_others_is_given_back():
+    """asyncio and others want to know about signals, too."""
+    reading, writing = os.pipe()
+    os.set_blocking(writing, False)
+    before = signal.set_wakeup_fd(writing)
+    try:
+        ss.solve(brick(), callback=lambda iterate: os.kill(os.getpid(), signal.SIGCHLD) if iterate.number == 1 else None)
+        assert signal.set_wakeup_fd(writing) == writing
+    finally:
+        signal.set_wakeup_fd(before)
+        os.close(reading)
+        os.close(writing)
 
 
 # ---- own solvers -----------------------------------------------------------------------------------------

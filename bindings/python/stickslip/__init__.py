@@ -11,6 +11,8 @@
 from ._library import Error, InputError, ResourceError, UsageError, include_path, library_path, version as __version__
 from .answer import Answer
 from .dataset import BpmdFile, FclibFile, FclibProblem, Manifest, Simulation, StoredResult, open
+from .diagnosis import Complaint, Diagnosis
+from .files import Check, Conversion, check, convert, info
 from .findings import Finding, Findings
 from .frame import WORLD, Bodies, Constraints, Contacts, Frame
 from .judge import ContactStates, Metric, MetricInfo, Metrics, metrics

@@ -39,9 +39,13 @@ _TYPES = {"f8": "<f8", "i4": "<i4", "u1": "|u1", "u4": "<u4", "i8": "<i8", "u8":
 
 
 def view(owner: Any, address: Optional[int], shape: Tuple[int, ...], kind: str = "f8", writable: bool = False) -> np.ndarray:
-    """An array over the library's memory at `address`, alive as long as the array or any slice of it is."""
+    """An array over the library's memory at `address`, which the owner keeps as long as the array or any slice of it is there.
+
+    owner None: no one can promise that (the library lends it for a call), so it is a copy, unless it is to be written to."""
     if not address or 0 in shape:
         return np.zeros(shape, _TYPES[kind])
+    if owner is None and not writable:
+        return np.array(_Holder(None, {"shape": shape, "typestr": _TYPES[kind], "data": (address, True), "version": 3}))
     return np.asarray(_Holder(owner, {"shape": shape, "typestr": _TYPES[kind], "data": (address, not writable), "version": 3}))
 
 
@@ -54,7 +58,7 @@ def field_view(owner: Any, struct: Any, name: str, count: int, writable: bool = 
     if address is None:
         return None
     kind, item = struct._rows_[name]
-    return view(owner, address, (count, *(item if shape is None else shape)), kind, writable)
+    return view(owner, address, (count,) + (item if shape is None else shape), kind, writable)
 
 
 def as_doubles(values: Any, shape: Tuple[int, ...], what: str) -> np.ndarray:

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import threading
 from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple, Union, overload
 
 import numpy as np
@@ -69,12 +70,12 @@ class Simulation(Sequence[Frame]):
         raw = _abi.ss_manifest()
         lib.ss_bpmd_manifest(self._file._pointer, self.number, raw)
         try:
-            gravity = tuple(raw.gravity)
+            gravity: Any = tuple(raw.gravity)
             image = None
             if raw.image:
-                image = view(None, raw.image, (raw.image_height, raw.image_width, 3), "u1").copy()
-            texts = (text(getattr(raw, name)) for name in Manifest._fields[:7])
-            return Manifest(*texts, None if gravity[0] != gravity[0] else gravity, image)  # type: ignore[arg-type]
+                image = view(None, raw.image, (raw.image_height, raw.image_width, 3), "u1")
+            texts = {name: text(getattr(raw, name)) for name in Manifest._fields[:7]}
+            return Manifest(gravity=None if gravity[0] != gravity[0] else gravity, image=image, **texts)
         finally:
             lib.ss_manifest_free(raw)
 
@@ -131,6 +132,7 @@ class BpmdFile(Sequence[Frame]):
         options_struct = _abi.ss_read_options.from_buffer_copy(options.buffer)
         self._owner = Owner(lib.ss_bpmd_open(path_bytes(path), _limits(limits), options_struct), lib.ss_bpmd_close)
         self._count: int = lib.ss_bpmd_frame_count(self._pointer)
+        self._one_at_a_time = threading.Lock()
 
     @property
     def _pointer(self) -> int:
@@ -181,7 +183,8 @@ class BpmdFile(Sequence[Frame]):
 
     def _read(self, index: int) -> Frame:
         findings = Collector()
-        owner = Owner(lib.ss_bpmd_read(self._pointer, index, findings.struct), lib.ss_frame_destroy)
+        with self._one_at_a_time:
+            owner = Owner(lib.ss_bpmd_read(self._pointer, index, findings.struct), lib.ss_frame_destroy)
         frame = Frame._of(owner)
         frame.place, frame.repairs, frame._file = self.frame_path(index), findings.taken(), self
         return frame
@@ -200,7 +203,8 @@ class BpmdFile(Sequence[Frame]):
         found = {}
         for number in range(lib.ss_bpmd_result_count(self._pointer, index)):
             raw = _abi.ss_stored_result()
-            lib.ss_bpmd_result(self._pointer, index, number, raw)
+            with self._one_at_a_time:
+                lib.ss_bpmd_result(self._pointer, index, number, raw)
             owner = Owner(raw, lib.ss_stored_result_free)
             answer = None
             if raw.answer:
@@ -271,20 +275,26 @@ class FclibProblem:
         pointer = getattr(self._cone, name)
         return sparse_matrix(self._owner, pointer.contents) if pointer else None
 
-    def _vector(self, name: str, count: int) -> Optional[np.ndarray]:
-        return field_view(self._owner, self._cone, name, count)
+    def _vector(self, name: str, count: int) -> np.ndarray:
+        return field_view(self._owner, self._cone, name, count)  # type: ignore[return-value]
 
-    def __getattr__(self, name: str) -> Any:
-        """mu, W, V, R, q, s (local form); M, H, G, f, w, b (global form). None where the form has none."""
-        if name in ("W", "V", "R", "M", "H", "G"):
-            return self._matrix(name)
-        m = self.contact_count * self.dimension if "contact_count" in self.__dict__ else 0
-        sizes = {"mu": "contact_count", "mu_rolling": "contact_count", "f": "dofs", "b": "equations", "s": "equations"}
-        if name in ("q", "w"):
-            return self._vector(name, m)
-        if name in sizes:
-            return self._vector(name, getattr(self, sizes[name]))
-        raise AttributeError(f"an FCLIB problem has no '{name}'")
+    @property
+    def _components(self) -> int:
+        return self.contact_count * self.dimension
+
+    mu = property(lambda self: self._vector("mu", self.contact_count), doc="friction of each contact")
+    mu_rolling = property(lambda self: self._vector("mu_rolling", self.contact_count), doc="m, dimension 5 only, else None")
+    W = property(lambda self: self._matrix("W"), doc="local form, u = W r + V l + q; None in the global form")
+    V = property(lambda self: self._matrix("V"), doc="local form, None without equations")
+    R = property(lambda self: self._matrix("R"), doc="local form, 0 = V' r + R l + s; None without equations")
+    q = property(lambda self: self._vector("q", self._components), doc="local form")
+    s = property(lambda self: self._vector("s", self.equations), doc="local form")
+    M = property(lambda self: self._matrix("M"), doc="global form, M v = H r + G l + f; None in the local form")
+    H = property(lambda self: self._matrix("H"), doc="global form, u = H' v + w: one column per contact component")
+    G = property(lambda self: self._matrix("G"), doc="global form, 0 = G' v + b; None without equations")
+    f = property(lambda self: self._vector("f", self.dofs), doc="global form")
+    w = property(lambda self: self._vector("w", self._components), doc="global form")
+    b = property(lambda self: self._vector("b", self.equations), doc="global form")
 
     def _point(self, raw: Any) -> ConePoint:
         m = self.contact_count * self.dimension

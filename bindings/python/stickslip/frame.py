@@ -262,7 +262,9 @@ class Frame:
 
     def __eq__(self, other: object) -> bool:
         """Bit for bit the same arrays."""
-        return bool(lib.ss_frame_equal(self._struct, other._struct)) if isinstance(other, Frame) else NotImplemented
+        if not isinstance(other, Frame):
+            return NotImplemented
+        return bool(lib.ss_frame_equal(self._struct, other._struct))
 
     __hash__ = object.__hash__
 

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import ctypes
-from typing import TYPE_CHECKING, Any, Tuple
+from typing import TYPE_CHECKING, Any, Optional, Tuple
 
 import numpy as np
 
@@ -24,13 +24,13 @@ class Reduction:
         if bad:
             raise UsageError(f"an LCP cannot have {' and '.join(bad)} unknowns; formulation 'stewart-trinkle' has none")
         self.problem = problem
+        self.elimination: Optional[Owner] = None
+        self.inner = problem
         if "free" in problem.laws:
             self.elimination = Owner(lib.ss_problem_eliminate_free(ctypes.byref(problem._struct)),
                                      lib.ss_elimination_destroy, problem._owner)
             struct = lib.ss_elimination_problem(self.elimination.pointer).contents
             self.inner = Problem(self.elimination, struct)
-        else:
-            self.elimination, self.inner = None, problem
         lower, upper = self.inner.lower, self.inner.upper
         if np.any(np.isinf(lower) & np.isinf(upper) & (lower < 0)):
             raise UsageError("a box without bounds cannot be part of an LCP")

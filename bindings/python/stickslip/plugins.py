@@ -61,6 +61,7 @@ class Plugin:
 
     def __init__(self, path: PathLike):
         self._owner = Owner(lib.ss_plugin_open(path_bytes(path)), None)  # stays: what it brought may be in use
+        metric_count[0] = lib.ss_metric_count()
         contents = lib.ss_plugin_contents(self._owner.pointer).contents
         self.name = text(contents.name)
         self.solvers = [text(item.contents.name) for item in _until_null(contents.solvers)]
@@ -83,6 +84,7 @@ def _until_null(items: Any) -> List[Any]:
 
 # ---- registration ----------------------------------------------------------------------------------------
 
+metric_count = [lib.ss_metric_count()]  # changes when something is registered; asking each time would cost a call
 registered: Dict[Tuple[str, str], "Extension"] = {}  # by kind ("solvers") and name; keeps them alive
 _replaced: List["Extension"] = []                    # sessions may still look at those
 
@@ -94,6 +96,7 @@ class Extension:
 
     kind = ""
     struct: Any
+    _extension: Any
 
     def __init__(self, function: Callable[..., Any], name: Optional[str], summary: Optional[str]):
         self.function = function
@@ -121,7 +124,7 @@ class Extension:
         pointer = ctypes.pointer(self.struct)
         items = (type(pointer) * 2)(pointer)
         setattr(extension, self.kind, items)
-        self._extension, self._items = extension, items
+        self._extension, self._items = extension, items  # nothing of it is copied
         try:
             lib.ss_register(extension)
         except Exception:
@@ -130,6 +133,7 @@ class Extension:
                 registered[self.kind, self.name] = _replaced.pop()
             raise
         registered[self.kind, self.name] = self
+        metric_count[0] = lib.ss_metric_count()
 
     def fail(self, failure: BaseException) -> str:
         """Keeps an exception that must not pass through the library; returns it as one line for the library's message."""
@@ -156,7 +160,7 @@ class Extension:
 
 def raise_failures(of_any_thread: bool = False) -> None:
     """Raises what a registered function raised in this thread, if any did."""
-    for extension in list(registered.values()):
+    for extension in [*registered.values(), *_replaced]:
         if extension._failures:
             extension.raise_failure(of_any_thread)
 
@@ -299,14 +303,14 @@ class Solver(Extension):
         """What the library calls."""
         try:
             struct = problem.contents
-            array = view(None, x, (struct.size,), writable=True)
-            outcome = self.function(Problem(None, struct), Run(run, array), **self._options.read(options))
+            state = Run(run, view(None, x, (struct.size,)))
+            outcome = self.function(Problem(None, struct), state, **self._options.read(options))
+            is_array = outcome is not None and not isinstance(outcome, str)
+            view(None, x, (struct.size,), writable=True)[:] = outcome if is_array else state.x
             if isinstance(outcome, str):
                 if outcome not in STATUSES:
                     raise ValueError(f"a solver returns an array, None or one of {', '.join(STATUSES)}, not '{outcome}'")
                 return STATUSES.index(outcome)
-            if outcome is not None:
-                array[:] = outcome
             if self._is_exact:
                 _iteration(run, x, None)
                 return _abi.SS_CONVERGED
@@ -322,12 +326,14 @@ _ALL_LAWS = tuple(LAW_BITS)
 def solver(function: Callable[..., Any]) -> Solver: ...
 @overload
 def solver(*, name: Optional[str] = ..., laws: Union[str, Sequence[str]] = ..., summary: Optional[str] = ...,
-           reference: str = ..., weakness: str = ..., **traits: bool) -> Callable[[Callable[..., Any]], Solver]: ...
+           reference: str = ..., weakness: str = ..., exact: bool = ..., needs_symmetric: bool = ..., needs_diagonal: bool = ...,
+           warm_starts: bool = ..., matrix_free: bool = ...) -> Callable[[Callable[..., Any]], Solver]: ...
 
 
 def solver(function: Optional[Callable[..., Any]] = None, *, name: Optional[str] = None,
            laws: Union[str, Sequence[str]] = _ALL_LAWS, summary: Optional[str] = None, reference: str = "", weakness: str = "",
-           **traits: bool) -> Any:
+           exact: bool = False, needs_symmetric: bool = False, needs_diagonal: bool = False, warm_starts: bool = False,
+           matrix_free: bool = False) -> Any:
     """Makes a solver of a Python function f(problem, run, option=default, ...).
 
     `laws` says which problems it accepts (default: all). Traits: exact=True for a method that returns the solution itself;
@@ -346,9 +352,8 @@ def solver(function: Optional[Callable[..., Any]] = None, *, name: Optional[str]
     >>> ss.solve(problem, "projected-jacobi", omega=0.4).status       # by name, like any other
     'converged'
     """
-    for trait in traits:
-        if trait not in _TRAITS:
-            raise TypeError(f"unknown trait '{trait}'; there are {', '.join(_TRAITS)}")
+    traits = {"exact": exact, "needs_symmetric": needs_symmetric, "needs_diagonal": needs_diagonal, "warm_starts": warm_starts,
+              "matrix_free": matrix_free}
 
     def make(function: Callable[..., Any]) -> Solver:
         return Solver(function, name, laws, summary, reference, weakness, traits)

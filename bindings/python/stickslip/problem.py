@@ -15,6 +15,7 @@ from .findings import Collector, Findings
 from .options import Filled, Option, describe
 
 if TYPE_CHECKING:
+    from .diagnosis import Diagnosis
     from .frame import Frame
 
 LAWS = {_abi.SS_LAW_FREE: "free", _abi.SS_LAW_BOX: "box", _abi.SS_LAW_COUPLED: "coupled", _abi.SS_LAW_CONE: "cone",
@@ -89,7 +90,7 @@ def sparse_matrix(owner: Any, matrix: Any) -> Any:
     """An ss_sparse as scipy.sparse.csc_array without a copy."""
     from scipy import sparse  # on demand: importing it takes longer than everything else here
     kind = getattr(sparse, "csc_array", sparse.csc_matrix)
-    start = view(owner, matrix.start, (matrix.cols + 1,), "i4")
+    start = view(owner, matrix.start, (matrix.cols + 1,), "i4")  # owner None: copies, as view makes them
     count = int(start[-1])
     made = kind((view(owner, matrix.value, (count,)), view(owner, matrix.row, (count,), "i4"), start),
                 shape=(matrix.rows, matrix.cols), copy=False)
@@ -164,8 +165,7 @@ class Problem:
         low = np.broadcast_to(np.asarray(lower, np.float64), (size,))
         high = np.broadcast_to(np.asarray(upper, np.float64), (size,))
         is_free = np.isneginf(low) & np.isposinf(high)
-        starts = np.flatnonzero(np.diff(is_free)) + 1 if size else []
-        edges = [0, *starts, size] if size else [0]
+        edges = [0, *(np.flatnonzero(np.diff(is_free)) + 1).tolist(), size] if size else [0]
         owner = Owner(lib.ss_problem_create(size, len(edges) - 1, -1), lib.ss_problem_destroy)
         problem = cls(owner, owner.pointer.contents)
         struct = owner.pointer.contents
@@ -360,6 +360,11 @@ class Problem:
     def step(self) -> Any:
         """A copy of the rules about gaps and joints, by which answers are judged."""
         return _abi.ss_step_options.from_buffer_copy(lib.ss_assembly_step(self._assembly.pointer).contents)
+
+    def diagnose(self, ray: Any = None) -> "Diagnosis":
+        """What is wrong with the problem, in words: rank, contradictions, wedged bodies, units. `ray` is that of a run."""
+        from .diagnosis import diagnose
+        return diagnose(self, ray)
 
     def write_matrix_market(self, prefix: Any) -> None:
         """Writes PREFIX_A.mtx, PREFIX_b.mtx and PREFIX_unknowns.csv."""

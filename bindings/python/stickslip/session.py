@@ -2,8 +2,9 @@
 from __future__ import annotations
 
 import ctypes
+import threading
 import weakref
-from typing import Any, Callable, Dict, Optional, Union
+from typing import Any, Callable, Dict, List, Optional, Union
 
 import numpy as np
 
@@ -11,12 +12,13 @@ from . import _abi, _interrupt, findings
 from ._library import Error, UsageError, encoded, error_of, lib, printed, raw, text
 from ._memory import Owner, address_of, as_doubles, view
 from .answer import Answer
+from .dataset import FclibProblem
 from .findings import Findings
 from .frame import Frame
 from .judge import Metrics
 from .options import assignments
 from .problem import GAUGES, Problem
-from .plugins import STATUSES, Formulation, Solver, raise_failures, registered
+from .plugins import STATUSES, Formulation, Solver, metric_count, raise_failures, registered
 
 _solve_frame = raw("ss_session_solve")
 _solve_problem = raw("ss_session_solve_problem")
@@ -34,7 +36,7 @@ class Iterate:
     def x(self) -> np.ndarray:
         if not self._x:
             raise Error("x of an iterate exists during the callback only; keep a copy")
-        return view(None, self._x, (self._size,)).copy()
+        return view(None, self._x, (self._size,))
 
     def __getattr__(self, name: str) -> float:
         try:
@@ -52,7 +54,7 @@ class _Watcher:
     def __init__(self, function: Callable[[Iterate], Any]):
         self.function, self.size = function, lambda: 0  # size: unknowns of the problem that is solved
         self.failure: Optional[BaseException] = None
-        self._callback = dict(_abi.ss_watcher._fields_)["see"](self._see)  # type: ignore[attr-defined]
+        self._callback = dict(_abi.ss_watcher._fields_)["see"](self._see)
         self.struct = _abi.ss_watcher(self._callback, None)
 
     def _see(self, number: int, x: int, gauges: int, _: Any) -> bool:
@@ -76,8 +78,8 @@ class History:
 
     def __init__(self, struct: Any):
         count = struct.count
-        self.seconds = view(None, struct.seconds, (count,)).copy()
-        self._gauges = {name: view(None, struct.gauge[index], (count,)).copy() for index, name in enumerate(GAUGES)}
+        self.seconds = view(None, struct.seconds, (count,))
+        self._gauges = {name: view(None, struct.gauge[index], (count,)) for index, name in enumerate(GAUGES)}
 
     def __len__(self) -> int:
         return len(self.seconds)
@@ -114,7 +116,7 @@ class History:
 
 def _with_addresses(kind: Any) -> Any:
     """The same struct with plain addresses in the place of pointers to structs: cheaper to read and to change."""
-    plain = [(name, ctypes.c_void_p if issubclass(of, ctypes._Pointer) else of)  # type: ignore[attr-defined]
+    plain = [(name, ctypes.c_void_p if issubclass(of, ctypes._Pointer) else of)
              for name, of in kind._fields_]
     return type(kind.__name__, (ctypes.Structure,), {"_fields_": plain})
 
@@ -128,7 +130,6 @@ class _ss_answer(ctypes.Structure):
 assert ctypes.sizeof(_ss_answer) == ctypes.sizeof(_abi.ss_answer)
 _ss_result = _with_addresses(_abi.ss_result)
 _METRIC_BYTES = ctypes.sizeof(_abi.ss_metric_value)
-_metric_count = raw("ss_metric_count")
 _REPORT_BYTES = ctypes.sizeof(_abi.ss_contact_report)
 _memmove = ctypes.memmove
 
@@ -147,7 +148,7 @@ class Result:
         self.seconds: float = run.seconds
         self._session, self._struct, self._subject = session, struct, subject
         self._owner: Any = session._owner if alone else None  # of the arrays; None: not copied yet
-        self._metric_count = _metric_count()  # grows when one is registered
+        self._metric_count = metric_count[0]
         self._kept: Dict[str, Any] = {}
 
     def _keep(self) -> None:
@@ -165,7 +166,8 @@ class Result:
             addresses += answer.arrays
             sizes += (48 * bodies, 8 * rows, 8 * contacts, 24 * contacts, 24 * contacts)
         block = np.empty(sum(sizes) // 8 + len(sizes), np.float64)
-        at, places = block.__array_interface__["data"][0], []
+        places: List[Optional[int]] = []
+        at = block.__array_interface__["data"][0]
         for address, bytes_ in zip(addresses, sizes):
             if address is None:
                 places.append(None)
@@ -175,9 +177,10 @@ class Result:
             at += (bytes_ + 7) & ~7
 
         # What is rarely there is not worth a place in the block.
-        for name, is_there in (("history", run.history.count), ("notes", run.notes), ("ray", run.ray.impulse),
-                               ("losses", _abi.ss_findings.from_address(old.losses).count), ("refusal", old.refusal)):
-            kept[name] = getattr(self, name) if is_there else _NOTHING[name]
+        if run.history.count or run.notes or run.ray.impulse or old.refusal or _abi.ss_findings.from_address(old.losses).count:
+            kept.update({name: getattr(self, name) for name in _NOTHING})
+        else:
+            kept.update(_NOTHING)
         self._struct = new = _ss_result.from_buffer_copy(old)
         new.metrics, new.contacts, new.x = places[:3]
         if answer is not None:
@@ -202,9 +205,10 @@ class Result:
         return kept["answer"]
 
     def _of_answer(self, name: str) -> np.ndarray:
-        if self.answer is None:
+        answer = self.answer
+        if answer is None:
             raise Error(f"a problem without bodies has no {name}; see x")
-        return getattr(self.answer, name)
+        return getattr(answer, name)
 
     @property
     def velocity(self) -> np.ndarray:
@@ -301,7 +305,7 @@ class Result:
         """With status "ray": impulses that can grow without bound, if the solver gave them."""
         if "ray" not in self._kept:
             address = self._struct.run.ray.impulse
-            self._kept["ray"] = view(None, address, (self._size,)).copy() if address else None
+            self._kept["ray"] = view(None, address, (self._size,)) if address else None
         return self._kept["ray"]
 
     def plot(self, *gauges: str, **options: Any) -> Any:
@@ -382,21 +386,26 @@ class Session:
             self._watcher.size = lambda: lib.ss_assembly_problem(lib.ss_session_assembly(pointer)).contents.size
             lib.ss_session_follow(pointer, self._watcher.struct)
         self._err = _abi.ss_error()
-        self._watched = [*self._own, *([self._watcher] if self._watcher is not None else [])]  # what may have raised
+        self._watched: List[Any] = [*self._own, *([self._watcher] if self._watcher is not None else [])]  # what may have raised
         self._check, self._alone = check, False
         self._last: Optional["weakref.ref[Result]"] = None
         self._subject: Any = None
+        self._busy = threading.Lock()
         self._with: Optional[str] = None
         self._step: Any = None
 
-    def solve(self, what: Union[Frame, Problem], start: Union[Answer, np.ndarray, None] = None) -> Result:
-        """Solves and judges a frame (start: an Answer) or a problem without bodies (start: x)."""
-        last = self._last() if self._last is not None else None
-        if last is not None:
-            last._keep()
-        cancel = self._cancel
-        before = _interrupt.begin(cancel)
+    def solve(self, what: Union[Frame, Problem, FclibProblem], start: Union[Answer, np.ndarray, None] = None) -> Result:
+        """Solves and judges a frame (start: an Answer), or a problem without bodies or of an FCLIB file (start: x)."""
+        if not self._busy.acquire(False):
+            raise Error("this session is solving already, in another thread or around this call: use one for each")
+        cancel, before = self._cancel, None
         try:
+            last = self._last() if self._last is not None else None
+            if last is not None:
+                last._keep()
+            before = _interrupt.begin(cancel)
+            if isinstance(what, FclibProblem):
+                what = what.problem()
             if isinstance(what, Frame):
                 if self._check:
                     what.must_be_valid()
@@ -411,6 +420,7 @@ class Session:
                 raise TypeError(f"solve takes a Frame or a Problem, not a {type(what).__name__}")
         finally:
             _interrupt.end(cancel, before)
+            self._busy.release()
         for watched in self._watched:
             watched.raise_failure()
         if registered:
@@ -450,9 +460,9 @@ class Session:
         return f"<Session: {self.solver} {self.options}>".replace(" >", ">")
 
 
-def solve(what: Union[Frame, Problem], solver: Union[str, Solver] = "auto", *, start: Union[Answer, np.ndarray, None] = None,
+def solve(what: Union[Frame, Problem, FclibProblem], solver: Union[str, Solver] = "auto", *, start: Union[Answer, np.ndarray, None] = None,
           **rules: Any) -> Result:
-    """Solves a frame, or a problem without bodies, and judges the answer.
+    """Solves a frame, or a problem without bodies or of an FCLIB file, and judges the answer.
 
     Rules are those of Session: stop="energy<1e-6", time_limit (s), iterations, keep="best:energy", history=True, ...;
     other keywords are options of the solver. A status other than "converged" is a result, not an exception.
