@@ -44,7 +44,7 @@ static bool build_scene(const void *of, uint64_t seed, ss_world *world, ss_error
 typedef struct rhythm {
     double belt; /* m/s */
     bool slips;
-    double carried_time, carried_stretch; /* s, m: when it last was as fast as the belt */
+    double carried_time, carried_stretch;   /* s, m: when it last was as fast as the belt */
     double slip_time, slip_stretch, period; /* s, m, s: of the last slip; the time between the last two */
 } rhythm;
 

@@ -251,8 +251,8 @@ static const char page_head[] =
     "\n"
     "## What they accept\n"
     "\n"
-    "Laws are those of `stickslip/problem.h`. *Exact* methods end on their own at a solution; *warm* ones use the "
-    "start; *bodies*: the matrix is never built if the problem comes from bodies.\n"
+    "Laws are those of `stickslip/problem.h`. *Exact* methods end on their own at a solution; *warm* ones "
+    "use the start; *bodies*: the matrix is never built if the problem comes from bodies.\n"
     "\n";
 
 static const char page_middle[] =

@@ -63,6 +63,18 @@ SS_API const ss_extension *ss_plugin_contents(const ss_plugin_file *file);
 /* Unregisters it and unloads the object. */
 SS_API void ss_plugin_close(ss_plugin_file *file);
 
+/* ---- other processes -------------------------------------------------------------------------------- */
+
+typedef struct ss_solver_command ss_solver_command;
+/* A solver that is another process, in any language: problems go to its standard input, iterates come from
+ * its standard output (docs/pipe.md). text: "COMMAND", for /bin/sh, or "NAME=COMMAND"; without a name it is
+ * that of the program, without folder and ending. The solver is registered; the process starts with its first
+ * problem, serves many, and ends with us. It is killed when it does not stop at the time limit; when it
+ * crashes or breaks the protocol the run has failed, and the next one starts it again. */
+SS_API ss_solver_command *ss_solver_command_open(const char *text, ss_error *err);
+SS_API const ss_solver *ss_solver_command_solver(const ss_solver_command *command);
+SS_API void ss_solver_command_close(ss_solver_command *command);
+
 #ifdef __cplusplus
 }
 #endif

@@ -10,6 +10,8 @@
 
 #include <stickslip/base.h>
 
+#include "base/inner.h"
+
 typedef enum ss_registered_kind {
     SS_REGISTERED_SOLVERS,
     SS_REGISTERED_FORMULATIONS,
@@ -21,10 +23,10 @@ typedef enum ss_registered_kind {
 
 enum { SS_REGISTERED_MOST = 1000 }; /* of each kind */
 
-int ss_registered_count(ss_registered_kind kind);
+SS_INNER int ss_registered_count(ss_registered_kind kind);
 const void *ss_registered_at(ss_registered_kind kind, int index); /* NULL beyond the last */
 
-bool ss_is_registered(ss_registered_kind kind, const void *item);
+SS_INNER bool ss_is_registered(ss_registered_kind kind, const void *item);
 
 bool ss_registered_add(ss_registered_kind kind, const void *item); /* false when there is no room */
 void ss_registered_remove(ss_registered_kind kind, const void *item);

@@ -37,7 +37,7 @@ typedef struct ss_option_sweep {
     const char *name;
     const char **values;
     int count;
-    const char *where; /* "methods[2].set.omega", "--set psor.omega=1.3" */
+    const char *where; /* "study.json: methods[2].set.omega", "--set psor.omega=1.3" */
     bool used;
 } ss_option_sweep;
 
@@ -48,7 +48,7 @@ typedef struct ss_selection {
     bool all_formulations, all_solvers;
     ss_option_sweep *with, *set;
     int with_count, set_count;
-    const char *where; /* "methods[2]"; "" for flags */
+    const char *where; /* "study.json: methods[2]"; "" for flags */
 } ss_selection;
 
 typedef struct ss_campaign {

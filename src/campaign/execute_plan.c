@@ -82,6 +82,8 @@ static bool origin_of(const ss_execution *e, int plugin, const void *item, origi
         ss_digest_add_text(&digest, extension->name ? extension->name : "");
         ss_digest_add_text(&digest, extension->version ? extension->version : "");
         ss_digest_print(&digest, from->digest);
+        // a solver that is another process is named by its command
+        if (extension->name && strncmp(extension->name, "command:", 8) == 0) from->file = extension->name;
     }
     return from->digest[0] != '\0';
 }

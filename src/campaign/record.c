@@ -115,7 +115,8 @@ bool ss_record_make(const ss_result *result, ss_run_entry *run, ss_error *err)
         for (int g = 0; g < SS_GAUGE_COUNT; g++) run->gauge[g] = NAN; // of a start that nobody improved
     } else {
         good = good && keep_judgement(result->metrics, result->contacts, result->contact_count, run);
-        if (result->run.status == SS_FAILED && result->run.notes) {
+        ss_status status = result->run.status;
+        if ((status == SS_FAILED || status == SS_NOT_APPLICABLE) && result->run.notes) {
             run->message = ss_text_copy(result->run.notes);
             good = good && run->message;
         }

@@ -52,11 +52,8 @@ static bool execute(const ss_command *command, ss_campaign *campaign, ss_ledger 
     return good;
 }
 
-static int complain(const ss_command *command, ss_error *err)
+static int complain(ss_error *err)
 {
-    const ss_bench_options *options = command->options;
-    bool in_file = options->campaign && strncmp(err->message, "methods[", 8) == 0;
-    if (in_file) ss_fail_in(err, "%s", options->campaign);
     if (err->code == SS_ERROR_USAGE) ss_fail_in(err, "bench");
     return ss_report(err);
 }
@@ -67,7 +64,7 @@ static int run_bench(const ss_command *command)
     ss_campaign campaign;
     ss_campaign_summary summary = {0};
     ss_error err = {0};
-    if (!ss_bench_describe(command, &campaign, &err)) return complain(command, &err);
+    if (!ss_bench_describe(command, &campaign, &err)) return complain(&err);
     listen_for_signals();
     ss_ledger *ledger = ss_ledger_open(options->output, &err);
     bool good = ledger && execute(command, &campaign, ledger, &summary, &err);
@@ -75,7 +72,7 @@ static int run_bench(const ss_command *command)
     ss_ledger_abandon(ledger); // a mistake leaves nothing behind
     ss_campaign_free(&campaign);
     if (good && summary.interrupted) end_by_signal(command, &summary);
-    return good ? summary.exit_code : complain(command, &err);
+    return good ? summary.exit_code : complain(&err);
 }
 
 #define FIELD(member) .offset = offsetof(ss_bench_options, member)
@@ -148,7 +145,7 @@ static const ss_option table[] = {
 
 static const ss_option_group groups[] = {
     {"Options", table, 0},
-    SS_EXTENSION_GROUP(ss_bench_options, extensions),
+    SS_SOLVER_EXTENSION_GROUP(ss_bench_options, extensions),
     {"Options of all runs", ss_campaign_option_table, offsetof(ss_bench_options, run)},
     {"Reading options", ss_read_option_table, offsetof(ss_bench_options, read)},
     {NULL, ss_limits_table, offsetof(ss_bench_options, limits)},

@@ -228,7 +228,7 @@ static const ss_option unit_table[] = {{.name = "length_unit",
 static const ss_option_group groups[] = {
     {"Options", table, 0},
     {"Output files", output_table, 0},
-    SS_EXTENSION_GROUP(ss_run_verb_options, extensions),
+    SS_SOLVER_EXTENSION_GROUP(ss_run_verb_options, extensions),
     {"Stepping", ss_sim_option_table, offsetof(ss_run_verb_options, sim)},
     {"Contacts", ss_collision_option_table,
      offsetof(ss_run_verb_options, sim) + offsetof(ss_sim_options, collision)},

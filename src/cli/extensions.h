@@ -7,7 +7,7 @@
 #include "cli/verb.h"
 
 typedef struct ss_extension_options {
-    ss_option_list plugins;
+    ss_option_list plugins, solver_commands;
 } ss_extension_options;
 
 extern const ss_option ss_extension_option_table[];
@@ -15,6 +15,15 @@ extern const ss_option ss_extension_option_table[];
     {                                                                                      \
         "Solvers and more of your own", ss_extension_option_table, offsetof(owner, member) \
     }
+
+/* The same with --solver-command, for verbs that solve. */
+extern const ss_option ss_solver_extension_option_table[];
+#define SS_SOLVER_EXTENSION_GROUP(owner, member)                                                  \
+    {                                                                                             \
+        "Solvers and more of your own", ss_solver_extension_option_table, offsetof(owner, member) \
+    }
+/* The name of the first --solver-command, if --solver itself was not given: it is meant. Else NULL. */
+const char *ss_extension_solver(const ss_command *command);
 
 /* NULL where a verb does not take any. */
 const ss_extension_options *ss_extension_options_of(const ss_command *command);

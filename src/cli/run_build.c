@@ -59,6 +59,7 @@ static bool set_options(ss_running *run, ss_error *err)
     to->h = run->scene->h;
     if (run->scene->options) run->scene->options(run->parameters, to);
     if (run->options->accurate) be_accurate(to);
+    if (ss_extension_solver(run->command)) to->solver = ss_extension_solver(run->command);
     for (int i = 0; i < run->command->given_count; i++) {
         const ss_given *given = &run->command->given[i];
         bool good = true;

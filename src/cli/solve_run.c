@@ -3,6 +3,7 @@
 
 #include "base/registry.h"
 #include "cli/sandbox.h"
+#include "plugin/plugin_set.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +23,7 @@ static bool needs_fence(const ss_solving *solving)
     const ss_solver *solver = ss_session_solver(solving->session);
     const char *off = getenv("SS_NO_SANDBOX");
     return ss_session_method(solving->session)->run.time_limit > 0.0 &&
-           ss_is_registered(SS_REGISTERED_SOLVERS, solver) &&
+           ss_is_registered(SS_REGISTERED_SOLVERS, solver) && !ss_is_solver_command(solver) &&
            !ss_solver_refusal(solver, ss_session_result(solving->session)->problem) &&
            !(off && strcmp(off, "1") == 0);
 }

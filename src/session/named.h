@@ -5,8 +5,10 @@
 #include <stickslip/formulation.h>
 #include <stickslip/solver.h>
 
+#include "base/inner.h"
+
 /* Both fail with what was probably meant. */
-const ss_solver *ss_solver_named(const char *name, ss_error *err);
-const ss_formulation *ss_formulation_named(const char *name, ss_error *err);
+SS_INNER const ss_solver *ss_solver_named(const char *name, ss_error *err);
+SS_INNER const ss_formulation *ss_formulation_named(const char *name, ss_error *err);
 
 #endif

@@ -82,6 +82,8 @@ static inline double ss_run_lu_cost(double entries)
 {
     return 2e-9 * entries * sqrt(entries);
 }
+/* The last so many seconds do not count: neither as time of the run nor towards its limit. */
+void ss_run_forgive(ss_run *run, double seconds);
 /* Of the run: what takes long and is not a solver (factorisations) looks at it. */
 double ss_run_deadline(const ss_run *run);
 

@@ -1,6 +1,6 @@
 #define _GNU_SOURCE // dladdr, strsignal
-/* Solvers of plug-ins, each run in a process of its own: their code is from elsewhere, and a crash of it
- * must not end Octave. The child loads the shared object, solves, and sends the outcome through a pipe. */
+/* Solvers of plug-ins, each run in a process of its own: their code is from elsewhere, and a crash of it must
+ * not end Octave. The child loads the shared object, solves, and sends the outcome through a pipe. */
 #include "toolbox.h"
 
 #include <dlfcn.h>
@@ -49,11 +49,14 @@ static void share_library(void)
 
 static const ss_solver *find_solver(const ss_extension *plugin, const char *name, ss_error *err)
 {
-    const ss_solver *const *list = plugin->solvers;
-    for (int i = 0; list && list[i]; i++)
-        if (!name || !*name || strcmp(name, list[i]->name) == 0) return list[i];
-    ss_fail(err, SS_ERROR_USAGE, "the plug-in has no solver '%s'; its first one is '%s'", name,
-            list && list[0] ? list[0]->name : "");
+    const ss_solver *first = plugin->solvers ? plugin->solvers[0] : NULL;
+    for (int i = 0; first && plugin->solvers[i]; i++)
+        if (!name || !*name || strcmp(name, plugin->solvers[i]->name) == 0) return plugin->solvers[i];
+    if (first)
+        ss_fail(err, SS_ERROR_USAGE, "the plug-in has no solver '%s'; its first one is '%s'", name,
+                first->name);
+    else
+        ss_fail(err, SS_ERROR_USAGE, "the plug-in brings no solvers");
     return NULL;
 }
 

@@ -70,4 +70,4 @@ static const ss_solver solvers[] = {
      .solve = infect},
 };
 static const ss_solver *const all[] = {&solvers[0], &solvers[1], &solvers[2], &solvers[3], &solvers[4], NULL};
-SS_API const ss_extension ss_plugin = {.abi = SS_ABI, .name = "bad solvers", .solvers = all};
+SS_API const ss_extension ss_plugin = {.abi = SS_ABI, .solvers = all};
