@@ -1,6 +1,6 @@
 #define _GNU_SOURCE // dladdr, strsignal
-/* Solvers of plug-ins, each run in a process of its own: their code is from elsewhere, and a crash of it
- * must not end Octave. The child loads the shared object, solves, and sends the outcome through a pipe. */
+/* Solvers of plug-ins, each run in a process of its own: their code is from elsewhere, and a crash of it must
+ * not end Octave. The child loads the shared object, solves, and sends the outcome through a pipe. */
 #include "toolbox.h"
 
 #include <dlfcn.h>

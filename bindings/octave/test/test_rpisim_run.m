@@ -88,6 +88,7 @@ cube.u = [0; 0; 0.75];
 sim = sim_addBody(sim, [lift cube]);
 sim.userFunction = @(s) setfield(s, 'bodies', [setfield(s.bodies(1), 'u', [0; 0; 0.001 * s.step]), s.bodies(2)]);
 sim = sim_run(sim);
+near(sim.bodies(1).verts_world(8, 3), 0.55, 1e-12, 'its vertices moved with it');
 near(sim.bodies(2).u(3), 0.75 + 0.05, 2e-3, 'lifted'); % one step of 1 mm behind, and the slack of contacts
 
 % Bodies that must not collide do not; invisible or ghostly ones neither.

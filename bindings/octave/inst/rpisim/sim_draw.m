@@ -21,6 +21,7 @@ function sim = sim_draw(sim)
   elseif ~ishghandle(sim.figure)
     return
   end
+  set(0, 'CurrentFigure', sim.figure); % a user function may have opened others
   for k = 1:numel(sim.bodies)
     B = sim.bodies(k);
     if ~B.visible
@@ -30,7 +31,7 @@ function sim = sim_draw(sim)
     if first
       sim.bodies(k).graphicsHandle = patch('Vertices', vertices, 'Faces', faces, 'FaceColor', B.color(:)', ...
                                            'FaceAlpha', B.facealpha, 'EdgeAlpha', B.edgealpha);
-    elseif B.dynamic
+    elseif B.dynamic || ~isempty(sim.userFunction)
       set(B.graphicsHandle, 'Vertices', vertices);
     end
   end
@@ -59,6 +60,7 @@ function sim = sim_draw(sim)
   drawnow();
 end
 
+% Triangles: Octave's gnuplot toolkit draws no others.
 function [vertices, faces] = skin(B)
   switch B.type
     case 'mesh'
@@ -68,13 +70,13 @@ function [vertices, faces] = skin(B)
       t = arbitraryTangent(B.plane_normal);
       s = cross3(B.plane_normal(:), t);
       vertices = repmat(B.u(:)', 4, 1) + 3 * [t + s, s - t, -t - s, t - s]';
-      faces = 1:4;
+      faces = [1 2 3; 1 3 4];
     otherwise
       n = max(3, B.num_sphere_verts);
       [x, y, z] = sphere(n);
       vertices = B.radius * [x(:), y(:), z(:)] * qt2rot(B.quat)' + repmat(B.u(:)', numel(x), 1);
       [i, j] = meshgrid(1:n, 1:n);
       corner = i(:) + (n + 1) * (j(:) - 1);
-      faces = [corner, corner + 1, corner + n + 2, corner + n + 1];
+      faces = [corner, corner + 1, corner + n + 2; corner, corner + n + 2, corner + n + 1];
   end
 end

@@ -55,6 +55,9 @@ function sim = sim_run(sim)
     ss_record(w, fullfile(sim.record_directory, 'frames.h5'));
   end
   if sim.draw
+    if ~ishghandle(sim.figure)
+      [sim.bodies.graphicsHandle] = deal([]); % the window of an earlier run was closed
+    end
     sim = sim_draw(sim);
   end
 
@@ -70,7 +73,7 @@ function sim = sim_run(sim)
       sim.step = sim.step + 1;
       if ~isempty(sim.userFunction)
         before_step = sim;
-        sim = feval(sim.userFunction, sim);
+        sim = update_static(feval(sim.userFunction, sim), before_step);
         rpisim_push(w, sim, before_step, plan);
       end
       rpisim_current(sim);
@@ -117,6 +120,17 @@ function sim = take_notes(sim)
       sim.record = logical(notes(k).value);
     else
       sim = sim_addJoint(sim, notes(k).value{:});
+    end
+  end
+end
+
+% Static bodies that the user function has put elsewhere.
+function sim = update_static(sim, before)
+  static = find(~[sim.bodies.dynamic]);
+  if ~isequal([sim.bodies(static).u], [before.bodies(static).u]) || ...
+     ~isequal([sim.bodies(static).quat], [before.bodies(static).quat])
+    for k = static
+      sim.bodies(k) = body_updateMesh(sim.bodies(k));
     end
   end
 end
