@@ -15,7 +15,7 @@ define build
 	@cmake --build build/$(1) -j $(JOBS)
 endef
 
-.PHONY: all release library debug asan tsan fuzz test demo bench bench-peers bench-self race race-engines format check-format install clean help setup setup-library setup-test
+.PHONY: all release library debug asan tsan fuzz octave test demo bench bench-octave bench-python bench-peers bench-self race race-engines format check-format install wheel clean help setup setup-library setup-test
 all: release
 
 ##  build
@@ -27,6 +27,12 @@ tsan: setup-test      ## build with the thread sanitizer, with clang: build/tsan
 release library debug asan tsan:
 	$(call build,$@)
 
+octave: setup         ## the Octave package, for `pkg install`: build/release/octave/stickslip-*.tar.gz
+	@tools/setup octave
+	$(call build,release)
+	@cmake --build build/release --target octave_package
+	@ls build/release/octave/stickslip-*.tar.gz
+
 ##  run
 test: setup-test      ## release, asan and tsan builds, then all their tests as one CTest run
 	@tools/test -j $(JOBS)
@@ -34,6 +40,13 @@ demo: release         ## a guided tour: simulate, record, compare solvers, repor
 	@tools/demo
 bench: release        ## the benchmark programs of bench/
 	@for program in build/release/bench_*; do if [ -x "$$program" ]; then "$$program" || exit; fi; done
+bench-octave: setup   ## time per step of scenes in RPIsim's form, from Octave; RPISIM=folder of its release compares
+	@tools/setup octave
+	$(call build,release)
+	@octave-cli --norc --quiet --no-history --eval "addpath('bindings/octave/inst', 'bindings/octave/bench', \
+	    'build/release/octave'); bench_rpisim('$(RPISIM)')"
+bench-python: release ## what a call from Python costs beyond the same call from C
+	@for script in bindings/python/bench/*.py; do PYTHONPATH=build/release/python /usr/bin/python3 "$$script" || exit; done
 bench-self: setup     ## our kernels against the limits of this machine, and their instruction counts
 	@tools/setup bench
 	$(call build,release)
@@ -69,8 +82,11 @@ setup-test:           ## ... and those the tests need
 	@tools/setup build test
 install: release      ## install below PREFIX (default /usr/local; DESTDIR is honoured)
 	@cmake --install build/release --prefix $(PREFIX)
-clean:                ## remove build/
-	@rm -rf build
+wheel: release        ## the Python package as one wheel for all Pythons, with everything it needs: dist/
+	@tools/setup wheel
+	@tools/wheel build/release
+clean:                ## remove build/ and dist/
+	@rm -rf build dist
 help:                 ## this list
 	@awk -F '##' '/^##/ { print "\n" $$2 } \
 	    /^[a-z-]+:.*##/ { sub(/:.*/, "", $$1); printf "    make %-14s %s\n", $$1, $$2 }' Makefile

@@ -136,7 +136,7 @@ static double ratio_of(const outcome *at)
     return at->seconds / at->best;
 }
 
-/* Worst first; what nobody solved last. */
+/* Worst first; what no method solved last. */
 static int by_ratio(const void *left, const void *right)
 {
     double a = ratio_of(left), b = ratio_of(right);

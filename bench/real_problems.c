@@ -181,41 +181,42 @@ static void print_table(const table *of, const line *lines, int count)
 }
 
 static const char head[] =
-    "# Who solves what on real problems\n"
+    "# Which solver solves which real problem\n"
     "\n"
-    "Problems of the FCLIB collection and frames that other simulators wrote. This page is printed by\n"
+    "Problems of the FCLIB collection and frames written by other simulators. This page is printed by\n"
     "\n"
     "    build/release/bench_real_problems FILE...\n"
     "\n"
-    "Every solver with its default options, cold start, at most 10000 iterations, to `natural_map<1e-8` "
-    "(joints, limits and problems without cones: `relative_energy<1e-8` as well). A cell has the number of "
-    "problems solved, in bold when that is all of them; *rays*: the solver showed that impulses can grow for "
-    "ever, so that there is no solution (see [solving.md](solving.md)); then the largest error among the "
-    "others. Files with one problem: *yes*, or the error that was left. Empty: the solver does not take such "
-    "problems.\n";
+    "Every solver with its default options, from a cold start, with at most 10000 iterations, to "
+    "`natural_map<1e-8` (with joints, limits or no cones, also `relative_energy<1e-8`). A cell shows the "
+    "number of problems solved, in bold if that is all of them; *rays*: those where the solver showed that "
+    "impulses can grow without bound, so that there is no solution (see [solving.md](solving.md)); then "
+    "the largest error among the rest. For a file with one problem: *yes*, or the remaining error. Empty: "
+    "the solver does not accept such problems.\n";
 
 static const char tail[] =
     "\n"
     "## What is behind the numbers\n"
     "\n"
-    "- **Tables on four feet.** In `chain10_gazebo6` and `stack6_gazebo6` more contacts are closed than the "
-    "bodies can obey at once, and the velocities they ask for disagree slightly. In frame 24 of the chain "
-    "that leaves a push of 8e-8, constant over 200 proximal steps, along impulses that move nothing, and the "
-    "solution is about 1.5 units of impulse away: every method that moves in proportion to the error creeps. "
-    "The Newton methods and the interior point method solve a sequence of proximal problems with ever "
-    "smaller regularisation there, and arrive.\n"
-    "- **Wedges.** In frames 37 to 40 of `ode_january2013` balls overlap the walls of a groove by 4 to 6 cm, "
-    "which are to be left within one step, while friction of 10 (more than 1 / tan 10 degrees = 5.7, the "
-    "steepness of the groove) holds them. Impulses along the line between the two contacts of a ball move "
-    "nothing and grow for ever. In frames 37 and 39, where every ball has two contacts, all combinations of "
-    "open, sticking and sliding contacts were looked through, sliding directions in steps of a quarter of a "
-    "degree: none with positive normal impulses slides the way its friction says, so there is no solution. "
-    "For frames 38 and 40, 2000 random starts each found none either.\n"
+    "- **Tables on four feet.** In `chain10_gazebo6` and `stack6_gazebo6` more contacts are closed than "
+    "the bodies can satisfy at once, and the velocities they require disagree slightly. In frame 24 of the "
+    "chain this leaves a push of 8e-8, constant over 200 proximal steps, along impulses that move nothing, "
+    "while the solution is about 1.5 units of impulse away: every method whose steps are proportional to "
+    "the error creeps. The Newton methods and the interior-point method solve a sequence of proximal "
+    "problems with ever smaller regularisation there, and converge.\n"
+    "- **Wedges.** In frames 37 to 40 of `ode_january2013` balls overlap the walls of a groove by 4 to 6 "
+    "cm and have to leave them within one step, while a friction coefficient of 10 (above 1 / tan 10 "
+    "degrees = 5.7, given by the slope of the groove) holds them. Impulses along the line between the two "
+    "contacts of a ball move nothing and grow without bound. In frames 37 and 39, where every ball has two "
+    "contacts, all combinations of open, sticking and sliding contacts were searched, with sliding "
+    "directions in steps of a quarter of a degree: in none with positive normal impulses is the sliding "
+    "opposed by friction, so there is no solution. For frames 38 and 40, 2000 random starts each did not "
+    "find one either.\n"
     "- **Glue.** In frames 3218 and 3689 friction is infinite at all contacts. A contact with infinite "
     "friction may not slide, whether it is pressed or not (K is a half-space, see "
-    "[formulations.md](formulations.md)); the overlaps ask the bodies to move apart and the glue does not "
-    "let them. The rays are a proof that no velocity satisfies it.\n"
-    "- All six have solutions with `--with gap_term=zero`, or with `--with mu_max=1`.\n";
+    "[formulations.md](formulations.md)); the overlaps require the bodies to move apart, and the glue does "
+    "not let them. The rays prove that no velocity satisfies both.\n"
+    "- All six have solutions with `--with gap_term=zero` or with `--with mu_max=1`.\n";
 
 static bool run_table(const table *of, char **paths, int count)
 {

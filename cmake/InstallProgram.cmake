@@ -1,5 +1,5 @@
 # cmake --install: the program, which describes itself: man page and completion are what it prints when asked.
-install(TARGETS stickslip)
+install(TARGETS stickslip stickslip_program_shared)
 function(install_output_of file destination verb)
     set(output "${PROJECT_BINARY_DIR}/package/${file}")
     install(CODE "execute_process(COMMAND \"$<TARGET_FILE:stickslip>\" ${verb} ${ARGN}

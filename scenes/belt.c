@@ -44,10 +44,12 @@ static bool build_scene(const void *of, uint64_t seed, ss_world *world, ss_error
 typedef struct rhythm {
     double belt; /* m/s */
     bool slips;
+    double carried_time, carried_stretch;   /* s, m: when it last was as fast as the belt */
     double slip_time, slip_stretch, period; /* s, m, s: of the last slip; the time between the last two */
 } rhythm;
 
-/* A slip begins when the block falls back by more than a hundredth of the belt's speed. */
+/* The block slips when it falls back by more than a hundredth of the belt's speed, and has begun to when it
+ * last was within a thousandth of it: the hundredth takes a time of its own, which does not shrink with h. */
 static bool watch(ss_sim *sim, void *context, ss_error *err)
 {
     rhythm *r = context;
@@ -55,10 +57,13 @@ static bool watch(ss_sim *sim, void *context, ss_error *err)
     const ss_body *block = ss_world_body(ss_sim_world(sim), 0);
     bool slips = block->velocity[0] < 0.99 * r->belt;
     if (slips && !r->slips) {
-        double now = ss_sim_time(sim);
-        r->period = now - r->slip_time;
-        r->slip_time = now;
-        r->slip_stretch = block->position[0];
+        r->period = r->carried_time - r->slip_time;
+        r->slip_time = r->carried_time;
+        r->slip_stretch = r->carried_stretch;
+    }
+    if (block->velocity[0] >= 0.999 * r->belt || (!slips && r->slips)) {
+        r->carried_time = ss_sim_time(sim);
+        r->carried_stretch = block->position[0];
     }
     r->slips = slips;
     return true;

@@ -1,12 +1,19 @@
 """The pytest side of test/kit.h: a file whose tests were all skipped exits with 77 (CTest's "skipped"), and a skip is a
 failure with STICKSLIP_REQUIRE_TOOLS=1, or STICKSLIP_REQUIRE_DATA=1 where a file of others is missing."""
 import os
+import sys
 
 import pytest
 
 from shared_data import NoSharedData
 
 CTEST_SKIPPED = 77
+
+# The Python package of the build under test, for this process and those it starts.
+if "SS_BUILD_DIR" in os.environ:
+    package = os.path.join(os.environ["SS_BUILD_DIR"], "python")
+    sys.path.insert(0, package)
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [package, os.environ.get("PYTHONPATH")]))
 
 
 @pytest.hookimpl(hookwrapper=True)

@@ -29,7 +29,7 @@ TIMES = {"runs": {"started", "seconds"}, "history": {"seconds"}, "crossings": {"
 TABLES = ["machines", "problems", "methods", "runs", "metrics", "samples", "history", "crossings", "contact_errors"]
 
 PLANTED = r"""
-#include <stickslip/solver.h>
+#include <stickslip/plugin.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -58,8 +58,8 @@ SOLVER(parent, "parent", if (fork() == 0) { sleep(20); _exit(0); } raise(SIGBUS)
 SOLVER(liar, "liar", x[0] = 1e9;)
 
 static const ss_solver *const solvers[] = {&segfault, &aborts, &killed, &hangs, &spins, &eater, &hoarder, &leaves,
-                                           &talks, &scribbler, &stack, &parent, &liar};
-const ss_solver_plugin ss_plugin = {SS_ABI, sizeof solvers / sizeof *solvers, solvers};
+                                           &talks, &scribbler, &stack, &parent, &liar, NULL};
+const ss_extension ss_plugin = {.abi = SS_ABI, .solvers = solvers};
 """
 
 

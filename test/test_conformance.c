@@ -243,29 +243,29 @@ TEST(the_best_iterate_is_not_worse_than_the_last)
 /* ---- docs/solvers.md -------------------------------------------------------------------------------- */
 
 static const char page_head[] =
-    "# Solvers: who takes what, who solves what\n"
+    "# Solvers: what they accept, what they solve\n"
     "\n"
-    "This page is printed by the conformance suite; after a change of a solver, print it again:\n"
+    "This page is printed by the conformance suite; print it again after changing a solver:\n"
     "\n"
     "    build/release/test/test_conformance --page > docs/solvers.md\n"
     "\n"
-    "## Who takes what\n"
+    "## What they accept\n"
     "\n"
-    "Laws are those of `stickslip/problem.h`. *Exact* methods end by themselves; *warm* ones use the start; "
-    "*bodies* means that the matrix is never built when the problem comes from bodies.\n"
+    "Laws are those of `stickslip/problem.h`. *Exact* methods end on their own at a solution; *warm* ones "
+    "use the start; *bodies*: the matrix is never built if the problem comes from bodies.\n"
     "\n";
 
 static const char page_middle[] =
     "\n"
-    "## Who solves what\n"
+    "## What they solve\n"
     "\n"
-    "Every solver with its default options, cold start, on the small problems of `test/catalogue.h`. A "
-    "number is the count of iterations until `relative_energy<1e-8` (`natural_residual<1e-9` for the linear "
-    "complementarity problems of Stewart and Trinkle, whose rows for the sliding speed have no inverse "
-    "mass), confirmed by a residual computed apart from the library. Iterations of different methods cost "
-    "different amounts: a pivot or a Newton step is a factorisation, a sweep is not. An empty cell: the "
-    "solver refuses the problem and says why. Words: what it said when it did not get there within 20000 "
-    "iterations. The contradictions at the end have no solution, and the rod beyond Painleve may have none "
+    "Every solver with its default options, from a cold start, on the small problems of `test/catalogue.h`. "
+    "A number is the number of iterations until `relative_energy<1e-8` (`natural_residual<1e-9` for the "
+    "linear complementarity problems of Stewart and Trinkle, whose rows for the sliding speed have no "
+    "inverse mass), confirmed by a residual that is computed without the library. Iterations of different "
+    "methods do not cost the same: a pivot or a Newton step is a factorisation, a sweep is not. Empty: the "
+    "solver does not accept the problem. Words: the status of a solver that did not converge within 20000 "
+    "iterations. The contradictions at the end have no solution, and the rod beyond Painlevé may have none "
     "or several.\n"
     "\n";
 

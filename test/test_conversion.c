@@ -155,9 +155,9 @@ static void compare(const ss_frame *frame, bool friction, const char *words, con
 /* With every gap term; two of them without friction as well. The frame loses its friction. */
 static void compare_all(ss_frame *frame, const char *name, tally *count)
 {
-    static const char *const rules[] = {"gap_term=preventive", "gap_term=zero joint_term=zero",
-                                        "gap_term=stabilised gamma=0.2 joint_gamma=0.2 slop=1e-4",
-                                        "gap_term=restitution joint_term=spook"};
+    static const char *const rules[] = {"gap_term=preventive", "gap_term=zero joint_term=zero mu_max=1",
+                                        "gap_term=stabilised gamma=0.2 joint_gamma=0.2 slop=1e-4 mu_max=1",
+                                        "gap_term=restitution joint_term=spook mu_max=0.5"};
     for (int friction = 1; friction >= 0; friction--) {
         for (int c = 0; !friction && c < frame->contacts.count; c++) {
             frame->contacts.mu[c][0] = frame->contacts.mu[c][1] = 0.0;

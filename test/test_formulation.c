@@ -176,7 +176,8 @@ TEST(limits_become_contacts_without_friction_and_come_back_as_multipliers)
     for (int i = 0; i < 18; i++) { // no tangents
         for (int j = 1; j < 3; j++) ENSURE_NEAR(ss_sparse_get(cone->H, i, 3 + j), 0.0, 0.0);
     }
-    ENSURE(tells(&losses, SS_FINDING_LOSS, "/constraints/bounds", "2 limits became contacts"));
+    ENSURE(tells(&losses, SS_FINDING_LOSS, "/constraints/bounds",
+                 "limits become contacts without friction (2)"));
     ss_findings_free(&losses);
 
     double r[9] = {0, 0, 0, 0.5, 0, 0, 0.75, 0, 0};
@@ -209,7 +210,8 @@ TEST(motors_and_joint_friction_are_dropped_aloud_or_refused)
     ss_cone *cone = cone_from_frame(frame, &options, "/f", &losses, &err);
     ENSURE(cone);
     ENSURE_INT(cone->equations, 4);
-    ENSURE(tells(&losses, SS_FINDING_LOSS, "/f/constraints/bounds", "2 rows with other bounds"));
+    ENSURE(tells(&losses, SS_FINDING_LOSS, "/f/constraints/bounds",
+                 "rows with other bounds (motors, joint friction) are omitted (2)"));
     ss_cone_destroy(cone);
     ss_findings_free(&losses);
     options.refuse_bounds = true;

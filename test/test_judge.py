@@ -64,6 +64,14 @@ def test_stored_rules_give_what_was_measured(recorded):
                 assert [c["normal"] for c in answer["contacts"]] == list(np.ravel(stored["normal"]))
 
 
+def test_no_metric_is_left_out(recorded):
+    for answer in run_json("judge", "drop.h5")["answers"]:
+        assert answer["metrics"]["energy_exact"].get("why") != "left out"
+    last = run_json("solve", "drop.h5", "--frame", "0", "-o", "one.h5")["frames"][0]["metrics"]["energy_exact"]
+    judged = [a["metrics"]["energy_exact"] for a in run_json("judge", "one.h5", "--result", "auto")["answers"]]
+    assert last["value"] is not None and judged[0]["value"] == pytest.approx(last["value"], rel=1e-9, abs=1e-300)
+
+
 def test_rules_of_the_user_replace_those_that_are_missing(recorded):
     measured = energies()
     rules = forget_rules()
@@ -99,6 +107,31 @@ def test_the_replay_shows_the_same_joules_and_the_rules(recorded):
     assumed = page(recorded / "assumed.html")[0]["results"][0]
     assert not assumed["rulesStored"] and assumed["rules"].startswith("gap_term=preventive")
     assert series(assumed, "energy") == pytest.approx(energies(), rel=1e-6)
+
+
+def test_the_replay_is_judged_by_the_rules_that_are_given(recorded):
+    """An engine that removes a fifth of every overlap and did not store that: judge and view show the same Joules."""
+    rules = forget_rules()
+    words = [word for rule in rules for word in ("--with", rule)]
+    run("view", "drop.h5", "-o", "given.html", *words)
+    given = page(recorded / "given.html")[0]["results"][0]
+    assert given["rulesGiven"] and given["rules"].startswith("gap_term=stabilised gamma=0.2")
+    assert series(given, "energy") == pytest.approx(energies(*words), rel=1e-6)
+    assert sorted(series(given, "energy"))[15] < sorted(energies())[15] / 2
+
+
+def test_rules_that_are_given_replace_stored_metrics_too(recorded):
+    run("view", "drop.h5", "-o", "given.html", "--with", "gap_term=zero")
+    given = page(recorded / "given.html")[0]["results"][0]
+    assert series(given, "energy") == pytest.approx(energies("--with", "gap_term=zero"), rel=1e-6)
+
+
+def test_the_replay_tells_what_it_assumed(recorded):
+    assert "note:" not in run("view", "drop.h5", "-o", "stored.html").stderr
+    forget_rules()
+    told = run("view", "drop.h5", "-o", "assumed.html").stderr
+    assert "note: the file does not say by which rules coloured was made; assumed gap_term=preventive" in told
+    assert "note:" not in run("view", "drop.h5", "-o", "given.html", "--with", "gap_term=zero").stderr
 
 
 def test_the_table_fits_a_terminal(recorded):

@@ -186,6 +186,7 @@ def test_mistakes_are_told(ledger):
     assert "missing.db: cannot be read" in run("export", "missing.db", "--json", code=BAD_INPUT).stderr
     Path("text.db").write_text("nothing of the kind, but longer than the header of a database " * 9)
     assert "text.db: not a ledger" in run("export", "text.db", "--json", code=BAD_INPUT).stderr
+    assert "but a SQLite database (a ledger?)" in run("view", ledger, "-o", "page.html", code=BAD_INPUT).stderr
     Path("file").write_text("")
     assert "file: cannot be created" in run("export", ledger, "-o", "file", code=RESOURCES).stderr
     with open("/dev/full", "w") as full:

@@ -322,6 +322,32 @@ TEST(a_skate_does_not_creep_along_its_blade)
     drop(&s);
 }
 
+/* Impulses are stored along the axes of the world: along a blade that is not one of them rounding is left,
+ * and must not be taken for friction without a coefficient. */
+TEST(rounding_along_a_blade_is_no_friction_outside_the_cone)
+{
+    scene s = sliding_block(1.0);
+    set_friction(&s, 0.0, friction);
+    double limit = friction * s.answer->normal_impulse[0];
+    s.answer->friction_impulse[0][0] = 1e-17 * limit;
+    s.answer->friction_impulse[0][1] = 0.1 * limit;
+    ENSURE(judge(&s));
+    ENSURE_NEAR(read(&s, "cone"), 0.0, 1e-16 * limit);
+    ENSURE_NEAR(read(&s, "sticking"), 1.0, 0.0);
+    // what is no rounding is outside in full, and what grips too hard by what is too much
+    s.answer->friction_impulse[0][0] = 0.4 * limit;
+    s.answer->friction_impulse[0][1] = 1.3 * limit;
+    ENSURE(judge(&s));
+    ENSURE_NEAR(read(&s, "cone"), hypot(0.4, 0.3) * limit, rounding);
+    // endless friction beside none: as much as it likes of the one
+    set_friction(&s, 0.0, INFINITY);
+    s.answer->friction_impulse[0][0] = 1e-17 * limit;
+    ENSURE(judge(&s));
+    ENSURE_NEAR(read(&s, "cone"), 0.0, 1e-16 * limit);
+    ENSURE_NEAR(read(&s, "sticking"), 1.0, 0.0);
+    drop(&s);
+}
+
 /* The law of largest dissipation on an ellipse: f = -nu (mu_u^2 v_u, mu_v^2 v_v) / |(mu_u v_u, mu_v v_v)|. It
  * is not opposite to the sliding, and takes nu |(mu_u v_u, mu_v v_v)|. */
 TEST(friction_on_an_ellipse_that_obeys_the_law_has_no_error)

@@ -178,6 +178,64 @@ TEST(a_session_that_is_cancelled_ends_soon)
     ss_frame_destroy(frame);
 }
 
+typedef struct audience {
+    int seen, last, leave_after;
+    double energy[3]; /* of the first iterations */
+    bool is_odd;      /* an iteration was left out, or showed no numbers */
+} audience;
+
+static bool see(int iteration, const double *x, const double gauge[SS_GAUGE_COUNT], void *context)
+{
+    audience *a = context;
+    if (iteration != a->last + 1 || !x || !isfinite(x[0]) || !(gauge[SS_GAUGE_ENERGY] >= 0.0))
+        a->is_odd = true;
+    if (a->seen < 3) a->energy[a->seen] = gauge[SS_GAUGE_ENERGY];
+    a->last = iteration;
+    return ++a->seen != a->leave_after;
+}
+
+TEST(a_watcher_sees_every_iteration_and_may_leave_early)
+{
+    ss_frame *frame = sliding_block();
+    ss_session *session = open_session((ss_request){.solver = "psor",
+                                                    .set = "omega=0.5",
+                                                    .formulation = "box",
+                                                    .stop = "none",
+                                                    .iterations = 7,
+                                                    .history = true});
+    audience whole = {0}, early = {.leave_after = 3};
+    ss_session_follow(session, &(ss_watcher){see, &whole});
+    const ss_result *result = solve(session, frame, NULL);
+    ENSURE_INT(whole.seen, result->run.iterations);
+    ENSURE(whole.seen > 3);
+    ENSURE(!whole.is_odd);
+    for (int i = 0; i < 3; i++) // what the watcher sees is what the history holds
+        ENSURE_NEAR(whole.energy[i], result->run.history.gauge[SS_GAUGE_ENERGY][i], 0.0);
+
+    ss_session_follow(session, &(ss_watcher){see, &early});
+    result = solve(session, frame, NULL);
+    ENSURE_INT(result->run.status, SS_CANCELLED);
+    ENSURE_INT(result->run.iterations, 3);
+
+    ss_session_follow(session, NULL);
+    solve(session, frame, NULL);
+    ENSURE_INT(early.seen, 3);
+    ss_session_destroy(session);
+    ss_frame_destroy(frame);
+}
+
+TEST(auto_shows_the_whole_problem_to_a_watcher)
+{
+    ss_frame *frame = sliding_block();
+    ss_session *session = open_session((ss_request){.solver = "auto"});
+    audience all = {0};
+    ss_session_follow(session, &(ss_watcher){see, &all});
+    ENSURE_INT(solve(session, frame, NULL)->run.status, SS_CONVERGED);
+    ENSURE(all.seen > 0 && !all.is_odd);
+    ss_session_destroy(session);
+    ss_frame_destroy(frame);
+}
+
 /* ---- frame after frame ------------------------------------------------------------------------------ */
 
 /* The same bits for a session that has solved other frames before: nothing of them is left. */
@@ -206,6 +264,7 @@ TEST(frames_of_one_size_are_solved_and_judged_without_touching_the_heap)
 {
     static const ss_request requests[] = {
         {.skip_exact = true, .solver = "nsgs"},
+        {.skip_exact = true, .time_limit = 10.0, .keep = "best:energy"}, // auto, which finds this one easy
         {.skip_exact = true, .solver = "coloured", .stop = "relative_energy<1e-6"},
         {.skip_exact = true, .solver = "pgs", .formulation = "box", .stop = "relative_energy<1e-6"},
         {.skip_exact = true, .solver = "nsgs", .formulation = "convex", .stop = "energy<1e-9*scene"},

@@ -1,5 +1,5 @@
 /* When a run ends: rules of the caller's own, what the natural map does not see, and solvers from outside. */
-#include <stickslip/solver.h>
+#include <stickslip/plugin.h>
 
 #include "kit.h"
 #include "rules.h"

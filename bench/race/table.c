@@ -62,7 +62,7 @@ static void summary(const ss_race *race, int target, const sums *of, ss_text *te
                     count == 1 ? "" : "s", ss_race_solved(race, 0, target), of->any_ours);
     if (race->our_count == race->entrant_count) {
         ss_text_append(text, ss_siconos_count() == 0
-                                 ? ". Siconos is not installed, so nobody raced against us.\n"
+                                 ? ". Siconos is not installed, so there is no comparison.\n"
                                  : ". No variant of Siconos raced.\n");
         return;
     }

@@ -23,7 +23,7 @@ typedef struct wishes {
 
 static const char usage[] =
     "usage: bench_self [PART]... [OPTION]...\n"
-    "parts, all of them unless told:\n"
+    "parts (default: all):\n"
     "  machine           bandwidth of every cache and of memory, flops\n"
     "  iterations        our loops, ns per contact, beside what the machine allows\n"
     "  threads           one thread and two\n"

@@ -8,7 +8,7 @@
  */
 #include "variants.h"
 
-#include <stickslip/solver.h>
+#include <stickslip/plugin.h>
 
 #include <math.h>
 #include <stdio.h>
@@ -97,5 +97,5 @@ static const ss_solver siconos = {
     .solve = solve,
 };
 
-static const ss_solver *const solvers[] = {&siconos};
-const ss_solver_plugin ss_plugin = {SS_ABI, 1, solvers};
+static const ss_solver *const solvers[] = {&siconos, NULL};
+const ss_extension ss_plugin = {.abi = SS_ABI, .solvers = solvers};

@@ -4,7 +4,7 @@
  * One number, damping / |A|_inf, is the step of all unknowns. It converges for symmetric positive
  * semidefinite A and damping < 2, and is about as slow as a method can be.
  */
-#include <stickslip/solver.h>
+#include <stickslip/plugin.h>
 
 #include <math.h>
 
@@ -72,5 +72,5 @@ static const ss_solver richardson = {
     .solve = solve,
 };
 
-static const ss_solver *const solvers[] = {&richardson};
-const ss_solver_plugin ss_plugin = {SS_ABI, 1, solvers};
+static const ss_solver *const solvers[] = {&richardson, NULL};
+const ss_extension ss_plugin = {.abi = SS_ABI, .solvers = solvers};

@@ -15,7 +15,7 @@
  *              destroying NULL is allowed. Strings and arrays reached through an object live as long as
  *              the object
  *   threads    objects are independent; one object is used by one thread at a time. No mutable globals
- *              except the replaceable allocator
+ *              except the replaceable allocator and the registry (plugin.h)
  *
  * The first header to read; the order of all is in stickslip.h.
  */
@@ -40,6 +40,10 @@ extern "C" {
 
 SS_API const char *ss_version(void); /* "0.1.0" */
 SS_API const char *ss_build(void);   /* compiler and build type, for provenance */
+/* The layout of every struct in these headers, as a number: it changes when one of them does. A plug-in
+ * states the one that it was compiled with, and a binding compares its own with that of the library. */
+#define SS_ABI 2
+SS_API int ss_abi_version(void);
 
 /* ---- errors ----------------------------------------------------------------------------------------- */
 

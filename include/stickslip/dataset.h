@@ -93,6 +93,17 @@ SS_API int ss_bpmd_find_frame(const ss_bpmd *file, const char *path_or_number);
 /* The frame with all defects repaired. NULL only if the structure of the file does not allow a frame; wrong
  * values are reported by ss_frame_check. findings gets repairs and warnings. */
 SS_API ss_frame *ss_bpmd_read(ss_bpmd *file, int frame, ss_findings *findings, ss_error *err);
+/* An array that another program loaded from a frame of a BPMD file, by Octave's load or h5py. */
+typedef struct ss_named_array {
+    const char *path;     /* below the frame: "timestep", "bodies/masses", "solver_data/ODE_GS/gs_errors" */
+    int rows, columns;    /* as in the file; a list has one column */
+    const double *values; /* row by row */
+} ss_named_array;
+/* The frame that ss_bpmd_read would read from a file whose root holds this one frame: the same names, shapes
+ * and repairs. What another frame or an attribute of the file would add is not there: a step has to be given,
+ * and `dialect` where the arrays do not show who wrote them. options may be NULL: the defaults. */
+SS_API ss_frame *ss_frame_from_arrays(const ss_named_array *arrays, int count, const ss_read_options *options,
+                                      ss_findings *findings, ss_error *err);
 /* SS_DIALECT_AUTO on failure. */
 SS_API ss_dialect ss_bpmd_dialect(ss_bpmd *file, int frame, ss_error *err);
 

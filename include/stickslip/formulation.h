@@ -1,7 +1,8 @@
 /* stickslip/formulation.h - from a frame to a problem and back; a formulation defines both directions.
  *
  * `assemble` turns a checked frame into a problem; `recover` turns the solver's numbers into the physical
- * answer. Metrics see only frame and answer, so that every formulation is judged by the same measure.
+ * answer. Metrics see only frame and answer, so that every formulation is judged by the same measure: the
+ * true Coulomb problem of the frame.
  *
  * Read after problem.h; the order of all headers is in stickslip.h.
  */
@@ -9,6 +10,8 @@
 #define STICKSLIP_FORMULATION_H
 
 #include <stickslip/problem.h>
+
+#include <math.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -51,20 +54,166 @@ typedef struct ss_step_options {
     double slop;
 } ss_step_options;
 
-/* A formulation is a model of one contact; everything else is the same for all of them. */
-typedef struct ss_formulation {
+/* The first lines of every option table of a formulation, whose struct begins with an ss_step_options. */
+#define SS_STEP_OPTION_ROWS(gap_term_default, contact_margin_default)                                       \
+    {.name = "gap_term",                                                                                    \
+     .type = SS_OPTION_CHOICE,                                                                              \
+     .offset = offsetof(ss_step_options, gap_term),                                                         \
+     .default_value = gap_term_default,                                                                     \
+     .choices = "preventive|zero|stabilised|restitution",                                                   \
+     .help = "contribution of the gap to the normal velocity: gap/h; none; gap/h, but only a fraction "     \
+             "gamma of an overlap; Newton's restitution at impacts, otherwise as stabilised"},              \
+        {.name = "gamma",                                                                                   \
+         .type = SS_OPTION_REAL,                                                                            \
+         .offset = offsetof(ss_step_options, gamma),                                                        \
+         .default_value = "1",                                                                              \
+         .min = 0.0,                                                                                        \
+         .max = 1.0,                                                                                        \
+         .help = "fraction of overlaps removed per step with gap_term=stabilised or restitution"},          \
+        {.name = "slop",                                                                                    \
+         .type = SS_OPTION_REAL,                                                                            \
+         .offset = offsetof(ss_step_options, slop),                                                         \
+         .default_value = "0",                                                                              \
+         .min = 0.0,                                                                                        \
+         .max = INFINITY,                                                                                   \
+         .value_name = "m",                                                                                 \
+         .help = "overlaps up to this size are tolerated, and gaps up to it closed by the fraction "        \
+                 "gamma, with gap_term=stabilised, in m"},                                                  \
+        {.name = "restitution_speed",                                                                       \
+         .type = SS_OPTION_REAL,                                                                            \
+         .offset = offsetof(ss_step_options, restitution_speed),                                            \
+         .default_value = "0.01",                                                                           \
+         .min = 0.0,                                                                                        \
+         .max = INFINITY,                                                                                   \
+         .value_name = "m/s",                                                                               \
+         .help = "approach speed below which there is no restitution (gap_term=restitution), in m/s"},      \
+        {.name = "contact_margin",                                                                          \
+         .type = SS_OPTION_REAL,                                                                            \
+         .offset = offsetof(ss_step_options, contact_margin),                                               \
+         .default_value = contact_margin_default,                                                           \
+         .min = 0.0,                                                                                        \
+         .max = INFINITY,                                                                                   \
+         .value_name = "m",                                                                                 \
+         .help = "largest gap of a contact, in m; contacts with larger gaps are omitted"},                  \
+        {.name = "joint_term",                                                                              \
+         .type = SS_OPTION_CHOICE,                                                                          \
+         .offset = offsetof(ss_step_options, joint_term),                                                   \
+         .default_value = "stabilised",                                                                     \
+         .choices = "stabilised|zero|spook",                                                                \
+         .help = "contribution of the joint error g to the joint velocity: joint_gamma g/h; none; SPOOK's " \
+                 "damped term Y (4 g/h - J v), Y = 1/(1 + 4 joint_relaxation)"},                            \
+        {.name = "joint_gamma",                                                                             \
+         .type = SS_OPTION_REAL,                                                                            \
+         .offset = offsetof(ss_step_options, joint_gamma),                                                  \
+         .default_value = "1",                                                                              \
+         .min = 0.0,                                                                                        \
+         .max = 1.0,                                                                                        \
+         .help = "fraction of joint errors removed per step"},                                              \
+        {.name = "joint_relaxation",                                                                        \
+         .type = SS_OPTION_REAL,                                                                            \
+         .offset = offsetof(ss_step_options, joint_relaxation),                                             \
+         .default_value = "2",                                                                              \
+         .min = 0.0,                                                                                        \
+         .max = 1e6,                                                                                        \
+         .value_name = "steps",                                                                             \
+         .help = "relaxation time, in steps (joint_term=spook)"},                                           \
+    {                                                                                                       \
+        .name = "mu_max", .type = SS_OPTION_REAL, .offset = offsetof(ss_step_options, mu_max),              \
+        .default_value = "0", .min = 0.0, .max = 1e12,                                                      \
+        .help = "upper limit of friction coefficients, including infinite ones; 0 = no limit"               \
+    }
+/* These lines alone, for a formulation that has no other options. */
+extern SS_API const ss_option ss_step_option_table[];
+
+/* What a formulation models; what it does not is reported as a loss. */
+enum ss_formulation_models {
+    SS_MODELS_FRICTION = 1,
+    SS_MODELS_ROLLING = 2,
+    SS_MODELS_GAPS = 4, /* the gap term, and with it restitution */
+};
+
+typedef struct ss_contact_view ss_contact_view;
+typedef struct ss_contact_law ss_contact_law;
+typedef struct ss_formulation ss_formulation;
+
+/* A formulation is a model of one contact; joints, bodies, velocities, the measure of the answer and
+ * everything else is the same for all of them. Those of the library have a `model`. One of your own
+ * (plugin.h) has `contact`, or, for a matrix of its own, `assemble` and `recover`. */
+struct ss_formulation {
     const char *name;      /* "stewart-trinkle" */
     const char *summary;   /* one line */
     const char *reference; /* paper and equation */
     unsigned laws;         /* ss_law, or-ed: what its problems may contain */
     const ss_option *options;
     size_t options_size;                  /* of a struct that begins with an ss_step_options */
-    const struct ss_contact_model *model; /* src/formulation/model.h */
-} ss_formulation;
+    const struct ss_contact_model *model; /* of the library: src/formulation/model.h; NULL in your own */
+    unsigned models;                      /* your own: ss_formulation_models, or-ed */
+    void *context;                        /* the author's */
 
+    /* States the law of one contact. `law` is all zero on entry. False with err: the frame cannot be
+     * assembled. */
+    bool (*contact)(const ss_formulation *formulation, const void *options, const ss_contact_view *contact,
+                    ss_contact_law *law, ss_error *err);
+
+    /* Or the whole problem of a checked frame, made by ss_problem_create and destroyed by the library: A, b,
+     * bounds, blocks; the diagonal is taken from A. NULL with err: it cannot be made. */
+    ss_problem *(*assemble)(const ss_formulation *formulation, const void *options, const ss_frame *frame,
+                            ss_error *err);
+    /* The impulses that x stands for: row_impulse, normal_impulse, friction_impulse and, if allocated,
+     * rolling_impulse of an answer that is all zero. The library computes the velocities from them. */
+    void (*recover)(const ss_formulation *formulation, const void *options, const ss_frame *frame,
+                    const ss_problem *problem, const double *x, ss_answer *answer);
+    /* A start from a known answer; x is all zero. NULL: there is none. */
+    void (*guess)(const ss_formulation *formulation, const void *options, const ss_frame *frame,
+                  const ss_problem *problem, const ss_answer *answer, double *x);
+};
+
+/* Those of the library first, then those that were registered (plugin.h), in that order. */
 SS_API int ss_formulation_count(void);
-SS_API const ss_formulation *ss_formulation_at(int index);
+SS_API const ss_formulation *ss_formulation_at(int index); /* NULL beyond the last */
 SS_API const ss_formulation *ss_formulation_find(const char *name);
+
+/* ---- the model of one contact ----------------------------------------------------------------------- */
+
+/* A contact that takes part, as the function `contact` of a formulation sees it. Directions are unit vectors
+ * in the world frame; velocities are those of b's surface minus a's at the contact, surface_velocity
+ * included. */
+struct ss_contact_view {
+    int contact; /* of the frame */
+    const ss_frame *frame;
+    double normal[3], tangent[2][3];
+    /* false for the tangent that leaves the plane of a planar frame: nothing moves along it */
+    bool in_plane[2];
+    double mu[2];            /* along the tangents, at most mu_max; infinity is allowed */
+    double mu_rolling;       /* m */
+    double gap;              /* m */
+    double offset;           /* m/s: the gap term that the step options ask for; belongs to the normal row */
+    double compliance;       /* of the normal row */
+    double velocity[3];      /* m/s, before the step */
+    double free_velocity[3]; /* m/s, after a step without any contact or joint: v* = v + h M^-1 f */
+    double inverse_mass[3];  /* 1/kg: J M^-1 J' along the normal and the two tangents */
+};
+
+/* One unknown of a contact, an impulse x along a direction, with w = direction . velocity + compliance x
+ * + offset and a law between x and w (problem.h). */
+typedef struct ss_contact_unknown {
+    double direction[3]; /* of the impulse on b, world frame; its length is up to you */
+    bool turns; /* a moment about `direction`, in the plane of the tangents: w is the relative rotation */
+    ss_law law; /* unknowns of one law form a block with the one before; 0 counts as SS_LAW_BOX */
+    double lower, upper; /* box: N s; -INFINITY and INFINITY are allowed. Coupled: none if both are 0 */
+    int partner;         /* coupled: which unknown of this contact; |x| <= factor |x_partner| */
+    double factor;
+    double offset, compliance;
+} ss_contact_unknown;
+
+#define SS_CONTACT_UNKNOWNS 16 /* at most, of one contact */
+
+struct ss_contact_law {
+    int count;
+    ss_contact_unknown unknown[SS_CONTACT_UNKNOWNS];
+    double mu, mu_rolling; /* of the cone, if unknowns are under SS_LAW_CONE or SS_LAW_CONVEX: normal first */
+    double impulse[3];     /* N s on b, world frame: known beforehand, on top of the unknowns (springs) */
+};
 
 /* ---- a formulation at work -------------------------------------------------------------------------- */
 

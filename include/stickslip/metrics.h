@@ -38,16 +38,27 @@ typedef struct ss_metric_value {
     const char *why;
 } ss_metric_value;
 
-typedef struct ss_metric {
+typedef struct ss_metric ss_metric;
+struct ss_metric {
     const char *name; /* "energy": key in JSON, HDF5 and the command line */
     const char *unit; /* "J" */
     const char *summary;
     const char *definition; /* formula in ASCII with the equation it comes from */
-} ss_metric;
 
+    /* For a metric of your own (plugin.h); NULL in those of the library. Smaller is better, and zero is
+     * perfect. `what` is as for ss_judge: the frame is ss_assembly_frame(what->assembly). On entry the value
+     * is "not applicable"; set `applies`, `value` and what was worst, or `why` (a text that stays). False
+     * with err ends the judging: only for what should not happen. */
+    bool (*measure)(const ss_metric *metric, const ss_case *what, ss_metric_value *value, ss_error *err);
+    bool without_bodies; /* may be called with what->assembly NULL; otherwise n/a there, without a call */
+    void *context;       /* the author's */
+};
+
+/* Those of the library first, then those that were registered. The number changes only when something is
+ * registered or unregistered (plugin.h). */
 SS_API int ss_metric_count(void);
-SS_API const ss_metric *ss_metric_at(int index);
-SS_API int ss_metric_index(const char *name); /* -1 if unknown */
+SS_API const ss_metric *ss_metric_at(int index); /* NULL beyond the last */
+SS_API int ss_metric_index(const char *name);    /* -1 if unknown */
 
 /* State of a contact in an answer, by the rules of the metrics resting, sliding, sticking and
  * anomalous_contacts. */

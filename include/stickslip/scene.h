@@ -1,8 +1,8 @@
 /* stickslip/scene.h - named worlds with parameters, for `run`, tests, benchmarks and the viewer.
  *
  * Adding one: a file scenes/NAME.c ending in `const ss_scene ss_scene_NAME = {...};` and a line
- * SS_SCENE(NAME) in scenes/scenes.def. A scene uses the public headers only: it is also an example of how to
- * use the library.
+ * SS_SCENE(NAME) in scenes/scenes.def; or from outside the library, by plugin.h. A scene uses the public
+ * headers only: it is also an example of how to use the library.
  *
  * Read after sim.h; the order of all headers is in stickslip.h.
  */
@@ -52,8 +52,9 @@ struct ss_scene_result {
     double value;
 };
 
+/* Those of the library first, then those that were registered (plugin.h), in that order. */
 SS_API int ss_scene_count(void);
-SS_API const ss_scene *ss_scene_at(int index);
+SS_API const ss_scene *ss_scene_at(int index); /* NULL beyond the last */
 SS_API const ss_scene *ss_scene_find(const char *name);
 
 #ifdef __cplusplus

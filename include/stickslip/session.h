@@ -81,6 +81,9 @@ SS_API const ss_result *ss_session_solve_problem(ss_session *session, ss_problem
                                                  ss_error *err);
 /* A non-zero value at `cancel` stops a run soon; NULL: no cancelling. */
 SS_API void ss_session_watch(ss_session *session, const volatile int *cancel);
+/* The watcher sees the iterations of later runs, but not those of the reference solver; it must live as long
+ * as they take. NULL: none any more. */
+SS_API void ss_session_follow(ss_session *session, const ss_watcher *watcher);
 
 /* The assembly, with the frame solved last: for FCLIB's form of the problem, and for
  * judging other answers to the same frame. */

@@ -135,11 +135,34 @@ SS_API bool ss_sim_call_at(ss_sim *sim, ss_stage stage, ss_user_function *functi
                            ss_error *err);
 SS_API ss_contact_list *ss_sim_contacts_edit(ss_sim *sim); /* NULL outside SS_AFTER_CONTACTS */
 SS_API ss_frame *ss_sim_frame_edit(ss_sim *sim);           /* NULL outside SS_BEFORE_SOLVE */
+/* User functions under a name: what a plug-in brings for `stickslip run --call NAME` (plugin.h). */
+typedef struct ss_hook {
+    const char *name;                     /* "wind" */
+    const char *summary;                  /* one line */
+    ss_user_function *at[SS_STAGE_COUNT]; /* NULL: nothing to do at that stage */
+    void *context;                        /* given to each of them */
+} ss_hook;
+SS_API int ss_hook_count(void);
+SS_API const ss_hook *ss_hook_at(int index); /* NULL beyond the last */
+SS_API const ss_hook *ss_hook_find(const char *name);
+/* Registers all functions of the hook with the simulation. */
+SS_API bool ss_sim_call_hook(ss_sim *sim, const ss_hook *hook, ss_error *err);
 /* Replaces collision detection: fills the list (memory from the arena, emptied at the next step). */
 typedef bool ss_contact_source(ss_sim *sim, ss_arena *arena, ss_contact_list *contacts, void *context,
                                ss_error *err);
 SS_API void ss_sim_replace_collision(ss_sim *sim, ss_contact_source *source, void *context);
 SS_API ss_collision *ss_sim_collision(const ss_sim *sim);
+/* Replaces the solver by one of your own, which must outlive the simulation. solver_options: its own struct,
+ * which is copied and checked; NULL: its defaults. The finisher stays as it is. */
+SS_API bool ss_sim_replace_solver(ss_sim *sim, const ss_solver *solver, const void *solver_options,
+                                  ss_error *err);
+/* Replaces formulation and solver together: fills the answer to the frame, which is all zero on entry. The
+ * velocities move the world; impulses are as far as they are known, and only for those who look at them. The
+ * frame is assembled beforehand as ever (ss_sim_assembly), so that the answer can be judged. NULL restores
+ * ours. */
+typedef bool ss_answer_source(ss_sim *sim, const ss_frame *frame, ss_answer *answer, void *context,
+                              ss_error *err);
+SS_API void ss_sim_replace_dynamics(ss_sim *sim, ss_answer_source *source, void *context);
 
 /* A ready-made controller: drives one joint coordinate along a trajectory through knots by PID with
  * feed-forward of speed, through ss_axis_law's user force or motor. */

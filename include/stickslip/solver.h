@@ -5,7 +5,7 @@
  * printing; memory from run->arena. Its own claims are not trusted: measures are computed from x afterwards.
  *
  * Adding one: a file src/solver/NAME.c ending in `const ss_solver ss_solver_NAME = {...};` and a line
- * SS_SOLVER(NAME) in src/solver/solvers.def. A plug-in exports `const ss_solver_plugin ss_plugin` (below).
+ * SS_SOLVER(NAME) in src/solver/solvers.def; or from outside the library, by plugin.h.
  *
  * Read after problem.h; the order of all headers is in stickslip.h.
  */
@@ -91,7 +91,9 @@ typedef struct ss_run {
     ss_team *team;      /* NULL = one thread */
     int max_iterations; /* for methods that plan ahead; ss_run_iteration enforces it anyway */
     uint64_t seed;
-    struct ss_run_state *state; /* the driver's: clocks, best iterate, history */
+    const struct ss_solver *solver; /* the one that runs: its `context`, and what it is embedded in */
+    double time_limit;              /* s; 0 = none. ss_run_late and ss_run_iteration enforce it */
+    struct ss_run_state *state;     /* the driver's: clocks, best iterate, history */
 } ss_run;
 
 /* To be called once per iteration with the current x and, if available, w = A x + b (else NULL: computing it
@@ -110,6 +112,9 @@ SS_API bool ss_run_late(ss_run *run);
 SS_API ss_status ss_run_status(const ss_run *run);
 /* For methods that make decisions: a line of text in printf style, kept if ss_run_options.explain is set. */
 SS_API void ss_run_note(ss_run *run, const char *format, ...) SS_PRINTF(2, 3);
+/* The same for what went wrong, and kept in any case: `return ss_run_fail(run, "singular at row %d", i)`.
+ * Returns SS_FAILED. */
+SS_API ss_status ss_run_fail(ss_run *run, const char *format, ...) SS_PRINTF(2, 3);
 /* For methods whose impulses grow along y without bound: true if y is a ray (ss_ray), judged from the problem
  * alone. The method should then return SS_RAY. */
 SS_API bool ss_run_ray(ss_run *run, const double *y);
@@ -118,14 +123,13 @@ SS_API bool ss_run_measures(const ss_run *run);
 
 /* ---- the solver ------------------------------------------------------------------------------------- */
 
-#define SS_ABI 1
-
 enum ss_solver_traits {
     SS_MATRIX_FREE = 1,     /* works on the bodies form if there is one; otherwise needs A */
     SS_NEEDS_SYMMETRIC = 2, /* A = A' (positive semidefinite) */
     SS_NEEDS_DIAGONAL = 4,  /* a_ii > 0 for every unknown */
     SS_EXACT = 8,           /* ends on its own at a solution, up to rounding */
     SS_WARM_STARTS = 16,    /* uses x on entry */
+    SS_ONE_THREAD = 32,     /* never called by two threads at once: simulations solve islands one by one */
 };
 
 typedef struct ss_solver {
@@ -143,10 +147,12 @@ typedef struct ss_solver {
     /* Reason to reject a problem beyond laws and traits ("accepts at most 60 unknowns"); NULL: accepted. The
      * pointer may be NULL: no further restrictions. */
     const char *(*refusal)(const ss_problem *problem);
+    void *context; /* the author's, reached through run->solver */
 } ss_solver;
 
+/* Those of the library first, then those that were registered (plugin.h), in that order. */
 SS_API int ss_solver_count(void);
-SS_API const ss_solver *ss_solver_at(int index);
+SS_API const ss_solver *ss_solver_at(int index); /* NULL beyond the last */
 SS_API const ss_solver *ss_solver_find(const char *name);
 /* Why the solver does not accept the problem; NULL if it does. */
 SS_API const char *ss_solver_refusal(const ss_solver *solver, const ss_problem *problem);
@@ -169,8 +175,8 @@ typedef struct ss_solve_result {
     size_t memory;                /* largest number of bytes of the arena in use by the solver */
     ss_history history;
     ss_ray ray; /* with status SS_RAY, except for pivoting methods that have none */
-    /* With `explain`, and always about an x that is not finite: lines, without a final line break; NULL if
-     * there are none. */
+    /* With `explain`, and always about an x that is not finite and from ss_run_fail: lines, without a final
+     * line break; NULL if there are none. */
     char *notes;
     double elapsed; /* s: from the start to the kept iterate, measuring included; what time_limit limits */
 } ss_solve_result;
@@ -183,6 +189,14 @@ typedef struct ss_stop_test {
     void *context;
 } ss_stop_test;
 
+/* Sees the iterations of a run as they are made, to plot or to print them, or to end the run: iteration (from
+ * 1), x, and every gauge of x. False ends the run with SS_CANCELLED. Every iteration is then measured; the
+ * time all this takes is not counted, except by a time limit. Called by the thread that called ss_solve. */
+typedef struct ss_watcher {
+    bool (*see)(int iteration, const double *x, const double gauge[SS_GAUGE_COUNT], void *context);
+    void *context;
+} ss_watcher;
+
 /* The request of ss_solve; everything except solver and problem may be omitted. */
 typedef struct ss_solve_request {
     const ss_solver *solver;
@@ -194,30 +208,13 @@ typedef struct ss_solve_request {
     const volatile int *cancel; /* non-zero stops soon */
     ss_arena *arena;            /* memory of the solver, restored afterwards; NULL: allocated internally */
     unsigned gauges; /* bits 1u << gauge of those to measure the answer by; 0: all. Others are NaN */
+    const ss_watcher *watcher; /* NULL: none */
 } ss_solve_request;
 
 /* Runs a solver on a problem. x: start on entry, the kept iterate on return. A claim of convergence that the
  * stop rule does not confirm becomes "stalled"; an x that is not finite is replaced by the best iterate that
  * was kept, or the start, and the status is SS_FAILED. False only for bad options or when out of memory. */
 SS_API bool ss_solve(const ss_solve_request *request, double *x, ss_solve_result *result, ss_error *err);
-
-/* ---- plug-ins --------------------------------------------------------------------------------------- */
-
-/* What a plug-in exports under the name ss_plugin: solvers in a separate shared object. It need not be linked
- * with the library: the program that loads it provides all functions of these headers. */
-typedef struct ss_solver_plugin {
-    int abi; /* SS_ABI */
-    int count;
-    const ss_solver *const *solvers;
-} ss_solver_plugin;
-extern SS_API const ss_solver_plugin ss_plugin; /* defined by the plug-in, not by the library */
-
-typedef struct ss_plugin_file ss_plugin_file;
-/* Loads a shared object and checks what it exports; solver names must be unique. Its code runs inside the
- * calling process: load only what you trust. The solvers live until the file is closed. */
-SS_API ss_plugin_file *ss_plugin_open(const char *path, ss_error *err);
-SS_API const ss_solver_plugin *ss_plugin_contents(const ss_plugin_file *file);
-SS_API void ss_plugin_close(ss_plugin_file *file);
 
 #ifdef __cplusplus
 }

@@ -30,4 +30,7 @@
 #include <stickslip/sim.h>
 #include <stickslip/scene.h>
 
+/* ---- solvers, formulations, metrics, scenes and user functions of your own -------------------------- */
+#include <stickslip/plugin.h>
+
 #endif

@@ -4,11 +4,13 @@
 
 #include <stickslip/base.h>
 
+#include "base/inner.h"
+
 /* Writes a temporary file beside `path` and renames it over it: who looks finds the old contents or the new
  * ones, never a part. Refuses a path that is something else than a regular file. */
-bool ss_file_replace(const char *path, const void *bytes, size_t size, ss_error *err);
+SS_INNER bool ss_file_replace(const char *path, const void *bytes, size_t size, ss_error *err);
 /* The whole contents, followed by a zero byte that does not count; NULL with an error, also for more
  * than `most` bytes. */
-unsigned char *ss_file_read(const char *path, size_t most, size_t *size, ss_error *err);
+SS_INNER unsigned char *ss_file_read(const char *path, size_t most, size_t *size, ss_error *err);
 
 #endif

@@ -15,20 +15,22 @@
 
 #include <stickslip/base.h>
 
+#include "base/inner.h"
+
 typedef struct ss_text {
     char *data; /* ends with a zero; NULL while nothing was appended, see ss_text_get */
     size_t length, capacity;
     bool out_of_memory;
 } ss_text;
 
-void ss_text_append(ss_text *text, const char *more);
-void ss_text_append_bytes(ss_text *text, const char *more, size_t length);
-void ss_text_appendf(ss_text *text, const char *format, ...) SS_PRINTF(2, 3);
+SS_INNER void ss_text_append(ss_text *text, const char *more);
+SS_INNER void ss_text_append_bytes(ss_text *text, const char *more, size_t length);
+SS_INNER void ss_text_appendf(ss_text *text, const char *format, ...) SS_PRINTF(2, 3);
 /* The text so far, never NULL. */
-const char *ss_text_get(const ss_text *text);
+SS_INNER const char *ss_text_get(const ss_text *text);
 /* Empties it but keeps the memory, and forgets that there was too little. */
-void ss_text_clear(ss_text *text);
-void ss_text_free(ss_text *text);
+SS_INNER void ss_text_clear(ss_text *text);
+SS_INNER void ss_text_free(ss_text *text);
 
 /* ---- JSON ------------------------------------------------------------------------------------------- */
 
@@ -43,28 +45,30 @@ typedef struct ss_json {
     uint64_t is_object; /* bit d: level d is an object; 64 levels are plenty */
 } ss_json;
 
-void ss_json_begin_object(ss_json *json);
-void ss_json_end_object(ss_json *json);
-void ss_json_begin_array(ss_json *json);
-void ss_json_end_array(ss_json *json);
-void ss_json_key(ss_json *json, const char *key);
+SS_INNER void ss_json_begin_object(ss_json *json);
+SS_INNER void ss_json_end_object(ss_json *json);
+SS_INNER void ss_json_begin_array(ss_json *json);
+SS_INNER void ss_json_end_array(ss_json *json);
+SS_INNER void ss_json_key(ss_json *json, const char *key);
 
-void ss_json_string(ss_json *json, const char *value); /* NULL gives null */
-void ss_json_real(ss_json *json, double value);
-void ss_json_integer(ss_json *json, long long value);
-void ss_json_bool(ss_json *json, bool value);
-void ss_json_null(ss_json *json);
+SS_INNER void ss_json_string(ss_json *json, const char *value); /* NULL gives null */
+SS_INNER void ss_json_real(ss_json *json, double value);
+SS_INNER void ss_json_integer(ss_json *json, long long value);
+SS_INNER void ss_json_bool(ss_json *json, bool value);
+SS_INNER void ss_json_null(ss_json *json);
 
 /* Key and value at once. */
-void ss_json_member_text(ss_json *json, const char *key, const char *value);
-void ss_json_member_integer(ss_json *json, const char *key, long long value);
-void ss_json_member_real(ss_json *json, const char *key, double value);
-void ss_json_member_known(ss_json *json, const char *key, double value); /* null for NaN: not known */
-void ss_json_member_index(ss_json *json, const char *key, int index);    /* null for a negative one: none */
+SS_INNER void ss_json_member_text(ss_json *json, const char *key, const char *value);
+SS_INNER void ss_json_member_integer(ss_json *json, const char *key, long long value);
+SS_INNER void ss_json_member_real(ss_json *json, const char *key, double value);
+SS_INNER void ss_json_member_known(ss_json *json, const char *key,
+                                   double value); /* null for NaN: not known */
+SS_INNER void ss_json_member_index(ss_json *json, const char *key,
+                                   int index); /* null for a negative one: none */
 
 /* Whole arrays. A matrix is an array of rows. */
-void ss_json_reals(ss_json *json, const double *values, size_t count);
-void ss_json_integers(ss_json *json, const int *values, size_t count);
+SS_INNER void ss_json_reals(ss_json *json, const double *values, size_t count);
+SS_INNER void ss_json_integers(ss_json *json, const int *values, size_t count);
 void ss_json_real_rows(ss_json *json, const double *values, size_t rows, size_t columns);
 void ss_json_integer_rows(ss_json *json, const int *values, size_t rows, size_t columns);
 

@@ -21,3 +21,8 @@ const char *ss_build(void)
 {
     return SS_SANITIZE[0] ? COMPILER " " SS_BUILD_TYPE " sanitize=" SS_SANITIZE : COMPILER " " SS_BUILD_TYPE;
 }
+
+int ss_abi_version(void)
+{
+    return SS_ABI;
+}

@@ -75,6 +75,11 @@ const ss_option ss_campaign_option_table[] = {
      .max = 1e9,
      .value_name = "MB",
      .help = "Memory limit of one run, in MB; exceeding it is recorded as an outcome. 0 = no limit."},
+    {.name = "recorded",
+     .type = SS_OPTION_BOOL,
+     FIELD(recorded),
+     .help = "BPMD: also judge the answers stored in the files, by the rules they were made with; they "
+             "appear in the report as recorded. With --solvers none, only these."},
     {0}};
 
 /* ---- memory -------------------------------------------------------------------------------------- */
@@ -91,6 +96,7 @@ bool ss_campaign_create(ss_campaign *campaign, ss_error *err)
 
 void ss_campaign_free(ss_campaign *campaign)
 {
+    ss_plugin_set_close(&campaign->loaded);
     ss_arena_destroy(campaign->arena);
     *campaign = (ss_campaign){0};
 }

@@ -6,6 +6,8 @@
 #include "base/text.h"
 #include "campaign/ledger.h"
 
+#include "plugin/plugin_set.h"
+
 #include <stickslip/dataset.h>
 
 /* What all runs share. The table gives the flags of `bench` and the keys of campaign files alike. */
@@ -19,6 +21,7 @@ typedef struct ss_campaign_options {
     const char *reference; /* solver of the true answer; NULL = none */
     int repeats;           /* timed alone, on a pinned core */
     double max_memory;     /* MB that one run may take; 0 = any */
+    bool recorded;         /* judge the answers that are stored in the files as well */
 } ss_campaign_options;
 extern const ss_option ss_campaign_option_table[];
 
@@ -34,7 +37,7 @@ typedef struct ss_option_sweep {
     const char *name;
     const char **values;
     int count;
-    const char *where; /* "methods[2].set.omega", "--set psor.omega=1.3" */
+    const char *where; /* "study.json: methods[2].set.omega", "--set psor.omega=1.3" */
     bool used;
 } ss_option_sweep;
 
@@ -45,7 +48,7 @@ typedef struct ss_selection {
     bool all_formulations, all_solvers;
     ss_option_sweep *with, *set;
     int with_count, set_count;
-    const char *where; /* "methods[2]"; "" for flags */
+    const char *where; /* "study.json: methods[2]"; "" for flags */
 } ss_selection;
 
 typedef struct ss_campaign {
@@ -56,6 +59,9 @@ typedef struct ss_campaign {
     ss_selection *selections;
     int selection_count;
     ss_option_list plugins;
+    /* Loaded here, too, once a worker has survived them, if they bring names that a campaign deals with:
+     * formulations or metrics. Otherwise only workers load them. */
+    ss_plugin_set loaded;
     ss_read_options read;
     ss_limits limits;
     const char *text;  /* what the user said: provenance */
@@ -89,7 +95,7 @@ bool ss_campaign_read_text(ss_campaign *campaign, const char *text, size_t lengt
 /* The solvers there are, plug-ins included, as a worker tells. */
 typedef struct ss_catalogue_entry {
     char *name;
-    int plugin;     /* index of its file; -1 = of the library */
+    int plugin;     /* index of its file; -1 = of the library, or registered beforehand */
     uint64_t takes; /* bit f: some problems of formulation f */
 } ss_catalogue_entry;
 typedef struct ss_catalogue {

@@ -138,7 +138,8 @@ bool ss_campaign_expand(ss_campaign *campaign, const ss_catalogue *catalogue, ss
     bool good = true;
     for (int i = 0; good && i < campaign->selection_count; i++)
         good = take_selection(&e, &campaign->selections[i]);
-    if (good && e.count == 0) good = ss_fail(err, SS_ERROR_USAGE, "no solver fits a chosen formulation");
+    if (good && e.count == 0 && !campaign->options.recorded)
+        good = ss_fail(err, SS_ERROR_USAGE, "no solver fits a chosen formulation");
     if (!good) {
         ss_release(e.methods);
         e.methods = NULL;

@@ -14,6 +14,7 @@
 
 typedef struct reader {
     ss_campaign *campaign;
+    const char *path;
     const char *folder; /* that files are relative to, "" or with a slash at the end */
     ss_error *err;
 } reader;
@@ -63,6 +64,16 @@ static bool check_keys(const reader *r, json_t *object, const char *where, const
 static const char *copy(const reader *r, const char *text)
 {
     return ss_campaign_copy(r->campaign, text, strlen(text), r->err);
+}
+
+/* A place for messages that come after reading, when the file is no longer at hand. */
+static const char *copy_place(const reader *r, const char *where)
+{
+    ss_text place = {0};
+    ss_text_appendf(&place, "%s: %s", r->path, where);
+    const char *kept = copy(r, ss_text_get(&place));
+    ss_text_free(&place);
+    return kept;
 }
 
 /* ---- values -------------------------------------------------------------------------------------- */
@@ -180,7 +191,7 @@ static ss_option_sweep *read_sweeps(const reader *r, json_t *object, const char 
         write_place(place, "%s.%.100s", where, key);
         ss_option_sweep *sweep = &sweeps[(*count)++];
         sweep->name = copy(r, key);
-        sweep->where = copy(r, place);
+        sweep->where = copy_place(r, place);
         sweep->values = value_list(r, value, place, &sweep->count);
         if (!sweep->name || !sweep->where || !sweep->values) return NULL;
     }
@@ -217,7 +228,7 @@ static bool read_selection(const reader *r, json_t *value, const char *where, ss
     static const char *const keys[] = {"solver", "formulation", "set", "with", NULL};
     static const char *cone[] = {"cone"};
     if (!json_is_object(value)) return fail(r, where, "must be an object with \"solver\"");
-    selection->where = copy(r, where);
+    selection->where = copy_place(r, where);
     selection->formulations = cone;
     selection->formulation_count = 1;
     selection->all_solvers = true;
@@ -236,7 +247,8 @@ static bool read_methods(const reader *r, json_t *list)
     json_t *everything = list ? NULL : json_pack("[{}]");
     if (!list) list = everything;
     size_t count = json_is_array(list) ? json_array_size(list) : 0;
-    bool good = count > 0 || fail(r, "methods", "must be a list of objects");
+    bool none = json_is_array(list) && count == 0 && campaign->options.recorded; // stored answers alone
+    bool good = count > 0 || none || fail(r, "methods", "must be a list of objects");
     if (good) {
         campaign->selections = ss_campaign_room(campaign, count, sizeof *campaign->selections, r->err);
         good = campaign->selections != NULL;
@@ -322,7 +334,7 @@ static bool read_document(ss_campaign *campaign, json_t *root, const json_error_
                        fault->text);
     }
     ss_error own = {0};
-    reader r = {.campaign = campaign, .folder = folder_of(campaign, path, &own), .err = &own};
+    reader r = {.campaign = campaign, .path = path, .folder = folder_of(campaign, path, &own), .err = &own};
     bool good = r.folder && keep_text(campaign, root, &own) && read_root(&r, root);
     json_decref(root);
     if (good) return true;

@@ -1,5 +1,7 @@
 #include "campaign/compatibility.h"
 
+#include "base/registry.h"
+
 /* ---- frames to ask with -------------------------------------------------------------------------- */
 
 static void place_body(ss_frame *frame, int body)
@@ -48,12 +50,13 @@ static ss_frame *make_frame(int joints, ss_error *err)
 bool ss_probes_make(ss_probes *probes, ss_error *err)
 {
     static const int joints[SS_COMPATIBILITY_PROBES] = {0, 1, 3};
-    probes->problems = ss_allocate((size_t)ss_formulation_count(), sizeof *probes->problems);
+    probes->count = ss_formulation_count() - ss_registered_count(SS_REGISTERED_FORMULATIONS);
+    probes->problems = ss_allocate((size_t)probes->count, sizeof *probes->problems);
     bool good = probes->problems || ss_fail(err, SS_ERROR_RESOURCES, "out of memory for probes");
     for (int k = 0; good && k < SS_COMPATIBILITY_PROBES; k++) {
         ss_frame *frame = make_frame(joints[k], err);
         good = frame != NULL;
-        for (int f = 0; good && f < ss_formulation_count(); f++) {
+        for (int f = 0; good && f < probes->count; f++) {
             probes->problems[f][k] = ss_problem_from_frame(frame, ss_formulation_at(f), NULL, err);
             good = probes->problems[f][k] != NULL;
         }
@@ -65,17 +68,30 @@ bool ss_probes_make(ss_probes *probes, ss_error *err)
 
 void ss_probes_free(ss_probes *probes)
 {
-    for (int f = 0; probes->problems && f < ss_formulation_count(); f++) {
+    for (int f = 0; probes->problems && f < probes->count; f++) {
         for (int k = 0; k < SS_COMPATIBILITY_PROBES; k++) ss_problem_destroy(probes->problems[f][k]);
     }
     ss_release(probes->problems);
     probes->problems = NULL;
 }
 
+/* Formulations of strangers are not called to find out: what they declare counts. */
+static ss_compatibility by_laws(const ss_solver *solver, const ss_formulation *formulation, const char **why)
+{
+    unsigned missing = formulation->laws & ~solver->laws;
+    *why = missing & ~(unsigned)SS_LAW_FREE ? "does not accept a law of the formulation"
+           : missing                        ? "does not accept free unknowns"
+                                            : NULL;
+    return missing & ~(unsigned)SS_LAW_FREE ? SS_COMPATIBLE_NONE
+           : missing                        ? SS_COMPATIBLE_CONTACTS
+                                            : SS_COMPATIBLE_ALL;
+}
+
 ss_compatibility ss_compatibility_of(const ss_probes *probes, const ss_solver *solver, int formulation,
                                      const char **why)
 {
     *why = NULL;
+    if (formulation >= probes->count) return by_laws(solver, ss_formulation_at(formulation), why);
     for (int k = 0; k < SS_COMPATIBILITY_PROBES; k++) {
         *why = ss_solver_refusal(solver, probes->problems[formulation][k]);
         if (*why) return (ss_compatibility)k;

@@ -1,5 +1,6 @@
 /* campaign/compatibility.h - which solver accepts the problems of which formulation. Solvers are asked: each
- * is shown the problems that the formulation assembles from three small frames. */
+ * is shown the problems that the formulation assembles from three small frames. Formulations that are not the
+ * library's are not called for that: the laws that they declare decide. */
 #ifndef SS_CAMPAIGN_COMPATIBILITY_H
 #define SS_CAMPAIGN_COMPATIBILITY_H
 
@@ -18,6 +19,7 @@ const char *ss_compatibility_name(ss_compatibility compatible); /* "-", "contact
 #define SS_COMPATIBILITY_PROBES 3
 typedef struct ss_probes {
     ss_problem *(*problems)[SS_COMPATIBILITY_PROBES]; /* of each formulation, in the order of their list */
+    int count;                                        /* of formulations that were asked */
 } ss_probes;
 bool ss_probes_make(ss_probes *probes, ss_error *err);
 void ss_probes_free(ss_probes *probes);

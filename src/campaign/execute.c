@@ -168,7 +168,7 @@ bool ss_campaign_execute(ss_campaign *campaign, ss_ledger *ledger, const ss_camp
     bool good = prepare(&e, err) && ss_execution_find_methods(&e, err) &&
                 ss_ledger_note_campaign(ledger, campaign->text, e.machine.id, err) &&
                 ss_execution_find_problems(&e, err) && ss_execution_solve(&e, err) &&
-                ss_execution_time(&e, err);
+                ss_execution_judge_recorded(&e, err) && ss_execution_time(&e, err);
     summary->interrupted = ss_execution_interrupted(&e);
     free_all(&e);
     return good;

@@ -29,6 +29,7 @@ typedef struct ss_campaign_summary {
     int runs;                       /* of the matrix, or of its shard */
     int before, done;               /* in the ledger before; added to it */
     int samples;                    /* runs that were timed today */
+    int recorded, assumed;          /* stored answers among the runs; of them, judged by rules assumed */
     int outcomes[SS_OUTCOME_COUNT]; /* of all runs that are there now */
     bool interrupted;
     int exit_code;       /* 0; of bad files or lack of resources: the worst */

@@ -15,8 +15,9 @@ typedef struct ss_execution {
     ss_machine machine;
     ss_catalogue catalogue;
     char (*plugin_digests)[33];
-    ss_queue queue; /* of the stage that is going on */
-    int complaints; /* told so far */
+    bool more_than_solvers; /* plug-ins bring formulations or metrics, too */
+    ss_queue queue;         /* of the stage that is going on */
+    int complaints;         /* told so far */
 
     const char *doing;
     int done, total, failures;
@@ -46,6 +47,11 @@ void ss_execution_complain(ss_execution *execution, ss_error_code code, const ch
 bool ss_execution_find_methods(ss_execution *execution, ss_error *err);
 bool ss_execution_find_problems(ss_execution *execution, ss_error *err);
 bool ss_execution_solve(ss_execution *execution, ss_error *err);
+bool ss_execution_judge_recorded(ss_execution *execution, ss_error *err);
 bool ss_execution_time(ss_execution *execution, ss_error *err);
+
+/* Is the run part of this shard? It does not depend on what else is in the campaign. */
+bool ss_execution_is_ours(const ss_campaign *campaign, const ss_problem_entry *problem,
+                          const ss_method_entry *method);
 
 #endif

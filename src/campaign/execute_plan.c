@@ -1,6 +1,7 @@
 /* The first stages of a campaign: which methods there are, and which problems. */
 #include "campaign/execute_internal.h"
 
+#include "base/digest.h"
 #include "campaign/inspect.h"
 #include "campaign/machine.h"
 
@@ -33,6 +34,7 @@ static bool take_catalogue(void *context, const ss_task *task, const ss_ending *
     (void)task;
     if (!ending->replied) return fail_task(ending, "loading the plug-ins", err);
     if (!ss_reply_unpack(&from, err)) return false;
+    e->more_than_solvers = ss_unpack_within(&from, 0, 1);
     int count = ss_unpack_within(&from, 0, 1 << 20);
     e->catalogue.entries = ss_allocate((size_t)count, sizeof *e->catalogue.entries);
     if (!e->catalogue.entries) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for solvers");
@@ -55,31 +57,86 @@ static bool list_solvers(ss_execution *e, ss_error *err)
     for (int i = 0; i < count; i++)
         if (!ss_file_digest(e->campaign->plugins.items[i], e->plugin_digests[i], err)) return false;
     ss_queue_add(&e->queue, 0, &(ss_task){.kind = SS_TASK_LIST});
-    return ss_execution_stage(e, &stage, err);
+    if (!ss_execution_stage(e, &stage, err)) return false;
+    return !e->more_than_solvers || ss_execution_interrupted(e) ||
+           ss_plugin_set_open(&e->campaign->plugins, &e->campaign->loaded, err);
+}
+
+/* ---- where methods come from --------------------------------------------------------------------- */
+
+/* What tells one version of an extension from another: the contents of its file, or what it says. */
+typedef struct origin {
+    char digest[33];
+    const char *file; /* as --plugin was given it; "" if it is no file */
+} origin;
+
+static bool origin_of(const ss_execution *e, int plugin, const void *item, origin *from)
+{
+    const ss_extension *extension = plugin < 0 && item ? ss_extension_of(item) : NULL;
+    *from = (origin){.file = ""};
+    if (plugin >= 0) {
+        memcpy(from->digest, e->plugin_digests[plugin], sizeof from->digest);
+        from->file = e->campaign->plugins.items[plugin];
+    } else if (extension) {
+        ss_digest digest = ss_digest_start();
+        ss_digest_add_text(&digest, extension->name ? extension->name : "");
+        ss_digest_add_text(&digest, extension->version ? extension->version : "");
+        ss_digest_print(&digest, from->digest);
+        // a solver that is another process is named by its command
+        if (extension->name && strncmp(extension->name, "command:", 8) == 0) from->file = extension->name;
+    }
+    return from->digest[0] != '\0';
+}
+
+/* Solver and formulation may come from two plug-ins: then the digest is that of both, and the files are
+ * separated by a line break. */
+static bool find_origin(ss_execution *e, const ss_planned_method *method, ss_method_entry *entry,
+                        ss_error *err)
+{
+    const ss_catalogue_entry *solver = ss_catalogue_find(&e->catalogue, method->solver);
+    const ss_formulation *formulation = ss_formulation_find(method->formulation);
+    origin a, b;
+    bool has_a = origin_of(e, solver ? solver->plugin : -1, ss_solver_find(method->solver), &a);
+    bool has_b = origin_of(e, formulation ? ss_plugin_set_index(&e->campaign->loaded, formulation) : -1,
+                           formulation, &b);
+    ss_text files = {0};
+    bool both = has_a && has_b && strcmp(a.digest, b.digest) != 0;
+    if (both) {
+        ss_digest digest = ss_digest_start();
+        ss_digest_add_text(&digest, a.digest);
+        ss_digest_add_text(&digest, b.digest);
+        ss_digest_print(&digest, a.digest);
+    }
+    ss_text_append(&files, has_a ? a.file : b.file);
+    if (both && *b.file) ss_text_appendf(&files, "%s%s", files.length ? "\n" : "", b.file);
+    const char *digest = has_a ? a.digest : b.digest;
+    entry->plugin = (char *)(uintptr_t)ss_campaign_copy(e->campaign, digest, strlen(digest), err);
+    entry->plugin_file =
+        (char *)(uintptr_t)ss_campaign_copy(e->campaign, ss_text_get(&files), files.length, err);
+    bool good = !files.out_of_memory && entry->plugin && entry->plugin_file;
+    ss_text_free(&files);
+    return good;
 }
 
 /* ---- methods ------------------------------------------------------------------------------------- */
 
 static bool take_description(ss_execution *e, ss_planned_method *method, ss_unpacker *from, ss_error *err)
 {
-    const ss_catalogue_entry *solver = ss_catalogue_find(&e->catalogue, method->solver);
     const ss_campaign_options *options = &e->campaign->options;
     if (!ss_reply_unpack(from, err)) return false;
-    int plugin = solver ? solver->plugin : -1;
-    method->entry = (ss_method_entry){
-        .formulation = (char *)(uintptr_t)method->formulation,
-        .with = ss_unpack_text(from),
-        .solver = (char *)(uintptr_t)method->solver,
-        .set = ss_unpack_text(from),
-        .plugin = plugin < 0 ? (char *)"" : e->plugin_digests[plugin],
-        .plugin_file = (char *)(uintptr_t)(plugin < 0 ? "" : e->campaign->plugins.items[plugin]),
-        .stop = (char *)(uintptr_t)e->plan.request.stop,
-        .keep = (char *)(uintptr_t)options->keep,
-        .iterations = options->iterations,
-        .time_limit = options->time_limit,
-        .seed = options->seed,
-        .reference = (char *)(uintptr_t)(options->reference ? options->reference : "")};
-    return (!from->bad && method->entry.with && method->entry.set) ||
+    method->entry =
+        (ss_method_entry){.formulation = (char *)(uintptr_t)method->formulation,
+                          .with = ss_unpack_text(from),
+                          .solver = (char *)(uintptr_t)method->solver,
+                          .set = ss_unpack_text(from),
+                          .stop = (char *)(uintptr_t)e->plan.request.stop,
+                          .keep = (char *)(uintptr_t)options->keep,
+                          .iterations = options->iterations,
+                          .time_limit = options->time_limit,
+                          .seed = options->seed,
+                          .reference = (char *)(uintptr_t)(options->reference ? options->reference : "")};
+    return (!from->bad && method->entry.with && method->entry.set &&
+            find_origin(e, method, &method->entry, err)) ||
            ss_fail(err, SS_ERROR_RESOURCES, "out of memory for methods");
 }
 

@@ -27,9 +27,8 @@ static bool belongs_together(const ss_planned_problem *problem, const ss_planned
     return problem->index >= 0 || strcmp(method->formulation, "cone") == 0;
 }
 
-/* Which shard has the run does not depend on what else is in the campaign. */
-static bool is_ours(const ss_campaign *campaign, const ss_problem_entry *problem,
-                    const ss_method_entry *method)
+bool ss_execution_is_ours(const ss_campaign *campaign, const ss_problem_entry *problem,
+                          const ss_method_entry *method)
 {
     ss_digest digest = ss_digest_start();
     ss_digest_add_text(&digest, problem->hash);
@@ -47,7 +46,8 @@ static bool for_every_run(ss_execution *e, bool (*visit)(ss_execution *, int pro
         for (int m = 0; m < e->plan.method_count; m++) {
             const ss_planned_problem *problem = &e->plan.problems[p];
             const ss_planned_method *method = &e->plan.methods[m];
-            if (problem->entry.fault || !is_ours(e->campaign, &problem->entry, &method->entry)) continue;
+            if (problem->entry.fault || !ss_execution_is_ours(e->campaign, &problem->entry, &method->entry))
+                continue;
             if (!visit(e, p, m, err)) return false;
         }
     }

@@ -64,12 +64,21 @@ typedef struct ss_method_entry {
     char *reference; /* solver of the reference, "" = none */
 } ss_method_entry;
 
+/* Answers that were stored in the files, by an engine for instance, are judged and not solved again. Their
+ * method has the name of the stored result as its solver, the rules it was made with as its formulation, and
+ * this as its stop rule. */
+#define SS_METHOD_RECORDED "as recorded"
+/* The message of such a row whose file does not say by which rules the answer was made. */
+#define SS_RULES_ASSUMED "rules assumed: the file does not say how gaps and joint errors were treated"
+bool ss_method_is_recorded(const ss_method_entry *method);
+
 /* How a run ended: the statuses of solvers, and what only an observer can tell. */
-#define SS_OUTCOME_LIST(X)                                                                 \
-    X(SS_OUTCOME_CRASHED, "crashed")             /* died of a signal */                    \
-    X(SS_OUTCOME_HUNG, "hung")                   /* did not stop when its time was over */ \
-    X(SS_OUTCOME_OUT_OF_MEMORY, "out of memory") /* of the limit */                        \
-    X(SS_OUTCOME_BROKEN, "broken")               /* the library refused: message says why */
+#define SS_OUTCOME_LIST(X)                                                                   \
+    X(SS_OUTCOME_CRASHED, "crashed")             /* died of a signal */                      \
+    X(SS_OUTCOME_HUNG, "hung")                   /* did not stop when its time was over */   \
+    X(SS_OUTCOME_OUT_OF_MEMORY, "out of memory") /* of the limit */                          \
+    X(SS_OUTCOME_BROKEN, "broken")               /* the library refused: message says why */ \
+    X(SS_OUTCOME_RECORDED, "as recorded")        /* not run: the answer was in the file */
 typedef enum ss_outcome {
     SS_OUTCOME_LAST_STATUS = SS_FAILED, /* up to here: ss_status */
 #define SS_OUTCOME_ENUM(code, name) code,

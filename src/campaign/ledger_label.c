@@ -133,8 +133,8 @@ static bool make(label *labels, label **order, const ss_results *results)
     for (size_t i = 0; i < count; i++) {
         ss_method_entry *method = labels[i].method = &results->methods[i];
         order[i] = &labels[i];
-        ss_text_appendf(&labels[i].text, "%s%s%s", several ? method->formulation : "", several ? "/" : "",
-                        method->solver);
+        ss_text_appendf(&labels[i].text, "%s%s%s%s", several ? method->formulation : "", several ? "/" : "",
+                        method->solver, ss_method_is_recorded(method) ? " as recorded" : "");
     }
     for (size_t d = 0; d < sizeof describers / sizeof *describers; d++)
         if (!refine(order, count, describers[d])) return false;

@@ -23,6 +23,11 @@ ss_outcome ss_outcome_named(const char *name)
     return SS_OUTCOME_COUNT;
 }
 
+bool ss_method_is_recorded(const ss_method_entry *method)
+{
+    return strcmp(method->stop, SS_METHOD_RECORDED) == 0;
+}
+
 int ss_history_grid(int iteration)
 {
     if (iteration < 1) return 1;

@@ -71,18 +71,19 @@ static void count_bin(ss_run_entry *run, int bin)
     run->bins[at].count++;
 }
 
-static bool judge_contacts(const ss_result *result, ss_run_entry *run)
+static bool keep_judgement(const ss_metric_value *metrics, const ss_contact_report *contacts, int count,
+                           ss_run_entry *run)
 {
-    run->bins = ss_allocate((size_t)result->contact_count, sizeof *run->bins);
+    run->bins = ss_allocate((size_t)count, sizeof *run->bins);
     run->metrics = ss_allocate((size_t)ss_metric_count(), sizeof *run->metrics);
     if (!run->bins || !run->metrics) return false;
-    for (int i = 0; i < result->contact_count; i++)
-        if (isfinite(result->contacts[i].energy)) count_bin(run, bin_of(result->contacts[i].energy));
+    for (int i = 0; i < count; i++)
+        if (isfinite(contacts[i].energy)) count_bin(run, bin_of(contacts[i].energy));
     for (int i = 0; i < ss_metric_count(); i++) {
-        run->metrics[i] = result->metrics[i];
+        run->metrics[i] = metrics[i];
         run->metrics[i].why = NULL;
-        if (result->metrics[i].applies || !result->metrics[i].why) continue;
-        run->metrics[i].why = ss_text_copy(result->metrics[i].why);
+        if (metrics[i].applies || !metrics[i].why) continue;
+        run->metrics[i].why = ss_text_copy(metrics[i].why);
         if (!run->metrics[i].why) return false;
     }
     return true;
@@ -113,8 +114,54 @@ bool ss_record_make(const ss_result *result, ss_run_entry *run, ss_error *err)
         good = good && run->message;
         for (int g = 0; g < SS_GAUGE_COUNT; g++) run->gauge[g] = NAN; // of a start that nobody improved
     } else {
-        good = good && judge_contacts(result, run);
+        good = good && keep_judgement(result->metrics, result->contacts, result->contact_count, run);
+        ss_status status = result->run.status;
+        if ((status == SS_FAILED || status == SS_NOT_APPLICABLE) && result->run.notes) {
+            run->message = ss_text_copy(result->run.notes);
+            good = good && run->message;
+        }
         ss_record_answer(result->x, result->problem->size, run->answer);
+    }
+    if (good) return true;
+    ss_record_clear(run);
+    return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for a record");
+}
+
+static void digest_answer(const ss_answer *answer, char text[33])
+{
+    const struct {
+        const double *values;
+        int count;
+    } parts[] = {{&answer->velocity[0][0], 6 * answer->bodies},
+                 {answer->row_impulse, answer->rows},
+                 {answer->normal_impulse, answer->contacts},
+                 {&answer->friction_impulse[0][0], 3 * answer->contacts},
+                 {&answer->rolling_impulse[0][0], 3 * answer->contacts}};
+    ss_digest digest = ss_digest_start();
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        ss_digest_add(&digest, (uint64_t)parts[i].count);
+        if (parts[i].values) ss_digest_add_reals(&digest, parts[i].values, (size_t)parts[i].count);
+    }
+    ss_digest_print(&digest, text);
+}
+
+bool ss_record_stored(const ss_stored_result *stored, const ss_metric_value *metrics,
+                      const ss_contact_report *contacts, ss_run_entry *run, ss_error *err)
+{
+    *run = (ss_run_entry){.outcome = SS_OUTCOME_RECORDED,
+                          .iterations = stored->iterations > 0 ? stored->iterations : 0,
+                          .seconds = stored->seconds,
+                          .memory = NAN,
+                          .steady = true};
+    run->kept_iteration = run->iterations;
+    for (int g = 0; g < SS_GAUGE_COUNT; g++) run->gauge[g] = NAN; // of a problem that only the engine knows
+    bool good = true;
+    if (metrics) {
+        good = keep_judgement(metrics, contacts, stored->answer->contacts, run);
+        digest_answer(stored->answer, run->answer);
+    } else {
+        run->message = ss_text_copy("incomplete: velocities or impulses are missing");
+        good = run->message != NULL;
     }
     if (good) return true;
     ss_record_clear(run);

@@ -98,9 +98,10 @@ void ss_statistics_sort(double *values, int count)
 
 /* ---- whose runs -------------------------------------------------------------------------------------- */
 
+/* Answers as recorded are no runs: they have no time that compares, and are described by themselves. */
 static bool is_counted(const ss_statistics_work *work, const ss_run_entry *run)
 {
-    return work->slot[run->problem] >= 0;
+    return work->slot[run->problem] >= 0 && !ss_method_is_recorded(&work->results->methods[run->method]);
 }
 
 static bool take_tables(ss_statistics_work *work)
@@ -278,6 +279,7 @@ static bool make_all(ss_statistics_work *work, ss_statistics *made)
         !sort_series(work, unsorted, made->series))
         return false;
     made->series_count = work->rows;
+    if (!ss_statistics_recorded(work, made)) return false;
     ss_statistics_compare(work, made);
     ss_statistics_work_precision(work, made);
     return ss_statistics_pairs(work, made) && ss_statistics_explain(work, made) &&
@@ -292,9 +294,9 @@ static bool check(const ss_statistics_options *options, ss_error *err)
         return ss_fail(err, SS_ERROR_USAGE, "statistics: %d tolerances; there must be 1 to %d",
                        options->tolerance_count, most);
     if (options->main_tolerance < 0 || options->main_tolerance >= options->tolerance_count)
-        return ss_fail(err, SS_ERROR_USAGE, "statistics: the main tolerance is none of the tolerances");
+        return ss_fail(err, SS_ERROR_USAGE, "statistics: the main tolerance is not one of the tolerances");
     if (options->measure < 0 || options->measure >= ss_metric_count())
-        return ss_fail(err, SS_ERROR_USAGE, "statistics: the measure is none of the metrics");
+        return ss_fail(err, SS_ERROR_USAGE, "statistics: the measure is not a metric");
     return true;
 }
 

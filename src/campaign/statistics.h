@@ -150,6 +150,19 @@ typedef struct ss_series {
     int unsteady; /* runs whose repeats gave other bits */
 } ss_series;
 
+/* Answers of one stored result, by its name and rules, as they were found in the files. Each problem counts
+ * once, whoever judged it. They have no cost: nobody knows on which machine they were made. */
+typedef struct ss_recorded {
+    int method;                          /* index into the results */
+    int answers, incomplete;             /* all; those that were not judged */
+    int assumed;                         /* those whose rules are not in the file */
+    int tried;                           /* those that the measure applies to */
+    int *within;                         /* per tolerance: those with an error of at most that */
+    double *metric_median, *metric_most; /* per metric, over answers where it applies; NaN = none */
+    int *metric_worst;                   /* run with the largest; -1 = none */
+    int *run;                            /* [answers] */
+} ss_recorded;
+
 /* Two series alone, at one tolerance: log2(cost a / cost b) of every problem that both solve, ascending. */
 typedef struct ss_pair {
     int a, b;
@@ -196,6 +209,8 @@ typedef struct ss_statistics {
     ss_cost_rule rule;
     ss_series *series; /* sorted at the main tolerance: solved falling, relative cost rising, label */
     int series_count;
+    ss_recorded *recorded; /* in the order of methods */
+    int recorded_count;
     ss_pair **pairs; /* [tolerance][pair]: all pairs of the first SS_PAIRED series */
     int pair_count;
     ss_scene_standing *scenes; /* in the order of problems; none without series */

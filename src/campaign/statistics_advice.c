@@ -136,13 +136,13 @@ static void tell_tolerance(adviser *a)
                     a->work->options->tolerances[a->tolerance]);
 }
 
-/* "28 of 30 problems", "20 of the 22 problems that it takes" */
+/* "28 of 30 problems", "20 of the 22 problems that it accepts" */
 static void tell_solved(adviser *a, int series)
 {
     const ss_score *score = score_of(a, series);
     int tried = score->solved + score->failed;
     if (score->refused > 0)
-        ss_text_appendf(&a->text, "%d of the %d problems that it takes", score->solved, tried);
+        ss_text_appendf(&a->text, "%d of the %d problems that it accepts", score->solved, tried);
     else
         ss_text_appendf(&a->text, "%d of %d problem%s", score->solved, tried, tried == 1 ? "" : "s");
 }
@@ -395,7 +395,8 @@ static void tell_outcomes(adviser *a)
 static void tell_nothing(adviser *a)
 {
     if (a->made->series_count == 0) {
-        ss_text_append(&a->text, "There are no runs yet.");
+        ss_text_append(&a->text, a->made->recorded_count ? "No method was run: there are stored answers only."
+                                                         : "There are no runs yet.");
         return;
     }
     ss_text_append(&a->text, "No method solves any problem to ");

@@ -70,8 +70,9 @@ bool ss_statistics_describe(const ss_statistics_work *work, ss_series *series); 
 bool ss_statistics_bands(const ss_statistics_work *work, ss_series *series);    /* statistics_bands.c */
 /* statistics_machines.c */
 void ss_statistics_name_machines(const ss_results *results, ss_machine_name *names);
-bool ss_statistics_find_scenes(ss_statistics_work *work);                      /* statistics_scenes.c */
-bool ss_statistics_budgets(const ss_statistics_work *work, ss_series *series); /* statistics_budgets.c */
+bool ss_statistics_recorded(const ss_statistics_work *work, ss_statistics *made); /* statistics_recorded.c */
+bool ss_statistics_find_scenes(ss_statistics_work *work);                         /* statistics_scenes.c */
+bool ss_statistics_budgets(const ss_statistics_work *work, ss_series *series);    /* statistics_budgets.c */
 void ss_statistics_work_precision(const ss_statistics_work *work, ss_statistics *made); /* ... */
 void ss_statistics_compare(const ss_statistics_work *work, ss_statistics *made); /* statistics_score.c */
 bool ss_statistics_explain(const ss_statistics_work *work, ss_statistics *made); /* statistics_why.c */

@@ -57,7 +57,8 @@ ss_cost_rule ss_cost_rule_of(const ss_results *results, int measure)
     ss_cost_rule rule = {.measure = measure, .until_solved = ss_statistics_has_crossings(measure)};
     for (int r = 0; r < results->run_count; r++) {
         const ss_run_entry *run = &results->runs[r];
-        bool counts = run->metrics && !results->problems[run->problem].fault;
+        bool counts = run->metrics && !results->problems[run->problem].fault &&
+                      !ss_method_is_recorded(&results->methods[run->method]);
         if (counts && !ss_run_is_true(results, run)) rule.until_solved = false;
     }
     return rule;
@@ -71,8 +72,9 @@ bool ss_run_is_refused(const ss_run_entry *run, int measure)
 
 static bool is_solved(const ss_run_entry *run, int measure, double tolerance)
 {
-    return run->outcome != (ss_outcome)SS_NOT_APPLICABLE && run->metrics && run->metrics[measure].applies &&
-           fabs(run->metrics[measure].value) <= tolerance && isfinite(run->seconds) && run->seconds >= 0.0;
+    return run->outcome != (ss_outcome)SS_NOT_APPLICABLE && run->outcome != SS_OUTCOME_RECORDED &&
+           run->metrics && run->metrics[measure].applies && fabs(run->metrics[measure].value) <= tolerance &&
+           isfinite(run->seconds) && run->seconds >= 0.0;
 }
 
 /* The crossing that tells when the tolerance was reached; NULL: the whole run. */

@@ -39,6 +39,8 @@ static bool do_task(ss_worker_state *state, const ss_task *task, ss_text *reply,
         return ss_task_run(state, task, reply, err);
     case SS_TASK_TIME:
         return ss_task_time(state, task, reply, err);
+    case SS_TASK_RECORDED:
+        return ss_task_recorded(state, task, reply, err);
     }
     return ss_fail(err, SS_ERROR_USAGE, "unknown task %d", task->kind);
 }
@@ -61,38 +63,41 @@ void *ss_worker_tasks_begin(void *context, ss_worker *worker)
     ss_worker_state *state = ss_allocate(1, sizeof *state); // lives as long as the process
     if (!state) return NULL;
     *state = (ss_worker_state){.plan = plan, .worker = worker, .source = -1, .problem = -1};
-    ss_solver_set_open(&plan->campaign->plugins, &state->solvers, &state->broken);
+    if (plan->campaign->loaded.count == 0)
+        ss_plugin_set_open(&plan->campaign->plugins, &state->plugins, &state->broken);
     return state;
 }
 
 /* ---- methods ------------------------------------------------------------------------------------- */
 
-static int plugin_of(const ss_solver_set *set, int index)
+/* Do plug-ins bring names that the parent has to know? */
+static bool bring_more_than_solvers(const ss_plugin_set *set)
 {
-    index -= ss_solver_count();
-    for (int i = 0; i < set->file_count && index >= 0; i++) {
-        int count = ss_plugin_contents(set->files[i])->count;
-        if (index < count) return i;
-        index -= count;
+    for (int i = 0; i < set->count; i++) {
+        const ss_extension *extension = ss_plugin_contents(set->files[i]);
+        if ((extension->formulations && extension->formulations[0]) ||
+            (extension->metrics && extension->metrics[0]))
+            return true;
     }
-    return -1;
+    return false;
 }
 
 bool ss_task_list(ss_worker_state *state, ss_text *reply, ss_error *err)
 {
     ss_probes probes = {0};
-    int count = ss_solver_set_count(&state->solvers);
+    int count = ss_solver_count();
     if (!ss_probes_make(&probes, err)) return false;
+    ss_pack_int(reply, bring_more_than_solvers(&state->plugins));
     ss_pack_int(reply, count);
     for (int i = 0; i < count; i++) {
-        const ss_solver *solver = ss_solver_set_at(&state->solvers, i);
+        const ss_solver *solver = ss_solver_at(i);
         uint64_t takes = 0;
         const char *why;
         for (int f = 0; f < ss_formulation_count() && f < 64; f++)
             if (ss_compatibility_of(&probes, solver, f, &why) != SS_COMPATIBLE_NONE)
                 takes |= UINT64_C(1) << f;
         ss_pack_text(reply, solver->name);
-        ss_pack_int(reply, plugin_of(&state->solvers, i));
+        ss_pack_int(reply, ss_plugin_set_index(&state->plugins, solver));
         ss_pack_int(reply, (int64_t)takes);
     }
     ss_probes_free(&probes);
@@ -128,31 +133,22 @@ static void name_place(const ss_planned_method *planned, const ss_request_fault 
     if (from->where[0] && err->code == SS_ERROR_USAGE) err->code = SS_ERROR_INPUT;
 }
 
-/* The solver of that name, plug-ins included; fails with what was probably meant. */
-static const ss_solver *find_solver(const ss_worker_state *state, const char *name, ss_error *err)
-{
-    return name ? ss_solver_set_find(&state->solvers, name, err) : NULL;
-}
-
 static ss_session *open_session(ss_worker_state *state, const ss_planned_method *planned, bool history,
                                 ss_error *err)
 {
     const ss_plan *plan = state->plan;
-    const char *reference = plan->campaign->options.reference;
     ss_request request = plan->request;
     ss_request_fault fault = {0};
     ss_text with = {0}, set = {0};
     request.formulation = planned->formulation;
-    request.own_solver = find_solver(state, planned->solver, err);
-    request.own_reference = request.own_solver ? find_solver(state, reference, err) : NULL;
-    bool found = request.own_solver && (request.own_reference || !reference);
-    if (request.own_solver && !found) fault.member = "reference";
+    request.solver = planned->solver;
+    request.reference = plan->campaign->options.reference;
     ss_option_list_join(&planned->with, &with);
     ss_option_list_join(&planned->set, &set);
     request.with = ss_text_get(&with);
     request.set = ss_text_get(&set);
     request.history = history;
-    ss_session *session = found ? ss_session_open(&request, &fault, err) : NULL;
+    ss_session *session = ss_session_open(&request, &fault, err);
     ss_text_free(&with);
     ss_text_free(&set);
     if (!session) name_place(planned, &fault, err);
@@ -261,4 +257,14 @@ bool ss_worker_state_load(ss_worker_state *state, int index, ss_error *err)
     else
         forget_problem(state);
     return good;
+}
+
+/* A file that changed under us must not be taken for the one that was inspected. */
+bool ss_worker_state_load_again(ss_worker_state *state, int problem, ss_error *err)
+{
+    const ss_problem_entry *entry = &state->plan->problems[problem].entry;
+    if (!ss_worker_state_load(state, problem, err)) return false;
+    return strcmp(state->hash, entry->hash) == 0 ||
+           ss_fail(err, SS_ERROR_INPUT, "%s: %s: changed while the campaign was running", entry->file,
+                   entry->place);
 }

@@ -7,7 +7,6 @@
 #include "campaign/campaign.h"
 #include "campaign/pool.h"
 #include "campaign/wire.h"
-#include "session/solver_set.h"
 #include "session/stages.h"
 
 /* A frame or problem of a source. */
@@ -34,6 +33,7 @@ typedef enum ss_task_kind {
     SS_TASK_INSPECT,  /* problem -> its entry */
     SS_TASK_RUN,      /* problem, method -> record; plain: without the reference */
     SS_TASK_TIME,     /* problem, method, count -> samples */
+    SS_TASK_RECORDED, /* problem, number of a stored answer in `count` -> how many there are; record */
 } ss_task_kind;
 
 /* The pool's `begin` and `work`; the context is the plan. */
@@ -48,8 +48,8 @@ bool ss_reply_unpack(ss_unpacker *from, ss_error *err);
 typedef struct ss_worker_state {
     const ss_plan *plan;
     ss_worker *worker;
-    ss_solver_set solvers;
-    ss_error broken; /* plug-ins that cannot be loaded */
+    ss_plugin_set plugins; /* those that the parent has not loaded */
+    ss_error broken;       /* plug-ins that cannot be loaded */
 
     int source; /* of the open file; -1 = none */
     ss_bpmd *file;
@@ -75,9 +75,12 @@ bool ss_task_open(ss_worker_state *state, int source, ss_text *reply, ss_error *
 bool ss_task_inspect(ss_worker_state *state, int problem, ss_text *reply, ss_error *err);
 bool ss_task_run(ss_worker_state *state, const ss_task *task, ss_text *reply, ss_error *err);
 bool ss_task_time(ss_worker_state *state, const ss_task *task, ss_text *reply, ss_error *err);
+bool ss_task_recorded(ss_worker_state *state, const ss_task *task, ss_text *reply, ss_error *err);
 
 /* Reads the problem, unless it is the one in memory. The message begins with the place of what is wrong. */
 bool ss_worker_state_load(ss_worker_state *state, int problem, ss_error *err);
+/* The same, and fails when it is not the one that was inspected: the file changed meanwhile. */
+bool ss_worker_state_load_again(ss_worker_state *state, int problem, ss_error *err);
 /* The session of a method, made when it is not the one at work. history: with the gauges of
  * every iteration. */
 ss_session *ss_worker_state_session(ss_worker_state *state, int method, bool history, ss_error *err);

@@ -1,4 +1,5 @@
 /* Workers solving: one run with everything that is kept of it, or repeats for their times alone. */
+#include "base/registry.h"
 #include "campaign/record.h"
 #include "campaign/worker_tasks.h"
 
@@ -9,6 +10,12 @@
  * matrix for instance, would change the rounding of the next. */
 static bool solve(ss_worker_state *state, ss_session *session, ss_error *err)
 {
+    const ss_formulation *formulation = ss_session_method(session)->formulation;
+    const ss_solver *solver = ss_session_method(session)->solver;
+    if (ss_is_solver_command(solver)) ss_solver_command_prepare(solver);
+    // what a formulation of a stranger does is part of the run, not of reading the problem
+    if (state->frame && ss_is_registered(SS_REGISTERED_FORMULATIONS, formulation))
+        ss_worker_phase(state->worker, SS_PHASE_SOLVING);
     bool taken = state->frame ? ss_session_take_frame(session, state->frame, NULL, err)
                               : ss_session_take_problem(session, state->lawful, NULL, err);
     ss_worker_phase(state->worker, SS_PHASE_SOLVING);
@@ -72,19 +79,9 @@ static bool make_record(ss_worker_state *state, const ss_task *task, ss_session 
            (settle_outcome(run) || ss_fail(why, SS_ERROR_RESOURCES, "out of memory for a record"));
 }
 
-/* A file that changed under us must not be taken for the one that was inspected. */
-static bool load(ss_worker_state *state, int problem, ss_error *err)
-{
-    const ss_problem_entry *entry = &state->plan->problems[problem].entry;
-    if (!ss_worker_state_load(state, problem, err)) return false;
-    return strcmp(state->hash, entry->hash) == 0 ||
-           ss_fail(err, SS_ERROR_INPUT, "%s: %s: changed while the campaign was running", entry->file,
-                   entry->place);
-}
-
 bool ss_task_run(ss_worker_state *state, const ss_task *task, ss_text *reply, ss_error *err)
 {
-    if (!load(state, task->problem, err)) return false;
+    if (!ss_worker_state_load_again(state, task->problem, err)) return false;
     ss_session *session = ss_worker_state_session(state, task->method, true, err);
     if (!session) return false;
     ss_run_entry run = {0};
@@ -116,7 +113,7 @@ bool ss_task_time(ss_worker_state *state, const ss_task *task, ss_text *reply, s
     char first[33], answer[33];
     double seconds;
     bool steady = true;
-    if (!load(state, task->problem, err)) return false;
+    if (!ss_worker_state_load_again(state, task->problem, err)) return false;
     ss_session *session = ss_worker_state_session(state, task->method, false, err); // what a user would run
     if (!session || !time_once(state, session, &seconds, first, err)) return false; // warm-up
     ss_pack_int(reply, task->count);

@@ -3,12 +3,13 @@
 #define SS_CLI_BENCH_H
 
 #include "campaign/execute.h"
-#include "cli/verb.h"
+#include "cli/extensions.h"
 
 typedef struct ss_bench_options {
     ss_common_options common;
     const char *campaign, *solvers, *formulations, *frame, *shard, *output;
-    ss_option_list set, with, plugins;
+    ss_option_list set, with;
+    ss_extension_options extensions;
     int every, jobs;
     bool json;
     ss_campaign_options run;

@@ -58,7 +58,7 @@ static bool read_methods(const ss_bench_options *options, ss_campaign *campaign,
     if (!selection) return false;
     selection->where = "";
     campaign->selections = selection;
-    campaign->selection_count = 1;
+    campaign->selection_count = !(options->run.recorded && strcmp(options->solvers, "none") == 0);
     return choose(campaign, options->solvers, &selection->solvers, &selection->solver_count,
                   &selection->all_solvers, err) &&
            choose(campaign, options->formulations, &selection->formulations, &selection->formulation_count,
@@ -155,7 +155,7 @@ static bool describe(const ss_command *command, ss_campaign *campaign, ss_error 
         return refuse_beside_file(command, err) && ss_campaign_read(campaign, options->campaign, err) &&
                apply_flags(command, campaign, err);
     campaign->options = options->run;
-    campaign->plugins = options->plugins;
+    campaign->plugins = options->extensions.plugins;
     return read_files(command, campaign, err) && read_methods(options, campaign, err) &&
            note_words(command, campaign, err);
 }

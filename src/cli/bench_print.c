@@ -119,7 +119,9 @@ static void print_json(const ss_command *command, const ss_campaign_summary *sum
                   {"before", summary->before},
                   {"done", summary->done},
                   {"missing", summary->runs - summary->before - summary->done},
-                  {"timed", summary->samples}};
+                  {"timed", summary->samples},
+                  {"recorded", summary->recorded},
+                  {"assumed", summary->assumed}};
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
         ss_json_key(&json, counts[i].name), ss_json_integer(&json, counts[i].count);
     ss_json_key(&json, "outcomes");

@@ -1,7 +1,5 @@
 #include "cli/bench.h"
 
-#include "session/solver_set.h"
-
 #include <signal.h>
 #include <string.h>
 #include <unistd.h>
@@ -54,11 +52,8 @@ static bool execute(const ss_command *command, ss_campaign *campaign, ss_ledger 
     return good;
 }
 
-static int complain(const ss_command *command, ss_error *err)
+static int complain(ss_error *err)
 {
-    const ss_bench_options *options = command->options;
-    bool in_file = options->campaign && strncmp(err->message, "methods[", 8) == 0;
-    if (in_file) ss_fail_in(err, "%s", options->campaign);
     if (err->code == SS_ERROR_USAGE) ss_fail_in(err, "bench");
     return ss_report(err);
 }
@@ -69,7 +64,7 @@ static int run_bench(const ss_command *command)
     ss_campaign campaign;
     ss_campaign_summary summary = {0};
     ss_error err = {0};
-    if (!ss_bench_describe(command, &campaign, &err)) return complain(command, &err);
+    if (!ss_bench_describe(command, &campaign, &err)) return complain(&err);
     listen_for_signals();
     ss_ledger *ledger = ss_ledger_open(options->output, &err);
     bool good = ledger && execute(command, &campaign, ledger, &summary, &err);
@@ -77,7 +72,7 @@ static int run_bench(const ss_command *command)
     ss_ledger_abandon(ledger); // a mistake leaves nothing behind
     ss_campaign_free(&campaign);
     if (good && summary.interrupted) end_by_signal(command, &summary);
-    return good ? summary.exit_code : complain(command, &err);
+    return good ? summary.exit_code : complain(&err);
 }
 
 #define FIELD(member) .offset = offsetof(ss_bench_options, member)
@@ -97,8 +92,8 @@ static const ss_option table[] = {
      .type = SS_OPTION_TEXT,
      FIELD(solvers),
      .default_value = "all",
-     .value_name = "A,B|all",
-     .help = "Solvers to run; all includes those of plug-ins.",
+     .value_name = "A,B|all|none",
+     .help = "Solvers to run; all includes those of plug-ins. none: only with --recorded.",
      .letter = 's'},
     {.name = "formulations",
      .type = SS_OPTION_TEXT,
@@ -117,7 +112,6 @@ static const ss_option table[] = {
      FIELD(with),
      .value_name = "FORMULATION.NAME=VALUE",
      .help = "Option of a formulation; repeatable."},
-    SS_PLUGIN_OPTION(ss_bench_options, plugins),
     {.name = "frame",
      .type = SS_OPTION_TEXT,
      FIELD(frame),
@@ -151,6 +145,7 @@ static const ss_option table[] = {
 
 static const ss_option_group groups[] = {
     {"Options", table, 0},
+    SS_SOLVER_EXTENSION_GROUP(ss_bench_options, extensions),
     {"Options of all runs", ss_campaign_option_table, offsetof(ss_bench_options, run)},
     {"Reading options", ss_read_option_table, offsetof(ss_bench_options, read)},
     {NULL, ss_limits_table, offsetof(ss_bench_options, limits)},
@@ -161,6 +156,8 @@ static const ss_example examples[] = {
     {"bench stack.h5 problem.hdf5 -s nsgs,pgs,admm --repeats 5 -o results.db",
      "three solvers, timed five times"},
     {"bench stack.h5 -s psor --set psor.omega=1.3 -f all -o results.db", "one solver, every formulation"},
+    {"bench ode.h5 --recorded -s nsgs,interior-point -o results.db",
+     "the answers that an engine stored, beside two solvers"},
     {"bench --campaign study.json --shard 2/8 -o part2.db", "the second of eight parts of a campaign file"},
     {0}};
 
@@ -175,11 +172,14 @@ const ss_verb ss_verb_bench = {
         "Runs take place in worker processes. A run that crashes, hangs or exceeds its memory limit is "
         "recorded as such, and the campaign continues. If the program is stopped, even by kill -9, "
         "repeating the command completes what is missing.\n\n"
+        "With --recorded the answers that an engine, run or solve stored beside the frames are judged as "
+        "well, without solving anything.\n\n"
         "With --repeats every run is repeated afterwards for timing, one at a time on one core.\n\n"
         "The exit code is 0 if all runs were made, whatever their outcome; 3 if files or frames could not "
         "be used, and 4 if memory or disk space ran out.",
     .examples = examples,
     .groups = groups,
     .options_size = sizeof(ss_bench_options),
+    .workers_load_plugins = true,
     .run = run_bench,
 };

@@ -1,8 +1,10 @@
+#include "cli/extensions.h"
 #include "cli/diagnose.h"
 #include "cli/input.h"
 #include "cli/sandbox.h"
 #include "dataset/recording_check.h"
 #include "session/method.h"
+#include "session/named.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -13,6 +15,7 @@ typedef struct check_options {
     bool json, strict, problems;
     const char *formulation;
     int max_findings; /* of each kind, 0 = all */
+    ss_extension_options extensions;
     ss_input_options source;
 } check_options;
 
@@ -360,8 +363,10 @@ static const ss_option table[] = {
      .help = "List at most N findings of each kind; all are counted. 0 lists all."},
     {0}};
 
-static const ss_option_group groups[] = {
-    {"Options", table, 0}, SS_INPUT_GROUPS(check_options, source), SS_COMMON_GROUP};
+static const ss_option_group groups[] = {{"Options", table, 0},
+                                         SS_EXTENSION_GROUP(check_options, extensions),
+                                         SS_INPUT_GROUPS(check_options, source),
+                                         SS_COMMON_GROUP};
 
 static const ss_example examples[] = {
     {"check stack.h5", "every fault with its location; exit code 3 if there is one"},
@@ -380,7 +385,7 @@ const ss_verb ss_verb_check = {
         "not of unit length, a pair that names no body, an array of the wrong size. A warning is data "
         "that can be used but deserves a look. A repair is done in memory; the file itself is never "
         "changed (stickslip convert writes a repaired copy).\n\n"
-        "A recording is also looked at as a whole: does the stored answer fit its frame, and one frame the "
+        "A recording is also examined as a whole: does the stored answer fit its frame, and one frame the "
         "next? Where it does not, and undoing a classic mistake of recorders mends it, the mistake is named "
         "in a warning: contact bodies swapped, gravity or the gyroscopic torque forgotten, the sign of a "
         "joint's Jacobian, velocities after the step, tensors in the body's frame, the order of "

@@ -246,8 +246,10 @@ static const ss_option table[] = {
      .help = "Print what was written, rejected and lost as one JSON object."},
     {0}};
 
-static const ss_option_group groups[] = {
-    {"Options", table, 0}, SS_INPUT_GROUPS(ss_convert_options, source), SS_COMMON_GROUP};
+static const ss_option_group groups[] = {{"Options", table, 0},
+                                         SS_EXTENSION_GROUP(ss_convert_options, extensions),
+                                         SS_INPUT_GROUPS(ss_convert_options, source),
+                                         SS_COMMON_GROUP};
 
 static const ss_example examples[] = {
     {"convert gazebo.h5 clean.h5 --to bpmd", "a copy in the canonical layout, with known defects repaired"},

@@ -1,3 +1,4 @@
+#include "cli/extensions.h"
 #include "cli/verb.h"
 
 #include "base/file.h"
@@ -11,6 +12,7 @@ typedef struct export_options {
     ss_common_options common;
     const char *table, *output;
     bool json;
+    ss_extension_options extensions;
 } export_options;
 
 static bool to_stdout(const char *bytes, size_t size, void *context)
@@ -125,7 +127,8 @@ static const ss_option table[] = {
      .help = "Print all tables as one JSON object."},
     {0}};
 
-static const ss_option_group groups[] = {{"Options", table, 0}, SS_COMMON_GROUP};
+static const ss_option_group groups[] = {
+    {"Options", table, 0}, SS_EXTENSION_GROUP(export_options, extensions), SS_COMMON_GROUP};
 
 static const ss_example examples[] = {
     {"export results.db --table runs", "one line per run, with file, method and outcome"},

@@ -57,7 +57,8 @@ static int run_formulations(const ss_command *command)
 }
 
 static const ss_option table[] = {SS_LISTING_JSON_OPTION("formulation"), {0}};
-static const ss_option_group groups[] = {{"Options", table, 0}, SS_COMMON_GROUP};
+static const ss_option_group groups[] = {
+    {"Options", table, 0}, SS_EXTENSION_GROUP(ss_listing_options, extensions), SS_COMMON_GROUP};
 static const ss_example examples[] = {{"formulations", "list all formulations"},
                                       {"formulations stewart-trinkle", "explain one of them and its options"},
                                       {0}};

@@ -1,9 +1,12 @@
 /* `stickslip judge`: the answers that are stored in a file, measured without solving anything. */
+#include "cli/extensions.h"
 #include "cli/help.h"
 #include "cli/input.h"
 #include "cli/metric_print.h"
+#include "cli/rules.h"
 #include "cli/sandbox.h"
 #include "linalg/vec3.h"
+#include "metrics/judgement.h"
 #include "session/method.h"
 
 #include <math.h>
@@ -17,6 +20,7 @@ typedef struct judge_options {
     const char *formulation, *result;
     ss_option_list with;
     bool contacts, json;
+    ss_extension_options extensions;
     ss_input_options source;
 } judge_options;
 
@@ -186,8 +190,8 @@ static bool measure(judged *answer, ss_error *err)
     answer->contacts = ss_allocate((size_t)answer->frame->contacts.count, sizeof *answer->contacts);
     if (!answer->values || !answer->contacts)
         return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for judging");
-    return ss_judge_frame(answer->frame, &answer->step, answer->result->answer, answer->values,
-                          answer->contacts, err);
+    return ss_judge_frame_exactly(answer->frame, &answer->step, answer->result->answer, answer->values,
+                                  answer->contacts, err);
 }
 
 /* ---- telling one answer -------------------------------------------------------------------------- */
@@ -428,11 +432,12 @@ static void say_assumptions(judging *j)
         if (!s->from[ASSUMED]) continue;
         ss_text others = {0};
         for (int t = 1; t < TREATMENTS; t++)
-            ss_text_appendf(&others, "; by %s it is %.3g J", treatments[t], median_of(&s->assumed[t]));
-        ss_command_say(j->command,
-                       "note: the file does not say by which rules %s was made; assumed %s: median energy "
-                       "%.3g J%s; --with decides",
-                       s->name, ss_text_get(&s->rules), median_of(&s->energy), ss_text_get(&others));
+            ss_text_appendf(&others, "; with %s, %.3g J", treatments[t], median_of(&s->assumed[t]));
+        ss_command_say(
+            j->command,
+            "note: the file stores no rules for %s; assuming %s, the median energy error is %.3g J%s; "
+            "set the rules with --with",
+            s->name, ss_text_get(&s->rules), median_of(&s->energy), ss_text_get(&others));
         ss_text_free(&others);
     }
 }
@@ -452,7 +457,7 @@ static void print_text(judging *j)
     for (int s = 0; s < j->solver_count; s++) print_summary(&out->text, &j->solvers[s]);
     if (!j->solver_count) ss_text_append(&out->text, "no answers are stored in these frames\n");
     if (j->refused.list.count_of[SS_FINDING_FAULT])
-        ss_text_appendf(&out->text, "%zu frames refused for their faults\n",
+        ss_text_appendf(&out->text, "%zu frames rejected for faults\n",
                         j->refused.list.count_of[SS_FINDING_FAULT]);
 }
 
@@ -486,21 +491,12 @@ static void free_judging(judging *j)
     ss_bpmd_close(j->file);
 }
 
-/* The rules of the command line are looked at before any frame, so that a wrong name is a usage error. */
 static bool read_given(judging *j, ss_error *err)
 {
     ss_step_options step;
-    ss_option_list_join(&j->options->with, &j->with);
+    if (!ss_rules_read("judge", j->options->formulation, &j->options->with, &j->with, err)) return false;
     j->given.formulation = (char *)(uintptr_t)(j->options->formulation ? j->options->formulation : "cone");
     j->given.with = (char *)(uintptr_t)ss_text_get(&j->with);
-    ss_request request = {.formulation = j->given.formulation, .with = j->given.with};
-    ss_request_fault fault = {0};
-    ss_method method;
-    if (!ss_method_prepare(&request, &method, &fault, err)) {
-        if (fault.member) ss_fail_in(err, fault.item[0] ? "--%s %s" : "--%s", fault.member, fault.item);
-        return ss_fail_in(err, "judge");
-    }
-    ss_method_free(&method);
     return ss_stored_result_step(&j->given, &step, err);
 }
 
@@ -510,8 +506,7 @@ static bool open_file(judging *j, ss_error *err)
     ss_format format;
     if (!ss_format_of_file(path, &format, err)) return false;
     if (format != SS_FORMAT_BPMD)
-        return ss_fail(err, SS_ERROR_INPUT, "%s: is a problem of FCLIB; stickslip info judges its solution",
-                       path);
+        return ss_fail(err, SS_ERROR_INPUT, "%s is an FCLIB file; stickslip info judges its solution", path);
     j->file = ss_bpmd_open(path, &j->options->source.limits, &j->options->source.read, err);
     return j->file != NULL;
 }
@@ -531,8 +526,8 @@ static int run_judge(const ss_command *command)
     if (good) (j->options->json ? begin_json : start_tables)(j);
     good = good && judge_all(j, &err);
     if (good && j->options->result && j->solver_count == 0 && !j->refused.exit_code)
-        good = ss_fail(&err, SS_ERROR_INPUT, "%s: no frame that was looked at has a result '%s'",
-                       command->arguments[0], j->options->result);
+        good = ss_fail(&err, SS_ERROR_INPUT, "%s: no frame has a result '%s'", command->arguments[0],
+                       j->options->result);
     if (good && !ss_sandbox_interrupted()) {
         (j->options->json ? end_json : print_text)(j);
         ss_tally_say(command, "repaired", &j->tally, SS_FINDING_REPAIR);
@@ -551,8 +546,7 @@ static const ss_option table[] = {
      .type = SS_OPTION_TEXT,
      FIELD(frame),
      .value_name = "PATH|N|A:B|all",
-     .help = "Only this frame, by its path or its number, counted from 0; or frames A to B-1. Without it, "
-             "all."},
+     .help = "Only this frame, by path or by number, counted from 0; or frames A to B-1. Default: all."},
     {.name = "result",
      .type = SS_OPTION_TEXT,
      FIELD(result),
@@ -562,14 +556,13 @@ static const ss_option table[] = {
      .type = SS_OPTION_LIST,
      FIELD(with),
      .value_name = "NAME=VALUE",
-     .help =
-         "How the answers treat gaps and joint errors (stickslip formulations cone); may be given several "
-         "times. It takes the place of rules stored in the file."},
+     .help = "How the answers treat gaps and joint errors (see stickslip formulations); repeatable. Replaces "
+             "the rules stored in the file."},
     {.name = "formulation",
      .type = SS_OPTION_TEXT,
      FIELD(formulation),
      .value_name = "FORMULATION",
-     .help = "The formulation whose options --with gives; cone without it.",
+     .help = "The formulation whose options --with sets. Default: cone.",
      .letter = 'f'},
     {.name = "contacts",
      .type = SS_OPTION_BOOL,
@@ -579,14 +572,16 @@ static const ss_option table[] = {
     {.name = "json", .type = SS_OPTION_BOOL, FIELD(json), .help = "Print one JSON object with all metrics."},
     {0}};
 
-static const ss_option_group groups[] = {
-    {"Options", table, 0}, SS_INPUT_GROUPS(judge_options, source), SS_COMMON_GROUP};
+static const ss_option_group groups[] = {{"Options", table, 0},
+                                         SS_EXTENSION_GROUP(judge_options, extensions),
+                                         SS_INPUT_GROUPS(judge_options, source),
+                                         SS_COMMON_GROUP};
 
 static const ss_example examples[] = {
-    {"judge ode.h5", "every stored answer, by the rules that are stored with it"},
+    {"judge ode.h5", "every stored answer, by the rules stored with it"},
     {"judge ode.h5 --with gap_term=stabilised --with gamma=0.2",
-     "an engine that removes a fifth of every overlap per step, and did not store that"},
-    {"judge ode.h5 --frame 12 --contacts", "what every contact of a frame does"},
+     "an engine that removes a fifth of every overlap per step but does not store this rule"},
+    {"judge ode.h5 --frame 12 --contacts", "every contact of one frame"},
     {"judge ode.h5 --result ODE --json", "one solver's answers, with all metrics"},
     {0}};
 
@@ -595,14 +590,14 @@ const ss_verb ss_verb_judge = {
     .summary = "judge the answers stored in a file, without solving",
     .arguments = "FILE",
     .description =
-        "Measures the answers that an engine, run or solve stored beside the frames of a BPMD file, by the "
-        "same metrics as solve: on the true Coulomb problem of each frame.\n\n"
-        "What an answer is worth depends on how gaps and joint errors were treated when it was made. The "
-        "rules stored with a result are used; --with and --formulation replace them. Where the file says "
-        "nothing and nothing is given, the defaults of formulation cone are assumed, and a note says what "
-        "other usual treatments would give.\n\n"
-        "The exit code is 0 when everything was judged, 1 when an answer is incomplete or none is stored, "
-        "and 3 when a frame has faults: it is named and not judged, the others are.",
+        "Judges the answers that an engine, run or solve has stored with the frames of a BPMD file, by the "
+        "metrics of solve: on the true Coulomb problem of each frame.\n\n"
+        "The verdict depends on how gaps and joint errors were treated when the answer was computed. The "
+        "rules stored with a result are used; --with and --formulation replace them. If a file stores no "
+        "rules and none are given, the defaults of the formulation cone are assumed, and a note shows the "
+        "errors under other common rules.\n\n"
+        "The exit code is 0 if everything was judged, 1 if an answer is incomplete or none is stored, and 3 "
+        "if a frame has faults; such frames are listed and skipped.",
     .examples = examples,
     .groups = groups,
     .options_size = sizeof(judge_options),

@@ -63,7 +63,8 @@ static int run_metrics(const ss_command *command)
 }
 
 static const ss_option table[] = {SS_LISTING_JSON_OPTION("metric"), {0}};
-static const ss_option_group groups[] = {{"Options", table, 0}, SS_COMMON_GROUP};
+static const ss_option_group groups[] = {
+    {"Options", table, 0}, SS_EXTENSION_GROUP(ss_listing_options, extensions), SS_COMMON_GROUP};
 static const ss_example examples[] = {
     {"metrics", "list all metrics with their units"}, {"metrics creep", "the definition of one"}, {0}};
 

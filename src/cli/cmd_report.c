@@ -1,3 +1,4 @@
+#include "cli/extensions.h"
 #include "cli/input.h"
 #include "cli/ranking.h"
 
@@ -16,6 +17,7 @@ typedef struct report_options {
     ss_option_list tolerances;
     double main; /* 0 = not given */
     bool json;
+    ss_extension_options extensions;
 } report_options;
 
 /* ---- tolerances -------------------------------------------------------------------------------------- */
@@ -178,7 +180,8 @@ static const ss_option table[] = {
              "Default: relative_energy."},
     {.name = "json", .type = SS_OPTION_BOOL, FIELD(json), .help = "Print everything as one JSON object."},
     {0}};
-static const ss_option_group groups[] = {{"Options", table, 0}, SS_COMMON_GROUP};
+static const ss_option_group groups[] = {
+    {"Options", table, 0}, SS_EXTENSION_GROUP(report_options, extensions), SS_COMMON_GROUP};
 static const ss_example examples[] = {
     {"report results.db", "how many problems each method solved, and at what cost"},
     {"report results.db -o report.html", "all figures, as a page for the browser"},

@@ -140,6 +140,13 @@ static const ss_option table[] = {
      FIELD(accurate),
      .help = "Solve every step to relative_energy<1e-8 with auto, at any cost; explicit options take "
              "precedence."},
+    {.name = "call",
+     .type = SS_OPTION_LIST,
+     FIELD(calls),
+     .value_name = "NAME",
+     .help =
+         "Call the user functions of this name, from a plug-in, at their stages of every step; repeatable, "
+         "in this order."},
     {.name = "json", .type = SS_OPTION_BOOL, FIELD(json), .help = "Print the summary as one JSON object."},
     {0}};
 
@@ -221,6 +228,7 @@ static const ss_option unit_table[] = {{.name = "length_unit",
 static const ss_option_group groups[] = {
     {"Options", table, 0},
     {"Output files", output_table, 0},
+    SS_SOLVER_EXTENSION_GROUP(ss_run_verb_options, extensions),
     {"Stepping", ss_sim_option_table, offsetof(ss_run_verb_options, sim)},
     {"Contacts", ss_collision_option_table,
      offsetof(ss_run_verb_options, sim) + offsetof(ss_sim_options, collision)},
@@ -233,6 +241,7 @@ static const ss_example examples[] = {
      "a higher wall, and a picture of the result"},
     {"run log-pile --steps 200 --record logs.h5 --every 10", "record frames as test problems for solvers"},
     {"run card-house --accurate --steps 100", "every step to 1e-8"},
+    {"run brick-wall --plugin ./my_solver.so --solver richardson --finisher none", "your own solver"},
     {"run massratio --solver nsgs --finisher none --steps 50 --json", "one solver only, machine-readable"},
     {0}};
 

@@ -54,7 +54,8 @@ static int run_scenes(const ss_command *command)
 }
 
 static const ss_option table[] = {SS_LISTING_JSON_OPTION("scene"), {0}};
-static const ss_option_group groups[] = {{"Options", table, 0}, SS_COMMON_GROUP};
+static const ss_option_group groups[] = {
+    {"Options", table, 0}, SS_EXTENSION_GROUP(ss_listing_options, extensions), SS_COMMON_GROUP};
 static const ss_example examples[] = {
     {"scenes", "list all scenes"}, {"scenes brick-wall", "explain one of them and its parameters"}, {0}};
 

@@ -91,7 +91,6 @@ static const ss_option table[] = {
      FIELD(set),
      .value_name = "NAME=VALUE",
      .help = "Option of the solver; repeatable."},
-    SS_PLUGIN_OPTION(ss_solve_options, plugins),
     {.name = "problem",
      .type = SS_OPTION_CHOICE,
      FIELD(problem),
@@ -195,6 +194,7 @@ static const ss_option run_table[] = {{.name = "iterations",
 
 static const ss_option_group groups[] = {{"Options", table, 0},
                                          {"Limits of a run", run_table, 0},
+                                         SS_SOLVER_EXTENSION_GROUP(ss_solve_options, extensions),
                                          SS_INPUT_GROUPS(ss_solve_options, source),
                                          SS_COMMON_GROUP};
 
@@ -209,6 +209,7 @@ static const ss_example examples[] = {
     {"solve problem.hdf5 -s nsgs -o solved.hdf5", "an FCLIB problem; the solution is stored in /solution"},
     {"solve stack.h5 --frame 3 --explain", "what the solver decided, and why"},
     {"solve stack.h5 --plugin ./my_solver.so -s mine", "your own solver"},
+    {"solve stack.h5 --solver-command ./mine", "your own solver, in any language, as a process"},
     {0}};
 
 const ss_verb ss_verb_solve = {

@@ -1,17 +1,17 @@
 #include "campaign/compatibility.h"
-#include "session/solver_set.h"
 #include "cli/describe.h"
+#include "cli/extensions.h"
 #include "cli/table.h"
+#include "session/named.h"
 
 typedef struct solvers_options {
     ss_common_options common;
     bool json, table;
-    ss_option_list plugins;
+    ss_extension_options extensions;
 } solvers_options;
 
 typedef struct view {
     ss_out *out;
-    ss_solver_set set;
     ss_probes probes;
 } view;
 
@@ -111,8 +111,8 @@ static void print_list(const view *v)
 {
     ss_table table = {.columns = 3, .left = 3};
     ss_table_add(&table, "solver"), ss_table_add(&table, "laws"), ss_table_add(&table, "summary");
-    for (int i = 0; i < ss_solver_set_count(&v->set); i++) {
-        const ss_solver *solver = ss_solver_set_at(&v->set, i);
+    for (int i = 0; i < ss_solver_count(); i++) {
+        const ss_solver *solver = ss_solver_at(i);
         ss_text laws = {0};
         ss_describe_laws(&laws, solver->laws);
         ss_table_add(&table, "%s", solver->name);
@@ -129,8 +129,8 @@ static void print_matrix(const view *v)
     ss_table table = {.columns = 1 + ss_formulation_count(), .left = 1 + ss_formulation_count()};
     ss_table_add(&table, "solver");
     for (int f = 0; f < ss_formulation_count(); f++) ss_table_add(&table, "%s", ss_formulation_at(f)->name);
-    for (int i = 0; i < ss_solver_set_count(&v->set); i++) {
-        const ss_solver *solver = ss_solver_set_at(&v->set, i);
+    for (int i = 0; i < ss_solver_count(); i++) {
+        const ss_solver *solver = ss_solver_at(i);
         ss_table_add(&table, "%s", solver->name);
         for (int f = 0; f < ss_formulation_count(); f++) {
             const char *why;
@@ -150,8 +150,8 @@ static void put_list(const view *v, const ss_solver *only)
     ss_json_begin_object(&json);
     ss_json_key(&json, "solvers");
     ss_json_begin_array(&json);
-    for (int i = 0; i < ss_solver_set_count(&v->set); i++) {
-        const ss_solver *solver = ss_solver_set_at(&v->set, i);
+    for (int i = 0; i < ss_solver_count(); i++) {
+        const ss_solver *solver = ss_solver_at(i);
         if (!only || solver == only) put_one(v, solver, &json);
     }
     ss_json_end_array(&json);
@@ -179,15 +179,13 @@ static int run_solvers(const ss_command *command)
     view v = {.out = command->out};
     ss_error err = {0};
     const ss_solver *only = NULL;
-    if (!ss_solver_set_open(&options->plugins, &v.set, &err)) return ss_report(&err);
     bool good = ss_probes_make(&v.probes, &err);
     if (good && command->argument_count > 0) {
-        only = ss_solver_set_find(&v.set, command->arguments[0], &err);
+        only = ss_solver_named(command->arguments[0], &err);
         good = only != NULL || ss_fail_in(&err, "solvers");
     }
     if (good) show(&v, options, only);
     ss_probes_free(&v.probes);
-    ss_solver_set_close(&v.set);
     return good ? SS_EXIT_DONE : ss_report(&err);
 }
 
@@ -195,13 +193,13 @@ static const ss_option table[] = {{.name = "table",
                                    .type = SS_OPTION_BOOL,
                                    .offset = offsetof(solvers_options, table),
                                    .help = "Show which solvers accept the problems of which formulations."},
-                                  SS_PLUGIN_OPTION(solvers_options, plugins),
                                   {.name = "json",
                                    .type = SS_OPTION_BOOL,
                                    .offset = offsetof(solvers_options, json),
                                    .help = "Print all properties of every solver as one JSON object."},
                                   {0}};
-static const ss_option_group groups[] = {{"Options", table, 0}, SS_COMMON_GROUP};
+static const ss_option_group groups[] = {
+    {"Options", table, 0}, SS_EXTENSION_GROUP(solvers_options, extensions), SS_COMMON_GROUP};
 static const ss_example examples[] = {{"solvers", "list all solvers"},
                                       {"solvers nsgs", "explain one of them and its options"},
                                       {"solvers --table", "which solver fits which formulation"},

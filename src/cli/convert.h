@@ -2,6 +2,7 @@
 #ifndef SS_CLI_CONVERT_H
 #define SS_CLI_CONVERT_H
 
+#include "cli/extensions.h"
 #include "cli/input.h"
 
 typedef enum ss_target {
@@ -25,6 +26,7 @@ typedef struct ss_convert_options {
     const char *formulation; /* NULL: none was named */
     ss_option_list with;
     int bounded_rows; /* 0: as contacts, 1: refuse */
+    ss_extension_options extensions;
     ss_input_options source;
 } ss_convert_options;
 

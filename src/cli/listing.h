@@ -3,6 +3,7 @@
 #ifndef SS_CLI_LISTING_H
 #define SS_CLI_LISTING_H
 
+#include "cli/extensions.h"
 #include "cli/table.h"
 #include "cli/verb.h"
 
@@ -10,6 +11,7 @@
 typedef struct ss_listing_options {
     ss_common_options common;
     bool json;
+    ss_extension_options extensions;
 } ss_listing_options;
 #define SS_LISTING_JSON_OPTION(of_all)                                                        \
     {                                                                                         \

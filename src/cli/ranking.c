@@ -244,6 +244,58 @@ static void print_words(ss_out *out, const char *words)
     ss_text_free(&clean);
 }
 
+/* ---- answers as recorded ------------------------------------------------------------------------------- */
+
+/* Beside the methods, in a table of its own: it has errors like they, but no time that compares. */
+static void print_recorded(ss_out *out, const ss_results *results, const ss_statistics *statistics)
+{
+    const ss_statistics_options *by = &statistics->options;
+    ss_table table = {.columns = 5, .left = 5};
+    ss_table_add(&table, "answers as recorded");
+    ss_table_add(&table, "%7s", "solved");
+    ss_table_add(&table, "%8s", "95 %");
+    ss_table_add(&table, "%9s", "error");
+    ss_table_add(&table, "%9s", "largest");
+    for (int i = 0; i < statistics->recorded_count; i++) {
+        const ss_recorded *recorded = &statistics->recorded[i];
+        const ss_method_entry *method = &results->methods[recorded->method];
+        int energy = ss_metric_index("energy"), within = recorded->within[by->main_tolerance];
+        double low, high;
+        char text[64];
+        ss_table_add(&table, "%s", method->label);
+        snprintf(text, sizeof text, "%d/%d", within, recorded->tried);
+        ss_table_add(&table, "%7s", text);
+        ss_wilson_interval(within, recorded->tried, &low, &high);
+        snprintf(text, sizeof text, "%.0f-%.0f %%", 100.0 * low, 100.0 * high);
+        ss_table_add(&table, "%8s", recorded->tried ? text : "-");
+        snprintf(text, sizeof text, "%.2g J", recorded->metric_median[energy]);
+        ss_table_add(&table, "%9s", isnan(recorded->metric_median[energy]) ? "-" : text);
+        snprintf(text, sizeof text, "%.2g J", recorded->metric_most[energy]);
+        ss_table_add(&table, "%9s", isnan(recorded->metric_most[energy]) ? "-" : text);
+    }
+    ss_table_print(&table, out);
+    ss_text_append(&out->text, "\n");
+    for (int i = 0; i < statistics->recorded_count; i++) {
+        const ss_recorded *recorded = &statistics->recorded[i];
+        const ss_method_entry *method = &results->methods[recorded->method];
+        ss_text words = {0};
+        ss_text_appendf(&words, "%s is judged by the rules %s (%s)", method->label, method->with,
+                        method->formulation);
+        if (recorded->assumed)
+            ss_text_appendf(&words,
+                            ", which are assumed for %d of its %d answers: their files do not say; stickslip "
+                            "judge shows what other treatments would give",
+                            recorded->assumed, recorded->answers);
+        if (recorded->incomplete)
+            ss_text_appendf(&words, "; %d incomplete answer%s not judged", recorded->incomplete,
+                            recorded->incomplete == 1 ? " was" : "s were");
+        print_words(out, ss_text_get(&words));
+        out->text.out_of_memory |= words.out_of_memory;
+        ss_text_free(&words);
+    }
+    ss_text_append(&out->text, "\n");
+}
+
 /* "@ EPYC 7763" in labels stands for a machine. */
 static void print_machines(ss_out *out, const ss_results *results, const ss_statistics *statistics)
 {
@@ -283,8 +335,9 @@ static void print_terms(ss_out *out, const ss_results *results, const ss_statist
 
 void ss_ranking_print(ss_out *out, const ss_results *results, const ss_statistics *statistics)
 {
+    if (statistics->series_count > 0) print_series(out, results, statistics);
+    if (statistics->recorded_count > 0) print_recorded(out, results, statistics);
     if (statistics->series_count > 0) {
-        print_series(out, results, statistics);
         if (statistics->scene_count > 1) print_scenes(out, statistics);
         print_terms(out, results, statistics);
         print_machines(out, results, statistics);

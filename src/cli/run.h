@@ -2,11 +2,11 @@
 #ifndef SS_CLI_RUN_H
 #define SS_CLI_RUN_H
 
-#include "cli/verb.h"
+#include "cli/extensions.h"
 
 typedef struct ss_run_verb_options {
     ss_common_options common;
-    ss_option_list parameters;
+    ss_option_list parameters, calls;
     int steps;
     double time; /* s */
     bool accurate;
@@ -19,6 +19,7 @@ typedef struct ss_run_verb_options {
     const char *trace, *picture;
     double length_unit, mass_unit, time_unit;
     bool json;
+    ss_extension_options extensions;
     ss_sim_options sim;
 } ss_run_verb_options;
 

@@ -59,6 +59,7 @@ static bool set_options(ss_running *run, ss_error *err)
     to->h = run->scene->h;
     if (run->scene->options) run->scene->options(run->parameters, to);
     if (run->options->accurate) be_accurate(to);
+    if (ss_extension_solver(run->command)) to->solver = ss_extension_solver(run->command);
     for (int i = 0; i < run->command->given_count; i++) {
         const ss_given *given = &run->command->given[i];
         bool good = true;
@@ -118,6 +119,24 @@ static bool remember_start(ss_running *run, ss_error *err)
     return true;
 }
 
+static bool call_hooks(ss_running *run, ss_error *err)
+{
+    const ss_option_list *names = &run->options->calls;
+    for (int i = 0; i < names->count; i++) {
+        const ss_hook *hook = ss_hook_find(names->items[i]), *other;
+        ss_unknown unknown = ss_unknown_start("user function", names->items[i]);
+        for (int k = 0; (other = ss_hook_at(k)); k++) ss_unknown_offer(&unknown, other->name);
+        if (!hook && !ss_hook_count())
+            ss_fail(err, SS_ERROR_USAGE, "unknown user function '%s': no plug-in brings any",
+                    names->items[i]);
+        else if (!hook)
+            ss_unknown_fail(&unknown, err);
+        if (!hook) return ss_fail_in(err, "run: --call");
+        if (!ss_sim_call_hook(run->sim, hook, err)) return false;
+    }
+    return true;
+}
+
 bool ss_running_build(ss_running *run, ss_error *err)
 {
     run->scene = ss_scene_named(run->command->arguments[0], err);
@@ -131,7 +150,7 @@ bool ss_running_build(ss_running *run, ss_error *err)
     run->sim = ss_sim_create(run->world, &run->sim_options, err);
     return run->sim &&
            (!run->scene->begin || run->scene->begin(run->parameters, run->sim, &run->state, err)) &&
-           remember_start(run, err);
+           call_hooks(run, err) && remember_start(run, err);
 }
 
 int ss_running_figures(const ss_running *run, ss_scene_result figures[SS_SCENE_FIGURES])

@@ -215,7 +215,7 @@ static void print_text(ss_running *run)
         print_line(out, figures[i].name, "%.6g %s", figures[i].value, figures[i].unit);
     char hash[33];
     ss_sim_hash(run->sim, hash);
-    print_line(out, "state", "%s", hash);
+    print_line(out, "state hash", "%s", hash);
 }
 
 void ss_summary_print(ss_running *run)

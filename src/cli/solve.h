@@ -3,9 +3,9 @@
 #define SS_CLI_SOLVE_H
 
 #include "cli/diagnose.h"
+#include "cli/extensions.h"
 #include "cli/input.h"
 #include "cli/table.h"
-#include "session/solver_set.h"
 #include "session/stages.h"
 
 #include <stdio.h>
@@ -16,7 +16,8 @@ typedef struct ss_solve_options {
     ss_common_options common;
     const char *frame; /* path, number, range or "all"; NULL = all */
     const char *trace, *output;
-    ss_option_list set, with, plugins;
+    ss_option_list set, with;
+    ss_extension_options extensions;
     bool warm, every_iteration, diagnose, json;
     int problem; /* 0 = the only one, else 1 + ss_fclib_kind */
     ss_request request;
@@ -35,7 +36,6 @@ typedef struct ss_solving {
     const ss_command *command;
     const ss_solve_options *options;
     const char *in;
-    ss_solver_set solvers;
     ss_session *session;
     FILE *trace;
     bool begun;          /* something has been printed, so the end must be, too */
@@ -51,9 +51,10 @@ typedef struct ss_solving {
     double seconds;
     double worst_map; /* largest natural map, and where */
     char worst_place[256];
-    ss_text rays;  /* why some have no solution: a line each */
-    ss_text wrong; /* what is wrong with problems that were not solved: for standard error */
-    int diagnosed; /* how many of them were looked at */
+    ss_text rays;       /* why some have no solution: a line each */
+    int wedged, proved; /* of them, without and with a proof */
+    ss_text wrong;      /* what is wrong with problems that were not solved: for standard error */
+    int diagnosed;      /* how many of them were looked at */
     bool is_diagnosed;
     ss_diagnosis diagnosis; /* of the last one, when is_diagnosed */
     ss_text notes;          /* what the solver decided */

@@ -196,6 +196,10 @@ static void tell_ray(ss_solving *s, const ss_solved *solved)
     ss_text_appendf(&s->rays, "%s: ", solved->place);
     ss_solved_explain(solved, &s->rays);
     ss_text_append(&s->rays, "\n");
+    if (solved->result->run.ray.is_proof)
+        s->proved++;
+    else
+        s->wedged++;
 }
 
 static void tell_diagnosis(ss_solving *s, const ss_solved *solved)
@@ -259,10 +263,15 @@ static void print_summary(const ss_solving *s)
     if (s->rays.length) {
         bool has_options = strcmp(s->thing, "frame") == 0; // of a formulation
         ss_text_append(text, ss_text_get(&s->rays));
-        if (has_options)
+        if (has_options && s->wedged)
             ss_text_append(
                 text,
                 "less friction (--with mu_max=1) or ignoring overlaps (--with gap_term=zero) may help\n");
+        if (has_options && s->proved)
+            ss_text_append(text,
+                           "where no velocity satisfies all, less friction cannot help; ignoring overlaps "
+                           "(--with gap_term=zero) or joint errors (--with joint_term=zero) does where they "
+                           "contradict each other\n");
     }
     if (s->refusal)
         ss_text_appendf(text, "%s is not applicable: it %s; see stickslip solvers --table\n",

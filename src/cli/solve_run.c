@@ -1,7 +1,9 @@
 /* `stickslip solve`: one run of the solver, with the guard told what is going on. */
 #include "cli/solve.h"
 
+#include "base/registry.h"
 #include "cli/sandbox.h"
+#include "plugin/plugin_set.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +23,7 @@ static bool needs_fence(const ss_solving *solving)
     const ss_solver *solver = ss_session_solver(solving->session);
     const char *off = getenv("SS_NO_SANDBOX");
     return ss_session_method(solving->session)->run.time_limit > 0.0 &&
-           ss_solver_find(solver->name) != solver &&
+           ss_is_registered(SS_REGISTERED_SOLVERS, solver) && !ss_is_solver_command(solver) &&
            !ss_solver_refusal(solver, ss_session_result(solving->session)->problem) &&
            !(off && strcmp(off, "1") == 0);
 }

@@ -33,12 +33,7 @@ static bool prepare_session(ss_solving *s, ss_error *err)
     ss_request request = options->request;
     ss_request_fault fault = {0};
     ss_text with = {0}, set = {0};
-    request.own_solver = ss_solver_set_find(&s->solvers, request.solver, err);
-    if (!request.own_solver) return ss_fail_in(err, "solve");
-    if (request.reference) {
-        request.own_reference = ss_solver_set_find(&s->solvers, request.reference, err);
-        if (!request.own_reference) return fail_request(&(ss_request_fault){.member = "reference"}, err);
-    }
+    if (ss_extension_solver(s->command)) request.solver = ss_extension_solver(s->command);
     ss_option_list_join(&options->with, &with);
     ss_option_list_join(&options->set, &set);
     request.with = ss_text_get(&with);
@@ -55,14 +50,12 @@ static bool prepare_session(ss_solving *s, ss_error *err)
 
 bool ss_solving_prepare(ss_solving *s, ss_error *err)
 {
-    return ss_solver_set_open(&s->options->plugins, &s->solvers, err) && prepare_session(s, err) &&
-           check_outputs(s, err) && open_trace(s, err);
+    return prepare_session(s, err) && check_outputs(s, err) && open_trace(s, err);
 }
 
 void ss_solving_free(ss_solving *s)
 {
     ss_session_destroy(s->session);
-    ss_solver_set_close(&s->solvers);
     ss_tally_free(&s->tally);
     ss_findings_free(&s->refused.list);
     ss_text_free(&s->table.cells);

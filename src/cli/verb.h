@@ -51,6 +51,7 @@ typedef struct ss_verb {
     const ss_option_group *groups;
     size_t options_size;
     bool reads_files;                      /* runs in a process of its own (sandbox.h) */
+    bool workers_load_plugins;             /* main does not (extensions.h) */
     int (*run)(const ss_command *command); /* returns the exit code */
 } ss_verb;
 

@@ -4,9 +4,11 @@
 
 #include <stickslip/collision.h>
 
+#include "base/inner.h"
+
 /* ss_collision_ray without looking whether something has moved since the last ss_collision_find:
  * for many rays. */
-int ss_collision_cast(const ss_collision *collision, const double origin[3], const double direction[3],
-                      double most, double *distance, double normal[3]);
+SS_INNER int ss_collision_cast(const ss_collision *collision, const double origin[3],
+                               const double direction[3], double most, double *distance, double normal[3]);
 
 #endif

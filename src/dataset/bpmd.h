@@ -11,6 +11,7 @@
  *   bpmd_rpisim.c       ... the state before the step, from files that hold the one after it
  *   bpmd_timestep.c     the step, and where to look when a frame has none
  *   bpmd_read.c         the public reading functions
+ *   bpmd_arrays.c       ... and the one for arrays in memory
  *   bpmd_result.c       what solvers left beside a frame
  *   bpmd_shapes.c       what its bodies look like, and where moving scenery is
  *   bpmd_manifest.c     what a simulation says about itself

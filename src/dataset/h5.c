@@ -102,6 +102,16 @@ static bool check_regular(const char *file, ss_error *err)
     return true;
 }
 
+/* A ledger is easily mistaken for a recording. */
+static bool is_database(const char *file)
+{
+    char first[16] = "";
+    FILE *stream = fopen(file, "rb");
+    size_t got = stream ? fread(first, 1, sizeof first, stream) : 0;
+    if (stream) fclose(stream);
+    return got == sizeof first && memcmp(first, "SQLite format 3", sizeof first) == 0;
+}
+
 bool ss_h5_open(const char *file, double max_bytes, hid_t *file_id, ss_h5_group *root, ss_error *err)
 {
     *file_id = -1;
@@ -109,7 +119,9 @@ bool ss_h5_open(const char *file, double max_bytes, hid_t *file_id, ss_h5_group 
     hid_t access = access_list();
     *file_id = H5Fopen(file, H5F_ACC_RDONLY, access);
     H5Pclose(access);
-    if (*file_id < 0) return ss_fail(err, SS_ERROR_INPUT, "%s: not an HDF5 file, or damaged", file);
+    if (*file_id < 0)
+        return ss_fail(err, SS_ERROR_INPUT, "%s: not an HDF5 file, %s", file,
+                       is_database(file) ? "but a SQLite database (a ledger?)" : "or damaged");
     if (open_root(*file_id, file, max_bytes, root, err)) return true;
     ss_h5_close(*file_id);
     *file_id = -1;

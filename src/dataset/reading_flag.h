@@ -3,7 +3,9 @@
 #ifndef SS_DATASET_READING_FLAG_H
 #define SS_DATASET_READING_FLAG_H
 
+#include "base/inner.h"
+
 /* To be called before the first file is opened. NULL: there is no such flag. */
-void ss_dataset_set_reading_flag(volatile int *flag);
+SS_INNER void ss_dataset_set_reading_flag(volatile int *flag);
 
 #endif

@@ -18,18 +18,20 @@
 
 #include <stickslip/dataset.h>
 
+#include "base/inner.h"
+
 typedef struct ss_recording_check ss_recording_check;
 
 /* For one simulation. gravity: as the manifest has it, m/s^2; NaN = unknown. NULL: out of memory. */
-ss_recording_check *ss_recording_check_create(const double gravity[3]);
-void ss_recording_check_destroy(ss_recording_check *check);
+SS_INNER ss_recording_check *ss_recording_check_create(const double gravity[3]);
+SS_INNER void ss_recording_check_destroy(ss_recording_check *check);
 
 /* The next frame, without faults, with `place` its path; then every result that is stored beside it. False:
  * out of memory. */
-bool ss_recording_check_frame(ss_recording_check *check, const ss_frame *frame, const char *place);
-bool ss_recording_check_result(ss_recording_check *check, const ss_stored_result *result);
+SS_INNER bool ss_recording_check_frame(ss_recording_check *check, const ss_frame *frame, const char *place);
+SS_INNER bool ss_recording_check_result(ss_recording_check *check, const ss_stored_result *result);
 
 /* A warning for every mistake: its probable name, and the frames, bodies or contacts it rests on. */
-void ss_recording_check_end(ss_recording_check *check, ss_findings *findings);
+SS_INNER void ss_recording_check_end(ss_recording_check *check, ss_findings *findings);
 
 #endif

@@ -31,6 +31,7 @@ void ss_assembly_destroy(ss_assembly *assembly)
 {
     if (!assembly) return;
     ss_problem_destroy(assembly->transformed);
+    ss_own_free(&assembly->own);
     ss_problem_store_free(&assembly->coulomb_store);
     ss_problem_store_free(&assembly->store);
     ss_rows_free(&assembly->rows);
@@ -86,20 +87,40 @@ static bool build(const ss_contact_model *model, ss_rows *rows, const void *opti
     return true;
 }
 
-bool ss_assemble(ss_assembly *assembly, const ss_frame *frame, ss_findings *notes, ss_error *err)
+/* By a model of the library. */
+static bool assemble_by_model(ss_assembly *assembly, const ss_frame *frame, ss_error *err)
 {
     const ss_contact_model *model = assembly->formulation->model;
+    if (!build(model, &assembly->rows, assembly->options, &assembly->store, err)) return false;
+    return !model->transform ||
+           model->transform(frame, assembly->store.problem, assembly->options, &assembly->transformed, err);
+}
+
+/* By functions from outside. */
+static bool assemble_by_author(ss_assembly *assembly, const ss_frame *frame, ss_error *err)
+{
+    const ss_formulation *formulation = assembly->formulation;
+    if (formulation->contact)
+        return ss_own_ask(formulation, assembly->options, &assembly->rows, &assembly->own, err) &&
+               ss_own_build(&assembly->own, &assembly->rows, &assembly->store, err);
+    assembly->transformed = formulation->assemble(formulation, assembly->options, frame, err);
+    if (!assembly->transformed) return ss_fail_in(err, "formulation %s", formulation->name);
+    return ss_own_check_problem(formulation, assembly->transformed, err);
+}
+
+bool ss_assemble(ss_assembly *assembly, const ss_frame *frame, ss_findings *notes, ss_error *err)
+{
+    const ss_formulation *formulation = assembly->formulation;
     ss_problem_destroy(assembly->transformed);
     assembly->transformed = NULL;
     assembly->has_coulomb = false;
 
     if (!ss_rows_make(frame, assembly->options, &assembly->rows, err)) return false;
-    if (model->prepare) model->prepare(&assembly->rows, assembly->options);
-    if (!build(model, &assembly->rows, assembly->options, &assembly->store, err)) return false;
-    if (model->transform &&
-        !model->transform(frame, assembly->store.problem, assembly->options, &assembly->transformed, err))
-        return false;
-    ss_model_note_losses(model, &assembly->rows, assembly->options, notes);
+    if (formulation->model && formulation->model->prepare)
+        formulation->model->prepare(&assembly->rows, assembly->options);
+    if (!(formulation->model ? assemble_by_model : assemble_by_author)(assembly, frame, err)) return false;
+    ss_model_note_losses(formulation->model ? formulation->model->traits : formulation->models,
+                         &assembly->rows, assembly->options, notes);
     return true;
 }
 
@@ -173,9 +194,35 @@ static void recover_under(const ss_contact_model *model, const void *options, ss
     ss_rows_let_go(rows);
 }
 
+/* The author says what the impulses are; what they do to the bodies is mechanics. */
+static void recover_by_author(ss_assembly *assembly, const double *x, ss_answer *answer)
+{
+    const ss_formulation *formulation = assembly->formulation;
+    ss_rows *rows = &assembly->rows;
+    ss_rows_start_answer(answer);
+    if (formulation->contact) {
+        for (int r = 0; r < rows->joint_count; r++) ss_rows_add_joint(rows, &rows->joint[r], *x++, answer);
+        ss_own_recover(&assembly->own, rows, x, answer);
+    } else {
+        formulation->recover(formulation, assembly->options, rows->frame, assembly->transformed, x, answer);
+        for (int r = 0; r < rows->joint_count; r++)
+            ss_rows_push_joint(rows, &rows->joint[r], answer->row_impulse[rows->joint[r].row]);
+        for (int c = 0; c < rows->contact_count; c++) {
+            ss_contact_impulse impulse = ss_contact_impulse_of(&rows->contact[c], answer);
+            ss_rows_push_contact(rows, &rows->contact[c], &impulse);
+        }
+    }
+    ss_rows_end_answer(rows, answer);
+    ss_rows_let_go(rows);
+}
+
 void ss_assembly_recover(ss_assembly *assembly, const double *x, ss_answer *answer)
 {
     const ss_contact_model *model = assembly->formulation->model;
+    if (!model) {
+        recover_by_author(assembly, x, answer);
+        return;
+    }
     recover_under(model, assembly->options, &assembly->rows, x + count_velocities(assembly), answer);
     if (model->settle) model->settle(&assembly->rows, answer);
 }
@@ -208,8 +255,27 @@ static void guess_under(const ss_contact_model *model, const void *options, ss_r
     ss_rows_let_go(rows);
 }
 
+static void guess_by_author(ss_assembly *assembly, const ss_answer *answer, double *x)
+{
+    const ss_formulation *formulation = assembly->formulation;
+    const ss_rows *rows = &assembly->rows;
+    if (formulation->contact) {
+        for (int r = 0; r < rows->joint_count; r++) *x++ = answer->row_impulse[rows->joint[r].row];
+        ss_own_guess(&assembly->own, rows, answer, x);
+        return;
+    }
+    int size = assembly->transformed->size;
+    if (size) memset(x, 0, (size_t)size * sizeof *x);
+    if (formulation->guess)
+        formulation->guess(formulation, assembly->options, rows->frame, assembly->transformed, answer, x);
+}
+
 void ss_assembly_guess(ss_assembly *assembly, const ss_answer *answer, double *x)
 {
+    if (!assembly->formulation->model) {
+        guess_by_author(assembly, answer, x);
+        return;
+    }
     int velocities = count_velocities(assembly);
     take_velocities(&assembly->rows, answer);
     if (velocities) memcpy(x, assembly->rows.velocity, (size_t)velocities * sizeof *x);

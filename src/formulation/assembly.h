@@ -4,6 +4,7 @@
 #define FORMULATION_ASSEMBLY_H
 
 #include "formulation/model.h"
+#include "formulation/own.h"
 #include "problem/store.h"
 
 struct ss_assembly {
@@ -15,6 +16,7 @@ struct ss_assembly {
     ss_problem *transformed;
     ss_problem_store coulomb_store; /* the yardstick where the formulation has another law */
     bool has_coulomb;
+    ss_own_laws own; /* of a formulation that is not the library's */
 };
 
 /* The problem in impulses whose rows are those of ss_assembly_coulomb, whatever form the solver got. */

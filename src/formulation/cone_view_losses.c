@@ -106,14 +106,14 @@ static void lose_rows(const loss_list *to, const ss_cone_view *view, const ss_st
          step->joint_gamma);
     if (local) lose(to, "constraints/Jacobian", "joints only as their effect on the contacts");
     if (view->limits)
-        lose(to, "constraints/bounds", "%d limits became contacts without friction", view->limits);
+        lose(to, "constraints/bounds", "limits become contacts without friction (%d)", view->limits);
     if (view->dropped)
-        lose(to, "constraints/bounds", "%d rows with other bounds (motors, joint friction) are omitted",
+        lose(to, "constraints/bounds", "rows with other bounds (motors, joint friction) are omitted (%d)",
              view->dropped);
-    if (idle) lose(to, "constraints/pairs", "%d rows between bodies that do not move are omitted", idle);
+    if (idle) lose(to, "constraints/pairs", "rows between bodies that do not move are omitted (%d)", idle);
     if (soft && !local)
         lose(to, "constraints/regularization",
-             "regularisation of %d rows is omitted; the local form can hold it", soft);
+             "regularisation of rows is omitted (%d); the local form can hold it", soft);
 }
 
 void ss_cone_view_losses(const ss_cone_view *view, const ss_step_options *step, ss_cone_form form,

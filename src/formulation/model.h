@@ -9,19 +9,12 @@
 #include "formulation/problem_builder.h"
 #include "formulation/rows.h"
 
-enum ss_model_traits {
-    SS_MODELS_FRICTION = 1,
-    SS_MODELS_ROLLING = 2,
-    /* the gap term, and with it restitution */
-    SS_MODELS_GAPS = 4,
-    /* contact impulses are known beforehand: they push the bodies, only joints are solved for */
-    SS_MODELS_FORCES = 8,
-    /* groups of alternatives, without a selection beforehand */
-    SS_MODELS_ALTERNATIVES = 16,
-};
+/* Beside ss_formulation_models: contact impulses are known beforehand, they push the bodies, and only joints
+ * are solved for; groups of alternatives are modelled, without a selection beforehand. */
+enum { SS_MODELS_FORCES = 8, SS_MODELS_ALTERNATIVES = 16 };
 
 struct ss_contact_model {
-    unsigned traits;
+    unsigned traits; /* ss_formulation_models and SS_MODELS_FORCES */
     /* How many unknowns the contact has, in how many blocks. */
     int (*unknowns)(const ss_contact_row *contact, const void *options, int *blocks);
     void (*add)(const ss_rows *rows, const ss_contact_row *contact, const void *options,
@@ -46,7 +39,7 @@ typedef struct ss_contact_model ss_contact_model;
 extern const ss_contact_model ss_coulomb_model;
 
 /* Notes what the model leaves out of the frame: one loss per kind. */
-void ss_model_note_losses(const ss_contact_model *model, const ss_rows *rows, const ss_step_options *step,
+void ss_model_note_losses(unsigned models, const ss_rows *rows, const ss_step_options *step,
                           ss_findings *notes);
 
 #endif

@@ -51,29 +51,29 @@ static int count_gaps(const ss_rows *rows)
     return count;
 }
 
-void ss_model_note_losses(const ss_contact_model *model, const ss_rows *rows, const ss_step_options *step,
+void ss_model_note_losses(unsigned models, const ss_rows *rows, const ss_step_options *step,
                           ss_findings *notes)
 {
     const ss_contacts *contacts = &rows->frame->contacts;
-    bool bounces = model->traits & SS_MODELS_GAPS && step->gap_term == SS_GAP_RESTITUTION;
+    bool bounces = models & SS_MODELS_GAPS && step->gap_term == SS_GAP_RESTITUTION;
     if (!notes) return;
-    if (rows->frame->subcontacts.groups > 0 && !(model->traits & SS_MODELS_ALTERNATIVES))
+    if (rows->frame->subcontacts.groups > 0 && !(models & SS_MODELS_ALTERNATIVES))
         ss_findings_add(notes, SS_FINDING_LOSS, "subcontacts",
                         "%d groups: only their contacts are solved for", rows->frame->subcontacts.groups);
     note(notes, "contacts/gaps", rows->far_contacts, "gap above contact_margin, omitted");
-    if (model->traits & SS_MODELS_GAPS && step->gap_term == SS_GAP_ZERO)
+    if (models & SS_MODELS_GAPS && step->gap_term == SS_GAP_ZERO)
         note(notes, "contacts/gaps", count_gaps(rows), "nonzero gap is ignored (gap_term=zero)");
     if (!bounces)
         note(notes, "contacts/restitution", count_positive(rows, contacts->restitution),
              "restitution is ignored");
     note(notes, "contacts/mu_k", rows->capped_contacts,
          "friction coefficients above mu_max were reduced to it");
-    if (!(model->traits & SS_MODELS_FRICTION))
+    if (!(models & SS_MODELS_FRICTION))
         note(notes, "contacts/mu_k", count_friction(rows), "friction is ignored");
     else
         note(notes, "contacts/mu_s", count_static(rows),
              "static friction is ignored, mu_k is used throughout");
-    if (!(model->traits & SS_MODELS_ROLLING))
+    if (!(models & SS_MODELS_ROLLING))
         note(notes, "contacts/mu_r", count_positive(rows, contacts->mu_rolling),
              "rolling friction is ignored");
     else

@@ -1,5 +1,7 @@
 #include <stickslip/formulation.h>
 
+#include "base/registry.h"
+
 #include <string.h>
 
 #define SS_FORMULATION(name) extern const ss_formulation ss_formulation_##name;
@@ -12,20 +14,26 @@ static const ss_formulation *const formulations[] = {
 #undef SS_FORMULATION
 };
 
+enum { OURS = sizeof formulations / sizeof *formulations };
+
+const ss_option ss_step_option_table[] = {SS_STEP_OPTION_ROWS("preventive", "inf"), {0}};
+
 int ss_formulation_count(void)
 {
-    return (int)(sizeof formulations / sizeof *formulations);
+    return OURS + ss_registered_count(SS_REGISTERED_FORMULATIONS);
 }
 
 const ss_formulation *ss_formulation_at(int index)
 {
-    return formulations[index];
+    if (index >= OURS) return ss_registered_at(SS_REGISTERED_FORMULATIONS, index - OURS);
+    return index >= 0 ? formulations[index] : NULL;
 }
 
 const ss_formulation *ss_formulation_find(const char *name)
 {
-    for (int i = 0; i < ss_formulation_count(); i++) {
-        if (strcmp(formulations[i]->name, name) == 0) return formulations[i];
+    const ss_formulation *formulation;
+    for (int i = 0; (formulation = ss_formulation_at(i)); i++) {
+        if (strcmp(formulation->name, name) == 0) return formulation;
     }
     return NULL;
 }

@@ -6,6 +6,8 @@
 
 #include <stickslip/frame.h>
 
+#include "base/inner.h"
+
 typedef enum ss_field_type {
     SS_FIELD_REAL,  /* double */
     SS_FIELD_INT,   /* int32_t */
@@ -38,15 +40,15 @@ typedef struct ss_field {
     const char *meaning; /* one line for docs and printing */
 } ss_field;
 
-extern const ss_field ss_fields[];
-extern const int ss_field_count;
+extern SS_INNER const ss_field ss_fields[];
+extern SS_INNER const int ss_field_count;
 
 /* Finds "bodies/positions"; NULL if there is none. */
 const ss_field *ss_field_find(const char *path);
 size_t ss_field_element_size(const ss_field *field); /* bytes of one number in memory */
-int ss_field_items(const ss_field *field, const ss_frame *frame);
+SS_INNER int ss_field_items(const ss_field *field, const ss_frame *frame);
 /* The array itself, NULL when an optional one is absent. */
-void *ss_field_data(const ss_field *field, const ss_frame *frame);
+SS_INNER void *ss_field_data(const ss_field *field, const ss_frame *frame);
 void **ss_field_slot(const ss_field *field, ss_frame *frame);
 
 /* One number of the array, whatever its type; index counts numbers, not items. Integers of 32

@@ -13,10 +13,11 @@
 #ifndef SS_LINALG_DENSE_H
 #define SS_LINALG_DENSE_H
 
+#include "base/inner.h"
 #include "linalg/status.h"
 
 /* Runs by itself before every use of BLAS; for those who call BLAS in another way. Cheap, from any thread. */
-void ss_blas_use_one_thread(void);
+SS_INNER void ss_blas_use_one_thread(void);
 
 /* ---- products --------------------------------------------------------------------------------------- */
 
@@ -40,9 +41,10 @@ void ss_dense_lower_solve(int n, const double *lower, int stride, ss_transpose h
 
 /* A = L U with exchange of columns; pivot has n entries. OK, SINGULAR (a pivot is exactly zero) or
  * NOT_FINITE. A matrix that is singular but for rounding passes: ss_dense_rank can tell. */
-ss_linalg_status ss_dense_lu(int n, double *a, int *pivot);
+SS_INNER ss_linalg_status ss_dense_lu(int n, double *a, int *pivot);
 /* Solves op(A) x = b. */
-void ss_dense_lu_solve(int n, const double *factor, const int *pivot, ss_transpose how, double *b, int count);
+SS_INNER void ss_dense_lu_solve(int n, const double *factor, const int *pivot, ss_transpose how, double *b,
+                                int count);
 
 /* P A = L U of the first n rows of a matrix by columns, `stride` numbers apart, with exchange of rows, which
  * are counted from 1. False when a pivot is zero. */

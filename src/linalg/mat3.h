@@ -2,6 +2,7 @@
 #ifndef SS_LINALG_MAT3_H
 #define SS_LINALG_MAT3_H
 
+#include "base/inner.h"
 #include "linalg/vec3.h"
 
 #include <stdbool.h>
@@ -149,6 +150,6 @@ bool ss_mat3_is_positive(ss_mat3 a);
  * eigenvector of values[k], and the three form a right-handed frame. Jacobi rotations: slower than formulas
  * with arc cosines, but accurate also for eigenvalues that are close together or of very different size. Only
  * the lower triangle is read; entries that are not finite give NaN. */
-void ss_mat3_eigen(ss_mat3 a, double values[3], ss_mat3 *vectors);
+SS_INNER void ss_mat3_eigen(ss_mat3 a, double values[3], ss_mat3 *vectors);
 
 #endif

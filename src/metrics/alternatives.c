@@ -84,11 +84,11 @@ static void judge_groups(const ss_frame *frame, const ss_answer *answer, const s
             inactive_contact = group->contact;
         }
     }
-    ss_judgement to = {.values = values};
-    ss_metric_set(&to, SS_METRIC_penetration, sqrt(overlap.sum), overlap.contact, -1);
-    ss_metric_set(&to, SS_METRIC_penetration_max, overlap.most, overlap.contact, -1);
-    ss_metric_set(&to, SS_METRIC_open_push, push, worst_contact, -1);
-    ss_metric_set(&to, SS_METRIC_inactive_push, inactive, inactive_contact, -1);
+    ss_judgement judged = {.values = values}, *to = &judged;
+    ss_metric_set(to, SS_METRIC_penetration, sqrt(overlap.sum), overlap.contact, -1);
+    ss_metric_set(to, SS_METRIC_penetration_max, overlap.most, overlap.contact, -1);
+    ss_metric_set(to, SS_METRIC_open_push, push, worst_contact, -1);
+    ss_metric_set(to, SS_METRIC_inactive_push, inactive, inactive_contact, -1);
 }
 
 /* Worst contacts and reports of the ordinary frame, in terms of the other: a further row counts as the first
@@ -96,7 +96,7 @@ static void judge_groups(const ss_frame *frame, const ss_answer *answer, const s
 static void map_back(const ss_frame *frame, const ss_peg_result *result, const ss_peg_group *groups,
                      const ss_contact_report *plain, ss_metric_value *values, ss_contact_report *contacts)
 {
-    for (int i = 0; i < SS_METRIC_COUNT; i++) {
+    for (int i = 0; i < ss_metric_count(); i++) {
         int at = values[i].worst_contact;
         if (at < 0) continue;
         int c = result->origin[at], r = c - frame->contacts.count;

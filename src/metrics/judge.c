@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/registry.h"
 #include "formulation/assembly.h"
 #include "linalg/vec3.h"
 #include "problem/bodies_form.h"
@@ -10,25 +11,28 @@
 /* ---- the registry --------------------------------------------------------------------------------- */
 
 static const ss_metric metrics[] = {
-#define SS_METRIC(id, name, unit, summary, definition) {name, unit, summary, definition},
+#define SS_METRIC(id, title, in, line, formula) \
+    {.name = title, .unit = in, .summary = line, .definition = formula},
 #include "metrics/metrics.def"
 #undef SS_METRIC
 };
 
 int ss_metric_count(void)
 {
-    return SS_METRIC_COUNT;
+    return SS_METRIC_COUNT + ss_registered_count(SS_REGISTERED_METRICS);
 }
 
 const ss_metric *ss_metric_at(int index)
 {
-    return &metrics[index];
+    if (index >= SS_METRIC_COUNT) return ss_registered_at(SS_REGISTERED_METRICS, index - SS_METRIC_COUNT);
+    return index >= 0 ? &metrics[index] : NULL;
 }
 
 int ss_metric_index(const char *name)
 {
-    for (int i = 0; i < SS_METRIC_COUNT; i++) {
-        if (strcmp(metrics[i].name, name) == 0) return i;
+    const ss_metric *metric;
+    for (int i = 0; (metric = ss_metric_at(i)); i++) {
+        if (strcmp(metric->name, name) == 0) return i;
     }
     return -1;
 }
@@ -80,6 +84,15 @@ double ss_contact_gap_after(const ss_judgement *judgement, int contact)
            frame->h * ss_vec3_dot(normal, relative_velocity(judgement, contact));
 }
 
+/* f along a tangent. What a few roundings of the vector leave there counts as nothing: along a tangent
+ * without friction it would be friction outside the cone. */
+static double friction_along(ss_vec3 friction, ss_vec3 tangent)
+{
+    static const double few_roundings = 1e-15;
+    double along = ss_vec3_dot(friction, tangent);
+    return fabs(along) > few_roundings * ss_vec3_norm(friction) ? along : 0.0;
+}
+
 static void state_from_frame(const ss_judgement *judgement, const ss_contact_row *row,
                              ss_contact_state *state)
 {
@@ -90,7 +103,7 @@ static void state_from_frame(const ss_judgement *judgement, const ss_contact_row
     ss_vec3_store(sliding, state->sliding);
     for (int i = 0; i < 2; i++) {
         state->mu[i] = row->mu[i];
-        state->friction[i] = ss_vec3_dot(friction, row->tangent[i]);
+        state->friction[i] = friction_along(friction, row->tangent[i]);
         state->slip[i] = ss_vec3_dot(sliding, row->tangent[i]);
     }
 }
@@ -195,14 +208,35 @@ static void report_contacts(const ss_judgement *judgement)
     }
 }
 
+/* Those that were registered: judged by their authors' functions, as far as there is something to judge. */
+static bool measure_registered(const ss_judgement *judgement, int count, ss_error *err)
+{
+    for (int i = 0; i < count; i++) {
+        const ss_metric *metric = ss_registered_at(SS_REGISTERED_METRICS, i);
+        ss_metric_value value = {.value = NAN, .worst_contact = -1, .worst_constraint = -1};
+        if (!metric) break;
+        if (!judgement->frame && !metric->without_bodies)
+            value.why = "needs bodies: the file has none";
+        else if (!metric->measure(metric, judgement->what, &value, err))
+            return ss_fail_in(err, "metric %s", metric->name);
+        if (!value.applies) {
+            value.value = NAN;
+            if (!value.why) value.why = "not applicable";
+        }
+        judgement->values[SS_METRIC_COUNT + i] = value;
+    }
+    return true;
+}
+
 static bool judge(ss_judgement *judgement, ss_error *err)
 {
+    int registered = ss_registered_count(SS_REGISTERED_METRICS);
     if (!prepare(judgement, err) || !ss_metrics_rows(judgement, err)) return false;
     ss_metrics_coulomb(judgement);
     ss_metrics_no_alternatives(judgement);
     if (!ss_metrics_balance(judgement, err) || !ss_metrics_distance(judgement, err)) return false;
     report_contacts(judgement);
-    return true;
+    return measure_registered(judgement, registered, err);
 }
 
 int ss_case_contacts(const ss_case *what)
@@ -239,8 +273,8 @@ bool ss_judge(const ss_case *what, ss_metric_value *values, ss_contact_report *c
     return good;
 }
 
-bool ss_judge_frame(const ss_frame *frame, const ss_step_options *step, const ss_answer *answer,
-                    ss_metric_value *values, ss_contact_report *contacts, ss_error *err)
+static bool judge_frame(const ss_frame *frame, const ss_step_options *step, const ss_answer *answer,
+                        bool skip_exact, ss_metric_value *values, ss_contact_report *contacts, ss_error *err)
 {
     if (frame->subcontacts.groups > 0)
         return ss_judge_alternatives(frame, step, answer, values, contacts, err);
@@ -248,8 +282,20 @@ bool ss_judge_frame(const ss_frame *frame, const ss_step_options *step, const ss
     if (!assembly) return false;
     if (step) memcpy(ss_assembly_options(assembly), step, sizeof *step); // every option struct begins with it
     bool good = ss_assemble(assembly, frame, NULL, err) &&
-                ss_judge(&(ss_case){.assembly = assembly, .answer = answer, .skip_exact = true}, values,
+                ss_judge(&(ss_case){.assembly = assembly, .answer = answer, .skip_exact = skip_exact}, values,
                          contacts, err);
     ss_assembly_destroy(assembly);
     return good;
+}
+
+bool ss_judge_frame(const ss_frame *frame, const ss_step_options *step, const ss_answer *answer,
+                    ss_metric_value *values, ss_contact_report *contacts, ss_error *err)
+{
+    return judge_frame(frame, step, answer, true, values, contacts, err);
+}
+
+bool ss_judge_frame_exactly(const ss_frame *frame, const ss_step_options *step, const ss_answer *answer,
+                            ss_metric_value *values, ss_contact_report *contacts, ss_error *err)
+{
+    return judge_frame(frame, step, answer, false, values, contacts, err);
 }

@@ -4,6 +4,7 @@
 
 #include <stickslip/metrics.h>
 
+#include "base/inner.h"
 #include "problem/gauge.h"
 
 enum ss_metric_id {
@@ -56,6 +57,11 @@ ss_contact_status ss_contact_status_of(const ss_judgement *judgement, const ss_c
 /* x and w of the problem from an answer: w = J v+ + C x + c with its velocities, so that impulses are judged
  * by what the bodies do. False when out of memory. */
 bool ss_judgement_point(const ss_judgement *judgement, const ss_answer *answer, double *x, double *w);
+
+/* ss_judge_frame with energy_exact, which takes a dense inverse. */
+SS_INNER bool ss_judge_frame_exactly(const ss_frame *frame, const ss_step_options *step,
+                                     const ss_answer *answer, ss_metric_value *values,
+                                     ss_contact_report *contacts, ss_error *err);
 
 bool ss_metrics_rows(ss_judgement *judgement, ss_error *err);
 void ss_metrics_coulomb(ss_judgement *judgement);

@@ -5,6 +5,7 @@
 
 #include <stickslip/model.h>
 
+#include "base/inner.h"
 #include "linalg/vec3.h"
 
 /* A convex polyhedron: coplanar triangles of the mesh are one face. */
@@ -70,7 +71,7 @@ ss_geometry *ss_geometry_create(const ss_shape *shape, ss_error *err);
 void ss_geometry_destroy(ss_geometry *geometry);
 
 /* Of a shape of a world. */
-const ss_geometry *ss_world_geometry(const ss_world *world, int shape);
+SS_INNER const ss_geometry *ss_world_geometry(const ss_world *world, int shape);
 
 /* How many pairs of bodies were kept apart so far, by ss_world_separate and by joints: grows when a
  * filter was added. */

@@ -4,6 +4,7 @@
 
 #include <stickslip/problem.h>
 
+#include "base/inner.h"
 #include "problem/block_lu.h"
 
 #include <math.h>
@@ -40,7 +41,7 @@ static inline int ss_cone_size(const ss_cone *cone)
 }
 
 /* Fills u and, in the global form, v from the r and l of the point. Fails when M is singular. */
-bool ss_cone_point_evaluate(const ss_cone *cone, ss_cone_point *point, ss_error *err);
+SS_INNER bool ss_cone_point_evaluate(const ss_cone *cone, ss_cone_point *point, ss_error *err);
 
 /* Factors of M, R; the message says which one is singular and where. A pivot of R below `tolerance` times its
  * diagonal marks an equation that depends on others. */

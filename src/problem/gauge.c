@@ -21,6 +21,11 @@ static inline double clamp(double x, double lower, double upper)
     return x < lower ? lower : x > upper ? upper : x;
 }
 
+static inline double larger_of(double x, double y)
+{
+    return y > x ? y : x;
+}
+
 static inline double positive_part(double x)
 {
     return x > 0.0 ? x : 0.0;
@@ -92,8 +97,9 @@ void ss_block_dual(const ss_block *block, const double *w, double *dual)
 }
 
 /* |x - P(x - w~)| */
-static inline double step_length(const ss_block *block, int size, const double *x, const double *dual)
+static double step_length(const ss_block *block, const double *x, const double *dual)
 {
+    int size = block->size;
     double y[MAX_CONE];
     for (int i = 0; i < size; i++) y[i] = x[i] - dual[i];
     ss_friction_cone_project(ss_block_cone(block), y);
@@ -103,7 +109,8 @@ static inline double step_length(const ss_block *block, int size, const double *
 
 /* The product of the two eigenvalues of z = x o x + y o y, z_0^2 - |z_1|^2, as a sum of squares: for slow
  * sliding the smaller one is the difference of numbers that agree in half their digits or all of them. */
-static double product_of_eigenvalues(int tangents, double x0, const double *x1, double y0, const double *y1)
+static inline double product_of_eigenvalues(int tangents, double x0, const double *x1, double y0,
+                                            const double *y1)
 {
     double x = norm(x1, tangents), y = norm(y1, tangents), angle = 0.0;
     double side = x0 * y0 < 0.0 ? -1.0 : 1.0;
@@ -121,7 +128,7 @@ static double product_of_eigenvalues(int tangents, double x0, const double *x1, 
 
 /* The Fischer-Burmeister function of the Lorentz cone, |x + y - (x o x + y o y)^1/2| with x = T r, y = T^-1
  * w~, T = diag(mu, 1, 1): the two have a common cone then. z = x o x + y o y has eigenvalues z0 +- |z_1|. */
-static double fischer_lorentz(double mu, int tangents, const double *r, const double *dual)
+static inline double fischer_lorentz(double mu, int tangents, const double *r, const double *dual)
 {
     if (!(mu > 0.0) || isinf(mu)) { // no cone: a row, and what may not be there
         double slack = mu > 0.0 ? norm(dual + 1, tangents) : norm(r + 1, tangents);
@@ -163,7 +170,9 @@ static double fischer_rolling(const ss_block *block, const double *r, const doub
 
 static double fischer_of(const ss_block *block, const double *r, const double *dual)
 {
-    return block->size == 5 ? fischer_rolling(block, r, dual)
+    if (block->size == 5) return fischer_rolling(block, r, dual);
+    // the compiler should know the size of a usual contact
+    return block->size == 3 ? fischer_lorentz(block->mu, 2, r, dual)
                             : fischer_lorentz(block->mu, block->size - 1, r, dual);
 }
 
@@ -172,7 +181,7 @@ static double fischer_cone(const ss_block *block, const double *r, const double 
 {
     static const double large = 1e70, small = 1e-70;
     double most = 0.0, scaled_r[MAX_CONE], scaled_dual[MAX_CONE];
-    for (int i = 0; i < block->size; i++) most = fmax(most, fmax(fabs(r[i]), fabs(dual[i])));
+    for (int i = 0; i < block->size; i++) most = larger_of(most, larger_of(fabs(r[i]), fabs(dual[i])));
     bool is_in_range = most > small && most < large;
     if (is_in_range || !(most > 0.0 && most < INFINITY)) return fischer_of(block, r, dual);
     int exponent = ilogb(most);
@@ -196,9 +205,9 @@ double ss_block_inverse_mass(const ss_block *block, const double *diagonal)
 /* 1/2 a |x - P(x - w~/a)|^2. Moments are counted in units of the length at which they have the mass of the
  * contact, l^2 = a / a_M, so that one norm and one projection serve both: the energy is the same in any unit
  * of length. Directions without friction do not belong to the cone; they are rows that have to be zero. */
-static inline double cone_energy(const ss_block *block, int size, const double *diagonal, const double *r,
-                                 const double *dual)
+static double cone_energy(const ss_block *block, const double *diagonal, const double *r, const double *dual)
 {
+    int size = block->size;
     const double *own = diagonal + block->first;
     ss_friction_cone cone = ss_block_cone(block);
     double a = block->mu > 0.0 ? ss_block_inverse_mass(block, diagonal) : own[0];
@@ -220,57 +229,55 @@ static inline double cone_energy(const ss_block *block, int size, const double *
     return energy + 0.5 * a * sum;
 }
 
-/* Measured at every iteration, so that the compiler should know the size. */
-static inline void add_sized_cone(const ss_block *block, int size, const double *diagonal, const double *x,
-                                  const double *w, unsigned wanted, ss_gauge_part *part)
+static void add_cone(const ss_block *block, const double *diagonal, const double *x, const double *w,
+                     unsigned wanted, ss_gauge_part *part)
 {
     const double *r = x + block->first;
     double dual[MAX_CONE];
-    for (int i = 0; i < size; i++) dual[i] = w[block->first + i];
-    ss_block_dual(block, dual, dual);
-    if (wanted & SS_WANT_ENERGY) part->energy += cone_energy(block, size, diagonal, r, dual);
+    ss_block_dual(block, w + block->first, dual);
+    if (wanted & SS_WANT_ENERGY) part->energy += cone_energy(block, diagonal, r, dual);
     if (wanted & (SS_WANT_NATURAL_RESIDUAL | SS_WANT_NATURAL_MAP)) {
-        double step = step_length(block, size, r, dual);
+        double step = step_length(block, r, dual);
         part->natural_residual += step;
         part->natural_map_squared += step * step;
     }
     if (wanted & SS_WANT_FISCHER_BURMEISTER) part->fischer_burmeister += fischer_cone(block, r, dual);
 }
 
-static void add_cone(const ss_block *block, const double *diagonal, const double *x, const double *w,
-                     unsigned wanted, ss_gauge_part *part)
+/* De Saxce's velocity of a usual contact, as ss_block_dual has it. */
+static inline void spatial_dual(const ss_block *block, const double *u, double dual[3])
 {
-    if (block->size == 3)
-        add_sized_cone(block, 3, diagonal, x, w, wanted, part);
-    else
-        add_sized_cone(block, block->size, diagonal, x, w, wanted, part);
+    dual[0] = block->law == SS_LAW_CONE ? u[0] + block->mu * sqrt(u[1] * u[1] + u[2] * u[2]) : u[0];
+    dual[1] = u[1];
+    dual[2] = u[2];
 }
 
-/* |r - P(r - w~ / divisor)| of a usual contact: what add_cone does, without its loops. */
-static inline double spatial_step(const ss_block *block, const double *r, const double *u, double divisor)
+/* |r - P(r - w~ / divisor)| of a usual contact: as add_cone has it, without loops. */
+static inline double spatial_step(double mu, const double *r, const double dual[3], double divisor)
 {
-    double mu = block->mu;
-    double normal = block->law == SS_LAW_CONE ? u[0] + mu * sqrt(u[1] * u[1] + u[2] * u[2]) : u[0];
-    double y[3] = {r[0] - normal / divisor, r[1] - u[1] / divisor, r[2] - u[2] / divisor};
+    double y[3] = {r[0] - dual[0] / divisor, r[1] - dual[1] / divisor, r[2] - dual[2] / divisor};
     ss_spatial_cone_project(mu, y);
     for (int i = 0; i < 3; i++) y[i] = r[i] - y[i];
     return sqrt(y[0] * y[0] + y[1] * y[1] + y[2] * y[2]);
 }
 
-/* The gauges that stop rules ask for, of a usual contact. */
+/* What add_cone does, for a usual contact: measured at every iteration. */
 static inline void add_spatial(const ss_block *block, const double *diagonal, const double *x,
                                const double *w, unsigned wanted, ss_gauge_part *sum)
 {
-    const double *r = x + block->first, *u = w + block->first, *own = diagonal + block->first;
-    double a = (own[0] + own[1] + own[2]) / 3;
+    const double *r = x + block->first, *own = diagonal + block->first;
+    double a = (own[0] + own[1] + own[2]) / 3, dual[3];
+    spatial_dual(block, w + block->first, dual);
     if (wanted & SS_WANT_ENERGY && a > 0.0) {
-        double step = spatial_step(block, r, u, a);
+        double step = spatial_step(block->mu, r, dual, a);
         sum->energy += 0.5 * a * step * step;
     }
-    if (wanted & SS_WANT_NATURAL_MAP) {
-        double step = spatial_step(block, r, u, 1.0);
+    if (wanted & (SS_WANT_NATURAL_RESIDUAL | SS_WANT_NATURAL_MAP)) {
+        double step = spatial_step(block->mu, r, dual, 1.0);
+        sum->natural_residual += step;
         sum->natural_map_squared += step * step;
     }
+    if (wanted & SS_WANT_FISCHER_BURMEISTER) sum->fischer_burmeister += fischer_cone(block, r, dual);
 }
 
 static inline bool is_spatial(const ss_block *block)
@@ -284,7 +291,9 @@ ss_gauge_part ss_gauge_of_block(const ss_problem *problem, const double *diagona
     ss_gauge_part part = {0};
     const ss_block *block = &problem->blocks[k];
     if (ss_law_is_cone(block->law)) {
-        if (is_frictionless(block))
+        if (is_spatial(block))
+            add_spatial(block, diagonal, x, w, wanted, &part);
+        else if (is_frictionless(block))
             add_frictionless(block, diagonal, x, w, wanted, &part);
         else
             add_cone(block, diagonal, x, w, wanted, &part);
@@ -337,10 +346,9 @@ void ss_gauge_measure(const ss_problem *problem, const ss_gauge_scale *scale, co
                       const double *w, unsigned mask, double *values)
 {
     unsigned wanted = parts_for(mask);
-    bool is_usual = !(wanted & ~(unsigned)(SS_WANT_ENERGY | SS_WANT_NATURAL_MAP));
     ss_gauge_part sum = {0};
     for (int k = 0; k < problem->block_count; k++) {
-        if (is_usual && is_spatial(&problem->blocks[k])) {
+        if (is_spatial(&problem->blocks[k])) {
             add_spatial(&problem->blocks[k], scale->inverse_mass, x, w, wanted, &sum);
             continue;
         }

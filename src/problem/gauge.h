@@ -4,6 +4,8 @@
 
 #include <stickslip/problem.h>
 
+#include "base/inner.h"
+
 /* What one block contributes. Sums over blocks give the gauges of a problem. */
 typedef struct ss_gauge_part {
     double energy;           /* J: 1/2 a (x - P(x - w/a))^2, the identity behind the energy error (Eq. 17) */
@@ -22,8 +24,8 @@ enum {
 };
 
 /* `diagonal` are the effective inverse masses to use: problem->diagonal, or exact ones. */
-ss_gauge_part ss_gauge_of_block(const ss_problem *problem, const double *diagonal, int block, const double *x,
-                                const double *w, unsigned wanted);
+SS_INNER ss_gauge_part ss_gauge_of_block(const ss_problem *problem, const double *diagonal, int block,
+                                         const double *x, const double *w, unsigned wanted);
 /* Fills values[SS_GAUGE_...] that are wanted by mask of 1 << gauge; the others are NaN. `start_energy` is the
  * energy at x = P(0) for the relative one; `load` is |b| over the cone rows for the natural map. */
 typedef struct ss_gauge_scale {

@@ -126,8 +126,27 @@ static void append_assignments(ss_text *text, const char *flag, const char *valu
     }
 }
 
+/* One file, or command, in each line. */
+static void append_plugins(ss_text *text, const char *files)
+{
+    static const char command[] = "command:";
+    while (files && *files) {
+        size_t length = strcspn(files, "\n"), mark = sizeof command - 1;
+        bool is_command = strncmp(files, command, mark) == 0;
+        if (!is_command) mark = 0;
+        ss_text_append(text, is_command ? " --solver-command" : " --plugin");
+        append_word(text, files + mark, length - mark);
+        files += length + (files[length] == '\n');
+    }
+}
+
+/* Of a stored answer: the words for `judge`, which uses the rules in the file. */
 static void append_method(ss_text *text, const ss_method_entry *method)
 {
+    if (ss_method_is_recorded(method)) {
+        append_option(text, "--result", method->solver);
+        return;
+    }
     append_option(text, "-f", method->formulation);
     append_assignments(text, "--with", method->with);
     append_option(text, "-s", method->solver);
@@ -138,7 +157,7 @@ static void append_method(ss_text *text, const ss_method_entry *method)
     if (method->time_limit > 0.0) ss_text_appendf(text, " --time-limit %.17g", method->time_limit);
     ss_text_appendf(text, " --seed %d", method->seed);
     append_option(text, "--reference", method->reference);
-    append_option(text, "--plugin", method->plugin_file);
+    append_plugins(text, method->plugin_file);
     ss_text_append(text, " --every-iteration"); // as campaigns measure: it decides where some methods stop
 }
 
@@ -161,6 +180,7 @@ static void put_method(ss_json *json, const ss_method_entry *method)
     ss_json_member_integer(json, "seed", method->seed);
     ss_json_member_text(json, "reference", method->reference);
     ss_json_member_text(json, "options", ss_text_get(&options));
+    ss_json_key(json, "recorded"), ss_json_bool(json, ss_method_is_recorded(method));
     ss_json_end_object(json);
     json->text->out_of_memory |= options.out_of_memory;
     ss_text_free(&options);

@@ -16,7 +16,7 @@ static inline void ss_report_key_real(ss_json *json, const char *key, double val
 {
     ss_json_key(json, key), ss_report_real(json, value);
 }
-/* Keys "runs", and "series", "pairs" and "advice". */
+/* Keys "runs", and "series", "recorded", "pairs", "scenes" and "advice". */
 void ss_report_runs(ss_json *json, const ss_results *results, const ss_statistics *statistics);
 void ss_report_series(ss_json *json, const ss_statistics *statistics);
 

@@ -146,22 +146,19 @@ static void put_contacts(ss_json *json, const ss_series *series)
     ss_json_end_object(json);
 }
 
-static void put_metrics(ss_json *json, const ss_series *series)
+static void put_metrics(ss_json *json, const double *median, const double *most, const int *worst)
 {
     ss_json_key(json, "metricMedian");
     ss_json_begin_object(json);
-    for (int m = 0; m < ss_metric_count(); m++)
-        ss_report_key_real(json, ss_metric_at(m)->name, series->metric_median[m]);
+    for (int m = 0; m < ss_metric_count(); m++) ss_report_key_real(json, ss_metric_at(m)->name, median[m]);
     ss_json_end_object(json);
     ss_json_key(json, "metricMost");
     ss_json_begin_object(json);
-    for (int m = 0; m < ss_metric_count(); m++)
-        ss_report_key_real(json, ss_metric_at(m)->name, series->metric_most[m]);
+    for (int m = 0; m < ss_metric_count(); m++) ss_report_key_real(json, ss_metric_at(m)->name, most[m]);
     ss_json_end_object(json);
     ss_json_key(json, "metricWorst");
     ss_json_begin_object(json);
-    for (int m = 0; m < ss_metric_count(); m++)
-        ss_json_member_index(json, ss_metric_at(m)->name, series->metric_worst[m]);
+    for (int m = 0; m < ss_metric_count(); m++) ss_json_member_index(json, ss_metric_at(m)->name, worst[m]);
     ss_json_end_object(json);
 }
 
@@ -195,10 +192,24 @@ static void put_series(ss_json *json, const ss_series *series, const ss_statisti
     put_budgets(json, series->budgets, by->budget_count);
     put_scaling(json, series->scaling);
     put_contacts(json, series);
-    put_metrics(json, series);
+    put_metrics(json, series->metric_median, series->metric_most, series->metric_worst);
     put_bins(json, series);
     ss_json_key(json, "timed"), ss_json_bool(json, series->timed);
     ss_json_member_integer(json, "unsteady", series->unsteady);
+    ss_json_end_object(json);
+}
+
+static void put_recorded(ss_json *json, const ss_recorded *recorded, const ss_statistics_options *by)
+{
+    ss_json_begin_object(json);
+    ss_json_member_integer(json, "method", recorded->method);
+    ss_json_member_integer(json, "answers", recorded->answers);
+    ss_json_member_integer(json, "incomplete", recorded->incomplete);
+    ss_json_member_integer(json, "assumed", recorded->assumed);
+    ss_json_member_integer(json, "tried", recorded->tried);
+    ss_json_key(json, "within"), ss_json_integers(json, recorded->within, (size_t)by->tolerance_count);
+    put_metrics(json, recorded->metric_median, recorded->metric_most, recorded->metric_worst);
+    ss_json_key(json, "runs"), ss_json_integers(json, recorded->run, (size_t)recorded->answers);
     ss_json_end_object(json);
 }
 
@@ -265,6 +276,11 @@ void ss_report_series(ss_json *json, const ss_statistics *statistics)
     ss_json_begin_array(json);
     for (int i = 0; i < statistics->series_count; i++)
         put_series(json, &statistics->series[i], &statistics->options);
+    ss_json_end_array(json);
+    ss_json_key(json, "recorded");
+    ss_json_begin_array(json);
+    for (int i = 0; i < statistics->recorded_count; i++)
+        put_recorded(json, &statistics->recorded[i], &statistics->options);
     ss_json_end_array(json);
     put_pairs(json, statistics);
     put_scenes(json, statistics);

@@ -2,7 +2,7 @@
 
 #include "base/number.h"
 #include "base/words.h"
-#include "session/solver_set.h"
+#include "session/named.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -18,23 +18,20 @@ static bool blame(ss_request_fault *fault, const char *member, const char *item,
 
 /* ---- options of solver and formulation ----------------------------------------------------------- */
 
-/* Sets the options of a list, "omega=1.3 sweep=symmetric". */
-static bool assign_all(const char *member, const char *owner, const ss_option *table, const char *list,
+/* Sets the options of a list, "omega=1.3 sweep=symmetric", which is cut up: options that are texts point into
+ * it from then on. */
+static bool assign_all(const char *member, const char *owner, const ss_option *table, char *list,
                        void *options, ss_request_fault *fault, ss_error *err)
 {
     static const char blanks[] = " \t\n";
-    for (const char *at = list ? list + strspn(list, blanks) : ""; *at; at += strspn(at, blanks)) {
-        char item[512];
+    for (char *at = list + strspn(list, blanks), *next; *at; at = next + strspn(next, blanks)) {
         size_t length = strcspn(at, blanks);
-        if (length >= sizeof item)
-            return ss_fail(err, SS_ERROR_USAGE, "%s: option of more than %zu characters", owner,
-                           sizeof item - 1);
-        snprintf(item, sizeof item, "%.*s", (int)length, at);
-        if (!ss_options_assign(table, options, item, err)) {
+        next = at + length;
+        if (*next) *next++ = '\0';
+        if (!ss_options_assign(table, options, at, err)) {
             ss_fail_in(err, "%s", owner);
             return blame(fault, member, at, length);
         }
-        at += length;
     }
     return true;
 }
@@ -43,13 +40,15 @@ static bool assign_all(const char *member, const char *owner, const ss_option *t
 static void *make_options(const char *member, const char *owner, const ss_option *table, size_t size,
                           const char *list, ss_request_fault *fault, ss_error *err)
 {
-    void *options = ss_allocate(1, size);
+    // the texts live behind the struct
+    char *options = ss_allocate(1, size + (list ? strlen(list) : 0) + 1), *texts = options + size;
     if (!options) {
         ss_fail(err, SS_ERROR_RESOURCES, "out of memory for options");
         return NULL;
     }
     ss_options_defaults(table, options);
-    if (assign_all(member, owner, table, list, options, fault, err)) return options;
+    if (list) strcpy(texts, list);
+    if (assign_all(member, owner, table, texts, options, fault, err)) return options;
     ss_release(options);
     return NULL;
 }
@@ -126,8 +125,7 @@ static bool read_rules(const ss_request *request, ss_method *method, ss_request_
 
 static const ss_solver *choose_solver(const ss_solver *own, const char *name, ss_error *err)
 {
-    static const ss_solver_set library = {0};
-    return own ? own : ss_solver_set_find(&library, name, err);
+    return own ? own : ss_solver_named(name, err);
 }
 
 static bool choose(const ss_request *request, ss_method *method, ss_request_fault *fault, ss_error *err)

@@ -5,6 +5,7 @@
 
 #include <stickslip/session.h>
 
+#include "base/inner.h"
 #include "base/text.h"
 
 /* "creep<1e-3": a metric instead of a gauge. */
@@ -29,18 +30,17 @@ typedef struct ss_request_fault {
 } ss_request_fault;
 
 /* Finds everything by name and reads the rules. On failure there is nothing to free. fault may be NULL. */
-bool ss_method_prepare(const ss_request *request, ss_method *method, ss_request_fault *fault, ss_error *err);
-void ss_method_free(ss_method *method);
+SS_INNER bool ss_method_prepare(const ss_request *request, ss_method *method, ss_request_fault *fault,
+                                ss_error *err);
+SS_INNER void ss_method_free(ss_method *method);
 
-/* The formulation of that name; fails with what was probably meant. */
-const ss_formulation *ss_formulation_named(const char *name, ss_error *err);
 /* "omega=1.3 sweep=symmetric" of a list of options, as requests have it. */
-void ss_option_list_join(const ss_option_list *list, ss_text *text);
+SS_INNER void ss_option_list_join(const ss_option_list *list, ss_text *text);
 /* Checks a stop rule, on a gauge or on a metric. */
 bool ss_method_check_stop(const char *text, ss_error *err);
 
 /* The options of a step that matter, for people: "gap_term=stabilised gamma=0.2 joint_term=zero". */
-void ss_step_words(const ss_step_options *step, ss_text *text);
+SS_INNER void ss_step_words(const ss_step_options *step, ss_text *text);
 
 /* Appends the options that differ from their defaults, in the order of the table: "omega=1.3
  * sweep=symmetric". */

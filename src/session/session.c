@@ -19,6 +19,7 @@ struct ss_session {
     bool skip_exact;
     ss_team *team;              /* the caller's; NULL = one thread */
     const volatile int *cancel; /* the caller's; NULL = none */
+    const ss_watcher *watcher;  /* the caller's; NULL = none */
     ss_arena *arena;            /* of solver and judge */
     ss_answer_store answer;
     ss_problem *problem; /* of the assembly, or the caller's */
@@ -26,6 +27,7 @@ struct ss_session {
     double *x;
     int x_room;
     ss_metric_value *metrics;
+    int metric_room;
     ss_contact_report *contacts;
     int contact_room;
     ss_findings losses;
@@ -51,7 +53,8 @@ ss_session *ss_session_open(const ss_request *request, ss_request_fault *fault, 
         session->assembly =
             ss_assembly_create(session->method.formulation, session->method.formulation_options, err);
         session->arena = session->assembly ? ss_arena_create(1 << 16, err) : NULL;
-        session->metrics = ss_allocate((size_t)ss_metric_count(), sizeof *session->metrics);
+        session->metric_room = ss_metric_count();
+        session->metrics = ss_allocate((size_t)session->metric_room, sizeof *session->metrics);
         good = session->arena &&
                (session->metrics || ss_fail(err, SS_ERROR_RESOURCES, "out of memory for metrics"));
     }
@@ -89,6 +92,11 @@ void ss_session_destroy(ss_session *session)
 void ss_session_watch(ss_session *session, const volatile int *cancel)
 {
     session->cancel = cancel;
+}
+
+void ss_session_follow(ss_session *session, const ss_watcher *watcher)
+{
+    session->watcher = watcher;
 }
 
 /* ---- looking at it ------------------------------------------------------------------------------- */
@@ -151,7 +159,12 @@ static bool make_room(ss_session *session, int contacts, ss_error *err)
         session->contact_room = contacts + contacts / 4;
         session->contacts = ss_allocate((size_t)session->contact_room, sizeof *session->contacts);
     }
-    return (session->x && session->contacts) ||
+    if (ss_metric_count() > session->metric_room) { // registered since
+        ss_release(session->metrics);
+        session->metric_room = ss_metric_count();
+        session->metrics = ss_allocate((size_t)session->metric_room, sizeof *session->metrics);
+    }
+    return (session->x && session->contacts && session->metrics) ||
            ss_fail(err, SS_ERROR_RESOURCES, "out of memory for %d unknowns and %d contacts", size, contacts);
 }
 
@@ -198,12 +211,18 @@ bool ss_session_take_problem(ss_session *session, ss_problem *problem, const dou
 
 /* ---- 2. the run ---------------------------------------------------------------------------------- */
 
+static bool models_alternatives(const ss_session *session)
+{
+    const struct ss_contact_model *model = session->method.formulation->model;
+    return model && model->traits & SS_MODELS_ALTERNATIVES;
+}
+
 static bool judge_point(ss_session *session, const double *x, bool skip_exact, const ss_answer *reference,
                         ss_contact_report *contacts, ss_error *err)
 {
     if (session->has_frame) ss_assembly_recover(session->assembly, x, session->answer.answer);
     bool alternatives =
-        session->has_frame && session->method.formulation->model->traits & SS_MODELS_ALTERNATIVES;
+        session->has_frame && models_alternatives(session);
     ss_case what = {.assembly = session->has_frame ? session->assembly : NULL,
                     .frame = alternatives ? ss_assembly_frame(session->assembly) : NULL,
                     .answer = session->answer.answer,
@@ -255,7 +274,8 @@ bool ss_session_run(ss_session *session, ss_error *err)
                                 .test = method->rule.metric >= 0 ? &test : NULL,
                                 .team = session->team,
                                 .cancel = session->cancel,
-                                .arena = session->arena};
+                                .arena = session->arena,
+                                .watcher = session->watcher};
     return ss_solve(&request, session->x, &session->result.run, err);
 }
 
@@ -370,7 +390,7 @@ bool ss_session_finish(ss_session *session, ss_error *err)
 bool ss_session_selects(const ss_session *session, const ss_frame *frame)
 {
     return frame->subcontacts.groups > 0 && session->method.peg != SS_PEG_OFF &&
-           !(session->method.formulation->model->traits & SS_MODELS_ALTERNATIVES);
+           !models_alternatives(session);
 }
 
 typedef struct peg_context {

@@ -5,6 +5,7 @@
 
 #include <stickslip/session.h>
 
+#include "base/inner.h"
 #include "session/method.h"
 
 /* The true answer of a frame. answer is NULL when the reference solver does not get there. */
@@ -15,26 +16,28 @@ typedef struct ss_truth {
 
 /* As ss_session_create; fault (may be NULL) says which part of the request is wrong, and the message
  * leaves it out. */
-ss_session *ss_session_open(const ss_request *request, ss_request_fault *fault, ss_error *err);
-const ss_method *ss_session_method(const ss_session *session);
+SS_INNER ss_session *ss_session_open(const ss_request *request, ss_request_fault *fault, ss_error *err);
+SS_INNER const ss_method *ss_session_method(const ss_session *session);
 
 /* 1. The frame is assembled, and x is zero or the guess; or the problem is taken as it is. */
-bool ss_session_take_frame(ss_session *session, const ss_frame *frame, const ss_answer *guess, ss_error *err);
-bool ss_session_take_problem(ss_session *session, ss_problem *problem, const double *x, ss_error *err);
+SS_INNER bool ss_session_take_frame(ss_session *session, const ss_frame *frame, const ss_answer *guess,
+                                    ss_error *err);
+SS_INNER bool ss_session_take_problem(ss_session *session, ss_problem *problem, const double *x,
+                                      ss_error *err);
 /* 2. The solver runs. */
-bool ss_session_run(ss_session *session, ss_error *err);
+SS_INNER bool ss_session_run(ss_session *session, ss_error *err);
 /* Or it has run in another process, and this came out; the arrays of `run` become those of the session. */
-void ss_session_take_run(ss_session *session, const ss_solve_result *run, const double *x);
+SS_INNER void ss_session_take_run(ss_session *session, const ss_solve_result *run, const double *x);
 /* 3. The true Coulomb problem of the same rows, solved by the reference solver. */
-bool ss_session_find_truth(ss_session *session, ss_truth *truth, ss_error *err);
-void ss_truth_free(ss_truth *truth);
+SS_INNER bool ss_session_find_truth(ss_session *session, ss_truth *truth, ss_error *err);
+SS_INNER void ss_truth_free(ss_truth *truth);
 /* 4. The answer is judged. truth is NULL without a reference. */
-bool ss_session_judge(ss_session *session, const ss_truth *truth, ss_error *err);
+SS_INNER bool ss_session_judge(ss_session *session, const ss_truth *truth, ss_error *err);
 /* The frame has alternatives, and the method selects among them: ss_session_solve only. */
-bool ss_session_selects(const ss_session *session, const ss_frame *frame);
-const ss_result *ss_session_result(const ss_session *session);
+SS_INNER bool ss_session_selects(const ss_session *session, const ss_frame *frame);
+SS_INNER const ss_result *ss_session_result(const ss_session *session);
 
 /* Steps 3 and 4 as ss_session_solve has them. */
-bool ss_session_finish(ss_session *session, ss_error *err);
+SS_INNER bool ss_session_finish(ss_session *session, ss_error *err);
 
 #endif

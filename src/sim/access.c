@@ -1,6 +1,8 @@
 /* Looking at a simulation, and having a say in it. */
 #include "sim/state.h"
 
+#include "base/registry.h"
+
 #include <math.h>
 
 ss_world *ss_sim_world(const ss_sim *sim)
@@ -86,6 +88,34 @@ bool ss_sim_call_at(ss_sim *sim, ss_stage stage, ss_user_function *function, voi
     return true;
 }
 
+int ss_hook_count(void)
+{
+    return ss_registered_count(SS_REGISTERED_HOOKS);
+}
+
+const ss_hook *ss_hook_at(int index)
+{
+    return ss_registered_at(SS_REGISTERED_HOOKS, index);
+}
+
+const ss_hook *ss_hook_find(const char *name)
+{
+    const ss_hook *hook;
+    for (int i = 0; (hook = ss_hook_at(i)); i++) {
+        if (strcmp(hook->name, name) == 0) return hook;
+    }
+    return NULL;
+}
+
+bool ss_sim_call_hook(ss_sim *sim, const ss_hook *hook, ss_error *err)
+{
+    for (int stage = 0; stage < SS_STAGE_COUNT; stage++) {
+        if (hook->at[stage] && !ss_sim_call_at(sim, (ss_stage)stage, hook->at[stage], hook->context, err))
+            return false;
+    }
+    return true;
+}
+
 ss_contact_list *ss_sim_contacts_edit(ss_sim *sim)
 {
     return sim->editing_contacts ? &sim->contacts : NULL;
@@ -100,4 +130,29 @@ void ss_sim_replace_collision(ss_sim *sim, ss_contact_source *source, void *cont
 {
     sim->source = source;
     sim->source_context = context;
+}
+
+bool ss_sim_replace_solver(ss_sim *sim, const ss_solver *solver, const void *solver_options, ss_error *err)
+{
+    if (!solver || solver->abi != SS_ABI || !solver->solve)
+        return ss_fail(err, SS_ERROR_USAGE,
+                       "sim: no solver given, or one made for another version of the library");
+    if (solver_options && solver->options && !ss_options_check(solver->options, solver_options, err))
+        return ss_fail_in(err, "sim: solver %s", solver->name);
+    void *options = ss_allocate(1, solver->options_size);
+    if (!options) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for options");
+    if (solver_options && solver->options_size)
+        memcpy(options, solver_options, solver->options_size);
+    else if (solver->options)
+        ss_options_defaults(solver->options, options);
+    ss_release(sim->first.options);
+    sim->first.solver = solver;
+    sim->first.options = options;
+    return true;
+}
+
+void ss_sim_replace_dynamics(ss_sim *sim, ss_answer_source *source, void *context)
+{
+    sim->dynamics = source;
+    sim->dynamics_context = context;
 }

@@ -5,7 +5,7 @@
 #include "linalg/quat.h"
 #include "model/geometry.h"
 #include "session/method.h"
-#include "session/solver_set.h"
+#include "session/named.h"
 
 #include <stdio.h>
 
@@ -17,7 +17,7 @@ static const double slop_share = 1e-3;
 
 static const ss_solver *find_solver(const char *option, const char *name, ss_error *err)
 {
-    const ss_solver *solver = ss_solver_set_find(&(ss_solver_set){0}, name, err);
+    const ss_solver *solver = ss_solver_named(name, err);
     if (!solver) ss_fail_in(err, "%s", option);
     return solver;
 }

@@ -196,6 +196,12 @@ static int count_shared(const crew *all)
     return count < workers ? count : 0;
 }
 
+static bool needs_one_thread(const ss_sim *sim)
+{
+    unsigned traits = sim->first.solver->traits | (sim->finisher.solver ? sim->finisher.solver->traits : 0);
+    return traits & SS_ONE_THREAD;
+}
+
 static bool solve_islands(ss_sim *sim, ss_problem *problem, ss_islands *islands, double *x, outcome *outcomes,
                           ss_error *err)
 {
@@ -212,7 +218,7 @@ static bool solve_islands(ss_sim *sim, ss_problem *problem, ss_islands *islands,
         return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for %d unknowns", problem->size);
     ss_islands_gather(islands, x, all.x);
     make_queue(islands, all.queue);
-    ss_team *team = problem->size >= team_least_unknowns ? sim->team : NULL;
+    ss_team *team = problem->size >= team_least_unknowns && !needs_one_thread(sim) ? sim->team : NULL;
     int shared = team ? count_shared(&all) : 0;
     for (int k = 0; k < shared; k++) solve_at(&all, k, sim->arenas[0], team);
     all.queue += shared;
@@ -276,6 +282,22 @@ static bool guess(ss_sim *sim, const ss_problem *problem, double *x, ss_error *e
     return true;
 }
 
+/* The user's own dynamics. There are no islands, and what it missed is for ss_judge to say. */
+static bool solve_elsewhere(ss_sim *sim, double start, ss_error *err)
+{
+    double assembled = ss_clock_seconds();
+    int contacts = sim->frame->contacts.count;
+    sim->wait = ss_arena_take(sim->memory, (size_t)contacts, sizeof *sim->wait, "waits");
+    if (!sim->wait) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for %d contacts", contacts);
+    ss_error own = {0};
+    bool good = sim->dynamics(sim, sim->frame, sim->answer, sim->dynamics_context, &own);
+    if (!good && own.code == SS_OK) ss_fail(&own, SS_ERROR_USAGE, "the user's dynamics stopped the step");
+    if (!good && err) *err = own;
+    sim->report.assembly += assembled - start;
+    sim->report.solve += ss_clock_seconds() - assembled;
+    return good;
+}
+
 static bool solve_problem(ss_sim *sim, ss_problem *problem, double *x, ss_error *err)
 {
     ss_islands islands = {.count = problem->size > 0};
@@ -324,6 +346,11 @@ bool ss_sim_solve(ss_sim *sim, ss_error *err)
     sim->answer =
         ss_answer_store_take(&sim->answer_store, sim->frame, sim->frame->contacts.mu_rolling != NULL, err);
     if (!sim->answer || !ss_assemble(sim->assembly, sim->frame, NULL, err)) return false;
+    if (sim->dynamics) {
+        bool good = solve_elsewhere(sim, start, err);
+        if (good) look_at_contacts(sim);
+        return good;
+    }
     ss_problem *problem = ss_assembly_problem(sim->assembly);
     double *x = ss_arena_take(sim->memory, (size_t)problem->size, sizeof *x, "x");
     sim->wait = ss_arena_take(sim->memory, (size_t)sim->frame->contacts.count, sizeof *sim->wait, "waits");

@@ -121,6 +121,8 @@ struct ss_sim {
     ss_collision *collision;
     ss_contact_source *source;
     void *source_context;
+    ss_answer_source *dynamics; /* instead of formulation and solver; NULL: ours */
+    void *dynamics_context;
     ss_contact_list contacts;
 
     int *frame_body; /* frame to world */

@@ -214,10 +214,10 @@ bool ss_diagnose_rank(ss_diagnosing *d)
     if (!good || rank < 0 || missing == 0) return good;
     ss_text_appendf(&d->text, "%d unknowns, but A has rank %d", size, rank);
     int bodies = problem->bodies ? problem->bodies->bodies : 0;
-    if (bodies == 1 && size > 6) ss_text_append(&d->text, ", as one body has 6 directions of motion");
+    if (bodies == 1 && size > 6) ss_text_append(&d->text, " (one body has 6 directions of motion)");
     if (bodies > 1 && size > 6 * bodies)
-        ss_text_appendf(&d->text, ", as %d bodies have %d directions of motion", bodies, 6 * bodies);
-    ss_text_appendf(&d->text, ": redundant by %d", missing);
+        ss_text_appendf(&d->text, " (%d bodies have %d directions of motion)", bodies, 6 * bodies);
+    ss_text_appendf(&d->text, ", redundant by %d", missing);
     ss_diagnosing_tell(
         d, SS_SEVERITY_NOTE, SS_DEFECT_RANK, missing, rank, -1,
         "impulses are not unique, velocities may still be; compare answers by velocities, and expect slow "

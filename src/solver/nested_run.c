@@ -12,17 +12,31 @@ bool ss_run_explains(const ss_run *run)
     return run->state->explain;
 }
 
-void ss_run_note(ss_run *run, const char *format, ...)
+static void add_note(ss_run *run, const char *format, va_list arguments)
 {
     ss_text *notes = &run->state->notes;
-    char line[400];
+    char line[800];
+    vsnprintf(line, sizeof line, format, arguments);
+    if (notes->length) ss_text_append(notes, "\n");
+    ss_text_append(notes, line);
+}
+
+void ss_run_note(ss_run *run, const char *format, ...)
+{
     va_list arguments;
     if (!run->state->explain) return;
     va_start(arguments, format);
-    vsnprintf(line, sizeof line, format, arguments);
+    add_note(run, format, arguments);
     va_end(arguments);
-    if (notes->length) ss_text_append(notes, "\n");
-    ss_text_append(notes, line);
+}
+
+ss_status ss_run_fail(ss_run *run, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    add_note(run, format, arguments);
+    va_end(arguments);
+    return SS_FAILED;
 }
 
 static void begin_stage(struct ss_run_state *state, const ss_nested_run *stage)
@@ -53,6 +67,7 @@ bool ss_run_nested(ss_run *run, ss_problem *problem, const ss_nested_run *stage,
     if (!options && solver->options && !(options = ss_run_default_options(solver, run->arena, NULL)))
         return false;
     ss_run inner = *run;
+    inner.solver = solver;
     begin_stage(state, stage);
     if (stage->budget < inner.max_iterations) inner.max_iterations = stage->budget;
     end->status = ss_run_outcome(state, solver->solve(problem, options, &inner, x));

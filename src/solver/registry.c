@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/registry.h"
 #include "problem/laws.h"
 
 #define SS_SOLVER(name) extern const ss_solver ss_solver_##name;
@@ -14,14 +15,17 @@ static const ss_solver *const solvers[] = {
 #undef SS_SOLVER
 };
 
+enum { OURS = sizeof solvers / sizeof *solvers };
+
 int ss_solver_count(void)
 {
-    return (int)(sizeof solvers / sizeof *solvers);
+    return OURS + ss_registered_count(SS_REGISTERED_SOLVERS);
 }
 
 const ss_solver *ss_solver_at(int index)
 {
-    return solvers[index];
+    if (index >= OURS) return ss_registered_at(SS_REGISTERED_SOLVERS, index - OURS);
+    return index >= 0 ? solvers[index] : NULL;
 }
 
 /* Other names by which a method is known. */
@@ -34,8 +38,9 @@ const ss_solver *ss_solver_find(const char *name)
     for (size_t i = 0; i < sizeof aliases / sizeof *aliases; i++) {
         if (strcmp(aliases[i].other, name) == 0) name = aliases[i].name;
     }
-    for (int i = 0; i < ss_solver_count(); i++) {
-        if (strcmp(solvers[i]->name, name) == 0) return solvers[i];
+    const ss_solver *solver;
+    for (int i = 0; (solver = ss_solver_at(i)); i++) {
+        if (strcmp(solver->name, name) == 0) return solver;
     }
     return NULL;
 }

@@ -94,6 +94,8 @@ static bool measure(struct ss_run_state *state, const double *x, const double *w
     memcpy(state->latest, values, sizeof values);
     state->latest_iteration = state->iterations;
     if (state->record) ss_run_record(state, values, seconds);
+    if (state->watcher)
+        state->is_dismissed = !state->watcher->see(state->iterations, x, values, state->watcher->context);
     if (state->keep != SS_GAUGE_NONE && values[state->keep] < state->best_value) {
         state->best_value = values[state->keep];
         state->best_iteration = state->iterations;
@@ -134,7 +136,8 @@ bool ss_run_due(ss_run *run, double energy)
     int next = state->iterations + 1;
     if ((state->stage && next >= state->stage_look) || state->keep_last) return true;
     if (!state->mask && !state->stop.test) return false;
-    if (state->record || state->keep != SS_GAUGE_NONE || next >= state->max_iterations) return true;
+    if (state->record || state->watcher || state->keep != SS_GAUGE_NONE || next >= state->max_iterations)
+        return true;
     if (state->stop.test) return next >= state->next_test;
     return ss_measuring_schedule_is_due(&state->schedule, next, energy, energy_goal(state));
 }
@@ -166,6 +169,12 @@ bool ss_run_late(ss_run *run)
     else if (!state->is_over && ss_deadline_misses(state->deadline, 0.0))
         end_late(state, SS_TIME_LIMIT);
     return state->is_late;
+}
+
+void ss_run_forgive(ss_run *run, double seconds)
+{
+    run->state->started += seconds;
+    run->state->deadline += seconds; // or infinity
 }
 
 void ss_run_give_up(ss_run *run)
@@ -216,7 +225,7 @@ static bool run_goes_on(struct ss_run_state *state, const double *x, const doubl
         state->next_look = next_look(state);
         if (measured && !in_vain && look_at(state, x, w, now)) return state->status = SS_CONVERGED, false;
     }
-    state->is_late = late || (state->cancel && *state->cancel);
+    state->is_late = late || state->is_dismissed || (state->cancel && *state->cancel);
     if (state->is_late) return state->status = late ? SS_TIME_LIMIT : SS_CANCELLED, false;
     if (state->iterations >= state->max_iterations) return state->status = SS_MAX_ITERATIONS, false;
     return true;
@@ -325,7 +334,7 @@ static bool prepare_state(struct ss_run_state *state, ss_arena *arena, const ss_
     state->max_iterations = options->max_iterations;
     state->deadline = INFINITY; // until the run starts
     state->record = options->history;
-    if (state->record) state->mask = (1u << SS_GAUGE_COUNT) - 1;
+    if (state->record || state->watcher) state->mask = (1u << SS_GAUGE_COUNT) - 1;
     state->mask |= ss_stop_criterion_gauges(&state->stop);
     if (state->keep != SS_GAUGE_NONE) state->mask |= 1u << state->keep;
     state->status = SS_FAILED;
@@ -395,7 +404,13 @@ static void run_solver(const ss_solver *solver, const void *options, struct ss_r
                        ss_solve_result *result)
 {
     size_t before = ss_arena_used(arena);
-    ss_run run = {arena, team, state->max_iterations, (uint64_t)how->seed, state};
+    ss_run run = {.arena = arena,
+                  .team = team,
+                  .max_iterations = state->max_iterations,
+                  .seed = (uint64_t)how->seed,
+                  .solver = solver,
+                  .time_limit = how->time_limit,
+                  .state = state};
     state->started = ss_clock_seconds();
     if (how->time_limit > 0.0) state->deadline = state->started + how->time_limit;
     result->status = ss_run_outcome(state, solver->solve(state->problem, options, &run, x));
@@ -419,7 +434,8 @@ static bool solve_in(ss_arena *arena, const ss_solve_request *request, double *x
     if (needs_matrix && !ss_problem_need_matrix(problem, err)) return false;
 
     ss_arena_mark mark = ss_arena_get_mark(arena);
-    struct ss_run_state state = {.cancel = request->cancel, .explain = options.explain};
+    struct ss_run_state state = {
+        .cancel = request->cancel, .watcher = request->watcher, .explain = options.explain};
     const void *solver_options = request->solver_options;
     bool good = true;
     if (!solver_options && solver->options)
@@ -433,10 +449,12 @@ static bool solve_in(ss_arena *arena, const ss_solve_request *request, double *x
 
     result->history = state.history;
     result->notes = state.notes.data;
-    if (result->status == SS_RAY)
+    if (result->status == SS_RAY) {
+        ss_ray_prove(problem, options.time_limit, &state.ray); // like judging: after the clock has stopped
         result->ray = state.ray;
-    else
+    } else {
         ss_release(state.ray.impulse);
+    }
     return good;
 }
 

@@ -25,6 +25,8 @@ struct ss_run_state {
     double measuring_cost;     /* s of the last measurement, 0 before the first */
     bool is_late;              /* the method was told so, in the middle of an iteration */
     const volatile int *cancel;
+    const ss_watcher *watcher; /* of the caller; NULL = none */
+    bool is_dismissed;         /* by the watcher */
     ss_status status;
     double *inverse_mass; /* of every unknown, for the energy */
     double *w, *scratch;  /* for methods that do not have w at hand */
@@ -75,11 +77,18 @@ static inline double ss_run_matrix_cost(const ss_problem *problem)
 {
     return problem->A ? 0.0 : 2e-6 * problem->size;
 }
+/* The same of ss_scaled_create, which copies the matrix and divides every entry. */
+static inline double ss_run_scaling_cost(const ss_problem *problem)
+{
+    return problem->A ? 4e-9 * ss_sparse_nonzeros(problem->A) : 0.0;
+}
 /* The same of a sparse LU, ordering included, that was not made before. */
 static inline double ss_run_lu_cost(double entries)
 {
     return 2e-9 * entries * sqrt(entries);
 }
+/* The last so many seconds do not count: neither as time of the run nor towards its limit. */
+void ss_run_forgive(ss_run *run, double seconds);
 /* Of the run: what takes long and is not a solver (factorisations) looks at it. */
 double ss_run_deadline(const ss_run *run);
 

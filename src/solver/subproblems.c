@@ -9,7 +9,7 @@
 
 bool ss_run_can_decompose(const ss_run *run)
 {
-    return !run->state->stop.test;
+    return !run->state->stop.test && !run->state->watcher; // both look at the whole x
 }
 
 bool ss_run_records(const ss_run *run)
@@ -52,7 +52,11 @@ void ss_run_subproblem(const ss_run *run, ss_subproblem *part, ss_arena *arena, 
     if (ss_run_take_memory(&state, arena, part->problem)) {
         memcpy(state.start, part->x, bytes);
         if (state.keep != SS_GAUGE_NONE || state.keep_last) memcpy(state.best, part->x, bytes);
-        ss_run inner = {arena, team, state.max_iterations, run->seed, &state};
+        ss_run inner = *run;
+        inner.arena = arena;
+        inner.team = team;
+        inner.max_iterations = state.max_iterations;
+        inner.state = &state;
         // where the time is up before its turn it keeps its start
         part->status = ss_run_late(&inner)
                            ? ss_run_status(&inner)

@@ -1,9 +1,9 @@
 // The report in Chromium: what a reader does with it.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { dirname, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { after, before, test } from "node:test";
-import { open, program } from "./browser.mjs";
+import { open, program, scratch, stickslip } from "./browser.mjs";
 import { campaign, clean, cells, download, findEnergies, numbers, of, opened, settled } from "./report_kit.mjs";
 
 let report, data;
@@ -244,6 +244,38 @@ test("keyboard and screen reader find their way", async (t) => {
   assert.equal(unnamed, 0);
   const ids = await page.locator("[id]").evaluateAll((all) => all.map((one) => one.id));
   assert.equal(new Set(ids).size, ids.length);
+});
+
+test("answers that were stored in the files stand beside the methods, and judge repeats them", async (t) => {
+  const folder = scratch(t),
+    file = join(folder, "drop.h5"),
+    ledger = join(folder, "results.db"),
+    where = join(folder, "report.html");
+  stickslip("run", "box-drop", "--steps", "20", "--record", file, "--every", "2");
+  stickslip("bench", file, "--recorded", "-s", "nsgs", "-o", ledger);
+  const told = JSON.parse(stickslip("report", ledger, "-o", where, "--json"));
+  const { page, problems } = await opened(where);
+  const [recorded] = told.recorded;
+  assert.deepEqual(await page.locator("#recorded tbody [data-column=label]").allInnerTexts(), ["coloured as recorded"]);
+  assert.equal(
+    (await page.locator("#recorded tbody [data-column=within]").innerText()).trim(),
+    `${recorded.within[told.mainTolerance]}/${recorded.tried}`,
+  );
+  assert.match(await page.locator("#recorded tbody [data-column=rules]").innerText(), /^cone, gap_term=stabilised gamma=0\.2/);
+  assert.deepEqual(await cells(page, "label"), ["nsgs"], "they do not race");
+
+  await page.locator("#recorded tbody [data-column=energy-largest] button").click();
+  const code = page.locator("dialog[open] li code").first();
+  const run = Number(await page.locator("dialog[open] li").first().getAttribute("data-run"));
+  const command = await code.innerText();
+  assert.ok(command.startsWith("stickslip judge ") && command.includes("--result coloured"));
+  const printed = execFileSync("sh", ["-c", command.replace(/^stickslip/, '"$PROGRAM"')], {
+    encoding: "utf8",
+    env: { ...process.env, PROGRAM: resolve(program) },
+  });
+  assert.equal(JSON.parse(printed).answers[0].metrics.energy.value, told.runs.metrics.energy[run]);
+  assert.equal(told.runs.metrics.energy[run], recorded.metricMost.energy);
+  assert.deepEqual(problems, []);
 });
 
 test("dark and light, wide and narrow, screen and paper", async (t) => {

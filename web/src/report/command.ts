@@ -12,5 +12,5 @@ export function command(problem: Problem, method: Method): string {
   const file = problem.file.startsWith("-") ? `./${problem.file}` : problem.file;
   const where =
     problem.format === "fclib" ? ["--problem", problem.place.replace(/^\/(fclib_)?/, "")] : ["--frame", problem.place];
-  return ["stickslip", "solve", quote(file), ...where.map(quote), method.options, "--json"].filter(Boolean).join(" ");
+  return ["stickslip", method.recorded ? "judge" : "solve", quote(file), ...where.map(quote), method.options, "--json"].filter(Boolean).join(" ");
 }

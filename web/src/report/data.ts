@@ -22,6 +22,7 @@ export interface Report {
   methods: Method[];
   runs: Runs;
   series: Series[]; // best first; a method on a machine
+  recorded: Recorded[]; // answers that were stored in the files
   pairs: Pair[][]; // [tolerance][]
   scenes: Scene[]; // in the order of problems
   advice: Advice[]; // per tolerance
@@ -44,11 +45,13 @@ export interface Method {
   label: string; formulation: string; with: string; solver: string; set: string; plugin: string; pluginFile: string;
   stop: string; keep: string; iterations: number; timeLimit: number; seed: number; reference: string;
   options: string; // command line options that choose this method: "-f cone -s nsgs --set omega=1.3 --stop ..."
+  recorded: boolean; // answers stored in the files, not a method that was run; options are those of judge
 }
 
 // Columns; row k is one run.
 export interface Runs {
-  problem: number[]; method: number[]; machine: number[]; series: number[];
+  problem: number[]; method: number[]; machine: number[];
+  series: number[]; // -1: of none, as answers that were recorded
   outcome: number[]; // index into outcomes
   message: (string | null)[];
   started: string[];
@@ -117,6 +120,19 @@ export interface Series {
   leastBin: number;
   timed: boolean;
   unsteady: number;
+}
+
+/** Answers of one stored result, each problem once. They have no cost. */
+export interface Recorded {
+  method: number;
+  answers: number; incomplete: number; // all; those that were not judged
+  assumed: number; // those whose rules are not in the file
+  tried: number; // those that the measure applies to
+  within: number[]; // per tolerance
+  metricMedian: Record<string, number | null>;
+  metricMost: Record<string, number | null>;
+  metricWorst: Record<string, number | null>; // run
+  runs: number[];
 }
 
 export interface Pair { a: number; b: number; ratio: number[]; both: number; onlyA: number; onlyB: number; neither: number }

@@ -90,7 +90,7 @@ function item(model: Model, run: number, value: NonNullable<RunsRequest["value"]
       h("strong", null, foreign(problem.scene)),
       " ",
       foreign(problem.place),
-      h("span", { class: "aside" }, " in ", foreign(problem.file), " by ", foreign(series[runs.series[run]].label)),
+      h("span", { class: "aside" }, " in ", foreign(problem.file), " by ", foreign((series[runs.series[run]] ?? methods[runs.method[run]]).label)),
     ),
     h(
       "dl",

@@ -10,6 +10,7 @@ import type { Report } from "./data";
 import { Model } from "./model";
 import { problemTable } from "./problems";
 import { dataProfile, pairwiseProfile, performanceProfile } from "./profiles";
+import { recordedTable } from "./recorded";
 import { failureList, outcomeMatrix, successRates, whyList } from "./reliability";
 import { scaling } from "./scaling";
 import { sceneTable } from "./scenes";
@@ -44,6 +45,9 @@ function start(model: Model): void {
   const sections: [string, string, Child[]][] = [
     ["summary", "Summary", [summary(model)]],
     ["solvers", "Solvers", [solverTable(model)]],
+    ...(data.recorded.length > 0
+      ? [["recorded", "Answers as recorded", [recordedTable(model)]] as [string, string, Child[]]]
+      : []),
     ...(data.scenes.length > 1 ? [["scenes", "By scene", [sceneTable(model)]] as [string, string, Child[]]] : []),
     [
       "reliability",

@@ -34,6 +34,7 @@ export const SOLVED = 0;
 export const INACCURATE = 1;
 
 export class Model {
+  readonly live: number[] = []; // runs of series; the others are answers that were recorded
   readonly runsOf: number[][]; // of a series
   readonly runsOn: number[][]; // of a problem
   readonly verdicts: Verdict[];
@@ -51,6 +52,8 @@ export class Model {
     this.runsOf = data.series.map(() => []);
     this.runsOn = data.problems.map(() => []);
     for (let run = 0; run < data.runs.problem.length; run++) {
+      if (data.runs.series[run] < 0) continue;
+      this.live.push(run);
       this.runsOf[data.runs.series[run]]?.push(run);
       this.runsOn[data.runs.problem[run]]?.push(run);
     }
@@ -59,7 +62,7 @@ export class Model {
     // An outcome of a later program still gets a name and a colour.
     this.byOutcome = data.outcomes.map((name) => {
       const known = this.verdicts.findIndex((verdict) => verdict.name === name);
-      return name === "converged"
+      return name === "converged" || name === "as recorded"
         ? INACCURATE
         : known >= 0
           ? known
@@ -73,7 +76,7 @@ export class Model {
     return this.data.series;
   }
   get runCount(): number {
-    return this.data.runs.problem.length;
+    return this.live.length;
   }
   get toleranceValue(): number {
     return this.data.tolerances[this.tolerance];
@@ -105,6 +108,8 @@ export class Model {
   }
   verdict(run: number, tolerance = this.tolerance): number {
     if ((this.data.runs.cost[tolerance]?.[run] ?? null) !== null) return SOLVED;
+    const error = this.metric(this.data.measure, run);
+    if (this.data.runs.series[run] < 0 && error !== null && Math.abs(error) <= this.data.tolerances[tolerance]) return SOLVED;
     const verdict = this.byOutcome[this.data.runs.outcome[run]];
     // It converged, and there is nothing to judge: natural_map where nothing touches.
     return verdict === INACCURATE && this.metric(this.data.measure, run) === null ? this.refused : verdict;

@@ -102,7 +102,7 @@ export function successRates(model: Model): Figure {
 /** Every run as one cell: problems across, series down. */
 export function outcomeMatrix(model: Model): Figure {
   const present = new Set<number>([SOLVED]);
-  for (let run = 0; run < model.runCount; run++)
+  for (const run of model.live)
     for (let t = 0; t < model.data.tolerances.length; t++) present.add(model.verdict(run, t));
   if (model.runCount < model.series.length * model.data.problems.length) present.add(model.noRun);
   const kinds = [...present].sort((a, b) => a - b);
@@ -131,7 +131,7 @@ export function outcomeMatrix(model: Model): Figure {
         inset = cell > 6 ? 1 : 0;
       const height = top + rows.length * cellHeight + 8;
       const grid = new Int32Array(rows.length * problems.length).fill(-1);
-      for (let run = 0; run < model.runCount; run++)
+      for (const run of model.live)
         grid[rowOf.get(runs.series[run])! * problems.length + runs.problem[run]] = run;
       const paths = new Map<number, string[]>();
       for (let row = 0; row < rows.length; row++)
@@ -346,7 +346,7 @@ export function failureList(model: Model): HTMLElement {
   function fill(): void {
     const groups = new Map<string, { verdict: number; message: string; runs: number[] }>();
     let failures = 0;
-    for (let run = 0; run < model.runCount; run++) {
+    for (const run of model.live) {
       const verdict = model.verdict(run);
       if (!model.isFailure(verdict)) continue;
       failures++;

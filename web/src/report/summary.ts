@@ -115,7 +115,7 @@ function figures(model: Model): HTMLElement {
   const { data } = model;
   let solved = 0,
     refused = 0;
-  for (let run = 0; run < model.runCount; run++) {
+  for (const run of model.live) {
     const verdict = model.verdict(run);
     if (verdict === 0) solved++;
     else if (verdict === model.refused) refused++;
@@ -144,7 +144,7 @@ function figures(model: Model): HTMLElement {
         (faulty > 0 ? `; ${faulty} more cannot be used` : ""),
     ),
     figure(
-      data.methods.length,
+      data.methods.filter((method) => !method.recorded).length,
       "methods",
       "#solvers",
       data.machines.length > 1 ? `on ${data.machines.length} machines` : "formulation, solver, options",

@@ -1,0 +1,79 @@
+#include "cli/extensions.h"
+
+#include "plugin/plugin_set.h"
+
+#include <string.h>
+
+#define PLUGIN_OPTION                                                                                      \
+    {                                                                                                      \
+        .name = "plugin", .type = SS_OPTION_LIST, .offset = offsetof(ss_extension_options, plugins),       \
+        .value_name = "FILE.so",                                                                           \
+        .help = "Also load the solvers, formulations, metrics, scenes and user functions of this plug-in " \
+                "(docs/plugins.md); repeatable. Its code runs inside the program."                         \
+    }
+
+const ss_option ss_extension_option_table[] = {PLUGIN_OPTION, {0}};
+
+const ss_option ss_solver_extension_option_table[] = {
+    PLUGIN_OPTION,
+    {.name = "solver_command",
+     .type = SS_OPTION_LIST,
+     .offset = offsetof(ss_extension_options, solver_commands),
+     .value_name = "[NAME=]COMMAND",
+     .help = "Also use this program as a solver: problems go to its standard input, iterates come from its "
+             "standard output (docs/pipe.md); repeatable. Its name is that of the program unless NAME is "
+             "given."},
+    {0}};
+
+/* Processes that solve, of one command. */
+static ss_solver_command *commands[SS_OPTION_LIST_MOST];
+static int command_count;
+
+const char *ss_extension_solver(const ss_command *command)
+{
+    for (int i = 0; i < command->given_count; i++)
+        if (strcmp(command->given[i].option->name, "solver") == 0) return NULL;
+    return command_count > 0 ? ss_solver_command_solver(commands[0])->name : NULL;
+}
+
+const ss_extension_options *ss_extension_options_of(const ss_command *command)
+{
+    for (const ss_option_group *group = command->verb->groups; group->table; group++) {
+        if (group->table == ss_extension_option_table || group->table == ss_solver_extension_option_table)
+            return (const ss_extension_options *)((const char *)command->options + group->offset);
+    }
+    return NULL;
+}
+
+static void close_commands(void)
+{
+    while (command_count > 0) ss_solver_command_close(commands[--command_count]);
+}
+
+static bool open_commands(const ss_option_list *texts, ss_error *err)
+{
+    for (int i = 0; i < texts->count; i++) {
+        commands[i] = ss_solver_command_open(texts->items[i], err);
+        if (!commands[i]) {
+            close_commands();
+            return ss_fail_in(err, "--solver-command");
+        }
+        command_count++;
+    }
+    return true;
+}
+
+int ss_run_extended(const ss_command *command)
+{
+    static const ss_extension_options none = {0};
+    const ss_extension_options *options = ss_extension_options_of(command);
+    ss_plugin_set set = {0};
+    ss_error err = {0};
+    if (!options) options = &none;
+    if (!command->verb->workers_load_plugins && !ss_plugin_set_open(&options->plugins, &set, &err))
+        return ss_report(&err);
+    int code = open_commands(&options->solver_commands, &err) ? command->verb->run(command) : ss_report(&err);
+    close_commands();
+    ss_plugin_set_close(&set);
+    return code;
+}

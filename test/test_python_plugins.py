@@ -1,0 +1,166 @@
+"""Own metrics and formulations in Python, their names, and C plug-ins built against the package."""
+import gc
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import stickslip as ss
+from test_python import brick, heap, joint_frame
+
+SOURCE = Path(os.environ["SS_SOURCE_DIR"])
+
+
+def test_a_name_can_be_defined_again_but_not_taken_from_the_library():
+    for value in (1.0, 2.0):
+        @ss.solver(laws="box", exact=True, name="again")
+        def constant(problem, run, value=value):
+            return np.full(len(problem), value)
+
+        result = ss.solve(ss.Problem.from_arrays(np.eye(2), [-value, -value]), "again")
+        assert result.x.tolist() == [value, value]
+    assert [item.name for item in ss.solvers()].count("again") == 1
+
+    with pytest.raises(ss.Error, match="nsgs"):
+        ss.solver(lambda problem, run: None, name="nsgs")
+    assert ss.solve(brick(), "nsgs").converged
+
+
+def test_a_session_keeps_the_solver_that_was_replaced():
+    def made(value):
+        @ss.solver(laws="box", exact=True, name="fleeting")
+        def constant(problem, run):
+            return np.full(len(problem), value)
+        return constant
+
+    problem = ss.Problem.from_arrays(np.eye(1), [-3.0])
+    session = ss.Session(made(3.0))
+    made(4.0)
+    gc.collect()
+    assert session.solve(problem).x.tolist() == [3.0]
+    assert ss.solve(problem, "fleeting").x.tolist() == [4.0]
+
+
+def test_an_own_metric_is_in_every_judgement():
+    @ss.metric(unit="m/s", definition="max |v|")
+    def own_speed(frame, answer):
+        speeds = np.linalg.norm(answer.velocity[:, :3], axis=1)
+        return speeds.max(), 0
+
+    @ss.metric
+    def own_absent(frame, answer):
+        return None if len(frame.contacts) else "no contacts"
+
+    frame = brick(speed=5.0)
+    session = ss.Session("nsgs")
+    metrics = session.solve(frame).metrics
+    assert metrics["own_speed"].value == pytest.approx(5 - 0.5 * 9.81 * 0.01) and metrics["own_speed"].worst_contact == 0
+    assert metrics["own_speed"].unit == "m/s" and not metrics["own_absent"].applies
+    assert frame.judge(ss.solve(frame).answer).own_speed == pytest.approx(metrics.own_speed)
+    assert ss.solve(frame, "nsgs", stop="own_speed<6").converged  # and it may be a stop rule
+
+    @ss.metric(name="own_speed")
+    def broken(frame, answer):
+        raise LookupError("lost the answer")
+
+    for judge in (lambda: ss.solve(frame), lambda: session.solve(frame), lambda: frame.judge(frame.answer())):
+        with pytest.raises(LookupError, match="lost the answer"):
+            judge()
+
+    ss.metric(lambda frame, answer: 0.0, name="own_speed")  # leave a whole one behind
+    assert session.solve(frame).metrics.own_speed == 0.0
+
+
+def test_a_result_knows_the_metrics_of_its_time():
+    result = ss.solve(brick())
+    held = ss.Session("nsgs").solve(brick())
+    ss.metric(lambda frame, answer: 1.0, name="later")
+    assert "later" not in result.metrics and "later" not in held.metrics
+    assert ss.solve(brick()).metrics.later == 1.0
+
+
+def test_box_friction_contact_by_contact_is_that_of_the_library():
+    @ss.formulation(laws=["free", "box", "coupled"], models=["friction", "gaps"])
+    def own_box(contact, scale=1.0):
+        "a box around the cone"
+        tangents = [ss.Unknown(contact.tangent[k], "coupled", partner=0, factor=scale * contact.mu[k]) for k in range(2)]
+        return [contact.normal_unknown(), *tangents]
+
+    for frame in (brick(corners=4), joint_frame((-20.0, 15.0)), heap(5)):
+        own, box = frame.problem("own-box"), frame.problem("box", tangents="frame")
+        assert np.allclose(own.dense(), box.dense(), rtol=1e-13, atol=1e-13) and np.allclose(own.b, box.b, atol=1e-15)
+        result = ss.solve(frame, "nsgs", formulation=own_box, stop="relative_energy<1e-9")
+        assert np.allclose(result.velocity, ss.solve(frame, "nsgs", formulation="box", stop="relative_energy<1e-9",
+                                                     with_={"tangents": "frame"}).velocity,
+                           atol=1e-6)  # the stop rule: 1e-9 of an energy of 10 J
+    assert frame.problem("own-box", scale=0.5, gap_term="zero").factor.max() == 0.25
+    halved = ss.solve(brick(speed=1.0), formulation="own-box", with_={"scale": 0.5})
+    assert halved.velocity[0, 0] == pytest.approx(1 - 0.25 * 9.81 * 0.01, abs=1e-6)
+
+
+def test_a_cone_of_ones_own_and_a_known_impulse():
+    @ss.formulation(laws=["free", "box", "cone"])
+    def own_cone(contact, push=0.0):
+        unknowns = [contact.normal_unknown("cone"), *(ss.Unknown(t, "cone") for t in contact.tangent)]
+        return unknowns, {"mu": contact.mu[0], "impulse": push * contact.tangent[0]}
+
+    frame = brick(corners=4, speed=2.0)
+    assert np.allclose(ss.solve(frame, formulation="own-cone").velocity, ss.solve(frame).velocity, atol=1e-7)
+    pushed = ss.solve(frame, formulation="own-cone", with_={"push": 0.01})
+    assert not np.allclose(pushed.velocity, ss.solve(frame).velocity, atol=1e-4)
+
+
+def test_a_whole_problem_of_ones_own():
+    @ss.formulation(laws=["box"], models=["gaps"])
+    def own_normals(frame):
+        "normals only, as a matrix"
+        mass = frame.bodies.mass[0]
+        normals = frame.contacts.normal
+        v = frame.bodies.velocity[0, :3] + frame.h * frame.bodies.force[0, :3] / mass
+        return ss.Problem.from_arrays(normals @ normals.T / mass, normals @ v)
+
+    @own_normals.recover
+    def impulses(frame, problem, x):
+        return {"normal_impulse": x}
+
+    frame = brick(speed=2.0)
+    result = ss.solve(frame, "lemke", formulation="own-normals")
+    assert result.normal_impulse.tolist() == pytest.approx([0.1962]) and result.velocity[0, 0] == 2.0
+    assert abs(result.velocity[0, 2]) < 1e-15
+
+
+def test_exceptions_in_a_formulation_come_out():
+    @ss.formulation
+    def own_broken(contact):
+        return [contact.no_such_thing]
+
+    with pytest.raises(AttributeError, match="no_such_thing"):
+        ss.solve(brick(), formulation="own-broken")
+    with pytest.raises(AttributeError, match="no_such_thing"):
+        brick().problem("own-broken")
+    with pytest.raises(TypeError, match="'contact'.*'frame'"):
+        ss.formulation(lambda body: [])
+
+
+def test_a_failing_solver_says_why_where_no_exception_can_go():
+    @ss.solver(name="own-failing")
+    def failing(problem, run):
+        raise ArithmeticError("42 is not enough")
+
+    with pytest.raises(ArithmeticError):
+        ss.solve(brick(), "own-failing")
+
+
+def test_c_plugins_are_built_with_the_flags_of_the_package(tmp_path):
+    """Linked with the library of the package: its names are not global, because those of its HDF5 and BLAS are not either."""
+    flags = subprocess.run([sys.executable, "-m", "stickslip", "--cflags", "--libs"], check=True, capture_output=True, text=True).stdout
+    built = tmp_path / "my_solver.so"
+    subprocess.run(["cc", "-shared", "-fPIC", str(SOURCE / "examples/plugin/my_solver.c"), *flags.split(), "-o", str(built)],
+                   check=True)
+    plugin = ss.load_plugin(built)
+    assert plugin.solvers and all(name in [item.name for item in ss.solvers()] for name in plugin.solvers)
+    result = ss.solve(brick(), plugin.solvers[0], formulation="box", stop="energy<1e-12")
+    assert result.status in ("converged", "max iterations", "not applicable")
