@@ -124,7 +124,8 @@ def _with_addresses(kind: Any) -> Any:
 class _ss_answer(ctypes.Structure):
     """ss_answer with its arrays in one list: velocity, row, normal, friction and rolling impulses."""
 
-    _fields_ = [("bodies", ctypes.c_int), ("rows", ctypes.c_int), ("contacts", ctypes.c_int), ("arrays", ctypes.c_void_p * 5)]
+    _fields_ = [("bodies", ctypes.c_int), ("rows", ctypes.c_int), ("contacts", ctypes.c_int), ("arrays", ctypes.c_void_p * 5),
+                ("groups", ctypes.c_int), ("subcontacts", ctypes.c_int), ("alternatives", ctypes.c_void_p * 3)]
 
 
 assert ctypes.sizeof(_ss_answer) == ctypes.sizeof(_abi.ss_answer)
@@ -162,6 +163,8 @@ class Result:
         answer = None
         if old.answer:
             answer = _ss_answer.from_buffer_copy(_ss_answer.from_address(old.answer))
+            answer.groups = answer.subcontacts = 0  # alternatives stay with the session
+            answer.alternatives[:] = [None] * 3
             bodies, rows, contacts = answer.bodies, answer.rows, answer.contacts
             addresses += answer.arrays
             sizes += (48 * bodies, 8 * rows, 8 * contacts, 24 * contacts, 24 * contacts)
