@@ -22,7 +22,7 @@ int64_t ss_sim_steps(const ss_sim *sim)
 
 const ss_frame *ss_sim_frame(const ss_sim *sim)
 {
-    return sim->frame;
+    return sim->peg.frame ? sim->peg.frame : sim->frame;
 }
 
 const ss_scenery *ss_sim_scenery(const ss_sim *sim)
@@ -32,7 +32,7 @@ const ss_scenery *ss_sim_scenery(const ss_sim *sim)
 
 const ss_answer *ss_sim_answer(const ss_sim *sim)
 {
-    return sim->answer;
+    return sim->peg.answer ? sim->peg.answer : sim->answer;
 }
 
 ss_assembly *ss_sim_assembly(const ss_sim *sim)
@@ -48,7 +48,7 @@ int ss_sim_frame_body(const ss_sim *sim, int frame_body)
 
 const ss_contact_list *ss_sim_contacts(const ss_sim *sim)
 {
-    return &sim->contacts;
+    return sim->peg.frame ? &sim->peg.contacts : &sim->contacts;
 }
 
 ss_collision *ss_sim_collision(const ss_sim *sim)

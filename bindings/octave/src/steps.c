@@ -126,7 +126,10 @@ static bool judge(const tb_world *w, ss_metric_value **metrics, ss_contact_repor
     *metrics = ss_allocate((size_t)ss_metric_count(), sizeof **metrics);
     *contacts = ss_allocate((size_t)frame->contacts.count, sizeof **contacts);
     if (!*metrics || !*contacts) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for metrics");
-    ss_case what = {.assembly = ss_sim_assembly(w->sim), .answer = ss_sim_answer(w->sim), .skip_exact = true};
+    ss_case what = {.assembly = ss_sim_assembly(w->sim),
+                    .frame = ss_sim_frame(w->sim),
+                    .answer = ss_sim_answer(w->sim),
+                    .skip_exact = true};
     return ss_judge(&what, *metrics, *contacts, err);
 }
 
