@@ -15,7 +15,7 @@ define build
 	@cmake --build build/$(1) -j $(JOBS)
 endef
 
-.PHONY: all release library debug asan tsan fuzz octave test demo bench bench-python bench-peers bench-self race race-engines format check-format install wheel clean help setup setup-library setup-test
+.PHONY: all release library debug asan tsan fuzz octave test demo bench bench-octave bench-python bench-peers bench-self race race-engines format check-format install wheel clean help setup setup-library setup-test
 all: release
 
 ##  build
@@ -40,6 +40,11 @@ demo: release         ## a guided tour: simulate, record, compare solvers, repor
 	@tools/demo
 bench: release        ## the benchmark programs of bench/
 	@for program in build/release/bench_*; do if [ -x "$$program" ]; then "$$program" || exit; fi; done
+bench-octave: setup   ## time per step of scenes in RPIsim's form, from Octave; RPISIM=folder of its release compares
+	@tools/setup octave
+	$(call build,release)
+	@octave-cli --norc --quiet --no-history --eval "addpath('bindings/octave/inst', 'bindings/octave/bench', \
+	    'build/release/octave'); bench_rpisim('$(RPISIM)')"
 bench-python: release ## what a call from Python costs beyond the same call from C
 	@for script in bindings/python/bench/*.py; do PYTHONPATH=build/release/python /usr/bin/python3 "$$script" || exit; done
 bench-self: setup     ## our kernels against the limits of this machine, and their instruction counts

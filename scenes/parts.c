@@ -119,3 +119,24 @@ int ss_figure_joint_gap(const void *parameters, const ss_sim *sim, const void *s
     result[0] = (ss_scene_result){"joint_gap", "m", most};
     return 1;
 }
+
+/* ---- polyhedral exact geometry ---------------------------------------------------------------------- */
+
+void ss_exact_geometry(ss_sim_options *options)
+{
+    options->formulation = "stewart-trinkle";
+    options->solver = "lemke";
+    options->finisher = "none";
+    options->max_iterations = 10000;
+    options->stop = "relative_energy<1e-12";
+    options->peg = SS_PEG_SELECT;
+}
+
+double ss_figure_impulse(const ss_sim *sim)
+{
+    const ss_answer *answer = ss_sim_answer(sim);
+    double sum = 0.0;
+    for (int c = 0; answer && c < answer->contacts; c++) sum += answer->normal_impulse[c];
+    for (int r = 0; answer && r < answer->subcontacts; r++) sum += answer->sub_normal_impulse[r];
+    return sum;
+}

@@ -17,7 +17,7 @@ class Error(Structure):
 def group(*members):
     """A struct of counts and then arrays, as ss_bodies, ss_constraints and ss_contacts are."""
     return type("Group", (Structure,), {"_fields_": [
-        (name, c_int if name in ("count", "row_count") else c_void_p) for name in members]})
+        (name, c_int if name in ("count", "row_count", "group_count") else c_void_p) for name in members]})
 
 
 Bodies = group("count", "masses", "positions", "quaternions", "velocities", "forces", "world_inertia_tensors",
@@ -26,11 +26,13 @@ Constraints = group("count", "row_count", "pairs", "rows", "Jacobian", "violatio
                     "regularization", "friction", "friction_row", "holonomic")
 Contacts = group("count", "pairs", "points", "normals", "gaps", "mu_k", "mu_s", "t_u", "restitution", "compliance",
                  "mu_r", "lever_arms", "surface_velocities")
+Subcontacts = group("group_count", "count", "contact_groups", "cut", "groups", "alternatives", "roles", "points",
+                    "normals", "gaps", "surface_velocities")
 
 
 class Frame(Structure):
     _fields_ = [("h", c_double), ("time", c_double), ("bodies", Bodies), ("constraints", Constraints),
-                ("contacts", Contacts)]
+                ("contacts", Contacts), ("subcontacts", Subcontacts)]
 
 
 class Manifest(Structure):
@@ -41,7 +43,9 @@ class Manifest(Structure):
 
 class Answer(Structure):
     _fields_ = [("bodies", c_int), ("rows", c_int), ("contacts", c_int)] + [
-        (name, c_void_p) for name in ("velocities", "lambda", "normal", "tangent", "rolling")]
+        (name, c_void_p) for name in ("velocities", "lambda", "normal", "tangent", "rolling")] + [
+        ("groups", c_int), ("subcontacts", c_int)] + [
+        (name, c_void_p) for name in ("selection", "sub_normal", "sub_tangent")]
 
 
 class Measure(Structure):

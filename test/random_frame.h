@@ -10,11 +10,13 @@
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 static inline int random_frame_optional_count(void)
 {
     int count = 0;
-    for (int f = 0; f < ss_field_count; f++) count += ss_fields[f].optional;
+    for (int f = 0; f < ss_field_count; f++)
+        count += ss_fields[f].optional && strcmp(ss_fields[f].group, "subcontacts") != 0;
     return count;
 }
 
@@ -62,11 +64,21 @@ static inline ss_frame *random_frame_create(ss_random *random, int bodies, int j
     int rows = joints ? joints + ss_random_below(random, 4) : 0;
     ss_frame *frame = ss_frame_create(bodies, joints, rows, contacts, NULL);
     if (!frame) return NULL;
+    // alternatives come all at once, in every second frame
+    bool alternatives = contacts > 0 && (optional ^ optional >> 5) & 1;
+    if (alternatives &&
+        (!ss_frame_add_alternatives(frame, 1 + (int)(optional % 3), (int)(optional % 4), NULL) ||
+         (optional % 8 > 4 && optional % 4 > 0 &&
+          !ss_frame_enable(frame, "subcontacts/surface_velocities", NULL)))) {
+        ss_frame_destroy(frame);
+        return NULL;
+    }
     int bit = 0;
     for (int f = 0; f < ss_field_count; f++) {
         char path[64];
         snprintf(path, sizeof path, "%s/%s", ss_fields[f].group, ss_fields[f].name);
-        bool wanted = ss_fields[f].optional && (optional >> bit++ & 1);
+        bool of_groups = strcmp(ss_fields[f].group, "subcontacts") == 0;
+        bool wanted = ss_fields[f].optional && !of_groups && (optional >> bit++ & 1);
         if (wanted && ss_field_items(&ss_fields[f], frame) > 0) ss_frame_enable(frame, path, NULL);
         random_frame_fill(random, &ss_fields[f], frame);
     }

@@ -94,11 +94,32 @@ static inline bool enable_all(ss_frame *frame, ss_error *err)
     return true;
 }
 
+/* Contacts 0 and 3 have an alternative each, the first one a test point besides. */
+static inline void fill_alternatives(ss_frame *frame, ss_random *random)
+{
+    ss_subcontacts *sub = &frame->subcontacts;
+    sub->contact_group[0] = 0;
+    sub->contact_group[3] = 1;
+    for (int r = 0; r < 3; r++) {
+        sub->group[r] = r == 1;
+        sub->alternative[r] = r < 2;
+        sub->role[r] = r < 2 ? SS_ROW_FORCE : SS_ROW_TEST;
+        sub->gap[r] = ss_random_between(random, -0.01, 0.01);
+        ss_vec3_store(random_direction(random), sub->normal[r]);
+        for (int i = 0; i < 3; i++) {
+            sub->point[r][i] = ss_random_between(random, -1, 1);
+            sub->surface_velocity[r][i] = ss_random_between(random, -1, 1);
+        }
+    }
+    memcpy(sub->normal[2], frame->contacts.normal[0], sizeof sub->normal[2]);
+    sub->cut[0] = 0.01, sub->cut[1] = 0.02;
+}
+
 /* With all optional arrays, none of which says what its absence would. */
 static inline ss_frame *full_frame(void)
 {
     ss_frame *frame = plain_frame();
-    if (!frame || !enable_all(frame, NULL)) return NULL;
+    if (!frame || !ss_frame_add_alternatives(frame, 2, 3, NULL) || !enable_all(frame, NULL)) return NULL;
     ss_random random = ss_random_start(2026, 2);
     for (int i = 0; i < ROWS; i++) frame->constraints.regularization[i] = ss_random_between(&random, 0.1, 1);
     frame->constraints.friction[3] = 0.3;
@@ -115,6 +136,7 @@ static inline ss_frame *full_frame(void)
         frame->contacts.mu_rolling[c] = ss_random_between(&random, 0.001, 0.01);
         for (int i = 0; i < 6; i++) frame->contacts.lever_arm[c][i] += 0.125;
     }
+    fill_alternatives(frame, &random);
     return frame;
 }
 

@@ -180,7 +180,7 @@ TEST(garbage_of_1e300_is_found_wherever_it_cannot_be_meant)
         const ss_field *field = &ss_fields[f];
         const double *data = ss_field_data(field, frame);
         bool meant = data == (double *)frame->constraints.bounds || data == (double *)frame->contacts.mu ||
-                     data == (double *)frame->contacts.mu_static;
+                     data == (double *)frame->contacts.mu_static || data == frame->subcontacts.cut;
         if (field->type != SS_FIELD_REAL || meant) continue;
         double *number = &((double *)ss_field_data(field, frame))[field->width - 1], before = *number;
         *number = 1e300;

@@ -53,6 +53,23 @@ readme_program_solves_frames() {
     grep -Eq '^frame 3: converged, energy error [0-9.e-]+ J, worst at contact [0-9-]+$' <<<"$said" || fail "it says: $said"
 }
 
+# Embedding takes the installed library alone.
+embedded_solver_finds_the_slope() {
+    cc -Wall -Wextra -Werror "$prefix/share/doc/stickslip/examples/embed.c" -o "$tree/embed" \
+        $(pkg-config --cflags --libs stickslip) -lm
+    LD_LIBRARY_PATH=$libdir "$tree/embed" | grep -q '^slides at 0.39 rad' || fail "the installed examples/embed.c fails"
+}
+
+# The program as a function, on top of the installed library, which it finds beside itself.
+program_is_a_library_too() {
+    [ -x /usr/bin/python3 ] || return 0
+    local said
+    said=$(/usr/bin/python3 -c 'import ctypes, sys
+program = ctypes.CDLL(sys.argv[1] + "/libstickslip_program.so")
+sys.exit(program.ss_program_main(2, (ctypes.c_char_p * 2)(b"stickslip", b"--version")))' "$libdir") || fail "ss_program_main fails"
+    [ "$said" = "$("$SS_PROGRAM" --version)" ] || fail "libstickslip_program.so says: $said"
+}
+
 with_cmake() {
     { cmake -S "$consumer" -B "$tree/build" -DCMAKE_PREFIX_PATH="$prefix" && cmake --build "$tree/build"; } \
         >"$tree/log" 2>&1 || { cat "$tree/log"; fail "find_package(stickslip)"; }
@@ -94,6 +111,8 @@ program_comes_with_its_papers() {
 with_pkg_config_shared
 with_pkg_config_static
 readme_program_solves_frames
+embedded_solver_finds_the_slope
+program_is_a_library_too
 with_cmake
 exports_only_our_names
 names_no_library_of_the_program

@@ -109,6 +109,31 @@ def test_the_replay_shows_the_same_joules_and_the_rules(recorded):
     assert series(assumed, "energy") == pytest.approx(energies(), rel=1e-6)
 
 
+def test_the_replay_is_judged_by_the_rules_that_are_given(recorded):
+    """An engine that removes a fifth of every overlap and did not store that: judge and view show the same Joules."""
+    rules = forget_rules()
+    words = [word for rule in rules for word in ("--with", rule)]
+    run("view", "drop.h5", "-o", "given.html", *words)
+    given = page(recorded / "given.html")[0]["results"][0]
+    assert given["rulesGiven"] and given["rules"].startswith("gap_term=stabilised gamma=0.2")
+    assert series(given, "energy") == pytest.approx(energies(*words), rel=1e-6)
+    assert sorted(series(given, "energy"))[15] < sorted(energies())[15] / 2
+
+
+def test_rules_that_are_given_replace_stored_metrics_too(recorded):
+    run("view", "drop.h5", "-o", "given.html", "--with", "gap_term=zero")
+    given = page(recorded / "given.html")[0]["results"][0]
+    assert series(given, "energy") == pytest.approx(energies("--with", "gap_term=zero"), rel=1e-6)
+
+
+def test_the_replay_tells_what_it_assumed(recorded):
+    assert "note:" not in run("view", "drop.h5", "-o", "stored.html").stderr
+    forget_rules()
+    told = run("view", "drop.h5", "-o", "assumed.html").stderr
+    assert "note: the file does not say by which rules coloured was made; assumed gap_term=preventive" in told
+    assert "note:" not in run("view", "drop.h5", "-o", "given.html", "--with", "gap_term=zero").stderr
+
+
 def test_the_table_fits_a_terminal(recorded):
     run("solve", "drop.h5", "-s", "interior-point", "-o", "both.h5")
     ended = run("judge", "both.h5", "--contacts")

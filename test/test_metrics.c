@@ -338,10 +338,38 @@ TEST(rounding_along_a_smooth_tangent_is_no_friction_there)
     ENSURE(judge(&s));
     ENSURE_NEAR(read(&s, "cone"), 0.0, rounding);
     ENSURE_NEAR(read(&s, "sticking"), 1.0, 0.0);
-    s.answer->friction_impulse[0][0] += 1e-9 * f; // far more than rounding: friction where there is none
+    // far more than rounding: friction where there is none, and no more of it than there is
+    s.answer->friction_impulse[0][0] += 1e-9 * f * c;
+    s.answer->friction_impulse[0][1] += 1e-9 * f * sine;
     ENSURE(judge(&s));
-    ENSURE_NEAR(read(&s, "cone"), f, 1e-8 * f);
-    ENSURE_NEAR(read(&s, "sliding"), 1.0, 0.0);
+    ENSURE_NEAR(read(&s, "cone"), 1e-9 * f, 1e-15 * f);
+    ENSURE_NEAR(read(&s, "sticking"), 1.0, 0.0);
+    drop(&s);
+}
+
+/* Impulses are stored along the axes of the world: along a blade that is not one of them rounding is left,
+ * and must not be taken for friction without a coefficient. */
+TEST(rounding_along_a_blade_is_no_friction_outside_the_cone)
+{
+    scene s = sliding_block(1.0);
+    set_friction(&s, 0.0, friction);
+    double limit = friction * s.answer->normal_impulse[0];
+    s.answer->friction_impulse[0][0] = 1e-17 * limit;
+    s.answer->friction_impulse[0][1] = 0.1 * limit;
+    ENSURE(judge(&s));
+    ENSURE_NEAR(read(&s, "cone"), 0.0, 1e-16 * limit);
+    ENSURE_NEAR(read(&s, "sticking"), 1.0, 0.0);
+    // what is no rounding is outside in full, and what grips too hard by what is too much
+    s.answer->friction_impulse[0][0] = 0.4 * limit;
+    s.answer->friction_impulse[0][1] = 1.3 * limit;
+    ENSURE(judge(&s));
+    ENSURE_NEAR(read(&s, "cone"), hypot(0.4, 0.3) * limit, rounding);
+    // endless friction beside none: as much as it likes of the one
+    set_friction(&s, 0.0, INFINITY);
+    s.answer->friction_impulse[0][0] = 1e-17 * limit;
+    ENSURE(judge(&s));
+    ENSURE_NEAR(read(&s, "cone"), 0.0, 1e-16 * limit);
+    ENSURE_NEAR(read(&s, "sticking"), 1.0, 0.0);
     drop(&s);
 }
 

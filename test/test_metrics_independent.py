@@ -20,17 +20,26 @@ def unit(random):
     return v / np.linalg.norm(v)
 
 
-def write_frame(path, seed):
-    """Three live bodies and one that does not move; bilateral rows, a motor, a limit, joint friction; contacts of all kinds."""
+IN_PLANE = np.array([1, 1, 0, 0, 0, 1.0])  # of the six of a body: x, y, turning about z
+
+
+def write_frame(path, seed, planar):
+    """Three live bodies and one that does not move; bilateral rows, a motor, a limit, joint friction; contacts of all kinds.
+    In a plane z = const, if so wanted; the tangent in the plane is the first or the second."""
     random = np.random.default_rng(seed)
+    kept = IN_PLANE if planar else np.ones(6)
     bodies, joints, contacts = 4, 3, int(random.integers(1, 9))
     inertia = []
     for _ in range(bodies):
         root = random.standard_normal((3, 3))
-        inertia.append(root @ root.T + 0.2 * np.eye(3))
-    normals = np.array([unit(random) for _ in range(contacts)])
-    tangents = np.array([np.cross(n, unit(random)) for n in normals])
+        inertia.append(np.diag(np.diag(root @ root.T)) if planar else root @ root.T)
+        inertia[-1] += 0.2 * np.eye(3)
+    normals = np.array([unit(random) for _ in range(contacts)]) * kept[:3]
+    normals /= np.linalg.norm(normals, axis=1)[:, None]
+    others = np.array([[0, 0, 1.0]] * contacts) if planar else np.array([unit(random) for _ in range(contacts)])
+    tangents = np.cross(normals, others)
     tangents /= np.linalg.norm(tangents, axis=1)[:, None]
+    tangents[1::2] = others[1::2] if planar else tangents[1::2]
     pairs = [(-1, 1), (1, 2), (2, 3), (4, 3), (3, -1), (2, -1), (1, 3), (4, 1)]
     which = random.permutation(len(COEFFICIENTS))
     rolling = np.where(random.random(contacts) < 0.4, random.uniform(0.01, 0.1, contacts), 0.0)
@@ -42,15 +51,15 @@ def write_frame(path, seed):
         group["ids"] = np.arange(1, bodies + 1, dtype="i4")[:, None]
         group["states"] = np.array([[1], [1], [1], [0]], dtype="i4")
         group["masses"] = random.uniform(0.5, 3.0, (bodies, 1))
-        group["positions"] = random.standard_normal((bodies, 3))
+        group["positions"] = random.standard_normal((bodies, 3)) * kept[:3]
         group["quaternions"] = np.tile([1.0, 0.0, 0.0, 0.0], (bodies, 1))
-        group["velocities"] = random.standard_normal((6 * bodies, 1))
-        group["forces"] = 10 * random.standard_normal((6 * bodies, 1))
+        group["velocities"] = random.standard_normal((6 * bodies, 1)) * np.tile(kept, bodies)[:, None]
+        group["forces"] = 10 * random.standard_normal((6 * bodies, 1)) * np.tile(kept, bodies)[:, None]
         group["world_inertia_tensors"] = np.concatenate(inertia)
         group = frame.create_group("constraints")
         group["pairs"] = np.array([(-1, 1), (1, 2), (3, -1)], dtype="i4")
         group["rows"] = np.array([[3], [2], [2]], dtype="u8")
-        group["Jacobian"] = random.standard_normal((7, 12))
+        group["Jacobian"] = random.standard_normal((7, 12)) * np.tile(kept, 2)
         group["violations"] = 1e-3 * random.standard_normal((7, 1))
         group["time_derivative"] = 0.1 * random.standard_normal((7, 1))
         # a load, its friction, a motor; two equations of a joint that is not holonomic; two limits
@@ -61,7 +70,7 @@ def write_frame(path, seed):
         group["holonomic"] = np.array([[1], [0], [1]], dtype="u1")
         group = frame.create_group("contacts")
         group["pairs"] = np.array(pairs[:contacts], dtype="i4")
-        group["points"] = random.standard_normal((contacts, 3))
+        group["points"] = random.standard_normal((contacts, 3)) * kept[:3]
         group["normals"] = normals
         group["t_u"] = tangents
         group["gaps"] = 1e-2 * random.standard_normal((contacts, 1))
@@ -69,9 +78,9 @@ def write_frame(path, seed):
         group["mu_r"] = rolling[:, None]
         group["compliance"] = np.where(random.random((contacts, 1)) < 0.5, 0.2, 0.0)
         group["restitution"] = random.random((contacts, 1))
-        group["surface_velocities"] = 0.2 * random.standard_normal((contacts, 3))
+        group["surface_velocities"] = 0.2 * random.standard_normal((contacts, 3)) * kept[:3]
         if seed % 2:
-            group["lever_arms"] = random.standard_normal((contacts, 6))
+            group["lever_arms"] = random.standard_normal((contacts, 6)) * np.tile(kept[:3], 2)
 
 
 # ---- rows: J, C, c of the true Coulomb problem -----------------------------------------------------------------
@@ -102,6 +111,7 @@ class Frame:
         self.inverse = np.linalg.inv(self.M)
         self.free = self.v.ravel() + self.h * self.inverse @ self.f.ravel()
         self.constraints, self.contacts = told["constraints"], told["contacts"]
+        self.planar = told["planar"]
 
     def row(self, pair, halves):
         """A row of J over all live bodies from its two halves."""
@@ -128,14 +138,27 @@ class Frame:
         return any(label in self.place for label in pair)
 
 
-def joint_rows(frame):
+def joint_term(frame, g, low, high, before, options):
+    """c of a joint row but for its time derivative; `before`: its rate before the step."""
+    kind, gamma = options.get("joint_term", "stabilised"), options.get("joint_gamma", 1.0)
+    if low == -INF and high == INF:
+        if kind == "zero":
+            return 0.0
+        if kind == "spook":
+            return (4 * g / frame.h - before) / (1 + 4 * options.get("joint_relaxation", 2.0))
+    is_open = (low >= 0 and g > 0) or (high <= 0 and g < 0)
+    return g / frame.h if is_open else gamma * g / frame.h
+
+
+def joint_rows(frame, options):
     told, rows, place, i = frame.constraints, [], {}, 0
     for k, pair in enumerate(told["pairs"]):
         for _ in range(told["rows"][k]):
             g, (low, high) = told["violations"][i], map(float, told["bounds"][i])  # infinity is a text in JSON
             holonomic = told.get("holonomic", [True] * len(told["pairs"]))[k]
             jacobian = frame.row(pair, np.reshape(told["jacobian"][i], (2, 6)))
-            row = Row(jacobian, told["regularization"][i], holonomic * g / frame.h + told["time_derivative"][i],
+            term = joint_term(frame, g, low, high, jacobian @ frame.v.ravel() + told["time_derivative"][i], options)
+            row = Row(jacobian, told["regularization"][i], holonomic * term + told["time_derivative"][i],
                       frame.h * low, frame.h * high)
             row.index, row.is_bilateral = i, low == -INF and high == INF
             if frame.moves(pair):
@@ -188,6 +211,9 @@ class Contact:
             self.used, self.stuck = [1 - larger], larger
         elif low != high:
             self.scale[1 - larger] = low / high
+        if frame.planar and self.rolls == 0:  # only the tangent in the plane has a row, and all of it
+            inside = int(abs(self.tangents[0][2]) > 0.5)
+            self.used, self.stuck, self.scale = [inside], None, [1.0, 1.0]
         self.cone_mu = max(self.mu[t] for t in self.used)
         n_row = frame.sliding(c, self.n)
         before = n_row @ frame.v.ravel() + self.n @ self.surface
@@ -301,7 +327,7 @@ def cone_measures(mu, rho, r, u, a):
 
 class Problem:
     def __init__(self, frame, options):
-        self.frame, self.joints = frame, joint_rows(frame)
+        self.frame, self.joints = frame, joint_rows(frame, options)
         margin = options.get("contact_margin", INF)
         self.contacts = [Contact(frame, c, options) for c, pair in enumerate(frame.contacts["pairs"])
                          if frame.moves(pair) and frame.contacts["gaps"][c] <= margin]
@@ -320,8 +346,8 @@ class Problem:
         return max(row.lower, -limit), min(row.upper, limit)
 
     def measures(self, x, w, a):
-        """Sums of energy, natural residual, Fischer-Burmeister; the square of the natural map; energies of contacts."""
-        total, squares = np.zeros(3), 0.0
+        """Sums of energy, natural residual, Fischer-Burmeister; the square of the natural map. Keeps energies of contacts."""
+        total, squares, self.energies = np.zeros(3), 0.0, {}
         for i in range(len(self.joints)):
             total += row_measures(x[i], w[i], *self.joint_bounds(i, x), a[i])
         at = len(self.joints)
@@ -329,9 +355,12 @@ class Problem:
             span = slice(at, at + contact.size)
             *parts, square = cone_measures(contact.cone_mu, contact.rolls, x[span], w[span], a[span])
             total, squares = total + parts, squares + square
+            self.energies[contact.c] = parts[0]
             at += contact.size
             if contact.stuck is not None:
-                total += row_measures(x[at], w[at], -INF, INF, a[at])
+                parts = row_measures(x[at], w[at], -INF, INF, a[at])
+                total += parts
+                self.energies[contact.c] += parts[0]
                 at += 1
         return total, squares
 
@@ -384,6 +413,7 @@ def coulomb_metrics(problem, frame, answer, x, w, v):
                             "dissipation_gap", "complementarity"), 0.0)
     slow = max(1e-4 * frame.h * np.linalg.norm(frame.f[b, :3]) / frame.mass[b] for b in range(frame.count))
     creep, alignment, at = [], [], len(problem.joints)
+    problem.states = {}
     for contact in problem.contacts:
         nu, row = answer["normal"][contact.c], at
         at += len(contact.rows)
@@ -393,24 +423,29 @@ def coulomb_metrics(problem, frame, answer, x, w, v):
         slip = np.array([frame.sliding(contact.c, t) @ v + t @ contact.surface for t in contact.tangents])
         mu = np.array(contact.mu)
         finite, rough = mu < INF, mu > 0
-        ratio = np.sqrt(sum((abs(f[i]) / mu[i] if mu[i] > 0 else INF) ** 2 for i in range(2) if finite[i] and f[i] != 0))
-        size = np.linalg.norm(f[finite])
-        if size > 0:
-            values["cone"] += max(0.0, size - max(nu, 0.0) * (size / ratio if ratio < INF else 0.0)) ** 2
+        ratio = np.linalg.norm(f[finite & rough] / mu[finite & rough])
+        size, gripping = np.linalg.norm(f[finite]), np.linalg.norm(f[finite & rough])
+        if gripping > 0:
+            values["cone"] += max(0.0, gripping - max(nu, 0.0) * gripping / ratio) ** 2
+        values["cone"] += np.sum(f[~rough] ** 2)
         values["tension"] += max(0.0, -nu) ** 2
         values["anomalous_friction"] += max(0.0, f @ slip) ** 2
         due = max(nu, 0.0) * np.linalg.norm(mu[finite] * slip[finite])
         values["dissipation_gap"] += due + f[finite] @ slip[finite]
         values["complementarity"] += abs(nu * w[row])
+        problem.states[contact.c] = "open"
         if nu * problem.A[row, row] <= slow:
             continue
         values["resting"] += 1
+        problem.states[contact.c] = "stick"
         if not (mu.max() == 0 or ratio >= 0.999 * nu):
             values["sticking"] += 1
             creep.append(np.linalg.norm(slip[rough]))
             continue
         values["sliding"] += 1
-        values["anomalous_contacts"] += f @ slip > slow * np.linalg.norm(f)
+        driven = f @ slip > slow * np.linalg.norm(f)
+        values["anomalous_contacts"] += driven
+        problem.states[contact.c] = "negative friction" if driven else "slip"
         g = np.where(finite, mu**2, 0.0)
         g = np.where(finite, g * slip, 0.0)
         if np.linalg.norm(slip[finite & rough]) > slow and size > 0:
@@ -455,12 +490,14 @@ def all_metrics(frame, answer, options):
     x = np.array([answer["lambda"][row.index] for row in problem.joints] +
                  [part for contact in problem.contacts for part in contact.impulses(answer)])
     w = problem.J @ v + problem.C * x + problem.c
-    values = (law_metrics(problem, x, w) | coulomb_metrics(problem, frame, answer, x, w, v) | penetrations(frame, v) |
+    law = law_metrics(problem, x, w)
+    problem.measures(x, w, np.diag(problem.A))  # the energies of contacts that are told are those by the diagonal
+    values = (law | coulomb_metrics(problem, frame, answer, x, w, v) | penetrations(frame, v) |
               step_metrics(problem, frame, answer, w, v))
     speed = np.max(np.abs(problem.J) @ np.abs(v) + problem.C * np.abs(x) + np.abs(problem.c)) + np.max(np.abs(v))
     impulse = np.sum(np.abs(x)) + np.max(np.abs(frame.M @ frame.free))
-    return values, {"1": 1.0, "contacts": 0.0, "m/s": speed, "N s": impulse, "mixed": speed + impulse,
-                    "m": frame.h * speed + np.max(np.abs(frame.contacts["gaps"])), "J": speed * impulse}
+    return problem, values, {"1": 1.0, "contacts": 0.0, "m/s": speed, "N s": impulse, "mixed": speed + impulse,
+                             "m": frame.h * speed + np.max(np.abs(frame.contacts["gaps"])), "J": speed * impulse}
 
 
 # ---- the program's answers and metrics -------------------------------------------------------------------------
@@ -482,14 +519,16 @@ CASES = [("cone", "nsgs", 3, {}), ("cone", "pgs", 40, {"gap_term": "zero"}),
          ("cone", "jacobi", 2, {"gap_term": "stabilised", "gamma": 0.3, "slop": 0.004}),
          ("cone", "nsgs", 300, {"gap_term": "restitution", "gamma": 0.5}), ("cone", "pgs", 5, {"mu_max": 0.35}),
          ("box", "pgs", 7, {}), ("frictionless", "pgs", 5, {}), ("convex", "apgd", 9, {}),
-         ("cone", "nsgs", 5, {"contact_margin": 0.003})]
+         ("cone", "nsgs", 5, {"contact_margin": 0.003}), ("cone", "nsgs", 4, {"joint_term": "zero", "mu_max": 2}),
+         ("cone", "pgs", 6, {"joint_gamma": 0.3}), ("cone", "nsgs", 4, {"joint_term": "spook", "joint_relaxation": 3})]
 
 
 @pytest.mark.parametrize("formulation, solver, iterations, options", CASES)
-@pytest.mark.parametrize("seed", range(6))
-def test_metrics_are_what_their_definitions_say(seed, formulation, solver, iterations, options, here):
-    write_frame("frame.h5", seed)
+@pytest.mark.parametrize("seed, planar", [(seed, seed >= 6) for seed in range(9)])
+def test_metrics_are_what_their_definitions_say(seed, planar, formulation, solver, iterations, options, here):
+    write_frame("frame.h5", seed, planar)
     told = json.loads(run("info", "frame.h5", "--frame", "0", "--full", "--json").stdout)
+    told["planar"] = planar
     command = ["solve", "frame.h5", "-f", formulation, "-s", solver, "--iterations", str(iterations), "--stop", "none",
                "--quiet", "-o", "out.h5", "--json"]
     if options:
@@ -497,7 +536,7 @@ def test_metrics_are_what_their_definitions_say(seed, formulation, solver, itera
     (result,) = json.loads(run(*command).stdout)["frames"]
     assert result["status"] != "not applicable", result.get("why")
     frame = Frame(told)
-    ours, sizes = all_metrics(frame, read_answer("out.h5", solver, frame, told), options)
+    problem, ours, sizes = all_metrics(frame, read_answer("out.h5", solver, frame, told), options)
     units = {metric["name"]: metric["unit"] for metric in run_json("metrics")["metrics"]}
     theirs = {name: metric["value"] for name, metric in result["metrics"].items()}
     assert set(theirs) - set(ours) <= {"distance", "trust", "energy_exact", "natural_map", "natural_map_absolute"}
@@ -509,3 +548,14 @@ def test_metrics_are_what_their_definitions_say(seed, formulation, solver, itera
         if name in ("energy", "energy_exact", "momentum"):  # squares of what is rounded
             size *= min(1.0, np.sqrt(value / size) + 1e-14)
         assert theirs[name] == pytest.approx(value, rel=1e-10, abs=1e-13 * size), name
+
+    # the same answer from the file, without solving, contact by contact
+    (judged,) = run_json("judge", "out.h5", "--result", solver, "--quiet")["answers"]
+    for name, value in theirs.items():
+        again = judged["metrics"][name]["value"]
+        assert (again is None) == (value is None) and (value is None or again == pytest.approx(
+            value, rel=1e-9, abs=1e-12 * sizes[units[name]])), name
+    for c, contact in enumerate(judged["contacts"]):
+        assert contact["state"] == problem.states.get(c, "open")
+        energy = problem.energies.get(c, 0.0)
+        assert contact["energy"] == pytest.approx(energy, rel=1e-9, abs=1e-13 * np.sqrt(energy * sizes["J"]) + 1e-27 * sizes["J"])

@@ -136,3 +136,61 @@ def test_ss_build_compiles_the_function_by_the_mex_of_octave(tmp_path):
                          capture_output=True, stdin=subprocess.DEVNULL)
     assert run.returncode == 0, run.stderr
     assert re.fullmatch(r"\d+\.\d+\.\d+", run.stdout.strip().splitlines()[-1])
+
+
+def help_examples():
+    """The code under "Example" in the help of each function."""
+    for path in sorted((TOOLBOX / "inst").glob("*.m")):
+        code, inside = [], False
+        for line in path.read_text().splitlines()[1:]:
+            if not line.startswith("%"):
+                break
+            if line.startswith("% Example"):
+                inside = True
+            elif inside and line.startswith("%   "):
+                code.append(line[4:])
+            elif inside:
+                break
+        yield path.stem, "\n".join(code)
+
+
+# What the examples take for granted.
+MADE_UP = {
+    "my_solver": "function x = my_solver(a, b)\n  if isstruct(a), x = a.x0; else, x = lemke(a, b); end\nend",
+    "my_lemke": "function z = my_lemke(A, b)\n  z = lemke(A, b);\nend",
+    "my_lcp_solver": "function z = my_lcp_solver(A, b)\n  z = lemke(A, b);\nend",
+    "my_jacobi": "function x = my_jacobi(problem, report)\n  x = problem.x0; report(x);\nend",
+    "semilogy": "function semilogy(varargin)\nend",  # no screen
+    "spy": "function spy(varargin)\nend",
+}
+
+
+@pytest.mark.skipif(not (BUILD / "stickslip_mex.mex").exists(), reason="no MEX function in the build (tools/setup test)")
+def test_the_examples_of_the_help_run(tmp_path):
+    h5py = pytest.importorskip("h5py")
+    subprocess.run([os.environ["SS_PROGRAM"], "run", "massratio", "--steps", "12", "--record", tmp_path / "stack.h5", "--quiet"],
+                   check=True, stdout=subprocess.DEVNULL)
+    shutil.copy(tmp_path / "stack.h5", tmp_path / "problems.h5")
+    with h5py.File(tmp_path / "problems.h5", "a") as file:
+        file.move("simulation_000001", "simulation_00001")
+        for name in list(file["simulation_00001"])[4:]:
+            del file["simulation_00001"][name]
+    shutil.copy(tmp_path / "stack.h5", tmp_path / "old.h5")
+    for name, text in MADE_UP.items():
+        (tmp_path / f"{name}.m").write_text(text)
+    script = ["addpath({});".format(", ".join(f"'{f}'" for f in [TOOLBOX / "inst", TOOLBOX / "examples", BUILD, tmp_path])),
+              "warning('off', 'stickslip:repair');"]
+    examples = dict(help_examples())
+    assert all(examples.values()), [name for name, code in examples.items() if not code]
+    for name, code in examples.items():
+        if name in NOT_RUN:
+            continue
+        script.append("clear all; frame = ss_read('stack.h5', 5); problem = ss_problem(frame, 'box');"
+                      f"x = zeros(size(problem.b)); disp('{name}');\n" + code)
+    (tmp_path / "all_examples.m").write_text("\n".join(script))
+    run = subprocess.run(["octave-cli", "--quiet", "--norc", "--no-history", "--eval", "run('all_examples.m')"], cwd=tmp_path,
+                         text=True, capture_output=True, stdin=subprocess.DEVNULL)
+    assert run.returncode == 0, run.stderr + "\nlast: " + "".join(run.stdout.splitlines(True)[-3:])
+
+
+NOT_RUN = {"ss_serve"}  # reads problems from its standard input

@@ -241,6 +241,13 @@ def test_the_start_of_an_interpreter_is_not_time_of_the_solver(slope):
     assert [frame["status"] for frame in frames] == ["max iterations"] * 2 and frames[0]["seconds"] < 0.3
 
 
+def test_a_campaign_waits_for_a_slow_start(slope):
+    Path("slow.py").write_text(KIT + "time.sleep(5)\nhello()\nwhile True:\n    n = problem(); iterate(n); done(n)")
+    bench(slope, "--frame", "0", "--solver-command", f"slow={PYTHON} slow.py", "-s", "slow", "--time-limit", "0.1", "-o", "s.db")
+    (row,) = rows("s.db", "runs")
+    assert row["outcome"] == "stalled" and row["iterations"] == "1"
+
+
 def test_in_a_campaign_every_misfortune_is_a_row(slope):
     commands, words = [], []
     for i, name in enumerate(BAD):

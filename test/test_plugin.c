@@ -6,6 +6,7 @@
 #include "mechanics.h"
 
 #include <pthread.h>
+#include <unistd.h>
 
 /* ---- what a user might write ------------------------------------------------------------------------ */
 
@@ -540,6 +541,44 @@ TEST(an_own_scene_runs_with_an_own_solver_formulation_and_user_function)
     ss_sim_destroy(sim);
     ss_world_destroy(world);
     ss_unregister(&everything);
+}
+
+/* ---- other processes -------------------------------------------------------------------------------- */
+
+/* The status of a run by a command, and what was said about it. */
+static ss_status run_command(const char *text, const ss_frame *frame, char *said, size_t size)
+{
+    ss_error err = {0};
+    ss_solver_command *command = known(ss_solver_command_open(text, &err), &err);
+    ss_session *session;
+    const ss_result *result =
+        solve_with("cone", ss_solver_command_solver(command)->name, frame, NULL, &session);
+    ss_status status = result->run.status;
+    snprintf(said, size, "%s", result->run.notes ? result->run.notes : "");
+    ss_session_destroy(session);
+    ss_solver_command_close(command);
+    return status;
+}
+
+TEST(another_process_solves_and_one_that_breaks_the_protocol_is_ended)
+{
+    const char *source = getenv("SS_SOURCE_DIR");
+    ss_frame *frame = known(block_on_ground(0.6, 0.3), NULL);
+    int solvers = ss_solver_count();
+    char text[1000], said[1000];
+    if (source && access("/usr/bin/python3", X_OK) == 0) {
+        snprintf(text, sizeof text, "mine=/usr/bin/python3 '%s/examples/pipe/block_pgs.py'", source);
+        ENSURE(run_command(text, frame, said, sizeof said) == SS_CONVERGED);
+    }
+    ENSURE(run_command("mine=echo oh dear >&2; exit 3", frame, said, sizeof said) == SS_FAILED);
+    ENSURE_TEXT(said, "mine: ended with exit code 3 before its HELLO: oh dear");
+    ENSURE(run_command("cat", frame, said, sizeof said) == SS_FAILED);
+    ENSURE_CONTAINS(said, "cat: sent a HELLO "); // an echo of ours, which means something else
+    ENSURE_INT(ss_solver_count(), solvers);
+    ss_error err;
+    ENSURE(!ss_solver_command_open("pgs=./mine", &err));
+    ENSURE_CONTAINS(err.message, "already used by the library");
+    ss_frame_destroy(frame);
 }
 
 /* ---- threads ---------------------------------------------------------------------------------------- */

@@ -160,6 +160,34 @@ TEST(the_answer_of_the_engine_stands_beside_the_frame)
     scratch_close(&s);
 }
 
+TEST(the_engine_says_by_which_rules_its_answers_were_made)
+{
+    scratch s = scratch_open();
+    const double after[6] = {0}, normal[1] = {0.1}, tangent[3] = {0};
+    ss_error err = {0};
+    ss_recorder *recorder = ss_recorder_open(s.file, "test", NULL);
+    ENSURE(recorder);
+    ENSURE(ss_recorder_rules(recorder, "cone", "gap_term=stabilised gamma=0.2 joint_gamma=0.2", NULL));
+    // a name that is not known is refused, and what was said before stays
+    ENSURE(!ss_recorder_rules(recorder, "cone", "erp=0.2", &err) && strstr(err.message, "erp"));
+    ENSURE(!ss_recorder_rules(recorder, "ode", NULL, &err) && strstr(err.message, "ode"));
+    ss_recorder_begin(recorder, 0, 0.01);
+    add_contacts(recorder, add_box(recorder), 1);
+    ss_recorder_result(recorder, "engine", after, NULL, normal, tangent);
+    ENSURE(ss_recorder_end(recorder, NULL) && ss_recorder_close(recorder, NULL));
+    ss_stored_result result = {0};
+    ss_frame *frame = read_back(s.file, 0, &result);
+    ENSURE(frame);
+    ENSURE_TEXT(result.formulation, "cone");
+    ENSURE_TEXT(result.with, "gap_term=stabilised gamma=0.2 joint_gamma=0.2");
+    ss_step_options step;
+    ENSURE(ss_stored_result_step(&result, &step, NULL));
+    ENSURE(step.gap_term == SS_GAP_STABILISED && step.gamma == 0.2 && step.joint_gamma == 0.2);
+    ss_stored_result_free(&result);
+    ss_frame_destroy(frame);
+    scratch_close(&s);
+}
+
 TEST(frames_may_be_large_and_then_small_again)
 {
     scratch s = scratch_open();

@@ -448,6 +448,79 @@ TEST(replaced_collision_is_asked_instead)
     end(sim);
 }
 
+/* One sweep of nothing: every unknown stays at zero, so nothing is held up. */
+static ss_status idle(const ss_problem *problem, const void *options, ss_run *run, double *x)
+{
+    (void)options;
+    for (int i = 0; i < problem->size; i++) x[i] = 0.0;
+    ss_run_iteration(run, x, NULL);
+    return ss_run_status(run);
+}
+
+TEST(replaced_solver_is_run_instead)
+{
+    static const ss_solver lazy = {.abi = SS_ABI,
+                                   .name = "lazy",
+                                   .laws = SS_LAW_FREE | SS_LAW_BOX | SS_LAW_COUPLED | SS_LAW_CONE,
+                                   .solve = idle};
+    ss_error err = {0};
+    ss_world *world = empty_world(0, 0, -g);
+    add_floor(world);
+    int ball = add_ball(world, 0, 0, 0.5, 0.5);
+    ss_sim_options options;
+    ss_options_defaults(ss_sim_option_table, &options);
+    ss_options_defaults(ss_collision_option_table, &options.collision);
+    options.finisher = "none";
+    ss_sim *sim = start(world, &options);
+    ENSURE(ss_sim_replace_solver(sim, &lazy, NULL, &err));
+    ENSURE(ss_sim_step(sim, &err));
+    ENSURE_NEAR(body_of(sim, ball)->velocity[2], -g * options.h, 1e-12); // one step of free fall, rounded
+    ENSURE(!ss_sim_replace_solver(sim, &(ss_solver){.abi = SS_ABI + 1, .solve = idle}, NULL, &err));
+    ENSURE_CONTAINS(err.message, "another version");
+    end(sim);
+}
+
+/* Every body flies on as if alone, but upwards. */
+static bool lift(ss_sim *sim, const ss_frame *frame, ss_answer *answer, void *context, ss_error *err)
+{
+    (void)sim, (void)err;
+    ++*(int *)context;
+    for (int b = 0; b < frame->bodies.count; b++) answer->velocity[b][2] = 1.0;
+    return true;
+}
+
+static bool strike(ss_sim *sim, const ss_frame *frame, ss_answer *answer, void *context, ss_error *err)
+{
+    (void)sim, (void)frame, (void)answer, (void)context, (void)err;
+    return false;
+}
+
+TEST(replaced_dynamics_moves_the_world_and_can_be_judged)
+{
+    ss_error err = {0};
+    ss_world *world = empty_world(0, 0, -g);
+    add_floor(world);
+    int ball = add_ball(world, 0, 0, 0.5, 0.5), calls = 0;
+    ss_sim *sim = start(world, NULL);
+    ss_sim_replace_dynamics(sim, lift, &calls);
+    run(sim, 10);
+    ENSURE_INT(calls, 10);
+    ENSURE_NEAR(body_of(sim, ball)->position[2], 0.5 + ss_sim_time(sim), 1e-12); // ten roundings
+    ss_metric_value *metrics = ss_allocate((size_t)ss_metric_count(), sizeof *metrics);
+    ss_case what = {.assembly = ss_sim_assembly(sim), .answer = ss_sim_answer(sim), .skip_exact = true};
+    ENSURE(ss_judge(&what, metrics, NULL, &err));
+    ss_release(metrics);
+
+    ss_sim_replace_dynamics(sim, strike, NULL);
+    double before = body_of(sim, ball)->position[2];
+    ENSURE(!ss_sim_step(sim, &err));
+    ENSURE_CONTAINS(err.message, "the user's dynamics stopped the step");
+    ENSURE(body_of(sim, ball)->position[2] == before);
+    ss_sim_replace_dynamics(sim, NULL, NULL);
+    ENSURE(ss_sim_step(sim, &err));
+    end(sim);
+}
+
 static bool empty_promise(ss_sim *sim, ss_arena *arena, ss_contact_list *contacts, void *context,
                           ss_error *err)
 {

@@ -22,9 +22,14 @@ typedef struct ss_answer {
     double *normal_impulse;     /* nu of every contact, on body b along the normal; >= 0 unless it is wrong */
     double (*friction_impulse)[3]; /* of every contact, on body b */
     double (*rolling_impulse)[3];  /* moment of rolling friction on body b; NULL if not modelled */
+    /* of a frame with alternatives (stickslip/peg.h); else 0 and NULL */
+    int groups, subcontacts;
+    int32_t *selection;                /* alternative of every group; -1: alternatives were not looked at */
+    double *sub_normal_impulse;        /* of every further row, as normal_impulse */
+    double (*sub_friction_impulse)[3]; /* as friction_impulse */
 } ss_answer;
 
-/* All zero; `rolling` allocates the moments of rolling friction. */
+/* All zero, every selection -1; `rolling` allocates the moments of rolling friction. */
 SS_API ss_answer *ss_answer_create(const ss_frame *frame, bool rolling, ss_error *err);
 SS_API void ss_answer_destroy(ss_answer *answer);
 /* All velocities and impulses are known: what a file leaves out is NaN. False for NULL. */

@@ -51,6 +51,7 @@ typedef struct ss_contact {
     ss_material_pair material;
     double surface_velocity[3]; /* of b's surface minus a's, world frame: belts */
     uint64_t key;               /* shapes and feature, unique within a step */
+    int group;                  /* of alternatives, from 1 (docs/peg.md); 0 = an ordinary contact */
 } ss_contact;
 
 typedef struct ss_contact_list {

@@ -79,12 +79,39 @@ typedef struct ss_contacts {
     double (*surface_velocity)[3];
 } ss_contacts;
 
+/* What a row of an alternative is for. */
+typedef enum ss_row_role {
+    SS_ROW_FORCE, /* a contact point: carries impulse and friction when its alternative is selected */
+    /* A point that must stay on its side of the face, but does not touch it now: it decides about the
+     * alternative, and carries impulse only when it is promoted. */
+    SS_ROW_TEST,
+} ss_row_role;
+
+/* Polyhedral exact geometry (docs/peg.md): two convex bodies may be kept apart by any one of several faces.
+ * A group is one such pair: an OR of alternatives, each with one normal and an AND of points. The contacts of
+ * a group are the force points of its alternative 0; all other points are here. Bodies, friction and other
+ * properties are those of the group's first contact. A reader that does not know alternatives sees an
+ * ordinary frame. */
+typedef struct ss_subcontacts {
+    int groups, count;      /* 0 and 0: the frame has no alternatives, and all pointers are NULL */
+    int32_t *contact_group; /* of each contact: its group, from 0; -1: an ordinary contact */
+    double *cut;          /* m, of each group: how deep the straight path of a step may cut; inf: anything */
+    int32_t *group;       /* of each row from here on */
+    int32_t *alternative; /* from 0; rows of alternative 0 are test points */
+    int32_t *role;        /* ss_row_role */
+    double (*point)[3];   /* m, world, as in contacts */
+    double (*normal)[3];  /* unit, from a to b; the same for all rows of an alternative */
+    double *gap;          /* m */
+    double (*surface_velocity)[3]; /* optional, as in contacts */
+} ss_subcontacts;
+
 typedef struct ss_frame {
     double h;    /* s, time step, > 0 */
     double time; /* s, of the simulation; NaN = unknown */
     ss_bodies bodies;
     ss_constraints constraints;
     ss_contacts contacts;
+    ss_subcontacts subcontacts; /* optional */
 } ss_frame;
 
 /* ---- life ------------------------------------------------------------------------------------------- */
@@ -100,6 +127,16 @@ SS_API ss_frame *ss_frame_copy(const ss_frame *frame, ss_error *err);
  * t_u and lever_arms computed from the current contents. Does nothing if it exists; fails on a path that is
  * not optional. */
 SS_API bool ss_frame_enable(ss_frame *frame, const char *path, ss_error *err);
+/* Room for alternatives in a frame without any: all contacts ordinary, every cut infinite, rows of group 0,
+ * alternative 0, zero. */
+SS_API bool ss_frame_add_alternatives(ss_frame *frame, int groups, int rows, ss_error *err);
+/* The ordinary frame of a choice: selection[g] is the alternative of group g (NULL: all of them), whose force
+ * points become contacts, and promoted[r] (may be NULL) makes test row r of a selected alternative one,
+ * too. origin (may be NULL; room for all contacts and rows) says where each contact comes from: below
+ * contacts.count a contact, above it row origin - contacts.count. Where every selected alternative is 0 and
+ * nothing is promoted, the contacts are those of the frame, bit for bit. */
+SS_API ss_frame *ss_frame_select(const ss_frame *frame, const int32_t *selection, const uint8_t *promoted,
+                                 int *origin, ss_error *err);
 /* Sets body b to planar motion in z = 0: rotation and torque about z; the inertia is made isotropic. */
 SS_API void ss_frame_set_planar_body(ss_frame *frame, int body, double mass, double inertia,
                                      const double pose[3], const double velocity[3], const double force[3]);

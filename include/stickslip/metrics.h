@@ -25,6 +25,9 @@ typedef struct ss_case {
     const ss_answer *reference; /* NULL, or the true answer, for distances */
     bool skip_exact;            /* skip energy_exact, which needs a dense inverse */
     ss_arena *arena;            /* scratch memory, restored afterwards; NULL: allocated internally */
+    /* with alternatives: the one that `answer` belongs to, judged as ss_judge_frame does by the rules of the
+     * assembly; NULL: the assembly's */
+    const ss_frame *frame;
 } ss_case;
 
 typedef struct ss_metric_value {

@@ -15,6 +15,7 @@
 
 #include <stickslip/formulation.h>
 #include <stickslip/metrics.h>
+#include <stickslip/peg.h>
 #include <stickslip/solver.h>
 
 #ifdef __cplusplus
@@ -42,6 +43,9 @@ typedef struct ss_request {
     /* Leave out the metric energy_exact, which costs a matrix and a dense inverse for every frame. */
     bool skip_exact;
     ss_team *team; /* NULL: one thread */
+    /* frames with alternatives: "select" (NULL), "enumerate", "off" (contacts only) or "all" (every
+     * alternative as an ordinary contact); see ss_peg_mode */
+    const char *peg;
 } ss_request;
 
 /* The result of one frame or problem. Owned by the session, valid until the next one. */
@@ -56,6 +60,10 @@ typedef struct ss_result {
     const ss_problem *problem;         /* as given to the solver */
     const double *x;                   /* its solution */
     const ss_solve_result *reference;  /* of the reference solver; NULL without one */
+    /* frames with alternatives: how they were selected. run, problem and x are those of the ordinary frame
+     * that was solved last, run.seconds the sum of all; answer, metrics and contacts those of the frame. Else
+     * NULL */
+    const ss_peg_result *peg;
 } ss_result;
 
 typedef struct ss_session ss_session;

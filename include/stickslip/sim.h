@@ -17,6 +17,7 @@
 #include <stickslip/collision.h>
 #include <stickslip/dataset.h>
 #include <stickslip/formulation.h>
+#include <stickslip/peg.h>
 #include <stickslip/solver.h>
 
 #ifdef __cplusplus
@@ -60,6 +61,8 @@ typedef struct ss_sim_options {
     int threads; /* 0 = one per core */
     int seed;
     ss_collision_options collision;
+    int peg;    /* ss_peg_mode; off by default. With it, gap_term is preventive unless it is given */
+    int refine; /* with peg: solve a step again so often with the geometry at its end, at most */
 } ss_sim_options;
 extern SS_API const ss_option ss_sim_option_table[]; /* without ss_collision_option_table */
 
@@ -89,7 +92,7 @@ SS_API const ss_frame *ss_sim_frame(const ss_sim *sim); /* of the last (sub)step
 SS_API const ss_scenery *ss_sim_scenery(const ss_sim *sim);
 SS_API const ss_answer *ss_sim_answer(const ss_sim *sim);
 /* The assembly, with the frame of the last (sub)step: for ss_judge, and to see how gaps and joints
- * are treated (ss_assembly_step). */
+ * are treated (ss_assembly_step). Of a frame with alternatives, the ordinary frame that was selected. */
 SS_API ss_assembly *ss_sim_assembly(const ss_sim *sim);
 SS_API int ss_sim_frame_body(const ss_sim *sim, int frame_body);
 SS_API const ss_contact_list *ss_sim_contacts(const ss_sim *sim); /* in the order of the frame's contacts */
@@ -108,6 +111,10 @@ typedef struct ss_sim_report {
     double joint_error; /* largest, after the step */
     double kinetic, potential;
     double seconds, broad, narrow, assembly, solve, integration;
+    int peg_solves;           /* ordinary frames solved; 0: the step has no alternatives */
+    ss_peg_status peg_status; /* worst of the substeps */
+    double peg_error; /* worst overlap at the end, and distance of what pushes, by exact geometry, relative to
+                       * the width of the thinner body */
 } ss_sim_report;
 SS_API ss_sim_report ss_sim_last(const ss_sim *sim);
 
@@ -145,6 +152,17 @@ typedef bool ss_contact_source(ss_sim *sim, ss_arena *arena, ss_contact_list *co
                                ss_error *err);
 SS_API void ss_sim_replace_collision(ss_sim *sim, ss_contact_source *source, void *context);
 SS_API ss_collision *ss_sim_collision(const ss_sim *sim);
+/* Replaces the solver by one of your own, which must outlive the simulation. solver_options: its own struct,
+ * which is copied and checked; NULL: its defaults. The finisher stays as it is. */
+SS_API bool ss_sim_replace_solver(ss_sim *sim, const ss_solver *solver, const void *solver_options,
+                                  ss_error *err);
+/* Replaces formulation and solver together: fills the answer to the frame, which is all zero on entry. The
+ * velocities move the world; impulses are as far as they are known, and only for those who look at them. The
+ * frame is assembled beforehand as ever (ss_sim_assembly), so that the answer can be judged. NULL restores
+ * ours. */
+typedef bool ss_answer_source(ss_sim *sim, const ss_frame *frame, ss_answer *answer, void *context,
+                              ss_error *err);
+SS_API void ss_sim_replace_dynamics(ss_sim *sim, ss_answer_source *source, void *context);
 
 /* A ready-made controller: drives one joint coordinate along a trajectory through knots by PID with
  * feed-forward of speed, through ss_axis_law's user force or motor. */

@@ -9,6 +9,7 @@
 #include <stickslip/frame.h>
 #include <stickslip/sparse.h>
 #include <stickslip/answer.h>
+#include <stickslip/peg.h>
 #include <stickslip/cone.h>
 #include <stickslip/problem.h>
 #include <stickslip/formulation.h>

@@ -11,6 +11,8 @@
 static bool solve(ss_worker_state *state, ss_session *session, ss_error *err)
 {
     const ss_formulation *formulation = ss_session_method(session)->formulation;
+    const ss_solver *solver = ss_session_method(session)->solver;
+    if (ss_is_solver_command(solver)) ss_solver_command_prepare(solver);
     // what a formulation of a stranger does is part of the run, not of reading the problem
     if (state->frame && ss_is_registered(SS_REGISTERED_FORMULATIONS, formulation))
         ss_worker_phase(state->worker, SS_PHASE_SOLVING);

@@ -3,6 +3,7 @@
 #include "cli/help.h"
 #include "cli/input.h"
 #include "cli/metric_print.h"
+#include "cli/rules.h"
 #include "cli/sandbox.h"
 #include "linalg/vec3.h"
 #include "metrics/judgement.h"
@@ -490,21 +491,12 @@ static void free_judging(judging *j)
     ss_bpmd_close(j->file);
 }
 
-/* The rules of the command line are looked at before any frame, so that a wrong name is a usage error. */
 static bool read_given(judging *j, ss_error *err)
 {
     ss_step_options step;
-    ss_option_list_join(&j->options->with, &j->with);
+    if (!ss_rules_read("judge", j->options->formulation, &j->options->with, &j->with, err)) return false;
     j->given.formulation = (char *)(uintptr_t)(j->options->formulation ? j->options->formulation : "cone");
     j->given.with = (char *)(uintptr_t)ss_text_get(&j->with);
-    ss_request request = {.formulation = j->given.formulation, .with = j->given.with};
-    ss_request_fault fault = {0};
-    ss_method method;
-    if (!ss_method_prepare(&request, &method, &fault, err)) {
-        if (fault.member) ss_fail_in(err, fault.item[0] ? "--%s %s" : "--%s", fault.member, fault.item);
-        return ss_fail_in(err, "judge");
-    }
-    ss_method_free(&method);
     return ss_stored_result_step(&j->given, &step, err);
 }
 

@@ -97,6 +97,14 @@ static const ss_option table[] = {
      .default_value = "auto",
      .choices = SS_PROBLEM_CHOICES,
      .help = "FCLIB: the problem to solve. auto = the only one in the file."},
+    {.name = "peg",
+     .type = SS_OPTION_TEXT,
+     FIELD(request.peg),
+     .default_value = "select",
+     .value_name = "select|enumerate|off|all",
+     .help =
+         "BPMD, frames with alternatives (docs/peg.md): select one alternative per group; find it by trying "
+         "all; contacts only; all alternatives as contacts."},
     {.name = "warm",
      .type = SS_OPTION_BOOL,
      FIELD(warm),

@@ -3,6 +3,7 @@
 #include "cli/input.h"
 
 #include "base/number.h"
+#include "cli/rules.h"
 #include "cli/sandbox.h"
 #include "report/page.h"
 #include "report/replay.h"
@@ -12,7 +13,8 @@
 
 typedef struct view_options {
     ss_common_options common;
-    const char *output, *frame, *results, *title;
+    const char *output, *frame, *results, *title, *formulation;
+    ss_option_list with;
     int simulation; /* from 1 on; 0 = the first */
     int every, port;
     double max_size; /* MB */
@@ -29,7 +31,7 @@ typedef struct viewing {
     ss_replay *replay;
     ss_progress_line progress;
     char *names; /* of results, cut at the commas */
-    ss_text html, json;
+    ss_text html, json, with;
 } viewing;
 
 /* ---- what is shown ------------------------------------------------------------------------------- */
@@ -90,13 +92,16 @@ static bool room_for_data(const viewing *v, double *megabytes, ss_error *err)
 static bool open_replay(viewing *v, ss_findings *findings, ss_error *err)
 {
     const view_options *o = v->options;
-    ss_replay_options options = {.simulation = o->simulation > 0 ? o->simulation - 1 : 0,
-                                 .every = o->every,
-                                 .no_contacts = o->no_contacts,
-                                 .title = o->title,
-                                 .cancel = ss_sandbox_cancel(),
-                                 .progress = tell_progress,
-                                 .context = v};
+    ss_replay_options options = {
+        .simulation = o->simulation > 0 ? o->simulation - 1 : 0,
+        .every = o->every,
+        .no_contacts = o->no_contacts,
+        .title = o->title,
+        .formulation = v->with.length || o->formulation ? (o->formulation ? o->formulation : "cone") : NULL,
+        .with = ss_text_get(&v->with),
+        .cancel = ss_sandbox_cancel(),
+        .progress = tell_progress,
+        .context = v};
     if (!parse_frames(o->frame, &options, err) || !parse_results(v, &options, err) ||
         !room_for_data(v, &options.megabytes, err))
         return false;
@@ -106,6 +111,17 @@ static bool open_replay(viewing *v, ss_findings *findings, ss_error *err)
     v->replay = ss_replay_open(v->file, v->in, &options, findings, err);
     ss_progress_line_end(&v->progress);
     return v->replay != NULL;
+}
+
+static void say_assumptions(const viewing *v)
+{
+    const char *rules, *name;
+    for (int k = 0; (name = ss_replay_assumed(v->replay, k, &rules)); k++)
+        ss_command_say(
+            v->command,
+            "note: the file does not say by which rules %s was made; assumed %s; --with decides, and "
+            "stickslip judge shows what other treatments would give",
+            name, rules);
 }
 
 /* ---- one page ------------------------------------------------------------------------------------ */
@@ -187,7 +203,9 @@ static int run_view(const ss_command *command)
     viewing v = {.command = command, .options = command->options, .in = command->arguments[0]};
     ss_error err = {0};
     ss_findings findings = {.limit = 10};
-    bool good = check_options(&v, &err) && open_replay(&v, &findings, &err);
+    bool good = ss_rules_read("view", v.options->formulation, &v.options->with, &v.with, &err) &&
+                check_options(&v, &err) && open_replay(&v, &findings, &err);
+    if (good) say_assumptions(&v);
     for (size_t i = 0; i < findings.count; i++)
         ss_complain("stickslip: %s: %s: %s", v.in, findings.items[i].place, findings.items[i].message);
     good = good && (v.options->serve ? serve : write_page)(&v, &err);
@@ -197,6 +215,7 @@ static int run_view(const ss_command *command)
     ss_findings_free(&findings);
     ss_text_free(&v.html);
     ss_text_free(&v.json);
+    ss_text_free(&v.with);
     ss_release(v.names);
     return code;
 }
@@ -235,6 +254,18 @@ static const ss_option table[] = {
      FIELD(results),
      .value_name = "A,B",
      .help = "Show the answers of these solvers, in this order, at most 8. Default: all, at most 4."},
+    {.name = "with",
+     .type = SS_OPTION_LIST,
+     FIELD(with),
+     .value_name = "NAME=VALUE",
+     .help = "How the answers treat gaps and joint errors, as in judge; may be given several times. It takes "
+             "the place of rules stored in the file."},
+    {.name = "formulation",
+     .type = SS_OPTION_TEXT,
+     FIELD(formulation),
+     .value_name = "FORMULATION",
+     .help = "The formulation whose options --with gives; cone without it.",
+     .letter = 'f'},
     {.name = "max_size",
      .type = SS_OPTION_REAL,
      FIELD(max_size),

@@ -73,7 +73,8 @@ static bool write_result(ss_running *run, const ss_frame *frame, ss_error *err)
     ss_metric_value *metrics = ss_allocate((size_t)ss_metric_count(), sizeof *metrics);
     ss_contact_report *contacts = ss_allocate((size_t)frame->contacts.count, sizeof *contacts);
     bool good = (metrics && contacts) || ss_fail(err, SS_ERROR_RESOURCES, "out of memory for metrics");
-    ss_case what = {.assembly = assembly, .answer = ss_sim_answer(run->sim), .skip_exact = true};
+    ss_case what = {
+        .assembly = assembly, .frame = frame, .answer = ss_sim_answer(run->sim), .skip_exact = true};
     good = good && (!judged || ss_judge(&what, metrics, contacts, err));
     ss_stored_result result = {.solver = (char *)(uintptr_t)run->sim_options.solver,
                                .answer = (ss_answer *)(uintptr_t)ss_sim_answer(run->sim),

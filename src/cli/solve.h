@@ -51,9 +51,10 @@ typedef struct ss_solving {
     double seconds;
     double worst_map; /* largest natural map, and where */
     char worst_place[256];
-    ss_text rays;  /* why some have no solution: a line each */
-    ss_text wrong; /* what is wrong with problems that were not solved: for standard error */
-    int diagnosed; /* how many of them were looked at */
+    ss_text rays;       /* why some have no solution: a line each */
+    int wedged, proved; /* of them, without and with a proof */
+    ss_text wrong;      /* what is wrong with problems that were not solved: for standard error */
+    int diagnosed;      /* how many of them were looked at */
     bool is_diagnosed;
     ss_diagnosis diagnosis; /* of the last one, when is_diagnosed */
     ss_text notes;          /* what the solver decided */

@@ -46,6 +46,20 @@ static void put_ray(ss_json *json, const ss_solved *solved)
     ss_json_key(json, "proof"), ss_json_bool(json, solved->result->run.ray.is_proof);
 }
 
+static void put_selection(ss_json *json, const ss_peg_result *peg, const ss_answer *answer)
+{
+    ss_json_key(json, "peg");
+    ss_json_begin_object(json);
+    ss_json_member_text(json, "status", ss_peg_status_name(peg->status));
+    ss_json_key(json, "solves"), ss_json_integer(json, peg->solves);
+    ss_json_key(json, "switched"), ss_json_integer(json, peg->switched);
+    ss_json_key(json, "selection");
+    ss_json_begin_array(json);
+    for (int g = 0; g < answer->groups; g++) ss_json_integer(json, answer->selection[g]);
+    ss_json_end_array(json);
+    ss_json_end_object(json);
+}
+
 static void put_notes(ss_json *json, const char *notes)
 {
     ss_text line = {0};
@@ -80,6 +94,7 @@ static void put_solved(ss_solving *s, const ss_solved *solved)
     ss_json_key(json, "iterations"), ss_json_integer(json, result->iterations);
     ss_json_key(json, "kept_iteration"), ss_json_integer(json, result->kept_iteration);
     ss_json_member_known(json, "seconds", result->seconds);
+    if (solved->result->peg) put_selection(json, solved->result->peg, solved->result->answer);
     if (s->options->request.explain || result->notes) put_notes(json, result->notes);
     ss_json_key(json, "memory"), ss_json_integer(json, (long long)result->memory);
     if (ran) put_gauges(json, "gauges", result);
@@ -181,6 +196,10 @@ static void tell_ray(ss_solving *s, const ss_solved *solved)
     ss_text_appendf(&s->rays, "%s: ", solved->place);
     ss_solved_explain(solved, &s->rays);
     ss_text_append(&s->rays, "\n");
+    if (solved->result->run.ray.is_proof)
+        s->proved++;
+    else
+        s->wedged++;
 }
 
 static void tell_diagnosis(ss_solving *s, const ss_solved *solved)
@@ -244,10 +263,15 @@ static void print_summary(const ss_solving *s)
     if (s->rays.length) {
         bool has_options = strcmp(s->thing, "frame") == 0; // of a formulation
         ss_text_append(text, ss_text_get(&s->rays));
-        if (has_options)
+        if (has_options && s->wedged)
             ss_text_append(
                 text,
                 "less friction (--with mu_max=1) or ignoring overlaps (--with gap_term=zero) may help\n");
+        if (has_options && s->proved)
+            ss_text_append(text,
+                           "where no velocity satisfies all, less friction cannot help; ignoring overlaps "
+                           "(--with gap_term=zero) or joint errors (--with joint_term=zero) does where they "
+                           "contradict each other\n");
     }
     if (s->refusal)
         ss_text_appendf(text, "%s is not applicable: it %s; see stickslip solvers --table\n",

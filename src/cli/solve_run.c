@@ -49,6 +49,12 @@ static bool run_and_judge(ss_solving *solving, ss_solved *solved, ss_error *err)
 bool ss_solving_run_frame(ss_solving *solving, const ss_frame *frame, const ss_answer *guess,
                           ss_solved *solved, ss_error *err)
 {
+    if (ss_session_selects(solving->session, frame)) {
+        say_what_is_done(solving, solved);
+        solved->result = ss_session_solve(solving->session, frame, guess, err);
+        ss_sandbox_doing("");
+        return solved->result || ss_fail_in(err, "solve");
+    }
     if (!ss_session_take_frame(solving->session, frame, guess, err)) return ss_fail_in(err, "solve");
     return run_and_judge(solving, solved, err);
 }

@@ -54,6 +54,7 @@ void ss_collision_destroy(ss_collision *collision)
     for (int w = 0; w < collision->store_count; w++) ss_release(collision->stores[w].items);
     ss_release(collision->stores);
     ss_release(collision->contacts.items);
+    ss_group_list_free(&collision->groups);
     ss_release(collision);
 }
 

@@ -65,7 +65,7 @@ static void sort_features(ss_manifold *manifold)
         if (p[i].feature <= p[i - 1].feature) p[i].feature = p[i - 1].feature + 1;
 }
 
-static bool may_be_near(const ss_collision *c, int a, int b)
+bool ss_may_be_near(const ss_collision *c, int a, int b)
 {
     ss_vec3 apart = ss_vec3_subtract(c->balls[b].centre, c->balls[a].centre);
     double reach = c->balls[a].radius + c->balls[b].radius;
@@ -77,7 +77,7 @@ static void find_points(const ss_collision *c, ss_shape_pair pair, ss_manifold *
 {
     int number_a = ss_shape_pair_a(pair), number_b = ss_shape_pair_b(pair);
     manifold->count = 0;
-    if (!may_be_near(c, number_a, number_b)) return;
+    if (!ss_may_be_near(c, number_a, number_b) || ss_collision_has_alternatives(c, pair)) return;
     const ss_proxy *a = &c->proxies[number_a], *b = &c->proxies[number_b];
     double margin = c->options.margin > 0.0 ? c->options.margin : a->margin + b->margin;
     collide(c, a, b, margin, manifold);
@@ -219,6 +219,7 @@ static void list_pair(ss_collision *c, ss_shape_pair pair, const ss_contact_poin
         to->material = material;
         ss_vec3_store(belt, to->surface_velocity);
         to->key = make_key(pair_hash, points[k].feature);
+        to->group = 0;
     }
 }
 
@@ -238,8 +239,12 @@ bool ss_contacts_find(ss_collision *c, ss_team *team, ss_error *err)
     c->work.pairs_tested = c->pairs.count;
     c->work.pairs_touching = c->work.contacts = c->contacts.count = 0;
     if (!make_stores(c, ss_team_size(team), err) || !make_results(c, err)) return false;
-    if (!find_all(c, team, &points, err) || !make_list(c, points, err)) return false;
+    if (!find_all(c, team, &points, err) || !ss_collision_find_groups(c, err) ||
+        !make_list(c, points + c->groups.point_count, err))
+        return false;
     list_contacts(c);
+    ss_collision_list_groups(&c->groups, &c->contacts);
+    c->work.pairs_touching += c->groups.count;
     c->work.contacts = c->contacts.count;
     return true;
 }

@@ -99,9 +99,10 @@ static ss_box moved_along(ss_box box, ss_vec3 by)
 /* How far beyond the shape contacts are looked for because of it; a pair has the sum of both. */
 static double own_margin(const ss_collision *c, const ss_proxy *proxy)
 {
-    if (c->options.margin > 0.0) return c->options.margin;
+    if (c->options.margin > 0.0 && !c->free_velocity) return c->options.margin;
     double speed = proxy->speed + (proxy->dynamic ? c->h * c->gravity : 0.0);
-    return c->h * speed + (proxy->dynamic ? SS_MARGIN_SHARE * proxy->size : 0.0);
+    double margin = c->h * speed + (proxy->dynamic ? SS_MARGIN_SHARE * proxy->size : 0.0);
+    return margin + (c->free_velocity ? c->options.margin : 0.0);
 }
 
 static bool is_plane(const ss_proxy *proxy)

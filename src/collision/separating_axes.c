@@ -93,8 +93,12 @@ static ss_vec3 crossing_normal(const arc *from_a, ss_vec3 along_b, double t)
     return ss_vec3_normalise(between, NULL);
 }
 
-static void try_edges(const arc *from_a, const ss_hull *b, int v, int w, double t, ss_axis *best)
+/* What to do with a crossing: of the arc with that of b's edge from v to w, at t of the way along the arc. */
+typedef void crossing_function(const arc *from_a, const ss_hull *b, int v, int w, double t, void *context);
+
+static void try_edges(const arc *from_a, const ss_hull *b, int v, int w, double t, void *context)
 {
+    ss_axis *best = context;
     ss_vec3 along_b = ss_vec3_subtract(b->vertex[w], b->vertex[v]);
     ss_vec3 normal = crossing_normal(from_a, along_b, t);
     double separation = ss_vec3_dot(normal, ss_vec3_subtract(b->vertex[v], from_a->point));
@@ -105,7 +109,8 @@ static void try_edges(const arc *from_a, const ss_hull *b, int v, int w, double 
  * vertex to the next is a crossing of the arc with that of an edge of b. With every change n2.x gets smaller,
  * n2 the arc's last direction, so no vertex is met twice (the count is for those that rounding makes equal),
  * and the walk ends at the nearest vertex in direction n2, which is returned. */
-static int walk_arc(const arc *from_a, const ss_hull *b, int start, ss_axis *best)
+static inline int walk_arc(const arc *from_a, const ss_hull *b, int start, crossing_function *visit,
+                           void *context)
 {
     int v = ss_hull_support(b, ss_vec3_negate(from_a->from), start);
     double now = 0.0;
@@ -126,7 +131,7 @@ static int walk_arc(const arc *from_a, const ss_hull *b, int start, ss_axis *bes
             }
         }
         if (next < 0 || first > 1.0) break;
-        try_edges(from_a, b, v, next, first, best);
+        visit(from_a, b, v, next, first, context);
         v = next;
         now = first;
     }
@@ -155,7 +160,7 @@ static ss_axis farthest_edges(const ss_hull_pair *pair, double radii, double kno
                            best.separation + radii))
             continue;
         arc from_a = place_arc(pair, e);
-        start = walk_arc(&from_a, pair->b, start, &best);
+        start = walk_arc(&from_a, pair->b, start, try_edges, &best);
     }
     if (best.feature < 0) best.separation = -INFINITY;
     best.normal = ss_mat3_apply(pair->turn, best.normal);
@@ -177,4 +182,63 @@ bool ss_separating_axes_find(const ss_hull_pair *pair, double enough, ss_separat
     double known = fmax(best->face_a.separation, best->face_b.separation);
     best->edges = farthest_edges(pair, radius_a + radius_b, known, enough);
     return best->edges.separation <= enough;
+}
+
+/* ---- all of them ------------------------------------------------------------------------------------ */
+
+typedef struct visitor {
+    ss_axis_function *function;
+    void *context;
+    const ss_hull_pair *pair;
+} visitor;
+
+/* Edges whose cross product is lost in rounding have no direction of their own. */
+static const double least_sine = 1e-7;
+
+static void visit_edges(const arc *from_a, const ss_hull *b, int v, int w, double t, void *context)
+{
+    const visitor *to = context;
+    ss_vec3 along_b = ss_vec3_subtract(b->vertex[w], b->vertex[v]);
+    ss_vec3 cross = ss_vec3_cross(from_a->along, along_b);
+    double lengths = ss_vec3_norm(from_a->along) * ss_vec3_norm(along_b);
+    if (!(ss_vec3_norm(cross) > least_sine * lengths)) return;
+    ss_vec3 normal = crossing_normal(from_a, along_b, t);
+    ss_axis axis = {
+        .normal = ss_mat3_apply(to->pair->turn, normal), .feature = from_a->edge, .edge_b = {v, w}};
+    // by supports: of a badly conditioned cross product that is still right
+    const ss_hull *a = to->pair->a;
+    int top = ss_hull_support(a, axis.normal, a->edge[axis.feature].vertex[0]);
+    int bottom = ss_hull_support(b, ss_vec3_negate(normal), v);
+    axis.separation =
+        ss_vec3_dot(axis.normal, ss_vec3_subtract(ss_pair_vertex_b(to->pair, bottom), a->vertex[top]));
+    to->function(&axis, SS_AXIS_EDGES, to->context);
+}
+
+static ss_axis face_axis(const ss_hull *hull, int face, const ss_hull *other, ss_mat3 turn, ss_vec3 shift)
+{
+    ss_vec3 normal = hull->face[face].normal;
+    ss_vec3 inwards = ss_mat3_apply_transposed(turn, ss_vec3_negate(normal));
+    int vertex = ss_hull_support(other, inwards, 0);
+    ss_vec3 x = ss_vec3_add(shift, ss_mat3_apply(turn, other->vertex[vertex]));
+    return (ss_axis){ss_vec3_dot(normal, x) - hull->face[face].offset, normal, face, vertex, {0, 0}};
+}
+
+void ss_separating_axes_visit(const ss_hull_pair *pair, ss_axis_function *function, void *context)
+{
+    visitor to = {function, context, pair};
+    for (int f = 0; f < pair->a->face_count; f++) {
+        ss_axis axis = face_axis(pair->a, f, pair->b, pair->turn, pair->shift);
+        function(&axis, SS_AXIS_FACE_A, context);
+    }
+    ss_mat3 turn = ss_mat3_transpose(pair->turn);
+    ss_vec3 shift = ss_vec3_negate(ss_mat3_apply(turn, pair->shift));
+    for (int f = 0; f < pair->b->face_count; f++) {
+        ss_axis axis = face_axis(pair->b, f, pair->a, turn, shift);
+        axis.normal = ss_vec3_negate(ss_mat3_apply(pair->turn, axis.normal));
+        function(&axis, SS_AXIS_FACE_B, context);
+    }
+    for (int e = 0, start = 0; e < pair->a->edge_count; e++) {
+        arc from_a = place_arc(pair, e);
+        start = walk_arc(&from_a, pair->b, start, visit_edges, &to);
+    }
 }

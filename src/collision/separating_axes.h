@@ -26,4 +26,9 @@ typedef struct ss_separating_axes {
 /* False as soon as some direction separates them by more than `enough`. */
 bool ss_separating_axes_find(const ss_hull_pair *pair, double enough, ss_separating_axes *best);
 
+/* Every candidate, in the order face of a, face of b, edges; some pairs of edges come twice. */
+typedef enum ss_axis_kind { SS_AXIS_FACE_A, SS_AXIS_FACE_B, SS_AXIS_EDGES } ss_axis_kind;
+typedef void ss_axis_function(const ss_axis *axis, ss_axis_kind kind, void *context);
+void ss_separating_axes_visit(const ss_hull_pair *pair, ss_axis_function *function, void *context);
+
 #endif

@@ -10,6 +10,7 @@
 
 #include <stickslip/collision.h>
 
+#include "collision/alternatives.h"
 #include "collision/bvh.h"
 
 /* Of the smaller shape's size: contacts up to this gap are kept whatever the speed. */
@@ -96,6 +97,8 @@ struct ss_collision {
     ss_point_store *stores; /* one per worker */
     int contact_capacity;
     ss_contact_list contacts;
+    double (*free_velocity)[6]; /* the caller's; NULL: no alternatives */
+    ss_group_list groups;
     ss_collision_work work;
 };
 
@@ -104,5 +107,10 @@ bool ss_proxies_update(ss_collision *collision, ss_error *err);
 /* Pairs follow the boxes. */
 bool ss_pairs_update(ss_collision *collision, ss_error *err);
 bool ss_contacts_find(ss_collision *collision, ss_team *team, ss_error *err);
+/* Boxes and balls with their margins meet. */
+bool ss_may_be_near(const ss_collision *collision, int a, int b);
+/* The pair is left to ss_collision_find_groups. */
+bool ss_collision_has_alternatives(const ss_collision *collision, ss_shape_pair pair);
+bool ss_collision_find_groups(ss_collision *collision, ss_error *err);
 
 #endif

@@ -130,7 +130,7 @@ typedef enum ss_bpmd_tables { SS_TABLES_UNKNOWN, SS_TABLES_STRAIGHT, SS_TABLES_T
 typedef struct ss_bpmd_stored {
     ss_bpmd *file;
     int index; /* of the frame in the file */
-    ss_bpmd_place place, bodies, constraints, contacts, settings;
+    ss_bpmd_place place, bodies, constraints, contacts, subcontacts, settings;
     ss_bpmd_family family;
     bool old_rpisim; /* RPI-sim before `inertia`: lever arms in the body's frame, squares transposed */
     ss_bpmd_tables tables;
@@ -138,6 +138,7 @@ typedef struct ss_bpmd_stored {
     int joints, rows;                      /* in the file, before disabled ones were dropped */
     int *joint_rows;                       /* rows of each joint in the file */
     ss_h5_array masses, gaps, jacobian;    /* read early, because they tell the sizes */
+    ss_h5_array cuts, sub_gaps;            /* the same of alternatives */
     ss_bpmd_label *labels;                 /* bodies by id; NULL: id = index + 1 */
     int friction_columns;                  /* of mu_k; 0 = there are no contacts */
     bool has_mu_s, has_mu_k;               /* by their own names */
@@ -159,6 +160,7 @@ bool ss_bpmd_stored_try(ss_bpmd *file, int frame, ss_bpmd_stored *stored, bool *
 
 typedef struct ss_bpmd_sizes {
     int bodies, joints, rows, contacts; /* of the frame, without disabled joints */
+    int groups, subcontacts;            /* of alternatives */
 } ss_bpmd_sizes;
 bool ss_bpmd_stored_count(ss_bpmd_stored *stored, ss_bpmd_sizes *sizes, ss_error *err);
 /* Reads the Jacobian, which may have more rows than the joints together: stored->rows. */

@@ -149,6 +149,33 @@ static bool fill_answer(const ss_bpmd_place *solver, const ss_frame *sizes, ss_a
     return true;
 }
 
+/* Alternatives that were selected; a result without them is one of the ordinary contacts. */
+static bool read_selection(const ss_bpmd_place *solver, const ss_frame *sizes, ss_answer *answer,
+                           ss_error *err)
+{
+    if (answer->groups == 0) return true;
+    uint64_t rows = (uint64_t)answer->subcontacts;
+    const part parts[] = {
+        {"sub_normal", {rows, 1, 1, false, "points of alternatives"}, answer->sub_normal_impulse, true},
+        {"sub_tangent", {rows, 3, 3, false, "points of alternatives"}, answer->sub_friction_impulse[0], true},
+    };
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
+        if (ss_bpmd_has(solver, parts[i].name) && !read_part(solver, &parts[i], sizes->h, err)) return false;
+    if (!ss_bpmd_has(solver, "selection")) return true;
+    double *values;
+    ss_bpmd_shape shape = {(uint64_t)answer->groups, 1, 1, false, "groups"};
+    if (!ss_bpmd_read_items(&solver->group, "selection", &shape, &values, NULL, err)) return false;
+    bool good = true;
+    for (int g = 0; good && g < answer->groups; g++) {
+        good = (values[g] >= -1 && values[g] < INT32_MAX && values[g] == floor(values[g])) ||
+               ss_bpmd_refuse(&solver->group, "selection", err, "[%d]: is %.17g, must be an alternative", g,
+                              values[g]);
+        if (good) answer->selection[g] = (int32_t)values[g];
+    }
+    ss_release(values);
+    return good;
+}
+
 /* The sizes of the frame and its step; nothing else of it is needed. */
 static bool measure_frame(ss_bpmd_stored *stored, ss_frame *sizes, ss_error *err)
 {
@@ -158,6 +185,8 @@ static bool measure_frame(ss_bpmd_stored *stored, ss_frame *sizes, ss_error *err
     sizes->bodies.count = found.bodies;
     sizes->constraints.row_count = found.rows;
     sizes->contacts.count = found.contacts;
+    sizes->subcontacts.groups = found.groups;
+    sizes->subcontacts.count = found.subcontacts;
     int limit = stored->file->limits.max_rows;
     return found.rows <= limit ||
            ss_bpmd_refuse(&stored->constraints.group, "rows", err,
@@ -171,7 +200,8 @@ static bool read_answer(ss_bpmd_stored *stored, const ss_bpmd_place *solver, ss_
     ss_frame sizes;
     if (!measure_frame(stored, &sizes, err)) return false;
     result->answer = ss_answer_create(&sizes, ss_bpmd_has(solver, "rolling"), err);
-    return result->answer && fill_answer(solver, &sizes, result->answer, err);
+    return result->answer && fill_answer(solver, &sizes, result->answer, err) &&
+           read_selection(solver, &sizes, result->answer, err);
 }
 
 /* ---- how the run went ----------------------------------------------------------------------------- */

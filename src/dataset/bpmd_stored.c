@@ -89,11 +89,13 @@ bool ss_bpmd_stored_open(ss_bpmd *file, int frame, ss_bpmd_stored *stored, ss_er
                 ss_bpmd_enter_member(&stored->place, "bodies", &stored->bodies, err) &&
                 ss_bpmd_enter_member(&stored->place, "constraints", &stored->constraints, err) &&
                 ss_bpmd_enter_member(&stored->place, "contacts", &stored->contacts, err) &&
+                ss_bpmd_enter_member(&stored->place, "subcontacts", &stored->subcontacts, err) &&
                 ss_bpmd_enter_member(&stored->place, "settings", &stored->settings, err);
     if (good) {
         ss_bpmd_tighten(&stored->bodies, file->limits.max_bodies, 9);
         ss_bpmd_tighten(&stored->constraints, file->limits.max_rows, 12);
         ss_bpmd_tighten(&stored->contacts, file->limits.max_contacts, 6);
+        ss_bpmd_tighten(&stored->subcontacts, file->limits.max_contacts, 3);
         stored->family = choose_family(stored);
         stored->old_rpisim = stored->family == SS_FAMILY_RPISIM && !ss_bpmd_has(&stored->bodies, "inertia");
         if (stored->constraints.exists)
@@ -112,11 +114,14 @@ void ss_bpmd_stored_close(ss_bpmd_stored *stored)
     ss_h5_array_free(&stored->masses);
     ss_h5_array_free(&stored->gaps);
     ss_h5_array_free(&stored->jacobian);
+    ss_h5_array_free(&stored->cuts);
+    ss_h5_array_free(&stored->sub_gaps);
     ss_release(stored->joint_rows);
     ss_release(stored->labels);
     stored->joint_rows = NULL;
     stored->labels = NULL;
     ss_bpmd_leave(&stored->settings);
+    ss_bpmd_leave(&stored->subcontacts);
     ss_bpmd_leave(&stored->contacts);
     ss_bpmd_leave(&stored->constraints);
     ss_bpmd_leave(&stored->bodies);
@@ -133,6 +138,7 @@ bool ss_bpmd_is_exact(const ss_bpmd_stored *stored)
 const ss_bpmd_place *ss_bpmd_place_of(const ss_bpmd_stored *stored, const ss_field *field)
 {
     if (strcmp(field->group, "bodies") == 0) return &stored->bodies;
+    if (strcmp(field->group, "subcontacts") == 0) return &stored->subcontacts;
     return strcmp(field->group, "constraints") == 0 ? &stored->constraints : &stored->contacts;
 }
 
@@ -234,6 +240,18 @@ static bool count_joints(ss_bpmd_stored *stored, int *joints, int *rows, ss_erro
     return true;
 }
 
+/* Groups of alternatives; where every one has contacts only, there are no further points. */
+static bool count_alternatives(ss_bpmd_stored *stored, ss_bpmd_sizes *sizes, ss_error *err)
+{
+    const ss_bpmd_place *place = &stored->subcontacts;
+    int limit = stored->file->limits.max_contacts;
+    if (!count_items(stored, place, "subcontacts/cut", &stored->cuts, limit, "max_contacts", &sizes->groups,
+                     err))
+        return false;
+    return !ss_bpmd_has(place, "gaps") || count_items(stored, place, "subcontacts/gaps", &stored->sub_gaps,
+                                                      limit, "max_contacts", &sizes->subcontacts, err);
+}
+
 bool ss_bpmd_stored_count(ss_bpmd_stored *stored, ss_bpmd_sizes *sizes, ss_error *err)
 {
     const ss_limits *limits = &stored->file->limits;
@@ -242,7 +260,7 @@ bool ss_bpmd_stored_count(ss_bpmd_stored *stored, ss_bpmd_sizes *sizes, ss_error
                        "max_bodies", &sizes->bodies, err) &&
            count_items(stored, &stored->contacts, "contacts/gaps", &stored->gaps, limits->max_contacts,
                        "max_contacts", &sizes->contacts, err) &&
-           count_joints(stored, &sizes->joints, &sizes->rows, err);
+           count_alternatives(stored, sizes, err) && count_joints(stored, &sizes->joints, &sizes->rows, err);
 }
 
 bool ss_bpmd_stored_rows(ss_bpmd_stored *stored, int needed, ss_error *err)

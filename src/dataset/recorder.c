@@ -23,7 +23,7 @@ struct ss_recorder {
     bool inside;     /* between begin and end */
     /* its counts say what was added; its arrays have room for more, and stay for the next frame */
     ss_frame frame;
-    int room[SS_PER_CONTACT + 1]; /* items that the arrays of a kind have room for */
+    int room[SS_PER_COUNT]; /* items that the arrays of a kind have room for */
     bool has_tangents, has_restitution, has_rolling;
     ss_scenery scenery;
     int scenery_room;

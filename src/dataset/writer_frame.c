@@ -117,6 +117,7 @@ static bool belongs(const ss_field *field, const ss_frame *frame, ss_layout layo
 {
     if (!field->optional) return true;
     bool genuine = strcmp(field->name, "mu_s") == 0; // the only optional array the authors' tools know
+    if (strcmp(field->group, "subcontacts") == 0 && ss_field_items(field, frame) == 0) return false;
     return ss_field_data(field, frame) && (layout == SS_LAYOUT_CANONICAL || genuine);
 }
 
@@ -155,5 +156,7 @@ bool ss_writer_put_frame(const ss_h5_group *place, const ss_frame *frame, ss_lay
            (!with_time || ss_h5_write(place, "time", SS_H5_F64, 0, NULL, &frame->time, err)) &&
            put_group(place, "bodies", frame->bodies.count, frame, layout, room, err) &&
            put_group(place, "constraints", frame->constraints.count, frame, layout, room, err) &&
-           put_group(place, "contacts", frame->contacts.count, frame, layout, room, err);
+           put_group(place, "contacts", frame->contacts.count, frame, layout, room, err) &&
+           (layout == SS_LAYOUT_FLAT ||
+            put_group(place, "subcontacts", frame->subcontacts.groups, frame, layout, room, err));
 }

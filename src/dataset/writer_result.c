@@ -24,9 +24,25 @@ static bool put_impulses(const ss_h5_group *group, const char *name, int items, 
            ss_h5_mark(group, name, "unit", "impulse", err);
 }
 
+/* Which alternatives were selected, and the impulses of points that are not contacts. Nothing, where the
+ * frame was solved as an ordinary one. */
+static bool put_selection(const ss_h5_group *group, const ss_answer *answer, ss_error *err)
+{
+    bool selects = false, carries = false;
+    for (int g = 0; g < answer->groups; g++) selects |= answer->selection[g] >= 0;
+    for (int r = 0; r < answer->subcontacts; r++) carries |= answer->sub_normal_impulse[r] != 0.0;
+    if (selects && !ss_h5_write_table(group, "selection", SS_H5_I32, (uint64_t)answer->groups, 1,
+                                      answer->selection, err))
+        return false;
+    return (!selects && !carries) ||
+           (put_impulses(group, "sub_normal", answer->subcontacts, 1, answer->sub_normal_impulse, err) &&
+            put_impulses(group, "sub_tangent", answer->subcontacts, 3, answer->sub_friction_impulse, err));
+}
+
 static bool put_answer(const ss_h5_group *group, const ss_answer *answer, ss_error *err)
 {
     if (!answer) return true;
+    if (!put_selection(group, answer, err)) return false;
     return put_array(group, "velocities", answer->bodies, 6, 1, answer->velocity, err) &&
            put_impulses(group, "lambda", answer->rows, 1, answer->row_impulse, err) &&
            put_impulses(group, "normal", answer->contacts, 1, answer->normal_impulse, err) &&

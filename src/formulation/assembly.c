@@ -115,9 +115,10 @@ bool ss_assemble(ss_assembly *assembly, const ss_frame *frame, ss_findings *note
     assembly->transformed = NULL;
     assembly->has_coulomb = false;
 
-    if (!ss_rows_make(frame, assembly->options, &assembly->rows, err) ||
-        !(formulation->model ? assemble_by_model : assemble_by_author)(assembly, frame, err))
-        return false;
+    if (!ss_rows_make(frame, assembly->options, &assembly->rows, err)) return false;
+    if (formulation->model && formulation->model->prepare)
+        formulation->model->prepare(&assembly->rows, assembly->options);
+    if (!(formulation->model ? assemble_by_model : assemble_by_author)(assembly, frame, err)) return false;
     ss_model_note_losses(formulation->model ? formulation->model->traits : formulation->models,
                          &assembly->rows, assembly->options, notes);
     return true;
@@ -217,12 +218,13 @@ static void recover_by_author(ss_assembly *assembly, const double *x, ss_answer 
 
 void ss_assembly_recover(ss_assembly *assembly, const double *x, ss_answer *answer)
 {
-    if (!assembly->formulation->model) {
+    const ss_contact_model *model = assembly->formulation->model;
+    if (!model) {
         recover_by_author(assembly, x, answer);
         return;
     }
-    recover_under(assembly->formulation->model, assembly->options, &assembly->rows,
-                  x + count_velocities(assembly), answer);
+    recover_under(model, assembly->options, &assembly->rows, x + count_velocities(assembly), answer);
+    if (model->settle) model->settle(&assembly->rows, answer);
 }
 
 void ss_assembly_recover_coulomb(ss_assembly *assembly, const double *x, ss_answer *answer)

@@ -10,8 +10,8 @@
 #include "formulation/rows.h"
 
 /* Beside ss_formulation_models: contact impulses are known beforehand, they push the bodies, and only joints
- * are solved for. */
-enum { SS_MODELS_FORCES = 8 };
+ * are solved for; groups of alternatives are modelled, without a selection beforehand. */
+enum { SS_MODELS_FORCES = 8, SS_MODELS_ALTERNATIVES = 16 };
 
 struct ss_contact_model {
     unsigned traits; /* ss_formulation_models and SS_MODELS_FORCES */
@@ -29,6 +29,9 @@ struct ss_contact_model {
      * is the caller's then, and NULL when the problem is right as it is. NULL: there is no other form. */
     bool (*transform)(const ss_frame *frame, ss_problem *problem, const void *options, ss_problem **other,
                       ss_error *err);
+    /* Changes the rows before anything is made of them, and puts the answer right afterwards; may be NULL. */
+    void (*prepare)(ss_rows *rows, const void *options);
+    void (*settle)(const ss_rows *rows, ss_answer *answer);
 };
 typedef struct ss_contact_model ss_contact_model;
 

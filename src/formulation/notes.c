@@ -57,6 +57,9 @@ void ss_model_note_losses(unsigned models, const ss_rows *rows, const ss_step_op
     const ss_contacts *contacts = &rows->frame->contacts;
     bool bounces = models & SS_MODELS_GAPS && step->gap_term == SS_GAP_RESTITUTION;
     if (!notes) return;
+    if (rows->frame->subcontacts.groups > 0 && !(models & SS_MODELS_ALTERNATIVES))
+        ss_findings_add(notes, SS_FINDING_LOSS, "subcontacts",
+                        "%d groups: only their contacts are solved for", rows->frame->subcontacts.groups);
     note(notes, "contacts/gaps", rows->far_contacts, "gap above contact_margin, omitted");
     if (models & SS_MODELS_GAPS && step->gap_term == SS_GAP_ZERO)
         note(notes, "contacts/gaps", count_gaps(rows), "nonzero gap is ignored (gap_term=zero)");

@@ -40,6 +40,7 @@ typedef struct ss_contact_row {
     double mu_rolling;         /* m */
     double compliance, offset; /* of the normal row */
     ss_vec3 surface;           /* m/s, of b's surface minus a's */
+    int alternatives, primary; /* peg-mlcp alone: how many more there are, and the one that this is */
 } ss_contact_row;
 
 typedef struct ss_rows {

@@ -8,6 +8,7 @@
 #include "frame/fields.h"
 
 #include "base/number.h"
+#include "frame/alternatives.h"
 #include "linalg/mat3.h"
 
 #include <float.h>
@@ -106,6 +107,11 @@ static const range ranges[] = {
     {"contacts/mu_r", 0, FARTHEST},
     {"contacts/lever_arms", -FARTHEST, FARTHEST},
     {"contacts/surface_velocities", -FARTHEST, FARTHEST},
+    {"subcontacts/cut", 0, INFINITY},
+    {"subcontacts/points", -FARTHEST, FARTHEST},
+    {"subcontacts/normals", -FARTHEST, FARTHEST},
+    {"subcontacts/gaps", -FARTHEST, FARTHEST},
+    {"subcontacts/surface_velocities", -FARTHEST, FARTHEST},
 };
 
 static void report_range(checker *c, const range *r, const ss_field *field, int item, int component,
@@ -422,6 +428,141 @@ static void check_contacts(checker *c)
     }
 }
 
+/* ---- alternatives ----------------------------------------------------------------------------------- */
+
+/* Normals of one alternative come from one face or one pair of edges. */
+#define SAME_NORMAL 1e-9
+
+/* All arrays or none; surface velocities are the only ones that may be left out. */
+static void check_alternative_arrays(checker *c)
+{
+    const ss_subcontacts *sub = &c->frame->subcontacts;
+    bool any = sub->groups || sub->count || sub->contact_group || sub->cut || sub->group ||
+               sub->alternative || sub->role || sub->point || sub->normal || sub->gap ||
+               sub->surface_velocity;
+    if (!any) return;
+    for (int f = 0; f < ss_field_count; f++) {
+        const ss_field *field = &ss_fields[f];
+        char path[64];
+        bool may_miss = field->offset == offsetof(ss_frame, subcontacts.surface_velocity);
+        may_miss |= ss_field_items(field, c->frame) == 0;
+        if (strcmp(field->group, "subcontacts") != 0 || may_miss || ss_field_data(field, c->frame)) continue;
+        snprintf(path, sizeof path, "%s/%s", field->group, field->name);
+        report(c, SS_FINDING_FAULT, path, NO_INDEX, "is missing, but other arrays of subcontacts exist");
+    }
+}
+
+/* Groups, alternatives and roles that exist. */
+static bool check_alternative_numbers(checker *c)
+{
+    const ss_subcontacts *sub = &c->frame->subcontacts;
+    bool before = c->faulty;
+    c->faulty = false;
+    for (int k = 0; k < c->frame->contacts.count; k++)
+        if (sub->contact_group[k] < -1 || sub->contact_group[k] >= sub->groups)
+            report(c, SS_FINDING_FAULT, "subcontacts/contact_groups", k,
+                   "is %d, but there are %d groups; must be below, or -1 for an ordinary contact",
+                   (int)sub->contact_group[k], sub->groups);
+    for (int r = 0; r < sub->count; r++) {
+        if (sub->group[r] < 0 || sub->group[r] >= sub->groups)
+            report(c, SS_FINDING_FAULT, "subcontacts/groups", r, "is %d, but there are %d groups",
+                   (int)sub->group[r], sub->groups);
+        if (sub->alternative[r] < 0)
+            report(c, SS_FINDING_FAULT, "subcontacts/alternatives", r, "is %d, must not be negative",
+                   (int)sub->alternative[r]);
+        if (sub->role[r] != SS_ROW_FORCE && sub->role[r] != SS_ROW_TEST)
+            report(c, SS_FINDING_FAULT, "subcontacts/roles", r, "is %d, must be 0 (force) or 1 (test)",
+                   (int)sub->role[r]);
+        else if (sub->alternative[r] == 0 && sub->role[r] == SS_ROW_FORCE)
+            report(c, SS_FINDING_FAULT, "subcontacts/roles", r,
+                   "is 0, but force points of alternative 0 are contacts");
+        check_length(c, "subcontacts/normals", r, length_of_vector(sub->normal[r]));
+    }
+    bool good = !c->faulty;
+    c->faulty |= before;
+    return good;
+}
+
+static double normals_apart(const ss_frame *frame, int i, int k)
+{
+    int contacts = frame->contacts.count;
+    const double *n = i < contacts ? frame->contacts.normal[i] : frame->subcontacts.normal[i - contacts];
+    const double *m = k < contacts ? frame->contacts.normal[k] : frame->subcontacts.normal[k - contacts];
+    return ss_vec3_norm(ss_vec3_subtract(ss_vec3_load(n), ss_vec3_load(m)));
+}
+
+static void check_groups(checker *c, const ss_groups *groups)
+{
+    const ss_frame *frame = c->frame;
+    int contacts = frame->contacts.count;
+    for (int k = 0; k < contacts; k++) {
+        int g = frame->subcontacts.contact_group[k];
+        const int *pair = frame->contacts.pair[k],
+                  *first = g < 0 ? pair : frame->contacts.pair[groups->contact[g]];
+        if (pair[0] != first[0] || pair[1] != first[1])
+            report(c, SS_FINDING_FAULT, "subcontacts/contact_groups", k,
+                   "is %d, like contact %d, but the contacts are of different pairs of bodies", g,
+                   groups->contact[g]);
+    }
+    for (int g = 0; g < groups->group_count; g++) {
+        for (int a = groups->first_alternative[g]; a < groups->first_alternative[g + 1]; a++) {
+            int begin = groups->first_row[a], end = groups->first_row[a + 1], forces = 0;
+            for (int r = begin; r < end; r++) {
+                int i = groups->origin[r];
+                forces += !ss_groups_is_test(groups, r);
+                double apart = normals_apart(frame, i, groups->origin[begin]);
+                if (apart > SAME_NORMAL)
+                    report(c, SS_FINDING_FAULT, i < contacts ? "contacts/normals" : "subcontacts/normals",
+                           i < contacts ? i : i - contacts,
+                           "differs by %.3g from the others of alternative %d of group %d, must be the same "
+                           "within %g",
+                           apart, a - groups->first_alternative[g], g, SAME_NORMAL);
+            }
+            if (forces == 0)
+                report(c, SS_FINDING_FAULT, "subcontacts/roles", NO_INDEX,
+                       "alternative %d of group %d has no force point", a - groups->first_alternative[g], g);
+        }
+    }
+}
+
+/* A group has contacts, and no more alternatives than points for them: else a few rows could ask for any
+ * amount of memory. */
+static void check_group_sizes(checker *c, int (*count)[2])
+{
+    const ss_subcontacts *sub = &c->frame->subcontacts;
+    for (int k = 0; k < c->frame->contacts.count; k++)
+        if (sub->contact_group[k] >= 0) count[sub->contact_group[k]][0]++;
+    for (int r = 0; r < sub->count; r++) count[sub->group[r]][1]++;
+    for (int g = 0; g < sub->groups; g++)
+        if (count[g][0] == 0)
+            report(c, SS_FINDING_FAULT, "subcontacts/contact_groups", NO_INDEX,
+                   "group %d has no contact, which its alternative 0 consists of", g);
+    for (int r = 0; r < sub->count; r++)
+        if (sub->alternative[r] > count[sub->group[r]][1])
+            report(c, SS_FINDING_FAULT, "subcontacts/alternatives", r,
+                   "is %d, but its group has only %d points", (int)sub->alternative[r],
+                   count[sub->group[r]][1]);
+}
+
+static void check_alternatives(checker *c)
+{
+    const ss_subcontacts *sub = &c->frame->subcontacts;
+    ss_groups groups;
+    if ((sub->groups == 0 && sub->count == 0) || !check_alternative_numbers(c)) return;
+    bool before = c->faulty;
+    int(*count)[2] = ss_allocate((size_t)sub->groups, sizeof *count);
+    c->faulty = false;
+    if (count) check_group_sizes(c, count);
+    if (!count || (!c->faulty && !ss_groups_make(c->frame, &groups, NULL))) {
+        report(c, SS_FINDING_FAULT, "subcontacts", NO_INDEX, "cannot be checked: out of memory");
+    } else if (!c->faulty) {
+        check_groups(c, &groups);
+        ss_groups_free(&groups);
+    }
+    ss_release(count);
+    c->faulty |= before;
+}
+
 /* ---- the frame -------------------------------------------------------------------------------------- */
 
 static void check_step(checker *c)
@@ -453,11 +594,13 @@ bool ss_frame_check(const ss_frame *frame, const char *place, ss_findings *findi
 {
     checker c = {.frame = frame, .place = place, .findings = findings};
     check_arrays(&c);
+    check_alternative_arrays(&c);
     if (c.faulty) return false;
     check_step(&c);
     check_ranges(&c);
     check_bodies(&c);
     check_constraints(&c);
     check_contacts(&c);
+    check_alternatives(&c);
     return !c.faulty;
 }

@@ -1,6 +1,7 @@
 /* The field table, made from fields.def, and how to walk it. */
 #include "frame/fields.h"
 
+#include <math.h>
 #include <string.h>
 
 /* Size of one number in memory, by type. */
@@ -62,6 +63,12 @@ int ss_field_items(const ss_field *field, const ss_frame *frame)
         return frame->constraints.row_count;
     case SS_PER_CONTACT:
         return frame->contacts.count;
+    case SS_PER_GROUP:
+        return frame->subcontacts.groups;
+    case SS_PER_SUBCONTACT:
+        return frame->subcontacts.count;
+    case SS_PER_COUNT:
+        break;
     }
     return 0;
 }

@@ -21,6 +21,9 @@ typedef enum ss_field_per { /* one item per ... */
                             SS_PER_CONSTRAINT,
                             SS_PER_ROW,
                             SS_PER_CONTACT,
+                            SS_PER_GROUP,      /* of alternatives */
+                            SS_PER_SUBCONTACT, /* a further point of an alternative */
+                            SS_PER_COUNT
 } ss_field_per;
 
 typedef struct ss_field {

@@ -44,12 +44,13 @@ static double length_along(const ss_contact_state *state, unsigned kind, const d
     return hypot(is_along(state, 0, kind) ? v[0] : 0.0, is_along(state, 1, kind) ? v[1] : 0.0);
 }
 
-/* |f| in units of the cone: f/mu along each tangent. Infinite where friction has no business. */
+/* |f| in units of the cone: f/mu along each rough tangent. Friction along a smooth one is no share of
+ * anything: its rounding would be an infinite one. */
 static double friction_ratio(const ss_contact_state *state)
 {
     double ratio[2];
     for (int i = 0; i < 2; i++)
-        ratio[i] = state->friction[i] == 0.0 ? 0.0 : fabs(state->friction[i]) / state->mu[i];
+        ratio[i] = is_along(state, i, ROUGH) ? fabs(state->friction[i]) / state->mu[i] : 0.0;
     return hypot(ratio[0], ratio[1]);
 }
 
@@ -82,14 +83,17 @@ ss_contact_status ss_contact_status_of(const ss_judgement *judgement, const ss_c
     return driven ? SS_CONTACT_NEGATIVE_FRICTION : SS_CONTACT_SLIP;
 }
 
+/* What is beyond the cone along the rough tangents, and everything along a smooth one. */
 static double cone_excess(const ss_contact_state *state)
 {
-    double normal = fmax(state->normal, 0.0), friction = length_along(state, LIMITED, state->friction);
-    double ratio = friction_ratio(state);
-    if (friction == 0.0) return 0.0;
-    if (isinf(ratio)) return friction;
+    double normal = fmax(state->normal, 0.0),
+           friction = length_along(state, LIMITED | ROUGH, state->friction);
+    double ratio = friction_ratio(state), smooth = 0.0;
+    for (int i = 0; i < 2; i++)
+        if (!is_along(state, i, ROUGH)) smooth = hypot(smooth, state->friction[i]);
     // along its own direction the cone reaches to nu |f| / ratio
-    return fmax(0.0, friction * (1.0 - normal / ratio));
+    double excess = friction > 0.0 ? fmax(0.0, friction * (1.0 - normal / ratio)) : 0.0;
+    return hypot(excess, smooth);
 }
 
 /* nu |(mu_u v_u, mu_v v_v)|, the most that friction can take from this sliding, and what it does take less

@@ -233,6 +233,7 @@ static bool judge(ss_judgement *judgement, ss_error *err)
     int registered = ss_registered_count(SS_REGISTERED_METRICS);
     if (!prepare(judgement, err) || !ss_metrics_rows(judgement, err)) return false;
     ss_metrics_coulomb(judgement);
+    ss_metrics_no_alternatives(judgement);
     if (!ss_metrics_balance(judgement, err) || !ss_metrics_distance(judgement, err)) return false;
     report_contacts(judgement);
     return measure_registered(judgement, registered, err);
@@ -240,6 +241,7 @@ static bool judge(ss_judgement *judgement, ss_error *err)
 
 int ss_case_contacts(const ss_case *what)
 {
+    if (what->frame) return what->frame->contacts.count;
     if (what->assembly) return ss_assembly_frame(what->assembly)->contacts.count;
     int count = 0;
     for (int k = 0; k < what->problem->block_count; k++) {
@@ -251,6 +253,9 @@ int ss_case_contacts(const ss_case *what)
 
 bool ss_judge(const ss_case *what, ss_metric_value *values, ss_contact_report *contacts, ss_error *err)
 {
+    if (what->frame && what->frame->subcontacts.groups > 0)
+        return ss_judge_alternatives(what->frame, ss_assembly_step(what->assembly), what->answer, values,
+                                     contacts, err);
     ss_arena *arena = what->arena ? what->arena : ss_arena_create(1 << 12, err);
     if (!arena) return false;
     ss_arena_mark mark = ss_arena_get_mark(arena);
@@ -271,6 +276,8 @@ bool ss_judge(const ss_case *what, ss_metric_value *values, ss_contact_report *c
 static bool judge_frame(const ss_frame *frame, const ss_step_options *step, const ss_answer *answer,
                         bool skip_exact, ss_metric_value *values, ss_contact_report *contacts, ss_error *err)
 {
+    if (frame->subcontacts.groups > 0)
+        return ss_judge_alternatives(frame, step, answer, values, contacts, err);
     ss_assembly *assembly = ss_assembly_create(ss_formulation_find("cone"), NULL, err);
     if (!assembly) return false;
     if (step) memcpy(ss_assembly_options(assembly), step, sizeof *step); // every option struct begins with it

@@ -67,5 +67,10 @@ bool ss_metrics_rows(ss_judgement *judgement, ss_error *err);
 void ss_metrics_coulomb(ss_judgement *judgement);
 bool ss_metrics_balance(ss_judgement *judgement, ss_error *err);
 bool ss_metrics_distance(ss_judgement *judgement, ss_error *err);
+/* Of an ordinary frame. */
+void ss_metrics_no_alternatives(ss_judgement *judgement);
+/* As ss_judge_frame, of a frame with alternatives. */
+bool ss_judge_alternatives(const ss_frame *frame, const ss_step_options *step, const ss_answer *answer,
+                           ss_metric_value *values, ss_contact_report *contacts, ss_error *err);
 
 #endif

@@ -196,7 +196,7 @@ typedef enum ending {
 
 /* How long to wait. The time limit is that of the run, once it counts. */
 typedef struct patience {
-    ss_run *run;
+    ss_run *run; /* NULL: there is none yet */
     bool counts; /* the run's own limits: false while the process starts */
     double until;
 } patience;
@@ -204,8 +204,8 @@ typedef struct patience {
 static bool is_over(patience *p)
 {
     double now = ss_clock_seconds();
-    const struct ss_run_state *state = p->run->state;
-    bool stop = p->counts ? ss_run_late(p->run) : state->cancel && *state->cancel;
+    const struct ss_run_state *state = p->run ? p->run->state : NULL;
+    bool stop = p->counts ? ss_run_late(p->run) : state && state->cancel && *state->cancel;
     if (stop && now + stop_patience < p->until) p->until = now + stop_patience;
     return now >= p->until;
 }
@@ -346,6 +346,7 @@ static ss_status SS_PRINTF(4, 5)
     vsnprintf(what, sizeof what, format, arguments);
     va_end(arguments);
     int status = end(c, how == CLOSED ? end_patience : 0.0);
+    if (!run) return SS_FAILED;
     if (how == LATE && (ss_run_late(run) || ss_run_status(run) == SS_CANCELLED)) {
         ss_run_note(run, "%s: killed, it did not stop", c->name);
         return ss_run_status(run);
@@ -635,6 +636,13 @@ static ss_status solve(const ss_problem *problem, const void *options, ss_run *r
     patience p = {.run = run, .counts = true, .until = INFINITY};
     ss_status status = send_problem(c, &p, problem, options, x);
     return status == SS_CONVERGED ? listen_to(c, &p, problem->size, x) : status;
+}
+
+void ss_solver_command_prepare(const ss_solver *solver)
+{
+    ss_solver_command *c = solver->context;
+    if (c->pid && c->owner != getpid()) forget(c);
+    if (c->pid == 0 && start(c)) greet(c, NULL); // where that fails it fails again, with a run to say so
 }
 
 bool ss_is_solver_command(const ss_solver *solver)

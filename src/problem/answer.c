@@ -16,9 +16,19 @@ ss_answer *ss_answer_create(const ss_frame *frame, bool rolling, ss_error *err)
         answer->normal_impulse = ss_allocate(contacts, sizeof *answer->normal_impulse);
         answer->friction_impulse = ss_allocate(contacts, sizeof *answer->friction_impulse);
         if (rolling) answer->rolling_impulse = ss_allocate(contacts, sizeof *answer->rolling_impulse);
-        if (answer->velocity && answer->row_impulse && answer->normal_impulse && answer->friction_impulse &&
-            (answer->rolling_impulse || !rolling))
-            return answer;
+        bool good = answer->velocity && answer->row_impulse && answer->normal_impulse &&
+                    answer->friction_impulse && (answer->rolling_impulse || !rolling);
+        if (frame->subcontacts.groups > 0) {
+            size_t groups = (size_t)frame->subcontacts.groups, rows = (size_t)frame->subcontacts.count;
+            answer->groups = frame->subcontacts.groups;
+            answer->subcontacts = frame->subcontacts.count;
+            answer->selection = ss_allocate(groups, sizeof *answer->selection);
+            answer->sub_normal_impulse = ss_allocate(rows, sizeof *answer->sub_normal_impulse);
+            answer->sub_friction_impulse = ss_allocate(rows, sizeof *answer->sub_friction_impulse);
+            good = good && answer->selection && answer->sub_normal_impulse && answer->sub_friction_impulse;
+            for (int g = 0; good && g < answer->groups; g++) answer->selection[g] = -1;
+        }
+        if (good) return answer;
     }
     ss_answer_destroy(answer);
     ss_fail(err, SS_ERROR_RESOURCES, "answer: out of memory for %d bodies and %d contacts",
@@ -34,6 +44,9 @@ void ss_answer_destroy(ss_answer *answer)
     ss_release(answer->normal_impulse);
     ss_release(answer->friction_impulse);
     ss_release(answer->rolling_impulse);
+    ss_release(answer->selection);
+    ss_release(answer->sub_normal_impulse);
+    ss_release(answer->sub_friction_impulse);
     ss_release(answer);
 }
 
@@ -48,8 +61,10 @@ ss_answer *ss_answer_store_take(ss_answer_store *store, const ss_frame *frame, b
 {
     int bodies = frame->bodies.count, rows = frame->constraints.row_count, contacts = frame->contacts.count;
     ss_answer *answer = store->answer;
+    // answers with alternatives are made to measure
     bool fits = answer && bodies <= store->bodies && rows <= store->rows && contacts <= store->contacts &&
-                rolling == (answer->rolling_impulse != NULL);
+                rolling == (answer->rolling_impulse != NULL) && frame->subcontacts.groups == 0 &&
+                answer->groups == 0;
     if (!fits) {
         ss_answer_store_free(store);
         answer = store->answer = ss_answer_create(frame, rolling, err);
@@ -87,5 +102,8 @@ bool ss_answer_is_complete(const ss_answer *answer)
     return answer && all_finite(answer->velocity[0], 6 * answer->bodies) &&
            all_finite(answer->normal_impulse, answer->contacts) &&
            all_finite(answer->friction_impulse[0], 3 * answer->contacts) &&
-           all_finite(answer->row_impulse, answer->rows);
+           all_finite(answer->row_impulse, answer->rows) &&
+           (answer->subcontacts == 0 ||
+            (all_finite(answer->sub_normal_impulse, answer->subcontacts) &&
+             all_finite(answer->sub_friction_impulse[0], 3 * answer->subcontacts)));
 }

@@ -67,13 +67,14 @@ static ss_replay_solver *find_solver(ss_replay *replay, const char *name)
 }
 
 /* Rules that are not known are told when the answer is judged. */
-static bool note_rules(ss_replay_solver *solver, const ss_stored_result *result, ss_error *err)
+static bool note_rules(ss_replay_solver *solver, const ss_stored_result *result, bool given, ss_error *err)
 {
     ss_step_options step;
     ss_text words = {0};
     if (!ss_stored_result_step(result, &step, NULL)) return true;
     ss_step_words(&step, &words);
     bool stored = result->formulation != NULL;
+    solver->rules_given = given;
     if (!solver->rules) {
         solver->rules = ss_text_copy(ss_text_get(&words));
         solver->rules_stored = stored;
@@ -97,7 +98,7 @@ static bool note_solver(ss_replay *replay, const ss_stored_result *result, ss_er
     }
     if (!solver || !result->answer) return true;
     solver->answers = true;
-    return note_rules(solver, result, err);
+    return note_rules(solver, result, replay->options.formulation != NULL, err);
 }
 
 /* What cannot be read here is told when its frame is. */
@@ -108,7 +109,7 @@ static bool note_solvers(ss_replay *replay, int frame, ss_error *err)
     for (int i = 0; i < count; i++) {
         ss_stored_result result = {0};
         bool good =
-            !ss_bpmd_result(replay->file, frame, i, &result, &trouble) || note_solver(replay, &result, err);
+            !ss_replay_result(replay, frame, i, &result, &trouble) || note_solver(replay, &result, err);
         ss_stored_result_free(&result);
         if (!good) return false;
     }
@@ -299,4 +300,15 @@ int ss_replay_total(const ss_replay *replay)
 bool ss_replay_is_decimated(const ss_replay *replay)
 {
     return replay->decimated;
+}
+
+const char *ss_replay_assumed(const ss_replay *replay, int k, const char **rules)
+{
+    for (int s = 0; s < replay->solver_count; s++) {
+        const ss_replay_solver *solver = &replay->solvers[s];
+        if (!solver->rules || solver->rules_stored || k-- > 0) continue;
+        *rules = solver->rules;
+        return solver->name;
+    }
+    return NULL;
 }

@@ -18,6 +18,8 @@ typedef struct ss_replay_options {
     int every;         /* every k-th; 0 = as the size allows */
     double megabytes;  /* most that the chunks as base64 and the JSON may take together; 0 = no limit */
     const char *title; /* NULL: the manifest's, or the name of the file */
+    /* rules that answers are judged by in the place of those in the file; NULL: those in the file */
+    const char *formulation, *with;
     bool no_contacts;
     const volatile int *cancel;                           /* may be NULL */
     void (*progress)(int done, int total, void *context); /* may be NULL */
@@ -38,6 +40,8 @@ void ss_replay_json(const ss_replay *replay, bool inside_html, ss_text *text);
 int ss_replay_chunk_count(const ss_replay *replay);
 /* One chunk, deflated (zlib format); ss_release frees it. */
 unsigned char *ss_replay_chunk(ss_replay *replay, int chunk, size_t *size, ss_error *err);
+/* The k-th solver whose rules are not in the file, and what was assumed; NULL when there are no more. */
+const char *ss_replay_assumed(const ss_replay *replay, int k, const char **rules);
 int ss_replay_shown(const ss_replay *replay); /* frames that are shown, of ss_replay_total */
 int ss_replay_total(const ss_replay *replay);
 bool ss_replay_is_decimated(const ss_replay *replay); /* frames were left out to stay within the limit */

@@ -17,6 +17,30 @@ static int solver_named(const ss_replay *replay, const char *name)
     return -1;
 }
 
+/* Other rules than those it was stored with: what was measured by those does not count. */
+static bool replace_rules(const ss_replay_options *options, ss_stored_result *result, ss_error *err)
+{
+    for (int m = 0; m < result->measure_count; m++) {
+        ss_release(result->measures[m].name);
+        ss_release(result->measures[m].values);
+    }
+    result->measure_count = 0;
+    ss_release(result->formulation);
+    ss_release(result->with);
+    result->formulation = ss_text_copy(options->formulation);
+    result->with = ss_text_copy(options->with);
+    return (result->formulation && (result->with || !options->with)) ||
+           ss_fail(err, SS_ERROR_RESOURCES, "out of memory for rules");
+}
+
+bool ss_replay_result(const ss_replay *replay, int frame, int index, ss_stored_result *result, ss_error *err)
+{
+    if (!ss_bpmd_result(replay->file, frame, index, result, err)) return false;
+    if (!replay->options.formulation || replace_rules(&replay->options, result, err)) return true;
+    ss_stored_result_free(result);
+    return false;
+}
+
 static bool all_finite(const double *values, int count)
 {
     for (int i = 0; i < count; i++)
@@ -52,7 +76,7 @@ static bool read_answer(const ss_replay *replay, int index, int result, bool sta
                         ss_error *err)
 {
     ss_stored_result stored = {0};
-    if (!ss_bpmd_result(replay->file, index, result, &stored, err)) return false;
+    if (!ss_replay_result(replay, index, result, &stored, err)) return false;
     int solver = solver_named(replay, stored.solver);
     if (solver < 0 || frame->answers[solver].stored) {
         ss_stored_result_free(&stored);

@@ -47,6 +47,7 @@ typedef struct ss_replay_solver { /* a result */
     bool answers;
     char *rules; /* how gaps and joints are treated when answers are judged, in words; NULL: no answers */
     bool rules_stored; /* ... as the file says of the first answer; false: assumed */
+    bool rules_given;  /* by the caller */
     bool rules_differ; /* not for all answers */
     ss_replay_series_list series;
 } ss_replay_solver;
@@ -106,6 +107,8 @@ typedef struct ss_replay_frame {
 
 /* Reads and checks a frame of the file. Answers are judged where no metrics are stored, and
  * with `states` wherever contacts are shown. */
+/* A stored result, with the rules that the caller wants it to be judged by. */
+bool ss_replay_result(const ss_replay *replay, int frame, int index, ss_stored_result *result, ss_error *err);
 bool ss_replay_frame_read(const ss_replay *replay, int index, bool states, ss_replay_frame *frame,
                           ss_findings *findings, ss_error *err);
 void ss_replay_frame_free(ss_replay_frame *frame);

@@ -70,6 +70,7 @@ static void put_results(ss_json *json, const ss_replay *replay)
         ss_json_key(json, "answers"), ss_json_bool(json, solver->answers);
         ss_json_member_text(json, "rules", solver->rules);
         ss_json_key(json, "rulesStored"), ss_json_bool(json, solver->rules_stored);
+        ss_json_key(json, "rulesGiven"), ss_json_bool(json, solver->rules_given);
         ss_json_key(json, "rulesDiffer"), ss_json_bool(json, solver->rules_differ);
         put_series(json, &solver->series, replay->shown);
         ss_json_end_object(json);

@@ -151,12 +151,28 @@ static bool set_options(const ss_request *request, ss_method *method, ss_request
     return method->formulation_options != NULL;
 }
 
+static bool choose_peg(const ss_request *request, ss_method *method, ss_request_fault *fault, ss_error *err)
+{
+    static const char *const names[] = {[SS_PEG_OFF] = "off",
+                                        [SS_PEG_SELECT] = "select",
+                                        [SS_PEG_ENUMERATE] = "enumerate",
+                                        [SS_PEG_ALL] = "all"};
+    const char *name = request->peg ? request->peg : "select";
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (strcmp(name, names[i]) != 0) continue;
+        method->peg = (ss_peg_mode)i;
+        return true;
+    }
+    if (fault) *fault = (ss_request_fault){.member = "peg"};
+    return ss_fail(err, SS_ERROR_USAGE, "unknown value '%s'; expected select, enumerate, off or all", name);
+}
+
 bool ss_method_prepare(const ss_request *request, ss_method *method, ss_request_fault *fault, ss_error *err)
 {
     *method = (ss_method){0};
     if (fault) *fault = (ss_request_fault){0};
     if (choose(request, method, fault, err) && set_options(request, method, fault, err) &&
-        read_rules(request, method, fault, err))
+        read_rules(request, method, fault, err) && choose_peg(request, method, fault, err))
         return true;
     ss_method_free(method);
     return false;

@@ -20,6 +20,7 @@ typedef struct ss_method {
     void *solver_options, *formulation_options;
     ss_run_options run;
     ss_metric_rule rule; /* in the place of run.stop */
+    ss_peg_mode peg;
 } ss_method;
 
 /* Which part of a request was wrong, so that a caller can name it in the user's own terms. */

@@ -1,5 +1,6 @@
 #include "session/stages.h"
 
+#include "formulation/model.h"
 #include "problem/answer_store.h"
 
 #include <math.h>
@@ -31,6 +32,8 @@ struct ss_session {
     int contact_room;
     ss_findings losses;
     ss_solve_result reference; /* how it went; its arrays are the truth's */
+    ss_peg_result peg;         /* of a frame with alternatives */
+    ss_answer *peg_answer;     /* to it */
     ss_result result;
 };
 
@@ -73,6 +76,8 @@ void ss_session_destroy(ss_session *session)
 {
     if (!session) return;
     ss_solve_result_free(&session->result.run);
+    ss_peg_result_free(&session->peg);
+    ss_answer_destroy(session->peg_answer);
     ss_findings_free(&session->losses);
     ss_answer_store_free(&session->answer);
     ss_assembly_destroy(session->assembly);
@@ -206,11 +211,20 @@ bool ss_session_take_problem(ss_session *session, ss_problem *problem, const dou
 
 /* ---- 2. the run ---------------------------------------------------------------------------------- */
 
+static bool models_alternatives(const ss_session *session)
+{
+    const struct ss_contact_model *model = session->method.formulation->model;
+    return model && model->traits & SS_MODELS_ALTERNATIVES;
+}
+
 static bool judge_point(ss_session *session, const double *x, bool skip_exact, const ss_answer *reference,
                         ss_contact_report *contacts, ss_error *err)
 {
     if (session->has_frame) ss_assembly_recover(session->assembly, x, session->answer.answer);
+    bool alternatives =
+        session->has_frame && models_alternatives(session);
     ss_case what = {.assembly = session->has_frame ? session->assembly : NULL,
+                    .frame = alternatives ? ss_assembly_frame(session->assembly) : NULL,
                     .answer = session->answer.answer,
                     .problem = session->problem,
                     .x = x,
@@ -359,7 +373,7 @@ bool ss_session_judge(ss_session *session, const ss_truth *truth, ss_error *err)
     return true;
 }
 
-/* ---- all of it ----------------------------------------------------------------------------------- */
+/* ---- 3 and 4 ------------------------------------------------------------------------------------ */
 
 bool ss_session_finish(ss_session *session, ss_error *err)
 {
@@ -371,9 +385,99 @@ bool ss_session_finish(ss_session *session, ss_error *err)
     return good;
 }
 
+/* ---- frames with alternatives -------------------------------------------------------------------- */
+
+bool ss_session_selects(const ss_session *session, const ss_frame *frame)
+{
+    return frame->subcontacts.groups > 0 && session->method.peg != SS_PEG_OFF &&
+           !models_alternatives(session);
+}
+
+typedef struct peg_context {
+    ss_session *session;
+    const ss_frame *frame;
+    const ss_answer *guess;
+    double seconds;
+} peg_context;
+
+/* The part of a guess that an ordinary frame has use for; NULL when out of memory. */
+static ss_answer *guess_plain(const peg_context *of, const ss_frame *plain, const int *origin, ss_error *err)
+{
+    ss_answer *made = ss_answer_create(plain, of->guess->rolling_impulse != NULL, err);
+    if (!made) return NULL;
+    if (made->bodies)
+        memcpy(made->velocity, of->guess->velocity, (size_t)made->bodies * sizeof *made->velocity);
+    if (made->rows)
+        memcpy(made->row_impulse, of->guess->row_impulse, (size_t)made->rows * sizeof *made->row_impulse);
+    for (int i = 0; i < made->contacts; i++) {
+        int c = origin[i], r = c - of->frame->contacts.count;
+        if (r >= 0 && !of->guess->sub_normal_impulse) continue;
+        made->normal_impulse[i] = r < 0 ? of->guess->normal_impulse[c] : of->guess->sub_normal_impulse[r];
+        memcpy(made->friction_impulse[i],
+               r < 0 ? of->guess->friction_impulse[c] : of->guess->sub_friction_impulse[r],
+               sizeof made->friction_impulse[i]);
+    }
+    return made;
+}
+
+static bool solve_plain(const ss_frame *plain, const int *origin, ss_peg_solved *how, void *context,
+                        ss_error *err)
+{
+    peg_context *of = context;
+    ss_session *session = of->session;
+    ss_answer *guess = of->guess && origin ? guess_plain(of, plain, origin, err) : NULL;
+    if (of->guess && origin && !guess) return false;
+    bool good = ss_session_take_frame(session, plain, guess, err) && ss_session_run(session, err);
+    ss_answer_destroy(guess);
+    if (!good) return false;
+    ss_assembly_recover(session->assembly, session->x, session->answer.answer);
+    const ss_solve_result *run = &session->result.run;
+    double error = run->gauge[SS_GAUGE_RELATIVE_ENERGY];
+    bool converged = run->status == SS_CONVERGED || session->result.refusal;
+    of->seconds += run->seconds;
+    *how = (ss_peg_solved){.answer = session->answer.answer,
+                           .converged = converged,
+                           .ray = run->status == SS_RAY,
+                           .error = error >= 0.0 ? error : 0.0};
+    return true;
+}
+
+static const ss_result *solve_alternatives(ss_session *session, const ss_frame *frame, const ss_answer *guess,
+                                           ss_error *err)
+{
+    peg_context context = {.session = session, .frame = frame, .guess = guess};
+    ss_peg_request request = {
+        .frame = frame, .mode = session->method.peg, .solve = solve_plain, .context = &context};
+    ss_peg_result_free(&session->peg);
+    ss_answer_destroy(session->peg_answer);
+    session->peg_answer = NULL;
+    if (!ss_peg_solve(&request, &session->peg, err)) return NULL;
+    session->peg_answer = ss_answer_create(frame, session->answer.answer->rolling_impulse != NULL, err);
+    if (!session->peg_answer || !make_room(session, frame->contacts.count, err)) return NULL;
+    ss_peg_expand(&session->peg, session->answer.answer, session->peg_answer);
+
+    ss_result *result = &session->result;
+    result->run.seconds = context.seconds;
+    result->answer = session->peg_answer;
+    result->contact_count = frame->contacts.count;
+    result->contacts = session->contacts;
+    result->x = session->x;
+    result->peg = &session->peg;
+    if (result->refusal) {
+        judge_nothing(session);
+        return result;
+    }
+    bool good = ss_judge_frame(frame, ss_assembly_step(session->assembly), session->peg_answer,
+                               session->metrics, session->contacts, err);
+    return good ? result : NULL;
+}
+
+/* ---- all of it ----------------------------------------------------------------------------------- */
+
 const ss_result *ss_session_solve(ss_session *session, const ss_frame *frame, const ss_answer *guess,
                                   ss_error *err)
 {
+    if (ss_session_selects(session, frame)) return solve_alternatives(session, frame, guess, err);
     bool good = ss_session_take_frame(session, frame, guess, err) && ss_session_run(session, err) &&
                 ss_session_finish(session, err);
     return good ? &session->result : NULL;

@@ -22,7 +22,7 @@ int64_t ss_sim_steps(const ss_sim *sim)
 
 const ss_frame *ss_sim_frame(const ss_sim *sim)
 {
-    return sim->frame;
+    return sim->peg.frame ? sim->peg.frame : sim->frame;
 }
 
 const ss_scenery *ss_sim_scenery(const ss_sim *sim)
@@ -32,7 +32,7 @@ const ss_scenery *ss_sim_scenery(const ss_sim *sim)
 
 const ss_answer *ss_sim_answer(const ss_sim *sim)
 {
-    return sim->answer;
+    return sim->peg.answer ? sim->peg.answer : sim->answer;
 }
 
 ss_assembly *ss_sim_assembly(const ss_sim *sim)
@@ -48,7 +48,7 @@ int ss_sim_frame_body(const ss_sim *sim, int frame_body)
 
 const ss_contact_list *ss_sim_contacts(const ss_sim *sim)
 {
-    return &sim->contacts;
+    return sim->peg.frame ? &sim->peg.contacts : &sim->contacts;
 }
 
 ss_collision *ss_sim_collision(const ss_sim *sim)
@@ -130,4 +130,29 @@ void ss_sim_replace_collision(ss_sim *sim, ss_contact_source *source, void *cont
 {
     sim->source = source;
     sim->source_context = context;
+}
+
+bool ss_sim_replace_solver(ss_sim *sim, const ss_solver *solver, const void *solver_options, ss_error *err)
+{
+    if (!solver || solver->abi != SS_ABI || !solver->solve)
+        return ss_fail(err, SS_ERROR_USAGE,
+                       "sim: no solver given, or one made for another version of the library");
+    if (solver_options && solver->options && !ss_options_check(solver->options, solver_options, err))
+        return ss_fail_in(err, "sim: solver %s", solver->name);
+    void *options = ss_allocate(1, solver->options_size);
+    if (!options) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for options");
+    if (solver_options && solver->options_size)
+        memcpy(options, solver_options, solver->options_size);
+    else if (solver->options)
+        ss_options_defaults(solver->options, options);
+    ss_release(sim->first.options);
+    sim->first.solver = solver;
+    sim->first.options = options;
+    return true;
+}
+
+void ss_sim_replace_dynamics(ss_sim *sim, ss_answer_source *source, void *context)
+{
+    sim->dynamics = source;
+    sim->dynamics_context = context;
 }

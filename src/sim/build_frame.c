@@ -196,6 +196,14 @@ static bool find_friction(ss_sim *sim, int c, double *mu)
     return true;
 }
 
+void ss_sim_surface_velocity(const ss_sim *sim, const int body[2], const double belt[3],
+                             const double point[3], double velocity[3])
+{
+    ss_vec3 at = ss_vec3_load(point);
+    ss_vec3 told = ss_vec3_subtract(told_velocity_at(sim, body[1], at), told_velocity_at(sim, body[0], at));
+    ss_vec3_store(ss_vec3_add(told, ss_vec3_load(belt)), velocity);
+}
+
 static bool fill_contact(ss_sim *sim, int c, ss_contacts *to)
 {
     const ss_contact *contact = &sim->contacts.items[c];
@@ -211,10 +219,8 @@ static bool fill_contact(ss_sim *sim, int c, ss_contacts *to)
     if (to->restitution) to->restitution[c] = pair->restitution;
     if (to->mu_rolling) to->mu_rolling[c] = pair->mu_rolling;
     if (!to->surface_velocity) return true;
-    ss_vec3 point = ss_vec3_load(contact->point);
-    ss_vec3 velocity = ss_vec3_subtract(told_velocity_at(sim, contact->body_b, point),
-                                        told_velocity_at(sim, contact->body_a, point));
-    ss_vec3_store(ss_vec3_add(velocity, ss_vec3_load(contact->surface_velocity)), to->surface_velocity[c]);
+    const int bodies[2] = {contact->body_a, contact->body_b};
+    ss_sim_surface_velocity(sim, bodies, contact->surface_velocity, contact->point, to->surface_velocity[c]);
     return true;
 }
 
@@ -356,7 +362,7 @@ bool ss_sim_build_frame(ss_sim *sim, ss_error *err)
     fill_constraints(sim, &all, &frame->constraints);
     add_joint_forces(sim, &frame->bodies);
     note_scenery(sim);
-    return true;
+    return ss_sim_add_alternatives(sim, err);
 }
 
 /* ---- what a user function may have planted ---------------------------------------------------------- */

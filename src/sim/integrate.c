@@ -145,6 +145,26 @@ static bool check_pose(const ss_sim *sim, int b, ss_error *err)
                                  ss_sim_body_label(sim, b).text);
 }
 
+void ss_sim_predict(const ss_sim *sim, const double *velocity, ss_body *body)
+{
+    if (velocity) {
+        bool midway;
+        ss_vec3 torque = ss_sim_gyroscopic_torque(sim, body, &midway);
+        memcpy(body->velocity, velocity, sizeof body->velocity);
+        if (midway) {
+            for (int i = 0; i < 3; i++) body->position[i] += sim->h * body->velocity[i];
+            turn_keeping_momentum(body, torque, sim->h);
+        } else {
+            move_body(body, sim->h);
+        }
+    } else if (is_driven(body)) {
+        body->motion(sim->time + sim->h, body->position, body->quaternion, body->velocity,
+                     body->motion_context);
+    } else if (body->kind == SS_KINEMATIC && !body->disabled) {
+        move_body(body, sim->h);
+    }
+}
+
 static void take_velocities(ss_sim *sim)
 {
     for (int b = 0; b < sim->answer->bodies; b++) {

@@ -263,6 +263,7 @@ void ss_sim_destroy(ss_sim *sim)
     ss_stabiliser_destroy(sim->stabiliser);
     ss_collision_destroy(sim->collision);
     ss_frame_destroy(sim->frame);
+    ss_sim_free_peg(sim);
     ss_answer_store_free(&sim->answer_store);
     ss_warm_free(&sim->warm);
     ss_byte_stream_free(&sim->backup);

@@ -12,6 +12,7 @@
 
 #include <stickslip/sim.h>
 
+#include "collision/alternatives.h"
 #include "linalg/vec3.h"
 #include "problem/answer_store.h"
 #include "problem/islands.h"
@@ -81,6 +82,22 @@ typedef struct ss_sim_method {
     ss_run_options run;
 } ss_sim_method;
 
+/* Polyhedral exact geometry. In a step with alternatives, frame, contacts and answer of the simulation are
+ * those of the ordinary frame that was selected; these are what the step is seen as. */
+typedef struct ss_peg_state {
+    double (*velocity)[6]; /* of every body of the world, as it would be without contacts */
+    int velocity_room;
+    const ss_group_list *list; /* groups of the frame being made; NULL: none */
+    ss_group_list refined[3];  /* found at later poses */
+    int *origin;               /* of the frame's rows in list->points, memory of the substep */
+    int *group;                /* of the frame's groups in the list, memory of the substep */
+    ss_frame *frame;           /* with alternatives; NULL: the step has none */
+    ss_answer *answer;         /* to it */
+    ss_contact_list contacts;  /* of it */
+    ss_peg_status status;
+    int solves;
+} ss_peg_state;
+
 struct ss_sim {
     ss_world *world;
     ss_sim_options options; /* texts in it are copies */
@@ -104,6 +121,8 @@ struct ss_sim {
     ss_collision *collision;
     ss_contact_source *source;
     void *source_context;
+    ss_answer_source *dynamics; /* instead of formulation and solver; NULL: ours */
+    void *dynamics_context;
     ss_contact_list contacts;
 
     int *frame_body; /* frame to world */
@@ -116,6 +135,7 @@ struct ss_sim {
     ss_frame *frame;
     ss_answer_store answer_store;
     ss_answer *answer; /* in the store; NULL before the first step */
+    ss_peg_state peg;
     ss_warm warm;
     ss_byte_stream backup; /* the world before the step */
 
@@ -143,6 +163,24 @@ bool ss_sim_check_frame(const ss_sim *sim, ss_error *err);
 
 /* sim->frame -> sim->answer */
 bool ss_sim_solve(ss_sim *sim, ss_error *err);
+
+/* ---- polyhedral exact geometry (peg.c) -------------------------------------------------------------- */
+
+/* Before collision: how far each body may get. */
+bool ss_sim_foresee(ss_sim *sim, ss_error *err);
+/* Groups of sim->peg.list into sim->frame, whose contacts are there. */
+bool ss_sim_add_alternatives(ss_sim *sim, ss_error *err);
+/* sim->frame, with alternatives -> sim->answer, sim->peg.answer */
+bool ss_sim_solve_peg(ss_sim *sim, ss_error *err);
+void ss_sim_forget_peg(ss_sim *sim); /* of the last substep */
+void ss_sim_free_peg(ss_sim *sim);
+/* m/s: of b's surface minus a's at a point: motion that is told, and belts. */
+void ss_sim_surface_velocity(const ss_sim *sim, const int body[2], const double belt[3],
+                             const double point[3], double velocity[3]);
+/* Moves a copy of a body to the end of the substep; velocity NULL: it is not in the frame. */
+void ss_sim_predict(const ss_sim *sim, const double *velocity, ss_body *body);
+/* All numbers; both are of the same frame. */
+void ss_sim_copy_answer(const ss_answer *from, ss_answer *to);
 
 /* Fills a guess for the frame from the impulses of the last step. */
 bool ss_warm_guess(ss_sim *sim, ss_answer *guess, ss_error *err);

@@ -25,11 +25,14 @@ static bool find_contacts(ss_sim *sim, ss_error *err)
     double start = ss_clock_seconds();
     bool good;
     sim->contacts = (ss_contact_list){0};
+    ss_sim_forget_peg(sim);
     if (sim->source) {
         good = sim->source(sim, sim->memory, &sim->contacts, sim->source_context, err);
         sim->report.narrow += ss_clock_seconds() - start;
     } else {
-        good = ss_collision_find(sim->collision, sim->h, sim->team, &sim->contacts, err);
+        good = ss_sim_foresee(sim, err) &&
+               ss_collision_find(sim->collision, sim->h, sim->team, &sim->contacts, err);
+        if (sim->options.peg != SS_PEG_OFF) sim->peg.list = ss_collision_groups(sim->collision);
         double broad = ss_collision_last_work(sim->collision).broad_seconds;
         sim->report.broad += broad;
         sim->report.narrow += fmax(0.0, ss_clock_seconds() - start - broad);
@@ -57,7 +60,9 @@ static bool look_ahead(ss_sim *sim, ss_error *err)
     ss_arena_clear(sim->memory);
     if (!ss_sim_call(sim, SS_BEFORE_COLLISION, err)) return false;
     ss_sim_drive_kinematic(sim);
-    return find_contacts(sim, err) && make_frame(sim, err) && ss_sim_solve(sim, err) &&
+    if (!find_contacts(sim, err) || !make_frame(sim, err)) return false;
+    bool alternatives = sim->frame->subcontacts.groups > 0;
+    return (alternatives ? ss_sim_solve_peg(sim, err) : ss_sim_solve(sim, err)) &&
            ss_sim_check_answer(sim, err);
 }
 

@@ -95,10 +95,13 @@ static bool tell(ss_diagnosing *d, const ss_ray *ray)
     ss_text_append(&d->text, "; impulses can grow there without moving anything");
     if (!ray->is_proof)
         ss_text_append(&d->text, ", and only sliding against growing friction could be a solution");
-    ss_diagnosing_tell(d, ray->is_proof ? SS_SEVERITY_FATAL : SS_SEVERITY_WARNING, SS_DEFECT_WEDGED, count,
-                       work, worst,
-                       "less friction (mu_max=1 in the formulation) or ignoring overlaps (gap_term=zero) "
-                       "may help, as may moving walls or prescribed bodies apart");
+    ss_diagnosing_tell(
+        d, ray->is_proof ? SS_SEVERITY_FATAL : SS_SEVERITY_WARNING, SS_DEFECT_WEDGED, count, work, worst,
+        ray->is_proof ? "less friction cannot help; look at the gaps, joint errors and prescribed "
+                        "velocities of these: ignoring overlaps (gap_term=zero) or joint errors "
+                        "(joint_term=zero) helps where they contradict each other"
+                      : "less friction (mu_max=1 in the formulation) or ignoring overlaps "
+                        "(gap_term=zero) may help, as may moving walls or prescribed bodies apart");
     ss_release(marked);
     return true;
 }

@@ -23,6 +23,7 @@
 
 #include "base/memory.h"
 #include "solver/basis.h"
+#include "solver/run_state.h"
 
 enum { MAX_TRIES = 6, POLISHES = 3, CORRECTIONS = 5 };
 
@@ -425,6 +426,7 @@ static ss_status run_tries(path *t, const lemke_options *set, ss_run *run, doubl
 static ss_status solve(const ss_problem *problem, const void *options, ss_run *run, double *x)
 {
     path t = {0};
+    if (ss_run_lacks(run, ss_run_scaling_cost(problem))) return ss_run_status(run);
     if (!ss_lcp_create(problem, run->arena, &t.lcp)) return SS_FAILED;
     t.n = t.lcp.size;
     ss_status status = SS_FAILED;

@@ -9,5 +9,9 @@
  * problem->size numbers. ray->impulse is of unit energy, y . D y / 2 with D the diagonal of A. False: it is
  * none, or out of memory. */
 bool ss_ray_confirm(const ss_problem *problem, const double *y, double *scratch, double *w, ss_ray *ray);
+/* A ray that relies on friction shows nothing about solutions that slip. Where normals and joints contradict
+ * each other without any friction, a ray of these takes its place, which is a proof. time_limit: s; 0 =
+ * none. */
+void ss_ray_prove(const ss_problem *problem, double time_limit, ss_ray *ray);
 
 #endif

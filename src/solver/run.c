@@ -413,7 +413,10 @@ static void run_solver(const ss_solver *solver, const void *options, struct ss_r
                   .state = state};
     state->started = ss_clock_seconds();
     if (how->time_limit > 0.0) state->deadline = state->started + how->time_limit;
-    result->status = ss_run_outcome(state, solver->solve(state->problem, options, &run, x));
+    // Methods look at the limit after an iteration, so that none at all is the driver's business.
+    ss_status claim = SS_MAX_ITERATIONS;
+    if (state->max_iterations > 0) claim = solver->solve(state->problem, options, &run, x);
+    result->status = ss_run_outcome(state, claim);
     result->seconds = ss_clock_seconds() - state->started - state->measuring;
     result->iterations = state->iterations;
     result->memory = ss_arena_high_water(arena) - before;
@@ -449,10 +452,12 @@ static bool solve_in(ss_arena *arena, const ss_solve_request *request, double *x
 
     result->history = state.history;
     result->notes = state.notes.data;
-    if (result->status == SS_RAY)
+    if (result->status == SS_RAY) {
+        ss_ray_prove(problem, options.time_limit, &state.ray); // like judging: after the clock has stopped
         result->ray = state.ray;
-    else
+    } else {
         ss_release(state.ray.impulse);
+    }
     return good;
 }
 

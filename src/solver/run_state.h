@@ -77,6 +77,11 @@ static inline double ss_run_matrix_cost(const ss_problem *problem)
 {
     return problem->A ? 0.0 : 2e-6 * problem->size;
 }
+/* The same of ss_scaled_create, which copies the matrix and divides every entry. */
+static inline double ss_run_scaling_cost(const ss_problem *problem)
+{
+    return problem->A ? 4e-9 * ss_sparse_nonzeros(problem->A) : 0.0;
+}
 /* The same of a sparse LU, ordering included, that was not made before. */
 static inline double ss_run_lu_cost(double entries)
 {

@@ -24,8 +24,8 @@ function [frame, findings] = ss_frame(frame, varargin)
 %
 % Example:
 %   p = load('stack.h5');
-%   [frame, findings] = ss_frame(p.mbs_frame000005);
-%   frame = ss_frame(p.mbs_frame000020, 'timestep', 0.01);    % a frame whose file lost it
+%   [frame, findings] = ss_frame(p.simulation_000001.mbs_frame000005);
+%   frame = ss_frame(p.simulation_000001.mbs_frame000006, 'timestep', 0.01);    % if its file lost it
 %
 % See also ss_read, ss_check
   options = ss_arguments('ss_frame', struct('dialect', '', 'timestep', []), varargin);

@@ -35,9 +35,12 @@ static const char *identifier(ss_error_code code)
     }
 }
 
+bool tb_leaving;
+
 /* The handlers of the MEX must not be called after it was unloaded. */
 static void leave(void)
 {
+    tb_leaving = true;
     tb_drop_all();
 }
 

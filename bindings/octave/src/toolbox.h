@@ -68,6 +68,8 @@ void *tb_find(tb_kind kind, const mxArray *number, ss_error *err);
 /* Forgets the object; with `destroy`, destroys it. Numbers that do not exist are ignored. */
 void tb_drop(tb_kind kind, const mxArray *number, bool destroy);
 void tb_drop_all(void);
+/* Octave ends: its own objects must be left alone, they may call back into a MEX that is no longer there. */
+extern bool tb_leaving;
 
 /* ---- frames and answers (frames.c) ------------------------------------------------------------------- */
 

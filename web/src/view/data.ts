@@ -41,6 +41,7 @@ export interface Result {
   answers: boolean; // false: only errors are stored, no impulses
   rules: string | null; // how answers treat gaps and joints, as they are judged: "gap_term=stabilised gamma=0.2 joint_term=zero"
   rulesStored: boolean; // false: the file does not say, the rules are assumed
+  rulesGiven: boolean; // by view --with, in the place of those in the file
   rulesDiffer: boolean; // rules are those of the first answer, not of all
   series: Series[]; // metrics, iterations, seconds
 }

@@ -86,7 +86,11 @@ export class Legend {
 export function rulesOf(results: Result[], name: string, named: boolean): HTMLElement[] {
   const result = results.find((r) => r.solver === name && r.answers);
   if (!result?.rules) return [];
-  const source = result.rulesStored ? "as stored" : "assumed: the file does not say";
+  const source = result.rulesGiven
+    ? "as given"
+    : result.rulesStored
+      ? "as stored"
+      : "assumed: the file does not say";
   const text = `judged by ${result.rules}, ${source}${result.rulesDiffer ? " (first answer; others differ)" : ""}`;
   return [h("p", { class: "hint rules" }, named ? `${name}: ${text}` : text)];
 }

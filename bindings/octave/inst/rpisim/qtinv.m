@@ -1,0 +1,6 @@
+function r = qtinv(q)
+% r = qtinv(q)   inverse of a quaternion of any length
+%
+% See also qtconj
+  r = qtconj(q) / (q(:)' * q(:));
+end

@@ -1,0 +1,79 @@
+#include "parts.h"
+
+typedef struct parameters {
+    double clearance, tooth, height, mu;
+} parameters;
+
+static const ss_option table[] = {
+    SS_PARAMETER_REAL(parameters, clearance, "1e-5", -0.1, 0.5, "between shaft and hole, in m"),
+    SS_PARAMETER_REAL(parameters, tooth, "0.19999", 0.01, 0.5, "width of the tooth, in m; its notch has 0.2"),
+    SS_PARAMETER_REAL(parameters, height, "1.5", 0.5, 100, "of the key above the lock at the start, in m"),
+    SS_PARAMETER_REAL(parameters, mu, "0", 0, 10, "friction between all bodies"),
+    {0}};
+
+/* A box over [x0, x1] x [y0, y1], 1 m high, on a body. */
+static void add_block(ss_builder *build, int body, double x0, double x1, double y0, double y1, double density)
+{
+    ss_shape block = {.kind = SS_BOX,
+                      .size = {x1 - x0, y1 - y0, 1},
+                      .position = {0.5 * (x0 + x1), 0.5 * (y0 + y1), 0},
+                      .density = density};
+    ss_build_shape(build, body, &block);
+}
+
+static bool build_scene(const void *of, uint64_t seed, ss_world *world, ss_error *err)
+{
+    const parameters *p = of;
+    (void)seed;
+    ss_builder build = ss_build_start(world, err);
+    ss_build_friction(&build, p->mu);
+
+    // a hole of 1 m, with a notch [0.5, 0.8] x [-0.1, 0.1] on its right
+    add_block(&build, SS_WORLD, -1.5, -0.5, -1.5, 1.5, 0);
+    add_block(&build, SS_WORLD, -0.5, 0.5, 0.5, 1.5, 0);
+    add_block(&build, SS_WORLD, -0.5, 0.5, -1.5, -0.5, 0);
+    add_block(&build, SS_WORLD, 0.5, 1.5, 0.1, 1.5, 0);
+    add_block(&build, SS_WORLD, 0.5, 1.5, -1.5, -0.1, 0);
+    add_block(&build, SS_WORLD, 0.8, 1.5, -0.1, 0.1, 0);
+
+    double e = 0.5 * p->clearance;
+    int key = ss_build_body(&build, &(ss_body){.kind = SS_DYNAMIC, .position = {0, 0, p->height}});
+    add_block(&build, key, -0.5 + e, 0.5 - e, -0.5 + e, 0.5 - e, 1);
+    add_block(&build, key, 0.5 - e, 0.8 - e, -0.5 * p->tooth, 0.5 * p->tooth, 1);
+    return ss_build_done(&build);
+}
+
+static void choose(const void *of, ss_sim_options *options)
+{
+    (void)of;
+    ss_exact_geometry(options);
+}
+
+static int figures(const void *of, const ss_sim *sim, const void *state, ss_scene_result *result)
+{
+    (void)of;
+    (void)state;
+    double z = ss_world_body(ss_sim_world(sim), 0)->position[2];
+    result[0] = (ss_scene_result){"height", "m", z};
+    result[1] = (ss_scene_result){"through", "1", z < 0.0};
+    result[2] = (ss_scene_result){"impulse", "N s", ss_figure_impulse(sim)};
+    return 3;
+}
+
+const ss_scene ss_scene_key_in_lock = {
+    .name = "key-in-lock",
+    .summary = "a key with a tooth falls through a lock with a notch",
+    .description =
+        "Shaft and tooth of the key pass hole and notch of the lock with micrometres to spare: nine "
+        "pairs of convex pieces, each with its own alternatives. A tooth of 0.20003 m does not pass "
+        "the notch of 0.2 m.",
+    .parameters = table,
+    .parameters_size = sizeof(parameters),
+    .h = 0.01,
+    .length = 1.0,
+    .picture_time = 0.3,
+    .camera = {{3.2, -4, 3.6}, {0, 0, 0.4}, 0},
+    .build = build_scene,
+    .options = choose,
+    .figures = figures,
+};

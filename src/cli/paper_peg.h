@@ -1,0 +1,30 @@
+/* cli/paper_peg.h - runs of scenes about polyhedral exact geometry, for the papers that compare
+ * formulations. */
+#ifndef SS_CLI_PAPER_PEG_H
+#define SS_CLI_PAPER_PEG_H
+
+#include "cli/paper.h"
+
+typedef struct ss_peg_run {
+    const char *scene;
+    const char *parameters[4]; /* "size=1.00001"; NULL ends */
+    const char *formulation;   /* NULL: the scene's */
+    const char *with[3];       /* of the formulation; NULL ends */
+    ss_peg_mode peg;
+    double h, time; /* s */
+    double margin;  /* m: of contacts; 0 = by speed */
+    bool linear;    /* without refinement: the rows of the frame are the law */
+} ss_peg_run;
+
+typedef struct ss_peg_outcome {
+    double z, speed; /* m, m/s: of the first body at the end, along z and x */
+    double impulse;  /* N s: of all steps */
+    double first;    /* N s: of the first step that has one */
+    double at;       /* s: the end of that step */
+    bool broke;      /* it diverged or could not be solved */
+} ss_peg_outcome;
+
+/* False only for lack of memory and wrong names. */
+bool ss_peg_run_scene(const ss_peg_run *run, ss_peg_outcome *outcome, ss_error *err);
+
+#endif

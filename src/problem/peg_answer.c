@@ -1,0 +1,139 @@
+/* Answers to frames with alternatives: to and from the ordinary frame of their selection, and what the law of
+ * polyhedral exact geometry says about them. */
+#include <stickslip/peg.h>
+
+#include "frame/alternatives.h"
+
+#include <math.h>
+#include <string.h>
+
+const char *ss_peg_status_name(ss_peg_status status)
+{
+    static const char *const names[] = {"consistent", "held", "cycle", "jammed"};
+    return names[status];
+}
+
+void ss_peg_result_free(ss_peg_result *result)
+{
+    ss_release(result->selection);
+    ss_release(result->promoted);
+    ss_release(result->origin);
+    ss_frame_destroy(result->plain);
+    *result = (ss_peg_result){0};
+}
+
+static void copy(void *to, const void *from, int count, size_t size)
+{
+    if (count > 0) memcpy(to, from, (size_t)count * size);
+}
+
+static void copy_common(const ss_answer *from, ss_answer *to)
+{
+    copy(to->velocity, from->velocity, to->bodies, sizeof *to->velocity);
+    copy(to->row_impulse, from->row_impulse, to->rows, sizeof *to->row_impulse);
+}
+
+void ss_peg_expand(const ss_peg_result *result, const ss_answer *plain, ss_answer *answer)
+{
+    copy_common(plain, answer);
+    copy(answer->selection, result->selection, answer->groups, sizeof *answer->selection);
+    for (int c = 0; c < answer->contacts; c++) {
+        answer->normal_impulse[c] = 0.0;
+        memset(answer->friction_impulse[c], 0, sizeof answer->friction_impulse[c]);
+        if (answer->rolling_impulse) memset(answer->rolling_impulse[c], 0, sizeof *answer->rolling_impulse);
+    }
+    for (int r = 0; r < answer->subcontacts; r++) {
+        answer->sub_normal_impulse[r] = 0.0;
+        memset(answer->sub_friction_impulse[r], 0, sizeof answer->sub_friction_impulse[r]);
+    }
+    for (int i = 0; i < plain->contacts; i++) {
+        int c = result->origin[i], r = c - answer->contacts;
+        *(r < 0 ? &answer->normal_impulse[c] : &answer->sub_normal_impulse[r]) = plain->normal_impulse[i];
+        memcpy(r < 0 ? answer->friction_impulse[c] : answer->sub_friction_impulse[r],
+               plain->friction_impulse[i], sizeof plain->friction_impulse[i]);
+        if (r < 0 && answer->rolling_impulse && plain->rolling_impulse)
+            memcpy(answer->rolling_impulse[c], plain->rolling_impulse[i], sizeof plain->rolling_impulse[i]);
+    }
+}
+
+/* Nothing is selected, and yet further rows carry impulses: all alternatives are ordinary contacts. */
+static bool takes_all(const ss_frame *frame, const ss_answer *answer)
+{
+    bool carries = false;
+    for (int g = 0; g < frame->subcontacts.groups; g++)
+        if (answer->selection && answer->selection[g] >= 0) return false;
+    for (int r = 0; answer->sub_normal_impulse && r < frame->subcontacts.count; r++)
+        carries |= answer->sub_normal_impulse[r] != 0.0;
+    return carries;
+}
+
+/* A group without a selection is on its contacts. */
+bool ss_peg_reduce(const ss_frame *frame, const ss_answer *answer, ss_peg_result *result, ss_answer **plain,
+                   ss_error *err)
+{
+    int groups = frame->subcontacts.groups, rows = frame->subcontacts.count, contacts = frame->contacts.count;
+    *result = (ss_peg_result){.selection = ss_allocate((size_t)groups, sizeof *result->selection),
+                              .promoted = ss_allocate((size_t)rows, sizeof *result->promoted),
+                              .origin = ss_allocate((size_t)(contacts + rows), sizeof *result->origin)};
+    *plain = NULL;
+    bool good = (result->selection && result->promoted && result->origin) ||
+                ss_fail(err, SS_ERROR_RESOURCES, "out of memory for %d groups of contacts", groups);
+    if (good) {
+        for (int g = 0; g < groups; g++)
+            result->selection[g] = answer->selection && answer->selection[g] > 0 ? answer->selection[g] : 0;
+        for (int r = 0; r < rows; r++)
+            result->promoted[r] = answer->sub_normal_impulse && answer->sub_normal_impulse[r] != 0.0;
+        bool all = takes_all(frame, answer);
+        result->plain = ss_frame_select(frame, all ? NULL : result->selection, all ? NULL : result->promoted,
+                                        result->origin, err);
+        *plain = result->plain ? ss_answer_create(result->plain, answer->rolling_impulse != NULL, err) : NULL;
+        good = *plain != NULL;
+    }
+    if (!good) {
+        ss_peg_result_free(result);
+        return false;
+    }
+    copy_common(answer, *plain);
+    for (int i = 0; i < (*plain)->contacts; i++) {
+        int c = result->origin[i], r = c - contacts;
+        bool known = r < 0 || answer->sub_normal_impulse;
+        (*plain)->normal_impulse[i] = r < 0   ? answer->normal_impulse[c]
+                                      : known ? answer->sub_normal_impulse[r]
+                                              : NAN;
+        if (known)
+            memcpy((*plain)->friction_impulse[i],
+                   r < 0 ? answer->friction_impulse[c] : answer->sub_friction_impulse[r],
+                   sizeof(*plain)->friction_impulse[i]);
+        if (r < 0 && answer->rolling_impulse)
+            memcpy((*plain)->rolling_impulse[i], answer->rolling_impulse[c],
+                   sizeof(*plain)->rolling_impulse[i]);
+    }
+    return true;
+}
+
+bool ss_peg_measure(const ss_frame *frame, const ss_answer *answer, ss_peg_group *measured, ss_error *err)
+{
+    ss_groups groups;
+    if (!ss_groups_make(frame, &groups, err)) return false;
+    int contacts = frame->contacts.count;
+    for (int g = 0; g < groups.group_count; g++) {
+        ss_peg_group *to = &measured[g];
+        int selected = answer->selection && answer->selection[g] > 0 ? answer->selection[g] : 0;
+        if (selected >= ss_groups_alternatives(&groups, g)) selected = 0;
+        *to = (ss_peg_group){.selected = selected, .contact = groups.contact[g], .size = groups.size[g]};
+        to->gap = ss_groups_best_after(&groups, g, answer->velocity, &to->best);
+        to->selected_gap =
+            ss_groups_force_after(&groups, groups.first_alternative[g] + selected, answer->velocity);
+        int begin = groups.first_row[groups.first_alternative[g]];
+        int end = groups.first_row[groups.first_alternative[g + 1]];
+        for (int r = begin; r < end; r++) {
+            int i = groups.origin[r];
+            if (i < contacts)
+                to->impulse += answer->normal_impulse[i];
+            else if (answer->sub_normal_impulse)
+                to->impulse += answer->sub_normal_impulse[i - contacts];
+        }
+    }
+    ss_groups_free(&groups);
+    return true;
+}
