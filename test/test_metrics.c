@@ -322,6 +322,31 @@ TEST(a_skate_does_not_creep_along_its_blade)
     drop(&s);
 }
 
+/* The smooth tangent along which the answer's vector has a component of rounding size: the contact holds. */
+TEST(rounding_along_a_smooth_tangent_is_no_friction_there)
+{
+    scene s = sliding_block(0.0);
+    ss_error err;
+    ENSURE(ss_frame_enable(s.frame, "contacts/t_u", &err));
+    const double c = cos(0.3), sine = sin(0.3), f = 0.1 * s.answer->normal_impulse[0];
+    s.frame->contacts.tangent[0][0] = c, s.frame->contacts.tangent[0][1] = sine;
+    s.frame->contacts.tangent[0][2] = 0.0;
+    s.frame->contacts.mu[0][0] = 0.0; // along t_u
+    s.answer->velocity[0][0] = 0.0;
+    s.answer->friction_impulse[0][0] = -f * sine + 1e-16 * f;
+    s.answer->friction_impulse[0][1] = f * c;
+    ENSURE(judge(&s));
+    ENSURE_NEAR(read(&s, "cone"), 0.0, rounding);
+    ENSURE_NEAR(read(&s, "sticking"), 1.0, 0.0);
+    // far more than rounding: friction where there is none, and no more of it than there is
+    s.answer->friction_impulse[0][0] += 1e-9 * f * c;
+    s.answer->friction_impulse[0][1] += 1e-9 * f * sine;
+    ENSURE(judge(&s));
+    ENSURE_NEAR(read(&s, "cone"), 1e-9 * f, 1e-15 * f);
+    ENSURE_NEAR(read(&s, "sticking"), 1.0, 0.0);
+    drop(&s);
+}
+
 /* Impulses are stored along the axes of the world: along a blade that is not one of them rounding is left,
  * and must not be taken for friction without a coefficient. */
 TEST(rounding_along_a_blade_is_no_friction_outside_the_cone)

@@ -507,6 +507,16 @@ def test_the_wakeup_pipe_of_others_is_given_back():
         os.close(writing)
 
 
+def test_lists_print_as_tables_and_know_names():
+    assert "block Gauss-Seidel" in repr(ss.solvers()) and repr(ss.solvers()).count("\n") == len(ss.solvers()) - 1
+    psor = ss.solvers()["psor"]
+    assert "option     omega" in repr(psor) and "cone" in psor.laws and psor.options[0].name in repr(psor)
+    assert ss.metrics()["energy"].unit == "J" and "gap_term" in repr(ss.formulations()["cone"])
+    with pytest.raises(KeyError, match="nsgs"):
+        ss.solvers()["ngs"]
+    assert repr(ss.solve(brick()).metrics["tension"]) == "<Metric tension: 0 N s>"
+
+
 # ---- own solvers -----------------------------------------------------------------------------------------
 
 @ss.solver

@@ -402,8 +402,8 @@ static void slide_over_tiles(void)
     ss_sim_options options = {0};
     printf("\n## Ghost edges: a box at 2 m/s over tiles of 0.4 m, mu = 0.1, %d steps of %g s\n\n", steps,
            step_size);
-    printf("| engine | speed at the end, m/s | lost to seams, m/s | lifted by, m |\n");
-    printf("| --- | --- | --- | --- |\n");
+    printf("| engine | speed at the end, m/s | lost to seams, m/s | lifted by, m |\n"
+           "| --- | --- | --- | --- |\n");
     for (int peg = 1; peg >= 0; peg--) {
         ss_world *world = tiled_floor(&options);
         options.h = step_size;

@@ -129,18 +129,16 @@ bool ss_record_make(const ss_result *result, ss_run_entry *run, ss_error *err)
 
 static void digest_answer(const ss_answer *answer, char text[33])
 {
-    const struct {
-        const double *values;
-        int count;
-    } parts[] = {{&answer->velocity[0][0], 6 * answer->bodies},
-                 {answer->row_impulse, answer->rows},
-                 {answer->normal_impulse, answer->contacts},
-                 {&answer->friction_impulse[0][0], 3 * answer->contacts},
-                 {&answer->rolling_impulse[0][0], 3 * answer->contacts}};
     ss_digest digest = ss_digest_start();
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        ss_digest_add(&digest, (uint64_t)parts[i].count);
-        if (parts[i].values) ss_digest_add_reals(&digest, parts[i].values, (size_t)parts[i].count);
+    ss_digest_add(&digest, (uint64_t)answer->bodies);
+    for (int b = 0; b < answer->bodies; b++) ss_digest_add_reals(&digest, answer->velocity[b], 6);
+    ss_digest_add(&digest, (uint64_t)answer->rows);
+    if (answer->rows) ss_digest_add_reals(&digest, answer->row_impulse, (size_t)answer->rows);
+    ss_digest_add(&digest, (uint64_t)answer->contacts);
+    if (answer->contacts) ss_digest_add_reals(&digest, answer->normal_impulse, (size_t)answer->contacts);
+    for (int c = 0; c < answer->contacts; c++) {
+        ss_digest_add_reals(&digest, answer->friction_impulse[c], 3);
+        if (answer->rolling_impulse) ss_digest_add_reals(&digest, answer->rolling_impulse[c], 3);
     }
     ss_digest_print(&digest, text);
 }

@@ -413,7 +413,10 @@ static void run_solver(const ss_solver *solver, const void *options, struct ss_r
                   .state = state};
     state->started = ss_clock_seconds();
     if (how->time_limit > 0.0) state->deadline = state->started + how->time_limit;
-    result->status = ss_run_outcome(state, solver->solve(state->problem, options, &run, x));
+    // Methods look at the limit after an iteration, so that none at all is the driver's business.
+    ss_status claim = SS_MAX_ITERATIONS;
+    if (state->max_iterations > 0) claim = solver->solve(state->problem, options, &run, x);
+    result->status = ss_run_outcome(state, claim);
     result->seconds = ss_clock_seconds() - state->started - state->measuring;
     result->iterations = state->iterations;
     result->memory = ss_arena_high_water(arena) - before;

@@ -3,12 +3,13 @@ from __future__ import annotations
 
 import ctypes
 import math
-from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Mapping, NamedTuple, Optional
+from typing import TYPE_CHECKING, Any, Dict, Iterator, Mapping, NamedTuple, Optional
 
 import numpy as np
 
 from . import _abi
 from ._library import all_of, lib, text
+from .options import Listing, described
 
 if TYPE_CHECKING:
     from .answer import Answer
@@ -22,6 +23,9 @@ class MetricInfo(NamedTuple):
     unit: str
     summary: str
     definition: str
+
+    def __repr__(self) -> str:
+        return described(self)
 
 
 class Metric(NamedTuple):
@@ -48,11 +52,14 @@ class Metric(NamedTuple):
         unit = f" {self.unit}" if self.unit not in ("", "1") else ""
         return f"{self.value:.4g}{unit}{worst}"
 
+    def __repr__(self) -> str:
+        return f"<Metric {self.name}: {self}>"
 
-def metrics() -> List[MetricInfo]:
-    """Every metric there is."""
-    return [MetricInfo(text(item.name) or "", text(item.unit) or "", text(item.summary) or "", text(item.definition) or "")
-            for item in all_of(lib.ss_metric_count, lib.ss_metric_at)]
+
+def metrics() -> Listing[MetricInfo]:
+    """Every metric there is; metrics()["energy"] is one of them."""
+    return Listing([MetricInfo(text(item.name) or "", text(item.unit) or "", text(item.summary) or "", text(item.definition) or "")
+            for item in all_of(lib.ss_metric_count, lib.ss_metric_at)])
 
 
 class Metrics(Mapping[str, Metric]):

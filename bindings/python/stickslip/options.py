@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import ctypes
-from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Union
+from typing import Any, Dict, Iterator, List, NamedTuple, Optional, TypeVar, Union
 
 from . import _abi
 from ._library import lib, text
@@ -22,6 +22,35 @@ class Option(NamedTuple):
     def __str__(self) -> str:
         allowed = f", {self.range}" if self.range else ""
         return f"{self.name:<18} {self.help} ({self.type}{allowed}; default {self.default})"
+
+
+Item = TypeVar("Item")
+
+
+class Listing(List[Item]):
+    """A list of things with a name and a summary: prints as a table, and takes names as well as numbers in []."""
+
+    def __getitem__(self, key):  # type: ignore[no-untyped-def]
+        if isinstance(key, str):
+            for item in self:
+                if item.name == key:  # type: ignore[attr-defined]
+                    return item
+            raise KeyError(f"no '{key}'; there are {', '.join(item.name for item in self)}")  # type: ignore[attr-defined]
+        return super().__getitem__(key)
+
+    def __repr__(self) -> str:
+        width = max((len(item.name) for item in self), default=0)  # type: ignore[attr-defined]
+        return "\n".join(f"{item.name:<{width}}  {item.summary}" for item in self)  # type: ignore[attr-defined]
+
+
+def described(item: Any) -> str:
+    """A record with a name, a summary and options on several lines."""
+    lines = [f"{item.name}: {item.summary}"]
+    for name, value in zip(item._fields, item):
+        if name not in ("name", "summary", "options") and value:
+            lines.append(f"  {name:<11}{', '.join(value) if isinstance(value, list) else value}")
+    lines += [f"  option     {option}" for option in getattr(item, "options", [])]
+    return "\n".join(lines)
 
 
 def entries(table: Any) -> Iterator[Any]:

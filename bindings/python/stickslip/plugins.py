@@ -21,7 +21,7 @@ from ._library import PathLike, UsageError, all_of, encoded, lib, on_failure, pa
 from ._memory import Owner, address_of, view
 from .answer import Answer
 from .frame import Frame
-from .options import Option, describe, entries, value_text
+from .options import Listing, Option, describe, described, entries, value_text
 from .problem import LAW_BITS, LAWS, Problem, law_names
 
 STATUSES = tuple(lib.ss_status_name(status).decode() for status in range(len(_abi.enums["ss_status"])))
@@ -47,13 +47,16 @@ class SolverInfo(NamedTuple):
     traits: List[str]
     options: List[Option]
 
+    def __repr__(self) -> str:
+        return described(self)
 
-def solvers() -> List[SolverInfo]:
-    """Every solver there is, those of your own last."""
-    return [SolverInfo(text(item.name) or "", text(item.summary) or "", text(item.reference) or "", text(item.weakness) or "",
+
+def solvers() -> Listing[SolverInfo]:
+    """Every solver there is, those of your own last; solvers()["nsgs"] is one of them."""
+    return Listing([SolverInfo(text(item.name) or "", text(item.summary) or "", text(item.reference) or "", text(item.weakness) or "",
                        law_names(item.laws), [name for name, bit in _TRAITS.items() if item.traits & bit],
                        describe(item.options))
-            for item in all_of(lib.ss_solver_count, lib.ss_solver_at)]
+            for item in all_of(lib.ss_solver_count, lib.ss_solver_at)])
 
 
 class Plugin:

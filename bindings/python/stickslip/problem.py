@@ -12,7 +12,7 @@ from ._library import Error, UsageError, all_of, encoded, lib, path_bytes, text
 from ._memory import Owner, address_of, as_doubles, field_view, view
 from .answer import Answer
 from .findings import Collector, Findings
-from .options import Filled, Option, describe
+from .options import Filled, Listing, Option, describe, described
 
 if TYPE_CHECKING:
     from .diagnosis import Diagnosis
@@ -36,12 +36,15 @@ class FormulationInfo(NamedTuple):
     laws: List[str]
     options: List[Option]
 
+    def __repr__(self) -> str:
+        return described(self)
 
-def formulations() -> List[FormulationInfo]:
-    """Every formulation there is."""
-    return [FormulationInfo(text(item.name) or "", text(item.summary) or "", text(item.reference) or "", law_names(item.laws),
+
+def formulations() -> Listing[FormulationInfo]:
+    """Every formulation there is; formulations()["box"] is one of them."""
+    return Listing([FormulationInfo(text(item.name) or "", text(item.summary) or "", text(item.reference) or "", law_names(item.laws),
                             describe(item.options))
-            for item in all_of(lib.ss_formulation_count, lib.ss_formulation_at)]
+            for item in all_of(lib.ss_formulation_count, lib.ss_formulation_at)])
 
 
 def find_formulation(name: Any) -> Any:
