@@ -1,5 +1,5 @@
-/* Alternatives of two polyhedra: the best one is the true depth by brute force where they overlap, and has the
- * right sign where they do not; and the points of each say neither more nor less than its own separation. */
+/* Alternatives of two polyhedra: the best one is the true depth by brute force where they overlap, and has
+ * the right sign where they do not; the points of each say neither more nor less than its own separation. */
 #include "kit.h"
 #include "polyhedra.h"
 
