@@ -1,5 +1,7 @@
 """Frames with alternatives on the command line and in files: recorded, checked, solved again, judged, converted; what is wrong
 with them is named."""
+import json
+
 import h5py
 import numpy as np
 import pytest
@@ -117,6 +119,30 @@ def test_a_selection_that_does_not_exist_is_refused(recorded):
         file[FRAME % 40]["solver_data/lemke/selection"][...] = 77
     answer = run("judge", "peg.h5", "--frame", FRAME % 40, code=None)
     assert "but the group has" in answer.stdout + answer.stderr
+
+
+def test_jammed_frames_are_solved_without_exploding_and_diagnosed(here):
+    """A body between walls that are nearer than it is wide, in a file: two groups that contradict each other."""
+    run("run", "peg-in-hole", "-p", "size=1.00001", "--steps", "33", "--record", "peg.h5")
+    with h5py.File("peg.h5", "r+") as file:
+        frame = file[FRAME % 33]
+        frame["contacts/gaps"][...] = -1e-3
+        frame["subcontacts/gaps"][...] = -1e-3
+        normals = frame["contacts/normals"]
+        for c, group in enumerate(frame["subcontacts/contact_groups"][:, 0]):
+            normals[c] = [(1, 0, 0), (-1, 0, 0), (0, 1, 0), (0, -1, 0)][group]
+        sub = frame["subcontacts"]
+        for r, group in enumerate(sub["groups"][:, 0]):
+            sub["normals"][r] = [(1, 0, 0), (-1, 0, 0), (0, 1, 0), (0, -1, 0)][group]
+    answer = run("solve", "peg.h5", "--frame", FRAME % 33, "-f", "stewart-trinkle", "-s", "lemke", "--json", code=None)
+    (frame,) = json.loads(answer.stdout)["frames"]
+    assert frame["peg"]["status"] == "jammed"
+    assert frame["metrics"]["momentum"]["value"] < 1e-12
+
+
+def test_the_papers_are_reproduced(here):
+    (experiment,) = run_json("paper", "formulations")["experiments"]
+    assert experiment["reproduced"]
 
 
 def test_unknown_ways_are_refused(recorded):
