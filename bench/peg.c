@@ -1,5 +1,5 @@
-/* What a step with polyhedral exact geometry costs beside Stewart-Trinkle with one manifold per pair, scene by
- * scene: mean wall time of a step, ordinary frames solved per step, and what the selection ended as. */
+/* What a step with polyhedral exact geometry costs beside Stewart-Trinkle with one manifold per pair, scene
+ * by scene: mean wall time of a step, ordinary frames solved per step, and what the selection ended as. */
 #include <stickslip/stickslip.h>
 
 #include <math.h>

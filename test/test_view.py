@@ -416,6 +416,18 @@ def test_what_cannot_be_done_is_said(here, options, code, word):
     assert word in ended.stderr and not (here / "x.html").exists()
 
 
+def test_a_picture_shows_the_first_frame(recording, here):
+    run("view", "logs.h5", "--picture", "first.png")
+    run("view", "logs.h5", "--picture", "later.png", "--frame", "2", "-o", "later.html")
+    first, later = (open(f"{name}.png", "rb").read() for name in ("first", "later"))
+    for picture in (first, later):
+        assert picture[:8] == b"\x89PNG\r\n\x1a\n" and struct.unpack(">II", picture[16:24]) == (720, 480)
+        data = zlib.decompress(picture[picture.index(b"IDAT") + 4:picture.rindex(b"IEND")][:struct.unpack(
+            ">I", picture[picture.index(b"IDAT") - 4:picture.index(b"IDAT")])[0]])
+        assert len(set(data)) > 20  # something was drawn
+    assert first != later
+
+
 def test_fclib_has_nothing_to_show():
     ended = run("view", shared("fclib/GFC3D_OneContact.hdf5"), "-o", "x.html", code=BAD_INPUT)
     assert "bodies" in ended.stderr

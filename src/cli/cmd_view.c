@@ -11,9 +11,11 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { PICTURE_WIDTH = 720, PICTURE_HEIGHT = 480 };
+
 typedef struct view_options {
     ss_common_options common;
-    const char *output, *frame, *results, *title, *formulation;
+    const char *output, *picture, *frame, *results, *title, *formulation;
     ss_option_list with;
     int simulation; /* from 1 on; 0 = the first */
     int every, port;
@@ -137,9 +139,12 @@ static void say_page(const viewing *v)
 
 static bool write_page(viewing *v, ss_error *err)
 {
-    if (!ss_replay_write(v->replay, v->options->output, err)) return false;
-    say_page(v);
-    return true;
+    const char *picture = v->options->picture;
+    if (v->options->output) {
+        if (!ss_replay_write(v->replay, v->options->output, err)) return false;
+        say_page(v);
+    }
+    return !picture || ss_replay_picture(v->replay, PICTURE_WIDTH, PICTURE_HEIGHT, picture, err);
 }
 
 /* ---- serving ------------------------------------------------------------------------------------- */
@@ -188,10 +193,15 @@ static bool serve(viewing *v, ss_error *err)
 static bool check_options(const viewing *v, ss_error *err)
 {
     const view_options *o = v->options;
-    if (!o->serve && !o->output)
+    if (!o->serve && !o->output && !o->picture)
         return ss_fail(err, SS_ERROR_USAGE, "view: no output given: expected -o replay.html or --serve");
-    if (o->serve && o->output) return ss_fail(err, SS_ERROR_USAGE, "view: -o and --serve cannot be combined");
+    if (o->serve && (o->output || o->picture))
+        return ss_fail(err, SS_ERROR_USAGE, "view: %s and --serve cannot be combined",
+                       o->output ? "-o" : "--picture");
     if (o->output && !ss_input_check_target(v->command, o->output, err)) return false;
+    if (o->picture && !ss_input_check_target(v->command, o->picture, err)) return false;
+    if (o->output && o->picture && strcmp(o->output, o->picture) == 0)
+        return ss_fail(err, SS_ERROR_USAGE, "view: -o and --picture are the same file %s", o->output);
     ss_format format;
     if (!ss_format_of_file(v->in, &format, err)) return false;
     return format == SS_FORMAT_BPMD ||
@@ -284,6 +294,11 @@ static const ss_option table[] = {
      FIELD(title),
      .value_name = "TEXT",
      .help = "Title of the page. Default: the title of the recording, or its file name."},
+    {.name = "picture",
+     .type = SS_OPTION_TEXT,
+     FIELD(picture),
+     .value_name = "FILE.png",
+     .help = "Draw the first frame that is shown; alone or with -o."},
     {0}};
 
 static const ss_option serve_table[] = {

@@ -97,6 +97,8 @@ static bool copy_frame(job *j, ss_writer *writer, int index, int *simulation, ss
     frame_at at;
     int own = ss_bpmd_frame_simulation(j->file, index);
     if (!read_frame(j, index, &at)) return true;
+    if (at.frame->subcontacts.groups > 0 && j->conversion->to != SS_TARGET_BPMD)
+        note(j, &at, SS_FINDING_LOSS, "subcontacts", "alternatives of contacts, and impulses at them");
     bool copied = own == *simulation || begin_simulation(j, writer, own, err);
     *simulation = own;
     copied = copied && ss_writer_frame(writer, at.frame, err) &&

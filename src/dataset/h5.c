@@ -1,5 +1,6 @@
 #include "dataset/h5.h"
 
+#include "dataset/h5_disk.h"
 #include "dataset/reading_flag.h"
 
 #include <errno.h>
@@ -116,9 +117,11 @@ bool ss_h5_open(const char *file, double max_bytes, hid_t *file_id, ss_h5_group 
 {
     *file_id = -1;
     if (!check_regular(file, err)) return false;
+    bool out_of_memory = false;
     hid_t access = access_list();
-    *file_id = H5Fopen(file, H5F_ACC_RDONLY, access);
+    *file_id = ss_h5_disk_read(access, &out_of_memory) ? H5Fopen(file, H5F_ACC_RDONLY, access) : -1;
     H5Pclose(access);
+    if (out_of_memory) return ss_fail(err, SS_ERROR_RESOURCES, "%s: out of memory", file);
     if (*file_id < 0)
         return ss_fail(err, SS_ERROR_INPUT, "%s: not an HDF5 file, %s", file,
                        is_database(file) ? "but a SQLite database (a ledger?)" : "or damaged");

@@ -1,9 +1,12 @@
-/* dataset/h5_disk.h - how HDF5 reaches the disk when we write.
+/* dataset/h5_disk.h - how HDF5 reaches the disk.
  *
  * HDF5 does not survive a failed write: a file that cannot be flushed cannot be closed, and the leftovers
  * crash the process when it ends (seen with 1.10). A full disk must not do that to the program we serve. So
  * HDF5 writes through a driver of ours, which keeps the first failure to itself: HDF5 finishes in good order,
  * and whoever owns the file asks for the trouble and throws the file away.
+ *
+ * When we read, every open file has a descriptor of its own. HDF5's own driver opens a file once per process
+ * and then shares it, also with files that a forked process has from its parent, and campaigns close those.
  */
 #ifndef SS_DATASET_H5_DISK_H
 #define SS_DATASET_H5_DISK_H
@@ -19,5 +22,8 @@ typedef struct ss_h5_disk {
 /* Makes an access list use the driver. The name given to H5Fcreate or H5Fopen then has no meaning, and `disk`
  * must outlive the file. */
 bool ss_h5_disk_use(hid_t access, ss_h5_disk *disk);
+/* The same for reading: H5Fopen opens the file of the given name. *out_of_memory must live as long as that
+ * call, and says why it failed. */
+bool ss_h5_disk_read(hid_t access, bool *out_of_memory);
 
 #endif

@@ -47,6 +47,8 @@ int ss_replay_total(const ss_replay *replay);
 bool ss_replay_is_decimated(const ss_replay *replay); /* frames were left out to stay within the limit */
 /* The page with all of it inside. */
 bool ss_replay_write(ss_replay *replay, const char *path, ss_error *err);
+/* The first frame that is shown as a PNG, in pixels. */
+bool ss_replay_picture(ss_replay *replay, int width, int height, const char *path, ss_error *err);
 size_t ss_replay_page_size(void); /* bytes of the page without data */
 
 #endif

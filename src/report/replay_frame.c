@@ -119,6 +119,71 @@ static void read_scenery(const ss_replay *replay, int index, const char *place, 
         ss_findings_add(findings, SS_FINDING_WARNING, place, "%s", trouble.message);
 }
 
+/* ---- alternatives ----------------------------------------------------------------------------------- */
+
+/* The answer to the frame in which every alternative is an ordinary contact: the chosen ones carry what they
+ * carry, the others are open. */
+static bool spread_answer(const ss_frame *from, const ss_frame *plain, const int *origin,
+                          ss_replay_answer *answer, ss_error *err)
+{
+    ss_answer *old = answer->result.answer;
+    ss_answer *made = ss_answer_create(plain, old->rolling_impulse != NULL, err);
+    ss_contact_report *reports = ss_allocate((size_t)plain->contacts.count, sizeof *reports);
+    int *first = ss_allocate((size_t)from->subcontacts.groups, sizeof *first); // contact of each group
+    if (!made || !reports || !first) {
+        ss_answer_destroy(made);
+        ss_release(reports);
+        ss_release(first);
+        return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for alternatives");
+    }
+    for (int c = from->contacts.count - 1; c >= 0; c--)
+        if (from->subcontacts.contact_group[c] >= 0) first[from->subcontacts.contact_group[c]] = c;
+    if (made->bodies) memcpy(made->velocity, old->velocity, (size_t)made->bodies * sizeof *made->velocity);
+    if (made->rows)
+        memcpy(made->row_impulse, old->row_impulse, (size_t)made->rows * sizeof *made->row_impulse);
+    for (int i = 0; i < made->contacts; i++) {
+        int c = origin[i], r = c - from->contacts.count;
+        int group = r < 0 ? from->subcontacts.contact_group[c] : from->subcontacts.group[r];
+        made->normal_impulse[i] = r < 0 ? old->normal_impulse[c] : old->sub_normal_impulse[r];
+        memcpy(made->friction_impulse[i], r < 0 ? old->friction_impulse[c] : old->sub_friction_impulse[r],
+               sizeof made->friction_impulse[i]);
+        bool open = group >= 0 && made->normal_impulse[i] == 0.0;
+        if (answer->reports && !open) reports[i] = answer->reports[r < 0 ? c : first[group]];
+    }
+    if (answer->reports) {
+        ss_release(answer->reports);
+        answer->reports = reports;
+        reports = NULL;
+    }
+    ss_release(reports);
+    ss_release(first);
+    ss_answer_destroy(old);
+    answer->result.answer = made;
+    return true;
+}
+
+/* Chosen and other alternatives are shown alike, as contacts. */
+static bool show_alternatives(const ss_replay *replay, ss_replay_frame *frame, ss_error *err)
+{
+    const ss_subcontacts *sub = &frame->frame->subcontacts;
+    if (sub->groups == 0 || frame->contacts == 0) return true;
+    int *origin = ss_allocate((size_t)(frame->contacts + sub->count), sizeof *origin);
+    ss_frame *plain = origin ? ss_frame_select(frame->frame, NULL, NULL, origin, err) : NULL;
+    bool good = plain || ss_fail(err, SS_ERROR_RESOURCES, "out of memory for alternatives");
+    for (int s = 0; good && s < replay->solver_count; s++)
+        if (frame->answers[s].stored && frame->answers[s].result.answer)
+            good = spread_answer(frame->frame, plain, origin, &frame->answers[s], err);
+    ss_release(origin);
+    if (!good) {
+        ss_frame_destroy(plain);
+        return false;
+    }
+    ss_frame_destroy(frame->frame);
+    frame->frame = plain;
+    frame->contacts = plain->contacts.count;
+    return true;
+}
+
 bool ss_replay_frame_read(const ss_replay *replay, int index, bool states, ss_replay_frame *frame,
                           ss_findings *findings, ss_error *err)
 {
@@ -130,7 +195,8 @@ bool ss_replay_frame_read(const ss_replay *replay, int index, bool states, ss_re
     if (good) {
         frame->contacts = replay->options.no_contacts ? 0 : frame->frame->contacts.count;
         read_scenery(replay, index, place, frame, findings);
-        good = read_answers(replay, index, place, states, frame, findings, err);
+        good = read_answers(replay, index, place, states, frame, findings, err) &&
+               show_alternatives(replay, frame, err);
     }
     if (!good) ss_replay_frame_free(frame);
     return good;

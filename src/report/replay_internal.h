@@ -6,6 +6,7 @@
  *   replay_series.c  lists of series
  *   replay_shapes.c  what bodies look like
  *   replay_boxes.c   ... and what to draw when nobody knows
+ *   replay_picture.c a still picture
  *   replay_json.c    what the page is told about all of it
  */
 #ifndef SS_REPORT_REPLAY_INTERNAL_H

@@ -221,8 +221,7 @@ static bool judge_point(ss_session *session, const double *x, bool skip_exact, c
                         ss_contact_report *contacts, ss_error *err)
 {
     if (session->has_frame) ss_assembly_recover(session->assembly, x, session->answer.answer);
-    bool alternatives =
-        session->has_frame && models_alternatives(session);
+    bool alternatives = session->has_frame && models_alternatives(session);
     ss_case what = {.assembly = session->has_frame ? session->assembly : NULL,
                     .frame = alternatives ? ss_assembly_frame(session->assembly) : NULL,
                     .answer = session->answer.answer,

@@ -7,7 +7,7 @@
 #include <string.h>
 
 typedef enum type { REAL, INT, COUNT, BYTE, PAIR } type;
-typedef enum per { BODY, CONSTRAINT, ROW, CONTACT } per;
+typedef enum per { BODY, CONSTRAINT, ROW, CONTACT, GROUP, SUBCONTACT } per;
 typedef struct field {
     const char *group, *name;
     size_t offset; /* of the pointer in ss_frame */
@@ -36,8 +36,12 @@ static int items(const ss_frame *frame, per which)
         return frame->constraints.count;
     case ROW:
         return frame->constraints.row_count;
-    default:
+    case CONTACT:
         return frame->contacts.count;
+    case GROUP:
+        return frame->subcontacts.groups;
+    default:
+        return frame->subcontacts.count;
     }
 }
 
@@ -89,7 +93,8 @@ mxArray *tb_frame(const ss_frame *frame)
         const void *data = *(void *const *)((const char *)frame + f->offset);
         per owner = strcmp(f->group, "bodies") == 0        ? BODY
                     : strcmp(f->group, "constraints") == 0 ? CONSTRAINT
-                                                           : CONTACT;
+                    : strcmp(f->group, "contacts") == 0    ? CONTACT
+                                                           : GROUP;
         if (items(frame, owner) == 0 || (f->optional && !data)) continue; // as in files
         if (!tb_get(structure, f->group)) tb_set(structure, f->group, tb_struct());
         tb_set(mxGetField(structure, 0, f->group), f->name, show(frame, f, data));

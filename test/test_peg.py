@@ -1,0 +1,106 @@
+"""Frames with alternatives on the command line and in files: recorded, checked, solved again, judged, converted; what is wrong
+with them is named."""
+import h5py
+import numpy as np
+import pytest
+
+from test_cli import USAGE, here, run, run_json
+
+FRAME = "/simulation_000001/mbs_frame%06d"
+SUB = ("contact_groups", "cut", "groups", "alternatives", "roles", "points", "normals", "gaps")
+
+
+@pytest.fixture
+def recorded(here):
+    """The large peg: in the first frames nothing touches, then it stands on the hole."""
+    run("run", "peg-in-hole", "-p", "size=1.00001", "--steps", "40", "--record", "peg.h5")
+    return here
+
+
+def test_alternatives_and_selections_are_in_the_file(recorded):
+    with h5py.File("peg.h5") as file:
+        assert "subcontacts" not in file[FRAME % 1]
+        frame = file[FRAME % 40]
+        sub = frame["subcontacts"]
+        assert sorted(SUB) == sorted(sub)
+        groups = len(sub["cut"])
+        assert groups == 4 and set(sub["contact_groups"][:, 0]) == set(range(4))
+        assert np.allclose(sub["cut"], 0.05)
+        result = frame["solver_data/lemke"]
+        assert result["selection"].shape == (groups, 1)
+        # all of the weight of one step
+        total = result["normal"][()].sum() + result["sub_normal"][()].sum()
+        assert abs(total - 0.0981) < 1e-12
+    assert "0 faults" in run("check", "peg.h5").stdout
+
+
+def test_stored_frames_are_solved_as_they_were(recorded):
+    for method in (["-f", "stewart-trinkle", "-s", "lemke"], ["-f", "cone", "-s", "interior-point"]):
+        frames = run_json("solve", "peg.h5", "--frame", "30:40", *method)["frames"]
+        for frame in frames:
+            if "peg" not in frame:
+                continue
+            assert frame["peg"]["status"] == "consistent"
+            for name in ("natural_map", "open_push", "penetration"):
+                assert frame["metrics"][name]["value"] < 1e-8
+            assert frame["metrics"]["inactive_push"]["value"] == 0
+    run("solve", "peg.h5", "-f", "stewart-trinkle", "-s", "lemke", "-o", "solved.h5")
+    with h5py.File("peg.h5") as before, h5py.File("solved.h5") as after:
+        for name in ("selection", "sub_normal", "normal"):
+            one, two = (file[FRAME % 40]["solver_data/lemke"][name][()] for file in (before, after))
+            assert np.allclose(one, two, atol=1e-12)
+
+
+def test_judged_from_the_file_alone(recorded):
+    """What judge finds is what was measured when the answers were made."""
+    judged = run_json("judge", "peg.h5")
+    with h5py.File("peg.h5") as file:
+        stored = file[FRAME % 40]["solver_data/lemke/metrics"]
+        for name in ("open_push", "inactive_push", "penetration", "energy"):
+            assert float(stored[name][()].flat[0]) < 1e-12
+    assert judged
+
+
+def test_other_layouts_lose_alternatives_and_nothing_else(recorded):
+    assert "alternatives" in run("convert", "peg.h5", "flat.h5", "--to", "bpmd-flat").stderr
+    with h5py.File("flat.h5") as file:
+        assert not any("subcontacts" in file[name] for name in file if name.startswith("mbs_frame"))
+    run("convert", "peg.h5", "again.h5", "--to", "bpmd")
+    with h5py.File("peg.h5") as one, h5py.File("again.h5") as two:
+        for name in SUB:
+            path = FRAME % 40 + "/subcontacts/" + name
+            assert np.array_equal(one[path], two[path])
+
+
+@pytest.mark.parametrize("name, spoil, words", [
+    ("groups", lambda a: a + 9, "subcontacts/groups[0]"),
+    ("alternatives", lambda a: 0 * a - 1, "subcontacts/alternatives[0]"),
+    ("alternatives", lambda a: 0 * a + 2000000000, "subcontacts/alternatives[0]"),
+    ("normals", lambda a: 2 * a, "subcontacts/normals[0]"),
+    ("roles", lambda a: a + 5, "subcontacts/roles[0]"),
+    ("contact_groups", lambda a: 0 * a - 1, "subcontacts/contact_groups"),
+])
+def test_faults_are_named(recorded, name, spoil, words):
+    with h5py.File("peg.h5", "r+") as file:
+        data = file[FRAME % 40]["subcontacts"][name]
+        data[...] = spoil(data[...])
+    answer = run("check", "peg.h5", code=None)
+    assert answer.returncode != 0 and words in answer.stdout + answer.stderr
+
+
+def test_a_selection_that_does_not_exist_is_refused(recorded):
+    with h5py.File("peg.h5", "r+") as file:
+        file[FRAME % 40]["solver_data/lemke/selection"][...] = 77
+    answer = run("judge", "peg.h5", "--frame", FRAME % 40, code=None)
+    assert "but the group has" in answer.stdout + answer.stderr
+
+
+def test_unknown_ways_are_refused(recorded):
+    assert "expected select, enumerate, off or all" in run("solve", "peg.h5", "--peg", "guess", code=USAGE).stderr
+
+
+def test_ordinary_frames_are_not_concerned(here):
+    run("run", "box-drop", "--steps", "5", "--record", "drop.h5")
+    one, two = (run_json("solve", "drop.h5", "--frame", "4", "--peg", peg) for peg in ("select", "off"))
+    assert one["frames"][0]["metrics"] == two["frames"][0]["metrics"]
+    assert "why" in one["frames"][0]["metrics"]["open_push"]
