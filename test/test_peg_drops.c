@@ -201,7 +201,7 @@ TEST(with_friction_nothing_explodes)
     tally total = drop_all("friction", drops_wanted(40), false, 2, 0.5);
     ENSURE_INT(total.tunnelled, 0);
     ENSURE(total.overlap < (total.drops > 100 ? 0.02 : 2e-3));
-    ENSURE(total.cycles <= 1 + total.pushing / 100);
+    ENSURE(total.cycles <= 10 + total.pushing / 100); // 0.7 % of 10000 drops, more of few
 }
 
 TEST_MAIN

@@ -89,6 +89,7 @@ bool ss_solving_diagnose(ss_solving *solving, const ss_frame *frame, const ss_so
     if (!options->diagnose || !is_unsolved(solving, solved)) return true;
     if (solving->diagnosed++ >= SS_DIAGNOSED_AT_MOST && !options->json) return true;
     ss_sandbox_doing("diagnosing the problem");
+    if (solved->result->peg) frame = solved->result->peg->plain; // the frame that the problem is of
     bool good =
         ss_diagnose_frame(frame, solved->result->problem, &solved->result->run.ray, &solving->diagnosis, err);
     ss_sandbox_doing("");
