@@ -294,6 +294,9 @@ TEST(what_is_wrong_with_an_extension_is_said_and_nothing_of_it_is_kept)
     take(&everything);
     ENSURE_CONTAINS(refusal_of((ss_extension){.solvers = SOLVERS(&my_solver)}),
                     "solver name 'my-jacobi' is already used by another plug-in");
+    ss_error err;
+    ENSURE(!ss_register(&everything, &err)); // not a complaint about a name, which sends one looking elsewhere
+    ENSURE_CONTAINS(err.message, "is registered already");
     ss_unregister(&everything);
 }
 
