@@ -451,6 +451,8 @@ TEST(a_law_that_cannot_be_is_refused_by_contact_and_unknown)
     ss_contact_unknown bad = up;
     bad.law = SS_LAW_FREE;
     ENSURE_CONTAINS(fault_of((ss_contact_law){.count = 1, .unknown = {bad}}), "does not declare");
+    bad.law = SS_LAW_BOX | SS_LAW_COUPLED; // both are declared, but it can be under one only
+    ENSURE_CONTAINS(fault_of((ss_contact_law){.count = 1, .unknown = {bad}}), "does not declare");
     bad = up, bad.lower = 1.0, bad.upper = 0.0;
     ENSURE_CONTAINS(fault_of((ss_contact_law){.count = 1, .unknown = {bad}}), "lower <= upper");
     bad = up, bad.turns = true;
