@@ -428,6 +428,23 @@ TEST(faults_of_alternatives_are_found_with_their_place)
     }
 }
 
+TEST(contacts_cannot_be_in_groups_that_do_not_exist)
+{
+    ss_error err = {0};
+    ss_frame *frame = vertex_at_corner(0.005, 0.02);
+    ss_frame *bare = ss_frame_select(frame, NULL, NULL, NULL, &err);
+    must(bare && ss_frame_add_alternatives(bare, 0, 0, &err), &err);
+    ss_findings findings = {0};
+    ENSURE(ss_frame_check(bare, "F", &findings));
+    ENSURE_INT(findings.count, 0);
+    bare->subcontacts.contact_group[0] = 0;
+    ENSURE(!ss_frame_check(bare, "F", &findings));
+    ENSURE_CONTAINS(findings.items[0].place, "subcontacts/contact_groups[0]");
+    ss_findings_free(&findings);
+    ss_frame_destroy(frame);
+    ss_frame_destroy(bare);
+}
+
 TEST(normals_of_one_alternative_must_agree)
 {
     ss_error err = {0};
