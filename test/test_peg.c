@@ -139,6 +139,42 @@ TEST(metrics_see_a_push_between_bodies_that_end_apart)
     ss_frame_destroy(frame);
 }
 
+/* Two corners, of which the first is not looked at: what is judged does not depend on their order. */
+TEST(a_group_without_a_selection_does_not_hide_the_others_from_the_metrics)
+{
+    ss_error err = {0};
+    ss_frame *frame = ss_frame_create(2, 0, 0, 2, &err);
+    must(frame && ss_frame_add_alternatives(frame, 2, 2, &err), &err);
+    ss_answer *answer = NULL;
+    frame->h = 0.01;
+    for (int i = 0; i < 2; i++) {
+        ss_frame_set_planar_body(frame, i, 1, 1, (double[3]){2 * i, 1, 0}, (double[3]){0}, (double[3]){0});
+        frame->contacts.pair[i][0] = SS_WORLD;
+        frame->contacts.pair[i][1] = i;
+        frame->contacts.normal[i][1] = 1;
+        frame->subcontacts.contact_group[i] = frame->subcontacts.group[i] = i;
+        frame->subcontacts.cut[i] = 0.01;
+        frame->subcontacts.alternative[i] = 1;
+        frame->subcontacts.normal[i][0] = 1;
+        frame->subcontacts.gap[i] = 0.02; // the bodies are apart, by the side
+    }
+    must((answer = ss_answer_create(frame, false, &err)) != NULL, &err);
+    ss_metric_value values[64];
+    for (int pushed = 0; pushed < 2; pushed++) {
+        for (int i = 0; i < 2; i++) {
+            answer->selection[i] = i == pushed ? 0 : -1;
+            answer->normal_impulse[i] = i == pushed;
+        }
+        must(ss_judge_frame(frame, NULL, answer, values, NULL, &err), &err);
+        const ss_metric_value *open = &values[ss_metric_index("open_push")];
+        ENSURE(open->applies);
+        ENSURE_NEAR(open->value, 1 * 0.02 / 0.01, 1e-12); // N s by m/s, exact up to rounding
+        ENSURE_INT(open->worst_contact, pushed);
+    }
+    ss_answer_destroy(answer);
+    ss_frame_destroy(frame);
+}
+
 /* The same group with its alternatives in the other order. */
 static ss_frame *swapped(const ss_frame *from)
 {

@@ -133,7 +133,9 @@ bool ss_judge_alternatives(const ss_frame *frame, const ss_step_options *step, c
            ss_peg_measure(frame, answer, groups, err);
     if (good) {
         map_back(frame, &result, groups, reports, values, contacts);
-        bool selects = answer->selection && frame->subcontacts.groups > 0 && answer->selection[0] >= 0;
+        bool selects = false; // then a group without a selection is on its contacts
+        for (int g = 0; answer->selection && g < frame->subcontacts.groups; g++)
+            selects |= answer->selection[g] >= 0;
         if (selects) judge_groups(frame, answer, groups, values);
     }
     ss_release(reports);
