@@ -404,6 +404,54 @@ TEST(contradictory_walls_are_reported_as_jammed_and_do_not_explode)
     ss_frame_destroy(frame);
 }
 
+/* ---- warm starts ------------------------------------------------------------------------------------ */
+
+/* A wheel without a hub that rolls on two points: its rolling friction is part of a start, too. */
+TEST(a_start_from_the_answer_itself_has_the_moments_of_rolling_friction)
+{
+    ss_error err = {0};
+    ss_frame *frame = ss_frame_create(1, 0, 0, 2, &err);
+    must(frame && ss_frame_add_alternatives(frame, 1, 0, &err) &&
+             ss_frame_enable(frame, "contacts/mu_r", &err),
+         &err);
+    frame->h = 0.01;
+    frame->bodies.mass[0] = 1;
+    frame->bodies.velocity[0][0] = 1;
+    frame->bodies.velocity[0][4] = 10;
+    frame->bodies.force[0][2] = -9.81;
+    frame->bodies.position[0][2] = 0.1;
+    for (int k = 0; k < 3; k++) frame->bodies.inertia[0][4 * k] = 0.004;
+    for (int c = 0; c < 2; c++) {
+        frame->contacts.pair[c][0] = SS_WORLD;
+        frame->contacts.pair[c][1] = 0;
+        frame->contacts.point[c][1] = c ? 0.02 : -0.03;
+        frame->contacts.normal[c][2] = 1;
+        frame->contacts.mu[c][0] = frame->contacts.mu[c][1] = 0.5;
+        frame->contacts.mu_rolling[c] = 0.01;
+        frame->subcontacts.contact_group[c] = 0;
+    }
+    ss_session *session = ss_session_create(
+        &(ss_request){.solver = "nsgs", .skip_exact = true, .stop = "relative_energy<1e-10"}, &err);
+    must(session != NULL, &err);
+    const ss_result *cold = ss_session_solve(session, frame, NULL, &err);
+    must(cold && cold->peg && cold->answer->rolling_impulse, &err);
+    int iterations = cold->run.iterations;
+    ENSURE(iterations > 2 && fabs(cold->answer->rolling_impulse[0][1]) > 1e-6);
+    ss_answer *guess = ss_answer_create(frame, true, &err);
+    must(guess != NULL, &err);
+    for (int c = 0; c < 2; c++) {
+        guess->normal_impulse[c] = cold->answer->normal_impulse[c];
+        memcpy(guess->friction_impulse[c], cold->answer->friction_impulse[c], sizeof(double[3]));
+        memcpy(guess->rolling_impulse[c], cold->answer->rolling_impulse[c], sizeof(double[3]));
+    }
+    const ss_result *warm = ss_session_solve(session, frame, guess, &err);
+    must(warm != NULL, &err);
+    ENSURE_INT(warm->run.iterations, 1); // which sees that there is nothing to do
+    ss_answer_destroy(guess);
+    ss_session_destroy(session);
+    ss_frame_destroy(frame);
+}
+
 /* ---- storing ---------------------------------------------------------------------------------------- */
 
 TEST(frames_with_alternatives_are_copied_compared_and_hashed)
