@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from .frame import Frame
 
 _COUNTS = {"velocity": "bodies", "row_impulse": "rows", "normal_impulse": "contacts", "friction_impulse": "contacts",
-           "rolling_impulse": "contacts"}
+           "rolling_impulse": "contacts", "selection": "groups", "sub_normal_impulse": "subcontacts",
+           "sub_friction_impulse": "subcontacts"}
 
 
 class _Part:
@@ -70,6 +71,9 @@ class Answer:
     normal_impulse = _Part("N s, on body b along the normal")
     friction_impulse = _Part("N s, on body b, world")
     rolling_impulse = _Part("N m s, moment of rolling friction on body b; None if not modelled")
+    selection = _Part("frames with alternatives: the alternative of every group; else None")
+    sub_normal_impulse = _Part("frames with alternatives: N s of every further point")
+    sub_friction_impulse = _Part("frames with alternatives: N s of every further point, on body b")
 
     def arrays(self) -> Dict[str, np.ndarray]:
         """Those that are there, by name, as views."""
@@ -80,6 +84,7 @@ class Answer:
         """A writable copy with memory of its own."""
         sizes = _abi.ss_frame()
         sizes.bodies.count, sizes.constraints.row_count, sizes.contacts.count = self.sizes
+        sizes.subcontacts.groups, sizes.subcontacts.count = self._struct.groups, self._struct.subcontacts
         owner = Owner(lib.ss_answer_create(sizes, self._struct.rolling_impulse is not None), lib.ss_answer_destroy)
         copy = Answer(owner, owner.pointer.contents, True, self._step)
         for name, array in self.arrays().items():

@@ -32,8 +32,7 @@ class _Array:
     def __get__(self, group: Optional["_Group"], owner: Optional[type] = None) -> np.ndarray:
         if group is None:
             return self  # type: ignore[return-value]
-        struct = group._struct
-        return field_view(group._owner, struct, self.name, getattr(struct, self.per),  # type: ignore[return-value]
+        return field_view(group._owner, group._struct, self.name, group._count(self.per),  # type: ignore[return-value]
                           group._writable, self.shape)
 
     def __set__(self, group: "_Group", values: Any) -> None:
@@ -41,6 +40,8 @@ class _Array:
         if array is None:
             if values is None:
                 return
+            if not self.optional:
+                raise ValueError(f"{self.name} is not there: use frame.add_alternatives(groups, rows) first")
             lib.ss_frame_enable(group._owner.pointer, encoded(self.optional))
             array = self.__get__(group)
         if values is None:
@@ -55,6 +56,9 @@ class _Group:
 
     def __init__(self, owner: Any, struct: Any, writable: bool):
         self._owner, self._struct, self._writable = owner, struct, writable
+
+    def _count(self, per: str) -> int:
+        return int(getattr(self._struct, per))
 
     @classmethod
     def names(cls) -> List[str]:
@@ -130,6 +134,32 @@ class Contacts(_Group):
     mu_rolling = _Array("optional: m, rolling friction", optional="contacts/mu_r")
     lever_arm = _Array("optional: m, r_a and r_b", optional="contacts/lever_arms")
     surface_velocity = _Array("optional: m/s, of b's surface minus a's: belts", optional="contacts/surface_velocities")
+
+
+class Subcontacts(_Group):
+    """Alternatives of polyhedral exact geometry (docs/peg.md): a group is a pair of bodies that any one of several faces may
+    keep apart. `len()` counts further points; most frames have none, and all arrays are None."""
+
+    contact_group = _Array("group of each contact; -1 = ordinary", "contacts")
+    cut = _Array("m, per group: how deep the straight path of a step may cut", "groups")
+    group = _Array("of each further point")
+    alternative = _Array("of each further point")
+    role = _Array("0 force point, 1 test point")
+    point = _Array("m, world")
+    normal = _Array("unit, from a to b")
+    gap = _Array("m, < 0 = overlap")
+    surface_velocity = _Array("optional: m/s, of b's surface minus a's", optional="subcontacts/surface_velocities")
+
+    def __init__(self, owner: Any, struct: Any, writable: bool, contacts: int):
+        super().__init__(owner, struct, writable)
+        self._contacts = contacts
+
+    def _count(self, per: str) -> int:
+        return self._contacts if per == "contacts" else super()._count(per)
+
+    @property
+    def groups(self) -> int:
+        return int(self._struct.groups)
 
 
 class Frame:
@@ -238,9 +268,19 @@ class Frame:
     def contacts(self) -> Contacts:
         return Contacts(self._owner, self._struct.contacts, self._writable)
 
+    @property
+    def subcontacts(self) -> Subcontacts:
+        return Subcontacts(self._owner, self._struct.subcontacts, self._writable, self._struct.contacts.count)
+
+    def add_alternatives(self, groups: int, rows: int) -> Subcontacts:
+        """Room for alternatives in a frame without any, to be filled: all contacts ordinary, every cut infinite."""
+        self._change()
+        lib.ss_frame_add_alternatives(self._struct, groups, rows)
+        return self.subcontacts
+
     def arrays(self) -> Dict[str, np.ndarray]:
         """Every array that is there, by its name: {"bodies.mass": ..., "contacts.gap": ...}, as views."""
-        return {f"{name}.{key}": array for name in ("bodies", "constraints", "contacts")
+        return {f"{name}.{key}": array for name in _GROUPS
                 for key, array in getattr(self, name).arrays().items()}
 
     def copy(self) -> "Frame":
@@ -256,8 +296,9 @@ class Frame:
 
     def __reduce__(self) -> Any:
         groups = {name: {key: array.copy() for key, array in getattr(self, name).arrays().items()}
-                  for name in ("bodies", "constraints", "contacts")}
-        sizes = (len(self.bodies), len(self.constraints), self.constraints.row_count, len(self.contacts))
+                  for name in _GROUPS}
+        sizes = (len(self.bodies), len(self.constraints), self.constraints.row_count, len(self.contacts),
+                 self.subcontacts.groups, len(self.subcontacts))
         return _rebuild, (sizes, self.h, self.time, self.place, groups)
 
     def __eq__(self, other: object) -> bool:
@@ -335,9 +376,14 @@ class Frame:
         return f"<Frame{where}: {self._described()}, h = {self.h:g} s>"
 
 
-def _rebuild(sizes: Tuple[int, int, int, int], h: float, time: float, place: str, groups: Dict[str, Dict[str, Any]]) -> Frame:
-    frame = Frame(*sizes, h=h, time=time)
+_GROUPS = ("bodies", "constraints", "contacts", "subcontacts")
+
+
+def _rebuild(sizes: Tuple[int, ...], h: float, time: float, place: str, groups: Dict[str, Dict[str, Any]]) -> Frame:
+    frame = Frame(*sizes[:4], h=h, time=time)
     frame.place = place
+    if sizes[4]:
+        frame.add_alternatives(*sizes[4:])
     for group, arrays in groups.items():
         for name, array in arrays.items():
             setattr(getattr(frame, group), name, array)
