@@ -8,7 +8,7 @@ import numpy as np
 
 from . import _abi
 from ._library import lib
-from ._memory import Owner, field_view
+from ._memory import Lent, Owner, field_view
 
 if TYPE_CHECKING:
     from .frame import Frame
@@ -40,7 +40,7 @@ class _Part:
         array[...] = values
 
 
-class Answer:
+class Answer(Lent):
     """Velocities after the step and impulses, as arrays: `velocity` (bodies, 6), `normal_impulse` (contacts,),
     `friction_impulse` (contacts, 3) on body b in the world frame, `row_impulse` (joint rows,), and `rolling_impulse`
     (contacts, 3) or None. SI units: m/s, rad/s, N s, N m s.
@@ -102,6 +102,8 @@ class Answer:
         return bool(lib.ss_answer_is_complete(ctypes.byref(self._struct)))
 
     def __repr__(self) -> str:
+        if "_struct" not in self.__dict__:
+            return "<Answer of a call that is over>"
         bodies, rows, contacts = self.sizes
         touching = int(np.count_nonzero(self.normal_impulse)) if self._struct.normal_impulse else 0
         joints = f", {rows} joint rows" if rows else ""

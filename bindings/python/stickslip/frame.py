@@ -8,7 +8,7 @@ import numpy as np
 
 from . import _abi
 from ._library import Error, InputError, encoded, lib
-from ._memory import Owner, field_view
+from ._memory import Lent, Owner, field_view
 from .answer import Answer
 from .findings import Collector, Findings
 
@@ -51,7 +51,7 @@ class _Array:
         array[...] = values
 
 
-class _Group:
+class _Group(Lent):
     _struct: Any
 
     def __init__(self, owner: Any, struct: Any, writable: bool):
@@ -162,7 +162,7 @@ class Subcontacts(_Group):
         return int(self._struct.groups)
 
 
-class Frame:
+class Frame(Lent):
     """One time step's problem: bodies, joints (`constraints`), contacts, and the step `h`.
 
     A frame comes from a file (`stickslip.open`), from a simulation, or from arrays. Its arrays are NumPy views of the
@@ -196,6 +196,7 @@ class Frame:
         self.place = ""  # where it comes from: "/simulation_000001/mbs_frame000017"
         self.repairs = Findings()
         self._file: Any = None
+        self._reached: List[Any] = []  # of a frame that is lent: what looks at it
 
     @classmethod
     def _of(cls, owner: Any, struct: Any = None, writable: bool = True) -> "Frame":
@@ -258,19 +259,24 @@ class Frame:
 
     @property
     def bodies(self) -> Bodies:
-        return Bodies(self._owner, self._struct.bodies, self._writable)
+        return self._part(Bodies(self._owner, self._struct.bodies, self._writable))
 
     @property
     def constraints(self) -> Constraints:
-        return Constraints(self._owner, self._struct.constraints, self._writable)
+        return self._part(Constraints(self._owner, self._struct.constraints, self._writable))
 
     @property
     def contacts(self) -> Contacts:
-        return Contacts(self._owner, self._struct.contacts, self._writable)
+        return self._part(Contacts(self._owner, self._struct.contacts, self._writable))
 
     @property
     def subcontacts(self) -> Subcontacts:
-        return Subcontacts(self._owner, self._struct.subcontacts, self._writable, self._struct.contacts.count)
+        return self._part(Subcontacts(self._owner, self._struct.subcontacts, self._writable, self._struct.contacts.count))
+
+    def _part(self, part: Any) -> Any:
+        if self._owner is None:
+            self._reached.append(part)
+        return part
 
     def add_alternatives(self, groups: int, rows: int) -> Subcontacts:
         """Room for alternatives in a frame without any, to be filled: all contacts ordinary, every cut infinite."""
@@ -372,6 +378,8 @@ class Frame:
         return ", ".join(f"{n} {one if n == 1 else many}" for n, one, many in counts if n) or "empty"
 
     def __repr__(self) -> str:
+        if "_struct" not in self.__dict__:
+            return "<Frame of a call that is over>"
         where = f" {self.place}" if self.place else ""
         return f"<Frame{where}: {self._described()}, h = {self.h:g} s>"
 

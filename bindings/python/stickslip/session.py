@@ -377,6 +377,14 @@ class Session:
         energy_exact, which costs a dense inverse per frame. threads=0: one per core. `peg` says what is done about alternatives
         of a frame: "select" (the default), "enumerate", "off" or "all". check=False: frames are known to be
         valid. `callback` sees every Iterate; when it returns False the run ends as "cancelled"."""
+        for given in (solver, reference):
+            if given is not None and not isinstance(given, (str, Solver)):
+                raise TypeError("a solver is a name or a function with the decorator @ss.solver, not a "
+                                f"{type(given).__name__}")
+        if not 0 <= iterations <= 10**9:
+            raise UsageError(f"iterations={iterations}: expected a whole number from 0 (the solver's default) to 1000000000")
+        if not 0 <= time_limit <= 1e9:
+            raise UsageError(f"time_limit={time_limit}: expected seconds from 0 (no limit) to 1000000000")
         formulation = formulation.name if isinstance(formulation, Formulation) else formulation
         self.formulation = formulation
         request = _abi.ss_request()
