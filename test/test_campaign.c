@@ -250,6 +250,30 @@ static void check_record(const ss_run_entry *run)
     ENSURE_INT(strlen(run->answer), 32);
 }
 
+TEST(stored_answers_that_differ_in_an_alternative_are_different_answers)
+{
+    ss_error err = {0};
+    ss_frame sizes = {.bodies.count = 1, .contacts.count = 1, .subcontacts = {.groups = 1, .count = 1}};
+    ss_answer *answer = ss_answer_create(&sizes, false, &err);
+    ENSURE(answer != NULL);
+    ss_metric_value *metrics = calloc((size_t)ss_metric_count(), sizeof *metrics);
+    ss_stored_result stored = {.answer = answer};
+    char digest[4][33];
+    for (int k = 0; k < 4; k++) {
+        ss_run_entry run;
+        ss_contact_report contact = {0};
+        if (k == 1) answer->selection[0] = 1;
+        if (k == 2) answer->sub_normal_impulse[0] = 1.0;
+        if (k == 3) answer->sub_friction_impulse[0][2] = 0.5;
+        ENSURE(ss_record_stored(&stored, metrics, &contact, &run, &err));
+        memcpy(digest[k], run.answer, sizeof digest[k]);
+        for (int i = 0; i < k; i++) ENSURE(strcmp(digest[i], digest[k]) != 0);
+        ss_record_clear(&run);
+    }
+    free(metrics);
+    ss_answer_destroy(answer);
+}
+
 TEST(a_record_keeps_the_grid_the_crossings_and_the_bins)
 {
     double x[3] = {1.0, -0.0, 2.0}, y[3] = {1.0, 0.0, 2.0000000001};

@@ -139,6 +139,42 @@ TEST(metrics_see_a_push_between_bodies_that_end_apart)
     ss_frame_destroy(frame);
 }
 
+/* Two corners, of which the first is not looked at: what is judged does not depend on their order. */
+TEST(a_group_without_a_selection_does_not_hide_the_others_from_the_metrics)
+{
+    ss_error err = {0};
+    ss_frame *frame = ss_frame_create(2, 0, 0, 2, &err);
+    must(frame && ss_frame_add_alternatives(frame, 2, 2, &err), &err);
+    ss_answer *answer = NULL;
+    frame->h = 0.01;
+    for (int i = 0; i < 2; i++) {
+        ss_frame_set_planar_body(frame, i, 1, 1, (double[3]){2 * i, 1, 0}, (double[3]){0}, (double[3]){0});
+        frame->contacts.pair[i][0] = SS_WORLD;
+        frame->contacts.pair[i][1] = i;
+        frame->contacts.normal[i][1] = 1;
+        frame->subcontacts.contact_group[i] = frame->subcontacts.group[i] = i;
+        frame->subcontacts.cut[i] = 0.01;
+        frame->subcontacts.alternative[i] = 1;
+        frame->subcontacts.normal[i][0] = 1;
+        frame->subcontacts.gap[i] = 0.02; // the bodies are apart, by the side
+    }
+    must((answer = ss_answer_create(frame, false, &err)) != NULL, &err);
+    ss_metric_value values[64];
+    for (int pushed = 0; pushed < 2; pushed++) {
+        for (int i = 0; i < 2; i++) {
+            answer->selection[i] = i == pushed ? 0 : -1;
+            answer->normal_impulse[i] = i == pushed;
+        }
+        must(ss_judge_frame(frame, NULL, answer, values, NULL, &err), &err);
+        const ss_metric_value *open = &values[ss_metric_index("open_push")];
+        ENSURE(open->applies);
+        ENSURE_NEAR(open->value, 1 * 0.02 / 0.01, 1e-12); // N s by m/s, exact up to rounding
+        ENSURE_INT(open->worst_contact, pushed);
+    }
+    ss_answer_destroy(answer);
+    ss_frame_destroy(frame);
+}
+
 /* The same group with its alternatives in the other order. */
 static ss_frame *swapped(const ss_frame *from)
 {
@@ -368,6 +404,54 @@ TEST(contradictory_walls_are_reported_as_jammed_and_do_not_explode)
     ss_frame_destroy(frame);
 }
 
+/* ---- warm starts ------------------------------------------------------------------------------------ */
+
+/* A wheel without a hub that rolls on two points: its rolling friction is part of a start, too. */
+TEST(a_start_from_the_answer_itself_has_the_moments_of_rolling_friction)
+{
+    ss_error err = {0};
+    ss_frame *frame = ss_frame_create(1, 0, 0, 2, &err);
+    must(frame && ss_frame_add_alternatives(frame, 1, 0, &err) &&
+             ss_frame_enable(frame, "contacts/mu_r", &err),
+         &err);
+    frame->h = 0.01;
+    frame->bodies.mass[0] = 1;
+    frame->bodies.velocity[0][0] = 1;
+    frame->bodies.velocity[0][4] = 10;
+    frame->bodies.force[0][2] = -9.81;
+    frame->bodies.position[0][2] = 0.1;
+    for (int k = 0; k < 3; k++) frame->bodies.inertia[0][4 * k] = 0.004;
+    for (int c = 0; c < 2; c++) {
+        frame->contacts.pair[c][0] = SS_WORLD;
+        frame->contacts.pair[c][1] = 0;
+        frame->contacts.point[c][1] = c ? 0.02 : -0.03;
+        frame->contacts.normal[c][2] = 1;
+        frame->contacts.mu[c][0] = frame->contacts.mu[c][1] = 0.5;
+        frame->contacts.mu_rolling[c] = 0.01;
+        frame->subcontacts.contact_group[c] = 0;
+    }
+    ss_session *session = ss_session_create(
+        &(ss_request){.solver = "nsgs", .skip_exact = true, .stop = "relative_energy<1e-10"}, &err);
+    must(session != NULL, &err);
+    const ss_result *cold = ss_session_solve(session, frame, NULL, &err);
+    must(cold && cold->peg && cold->answer->rolling_impulse, &err);
+    int iterations = cold->run.iterations;
+    ENSURE(iterations > 2 && fabs(cold->answer->rolling_impulse[0][1]) > 1e-6);
+    ss_answer *guess = ss_answer_create(frame, true, &err);
+    must(guess != NULL, &err);
+    for (int c = 0; c < 2; c++) {
+        guess->normal_impulse[c] = cold->answer->normal_impulse[c];
+        memcpy(guess->friction_impulse[c], cold->answer->friction_impulse[c], sizeof(double[3]));
+        memcpy(guess->rolling_impulse[c], cold->answer->rolling_impulse[c], sizeof(double[3]));
+    }
+    const ss_result *warm = ss_session_solve(session, frame, guess, &err);
+    must(warm != NULL, &err);
+    ENSURE_INT(warm->run.iterations, 1); // which sees that there is nothing to do
+    ss_answer_destroy(guess);
+    ss_session_destroy(session);
+    ss_frame_destroy(frame);
+}
+
 /* ---- storing ---------------------------------------------------------------------------------------- */
 
 TEST(frames_with_alternatives_are_copied_compared_and_hashed)
@@ -426,6 +510,23 @@ TEST(faults_of_alternatives_are_found_with_their_place)
         ss_findings_free(&findings);
         ss_frame_destroy(frame);
     }
+}
+
+TEST(contacts_cannot_be_in_groups_that_do_not_exist)
+{
+    ss_error err = {0};
+    ss_frame *frame = vertex_at_corner(0.005, 0.02);
+    ss_frame *bare = ss_frame_select(frame, NULL, NULL, NULL, &err);
+    must(bare && ss_frame_add_alternatives(bare, 0, 0, &err), &err);
+    ss_findings findings = {0};
+    ENSURE(ss_frame_check(bare, "F", &findings));
+    ENSURE_INT(findings.count, 0);
+    bare->subcontacts.contact_group[0] = 0;
+    ENSURE(!ss_frame_check(bare, "F", &findings));
+    ENSURE_CONTAINS(findings.items[0].place, "subcontacts/contact_groups[0]");
+    ss_findings_free(&findings);
+    ss_frame_destroy(frame);
+    ss_frame_destroy(bare);
 }
 
 TEST(normals_of_one_alternative_must_agree)

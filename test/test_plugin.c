@@ -6,6 +6,7 @@
 #include "mechanics.h"
 
 #include <pthread.h>
+#include <time.h>
 #include <unistd.h>
 
 /* ---- what a user might write ------------------------------------------------------------------------ */
@@ -294,6 +295,10 @@ TEST(what_is_wrong_with_an_extension_is_said_and_nothing_of_it_is_kept)
     take(&everything);
     ENSURE_CONTAINS(refusal_of((ss_extension){.solvers = SOLVERS(&my_solver)}),
                     "solver name 'my-jacobi' is already used by another plug-in");
+    ss_error err;
+    ENSURE(
+        !ss_register(&everything, &err)); // not a complaint about a name, which sends one looking elsewhere
+    ENSURE_CONTAINS(err.message, "is registered already");
     ss_unregister(&everything);
 }
 
@@ -448,6 +453,8 @@ TEST(a_law_that_cannot_be_is_refused_by_contact_and_unknown)
     ss_contact_unknown bad = up;
     bad.law = SS_LAW_FREE;
     ENSURE_CONTAINS(fault_of((ss_contact_law){.count = 1, .unknown = {bad}}), "does not declare");
+    bad.law = SS_LAW_BOX | SS_LAW_COUPLED; // both are declared, but it can be under one only
+    ENSURE_CONTAINS(fault_of((ss_contact_law){.count = 1, .unknown = {bad}}), "does not declare");
     bad = up, bad.lower = 1.0, bad.upper = 0.0;
     ENSURE_CONTAINS(fault_of((ss_contact_law){.count = 1, .unknown = {bad}}), "lower <= upper");
     bad = up, bad.turns = true;
@@ -578,6 +585,46 @@ TEST(another_process_solves_and_one_that_breaks_the_protocol_is_ended)
     ss_error err;
     ENSURE(!ss_solver_command_open("pgs=./mine", &err));
     ENSURE_CONTAINS(err.message, "already used by the library");
+    ss_frame_destroy(frame);
+}
+
+typedef struct errand {
+    const char *solver;
+    const ss_frame *frame;
+    ss_status status;
+    char said[1000];
+} errand;
+
+static void *run_errand(void *at)
+{
+    errand *e = at;
+    ss_session *session;
+    const ss_result *result = solve_with("cone", e->solver, e->frame, NULL, &session);
+    e->status = result->run.status;
+    snprintf(e->said, sizeof e->said, "%s", result->run.notes ? result->run.notes : "");
+    ss_session_destroy(session);
+    return NULL;
+}
+
+TEST(a_process_outlives_the_thread_that_started_it)
+{
+    const char *source = getenv("SS_SOURCE_DIR");
+    if (!source || access("/usr/bin/python3", X_OK) != 0) SKIP("no python3");
+    ss_error err = {0};
+    ss_frame *frame = known(block_on_ground(0.6, 0.3), NULL);
+    char text[1000];
+    snprintf(text, sizeof text, "mine=/usr/bin/python3 '%s/examples/pipe/block_pgs.py'", source);
+    ss_solver_command *command = known(ss_solver_command_open(text, &err), &err);
+    for (int i = 0; i < 3; i++) {
+        errand e = {.solver = "mine", .frame = frame};
+        pthread_t thread;
+        ENSURE(pthread_create(&thread, NULL, run_errand, &e) == 0);
+        pthread_join(thread, NULL);
+        ENSURE_TEXT(e.said, "");
+        ENSURE(e.status == SS_CONVERGED);
+        nanosleep(&(struct timespec){.tv_nsec = 20 * 1000 * 1000}, NULL); // time for it to be killed
+    }
+    ss_solver_command_close(command);
     ss_frame_destroy(frame);
 }
 

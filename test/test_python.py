@@ -394,6 +394,27 @@ def test_a_result_stays_what_it_was_when_the_session_goes_on():
         unseen.velocity[0] = 0  # of the library
 
 
+def test_alternatives_are_selected():
+    """A brick that either of two faces keeps apart: the ground it would cross, or a wall it is far away from."""
+    frame = brick(mu=0.0, speed=0.0)
+    frame.contacts.gap[0] = -0.5
+    rows = frame.add_alternatives(groups=1, rows=1)
+    assert len(rows) == 1 and rows.groups == 1
+    rows.contact_group = [0]
+    rows.alternative, rows.normal, rows.point, rows.gap = 1, [1, 0, 0], [0, 0, 0], 0.25
+    assert frame.check().ok
+    session = ss.Session("nsgs")
+    result = session.solve(frame)
+    session.solve(brick())
+    assert result.answer.selection.tolist() == [1] and result.peg["status"] == "consistent"
+    assert abs(result.velocity[0, 2] + 9.81 * 0.01) < 1e-12  # it falls freely beside the wall
+    off = ss.solve(frame, "nsgs", peg="off")
+    assert off.velocity[0, 2] == pytest.approx(50.0) and off.peg is None  # thrown out of the ground: 0.5 m in 0.01 s
+    import pickle
+    assert pickle.loads(pickle.dumps(frame)) == frame and "subcontacts.normal" in frame.arrays()
+    assert ss.solve(brick()).answer.selection is None
+
+
 def test_a_session_is_used_by_one_at_a_time():
     session = ss.Session("nsgs", callback=lambda iterate: session.solve(brick()))
     with pytest.raises(ss.Error, match="already"):

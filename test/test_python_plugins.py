@@ -164,3 +164,95 @@ def test_c_plugins_are_built_with_the_flags_of_the_package(tmp_path):
     assert plugin.solvers and all(name in [item.name for item in ss.solvers()] for name in plugin.solvers)
     result = ss.solve(brick(), plugin.solvers[0], formulation="box", stop="energy<1e-12")
     assert result.status in ("converged", "max iterations", "not applicable")
+
+
+def test_what_was_lent_for_a_call_says_so_when_it_is_used_later():
+    """Kept objects would look at memory that is gone: once a crash of the interpreter."""
+    kept = {}
+
+    @ss.solver(name="own-keeper")
+    def keeper(problem, run):
+        kept.update(problem=problem, run=run, b=problem.b, matrix=problem.dense())
+        return problem.project(problem.b)
+
+    @ss.metric(name="own_keeper")
+    def keep_answer(frame, answer):
+        kept.update(frame=frame, contacts=frame.contacts, answer=answer, velocity=answer.velocity, mu=frame.contacts.mu)
+        return 0.0
+
+    @ss.formulation(name="own-keeping")
+    def keep_contact(contact):
+        kept.update(contact=contact, inner=contact.frame, normal=contact.normal)
+        return [contact.normal_unknown()]
+
+    @ss.formulation(name="own-cached", laws="box", models=[])
+    def cached(frame):
+        return kept.setdefault("made", ss.Problem.from_arrays([[0.5]], [-0.0981]))
+
+    cached.recover(lambda frame, problem, x: {"normal_impulse": x})
+
+    ss.solve(brick(), keeper)
+    ss.solve(brick(), "lemke", formulation="own-keeping")
+    ss.solve(brick(), "lemke", formulation="own-cached")
+    gc.collect()
+    size = len(kept["b"])
+    for look in (lambda: kept["problem"].apply(np.zeros(size)), lambda: kept["problem"].measure(np.zeros(size)),
+                 lambda: kept["problem"].A, lambda: kept["run"].iteration(np.zeros(size)), lambda: kept["run"].late,
+                 lambda: kept["frame"].contacts, lambda: kept["frame"].copy(), lambda: kept["contacts"].gap,
+                 lambda: kept["answer"].velocity, lambda: kept["inner"].h, lambda: kept["contact"].frame.h,
+                 lambda: ss.solve(brick(), "lemke", formulation="own-cached"), lambda: ss.solve(kept["problem"], "nsgs")):
+        with pytest.raises(ss.UsageError, match="one call, which is over"):
+            look()
+    assert "over" in repr(kept["problem"]) + repr(kept["frame"]) + repr(kept["answer"])
+    assert kept["velocity"].shape == (1, 6) and kept["mu"].shape == (1, 2) and kept["normal"].tolist() == [0, 0, 1]
+    assert kept["matrix"].shape == (size, size)
+
+
+def test_a_solver_that_returns_too_early():
+    """A solution counts if it is one; nothing at all is a failure that says why; a single number is no solution."""
+    frame = brick()
+
+    @ss.solver(name="own-direct")
+    def direct(problem, run):
+        return ss.solve(frame, "nsgs", stop="natural_map<1e-12").x
+
+    @ss.solver(name="own-wrong")
+    def wrong(problem, run):
+        return np.zeros(problem.size)
+
+    @ss.solver(name="own-idle")
+    def idle(problem, run):
+        run.iteration()
+
+    @ss.solver(name="own-number")
+    def number(problem, run):
+        return 7
+
+    assert ss.solve(frame, direct, stop="natural_map<1e-8").status == "converged"
+    assert ss.solve(frame, wrong, stop="natural_map<1e-8").status == "stalled"
+    failed = ss.solve(frame, idle, explain=True)
+    assert failed.status == "failed" and "before run.iteration(x) was false" in failed.notes
+    with pytest.raises(ValueError, match=r"number returned has the shape \(1?,?\), must be"):
+        ss.solve(frame, number)
+
+
+def test_what_is_no_solver_is_named():
+    with pytest.raises(TypeError, match="@ss.solver"):
+        ss.solve(brick(), lambda problem, run: None)
+    with pytest.raises(TypeError, match="name.*not a int"):
+        ss.solve(brick(), 3)
+    with pytest.raises(ss.UsageError, match="iterations"):
+        ss.solve(brick(), "nsgs", iterations=10**30)
+    with pytest.raises(ss.UsageError, match="iterations"):
+        ss.solve(brick(), "nsgs", iterations=-1)
+    with pytest.raises(ss.UsageError, match="time_limit"):
+        ss.solve(brick(), "nsgs", time_limit=-1.0)
+    with pytest.raises(ss.UsageError, match="time_limit"):
+        ss.solve(brick(), "nsgs", time_limit=float("nan"))
+
+    @ss.solver(name="own-text")
+    def with_text(problem, run, colour="red"):
+        return "stalled"
+
+    with pytest.raises(ss.UsageError, match="colour='dark red'.*no blanks"):
+        ss.solve(brick(), with_text, colour="dark red")

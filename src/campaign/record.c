@@ -140,6 +140,11 @@ static void digest_answer(const ss_answer *answer, char text[33])
         ss_digest_add_reals(&digest, answer->friction_impulse[c], 3);
         if (answer->rolling_impulse) ss_digest_add_reals(&digest, answer->rolling_impulse[c], 3);
     }
+    for (int g = 0; g < answer->groups; g++) ss_digest_add(&digest, (uint64_t)(int64_t)answer->selection[g]);
+    for (int r = 0; r < answer->subcontacts; r++) {
+        ss_digest_add_reals(&digest, &answer->sub_normal_impulse[r], 1);
+        ss_digest_add_reals(&digest, answer->sub_friction_impulse[r], 3);
+    }
     ss_digest_print(&digest, text);
 }
 

@@ -40,9 +40,11 @@ static ss_contact_view view_of(const ss_rows *rows, const ss_contact_row *contac
     return view;
 }
 
-static bool is_cone(const ss_contact_unknown *unknown)
+/* One law that the formulation declares: a law that it does not, and several laws at once, are neither. */
+static bool is_declared(const ss_formulation *formulation, ss_law law)
 {
-    return unknown->law == SS_LAW_CONE || unknown->law == SS_LAW_CONVEX;
+    bool one = law == SS_LAW_FREE || law == SS_LAW_BOX || law == SS_LAW_COUPLED || ss_law_is_cone(law);
+    return one && law & formulation->laws;
 }
 
 /* What is wrong with an unknown; NULL: nothing. */
@@ -53,7 +55,8 @@ static const char *fault_of(const ss_formulation *formulation, const ss_contact_
     const ss_contact_unknown *unknown = &law->unknown[index];
     ss_vec3 direction = ss_vec3_load(unknown->direction);
     double length = ss_vec3_norm(direction);
-    if (!(unknown->law & formulation->laws)) return "is under a law that the formulation does not declare";
+    if (!is_declared(formulation, unknown->law))
+        return "is under a law that the formulation does not declare";
     if (!(length > 0.0) || isinf(length)) return "has no direction";
     if (unknown->turns && fabs(ss_vec3_dot(direction, ss_vec3_load(contact->normal))) > rounding * length)
         return "turns about the normal, which cannot be expressed by an answer";
@@ -73,7 +76,7 @@ static const char *cone_fault(const ss_contact_law *law)
 {
     int size = 0, last = -1;
     for (int i = 0; i < law->count; i++) {
-        if (!is_cone(&law->unknown[i])) continue;
+        if (!ss_law_is_cone(law->unknown[i].law)) continue;
         if (last >= 0 && (last != i - 1 || law->unknown[last].law != law->unknown[i].law))
             return "has two cones";
         last = i;
@@ -90,9 +93,7 @@ static bool check(const ss_formulation *formulation, const ss_contact_view *cont
     const char *fault = NULL;
     int index = -1;
     if (law->count < 0 || law->count > SS_CONTACT_UNKNOWNS)
-        return ss_fail(err, SS_ERROR_INPUT,
-                       "formulation %s: contact %d: has %d unknowns, must be 0 to "
-                       "%d",
+        return ss_fail(err, SS_ERROR_INPUT, "formulation %s: contact %d: has %d unknowns, must be 0 to %d",
                        formulation->name, contact->contact, law->count, SS_CONTACT_UNKNOWNS);
     for (int i = 0; i < law->count; i++)
         if (law->unknown[i].law == 0) law->unknown[i].law = SS_LAW_BOX;
@@ -237,7 +238,7 @@ bool ss_own_build(const ss_own_laws *laws, ss_rows *rows, ss_problem_store *stor
             const ss_contact_unknown *unknown = &laws->unknown[i];
             add_unknown(&rows->contact[c], unknown, first, &builder);
             if (i + 1 < laws->first[c + 1] && unknown[1].law == unknown->law) continue;
-            bool cone = is_cone(unknown);
+            bool cone = ss_law_is_cone(unknown->law);
             ss_builder_close(&builder, (ss_block){.law = unknown->law,
                                                   .mu = cone ? laws->mu[c][0] : 0.0,
                                                   .mu_rolling = cone ? laws->mu[c][1] : 0.0,
@@ -289,9 +290,7 @@ static const char *block_fault(const ss_formulation *formulation, const ss_probl
     int begin = k > 0 ? problem->blocks[k - 1].first + problem->blocks[k - 1].size : 0;
     if (block->first != begin || block->size < 1 || block->size > problem->size - begin)
         return "does not begin where the one before ends, or is empty";
-    bool known = block->law == SS_LAW_FREE || block->law == SS_LAW_BOX || block->law == SS_LAW_COUPLED ||
-                 ss_law_is_cone(block->law);
-    if (!known || !(block->law & formulation->laws)) return "has a law that the formulation does not declare";
+    if (!is_declared(formulation, block->law)) return "has a law that the formulation does not declare";
     if (!ss_law_is_cone(block->law)) return NULL;
     if (block->size != 2 && block->size != 3 && block->size != 5) return "is a cone, but not of 2, 3 or 5";
     return block->mu >= 0.0 && block->mu_rolling >= 0.0 ? NULL : "has no valid friction coefficient";

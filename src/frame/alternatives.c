@@ -110,9 +110,10 @@ static void place_row(const ss_frame *from, int row, int c, ss_frame *to)
 ss_frame *ss_frame_select(const ss_frame *frame, const int32_t *selection, const uint8_t *promoted,
                           int *origin, ss_error *err)
 {
-    int contacts = frame->contacts.count, most = contacts + frame->subcontacts.count;
     ss_groups groups;
     if (!ss_groups_make(frame, &groups, err)) return NULL;
+    int contacts = frame->contacts.count,
+        most = contacts + (groups.group_count ? frame->subcontacts.count : 0);
     for (int g = 0; selection && g < groups.group_count; g++) {
         int count = ss_groups_alternatives(&groups, g);
         if (selection[g] >= 0 && selection[g] < count) continue;
@@ -196,9 +197,12 @@ static double size_by_points(const ss_groups *groups, int g)
 bool ss_groups_make(const ss_frame *frame, ss_groups *groups, ss_error *err)
 {
     const ss_subcontacts *sub = &frame->subcontacts;
-    int contacts = frame->contacts.count, items = contacts + sub->count;
     *groups = (ss_groups){.frame = frame, .group_count = sub->groups};
     if (sub->groups == 0) return true;
+    int contacts = frame->contacts.count, items;
+    if (__builtin_add_overflow(contacts, sub->count, &items))
+        return ss_fail(err, SS_ERROR_RESOURCES, "%d contacts and %d points of alternatives are too many",
+                       contacts, sub->count);
 
     // how many alternatives each group has
     groups->first_alternative = ss_allocate((size_t)sub->groups + 1, sizeof *groups->first_alternative);

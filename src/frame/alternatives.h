@@ -1,7 +1,6 @@
 /* frame/alternatives.h - the alternatives of a frame in order: group by group, alternative by alternative,
  * and what the law of polyhedral exact geometry (docs/peg.md) says about them. The frame must be a checked
- * one.
- *  */
+ * one. */
 #ifndef SS_FRAME_ALTERNATIVES_H
 #define SS_FRAME_ALTERNATIVES_H
 
@@ -19,7 +18,7 @@ typedef struct ss_groups {
     double *size;           /* m, of each group: width of the thinner body, as far as the frame tells */
 } ss_groups;
 
-/* Fails only for lack of memory, and leaves nothing to free then. */
+/* Fails only for lack of memory, and then leaves nothing to free. */
 bool ss_groups_make(const ss_frame *frame, ss_groups *groups, ss_error *err);
 void ss_groups_free(ss_groups *groups);
 

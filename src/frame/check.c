@@ -548,7 +548,8 @@ static void check_alternatives(checker *c)
 {
     const ss_subcontacts *sub = &c->frame->subcontacts;
     ss_groups groups;
-    if ((sub->groups == 0 && sub->count == 0) || !check_alternative_numbers(c)) return;
+    bool none = sub->groups == 0 && sub->count == 0 && !sub->contact_group;
+    if (none || !check_alternative_numbers(c)) return;
     bool before = c->faulty;
     int(*count)[2] = ss_allocate((size_t)sub->groups, sizeof *count);
     c->faulty = false;

@@ -34,31 +34,10 @@ static void add_depth(depth *to, double gap, int contact)
     to->contact = contact;
 }
 
-/* m: of an ordinary contact at the end of the step. */
-static double gap_after(const ss_frame *frame, const ss_answer *answer, int c)
-{
-    double arm[2][3], relative[3] = {0.0, 0.0, 0.0}, speed = 0.0;
-    ss_contact_lever_arms(frame, c, arm[0], arm[1]);
-    for (int side = 0; side < 2; side++) {
-        int body = frame->contacts.pair[c][side];
-        if (!ss_frame_is_live(frame, body)) continue;
-        const double *v = answer->velocity[body], *w = v + 3, *r = arm[side];
-        double sign = side ? 1.0 : -1.0;
-        for (int i = 0; i < 3; i++) {
-            int j = (i + 1) % 3, k = (i + 2) % 3;
-            relative[i] += sign * (v[i] + w[j] * r[k] - w[k] * r[j]);
-        }
-    }
-    for (int i = 0; i < 3; i++) {
-        if (frame->contacts.surface_velocity) relative[i] += frame->contacts.surface_velocity[c][i];
-        speed += frame->contacts.normal[c][i] * relative[i];
-    }
-    return frame->contacts.gap[c] + frame->h * speed;
-}
-
 static void judge_groups(const ss_frame *frame, const ss_answer *answer, const ss_peg_group *groups,
                          ss_metric_value *values)
 {
+    ss_judgement judged = {.frame = frame, .answer = answer, .values = values}, *to = &judged;
     depth overlap = {.contact = -1};
     double push = 0.0, worst = 0.0, most = 0.0;
     int inactive = 0, worst_contact = -1, inactive_contact = -1;
@@ -66,7 +45,7 @@ static void judge_groups(const ss_frame *frame, const ss_answer *answer, const s
         const int *pair = frame->contacts.pair[c];
         bool moves = ss_frame_is_live(frame, pair[0]) || ss_frame_is_live(frame, pair[1]);
         if (moves && frame->subcontacts.contact_group[c] < 0)
-            add_depth(&overlap, gap_after(frame, answer, c), c);
+            add_depth(&overlap, ss_contact_gap_after(to, c), c);
     }
     for (int g = 0; g < frame->subcontacts.groups; g++) most = fmax(most, groups[g].impulse);
     for (int g = 0; g < frame->subcontacts.groups; g++) {
@@ -84,7 +63,7 @@ static void judge_groups(const ss_frame *frame, const ss_answer *answer, const s
             inactive_contact = group->contact;
         }
     }
-    ss_judgement judged = {.values = values}, *to = &judged;
+
     ss_metric_set(to, SS_METRIC_penetration, sqrt(overlap.sum), overlap.contact, -1);
     ss_metric_set(to, SS_METRIC_penetration_max, overlap.most, overlap.contact, -1);
     ss_metric_set(to, SS_METRIC_open_push, push, worst_contact, -1);
@@ -106,10 +85,9 @@ static void map_back(const ss_frame *frame, const ss_peg_result *result, const s
     if (frame->contacts.count) memset(contacts, 0, (size_t)frame->contacts.count * sizeof *contacts);
     for (int i = 0; i < result->plain->contacts.count; i++) {
         int c = result->origin[i], r = c - frame->contacts.count;
-        if (r < 0)
+        if (r < 0) {
             contacts[c] = plain[i];
-        else // several rows may stand for one contact: errors add up, and the first that is not open counts
-        {
+        } else { // several rows may stand for one contact: errors add up, and the first not open counts
             ss_contact_report *to = &contacts[groups[frame->subcontacts.group[r]].contact];
             double energy = to->energy + plain[i].energy;
             if (to->status == SS_CONTACT_OPEN) *to = plain[i];
@@ -133,7 +111,9 @@ bool ss_judge_alternatives(const ss_frame *frame, const ss_step_options *step, c
            ss_peg_measure(frame, answer, groups, err);
     if (good) {
         map_back(frame, &result, groups, reports, values, contacts);
-        bool selects = answer->selection && frame->subcontacts.groups > 0 && answer->selection[0] >= 0;
+        bool selects = false; // then a group without a selection is on its contacts
+        for (int g = 0; answer->selection && g < frame->subcontacts.groups; g++)
+            selects |= answer->selection[g] >= 0;
         if (selects) judge_groups(frame, answer, groups, values);
     }
     ss_release(reports);

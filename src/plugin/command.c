@@ -37,7 +37,7 @@ static const double start_patience = 60.0;        // s until it has to have said
 static const double stop_patience = 0.1;          // s that it has to end after the time limit, or after STOP
 static const double end_patience = 1.0;           // s to leave when nothing is left to do
 static const int look_ms = 5;                     // between two looks at the clock
-static const size_t most_file = (size_t)64 << 20; // bytes of a file whose contents tell versions apart
+static const size_t most_file = (size_t)64 << 20; // bytes of a file whose contents distinguish versions
 
 typedef struct command_options {
     const char *options;
@@ -90,7 +90,7 @@ static bool drain_errors(ss_solver_command *c)
     ssize_t got;
     while ((got = read(c->errors, bytes, sizeof bytes)) > 0) {
         hear(c, bytes, (size_t)got);
-        if (got < (ssize_t)sizeof bytes) break; // one that never stops talking is not listened to for ever
+        if (got < (ssize_t)sizeof bytes) break; // one that never stops talking must not keep us here
     }
     return got != 0;
 }
@@ -100,7 +100,7 @@ static bool drain_errors(ss_solver_command *c)
 static void forget(ss_solver_command *c)
 {
     if (c->pid == 0) return;
-    close(c->to);
+    if (c->to >= 0) close(c->to);
     close(c->from);
     close(c->errors);
     c->pid = 0;
@@ -124,15 +124,17 @@ static int end(ss_solver_command *c, double patience)
     return status;
 }
 
-/* In the new process: only calls that are safe between fork and exec in a program with threads. */
-static _Noreturn void become(const char *script, int in, int out, int errors, pid_t parent)
+/* In the new process: only calls that are safe between fork and exec in a program with threads.
+ * `bound`: it is killed with the thread that started it, whatever becomes of us. */
+static _Noreturn void become(const char *script, int in, int out, int errors, pid_t parent, bool bound)
 {
 #ifdef __linux__
-    prctl(PR_SET_PDEATHSIG, SIGKILL); // it ends with us, whatever becomes of us
+    if (bound) prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) _exit(0);
 #else
-    (void)parent;
+    (void)parent, (void)bound;
 #endif
+
     static const int usual[] = {SIGPIPE, SIGINT, SIGTERM, SIGHUP, SIGQUIT};
     sigset_t none;
     setpgid(0, 0); // with what it starts itself
@@ -146,7 +148,8 @@ static _Noreturn void become(const char *script, int in, int out, int errors, pi
     _exit(127);
 }
 
-/* Three pipes, none of which is one of the standard streams: who has closed those would mix them up. */
+/* Three pipes, none of which is one of the standard streams: a program that has closed those would mix them
+ * up. */
 static bool make_pipes(int ends[6])
 {
     for (int i = 0; i < 6; i++) ends[i] = -1;
@@ -167,8 +170,14 @@ static bool start(ss_solver_command *c)
 {
     int ends[6]; // its input, output and standard error: read, write each
     pid_t parent = getpid(), child = -1;
+    bool bound = false;
+#ifdef __linux__
+    // another thread may end while we work on with the process: then only the end of its input ends it
+    bound = gettid() == parent;
+#endif
     bool good = make_pipes(ends) && (child = fork()) >= 0;
-    if (child == 0) become(c->script, ends[0], ends[3], ends[5], parent);
+    if (child == 0) become(c->script, ends[0], ends[3], ends[5], parent, bound);
+
     const int ours[3] = {ends[1], ends[2], ends[4]}, its[3] = {ends[0], ends[3], ends[5]};
     for (int i = 0; i < 3; i++) {
         if (its[i] >= 0) close(its[i]);
@@ -176,6 +185,7 @@ static bool start(ss_solver_command *c)
         if (!good && ours[i] >= 0) close(ours[i]);
     }
     if (!good) return false;
+
     c->pid = child;
     c->owner = parent;
     c->to = ours[0], c->from = ours[1], c->errors = ours[2];
@@ -259,7 +269,7 @@ static ending send_all(ss_solver_command *c, patience *p, const void *bytes, siz
     return FINE;
 }
 
-/* Who uses the library may not have ignored SIGPIPE: a process that is gone must not end ours. */
+/* A program that uses the library may not have ignored SIGPIPE: a process that is gone must not end it. */
 static ending send_quietly(ss_solver_command *c, patience *p, const void *bytes, size_t size)
 {
     sigset_t pipe_only, before, pending;
@@ -545,9 +555,9 @@ static ss_status status_of(int64_t said)
     }
 }
 
-/* After it was told to stop, or on its own. */
+/* After it was told to stop, or on its own. last: room for n numbers. */
 static ss_status receive_done(ss_solver_command *c, patience *p, uint64_t size, bool stopped, int n,
-                              double *x)
+                              double *last, double *x)
 {
     size_t numbers = WORD * (1 + (size_t)n);
     int64_t said = 0;
@@ -556,8 +566,6 @@ static ss_status receive_done(ss_solver_command *c, patience *p, uint64_t size, 
     if (size < numbers + WORD || size > numbers + MOST_TEXT)
         return give_up(c, p->run, FINE, "sent a DONE of %llu bytes for %d unknowns", (unsigned long long)size,
                        n);
-    double *last = ss_arena_take(p->run->arena, (size_t)n, sizeof *last, "last iterate");
-    if (!last) return ss_run_fail(p->run, "%s: out of memory", c->name);
     ending how = receive(c, p, &said, WORD);
     if (how == FINE) how = receive(c, p, last, WORD * (size_t)n);
     if (how == FINE) how = receive_text(c, p, size - numbers, text, sizeof text, &good);
@@ -573,7 +581,8 @@ static ss_status receive_done(ss_solver_command *c, patience *p, uint64_t size, 
     return status;
 }
 
-static ss_status listen_to(ss_solver_command *c, patience *p, int n, double *x)
+/* fresh: room for n numbers. x changes only when all of an iterate has arrived. */
+static ss_status listen_to(ss_solver_command *c, patience *p, int n, double *fresh, double *x)
 {
     ss_run *run = p->run;
     for (bool stopped = false;;) {
@@ -581,7 +590,7 @@ static ss_status listen_to(ss_solver_command *c, patience *p, int n, double *x)
         ending how = receive_heading(c, p, &head);
         if (how != FINE)
             return give_up(c, run, how, how == LATE ? "sent nothing" : "in the middle of a problem");
-        if (is(&head, "DONE")) return receive_done(c, p, head.size, stopped, n, x);
+        if (is(&head, "DONE")) return receive_done(c, p, head.size, stopped, n, fresh, x);
 
         if (is(&head, "NOTE")) {
             char text[600];
@@ -600,8 +609,10 @@ static ss_status listen_to(ss_solver_command *c, patience *p, int n, double *x)
             return give_up(c, run, FINE, "sent an ITERATE of %llu bytes, must be %llu for %d unknowns",
                            (unsigned long long)head.size, (unsigned long long)n * WORD, n);
         if (stopped) return give_up(c, run, FINE, "sent another ITERATE after it was told to stop");
-        how = receive(c, p, x, WORD * (size_t)n);
+        how = receive(c, p, fresh, WORD * (size_t)n);
         if (how != FINE) return give_up(c, run, how, "within an ITERATE");
+        if (n) memcpy(x, fresh, WORD * (size_t)n);
+
         stopped = !ss_run_iteration(run, x, NULL);
         if (stopped)
             p->until = ss_clock_seconds() + stop_patience + (run->time_limit > 0.0 ? 0.0 : end_patience);
@@ -622,8 +633,8 @@ static ss_status solve(const ss_problem *problem, const void *options, ss_run *r
         if (!start(c)) return ss_run_fail(run, "%s: cannot start a process: %s", c->name, strerror(errno));
         ss_status status = greet(c, run);
         if (status != SS_CONVERGED) return status;
-        ss_run_forgive(run,
-                       ss_clock_seconds() - began); // an interpreter that starts is not a solver that solves
+        // an interpreter that starts is not a solver that solves
+        ss_run_forgive(run, ss_clock_seconds() - began);
     }
     if (ss_problem_laws(problem) & ~c->laws)
         return ss_run_fail(run, "%s: does not accept these laws", c->name), SS_NOT_APPLICABLE;
@@ -633,9 +644,11 @@ static ss_status solve(const ss_problem *problem, const void *options, ss_run *r
         if (!(problem->diagonal[i] > 0.0))
             return ss_run_fail(run, "%s: needs a positive diagonal", c->name), SS_NOT_APPLICABLE;
 
+    double *fresh = ss_arena_take(run->arena, (size_t)problem->size, sizeof *fresh, "iterate");
+    if (!fresh) return ss_run_fail(run, "%s: out of memory for %d unknowns", c->name, problem->size);
     patience p = {.run = run, .counts = true, .until = INFINITY};
     ss_status status = send_problem(c, &p, problem, options, x);
-    return status == SS_CONVERGED ? listen_to(c, &p, problem->size, x) : status;
+    return status == SS_CONVERGED ? listen_to(c, &p, problem->size, fresh, x) : status;
 }
 
 void ss_solver_command_prepare(const ss_solver *solver)
@@ -677,7 +690,7 @@ static bool read_names(ss_solver_command *c, const char *text)
     return c->name && c->command;
 }
 
-/* The command, and the contents of the files it names: a ledger tells versions apart by it. */
+/* The command, and the contents of the files it names: a ledger distinguishes versions by it. */
 static char *make_version(const char *command)
 {
     ss_digest digest = ss_digest_start();
@@ -755,7 +768,7 @@ void ss_solver_command_close(ss_solver_command *c)
     ss_unregister(&c->extension);
     if (c->pid && c->owner == getpid()) {
         close(c->to); // the end of its input is its end
-        c->to = fcntl(c->errors, F_DUPFD_CLOEXEC, 0);
+        c->to = -1;
         end(c, end_patience);
     }
     forget(c);

@@ -215,11 +215,11 @@ static bool check(const char *origin, const ss_extension *e, ss_error *err)
 {
     int count = 0;
     if (!check_abi(origin, "ss_plugin", e->abi, err)) return false;
+    for (int i = 0; i < extension_count; i++)
+        if (extensions[i] == e) return fail(origin, err, "is registered already");
     for (int kind = 0; kind < SS_REGISTERED_KINDS; kind++)
         if (!check_list(origin, e, kind, &count, err)) return false;
     if (count == 0) return fail(origin, err, "brings nothing: every list is empty");
-    for (int i = 0; i < extension_count; i++)
-        if (extensions[i] == e) return fail(origin, err, "is registered already");
     return extension_count < MOST_EXTENSIONS || fail(origin, err, "more than %d plug-ins", MOST_EXTENSIONS);
 }
 

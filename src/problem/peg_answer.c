@@ -1,6 +1,6 @@
 /* Answers to frames with alternatives: to and from the ordinary frame of their selection, and what the law of
  * polyhedral exact geometry says about them. */
-#include <stickslip/peg.h>
+#include "problem/peg_answer.h"
 
 #include "frame/alternatives.h"
 
@@ -56,6 +56,21 @@ void ss_peg_expand(const ss_peg_result *result, const ss_answer *plain, ss_answe
     }
 }
 
+void ss_peg_gather(const ss_answer *answer, const int *origin, ss_answer *plain)
+{
+    copy_common(answer, plain);
+    for (int i = 0; i < plain->contacts; i++) {
+        int c = origin[i], r = c - answer->contacts;
+        if (r >= 0 && !answer->sub_normal_impulse) continue;
+        plain->normal_impulse[i] = r < 0 ? answer->normal_impulse[c] : answer->sub_normal_impulse[r];
+        memcpy(plain->friction_impulse[i],
+               r < 0 ? answer->friction_impulse[c] : answer->sub_friction_impulse[r],
+               sizeof plain->friction_impulse[i]);
+        if (r < 0 && answer->rolling_impulse && plain->rolling_impulse)
+            memcpy(plain->rolling_impulse[i], answer->rolling_impulse[c], sizeof plain->rolling_impulse[i]);
+    }
+}
+
 /* Nothing is selected, and yet further rows carry impulses: all alternatives are ordinary contacts. */
 static bool takes_all(const ss_frame *frame, const ss_answer *answer)
 {
@@ -74,7 +89,7 @@ bool ss_peg_reduce(const ss_frame *frame, const ss_answer *answer, ss_peg_result
     int groups = frame->subcontacts.groups, rows = frame->subcontacts.count, contacts = frame->contacts.count;
     *result = (ss_peg_result){.selection = ss_allocate((size_t)groups, sizeof *result->selection),
                               .promoted = ss_allocate((size_t)rows, sizeof *result->promoted),
-                              .origin = ss_allocate((size_t)(contacts + rows), sizeof *result->origin)};
+                              .origin = ss_allocate((size_t)contacts + (size_t)rows, sizeof *result->origin)};
     *plain = NULL;
     bool good = (result->selection && result->promoted && result->origin) ||
                 ss_fail(err, SS_ERROR_RESOURCES, "out of memory for %d groups of contacts", groups);
@@ -93,21 +108,9 @@ bool ss_peg_reduce(const ss_frame *frame, const ss_answer *answer, ss_peg_result
         ss_peg_result_free(result);
         return false;
     }
-    copy_common(answer, *plain);
-    for (int i = 0; i < (*plain)->contacts; i++) {
-        int c = result->origin[i], r = c - contacts;
-        bool known = r < 0 || answer->sub_normal_impulse;
-        (*plain)->normal_impulse[i] = r < 0   ? answer->normal_impulse[c]
-                                      : known ? answer->sub_normal_impulse[r]
-                                              : NAN;
-        if (known)
-            memcpy((*plain)->friction_impulse[i],
-                   r < 0 ? answer->friction_impulse[c] : answer->sub_friction_impulse[r],
-                   sizeof(*plain)->friction_impulse[i]);
-        if (r < 0 && answer->rolling_impulse)
-            memcpy((*plain)->rolling_impulse[i], answer->rolling_impulse[c],
-                   sizeof(*plain)->rolling_impulse[i]);
-    }
+    for (int i = 0; i < (*plain)->contacts; i++) // not known, unless the answer says it
+        if (result->origin[i] >= contacts) (*plain)->normal_impulse[i] = NAN;
+    ss_peg_gather(answer, result->origin, *plain);
     return true;
 }
 

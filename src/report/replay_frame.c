@@ -4,6 +4,7 @@
 
 #include "campaign/read_input.h"
 #include "linalg/vec3.h"
+#include "problem/peg_answer.h"
 
 #include <math.h>
 #include <string.h>
@@ -138,15 +139,10 @@ static bool spread_answer(const ss_frame *from, const ss_frame *plain, const int
     }
     for (int c = from->contacts.count - 1; c >= 0; c--)
         if (from->subcontacts.contact_group[c] >= 0) first[from->subcontacts.contact_group[c]] = c;
-    if (made->bodies) memcpy(made->velocity, old->velocity, (size_t)made->bodies * sizeof *made->velocity);
-    if (made->rows)
-        memcpy(made->row_impulse, old->row_impulse, (size_t)made->rows * sizeof *made->row_impulse);
+    ss_peg_gather(old, origin, made);
     for (int i = 0; i < made->contacts; i++) {
         int c = origin[i], r = c - from->contacts.count;
         int group = r < 0 ? from->subcontacts.contact_group[c] : from->subcontacts.group[r];
-        made->normal_impulse[i] = r < 0 ? old->normal_impulse[c] : old->sub_normal_impulse[r];
-        memcpy(made->friction_impulse[i], r < 0 ? old->friction_impulse[c] : old->sub_friction_impulse[r],
-               sizeof made->friction_impulse[i]);
         bool open = group >= 0 && made->normal_impulse[i] == 0.0;
         if (answer->reports && !open) reports[i] = answer->reports[r < 0 ? c : first[group]];
     }
@@ -167,7 +163,7 @@ static bool show_alternatives(const ss_replay *replay, ss_replay_frame *frame, s
 {
     const ss_subcontacts *sub = &frame->frame->subcontacts;
     if (sub->groups == 0 || frame->contacts == 0) return true;
-    int *origin = ss_allocate((size_t)(frame->contacts + sub->count), sizeof *origin);
+    int *origin = ss_allocate((size_t)frame->contacts + (size_t)sub->count, sizeof *origin);
     ss_frame *plain = origin ? ss_frame_select(frame->frame, NULL, NULL, origin, err) : NULL;
     bool good = plain || ss_fail(err, SS_ERROR_RESOURCES, "out of memory for alternatives");
     for (int s = 0; good && s < replay->solver_count; s++)

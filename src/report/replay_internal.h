@@ -106,10 +106,10 @@ typedef struct ss_replay_frame {
     ss_replay_answer answers[SS_REPLAY_MOST_RESULTS];
 } ss_replay_frame;
 
-/* Reads and checks a frame of the file. Answers are judged where no metrics are stored, and
- * with `states` wherever contacts are shown. */
 /* A stored result, with the rules that the caller wants it to be judged by. */
 bool ss_replay_result(const ss_replay *replay, int frame, int index, ss_stored_result *result, ss_error *err);
+/* Reads and checks a frame of the file. Answers are judged where no metrics are stored, and
+ * with `states` wherever contacts are shown. */
 bool ss_replay_frame_read(const ss_replay *replay, int index, bool states, ss_replay_frame *frame,
                           ss_findings *findings, ss_error *err);
 void ss_replay_frame_free(ss_replay_frame *frame);

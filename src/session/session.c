@@ -2,6 +2,7 @@
 
 #include "formulation/model.h"
 #include "problem/answer_store.h"
+#include "problem/peg_answer.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -394,7 +395,6 @@ bool ss_session_selects(const ss_session *session, const ss_frame *frame)
 
 typedef struct peg_context {
     ss_session *session;
-    const ss_frame *frame;
     const ss_answer *guess;
     double seconds;
 } peg_context;
@@ -403,19 +403,7 @@ typedef struct peg_context {
 static ss_answer *guess_plain(const peg_context *of, const ss_frame *plain, const int *origin, ss_error *err)
 {
     ss_answer *made = ss_answer_create(plain, of->guess->rolling_impulse != NULL, err);
-    if (!made) return NULL;
-    if (made->bodies)
-        memcpy(made->velocity, of->guess->velocity, (size_t)made->bodies * sizeof *made->velocity);
-    if (made->rows)
-        memcpy(made->row_impulse, of->guess->row_impulse, (size_t)made->rows * sizeof *made->row_impulse);
-    for (int i = 0; i < made->contacts; i++) {
-        int c = origin[i], r = c - of->frame->contacts.count;
-        if (r >= 0 && !of->guess->sub_normal_impulse) continue;
-        made->normal_impulse[i] = r < 0 ? of->guess->normal_impulse[c] : of->guess->sub_normal_impulse[r];
-        memcpy(made->friction_impulse[i],
-               r < 0 ? of->guess->friction_impulse[c] : of->guess->sub_friction_impulse[r],
-               sizeof made->friction_impulse[i]);
-    }
+    if (made) ss_peg_gather(of->guess, origin, made);
     return made;
 }
 
@@ -444,7 +432,7 @@ static bool solve_plain(const ss_frame *plain, const int *origin, ss_peg_solved 
 static const ss_result *solve_alternatives(ss_session *session, const ss_frame *frame, const ss_answer *guess,
                                            ss_error *err)
 {
-    peg_context context = {.session = session, .frame = frame, .guess = guess};
+    peg_context context = {.session = session, .guess = guess};
     ss_peg_request request = {
         .frame = frame, .mode = session->method.peg, .solve = solve_plain, .context = &context};
     ss_peg_result_free(&session->peg);

@@ -2,9 +2,11 @@
 library's memory without a copy and keeps the Owner alive, and so does every slice of it."""
 from __future__ import annotations
 
-from typing import Any, Callable, Optional, Tuple
+from typing import TYPE_CHECKING, Any, Callable, Optional, Tuple
 
 import numpy as np
+
+from ._library import UsageError
 
 
 class Owner:
@@ -24,6 +26,29 @@ class Owner:
         if destroy is not None and self.pointer is not None:
             destroy(self.pointer)
             self.pointer = None
+
+
+class Lent:
+    """What the library may lend a function of the user for one call: `take_back` ends the loan. What was kept then raises an
+    error where it would have looked at memory that is no longer there."""
+
+    _LOOKS_AT = ("_struct", "_pointer", "_frame")
+
+    if not TYPE_CHECKING:  # which would find every attribute otherwise
+        def __getattr__(self, name: str) -> Any:
+            if name in Lent._LOOKS_AT:
+                raise UsageError(f"this {type(self).__name__} was lent to your function for one call, which is over: keep copies "
+                                 "of its arrays instead")
+            raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+
+
+def take_back(*lent: Optional[Lent]) -> None:
+    """Ends the loan of these, and of all that was reached through them (`_reached`)."""
+    for item in lent:
+        if item is not None:
+            take_back(*item.__dict__.get("_reached", ()))
+            for name in Lent._LOOKS_AT:
+                item.__dict__.pop(name, None)
 
 
 class _Holder:

@@ -8,13 +8,14 @@ import numpy as np
 
 from . import _abi
 from ._library import lib
-from ._memory import Owner, field_view
+from ._memory import Lent, Owner, field_view
 
 if TYPE_CHECKING:
     from .frame import Frame
 
 _COUNTS = {"velocity": "bodies", "row_impulse": "rows", "normal_impulse": "contacts", "friction_impulse": "contacts",
-           "rolling_impulse": "contacts"}
+           "rolling_impulse": "contacts", "selection": "groups", "sub_normal_impulse": "subcontacts",
+           "sub_friction_impulse": "subcontacts"}
 
 
 class _Part:
@@ -39,7 +40,7 @@ class _Part:
         array[...] = values
 
 
-class Answer:
+class Answer(Lent):
     """Velocities after the step and impulses, as arrays: `velocity` (bodies, 6), `normal_impulse` (contacts,),
     `friction_impulse` (contacts, 3) on body b in the world frame, `row_impulse` (joint rows,), and `rolling_impulse`
     (contacts, 3) or None. SI units: m/s, rad/s, N s, N m s.
@@ -70,6 +71,9 @@ class Answer:
     normal_impulse = _Part("N s, on body b along the normal")
     friction_impulse = _Part("N s, on body b, world")
     rolling_impulse = _Part("N m s, moment of rolling friction on body b; None if not modelled")
+    selection = _Part("frames with alternatives: the alternative of every group; else None")
+    sub_normal_impulse = _Part("frames with alternatives: N s of every further point")
+    sub_friction_impulse = _Part("frames with alternatives: N s of every further point, on body b")
 
     def arrays(self) -> Dict[str, np.ndarray]:
         """Those that are there, by name, as views."""
@@ -80,6 +84,7 @@ class Answer:
         """A writable copy with memory of its own."""
         sizes = _abi.ss_frame()
         sizes.bodies.count, sizes.constraints.row_count, sizes.contacts.count = self.sizes
+        sizes.subcontacts.groups, sizes.subcontacts.count = self._struct.groups, self._struct.subcontacts
         owner = Owner(lib.ss_answer_create(sizes, self._struct.rolling_impulse is not None), lib.ss_answer_destroy)
         copy = Answer(owner, owner.pointer.contents, True, self._step)
         for name, array in self.arrays().items():
@@ -97,6 +102,8 @@ class Answer:
         return bool(lib.ss_answer_is_complete(ctypes.byref(self._struct)))
 
     def __repr__(self) -> str:
+        if "_struct" not in self.__dict__:
+            return "<Answer of a call that is over>"
         bodies, rows, contacts = self.sizes
         touching = int(np.count_nonzero(self.normal_impulse)) if self._struct.normal_impulse else 0
         joints = f", {rows} joint rows" if rows else ""

@@ -8,7 +8,7 @@ import numpy as np
 
 from . import _abi
 from ._library import Error, InputError, encoded, lib
-from ._memory import Owner, field_view
+from ._memory import Lent, Owner, field_view
 from .answer import Answer
 from .findings import Collector, Findings
 
@@ -32,8 +32,7 @@ class _Array:
     def __get__(self, group: Optional["_Group"], owner: Optional[type] = None) -> np.ndarray:
         if group is None:
             return self  # type: ignore[return-value]
-        struct = group._struct
-        return field_view(group._owner, struct, self.name, getattr(struct, self.per),  # type: ignore[return-value]
+        return field_view(group._owner, group._struct, self.name, group._count(self.per),  # type: ignore[return-value]
                           group._writable, self.shape)
 
     def __set__(self, group: "_Group", values: Any) -> None:
@@ -41,6 +40,8 @@ class _Array:
         if array is None:
             if values is None:
                 return
+            if not self.optional:
+                raise ValueError(f"{self.name} is not there: use frame.add_alternatives(groups, rows) first")
             lib.ss_frame_enable(group._owner.pointer, encoded(self.optional))
             array = self.__get__(group)
         if values is None:
@@ -50,11 +51,14 @@ class _Array:
         array[...] = values
 
 
-class _Group:
+class _Group(Lent):
     _struct: Any
 
     def __init__(self, owner: Any, struct: Any, writable: bool):
         self._owner, self._struct, self._writable = owner, struct, writable
+
+    def _count(self, per: str) -> int:
+        return int(getattr(self._struct, per))
 
     @classmethod
     def names(cls) -> List[str]:
@@ -132,7 +136,33 @@ class Contacts(_Group):
     surface_velocity = _Array("optional: m/s, of b's surface minus a's: belts", optional="contacts/surface_velocities")
 
 
-class Frame:
+class Subcontacts(_Group):
+    """Alternatives of polyhedral exact geometry (docs/peg.md): a group is a pair of bodies that any one of several faces may
+    keep apart. `len()` counts further points; most frames have none, and all arrays are None."""
+
+    contact_group = _Array("group of each contact; -1 = ordinary", "contacts")
+    cut = _Array("m, per group: how deep the straight path of a step may cut", "groups")
+    group = _Array("of each further point")
+    alternative = _Array("of each further point")
+    role = _Array("0 force point, 1 test point")
+    point = _Array("m, world")
+    normal = _Array("unit, from a to b")
+    gap = _Array("m, < 0 = overlap")
+    surface_velocity = _Array("optional: m/s, of b's surface minus a's", optional="subcontacts/surface_velocities")
+
+    def __init__(self, owner: Any, struct: Any, writable: bool, contacts: int):
+        super().__init__(owner, struct, writable)
+        self._contacts = contacts
+
+    def _count(self, per: str) -> int:
+        return self._contacts if per == "contacts" else super()._count(per)
+
+    @property
+    def groups(self) -> int:
+        return int(self._struct.groups)
+
+
+class Frame(Lent):
     """One time step's problem: bodies, joints (`constraints`), contacts, and the step `h`.
 
     A frame comes from a file (`stickslip.open`), from a simulation, or from arrays. Its arrays are NumPy views of the
@@ -166,6 +196,7 @@ class Frame:
         self.place = ""  # where it comes from: "/simulation_000001/mbs_frame000017"
         self.repairs = Findings()
         self._file: Any = None
+        self._reached: List[Any] = []  # of a frame that is lent: what looks at it
 
     @classmethod
     def _of(cls, owner: Any, struct: Any = None, writable: bool = True) -> "Frame":
@@ -228,19 +259,34 @@ class Frame:
 
     @property
     def bodies(self) -> Bodies:
-        return Bodies(self._owner, self._struct.bodies, self._writable)
+        return self._part(Bodies(self._owner, self._struct.bodies, self._writable))
 
     @property
     def constraints(self) -> Constraints:
-        return Constraints(self._owner, self._struct.constraints, self._writable)
+        return self._part(Constraints(self._owner, self._struct.constraints, self._writable))
 
     @property
     def contacts(self) -> Contacts:
-        return Contacts(self._owner, self._struct.contacts, self._writable)
+        return self._part(Contacts(self._owner, self._struct.contacts, self._writable))
+
+    @property
+    def subcontacts(self) -> Subcontacts:
+        return self._part(Subcontacts(self._owner, self._struct.subcontacts, self._writable, self._struct.contacts.count))
+
+    def _part(self, part: Any) -> Any:
+        if self._owner is None:
+            self._reached.append(part)
+        return part
+
+    def add_alternatives(self, groups: int, rows: int) -> Subcontacts:
+        """Room for alternatives in a frame without any, to be filled: all contacts ordinary, every cut infinite."""
+        self._change()
+        lib.ss_frame_add_alternatives(self._struct, groups, rows)
+        return self.subcontacts
 
     def arrays(self) -> Dict[str, np.ndarray]:
         """Every array that is there, by its name: {"bodies.mass": ..., "contacts.gap": ...}, as views."""
-        return {f"{name}.{key}": array for name in ("bodies", "constraints", "contacts")
+        return {f"{name}.{key}": array for name in _GROUPS
                 for key, array in getattr(self, name).arrays().items()}
 
     def copy(self) -> "Frame":
@@ -256,8 +302,9 @@ class Frame:
 
     def __reduce__(self) -> Any:
         groups = {name: {key: array.copy() for key, array in getattr(self, name).arrays().items()}
-                  for name in ("bodies", "constraints", "contacts")}
-        sizes = (len(self.bodies), len(self.constraints), self.constraints.row_count, len(self.contacts))
+                  for name in _GROUPS}
+        sizes = (len(self.bodies), len(self.constraints), self.constraints.row_count, len(self.contacts),
+                 self.subcontacts.groups, len(self.subcontacts))
         return _rebuild, (sizes, self.h, self.time, self.place, groups)
 
     def __eq__(self, other: object) -> bool:
@@ -331,13 +378,20 @@ class Frame:
         return ", ".join(f"{n} {one if n == 1 else many}" for n, one, many in counts if n) or "empty"
 
     def __repr__(self) -> str:
+        if "_struct" not in self.__dict__:
+            return "<Frame of a call that is over>"
         where = f" {self.place}" if self.place else ""
         return f"<Frame{where}: {self._described()}, h = {self.h:g} s>"
 
 
-def _rebuild(sizes: Tuple[int, int, int, int], h: float, time: float, place: str, groups: Dict[str, Dict[str, Any]]) -> Frame:
-    frame = Frame(*sizes, h=h, time=time)
+_GROUPS = ("bodies", "constraints", "contacts", "subcontacts")
+
+
+def _rebuild(sizes: Tuple[int, ...], h: float, time: float, place: str, groups: Dict[str, Dict[str, Any]]) -> Frame:
+    frame = Frame(*sizes[:4], h=h, time=time)
     frame.place = place
+    if sizes[4]:
+        frame.add_alternatives(*sizes[4:])
     for group, arrays in groups.items():
         for name, array in arrays.items():
             setattr(getattr(frame, group), name, array)

@@ -5,7 +5,7 @@ import ctypes
 from typing import Any, Dict, Iterator, List, NamedTuple, Optional, TypeVar, Union
 
 from . import _abi
-from ._library import lib, text
+from ._library import UsageError, lib, text
 
 _TYPES = ("bool", "int", "real", "choice", "text", "list")
 
@@ -83,7 +83,11 @@ def value_text(value: Any) -> str:
 
 def assignments(options: Dict[str, Any]) -> Optional[str]:
     """{"omega": 1.3, "sweep": "symmetric"} as "omega=1.3 sweep=symmetric"; None when empty."""
-    return " ".join(f"{name}={value_text(value)}" for name, value in options.items()) or None
+    texts = {name: value_text(value) for name, value in options.items()}
+    for name, value in texts.items():
+        if any(letter.isspace() for letter in value):
+            raise UsageError(f"{name}={value!r}: the value of an option has no blanks")
+    return " ".join(f"{name}={value}" for name, value in texts.items()) or None
 
 
 class Filled:

@@ -18,7 +18,7 @@ import numpy as np
 
 from . import _abi
 from ._library import PathLike, UsageError, all_of, encoded, lib, on_failure, path_bytes, raw, text, variable
-from ._memory import Owner, address_of, view
+from ._memory import Lent, Owner, address_of, as_doubles, take_back, view
 from .answer import Answer
 from .frame import Frame
 from .options import Listing, Option, describe, described, entries, value_text
@@ -239,7 +239,7 @@ class OptionTable:
 
 # ---- solvers ---------------------------------------------------------------------------------------------
 
-class Run:
+class Run(Lent):
     """One run of a Python solver: what it is given besides the problem.
 
     `x` is the start on entry and must be the answer on return; `iteration(x)` is called once per iteration and is false when
@@ -304,22 +304,32 @@ class Solver(Extension):
 
     def _solve(self, problem: Any, options: Any, run: Any, x: int) -> int:
         """What the library calls."""
+        seen = state = None
         try:
             struct = problem.contents
-            state = Run(run, view(None, x, (struct.size,)))
-            outcome = self.function(Problem(None, struct), state, **self._options.read(options))
+            seen, state = Problem(None, struct), Run(run, view(None, x, (struct.size,)))
+            outcome = self.function(seen, state, **self._options.read(options))
             is_array = outcome is not None and not isinstance(outcome, str)
-            view(None, x, (struct.size,), writable=True)[:] = outcome if is_array else state.x
+            found = state.x if not is_array else as_doubles(outcome, (struct.size,), f"what {self.function.__name__} returned")
+            view(None, x, (struct.size,), writable=True)[:] = found
             if isinstance(outcome, str):
                 if outcome not in STATUSES:
                     raise ValueError(f"a solver returns an array, None or one of {', '.join(STATUSES)}, not '{outcome}'")
                 return STATUSES.index(outcome)
-            if self._is_exact:
+            is_over = lib.ss_run_status(run) != _abi.SS_FAILED
+            if is_over and not self._is_exact:
+                return lib.ss_run_status(run)
+
+            # A solution, by its own account. The library checks it, which takes an iterate.
+            if is_array or self._is_exact:
                 _iteration(run, x, None)
                 return _abi.SS_CONVERGED
-            return lib.ss_run_status(run)
+            why = f"{self.function.__name__} returned before run.iteration(x) was false, without a solution or a status"
+            return lib.ss_run_fail(run, b"%s", ctypes.c_char_p(why.encode()))
         except BaseException as failure:
             return lib.ss_run_fail(run, b"%s", ctypes.c_char_p(self.fail(failure).encode()))
+        finally:
+            take_back(seen, state)
 
 
 _ALL_LAWS = tuple(LAW_BITS)
@@ -382,10 +392,12 @@ class OwnMetric(Extension):
         self.register()
 
     def _measure(self, _: Any, case: Any, value: Any, err: Any) -> bool:
+        frame = answer = None
         try:
             what = case.contents
             frame = Frame._of(None, lib.ss_assembly_frame(what.assembly).contents, writable=False)
-            outcome = self.function(frame, Answer(None, what.answer.contents))
+            answer = Answer(None, what.answer.contents)
+            outcome = self.function(frame, answer)
             found = value.contents
             if outcome is None or isinstance(outcome, str):
                 reason = outcome or "not applicable"
@@ -398,6 +410,8 @@ class OwnMetric(Extension):
         except BaseException as failure:
             lib.ss_fail(err, _abi.SS_ERROR_USAGE, b"%s", ctypes.c_char_p(self.fail(failure).encode()))
             return False
+        finally:
+            take_back(frame, answer)
 
 
 @overload
@@ -447,7 +461,7 @@ class Unknown(NamedTuple):
     turns: bool = False
 
 
-class ContactView:
+class ContactView(Lent):
     """A contact as the function of a formulation sees it: `normal`, `tangent` (2 x 3), `mu` (2), `gap`, `offset` and
     `compliance` of the normal row, `velocity` before the step, `free_velocity`, `inverse_mass`, `contact` (its number)."""
 
@@ -462,10 +476,14 @@ class ContactView:
         self.velocity, self.free_velocity = np.array(struct.velocity), np.array(struct.free_velocity)
         self.inverse_mass = np.array(struct.inverse_mass)
         self._frame = struct.frame
+        self._reached: List[Any] = []
 
     @property
     def frame(self) -> Frame:
-        return Frame._of(None, self._frame.contents, writable=False)
+        """The frame, for the time of the call."""
+        if not self._reached:
+            self._reached.append(Frame._of(None, self._frame.contents, writable=False))
+        return self._reached[0]
 
     def normal_unknown(self, law: str = "box") -> Unknown:
         """The usual first unknown: along the normal, with the gap term and compliance that the step options ask for."""
@@ -510,6 +528,7 @@ class Formulation(Extension):
         return function
 
     def _contact(self, _: Any, options: Any, contact: Any, law: Any, err: Any) -> bool:
+        seen = None
         try:
             seen = ContactView(contact.contents)
             outcome = self.function(seen, **self._options.read(options))
@@ -534,8 +553,11 @@ class Formulation(Extension):
         except BaseException as failure:
             lib.ss_fail(err, _abi.SS_ERROR_USAGE, b"%s", ctypes.c_char_p(self.fail(failure).encode()))
             return False
+        finally:
+            take_back(seen)
 
     def _assemble(self, _: Any, options: Any, frame: Any, err: Any) -> Optional[int]:
+        seen = None
         try:
             seen = Frame._of(None, frame.contents, writable=False)
             problem = self.function(seen, **self._options.read(options))
@@ -543,21 +565,27 @@ class Formulation(Extension):
                 raise TypeError(f"{self.function.__name__} must return a new Problem, as from Problem.from_arrays")
             address = ctypes.addressof(problem._struct)
             problem._owner._destroy = None  # the library destroys it from now on
+            take_back(problem)
             return address
         except BaseException as failure:
             lib.ss_fail(err, _abi.SS_ERROR_USAGE, b"%s", ctypes.c_char_p(self.fail(failure).encode()))
             return None
+        finally:
+            take_back(seen)
 
     def _call_recover(self, _: Any, options: Any, frame: Any, problem: Any, x: int, answer: Any) -> None:
+        seen = solved = None
         try:
             struct = problem.contents
-            impulses = self._recover(Frame._of(None, frame.contents, writable=False),  # type: ignore[misc]
-                                     Problem(None, struct), view(None, x, (struct.size,)))
+            seen, solved = Frame._of(None, frame.contents, writable=False), Problem(None, struct)
+            impulses = self._recover(seen, solved, view(None, x, (struct.size,)))  # type: ignore[misc]
             target = Answer(None, answer.contents, True)
             for name, values in impulses.items():
                 setattr(target, name, values)
         except BaseException as failure:
             self.fail(failure)
+        finally:
+            take_back(seen, solved)
 
 
 @overload

@@ -9,7 +9,7 @@ import numpy as np
 
 from . import _abi
 from ._library import Error, UsageError, all_of, encoded, lib, path_bytes, text
-from ._memory import Owner, address_of, as_doubles, field_view, view
+from ._memory import Lent, Owner, address_of, as_doubles, field_view, view
 from .answer import Answer
 from .findings import Collector, Findings
 from .options import Filled, Listing, Option, describe, described
@@ -129,7 +129,7 @@ def new_sparse(A: Any) -> Any:
     return lib.ss_sparse_from_triplets(shape[0], shape[1], len(x), address_of(i), address_of(j), address_of(x))
 
 
-class Problem:
+class Problem(Lent):
     """w = A x + b with a law between x and w for every unknown: free, box, coupled, cone.
 
     From a frame by `frame.problem(formulation, ...)`, from an FCLIB file, or from arrays by `Problem.from_arrays`.
@@ -374,6 +374,8 @@ class Problem:
         lib.ss_matrix_market_write_problem(path_bytes(prefix), ctypes.byref(self._struct))
 
     def __repr__(self) -> str:
+        if "_struct" not in self.__dict__:
+            return "<Problem of a run that is over>"
         origin = f" {self.formulation}" if self.formulation else ""
         place = f" of {self.frame!r}" if self.frame is not None else ""
         return f"<Problem{origin}: {len(self)} unknowns, {' + '.join(self.laws) or 'empty'}{place}>"

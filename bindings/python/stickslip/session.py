@@ -125,10 +125,11 @@ class _ss_answer(ctypes.Structure):
     """ss_answer with its arrays in one list: velocity, row, normal, friction and rolling impulses."""
 
     _fields_ = [("bodies", ctypes.c_int), ("rows", ctypes.c_int), ("contacts", ctypes.c_int), ("arrays", ctypes.c_void_p * 5),
-                ("groups", ctypes.c_int), ("subcontacts", ctypes.c_int), ("alternatives", ctypes.c_void_p * 3)]
+                ("groups", ctypes.c_int), ("subcontacts", ctypes.c_int), ("more", ctypes.c_void_p * 3)]
 
 
-assert ctypes.sizeof(_ss_answer) == ctypes.sizeof(_abi.ss_answer)
+assert (ctypes.sizeof(_ss_answer), _ss_answer.arrays.offset, _ss_answer.more.offset) == (  # a change of the header is seen here
+    ctypes.sizeof(_abi.ss_answer), _abi.ss_answer.velocity.offset, _abi.ss_answer.selection.offset)
 _ss_result = _with_addresses(_abi.ss_result)
 _METRIC_BYTES = ctypes.sizeof(_abi.ss_metric_value)
 _REPORT_BYTES = ctypes.sizeof(_abi.ss_contact_report)
@@ -168,6 +169,9 @@ class Result:
             bodies, rows, contacts = answer.bodies, answer.rows, answer.contacts
             addresses += answer.arrays
             sizes += (48 * bodies, 8 * rows, 8 * contacts, 24 * contacts, 24 * contacts)
+            if answer.groups:
+                addresses += answer.more
+                sizes += (4 * answer.groups, 8 * answer.subcontacts, 24 * answer.subcontacts)
         block = np.empty(sum(sizes) // 8 + len(sizes), np.float64)
         places: List[Optional[int]] = []
         at = block.__array_interface__["data"][0]
@@ -180,14 +184,16 @@ class Result:
             at += (bytes_ + 7) & ~7
 
         # What is rarely there is not worth a place in the block.
-        if run.history.count or run.notes or run.ray.impulse or old.refusal or _abi.ss_findings.from_address(old.losses).count:
+        if run.history.count or run.notes or run.ray.impulse or old.refusal or old.peg or _abi.ss_findings.from_address(old.losses).count:
             kept.update({name: getattr(self, name) for name in _NOTHING})
         else:
             kept.update(_NOTHING)
         self._struct = new = _ss_result.from_buffer_copy(old)
         new.metrics, new.contacts, new.x = places[:3]
         if answer is not None:
-            answer.arrays[:] = places[3:]
+            answer.arrays[:] = places[3:8]
+            if answer.groups:
+                answer.more[:] = places[8:]
             new.answer = ctypes.addressof(answer)
         self._owner = (block, answer)
 
@@ -311,6 +317,18 @@ class Result:
             self._kept["ray"] = view(None, address, (self._size,)) if address else None
         return self._kept["ray"]
 
+    @property
+    def peg(self) -> Optional[Dict[str, Any]]:
+        """Frames with alternatives: how they were selected (status, solves, switched, consistent); else None. Which one each
+        group has is in answer.selection."""
+        if "peg" not in self._kept:
+            address = self._struct.peg
+            found = _abi.ss_peg_result.from_address(address) if address else None
+            self._kept["peg"] = None if found is None else {
+                "status": text(lib.ss_peg_status_name(found.status)), "solves": found.solves, "switched": found.switched,
+                "consistent": found.consistent}
+        return self._kept["peg"]
+
     def plot(self, *gauges: str, **options: Any) -> Any:
         """The history as a figure; see History.plot."""
         if not len(self.history):
@@ -331,7 +349,7 @@ class Result:
 
 
 _NOTHING: Dict[str, Any] = {"history": History(_abi.ss_history()), "notes": None, "ray": None, "losses": Findings(),
-                            "refusal": None}
+                            "refusal": None, "peg": None}
 
 
 class Session:
@@ -353,11 +371,20 @@ class Session:
                  stop: Optional[str] = None, time_limit: float = 0.0, iterations: int = 0, keep: Optional[str] = None, seed: int = 1,
                  history: bool = False, explain: bool = False, exact: bool = False,
                  reference: Union[str, Solver, None] = None, threads: int = 1, check: bool = True,
-                 with_: Optional[Dict[str, Any]] = None, callback: Optional[Callable[[Iterate], Any]] = None,
+                 with_: Optional[Dict[str, Any]] = None, peg: Optional[str] = None, callback: Optional[Callable[[Iterate], Any]] = None,
                  **options: Any):
         """`with_` are options of the formulation, all other keywords options of the solver. `exact` adds the metric
-        energy_exact, which costs a dense inverse per frame. threads=0: one per core. check=False: frames are known to be
+        energy_exact, which costs a dense inverse per frame. threads=0: one per core. `peg` says what is done about alternatives
+        of a frame: "select" (the default), "enumerate", "off" or "all". check=False: frames are known to be
         valid. `callback` sees every Iterate; when it returns False the run ends as "cancelled"."""
+        for given in (solver, reference):
+            if given is not None and not isinstance(given, (str, Solver)):
+                raise TypeError("a solver is a name or a function with the decorator @ss.solver, not a "
+                                f"{type(given).__name__}")
+        if not 0 <= iterations <= 10**9:
+            raise UsageError(f"iterations={iterations}: expected a whole number from 0 (the solver's default) to 1000000000")
+        if not 0 <= time_limit <= 1e9:
+            raise UsageError(f"time_limit={time_limit}: expected seconds from 0 (no limit) to 1000000000")
         formulation = formulation.name if isinstance(formulation, Formulation) else formulation
         self.formulation = formulation
         request = _abi.ss_request()
@@ -374,7 +401,7 @@ class Session:
             request.reference = encoded(reference)
         request.set = encoded(assignments(options))
         request.iterations, request.time_limit = iterations, time_limit
-        request.stop, request.keep = encoded(stop), encoded(keep)
+        request.stop, request.keep, request.peg = encoded(stop), encoded(keep), encoded(peg)
         request.seed, request.history, request.explain, request.skip_exact = seed, history, explain, not exact
         self._team = Owner(lib.ss_team_create(threads), lib.ss_team_destroy) if threads != 1 else None
         if self._team is not None:
