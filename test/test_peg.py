@@ -87,6 +87,51 @@ def test_judged_from_the_file_alone(recorded):
     assert judged
 
 
+def gaps_at_the_end(frame, velocities):
+    """Phi of every alternative of every group, from the arrays of the file alone: {group: [Phi of alternative 0, ...]}."""
+    h, position = float(np.ravel(frame["timestep"])[0]), frame["bodies/positions"][()].reshape(-1, 3)
+    group_of = np.ravel(frame["subcontacts/contact_groups"])
+    first = {g: int(np.flatnonzero(group_of == g)[0]) for g in set(group_of)}
+    rows = [(g, 0, c, frame["contacts/points"][c], frame["contacts/normals"][c], np.ravel(frame["contacts/gaps"])[c])
+            for c, g in enumerate(group_of)]
+    sub = frame["subcontacts"]
+    rows += [(g, np.ravel(sub["alternatives"])[r], first[g], sub["points"][r], sub["normals"][r], np.ravel(sub["gaps"])[r])
+             for r, g in enumerate(np.ravel(sub["groups"]))]
+    found = {}
+    for g, k, contact, point, normal, gap in rows:
+        relative = np.zeros(3)
+        for side, body in enumerate(frame["contacts/pairs"][contact]):
+            if body > 0:  # ids of the recording are numbers from 1
+                v = velocities[6 * (body - 1):6 * body]
+                relative += (1 if side else -1) * (v[:3] + np.cross(v[3:], point - position[body - 1]))
+        value = gap + h * normal @ relative
+        found.setdefault(g, {})
+        found[g][k] = min(found[g].get(k, np.inf), value)
+    return found
+
+
+def test_metrics_of_alternatives_by_another_program(recorded):
+    """An answer that is wrong on purpose: judge and a few lines of NumPy agree on how wrong."""
+    noise = np.random.default_rng(15)
+    with h5py.File("peg.h5", "r+") as file:
+        frame = file[FRAME % 40]
+        result = frame["solver_data/lemke"]
+        result["velocities"][...] += noise.normal(0, 0.05, result["velocities"].shape)
+        velocities = np.ravel(result["velocities"])
+        phi = {g: max(of.values()) for g, of in gaps_at_the_end(frame, velocities).items()}
+        group_of, sub_of = np.ravel(frame["subcontacts/contact_groups"]), np.ravel(frame["subcontacts/groups"])
+        impulse = {g: np.ravel(result["normal"])[group_of == g].sum() + np.ravel(result["sub_normal"])[sub_of == g].sum()
+                   for g in phi}
+        h = float(np.ravel(frame["timestep"])[0])
+    (judged,) = run_json("judge", "peg.h5", "--frame", FRAME % 40, code=None)["answers"]
+    metrics = judged["metrics"]
+    depth = np.sqrt(sum(min(0.0, value) ** 2 for value in phi.values()))
+    push = sum(impulse[g] * max(0.0, phi[g]) / h for g in phi)
+    assert depth > 1e-6 or push > 1e-6
+    assert abs(metrics["penetration"]["value"] - depth) < 1e-12 + 1e-9 * depth
+    assert abs(metrics["open_push"]["value"] - push) < 1e-12 + 1e-9 * push
+
+
 def test_other_layouts_lose_alternatives_and_nothing_else(recorded):
     assert "alternatives" in run("convert", "peg.h5", "flat.h5", "--to", "bpmd-flat").stderr
     with h5py.File("flat.h5") as file:
