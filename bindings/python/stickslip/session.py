@@ -164,8 +164,6 @@ class Result:
         answer = None
         if old.answer:
             answer = _ss_answer.from_buffer_copy(_ss_answer.from_address(old.answer))
-            answer.groups = answer.subcontacts = 0  # alternatives stay with the session
-            answer.alternatives[:] = [None] * 3
             bodies, rows, contacts = answer.bodies, answer.rows, answer.contacts
             addresses += answer.arrays
             sizes += (48 * bodies, 8 * rows, 8 * contacts, 24 * contacts, 24 * contacts)
