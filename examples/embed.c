@@ -27,8 +27,8 @@ int main(void)
         frame->bodies.force[0][0] = mass * g * sin(slope); /* everything that acts, gravity included */
         frame->bodies.force[0][2] = -mass * g * cos(slope);
         for (int c = 0; c < 4; c++) {
-            frame->contacts.pair[c][1] =
-                0; /* pair[c][0] is SS_WORLD, the tray; the normal points to the box */
+            /* pair[c][0] is SS_WORLD, the tray; the normal points to the box */
+            frame->contacts.pair[c][1] = 0;
             frame->contacts.normal[c][2] = 1.0;
             frame->contacts.point[c][0] = corner[c][0];
             frame->contacts.point[c][1] = corner[c][1];

@@ -130,7 +130,7 @@ def test_the_replay_tells_what_it_assumed(recorded):
     assert "note:" not in run("view", "drop.h5", "-o", "stored.html").stderr
     forget_rules()
     told = run("view", "drop.h5", "-o", "assumed.html").stderr
-    assert "note: the file does not say by which rules coloured was made; assumed gap_term=preventive" in told
+    assert "note: the file stores no rules for coloured; assuming gap_term=preventive" in told
     assert "note:" not in run("view", "drop.h5", "-o", "given.html", "--with", "gap_term=zero").stderr
 
 

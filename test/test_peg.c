@@ -139,6 +139,24 @@ TEST(metrics_see_a_push_between_bodies_that_end_apart)
     ss_frame_destroy(frame);
 }
 
+TEST(energy_exact_is_left_out_only_where_that_is_asked_for)
+{
+    ss_error err = {0};
+    int exact = ss_metric_index("energy_exact");
+    ss_frame *frame = vertex_at_corner(-0.005, 0.02);
+    for (int skip = 0; skip < 2; skip++) {
+        ss_request request = {.formulation = "stewart-trinkle", .solver = "lemke", .skip_exact = skip};
+        ss_session *session = ss_session_create(&request, &err);
+        must(session != NULL, &err);
+        const ss_result *result = ss_session_solve(session, frame, NULL, &err);
+        must(result && result->peg, &err);
+        ENSURE(result->metrics[exact].applies == !skip);
+        if (!skip) ENSURE_NEAR(result->metrics[exact].value, 0.0, 1e-12); // J; lemke is direct
+        ss_session_destroy(session);
+    }
+    ss_frame_destroy(frame);
+}
+
 /* Two corners, of which the first is not looked at: what is judged does not depend on their order. */
 TEST(a_group_without_a_selection_does_not_hide_the_others_from_the_metrics)
 {

@@ -478,6 +478,28 @@ TEST(a_law_that_cannot_be_is_refused_by_contact_and_unknown)
     ss_frame_destroy(frame);
 }
 
+/* One that counts its contacts from 1. */
+static ss_problem *counts_from_one(const ss_formulation *formulation, const void *options,
+                                   const ss_frame *frame, ss_error *err)
+{
+    ss_problem *problem = cone_matrix(formulation, options, frame, err);
+    for (int k = 0; problem && k < problem->block_count; k++) problem->blocks[k].contact++;
+    return problem;
+}
+
+TEST(blocks_of_a_contact_that_does_not_exist_are_refused)
+{
+    static const ss_formulation counting =
+        MINE("counting", "from one", .assemble = counts_from_one, .recover = cone_recover);
+    ss_error err;
+    ss_frame *frame = known(block_on_ground(0.0, 0.5), NULL);
+    ss_assembly *assembly = known(ss_assembly_create(&counting, NULL, &err), &err);
+    ENSURE(!ss_assemble(assembly, frame, NULL, &err));
+    ENSURE_CONTAINS(err.message, "belongs to a contact that the frame does not have");
+    ss_assembly_destroy(assembly);
+    ss_frame_destroy(frame);
+}
+
 TEST(an_own_metric_is_computed_with_the_others)
 {
     ss_frame *frame = known(block_on_ground(0.3, 0.5), NULL);

@@ -199,3 +199,7 @@ def octave_commands():
     octave = "octave-cli --quiet --norc --no-history --eval"
     return [ss.command(f'{octave} "addpath({folders}); ss_serve(@projected_jacobi)"', "an-octave"),
             ss.command(f'{octave} "addpath({folders}); ss_serve(@(p) exit(3))"', "octave-dies")]
+
+
+def test_a_command_is_named_as_the_library_names_it():
+    assert [ss.command(line).name for line in ("./mine", "bin/my.solver.py --fast", "perl jacobi.pl")] == ["mine", "my.solver", "perl"]

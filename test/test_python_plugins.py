@@ -29,6 +29,19 @@ def test_a_name_can_be_defined_again_but_not_taken_from_the_library():
     assert ss.solve(brick(), "nsgs").converged
 
 
+def test_the_version_of_a_function_without_source_changes_with_its_code_and_with_nothing_else():
+    from stickslip.plugins import _version_of
+
+    def version(body):
+        names = {}
+        exec(f"def solve(problem, run):\n    {body}", names)  # no file that inspect could look into
+        return _version_of(names["solve"])
+
+    inner = "return (lambda x: x + %s)(run.x)"
+    assert version(inner % 1) == version(inner % 1)  # the lambda is elsewhere in memory
+    assert len({version(body) for body in (inner % 1, inner % 2, "return first(run)", "return second(run)")}) == 4
+
+
 def test_a_session_keeps_the_solver_that_was_replaced():
     def made(value):
         @ss.solver(laws="box", exact=True, name="fleeting")

@@ -25,8 +25,8 @@ typedef struct ss_case {
     const ss_answer *reference; /* NULL, or the true answer, for distances */
     bool skip_exact;            /* skip energy_exact, which needs a dense inverse */
     ss_arena *arena;            /* scratch memory, restored afterwards; NULL: allocated internally */
-    /* with alternatives: the one that `answer` belongs to, judged as ss_judge_frame does by the rules of the
-     * assembly; NULL: the assembly's */
+    /* with alternatives: the one that `answer` belongs to, judged as ss_judge_frame does (except for
+     * skip_exact) by the rules of the assembly; NULL: the assembly's */
     const ss_frame *frame;
 } ss_case;
 

@@ -62,7 +62,7 @@ typedef struct ss_sim_options {
     int seed;
     ss_collision_options collision;
     int peg;    /* ss_peg_mode; off by default. With it, gap_term is preventive unless it is given */
-    int refine; /* with peg: solve a step again so often with the geometry at its end, at most */
+    int refine; /* with peg: at most this many further solves of a step, with the geometry at its end */
 } ss_sim_options;
 extern SS_API const ss_option ss_sim_option_table[]; /* without ss_collision_option_table */
 

@@ -121,8 +121,8 @@ static void say_assumptions(const viewing *v)
     for (int k = 0; (name = ss_replay_assumed(v->replay, k, &rules)); k++)
         ss_command_say(
             v->command,
-            "note: the file does not say by which rules %s was made; assumed %s; --with decides, and "
-            "stickslip judge shows what other treatments would give",
+            "note: the file stores no rules for %s; assuming %s; set the rules with --with; stickslip judge "
+            "shows the errors under other common rules",
             name, rules);
 }
 
@@ -268,13 +268,13 @@ static const ss_option table[] = {
      .type = SS_OPTION_LIST,
      FIELD(with),
      .value_name = "NAME=VALUE",
-     .help = "How the answers treat gaps and joint errors, as in judge; may be given several times. It takes "
-             "the place of rules stored in the file."},
+     .help = "How the answers treat gaps and joint errors, as in judge; repeatable. Replaces the rules "
+             "stored in the file."},
     {.name = "formulation",
      .type = SS_OPTION_TEXT,
      FIELD(formulation),
      .value_name = "FORMULATION",
-     .help = "The formulation whose options --with gives; cone without it.",
+     .help = "The formulation whose options --with sets. Default: cone.",
      .letter = 'f'},
     {.name = "max_size",
      .type = SS_OPTION_REAL,

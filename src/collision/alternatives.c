@@ -10,9 +10,6 @@
 
 #include <string.h>
 
-/* Share of the thinner body's width by which the straight path of a step may cut a corner: 0 gives more
- * impulses at grazed corners, infinity lets thin bodies through. */
-static const double cut_share = 0.05;
 /* Alternatives of one kind with normals closer than this, in rad, are one. Not across kinds: their points
  * differ when the bodies turn. */
 static const double same_direction = 1e-6;
@@ -453,7 +450,7 @@ bool ss_collision_find_groups(ss_collision *c, ss_error *err)
         group.material = ss_world_pair(c->world, a->material, b->material);
         ss_vec3_store(ss_vec3_subtract(b->belt, a->belt), group.surface_velocity);
         group.size = fmin(a->size, b->size);
-        group.cut = cut_share * group.size;
+        group.cut = SS_CUT_SHARE * group.size;
         group.radius[0] = radius_of(a);
         group.radius[1] = radius_of(b);
         ss_vec3_store(a->centre, group.centre[0]);

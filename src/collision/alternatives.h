@@ -12,6 +12,10 @@
 
 #include "collision/separating_axes.h"
 
+/* Share of the thinner body's width by which the straight path of a step may cut a corner: 0 gives more
+ * impulses at grazed corners, infinity lets thin bodies through. Frames store the product alone. */
+#define SS_CUT_SHARE 0.05
+
 typedef struct ss_alternative_point {
     double point[3]; /* halfway between the surfaces, world */
     double gap;      /* along the alternative's normal */

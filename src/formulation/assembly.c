@@ -105,7 +105,7 @@ static bool assemble_by_author(ss_assembly *assembly, const ss_frame *frame, ss_
                ss_own_build(&assembly->own, &assembly->rows, &assembly->store, err);
     assembly->transformed = formulation->assemble(formulation, assembly->options, frame, err);
     if (!assembly->transformed) return ss_fail_in(err, "formulation %s", formulation->name);
-    return ss_own_check_problem(formulation, assembly->transformed, err);
+    return ss_own_check_problem(formulation, frame, assembly->transformed, err);
 }
 
 bool ss_assemble(ss_assembly *assembly, const ss_frame *frame, ss_findings *notes, ss_error *err)

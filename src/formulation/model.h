@@ -14,7 +14,7 @@
 enum { SS_MODELS_FORCES = 8, SS_MODELS_ALTERNATIVES = 16 };
 
 struct ss_contact_model {
-    unsigned traits; /* ss_formulation_models and SS_MODELS_FORCES */
+    unsigned traits; /* ss_formulation_models, and those above */
     /* How many unknowns the contact has, in how many blocks. */
     int (*unknowns)(const ss_contact_row *contact, const void *options, int *blocks);
     void (*add)(const ss_rows *rows, const ss_contact_row *contact, const void *options,

@@ -231,8 +231,8 @@ bool ss_own_build(const ss_own_laws *laws, ss_rows *rows, ss_problem_store *stor
     int unknowns = laws->first[rows->contact_count];
     ss_problem_builder builder;
     bool pushed = push_known(laws, rows);
-    if (!ss_builder_start(store, rows, unknowns, unknowns, &builder, err)) return false;
-    for (int c = 0; c < rows->contact_count; c++) {
+    bool good = ss_builder_start(store, rows, unknowns, unknowns, &builder, err);
+    for (int c = 0; good && c < rows->contact_count; c++) {
         int first = builder.size;
         for (int i = laws->first[c]; i < laws->first[c + 1]; i++) {
             const ss_contact_unknown *unknown = &laws->unknown[i];
@@ -246,9 +246,9 @@ bool ss_own_build(const ss_own_laws *laws, ss_rows *rows, ss_problem_store *stor
                                                   .constraint = -1});
         }
     }
-    ss_builder_finish(&builder);
+    if (good) ss_builder_finish(&builder);
     if (pushed) ss_rows_let_go(rows);
-    return true;
+    return good;
 }
 
 /* ---- back ------------------------------------------------------------------------------------------- */
@@ -284,13 +284,16 @@ void ss_own_guess(const ss_own_laws *laws, const ss_rows *rows, const ss_answer 
 
 /* ---- a whole problem -------------------------------------------------------------------------------- */
 
-static const char *block_fault(const ss_formulation *formulation, const ss_problem *problem, int k)
+static const char *block_fault(const ss_formulation *formulation, const ss_frame *frame,
+                               const ss_problem *problem, int k)
 {
     const ss_block *block = &problem->blocks[k];
     int begin = k > 0 ? problem->blocks[k - 1].first + problem->blocks[k - 1].size : 0;
     if (block->first != begin || block->size < 1 || block->size > problem->size - begin)
         return "does not begin where the one before ends, or is empty";
     if (!is_declared(formulation, block->law)) return "has a law that the formulation does not declare";
+    if (block->contact < -1 || block->contact >= frame->contacts.count)
+        return "belongs to a contact that the frame does not have";
     if (!ss_law_is_cone(block->law)) return NULL;
     if (block->size != 2 && block->size != 3 && block->size != 5) return "is a cone, but not of 2, 3 or 5";
     return block->mu >= 0.0 && block->mu_rolling >= 0.0 ? NULL : "has no valid friction coefficient";
@@ -320,13 +323,14 @@ static bool check_matrix(ss_problem *problem, ss_error *err)
     return true;
 }
 
-bool ss_own_check_problem(const ss_formulation *formulation, ss_problem *problem, ss_error *err)
+bool ss_own_check_problem(const ss_formulation *formulation, const ss_frame *frame, ss_problem *problem,
+                          ss_error *err)
 {
     const char *fault;
     int end = 0;
     if (!check_matrix(problem, err)) return ss_fail_in(err, "formulation %s: problem", formulation->name);
     for (int k = 0; k < problem->block_count; k++) {
-        fault = block_fault(formulation, problem, k);
+        fault = block_fault(formulation, frame, problem, k);
         if (fault)
             return ss_fail(err, SS_ERROR_INPUT, "formulation %s: block %d %s", formulation->name, k, fault);
         const ss_block *block = &problem->blocks[k];

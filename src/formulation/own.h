@@ -25,7 +25,8 @@ bool ss_own_build(const ss_own_laws *laws, ss_rows *rows, ss_problem_store *stor
 void ss_own_recover(const ss_own_laws *laws, ss_rows *rows, const double *x, ss_answer *answer);
 void ss_own_guess(const ss_own_laws *laws, const ss_rows *rows, const ss_answer *answer, double *x);
 
-/* A problem as an author's `assemble` made it: laws, bounds, blocks, numbers. */
-bool ss_own_check_problem(const ss_formulation *formulation, ss_problem *problem, ss_error *err);
+/* A problem as an author's `assemble` made it from the frame: laws, bounds, blocks, numbers. */
+bool ss_own_check_problem(const ss_formulation *formulation, const ss_frame *frame, ss_problem *problem,
+                          ss_error *err);
 
 #endif

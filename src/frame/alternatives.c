@@ -1,14 +1,12 @@
 /* Alternatives of a frame: the arrays, the ordinary frame of a choice, and the gaps of groups. */
 #include "frame/alternatives.h"
 
+#include "collision/alternatives.h" // SS_CUT_SHARE, by which the cut gives the width
 #include "frame/fields.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-/* Share of a thinner body's width that a path may cut, by which the width is told from the cut. */
-static const double cut_share = 0.05;
 
 /* ---- arrays ----------------------------------------------------------------------------------------- */
 
@@ -242,8 +240,8 @@ bool ss_groups_make(const ss_frame *frame, ss_groups *groups, ss_error *err)
     for (int c = contacts - 1; c >= 0; c--)
         if (sub->contact_group[c] >= 0) groups->contact[sub->contact_group[c]] = c;
     for (int g = 0; g < sub->groups; g++)
-        groups->size[g] =
-            isfinite(sub->cut[g]) && sub->cut[g] > 0.0 ? sub->cut[g] / cut_share : size_by_points(groups, g);
+        groups->size[g] = isfinite(sub->cut[g]) && sub->cut[g] > 0.0 ? sub->cut[g] / SS_CUT_SHARE
+                                                                     : size_by_points(groups, g);
     return true;
 }
 

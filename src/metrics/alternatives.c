@@ -97,7 +97,8 @@ static void map_back(const ss_frame *frame, const ss_peg_result *result, const s
 }
 
 bool ss_judge_alternatives(const ss_frame *frame, const ss_step_options *step, const ss_answer *answer,
-                           ss_metric_value *values, ss_contact_report *contacts, ss_error *err)
+                           bool skip_exact, ss_metric_value *values, ss_contact_report *contacts,
+                           ss_error *err)
 {
     ss_peg_result result;
     ss_answer *plain;
@@ -107,7 +108,9 @@ bool ss_judge_alternatives(const ss_frame *frame, const ss_step_options *step, c
     ss_peg_group *groups = ss_allocate((size_t)frame->subcontacts.groups, sizeof *groups);
     bool good =
         (reports && groups) || ss_fail(err, SS_ERROR_RESOURCES, "out of memory for %zu contacts", count);
-    good = good && ss_judge_frame(result.plain, step, plain, values, reports, err) &&
+    good = good &&
+           (skip_exact ? ss_judge_frame : ss_judge_frame_exactly)(result.plain, step, plain, values, reports,
+                                                                  err) &&
            ss_peg_measure(frame, answer, groups, err);
     if (good) {
         map_back(frame, &result, groups, reports, values, contacts);

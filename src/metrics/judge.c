@@ -254,8 +254,8 @@ int ss_case_contacts(const ss_case *what)
 bool ss_judge(const ss_case *what, ss_metric_value *values, ss_contact_report *contacts, ss_error *err)
 {
     if (what->frame && what->frame->subcontacts.groups > 0)
-        return ss_judge_alternatives(what->frame, ss_assembly_step(what->assembly), what->answer, values,
-                                     contacts, err);
+        return ss_judge_alternatives(what->frame, ss_assembly_step(what->assembly), what->answer,
+                                     what->skip_exact, values, contacts, err);
     ss_arena *arena = what->arena ? what->arena : ss_arena_create(1 << 12, err);
     if (!arena) return false;
     ss_arena_mark mark = ss_arena_get_mark(arena);
@@ -277,7 +277,7 @@ static bool judge_frame(const ss_frame *frame, const ss_step_options *step, cons
                         bool skip_exact, ss_metric_value *values, ss_contact_report *contacts, ss_error *err)
 {
     if (frame->subcontacts.groups > 0)
-        return ss_judge_alternatives(frame, step, answer, values, contacts, err);
+        return ss_judge_alternatives(frame, step, answer, skip_exact, values, contacts, err);
     ss_assembly *assembly = ss_assembly_create(ss_formulation_find("cone"), NULL, err);
     if (!assembly) return false;
     if (step) memcpy(ss_assembly_options(assembly), step, sizeof *step); // every option struct begins with it

@@ -69,8 +69,9 @@ bool ss_metrics_balance(ss_judgement *judgement, ss_error *err);
 bool ss_metrics_distance(ss_judgement *judgement, ss_error *err);
 /* Of an ordinary frame. */
 void ss_metrics_no_alternatives(ss_judgement *judgement);
-/* As ss_judge_frame, of a frame with alternatives. */
+/* As ss_judge_frame or, unless skip_exact, ss_judge_frame_exactly, of a frame with alternatives. */
 bool ss_judge_alternatives(const ss_frame *frame, const ss_step_options *step, const ss_answer *answer,
-                           ss_metric_value *values, ss_contact_report *contacts, ss_error *err);
+                           bool skip_exact, ss_metric_value *values, ss_contact_report *contacts,
+                           ss_error *err);
 
 #endif

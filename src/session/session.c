@@ -454,8 +454,11 @@ static const ss_result *solve_alternatives(ss_session *session, const ss_frame *
         judge_nothing(session);
         return result;
     }
-    bool good = ss_judge_frame(frame, ss_assembly_step(session->assembly), session->peg_answer,
-                               session->metrics, session->contacts, err);
+    ss_case what = {.assembly = session->assembly,
+                    .frame = frame,
+                    .answer = session->peg_answer,
+                    .skip_exact = session->skip_exact};
+    bool good = ss_judge(&what, session->metrics, session->contacts, err);
     return good ? result : NULL;
 }
 

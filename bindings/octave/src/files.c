@@ -266,13 +266,15 @@ bool tb_do_writer_result(const tb_call *call, ss_error *err)
     if (good && errors && tb_count(errors) < INT_MAX) {
         result.error_count = (int)tb_count(errors);
         result.errors = ss_allocate(tb_count(errors), sizeof *result.errors);
-        good = result.errors && tb_copy(errors, tb_count(errors), result.errors, "errors", err);
+        good = (result.errors || ss_fail(err, SS_ERROR_RESOURCES, "out of memory for errors")) &&
+               tb_copy(errors, tb_count(errors), result.errors, "errors", err);
     }
 
     // Metrics that do not apply are NaN here, and not written.
     int count = metrics && mxIsStruct(metrics) ? mxGetNumberOfFields(metrics) : 0;
     result.measures = ss_allocate((size_t)count, sizeof *result.measures);
-    for (int i = 0; good && result.measures && i < count; i++) {
+    if (good && !result.measures) good = ss_fail(err, SS_ERROR_RESOURCES, "out of memory for metrics");
+    for (int i = 0; good && i < count; i++) {
         const mxArray *value = mxGetFieldByNumber(metrics, 0, i);
         const char *name = mxGetFieldNameByNumber(metrics, i);
         if (!tb_is_numeric(value) || mxIsEmpty(value) || (tb_count(value) == 1 && isnan(tb_at(value, 0))))
@@ -280,7 +282,10 @@ bool tb_do_writer_result(const tb_call *call, ss_error *err)
         ss_measure *measure = &result.measures[result.measure_count];
         *measure = (ss_measure){.name = (char *)(uintptr_t)name, .count = (int)tb_count(value)};
         measure->values = ss_allocate(tb_count(value), sizeof(double));
-        if (!measure->values) break;
+        if (!measure->values) {
+            good = ss_fail(err, SS_ERROR_RESOURCES, "out of memory for metrics");
+            break;
+        }
         result.measure_count++;
         good = tb_copy(value, tb_count(value), measure->values, name, err);
     }

@@ -181,7 +181,10 @@ ss_status tb_fence_solve(tb_fence *fence, const ss_problem *problem, ss_run *run
 {
     int ends[2], how = 0;
     pid_t child;
-    if (pipe(ends) != 0) return SS_FAILED;
+    if (pipe(ends) != 0) {
+        snprintf(fence->notes, sizeof fence->notes, "no pipe for the plug-in: %s", strerror(errno));
+        return SS_FAILED;
+    }
     double start = ss_clock_seconds();
     if ((child = fork()) == 0) {
         static const int ours[] = {SIGINT, SIGTERM, SIGHUP,  SIGSEGV, SIGBUS,

@@ -39,7 +39,7 @@ mxArray *tb_options(const ss_option *table);       /* 1 x n struct: name, defaul
 /* Is it a real, numeric or logical array, full or sparse? */
 bool tb_is_numeric(const mxArray *value);
 size_t tb_count(const mxArray *value);
-/* Element i of a full numeric array of any class. */
+/* Element i of a numeric array of any class, full or sparse. */
 double tb_at(const mxArray *value, size_t i);
 /* Copies an array of any class and shape into `values`, which has room for `count`; `what` names it in the
  * message when the number of elements is another. */

@@ -116,6 +116,14 @@ size_t tb_count(const mxArray *value)
 double tb_at(const mxArray *value, size_t i)
 {
     const void *data = mxGetData(value);
+    if (mxIsSparse(value)) { // the data are the stored entries alone
+        const mwIndex *start = mxGetJc(value), *row = mxGetIr(value);
+        size_t rows = mxGetM(value), column = i / rows;
+        mwIndex k = start[column], end = start[column + 1];
+        while (k < end && row[k] != (mwIndex)(i % rows)) k++;
+        if (k == end) return 0;
+        i = (size_t)k;
+    }
     switch (mxGetClassID(value)) {
     case mxDOUBLE_CLASS:
         return ((const double *)data)[i];

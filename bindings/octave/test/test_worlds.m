@@ -70,6 +70,19 @@ ss_step(w);
 throws(@() ss_on(w, 'sometimes', @() 1), 'unknown stage');
 throws(@() ss_on(w, 'after-step', 5), 'expected a function handle');
 
+% Which contacts are kept may be said by a sparse vector, as many functions make them.
+kept = cell(1, 2);
+makers = {@full, @sparse};
+for k = 1:2
+    w = ss_world();
+    ss_body(w, 'plane', []);
+    ss_body(w, 'box', [1 1 1], 'position', [0 0 0.5]);
+    ss_on(w, 'after-contacts', @(c) makers{k}([false(1, numel(c.gaps) - 1), true]));
+    ss_step(w);
+    kept{k} = ss_contacts(w).points;
+end
+assert(size(kept{1}, 2) == 1 && isequal(kept{1}, kept{2}));
+
 % Scenes by name, their parameters and figures; a recording.
 scene = ss_scenes('sliding-block');
 assert(any(strcmp('slope', {scene.parameters.name})));

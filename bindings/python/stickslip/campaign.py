@@ -26,7 +26,7 @@ def command(line: str, name: Optional[str] = None) -> Command:
         words = line.split()
         if not words:
             raise UsageError("the command of a solver is empty")
-        name = os.path.basename(words[0]).split(".")[0]
+        name = os.path.splitext(os.path.basename(words[0]))[0]  # as the library does
     return Command(name, line)
 
 

@@ -171,13 +171,18 @@ def raise_failures(of_any_thread: bool = False) -> None:
 on_failure.append(raise_failures)
 
 
+def _code_bytes(code: Any) -> bytes:
+    """What a function does, without its source. Functions inside it are among its constants, and print as their address."""
+    constants = [_code_bytes(item) if inspect.iscode(item) else repr(item).encode() for item in code.co_consts]
+    return b"\0".join([code.co_code, repr(code.co_names).encode(), *constants])
+
+
 def _version_of(function: Callable[..., Any]) -> str:
     """A text that changes with the function: campaigns keep results of different code apart by it."""
     try:
         source = inspect.getsource(function).encode()
     except (OSError, TypeError):
-        code = function.__code__
-        source = code.co_code + repr(code.co_consts).encode()
+        source = _code_bytes(function.__code__)
     return hashlib.sha256(source).hexdigest()[:16]
 
 
