@@ -269,3 +269,47 @@ def test_what_is_no_solver_is_named():
 
     with pytest.raises(ss.UsageError, match="colour='dark red'.*no blanks"):
         ss.solve(brick(), with_text, colour="dark red")
+
+
+def test_what_a_formulation_must_return():
+    def solved(function, **rules):
+        ss.formulation(name="own-odd", **rules)(function)
+        return ss.solve(brick(), "nsgs", formulation="own-odd", iterations=5)
+
+    with pytest.raises(TypeError, match="list of ss.Unknown, not None"):
+        solved(lambda contact: None)
+    with pytest.raises(TypeError, match="list of ss.Unknown"):
+        solved(lambda contact: [1, 2])
+    with pytest.raises(ss.UsageError, match="unknown law 'cube'"):
+        solved(lambda contact: [ss.Unknown(contact.normal, "cube")])
+
+    whole = ss.formulation(name="own-whole", laws="box", models=[])(lambda frame: ss.Problem.from_arrays([[0.5]], [-0.0981]))
+    whole.recover(lambda frame, problem, x: {"normal": x})
+    with pytest.raises(ss.UsageError, match="no 'normal'; there are .*normal_impulse"):
+        ss.solve(brick(), "lemke", formulation="own-whole")
+    whole.recover(lambda frame, problem, x: None)
+    with pytest.raises(TypeError, match="dictionary of impulses, not a NoneType"):
+        ss.solve(brick(), "lemke", formulation="own-whole")
+
+
+def test_numbers_and_sizes_that_do_not_fit_are_refused():
+    """A start of another frame was read beyond its end."""
+    small = ss.solve(brick())
+    large = heap(20)
+    for start in (small.answer, small, np.zeros(3)):
+        with pytest.raises((ValueError, TypeError), match="the answer has|expected an Answer"):
+            ss.solve(large, "nsgs", start=start)
+    with pytest.raises(ValueError, match="the answer has"):
+        large.problem("cone").guess(small.answer)
+    with pytest.raises(ss.InputError, match="A has numbers that are not finite"):
+        ss.Problem.from_arrays([[np.nan]], [1.0])
+    with pytest.raises(ss.InputError, match="b has numbers that are not finite"):
+        ss.Problem.from_arrays([[1.0]], [np.inf])
+    with pytest.raises(TypeError, match="z is None"):
+        brick().problem("stewart-trinkle").recover(None)
+    with pytest.raises(ss.UsageError, match="there are .*velocity"):
+        ss.Answer.from_arrays(brick(), speed=[[1.0]])
+    with pytest.raises(ss.UsageError, match="at most"):
+        ss.Frame(bodies=2**32 + 1)
+    with pytest.raises(ss.UsageError, match="-1 steps"):
+        ss.Sim(ss.World()).step(-1)

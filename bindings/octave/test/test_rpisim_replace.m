@@ -119,3 +119,6 @@ wrong.H_collision_detection = @(s) setfield(s, 'contacts', Contact(1, 7, [0 0 0]
 throws(@() sim_run(wrong), 'body 7');
 wrong.H_collision_detection = @(s) setfield(s, 'contacts', Contact(1, 2, [0 0 0], [0 0 2], 0));
 throws(@() sim_run(wrong), 'length 2');
+wrong = base;
+wrong.userFunction = @(s) 3;
+throws(@() sim_run(wrong), 'userFunction returned a double');

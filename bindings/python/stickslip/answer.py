@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Dict, Optional, Tuple
 import numpy as np
 
 from . import _abi
-from ._library import lib
+from ._library import UsageError, lib
 from ._memory import Lent, Owner, field_view
 
 if TYPE_CHECKING:
@@ -61,10 +61,16 @@ class Answer(Lent):
     def from_arrays(cls, frame: "Frame", **arrays: Any) -> "Answer":
         """An answer with copies of these arrays, the others zero."""
         answer = cls.for_frame(frame, rolling=arrays.get("rolling_impulse") is not None or None)
-        for name, values in arrays.items():
-            if values is not None:
-                setattr(answer, name, values)
+        answer.fill(arrays)
         return answer
+
+    def fill(self, arrays: Dict[str, Any]) -> None:
+        """Assigns arrays by their names."""
+        for name, values in arrays.items():
+            if name not in _COUNTS:
+                raise UsageError(f"an answer has no '{name}'; there are {', '.join(_COUNTS)}")
+            if values is not None:
+                setattr(self, name, values)
 
     velocity = _Part("m/s and rad/s of every body, after the step")
     row_impulse = _Part("of every joint row")

@@ -2,12 +2,13 @@
 from __future__ import annotations
 
 import ctypes
+import operator
 from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Optional, Tuple, Union
 
 import numpy as np
 
 from . import _abi
-from ._library import Error, InputError, encoded, lib
+from ._library import Error, InputError, UsageError, encoded, lib
 from ._memory import Lent, Owner, field_view
 from .answer import Answer
 from .findings import Collector, Findings
@@ -186,6 +187,9 @@ class Frame(Lent):
                  time: float = float("nan")):
         """An empty frame of these sizes, to be filled: identity quaternions, world pairs, everything else zero."""
         rows = constraints if rows is None else rows
+        for name, count in (("bodies", bodies), ("constraints", constraints), ("rows", rows), ("contacts", contacts)):
+            if operator.index(count) > 2**31 - 1:
+                raise UsageError(f"{name}={count}: at most 2147483647")
         self._adopt(Owner(lib.ss_frame_create(bodies, constraints, rows, contacts), lib.ss_frame_destroy))
         self.h, self.time = h, time
 

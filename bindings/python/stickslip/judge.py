@@ -9,10 +9,10 @@ import numpy as np
 
 from . import _abi
 from ._library import all_of, lib, text
+from .answer import Answer
 from .options import Listing, described
 
 if TYPE_CHECKING:
-    from .answer import Answer
     from .frame import Frame
 
 
@@ -139,11 +139,21 @@ class ContactStates:
         return f"<{len(self)} contacts: " + ", ".join(f"{n} {name}" for n, name in zip(counts, _STATUS) if n) + ">"
 
 
-def judge_frame(frame: "Frame", answer: "Answer", formulation: Optional[str], options: Dict[str, Any]) -> Metrics:
-    frame.must_be_valid()
+def must_fit(frame: "Frame", answer: "Answer") -> None:
+    """Raises an error if the answer is not one to this frame, by type or by size."""
+    if not isinstance(answer, Answer):
+        raise TypeError(f"expected an Answer to the frame, not a {type(answer).__name__}")
     if answer.sizes != (len(frame.bodies), frame.constraints.row_count, len(frame.contacts)):
         raise ValueError(f"the answer has {answer.sizes} bodies, joint rows and contacts, but the frame has "
                          f"{(len(frame.bodies), frame.constraints.row_count, len(frame.contacts))}")
+    alternatives = answer._struct.groups, answer._struct.subcontacts
+    if alternatives[0] and alternatives != (frame._struct.subcontacts.groups, frame._struct.subcontacts.count):
+        raise ValueError(f"the answer has {alternatives} groups and further rows of alternatives, which the frame has not")
+
+
+def judge_frame(frame: "Frame", answer: "Answer", formulation: Optional[str], options: Dict[str, Any]) -> Metrics:
+    frame.must_be_valid()
+    must_fit(frame, answer)
     step: Any = answer._step
     if formulation is not None or options:
         from .problem import step_options

@@ -546,6 +546,9 @@ class Formulation(Extension):
                     target.impulse[:] = [float(part) for part in value]
                 else:
                     setattr(target, name, float(value))
+            if not isinstance(unknowns, (list, tuple)) or not all(isinstance(unknown, Unknown) for unknown in unknowns):
+                raise TypeError(f"{self.function.__name__} returns a list of ss.Unknown, not {unknowns!r:.60}")
+            law_bits([unknown.law for unknown in unknowns])
             target.count = len(unknowns)
             for place, unknown in zip(target.unknown, unknowns):
                 place.direction[:] = [float(part) for part in unknown.direction]
@@ -584,9 +587,10 @@ class Formulation(Extension):
             struct = problem.contents
             seen, solved = Frame._of(None, frame.contents, writable=False), Problem(None, struct)
             impulses = self._recover(seen, solved, view(None, x, (struct.size,)))  # type: ignore[misc]
-            target = Answer(None, answer.contents, True)
-            for name, values in impulses.items():
-                setattr(target, name, values)
+            if not isinstance(impulses, dict):
+                raise TypeError(f"the way back of {self.function.__name__} returns a dictionary of impulses, not a "
+                                f"{type(impulses).__name__}")
+            Answer(None, answer.contents, True).fill(impulses)
         except BaseException as failure:
             self.fail(failure)
         finally:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Dict, List, NamedTuple, Optional, Tuple
 import numpy as np
 
 from . import _abi
-from ._library import Error, UsageError, all_of, encoded, lib, path_bytes, text
+from ._library import Error, InputError, UsageError, all_of, encoded, lib, path_bytes, text
 from ._memory import Lent, Owner, address_of, as_doubles, field_view, view
 from .answer import Answer
 from .findings import Collector, Findings
@@ -165,6 +165,10 @@ class Problem(Lent):
         """A problem of your own: lower <= x <= upper, where both are infinite w = 0. The default is an LCP."""
         b = np.ascontiguousarray(b, np.float64)
         size = len(b)
+        values = A.data if hasattr(A, "tocoo") else A
+        for name, numbers in (("A", np.asarray(values, np.float64)), ("b", b)):
+            if not np.isfinite(numbers).all():
+                raise InputError(f"{name} has numbers that are not finite")
         low = np.broadcast_to(np.asarray(lower, np.float64), (size,))
         high = np.broadcast_to(np.asarray(upper, np.float64), (size,))
         is_free = np.isneginf(low) & np.isposinf(high)
@@ -336,6 +340,8 @@ class Problem(Lent):
 
     def x_of(self, z: Any) -> np.ndarray:
         """The unknowns x of this problem for a solution z of its LCP."""
+        if z is None:
+            raise TypeError("there is no solution to recover: z is None")
         z = np.ascontiguousarray(z, np.float64).ravel()
         if self._reduction is not None and len(z) == self._reduction.size:
             return self._reduction.restore(z)
@@ -356,6 +362,9 @@ class Problem(Lent):
         """x for a known answer: a warm start."""
         if self._assembly is None:
             raise Error("a problem that does not come from a frame has no answers")
+        if self.frame is not None:
+            from .judge import must_fit
+            must_fit(self.frame, answer)
         x = np.zeros(len(self))
         lib.ss_assembly_guess(self._assembly.pointer, answer._struct, address_of(x))
         return x

@@ -15,7 +15,7 @@ from .answer import Answer
 from .dataset import FclibProblem
 from .findings import Findings
 from .frame import Frame
-from .judge import Metrics
+from .judge import Metrics, must_fit
 from .options import assignments
 from .problem import GAUGES, Problem
 from .plugins import STATUSES, Formulation, Solver, metric_count, raise_failures, registered
@@ -437,6 +437,8 @@ class Session:
             if isinstance(what, Frame):
                 if self._check:
                     what.must_be_valid()
+                if start is not None:
+                    must_fit(what, start)
                 found = _solve_frame(self._pointer, what._struct, None if start is None else start._struct,  # type: ignore
                                      self._err)
             elif isinstance(what, Problem):

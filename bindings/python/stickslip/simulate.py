@@ -204,6 +204,8 @@ class Sim:
     def step(self, count: int = 1) -> None:
         """Makes steps. A step that fails raises, and the world is as before that step; so does a step in which a user
         function raises."""
+        if count < 0:
+            raise UsageError(f"{count} steps: must not be negative")
         pointer, err, recordings = self._pointer, self._err, self._recordings
         for _ in range(count):
             if self.world._changed:

@@ -73,7 +73,11 @@ function sim = sim_run(sim)
       sim.step = sim.step + 1;
       if ~isempty(sim.userFunction)
         before_step = sim;
-        sim = update_static(feval(sim.userFunction, sim), before_step);
+        changed = feval(sim.userFunction, sim);
+        if ~isstruct(changed) || ~isfield(changed, 'bodies')
+          error('stickslip:usage', 'userFunction returned a %s: it is sim = f(sim), and returns the struct', class(changed));
+        end
+        sim = update_static(changed, before_step);
         rpisim_push(w, sim, before_step, plan);
       end
       rpisim_current(sim);
