@@ -139,7 +139,7 @@ class ContactStates:
         return f"<{len(self)} contacts: " + ", ".join(f"{n} {name}" for n, name in zip(counts, _STATUS) if n) + ">"
 
 
-def must_fit(frame: "Frame", answer: "Answer") -> None:
+def must_fit(frame: "Frame", answer: Any) -> None:
     """Raises an error if the answer is not one to this frame, by type or by size."""
     if not isinstance(answer, Answer):
         raise TypeError(f"expected an Answer to the frame, not a {type(answer).__name__}")
