@@ -263,6 +263,11 @@ def test_what_is_no_solver_is_named():
     with pytest.raises(ss.UsageError, match="time_limit"):
         ss.solve(brick(), "nsgs", time_limit=float("nan"))
 
+
+def test_no_iterations_judge_the_start():
+    result = ss.solve(brick(), "nsgs", iterations=0)
+    assert result.iterations == 0 and not result.normal_impulse.any() and result.metrics["energy"].value > 0
+
     @ss.solver(name="own-text")
     def with_text(problem, run, colour="red"):
         return "stalled"

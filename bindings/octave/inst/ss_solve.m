@@ -11,7 +11,7 @@ function result = ss_solve(subject, solver, varargin)
 %   with          its options: a struct, or a text 'gap_term=zero mu_max=1'
 %   set           options of the solver, the same way: 'omega=1.3'
 %   stop          'natural_map<1e-8': a gauge of ss_measure or a metric of ss_metrics; 'none'
-%   iterations    10000, at most
+%   iterations    10000, at most; 0 judges the start
 %   time_limit    0 = none, s
 %   keep          'answer' of the method, 'last', or 'best:energy' by a gauge
 %   guess         where to start: an answer (frames), x (problems)
@@ -43,7 +43,7 @@ function result = ss_solve(subject, solver, varargin)
   if nargin < 2 || isempty(solver)
     solver = 'auto';
   end
-  defaults = struct('formulation', '', 'with', '', 'set', '', 'stop', '', 'iterations', 0, 'time_limit', 0, ...
+  defaults = struct('formulation', '', 'with', '', 'set', '', 'stop', '', 'iterations', 10000, 'time_limit', 0, ...
                     'keep', '', 'guess', [], 'reference', '', 'history', false, 'explain', false, ...
                     'skip_exact', false, 'threads', 1, 'seed', 1, 'plugin', '');
   request = ss_arguments('ss_solve', defaults, varargin);

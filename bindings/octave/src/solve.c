@@ -189,7 +189,7 @@ typedef struct texts {
 
 static bool read_request(const mxArray *given, ss_request *request, texts *t, double *threads, ss_error *err)
 {
-    double iterations = 0, seed = 0;
+    double iterations = ss_run_defaults().max_iterations, seed = 0;
     bool good =
         tb_get_option(given, "formulation", &t->formulation, err) &&
         tb_get_option(given, "with", &t->with, err) && tb_get_option(given, "solver", &t->solver, err) &&
@@ -202,8 +202,9 @@ static bool read_request(const mxArray *given, ss_request *request, texts *t, do
         tb_get_flag(given, "explain", &request->explain, err) &&
         tb_get_flag(given, "skip_exact", &request->skip_exact, err) &&
         tb_get_real(given, "threads", threads, err);
-    if (good && !(fabs(iterations) <= 1e9 && iterations == floor(iterations)))
-        good = ss_fail(err, SS_ERROR_USAGE, "iterations: %g, expected a whole number up to 1e9", iterations);
+    if (good && !(iterations >= 0 && iterations <= 1e9 && iterations == floor(iterations)))
+        good =
+            ss_fail(err, SS_ERROR_USAGE, "iterations: %g, expected a whole number from 0 to 1e9", iterations);
     if (good && !(seed >= 0 && seed <= INT_MAX && seed == floor(seed)))
         good = ss_fail(err, SS_ERROR_USAGE, "seed: %g, expected a whole number from 0 to %d", seed, INT_MAX);
     if (good && !(*threads >= 0 && *threads <= 1024 && *threads == floor(*threads)))
@@ -215,7 +216,7 @@ static bool read_request(const mxArray *given, ss_request *request, texts *t, do
     request->reference = t->reference;
     request->stop = t->stop;
     request->keep = t->keep;
-    request->iterations = (int)iterations;
+    request->iterations = iterations == 0 ? -1 : (int)iterations; // C: 0 is the default, -1 none at all
     request->seed = (int)seed;
     return good;
 }
@@ -237,7 +238,7 @@ static bool fence_off(tb_fence *fence, const texts *t, ss_request *request, ss_e
     run->explain = request->explain;
     run->seed = request->seed;
     run->time_limit = request->time_limit;
-    if (request->iterations > 0) run->max_iterations = request->iterations;
+    run->max_iterations = request->iterations > 0 ? request->iterations : 0;
     request->set = NULL;
     request->solver = NULL;
     if (!ss_stop_rule_parse(t->stop ? t->stop : "natural_map<1e-8", &run->stop, err))

@@ -39,6 +39,8 @@ throws(@() ss_solve(sliding, 'nsgs', 'colour', 'red'), 'unknown option ''colour'
 throws(@() ss_solve(sliding, 'nsgs', 'stop', 'energy'), 'stop');
 throws(@() ss_solve(sliding, 'pgs', 'set', struct('omega', 3)), 'omega');
 throws(@() ss_solve(sliding, 'nsgs', 'iterations', 1.5), 'iterations: 1.5');
+start = ss_solve(sliding, 'nsgs', 'iterations', 0);
+assert(start.iterations == 0 && ~any(start.x));
 throws(@() ss_solve(sliding, 'nsgs', 'guess', struct('velocities', 1)), 'answer.velocities: 1 numbers, expected 6');
 throws(@() ss_solve(ss_problem(sliding), 'nsgs', 'formulation', 'box'), 'has its formulation already');
 

@@ -366,7 +366,7 @@ class Session:
     """
 
     def __init__(self, solver: Union[str, Solver] = "auto", *, formulation: Union[str, Formulation] = "cone",
-                 stop: Optional[str] = None, time_limit: float = 0.0, iterations: int = 0, keep: Optional[str] = None, seed: int = 1,
+                 stop: Optional[str] = None, time_limit: float = 0.0, iterations: Optional[int] = None, keep: Optional[str] = None, seed: int = 1,
                  history: bool = False, explain: bool = False, exact: bool = False,
                  reference: Union[str, Solver, None] = None, threads: int = 1, check: bool = True,
                  with_: Optional[Dict[str, Any]] = None, peg: Optional[str] = None, callback: Optional[Callable[[Iterate], Any]] = None,
@@ -374,13 +374,13 @@ class Session:
         """`with_` are options of the formulation, all other keywords options of the solver. `exact` adds the metric
         energy_exact, which costs a dense inverse per frame. threads=0: one per core. `peg` says what is done about alternatives
         of a frame: "select" (the default), "enumerate", "off" or "all". check=False: frames are known to be
-        valid. `callback` sees every Iterate; when it returns False the run ends as "cancelled"."""
+        valid. iterations=0 judges the start. `callback` sees every Iterate; when it returns False the run ends as "cancelled"."""
         for given in (solver, reference):
             if given is not None and not isinstance(given, (str, Solver)):
                 raise TypeError("a solver is a name or a function with the decorator @ss.solver, not a "
                                 f"{type(given).__name__}")
-        if not 0 <= iterations <= 10**9:
-            raise UsageError(f"iterations={iterations}: expected a whole number from 0 (the solver's default) to 1000000000")
+        if iterations is not None and not 0 <= iterations <= 10**9:
+            raise UsageError(f"iterations={iterations}: expected a whole number from 0 to 1000000000")
         if not 0 <= time_limit <= 1e9:
             raise UsageError(f"time_limit={time_limit}: expected seconds from 0 (no limit) to 1000000000")
         formulation = formulation.name if isinstance(formulation, Formulation) else formulation
@@ -398,7 +398,8 @@ class Session:
         else:
             request.reference = encoded(reference)
         request.set = encoded(assignments(options))
-        request.iterations, request.time_limit = iterations, time_limit
+        request.iterations = 0 if iterations is None else iterations or -1  # C: 0 is the default, -1 none at all
+        request.time_limit = time_limit
         request.stop, request.keep, request.peg = encoded(stop), encoded(keep), encoded(peg)
         request.seed, request.history, request.explain, request.skip_exact = seed, history, explain, not exact
         self._team = Owner(lib.ss_team_create(threads), lib.ss_team_destroy) if threads != 1 else None
