@@ -1,12 +1,14 @@
 """Frames with alternatives on the command line and in files: recorded, checked, solved again, judged, converted; what is wrong
 with them is named."""
+import csv
+import io
 import json
 
 import h5py
 import numpy as np
 import pytest
 
-from test_cli import USAGE, here, run, run_json
+from test_cli import BAD_INPUT, USAGE, here, run, run_json
 
 FRAME = "/simulation_000001/mbs_frame%06d"
 SUB = ("contact_groups", "cut", "groups", "alternatives", "roles", "points", "normals", "gaps")
@@ -204,3 +206,82 @@ def test_ordinary_frames_are_not_concerned(here):
     one, two = (run_json("solve", "drop.h5", "--frame", "4", "--peg", peg) for peg in ("select", "off"))
     assert one["frames"][0]["metrics"] == two["frames"][0]["metrics"]
     assert "why" in one["frames"][0]["metrics"]["open_push"]
+
+
+# ---- campaigns ---------------------------------------------------------------------------------------------------
+
+def table(ledger, name):
+    return list(csv.DictReader(io.StringIO(run("export", ledger, "--table", name).stdout)))
+
+
+LIMITS = ("--stop", "natural_map<1e-10", "--iterations", "1000", "--time-limit", "60")
+
+
+@pytest.mark.parametrize("peg", [None, "select", "enumerate", "off", "all"])
+@pytest.mark.parametrize("scene, frames, method", [
+    (["peg-in-hole", "-p", "size=1.00001", "--steps", "34"], "30:34", ["-f", "stewart-trinkle", "-s", "lemke"]),
+    (["vertex-corner", "-p", "x=-0.005", "--steps", "8"], "2:8", ["-f", "cone", "-s", "nsgs"])])
+def test_campaigns_find_what_solve_finds(here, scene, frames, method, peg):
+    """To the bit, however alternatives are treated."""
+    run("run", *scene, "--record", "x.h5")
+    how = [*method, *LIMITS, *(["--peg", peg] if peg else [])]
+    solved = {frame["frame"]: frame for frame in
+              run_json("solve", "x.h5", "--frame", frames, *how, "--every-iteration",
+                       code=None if peg == "all" else 0)["frames"]}  # half-spaces of all faces may contradict each other
+    counts = run_json("bench", "x.h5", "--frame", frames, *how, "-o", "r.db", "--quiet")
+    assert counts["done"] == len(solved) and any("peg" in frame for frame in solved.values()) == (peg != "off")
+
+    runs, compared = {entry["run"]: entry for entry in table("r.db", "runs")}, 0
+    assert len(runs) == len(solved)
+    for entry in runs.values():
+        frame = solved[entry["place"]]
+        assert entry["outcome"] == frame["status"] and int(entry["iterations"]) == frame["iterations"]
+    for row in table("r.db", "metrics"):
+        metric = solved[runs[row["run"]]["place"]]["metrics"][row["name"]]
+        assert (row["value"] == "") == (metric["value"] is None), row
+        assert metric["value"] is None or float(row["value"]) == metric["value"], row
+        compared += row["name"] in ("penetration", "open_push", "inactive_push") and metric["value"] is not None
+    assert compared > 0
+
+    # the treatment is part of the method only where it is not the usual one, and the report's command says it
+    usual = peg in (None, "select")
+    (entry,) = table("r.db", "methods")
+    assert entry["formulation_options"] == ("" if usual else f"peg={peg}")
+    (told,) = run_json("report", "r.db")["methods"]
+    assert (f" --peg {peg} " in told["options"]) != usual and "--with" not in told["options"]
+    again = run_json("bench", "x.h5", "--frame", frames, *method, *LIMITS, "-o", "r.db", "--quiet")
+    assert again["done"] == (0 if usual else len(solved))
+
+
+def test_a_run_of_a_campaign_is_the_whole_selection(here):
+    """Iterations are those of all ordinary frames, and the history of the last one counts on from the others; repeats give the
+    same bits. The frame is one that takes two."""
+    run("run", "vertex-corner", "-p", "x=-0.005", "--steps", "10", "--record", "x.h5")
+    how = ["--frame", "4", "-f", "cone", "-s", "nsgs", *LIMITS]
+    (solved,) = run_json("solve", "x.h5", *how, "--every-iteration", "--trace", "last.csv")["frames"]
+    last = len([line for line in open("last.csv") if line[0].isdigit() or line.startswith("/")])
+    assert solved["peg"]["solves"] == 2 and 0 < last < solved["iterations"]
+    run("bench", "x.h5", *how, "-o", "r.db", "--repeats", "2", "--quiet")
+    (entry,) = table("r.db", "runs")
+    points = [int(row["iteration"]) for row in table("r.db", "history")]
+    assert int(entry["iterations"]) == int(entry["kept_iteration"]) == points[-1] == solved["iterations"]
+    assert points[0] == solved["iterations"] - last + 1, "what the first ordinary frame did is not an error of the last"
+    assert all(points[0] <= int(row["iteration"]) <= points[-1] for row in table("r.db", "crossings"))
+    assert entry["steady"] == "1" and len(table("r.db", "samples")) == 2
+
+
+def test_a_campaign_file_says_what_is_done_about_alternatives(here):
+    run("run", "vertex-corner", "-p", "x=-0.005", "--steps", "6", "--record", "x.h5")
+    study = {"problems": ["x.h5"], "peg": "off", "methods": [{"solver": "nsgs", "with": {"mu_max": 0.5}}]}
+    with open("study.json", "w") as file:
+        json.dump(study, file)
+    run("bench", "--campaign", "study.json", "-o", "r.db", "--quiet")
+    run("bench", "--campaign", "study.json", "--peg", "select", "-o", "r.db", "--quiet")
+    methods = table("r.db", "methods")
+    assert sorted(row["formulation_options"] for row in methods) == ["mu_max=0.5", "peg=off mu_max=0.5"]
+    assert len({row["label"] for row in methods}) == 2
+    with open("study.json", "w") as file:
+        json.dump(study | {"peg": "some"}, file)
+    assert "unknown value 'some'; expected select" in run("bench", "--campaign", "study.json", "-o", "q.db", code=BAD_INPUT).stderr
+    message = run("bench", "x.h5", "--peg", "some", "-o", "q.db", code=USAGE).stderr
+    assert "bench: --peg: unknown value 'some'; expected select, enumerate, off or all" in message

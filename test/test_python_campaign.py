@@ -203,3 +203,15 @@ def octave_commands():
 
 def test_a_command_is_named_as_the_library_names_it():
     assert [ss.command(line).name for line in ("./mine", "bin/my.solver.py --fast", "perl jacobi.pl")] == ["mine", "my.solver", "perl"]
+
+
+def test_alternatives_are_selected_unless_said_otherwise(tmp_path):
+    sim = ss.Scene("vertex-corner", x=-0.005).sim()
+    sim.step(5)
+    campaign = ss.bench(sim.frame, "nsgs", stop="natural_map<1e-10", progress=False, output=tmp_path / "r.db")
+    ss.bench(sim.frame, "nsgs", stop="natural_map<1e-10", peg="off", progress=False, output=tmp_path / "r.db")
+    result = ss.solve(sim.frame, solver="nsgs", stop="natural_map<1e-10", iterations=1000)
+    assert result.peg is not None
+    found = {record["formulation_options"]: record["penetration"] for record in campaign.records()}
+    assert set(found) == {"", "peg=off"}
+    assert found[""] == result.metrics["penetration"].value

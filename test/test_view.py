@@ -55,6 +55,8 @@ def decode(replay, raw_chunks):
                          mass=r.take("<f4", b), velocity=r.take("<f4", b, 6), scenery=r.take("<f4", s, 3),
                          turns=r.take("<i2", s, 4) / 32767, pair=r.take("<i4", c, 2), point=r.take("<f4", c, 3),
                          normal=r.take("<f4", c, 3), gap=r.take("<f4", c), mu=r.take("<f4", c))
+            if info.get("alternatives"):
+                frame["alternative"] = r.take("<i2", c, 2)
             frame["results"] = [dict(impulse=r.take("<f4", c), friction=r.take("<f4", c, 3),
                                      sliding=r.take("<f4", c, 3), energy=r.take("<f4", c), state=r.take("u1", c))
                                 for _ in range(answers)]
@@ -624,3 +626,40 @@ def test_a_port_that_is_taken_is_said(here):
         taken = other.getsockname()[1]
         ended = run("view", "planted.h5", "--serve", "--port", taken, code=RESOURCES)
         assert str(taken) in ended.stderr and "--port" in ended.stderr
+
+
+# ---- alternatives ------------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("scene", [["vertex-corner", "-p", "x=-0.005", "--steps", "8"], ["l-stack", "-p", "mu=0.8", "--steps", "3"]])
+def test_points_of_all_alternatives_and_which_were_chosen(here, scene):
+    """Beside what the arrays of the file say: number of the alternative, how many there are, and whether it was chosen."""
+    run("run", *scene, "--record", "x.h5")
+    run("view", "x.h5", "-o", "x.html")
+    replay, frames = page(here / "x.html")
+    assert replay["states"][5] == "not chosen"
+    kinds = set()
+    with h5py.File("x.h5") as file:
+        for info, shown in zip(replay["frames"], frames):
+            frame = file[info["path"]]
+            if "subcontacts" not in frame:
+                assert "alternative" not in shown
+                continue
+            sub, answer = frame["subcontacts"], frame["solver_data/lemke"]
+            group, alternative = np.ravel(sub["groups"]), np.ravel(sub["alternatives"])
+            selection, pushed = np.ravel(answer["selection"]), np.ravel(answer["sub_normal"])
+            most = {g: 1 + max(alternative[group == g], default=0) for g in range(len(selection))}
+            expected = []
+            for c, g in enumerate(np.ravel(sub["contact_groups"])):
+                other = g >= 0 and selection[g] != 0
+                expected.append((*frame["contacts/points"][c], *frame["contacts/normals"][c], *((1, most[g]) if g >= 0 else (0, 0)), other))
+            for r, g in enumerate(group):
+                if np.ravel(sub["roles"])[r] == 0 or pushed[r] != 0:
+                    other = selection[g] != alternative[r]
+                    expected.append((*sub["points"][r], *sub["normals"][r], 1 + alternative[r], most[g], other))
+            found = np.column_stack([shown["point"], shown["normal"], shown["alternative"], shown["results"][0]["state"] == 5])
+            expected = np.array(expected, dtype=float)
+            # single precision, trimmed to five digits: order by rounded rows, compare by value
+            order = [np.lexsort(np.round(a, 3).T + 0.0) for a in (found, expected)]
+            assert found.shape == expected.shape and np.allclose(found[order[0]], expected[order[1]], atol=1e-4)
+            kinds |= set(found[:, 8])
+    assert kinds == {0, 1}

@@ -32,7 +32,7 @@ typedef struct ss_request {
     const char *reference;          /* solver that finds the true answer, for distances; NULL: none */
     const ss_solver *own_reference; /* instead of its name */
     int iterations;                 /* at most; 0: 10000, negative: none at all, the start is judged */
-    double time_limit;              /* s of wall time, see ss_run_options; 0: none */
+    double time_limit;              /* s of wall time, see ss_run_options; 0: none. Of a whole selection */
     /* "GAUGE<VALUE", "energy<1e-6*scene", "METRIC<VALUE" or "none". Gauges are measured at every iteration,
      * other metrics, which need the physical answer, at intervals. NULL: "natural_map<1e-8" */
     const char *stop;
@@ -61,8 +61,9 @@ typedef struct ss_result {
     const double *x;                   /* its solution */
     const ss_solve_result *reference;  /* of the reference solver; NULL without one */
     /* frames with alternatives: how they were selected. run, problem and x are those of the ordinary frame
-     * that was solved last, run.seconds the sum of all; answer, metrics and contacts those of the frame. Else
-     * NULL */
+     * that was solved last, but run.iterations and run.seconds the sums of all, from which its kept iteration
+     * and the seconds of its history count on; answer, metrics and contacts are those of the frame. Else NULL
+     */
     const ss_peg_result *peg;
 } ss_result;
 

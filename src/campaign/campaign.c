@@ -54,6 +54,14 @@ const ss_option ss_campaign_option_table[] = {
      .min = 0,
      .max = 2147483647,
      .help = "Seed for methods that use random numbers."},
+    {.name = "peg",
+     .type = SS_OPTION_TEXT,
+     FIELD(peg),
+     .default_value = "select",
+     .value_name = "select|enumerate|off|all",
+     .help =
+         "BPMD, frames with alternatives (docs/peg.md): select one alternative per group; find it by trying "
+         "all; contacts only; all alternatives as contacts."},
     {.name = "reference",
      .type = SS_OPTION_TEXT,
      FIELD(reference),

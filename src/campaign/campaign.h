@@ -18,6 +18,7 @@ typedef struct ss_campaign_options {
     double time_limit; /* s */
     const char *keep;
     int seed;
+    const char *peg;       /* what is done about alternatives, as in ss_request */
     const char *reference; /* solver of the true answer; NULL = none */
     int repeats;           /* timed alone, on a pinned core */
     double max_memory;     /* MB that one run may take; 0 = any */

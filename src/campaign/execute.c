@@ -138,7 +138,8 @@ static bool prepare(ss_execution *e, ss_error *err)
                                     .time_limit = options->time_limit,
                                     .stop = stop,
                                     .keep = options->keep,
-                                    .seed = options->seed}};
+                                    .seed = options->seed,
+                                    .peg = options->peg}};
     return true;
 }
 

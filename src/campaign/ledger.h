@@ -48,7 +48,8 @@ typedef struct ss_problem_entry {
 } ss_problem_entry;
 
 /* How to solve: everything but the problem. key: digest of all the rest but paths. Texts of options hold what
- * differs from the defaults, in the order of their tables: "omega=1.3 sweep=symmetric", "" = nothing does. */
+ * differs from the defaults, in the order of their tables: "omega=1.3 sweep=symmetric", "" = nothing does.
+ * `with` begins with "peg=off" or the like where alternatives are not selected. */
 typedef struct ss_method_entry {
     int64_t id;
     char key[33];

@@ -15,39 +15,37 @@ void ss_record_answer(const double *x, int size, char text[33])
     ss_digest_print(&digest, text);
 }
 
-static int count_kept(int count)
+/* The history begins after `before` iterations that are not in it: those of other ordinary frames, where
+ * alternatives were selected. */
+static void keep_point(const ss_history *history, int before, int iteration, ss_history_point *point)
 {
-    int kept = 0, last = 0;
-    for (int i = ss_history_grid(0); i <= count; i = ss_history_grid(i)) kept++, last = i;
-    return kept + (count > 0 && last != count);
+    int at = iteration - before - 1;
+    *point = (ss_history_point){.iteration = iteration, .seconds = history->seconds[at]};
+    for (int g = 0; g < SS_GAUGE_COUNT; g++) point->gauge[g] = history->gauge[g][at];
 }
 
-static void keep_point(const ss_history *history, int iteration, ss_history_point *point)
+static bool keep_history(const ss_history *history, int before, ss_run_entry *run)
 {
-    *point = (ss_history_point){.iteration = iteration, .seconds = history->seconds[iteration - 1]};
-    for (int g = 0; g < SS_GAUGE_COUNT; g++) point->gauge[g] = history->gauge[g][iteration - 1];
-}
-
-static bool keep_history(const ss_history *history, ss_run_entry *run)
-{
-    int count = 0, iteration = 0;
-    run->history = ss_allocate((size_t)count_kept(history->count), sizeof *run->history);
+    int count = 0, last = before + history->count, room = 1;
+    for (int i = ss_history_grid(before); i <= last; i = ss_history_grid(i)) room++;
+    run->history = ss_allocate((size_t)room, sizeof *run->history);
     if (!run->history) return false;
-    for (iteration = ss_history_grid(0); iteration <= history->count; iteration = ss_history_grid(iteration))
-        keep_point(history, iteration, &run->history[count++]);
-    if (history->count > 0 && (count == 0 || run->history[count - 1].iteration != history->count))
-        keep_point(history, history->count, &run->history[count++]);
+    for (int i = ss_history_grid(before); i <= last; i = ss_history_grid(i))
+        keep_point(history, before, i, &run->history[count++]);
+    if (history->count > 0 && (count == 0 || run->history[count - 1].iteration != last))
+        keep_point(history, before, last, &run->history[count++]);
     run->history_count = count;
     return true;
 }
 
-static void find_crossings(const ss_history *history, ss_gauge gauge, ss_run_entry *run)
+static void find_crossings(const ss_history *history, int before, ss_gauge gauge, ss_run_entry *run)
 {
     int decade = 0;
     for (int i = 0; i < history->count && decade < SS_DECADES; i++) {
         double value = history->gauge[gauge][i];
         for (; decade < SS_DECADES && value < pow(10.0, -decade); decade++)
-            run->crossings[run->crossing_count++] = (ss_crossing){gauge, decade, i + 1, history->seconds[i]};
+            run->crossings[run->crossing_count++] =
+                (ss_crossing){gauge, decade, before + i + 1, history->seconds[i]};
     }
 }
 
@@ -89,18 +87,19 @@ static bool keep_judgement(const ss_metric_value *metrics, const ss_contact_repo
     return true;
 }
 
-static bool keep_result(const ss_solve_result *result, ss_run_entry *run)
+static bool keep_result(const ss_solve_result *result, bool selected, ss_run_entry *run)
 {
+    int before = selected && result->history.count ? result->iterations - result->history.count : 0;
     run->iterations = result->iterations;
     run->kept_iteration = result->kept_iteration;
     run->seconds = result->seconds;
     run->memory = (double)result->memory;
     memcpy(run->gauge, result->gauge, sizeof run->gauge);
     run->crossings = ss_allocate((size_t)2 * SS_DECADES, sizeof *run->crossings);
-    if (!run->crossings || !keep_history(&result->history, run)) return false;
+    if (!run->crossings || !keep_history(&result->history, before, run)) return false;
     if (result->history.count == 0) return true;
-    find_crossings(&result->history, SS_GAUGE_RELATIVE_ENERGY, run);
-    find_crossings(&result->history, SS_GAUGE_NATURAL_MAP, run);
+    find_crossings(&result->history, before, SS_GAUGE_RELATIVE_ENERGY, run);
+    find_crossings(&result->history, before, SS_GAUGE_NATURAL_MAP, run);
     return true;
 }
 
@@ -108,7 +107,7 @@ bool ss_record_make(const ss_result *result, ss_run_entry *run, ss_error *err)
 {
     *run = (ss_run_entry){
         .outcome = (ss_outcome)result->run.status, .unknowns = result->problem->size, .steady = true};
-    bool good = keep_result(&result->run, run);
+    bool good = keep_result(&result->run, result->peg != NULL, run);
     if (result->refusal) {
         run->message = ss_text_copy(result->refusal);
         good = good && run->message;

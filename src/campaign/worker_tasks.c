@@ -175,9 +175,17 @@ bool ss_task_describe(ss_worker_state *state, int index, ss_text *reply, ss_erro
     bool fits = ss_session_with(session, false, with, sizeof with) < (int)sizeof with &&
                 ss_session_set(session, false, set, sizeof set) < (int)sizeof set;
     if (!fits) return ss_fail(err, SS_ERROR_USAGE, "options of more than %zu characters", sizeof set - 1);
-    ss_pack_text(reply, with);
+    // The treatment of alternatives is part of a method's identity, but only where it is not the usual one:
+    // ledgers from before there were alternatives keep their keys.
+    ss_text words = {0};
+    if (ss_session_method(session)->peg != SS_PEG_SELECT)
+        ss_text_appendf(&words, "peg=%s%s", state->plan->request.peg, with[0] ? " " : "");
+    ss_text_append(&words, with);
+    ss_pack_text(reply, ss_text_get(&words));
     ss_pack_text(reply, set);
-    return true;
+    bool good = !words.out_of_memory;
+    ss_text_free(&words);
+    return good || ss_fail(err, SS_ERROR_RESOURCES, "out of memory for methods");
 }
 
 /* ---- problems ------------------------------------------------------------------------------------ */

@@ -16,6 +16,10 @@ static bool solve(ss_worker_state *state, ss_session *session, ss_error *err)
     // what a formulation of a stranger does is part of the run, not of reading the problem
     if (state->frame && ss_is_registered(SS_REGISTERED_FORMULATIONS, formulation))
         ss_worker_phase(state->worker, SS_PHASE_SOLVING);
+    if (state->frame && ss_session_selects(session, state->frame)) {
+        ss_worker_phase(state->worker, SS_PHASE_SOLVING);
+        return ss_session_select(session, state->frame, NULL, err);
+    }
     bool taken = state->frame ? ss_session_take_frame(session, state->frame, NULL, err)
                               : ss_session_take_problem(session, state->lawful, NULL, err);
     ss_worker_phase(state->worker, SS_PHASE_SOLVING);
@@ -39,8 +43,8 @@ static bool find_truth(ss_worker_state *state, ss_session *session, ss_error *er
 static bool judge(ss_worker_state *state, ss_session *session, bool plain, ss_error *err)
 {
     static const ss_truth unknown = {0};
-    bool wanted =
-        ss_session_method(session)->reference && state->frame && !ss_session_result(session)->refusal;
+    const ss_result *result = ss_session_result(session);
+    bool wanted = ss_session_method(session)->reference && state->frame && !result->refusal && !result->peg;
     if (wanted && !plain && !find_truth(state, session, err)) return false;
     ss_worker_phase(state->worker, SS_PHASE_JUDGING);
     const ss_truth *truth = plain ? &unknown : &state->truth;

@@ -14,6 +14,7 @@ void ss_replay_forget(ss_replay *replay)
     for (int k = 0; replay->packed && k < replay->chunk_count; k++) ss_release(replay->packed[k].bytes);
     replay->shown = replay->chunk_count = 0;
     replay->has_unknown = false;
+    replay->has_alternatives = false;
     ss_replay_series_free(&replay->series);
     for (int s = 0; s < replay->solver_count; s++) ss_replay_series_free(&replay->solvers[s].series);
 }

@@ -131,10 +131,12 @@ static bool spread_answer(const ss_frame *from, const ss_frame *plain, const int
     ss_answer *made = ss_answer_create(plain, old->rolling_impulse != NULL, err);
     ss_contact_report *reports = ss_allocate((size_t)plain->contacts.count, sizeof *reports);
     int *first = ss_allocate((size_t)from->subcontacts.groups, sizeof *first); // contact of each group
-    if (!made || !reports || !first) {
+    bool *other = ss_allocate((size_t)plain->contacts.count, sizeof *other);
+    if (!made || !reports || !first || !other) {
         ss_answer_destroy(made);
         ss_release(reports);
         ss_release(first);
+        ss_release(other);
         return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for alternatives");
     }
     for (int c = from->contacts.count - 1; c >= 0; c--)
@@ -145,6 +147,8 @@ static bool spread_answer(const ss_frame *from, const ss_frame *plain, const int
         int group = r < 0 ? from->subcontacts.contact_group[c] : from->subcontacts.group[r];
         bool open = group >= 0 && made->normal_impulse[i] == 0.0;
         if (answer->reports && !open) reports[i] = answer->reports[r < 0 ? c : first[group]];
+        int selected = group >= 0 && group < old->groups ? old->selection[group] : -1;
+        other[i] = open && selected >= 0 && selected != (r < 0 ? 0 : from->subcontacts.alternative[r]);
     }
     if (answer->reports) {
         ss_release(answer->reports);
@@ -155,21 +159,59 @@ static bool spread_answer(const ss_frame *from, const ss_frame *plain, const int
     ss_release(first);
     ss_answer_destroy(old);
     answer->result.answer = made;
+    answer->other = other;
     return true;
 }
 
-/* Chosen and other alternatives are shown alike, as contacts. */
+/* Test points that carry impulses, in any answer. */
+static uint8_t *find_promoted(const ss_replay *replay, const ss_replay_frame *frame)
+{
+    const ss_subcontacts *sub = &frame->frame->subcontacts;
+    uint8_t *promoted = ss_allocate((size_t)sub->count, 1);
+    for (int s = 0; promoted && s < replay->solver_count; s++) {
+        const ss_answer *answer = frame->answers[s].stored ? frame->answers[s].result.answer : NULL;
+        for (int r = 0; answer && answer->subcontacts == sub->count && r < sub->count; r++)
+            promoted[r] |= sub->role[r] == SS_ROW_TEST && answer->sub_normal_impulse[r] != 0.0;
+    }
+    return promoted;
+}
+
+/* The number of its alternative for each contact of the frame that shows all, and how many there are. */
+static bool number_alternatives(ss_replay_frame *frame, const ss_frame *plain, const int *origin)
+{
+    const ss_frame *from = frame->frame;
+    const ss_subcontacts *sub = &from->subcontacts;
+    int *most = ss_allocate((size_t)sub->groups, sizeof *most);
+    frame->alternative = ss_allocate((size_t)plain->contacts.count, sizeof *frame->alternative);
+    for (int r = 0; most && r < sub->count; r++)
+        if (sub->alternative[r] > most[sub->group[r]]) most[sub->group[r]] = sub->alternative[r];
+    for (int i = 0; most && frame->alternative && i < plain->contacts.count; i++) {
+        int r = origin[i] - from->contacts.count;
+        int group = r < 0 ? sub->contact_group[origin[i]] : sub->group[r];
+        if (group < 0) continue;
+        int number = r < 0 ? 1 : 1 + sub->alternative[r], of = 1 + most[group];
+        frame->alternative[i][0] = (int16_t)(number < INT16_MAX ? number : INT16_MAX);
+        frame->alternative[i][1] = (int16_t)(of < INT16_MAX ? of : INT16_MAX);
+    }
+    ss_release(most);
+    return most && frame->alternative;
+}
+
+/* Chosen and other alternatives are shown as contacts, and told apart by their state. */
 static bool show_alternatives(const ss_replay *replay, ss_replay_frame *frame, ss_error *err)
 {
     const ss_subcontacts *sub = &frame->frame->subcontacts;
     if (sub->groups == 0 || frame->contacts == 0) return true;
     int *origin = ss_allocate((size_t)frame->contacts + (size_t)sub->count, sizeof *origin);
-    ss_frame *plain = origin ? ss_frame_select(frame->frame, NULL, NULL, origin, err) : NULL;
-    bool good = plain || ss_fail(err, SS_ERROR_RESOURCES, "out of memory for alternatives");
+    uint8_t *promoted = find_promoted(replay, frame);
+    ss_frame *plain = origin && promoted ? ss_frame_select(frame->frame, NULL, promoted, origin, err) : NULL;
+    bool good = (plain && number_alternatives(frame, plain, origin)) ||
+                ss_fail(err, SS_ERROR_RESOURCES, "out of memory for alternatives");
     for (int s = 0; good && s < replay->solver_count; s++)
         if (frame->answers[s].stored && frame->answers[s].result.answer)
             good = spread_answer(frame->frame, plain, origin, &frame->answers[s], err);
     ss_release(origin);
+    ss_release(promoted);
     if (!good) {
         ss_frame_destroy(plain);
         return false;
@@ -205,7 +247,9 @@ void ss_replay_frame_free(ss_replay_frame *frame)
         if (answer->stored) ss_stored_result_free(&answer->result);
         ss_release(answer->values);
         ss_release(answer->reports);
+        ss_release(answer->other);
     }
+    ss_release(frame->alternative);
     ss_scenery_free(&frame->scenery);
     ss_frame_destroy(frame->frame);
     *frame = (ss_replay_frame){0};
@@ -218,7 +262,8 @@ void ss_replay_frame_info(const ss_replay_frame *frame, int index, ss_replay_vie
                               .h = frame->frame->h,
                               .bodies = frame->frame->bodies.count,
                               .scenery = frame->scenery.count,
-                              .contacts = frame->contacts};
+                              .contacts = frame->contacts,
+                              .alternatives = frame->alternative != NULL};
 }
 
 /* ---- series ----------------------------------------------------------------------------------------- */
@@ -267,6 +312,7 @@ static void measure_judged(ss_replay_series_list *list, const ss_metric_value *v
 void ss_replay_frame_measure(ss_replay *replay, const ss_replay_frame *frame, int at)
 {
     measure_bodies(replay, frame->frame, at);
+    replay->has_alternatives |= frame->alternative != NULL;
     for (int s = 0; s < replay->solver_count; s++) {
         const ss_replay_answer *answer = &frame->answers[s];
         const ss_stored_result *result = &answer->result;
@@ -289,7 +335,7 @@ void ss_replay_frame_measure(ss_replay *replay, const ss_replay_frame *frame, in
 /* Numbers of a body: id, position, quaternion, mass, velocity; of scenery: pose; of a contact;
  * of its answer. */
 enum { BODY_BYTES = 4 + 12 + 8 + 4 + 24, SCENERY_BYTES = 12 + 8, CONTACT_BYTES = 8 + 12 + 12 + 4 + 4 };
-enum { ANSWER_BYTES = 4 + 12 + 12 + 4 };
+enum { ALTERNATIVE_BYTES = 2 + 2, ANSWER_BYTES = 4 + 12 + 12 + 4 };
 
 static size_t padded(size_t bytes)
 {
@@ -301,7 +347,8 @@ size_t ss_replay_frame_size(const ss_replay *replay, const ss_replay_view *shown
     size_t answers = 0, contacts = (size_t)shown->contacts;
     for (int s = 0; s < replay->solver_count; s++) answers += replay->solvers[s].answers;
     return (size_t)shown->bodies * BODY_BYTES + (size_t)shown->scenery * SCENERY_BYTES +
-           contacts * CONTACT_BYTES + answers * (contacts * ANSWER_BYTES + padded(contacts));
+           contacts * (CONTACT_BYTES + (shown->alternatives ? ALTERNATIVE_BYTES : 0)) +
+           answers * (contacts * ANSWER_BYTES + padded(contacts));
 }
 
 typedef struct writer {
@@ -315,9 +362,9 @@ static void put_int(writer *w, int32_t value)
     for (int i = 0; i < 4; i++) *w->to++ = (unsigned char)(bits >> 8 * i);
 }
 
-static void put_short(writer *w, double value)
+static void put_short(writer *w, int16_t value)
 {
-    uint16_t bits = (uint16_t)(int16_t)lrint(fmax(-1.0, fmin(1.0, value)) * 32767.0);
+    uint16_t bits = (uint16_t)value;
     *w->to++ = (unsigned char)bits;
     *w->to++ = (unsigned char)(bits >> 8);
 }
@@ -342,7 +389,7 @@ static void put_floats(writer *w, const double *values, size_t count, bool trim)
 static void put_quaternions(writer *w, const double (*q)[4], int count)
 {
     for (int i = 0; i < count; i++)
-        for (int k = 0; k < 4; k++) put_short(w, q[i][k]);
+        for (int k = 0; k < 4; k++) put_short(w, (int16_t)lrint(fmax(-1.0, fmin(1.0, q[i][k])) * 32767.0));
 }
 
 static void put_bodies(writer *w, const ss_bodies *bodies)
@@ -372,7 +419,9 @@ static void put_contacts(writer *w, const ss_contacts *contacts)
 static void put_states(writer *w, const ss_replay_answer *answer, size_t count)
 {
     for (size_t c = 0; c < count; c++)
-        *w->to++ = answer->judged ? (unsigned char)answer->reports[c].status : SS_REPLAY_STATE_UNKNOWN;
+        *w->to++ = answer->other && answer->other[c] ? SS_REPLAY_STATE_OTHER
+                   : answer->judged                  ? (unsigned char)answer->reports[c].status
+                                                     : SS_REPLAY_STATE_UNKNOWN;
     for (size_t c = count; c < padded(count); c++) *w->to++ = 0;
 }
 
@@ -410,6 +459,10 @@ void ss_replay_frame_encode(const ss_replay *replay, const ss_replay_frame *fram
     }
     if (frame->contacts == 0) return;
     put_contacts(&w, &frame->frame->contacts);
+    for (int c = 0; frame->alternative && c < frame->contacts; c++) {
+        put_short(&w, frame->alternative[c][0]);
+        put_short(&w, frame->alternative[c][1]);
+    }
     for (int s = 0; s < replay->solver_count; s++)
         if (replay->solvers[s].answers) put_answer(&w, &frame->answers[s], (size_t)frame->contacts);
 }

@@ -41,6 +41,7 @@ typedef struct ss_replay_view { /* a frame */
     int index;                  /* in the file */
     double time, h;
     int bodies, scenery, contacts;
+    bool alternatives; /* contacts have them */
 } ss_replay_view;
 
 typedef struct ss_replay_solver { /* a result */
@@ -76,7 +77,8 @@ struct ss_replay {
     int solver_count;
     ss_replay_series_list series;
     bool decimated;
-    bool has_unknown; /* contacts whose state nobody knows */
+    bool has_unknown;      /* contacts whose state nobody knows */
+    bool has_alternatives; /* contacts that were not chosen */
 };
 
 /* Empties the list of frames, chunks and series, for another walk. */
@@ -97,12 +99,16 @@ typedef struct ss_replay_answer { /* of one solver for one frame */
     ss_stored_result result;
     ss_metric_value *values;
     ss_contact_report *reports;
+    bool *other; /* of each contact: a point of an alternative that was not chosen; NULL: none is */
 } ss_replay_answer;
 
 typedef struct ss_replay_frame {
     ss_frame *frame;
     ss_scenery scenery;
-    int contacts; /* that are shown */
+    int contacts; /* that are shown: force points of all alternatives, and test points with impulses */
+    /* of each contact: number of its alternative, from 1, and how many its group has; 0 and 0: an ordinary
+     * contact. NULL: all are */
+    int16_t (*alternative)[2];
     ss_replay_answer answers[SS_REPLAY_MOST_RESULTS];
 } ss_replay_frame;
 
@@ -128,7 +134,8 @@ void ss_replay_shapes_json(const ss_shapes *shapes, ss_json *json);
 /* Adds boxes with mass and inertia of the frame's bodies that have no shape yet. */
 bool ss_replay_add_boxes(ss_replay *replay, const ss_frame *frame, ss_error *err);
 
-/* The state of a contact nobody judged, after those of ss_contact_status. */
-enum { SS_REPLAY_STATE_UNKNOWN = SS_CONTACT_STATUS_COUNT };
+/* After those of ss_contact_status: the state of a contact nobody judged, and of a point of an alternative
+ * that was not chosen. */
+enum { SS_REPLAY_STATE_UNKNOWN = SS_CONTACT_STATUS_COUNT, SS_REPLAY_STATE_OTHER };
 
 #endif

@@ -54,6 +54,7 @@ static void put_frames(ss_json *json, const ss_replay *replay)
         ss_json_member_integer(json, "bodies", shown->bodies);
         ss_json_member_integer(json, "scenery", shown->scenery);
         ss_json_member_integer(json, "contacts", shown->contacts);
+        if (shown->alternatives) ss_json_key(json, "alternatives"), ss_json_bool(json, true);
         ss_json_end_object(json);
     }
     ss_json_end_array(json);
@@ -84,7 +85,8 @@ static void put_states(ss_json *json, const ss_replay *replay)
     ss_json_begin_array(json);
     for (int i = 0; i < SS_CONTACT_STATUS_COUNT; i++)
         ss_json_string(json, ss_contact_status_name((ss_contact_status)i));
-    if (replay->has_unknown) ss_json_string(json, "unknown");
+    if (replay->has_unknown || replay->has_alternatives) ss_json_string(json, "unknown");
+    if (replay->has_alternatives) ss_json_string(json, "not chosen");
     ss_json_end_array(json);
 }
 

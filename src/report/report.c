@@ -148,7 +148,15 @@ static void append_method(ss_text *text, const ss_method_entry *method)
         return;
     }
     append_option(text, "-f", method->formulation);
-    append_assignments(text, "--with", method->with);
+    static const char peg[] = "peg=";
+    const char *with = method->with;
+    if (strncmp(with, peg, sizeof peg - 1) == 0) { // an option of `solve`, not of the formulation
+        size_t length = strcspn(with, " ");
+        ss_text_append(text, " --peg");
+        append_word(text, with + sizeof peg - 1, length - (sizeof peg - 1));
+        with += length;
+    }
+    append_assignments(text, "--with", with);
     append_option(text, "-s", method->solver);
     append_assignments(text, "--set", method->set);
     append_option(text, "--stop", method->stop);

@@ -33,8 +33,10 @@ struct ss_session {
     int contact_room;
     ss_findings losses;
     ss_solve_result reference; /* how it went; its arrays are the truth's */
-    ss_peg_result peg;         /* of a frame with alternatives */
+    const ss_frame *peg_frame; /* the caller's, with alternatives; valid while result.peg is there */
+    ss_peg_result peg;         /* its selection */
     ss_answer *peg_answer;     /* to it */
+    double spent;              /* s, in earlier ordinary frames of the selection that is going on */
     ss_result result;
 };
 
@@ -266,6 +268,8 @@ bool ss_session_run(ss_session *session, ss_error *err)
     ss_run_options run = method->run;
     ss_stop_test test = {rule_holds, session};
     if (session->has_frame) run.scene_energy = scene_energy(ss_assembly_frame(session->assembly));
+    // The limit is that of a whole selection: when it is over, what is left stops at once.
+    if (run.time_limit > 0.0) run.time_limit = fmax(run.time_limit - session->spent, 1e-9);
     session->result.refusal = ss_solver_refusal(method->solver, session->problem);
     ss_solve_request request = {.solver = method->solver,
                                 .solver_options = method->solver_options,
@@ -359,6 +363,13 @@ bool ss_session_judge(ss_session *session, const ss_truth *truth, ss_error *err)
         judge_nothing(session);
         return true;
     }
+    if (session->result.peg) {
+        ss_case what = {.assembly = session->assembly,
+                        .frame = session->peg_frame,
+                        .answer = session->peg_answer,
+                        .skip_exact = session->skip_exact};
+        return ss_judge(&what, session->metrics, session->contacts, err);
+    }
     if (!judge_point(session, session->x, session->skip_exact, truth ? truth->answer : NULL,
                      session->contacts, err))
         return false;
@@ -378,7 +389,8 @@ bool ss_session_judge(ss_session *session, const ss_truth *truth, ss_error *err)
 bool ss_session_finish(ss_session *session, ss_error *err)
 {
     ss_truth truth = {0};
-    bool wants_truth = session->has_frame && session->method.reference && !session->result.refusal;
+    bool wants_truth = session->has_frame && session->method.reference && !session->result.refusal &&
+                       !session->result.peg; // the truth of one selection is not that of the law
     bool good = (!wants_truth || ss_session_find_truth(session, &truth, err)) &&
                 ss_session_judge(session, wants_truth ? &truth : NULL, err);
     ss_truth_free(&truth);
@@ -396,6 +408,7 @@ bool ss_session_selects(const ss_session *session, const ss_frame *frame)
 typedef struct peg_context {
     ss_session *session;
     const ss_answer *guess;
+    int iterations; /* of all ordinary frames */
     double seconds;
 } peg_context;
 
@@ -421,7 +434,8 @@ static bool solve_plain(const ss_frame *plain, const int *origin, ss_peg_solved 
     const ss_solve_result *run = &session->result.run;
     double error = run->gauge[SS_GAUGE_RELATIVE_ENERGY];
     bool converged = run->status == SS_CONVERGED || session->result.refusal;
-    of->seconds += run->seconds;
+    of->iterations += run->iterations;
+    session->spent = of->seconds += run->seconds;
     *how = (ss_peg_solved){.answer = session->answer.answer,
                            .converged = converged,
                            .ray = run->status == SS_RAY,
@@ -429,8 +443,7 @@ static bool solve_plain(const ss_frame *plain, const int *origin, ss_peg_solved 
     return true;
 }
 
-static const ss_result *solve_alternatives(ss_session *session, const ss_frame *frame, const ss_answer *guess,
-                                           ss_error *err)
+bool ss_session_select(ss_session *session, const ss_frame *frame, const ss_answer *guess, ss_error *err)
 {
     peg_context context = {.session = session, .guess = guess};
     ss_peg_request request = {
@@ -438,28 +451,29 @@ static const ss_result *solve_alternatives(ss_session *session, const ss_frame *
     ss_peg_result_free(&session->peg);
     ss_answer_destroy(session->peg_answer);
     session->peg_answer = NULL;
-    if (!ss_peg_solve(&request, &session->peg, err)) return NULL;
+    bool good = ss_peg_solve(&request, &session->peg, err);
+    session->spent = 0.0;
+    if (!good) return false;
     session->peg_answer = ss_answer_create(frame, session->answer.answer->rolling_impulse != NULL, err);
-    if (!session->peg_answer || !make_room(session, frame->contacts.count, err)) return NULL;
+    if (!session->peg_answer || !make_room(session, frame->contacts.count, err)) return false;
     ss_peg_expand(&session->peg, session->answer.answer, session->peg_answer);
 
+    // What the selection cost is what all its ordinary frames did; the history is that of the last, which
+    // begins when the others are over.
     ss_result *result = &session->result;
+    double before = context.seconds - result->run.seconds;
+    for (int i = 0; i < result->run.history.count; i++) result->run.history.seconds[i] += before;
+    result->run.kept_iteration += context.iterations - result->run.iterations;
+    result->run.iterations = context.iterations;
     result->run.seconds = context.seconds;
+
+    session->peg_frame = frame;
     result->answer = session->peg_answer;
     result->contact_count = frame->contacts.count;
     result->contacts = session->contacts;
     result->x = session->x;
     result->peg = &session->peg;
-    if (result->refusal) {
-        judge_nothing(session);
-        return result;
-    }
-    ss_case what = {.assembly = session->assembly,
-                    .frame = frame,
-                    .answer = session->peg_answer,
-                    .skip_exact = session->skip_exact};
-    bool good = ss_judge(&what, session->metrics, session->contacts, err);
-    return good ? result : NULL;
+    return true;
 }
 
 /* ---- all of it ----------------------------------------------------------------------------------- */
@@ -467,10 +481,10 @@ static const ss_result *solve_alternatives(ss_session *session, const ss_frame *
 const ss_result *ss_session_solve(ss_session *session, const ss_frame *frame, const ss_answer *guess,
                                   ss_error *err)
 {
-    if (ss_session_selects(session, frame)) return solve_alternatives(session, frame, guess, err);
-    bool good = ss_session_take_frame(session, frame, guess, err) && ss_session_run(session, err) &&
-                ss_session_finish(session, err);
-    return good ? &session->result : NULL;
+    bool solved = ss_session_selects(session, frame)
+                      ? ss_session_select(session, frame, guess, err)
+                      : ss_session_take_frame(session, frame, guess, err) && ss_session_run(session, err);
+    return solved && ss_session_finish(session, err) ? &session->result : NULL;
 }
 
 const ss_result *ss_session_solve_problem(ss_session *session, ss_problem *problem, const double *x,

@@ -33,8 +33,11 @@ SS_INNER bool ss_session_find_truth(ss_session *session, ss_truth *truth, ss_err
 SS_INNER void ss_truth_free(ss_truth *truth);
 /* 4. The answer is judged. truth is NULL without a reference. */
 SS_INNER bool ss_session_judge(ss_session *session, const ss_truth *truth, ss_error *err);
-/* The frame has alternatives, and the method selects among them: ss_session_solve only. */
+/* The frame has alternatives, and the method selects among them: then this is steps 1 and 2, for as many
+ * ordinary frames as it takes. There is no step 3, and the frame must live until it is judged. */
 SS_INNER bool ss_session_selects(const ss_session *session, const ss_frame *frame);
+SS_INNER bool ss_session_select(ss_session *session, const ss_frame *frame, const ss_answer *guess,
+                                ss_error *err);
 SS_INNER const ss_result *ss_session_result(const ss_session *session);
 
 /* Steps 3 and 4 as ss_session_solve has them. */

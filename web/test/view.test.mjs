@@ -401,6 +401,69 @@ test("a file of joints", async (t) => {
   assert.deepEqual(faults(problems), []);
 });
 
+test("alternatives that were not chosen", async (t) => {
+  const file = join(folder, "corner.h5"), path = join(folder, "corner.html");
+  stickslip("run", "vertex-corner", "-p", "x=-0.005", "--steps", "6", "--record", file);
+  stickslip("view", file, "-o", path);
+  const { page, problems } = await opened(path);
+  await ready(page);
+  await page.locator(".scrubber").fill("4");
+  await atFrame(page, 4);
+  await page.getByRole("button", { name: "front" }).click();
+
+  // The file's contacts are those of the first alternative, which is the chosen one of the only pair.
+  const chosen = info(file, 4).contacts.points.length, [counts] = await peek(page, "counts");
+  const points = await page.evaluate(() => window.stickslip.contacts());
+  assert.ok(chosen > 0 && counts[5] > 0);
+  assert.equal(counts[5], points.length - chosen);
+  assert.equal(number(await page.locator(".legend [data-state='5']").innerText()), counts[5]);
+  assert.match(await page.locator(".legend").innerText(), /\u25cc\s*not chosen/);
+
+  await t.test("the panel says which alternative a point is of", async () => {
+    const words = [];
+    for (let i = 0; i < points.length; i++) {
+      await page.locator(`[data-contact="${i}"]`).click();
+      words.push([await fact(page, "alternative"), await page.locator('.selection tr[data-fact="state"] td').innerText()]);
+    }
+    for (const [alternative, state] of words) {
+      const [k, of] = numbers(alternative);
+      assert.equal(alternative, `${k} of ${of}, ${k === 1 ? "" : "not "}chosen`);
+      assert.equal(/not chosen/.test(state), k > 1);
+    }
+    assert.equal(words.filter(([alternative]) => !/not/.test(alternative)).length, chosen);
+    await page.keyboard.press("Escape");
+  });
+
+  await t.test("they can be hidden", async () => {
+    await page.locator("input[name=shadows]").uncheck();
+    const around = async (at) => {
+      const x = Math.round(at.x) - 6, y = Math.round(at.y) - 6;
+      return (await page.screenshot({ clip: { x, y, width: 13, height: 13 } })).toString("base64");
+    };
+    // the last point that no chosen one lies upon
+    const [held] = points, other = points.findLast((p) => Math.hypot(p[0] - held[0], p[2] - held[2]) > 0.05);
+    const spot = await page.evaluate((p) => window.stickslip.locate(...p), other), shown = await around(spot);
+    await page.locator("input[name=normals]").check();
+    assert.match(await page.locator(".legend .keys").innerText(), /normal, not chosen/);
+    await page.locator("input[name=normals]").uncheck();
+    const drawn = await peek(page, "drawn");
+    await page.locator("input[name=others]").uncheck();
+    await page.waitForFunction((n) => window.stickslip.drawn > n, drawn);
+    assert.notEqual(await around(spot), shown, "the point of another alternative is gone");
+    await page.mouse.click(spot.x, spot.y);
+    assert.notEqual((await peek(page, "selection")).kind, "contact", "what is hidden is not clicked");
+    await page.locator("input[name=others]").check();
+    await page.mouse.click(spot.x, spot.y);
+    assert.equal((await peek(page, "selection")).kind, "contact");
+    assert.match(await fact(page, "alternative"), /not chosen/);
+  });
+  assert.deepEqual(faults(problems), []);
+
+  await opened(wallPage);
+  await ready(page);
+  assert.equal(await page.locator("input[name=others]").count(), 0, "nothing to choose from in other files");
+});
+
 test("served by the program", async (t) => {
   const server = spawn(program, ["view", wall, "--serve", "--port", "0"], { stdio: ["ignore", "pipe", "ignore"] });
   t.after(() => server.kill("SIGINT"));

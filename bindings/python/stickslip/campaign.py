@@ -143,7 +143,7 @@ def bench(problems: Problems, solvers: Union[str, Solver, Command, Sequence[Unio
           plugins: Sequence[PathLike] = (), stop: Optional[str] = None, iterations: Optional[int] = None,
           time_limit: Optional[float] = None, keep: Optional[str] = None, seed: Optional[int] = None,
           reference: Union[str, Solver, None] = None, repeats: Optional[int] = None, max_memory: Optional[float] = None,
-          jobs: Optional[int] = None, frame: Optional[str] = None, every: Optional[int] = None,
+          jobs: Optional[int] = None, frame: Optional[str] = None, every: Optional[int] = None, peg: Optional[str] = None,
           progress: bool = True, **reading: Any) -> Campaign:
     """Runs every solver on every problem, judges the answers, and stores the results in a ledger.
 
@@ -175,7 +175,7 @@ def bench(problems: Problems, solvers: Union[str, Solver, Command, Sequence[Unio
              "set": _options_by_name(set), "with": _options_by_name(with_), "plugin": [os.fspath(item) for item in plugins],
              "solver_command": commands, "stop": stop, "iterations": iterations, "time_limit": time_limit, "keep": keep,
              "seed": seed, "reference": reference.name if isinstance(reference, Solver) else reference, "repeats": repeats, "max_memory": max_memory, "jobs": jobs, "frame": frame,
-             "every": every, "json": True, "solvers": ",".join(names), **reading}
+             "every": every, "peg": peg, "json": True, "solvers": ",".join(names), **reading}
     outcome = _program.call("bench", *paths, *_program.words_of(flags), show=progress)
     outcome.raise_for(3) if outcome.out else outcome.raise_for()
     counts = json.loads(outcome.out)

@@ -58,7 +58,7 @@ export class App implements Commands, Keyed, Inside {
     for (const result of replay.results) if (result.answers) this.answers.push({ name: result.solver, index: this.answers.length });
     this.shown = this.answers.slice(0, 1);
     this.set = {
-      opacity: 1, contacts: true, colour: "state", log: true, normals: false, forces: this.answers.length > 0, sliding: false,
+      opacity: 1, contacts: true, others: true, colour: "state", log: true, normals: false, forces: this.answers.length > 0, sliding: false,
       cones: false, through: true, stretch: 1, body: "own", shadows: !isMany(mostBodies(replay)), grid: true,
     };
     this.x = abscissa(replay);
@@ -246,6 +246,7 @@ export class App implements Commands, Keyed, Inside {
     this.follow(data);
     this.picture.frame = data;
     this.picture.contactsShown = this.set.contacts;
+    this.picture.othersShown = this.set.others;
     this.picture.update(data, next, share, this.set, this.measure, {
       body: pick.kind === "body" ? pick.body : 0, contact: pick.kind === "contact" ? this.choice.contact : -1,
     });

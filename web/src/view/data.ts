@@ -17,11 +17,15 @@ export interface Replay {
   results: Result[]; // answers that are stored, [] = none
   series: Series[]; // of the frames themselves: kinetic energy, contacts, overlap
   states: string[]; // names of contact states: ["open", "stick", "slip", "negative friction"], and
-  // "unknown" last where a frame lacks an answer that others have
+  // "unknown" where a frame lacks an answer that others have; with alternatives both "unknown" and "not chosen", the points of
+  // alternatives that the answer did not choose
   decimated: boolean; // frames were left out to keep the page small
 }
 
-export interface FrameInfo { path: string; time: number | null; h: number; bodies: number; scenery: number; contacts: number }
+export interface FrameInfo {
+  path: string; time: number | null; h: number; bodies: number; scenery: number; contacts: number;
+  alternatives?: boolean; // contacts are points of alternatives (docs/peg.md), chosen or not
+}
 
 // A shape belongs to a body of the frames (id > 0), to a piece of scenery that moves as told (scenery >= 0), or to the world.
 export interface Shape {
@@ -55,6 +59,7 @@ export interface Series { name: string; unit: string; values: (number | null)[] 
 //   float32 position[S][3]      int16 quaternion[S][4]
 //   int32   pair[C][2]          (index of body in this frame, -1 = world)
 //   float32 point[C][3]         float32 normal[C][3]    float32 gap[C]     float32 mu[C]
+//   int16   alternative[C][2]   (with FrameInfo.alternatives: its number from 1, of how many; 0 0 = an ordinary contact)
 //   then for every result with answers:
 //   float32 impulse[C]          (N s, normal)
 //   float32 friction[C][3]      (N s, on body b, world)
@@ -66,5 +71,6 @@ export interface FrameData {
   position: Float32Array; quaternion: Int16Array; mass: Float32Array; velocity: Float32Array;
   sceneryPosition: Float32Array; sceneryQuaternion: Int16Array;
   pair: Int32Array; point: Float32Array; normal: Float32Array; gap: Float32Array; mu: Float32Array;
+  alternative: Int16Array | null;
   results: { impulse: Float32Array; friction: Float32Array; sliding: Float32Array; energy: Float32Array; state: Uint8Array }[];
 }

@@ -93,6 +93,8 @@ export function controls(set: Settings, answers: boolean, replay: Replay, act: C
   return h("div", { class: "controls" },
     h("div", { class: "ticks" },
       tick("contacts", set.contacts, (on) => change(() => (set.contacts = on)), "contacts"),
+      answers && replay.frames.some((f) => f.alternatives) &&
+        tick("other alternatives", set.others, (on) => change(() => (set.others = on)), "others"),
       tick("normals", set.normals, (on) => change(() => (set.normals = on)), "normals"),
       answers && tick("forces", set.forces, (on) => change(() => (set.forces = on)), "forces"),
       answers && tick("sliding", set.sliding, (on) => change(() => (set.sliding = on)), "sliding"),

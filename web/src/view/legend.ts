@@ -2,7 +2,7 @@
 import { h } from "../common/dom";
 import { count, number } from "../common/format";
 import type { FrameData, Result } from "./data";
-import { bodyHeat, contactHeat, css, valueAt, type Scale } from "./palette";
+import { bodyHeat, contactHeat, css, notChosenHex, valueAt, type Scale } from "./palette";
 import { stateTag } from "./panel";
 import { bodyQuantities } from "./quantities";
 import { legendColours, quantityOf, worstQuantity, type Measure, type Settings } from "./stage";
@@ -38,7 +38,7 @@ export class Legend {
 
   show(frame: FrameData, results: { name: string; index: number }[], set: Settings, measure: Measure): void {
     const { contact, body } = measure;
-    const key = JSON.stringify([set.colour, set.body, set.contacts, set.forces, set.normals, set.sliding, results,
+    const key = JSON.stringify([set.colour, set.body, set.contacts, set.forces, set.normals, set.others, frame.alternative !== null, set.sliding, results,
       set.colour !== "state" && [contact.low, contact.high, contact.log], set.body !== "own" && [body.low, body.high, body.log]]);
     if (key !== this.key) this.build(frame, results, set, measure);
     this.key = key;
@@ -75,7 +75,9 @@ export class Legend {
       const worst = worstQuantity(set, frame);
       parts.push(bar(`Bodies: worst ${worst.label.toLowerCase()}`, worst.unit, measure.body, bodyHeat.hex));
     }
-    const keys = [set.normals && swatch(legendColours.normalColour, "normal"), set.sliding && answers && swatch(legendColours.slidingColour, "sliding velocity")]
+    const keys = [set.normals && swatch(legendColours.normalColour, "normal"),
+      set.normals && set.others && answers && frame.alternative !== null && swatch(notChosenHex, "normal, not chosen"),
+      set.sliding && answers && swatch(legendColours.slidingColour, "sliding velocity")]
       .filter((k): k is HTMLElement => k !== false);
     if (keys.length) parts.push(h("div", { class: "keys" }, ...keys));
     this.element.replaceChildren(...parts);

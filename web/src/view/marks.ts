@@ -14,10 +14,11 @@ void main() {
   vTint = tint;
   vForm = form;
   gl_Position = projectionMatrix * modelViewMatrix * vec4(position, 1.0);
-  gl_PointSize = form > 3.5 ? size * 1.9 : size;
+  gl_PointSize = form > 3.5 && form < 4.5 ? size * 1.9 : size;
+  if (form > 5.5) gl_Position = vec4(2.0, 2.0, 2.0, 1.0);
 }`;
 
-// Forms: 0 ring, 1 disc, 2 diamond, 3 triangle, 4 the frame of the selected one.
+// Forms: 0 ring, 1 disc, 2 diamond, 3 triangle, 4 the frame of the selected one, 5 a thin broken ring, 6 not drawn.
 const pointFragment = `
 uniform vec3 edge;
 varying vec3 vTint;
@@ -32,7 +33,8 @@ void main() {
   if (d > 1.0) discard;
   vec3 c = d > 0.74 ? edge : vTint;
   if (vForm < 0.5) { if (d < 0.42) discard; c = d > 0.88 ? edge : vTint; }
-  if (vForm > 3.5) { if (d < 0.72) discard; c = vTint; }
+  if (vForm > 4.5) { if (d < 0.66 || fract(atan(p.y, p.x) * 0.9549297) < 0.3) discard; c = vTint; }
+  else if (vForm > 3.5) { if (d < 0.72) discard; c = vTint; }
   gl_FragColor = vec4(c, 1.0);
   #include <colorspace_fragment>
 }`;

@@ -11,9 +11,12 @@ export const css = (hex: number) => `#${hex.toString(16).padStart(6, "0")}`;
 
 /** By index of Replay.states: open, stick, slip, negative friction. Told apart with every kind of colour vision. */
 export const stateHex = [0x8a929b, 0x1f78c8, 0xf08a12, 0xd6246e];
-export const stateSigns = ["\u25cb", "\u25cf", "\u25c6", "\u25b2"];
+export const stateSigns = ["\u25cb", "\u25cf", "\u25c6", "\u25b2", "?", "\u25cc"];
+/** The state of a point of an alternative that was not chosen, and its colour. */
+export const NOT_CHOSEN = 5;
+export const notChosenHex = 0x9a86b8;
 const otherStates = 0x5f6670;
-export const stateColour = (state: number) => stateHex[state] ?? otherStates;
+export const stateColour = (state: number) => (state === NOT_CHOSEN ? notChosenHex : stateHex[state] ?? otherStates);
 
 /** Bodies without a colour of their own: calm, and neighbours differ. */
 const bodyHex = [0x7f9cba, 0xc9b382, 0x86b3ad, 0xbd8f85, 0x8fa77c, 0xa28db0, 0xc79f77, 0x93a3ad];

@@ -3,7 +3,7 @@ import { h } from "../common/dom";
 import { csv, type Cell } from "../common/download";
 import { count, number } from "../common/format";
 import type { FrameData, FrameInfo } from "./data";
-import { css, stateColour, stateSigns } from "./palette";
+import { css, NOT_CHOSEN, stateColour, stateSigns } from "./palette";
 import { coneUse, contactQuantities, kineticEnergyOf, speedOf, withUnit, type Quantity } from "./quantities";
 import { readPose } from "./bodies";
 import { idOf, type Choice } from "./selection";
@@ -83,6 +83,18 @@ function bodyPanel(shown: Shown, id: number, acts: Acts): HTMLElement {
   return panel;
 }
 
+/** "2 of 3, not chosen": chosen or not by every solver that is shown. */
+function alternativeRow({ frame, results, states }: Shown, i: number): Row[] {
+  const number = frame.alternative?.[2 * i] ?? 0;
+  if (number === 0) return [];
+  const words = results.map((r) => {
+    const state = frame.results[r.index].state[i];
+    const word = state === NOT_CHOSEN || states[state] === "unknown" ? states[state] : "chosen";
+    return results.length > 1 ? `${word} by ${r.name}` : word;
+  });
+  return [["Alternative", [`${number} of ${frame.alternative![2 * i + 1]}`, ...words].join(", "), "alternative"]];
+}
+
 function contactPanel(shown: Shown, i: number, acts: Acts): HTMLElement {
   const { frame, info, results, states } = shown;
   const ids = [idOf(frame, i, 0), idOf(frame, i, 1)];
@@ -93,6 +105,7 @@ function contactPanel(shown: Shown, i: number, acts: Acts): HTMLElement {
     ["Normal", vector(frame.normal, 3 * i), "normal"],
     ["Gap", withUnit(frame.gap[i], "m"), "gap"],
     ["Friction coefficient", number(frame.mu[i], 4), "mu"],
+    ...alternativeRow(shown, i),
   ]));
   if (results.length === 0) return panel;
   const table = h("table", { class: "numbers" });

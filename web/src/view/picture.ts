@@ -4,6 +4,7 @@ import type { FrameData, Replay } from "./data";
 import { compose, readPose } from "./bodies";
 import { Orbit, steer, upAxis } from "./camera";
 import { quickColours } from "./light";
+import { NOT_CHOSEN } from "./palette";
 import { Stage, themes, type Measure, type Selection, type Settings } from "./stage";
 import { Geometries, type Part } from "./shapes";
 
@@ -215,6 +216,7 @@ export class Picture {
 
   frame: FrameData | null = null; // what clicks refer to
   contactsShown = true;
+  othersShown = true;
 
   private pick(x: number, y: number): Hit | null {
     const box = this.canvas.getBoundingClientRect(), wide = box.width / Math.max(1, this.stages.length);
@@ -223,16 +225,17 @@ export class Picture {
     const at = new THREE.Vector2((2 * (x - box.left - which * wide)) / wide - 1, 1 - (2 * (y - box.top)) / box.height);
     this.ray.setFromCamera(at, this.orbit.camera);
     const body = stage.bodies.pick(this.ray);
-    const contact = this.contactsShown ? this.nearestContact(at, wide, box.height, this.through ? Infinity : body?.distance ?? Infinity) : -1;
+    const contact = this.contactsShown ? this.nearestContact(stage.result, at, wide, box.height, this.through ? Infinity : body?.distance ?? Infinity) : -1;
     if (contact >= 0) return { kind: "contact", id: contact };
     return body ? { kind: "body", id: body.body } : null;
   }
 
   /** The contact point nearest to a click, within a few pixels and not behind `limit`. */
-  private nearestContact(at: THREE.Vector2, width: number, height: number, limit: number): number {
-    const { point } = this.frame!;
+  private nearestContact(result: number, at: THREE.Vector2, width: number, height: number, limit: number): number {
+    const { point, results } = this.frame!, states = results[result]?.state;
     let best = -1, least = PICK_PIXELS ** 2;
     for (let i = 0; 3 * i < point.length; i++) {
+      if (!this.othersShown && states?.[i] === NOT_CHOSEN) continue;
       this.spot.fromArray(point, 3 * i);
       if (this.spot.distanceTo(this.orbit.camera.position) > limit + 0.02 * this.size) continue;
       this.spot.project(this.orbit.camera);

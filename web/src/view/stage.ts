@@ -5,7 +5,7 @@ import { Bodies } from "./bodies";
 import { skyLight, sunLight, towardsSun } from "./light";
 import { Arrows, Cones, Points } from "./marks";
 import {
-  bodyHeat, contactHeat, place, rgbOfHex, stateColour, stateHex, worldColour, type Rgb, type Scale,
+  NOT_CHOSEN, bodyHeat, contactHeat, notChosenHex, place, rgbOfHex, stateColour, stateHex, worldColour, type Rgb, type Scale,
 } from "./palette";
 import { bodyQuantities, contactQuantities, worstOfBodies, type Quantity } from "./quantities";
 import type { Geometries, Part } from "./shapes";
@@ -15,6 +15,7 @@ export interface Settings {
   contacts: boolean;
   colour: string; // of contacts: "state" or the key of a quantity
   log: boolean; // colours of contacts
+  others: boolean; // points of alternatives that were not chosen
   normals: boolean; forces: boolean; sliding: boolean;
   cones: boolean; // of all contacts, not only of the selected one
   through: boolean; // contacts are seen through bodies
@@ -208,8 +209,9 @@ export class Stage {
     const quantity = quantityOf(set.colour, answer !== null);
     for (let i = 0; i < count; i++) {
       const state = answer ? answer.state[i] : -1;
-      points.form[i] = answer ? Math.min(state, 3) : 1;
-      if (quantity) {
+      points.form[i] = state === NOT_CHOSEN ? (set.others ? 5 : 6) : answer ? Math.min(state, 3) : 1;
+      if (state === NOT_CHOSEN) points.tint.set(notChosenRgb, 3 * i);
+      else if (quantity) {
         const k = 3 * Math.round(255 * place(measure.contact, quantity.of(frame, this.result, i)));
         for (let c = 0; c < 3; c++) points.tint[3 * i + c] = contactHeat.linear[k + c];
       } else {
@@ -241,8 +243,8 @@ export class Stage {
     };
     const stick = 0.35 * measure.long, force = measure.force * set.stretch, slide = measure.slide * set.stretch;
     for (let i = 0, n = begin(this.normals, set.normals); i < n; i++) {
-      const k = 3 * i;
-      this.normals.set(i, point, k, stick * normal[k], stick * normal[k + 1], stick * normal[k + 2], normalRgb, 0);
+      const k = 3 * i, other = answer?.state[i] === NOT_CHOSEN, long = !other ? stick : set.others ? 0.5 * stick : 0;
+      this.normals.set(i, point, k, long * normal[k], long * normal[k + 1], long * normal[k + 2], other ? notChosenRgb : normalRgb, 0);
     }
     for (let i = 0, n = begin(this.forces, set.forces && answer !== null); i < n; i++) {
       const k = 3 * i, nu = answer!.impulse[i], f = answer!.friction;
@@ -267,7 +269,7 @@ export class Stage {
       const radius = height * Math.min(STEEPEST, Math.max(1e-3, frame.mu[i]));
       this.cones.set(n++, frame.point, frame.normal, i, radius, height, answer ? stateColour(answer.state[i]) : plainColour);
     };
-    for (let i = 0; i < all; i++) if (i !== picked) cone(i, answer ? 0 : 0.25 * measure.long);
+    for (let i = 0; i < all; i++) if (i !== picked && answer?.state[i] !== NOT_CHOSEN) cone(i, answer ? 0 : 0.25 * measure.long);
     if (picked >= 0) cone(picked, 0.45 * measure.long);
     this.cones.finish(n, set.through);
     const arrows = this.chosen;
@@ -288,7 +290,7 @@ export class Stage {
 }
 
 const stateRgb = stateHex.map(rgbOfHex), plainRgb = rgbOfHex(plainColour), normalRgb = rgbOfHex(normalColour);
-const slidingRgb = rgbOfHex(slidingColour);
+const slidingRgb = rgbOfHex(slidingColour), notChosenRgb = rgbOfHex(notChosenHex);
 export const legendColours = { slidingColour, normalColour, plainColour, worldColour };
 
 /** The quantity of contacts that a colour choice asks for; null: by state. */
