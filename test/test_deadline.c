@@ -164,6 +164,43 @@ TEST(measuring_counts_and_is_not_begun_too_late)
     ss_frame_destroy(frame);
 }
 
+/* Iterations of 30 s and a little, in which nobody asks. */
+static ss_status take_long(const ss_problem *problem, const void *options, ss_run *run, double *x)
+{
+    (void)problem, (void)options;
+    do {
+        for (int k = 0; k < 30; k++) ss_clock_seconds();
+    } while (ss_run_iteration(run, x, NULL));
+    return ss_run_status(run);
+}
+
+/* After two of them it is known how long they take: three end before 110 s, the fourth would not. */
+TEST(an_iteration_that_cannot_end_in_time_is_not_begun)
+{
+    static const ss_solver slow = {.abi = SS_ABI, .name = "slow", .laws = ~0u, .solve = take_long};
+    ss_frame *frame = pyramid();
+    ss_problem *problem = problem_for(ss_solver_find("pgs"), frame);
+    double *x = ss_allocate((size_t)problem->size, sizeof *x);
+    for (int best = 0; best < 2; best++) {
+        ss_run_options run = ss_run_defaults();
+        run.keep = (ss_keep_rule){best ? SS_KEEP_BEST : SS_KEEP_LAST, SS_GAUGE_ENERGY};
+        run.time_limit = 110.0;
+        ss_solve_result result;
+        memset(x, 0, (size_t)problem->size * sizeof *x);
+        ss_clock_pretend(1.0);
+        ENSURE(ss_solve(&(ss_solve_request){.solver = &slow, .problem = problem, .run = &run}, x, &result,
+                        NULL));
+        ss_clock_pretend(0.0);
+        ENSURE_INT(result.status, SS_TIME_LIMIT);
+        ENSURE_INT(result.iterations, 3);
+        ENSURE(result.elapsed < 110.0);
+        ss_solve_result_free(&result);
+    }
+    ss_release(x);
+    ss_problem_destroy(problem);
+    ss_frame_destroy(frame);
+}
+
 /* The clock may say what it likes. */
 TEST(without_a_limit_nothing_depends_on_the_clock)
 {

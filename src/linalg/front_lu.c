@@ -294,12 +294,20 @@ static bool is_late_for(ss_front_lu *lu, const ss_front *next, double *began, do
     return now + lu->pace * *operations >= lu->deadline;
 }
 
+/* s: about what the first analysis takes, measured on pyramids of cubes. It cannot be interrupted either. */
+static double analysis_cost(const ss_front_lu *lu)
+{
+    static const double per_block = 1.5e-7;
+    const ss_block_rows *pattern = lu->tree.pattern;
+    return per_block * pattern->start[pattern->nodes];
+}
+
 /* ---- all fronts ------------------------------------------------------------------------------------- */
 
 ss_linalg_status ss_front_lu_factor(ss_front_lu *lu, const double *values, const bool *active)
 {
     ss_blas_use_one_thread();
-    if (ss_deadline_misses(lu->deadline, 0.0)) return SS_LINALG_LATE;
+    if (ss_deadline_misses(lu->deadline, lu->analysed ? 0.0 : analysis_cost(lu))) return SS_LINALG_LATE;
     if (!analyse(lu, active)) return SS_LINALG_NO_MEMORY;
     const ss_front_tree *tree = &lu->tree;
     for (int i = 0; i < tree->pattern->nodes; i++) lu->owner[i] = -1;

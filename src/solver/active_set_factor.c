@@ -111,7 +111,7 @@ static bool factor_unsymmetric(ss_active_set_factor *face)
 
 static bool factor_sparse(ss_active_set_factor *face)
 {
-    static const double first_pace = 5e-8; // s per entry, for the ordering alone
+    static const double first_pace = 1.2e-7; // s per entry: ordering, factors and one solve, at least
     bool is_timed = ss_run_deadline(face->run) < INFINITY;
     double entries = ss_sparse_nonzeros(&face->sparse), began = is_timed ? ss_clock_seconds() : 0.0;
     double first = face->symmetric ? first_pace * entries : ss_run_lu_cost(entries);
@@ -124,12 +124,16 @@ static bool factor_sparse(ss_active_set_factor *face)
 
 bool ss_active_set_factorise(ss_active_set_factor *face, const bool *in_face)
 {
-    if (ss_run_late(face->run)) return false;
+    static const double gathering = 2e-9; // s per entry
+    double entries = 0.0;
     face->size = 0;
     for (int i = 0; i < face->A->cols; i++) {
         face->place[i] = in_face[i] ? face->size : -1;
-        if (in_face[i]) face->member[face->size++] = i;
+        if (!in_face[i]) continue;
+        face->member[face->size++] = i;
+        entries += face->A->start[i + 1] - face->A->start[i];
     }
+    if (ss_run_late(face->run) || ss_run_lacks(face->run, gathering * entries)) return false;
     gather_sparse(face);
     double k = face->size, filled = ss_sparse_nonzeros(&face->sparse);
     double enough = face->symmetric ? 0.5 * filled_symmetric : filled_unsymmetric; // half of it is stored

@@ -102,7 +102,7 @@ static ss_status solve(const ss_problem *problem, const void *options, ss_run *r
     splitting.deadline = ss_run_deadline(run);
     while (good && !is_ray && ss_progress_report(&progress, splitting.z, splitting.error, STUCK))
         good = step(&splitting, &progress, &drifting, &is_ray);
-    if (!good && splitting.shifted && ss_shifted_system_is_late(splitting.shifted)) ss_run_give_up(run);
+    if (!good && splitting.is_late) ss_run_give_up(run);
     ss_splitting_free(&splitting);
     if (!good) progress.status = SS_FAILED;
     return ss_progress_end(&progress);

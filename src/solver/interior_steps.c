@@ -97,6 +97,7 @@ static bool polish(ss_interior *inner, double error)
 static double advance(ss_interior *inner)
 {
     ss_newton *newton = &inner->newton;
+    if (ss_run_late(newton->run)) return 0.0;
     ss_interior_cones_slacks(&inner->cones, inner->r);
     ss_interior_cones_missing(&inner->cones, inner->u, inner->rest);
     if (!ss_interior_cones_linearize(&inner->cones, &newton->system)) return 0.0;

@@ -28,6 +28,7 @@
 
 #include "solver/active_set_factor.h"
 #include "solver/pgs.h"
+#include "solver/run_state.h"
 #include "solver/scaled.h"
 
 enum { REFINEMENTS = 6, STUCK = 300, LONG = 64 };
@@ -234,6 +235,8 @@ static bool minimise(minimiser *m, int steps)
 /* True: go on. Numbers that overflow give the last good x back. */
 static bool sweep(minimiser *m, int count, double *change)
 {
+    m->stopped = ss_run_late(m->run);
+    if (m->stopped) return false;
     ss_sweep_refresh(m->sweep, m->x);
     for (int k = 0; k < count; k++) {
         *change = ss_sweep_pass(m->sweep, SS_SWEEP_FORWARD, m->x);
@@ -276,7 +279,8 @@ static ss_status solve(const ss_problem *problem, const void *options, ss_run *r
         .run = run, .n = problem->size, .x = x, .best_error = INFINITY, .best_size = 1.0, .pause = 1};
     ss_status status = SS_FAILED;
     m.sweep = ss_pgs_sweep(problem, &omega, run->seed, run->arena);
-    if (m.sweep && ss_scaled_create(problem, run->arena, &m.s) && take_memory(&m, run->arena) &&
+    if (m.sweep && !ss_run_lacks(run, ss_run_scaling_cost(problem)) &&
+        ss_scaled_create(problem, run->arena, &m.s) && take_memory(&m, run->arena) &&
         ss_active_set_factor_create(&m.s.A, true, redundancy, run, &m.face))
         status = iterate(&m, options);
     ss_active_set_factor_destroy(&m.face);

@@ -24,6 +24,7 @@
 
 #include "solver/active_set_factor.h"
 #include "solver/normal_path.h"
+#include "solver/run_state.h"
 
 enum { RAYS = 5, ENOUGH = 4, PASSES = 30, IDLE_PASSES = 3, HASTE = 2, SHORT_WAY = 50 };
 
@@ -308,10 +309,12 @@ static ss_status run_search(search *s, const path_options *set)
 static ss_status solve(const ss_problem *problem, const void *options, ss_run *run, double *x)
 {
     search s = {.run = run, .x = x, .best_error = INFINITY, .size = 1.0};
+    if (ss_run_lacks(run, ss_run_scaling_cost(problem))) return ss_run_status(run);
     if (!ss_mcp_create(problem, run->arena, &s.mcp)) return SS_FAILED;
     s.n = s.mcp.size;
     ss_status status = SS_FAILED;
-    if (take_memory(&s, run->arena) && ss_normal_path_create(&s.mcp, run, x, &s.path) &&
+    if (take_memory(&s, run->arena) && !ss_run_late(run) &&
+        ss_normal_path_create(&s.mcp, run, x, &s.path) && !ss_run_late(run) &&
         ss_active_set_factor_create(&s.mcp.A, s.mcp.symmetric, 0.0, run, &s.face))
         status = run_search(&s, options);
     ss_active_set_factor_destroy(&s.face);

@@ -65,6 +65,7 @@ typedef struct program {
     double forcing; // how well the equations of the face are solved
     int stuck;      // iterations since the error was last improved
     double best_error;
+    double cost; // s of a product, with a deadline
 } program;
 
 static double dot(int n, const double *a, const double *b)
@@ -74,9 +75,24 @@ static double dot(int n, const double *a, const double *b)
     return sum;
 }
 
-static void find_gradient(const program *q, const double *x, double *g)
+/* Products take almost all of the time: none is begun that cannot end, with what follows it, before the
+ * deadline. */
+static bool lacks_time(program *q)
 {
-    ss_scaled_multiply(&q->s, x, q->scratch, g);
+    return ss_run_late(q->run) || ss_run_lacks(q->run, 1.5 * q->cost);
+}
+
+static void multiply(program *q, const double *x, double *product)
+{
+    bool is_timed = ss_run_deadline(q->run) < INFINITY;
+    double began = is_timed ? ss_clock_seconds() : 0.0;
+    ss_scaled_multiply(&q->s, x, q->scratch, product);
+    if (is_timed) q->cost = ss_clock_seconds() - began;
+}
+
+static void find_gradient(program *q, const double *x, double *g)
+{
+    multiply(q, x, g);
     for (int i = 0; i < q->n; i++) g[i] += q->s.b[i];
 }
 
@@ -101,7 +117,7 @@ typedef enum search_kind { OFF_THE_FACE, ALONG_THE_FACE } search_kind;
  * near the solution. */
 static bool search(program *q, search_kind how, const double *direction, double alpha, double least)
 {
-    for (int k = 0; k < HALVINGS && !ss_run_late(q->run); k++, alpha *= 0.5) {
+    for (int k = 0; k < HALVINGS && !lacks_time(q); k++, alpha *= 0.5) {
         double promise = 0.0, change = 0.0;
         if (alpha < least) {
             alpha = least;
@@ -125,7 +141,8 @@ static bool search(program *q, search_kind how, const double *direction, double 
 /* alpha: exact along the first piece of the way */
 static bool project_gradient(program *q)
 {
-    ss_scaled_multiply(&q->s, q->step, q->scratch, q->hp);
+    if (lacks_time(q)) return false;
+    multiply(q, q->step, q->hp);
     double curvature = dot(q->n, q->step, q->hp), slope = -dot(q->n, q->g, q->step);
     double alpha = curvature * 1e4 > slope ? slope / curvature : 1e4;
     for (int i = 0; i < q->n; i++) q->p[i] = -q->g[i];
@@ -150,9 +167,9 @@ static void solve_by_gradients(program *q)
     memset(d, 0, (size_t)n * sizeof *d);
     memcpy(p, z, (size_t)n * sizeof *p);
     int most = q->has_direct ? MANY : n + PATIENCE;
-    for (int k = 0; k < most && square > goal && !ss_run_late(q->run); k++) {
+    for (int k = 0; k < most && square > goal && !lacks_time(q); k++) {
         q->prefers_direct = q->has_direct && k == most - 1; // badly conditioned
-        ss_scaled_multiply(&q->s, p, q->scratch, hp);
+        multiply(q, p, hp);
         ss_active_manifold_bend(&q->face, p, hp);
         ss_active_manifold_flatten(&q->face, hp);
         double curvature = dot(n, p, hp), length = dot(n, p, p);

@@ -210,6 +210,14 @@ void ss_run_keep_last(struct ss_run_state *state, const double *x)
     state->best_iteration = state->iterations;
 }
 
+/* s that one more iteration takes: no less than the shorter one of the last two. 0 where nothing is known. */
+static double time_of_next(struct ss_run_state *state, double now)
+{
+    double before = state->lasted;
+    if (state->seen > 0.0) state->lasted = (now - state->seen) / (state->iterations - state->seen_iteration);
+    return fmin(before, state->lasted);
+}
+
 /* Everything that can end the whole run. */
 static bool run_goes_on(struct ss_run_state *state, const double *x, const double *w)
 {
@@ -221,9 +229,13 @@ static bool run_goes_on(struct ss_run_state *state, const double *x, const doubl
         double now = ss_clock_seconds();
         // one that could not end in time is not begun; where the best is kept, what comes then is of no use
         bool in_vain = now + state->measuring_cost >= state->deadline;
+        double next = time_of_next(state, now);
         late = now >= state->deadline || (in_vain && measured && state->keep != SS_GAUGE_NONE);
         state->next_look = next_look(state);
         if (measured && !in_vain && look_at(state, x, w, now)) return state->status = SS_CONVERGED, false;
+        state->seen = measured && !in_vain ? now + state->measuring_cost : now;
+        state->seen_iteration = state->iterations;
+        late = late || state->seen + next >= state->deadline;
     }
     state->is_late = late || state->is_dismissed || (state->cancel && *state->cancel);
     if (state->is_late) return state->status = late ? SS_TIME_LIMIT : SS_CANCELLED, false;

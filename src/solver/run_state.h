@@ -23,6 +23,8 @@ struct ss_run_state {
     double started, measuring; /* s */
     double deadline;           /* s of the clock, see base/deadline.h */
     double measuring_cost;     /* s of the last measurement, 0 before the first */
+    double seen, lasted; /* s: the clock when it was last looked at, and an iteration before that; 0 = never */
+    int seen_iteration;  /* at that look */
     bool is_late;              /* the method was told so, in the middle of an iteration */
     const volatile int *cancel;
     const ss_watcher *watcher; /* of the caller; NULL = none */

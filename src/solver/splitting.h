@@ -38,6 +38,7 @@ typedef struct ss_splitting {
     double deadline;            /* of factorisations; INFINITY at first */
     ss_shifted_system *shifted; /* made when the first step is made: often the start is good enough */
     bool is_factored;
+    bool is_late; /* is that why the last step failed? */
     int factorizations;
     double rho;
     double checked; /* error when rho was looked at */
