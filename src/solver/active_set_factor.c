@@ -95,11 +95,14 @@ static bool factor_dense(ss_active_set_factor *face)
     return ss_dense_lu(face->size, face->dense, face->pivot) == SS_LINALG_OK;
 }
 
+/* What comes after a factorisation, a solve and a new residual, takes about a half of it. */
+#define AND_SOLVE 1.5
+
 static bool factor_symmetric(ss_active_set_factor *face)
 {
     static const double pace = 1e-9; // s per operation
     face->ldl = ss_ldl_create(&face->sparse, NULL);
-    if (!face->ldl || ss_run_lacks(face->run, pace * ss_ldl_cost(face->ldl))) return false;
+    if (!face->ldl || ss_run_lacks(face->run, AND_SOLVE * pace * ss_ldl_cost(face->ldl))) return false;
     return ss_ldl_factor(face->ldl, &face->sparse) == SS_LINALG_OK && ss_ldl_pivots(face->ldl)->negative == 0;
 }
 
@@ -115,7 +118,7 @@ static bool factor_sparse(ss_active_set_factor *face)
     bool is_timed = ss_run_deadline(face->run) < INFINITY;
     double entries = ss_sparse_nonzeros(&face->sparse), began = is_timed ? ss_clock_seconds() : 0.0;
     double first = face->symmetric ? first_pace * entries : ss_run_lu_cost(entries);
-    if (ss_run_lacks(face->run, face->pace > 0.0 ? face->pace * entries : first)) return false;
+    if (ss_run_lacks(face->run, face->pace > 0.0 ? AND_SOLVE * face->pace * entries : first)) return false;
     ss_active_set_factor_destroy(face);
     bool good = face->symmetric ? factor_symmetric(face) : factor_unsymmetric(face);
     if (good && is_timed) face->pace = (ss_clock_seconds() - began) / fmax(entries, 1.0);

@@ -313,9 +313,8 @@ static ss_status solve(const ss_problem *problem, const void *options, ss_run *r
     if (!ss_mcp_create(problem, run->arena, &s.mcp)) return SS_FAILED;
     s.n = s.mcp.size;
     ss_status status = SS_FAILED;
-    if (take_memory(&s, run->arena) && !ss_run_late(run) &&
-        ss_normal_path_create(&s.mcp, run, x, &s.path) && !ss_run_late(run) &&
-        ss_active_set_factor_create(&s.mcp.A, s.mcp.symmetric, 0.0, run, &s.face))
+    if (take_memory(&s, run->arena) && !ss_run_late(run) && ss_normal_path_create(&s.mcp, run, x, &s.path) &&
+        !ss_run_late(run) && ss_active_set_factor_create(&s.mcp.A, s.mcp.symmetric, 0.0, run, &s.face))
         status = run_search(&s, options);
     ss_active_set_factor_destroy(&s.face);
     ss_normal_path_destroy(&s.path);

@@ -23,9 +23,9 @@ struct ss_run_state {
     double started, measuring; /* s */
     double deadline;           /* s of the clock, see base/deadline.h */
     double measuring_cost;     /* s of the last measurement, 0 before the first */
-    double seen, lasted; /* s: the clock when it was last looked at, and an iteration before that; 0 = never */
+    double seen, lasted; /* s: the clock at the last look, and an iteration before that; 0 = not known */
     int seen_iteration;  /* at that look */
-    bool is_late;              /* the method was told so, in the middle of an iteration */
+    bool is_late;        /* the method was told so, in the middle of an iteration */
     const volatile int *cancel;
     const ss_watcher *watcher; /* of the caller; NULL = none */
     bool is_dismissed;         /* by the watcher */
