@@ -50,7 +50,7 @@ def test_own_solvers_that_crash_hang_eat_or_raise_are_rows(frames):
     def eats(problem, run):
         kept = []
         while True:
-            kept.append(np.ones(10**6))
+            kept.append(np.ones(10**7))
 
     @ss.solver
     def raises(problem, run):

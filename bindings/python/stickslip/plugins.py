@@ -141,6 +141,8 @@ class Extension:
     def fail(self, failure: BaseException) -> str:
         """Keeps an exception that must not pass through the library; returns it as one line for the library's message."""
         self._failures[threading.get_ident()] = failure
+        if isinstance(failure, MemoryError):
+            traceback.clear_frames(failure.__traceback__)  # else its local variables keep the memory that is missing
         where = traceback.extract_tb(failure.__traceback__)
         place = f", {where[-1].filename}:{where[-1].lineno}" if where else ""
         return f"{type(failure).__name__}: {failure} (in the Python function {self.function.__name__}{place})"
