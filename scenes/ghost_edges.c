@@ -31,8 +31,7 @@ static bool build_scene(const void *of, uint64_t seed, ss_world *world, ss_error
 
 static void choose(const void *of, ss_sim_options *options)
 {
-    (void)of;
-    ss_exact_geometry(options);
+    ss_exact_geometry(of, options);
     options->stop = "relative_energy<1e-13"; // errors of a hundred steps add up
 }
 

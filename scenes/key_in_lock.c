@@ -43,23 +43,6 @@ static bool build_scene(const void *of, uint64_t seed, ss_world *world, ss_error
     return ss_build_done(&build);
 }
 
-static void choose(const void *of, ss_sim_options *options)
-{
-    (void)of;
-    ss_exact_geometry(options);
-}
-
-static int figures(const void *of, const ss_sim *sim, const void *state, ss_scene_result *result)
-{
-    (void)of;
-    (void)state;
-    double z = ss_world_body(ss_sim_world(sim), 0)->position[2];
-    result[0] = (ss_scene_result){"height", "m", z};
-    result[1] = (ss_scene_result){"through", "1", z < 0.0};
-    result[2] = (ss_scene_result){"impulse", "N s", ss_figure_impulse(sim)};
-    return 3;
-}
-
 const ss_scene ss_scene_key_in_lock = {
     .name = "key-in-lock",
     .summary = "a key with a tooth falls through a lock with a notch",
@@ -74,6 +57,6 @@ const ss_scene ss_scene_key_in_lock = {
     .picture_time = 0.3,
     .camera = {{3.2, -4, 3.6}, {0, 0, 0.4}, 0},
     .build = build_scene,
-    .options = choose,
-    .figures = figures,
+    .options = ss_exact_geometry,
+    .figures = ss_figures_of_a_fall,
 };

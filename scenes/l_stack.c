@@ -31,12 +31,6 @@ static bool build_scene(const void *of, uint64_t seed, ss_world *world, ss_error
     return ss_build_done(&build);
 }
 
-static void choose(const void *of, ss_sim_options *options)
-{
-    (void)of;
-    ss_exact_geometry(options);
-}
-
 const ss_scene ss_scene_l_stack = {
     .name = "l-stack",
     .summary = "L-shaped blocks, each a union of two boxes, stacked crosswise",
@@ -48,5 +42,5 @@ const ss_scene ss_scene_l_stack = {
     .length = 1.0,
     .picture_time = 0.5,
     .build = build_scene,
-    .options = choose,
+    .options = ss_exact_geometry,
 };

@@ -122,8 +122,9 @@ int ss_figure_joint_gap(const void *parameters, const ss_sim *sim, const void *s
 
 /* ---- polyhedral exact geometry ---------------------------------------------------------------------- */
 
-void ss_exact_geometry(ss_sim_options *options)
+void ss_exact_geometry(const void *parameters, ss_sim_options *options)
 {
+    (void)parameters;
     options->formulation = "stewart-trinkle";
     options->solver = "lemke";
     options->finisher = "none";
@@ -139,4 +140,15 @@ double ss_figure_impulse(const ss_sim *sim)
     for (int c = 0; answer && c < answer->contacts; c++) sum += answer->normal_impulse[c];
     for (int r = 0; answer && r < answer->subcontacts; r++) sum += answer->sub_normal_impulse[r];
     return sum;
+}
+
+int ss_figures_of_a_fall(const void *parameters, const ss_sim *sim, const void *state,
+                         ss_scene_result *result)
+{
+    (void)parameters, (void)state;
+    double z = ss_world_body(ss_sim_world(sim), 0)->position[2];
+    result[0] = (ss_scene_result){"height", "m", z};
+    result[1] = (ss_scene_result){"through", "1", z < 0.0};
+    result[2] = (ss_scene_result){"impulse", "N s", ss_figure_impulse(sim)};
+    return 3;
 }

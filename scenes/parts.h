@@ -56,9 +56,12 @@ int ss_figure_joint_gap(const void *parameters, const ss_sim *sim, const void *s
 
 /* Options of scenes about polyhedral exact geometry: selection, on the friction polygon of Stewart and
  * Trinkle, solved by pivoting: no error of a solver stands between the law and the answer. */
-void ss_exact_geometry(ss_sim_options *options);
+void ss_exact_geometry(const void *parameters, ss_sim_options *options);
 /* N s: all normal impulses of the last step. */
 double ss_figure_impulse(const ss_sim *sim);
+/* For `figures`: height of the first body, whether it has passed z = 0, and that impulse. */
+int ss_figures_of_a_fall(const void *parameters, const ss_sim *sim, const void *state,
+                         ss_scene_result *result);
 
 /* Rows of a table of parameters. */
 #define SS_PARAMETER_REAL(struct_, member_, value_, low_, high_, text_)                 \

@@ -24,12 +24,6 @@ static bool build_scene(const void *of, uint64_t seed, ss_world *world, ss_error
     return ss_build_done(&build);
 }
 
-static void choose(const void *of, ss_sim_options *options)
-{
-    (void)of;
-    ss_exact_geometry(options);
-}
-
 static int figures(const void *of, const ss_sim *sim, const void *state, ss_scene_result *result)
 {
     (void)of;
@@ -56,6 +50,6 @@ const ss_scene ss_scene_vertex_corner = {
     .picture_time = 0.01,
     .camera = {{0.2, -1.6, 0.5}, {0, 0, 0}, 0},
     .build = build_scene,
-    .options = choose,
+    .options = ss_exact_geometry,
     .figures = figures,
 };

@@ -1,4 +1,4 @@
-function [x, err, iter, flag] = prox_LCP(A, b, x0, max_iter, tol_rel, tol_abs, varargin)
+function [x, err, iter, flag] = prox_LCP(A, b, varargin)
 % [x, err, iter, flag] = prox_LCP(A, b, x0, max_iter, tol_rel, tol_abs)   proximal fixed-point iteration
 %
 % 0 <= x, A x + b >= 0, x' (A x + b) = 0. err is the natural merit 0.5 norm(min(x, A x + b))^2; flag is 3 (converged)
@@ -11,17 +11,5 @@ function [x, err, iter, flag] = prox_LCP(A, b, x0, max_iter, tol_rel, tol_abs, v
 %   x = prox_LCP([2 1; 1 2], [-1; -1]);
 %
 % See also lemke, ss_solve
-  if nargin < 3
-    x0 = [];
-  end
-  if nargin < 4 || isempty(max_iter)
-    max_iter = max(100, floor(numel(b) / 2));
-  end
-  if nargin < 5 || isempty(tol_rel)
-    tol_rel = 1e-4;
-  end
-  [x, result] = rpisim_lcp('prox', A, b, x0, max_iter, tol_rel);
-  err = 0.5 * norm(min(x, A * x + b(:))) ^ 2;
-  iter = result.iterations;
-  flag = 3 + 5 * double(~result.converged);
+  [x, err, iter, flag] = rpisim_num4lcp('prox', A, b, varargin{:});
 end
