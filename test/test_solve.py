@@ -648,7 +648,7 @@ def test_what_is_no_plugin_at_all(slope):
     for name in ("missing.so", "text.so", slope):
         assert f"{name}: cannot be loaded" in run("solvers", "--plugin", name, code=BAD_INPUT).stderr
     twice = build("twice")
-    assert "another plug-in" in run("solvers", "--plugin", twice, "--plugin", twice, code=BAD_INPUT).stderr
+    assert "twice.so: is registered already" in run("solvers", "--plugin", twice, "--plugin", twice, code=BAD_INPUT).stderr
 
 
 def test_a_crash_of_a_plugin_is_not_blamed_on_the_file(slope):
