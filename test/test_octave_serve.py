@@ -9,6 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from shared_data import shared
+
 TOOLBOX = Path(os.environ["SS_SOURCE_DIR"]) / "bindings" / "octave"
 BUILD = Path(os.environ["SS_BUILD_DIR"]) / "octave"
 PROGRAM = os.environ["SS_PROGRAM"]
@@ -167,11 +169,7 @@ def test_a_campaign_compares_m_functions_with_built_in_solvers(tmp_path):
 
 
 def test_an_own_lemke_has_the_same_metrics_in_octave_and_in_the_program(tmp_path):
-    data = Path(os.environ["SS_SHARED_DATA"]) / "bpmd"
-    files = [(data / "sphere1_gazebo11.h5", "0:5", 5), (data / "stack6_gazebo6.h5", "0:1", 1)]
-    if not data.exists():
-        assert os.environ.get("STICKSLIP_REQUIRE_DATA") != "1", "the files of others are not here (SS_SHARED_DATA)"
-        pytest.skip("the files of others are not here (SS_SHARED_DATA)")
+    files = [(shared("bpmd/sphere1_gazebo11.h5"), "0:5", 5), (shared("bpmd/stack6_gazebo6.h5"), "0:1", 1)]
     for path, chosen, count in files:
         run = subprocess.run([PROGRAM, "solve", path, "--frame", chosen, "-f", "stewart-trinkle", "--with", "directions=8", "--json",
                               *command("own", "ss_serve(@(problem) lemke(problem.A, problem.b))")], capture_output=True, text=True)
