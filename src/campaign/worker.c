@@ -12,8 +12,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "linalg/dense.h"
-
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define SANITIZED true
 #elif defined(__has_feature)
@@ -204,24 +202,10 @@ static void look_at_growth(const ss_pool *pool, const ss_worker *worker)
     if (grown > GROWN * pool->max_megabytes) worker->page->retire = 1;
 }
 
-/* OpenBLAS takes its buffer at the first large factorisation and never lets go of it. Where there is no
- * room for it, it asks again for ever, so it gets one before there is a limit. */
-static void give_blas_its_buffer(void)
-{
-    enum { ORDER = 64 }; // beyond what is factorised without OpenBLAS
-    double *identity = ss_allocate(ORDER * ORDER, sizeof *identity);
-    int pivot[ORDER];
-    if (!identity) return;
-    for (int i = 0; i < ORDER; i++) identity[i * (ORDER + 1)] = 1.0;
-    ss_dense_lu(ORDER, identity, pivot);
-    ss_release(identity);
-}
-
 _Noreturn void ss_worker_live(const ss_pool *pool, ss_worker_page *page, int socket, pid_t parent)
 {
     ss_worker worker = {.page = page, .socket = socket};
     settle(pool, &worker, parent);
-    if (pool->max_megabytes > 0) give_blas_its_buffer();
     ss_worker_request request;
     ss_text reply = {0};
     void *state = pool->begin ? pool->begin(pool->context, &worker) : pool->context;
