@@ -11,16 +11,6 @@ static const ss_option table[] = {
     SS_PARAMETER_REAL(parameters, mu, "0", 0, 10, "friction between all bodies"),
     {0}};
 
-/* A box over [x0, x1] x [y0, y1], 1 m high, on a body. */
-static void add_block(ss_builder *build, int body, double x0, double x1, double y0, double y1, double density)
-{
-    ss_shape block = {.kind = SS_BOX,
-                      .size = {x1 - x0, y1 - y0, 1},
-                      .position = {0.5 * (x0 + x1), 0.5 * (y0 + y1), 0},
-                      .density = density};
-    ss_build_shape(build, body, &block);
-}
-
 static bool build_scene(const void *of, uint64_t seed, ss_world *world, ss_error *err)
 {
     const parameters *p = of;
@@ -29,17 +19,17 @@ static bool build_scene(const void *of, uint64_t seed, ss_world *world, ss_error
     ss_build_friction(&build, p->mu);
 
     // a hole of 1 m, with a notch [0.5, 0.8] x [-0.1, 0.1] on its right
-    add_block(&build, SS_WORLD, -1.5, -0.5, -1.5, 1.5, 0);
-    add_block(&build, SS_WORLD, -0.5, 0.5, 0.5, 1.5, 0);
-    add_block(&build, SS_WORLD, -0.5, 0.5, -1.5, -0.5, 0);
-    add_block(&build, SS_WORLD, 0.5, 1.5, 0.1, 1.5, 0);
-    add_block(&build, SS_WORLD, 0.5, 1.5, -1.5, -0.1, 0);
-    add_block(&build, SS_WORLD, 0.8, 1.5, -0.1, 0.1, 0);
+    ss_build_block(&build, SS_WORLD, -1.5, -0.5, -1.5, 1.5, 0);
+    ss_build_block(&build, SS_WORLD, -0.5, 0.5, 0.5, 1.5, 0);
+    ss_build_block(&build, SS_WORLD, -0.5, 0.5, -1.5, -0.5, 0);
+    ss_build_block(&build, SS_WORLD, 0.5, 1.5, 0.1, 1.5, 0);
+    ss_build_block(&build, SS_WORLD, 0.5, 1.5, -1.5, -0.1, 0);
+    ss_build_block(&build, SS_WORLD, 0.8, 1.5, -0.1, 0.1, 0);
 
     double e = 0.5 * p->clearance;
     int key = ss_build_body(&build, &(ss_body){.kind = SS_DYNAMIC, .position = {0, 0, p->height}});
-    add_block(&build, key, -0.5 + e, 0.5 - e, -0.5 + e, 0.5 - e, 1);
-    add_block(&build, key, 0.5 - e, 0.8 - e, -0.5 * p->tooth, 0.5 * p->tooth, 1);
+    ss_build_block(&build, key, -0.5 + e, 0.5 - e, -0.5 + e, 0.5 - e, 1);
+    ss_build_block(&build, key, 0.5 - e, 0.8 - e, -0.5 * p->tooth, 0.5 * p->tooth, 1);
     return ss_build_done(&build);
 }
 

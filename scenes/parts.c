@@ -122,6 +122,15 @@ int ss_figure_joint_gap(const void *parameters, const ss_sim *sim, const void *s
 
 /* ---- polyhedral exact geometry ---------------------------------------------------------------------- */
 
+void ss_build_block(ss_builder *build, int body, double x0, double x1, double y0, double y1, double density)
+{
+    ss_shape block = {.kind = SS_BOX,
+                      .size = {x1 - x0, y1 - y0, 1},
+                      .position = {0.5 * (x0 + x1), 0.5 * (y0 + y1), 0},
+                      .density = density};
+    ss_build_shape(build, body, &block);
+}
+
 void ss_exact_geometry(const void *parameters, ss_sim_options *options)
 {
     (void)parameters;

@@ -57,6 +57,8 @@ int ss_figure_joint_gap(const void *parameters, const ss_sim *sim, const void *s
 /* Options of scenes about polyhedral exact geometry: selection, on the friction polygon of Stewart and
  * Trinkle, solved by pivoting: no error of a solver stands between the law and the answer. */
 void ss_exact_geometry(const void *parameters, ss_sim_options *options);
+/* A box over [x0, x1] x [y0, y1], 1 m high, on a body. */
+void ss_build_block(ss_builder *build, int body, double x0, double x1, double y0, double y1, double density);
 /* N s: all normal impulses of the last step. */
 double ss_figure_impulse(const ss_sim *sim);
 /* For `figures`: height of the first body, whether it has passed z = 0, and that impulse. */

@@ -16,7 +16,7 @@ SS_INNER bool ss_plugin_set_open(const ss_option_list *paths, ss_plugin_set *set
 SS_INNER void ss_plugin_set_close(ss_plugin_set *set);
 /* Is the solver another process (ss_solver_command_open)? It needs no fence of its own. */
 SS_INNER bool ss_is_solver_command(const ss_solver *solver);
-/* Starts the process of such a solver, unless it runs: for who measures, and is patient now. */
+/* Starts the process of such a solver, unless it runs: before a measurement, when starting may take long. */
 SS_INNER void ss_solver_command_prepare(const ss_solver *solver);
 /* Which of the files brings a solver or formulation; -1: none of them. */
 SS_INNER int ss_plugin_set_index(const ss_plugin_set *set, const void *item);

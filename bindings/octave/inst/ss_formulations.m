@@ -9,17 +9,11 @@ function list = ss_formulations(name)
 %   one = ss_formulations('stewart-trinkle');
 %
 % See also ss_solve, ss_problem, ss_judge
-  all = stickslip_mex('formulations');
   if nargin > 0
-    list = all(strcmp({all.name}, name));
-    if isempty(list)
-      error('stickslip:usage', 'ss_formulations: unknown name ''%s''', name);
-    end
+    list = ss_list('formulations', name);
   elseif nargout > 0
-    list = all;
+    list = ss_list('formulations');
   else
-    for i = 1:numel(all)
-      fprintf('%-22s %s\n', all(i).name, all(i).summary);
-    end
+    ss_list('formulations');
   end
 end

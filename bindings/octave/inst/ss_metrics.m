@@ -9,17 +9,11 @@ function list = ss_metrics(name)
 %   one = ss_metrics('energy');
 %
 % See also ss_solve, ss_problem, ss_judge
-  all = stickslip_mex('metrics');
   if nargin > 0
-    list = all(strcmp({all.name}, name));
-    if isempty(list)
-      error('stickslip:usage', 'ss_metrics: unknown name ''%s''', name);
-    end
+    list = ss_list('metrics', name);
   elseif nargout > 0
-    list = all;
+    list = ss_list('metrics');
   else
-    for i = 1:numel(all)
-      fprintf('%-22s %s\n', all(i).name, all(i).summary);
-    end
+    ss_list('metrics');
   end
 end

@@ -9,17 +9,11 @@ function list = ss_solvers(name)
 %   one = ss_solvers('nsgs');
 %
 % See also ss_solve, ss_problem, ss_judge
-  all = stickslip_mex('solvers');
   if nargin > 0
-    list = all(strcmp({all.name}, name));
-    if isempty(list)
-      error('stickslip:usage', 'ss_solvers: unknown name ''%s''', name);
-    end
+    list = ss_list('solvers', name);
   elseif nargout > 0
-    list = all;
+    list = ss_list('solvers');
   else
-    for i = 1:numel(all)
-      fprintf('%-22s %s\n', all(i).name, all(i).summary);
-    end
+    ss_list('solvers');
   end
 end
