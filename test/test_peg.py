@@ -192,11 +192,6 @@ def test_jammed_frames_are_solved_without_exploding_and_diagnosed(here):
     assert frame["metrics"]["momentum"]["value"] < 1e-12
 
 
-def test_the_papers_are_reproduced(here):
-    (experiment,) = run_json("paper", "formulations")["experiments"]
-    assert experiment["reproduced"]
-
-
 def test_unknown_ways_are_refused(recorded):
     assert "expected select, enumerate, off or all" in run("solve", "peg.h5", "--peg", "guess", code=USAGE).stderr
 

@@ -1,12 +1,11 @@
 """Solving from the command line: lists of what there is, the JSON that other programs rely on, exit codes, files that
-come out, stop rules, plug-ins and published experiments. Answers are checked with NumPy, not with the library."""
+come out, stop rules and plug-ins. Answers are checked with NumPy, not with the library."""
 import csv
 import json
 import os
 import re
 import signal
 import subprocess
-import xml.etree.ElementTree
 from pathlib import Path
 
 import h5py
@@ -695,80 +694,6 @@ def test_a_crash_behind_the_fence_is_told_like_any_other(slope):
     ended = run("solve", slope, "--plugin", crash, "-s", "richardson", "--time-limit", "5", code=FOUND)
     assert "crashed while solving /simulation_000001/mbs_frame000001 with richardson" in ended.stderr
 
-
-# ---- published experiments -------------------------------------------------------------------------------------
-
-def paper(name, *arguments):
-    (experiment,) = run_json("paper", name, *arguments)["experiments"]
-    assert experiment["id"] == name and experiment["reproduced"] is True
-    return experiment, {entry["name"]: entry for entry in experiment["values"]}
-
-
-def test_rod_both_as_printed_and_as_it_must_be():
-    _, values = paper("rod")
-
-    def check(name, printed, ours, verdict):
-        entry = values[name]
-        assert (entry["printed"], entry["verdict"]) == (printed, verdict)
-        assert entry["ours"] == pytest.approx(ours, rel=1e-4)  # the numbers here are rounded, not the program's
-        assert verdict != "misprint" or entry["note"]
-
-    check("A11 = A22", "0.1", 1.0, "misprint")
-    check("x2", "-0.1019", -0.1019, "agrees")
-    check("w1", "-0.2981", -0.24715, "misprint")
-    check("e1 of the printed state", "4.44e-2", 4.4432e-2, "agrees")
-    check("e2 of the printed state", "5.2e-3", 5.1918e-3, "agrees")
-    check("e of the printed state", "4.96e-2", 4.9624e-2, "agrees")
-    check("e1, effective mass 1.33 kg", "5.91e-2", 5.9094e-2, "agrees")
-    check("e, effective mass 1.33 kg", "6.30e-2", 6.2998e-2, "agrees")
-    check("e1", "4.44e-2", 3.05416e-2, "misprint")
-    check("e", "4.96e-2", 3.57334e-2, "misprint")
-    check("e, exact effective mass", "6.30e-2", 4.46159e-2, "misprint")
-    check("effective mass, off the diagonal", "0.66", 2 / 3, "misprint")
-    check("Fischer-Burmeister 2", "0.1019", 0.2038, "misprint")
-    assert values["x1 of the solution"]["ours"] == pytest.approx(0.329533, abs=5e-7)
-    assert values["x2 of the solution"]["ours"] == pytest.approx(0.062867, abs=5e-7)
-
-
-def test_point_mass_by_hand():
-    _, values = paper("point-mass")
-    mass, speed, impulse = 2.0, 0.5, 0.25
-    expected = {"(a)": 0.0, "(b)": mass * speed**2 / 2, "(c)": impulse**2 / (2 * mass), "(d)": 0.0}
-    for name, entry in values.items():
-        assert entry["verdict"] == "holds"
-        assert name[:3] not in expected or entry["ours"] == expected[name[:3]]
-    assert len(values) == 10
-    assert any(name.startswith("(a) rests") for name in values)  # as Fig. 5 of the paper has them
-    assert any(name.startswith("(d) leaves") for name in values)
-
-
-def test_isolines_are_drawn_and_checked(here):
-    experiment, values = paper("isolines", "-o", "figures")
-    assert [entry["ours"] for name, entry in values.items() if "wrong zeros" in name] == [0] * 6
-    assert [entry["ours"] for name, entry in values.items() if "second difference" in name] == [1, 1]  # a_ii
-    figures = [name for name in experiment["files"] if name.endswith(".svg")]
-    assert len(figures) == 6 and set(experiment["files"]) == set(os.listdir("figures"))
-    for name in figures:
-        root = xml.etree.ElementTree.parse(Path("figures") / name).getroot()
-        texts = [node.text for node in root.iter("{http://www.w3.org/2000/svg}text")]
-        assert root.tag.endswith("svg") and {"impulse x", "velocity w", "0: solutions"} <= set(texts)
-    grid = np.genfromtxt("figures/isolines_contact.csv", delimiter=",", names=True)
-    x, w = grid["x"], grid["w"]
-    assert np.allclose(grid["energy"], (x - np.maximum(x - w, 0)) ** 2 / 2, atol=1e-9)
-    assert np.allclose(grid["natural_residual"], np.maximum(np.maximum(-w, 0), np.abs(np.minimum(x, np.maximum(w, 0)))),
-                       atol=1e-9)
-
-
-def test_papers_are_listed_and_mistyped_ones_named(here):
-    text = run("paper").stdout
-    assert all(re.search(rf"^  {name} ", text, re.M) for name in ("isolines", "point-mass", "rod"))
-    assert "did you mean rod?" in run("paper", "rood", code=USAGE).stderr
-    assert "misprint" in run("paper", "rod").stdout and "reproduced" in run("paper", "all").stdout
-    Path("file").touch()
-    run("paper", "rod", "-o", "file/x", code=RESOURCES)
-
-
-# ---- help ------------------------------------------------------------------------------------------------------
 
 @pytest.mark.parametrize("verb", ["solve", "solvers", "formulations", "metrics", "paper"])
 def test_examples_in_the_help_are_valid(verb, here):

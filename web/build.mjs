@@ -8,7 +8,9 @@ import { build } from "esbuild";
 
 const here = dirname(fileURLToPath(import.meta.url));
 const out = process.argv[2] ?? join(here, "dist");
-const pages = ["report", "view"];
+const pages = ["report", "view", "paper"];
+// A study looks like a report.
+const styles = { paper: ["report"] };
 // Where the program puts the data of a page: what stands in its place is never part of a script.
 const DATA = "<!--stickslip:data-->";
 
@@ -31,7 +33,9 @@ async function bundle(name) {
 
 async function page(name) {
   const script = await bundle(name);
-  const style = read("src", "common", "common.css") + read("src", name, "page.css");
+  const style = ["common/common.css", ...(styles[name] ?? []).concat(name).map((page) => `${page}/page.css`)]
+    .map((file) => read("src", file))
+    .join("");
   const hash = createHash("sha256").update(script).digest("base64");
   // Nothing leaves the page; a replay that is served asks its own server for data.
   const connect = name === "view" ? "'self'" : "'none'";

@@ -1,5 +1,6 @@
 /* Shell completion, written from the same tables as the help. */
-#include "cli/paper.h"
+#include "cli/verb.h"
+#include "paper/paper.h"
 
 #include <string.h>
 

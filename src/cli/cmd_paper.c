@@ -1,6 +1,7 @@
-#include "cli/paper.h"
+#include "paper/paper.h"
 
 #include "cli/describe.h"
+#include "cli/input.h"
 #include "cli/table.h"
 
 #include "base/words.h"
@@ -13,39 +14,31 @@
 typedef struct paper_options {
     ss_common_options common;
     const char *output;
-    bool json;
+    bool json, quick;
 } paper_options;
-
-static bool is_reproduced(const ss_paper_report *report)
-{
-    for (int i = 0; i < report->value_count; i++) {
-        if (report->values[i].verdict == SS_VERDICT_DIFFERS) return false;
-    }
-    return true;
-}
 
 /* ---- text ---------------------------------------------------------------------------------------- */
 
-/* Different notes in the order they come; values with the same note share its number. */
-typedef struct notes {
-    const char *text[SS_PAPER_MOST_VALUES];
-    int count;
-} notes;
-
-static int number_of(notes *list, const char *note)
+/* Different notes in the order they come; values with the same note share its number. `first` is the value
+ * that brought it. */
+static int number_of(const ss_paper_report *report, int value)
 {
-    for (int i = 0; i < list->count; i++) {
-        if (strcmp(list->text[i], note) == 0) return i + 1;
+    int number = 0;
+    for (int i = 0; i <= value; i++) {
+        const char *note = report->values[i].note;
+        bool seen = !note;
+        for (int k = 0; k < i && !seen; k++)
+            seen = report->values[k].note && strcmp(report->values[k].note, note) == 0;
+        number += !seen;
+        if (note && strcmp(note, report->values[value].note) == 0) return number;
     }
-    list->text[list->count++] = note;
-    return list->count;
+    return number;
 }
 
 static void print_values(ss_out *out, const ss_paper_report *report)
 {
     ss_table table = {.columns = 6, .left = 1};
     static const char *const heads[] = {"", "printed", "ours", "unit", "verdict", "note"};
-    notes list = {0};
     for (int i = 0; i < table.columns; i++) ss_table_add(&table, "%s", heads[i]);
     for (int i = 0; i < report->value_count; i++) {
         const ss_paper_value *value = &report->values[i];
@@ -55,13 +48,18 @@ static void print_values(ss_out *out, const ss_paper_report *report)
         ss_table_add(&table, "%s", value->unit);
         ss_table_add(&table, "%s", ss_verdict_name(value->verdict));
         if (value->note)
-            ss_table_add(&table, "%d", number_of(&list, value->note));
+            ss_table_add(&table, "%d", number_of(report, i));
         else
             ss_table_add(&table, "%s", "");
     }
     ss_table_print(&table, out);
     ss_text_append(&out->text, "\n");
-    for (int i = 0; i < list.count; i++) ss_text_appendf(&out->text, "  %2d  %s\n", i + 1, list.text[i]);
+    for (int i = 0, last = 0; i < report->value_count; i++) {
+        int number = report->values[i].note ? number_of(report, i) : 0;
+        if (number <= last) continue;
+        ss_text_appendf(&out->text, "  %2d  %s\n", number, report->values[i].note);
+        last = number;
+    }
 }
 
 static void print_report(ss_out *out, const ss_paper *paper, const ss_paper_report *report)
@@ -73,9 +71,10 @@ static void print_report(ss_out *out, const ss_paper *paper, const ss_paper_repo
     print_values(out, report);
     for (int i = 0; i < report->file_count; i++)
         ss_text_appendf(&out->text, "%s  %s/%s\n", i == 0 ? "\n" : "", report->directory, report->files[i]);
-    ss_text_appendf(
-        &out->text, "\n%s%s%s\n\n", ss_out_style(out, is_reproduced(report) ? SS_STYLE_GOOD : SS_STYLE_BAD),
-        is_reproduced(report) ? "reproduced" : "not reproduced", ss_out_style(out, SS_STYLE_PLAIN));
+    ss_text_appendf(&out->text, "\n%s%s%s\n\n",
+                    ss_out_style(out, ss_paper_is_reproduced(report) ? SS_STYLE_GOOD : SS_STYLE_BAD),
+                    ss_paper_is_reproduced(report) ? "reproduced" : "not reproduced",
+                    ss_out_style(out, SS_STYLE_PLAIN));
 }
 
 static void print_list(ss_out *out)
@@ -90,7 +89,7 @@ static void print_list(ss_out *out)
     ss_table_print(&table, out);
 }
 
-/* ---- JSON and CSV -------------------------------------------------------------------------------- */
+/* ---- JSON -------------------------------------------------------------------------------- */
 
 static void put_value(ss_json *json, const ss_paper_value *value)
 {
@@ -104,13 +103,26 @@ static void put_value(ss_json *json, const ss_paper_value *value)
     ss_json_end_object(json);
 }
 
-static void put_report(ss_json *json, const ss_paper *paper, const ss_paper_report *report)
+static void put_report(ss_json *json, const ss_paper *paper, const ss_paper_report *report,
+                       const char *message)
 {
     ss_json_begin_object(json);
     ss_json_member_text(json, "id", paper->id);
     ss_json_member_text(json, "title", paper->title);
     ss_json_member_text(json, "reference", paper->reference);
-    ss_json_key(json, "reproduced"), ss_json_bool(json, is_reproduced(report));
+    ss_json_key(json, "reproduced"), ss_json_bool(json, report && ss_paper_is_reproduced(report));
+    if (!report) {
+        ss_json_member_text(json, "error", message);
+        ss_json_end_object(json);
+        return;
+    }
+    ss_json_key(json, "quick"), ss_json_bool(json, report->quick);
+    ss_json_member_real(json, "seconds", report->seconds);
+    ss_json_key(json, "verdicts");
+    ss_json_begin_object(json);
+    for (int v = 0; v < SS_VERDICT_COUNT; v++)
+        ss_json_member_integer(json, ss_verdict_name((ss_verdict)v), ss_paper_count(report, (ss_verdict)v));
+    ss_json_end_object(json);
     ss_json_key(json, "values");
     ss_json_begin_array(json);
     for (int i = 0; i < report->value_count; i++) put_value(json, &report->values[i]);
@@ -120,24 +132,6 @@ static void put_report(ss_json *json, const ss_paper *paper, const ss_paper_repo
     for (int i = 0; i < report->file_count; i++) ss_json_string(json, report->files[i]);
     ss_json_end_array(json);
     ss_json_end_object(json);
-}
-
-/* Texts are ours and hold no quotation marks. */
-static bool write_values(const ss_paper *paper, ss_paper_report *report, ss_error *err)
-{
-    ss_text csv = {0};
-    char name[64];
-    snprintf(name, sizeof name, "%s.csv", paper->id);
-    ss_text_append(&csv, "name,unit,printed,ours,verdict,note\n");
-    for (int i = 0; i < report->value_count; i++) {
-        const ss_paper_value *value = &report->values[i];
-        ss_text_appendf(&csv, "\"%s\",%s,%s,%.17g,%s,\"%s\"\n", value->name, value->unit,
-                        value->printed ? value->printed : "", value->ours, ss_verdict_name(value->verdict),
-                        value->note ? value->note : "");
-    }
-    bool good = ss_paper_write(report, name, &csv, err);
-    ss_text_free(&csv);
-    return good;
 }
 
 /* ---- the verb ------------------------------------------------------------------------------------ */
@@ -163,47 +157,74 @@ static bool make_directory(const char *path, ss_error *err)
     return ss_fail(err, SS_ERROR_RESOURCES, "%s: cannot make the directory: %s", path, strerror(errno));
 }
 
-static bool run_one(const ss_command *command, const ss_paper *paper, ss_json *json, int *code, ss_error *err)
+typedef struct study_line {
+    const char *id;
+    ss_progress_line line;
+} study_line;
+
+static void show_progress(const char *what, int done, int total, void *context)
 {
-    const paper_options *options = command->options;
-    ss_paper_report *report = ss_allocate(1, sizeof *report);
-    if (!report) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory");
-    report->directory = options->output;
-    bool good = paper->run(report, err) && write_values(paper, report, err);
-    if (good && options->json) put_report(json, paper, report);
-    if (good && !options->json) print_report(command->out, paper, report);
-    if (good && !is_reproduced(report)) *code = SS_EXIT_FOUND;
-    ss_release(report);
-    return good;
+    study_line *study = context;
+    char words[100];
+    snprintf(words, sizeof words, "%s: %s", study->id, what);
+    ss_progress_line_show(&study->line, words, done, total);
 }
 
+/* Every study is run, whatever became of those before it; the index shows them all. */
 static int run_paper(const ss_command *command)
 {
     const paper_options *options = command->options;
     ss_json json = {.text = &command->out->text};
     ss_error err = {0};
-    int code = SS_EXIT_DONE;
+    int code = SS_EXIT_DONE, count = 0;
     if (command->argument_count == 0) {
         print_list(command->out);
         return code;
     }
     if (!check_id(command, &err) || !make_directory(options->output, &err)) return ss_report(&err);
-    if (options->json) {
+    while (ss_papers[count]) count++;
+    ss_paper_report **reports = ss_allocate((size_t)count, sizeof *reports);
+    char(*messages)[sizeof err.message] = ss_allocate((size_t)count, sizeof *messages);
+    const char **reasons = ss_allocate((size_t)count, sizeof *reasons);
+    bool good = (reports && messages && reasons) || ss_fail(&err, SS_ERROR_RESOURCES, "out of memory");
+
+    if (good && options->json) {
         ss_json_begin_object(&json);
         ss_json_key(&json, "experiments");
         ss_json_begin_array(&json);
     }
-    bool good = true;
-    for (const ss_paper *const *paper = ss_papers; good && *paper; paper++) {
-        if (is_wanted(command, *paper)) good = run_one(command, *paper, &json, &code, &err);
+    for (int i = 0; good && i < count; i++) {
+        if (!is_wanted(command, ss_papers[i])) continue;
+        study_line line = {ss_papers[i]->id, ss_progress_line_begin(command)};
+        ss_paper_options how = {options->output, options->quick, show_progress, &line};
+        ss_error failure = {0};
+        reports[i] = ss_paper_run(ss_papers[i], &how, &failure);
+        ss_progress_line_end(&line.line);
+        if (!reports[i]) {
+            snprintf(messages[i], sizeof messages[i], "%s", failure.message);
+            reasons[i] = messages[i];
+            code = ss_report(&failure);
+        } else if (!ss_paper_is_reproduced(reports[i]) && code == SS_EXIT_DONE) {
+            code = SS_EXIT_FOUND;
+        }
+        if (options->json)
+            put_report(&json, ss_papers[i], reports[i], messages[i]);
+        else if (reports[i])
+            print_report(command->out, ss_papers[i], reports[i]);
+        ss_out_flush(command->out);
     }
-    if (!good) return ss_report(&err);
-    if (options->json) {
+    if (good && options->json) {
         ss_json_end_array(&json);
         ss_json_end_object(&json);
         ss_text_append(json.text, "\n");
     }
-    return code;
+    if (good && options->output && strcmp(command->arguments[0], "all") == 0)
+        good = ss_paper_write_index(options->output, options->quick, reports, reasons, &err);
+    for (int i = 0; reports && i < count; i++) ss_paper_report_free(reports[i]);
+    ss_release(reports);
+    ss_release(messages);
+    ss_release(reasons);
+    return good ? code : ss_report(&err);
 }
 
 static const ss_option table[] = {
@@ -211,8 +232,13 @@ static const ss_option table[] = {
      .type = SS_OPTION_TEXT,
      .offset = offsetof(paper_options, output),
      .value_name = "DIR",
-     .help = "Write figures (SVG) and tables (CSV) to this directory, which is created if necessary.",
+     .help = "Write to this directory, which is created if necessary: a page, figures (SVG) and their "
+             "numbers (CSV), recorded frames (HDF5) and replays; with all, an index page.",
      .letter = 'o'},
+    {.name = "quick",
+     .type = SS_OPTION_BOOL,
+     .offset = offsetof(paper_options, quick),
+     .help = "Reduced size: the same claims on fewer steps, frames or bodies."},
     {.name = "json",
      .type = SS_OPTION_BOOL,
      .offset = offsetof(paper_options, json),
@@ -222,19 +248,21 @@ static const ss_option_group groups[] = {{"Options", table, 0}, SS_COMMON_GROUP}
 static const ss_example examples[] = {
     {"paper", "list the experiments"},
     {"paper rod", "printed values next to ours, with misprints explained"},
-    {"paper isolines -o figures", "six figures as SVG, their numbers as CSV"},
+    {"paper isolines -o study", "a page with six figures, and their numbers"},
+    {"paper all -o studies --quick", "every study at reduced size, with an index page"},
     {0}};
 
 const ss_verb ss_verb_paper = {
     .name = "paper",
     .summary = "reproduce a published experiment and compare the numbers",
     .arguments = "[ID]",
-    .description = "Runs the experiment ID with the formulations, solvers and metrics of this library and "
-                   "shows our value next to the printed one. The verdict is agrees (to the last printed "
-                   "digit), holds (a claim, or a number that the paper does not print), misprint (with "
-                   "the reason), or differs. all runs every experiment; without ID, the experiments are "
-                   "listed.\n\n"
-                   "The exit code is 1 if a value differs without an explanation.",
+    .description = "Runs the study ID with the formulations, solvers and metrics of this library and "
+                   "shows our value next to the printed one, each with a verdict: agrees (to the last "
+                   "printed digit), reproduced (a claim of the paper), holds (ours, not in print), misprint "
+                   "(with the reason), differs (for a reason that was found by experiment), or fails. all "
+                   "runs every study; without ID, they are listed.\n\n"
+                   "The exit code is 1 if a value fails. A study that cannot run is reported, and the others "
+                   "follow.",
     .examples = examples,
     .groups = groups,
     .options_size = sizeof(paper_options),

@@ -1,9 +1,9 @@
-/* cli/paper_peg.h - runs of scenes about polyhedral exact geometry, for the papers that compare
+/* paper/peg_run.h - runs of scenes about polyhedral exact geometry, for the studies that compare
  * formulations. */
-#ifndef SS_CLI_PAPER_PEG_H
-#define SS_CLI_PAPER_PEG_H
+#ifndef SS_PAPER_PEG_RUN_H
+#define SS_PAPER_PEG_RUN_H
 
-#include "cli/paper.h"
+#include "paper/paper.h"
 
 typedef struct ss_peg_run {
     const char *scene;
@@ -11,9 +11,11 @@ typedef struct ss_peg_run {
     const char *formulation;   /* NULL: the scene's */
     const char *with[3];       /* of the formulation; NULL ends */
     ss_peg_mode peg;
-    double h, time; /* s */
-    double margin;  /* m: of contacts; 0 = by speed */
-    bool linear;    /* without refinement: the rows of the frame are the law */
+    double h, time;     /* s */
+    double margin;      /* m: of contacts; 0 = by speed */
+    bool linear;        /* without refinement: the rows of the frame are the law */
+    const char *record; /* name of the recording; NULL: none */
+    const char *title;  /* of the recording */
 } ss_peg_run;
 
 typedef struct ss_peg_outcome {
@@ -25,6 +27,6 @@ typedef struct ss_peg_outcome {
 } ss_peg_outcome;
 
 /* False only for lack of memory and wrong names. */
-bool ss_peg_run_scene(const ss_peg_run *run, ss_peg_outcome *outcome, ss_error *err);
+bool ss_peg_run_scene(ss_paper_report *report, const ss_peg_run *run, ss_peg_outcome *outcome, ss_error *err);
 
 #endif

@@ -1,7 +1,7 @@
 /* A rod on two contacts that a torque presses down at one end, with a guess of the contact state that is
  * wrong. The print has a slip of the pen in A and leaves a term out of w: shown are both, what the printed
  * numbers give and what the mechanics gives. */
-#include "cli/paper.h"
+#include "paper/paper.h"
 
 #include "linalg/dense.h"
 
@@ -224,7 +224,7 @@ static bool run(ss_paper_report *report, ss_error *err)
 const ss_paper ss_paper_rod = {
     .id = "rod",
     .title = "a rod on two contacts, guessed wrong",
-    .reference = "Enzenhoefer, Peiret, Teichmann, Kovecses 2019, section 5.1",
+    .reference = "Enzenhöfer, Peiret, Teichmann, Kövecses 2019, section 5.1",
     .about = "m = 4 kg, l = 1.5 m, torque 20 N m, h = 0.01 s; the guess is x1 = 0, w2 = 0. The problem is "
              "assembled from a frame by the formulation frictionless, the errors are those of the library.",
     .run = run,

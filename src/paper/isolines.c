@@ -1,8 +1,8 @@
 /* The three measures over the x-w plane, for a contact (0 <= x) and a friction row
  * (-1 <= x <= 1), a_ii = 1. */
-#include "cli/paper.h"
+#include "paper/paper.h"
 
-#include "cli/plot.h"
+#include "paper/figure.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -97,13 +97,14 @@ static void claim(const row_kind *kind, measure_id id, const plane *on, ss_paper
                                                   "friction, energy error: second difference"};
     size_t k = (size_t)(kind - kinds);
     int wrong = wrong_zeros(kind, on);
-    ss_paper_claim(report, zero_names[k][id], "points", wrong, wrong == 0,
-                   "exactly zero on the solution line and nowhere else");
+    ss_paper_reproduces(report, zero_names[k][id], "points", "zero set is the solution line", wrong,
+                        wrong == 0, "exactly zero on the solution line and nowhere else");
     if (id != ENERGY) return;
     double range[2];
     curvature(on, range);
-    ss_paper_claim(report, bend_names[k], "1/kg", range[1], range[0] == a && range[1] == a,
-                   "equal to a_ii along every line of slope a_ii: the error is quadratic there");
+    ss_paper_reproduces(report, bend_names[k], "1/kg", "quadratic along slope a_ii", range[1],
+                        range[0] == a && range[1] == a,
+                        "equal to a_ii along every line of slope a_ii: the error is quadratic there");
 }
 
 /* ---- figures ------------------------------------------------------------------------------------- */
@@ -123,53 +124,43 @@ static double level_value(measure_id id, int level)
     return id == ENERGY ? 0.5 * a * distance * distance : distance;
 }
 
-static void draw_solution(ss_plot *plot, const row_kind *kind)
-{
-    const ss_plot_pen pen = {"#d62728", 3.0, false};
-    const double upper = fmin(kind->upper, reach);
-    const double line[4][2] = {{kind->lower, reach}, {kind->lower, 0.0}, {upper, 0.0}, {upper, -reach}};
-    ss_plot_line(plot, pen, line, isinf(kind->upper) ? 3 : 4);
-    ss_plot_legend(plot, pen, "0: solutions");
-}
-
-static void draw(const row_kind *kind, measure_id id, const plane *on, ss_text *svg)
+static void draw(const row_kind *kind, measure_id id, const plane *on, ss_paper_report *report)
 {
     static const char *const titles[MEASURES] = {"Fischer-Burmeister error", "natural residual",
                                                  "energy error"};
-    char title[80];
-    ss_plot plot = {
-        .svg = svg, .x = {"impulse x", -reach, reach, 0.5}, .y = {"velocity w", -reach, reach, 0.5}};
-    snprintf(title, sizeof title, "%s: %s", titles[id], kind->words);
-    ss_plot_begin(&plot, title);
+    static const char *const captions[MEASURES] = {
+        "As in Fig. 1 of the paper. Red: where the measure is zero, the solutions.",
+        "As in Fig. 2 of the paper. Corners where the smaller of impulse and velocity changes.",
+        "As in Fig. 4 of the paper. Along a line of slope a_ii (dashed) the error grows with the square."};
+    ss_figure *figure =
+        ss_paper_figure(report, ss_paper_format(report, "%s_%s", kind->name, measure_name[id]),
+                        ss_paper_format(report, "%s: %s", titles[id], kind->words), captions[id]);
+    figure->x = (ss_plot_axis){.label = "impulse x", .from = -reach, .to = reach};
+    figure->y = (ss_plot_axis){.label = "velocity w", .from = -reach, .to = reach};
+    figure->panel = true;
+    figure->table = ss_paper_format(report, "isolines_%s.csv", kind->name);
     for (int level = 0; level < LEVELS; level++) {
-        char colour[8], words[40];
-        ss_plot_pen pen = {level_colour(level, colour), 1.6, false};
+        char colour[8];
         double value = level_value(id, level);
-        ss_plot_contour(&plot, pen, on->value, POINTS, POINTS, value);
-        snprintf(words, sizeof words, id == ENERGY ? "%.4g J" : "%.2f", value);
-        ss_plot_legend(&plot, pen, words);
+        ss_plot_series *line =
+            ss_figure_contour(figure, ss_paper_format(report, id == ENERGY ? "%.4g J" : "%.2f", value),
+                              on->value, POINTS, POINTS, value);
+        line->colour = ss_paper_format(report, "%s", level_colour(level, colour));
+        line->width = 1.6;
     }
-    draw_solution(&plot, kind);
-    if (id == ENERGY) {
-        const ss_plot_pen pen = {"#555555", 1.2, true};
-        const double slope[2][2] = {{-reach, -reach * a}, {reach, reach * a}};
-        ss_plot_line(&plot, pen, slope, 2);
-        ss_plot_legend(&plot, pen, "slope a_ii = 1");
-    }
-    ss_plot_end(&plot);
-}
 
-static bool write_figure(const row_kind *kind, measure_id id, const plane *on, ss_paper_report *report,
-                         ss_error *err)
-{
-    ss_text svg = {0};
-    char name[64];
-    if (!report->directory) return true;
-    snprintf(name, sizeof name, "isolines_%s_%s.svg", kind->name, measure_name[id]);
-    draw(kind, id, on, &svg);
-    bool good = ss_paper_write(report, name, &svg, err);
-    ss_text_free(&svg);
-    return good;
+    // the solutions, and for the energy the line along which it is quadratic
+    const double upper = fmin(kind->upper, reach);
+    const double x[4] = {kind->lower, kind->lower, upper, upper}, w[4] = {reach, 0.0, 0.0, -reach};
+    ss_plot_series *solutions = ss_figure_line(figure, "0: solutions", isinf(kind->upper) ? 3 : 4, x, w);
+    solutions->colour = "#d62728";
+    solutions->width = 3.0;
+    if (id != ENERGY) return;
+    const double ends[2] = {-reach, reach}, sloped[2] = {-reach * a, reach * a};
+    ss_plot_series *slope = ss_figure_line(figure, "slope a_ii = 1", 2, ends, sloped);
+    slope->colour = "#777777";
+    slope->width = 1.2;
+    slope->dashed = true;
 }
 
 /* Every second point of the grid, all measures. */
@@ -202,7 +193,7 @@ static bool run(ss_paper_report *report, ss_error *err)
         for (int id = 0; good && id < MEASURES; id++) {
             fill(&kinds[k], (measure_id)id, on);
             claim(&kinds[k], (measure_id)id, on, report);
-            good = write_figure(&kinds[k], (measure_id)id, on, report, err);
+            draw(&kinds[k], (measure_id)id, on, report);
         }
         good = good && write_grid(&kinds[k], report, err);
     }
@@ -213,8 +204,8 @@ static bool run(ss_paper_report *report, ss_error *err)
 const ss_paper ss_paper_isolines = {
     .id = "isolines",
     .title = "isolines of three error measures over impulse and velocity",
-    .reference = "Enzenhoefer, Peiret, Teichmann, Kovecses 2019, Figs. 1, 2 and 4",
+    .reference = "Enzenhöfer, Peiret, Teichmann, Kövecses 2019, Figs. 1, 2 and 4",
     .about = "One row with a_ii = 1, as a contact and as friction, on a grid of 129 x 129 points over -2 <= "
-             "x, w <= 2. With -o, six figures, and every second point (65 x 65) as two tables.",
+             "x, w <= 2. The numbers beside the figures are every second point (65 x 65).",
     .run = run,
 };

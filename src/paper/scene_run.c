@@ -1,0 +1,175 @@
+#include "paper/scene_run.h"
+
+#include "report/picture.h"
+#include "report/replay.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const double replay_megabytes = 8.0; // of one page: enough for hundreds of frames, and quick to open
+
+static bool set_options(ss_scene_run *run, const char *const *settings, ss_error *err)
+{
+    ss_sim_options *to = &run->options;
+    ss_options_defaults(ss_sim_option_table, to);
+    ss_options_defaults(ss_collision_option_table, &to->collision);
+    to->h = run->scene->h;
+    if (run->scene->options) run->scene->options(run->parameters, to);
+    for (; settings && *settings; settings++) {
+        char name[64];
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(*settings, "="), *settings);
+        bool contacts =
+            !ss_options_find(ss_sim_option_table, name) && ss_options_find(ss_collision_option_table, name);
+        if (!ss_options_assign(contacts ? ss_collision_option_table : ss_sim_option_table,
+                               contacts ? (void *)&to->collision : (void *)to, *settings, err))
+            return false;
+    }
+    return true;
+}
+
+bool ss_scene_run_open(ss_scene_run *run, ss_paper_report *report, const char *scene,
+                       const char *const *parameters, const char *const *settings, ss_error *err)
+{
+    static const ss_option none[] = {{0}};
+    *run = (ss_scene_run){.report = report, .scene = ss_scene_find(scene)};
+    if (!run->scene) return ss_fail(err, SS_ERROR_USAGE, "unknown scene '%s'", scene);
+    const ss_option *table = run->scene->parameters ? run->scene->parameters : none;
+    run->parameters = ss_allocate(1, run->scene->parameters_size + 1);
+    if (!run->parameters) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for a scene");
+    ss_options_defaults(table, run->parameters);
+    for (; parameters && *parameters; parameters++) {
+        if (!ss_options_assign(table, run->parameters, *parameters, err)) return ss_fail_in(err, "%s", scene);
+    }
+    if (!set_options(run, settings, err)) return ss_fail_in(err, "%s", scene);
+    run->world = ss_world_create(err);
+    if (!run->world || !run->scene->build(run->parameters, (uint64_t)run->options.seed, run->world, err))
+        return false;
+    run->sim = ss_sim_create(run->world, &run->options, err);
+    return run->sim && (!run->scene->begin || run->scene->begin(run->parameters, run->sim, &run->state, err));
+}
+
+bool ss_scene_run_record(ss_scene_run *run, const char *name, const char *title, int every, ss_error *err)
+{
+    ss_paper_report *report = run->report;
+    if (!report->directory) return true;
+    run->title = ss_paper_format(report, "%s", title);
+    run->data = ss_paper_format(report, "%s_%s.h5", report->paper->id, name);
+    run->every = every;
+    run->writer = ss_writer_open(ss_paper_path(report, run->data), SS_LAYOUT_CANONICAL, false, err);
+    if (!run->writer) return false;
+    ss_picture picture = {0};
+    char toolkit[80];
+    snprintf(toolkit, sizeof toolkit, "stickslip %s", ss_version());
+    const double *gravity = ss_world_gravity(run->world);
+    bool good = ss_picture_draw(run->world, &run->scene->camera, 480, 320, &picture, err);
+    ss_manifest manifest = {.toolkit = toolkit,
+                            .title = (char *)(uintptr_t)run->title,
+                            .description = (char *)(uintptr_t)report->paper->about,
+                            .keywords = (char *)(uintptr_t)run->scene->name,
+                            .gravity = {gravity[0], gravity[1], gravity[2]},
+                            .image_width = picture.width,
+                            .image_height = picture.height,
+                            .image = picture.rgb};
+    good = good && ss_writer_simulation(run->writer, &manifest, err) &&
+           ss_writer_world(run->writer, run->world, err);
+    ss_picture_free(&picture);
+    return good;
+}
+
+static bool write_answer(ss_scene_run *run, const ss_stored_result *result, ss_assembly *assembly,
+                         const ss_frame *frame, ss_error *err)
+{
+    ss_metric_value *metrics = ss_allocate((size_t)ss_metric_count(), sizeof *metrics);
+    ss_contact_report *contacts = ss_allocate((size_t)frame->contacts.count, sizeof *contacts);
+    ss_case what = {.assembly = assembly, .frame = frame, .answer = result->answer, .skip_exact = true};
+    bool good = (metrics && contacts) || ss_fail(err, SS_ERROR_RESOURCES, "out of memory for metrics");
+    good = good && ss_judge(&what, metrics, contacts, err) &&
+           ss_writer_judged_result(run->writer, result, assembly, metrics, contacts, err);
+    ss_release(metrics);
+    ss_release(contacts);
+    return good;
+}
+
+bool ss_scene_run_step(ss_scene_run *run, ss_error *err)
+{
+    run->recorded = false;
+    if (run->broke) return true;
+    if (!ss_sim_step(run->sim, &run->why)) {
+        run->broke = true;
+        return run->why.code != SS_ERROR_RESOURCES || ss_fail(err, run->why.code, "%s", run->why.message);
+    }
+    if (!run->writer || (ss_sim_steps(run->sim) - 1) % run->every != 0) return true;
+    const ss_frame *frame = ss_sim_frame(run->sim);
+    ss_sim_report report = ss_sim_last(run->sim);
+    ss_stored_result result = {.solver = (char *)(uintptr_t)run->options.solver,
+                               .answer = (ss_answer *)(uintptr_t)ss_sim_answer(run->sim),
+                               .iterations = report.iterations,
+                               .error = report.relative_energy,
+                               .seconds = report.solve};
+    run->recorded = true;
+    return ss_writer_frame(run->writer, frame, err) &&
+           ss_writer_scenery(run->writer, ss_sim_scenery(run->sim), err) &&
+           write_answer(run, &result, ss_sim_assembly(run->sim), frame, err);
+}
+
+bool ss_scene_run_result(ss_scene_run *run, const char *solver, ss_session *session, const ss_result *result,
+                         ss_error *err)
+{
+    if (!run->recorded || !result->answer) return true;
+    ss_stored_result stored = {.solver = (char *)(uintptr_t)solver,
+                               .answer = (ss_answer *)(uintptr_t)result->answer,
+                               .iterations = result->run.iterations,
+                               .error = result->run.gauge[SS_GAUGE_RELATIVE_ENERGY],
+                               .seconds = result->run.seconds};
+    return ss_writer_judged_result(run->writer, &stored, ss_session_assembly(session), result->metrics,
+                                   result->contacts, err);
+}
+
+double ss_scene_run_figure(const ss_scene_run *run, const char *name)
+{
+    ss_scene_result figures[SS_SCENE_FIGURES];
+    int count = run->scene->figures ? run->scene->figures(run->parameters, run->sim, run->state, figures) : 0;
+    for (int i = 0; i < count; i++) {
+        if (strcmp(figures[i].name, name) == 0) return figures[i].value;
+    }
+    return NAN;
+}
+
+/* The data set as a page that shows it. */
+static bool write_replay(ss_scene_run *run, const char *replay, ss_error *err)
+{
+    const char *path = ss_paper_path(run->report, run->data);
+    ss_findings findings = {.limit = 1};
+    ss_bpmd *file = ss_bpmd_open(path, NULL, NULL, err);
+    ss_replay_options options = {.megabytes = replay_megabytes, .title = run->title};
+    ss_replay *shown = file ? ss_replay_open(file, path, &options, &findings, err) : NULL;
+    bool good = shown && ss_replay_write(shown, ss_paper_path(run->report, replay), err);
+    ss_replay_close(shown);
+    ss_bpmd_close(file);
+    ss_findings_free(&findings);
+    return good;
+}
+
+bool ss_scene_run_close(ss_scene_run *run, ss_error *err)
+{
+    ss_paper_report *report = run->report;
+    bool good = true;
+    if (run->writer) {
+        good = ss_writer_close(run->writer, err);
+        size_t stem = strlen(run->data) - 3; // without ".h5"
+        const char *replay = ss_paper_format(report, "%.*s.html", (int)stem, run->data);
+        good = good && write_replay(run, replay, err);
+        if (good) {
+            ss_paper_note_file(report, run->data);
+            ss_paper_note_file(report, replay);
+            ss_paper_recording(report, run->title, run->data, replay);
+        }
+    }
+    ss_sim_destroy(run->sim);
+    ss_world_destroy(run->world);
+    ss_release(run->parameters);
+    ss_release(run->state);
+    *run = (ss_scene_run){.report = report, .broke = run->broke, .why = run->why};
+    return good;
+}

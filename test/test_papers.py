@@ -1,0 +1,191 @@
+"""Studies: every one is run at reduced size, every claim is looked at by number, and what it writes is opened again."""
+import csv
+import html.parser
+import os
+import re
+import xml.etree.ElementTree
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pytest
+
+from test_cli import RESOURCES, SOURCE, USAGE, here, run, run_json
+from test_solve import registered
+
+STUDIES = registered("src/paper/papers.def", "SS_PAPER")
+VERDICTS = ["agrees", "reproduced", "holds", "misprint", "differs", "fails"]
+
+
+@pytest.fixture(scope="module")
+def studies(tmp_path_factory):
+    """Everything at reduced size, with its files."""
+    directory = tmp_path_factory.mktemp("studies")
+    done = run_json("paper", "all", "--quick", "-o", str(directory))["experiments"]
+    return directory, {study["id"]: study for study in done}
+
+
+@pytest.fixture
+def values(studies):
+    def of(name):
+        return {entry["name"]: entry for entry in studies[1][name]["values"]}
+    return of
+
+
+# ---- all of them -----------------------------------------------------------------------------------------------
+
+def test_none_is_skipped_and_none_fails(studies):
+    _, done = studies
+    assert list(done) == STUDIES
+    for name, study in done.items():
+        assert study.get("error") is None and study["reproduced"] is True, name
+        assert [key for key in study["verdicts"]] == VERDICTS and study["quick"] is True
+        for verdict in VERDICTS:
+            assert study["verdicts"][verdict] == sum(entry["verdict"] == verdict for entry in study["values"])
+        assert len({entry["name"] for entry in study["values"]}) == len(study["values"]), f"{name}: a name twice"
+        for entry in study["values"]:
+            where = f"{name}: {entry['name']}"
+            assert entry["verdict"] not in ("misprint", "differs") or entry["note"], where
+            assert entry["verdict"] not in ("agrees", "reproduced", "misprint", "differs") or entry["printed"], where
+            assert isinstance(entry["ours"], (int, float)), where
+
+
+class Links(html.parser.HTMLParser):
+    def __init__(self, text):
+        super().__init__()
+        self.targets, self.words = [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        self.targets += [value for key, value in attributes if tag == "a" and key == "href"]
+
+    def handle_data(self, data):
+        self.words.append(data)
+
+
+def test_what_is_written_is_listed_and_linked(studies):
+    directory, done = studies
+    listed = [name for study in done.values() for name in study["files"]]
+    assert len(listed) == len(set(listed)) and set(listed) | {"index.html"} == set(os.listdir(directory))
+    for name, study in done.items():
+        page = Links((directory / f"{name}.html").read_text())
+        assert set(page.targets) <= set(study["files"]), name
+        text = " ".join(" ".join(page.words).split())
+        for entry in study["values"]:
+            assert " ".join(entry["name"].split()) in text and (entry["note"] or "") in text, name
+        for file in study["files"]:
+            if file.endswith((".svg", ".h5")) or "_" in file:
+                assert file in page.targets, f"{file} is not linked"
+    index = Links((directory / "index.html").read_text())
+    assert set(index.targets) == {f"{name}.html" for name in STUDIES}
+
+
+def test_figures_are_drawings_and_their_numbers_are_numbers(studies):
+    directory, done = studies
+    for study in done.values():
+        for file in study["files"]:
+            if file.endswith(".svg"):
+                root = xml.etree.ElementTree.parse(directory / file).getroot()
+                assert root.tag.endswith("svg") and "nan" not in (directory / file).read_text(), file
+            if file.endswith(".csv"):
+                rows = list(csv.reader((directory / file).open()))
+                assert len(rows) > 1 and len({len(row) for row in rows}) == 1, file
+            if file.endswith(".h5"):
+                with h5py.File(directory / file) as frames:
+                    assert any(name.startswith("mbs_frame") for name in frames["simulation_000001"]), file
+
+
+def test_a_study_that_cannot_run_does_not_hide_the_others(here):
+    Path("out").mkdir()
+    Path("out/rod.html").mkdir()  # a page cannot be written there
+    ended = run("paper", "rod", "-o", "out", code=RESOURCES)
+    assert "paper rod" in ended.stderr and "rod.html" in ended.stderr
+
+
+def test_papers_are_listed_and_mistyped_ones_named(here):
+    text = run("paper").stdout
+    assert all(re.search(rf"^  {name} ", text, re.M) for name in STUDIES)
+    assert "did you mean rod?" in run("paper", "rood", code=USAGE).stderr
+    assert "misprint" in run("paper", "rod").stdout and "reproduced" in run("paper", "rod").stdout
+    Path("file").touch()
+    run("paper", "rod", "-o", "file/x", code=RESOURCES)
+
+
+def test_the_documentation_lists_every_study():
+    text = (SOURCE / "docs" / "papers.md").read_text()
+    assert all(f"| `{name}` |" in text for name in STUDIES)
+
+
+# ---- the energy error, 2019 ------------------------------------------------------------------------------------
+
+def test_rod_both_as_printed_and_as_it_must_be(values):
+    values = values("rod")
+
+    def check(name, printed, ours, verdict):
+        entry = values[name]
+        assert (entry["printed"], entry["verdict"]) == (printed, verdict)
+        assert entry["ours"] == pytest.approx(ours, rel=1e-4)  # the numbers here are rounded, not the program's
+
+    check("A11 = A22", "0.1", 1.0, "misprint")
+    check("x2", "-0.1019", -0.1019, "agrees")
+    check("w1", "-0.2981", -0.24715, "misprint")
+    check("e1 of the printed state", "4.44e-2", 4.4432e-2, "agrees")
+    check("e2 of the printed state", "5.2e-3", 5.1918e-3, "agrees")
+    check("e of the printed state", "4.96e-2", 4.9624e-2, "agrees")
+    check("e1, effective mass 1.33 kg", "5.91e-2", 5.9094e-2, "agrees")
+    check("e, effective mass 1.33 kg", "6.30e-2", 6.2998e-2, "agrees")
+    check("e1", "4.44e-2", 3.05416e-2, "misprint")
+    check("e", "4.96e-2", 3.57334e-2, "misprint")
+    check("e, exact effective mass", "6.30e-2", 4.46159e-2, "misprint")
+    check("effective mass, off the diagonal", "0.66", 2 / 3, "misprint")
+    check("Fischer-Burmeister 2", "0.1019", 0.2038, "misprint")
+    assert values["x1 of the solution"]["ours"] == pytest.approx(0.329533, abs=5e-7)
+    assert values["x2 of the solution"]["ours"] == pytest.approx(0.062867, abs=5e-7)
+
+
+def test_point_mass_by_hand(values):
+    values = values("point-mass")
+    mass, speed, impulse = 2.0, 0.5, 0.25
+    expected = {"(a)": 0.0, "(b)": mass * speed**2 / 2, "(c)": impulse**2 / (2 * mass), "(d)": 0.0}
+    for name, entry in values.items():
+        assert entry["verdict"] == "reproduced"
+        assert name[:3] not in expected or entry["ours"] == expected[name[:3]]
+    assert len(values) == 10
+    assert any(name.startswith("(a) rests") for name in values)  # as Fig. 5 of the paper has them
+    assert any(name.startswith("(d) leaves") for name in values)
+
+
+def test_isolines_are_drawn_and_checked(studies, values):
+    directory, done = studies
+    checked = values("isolines")
+    assert [entry["ours"] for name, entry in checked.items() if "wrong zeros" in name] == [0] * 6
+    assert [entry["ours"] for name, entry in checked.items() if "second difference" in name] == [1, 1]  # a_ii
+    figures = [name for name in done["isolines"]["files"] if name.endswith(".svg")]
+    assert len(figures) == 6
+    for name in figures:
+        root = xml.etree.ElementTree.parse(directory / name).getroot()
+        texts = [node.text for node in root.iter("{http://www.w3.org/2000/svg}text")]
+        assert {"impulse x", "velocity w", "0: solutions"} <= set(texts)
+    grid = np.genfromtxt(directory / "isolines_contact.csv", delimiter=",", names=True)
+    x, w = grid["x"], grid["w"]
+    assert np.allclose(grid["energy"], (x - np.maximum(x - w, 0)) ** 2 / 2, atol=1e-9)
+    assert np.allclose(grid["natural_residual"], np.maximum(np.maximum(-w, 0), np.abs(np.minimum(x, np.maximum(w, 0)))),
+                       atol=1e-9)
+
+
+# ---- RPI-MATLAB-Simulator, 2013 --------------------------------------------------------------------------------
+
+def test_the_small_peg_passes_and_the_large_one_stands(values):
+    values = values("peg-in-hole")
+    fall = 1.5 - 9.81 * 0.01**2 * 100 * 101 / 2
+    assert values["PEG: height of the small peg after 1 s"]["ours"] == pytest.approx(fall, abs=1e-9)
+    assert values["PEG: height of the large peg"]["ours"] == pytest.approx(1.000005, abs=1e-9)
+    assert values["Stewart-Trinkle, all near faces: small peg"]["ours"] == pytest.approx(0.999995, abs=1e-6)
+
+
+def test_the_vertex_passes_the_corner_by_exact_geometry_alone(values):
+    values = values("formulations")
+    assert values["Fig. 7: PEG"]["ours"] == 0 and values["passing: PEG"]["ours"] == 0
+    # solutions of [2.5 -1.5; -1.5 2.5] x = rest, by hand
+    assert values["Fig. 7: Stewart-Trinkle, top"]["ours"] == pytest.approx(2.37381, abs=5e-6)
+    assert values["Fig. 7: Anitescu-Potra, top"]["ours"] == pytest.approx(1.93631, abs=5e-6)
