@@ -110,6 +110,71 @@ void ss_turn_vector(const double q[4], const double v[3], double turned[3])
     memcpy(turned, product + 1, 3 * sizeof *turned);
 }
 
+/* ---- machines ----------------------------------------------------------------------------------------- */
+
+ss_place ss_place_at(double x, double y, double z)
+{
+    return (ss_place){{x, y, z}, {1.0, 0.0, 0.0, 0.0}};
+}
+
+ss_place ss_place_moved(const ss_place *place, double x, double y, double z)
+{
+    ss_place moved = *place;
+    double by[3];
+    ss_turn_vector(place->quaternion, (double[3]){x, y, z}, by);
+    for (int i = 0; i < 3; i++) moved.position[i] += by[i];
+    return moved;
+}
+
+ss_place ss_place_turned(const ss_place *place, const double axis[3], double angle)
+{
+    ss_place turned = *place;
+    double turn[4];
+    ss_turn(axis, angle, turn);
+    ss_turn_after(place->quaternion, turn, turned.quaternion);
+    return turned;
+}
+
+int ss_build_part(ss_builder *build, const char *name, const ss_place *place)
+{
+    ss_body body = {.name = name, .kind = SS_DYNAMIC};
+    memcpy(body.position, place->position, sizeof body.position);
+    memcpy(body.quaternion, place->quaternion, sizeof body.quaternion);
+    return ss_build_body(build, &body);
+}
+
+int ss_build_axis(ss_builder *build, const char *name, ss_joint_kind kind, int a, int b,
+                  const ss_place *place, const double axis[3], const ss_axis_law *law)
+{
+    ss_joint joint = {.name = name, .kind = kind, .a = a, .b = b};
+    memcpy(joint.anchor, place->position, sizeof joint.anchor);
+    ss_turn_vector(place->quaternion, axis, joint.axis);
+    if (law) joint.law[0] = *law;
+    return ss_build_joint(build, &joint);
+}
+
+int ss_build_hull(ss_builder *build, int body, const double (*points)[3], int count, const ss_shape *like)
+{
+    if (build->failed) return -1;
+    ss_mesh *mesh = ss_mesh_hull(points, count, build->err);
+    build->failed = mesh == NULL;
+    if (!mesh) return -1;
+    ss_shape hull = *like;
+    hull.kind = SS_HULL;
+    hull.mesh = mesh;
+    int number = ss_build_shape(build, body, &hull);
+    ss_mesh_destroy(mesh);
+    return number;
+}
+
+void ss_seen_from(const ss_body *body, const double position[3], double seen[3])
+{
+    const double *q = body->quaternion, back[4] = {q[0], -q[1], -q[2], -q[3]};
+    double from[3];
+    for (int i = 0; i < 3; i++) from[i] = position[i] - body->position[i];
+    ss_turn_vector(back, from, seen);
+}
+
 int ss_figure_joint_gap(const void *parameters, const ss_sim *sim, const void *state, ss_scene_result *result)
 {
     (void)parameters, (void)state;

@@ -50,6 +50,26 @@ void ss_turn_after(const double a[4], const double b[4], double product[4]);
 /* Turns a vector. */
 void ss_turn_vector(const double quaternion[4], const double v[3], double turned[3]);
 
+/* ---- machines: bodies on joints, placed one after another ---- */
+
+/* A point and axes in the world, to which the next part of a machine is fixed. */
+typedef struct ss_place {
+    double position[3], quaternion[4];
+} ss_place;
+ss_place ss_place_at(double x, double y, double z);
+/* The place moved by (x, y, z) along its own axes; turned about one of its own axes. */
+ss_place ss_place_moved(const ss_place *place, double x, double y, double z);
+ss_place ss_place_turned(const ss_place *place, const double axis[3], double angle);
+/* A dynamic body there, without shapes. */
+int ss_build_part(ss_builder *build, const char *name, const ss_place *place);
+/* A joint of one axis, revolute or prismatic; anchor and axis in the place's own axes. */
+int ss_build_axis(ss_builder *build, const char *name, ss_joint_kind kind, int a, int b,
+                  const ss_place *place, const double axis[3], const ss_axis_law *law);
+/* The convex hull of points in the body frame; `like` has the rest. */
+int ss_build_hull(ss_builder *build, int body, const double (*points)[3], int count, const ss_shape *like);
+/* A position in the world, in the frame of a body. */
+void ss_seen_from(const ss_body *body, const double position[3], double seen[3]);
+
 /* For `figures`: the largest gap in a joint. */
 int ss_figure_joint_gap(const void *parameters, const ss_sim *sim, const void *state,
                         ss_scene_result *result);

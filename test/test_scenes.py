@@ -196,6 +196,42 @@ def test_a_top_precesses():
     assert figures["precession"] == pytest.approx(figures["expected"], rel=1e-3)
 
 
+# ---- machines ---------------------------------------------------------------------------------------------------
+
+def slip(figures, start):
+    """How far the object has moved down in the hand from step `start` on, in m."""
+    return abs(figures["in_hand_z"][-1] - figures["in_hand_z"][start])
+
+
+def test_an_arm_carries_a_block_without_slip(here):
+    """Coulomb's law lets nothing move: what is left is the stop rule, 1e-8, and the elasticity of the fingers' drives."""
+    _, figures = trace("powerball-grasp", "--time", 5)
+    assert slip(figures, 245) < 1e-6 and figures["lift"][-1] == pytest.approx(0.2, abs=1e-4)
+    assert figures["tracking"][-1] < 1e-5  # rad: joints are where the controller wants them
+    assert max(figures["joint_gap"]) < 1e-3  # (omega h)^2 / gamma of the links, at 1 rad/s: Baumgarte's lag
+    _, weak = trace("powerball-grasp", "--time", 5, "--solver", "nsgs", "--iterations", 100)
+    assert slip(weak, 245) > 1e-2 and max(weak["joint_gap"]) > 1e-2
+
+
+@pytest.mark.parametrize("ratio", [1e2, 1e4])
+def test_light_fingers_hold_a_goblet(here, ratio):
+    _, figures = trace("mass-ratio-grasp", "--time", 3, ratio=ratio)
+    assert slip(figures, 120) < 1e-6 and figures["lift"][-1] > 0.12
+
+
+def test_light_fingers_give_way_when_a_solver_is_stopped_early(here):
+    ended, figures = trace("mass-ratio-grasp", "--time", 3, "--solver", "nsgs", "--iterations", 100)
+    assert figures["lift"][-1] < 0.0 and ended["unfinished_steps"] > 100
+
+
+def test_a_loader_drives_lifts_and_backs_out(here):
+    """Twelve rocks do not stop it: its wheels roll as far as the driver wants, and its bucket ends above its roof."""
+    _, figures = trace("wheel-loader", rocks=12)
+    assert figures["joint_gap"][-1] < 1e-4 and figures["bucket"][-1] == pytest.approx(2.52, abs=0.02)
+    assert max(figures["way"]) > 2.0 and figures["way"][-1] < max(figures["way"]) - 0.5
+    assert 0 < figures["load"][-1] < 1000
+
+
 # ---- impacts ----------------------------------------------------------------------------------------------------
 
 def test_newtons_cradle_passes_the_blow_on(here):
