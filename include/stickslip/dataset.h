@@ -3,7 +3,8 @@
  * Reading is defensive, because files may come from untrusted sources: inputs are opened read-only; links out
  * of the file, external or virtual storage and filter plug-ins are rejected; every extent is checked against
  * the limits before anything is allocated. Writing never damages existing files: a temporary file next to the
- * target is renamed over it at the end, so that a crash leaves the old file.
+ * target is renamed over it at the end, so that a crash leaves the old file, and of a recording that
+ * survives (ss_writer_survive) also the temporary one.
  *
  * BPMD exists in dialects with known defects (docs/format.md). The reader repairs them and reports the
  * repairs; the result is always a frame in the conventions of frame.h. Frames are read one at a time,
@@ -184,6 +185,12 @@ typedef struct ss_writer ss_writer;
 /* append = true appends to an existing file; a missing file is created. Until ss_writer_close succeeds the
  * target is untouched. */
 SS_API ss_writer *ss_writer_open(const char *path, ss_layout layout, bool append, ss_error *err);
+/* For recordings of many hours: what was written more than `seconds` ago survives the process, however it
+ * ends (killed, crashed, out of power); 0 = no longer. A thread sees to it. From then on the temporary
+ * file has a name, FILE.PROCESS-N.partial, under which it can be read as it is, and from which
+ * ss_leftover_recover makes an ordinary file. ss_writer_close and ss_writer_discard remove it; a failing
+ * close (disk full) leaves it. */
+SS_API bool ss_writer_survive(ss_writer *writer, double seconds, ss_error *err);
 /* A new simulation; manifest may be NULL. In the flat layout it only counts, and the numbering of frames
  * continues. */
 SS_API bool ss_writer_simulation(ss_writer *writer, const ss_manifest *manifest, ss_error *err);
@@ -212,6 +219,23 @@ SS_API bool ss_writer_judged_result(ss_writer *writer, const ss_stored_result *r
  * too: half a frame never reaches the target. */
 SS_API bool ss_writer_close(ss_writer *writer, ss_error *err);
 SS_API void ss_writer_discard(ss_writer *writer); /* abandon: the target is unchanged */
+
+/* ---- recordings whose process has died --------------------------------------------------------------- */
+
+/* What dead or living processes have left beside `path`: FILE.PROCESS-N.partial, in alphabetical order.
+ * `path` may be such a file itself. */
+typedef struct ss_leftovers {
+    char **paths;
+    int count;
+} ss_leftovers;
+SS_API bool ss_leftovers_find(const char *path, ss_leftovers *leftovers, ss_error *err);
+SS_API void ss_leftovers_free(ss_leftovers *leftovers);
+/* Makes an ordinary file of one: `target`, or, if that is NULL, the name the recording was to have. A file
+ * that is there is never replaced: the next free one of TARGET.recovered-1.h5, -2 ... is used instead, and
+ * *name (to be released) is the one used. Fails while the process that writes it is alive, and when
+ * nothing was recorded. Can be interrupted at any time and repeated. */
+SS_API bool ss_leftover_recover(const char *leftover, const char *target, char **name, int *frames,
+                                ss_error *err);
 
 /* ---- FCLIB ------------------------------------------------------------------------------------------ */
 

@@ -32,6 +32,11 @@ SS_API ss_recorder *ss_recorder_open(const char *path, const char *toolkit, ss_e
 SS_API ss_recorder *ss_recorder_open_as(const char *path, const ss_manifest *manifest, ss_layout layout,
                                         bool append, ss_error *err);
 
+/* What was recorded more than `seconds` ago survives the program, however it ends: ss_writer_survive. This
+ * is so from the start, with SS_RECORDER_SURVIVES seconds; 0 = a program that dies leaves nothing. */
+#define SS_RECORDER_SURVIVES 5.0
+SS_API bool ss_recorder_survive(ss_recorder *recorder, double seconds, ss_error *err);
+
 /* What the bodies look like, once for all frames, at any time between opening and closing: a body's id is its
  * number plus 1. Copied. Without it `stickslip view` draws boxes. */
 SS_API bool ss_recorder_shapes(ss_recorder *recorder, const ss_stored_shape *shapes, int count,

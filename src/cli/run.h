@@ -12,6 +12,7 @@ typedef struct ss_run_verb_options {
     bool accurate;
     const char *record;
     int every;
+    double survive; /* s */
     bool no_metrics;
     const char *checkpoint;
     double checkpoint_every; /* s of wall time */

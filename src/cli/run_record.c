@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "cli/sandbox.h"
+#include "dataset/writer_hold.h"
 #include "report/picture.h"
 
 #include <errno.h>
@@ -61,7 +62,7 @@ static bool begin_simulation(ss_running *run, ss_error *err)
 static bool open_writer(ss_running *run, bool go_on, ss_error *err)
 {
     run->writer = ss_writer_open(run->options->record, SS_LAYOUT_CANONICAL, go_on, err);
-    if (!run->writer) return false;
+    if (!run->writer || !ss_writer_survive(run->writer, run->options->survive, err)) return false;
     return go_on ? ss_writer_go_on(run->writer, &run->recorded, err) : begin_simulation(run, err);
 }
 
@@ -97,8 +98,11 @@ static bool record(ss_running *run, ss_error *err)
         return true;
     }
     run->recorded++;
-    return ss_writer_frame(run->writer, frame, err) &&
-           ss_writer_scenery(run->writer, ss_sim_scenery(run->sim), err) && write_result(run, frame, err);
+    ss_writer_hold(run->writer);
+    bool good = ss_writer_frame(run->writer, frame, err) &&
+                ss_writer_scenery(run->writer, ss_sim_scenery(run->sim), err) &&
+                write_result(run, frame, err);
+    return ss_writer_let_go(run->writer, good ? err : NULL) && good;
 }
 
 /* ---- checkpoints ---------------------------------------------------------------------------------- */

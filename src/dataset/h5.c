@@ -4,10 +4,12 @@
 #include "dataset/reading_flag.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -93,14 +95,29 @@ static hid_t access_list(void)
 static bool check_regular(const char *file, ss_error *err)
 {
     struct stat status;
-    if (stat(file, &status) != 0)
-        return ss_fail(err, SS_ERROR_INPUT, "%s: %s", file,
-                       errno == ENOENT ? "no such file" : strerror(errno));
+    if (stat(file, &status) != 0 && errno == ENOENT) {
+        ss_leftovers left;
+        bool some = ss_leftovers_find(file, &left, NULL) && left.count > 0;
+        ss_fail(err, SS_ERROR_INPUT, "%s: no such file%s%s%s", file, some ? ", but " : "",
+                some ? left.paths[0] : "", some ? " was left by a recording that did not end" : "");
+        ss_leftovers_free(&left);
+        return false;
+    }
+    if (stat(file, &status) != 0) return ss_fail(err, SS_ERROR_INPUT, "%s: %s", file, strerror(errno));
     if (!S_ISREG(status.st_mode)) return ss_fail(err, SS_ERROR_INPUT, "%s: not a regular file", file);
     if (status.st_size == 0) return ss_fail(err, SS_ERROR_INPUT, "%s: the file is empty", file);
     if (access(file, R_OK) != 0)
         return ss_fail(err, SS_ERROR_INPUT, "%s: cannot be read: %s", file, strerror(errno));
     return true;
+}
+
+/* The process that writes a recording holds a lock on its temporary file. */
+static bool is_being_written(const char *file)
+{
+    int descriptor = open(file, O_RDONLY | O_CLOEXEC);
+    bool busy = descriptor >= 0 && flock(descriptor, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    if (descriptor >= 0) close(descriptor);
+    return busy;
 }
 
 /* A ledger is easily mistaken for a recording. */
@@ -117,6 +134,9 @@ bool ss_h5_open(const char *file, double max_bytes, hid_t *file_id, ss_h5_group 
 {
     *file_id = -1;
     if (!check_regular(file, err)) return false;
+    if (ss_h5_partial_process(file, NULL) && is_being_written(file))
+        return ss_fail(err, SS_ERROR_INPUT, "%s: is still being written, by process %ld", file,
+                       ss_h5_partial_process(file, NULL));
     bool out_of_memory = false;
     hid_t access = access_list();
     *file_id = ss_h5_disk_read(access, &out_of_memory) ? H5Fopen(file, H5F_ACC_RDONLY, access) : -1;

@@ -125,14 +125,15 @@ bool ss_h5_mark(const ss_h5_group *group, const char *dataset, const char *attri
 /* ---- replacing a file safely ------------------------------------------------------------------------ */
 
 /* A temporary file in the directory of the target, created fresh (or as a copy of the target), which
- * commit renames over it. Where the system allows it, the file has no name until then, so that nothing is
- * left behind even by a process that is killed. */
+ * commit renames over it. Where the system allows it, the file has no name until it is sealed or
+ * committed, so that nothing useless is left behind by a process that is killed. */
 typedef struct ss_h5_output {
     hid_t file_id;
     struct ss_h5_disk *disk;  /* what HDF5 writes through: h5_disk.h */
     char *target, *temporary; /* temporary: NULL while it has no name */
     bool appends, is_copy;    /* to a target that may be there, of one that was */
     struct stat origin;       /* the target when it was copied */
+    bool sealed;              /* the temporary file is a whole one, and worth keeping when all else fails */
     ss_h5_group root;
 } ss_h5_output;
 bool ss_h5_output_open(const char *target, bool copy_existing, double max_bytes, ss_h5_output *output,
@@ -145,5 +146,21 @@ bool ss_h5_output_check(const ss_h5_output *output, ss_error *err);
  * the temporary file stays, under the name that the message tells. */
 bool ss_h5_output_commit(ss_h5_output *output, ss_error *err);
 void ss_h5_output_discard(ss_h5_output *output);
+/* Everything written so far survives the process from now on: the temporary file has a name, and is a
+ * whole HDF5 file. It is locked (flock), so that a recovery leaves it alone while the process lives. */
+bool ss_h5_output_seal(ss_h5_output *output, ss_error *err);
+/* Gives the file up as it was sealed last; one that was never sealed is removed. */
+void ss_h5_output_abandon(ss_h5_output *output);
+
+/* Leftovers of dead processes: the temporary files of a target. */
+/* The number of the process in "TARGET.PROCESS-ATTEMPT.partial"; 0 for another name. *length is that of the
+ * target (may be NULL). */
+long ss_h5_partial_process(const char *name, size_t *length);
+/* Opens one and makes a whole file of it; false when its process lives. *descriptor is locked, and the
+ * caller's. */
+bool ss_h5_partial_mend(const char *path, int *descriptor, ss_error *err);
+/* The directory of a path, to be released; NULL for lack of memory. */
+char *ss_h5_directory_of(const char *path);
+void ss_h5_sync_directory_of(const char *path);
 
 #endif

@@ -13,9 +13,8 @@
 typedef struct open_file {
     H5FD_t head; /* HDF5's own part, first */
     ss_h5_disk *disk;
-    ss_h5_disk own;    /* of a file that is read: nobody else has it */
-    haddr_t allocated; /* end of what HDF5 has given out */
-    haddr_t end;       /* of the file, as HDF5 believes */
+    ss_h5_disk own; /* of a file that is read: nobody else has it */
+    haddr_t end;    /* of the file, as HDF5 believes */
 } open_file;
 
 static void note_trouble(ss_h5_disk *disk)
@@ -48,8 +47,12 @@ static H5FD_t *open_to_read(const char *name, unsigned flags, hid_t access, hadd
     file->disk = &file->own;
     file->own.descriptor = open(name, O_RDONLY | O_CLOEXEC);
     if (file->own.descriptor >= 0 && fstat(file->own.descriptor, &status) == 0) {
-        file->end = (haddr_t)status.st_size;
-        return &file->head;
+        bool sealed; // in the middle of it: the journal is part of the file
+        uint64_t end;
+        **out_of_memory = !ss_h5_pages_read(&file->own.pages, file->own.descriptor, &sealed, &end);
+        file->end = sealed ? end : (haddr_t)status.st_size;
+        file->own.guarded = sealed ? end : 0;
+        if (!**out_of_memory) return &file->head;
     }
     if (file->own.descriptor >= 0) close(file->own.descriptor);
     ss_release(file);
@@ -59,7 +62,10 @@ static H5FD_t *open_to_read(const char *name, unsigned flags, hid_t access, hadd
 static herr_t close_disk(H5FD_t *head)
 {
     open_file *file = (open_file *)head;
-    if (file->disk == &file->own) close(file->own.descriptor);
+    if (file->disk == &file->own) {
+        close(file->own.descriptor);
+        ss_h5_disk_free(&file->own);
+    }
     ss_release(file);
     return 0;
 }
@@ -76,13 +82,13 @@ static herr_t tell_features(const H5FD_t *head, unsigned long *flags)
 static haddr_t get_allocated(const H5FD_t *head, H5FD_mem_t type)
 {
     (void)type;
-    return ((const open_file *)head)->allocated;
+    return ((const open_file *)head)->disk->allocated;
 }
 
 static herr_t set_allocated(H5FD_t *head, H5FD_mem_t type, haddr_t address)
 {
     (void)type;
-    ((open_file *)head)->allocated = address;
+    ((open_file *)head)->disk->allocated = address;
     return 0;
 }
 
@@ -93,16 +99,13 @@ static haddr_t get_end(const H5FD_t *head, H5FD_mem_t type)
 }
 
 /* What was given out and never written reads as zeros. */
-static herr_t read_disk(H5FD_t *head, H5FD_mem_t type, hid_t transfer, haddr_t address, size_t size,
-                        void *buffer)
+static bool read_bytes(const ss_h5_disk *disk, haddr_t address, size_t size, void *buffer)
 {
-    (void)type, (void)transfer;
-    const open_file *file = (const open_file *)head;
     char *to = buffer;
     while (size > 0) {
-        ssize_t got = pread(file->disk->descriptor, to, size, (off_t)address);
+        ssize_t got = pread(disk->descriptor, to, size, (off_t)address);
         if (got < 0 && errno == EINTR) continue;
-        if (got < 0) return -1;
+        if (got < 0) return false;
         if (got == 0) {
             memset(to, 0, size);
             break;
@@ -111,7 +114,43 @@ static herr_t read_disk(H5FD_t *head, H5FD_mem_t type, hid_t transfer, haddr_t a
         address += (haddr_t)got;
         size -= (size_t)got;
     }
+    return true;
+}
+
+/* How much of a piece lies in the page where it starts. */
+static size_t within_page(haddr_t address, size_t size)
+{
+    size_t room = SS_H5_PAGE - (size_t)(address % SS_H5_PAGE);
+    return size < room ? size : room;
+}
+
+static herr_t read_disk(H5FD_t *head, H5FD_mem_t type, hid_t transfer, haddr_t address, size_t size,
+                        void *buffer)
+{
+    (void)type, (void)transfer;
+    const ss_h5_disk *disk = ((const open_file *)head)->disk;
+    if (!read_bytes(disk, address, size, buffer)) return -1;
+    char *to = buffer;
+    for (size_t piece; size > 0 && address < disk->guarded; to += piece, address += piece, size -= piece) {
+        piece = within_page(address, size);
+        const unsigned char *page = ss_h5_pages_find(&disk->pages, address / SS_H5_PAGE);
+        if (page) memcpy(to, page + address % SS_H5_PAGE, piece);
+    }
     return 0;
+}
+
+/* A piece within one page before the guarded end. */
+static bool keep_aside(ss_h5_disk *disk, haddr_t address, size_t size, const void *bytes)
+{
+    uint64_t number = address / SS_H5_PAGE;
+    unsigned char *page = ss_h5_pages_find(&disk->pages, number);
+    if (!page) {
+        page = ss_h5_pages_add(&disk->pages, number);
+        if (!page) errno = ENOMEM;
+        if (!page || !read_bytes(disk, number * SS_H5_PAGE, SS_H5_PAGE, page)) return false;
+    }
+    memcpy(page + address % SS_H5_PAGE, bytes, size);
+    return true;
 }
 
 static herr_t write_disk(H5FD_t *head, H5FD_mem_t type, hid_t transfer, haddr_t address, size_t size,
@@ -119,13 +158,20 @@ static herr_t write_disk(H5FD_t *head, H5FD_mem_t type, hid_t transfer, haddr_t 
 {
     (void)type, (void)transfer;
     open_file *file = (open_file *)head;
+    ss_h5_disk *disk = file->disk;
     const char *from = buffer;
     if (address + size > file->end) file->end = address + size;
-    while (size > 0 && file->disk->trouble == 0) {
-        ssize_t put = pwrite(file->disk->descriptor, from, size, (off_t)address);
-        if (put < 0 && errno == EINTR) continue;
+    while (size > 0 && disk->trouble == 0) {
+        ssize_t put;
+        if (address < disk->guarded) {
+            put = (ssize_t)within_page(address, size);
+            if (!keep_aside(disk, address, (size_t)put, from)) put = -1;
+        } else {
+            put = pwrite(disk->descriptor, from, size, (off_t)address);
+            if (put < 0 && errno == EINTR) continue;
+        }
         if (put <= 0) {
-            note_trouble(file->disk);
+            note_trouble(disk);
             break;
         }
         from += put;
@@ -139,12 +185,59 @@ static herr_t truncate_disk(H5FD_t *head, hid_t transfer, hbool_t closing)
 {
     (void)transfer, (void)closing;
     open_file *file = (open_file *)head;
-    if (file->end == file->allocated) return 0;
-    if (file->disk->trouble == 0 && ftruncate(file->disk->descriptor, (off_t)file->allocated) != 0)
-        note_trouble(file->disk);
-    file->end = file->allocated;
+    ss_h5_disk *disk = file->disk;
+    if (file->end == disk->allocated) return 0;
+    haddr_t end = disk->allocated > disk->guarded ? disk->allocated : disk->guarded;
+    if (disk->trouble == 0 && ftruncate(disk->descriptor, (off_t)end) != 0) note_trouble(disk);
+    file->end = disk->allocated;
     return 0;
 }
+
+/* ---- seals ------------------------------------------------------------------------------------------ */
+
+static haddr_t whole_pages(haddr_t end)
+{
+    return (end + SS_H5_PAGE - 1) / SS_H5_PAGE * SS_H5_PAGE;
+}
+
+void ss_h5_disk_seal(ss_h5_disk *disk)
+{
+    haddr_t end = disk->allocated, behind = whole_pages(end > disk->guarded ? end : disk->guarded);
+    int descriptor = disk->descriptor;
+    if (disk->trouble) return;
+    // each step is on disk before the next one begins: this holds when the power fails, too
+    bool good = disk->pages.count == 0 || ss_h5_pages_append(&disk->pages, descriptor, behind, end);
+    good = good && fdatasync(descriptor) == 0;
+    if (good && disk->pages.count > 0)
+        good = ss_h5_pages_apply(&disk->pages, descriptor, end) && fdatasync(descriptor) == 0;
+    good = good && ftruncate(descriptor, (off_t)end) == 0;
+    if (!good) note_trouble(disk);
+    if (!good) return;
+    disk->guarded = whole_pages(end);
+    ss_h5_pages_free(&disk->pages);
+}
+
+bool ss_h5_disk_mend(int descriptor)
+{
+    ss_h5_pages pages = {0};
+    bool found;
+    uint64_t end;
+    if (!ss_h5_pages_read(&pages, descriptor, &found, &end)) {
+        errno = ENOMEM;
+        return false;
+    }
+    bool good = !found || (ss_h5_pages_apply(&pages, descriptor, end) && fdatasync(descriptor) == 0 &&
+                           ftruncate(descriptor, (off_t)end) == 0);
+    ss_h5_pages_free(&pages);
+    return good;
+}
+
+void ss_h5_disk_free(ss_h5_disk *disk)
+{
+    ss_h5_pages_free(&disk->pages);
+}
+
+/* ---- drivers ---------------------------------------------------------------------------------------- */
 
 static const H5FD_class_t driver = {
 #ifdef H5FD_CLASS_VERSION

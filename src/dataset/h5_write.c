@@ -2,11 +2,13 @@
 #include "dataset/h5.h"
 #include "dataset/h5_disk.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -197,8 +199,7 @@ static int create_beside(const char *target, char *name)
     return -1;
 }
 
-/* The directory of a path, to be released; NULL for lack of memory. */
-static char *directory_of(const char *path)
+char *ss_h5_directory_of(const char *path)
 {
     const char *slash = strrchr(path, '/');
     char *directory = ss_text_copy(slash ? path : ".");
@@ -272,7 +273,7 @@ static bool make_temporary(const char *target, bool copy_existing, ss_h5_output 
     output->target = ss_text_copy(target);
     output->disk = ss_allocate(1, sizeof *output->disk);
     if (output->disk) output->disk->descriptor = -1;
-    char *directory = directory_of(target);
+    char *directory = ss_h5_directory_of(target);
     if (!output->target || !output->disk || !directory) {
         ss_release(directory);
         return ss_fail(err, SS_ERROR_RESOURCES, "%s: out of memory", target);
@@ -336,9 +337,9 @@ bool ss_h5_output_open(const char *target, bool copy_existing, double max_bytes,
 }
 
 /* Best effort: some file systems refuse it, and the file itself is safe already. */
-static void sync_directory_of(const char *path)
+void ss_h5_sync_directory_of(const char *path)
 {
-    char *directory = directory_of(path);
+    char *directory = ss_h5_directory_of(path);
     int descriptor = directory ? open(directory, O_RDONLY | O_CLOEXEC) : -1;
     if (descriptor >= 0) {
         (void)!fsync(descriptor);
@@ -356,6 +357,7 @@ bool ss_h5_output_check(const ss_h5_output *output, ss_error *err)
 static void forget_output(ss_h5_output *output)
 {
     if (output->disk && output->disk->descriptor >= 0) close(output->disk->descriptor);
+    if (output->disk) ss_h5_disk_free(output->disk);
     ss_release(output->disk);
     ss_release(output->target);
     ss_release(output->temporary);
@@ -369,6 +371,7 @@ bool ss_h5_output_commit(ss_h5_output *output, ss_error *err)
     output->file_id = -1;
     output->root.id = -1;
     if (!good) ss_fail(err, SS_ERROR_RESOURCES, "%s: cannot be completed", output->target);
+    if (good && output->sealed) ss_h5_disk_seal(output->disk);
     good = good && ss_h5_output_check(output, err);
     good = good &&
            (fsync(output->disk->descriptor) == 0 || fail_system(output->target, "cannot be written", err)) &&
@@ -383,10 +386,10 @@ bool ss_h5_output_commit(ss_h5_output *output, ss_error *err)
     if (good && rename(output->temporary, output->target) != 0)
         good = fail_system(output->target, "cannot be written", err);
     if (good) {
-        sync_directory_of(output->target);
+        ss_h5_sync_directory_of(output->target);
         forget_output(output);
     } else {
-        ss_h5_output_discard(output);
+        ss_h5_output_abandon(output);
     }
     return good;
 }
@@ -396,4 +399,77 @@ void ss_h5_output_discard(ss_h5_output *output)
     if (output->file_id >= 0) H5Fclose(output->file_id);
     if (output->temporary) unlink(output->temporary);
     forget_output(output);
+}
+
+bool ss_h5_output_seal(ss_h5_output *output, ss_error *err)
+{
+    if (H5Fflush(output->file_id, H5F_SCOPE_GLOBAL) < 0)
+        return ss_fail(err, SS_ERROR_RESOURCES, "%s: cannot be flushed", output->target);
+    ss_h5_disk_seal(output->disk);
+    if (!ss_h5_output_check(output, err)) return false;
+    if (output->sealed) return true;
+    (void)!flock(output->disk->descriptor, LOCK_EX | LOCK_NB); // where there are no locks, the number must do
+    if (!give_name(output, err)) return false;
+    ss_h5_sync_directory_of(output->target);
+    output->sealed = true;
+    return true;
+}
+
+void ss_h5_output_abandon(ss_h5_output *output)
+{
+    if (!output->sealed) {
+        ss_h5_output_discard(output);
+        return;
+    }
+    if (output->disk->trouble == 0) output->disk->trouble = EIO; // nothing more reaches the file
+    if (output->file_id >= 0) H5Fclose(output->file_id);
+    forget_output(output);
+}
+
+/* ---- leftovers -------------------------------------------------------------------------------------- */
+
+long ss_h5_partial_process(const char *name, size_t *length)
+{
+    static const char ending[] = ".partial";
+    size_t size = strlen(name), last = sizeof ending - 1;
+    if (size <= last || strcmp(name + size - last, ending) != 0) return 0;
+    const char *c = name + size - last;
+    while (c > name && isdigit((unsigned char)c[-1])) c--;
+    if (c == name || c[-1] != '-' || c == name + size - last) return 0;
+    const char *number = --c;
+    while (number > name && isdigit((unsigned char)number[-1])) number--;
+    if (number == c || number - name < 2 || number[-1] != '.') return 0;
+    if (length) *length = (size_t)(number - 1 - name);
+    return strtol(number, NULL, 10);
+}
+
+bool ss_h5_partial_mend(const char *path, int *descriptor, ss_error *err)
+{
+    *descriptor = open(path, O_RDWR | O_CLOEXEC);
+    if (*descriptor < 0) return fail_system(path, "cannot be opened", err);
+    bool good = flock(*descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
+    if (!good)
+        ss_fail(err, SS_ERROR_INPUT, "%s: is still being written, by process %ld", path,
+                ss_h5_partial_process(path, NULL));
+    good = good && (ss_h5_disk_mend(*descriptor) || fail_system(path, "cannot be completed", err));
+    if (good) {
+        // cuts off what was written after the last seal, and forgets that the file was open for writing
+        ss_h5_disk disk = {.descriptor = *descriptor};
+        hid_t access = output_access(&disk);
+        bool clear = true;
+        if (access >= 0 && H5Pexist(access, "clear_status_flags") > 0)
+            H5Pset(access, "clear_status_flags", &clear);
+        hid_t file = access >= 0 ? H5Fopen(path, H5F_ACC_RDWR, access) : -1;
+        if (access >= 0) H5Pclose(access);
+        good = (file >= 0 && H5Fclose(file) >= 0) ||
+               ss_fail(err, SS_ERROR_INPUT, "%s: holds nothing that could be recovered", path);
+        ss_h5_disk_free(&disk);
+        errno = disk.trouble;
+        if (good && disk.trouble) good = fail_system(path, "cannot be completed", err);
+        good = good && (fsync(*descriptor) == 0 || fail_system(path, "cannot be completed", err));
+    }
+    if (good) return true;
+    close(*descriptor);
+    *descriptor = -1;
+    return false;
 }

@@ -104,11 +104,18 @@ ss_recorder *ss_recorder_open_as(const char *path, const ss_manifest *manifest, 
     }
     recorder->path = path_copy;
     recorder->writer = ss_writer_open(path, layout, append, err);
-    if (recorder->writer && ss_writer_simulation(recorder->writer, manifest, err)) return recorder;
+    if (recorder->writer && ss_writer_simulation(recorder->writer, manifest, err) &&
+        ss_recorder_survive(recorder, SS_RECORDER_SURVIVES, err))
+        return recorder;
     ss_writer_discard(recorder->writer);
     ss_release(path_copy);
     ss_release(recorder);
     return NULL;
+}
+
+bool ss_recorder_survive(ss_recorder *recorder, double seconds, ss_error *err)
+{
+    return ss_writer_survive(recorder->writer, seconds, err);
 }
 
 ss_recorder *ss_recorder_open(const char *path, const char *toolkit, ss_error *err)
@@ -488,10 +495,10 @@ static bool check(ss_recorder *recorder, const ss_frame *frame)
 
 static bool write_all(ss_recorder *recorder, const ss_frame *frame, ss_error *err)
 {
-    if (!ss_writer_frame(recorder->writer, frame, err) ||
-        !ss_writer_scenery(recorder->writer, &recorder->scenery, err))
-        return false;
-    for (int r = 0; r < recorder->result_count; r++) {
+    ss_writer_hold(recorder->writer);
+    bool ok = ss_writer_frame(recorder->writer, frame, err) &&
+              ss_writer_scenery(recorder->writer, &recorder->scenery, err);
+    for (int r = 0; ok && r < recorder->result_count; r++) {
         ss_stored_result result = {.solver = recorder->results[r].solver,
                                    .formulation = recorder->formulation,
                                    .with = recorder->with,
@@ -499,9 +506,9 @@ static bool write_all(ss_recorder *recorder, const ss_frame *frame, ss_error *er
                                    .iterations = -1,
                                    .error = NAN,
                                    .seconds = NAN};
-        if (!ss_writer_result(recorder->writer, &result, err)) return false;
+        ok = ss_writer_result(recorder->writer, &result, err);
     }
-    return true;
+    return ss_writer_let_go(recorder->writer, ok ? err : NULL) && ok;
 }
 
 bool ss_recorder_end(ss_recorder *recorder, ss_error *err)

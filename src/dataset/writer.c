@@ -3,11 +3,14 @@
  * writer_shapes.c. */
 #include "dataset/writer.h"
 
+#include "base/ticker.h"
+
 #include <ctype.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 struct ss_writer {
     ss_h5_output output;
@@ -21,6 +24,11 @@ struct ss_writer {
     ss_writer_scratch scratch;
     /* code != SS_OK: something is half written, so that nothing of it may reach the target */
     ss_error trouble;
+    /* For recordings that survive: the rest belongs to whoever holds HDF5's lock. */
+    ss_ticker *ticker;
+    double interval, next_seal; /* s; when a call seals, where there is no ticker */
+    bool dirty;                 /* something was written since the last seal */
+    bool held;                  /* a frame is being written in several calls */
 };
 
 /* ---- numbers --------------------------------------------------------------------------------------- */
@@ -170,6 +178,54 @@ ss_writer *ss_writer_open(const char *path, ss_layout layout, bool append, ss_er
     return NULL;
 }
 
+/* ---- surviving -------------------------------------------------------------------------------------- */
+
+/* Called by the ticker. Waits for the end of a frame, but not long: the frame may be all there is. What
+ * goes wrong is trouble of the disk, which the next call on the writer finds. */
+static void seal_now_and_then(void *context)
+{
+    ss_writer *writer = context;
+    for (int attempt = 0;; attempt++) {
+        ss_h5_session session;
+        ss_h5_enter_to_write(&session);
+        bool wait = writer->held && attempt < 100;
+        if (!wait && writer->dirty) {
+            ss_h5_output_seal(&writer->output, NULL);
+            writer->dirty = false;
+        }
+        ss_h5_leave(&session);
+        if (!wait) return;
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    }
+}
+
+/* After every piece of work, inside the session. Where no thread can do it, the call seals that finds it
+ * due. */
+static bool note_work(ss_writer *writer, ss_error *err)
+{
+    writer->dirty = true;
+    if (!ss_h5_output_check(&writer->output, err)) return false;
+    if (writer->interval == 0 || writer->ticker || writer->held || ss_clock_seconds() < writer->next_seal)
+        return true;
+    bool good = ss_h5_output_seal(&writer->output, err);
+    writer->dirty = false;
+    writer->next_seal = ss_clock_seconds() + writer->interval / 2;
+    return good;
+}
+
+bool ss_writer_survive(ss_writer *writer, double seconds, ss_error *err)
+{
+    ss_ticker_stop(writer->ticker);
+    writer->ticker = NULL;
+    writer->interval = seconds;
+    writer->next_seal = ss_clock_seconds() + seconds / 2;
+    if (!(seconds >= 0)) return ss_fail(err, SS_ERROR_USAGE, "%s: invalid interval", writer->output.target);
+    hbool_t safe = false;
+    H5is_library_threadsafe(&safe);
+    if (seconds > 0 && safe) writer->ticker = ss_ticker_start(seconds / 2, seal_now_and_then, writer);
+    return true;
+}
+
 /* What was begun and not finished spoils the file: the reason is kept, and everything later fails with it. */
 static bool keep_trouble(ss_writer *writer, const ss_error *trouble, ss_error *err)
 {
@@ -185,13 +241,32 @@ static bool spoiled(const ss_writer *writer, ss_error *err)
     return true;
 }
 
+void ss_writer_hold(ss_writer *writer)
+{
+    ss_h5_session session;
+    ss_h5_enter_to_write(&session);
+    writer->held = true;
+    ss_h5_leave(&session);
+}
+
+bool ss_writer_let_go(ss_writer *writer, ss_error *err)
+{
+    ss_error trouble = {0};
+    ss_h5_session session;
+    ss_h5_enter_to_write(&session);
+    writer->held = false;
+    bool ok = writer->trouble.code != SS_OK || note_work(writer, &trouble);
+    ss_h5_leave(&session);
+    return ok || keep_trouble(writer, &trouble, err);
+}
+
 bool ss_writer_simulation(ss_writer *writer, const ss_manifest *manifest, ss_error *err)
 {
     if (spoiled(writer, err)) return false;
     ss_error trouble = {0};
     ss_h5_session session;
     ss_h5_enter_to_write(&session);
-    bool ok = begin_simulation(writer, manifest, &trouble) && ss_h5_output_check(&writer->output, &trouble);
+    bool ok = begin_simulation(writer, manifest, &trouble) && note_work(writer, &trouble);
     ss_h5_leave(&session);
     return ok || keep_trouble(writer, &trouble, err);
 }
@@ -214,7 +289,7 @@ bool ss_writer_frame(ss_writer *writer, const ss_frame *frame, ss_error *err)
     ss_error trouble = {0};
     ss_h5_session session;
     ss_h5_enter_to_write(&session);
-    bool ok = add_frame(writer, frame, &trouble) && ss_h5_output_check(&writer->output, &trouble);
+    bool ok = add_frame(writer, frame, &trouble) && note_work(writer, &trouble);
     ss_h5_leave(&session);
     return ok || keep_trouble(writer, &trouble, err);
 }
@@ -225,8 +300,7 @@ bool ss_writer_result(ss_writer *writer, const ss_stored_result *result, ss_erro
     ss_error trouble = {0};
     ss_h5_session session;
     ss_h5_enter_to_write(&session);
-    bool ok = ss_writer_put_result(&writer->frame, result, &trouble) &&
-              ss_h5_output_check(&writer->output, &trouble);
+    bool ok = ss_writer_put_result(&writer->frame, result, &trouble) && note_work(writer, &trouble);
     ss_h5_leave(&session);
     return ok || keep_trouble(writer, &trouble, err);
 }
@@ -254,8 +328,7 @@ bool ss_writer_shapes(ss_writer *writer, const ss_stored_shape *shapes, int coun
     ss_h5_session session;
     ss_h5_enter_to_write(&session);
     bool allowed = may_have_shapes(writer, err);
-    bool ok =
-        allowed && add_shapes(writer, &columns, &trouble) && ss_h5_output_check(&writer->output, &trouble);
+    bool ok = allowed && add_shapes(writer, &columns, &trouble) && note_work(writer, &trouble);
     ss_h5_leave(&session);
     ss_writer_shape_columns_free(&columns);
     return ok || (allowed && keep_trouble(writer, &trouble, err));
@@ -278,22 +351,27 @@ bool ss_writer_scenery(ss_writer *writer, const ss_scenery *scenery, ss_error *e
     ss_h5_session session;
     ss_h5_enter_to_write(&session);
     bool allowed = scenery_fits(writer, err);
-    bool ok = allowed && ss_writer_put_scenery(&writer->frame, scenery, &trouble) &&
-              ss_h5_output_check(&writer->output, &trouble);
+    bool ok =
+        allowed && ss_writer_put_scenery(&writer->frame, scenery, &trouble) && note_work(writer, &trouble);
     ss_h5_leave(&session);
     return ok || (allowed && keep_trouble(writer, &trouble, err));
 }
 
-/* Frees the writer; keeps the file or not. */
-static bool finish(ss_writer *writer, bool keep, ss_error *err)
+/* Frees the writer; the file takes its place, or stays as it was sealed last, or is gone. */
+typedef enum ending { KEEP, ABANDON, DISCARD } ending;
+static bool finish(ss_writer *writer, ending how, char *left, size_t size, ss_error *err)
 {
+    ss_ticker_stop(writer->ticker);
     ss_h5_session session;
     ss_h5_enter_to_write(&session);
     ss_h5_leave_group(&writer->frame);
     ss_h5_leave_group(&writer->simulation);
     bool ok = true;
-    if (keep)
+    if (left && writer->output.sealed) snprintf(left, size, "%s", writer->output.temporary);
+    if (how == KEEP)
         ok = ss_h5_output_commit(&writer->output, err);
+    else if (how == ABANDON)
+        ss_h5_output_abandon(&writer->output);
     else
         ss_h5_output_discard(&writer->output);
     ss_h5_leave(&session);
@@ -306,12 +384,16 @@ bool ss_writer_close(ss_writer *writer, ss_error *err)
 {
     if (!writer) return true;
     ss_error trouble = writer->trouble;
-    if (trouble.code == SS_OK) return finish(writer, true, err);
-    finish(writer, false, NULL);
-    return ss_fail(err, trouble.code, "the file was not changed: %s", trouble.message);
+    char left[700] = "";
+    bool spoilt = trouble.code != SS_OK;
+    if (finish(writer, spoilt ? ABANDON : KEEP, left, sizeof left, &trouble) && !spoilt) return true;
+    const char *unchanged = spoilt ? "the file was not changed: " : "";
+    return *left ? ss_fail(err, trouble.code, "%s%.250s; what was safe before is in %s", unchanged,
+                           trouble.message, left)
+                 : ss_fail(err, trouble.code, "%s%s", unchanged, trouble.message);
 }
 
 void ss_writer_discard(ss_writer *writer)
 {
-    if (writer) finish(writer, false, NULL);
+    if (writer) finish(writer, DISCARD, NULL, 0, NULL);
 }

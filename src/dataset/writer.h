@@ -14,6 +14,7 @@
 #define SS_DATASET_WRITER_H
 
 #include "dataset/h5.h"
+#include "dataset/writer_hold.h"
 
 #define SS_BPMD_MARK "bpmd_format"
 #define SS_BPMD_MARK_TEXT "BPMD-2015"

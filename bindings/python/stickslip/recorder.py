@@ -139,8 +139,10 @@ class Recorder:
     A whole frame goes in by `recorder.write(frame)`, with answers beside it: `recorder.write(frame, {"mine": answer})`."""
 
     def __init__(self, path: PathLike, toolkit: Optional[str] = None, *, layout: str = "canonical", append: bool = False,
-                 gravity: Optional[Sequence[float]] = None, image: Optional[np.ndarray] = None, **texts: str):
-        """Texts are title, description, author, date, url and keywords; `image` is height x width x 3, uint8."""
+                 gravity: Optional[Sequence[float]] = None, image: Optional[np.ndarray] = None, survive: float = 5.0,
+                 **texts: str):
+        """Texts are title, description, author, date, url and keywords; `image` is height x width x 3, uint8. What was
+        recorded more than `survive` seconds ago can be recovered (`stickslip recover`) if the program dies; 0 = nothing."""
         if layout not in LAYOUTS:
             raise UsageError(f"unknown layout '{layout}'; there are {', '.join(LAYOUTS)}")
         self.path = os.fspath(path)
@@ -149,6 +151,7 @@ class Recorder:
         self._pointer: Any = lib.ss_writer_open(path_bytes(path), LAYOUTS[layout], append)
         self._begun = False
         self._discard = lib.ss_writer_discard
+        lib.ss_writer_survive(self._pointer, survive)
 
     def _writer(self) -> Any:
         if self._pointer is None:

@@ -503,10 +503,12 @@ class Sim:
         lib.ss_sim_hash(self._pointer, buffer)
         return buffer.value.decode()
 
-    def record(self, path: PathLike, *, every: int = 1, metrics: bool = True, layout: str = "canonical", **texts: str) -> "Recording":
+    def record(self, path: PathLike, *, every: int = 1, metrics: bool = True, layout: str = "canonical",
+               survive: float = 5.0, **texts: str) -> "Recording":
         """Records every K-th step to a BPMD file from now on: frame, shapes, answer, and metrics. In `with`, or until
-        `close()`; the file appears then."""
-        return Recording(self, path, every, metrics, layout, texts)
+        `close()`; the file appears then. What was recorded more than `survive` seconds ago can be recovered
+        (`stickslip recover`) if the program dies; 0 = nothing."""
+        return Recording(self, path, every, metrics, layout, survive, texts)
 
     def __repr__(self) -> str:
         contacts = lib.ss_sim_contacts(self._pointer).contents.count
@@ -585,7 +587,8 @@ def _fill(answer: Answer, found: Any) -> None:
 class Recording:
     """What `Sim.record` returns: a file that is being written; `frames` counts."""
 
-    def __init__(self, sim: Sim, path: PathLike, every: int, metrics: bool, layout: str, texts: Dict[str, str]):
+    def __init__(self, sim: Sim, path: PathLike, every: int, metrics: bool, layout: str, survive: float,
+                 texts: Dict[str, str]):
         from .recorder import LAYOUTS, _manifest
         if every < 1:
             raise ValueError("every must be at least 1")
@@ -598,6 +601,7 @@ class Recording:
         self._manifest = _manifest(told, tuple(sim.world.gravity), None)
         self._writer: Any = lib.ss_writer_open(path_bytes(path), LAYOUTS[layout], False)
         try:
+            lib.ss_writer_survive(self._writer, survive)
             lib.ss_writer_simulation(self._writer, self._manifest[0])
             lib.ss_writer_world(self._writer, sim.world._pointer)
         except BaseException:

@@ -1,0 +1,74 @@
+"""Recordings of `run` that are killed: what the program says about them, and how it gets them back. Every moment of a kill is
+in test_survive.c; tools/survive kills fifty recordings and measures."""
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+
+import h5py
+import pytest
+
+from test_cli import BAD_INPUT, DONE, PROGRAM, SOURCE, here, run, run_json
+
+
+def record_and_kill(*words):
+    """Kills a run as soon as it has a leftover; the name of that."""
+    process = subprocess.Popen([PROGRAM, "run", "box-drop", "--steps", "100000000", "--record", "frames.h5", "--survive", "0.05",
+                                "--quiet", *words], start_new_session=True, stderr=subprocess.DEVNULL)
+    while process.poll() is None and not any(name.endswith(".partial") for name in os.listdir()):
+        time.sleep(0.01)
+    assert process.poll() is None
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    return next(name for name in os.listdir() if name.endswith(".partial"))
+
+
+def test_a_killed_run_is_explained_read_and_recovered(here):
+    left = record_and_kill()
+    assert re.fullmatch(r"frames\.h5\.\d+-0\.partial", left)
+    assert left in run("info", "frames.h5", code=BAD_INPUT).stderr
+    frames = run_json("check", left)["counts"]["frames"]  # as it is
+    assert frames > 0
+    ended = run_json("recover", "frames.h5")
+    assert ended == [{"leftover": left, "file": "frames.h5", "frames": frames}]
+    checked = run_json("check", "frames.h5")
+    assert checked["faults"] == [] and checked["counts"]["frames"] == frames
+    with h5py.File("frames.h5") as file:  # an ordinary file for everyone
+        last = file[f"simulation_000001/mbs_frame{frames:06}"]
+        assert set(last["solver_data"]) and (last["bodies/masses"][()] > 0).all()
+    assert os.listdir() == ["frames.h5"]
+    assert "no recording was left unfinished" in run("recover", "frames.h5", code=BAD_INPUT).stderr
+
+
+def test_an_old_file_stays_what_it_was(here):
+    (here / "frames.h5").write_bytes(b"precious")
+    left = record_and_kill()
+    assert "frames.recovered-1.h5: " in run("recover", "frames.h5", code=DONE).stdout
+    assert (here / "frames.h5").read_bytes() == b"precious"
+    assert sorted(os.listdir()) == ["frames.h5", "frames.recovered-1.h5"] and left not in os.listdir()
+
+
+def test_a_leftover_gets_the_name_that_is_asked_for(here):
+    left = record_and_kill()
+    assert run("recover", left, "-o", "saved.h5", code=DONE).stdout.startswith("saved.h5: ")
+    assert os.listdir() == ["saved.h5"]
+
+
+def test_without_survival_nothing_is_left(here):
+    process = subprocess.Popen([PROGRAM, "run", "box-drop", "--steps", "100000000", "--record", "frames.h5", "--survive", "0",
+                                "--trace", "t.csv", "-q"], start_new_session=True)
+    while process.poll() is None and not (os.path.exists("t.csv") and os.path.getsize("t.csv") > 50000):
+        time.sleep(0.01)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    assert os.listdir() == ["t.csv"]
+
+
+def test_three_kills_of_the_study_damage_nothing():
+    # whether the promise of 0.3 s is kept depends on how busy the machine is; that what is left is whole does not
+    pytest.importorskip("numpy")
+    ended = subprocess.run([sys.executable, SOURCE / "tools/survive", "--kills", "3", "--seconds", "0.3", "--build",
+                            os.environ["SS_BUILD_DIR"]], capture_output=True, text=True)
+    assert "3 kills" in ended.stdout and "0 damaged" in ended.stdout, ended.stdout + ended.stderr
