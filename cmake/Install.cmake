@@ -7,6 +7,7 @@ install(TARGETS stickslip_shared EXPORT stickslipShared)
 install(TARGETS stickslip_static EXPORT stickslipStatic)
 install(FILES LICENSE TYPE DOC)
 install(DIRECTORY examples TYPE DOC PATTERN test.sh EXCLUDE)
+install(DIRECTORY docs/ DESTINATION "${CMAKE_INSTALL_DOCDIR}" PATTERN "*.py" EXCLUDE)
 
 # Two exports: who uses the shared library need not have the dependencies' development files.
 foreach(kind Shared Static)

@@ -585,7 +585,7 @@ def test_trace_has_every_iteration(slope):
 
 def test_text_is_a_table_with_a_summary(slope):
     text = run("solve", slope).stdout
-    assert len(re.findall(r"^  /simulation_000001/mbs_frame\d{6}  converged ", text, re.M)) == 20
+    assert re.findall(r"^  (\d+) +converged ", text, re.M) == [str(i) for i in range(20)]  # as --frame counts
     assert "\n20 frames: 20 converged; " in text and "\nworst natural_map " in text
     one = run("solve", slope, "--frame", "0").stdout
     assert re.search(r"^  creep  +- +m/s +nothing sticks$", one, re.M)  # all metrics of a single frame
@@ -706,7 +706,6 @@ def test_examples_in_the_help_are_valid(verb, here):
 def test_completion_knows_the_names(here):
     from test_cli import complete
     assert complete("solve", "x", "--solver", "ns") == [name for name in SOLVERS if name.startswith("ns")]
-    assert complete("solve", "x", "-f", "") == []  # letters are not completed
     assert complete("solve", "x", "--formulation", "stew") == ["stewart-trinkle"]
     assert complete("paper", "ro") == ["rod"] and complete("metrics", "creep_") == ["creep_max"]
     Path("plug.so").touch()

@@ -45,7 +45,7 @@ typedef struct ss_sim_options {
     int substeps;            /* per step */
     const char *formulation; /* "cone" */
     const char *solver;      /* "coloured" */
-    const char *finisher;    /* second solver, where the first one misses the stop rule; "none" */
+    const char *finisher;    /* second solver, where the first one misses the stop rule; "none", "default" */
     ss_option_list with;     /* options of the formulation, "gap_term=zero" */
     ss_option_list set;      /* options of the solver */
     int max_iterations;      /* of the solver, per step; the option is called "iterations" */
@@ -117,6 +117,8 @@ typedef struct ss_sim_report {
                        * the width of the thinner body */
 } ss_sim_report;
 SS_API ss_sim_report ss_sim_last(const ss_sim *sim);
+/* Name of the finisher in use, "none" without one: what "default" stands for depends on the solver. */
+SS_API const char *ss_sim_finisher(const ss_sim *sim);
 
 /* ---- user functions --------------------------------------------------------------------------------- */
 

@@ -157,10 +157,18 @@ bool ss_campaign_read_shard(const char *text, int *shard, int *shards, ss_error 
                    text);
 }
 
+const char *ss_tolerance_rule(double tolerance, char rule[SS_TOLERANCE_RULE])
+{
+    char number[SS_NUMBER_TEXT];
+    int length = ss_number_write(tolerance, number);
+    snprintf(rule, SS_TOLERANCE_RULE, "relative_energy<%.*s", length, number);
+    return rule;
+}
+
 const char *ss_campaign_stop(ss_campaign *campaign, ss_error *err)
 {
-    char rule[64] = "relative_energy<";
+    char rule[SS_TOLERANCE_RULE];
     if (campaign->options.tolerance <= 0) return campaign->options.stop;
-    int length = ss_number_write(campaign->options.tolerance, rule + strlen(rule));
-    return ss_campaign_copy(campaign, rule, strlen("relative_energy<") + (size_t)length, err);
+    ss_tolerance_rule(campaign->options.tolerance, rule);
+    return ss_campaign_copy(campaign, rule, strlen(rule), err);
 }

@@ -83,6 +83,9 @@ bool ss_campaign_read_shard(const char *text, int *shard, int *shards, ss_error 
 /* Stricter than most need, so that a report can show several tolerances. */
 #define SS_CAMPAIGN_STOP "relative_energy<1e-8"
 /* The stop rule that is meant. */
+#define SS_TOLERANCE_RULE 64
+/* The stop rule that --tol T is short for, "relative_energy<T". */
+const char *ss_tolerance_rule(double tolerance, char rule[SS_TOLERANCE_RULE]);
 const char *ss_campaign_stop(ss_campaign *campaign, ss_error *err);
 
 /* Reads a campaign file. Messages name line and column, or the key: "c.json: methods[2].set.omega: ...". */

@@ -4,6 +4,7 @@
 
 #include "campaign/execute.h"
 #include "cli/extensions.h"
+#include "cli/progress.h"
 
 typedef struct ss_bench_options {
     ss_common_options common;
@@ -20,18 +21,14 @@ typedef struct ss_bench_options {
 /* What the command line means: a campaign file, or flags. */
 bool ss_bench_describe(const ss_command *command, ss_campaign *campaign, ss_error *err);
 
-/* A bar on a terminal, a line now and then elsewhere; nothing with --quiet. */
 typedef struct ss_bench_progress {
     const ss_command *command;
-    bool on, terminal, shown;
-    double next;
+    ss_progress_line line;
 } ss_bench_progress;
-ss_bench_progress ss_bench_progress_begin(const ss_command *command);
 /* The hooks of a campaign; the context is the progress. */
 void ss_bench_progress_show(void *progress, const ss_campaign_state *state);
 void ss_bench_say(void *progress, const char *line);
 void ss_bench_complain(void *progress, const char *line);
-void ss_bench_progress_end(ss_bench_progress *progress);
 
 /* What came of it: counts as JSON, or the standing of the methods. */
 bool ss_bench_print(const ss_command *command, ss_ledger *ledger, const ss_campaign_summary *summary,

@@ -9,96 +9,31 @@
 #include <string.h>
 #include <unistd.h>
 
-#define BAR_COLUMNS 24
-#define SECONDS_BETWEEN_BARS 0.1
-#define SECONDS_BETWEEN_LINES 10.0
-
 /* ---- progress ------------------------------------------------------------------------------------ */
-
-ss_bench_progress ss_bench_progress_begin(const ss_command *command)
-{
-    bool terminal = isatty(STDERR_FILENO);
-    return (ss_bench_progress){.command = command,
-                               .on = !ss_command_is_quiet(command),
-                               .terminal = terminal,
-                               .next = ss_clock_seconds() + (terminal ? 0.5 : SECONDS_BETWEEN_LINES)};
-}
-
-static void put(const char *line)
-{
-    if (write(STDERR_FILENO, line, strlen(line)) < 0) return; // nobody is looking
-}
-
-static void wipe(ss_bench_progress *progress)
-{
-    if (progress->shown) put("\r\033[K");
-    progress->shown = false;
-}
-
-static void write_duration(double seconds, char *text, size_t size)
-{
-    if (seconds < 100)
-        snprintf(text, size, "%.0f s", seconds);
-    else if (seconds < 6000)
-        snprintf(text, size, "%.0f min", seconds / 60);
-    else
-        snprintf(text, size, "%.1f h", seconds / 3600);
-}
-
-static void write_counts(const ss_campaign_state *state, char *text, size_t size)
-{
-    char left[32] = "";
-    double rate = state->seconds > 0 ? state->done / state->seconds : 0.0;
-    int length = snprintf(text, size, "%d/%d", state->done, state->total);
-    if (state->failures > 0 && length > 0 && (size_t)length < size)
-        length += snprintf(text + length, size - (size_t)length, ", %d failed", state->failures);
-    if (rate > 0 && length > 0 && (size_t)length < size) {
-        write_duration((state->total - state->done) / rate, left, sizeof left);
-        snprintf(text + length, size - (size_t)length, rate < 100 ? ", %.3g/s, %s left" : ", %.0f/s, %s left",
-                 rate, left);
-    }
-}
-
-static void draw_bar(const ss_campaign_state *state, const char *counts)
-{
-    char bar[BAR_COLUMNS + 1], line[240];
-    int full = state->total > 0 ? (int)((double)BAR_COLUMNS * state->done / state->total) : 0;
-    for (int i = 0; i < BAR_COLUMNS; i++) bar[i] = i < full ? '#' : '.';
-    bar[BAR_COLUMNS] = '\0';
-    snprintf(line, sizeof line, "\r\033[K%s [%s] %s", state->doing, bar, counts);
-    put(line);
-}
 
 void ss_bench_progress_show(void *context, const ss_campaign_state *state)
 {
     ss_bench_progress *progress = context;
-    char counts[120];
-    if (!progress->on || ss_clock_seconds() < progress->next) return;
-    progress->next = ss_clock_seconds() + (progress->terminal ? SECONDS_BETWEEN_BARS : SECONDS_BETWEEN_LINES);
-    write_counts(state, counts, sizeof counts);
-    if (progress->terminal)
-        draw_bar(state, counts);
-    else
-        ss_complain("%s: %s", state->doing, counts);
-    progress->shown = progress->terminal;
+    char failed[48] = "", facts[96];
+    if (!ss_progress_line_is_due(&progress->line, state->done)) return;
+    double rate = state->seconds > 0 ? state->done / state->seconds : 0.0;
+    if (state->failures > 0) snprintf(failed, sizeof failed, "%d failed, ", state->failures);
+    snprintf(facts, sizeof facts, rate < 100 ? "%s%.3g/s" : "%s%.0f/s", failed, rate);
+    ss_progress_line_tell(&progress->line, state->doing, state->done, state->total, facts);
 }
 
 void ss_bench_say(void *context, const char *line)
 {
     ss_bench_progress *progress = context;
-    wipe(progress);
+    ss_progress_line_end(&progress->line);
     ss_command_say(progress->command, "%s", line);
 }
 
 void ss_bench_complain(void *context, const char *line)
 {
-    wipe(context);
+    ss_bench_progress *progress = context;
+    ss_progress_line_end(&progress->line);
     ss_complain("stickslip: %s", line);
-}
-
-void ss_bench_progress_end(ss_bench_progress *progress)
-{
-    wipe(progress);
 }
 
 /* ---- the end ------------------------------------------------------------------------------------- */

@@ -41,14 +41,14 @@ static bool execute(const ss_command *command, ss_campaign *campaign, ss_ledger 
                     ss_campaign_summary *summary, ss_error *err)
 {
     _Static_assert(sizeof(sig_atomic_t) == sizeof(int), "a signal's number is looked at as an int");
-    ss_bench_progress progress = ss_bench_progress_begin(command);
+    ss_bench_progress progress = {command, ss_progress_line_begin(command)};
     ss_campaign_hooks hooks = {.context = &progress,
                                .say = ss_bench_say,
                                .complain = ss_bench_complain,
                                .progress = ss_bench_progress_show,
                                .stop = (const volatile int *)&stop_signal};
     bool good = ss_campaign_execute(campaign, ledger, &hooks, summary, err);
-    ss_bench_progress_end(&progress);
+    ss_progress_line_end(&progress.line);
     return good;
 }
 
@@ -92,14 +92,14 @@ static const ss_option table[] = {
      .type = SS_OPTION_TEXT,
      FIELD(solvers),
      .default_value = "all",
-     .value_name = "A,B|all|none",
+     .value_name = "SOLVER,...|all|none",
      .help = "Solvers to run; all includes those of plug-ins. none: only with --recorded.",
      .letter = 's'},
     {.name = "formulations",
      .type = SS_OPTION_TEXT,
      FIELD(formulations),
      .default_value = "cone",
-     .value_name = "A,B|all",
+     .value_name = "FORMULATION,...|all",
      .help = "Formulations to use; FCLIB problems are always solved as cone.",
      .letter = 'f'},
     {.name = "set",
@@ -153,8 +153,7 @@ static const ss_option_group groups[] = {
 
 static const ss_example examples[] = {
     {"bench stack.h5 -o results.db", "every frame with every solver that fits"},
-    {"bench stack.h5 problem.hdf5 -s nsgs,pgs,admm --repeats 5 -o results.db",
-     "three solvers, timed five times"},
+    {"bench stack.h5 problem.hdf5 -s nsgs,admm --repeats 5 -o results.db", "three solvers, timed five times"},
     {"bench stack.h5 -s psor --set psor.omega=1.3 -f all -o results.db", "one solver, every formulation"},
     {"bench ode.h5 --recorded -s nsgs,interior-point -o results.db",
      "the answers that an engine stored, beside two solvers"},

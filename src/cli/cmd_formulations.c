@@ -42,12 +42,14 @@ static void put(ss_json *json, int index)
 static int run_formulations(const ss_command *command)
 {
     static const char *const headings[] = {"formulation", "laws", "summary"};
+    static const unsigned char expendable[] = {1, 0}; // laws
     static const ss_listing listing = {
         .kind = "formulation",
         .plural = "formulations",
         .count = ss_formulation_count,
         .name = name_of,
         .headings = headings,
+        .expendable = expendable,
         .columns = 3,
         .row = add_row,
         .explain = explain,

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define LABEL_COLUMNS 16
+
 void ss_info_item(ss_out *out, const char *name, const char *format, ...)
 {
     char value[2048];
@@ -11,9 +13,13 @@ void ss_info_item(ss_out *out, const char *name, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(value, sizeof value, format, arguments);
     va_end(arguments);
-    ss_text_appendf(&out->text, "  %-16s ", name);
-    ss_text_append_clean(&out->text, value);
-    ss_text_append(&out->text, "\n");
+    ss_text clean = {0};
+    ss_text_append_clean(&clean, value);
+    ss_text_appendf(&out->text, "  %-*s ", LABEL_COLUMNS, name);
+    ss_text_wrap(&out->text, ss_text_get(&clean), clean.length, 3 + LABEL_COLUMNS, 3 + LABEL_COLUMNS,
+                 out->columns ? ss_out_line(out) : SIZE_MAX);
+    out->text.out_of_memory |= clean.out_of_memory;
+    ss_text_free(&clean);
 }
 
 void ss_info_words(ss_out *out, const char *name, const char *words)

@@ -57,7 +57,9 @@ static void print_values(ss_out *out, const ss_paper_report *report)
     for (int i = 0, last = 0; i < report->value_count; i++) {
         int number = report->values[i].note ? number_of(report, i) : 0;
         if (number <= last) continue;
-        ss_text_appendf(&out->text, "  %2d  %s\n", number, report->values[i].note);
+        ss_text_appendf(&out->text, "  %2d  ", number);
+        ss_text_wrap(&out->text, report->values[i].note, strlen(report->values[i].note), 6, 6,
+                     ss_out_line(out));
         last = number;
     }
 }
@@ -79,7 +81,8 @@ static void print_report(ss_out *out, const ss_paper *paper, const ss_paper_repo
 
 static void print_list(ss_out *out)
 {
-    ss_table table = {.columns = 3, .left = 3};
+    static const unsigned char expendable[] = {2, 0}; // from
+    ss_table table = {.columns = 3, .left = 3, .expendable = expendable};
     ss_table_add(&table, "id"), ss_table_add(&table, "experiment"), ss_table_add(&table, "from");
     for (const ss_paper *const *paper = ss_papers; *paper; paper++) {
         ss_table_add(&table, "%s", (*paper)->id);

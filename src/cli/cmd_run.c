@@ -7,47 +7,27 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
-enum { PICTURE_WIDTH = 720, PICTURE_HEIGHT = 480, BAR = 24 };
+enum { PICTURE_WIDTH = 720, PICTURE_HEIGHT = 480 };
 
 /* ---- progress ------------------------------------------------------------------------------------- */
 
-typedef struct live {
-    bool on, shown;
-    double next;
-} live;
-
-static void show(live *l, const ss_running *run)
+static void show(ss_progress_line *progress, const ss_running *run)
 {
-    double now = ss_clock_seconds();
-    if (!l->on || now < l->next) return;
-    l->next = now + 0.2;
-    l->shown = true;
-    ss_sim_report r = ss_sim_last(run->sim);
     int64_t done = ss_sim_steps(run->sim);
-    char bar[BAR + 1];
-    int filled = run->steps > 0 ? (int)(BAR * (double)done / (double)run->steps) : BAR;
-    for (int i = 0; i < BAR; i++) bar[i] = i < filled ? '#' : '.';
-    bar[BAR] = '\0';
-    fprintf(stderr,
-            "\r\033[K[%s] %lld/%lld  t %.3g s  %d contacts  overlap %.2g m  energy %.4g J  %d it  %.2f ms",
-            bar, (long long)done, (long long)run->steps, ss_sim_time(run->sim), r.contacts, r.penetration,
-            r.kinetic + r.potential, r.iterations, 1e3 * r.seconds);
-    fflush(stderr);
-}
-
-static void wipe(const live *l)
-{
-    if (l->shown) fputs("\r\033[K", stderr);
+    if (!ss_progress_line_is_due(progress, done)) return;
+    char facts[160];
+    ss_sim_report r = ss_sim_last(run->sim);
+    snprintf(facts, sizeof facts, "%d contacts, %d it, overlap %.2g m, energy %.4g J, %.2g ms a step",
+             r.contacts, r.iterations, r.penetration, r.kinetic + r.potential, 1e3 * r.seconds);
+    ss_progress_line_tell(progress, run->scene->name, done, run->steps, facts);
 }
 
 /* ---- the loop ------------------------------------------------------------------------------------- */
 
 static bool step_on(ss_running *run, ss_error *err)
 {
-    live l = {.on = isatty(STDERR_FILENO) && !ss_command_is_quiet(run->command),
-              .next = ss_clock_seconds() + 0.5};
+    ss_progress_line progress = ss_progress_line_begin(run->command);
     bool good = true;
     while (good && ss_sim_steps(run->sim) < run->steps && !ss_sandbox_interrupted()) {
         char doing[64];
@@ -57,10 +37,10 @@ static bool step_on(ss_running *run, ss_error *err)
         if (!good) break;
         ss_summary_step(run);
         good = ss_recording_step(run, err);
-        show(&l, run);
+        show(&progress, run);
     }
     ss_sandbox_doing("");
-    wipe(&l);
+    ss_progress_line_end(&progress);
     return good;
 }
 
@@ -102,7 +82,8 @@ static int run_run(const ss_command *command)
     }
     if (!ready && run.writer) ss_writer_discard(run.writer);
     good = good && draw(&run, &err);
-    if (ready && !ss_sandbox_interrupted()) ss_summary_print(&run);
+    if (ready) ss_summary_print(&run);
+    if (ready && ss_sandbox_interrupted()) ss_out_flush(command->out); // the summary of what was done
     if (kept) say_files(&run, good);
     int code = good ? SS_EXIT_DONE : ss_report(&err);
     ss_running_free(&run);
@@ -140,6 +121,14 @@ static const ss_option table[] = {
      FIELD(accurate),
      .help = "Solve every step to relative_energy<1e-8 with auto, at any cost; explicit options take "
              "precedence."},
+    {.name = "tol",
+     .type = SS_OPTION_REAL,
+     FIELD(tolerance),
+     .default_value = "0",
+     .min = 0,
+     .max = 1,
+     .value_name = "T",
+     .help = "Short for --stop relative_energy<T; 0 = off."},
     {.name = "call",
      .type = SS_OPTION_LIST,
      FIELD(calls),
@@ -176,6 +165,10 @@ static const ss_option output_table[] = {
      .type = SS_OPTION_BOOL,
      FIELD(no_metrics),
      .help = "Record without metrics, which is faster."},
+    {.name = "thumbnail",
+     .type = SS_OPTION_BOOL,
+     FIELD(thumbnail),
+     .help = "Store a small picture of the start in the recording; takes up to a second or two."},
     {.name = "checkpoint",
      .type = SS_OPTION_TEXT,
      FIELD(checkpoint),
@@ -249,8 +242,8 @@ static const ss_example examples[] = {
      "a higher wall, and a picture of the result"},
     {"run log-pile --steps 200 --record logs.h5 --every 10", "record frames as test problems for solvers"},
     {"run card-house --accurate --steps 100", "every step to 1e-8"},
-    {"run brick-wall --plugin ./my_solver.so --solver richardson --finisher none", "your own solver"},
-    {"run massratio --solver nsgs --finisher none --steps 50 --json", "one solver only, machine-readable"},
+    {"run brick-wall --plugin ./my_solver.so -s richardson", "your own solver"},
+    {"run massratio -s nsgs --steps 50 --json", "another solver, without a finisher; machine-readable"},
     {0}};
 
 const ss_verb ss_verb_run = {

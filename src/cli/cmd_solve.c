@@ -16,13 +16,30 @@ static bool close_trace(ss_solving *s, ss_error *err)
            ss_fail(err, SS_ERROR_RESOURCES, "%s: cannot write: %s", s->options->trace, strerror(errno));
 }
 
+/* Lines from `at` on that say the same of other places; before a line comes its place. */
+static int count_equal(const char *at, const char *said, size_t length)
+{
+    int count = 0;
+    for (; *at; at += strcspn(at, "\n") + 1) {
+        const char *colon = strstr(at, ": ");
+        count += colon && strcspn(colon, "\n") == length && strncmp(colon, said, length) == 0;
+    }
+    return count;
+}
+
+/* What is said of several frames is said once. */
 static void say_what_is_wrong(const ss_solving *s)
 {
-    const char *at = ss_text_get(&s->wrong);
-    while (*at) {
-        int length = (int)strcspn(at, "\n");
-        ss_command_say(s->command, "%.*s", length, at);
-        at += length + (at[length] == '\n');
+    const char *all = ss_text_get(&s->wrong);
+    for (const char *at = all; *at; at += strcspn(at, "\n") + 1) {
+        const char *said = strstr(at, ": ");
+        size_t length = strcspn(said, "\n");
+        int before = count_equal(all, said, length), from_here = count_equal(at, said, length);
+        if (before != from_here) continue; // said already
+        if (from_here == 1)
+            ss_command_say(s->command, "%.*s", (int)strcspn(at, "\n"), at);
+        else
+            ss_command_say(s->command, "%d %ss, first %.*s", from_here, s->thing, (int)strcspn(at, "\n"), at);
     }
     if (s->wrong.length && s->diagnosed > SS_DIAGNOSED_AT_MOST)
         ss_command_say(s->command, "%d more not solved; stickslip check --problems examines every %s",
@@ -176,6 +193,14 @@ static const ss_option run_table[] = {{.name = "iterations",
                                                "(J); energy<1e-6*scene is relative to the energy scale of "
                                                "the scene; none = stop only at the limits of iterations "
                                                "and time."},
+                                      {.name = "tol",
+                                       .type = SS_OPTION_REAL,
+                                       FIELD(tolerance),
+                                       .default_value = "0",
+                                       .min = 0,
+                                       .max = 1,
+                                       .value_name = "T",
+                                       .help = "Short for --stop relative_energy<T; 0 = off."},
                                       {.name = "keep",
                                        .type = SS_OPTION_TEXT,
                                        FIELD(request.keep),
@@ -200,7 +225,7 @@ static const ss_option_group groups[] = {{"Options", table, 0},
 
 static const ss_example examples[] = {
     {"solve stack.h5", "every frame, with Coulomb's law on cones; the method is chosen automatically"},
-    {"solve stack.h5 --frame 3 --solver pgs --iterations 50 --stop none --keep best:energy --json",
+    {"solve stack.h5 --frame 3 -s pgs --iterations 50 --stop none --json",
      "the best of 50 iterations, with all metrics"},
     {"solve stack.h5 -f stewart-trinkle --with directions=16 -s lemke",
      "a friction polygon, solved by pivoting"},

@@ -109,7 +109,8 @@ static void put_one(const view *v, const ss_solver *solver, ss_json *json)
 
 static void print_list(const view *v)
 {
-    ss_table table = {.columns = 3, .left = 3};
+    static const unsigned char expendable[] = {1, 0}; // laws
+    ss_table table = {.columns = 3, .left = 3, .expendable = expendable};
     ss_table_add(&table, "solver"), ss_table_add(&table, "laws"), ss_table_add(&table, "summary");
     for (int i = 0; i < ss_solver_count(); i++) {
         const ss_solver *solver = ss_solver_at(i);
@@ -126,7 +127,9 @@ static void print_list(const view *v)
 
 static void print_matrix(const view *v)
 {
-    ss_table table = {.columns = 1 + ss_formulation_count(), .left = 1 + ss_formulation_count()};
+    static const unsigned char expendable[] = {8, 7, 6, 5, 0}; // from the last formulation on
+    ss_table table = {
+        .columns = 1 + ss_formulation_count(), .left = 1 + ss_formulation_count(), .expendable = expendable};
     ss_table_add(&table, "solver");
     for (int f = 0; f < ss_formulation_count(); f++) ss_table_add(&table, "%s", ss_formulation_at(f)->name);
     for (int i = 0; i < ss_solver_count(); i++) {

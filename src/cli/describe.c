@@ -133,10 +133,15 @@ void ss_describe_options_json(ss_json *json, const char *key, const ss_option *t
 
 void ss_describe_title(ss_out *out, const char *name, const char *summary)
 {
+    ss_text clean = {0};
+    ss_text_append_clean(&clean, summary);
     ss_text_appendf(&out->text, "%s%s%s - ", ss_out_style(out, SS_STYLE_HEADING), name,
                     ss_out_style(out, SS_STYLE_PLAIN));
-    ss_text_append_clean(&out->text, summary);
-    ss_text_append(&out->text, "\n\n");
+    ss_text_wrap(&out->text, ss_text_get(&clean), clean.length, 0, ss_text_columns(name) + 3,
+                 out->columns ? ss_out_line(out) : SIZE_MAX);
+    ss_text_append(&out->text, "\n");
+    out->text.out_of_memory |= clean.out_of_memory;
+    ss_text_free(&clean);
 }
 
 void ss_describe_item(ss_out *out, const char *label, const char *words)
@@ -144,6 +149,8 @@ void ss_describe_item(ss_out *out, const char *label, const char *words)
     if (!words) return;
     ss_text clean = {0};
     ss_text_append_clean(&clean, words);
-    ss_help_entry(&out->text, label, LABEL_COLUMNS, ss_text_get(&clean));
+    ss_text_appendf(&out->text, "  %-*s  ", (int)LABEL_COLUMNS, label);
+    ss_text_wrap(&out->text, ss_text_get(&clean), clean.length, LABEL_COLUMNS + 4, LABEL_COLUMNS + 4,
+                 ss_out_line(out));
     ss_text_free(&clean);
 }

@@ -31,29 +31,9 @@ static void indent_by(ss_text *text, size_t columns)
     ss_text_appendf(text, "%*s", (int)columns, "");
 }
 
-/* Appends the words of one paragraph in lines of at most COLUMNS; `column` is where the cursor stands. */
 static void wrap(ss_text *text, const char *words, size_t length, size_t indent, size_t column)
 {
-    const char *end = words + length;
-    bool at_start = true;
-    while (words < end) {
-        size_t word = 0;
-        while (words + word < end && words[word] != ' ' && words[word] != '\n') word++;
-        if (!at_start && column + 1 + word > COLUMNS) {
-            ss_text_append(text, "\n");
-            indent_by(text, indent);
-            column = indent;
-        } else if (!at_start) {
-            ss_text_append(text, " ");
-            column++;
-        }
-        ss_text_append_bytes(text, words, word);
-        column += word;
-        words += word;
-        while (words < end && (*words == ' ' || *words == '\n')) words++;
-        at_start = false;
-    }
-    ss_text_append(text, "\n");
+    ss_text_wrap(text, words, length, indent, column, COLUMNS);
 }
 
 static void wrap_paragraphs(ss_text *text, const char *paragraphs)
@@ -144,8 +124,10 @@ void ss_help_verb(ss_out *out, const ss_verb *verb)
     explain_options(out, verb);
     ss_text_append(&out->text, "\n");
     heading(out, "Examples");
-    for (const ss_example *example = verb->examples; example->command; example++)
-        ss_text_appendf(&out->text, "  stickslip %s\n      %s\n", example->command, example->purpose);
+    for (const ss_example *example = verb->examples; example->command; example++) {
+        ss_text_appendf(&out->text, "  stickslip %s\n", example->command);
+        ss_help_wrap(&out->text, example->purpose, OPTION_INDENT);
+    }
 }
 
 static void list_verbs(ss_text *text)

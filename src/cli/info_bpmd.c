@@ -27,6 +27,7 @@ typedef struct view {
 typedef struct sight {
     char path[256];
     ss_frame *frame; /* NULL: could not be read, err says why */
+    int index;       /* what --frame takes */
     ss_dialect dialect;
     ss_frame_summary summary;
     char **results;
@@ -70,7 +71,7 @@ static void read_result_names(view *v, int index, sight *s, ss_findings *finding
 
 static void see(view *v, int index, sight *s)
 {
-    *s = (sight){0};
+    *s = (sight){.index = index};
     ss_findings findings = {0};
     ss_bpmd_frame_path(v->file, index, s->path, sizeof s->path);
     s->frame = ss_bpmd_read(v->file, index, &findings, &s->err);
@@ -275,8 +276,9 @@ static void start_table(ss_table *table)
 {
     static const char *const heads[] = {"frame",         "bodies",      "joints",    "rows",
                                         "contacts",      "h [s]",       "mass [kg]", "kinetic [J]",
-                                        "sum |gap| [m]", "overlap [m]", "results"};
-    *table = (ss_table){.columns = sizeof heads / sizeof *heads, .left = 1};
+                                        "sum |gap| [m]", "overlap [m]", "results",   "path"};
+    static const unsigned char expendable[] = {11, 8, 3, 6, 5, 0}; // path, sum |gap|, rows, mass, h
+    *table = (ss_table){.columns = sizeof heads / sizeof *heads, .left = 1, .expendable = expendable};
     for (int i = 0; i < table->columns; i++) ss_table_add(table, "%s", heads[i]);
 }
 
@@ -291,10 +293,11 @@ static void add_results(ss_table *table, const sight *s)
 static void add_frame(ss_table *table, const sight *s)
 {
     const ss_frame_summary *sum = &s->summary;
-    ss_table_add(table, "%s", s->path);
+    ss_table_add(table, "%d", s->index);
     if (!s->frame) {
-        ss_table_add(table, "unreadable");
-        for (int i = 2; i < table->columns; i++) ss_table_add(table, "-");
+        ss_table_add_styled(table, SS_STYLE_BAD, "unreadable");
+        for (int i = 2; i < table->columns - 1; i++) ss_table_add(table, "-");
+        ss_table_add(table, "%s", s->path);
         return;
     }
     ss_table_add(table, "%d", sum->bodies);
@@ -307,6 +310,7 @@ static void add_frame(ss_table *table, const sight *s)
     ss_table_add(table, "%.4g", sum->sum_abs_gap);
     ss_table_add(table, "%.3g", sum->max_penetration);
     add_results(table, s);
+    ss_table_add(table, "%s", s->path);
 }
 
 static void add_gap(ss_table *table, int left_out)

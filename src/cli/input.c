@@ -38,38 +38,3 @@ const char *ss_input_split(const char *message, const char *path, char *place, s
     snprintf(place, size, "%.*s", (int)(colon - message), message);
     return colon + 2;
 }
-
-/* ---- progress ------------------------------------------------------------------------------------ */
-
-#define FIRST_SIGN 1.0  // s, on a terminal
-#define SIGN_EVERY 0.1  // s
-#define LINE_EVERY 10.0 // s, in a log
-
-ss_progress_line ss_progress_line_begin(const ss_command *command)
-{
-    bool terminal = isatty(STDERR_FILENO);
-    return (ss_progress_line){.on = !ss_command_is_quiet(command),
-                              .terminal = terminal,
-                              .next = ss_clock_seconds() + (terminal ? FIRST_SIGN : LINE_EVERY)};
-}
-
-static void show(const char *line)
-{
-    if (write(STDERR_FILENO, line, strlen(line)) < 0) return; // nobody is looking
-}
-
-void ss_progress_line_show(ss_progress_line *progress, const char *what, int done, int total)
-{
-    if (!progress->on || ss_clock_seconds() < progress->next) return;
-    char line[120];
-    snprintf(line, sizeof line, progress->terminal ? "\r\033[K%s %d of %d" : "%s %d of %d\n", what, done,
-             total);
-    show(line);
-    progress->shown = progress->terminal;
-    progress->next = ss_clock_seconds() + (progress->terminal ? SIGN_EVERY : LINE_EVERY);
-}
-
-void ss_progress_line_end(ss_progress_line *progress)
-{
-    if (progress->shown) show("\r\033[K");
-}

@@ -4,7 +4,7 @@
 #define SS_CLI_INPUT_H
 
 #include "campaign/read_input.h"
-#include "cli/verb.h"
+#include "cli/progress.h"
 
 /* ---- options of reading -------------------------------------------------------------------------- */
 
@@ -32,18 +32,6 @@ const char *ss_input_split(const char *message, const char *path, char *place, s
 
 /* Fails when `path` is the input file, by whatever name. */
 bool ss_input_check_target(const ss_command *command, const char *path, ss_error *err);
-
-/* ---- progress ------------------------------------------------------------------------------------ */
-
-/* On a terminal a line that is overwritten, from the first second on; otherwise a line every ten seconds,
- * so that a long run is not silent. Neither with --quiet. */
-typedef struct ss_progress_line {
-    bool on, terminal, shown;
-    double next; /* clock time of the next sign of life */
-} ss_progress_line;
-ss_progress_line ss_progress_line_begin(const ss_command *command);
-void ss_progress_line_show(ss_progress_line *progress, const char *what, int done, int total);
-void ss_progress_line_end(ss_progress_line *progress); /* wipes the line */
 
 /* ---- the same finding in many frames ------------------------------------------------------------- */
 

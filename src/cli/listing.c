@@ -17,7 +17,8 @@ int ss_listing_find(const ss_listing *listing, const char *name, ss_error *err)
 
 static void print_list(const ss_listing *listing, ss_out *out)
 {
-    ss_table table = {.columns = listing->columns, .left = listing->columns};
+    ss_table table = {
+        .columns = listing->columns, .left = listing->columns, .expendable = listing->expendable};
     for (int c = 0; c < listing->columns; c++) ss_table_add(&table, "%s", listing->headings[c]);
     for (int i = 0; i < listing->count(); i++) listing->row(&table, i);
     ss_table_print(&table, out);

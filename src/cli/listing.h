@@ -27,6 +27,7 @@ typedef struct ss_listing {
     const char *(*name)(int index);
     const char *const *headings; /* of the table, columns of them */
     int columns;
+    const unsigned char *expendable; /* of them, see ss_table */
     void (*row)(ss_table *table, int index);
     void (*explain)(ss_out *out, int index);
     void (*put)(ss_json *json, int index); /* the members of its object */

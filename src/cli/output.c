@@ -4,9 +4,13 @@
 #include <stdlib.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #define DRAIN_BYTES ((size_t)1 << 16)
+#define LEAST_COLUMNS ((size_t)40) /* of sentences */
+#define MOST_COLUMNS ((size_t)120)
+#define USUAL_COLUMNS ((size_t)79) /* in files, as help has it */
 
 static bool wants_colour(int fd)
 {
@@ -16,7 +20,7 @@ static bool wants_colour(int fd)
 
 ss_out ss_out_open(int fd)
 {
-    return (ss_out){.fd = fd, .colour = wants_colour(fd)};
+    return (ss_out){.fd = fd, .colour = wants_colour(fd), .columns = ss_terminal_columns(fd)};
 }
 
 /* 0, or the errno of the write that failed. */
@@ -105,17 +109,73 @@ size_t ss_text_columns(const char *text)
     return columns;
 }
 
+/* ---- lines that fit ------------------------------------------------------------------------------ */
+
+size_t ss_terminal_columns(int fd)
+{
+    struct winsize size;
+    return isatty(fd) && ioctl(fd, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
+static size_t line_columns(size_t terminal)
+{
+    if (terminal == 0) return USUAL_COLUMNS;
+    return terminal < LEAST_COLUMNS ? LEAST_COLUMNS : terminal > MOST_COLUMNS ? MOST_COLUMNS : terminal;
+}
+
+size_t ss_out_line(const ss_out *out)
+{
+    return line_columns(out->columns);
+}
+
+void ss_text_wrap(ss_text *text, const char *words, size_t length, size_t indent, size_t column,
+                  size_t columns)
+{
+    const char *end = words + length;
+    bool at_start = true;
+    while (words < end) {
+        size_t bytes = 0, width = 0;
+        for (; words + bytes < end && words[bytes] != ' ' && words[bytes] != '\n'; bytes++)
+            width += (words[bytes] & 0xC0) != 0x80;
+        if (!at_start && column + 1 + width > columns) {
+            ss_text_appendf(text, "\n%*s", (int)indent, "");
+            column = indent;
+        } else if (!at_start) {
+            ss_text_append(text, " ");
+            column++;
+        }
+        ss_text_append_bytes(text, words, bytes);
+        column += width;
+        words += bytes;
+        while (words < end && (*words == ' ' || *words == '\n')) words++;
+        at_start = false;
+    }
+    ss_text_append(text, "\n");
+}
+
+void ss_out_paragraph(ss_out *out, size_t indent, const char *words)
+{
+    ss_text_appendf(&out->text, "%*s", (int)indent, "");
+    ss_text_wrap(&out->text, words, strlen(words), indent, indent,
+                 out->columns ? ss_out_line(out) : SIZE_MAX);
+}
+
 /* ---- talk ---------------------------------------------------------------------------------------- */
 
 void ss_talk(const char *format, va_list arguments)
 {
     char line[2048];
     vsnprintf(line, sizeof line, format, arguments);
-    ss_text clean = {0};
+    ss_text clean = {0}, fitted = {0};
+    size_t columns = ss_terminal_columns(STDERR_FILENO);
     ss_text_append_clean(&clean, line);
-    ss_text_append(&clean, "\n");
-    if (!clean.out_of_memory) write_all(STDERR_FILENO, clean.data, clean.length);
+    if (columns)
+        ss_text_wrap(&fitted, ss_text_get(&clean), clean.length, 2, 0, line_columns(columns));
+    else
+        ss_text_appendf(&fitted, "%s\n", ss_text_get(&clean));
+    if (!clean.out_of_memory && !fitted.out_of_memory) write_all(STDERR_FILENO, fitted.data, fitted.length);
     ss_text_free(&clean);
+    ss_text_free(&fitted);
 }
 
 void ss_complain(const char *format, ...)

@@ -11,6 +11,7 @@ typedef struct ss_out {
     int fd;
     int error; /* errno of the first write that failed, 0 = none */
     bool colour;
+    size_t columns; /* of the terminal; 0 = not a terminal, where lines may be of any length */
 } ss_out;
 
 /* Colour only on a terminal, and never against NO_COLOR or TERM=dumb. */
@@ -27,6 +28,17 @@ bool ss_out_finish(ss_out *out);
 void ss_text_append_clean(ss_text *text, const char *foreign);
 /* Columns the text takes on a terminal, one per character. */
 size_t ss_text_columns(const char *text);
+
+/* Columns of the terminal behind a descriptor, 0 if it is none. */
+size_t ss_terminal_columns(int fd);
+/* Columns for sentences: those of the terminal, unless it is very narrow or wide; 79 in a file. */
+size_t ss_out_line(const ss_out *out);
+/* Appends `length` bytes of words in lines of at most `columns`, and ends the last line. The cursor stands at
+ * `column`, further lines begin at `indent`. */
+void ss_text_wrap(ss_text *text, const char *words, size_t length, size_t indent, size_t column,
+                  size_t columns);
+/* One paragraph that fits the terminal, all of it indented; in a file, where programs read it, one line. */
+void ss_out_paragraph(ss_out *out, size_t indent, const char *words);
 
 typedef enum ss_style {
     SS_STYLE_PLAIN,

@@ -4,14 +4,9 @@
 
 #include <math.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
-#define LEAST_COLUMNS ((size_t)40)
-#define MOST_COLUMNS ((size_t)120)
 #define NARROW_COLUMNS ((size_t)80) /* tables are not cut below */
 #define SCENES_TOLD 20
-#define USUAL_COLUMNS ((size_t)79) /* where nobody knows, as help has it */
 
 /* ---- failures by kind -------------------------------------------------------------------------------- */
 
@@ -180,42 +175,10 @@ static void print_scenes(ss_out *out, const ss_statistics *statistics)
 
 /* ---- words ------------------------------------------------------------------------------------------- */
 
-/* 0 = unknown */
-static size_t terminal_columns(int fd)
-{
-    struct winsize size;
-    return isatty(fd) && ioctl(fd, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
-}
-
-static size_t text_columns(int fd)
-{
-    size_t columns = terminal_columns(fd);
-    if (columns == 0) return USUAL_COLUMNS;
-    return columns < LEAST_COLUMNS ? LEAST_COLUMNS : columns > MOST_COLUMNS ? MOST_COLUMNS : columns;
-}
-
-/* Words in lines of at most so many columns, indented by two. */
-static void wrap(ss_text *text, const char *words, size_t columns)
-{
-    size_t column = 0;
-    while (*words) {
-        size_t bytes = strcspn(words, " "), width = 0;
-        for (size_t i = 0; i < bytes; i++) width += (words[i] & 0xC0) != 0x80;
-        bool breaks = column == 0 || column + 1 + width > columns;
-        if (breaks) ss_text_append(text, column ? "\n  " : "  ");
-        if (!breaks) ss_text_append(text, " ");
-        ss_text_append_bytes(text, words, bytes);
-        column = (breaks ? 2 : column + 1) + width;
-        words += bytes + (words[bytes] == ' ');
-    }
-    ss_text_append(text, "\n");
-}
-
 /* Tables in files are not cut. */
-static size_t table_columns(int fd)
+static size_t table_columns(const ss_out *out)
 {
-    size_t columns = terminal_columns(fd);
-    return columns == 0 || columns > NARROW_COLUMNS ? columns : NARROW_COLUMNS;
+    return out->columns == 0 || out->columns > NARROW_COLUMNS ? out->columns : NARROW_COLUMNS;
 }
 
 static int count_good(const ss_results *results)
@@ -227,7 +190,7 @@ static int count_good(const ss_results *results)
 
 static void print_series(ss_out *out, const ss_results *results, const ss_statistics *statistics)
 {
-    layout fitted = fit(statistics, table_columns(out->fd));
+    layout fitted = fit(statistics, table_columns(out));
     ss_table table = {.columns = 6 + fitted.with_interval + fitted.with_factor, .left = 8};
     add_heading(&table, &fitted);
     for (int i = 0; i < statistics->series_count; i++) add_series(&table, results, statistics, i, &fitted);
@@ -239,7 +202,8 @@ static void print_words(ss_out *out, const char *words)
 {
     ss_text clean = {0};
     ss_text_append_clean(&clean, words);
-    wrap(&out->text, ss_text_get(&clean), text_columns(out->fd));
+    ss_text_append(&out->text, "  ");
+    ss_text_wrap(&out->text, ss_text_get(&clean), clean.length, 2, 2, ss_out_line(out));
     out->text.out_of_memory |= clean.out_of_memory;
     ss_text_free(&clean);
 }

@@ -2,6 +2,7 @@
 #ifndef SS_CLI_RUN_H
 #define SS_CLI_RUN_H
 
+#include "campaign/campaign.h"
 #include "cli/extensions.h"
 
 typedef struct ss_run_verb_options {
@@ -9,11 +10,12 @@ typedef struct ss_run_verb_options {
     ss_option_list parameters, calls;
     int steps;
     double time; /* s */
+    double tolerance;
     bool accurate;
     const char *record;
     int every;
     double survive; /* s */
-    bool no_metrics;
+    bool no_metrics, thumbnail;
     const char *checkpoint;
     double checkpoint_every; /* s of wall time */
     bool resume;
@@ -37,6 +39,7 @@ typedef struct ss_run_summary {
     double broad, narrow, assembly, solve, integration; /* s */
     int64_t unfinished;                                 /* steps whose stop rule was not reached */
     int64_t finished;                                   /* islands that needed the finisher */
+    int64_t finished_steps;                             /* steps with such islands */
     double start_energy, least_energy, most_energy;     /* kinetic + potential, J */
     double drift;                                       /* m: farthest a body is from where it started */
     int drift_body;
@@ -52,7 +55,8 @@ typedef struct ss_running {
     ss_world *world;
     ss_sim *sim;
     ss_sim_options sim_options; /* table, then scene, then --accurate, then user */
-    int64_t steps;              /* to be done in all */
+    char tolerance_rule[SS_TOLERANCE_RULE];
+    int64_t steps; /* to be done in all */
     ss_run_summary summary;
     double (*start_pose)[7];
     /* recording */

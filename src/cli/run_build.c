@@ -70,6 +70,8 @@ static bool set_options(ss_running *run, ss_error *err)
                                   given->value, err);
         if (!good) return false;
     }
+    if (run->options->tolerance > 0.0)
+        to->stop = ss_tolerance_rule(run->options->tolerance, run->tolerance_rule);
     return true;
 }
 
@@ -148,6 +150,7 @@ bool ss_running_build(ss_running *run, ss_error *err)
         !change_units(run, err) || !count_steps(run, err))
         return false;
     run->sim = ss_sim_create(run->world, &run->sim_options, err);
+    if (run->sim) run->sim_options.finisher = ss_sim_finisher(run->sim);
     return run->sim &&
            (!run->scene->begin || run->scene->begin(run->parameters, run->sim, &run->state, err)) &&
            call_hooks(run, err) && remember_start(run, err);

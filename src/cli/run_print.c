@@ -75,6 +75,7 @@ void ss_summary_step(ss_running *run)
     s->integration += r.integration;
     s->unfinished += r.status != SS_CONVERGED;
     s->finished += r.finished;
+    s->finished_steps += r.finished > 0;
     s->least_energy = fmin(s->least_energy, energy);
     s->most_energy = fmax(s->most_energy, energy);
 }
@@ -140,7 +141,9 @@ static void put_json(ss_running *run)
     put_tally(&json, s, "relative_energy", s->relative_energy);
     put_tally(&json, s, "joint_error", s->joint_error);
     ss_json_key(&json, "unfinished_steps"), ss_json_integer(&json, s->unfinished);
+    ss_json_member_text(&json, "finisher", run->sim_options.finisher);
     ss_json_key(&json, "finished_islands"), ss_json_integer(&json, s->finished);
+    ss_json_key(&json, "finished_steps"), ss_json_integer(&json, s->finished_steps);
     ss_json_member_real(&json, "drift", s->drift);
     ss_json_key(&json, "drift_body"), ss_json_integer(&json, s->drift_body);
     ss_json_member_real(&json, "turn", s->turn);
@@ -150,6 +153,7 @@ static void put_json(ss_running *run)
     ss_sim_report last = ss_sim_last(run->sim);
     ss_json_member_real(&json, "kinetic", last.kinetic);
     ss_json_member_real(&json, "potential", last.potential);
+    ss_json_member_real(&json, "energy", last.kinetic + last.potential);
     put_profile(&json, s);
     put_figures(&json, run);
     ss_json_member_text(&json, "hash", hash);
@@ -193,18 +197,19 @@ static void print_text(ss_running *run)
                ss_world_body_count(run->world), last.contacts, s->contacts.most);
     char finished[96] = "";
     if (strcmp(run->sim_options.finisher, "none") != 0)
-        snprintf(finished, sizeof finished, "; %lld islands passed on to %s", (long long)s->finished,
-                 run->sim_options.finisher);
+        snprintf(finished, sizeof finished, " then %s (%lld islands in %lld steps)",
+                 run->sim_options.finisher, (long long)s->finished, (long long)s->finished_steps);
     print_line(out, "solver",
-               "%s: %.4g iterations per step (maximum %.0f); stop rule missed in %lld of %lld steps%s",
-               run->sim_options.solver, mean(s, s->iterations), s->iterations.most, (long long)s->unfinished,
-               (long long)s->steps, finished);
+               "%s%s: %.4g iterations per step (maximum %.0f); stop rule missed in %lld of %lld steps",
+               run->sim_options.solver, finished, mean(s, s->iterations), s->iterations.most,
+               (long long)s->unfinished, (long long)s->steps);
     print_line(out, "penetration", "%.3g m at the end, maximum %.3g m", last.penetration,
                s->penetration.most);
     print_line(out, "drift", "largest displacement %.3g m (body %d), largest rotation %.3g rad", s->drift,
                s->drift_body, s->turn);
-    print_line(out, "energy", "kinetic %.6g J, potential %.6g J; total %.6g J at the start, maximum %.6g J",
-               last.kinetic, last.potential, s->start_energy, s->most_energy);
+    print_line(out, "energy",
+               "%.6g J (kinetic %.6g J, potential %.6g J); %.6g J at the start, maximum %.6g J",
+               last.kinetic + last.potential, last.kinetic, last.potential, s->start_energy, s->most_energy);
     if (ss_world_joint_count(run->world) > 0)
         print_line(out, "joints", "error %.3g at the end, maximum %.3g (m, rad)", last.joint_error,
                    s->joint_error.most);

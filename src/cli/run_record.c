@@ -43,8 +43,8 @@ static bool begin_simulation(ss_running *run, ss_error *err)
     snprintf(toolkit, sizeof toolkit, "stickslip %s", ss_version());
     ss_picture picture = {0};
     const double *gravity = ss_world_gravity(run->world);
-    bool good =
-        ss_picture_draw(run->world, &run->scene->camera, PICTURE_WIDTH, PICTURE_HEIGHT, &picture, err);
+    bool good = !run->options->thumbnail || ss_picture_draw(run->world, &run->scene->camera, PICTURE_WIDTH,
+                                                            PICTURE_HEIGHT, &picture, err);
     ss_manifest manifest = {.toolkit = toolkit,
                             .description = (char *)(uintptr_t)ss_text_get(&text),
                             .keywords = (char *)(uintptr_t)run->scene->name,

@@ -2,6 +2,7 @@
 #ifndef SS_CLI_SOLVE_H
 #define SS_CLI_SOLVE_H
 
+#include "campaign/campaign.h"
 #include "cli/diagnose.h"
 #include "cli/extensions.h"
 #include "cli/input.h"
@@ -20,6 +21,7 @@ typedef struct ss_solve_options {
     ss_extension_options extensions;
     bool warm, every_iteration, diagnose, json;
     int problem; /* 0 = the only one, else 1 + ss_fclib_kind */
+    double tolerance;
     ss_request request;
     ss_input_options source;
 } ss_solve_options;
@@ -36,6 +38,8 @@ typedef struct ss_solving {
     const ss_command *command;
     const ss_solve_options *options;
     const char *in;
+    const char *stop; /* the rule of --stop, or of --tol */
+    char tolerance_rule[SS_TOLERANCE_RULE];
     ss_session *session;
     FILE *trace;
     bool begun;          /* something has been printed, so the end must be, too */

@@ -110,14 +110,26 @@ static void start_table(ss_table *table)
 {
     static const char *const heads[] = {"frame",       "status",      "iterations",      "ms",   "energy [J]",
                                         "natural_map", "creep [m/s]", "penetration [m]", "worst"};
-    *table = (ss_table){.columns = sizeof heads / sizeof *heads, .left = 2};
+    static const unsigned char expendable[] = {7, 6, 8, 0}; // penetration, creep, worst
+    *table = (ss_table){.columns = sizeof heads / sizeof *heads, .left = 2, .expendable = expendable};
     for (int i = 0; i < table->columns; i++) ss_table_add(table, "%s", heads[i]);
 }
 
+static ss_style style_of(ss_status status)
+{
+    if (status == SS_CONVERGED) return SS_STYLE_GOOD;
+    return status == SS_MAX_ITERATIONS || status == SS_TIME_LIMIT ? SS_STYLE_DOUBT : SS_STYLE_BAD;
+}
+
+/* Frames by the number that --frame takes. */
 static void add_line(ss_table *table, const ss_solved *solved)
 {
-    ss_table_add(table, "%s", solved->place);
-    ss_table_add(table, "%s", ss_status_name(solved->result->run.status));
+    if (solved->index >= 0)
+        ss_table_add(table, "%d", solved->index);
+    else
+        ss_table_add(table, "%s", solved->place);
+    ss_table_add_styled(table, style_of(solved->result->run.status),
+                        ss_status_name(solved->result->run.status));
     ss_table_add(table, "%d", solved->result->run.iterations);
     ss_table_add(table, "%.3g", 1e3 * solved->result->run.seconds);
     ss_metric_add(table, metric(solved, "energy"));
@@ -173,7 +185,7 @@ void ss_solving_begin(ss_solving *s, const char *format)
     ss_json_member_text(json, "file", s->in);
     ss_json_member_text(json, "format", format);
     ss_json_member_text(json, "solver", ss_session_solver(s->session)->name);
-    ss_json_member_text(json, "stop", s->options->request.stop);
+    ss_json_member_text(json, "stop", s->stop);
     ss_json_key(json, "frames");
     ss_json_begin_array(json);
 }
@@ -242,40 +254,69 @@ static void append_count(ss_text *text, long long count, const char *noun)
     ss_text_appendf(text, "%lld %s%s", count, noun, count == 1 ? "" : "s");
 }
 
-static void print_summary(const ss_solving *s)
+static void print_counts(const ss_solving *s)
 {
-    ss_text *text = &s->command->out->text;
+    ss_text words = {0}, *out = &s->command->out->text;
     const char *separator = ": ";
-    ss_text_append(text, "\n");
-    append_count(text, s->count, s->thing);
+    append_count(&words, s->count, s->thing);
     for (int status = 0; status <= SS_FAILED; status++) {
         if (!s->count_of[status]) continue;
-        ss_text_appendf(text, "%s%d %s", separator, s->count_of[status], ss_status_name((ss_status)status));
+        ss_text_appendf(&words, "%s%d %s", separator, s->count_of[status], ss_status_name((ss_status)status));
         separator = ", ";
     }
     if (s->refused.list.count_of[SS_FINDING_FAULT])
-        ss_text_appendf(text, "; %zu more rejected for faults", s->refused.list.count_of[SS_FINDING_FAULT]);
-    ss_text_append(text, "; ");
-    append_count(text, s->iterations, "iteration");
-    ss_text_appendf(text, ", %.3g ms\n", 1e3 * s->seconds);
-    if (s->worst_place[0])
-        ss_text_appendf(text, "worst natural_map %.3g at %s\n", s->worst_map, s->worst_place);
-    if (s->rays.length) {
-        bool has_options = strcmp(s->thing, "frame") == 0; // of a formulation
-        ss_text_append(text, ss_text_get(&s->rays));
-        if (has_options && s->wedged)
-            ss_text_append(
-                text,
-                "less friction (--with mu_max=1) or ignoring overlaps (--with gap_term=zero) may help\n");
-        if (has_options && s->proved)
-            ss_text_append(text,
-                           "where no velocity satisfies all, less friction cannot help; ignoring overlaps "
-                           "(--with gap_term=zero) or joint errors (--with joint_term=zero) does where they "
-                           "contradict each other\n");
+        ss_text_appendf(&words, "; %zu more rejected for faults", s->refused.list.count_of[SS_FINDING_FAULT]);
+    ss_text_append(&words, "; ");
+    append_count(&words, s->iterations, "iteration");
+    ss_text_appendf(&words, ", %.3g ms", 1e3 * s->seconds);
+    ss_out_paragraph(s->command->out, 0, ss_text_get(&words));
+    out->out_of_memory |= words.out_of_memory;
+    ss_text_free(&words);
+}
+
+/* Paragraphs that were gathered, one a line. */
+static void print_lines(ss_out *out, const ss_text *lines)
+{
+    ss_text line = {0};
+    for (const char *at = ss_text_get(lines); *at; at += *at == '\n') {
+        size_t indent = strspn(at, " "), length = strcspn(at, "\n");
+        ss_text_clear(&line);
+        ss_text_append_bytes(&line, at + indent, length - indent);
+        ss_out_paragraph(out, indent, ss_text_get(&line));
+        at += length;
     }
-    if (s->refusal)
-        ss_text_appendf(text, "%s is not applicable: it %s; see stickslip solvers --table\n",
+    out->text.out_of_memory |= line.out_of_memory;
+    ss_text_free(&line);
+}
+
+static void print_summary(const ss_solving *s)
+{
+    ss_out *out = s->command->out;
+    ss_text_append(&out->text, "\n");
+    print_counts(s);
+    if (s->worst_place[0])
+        ss_text_appendf(&out->text, "worst natural_map %.3g at %s\n", s->worst_map, s->worst_place);
+
+    // Where there is no answer, what may help.
+    bool has_options = strcmp(s->thing, "frame") == 0; // of a formulation
+    print_lines(out, &s->rays);
+    if (has_options && s->wedged)
+        ss_out_paragraph(out, 0,
+                         "less friction (--with mu_max=1) or ignoring overlaps (--with gap_term=zero) may "
+                         "help");
+    if (has_options && s->proved)
+        ss_out_paragraph(out, 0,
+                         "where no velocity satisfies all, less friction cannot help; ignoring overlaps "
+                         "(--with gap_term=zero) or joint errors (--with joint_term=zero) does where they "
+                         "contradict each other");
+    if (s->refusal) {
+        ss_text words = {0};
+        ss_text_appendf(&words, "%s is not applicable: it %s; see stickslip solvers --table",
                         ss_session_solver(s->session)->name, s->refusal);
+        ss_out_paragraph(out, 0, ss_text_get(&words));
+        out->text.out_of_memory |= words.out_of_memory;
+        ss_text_free(&words);
+    }
 }
 
 void ss_solving_end(ss_solving *s)
@@ -291,7 +332,7 @@ void ss_solving_end(ss_solving *s)
         }
         print_summary(s);
         if (s->notes.length) ss_text_append(&out->text, "\n");
-        ss_text_append(&out->text, ss_text_get(&s->notes));
+        print_lines(out, &s->notes);
         return;
     }
     ss_json_end_array(&s->json);

@@ -33,6 +33,8 @@ static bool prepare_session(ss_solving *s, ss_error *err)
     ss_request request = options->request;
     ss_request_fault fault = {0};
     ss_text with = {0}, set = {0};
+    if (options->tolerance > 0.0) request.stop = ss_tolerance_rule(options->tolerance, s->tolerance_rule);
+    s->stop = request.stop;
     if (ss_extension_solver(s->command)) request.solver = ss_extension_solver(s->command);
     ss_option_list_join(&options->with, &with);
     ss_option_list_join(&options->set, &set);

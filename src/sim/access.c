@@ -57,6 +57,11 @@ ss_collision *ss_sim_collision(const ss_sim *sim)
 }
 
 /* Energy and joint errors are of the world as it is now: who does not ask does not pay for them. */
+const char *ss_sim_finisher(const ss_sim *sim)
+{
+    return sim->options.finisher ? sim->options.finisher : "none";
+}
+
 ss_sim_report ss_sim_last(const ss_sim *sim)
 {
     ss_sim_report report = sim->report;

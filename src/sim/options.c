@@ -1,5 +1,10 @@
 #include "sim/state.h"
 
+#include <string.h>
+
+#define DEFAULT_SOLVER "coloured"
+#define DEFAULT_FINISHER "interior-point"
+
 const ss_option ss_sim_option_table[] = {
     {.name = "dt",
      .type = SS_OPTION_REAL,
@@ -21,21 +26,24 @@ const ss_option ss_sim_option_table[] = {
      .type = SS_OPTION_TEXT,
      .offset = offsetof(ss_sim_options, formulation),
      .default_value = "cone",
-     .value_name = "NAME",
-     .help = "formulation that turns a step into a problem"},
+     .value_name = "FORMULATION",
+     .help = "formulation that turns a step into a problem",
+     .letter = 'f'},
     {.name = "solver",
      .type = SS_OPTION_TEXT,
      .offset = offsetof(ss_sim_options, solver),
-     .default_value = "coloured",
-     .value_name = "NAME",
-     .help = "solver of the problem"},
+     .default_value = DEFAULT_SOLVER,
+     .value_name = "SOLVER",
+     .help = "solver of the problem",
+     .letter = 's'},
     {.name = "finisher",
      .type = SS_OPTION_TEXT,
      .offset = offsetof(ss_sim_options, finisher),
-     .default_value = "interior-point",
-     .value_name = "NAME",
+     .default_value = "default",
+     .value_name = "SOLVER",
      .help = "second solver, for islands at rest or with joints in which the first one missed the stop "
-             "rule; none = no finisher"},
+             "rule; none = no finisher; default = " DEFAULT_FINISHER
+             " behind the default solver, none behind any other, whose answers are then its own"},
     {.name = "with",
      .type = SS_OPTION_LIST,
      .offset = offsetof(ss_sim_options, with),
@@ -148,3 +156,9 @@ const ss_option ss_sim_option_table[] = {
      .max = 2147483647,
      .help = "seed of all random numbers, of the scene and of solvers"},
     {0}};
+
+const char *ss_sim_choose_finisher(const ss_sim_options *options)
+{
+    if (!options->finisher || strcmp(options->finisher, "default") != 0) return options->finisher;
+    return strcmp(options->solver, DEFAULT_SOLVER) == 0 ? DEFAULT_FINISHER : "none";
+}

@@ -220,6 +220,7 @@ static bool make_memory(ss_sim *sim, ss_error *err)
 static bool prepare(ss_sim *sim, ss_error *err)
 {
     const ss_sim_options *options = &sim->options;
+    sim->options.finisher = ss_sim_choose_finisher(options);
     if (!copy_texts(&sim->options, err) || !ss_options_check(ss_sim_option_table, &sim->options, err) ||
         !choose_formulation(sim, err) || !choose_solvers(sim, err) || !choose_run(sim, err))
         return ss_fail_in(err, "sim");

@@ -212,4 +212,7 @@ typedef struct ss_body_label {
 } ss_body_label;
 ss_body_label ss_sim_body_label(const ss_sim *sim, int body);
 
+/* What the option finisher stands for: "default" is none behind a solver that was chosen by name. */
+const char *ss_sim_choose_finisher(const ss_sim_options *options);
+
 #endif
