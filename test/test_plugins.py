@@ -1,14 +1,16 @@
 """Plug-ins of every kind on the command line: the examples, and what may be wrong with them."""
 import json
+import os
 import re
 import shlex
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from test_bench import bench, rows, slope
-from test_cli import DONE, SOURCE, USAGE, here, run, run_json
+from test_cli import DONE, PROGRAM, SOURCE, USAGE, here, run, run_json
 from test_solve import only
 
 EXAMPLES = SOURCE / "examples/plugin"
@@ -34,7 +36,7 @@ def value(frame, name):
 
 
 def test_lists_and_help_know_what_plugins_bring(plugins):
-    assert set(plugins) == {"my_solver", "my_formulation", "my_metric", "my_scene"}
+    assert set(plugins) == {"my_solver", "my_sweeps", "my_formulation", "my_metric", "my_scene"}
     for verb, name in (("solvers", "richardson"), ("formulations", "box-before"), ("formulations", "springs"),
                        ("metrics", "friction_overload"), ("scenes", "seesaw")):
         names = [thing["name"] for thing in run_json(verb, *every(plugins))[verb]]
@@ -186,3 +188,23 @@ def test_a_formulation_that_fails_is_a_row_of_a_campaign(body, outcome, words, s
     results = rows("bad.db", "runs")
     failed = [row for row in results if row["outcome"] == outcome]
     assert len(results) == 2 and len(failed) == 1 and words in failed[0]["message"]
+
+
+def test_a_new_solver_works_from_the_first_minute(tmp_path):
+    """tools/new writes one that builds and solves; what is there already is not touched."""
+    new = [sys.executable, str(SOURCE / "tools/new"), "solver"]
+    subprocess.run([*new, "heavy-ball", str(tmp_path / "mine")], check=True, capture_output=True)
+    environment = {**os.environ, "STICKSLIP": PROGRAM, "CPPFLAGS": f"-I{SOURCE / 'include'}"}
+    subprocess.run(["make", "-C", str(tmp_path / "mine"), "test"], check=True, capture_output=True, env=environment)
+    standing = run_json("report", tmp_path / "mine/results.db")
+    assert {"heavy-ball", "nsgs", "auto"} <= {one["label"] for one in standing["series"]}
+    for arguments in (["heavy-ball", str(tmp_path / "mine")], ["Bad Name"], []):
+        assert subprocess.run([*new, *arguments], capture_output=True, text=True).returncode == 1
+
+
+def test_own_sweeps_do_what_nsgs_does(plugins, slope):
+    mine = run_json("solve", slope, "--plugin", plugins["my_sweeps"], "-s", "my-sweeps", "--tol", "1e-10")
+    theirs = run_json("solve", slope, "-s", "nsgs", "--set", "sweep=forward", "--tol", "1e-10")
+    for a, b in zip(mine["frames"], theirs["frames"]):
+        assert a["status"] == b["status"] == "converged"
+        assert abs(a["iterations"] - b["iterations"]) <= 2  # the same method: only rounding and the start differ

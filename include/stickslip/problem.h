@@ -109,6 +109,10 @@ SS_API void ss_elimination_restore(const ss_elimination *elimination, const doub
 SS_API void ss_elimination_destroy(ss_elimination *elimination);
 /* Projection of x onto the sets of its laws (boxes clamped with current coupled bounds, cones projected). */
 SS_API void ss_problem_project(const ss_problem *problem, double *x);
+/* The same for one block, whose part of x is replaced; partners of coupled rows are read from x. */
+SS_API void ss_block_project(const ss_problem *problem, const ss_block *block, double *x);
+/* The block's own part of A, row by row: size x size numbers. A must be there (ss_problem_need_matrix). */
+SS_API void ss_block_matrix(const ss_problem *problem, const ss_block *block, double *own);
 
 /* ---- gauges ----------------------------------------------------------------------------------------- */
 

@@ -121,6 +121,19 @@ SS_API bool ss_run_ray(ss_run *run, const double *y);
 /* True if an iteration will be measured anyway, so that a method may provide w. */
 SS_API bool ss_run_measures(const ss_run *run);
 
+/* ---- one block -------------------------------------------------------------------------------------- */
+
+/* The problem of one block, with all other unknowns held fixed: the step of every block method. Cones are
+ * solved to `tolerance` (relative, of the slip; 1e-14 is usual) in closed form or by a safeguarded Newton
+ * method, free blocks by a factorisation in which redundant rows do no harm, bounded rows one after the
+ * other. problem->A must be there. Lives in the arena; NULL when memory is short. */
+typedef struct ss_local ss_local;
+SS_API ss_local *ss_local_create(const ss_problem *problem, const ss_block *block, double tolerance,
+                                 ss_arena *arena);
+/* Replaces the block's part of x by that solution; w = A x + b at the x given. Nothing else is changed: what
+ * the step does to w is A times the change of x. */
+SS_API void ss_local_step(ss_local *local, const double *w, double *x);
+
 /* ---- the solver ------------------------------------------------------------------------------------- */
 
 enum ss_solver_traits {

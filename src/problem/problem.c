@@ -164,6 +164,32 @@ void ss_problem_bounds(const ss_problem *problem, const double *x, int i, double
     ss_row_bounds(problem, x, i, lower, upper);
 }
 
+void ss_block_project(const ss_problem *problem, const ss_block *block, double *x)
+{
+    if (ss_law_is_cone(block->law)) {
+        ss_friction_cone_project(ss_block_cone(block), x + block->first);
+        return;
+    }
+    for (int i = block->first; i < block->first + block->size; i++) {
+        double lower, upper;
+        ss_row_bounds(problem, x, i, &lower, &upper);
+        x[i] = fmin(fmax(x[i], lower), upper);
+    }
+}
+
+void ss_block_matrix(const ss_problem *problem, const ss_block *block, double *own)
+{
+    const ss_sparse *A = problem->A;
+    int first = block->first, size = block->size;
+    memset(own, 0, (size_t)size * (size_t)size * sizeof *own);
+    for (int j = 0; j < size; j++) {
+        for (int e = A->start[first + j]; e < A->start[first + j + 1]; e++) {
+            unsigned i = (unsigned)(A->row[e] - first);
+            if (i < (unsigned)size) own[size * (int)i + j] = A->value[e];
+        }
+    }
+}
+
 void ss_problem_project(const ss_problem *problem, double *x)
 {
     bool any_coupled = false;
@@ -172,16 +198,7 @@ void ss_problem_project(const ss_problem *problem, double *x)
             const ss_block *block = &problem->blocks[k];
             bool coupled = block->law == SS_LAW_COUPLED; // partners first: its bounds follow projected values
             any_coupled |= coupled;
-            if (coupled != (pass == 1)) continue;
-            if (ss_law_is_cone(block->law)) {
-                ss_friction_cone_project(ss_block_cone(block), x + block->first);
-                continue;
-            }
-            for (int i = block->first; i < block->first + block->size; i++) {
-                double lower, upper;
-                ss_row_bounds(problem, x, i, &lower, &upper);
-                x[i] = fmin(fmax(x[i], lower), upper);
-            }
+            if (coupled == (pass == 1)) ss_block_project(problem, block, x);
         }
     }
 }

@@ -44,15 +44,6 @@ static void own_of_bodies(const ss_problem *problem, double *A)
     }
 }
 
-static void own_of_matrix(const ss_problem *problem, double *own)
-{
-    const ss_sparse *A = problem->A;
-    int n = problem->size;
-    for (int j = 0; j < n; j++) {
-        for (int e = A->start[j]; e < A->start[j + 1]; e++) own[n * A->row[e] + j] = A->value[e];
-    }
-}
-
 static void solve_row(const ss_problem *problem, double *x)
 {
     double a = problem->diagonal[0], lower, upper;
@@ -69,7 +60,10 @@ bool ss_auto_solve_single(const ss_problem *problem, ss_arena *arena, double *x)
     ss_local_cone cone;
     if (!ss_law_is_cone(block->law)) return solve_row(problem, x), true;
     ss_arena_mark mark = ss_arena_get_mark(arena);
-    (problem->bodies ? own_of_bodies : own_of_matrix)(problem, own);
+    if (problem->bodies)
+        own_of_bodies(problem, own);
+    else
+        ss_block_matrix(problem, block, own);
     bool good = ss_local_cone_create(block, own, tolerance, arena, &cone);
     if (good) cone.solve(cone.data, problem->b, x);
     ss_arena_reset(arena, mark);
@@ -100,19 +94,6 @@ bool ss_auto_start_may_do(const ss_problem *problem, const double *x)
 }
 
 /* ---- one sweep --------------------------------------------------------------------------------------- */
-
-/* A_cc, row by row, out of the columns of A. */
-static void own_of_block(const ss_sparse *A, const ss_block *block, double *own)
-{
-    int first = block->first, size = block->size;
-    memset(own, 0, (size_t)(size * size) * sizeof *own);
-    for (int j = 0; j < size; j++) {
-        for (int e = A->start[first + j]; e < A->start[first + j + 1]; e++) {
-            unsigned i = (unsigned)(A->row[e] - first);
-            if (i < (unsigned)size) own[size * (int)i + j] = A->value[e];
-        }
-    }
-}
 
 /* False when that pushes a contact that has been visited and holds: one sweep will not do. */
 static bool push(const ss_sparse *A, const ss_block *block, const double *x, double *w)
@@ -155,7 +136,7 @@ bool ss_auto_sweep(const ss_problem *problem, ss_arena *arena, double *x)
         ss_local_cone cone;
         if (block->law == SS_LAW_CONE && w[block->first] >= 0.0) continue; // it parts by itself
         ss_arena_mark before = ss_arena_get_mark(arena);
-        own_of_block(problem->A, block, own);
+        ss_block_matrix(problem, block, own);
         good = ss_local_cone_create(block, own, tolerance, arena, &cone);
         if (good) cone.solve(cone.data, w + block->first, x + block->first);
         good = good && push(problem->A, block, x, w);
