@@ -1,12 +1,12 @@
-/* Do runs end at their time limit? Time taken over time asked for, of every solver with either keep rule, on a
- * pyramid of 501 boxes with 2004 contacts: the median and the 99th percentile of many runs.
+/* Do runs end at their time limit? Time taken over time asked for, of every solver with either keep rule, on
+ * a pyramid of 501 boxes with 2004 contacts: the median and the 99th percentile of many runs.
  *
  *     bench_deadline [-p] [-n RUNS] [SOLVER...]
  *
  * Taken is ss_solve_result.elapsed, from the start of the run to the kept iterate. Each solver gets the first
  * formulation that it accepts, and memory that is there already, as in a session. A percentile sees every
- * interruption of a busy machine: with -p the clock counts the time of the processor only, and the first row is
- * that of a solver that only looks at the clock. It is not part of the last row. */
+ * interruption of a busy machine: with -p the clock counts the time of the processor only, and the first row
+ * is that of a solver that only looks at the clock. It is not part of the last row. */
 #include <stickslip/stickslip.h>
 
 #include <math.h>

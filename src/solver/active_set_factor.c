@@ -99,8 +99,8 @@ static bool factor_dense(ss_active_set_factor *face)
     return ss_dense_lu(face->size, face->dense, face->pivot) == SS_LINALG_OK;
 }
 
-/* How long the parts of a sparse factorisation take, s: fitted to pyramids of cubes, where each is right within
- * a third. A machine that is slower, or busy, shows it in the part before: `slowness`. */
+/* How long the parts of a sparse factorisation take, s: fitted to pyramids of cubes, where each is right
+ * within a third. A machine that is slower, or busy, shows it in the part before: `slowness`. */
 static double time_to_order(double entries)
 {
     return 7e-8 * entries;

@@ -25,9 +25,9 @@ struct ss_run_state {
     double measuring_cost;     /* s of the last measurement; of the start's, before the first */
     double seen, lasted; /* s: the clock at the last look, and an iteration before that; 0 = not known */
     int seen_iteration;  /* at that look */
-    double looked,
-        gap;      /* s: the clock when it was looked at last, for any reason, and how long before that */
-    double piece; /* s: the shorter one of the last two gaps */
+    /* s: the clock when it was looked at last, for whatever reason, and the time since the look before that;
+     * the shorter one of the last two such times */
+    double looked, gap, piece;
     bool is_late; /* the method was told so, in the middle of an iteration */
     const volatile int *cancel;
     const ss_watcher *watcher; /* of the caller; NULL = none */
