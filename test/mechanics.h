@@ -219,6 +219,7 @@ static inline bool turn_frame(ss_frame *frame, const double R[3][3])
         turn_vector(R, frame->contacts.point[c]);
         turn_vector(R, frame->contacts.normal[c]);
         turn_vector(R, frame->contacts.tangent[c]);
+        if (frame->contacts.surface_velocity) turn_vector(R, frame->contacts.surface_velocity[c]);
         for (int k = 0; frame->contacts.lever_arm && k < 6; k += 3)
             turn_vector(R, frame->contacts.lever_arm[c] + k);
     }

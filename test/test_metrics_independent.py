@@ -211,9 +211,6 @@ class Contact:
             self.used, self.stuck = [1 - larger], larger
         elif low != high:
             self.scale[1 - larger] = low / high
-        if frame.planar and self.rolls == 0:  # only the tangent in the plane has a row, and all of it
-            inside = int(abs(self.tangents[0][2]) > 0.5)
-            self.used, self.stuck, self.scale = [inside], None, [1.0, 1.0]
         self.cone_mu = max(self.mu[t] for t in self.used)
         n_row = frame.sliding(c, self.n)
         before = n_row @ frame.v.ravel() + self.n @ self.surface

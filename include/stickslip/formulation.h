@@ -245,8 +245,9 @@ SS_API void ss_assembly_recover(ss_assembly *assembly, const double *x, ss_answe
 SS_API ss_problem *ss_problem_from_frame(const ss_frame *frame, const ss_formulation *formulation,
                                          const void *options, ss_error *err);
 
-/* The true Coulomb problem of the same rows, in impulses: the measure by which every formulation's answers
- * are judged. For formulation "cone" it is the problem itself. NULL only when out of memory. */
+/* The true Coulomb problem of the same rows, in impulses. For formulation "cone" it is the problem itself.
+ * In a planar frame its contacts have one tangent; answers are judged with both. NULL only when out of
+ * memory. */
 SS_API ss_problem *ss_assembly_coulomb(ss_assembly *assembly, ss_error *err);
 SS_API void ss_assembly_guess_coulomb(ss_assembly *assembly, const ss_answer *answer, double *x);
 SS_API void ss_assembly_recover_coulomb(ss_assembly *assembly, const double *x, ss_answer *answer);

@@ -17,5 +17,8 @@ static inline bool ss_deadline_misses(double deadline, double seconds)
 /* For tests: from now on every look at the clock advances it by `step` seconds; 0: the real clock again. Not
  * while other threads run. */
 void ss_clock_pretend(double step);
+/* For benchmarks on a busy machine: from now on the clock is the processor time of the thread that looks at
+ * it. Not while other threads run. */
+void ss_clock_count_processor(bool counts);
 
 #endif

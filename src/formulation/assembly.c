@@ -32,6 +32,7 @@ void ss_assembly_destroy(ss_assembly *assembly)
     if (!assembly) return;
     ss_problem_destroy(assembly->transformed);
     ss_own_free(&assembly->own);
+    ss_problem_store_free(&assembly->judged_store);
     ss_problem_store_free(&assembly->coulomb_store);
     ss_problem_store_free(&assembly->store);
     ss_rows_free(&assembly->rows);
@@ -113,7 +114,7 @@ bool ss_assemble(ss_assembly *assembly, const ss_frame *frame, ss_findings *note
     const ss_formulation *formulation = assembly->formulation;
     ss_problem_destroy(assembly->transformed);
     assembly->transformed = NULL;
-    assembly->has_coulomb = false;
+    assembly->has_coulomb = assembly->has_judged = false;
 
     if (!ss_rows_make(frame, assembly->options, &assembly->rows, err)) return false;
     if (formulation->model && formulation->model->prepare)
@@ -155,7 +156,7 @@ const ss_step_options *ss_assembly_step(const ss_assembly *assembly)
     return assembly->options;
 }
 
-/* ---- the yardstick ---------------------------------------------------------------------------------- */
+/* ---- the Coulomb problem ---------------------------------------------------------------------------- */
 
 bool ss_assembly_is_coulomb(const ss_assembly *assembly)
 {
@@ -169,6 +170,14 @@ ss_problem *ss_assembly_coulomb(ss_assembly *assembly, ss_error *err)
         assembly->has_coulomb =
             build(&ss_coulomb_model, &assembly->rows, NULL, &assembly->coulomb_store, err);
     return assembly->has_coulomb ? assembly->coulomb_store.problem : NULL;
+}
+
+ss_problem *ss_assembly_judged(ss_assembly *assembly, ss_error *err)
+{
+    if (!assembly->rows.is_planar) return ss_assembly_coulomb(assembly, err);
+    if (!assembly->has_judged)
+        assembly->has_judged = build(&ss_judged_model, &assembly->rows, NULL, &assembly->judged_store, err);
+    return assembly->has_judged ? assembly->judged_store.problem : NULL;
 }
 
 /* ---- recover ---------------------------------------------------------------------------------------- */
@@ -286,4 +295,11 @@ void ss_assembly_guess_coulomb(ss_assembly *assembly, const ss_answer *answer, d
 {
     take_velocities(&assembly->rows, answer);
     guess_under(&ss_coulomb_model, NULL, &assembly->rows, answer, x);
+}
+
+void ss_assembly_guess_judged(ss_assembly *assembly, const ss_answer *answer, double *x)
+{
+    take_velocities(&assembly->rows, answer);
+    guess_under(assembly->rows.is_planar ? &ss_judged_model : &ss_coulomb_model, NULL, &assembly->rows,
+                answer, x);
 }

@@ -14,11 +14,17 @@ struct ss_assembly {
     ss_problem_store store; /* the problem in impulses, its memory kept from frame to frame */
     /* the same in the form that the options ask for; NULL: that is the one in the store */
     ss_problem *transformed;
-    ss_problem_store coulomb_store; /* the yardstick where the formulation has another law */
+    ss_problem_store coulomb_store; /* where the formulation has another law */
     bool has_coulomb;
+    ss_problem_store judged_store; /* of a planar frame, with both tangents */
+    bool has_judged;
     ss_own_laws own; /* of a formulation that is not the library's */
 };
 
+/* What answers are judged by: the Coulomb problem with both tangents of every contact, planar or not; and an
+ * answer as its unknowns. */
+ss_problem *ss_assembly_judged(ss_assembly *assembly, ss_error *err);
+void ss_assembly_guess_judged(ss_assembly *assembly, const ss_answer *answer, double *x);
 /* The problem in impulses whose rows are those of ss_assembly_coulomb, whatever form the solver got. */
 bool ss_assembly_is_coulomb(const ss_assembly *assembly);
 

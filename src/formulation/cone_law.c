@@ -94,6 +94,48 @@ const ss_contact_model ss_coulomb_model = {.traits = SS_MODELS_FRICTION | SS_MOD
                                            .write = write_contact,
                                            .transform = transform};
 
+/* ---- all of it in space ----------------------------------------------------------------------------- */
+
+static ss_contact_row in_space(const ss_contact_row *contact)
+{
+    ss_contact_row spatial = *contact;
+    spatial.in_plane[0] = spatial.in_plane[1] = true;
+    return spatial;
+}
+
+static int count_in_space(const ss_contact_row *contact, const void *options, int *blocks)
+{
+    ss_contact_row spatial = in_space(contact);
+    return count_unknowns(&spatial, options, blocks);
+}
+
+static void add_in_space(const ss_rows *rows, const ss_contact_row *contact, const void *options,
+                         ss_problem_builder *builder)
+{
+    ss_contact_row spatial = in_space(contact);
+    add_coulomb(rows, &spatial, options, builder);
+}
+
+static ss_contact_impulse read_in_space(const ss_rows *rows, const ss_contact_row *contact,
+                                        const void *options, const double *x)
+{
+    ss_contact_row spatial = in_space(contact);
+    return read_contact(rows, &spatial, options, x);
+}
+
+static void write_in_space(const ss_rows *rows, const ss_contact_row *contact, const void *options,
+                           const ss_contact_impulse *impulse, double *x)
+{
+    ss_contact_row spatial = in_space(contact);
+    write_contact(rows, &spatial, options, impulse, x);
+}
+
+const ss_contact_model ss_judged_model = {.traits = SS_MODELS_FRICTION | SS_MODELS_ROLLING | SS_MODELS_GAPS,
+                                          .unknowns = count_in_space,
+                                          .add = add_in_space,
+                                          .read = read_in_space,
+                                          .write = write_in_space};
+
 const ss_contact_model ss_convex_model = {.traits = SS_MODELS_FRICTION | SS_MODELS_ROLLING | SS_MODELS_GAPS,
                                           .unknowns = count_unknowns,
                                           .add = add_convex,

@@ -35,8 +35,12 @@ struct ss_contact_model {
 };
 typedef struct ss_contact_model ss_contact_model;
 
-/* Coulomb's law on cones, reduced to impulses: the yardstick of every answer (cone_law.c). */
+/* Coulomb's law on cones, reduced to impulses (cone_law.c). */
 extern const ss_contact_model ss_coulomb_model;
+
+/* The same with both tangents of every contact, though nothing moves along one of them in a planar frame:
+ * what answers are judged by must not depend on how the scene lies in space. */
+extern const ss_contact_model ss_judged_model;
 
 /* Notes what the model leaves out of the frame: one loss per kind. */
 void ss_model_note_losses(unsigned models, const ss_rows *rows, const ss_step_options *step,

@@ -234,7 +234,7 @@ static bool cap_friction(double mu[2], double mu_max)
 }
 
 static void add_contact(const ss_frame *frame, const ss_step_options *step, int c, const int pair[2],
-                        bool planar, ss_rows *rows)
+                        ss_rows *rows)
 {
     const ss_contacts *contacts = &frame->contacts;
     ss_contact_row *to = &rows->contact[rows->contact_count++];
@@ -256,14 +256,15 @@ static void add_contact(const ss_frame *frame, const ss_step_options *step, int 
     to->compliance = contacts->compliance ? contacts->compliance[c] : 0.0;
     to->surface =
         contacts->surface_velocity ? ss_vec3_load(contacts->surface_velocity[c]) : (ss_vec3){0.0, 0.0, 0.0};
-    for (int k = 0; planar && k < 2; k++) to->in_plane[k] = fabs(to->tangent[k].z) < 0.5; // it is 0 or 1
+    for (int k = 0; rows->is_planar && k < 2; k++)
+        to->in_plane[k] = fabs(to->tangent[k].z) < 0.5; // it is 0 or 1
     rows->capped_contacts += cap_friction(to->mu, step->mu_max);
     to->offset = gap_term(rows, step, to) + ss_vec3_dot(to->normal, to->surface);
 }
 
 static bool add_contacts(const ss_frame *frame, const ss_step_options *step, ss_rows *rows, ss_error *err)
 {
-    bool planar = ss_frame_is_planar(frame);
+    rows->is_planar = ss_frame_is_planar(frame);
     for (int c = 0; c < frame->contacts.count; c++) {
         int live[2];
         if (!check_pair(frame->contacts.pair[c], "contacts/pairs", c, err)) return false;
@@ -271,7 +272,7 @@ static bool add_contacts(const ss_frame *frame, const ss_step_options *step, ss_
         if (frame->contacts.gap[c] > step->contact_margin)
             rows->far_contacts++;
         else
-            add_contact(frame, step, c, live, planar, rows);
+            add_contact(frame, step, c, live, rows);
     }
     return true;
 }

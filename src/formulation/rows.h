@@ -55,6 +55,7 @@ typedef struct ss_rows {
     int joint_count, contact_count;
     ss_joint_row *joint;
     ss_contact_row *contact;
+    bool is_planar;      /* the frame: contacts have a tangent that leaves the plane */
     int far_contacts;    /* left out because of the margin */
     int capped_contacts; /* with less friction because of mu_max */
     int body_room, joint_room, contact_room;

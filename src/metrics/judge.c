@@ -167,7 +167,7 @@ bool ss_judgement_point(const ss_judgement *judgement, const ss_answer *answer, 
     for (int body = 0, live = 0; body < frame->bodies.count; body++) {
         if (ss_frame_is_live(frame, body)) memcpy(v[live++], answer->velocity[body], sizeof *v);
     }
-    ss_assembly_guess_coulomb(judgement->what->assembly, answer, x);
+    ss_assembly_guess_judged(judgement->what->assembly, answer, x);
     for (int i = 0; i < judgement->problem->size; i++)
         w[i] = ss_bodies_row(form, i, v) + form->compliance[i] * x[i] + form->offset[i];
     return true;
@@ -177,7 +177,7 @@ bool ss_judgement_point(const ss_judgement *judgement, const ss_answer *answer, 
 static bool prepare(ss_judgement *judgement, ss_error *err)
 {
     const ss_case *what = judgement->what;
-    judgement->problem = what->assembly ? ss_assembly_coulomb(what->assembly, err) : what->problem;
+    judgement->problem = what->assembly ? ss_assembly_judged(what->assembly, err) : what->problem;
     if (!judgement->problem) return false;
     size_t n = (size_t)judgement->problem->size, scratch = (size_t)ss_problem_scratch(judgement->problem);
     judgement->x = ss_arena_take(judgement->arena, n, sizeof *judgement->x, "x");

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "linalg/dense.h"
 #include "solver/run_state.h"
 
@@ -15,15 +16,17 @@ bool ss_active_set_factor_create(const ss_sparse *A, bool symmetric, double shif
                                  ss_active_set_factor *face)
 {
     ss_arena *arena = run->arena;
-    *face = (ss_active_set_factor){.A = A, .run = run, .symmetric = symmetric, .shift = shift};
+    *face =
+        (ss_active_set_factor){.A = A, .run = run, .symmetric = symmetric, .shift = shift, .slowness = 1.0};
     size_t n = (size_t)A->cols, nonzeros = (size_t)ss_sparse_nonzeros(A);
-    face->member = ss_arena_take(arena, n, sizeof *face->member, "face");
-    face->place = ss_arena_take(arena, n, sizeof *face->place, "face");
-    face->pivot = ss_arena_take(arena, n, sizeof *face->pivot, "pivots");
-    face->right = ss_arena_take(arena, n, sizeof *face->right, "right-hand side");
-    face->sparse.start = ss_arena_take(arena, n + 1, sizeof *face->sparse.start, "face matrix");
-    face->sparse.row = ss_arena_take(arena, nonzeros, sizeof *face->sparse.row, "face matrix");
-    face->sparse.value = ss_arena_take(arena, nonzeros, sizeof *face->sparse.value, "face matrix");
+    // Everything is written before it is read, and zeros for the whole matrix take long.
+    face->member = ss_arena_take_unset(arena, n, sizeof *face->member, "face");
+    face->place = ss_arena_take_unset(arena, n, sizeof *face->place, "face");
+    face->pivot = ss_arena_take_unset(arena, n, sizeof *face->pivot, "pivots");
+    face->right = ss_arena_take_unset(arena, n, sizeof *face->right, "right-hand side");
+    face->sparse.start = ss_arena_take_unset(arena, n + 1, sizeof *face->sparse.start, "face matrix");
+    face->sparse.row = ss_arena_take_unset(arena, nonzeros, sizeof *face->sparse.row, "face matrix");
+    face->sparse.value = ss_arena_take_unset(arena, nonzeros, sizeof *face->sparse.value, "face matrix");
     return face->member && face->place && face->pivot && face->right && face->sparse.start &&
            face->sparse.row && face->sparse.value;
 }
@@ -44,6 +47,7 @@ static void gather_sparse(ss_active_set_factor *face)
     const ss_sparse *A = face->A;
     ss_sparse *to = &face->sparse;
     int entry = 0;
+    to->start[0] = 0;
     for (int col = 0; col < face->size; col++) {
         int j = face->member[col];
         for (int k = A->start[j]; k < A->start[j + 1]; k++) {
@@ -95,34 +99,79 @@ static bool factor_dense(ss_active_set_factor *face)
     return ss_dense_lu(face->size, face->dense, face->pivot) == SS_LINALG_OK;
 }
 
-/* What comes after a factorisation, a solve and a new residual, takes about a half of it. */
-#define AND_SOLVE 1.5
+/* How long the parts of a sparse factorisation take, s: fitted to pyramids of cubes, where each is right
+ * within a third. A machine that is slower, or busy, shows it in the part before: `slowness`. */
+static double time_to_order(double entries)
+{
+    return 7e-8 * entries;
+}
+
+static double time_to_factor(double entries, double operations)
+{
+    return 3.5e-8 * entries + 7e-10 * operations;
+}
+
+/* A solve and a new residual, without which the factors are of no use. */
+static double time_to_use(const ss_active_set_factor *face, double entries)
+{
+    return 1.5e-8 * entries + 1e-9 * ss_sparse_nonzeros(face->A);
+}
+
+/* The clock, if there is a deadline: without one nothing may depend on it. */
+static double look(const ss_active_set_factor *face)
+{
+    return ss_run_deadline(face->run) < INFINITY ? ss_clock_seconds() : 0.0;
+}
+
+void ss_active_set_learn(ss_active_set_factor *face, double took, double expected)
+{
+    static const double fastest = 0.25, slowest = 10.0; // beyond is an interruption
+    if (took > 0.0 && expected > 0.0) face->slowness = fmin(fmax(took / expected, fastest), slowest);
+}
+
+static bool lacks(ss_active_set_factor *face, double seconds)
+{
+    return ss_run_lacks(face->run, face->slowness * seconds);
+}
 
 static bool factor_symmetric(ss_active_set_factor *face)
 {
-    static const double pace = 1e-9; // s per operation
+    double entries = ss_sparse_nonzeros(&face->sparse), began = look(face);
+    // whatever the ordering finds, each entry is visited
+    if (lacks(face, time_to_order(entries) + time_to_factor(entries, entries) + time_to_use(face, entries)))
+        return false;
     face->ldl = ss_ldl_create(&face->sparse, NULL);
-    if (!face->ldl || ss_run_lacks(face->run, AND_SOLVE * pace * ss_ldl_cost(face->ldl))) return false;
-    return ss_ldl_factor(face->ldl, &face->sparse) == SS_LINALG_OK && ss_ldl_pivots(face->ldl)->negative == 0;
+    if (!face->ldl) return false;
+    ss_active_set_learn(face, look(face) - began, time_to_order(entries));
+
+    double expected = time_to_factor(entries, ss_ldl_cost(face->ldl));
+    if (lacks(face, expected + time_to_use(face, entries))) return false;
+    began = look(face);
+    bool good =
+        ss_ldl_factor(face->ldl, &face->sparse) == SS_LINALG_OK && ss_ldl_pivots(face->ldl)->negative == 0;
+    ss_active_set_learn(face, look(face) - began, expected);
+    return good && !lacks(face, time_to_use(face, entries));
 }
 
+/* The first is estimated, later ones by what the last one took. */
 static bool factor_unsymmetric(ss_active_set_factor *face)
 {
+    static const double and_use = 1.5; // a solve and a new residual take about a half of it
+    double entries = ss_sparse_nonzeros(&face->sparse), began = look(face);
+    bool is_known = face->pace > 0.0;
+    if (is_known ? ss_run_lacks(face->run, and_use * face->pace * entries)
+                 : lacks(face, ss_run_lu_cost(entries)))
+        return false;
     face->lu = ss_lu_create(&face->sparse, NULL);
-    return face->lu && ss_lu_factor(face->lu, &face->sparse) == SS_LINALG_OK;
+    bool good = face->lu && ss_lu_factor(face->lu, &face->sparse) == SS_LINALG_OK;
+    if (good && began > 0.0) face->pace = (ss_clock_seconds() - began) / fmax(entries, 1.0);
+    return good;
 }
 
 static bool factor_sparse(ss_active_set_factor *face)
 {
-    static const double first_pace = 1.2e-7; // s per entry: ordering, factors and one solve, at least
-    bool is_timed = ss_run_deadline(face->run) < INFINITY;
-    double entries = ss_sparse_nonzeros(&face->sparse), began = is_timed ? ss_clock_seconds() : 0.0;
-    double first = face->symmetric ? first_pace * entries : ss_run_lu_cost(entries);
-    if (ss_run_lacks(face->run, face->pace > 0.0 ? AND_SOLVE * face->pace * entries : first)) return false;
     ss_active_set_factor_destroy(face);
-    bool good = face->symmetric ? factor_symmetric(face) : factor_unsymmetric(face);
-    if (good && is_timed) face->pace = (ss_clock_seconds() - began) / fmax(entries, 1.0);
-    return good;
+    return face->symmetric ? factor_symmetric(face) : factor_unsymmetric(face);
 }
 
 bool ss_active_set_factorise(ss_active_set_factor *face, const bool *in_face)
@@ -136,7 +185,7 @@ bool ss_active_set_factorise(ss_active_set_factor *face, const bool *in_face)
         face->member[face->size++] = i;
         entries += face->A->start[i + 1] - face->A->start[i];
     }
-    if (ss_run_late(face->run) || ss_run_lacks(face->run, gathering * entries)) return false;
+    if (ss_run_late(face->run) || lacks(face, gathering * entries)) return false;
     gather_sparse(face);
     double k = face->size, filled = ss_sparse_nonzeros(&face->sparse);
     double enough = face->symmetric ? 0.5 * filled_symmetric : filled_unsymmetric; // half of it is stored

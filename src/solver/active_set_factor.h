@@ -27,13 +27,17 @@ typedef struct ss_active_set_factor {
     ss_sparse sparse;
     ss_ldl *ldl;
     ss_lu *lu;
-    double pace; /* s per entry that the last sparse factorisation took */
+    double pace;     /* s per entry that the last sparse LU took; 0 = none yet */
+    double slowness; /* of the machine: time of the last piece of work over the time it should take */
 } ss_active_set_factor;
 
 /* A must stay. False when out of memory; destroy in any case. */
 bool ss_active_set_factor_create(const ss_sparse *A, bool symmetric, double shift, ss_run *run,
                                  ss_active_set_factor *face);
 void ss_active_set_factor_destroy(ss_active_set_factor *face);
+/* Something that should take `expected` seconds took that long: so will the rest. Nothing is learnt from 0 s,
+ * which is what runs without a deadline say. */
+void ss_active_set_learn(ss_active_set_factor *face, double took, double expected);
 /* F = { i : in_face[i] }. False when A_FF is singular (or not positive), when out of memory, or when
  * the time left is too short for it: then the run is late. */
 bool ss_active_set_factorise(ss_active_set_factor *face, const bool *in_face);

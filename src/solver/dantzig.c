@@ -28,6 +28,7 @@
 #include "linalg/dense.h"
 #include "solver/coupled_bounds.h"
 #include "solver/growing_cholesky.h"
+#include "solver/run_state.h"
 #include "solver/scaled.h"
 
 enum { PATIENCE = 30 };
@@ -522,7 +523,9 @@ static ss_status solve(const ss_problem *problem, const void *options, ss_run *r
     const dantzig_options *set = options;
     pivoting p = {
         .run = run, .out = x, .n = problem->size, .max_exchanges = 50 * (int64_t)problem->size + 1000};
-    if (!ss_scaled_create(problem, run->arena, &p.s) || !take_memory(&p, run->arena)) return SS_FAILED;
+    if (ss_run_lacks(run, ss_run_scaling_cost(problem)) || !ss_scaled_create(problem, run->arena, &p.s) ||
+        ss_run_late(run) || !take_memory(&p, run->arena))
+        return SS_FAILED;
     ss_coupled_bounds *coupled = p.s.coupled ? ss_coupled_bounds_create(&p.s, run) : NULL;
     if (p.s.coupled && !coupled) return SS_FAILED;
     if (p.s.coupled && set->passes > 1) p.eps = set->compliance;

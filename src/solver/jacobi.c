@@ -87,6 +87,7 @@ static ss_status solve(const ss_problem *problem, const void *options, ss_run *r
     inverse_diagonal(problem, step);
     double lambda = ss_largest_eigenvalue(problem, step, set->power_iterations, run);
     if (lambda < 0.0) return SS_FAILED;
+    if (ss_run_late(run)) return ss_run_status(run);
     double omega = set->scale / lambda;
     for (;;) {
         ss_problem_apply(problem, x, scratch, w);

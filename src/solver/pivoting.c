@@ -3,6 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "solver/run_state.h"
+
 enum { MAX_RESCUES = 30 };
 
 static const double stiff = 1e-3;     // compliance of the first rescue, next to the diagonal
@@ -14,7 +16,11 @@ bool ss_pivoting_create(const ss_problem *problem, double compliance, ss_run *ru
 {
     ss_arena *arena = run->arena;
     *p = (ss_pivoting){.n = problem->size};
+    double expected = ss_run_scaling_cost(problem);
+    if (ss_run_lacks(run, expected)) return false;
+    double began = ss_run_deadline(run) < INFINITY ? ss_clock_seconds() : 0.0;
     if (!ss_scaled_create(problem, arena, &p->s)) return false;
+    double took = began > 0.0 ? ss_clock_seconds() - began : 0.0;
     size_t n = (size_t)p->n;
     double **vectors[] = {&p->x,           &p->w,     &p->right, &p->step,       &p->centre,
                           &p->last_centre, &p->lower, &p->upper, &p->load_change};
@@ -25,8 +31,11 @@ bool ss_pivoting_create(const ss_problem *problem, double compliance, ss_run *ru
     p->side = ss_arena_take(arena, n, sizeof *p->side, "sides");
     p->inside = ss_arena_take(arena, n, sizeof *p->inside, "inside");
     for (int i = 0; p->inside && i < p->n; i++) p->inside[i] = true; // as the zeroed sides say
-    return p->side && p->inside &&
-           ss_active_set_factor_create(&p->s.A, problem->symmetric, compliance, run, &p->face);
+    if (!p->side || !p->inside ||
+        !ss_active_set_factor_create(&p->s.A, problem->symmetric, compliance, run, &p->face))
+        return false;
+    ss_active_set_learn(&p->face, took, expected);
+    return true;
 }
 
 void ss_pivoting_free(ss_pivoting *p)

@@ -154,6 +154,17 @@ double ss_run_deadline(const ss_run *run)
     return run->state->deadline;
 }
 
+/* The clock. What is done between two looks is likely to take as long next time: no less than the shorter one
+ * of the last two such pieces of work. */
+static double look(struct ss_run_state *state)
+{
+    double now = ss_clock_seconds(), gap = now - state->looked;
+    state->piece = fmin(state->gap, gap);
+    state->gap = gap;
+    state->looked = now;
+    return now;
+}
+
 static void end_late(struct ss_run_state *state, ss_status status)
 {
     if (state->is_over) return; // a rule that holds is not undone
@@ -166,7 +177,7 @@ bool ss_run_late(ss_run *run)
     struct ss_run_state *state = run->state;
     if (state->cancel && *state->cancel)
         end_late(state, SS_CANCELLED);
-    else if (!state->is_over && ss_deadline_misses(state->deadline, 0.0))
+    else if (!state->is_over && state->deadline < INFINITY && look(state) + state->piece >= state->deadline)
         end_late(state, SS_TIME_LIMIT);
     return state->is_late;
 }
@@ -174,6 +185,7 @@ bool ss_run_late(ss_run *run)
 void ss_run_forgive(ss_run *run, double seconds)
 {
     run->state->started += seconds;
+    run->state->looked += seconds;
     run->state->deadline += seconds; // or infinity
 }
 
@@ -184,7 +196,8 @@ void ss_run_give_up(ss_run *run)
 
 bool ss_run_lacks(ss_run *run, double seconds)
 {
-    if (!ss_deadline_misses(run->state->deadline, seconds)) return false;
+    struct ss_run_state *state = run->state;
+    if (!(state->deadline < INFINITY) || look(state) + seconds < state->deadline) return false;
     ss_run_give_up(run);
     return true;
 }
@@ -199,7 +212,8 @@ static bool look_at(struct ss_run_state *state, const double *x, const double *w
 {
     bool reached = state->mask && measure(state, x, w, now - state->started - state->measuring);
     reached |= ask(state, x);
-    state->measuring_cost = ss_clock_seconds() - now;
+    state->looked = ss_clock_seconds();
+    state->measuring_cost = state->looked - now;
     state->measuring += state->measuring_cost;
     return reached;
 }
@@ -210,12 +224,13 @@ void ss_run_keep_last(struct ss_run_state *state, const double *x)
     state->best_iteration = state->iterations;
 }
 
-/* s that one more iteration takes: no less than the shorter one of the last two. 0 where nothing is known. */
+/* s that one more iteration takes: no less than the shorter one of the last two; at first, no less than the
+ * pieces of work before it. 0 where nothing is known. */
 static double time_of_next(struct ss_run_state *state, double now)
 {
     double before = state->lasted;
     if (state->seen > 0.0) state->lasted = (now - state->seen) / (state->iterations - state->seen_iteration);
-    return fmin(before, state->lasted);
+    return before > 0.0 ? fmin(before, state->lasted) : state->piece;
 }
 
 /* Everything that can end the whole run. */
@@ -226,7 +241,7 @@ static bool run_goes_on(struct ss_run_state *state, const double *x, const doubl
     state->iterations++;
     if (state->keep_last && x) ss_run_keep_last(state, x);
     if (measured || state->iterations >= state->next_look) {
-        double now = ss_clock_seconds();
+        double now = look(state);
         // one that could not end in time is not begun; where the best is kept, what comes then is of no use
         bool in_vain = now + state->measuring_cost >= state->deadline;
         double next = time_of_next(state, now);
@@ -335,7 +350,10 @@ static bool prepare_state(struct ss_run_state *state, ss_arena *arena, const ss_
     if (!ss_run_take_memory(state, arena, problem))
         return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for a run on %d unknowns", problem->size);
     size_t n = (size_t)problem->size;
+    // This measures the start, which tells what measuring costs. Without a limit the clock is not looked at.
+    double began = options->time_limit > 0.0 ? ss_clock_seconds() : 0.0;
     state->scale = ss_gauge_scale_of(problem, state->best, state->w, state->scratch, state->inverse_mass);
+    if (options->time_limit > 0.0) state->measuring_cost = ss_clock_seconds() - began;
     double scene = options->scene_energy > 0.0 ? options->scene_energy : state->scale.start_energy;
     state->stop = ss_stop_criterion_of(&options->stop, test, scene, problem);
     state->keep = options->keep.which == SS_KEEP_BEST ? (int)options->keep.gauge : SS_GAUGE_NONE;
@@ -423,7 +441,7 @@ static void run_solver(const ss_solver *solver, const void *options, struct ss_r
                   .solver = solver,
                   .time_limit = how->time_limit,
                   .state = state};
-    state->started = ss_clock_seconds();
+    state->started = state->looked = ss_clock_seconds();
     if (how->time_limit > 0.0) state->deadline = state->started + how->time_limit;
     // Methods look at the limit after an iteration, so that none at all is the driver's business.
     ss_status claim = SS_MAX_ITERATIONS;

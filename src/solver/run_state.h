@@ -22,10 +22,13 @@ struct ss_run_state {
     int next_look;             /* iteration at which the clock is looked at, measured or not */
     double started, measuring; /* s */
     double deadline;           /* s of the clock, see base/deadline.h */
-    double measuring_cost;     /* s of the last measurement, 0 before the first */
+    double measuring_cost;     /* s of the last measurement; of the start's, before the first */
     double seen, lasted; /* s: the clock at the last look, and an iteration before that; 0 = not known */
     int seen_iteration;  /* at that look */
-    bool is_late;        /* the method was told so, in the middle of an iteration */
+    /* s: the clock when it was looked at last, for whatever reason, and the time since the look before that;
+     * the shorter one of the last two such times */
+    double looked, gap, piece;
+    bool is_late; /* the method was told so, in the middle of an iteration */
     const volatile int *cancel;
     const ss_watcher *watcher; /* of the caller; NULL = none */
     bool is_dismissed;         /* by the watcher */

@@ -94,25 +94,49 @@ static double load_scale(const ss_problem *problem, const double *rho)
     return load > 0.0 ? load : bound > 0.0 ? bound : 1.0;
 }
 
-static void add_entry(ss_sparse *matrix, int *entry, int row, double value)
+/* The position of the diagonal entry in column j, or where it should be. Rows ascend. */
+static int find_diagonal(const ss_sparse *A, int j)
 {
-    matrix->row[*entry] = row;
-    matrix->value[(*entry)++] = value;
+    int low = A->start[j], high = A->start[j + 1];
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+        if (A->row[middle] < j)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
 }
 
+/* Entries from..to of column j, at `entry` and after it. */
+static int scale_entries(const ss_sparse *A, const double *rho, int j, int from, int to, ss_sparse *scaled,
+                         int entry)
+{
+    int count = to - from;
+    const int *row = A->row + from;
+    const double *value = A->value + from;
+    int *scaled_row = scaled->row + entry;
+    double *scaled_value = scaled->value + entry, own = rho[j];
+    for (int k = 0; k < count; k++) {
+        scaled_row[k] = row[k];
+        scaled_value[k] = value[k] / (rho[row[k]] * own);
+    }
+    return entry + count;
+}
+
+/* Every diagonal entry is there afterwards, be it zero. */
 static void scale_matrix(const ss_sparse *A, const double *rho, ss_sparse *to)
 {
     int entry = 0;
     to->start[0] = 0;
     for (int j = 0; j < A->cols; j++) {
-        bool past_diagonal = false;
-        for (int k = A->start[j]; k < A->start[j + 1]; k++) {
-            int i = A->row[k];
-            if (i > j && !past_diagonal) add_entry(to, &entry, j, 0.0);
-            past_diagonal = past_diagonal || i >= j;
-            add_entry(to, &entry, i, A->value[k] / (rho[i] * rho[j]));
+        int diagonal = find_diagonal(A, j), end = A->start[j + 1];
+        entry = scale_entries(A, rho, j, A->start[j], diagonal, to, entry);
+        if (diagonal == end || A->row[diagonal] != j) {
+            to->row[entry] = j;
+            to->value[entry++] = 0.0;
         }
-        if (!past_diagonal) add_entry(to, &entry, j, 0.0);
+        entry = scale_entries(A, rho, j, diagonal, end, to, entry);
         to->start[j + 1] = entry;
     }
 }

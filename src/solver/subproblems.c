@@ -31,6 +31,7 @@ static struct ss_run_state begin(const struct ss_run_state *whole, const ss_subp
                                  .mask = whole->mask,
                                  .max_iterations = whole->max_iterations - whole->iterations,
                                  .started = whole->started,
+                                 .looked = ss_clock_seconds(),
                                  .measuring = whole->measuring + part->measuring,
                                  .deadline = whole->deadline,
                                  .cancel = whole->cancel,
