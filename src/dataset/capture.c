@@ -1,0 +1,226 @@
+/* One step of another engine: arrays that grow and stay (dataset/capture.h). */
+#include "dataset/capture.h"
+
+#include <limits.h>
+#include <math.h>
+#include <string.h>
+
+/* One array that is to have room for `room` items, of which `used` are kept. */
+static bool grow(void *array, size_t item, int used, int room)
+{
+    void *old, *grown = ss_allocate((size_t)room, item);
+    if (!grown) return false;
+    memcpy(&old, array, sizeof old);
+    if (old) memcpy(grown, old, (size_t)used * item);
+    ss_release(old);
+    memcpy(array, &grown, sizeof grown);
+    return true;
+}
+#define GROW(array) grow(&(array), sizeof *(array), used, room)
+
+/* The room for used + more items: doubled, so that growing is rare; 0 = too many. */
+static int next_room(int have, int used, int more)
+{
+    if (more > INT_MAX / 4 - used) return 0;
+    int room = have < 32 ? 32 : have;
+    while (room < used + more) room *= 2;
+    return room;
+}
+
+static bool have_bodies(ss_capture *c)
+{
+    int used = c->frame.bodies.count, room = next_room(c->body_room, used, 1);
+    if (room == c->body_room) return true;
+    ss_bodies *b = &c->frame.bodies;
+    c->out_of_memory |=
+        !(room && GROW(b->mass) && GROW(b->position) && GROW(b->quaternion) && GROW(b->velocity) &&
+          GROW(b->force) && GROW(b->inertia) && GROW(b->id) && GROW(b->state) && GROW(c->answer.velocity));
+    if (!c->out_of_memory) c->body_room = room;
+    return !c->out_of_memory;
+}
+
+static bool have_joints(ss_capture *c)
+{
+    int used = c->frame.constraints.count, room = next_room(c->joint_room, used, 1);
+    if (room == c->joint_room) return true;
+    ss_constraints *j = &c->frame.constraints;
+    c->out_of_memory |= !(room && GROW(j->pair) && GROW(j->rows) && GROW(j->holonomic));
+    if (!c->out_of_memory) c->joint_room = room;
+    return !c->out_of_memory;
+}
+
+static bool have_rows(ss_capture *c, int more)
+{
+    int used = c->frame.constraints.row_count, room = next_room(c->row_room, used, more);
+    if (room == c->row_room) return true;
+    ss_constraints *j = &c->frame.constraints;
+    c->out_of_memory |= !(room && GROW(j->jacobian) && GROW(j->violation) && GROW(j->time_derivative) &&
+                          GROW(j->bounds) && GROW(j->regularization) && GROW(j->friction) &&
+                          GROW(j->friction_row) && GROW(c->answer.row_impulse));
+    if (!c->out_of_memory) c->row_room = room;
+    return !c->out_of_memory;
+}
+
+static bool have_contacts(ss_capture *c)
+{
+    int used = c->frame.contacts.count, room = next_room(c->contact_room, used, 1);
+    if (room == c->contact_room) return true;
+    ss_contacts *k = &c->frame.contacts;
+    c->out_of_memory |=
+        !(room && GROW(k->pair) && GROW(k->point) && GROW(k->normal) && GROW(k->gap) && GROW(k->mu) &&
+          GROW(k->tangent) && GROW(k->restitution) && GROW(k->compliance) && GROW(k->mu_rolling) &&
+          GROW(k->surface_velocity) && GROW(c->answer.normal_impulse) && GROW(c->answer.friction_impulse) &&
+          GROW(c->answer.rolling_impulse));
+    if (!c->out_of_memory) c->contact_room = room;
+    return !c->out_of_memory;
+}
+
+void ss_capture_begin(ss_capture *c, double time, double h)
+{
+    c->frame.time = time;
+    c->frame.h = h;
+    c->frame.bodies.count = c->frame.contacts.count = c->scenery.count = 0;
+    c->frame.constraints.count = c->frame.constraints.row_count = 0;
+    c->answer.bodies = c->answer.rows = c->answer.contacts = 0;
+    c->out_of_memory = c->has_rolling = false;
+    c->iterations = -1;
+    // A frame without any item of a kind has its arrays all the same.
+    if (have_bodies(c) && have_joints(c) && have_rows(c, 1)) have_contacts(c);
+}
+
+void ss_capture_free(ss_capture *c)
+{
+    ss_bodies *b = &c->frame.bodies;
+    ss_constraints *j = &c->frame.constraints;
+    ss_contacts *k = &c->frame.contacts;
+    void *arrays[] = {b->mass,
+                      b->position,
+                      b->quaternion,
+                      b->velocity,
+                      b->force,
+                      b->inertia,
+                      b->id,
+                      b->state,
+                      j->pair,
+                      j->rows,
+                      j->holonomic,
+                      j->jacobian,
+                      j->violation,
+                      j->time_derivative,
+                      j->bounds,
+                      j->regularization,
+                      j->friction,
+                      j->friction_row,
+                      k->pair,
+                      k->point,
+                      k->normal,
+                      k->gap,
+                      k->mu,
+                      k->tangent,
+                      k->restitution,
+                      k->compliance,
+                      k->mu_rolling,
+                      k->surface_velocity,
+                      c->answer.velocity,
+                      c->answer.row_impulse,
+                      c->answer.normal_impulse,
+                      c->answer.friction_impulse,
+                      c->answer.rolling_impulse,
+                      c->scenery.position,
+                      c->scenery.quaternion};
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) ss_release(arrays[i]);
+    *c = (ss_capture){0};
+}
+
+int ss_capture_body(ss_capture *c, int id)
+{
+    if (c->out_of_memory || !have_bodies(c)) return -1;
+    ss_bodies *bodies = &c->frame.bodies;
+    int b = bodies->count++;
+    c->answer.bodies = bodies->count;
+    bodies->id[b] = id;
+    bodies->state[b] = 1;
+    memset(bodies->force[b], 0, sizeof bodies->force[b]);
+    memset(c->answer.velocity[b], 0, sizeof c->answer.velocity[b]);
+    return b;
+}
+
+int ss_capture_joint(ss_capture *c, int a, int b, int rows)
+{
+    if (c->out_of_memory || !have_joints(c) || !have_rows(c, rows)) return -1;
+    ss_constraints *joints = &c->frame.constraints;
+    int j = joints->count++, first = joints->row_count;
+    joints->pair[j][0] = a;
+    joints->pair[j][1] = b;
+    joints->rows[j] = rows;
+    joints->holonomic[j] = 1;
+    joints->row_count = c->answer.rows = first + rows;
+    memset(joints->jacobian[first], 0, (size_t)rows * sizeof *joints->jacobian);
+    for (int r = first; r < first + rows; r++) {
+        joints->violation[r] = joints->time_derivative[r] = 0.0;
+        joints->bounds[r][0] = -INFINITY;
+        joints->bounds[r][1] = INFINITY;
+        joints->regularization[r] = joints->friction[r] = 0.0;
+        joints->friction_row[r] = -1;
+        c->answer.row_impulse[r] = 0.0;
+    }
+    return j;
+}
+
+int ss_capture_contact(ss_capture *c, int a, int b)
+{
+    if (c->out_of_memory || !have_contacts(c)) return -1;
+    ss_contacts *contacts = &c->frame.contacts;
+    int k = contacts->count++;
+    c->answer.contacts = contacts->count;
+    contacts->pair[k][0] = a;
+    contacts->pair[k][1] = b;
+    contacts->gap[k] = contacts->mu[k][0] = contacts->mu[k][1] = 0.0;
+    contacts->restitution[k] = contacts->compliance[k] = contacts->mu_rolling[k] = 0.0;
+    memset(contacts->tangent[k], 0, sizeof contacts->tangent[k]);
+    memset(contacts->surface_velocity[k], 0, sizeof contacts->surface_velocity[k]);
+    c->answer.normal_impulse[k] = 0.0;
+    memset(c->answer.friction_impulse[k], 0, sizeof c->answer.friction_impulse[k]);
+    memset(c->answer.rolling_impulse[k], 0, sizeof c->answer.rolling_impulse[k]);
+    return k;
+}
+
+int ss_capture_scenery(ss_capture *c, const double position[3], const double quaternion[4])
+{
+    int used = c->scenery.count, room = next_room(c->scenery_room, used, 1);
+    if (room != c->scenery_room) {
+        c->out_of_memory |= !(room && GROW(c->scenery.position) && GROW(c->scenery.quaternion));
+        if (c->out_of_memory) return -1;
+        c->scenery_room = room;
+    }
+    memcpy(c->scenery.position[used], position, sizeof *c->scenery.position);
+    memcpy(c->scenery.quaternion[used], quaternion, sizeof *c->scenery.quaternion);
+    return c->scenery.count++;
+}
+
+static bool any(const double *values, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (values[i] != 0.0) return true;
+    return false;
+}
+
+ss_frame ss_capture_view(const ss_capture *c)
+{
+    ss_frame view = c->frame;
+    ss_constraints *joints = &view.constraints;
+    ss_contacts *contacts = &view.contacts;
+    int rows = joints->row_count, count = contacts->count;
+    if (!any(joints->regularization, rows)) joints->regularization = NULL;
+    bool coupled = false, speeds = false;
+    for (int r = 0; r < rows; r++) coupled |= joints->friction_row[r] >= 0;
+    for (int j = 0; j < joints->count; j++) speeds |= !joints->holonomic[j];
+    if (!coupled) joints->friction = NULL, joints->friction_row = NULL;
+    if (!speeds) joints->holonomic = NULL;
+    if (count == 0 || !any(contacts->tangent[0], 3 * count)) contacts->tangent = NULL;
+    if (!any(contacts->restitution, count)) contacts->restitution = NULL;
+    if (!any(contacts->compliance, count)) contacts->compliance = NULL;
+    if (!any(contacts->mu_rolling, count)) contacts->mu_rolling = NULL;
+    if (count == 0 || !any(contacts->surface_velocity[0], 3 * count)) contacts->surface_velocity = NULL;
+    return view;
+}

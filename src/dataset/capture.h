@@ -1,0 +1,102 @@
+/* dataset/capture.h - one step of another engine while it is being recorded, and its way to the file.
+ *
+ * The recorders (recorders/) fill a capture: what the engine is about to solve, then its own answer. A
+ * capture goes to a file (ss_capture_write), or as bytes through a socket (ss_capture_send) to a process that
+ * writes it: `stickslip record`. The recorded program then needs no HDF5, hardly waits, and may die at any
+ * moment without taking the recording along. capture.c and capture_stream.c need only src/base and
+ * src/frame/fields.c; both ends are one build of this library, so that the bytes are those in memory.
+ *
+ *     ss_capture_begin(c, time, h);
+ *     int b = ss_capture_body(c, id);           then fill c->frame.bodies.xxx[b]
+ *     int j = ss_capture_joint(c, a, b, rows);  then fill the rows from c->frame.constraints.row_count - rows
+ *     int k = ss_capture_contact(c, a, b);      then fill c->frame.contacts.xxx[k]
+ *     ... the engine's step; the arrays of c->answer have the sizes of the frame
+ */
+#ifndef SS_DATASET_CAPTURE_H
+#define SS_DATASET_CAPTURE_H
+
+#include <stickslip/dataset.h>
+
+#include "base/inner.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct ss_capture {
+    ss_frame frame;   /* every array is there except mu_static, lever_arm and the subcontacts */
+    ss_answer answer; /* of the engine's own solver; no alternatives */
+    bool has_rolling; /* answer.rolling_impulse counts */
+    ss_scenery scenery;
+    int body_room, joint_room, row_room, contact_room, scenery_room;
+    bool out_of_memory; /* something is missing: the frame must not be written */
+    char solver[64];    /* "ODE_quickstep": the group of the result */
+    /* the rules of the engine's solver, as in ss_stored_result */
+    char formulation[32], with[256];
+    int iterations; /* -1: not known */
+} ss_capture;
+
+/* Arrays are kept from step to step; ss_capture_free leaves an empty capture. */
+SS_INNER void ss_capture_begin(ss_capture *capture, double time, double h);
+SS_INNER void ss_capture_free(ss_capture *capture);
+/* Each returns the number of the new item, whose arrays hold the defaults of frame.h, or -1 when out of
+ * memory. Contacts have no tangent until one is set. */
+SS_INNER int ss_capture_body(ss_capture *capture, int id);
+SS_INNER int ss_capture_joint(ss_capture *capture, int a, int b, int rows);
+SS_INNER int ss_capture_contact(ss_capture *capture, int a, int b);
+SS_INNER int ss_capture_scenery(ss_capture *capture, const double position[3], const double quaternion[4]);
+/* The frame without the optional arrays that only hold their defaults. Its arrays are the capture's. */
+SS_INNER ss_frame ss_capture_view(const ss_capture *capture);
+
+/* ---- to a file ---------------------------------------------------------------------------------------- */
+
+/* Checks the frame and writes it with the engine's answer. A frame with faults is not written: false, with
+ * code SS_ERROR_INPUT and the first fault; the writer is fine then. */
+SS_INNER bool ss_capture_write(const ss_capture *capture, ss_writer *writer, ss_error *err);
+
+/* ---- through a socket ------------------------------------------------------------------------------- */
+
+typedef enum ss_capture_kind {
+    SS_MESSAGE_HELLO = 1, /* ss_capture_hello, then two texts: toolkit and description */
+    SS_MESSAGE_FRAME,     /* a capture */
+    SS_MESSAGE_SHAPE,     /* ss_stored_shape, the size of its mesh, vertices, triangles */
+    SS_MESSAGE_NOTE,      /* a text for the person who records */
+    SS_MESSAGE_REFUSAL,   /* a text: why nothing is recorded */
+    SS_MESSAGE_END,       /* ss_capture_end, of every process that the program consists of */
+} ss_capture_kind;
+
+typedef struct ss_capture_head {
+    uint32_t magic; /* SS_MESSAGE_MAGIC */
+    uint32_t kind;
+    uint64_t length; /* bytes that follow */
+} ss_capture_head;
+#define SS_MESSAGE_MAGIC 0x70696c73u
+
+typedef struct ss_capture_hello {
+    int32_t abi;       /* SS_ABI of the sender */
+    int32_t head_size; /* sizeof(ss_frame_head), so that two builds never misunderstand each other */
+    double gravity[3]; /* m/s^2 */
+} ss_capture_hello;
+
+typedef struct ss_capture_end {
+    int64_t steps;  /* of this process */
+    int64_t loaded; /* 1: the engine's shared library was there */
+} ss_capture_end;
+
+/* All false: the other end is gone (errno says why); never raises SIGPIPE. */
+bool ss_capture_send_hello(int socket, const double gravity[3], const char *toolkit, const char *description);
+bool ss_capture_send(int socket, const ss_capture *capture);
+bool ss_capture_send_shape(int socket, const ss_stored_shape *shape);
+bool ss_capture_send_text(int socket, ss_capture_kind kind, const char *text);
+bool ss_capture_send_end(int socket, int64_t steps, bool loaded);
+
+/* The message of a frame, unpacked into `capture`; false: the bytes are not a frame. */
+SS_INNER bool ss_capture_unpack(const char *bytes, size_t length, ss_capture *capture);
+/* The message of a shape; its mesh (may be NULL) is the caller's to destroy. */
+SS_INNER bool ss_capture_unpack_shape(const char *bytes, size_t length, ss_stored_shape *shape,
+                                      ss_mesh **mesh);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
