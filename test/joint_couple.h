@@ -5,6 +5,9 @@
 #include "linalg/quat.h"
 #include "model/joint_rows.h"
 
+/* Kinds that hold two bodies; those on more are in test_couplings.c. */
+enum { PAIR_KINDS = SS_JOINT_COUPLING };
+
 typedef struct couple {
     ss_world *world;
     int a, b, joint; /* a may be SS_WORLD */

@@ -17,13 +17,14 @@ class Error(Structure):
 def group(*members):
     """A struct of counts and then arrays, as ss_bodies, ss_constraints and ss_contacts are."""
     return type("Group", (Structure,), {"_fields_": [
-        (name, c_int if name in ("count", "row_count", "group_count") else c_void_p) for name in members]})
+        (name, c_int if name in ("count", "row_count", "group_count", "further_count") else c_void_p) for name in members]})
 
 
 Bodies = group("count", "masses", "positions", "quaternions", "velocities", "forces", "world_inertia_tensors",
                "ids", "states")
 Constraints = group("count", "row_count", "pairs", "rows", "Jacobian", "violations", "time_derivative", "bounds",
-                    "regularization", "friction", "friction_row", "holonomic")
+                    "regularization", "friction", "friction_row", "holonomic", "further_count", "further_rows",
+                    "further_bodies", "further_Jacobian")
 Contacts = group("count", "pairs", "points", "normals", "gaps", "mu_k", "mu_s", "t_u", "restitution", "compliance",
                  "mu_r", "lever_arms", "surface_velocities")
 Subcontacts = group("group_count", "count", "contact_groups", "cut", "groups", "alternatives", "roles", "points",

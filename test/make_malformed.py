@@ -442,6 +442,62 @@ def order_of_blocks_in_other_words(place):
     place["constraints"].attrs["block_order"] = "whatever"
 
 
+def add_further(place, rows=(3, 4), bodies=(4, 4), blocks=2, announce=True):
+    """Good blocks, unless told otherwise: the second joint acts on the first three bodies at most."""
+    place["constraints/further_rows"] = np.array(rows, "<i4").reshape(-1, 1)
+    place["constraints/further_bodies"] = np.array(bodies, "<i4").reshape(-1, 1)
+    place["constraints/further_Jacobian"] = np.ones((blocks, 6))
+    if announce:
+        place["constraints"].attrs["block_order"] = "pairs, further"
+
+
+@case("further_bodies")
+def further_blocks_without_bodies(place):
+    add_further(place)
+    del place["constraints/further_bodies"]
+
+
+@case("further_rows")
+def further_blocks_announced_but_missing(place):
+    place["constraints"].attrs["block_order"] = "pairs, further"
+
+
+@case("block_order")
+def further_blocks_not_announced(place):
+    add_further(place, announce=False)
+    place["constraints"].attrs["block_order"] = "pairs"
+
+
+@case("further_Jacobian")
+def further_blocks_of_another_number(place):
+    add_further(place, blocks=3)
+
+
+@case("further_bodies")
+def further_block_on_no_body(place):
+    add_further(place, bodies=(4, 77))
+
+
+@case("further_rows", semantic=True)
+def further_block_of_no_row(place):
+    add_further(place, rows=(3, NR))
+
+
+@case("further_rows", semantic=True)
+def further_blocks_out_of_order(place):
+    add_further(place, rows=(4, 3))
+
+
+@case("further_bodies", semantic=True)
+def further_block_on_the_world(place):
+    add_further(place, bodies=(4, -1))
+
+
+@case("further_bodies", semantic=True)
+def further_block_twice(place):
+    add_further(place, rows=(3, 3))
+
+
 @case("timestep")
 def two_time_steps(place):
     replace(place, "timestep", data=np.array([0.01, 0.02]))

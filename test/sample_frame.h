@@ -119,13 +119,21 @@ static inline void fill_alternatives(ss_frame *frame, ss_random *random)
 static inline ss_frame *full_frame(void)
 {
     ss_frame *frame = plain_frame();
-    if (!frame || !ss_frame_add_alternatives(frame, 2, 3, NULL) || !enable_all(frame, NULL)) return NULL;
+    if (!frame || !ss_frame_add_alternatives(frame, 2, 3, NULL) || !ss_frame_add_further(frame, 2, NULL) ||
+        !enable_all(frame, NULL))
+        return NULL;
     ss_random random = ss_random_start(2026, 2);
     for (int i = 0; i < ROWS; i++) frame->constraints.regularization[i] = ss_random_between(&random, 0.1, 1);
     frame->constraints.friction[3] = 0.3;
     frame->constraints.friction_row[3] = 1;
     frame->constraints.holonomic[1] = 0;
     frame->constraints.violation[3] = 0;
+    for (int k = 0; k < 2; k++) { // the motor acts on two more bodies, one of them asleep
+        frame->constraints.further_row[k] = 3;
+        frame->constraints.further_body[k] = k ? DEAD : 0;
+        for (int i = 0; i < 6; i++)
+            frame->constraints.further_jacobian[k][i] = ss_random_between(&random, 0.1, 1);
+    }
     for (int c = 0; c < CONTACTS; c++) {
         double u[3], v[3];
         ss_contact_tangents(frame, c, u, v);

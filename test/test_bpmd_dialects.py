@@ -593,7 +593,7 @@ def test_a_converted_copy_holds_what_was_repaired(tmp_path, layout):
 FIELD = re.compile(r"SS_FIELD\((\w+), *(\w+), *\w+, *(\w+), *(\w+), *(\d+), *(\d+), *(true|false), *[^,]+, *"
                    r'"([^"]*)", *"([^"]*)"\)')
 TYPES = {"REAL": "float64", "INT": "int32", "COUNT": "uint64", "BYTE": "uint8", "PAIR": "int32"}
-SIZES = {"BODY": "nb", "CONSTRAINT": "nk", "ROW": "nr", "CONTACT": "nc", "GROUP": "ng", "SUBCONTACT": "ns"}
+SIZES = {"BODY": "nb", "CONSTRAINT": "nk", "ROW": "nr", "FURTHER": "nf", "CONTACT": "nc", "GROUP": "ng", "SUBCONTACT": "ns"}
 
 
 def shape_text(per, width, columns):

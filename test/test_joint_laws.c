@@ -207,8 +207,8 @@ TEST(the_users_force_acts_on_both_bodies)
 {
     ss_joint joint = {.kind = SS_JOINT_REVOLUTE, .axis = {0, 1, 0}, .law = {{.force = 4.0}}};
     couple two = make_couple(joint, false);
-    double a[6] = {0}, b[6] = {0};
-    ss_joint_user_force(two.world, two.joint, a, b);
+    double wrench[SS_JOINT_BODIES][6] = {{0}}, *a = wrench[0], *b = wrench[1];
+    ss_joint_user_force(two.world, two.joint, wrench);
     ENSURE_NEAR(b[4], 4.0, 1e-15);
     ENSURE_NEAR(a[4], -4.0, 1e-15);
     ENSURE_NEAR(fabs(a[0]) + fabs(b[0]) + fabs(a[2]) + fabs(b[2]), 0.0, 1e-15);

@@ -71,7 +71,7 @@ static void lay_rows_along_a_load(const couple *two, ss_random *random)
 TEST(every_jacobian_is_the_derivative_of_its_violation_at_any_pose)
 {
     ss_random random = ss_random_start(7, 0);
-    for (int kind = 0; kind < SS_JOINT_KINDS; kind++) {
+    for (int kind = 0; kind < PAIR_KINDS; kind++) {
         int tried = 0;
         for (int sample = 0; sample < 200; sample++) {
             couple two = make_couple(any_joint(kind), sample % 4 == 0);
@@ -93,7 +93,7 @@ TEST(every_jacobian_is_the_derivative_of_its_violation_at_any_pose)
 TEST(jacobians_are_exact_where_the_joint_nearly_holds)
 {
     ss_random random = ss_random_start(8, 0);
-    for (int kind = 0; kind < SS_JOINT_KINDS; kind++)
+    for (int kind = 0; kind < PAIR_KINDS; kind++)
         for (int sample = 0; sample < 20; sample++) {
             couple two = make_couple(any_joint(kind), false);
             scramble(&two, &random, sample % 2 ? 1e-3 : 3e-2); // both sides of where the series take over
@@ -105,8 +105,8 @@ TEST(jacobians_are_exact_where_the_joint_nearly_holds)
 
 TEST(joints_hold_at_the_start_and_have_the_right_number_of_equations)
 {
-    static const int expected[SS_JOINT_KINDS] = {6, 5, 5, 4, 4, 3, 3, 1, 5, 1};
-    for (int kind = 0; kind < SS_JOINT_KINDS; kind++) {
+    static const int expected[PAIR_KINDS] = {6, 5, 5, 4, 4, 3, 3, 1, 5, 1};
+    for (int kind = 0; kind < PAIR_KINDS; kind++) {
         ss_joint_equation rows[SS_JOINT_EQUATIONS_MOST];
         ss_joint joint = any_joint(kind);
         ss_vec3 across = ss_vec3_cross(ss_vec3_load(joint.axis), (ss_vec3){1.0, 0.0, 0.0});
@@ -131,7 +131,7 @@ TEST(joints_hold_at_the_start_and_have_the_right_number_of_equations)
 TEST(moving_the_whole_pair_changes_no_violation)
 {
     ss_random random = ss_random_start(9, 0);
-    for (int kind = 0; kind < SS_JOINT_KINDS; kind++) {
+    for (int kind = 0; kind < PAIR_KINDS; kind++) {
         if (kind == SS_JOINT_GEAR) continue; // goes by angles in the world
         couple two = make_couple(any_joint(kind), false);
         scramble(&two, &random, 1.0);
@@ -151,7 +151,7 @@ TEST(moving_the_whole_pair_changes_no_violation)
 TEST(reactions_are_equal_and_opposite)
 {
     ss_random random = ss_random_start(10, 0);
-    for (int kind = 0; kind < SS_JOINT_KINDS; kind++) {
+    for (int kind = 0; kind < PAIR_KINDS; kind++) {
         if (kind == SS_JOINT_GEAR) continue; // the torque of a gear box is on its case
         couple two = make_couple(any_joint(kind), false);
         scramble(&two, &random, 1.5);
@@ -269,7 +269,7 @@ TEST(speeds_are_the_rates_of_the_coordinates)
 {
     ss_random random = ss_random_start(11, 0);
     const double step = 1e-6;
-    for (int kind = 0; kind < SS_JOINT_KINDS; kind++)
+    for (int kind = 0; kind < PAIR_KINDS; kind++)
         for (int sample = 0; sample < 20; sample++) {
             couple two = make_couple(any_joint(kind), sample % 2);
             scramble(&two, &random, 1.0);

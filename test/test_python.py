@@ -394,6 +394,21 @@ def test_a_result_stays_what_it_was_when_the_session_goes_on():
         unseen.velocity[0] = 0  # of the library
 
 
+def test_rows_on_more_than_two_bodies():
+    frame = ss.Frame.from_arrays(
+        h=0.01, bodies={"mass": [1.0, 2.0, 4.0], "inertia": [np.eye(3)] * 3, "force": [[1.0, 0, 0, 0, 0, 0], [0] * 6, [0] * 6]},
+        constraints={"rows": [1], "pair": [[0, 1]], "jacobian": [[1.0, 0, 0, 0, 0, 0, 1.0, 0, 0, 0, 0, 0]],
+                     "further_row": [0], "further_body": [2], "further_jacobian": [[1.0, 0, 0, 0, 0, 0]]})
+    assert frame.constraints.further_count == 1 and frame.check().ok
+    assert pickle.loads(pickle.dumps(frame)) == frame and frame.copy() == frame
+    # v_0 + v_1 + v_2 = 0 with an impulse x on each: x (1 + 1/2 + 1/4) + 0.01 = 0
+    velocity = ss.solve(frame).answer.velocity[:, 0]
+    x = -0.01 / 1.75
+    np.testing.assert_allclose(velocity, [0.01 + x, x / 2, x / 4], atol=1e-9)
+    with pytest.raises(ValueError, match="add_further"):
+        ss.Frame(1).constraints.further_row = [0]
+
+
 def test_alternatives_are_selected():
     """A brick that either of two faces keeps apart: the ground it would cross, or a wall it is far away from."""
     frame = brick(mu=0.0, speed=0.0)

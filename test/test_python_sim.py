@@ -253,3 +253,21 @@ def test_a_user_function_costs_less_than_five_microseconds():
     figures = json.loads(printed)
     assert figures["function_us"] < 5.0, figures
     assert figures["python_us"] - figures["c_us"] < 5.0, figures
+
+
+def test_a_differential_of_three_hinges():
+    world = ss.World(gravity=(0, 0, 0))
+    hinges = []
+    for inertia in (0.5, 2.0, 3.0):
+        shaft = world.body(mass=1.0, inertia=inertia * np.eye(3))
+        hinges.append(world.joint("revolute", ss.WORLD, shaft, axis=(0, 1, 0)))
+    world.joint("differential", terms=hinges, ratio=2.0)
+    hinges[0].law[0].force = 4.0
+    sim = ss.Sim(world, h=0.01, solver="block-pivot", stop="relative_energy<1e-12")
+    for _ in range(10):
+        sim.step()
+    x = 4.0 / (1 + 0.5 * (1 / 2 + 1 / 3))  # test_couplings.c has the formula
+    np.testing.assert_allclose([hinge.speed for hinge in hinges], [0.1 * x * (1 / 2 + 1 / 3), 0.1 * x / 2, 0.1 * x / 3], rtol=1e-6)
+    with pytest.raises(ss.UsageError, match="has no coordinate 1"):
+        world.joint("coupling", terms=[(hinges[0], 1.0, 1)])
+    assert repr(world.joints[-1]).endswith("differential, bodies 0 and 1>")

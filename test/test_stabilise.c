@@ -311,7 +311,7 @@ TEST(a_four_bar_linkage_turns_for_a_minute_with_projection)
 TEST(bodies_put_anywhere_are_brought_together)
 {
     ss_random random = ss_random_start(3, 0);
-    for (int kind = 0; kind < SS_JOINT_KINDS; kind++) {
+    for (int kind = 0; kind < SS_JOINT_COUPLING; kind++) {
         mechanism m = start_mechanism(0.01, PROJECTION);
         int left = add_rod(m.world, 0.0, 0.0, 0.0, 1.0, 0.0, 1.0);
         int right = add_rod(m.world, 0.0, 1.0, 0.0, 2.0, 0.5, 2.0);

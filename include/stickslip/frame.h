@@ -15,7 +15,8 @@
  *                inertia    in the WORLD frame
  *                state      <= 0 (asleep, disabled): takes no part, formulations treat the body as the world
  *   constraint   jacobian   row i: dg/dt = jacobian[i] . (v_a, v_b) + time_derivative[i]; columns 0-5 belong
- *                           to a = pair[0], columns 6-11 to b = pair[1]
+ *                           to a = pair[0], columns 6-11 to b = pair[1]; a row on more than two bodies has
+ *                           further blocks
  *   contact      normal     unit, points FROM a = pair[0] TO b = pair[1]
  *                gap        > 0 apart, < 0 overlapping
  *                impulse    nu >= 0: +normal * nu on b, the opposite on a
@@ -59,6 +60,13 @@ typedef struct ss_constraints {
     double *friction;        /* optional: |x_i| <= friction_i |x_friction_row(i)| */
     int32_t *friction_row;   /* optional, with friction: 0-based row, -1 = none */
     uint8_t *holonomic;      /* optional, per joint: 1 (or absent) = g is a position error, 0 = g is 0 */
+    /* Rows on more than two bodies (differentials, pulleys): further blocks of the Jacobian, so that
+     * dg/dt = jacobian[i] . (v_a, v_b) + sum of further_jacobian . v + time_derivative[i]. By rising row; a
+     * body occurs once in a row, and its pair counts. 0: the frame has none, and the pointers are NULL. */
+    int further_count;
+    int32_t *further_row;          /* of each block from here on: its row, counted from 0 */
+    int *further_body;             /* its body; never SS_WORLD */
+    double (*further_jacobian)[6]; /* linear, angular */
 } ss_constraints;
 
 typedef struct ss_contacts {
@@ -137,6 +145,8 @@ SS_API bool ss_frame_add_alternatives(ss_frame *frame, int groups, int rows, ss_
  * nothing is promoted, the contacts are those of the frame, bit for bit. */
 SS_API ss_frame *ss_frame_select(const ss_frame *frame, const int32_t *selection, const uint8_t *promoted,
                                  int *origin, ss_error *err);
+/* Room for blocks of rows on more than two bodies, in a frame without any: all of row 0 and body 0, zero. */
+SS_API bool ss_frame_add_further(ss_frame *frame, int blocks, ss_error *err);
 /* Sets body b to planar motion in z = 0: rotation and torque about z; the inertia is made isotropic. */
 SS_API void ss_frame_set_planar_body(ss_frame *frame, int body, double mass, double inertia,
                                      const double pose[3], const double velocity[3], const double force[3]);

@@ -176,6 +176,16 @@ typedef enum ss_joint_kind {
     /* 1: angle of b about axis2 + ratio * angle of a about axis stays; both about their own axes in the
      * world, as turned since the start */
     SS_JOINT_GEAR,
+    /* The following act on the coordinates of other joints (terms), and so on more than two bodies. a and b
+     * are set by adding. */
+    SS_JOINT_COUPLING,     /* 1: the sum of factor * coordinate over the terms stays */
+    SS_JOINT_DIFFERENTIAL, /* 1: shaft = ratio * (left + right) / 2, of term[0], term[1] and term[2] */
+    /* Velocity-dependent coupling of pump (term[0]) and turbine (term[1]), angles: no equation, but a damper,
+     * docs/joints.md. ratio is the torque ratio at stall, 1 to 3 */
+    SS_JOINT_CONVERTER,
+    /* 1: a rope from anchor on a over sheaves of body c to anchor_b on b:
+     * |anchor - sheave[0]| + ratio * |anchor_b - sheave[1]| stays */
+    SS_JOINT_PULLEY,
     SS_JOINT_KINDS
 } ss_joint_kind;
 SS_API const char *ss_joint_kind_name(ss_joint_kind kind);
@@ -202,25 +212,44 @@ typedef struct ss_axis_law {
     double load_friction; /* times the joint's load: m about an axis (mu * bearing radius), 1 along it */
 } ss_axis_law;
 
+/* A coordinate of another joint. */
+typedef struct ss_coupling_term {
+    int joint, index; /* one that was added before, and which of its coordinates */
+    double factor;    /* coupling only */
+} ss_coupling_term;
+
+enum {
+    SS_JOINT_TERMS = 4,  /* at most */
+    SS_JOINT_BODIES = 6, /* that a joint may act on, at most */
+};
+
 typedef struct ss_joint {
     const char *name;
     ss_joint_kind kind;
     int a, b;           /* bodies, or SS_WORLD */
     double anchor[3];   /* world, at the start; distance: on a */
-    double anchor_b[3]; /* distance only: on b */
+    double anchor_b[3]; /* distance, pulley: on b */
     double axis[3];     /* world, at the start; all 0 = z */
     double axis2[3];    /* universal, gear */
-    double ratio;       /* screw: m/rad; gear: 1 */
+    double ratio;       /* screw: m/rad; gear, differential, converter, pulley: 1, as a pure number */
     double compliance;  /* m/N (rad/(N m)) of the joint's own equations; 0 = rigid */
     /* revolute, prismatic, screw: [0]; cylindrical: [0] angle, [1] slide; universal: about axis, axis2;
-     * distance: [0] length (limits make it a rope, stiffness a spring) */
+     * distance, pulley: [0] length (limits make it a rope, stiffness a spring, a motor a winch);
+     * coupling, differential: [0] the sum that stays otherwise */
     ss_axis_law law[2];
     bool disabled;
     bool bodies_collide; /* the two bodies may touch; by default they do not, as long as the joint is enabled
                           * and neither is SS_WORLD */
+    int terms;           /* coupling: how many; others set it */
+    ss_coupling_term term[SS_JOINT_TERMS]; /* coupling, differential, converter */
+    double capacity;     /* converter: N m s^2, torque of the pump at stall per speed squared */
+    int c;               /* pulley: the body of the sheaves, or SS_WORLD */
+    double sheave[2][3]; /* pulley: world, at the start; where the rope leaves c to a and to b */
     /* Set by adding: anchors and axes in the body frames. */
     double local_anchor[2][3], local_frame[2][4];
-    double start_length;
+    double local_sheave[2][3];
+    double start_length;                     /* m; of a coupling or differential the sum that stays */
+    int body_count, bodies[SS_JOINT_BODIES]; /* all that it acts on, a and b first */
     /* State, kept up by the simulation after every step, part of snapshots. turned, rad: the angles counted
      * through full turns, used by limits, motors and springs; gear: of a and b. */
     double turned[2];

@@ -64,6 +64,12 @@ typedef struct ss_bodies_form {
     double (*jacobian)[12];     /* per unknown */
     double *compliance;         /* per unknown: C */
     double *offset;             /* per unknown: c */
+    /* Rows on more than two bodies: further blocks of J. Unknown i has those from further_start[i] to
+     * further_start[i + 1] - 1; NULL: there are none. A solver without the trait SS_MANY_BODIES never
+     * sees them: it is given A instead of the bodies. */
+    int *further_start;            /* one more than there are unknowns */
+    int *further_body;             /* per block from here on: a body, never -1 */
+    double (*further_jacobian)[6]; /* linear, angular */
 } ss_bodies_form;
 
 typedef struct ss_problem {

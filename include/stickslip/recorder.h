@@ -59,6 +59,9 @@ SS_API int ss_recorder_body_local(ss_recorder *recorder, double mass, const doub
  * bounds (rows x 2, N or N m) may be NULL: 0 and -inf, inf. Returns the number of the joint. */
 SS_API int ss_recorder_joint(ss_recorder *recorder, int a, int b, int rows, const double *jacobian,
                              const double *violation, const double *time_derivative, const double *bounds);
+/* A further body of the joint added last (a differential, a pulley), which then acts on more than two.
+ * jacobian: rows x 6, linear and angular. A body occurs once in a joint. */
+SS_API void ss_recorder_joint_further(ss_recorder *recorder, int body, const double *jacobian);
 /* normal: unit, from a to b; gap < 0 = overlap. Returns the number of the contact. */
 SS_API int ss_recorder_contact(ss_recorder *recorder, int a, int b, const double point[3],
                                const double normal[3], double gap, double mu);

@@ -143,6 +143,7 @@ enum ss_solver_traits {
     SS_EXACT = 8,           /* ends on its own at a solution, up to rounding */
     SS_WARM_STARTS = 16,    /* uses x on entry */
     SS_ONE_THREAD = 32,     /* never called by two threads at once: simulations solve islands one by one */
+    SS_MANY_BODIES = 64,    /* follows further blocks of the bodies form (ss_bodies_form.further_start) */
 };
 
 typedef struct ss_solver {

@@ -139,12 +139,13 @@ typedef struct ss_bpmd_stored {
     int *joint_rows;                       /* rows of each joint in the file */
     ss_h5_array masses, gaps, jacobian;    /* read early, because they tell the sizes */
     ss_h5_array cuts, sub_gaps;            /* the same of alternatives */
+    ss_h5_array further_rows;              /* the same of further blocks */
     ss_bpmd_label *labels;                 /* bodies by id; NULL: id = index + 1 */
     int friction_columns;                  /* of mu_k; 0 = there are no contacts */
     bool has_mu_s, has_mu_k;               /* by their own names */
     bool split_velocity, split_force;      /* stored as one list, so that they may be split */
     bool world_is_zero, world_is_negative; /* ids seen for the world */
-    char block_order[16];                  /* attribute of constraints; "" = none */
+    char block_order[32];                  /* attribute of constraints; "" = none */
     bool over_limit; /* reading failed because a limit was set too low, not for lack of memory */
     ss_findings *findings;
 } ss_bpmd_stored;
@@ -161,7 +162,10 @@ bool ss_bpmd_stored_try(ss_bpmd *file, int frame, ss_bpmd_stored *stored, bool *
 typedef struct ss_bpmd_sizes {
     int bodies, joints, rows, contacts; /* of the frame, without disabled joints */
     int groups, subcontacts;            /* of alternatives */
+    int further;                        /* blocks of rows on more than two bodies */
 } ss_bpmd_sizes;
+/* block_order of constraints with rows on more than two bodies. Readers before them refuse it. */
+extern const char ss_bpmd_further_order[];
 bool ss_bpmd_stored_count(ss_bpmd_stored *stored, ss_bpmd_sizes *sizes, ss_error *err);
 /* Reads the Jacobian, which may have more rows than the joints together: stored->rows. */
 bool ss_bpmd_stored_rows(ss_bpmd_stored *stored, int needed, ss_error *err);

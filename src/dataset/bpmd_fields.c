@@ -148,9 +148,10 @@ static bool squares_are_transposed(ss_bpmd_stored *stored, uint64_t items, int w
 static ss_bpmd_shape shape_of(ss_bpmd_stored *stored, const ss_field *field)
 {
     static const char *const nouns[] = {
-        [SS_PER_BODY] = "bodies",    [SS_PER_CONSTRAINT] = "joints",
-        [SS_PER_ROW] = "joint rows", [SS_PER_CONTACT] = "contacts",
-        [SS_PER_GROUP] = "groups",   [SS_PER_SUBCONTACT] = "points of alternatives"};
+        [SS_PER_BODY] = "bodies",     [SS_PER_CONSTRAINT] = "joints",
+        [SS_PER_ROW] = "joint rows",  [SS_PER_FURTHER] = "further blocks",
+        [SS_PER_GROUP] = "groups",    [SS_PER_SUBCONTACT] = "points of alternatives",
+        [SS_PER_CONTACT] = "contacts"};
     return (ss_bpmd_shape){.items = stored_items(stored, field),
                            .width = field->width,
                            .columns = field->file_columns,
@@ -170,6 +171,7 @@ static bool load(ss_bpmd_stored *stored, const ss_field *field, const char *name
                  {"contacts/gaps", offsetof(ss_bpmd_stored, gaps)},
                  {"subcontacts/cut", offsetof(ss_bpmd_stored, cuts)},
                  {"subcontacts/gaps", offsetof(ss_bpmd_stored, sub_gaps)},
+                 {"constraints/further_rows", offsetof(ss_bpmd_stored, further_rows)},
                  {"constraints/Jacobian", offsetof(ss_bpmd_stored, jacobian)}};
     for (size_t i = 0; i < sizeof early / sizeof early[0]; i++)
         if (field == ss_field_find(early[i].path)) {
@@ -416,6 +418,7 @@ bool ss_bpmd_stored_read(ss_bpmd_stored *stored, ss_error *err)
     if (!stored->frame) return false;
     stored->frame->subcontacts.groups = sizes.groups;
     stored->frame->subcontacts.count = sizes.subcontacts;
+    stored->frame->constraints.further_count = sizes.further;
     if (!read_fields(stored, err)) return false;
     note_dropped(stored);
     note_sign_of_gaps(stored);

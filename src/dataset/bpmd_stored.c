@@ -116,6 +116,7 @@ void ss_bpmd_stored_close(ss_bpmd_stored *stored)
     ss_h5_array_free(&stored->jacobian);
     ss_h5_array_free(&stored->cuts);
     ss_h5_array_free(&stored->sub_gaps);
+    ss_h5_array_free(&stored->further_rows);
     ss_release(stored->joint_rows);
     ss_release(stored->labels);
     stored->joint_rows = NULL;
@@ -252,6 +253,32 @@ static bool count_alternatives(ss_bpmd_stored *stored, ss_bpmd_sizes *sizes, ss_
                                                       limit, "max_contacts", &sizes->subcontacts, err);
 }
 
+const char ss_bpmd_further_order[] = "pairs, further";
+
+/* Rows on more than two bodies. Their writer says so in block_order, which readers that do not know them
+ * refuse; so the attribute and the arrays must agree, all three of them. */
+static bool count_further(ss_bpmd_stored *stored, int *blocks, ss_error *err)
+{
+    static const char *const names[3] = {"further_rows", "further_bodies", "further_Jacobian"};
+    const ss_bpmd_place *place = &stored->constraints;
+    bool announced = strcmp(stored->block_order, ss_bpmd_further_order) == 0, any = announced;
+    *blocks = 0;
+    for (int k = 0; k < 3; k++) any |= ss_bpmd_has(place, names[k]);
+    if (!any) return true;
+    for (int k = 0; k < 3; k++)
+        if (!ss_bpmd_has(place, names[k]))
+            return ss_bpmd_refuse(&place->group, names[k], err,
+                                  ": is missing; further_rows, further_bodies and further_Jacobian come "
+                                  "together");
+    if (stored->block_order[0] && !announced)
+        return ss_fail(err, SS_ERROR_INPUT,
+                       "%s: %s: there are further blocks, but the attribute block_order is \"%s\", must be "
+                       "\"%s\"",
+                       stored->file->name, place->group.path, stored->block_order, ss_bpmd_further_order);
+    return count_items(stored, place, "constraints/further_rows", &stored->further_rows,
+                       stored->file->limits.max_rows, "max_rows", blocks, err);
+}
+
 bool ss_bpmd_stored_count(ss_bpmd_stored *stored, ss_bpmd_sizes *sizes, ss_error *err)
 {
     const ss_limits *limits = &stored->file->limits;
@@ -260,7 +287,9 @@ bool ss_bpmd_stored_count(ss_bpmd_stored *stored, ss_bpmd_sizes *sizes, ss_error
                        "max_bodies", &sizes->bodies, err) &&
            count_items(stored, &stored->contacts, "contacts/gaps", &stored->gaps, limits->max_contacts,
                        "max_contacts", &sizes->contacts, err) &&
-           count_alternatives(stored, sizes, err) && count_joints(stored, &sizes->joints, &sizes->rows, err);
+           count_alternatives(stored, sizes, err) &&
+           count_joints(stored, &sizes->joints, &sizes->rows, err) &&
+           count_further(stored, &sizes->further, err);
 }
 
 bool ss_bpmd_stored_rows(ss_bpmd_stored *stored, int needed, ss_error *err)

@@ -53,7 +53,7 @@ static bool is_recorded(const ss_field *field)
     static const char *const extras[] = {"t_u", "restitution", "mu_r"};
     for (size_t i = 0; i < sizeof extras / sizeof extras[0]; i++)
         if (strcmp(field->name, extras[i]) == 0) return true;
-    return !field->optional;
+    return !field->optional || field->per == SS_PER_FURTHER;
 }
 
 static bool grow_field(const ss_field *field, ss_frame *frame, int room)
@@ -166,7 +166,7 @@ void ss_recorder_begin(ss_recorder *recorder, double time, double h)
     frame->time = time;
     frame->h = h;
     frame->bodies.count = frame->contacts.count = 0;
-    frame->constraints.count = frame->constraints.row_count = 0;
+    frame->constraints.count = frame->constraints.row_count = frame->constraints.further_count = 0;
     recorder->has_tangents = recorder->has_restitution = recorder->has_rolling = false;
     recorder->scenery.count = 0;
     forget_results(recorder);
@@ -252,6 +252,33 @@ int ss_recorder_joint(ss_recorder *recorder, int a, int b, int rows, const doubl
     joints->row_count += rows;
     joints->count++;
     return j;
+}
+
+void ss_recorder_joint_further(ss_recorder *recorder, int body, const double *jacobian)
+{
+    ss_constraints *joints = &recorder->frame.constraints;
+    int rows = joints->count > 0 ? joints->rows[joints->count - 1] : 0, first = joints->row_count - rows;
+    if (!make_room(recorder, SS_PER_FURTHER, joints->further_count, rows)) return;
+    if (rows == 0 || !jacobian) {
+        refuse(recorder, SS_ERROR_USAGE, "further body %d: %s", body,
+               jacobian ? "there is no joint yet" : "an array is NULL");
+        return;
+    }
+
+    // blocks stand by rising row: those of later rows make room, from the last one down
+    int old = joints->further_count;
+    joints->further_count += rows;
+    for (int r = rows - 1, to = joints->further_count - 1; r >= 0; r--, to--) {
+        for (; old > 0 && joints->further_row[old - 1] > first + r; old--, to--) {
+            joints->further_row[to] = joints->further_row[old - 1];
+            joints->further_body[to] = joints->further_body[old - 1];
+            memcpy(joints->further_jacobian[to], joints->further_jacobian[old - 1],
+                   sizeof joints->further_jacobian[to]);
+        }
+        joints->further_row[to] = first + r;
+        joints->further_body[to] = body;
+        memcpy(joints->further_jacobian[to], jacobian + 6 * r, sizeof joints->further_jacobian[to]);
+    }
 }
 
 /* What a reader would take for a contact without a tangent of its own. */

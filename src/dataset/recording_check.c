@@ -298,6 +298,19 @@ static void add_joints(const ss_frame *frame, const ss_answer *answer, balance *
             pull_rows(frame, answer, row, row + joints->rows[k], side, pull);
             add_impulse(&balances[b], balances[b].joint, 1.0, ss_vec3_load(pull), ss_vec3_load(pull + 3));
         }
+    for (int k = 0; k < joints->further_count; k++) {
+        int b = joints->further_body[k];
+        if (!ss_frame_is_live(frame, b)) continue;
+        balances[b].touched = true;
+        if (!answer || !all_known(answer->row_impulse + joints->further_row[k], 1)) {
+            balances[b].known = false;
+            continue;
+        }
+        const double *block = joints->further_jacobian[k];
+        double impulse = answer->row_impulse[joints->further_row[k]];
+        add_impulse(&balances[b], balances[b].joint, 1.0, ss_vec3_scale(impulse, ss_vec3_load(block)),
+                    ss_vec3_scale(impulse, ss_vec3_load(block + 3)));
+    }
 }
 
 /* ---- hypotheses about a balance ---------------------------------------------------------------------- */

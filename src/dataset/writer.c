@@ -284,7 +284,8 @@ bool ss_writer_go_on(ss_writer *writer, int *frames, ss_error *err)
 
 bool ss_writer_frame(ss_writer *writer, const ss_frame *frame, ss_error *err)
 {
-    if (spoiled(writer, err) || !ss_writer_prepare(&writer->scratch, frame, writer->output.target, err))
+    if (spoiled(writer, err) ||
+        !ss_writer_prepare(&writer->scratch, frame, writer->layout, writer->output.target, err))
         return false;
     ss_error trouble = {0};
     ss_h5_session session;

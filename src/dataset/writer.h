@@ -27,7 +27,8 @@ typedef struct ss_writer_scratch {
 
 /* All that can fail without harm: body indices in pairs are checked and the scratch is made large enough, so
  * that ss_writer_put_frame can only fail on the file. */
-bool ss_writer_prepare(ss_writer_scratch *scratch, const ss_frame *frame, const char *file, ss_error *err);
+bool ss_writer_prepare(ss_writer_scratch *scratch, const ss_frame *frame, ss_layout layout, const char *file,
+                       ss_error *err);
 /* Everything inside the group of a frame. */
 bool ss_writer_put_frame(const ss_h5_group *place, const ss_frame *frame, ss_layout layout,
                          ss_writer_scratch *scratch, ss_error *err);

@@ -1,4 +1,5 @@
 /* A frame as data sets: the table of frame/fields.h in a loop. */
+#include "dataset/bpmd.h"
 #include "dataset/writer.h"
 #include "frame/fields.h"
 
@@ -13,22 +14,21 @@ static size_t larger(size_t a, size_t b)
 /* The frame is not checked, but no memory but its own may be read when indices become ids. */
 static bool bodies_exist(const ss_field *field, const ss_frame *frame, const char *file, ss_error *err)
 {
-    const int(*pairs)[2] = ss_field_data(field, frame);
+    const int *body = ss_field_data(field, frame);
     int items = ss_field_items(field, frame), bodies = frame->bodies.count;
-    for (int i = 0; i < items; i++)
-        for (int side = 0; side < 2; side++) {
-            int body = pairs[i][side];
-            if (body != SS_WORLD && (body < 0 || body >= bodies))
-                return ss_fail(err, SS_ERROR_INPUT, "%s: %s/%s[%d]: body %d of %d", file, field->group,
-                               field->name, i, body, bodies);
-        }
+    for (int i = 0; body && i < items * field->width; i++)
+        if (body[i] != SS_WORLD && (body[i] < 0 || body[i] >= bodies))
+            return ss_fail(err, SS_ERROR_INPUT, "%s: %s/%s[%d]: body %d of %d", file, field->group,
+                           field->name, i / field->width, body[i], bodies);
     return true;
 }
 
 static bool reserve(ss_writer_scratch *scratch, const ss_frame *frame, const char *file, ss_error *err)
 {
     size_t joints = (size_t)frame->constraints.count, contacts = (size_t)frame->contacts.count;
+    size_t further = (size_t)frame->constraints.further_count * sizeof(int32_t);
     size_t needed = larger(joints * sizeof(uint64_t), contacts * sizeof(double[3])); // rows as counts; t_v
+    needed = larger(needed, further);
     if (needed <= scratch->capacity) return true;
     void *bytes = ss_allocate(needed, 1);
     if (!bytes) return ss_fail(err, SS_ERROR_RESOURCES, "%s: no memory for %zu bytes", file, needed);
@@ -37,8 +37,14 @@ static bool reserve(ss_writer_scratch *scratch, const ss_frame *frame, const cha
     return true;
 }
 
-bool ss_writer_prepare(ss_writer_scratch *scratch, const ss_frame *frame, const char *file, ss_error *err)
+bool ss_writer_prepare(ss_writer_scratch *scratch, const ss_frame *frame, ss_layout layout, const char *file,
+                       ss_error *err)
 {
+    if (layout == SS_LAYOUT_FLAT && frame->constraints.further_count > 0)
+        return ss_fail(err, SS_ERROR_INPUT,
+                       "%s: constraints/further_rows: the flat layout cannot hold rows on more than two "
+                       "bodies",
+                       file);
     for (int f = 0; f < ss_field_count; f++)
         if (ss_fields[f].type == SS_FIELD_PAIR && !bodies_exist(&ss_fields[f], frame, file, err))
             return false;
@@ -54,13 +60,11 @@ static const uint64_t *widen_counts(const int *counts, int items, uint64_t *wide
 }
 
 /* Body indices become the ids of the bodies. */
-static const void *name_bodies(const ss_field *field, const ss_frame *frame, int32_t (*ids)[2])
+static const void *name_bodies(const ss_field *field, const ss_frame *frame, int32_t *ids)
 {
-    const int(*pairs)[2] = ss_field_data(field, frame);
-    int items = ss_field_items(field, frame);
-    for (int i = 0; i < items; i++)
-        for (int side = 0; side < 2; side++)
-            ids[i][side] = pairs[i][side] == SS_WORLD ? -1 : frame->bodies.id[pairs[i][side]];
+    const int *body = ss_field_data(field, frame);
+    int numbers = ss_field_items(field, frame) * field->width;
+    for (int i = 0; i < numbers; i++) ids[i] = body[i] == SS_WORLD ? -1 : frame->bodies.id[body[i]];
     return ids;
 }
 
@@ -117,7 +121,8 @@ static bool belongs(const ss_field *field, const ss_frame *frame, ss_layout layo
 {
     if (!field->optional) return true;
     bool genuine = strcmp(field->name, "mu_s") == 0; // the only optional array the authors' tools know
-    if (strcmp(field->group, "subcontacts") == 0 && ss_field_items(field, frame) == 0) return false;
+    bool of_lists = strcmp(field->group, "subcontacts") == 0 || field->per == SS_PER_FURTHER;
+    if (of_lists && ss_field_items(field, frame) == 0) return false;
     return ss_field_data(field, frame) && (layout == SS_LAYOUT_CANONICAL || genuine);
 }
 
@@ -130,7 +135,9 @@ static bool fill_group(const ss_h5_group *group, const char *name, const ss_fram
         if (!put_field(group, field, frame, scratch, err)) return false;
     }
     if (strcmp(name, "constraints") == 0)
-        return ss_h5_write_text_attribute(group, "block_order", "pairs", err);
+        return ss_h5_write_text_attribute(
+            group, "block_order", frame->constraints.further_count > 0 ? ss_bpmd_further_order : "pairs",
+            err);
     if (strcmp(name, "contacts") != 0) return true;
     return layout == SS_LAYOUT_FLAT ? put_static_friction(group, frame, err)
                                     : put_second_tangent(group, frame, scratch, err);

@@ -11,6 +11,7 @@
 
 #include "formulation/friction.h"
 #include "linalg/mat6.h"
+#include "problem/bodies_form.h"
 #include "problem/cone.h"
 #include "problem/triplets.h"
 
@@ -157,6 +158,19 @@ static void add_column(ss_triplets *matrix, const int pair[2], const double jaco
     }
 }
 
+/* The same of an unknown of the problem, with all its bodies. */
+static void add_unknown(ss_triplets *matrix, const ss_bodies_form *form, int i, double sign, int column)
+{
+    add_column(matrix, form->pair[i], form->jacobian[i], sign, column);
+    for (int k = 0; k < ss_bodies_further(form, i, i + 1); k++) {
+        int at = form->further_start[i] + k;
+        for (int d = 0; d < 6; d++)
+            if (form->further_jacobian[at][d] != 0.0)
+                ss_triplets_add(matrix, 6 * form->further_body[at] + d, column,
+                                sign * form->further_jacobian[at][d]);
+    }
+}
+
 /* A component that the problem has no unknown for. */
 static void fill_component(const ss_contact_row *contact, int j, int column, ss_triplets *H, ss_cone *cone)
 {
@@ -176,12 +190,13 @@ static bool add_contacts(const ss_cone_view *view, ss_cone *cone, ss_error *err)
     const ss_bodies_form *form = view->problem->bodies;
     int limits_from = view->contacts - view->limits;
     ss_triplets H;
-    if (!ss_triplets_start(&H, 12 * (size_t)ss_cone_size(cone), err)) return false;
+    size_t further = 6 * (size_t)ss_bodies_further(form, 0, view->problem->size); // of limits of joints
+    if (!ss_triplets_start(&H, 12 * (size_t)ss_cone_size(cone) + further, err)) return false;
     for (int k = 0; k < view->contacts; k++) {
         for (int j = 0; j < view->dimension; j++) {
             int column = k * view->dimension + j, i = view->component[column];
             if (i >= 0) {
-                add_column(&H, form->pair[i], form->jacobian[i], view->sign[k], column);
+                add_unknown(&H, form, i, view->sign[k], column);
                 cone->w[column] = view->sign[k] * form->offset[i];
             } else if (k < limits_from) {
                 fill_component(&view->rows->contact[k], j, column, &H, cone);
@@ -203,10 +218,11 @@ static bool add_equations(const ss_cone_view *view, ss_cone *cone, ss_error *err
     const ss_bodies_form *form = view->problem->bodies;
     ss_triplets G;
     if (view->equations == 0) return true;
-    if (!ss_triplets_start(&G, 12 * (size_t)view->equations, err)) return false;
+    size_t further = 6 * (size_t)ss_bodies_further(form, 0, view->problem->size);
+    if (!ss_triplets_start(&G, 12 * (size_t)view->equations + further, err)) return false;
     for (int e = 0; e < view->equations; e++) {
         int i = view->equation[e];
-        add_column(&G, form->pair[i], form->jacobian[i], 1.0, e);
+        add_unknown(&G, form, i, 1.0, e);
         cone->b[e] = form->offset[i];
     }
     cone->G = ss_triplets_finish(&G, cone->dofs, view->equations, err);

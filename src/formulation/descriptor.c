@@ -2,6 +2,7 @@
 #include "formulation/problem_builder.h"
 
 #include "linalg/mat6.h"
+#include "problem/bodies_form.h"
 #include "problem/triplets.h"
 
 #include <string.h>
@@ -59,12 +60,13 @@ static void add_rows(const ss_problem *problem, ss_triplets *A, ss_problem *desc
         descriptor->b[row] = form->offset[i];
         descriptor->diagonal[row] = form->compliance[i];
         ss_triplets_add(A, row, row, form->compliance[i]);
-        for (int k = 0; k < 12; k++) {
-            int body = form->pair[i][k / 6];
-            double entry = form->jacobian[i][k];
-            if (body < 0 || entry == 0.0) continue;
-            ss_triplets_add(A, row, 6 * body + k % 6, entry);
-            ss_triplets_add(A, 6 * body + k % 6, row, -entry);
+        const double *block;
+        for (int side = 0, body; ss_bodies_block(form, i, side, &body, &block); side++) {
+            for (int k = 0; k < 6; k++) {
+                if (body < 0 || block[k] == 0.0) continue;
+                ss_triplets_add(A, row, 6 * body + k, block[k]);
+                ss_triplets_add(A, 6 * body + k, row, -block[k]);
+            }
         }
     }
 }
@@ -74,7 +76,9 @@ ss_problem *ss_problem_to_descriptor(const ss_frame *frame, const ss_problem *pr
     int bodies = problem->bodies->bodies, size = 6 * bodies + problem->size;
     ss_problem *descriptor = ss_problem_create(size, bodies + problem->block_count, -1, err);
     ss_triplets A;
-    if (!descriptor || !ss_triplets_start(&A, 12 * (size_t)bodies + 25 * (size_t)problem->size, err)) {
+    size_t entries = 12 * (size_t)bodies + 25 * (size_t)problem->size +
+                     12 * (size_t)ss_bodies_further(problem->bodies, 0, problem->size);
+    if (!descriptor || !ss_triplets_start(&A, entries, err)) {
         ss_problem_destroy(descriptor);
         return NULL;
     }

@@ -90,6 +90,21 @@ static void add_joints(const ss_rows *rows, ss_problem_builder *builder)
     }
 }
 
+/* Joint rows are the first unknowns, in the same order. */
+static bool add_further(const ss_rows *rows, ss_problem *problem)
+{
+    ss_bodies_form *form = problem->bodies;
+    int blocks = rows->further_count;
+    if (blocks == 0) return true;
+    if (!ss_bodies_form_add_further(form, problem->size, blocks)) return false;
+    for (int i = 0; i < problem->size; i++)
+        form->further_start[i + 1] =
+            form->further_start[i] + (i < rows->joint_count ? rows->joint[i].further_count : 0);
+    copy(form->further_body, rows->further_body, blocks, sizeof *form->further_body);
+    copy(form->further_jacobian, rows->further_jacobian, blocks, sizeof *form->further_jacobian);
+    return true;
+}
+
 bool ss_builder_start(ss_problem_store *store, const ss_rows *rows, int64_t unknowns, int64_t blocks,
                       ss_problem_builder *builder, ss_error *err)
 {
@@ -103,7 +118,8 @@ bool ss_builder_start(ss_problem_store *store, const ss_rows *rows, int64_t unkn
     if (!builder->problem) return false;
     copy_bodies(rows, builder->problem->bodies);
     add_joints(rows, builder);
-    return true;
+    return add_further(rows, builder->problem) ||
+           ss_fail(err, SS_ERROR_RESOURCES, "out of memory for rows on more than two bodies");
 }
 
 /* ---- b and the diagonal ----------------------------------------------------------------------------- */
@@ -112,10 +128,9 @@ bool ss_builder_start(ss_problem_store *store, const ss_rows *rows, int64_t unkn
 static double diagonal_entry(const ss_bodies_form *form, int i)
 {
     double sum = form->compliance[i];
-    for (int side = 0; side < 2; side++) {
-        int body = form->pair[i][side];
+    const double *block;
+    for (int side = 0, body; ss_bodies_block(form, i, side, &body, &block); side++) {
         if (body < 0) continue;
-        const double *block = form->jacobian[i] + 6 * side;
         double response[6];
         ss_bodies_push_one(form, body, block, response);
         sum += ss_bodies_product(block, response);

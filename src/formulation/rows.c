@@ -53,26 +53,40 @@ static bool is_coupled(const ss_constraints *constraints, int row)
     return constraints->friction && constraints->friction_row && constraints->friction_row[row] >= 0;
 }
 
+/* The further blocks of one row of the frame: from `begin` to `end`. */
+typedef struct blocks_of_row {
+    int begin, end;
+} blocks_of_row;
+
 /* J v + dg/dt before the step */
-static double rate_before(const ss_frame *frame, const ss_joint_row *row)
+static double rate_before(const ss_frame *frame, const ss_joint_row *row, blocks_of_row further)
 {
-    double rate = frame->constraints.time_derivative[row->row];
+    const ss_constraints *constraints = &frame->constraints;
+    double rate = constraints->time_derivative[row->row];
     for (int side = 0; side < 2; side++) {
-        if (row->pair[side] < 0) continue;
-        const double *v = frame->bodies.velocity[frame->constraints.pair[row->joint][side]];
-        for (int i = 0; i < 6; i++) rate += row->jacobian[6 * side + i] * v[i];
+        int body = constraints->pair[row->joint][side];
+        if (!ss_frame_is_live(frame, body)) continue;
+        const double *v = frame->bodies.velocity[body], *block = constraints->jacobian[row->row] + 6 * side;
+        for (int i = 0; i < 6; i++) rate += block[i] * v[i];
+    }
+    for (int k = further.begin; k < further.end; k++) {
+        if (!ss_frame_is_live(frame, constraints->further_body[k])) continue;
+        const double *v = frame->bodies.velocity[constraints->further_body[k]];
+        for (int i = 0; i < 6; i++) rate += constraints->further_jacobian[k][i] * v[i];
     }
     return rate;
 }
 
-static double spook_term(const ss_frame *frame, const ss_step_options *step, const ss_joint_row *row)
+static double spook_term(const ss_frame *frame, const ss_step_options *step, const ss_joint_row *row,
+                         blocks_of_row further)
 {
     double g = frame->constraints.violation[row->row];
-    return (4.0 * g / frame->h - rate_before(frame, row)) / (1.0 + 4.0 * step->joint_relaxation);
+    return (4.0 * g / frame->h - rate_before(frame, row, further)) / (1.0 + 4.0 * step->joint_relaxation);
 }
 
 /* A limit that is still open may be reached within the step, so that its distance counts in full. */
-static double position_term(const ss_frame *frame, const ss_step_options *step, const ss_joint_row *row)
+static double position_term(const ss_frame *frame, const ss_step_options *step, const ss_joint_row *row,
+                            blocks_of_row further)
 {
     const ss_constraints *constraints = &frame->constraints;
     if (constraints->holonomic && !constraints->holonomic[row->joint]) return 0.0;
@@ -81,26 +95,46 @@ static double position_term(const ss_frame *frame, const ss_step_options *step, 
     bool open = (bounds[0] >= 0.0 && g > 0.0) || (bounds[1] <= 0.0 && g < 0.0);
     if (open) return g / frame->h;
     if (row->law == SS_LAW_FREE && step->joint_term == SS_JOINT_ZERO) return 0.0;
-    if (row->law == SS_LAW_FREE && step->joint_term == SS_JOINT_SPOOK) return spook_term(frame, step, row);
+    if (row->law == SS_LAW_FREE && step->joint_term == SS_JOINT_SPOOK)
+        return spook_term(frame, step, row, further);
     return step->joint_gamma * g / frame->h;
 }
 
+/* Where the block of a live body goes: one side of the pair, or a further block. */
+static void place_block(const int pair[2], int body, const double block[6], ss_joint_row *to, ss_rows *rows)
+{
+    if (body < 0) return;
+    if (body == pair[0] || body == pair[1]) {
+        memcpy(to->jacobian + 6 * (body == pair[1]), block, 6 * sizeof *block);
+        return;
+    }
+    int at = to->further + to->further_count++;
+    rows->further_body[at] = body;
+    memcpy(rows->further_jacobian[at], block, 6 * sizeof *block);
+    rows->further_count++;
+}
+
 static void add_joint_row(const ss_frame *frame, const ss_step_options *step, int row, int joint,
-                          const int pair[2], ss_rows *rows)
+                          const int pair[2], blocks_of_row further, ss_rows *rows)
 {
     const ss_constraints *constraints = &frame->constraints;
     ss_joint_row *to = &rows->joint[rows->joint_count++];
     const double *bounds = constraints->bounds[row];
     *to = (ss_joint_row){.row = row, .joint = joint, .pair = {pair[0], pair[1]}, .partner = -1};
+    to->further = rows->further_count;
     for (int side = 0; side < 2; side++) {
-        if (pair[side] >= 0)
-            memcpy(to->jacobian + 6 * side, constraints->jacobian[row] + 6 * side, 6 * sizeof(double));
+        int body = constraints->pair[joint][side];
+        place_block(pair, body == SS_WORLD ? -1 : rows->body[body], constraints->jacobian[row] + 6 * side, to,
+                    rows);
     }
+    for (int k = further.begin; k < further.end; k++)
+        place_block(pair, rows->body[constraints->further_body[k]], constraints->further_jacobian[k], to,
+                    rows);
     to->compliance = constraints->regularization ? constraints->regularization[row] : 0.0;
     to->lower = frame->h * bounds[0]; // a force over the step
     to->upper = frame->h * bounds[1];
     to->law = bounds[0] == -INFINITY && bounds[1] == INFINITY ? SS_LAW_FREE : SS_LAW_BOX;
-    to->offset = position_term(frame, step, to) + constraints->time_derivative[row];
+    to->offset = position_term(frame, step, to, further) + constraints->time_derivative[row];
 }
 
 /* Friction of a joint whose load is not there any more is none at all. The load becomes a box without bounds
@@ -125,13 +159,26 @@ static bool add_joints(const ss_frame *frame, const ss_step_options *step, ss_ro
 {
     const ss_constraints *constraints = &frame->constraints;
     bool good = true;
-    for (int joint = 0, row = 0; good && joint < constraints->count; joint++) {
-        int live[2];
+    for (int joint = 0, row = 0, block = 0; good && joint < constraints->count; joint++) {
+        int live[2], end = block;
         good = check_pair(constraints->pair[joint], "constraints/pairs", joint, err);
         bool moves = good && find_pair(rows, constraints->pair[joint], live);
+
+        // a side that does not move is taken by the first further body that does, for all rows of the joint
+        while (good && end < constraints->further_count &&
+               constraints->further_row[end] < row + constraints->rows[joint]) {
+            int body = rows->body[constraints->further_body[end++]];
+            if (body < 0 || body == live[0] || body == live[1] || (live[0] >= 0 && live[1] >= 0)) continue;
+            live[live[0] >= 0] = body;
+            moves = true;
+        }
+
         for (int k = 0; good && k < constraints->rows[joint]; k++, row++) {
+            blocks_of_row further = {block, block};
+            while (further.end < end && constraints->further_row[further.end] == row) further.end++;
+            block = further.end;
             rows->place[row] = moves ? rows->joint_count : -1;
-            if (moves) add_joint_row(frame, step, row, joint, live, rows);
+            if (moves) add_joint_row(frame, step, row, joint, live, further, rows);
         }
     }
     if (good) couple(constraints, rows);
@@ -290,6 +337,8 @@ void ss_rows_free(ss_rows *rows)
     ss_release(rows->joint);
     ss_release(rows->contact);
     ss_release(rows->place);
+    ss_release(rows->further_body);
+    ss_release(rows->further_jacobian);
     *rows = (ss_rows){0};
 }
 
@@ -333,13 +382,25 @@ static bool make_room_for_contacts(ss_rows *rows, int count)
     return rows->contact;
 }
 
+static bool make_room_for_further(ss_rows *rows, int count)
+{
+    if (count <= rows->further_room) return true;
+    rows->further_room = count;
+    ss_release(rows->further_body);
+    ss_release(rows->further_jacobian);
+    rows->further_body = ss_allocate((size_t)count, sizeof *rows->further_body);
+    rows->further_jacobian = ss_allocate((size_t)count, sizeof *rows->further_jacobian);
+    return rows->further_body && rows->further_jacobian;
+}
+
 static bool make_room(const ss_frame *frame, ss_rows *rows, ss_error *err)
 {
     rows->frame = frame;
-    rows->body_count = rows->joint_count = rows->contact_count = 0;
+    rows->body_count = rows->joint_count = rows->contact_count = rows->further_count = 0;
     rows->far_contacts = rows->capped_contacts = 0;
     return (make_room_for_bodies(rows, frame->bodies.count) &&
             make_room_for_joints(rows, frame->constraints.row_count) &&
+            make_room_for_further(rows, frame->constraints.further_count) &&
             make_room_for_contacts(rows, frame->contacts.count)) ||
            ss_fail(err, SS_ERROR_RESOURCES, "out of memory for the rows of %d bodies and %d contacts",
                    frame->bodies.count, frame->contacts.count);
@@ -397,6 +458,9 @@ void ss_rows_push_joint(ss_rows *rows, const ss_joint_row *joint, double impulse
         for (int i = 0; joint->pair[side] >= 0 && i < 6; i++)
             rows->momentum[joint->pair[side]][i] += impulse * joint->jacobian[6 * side + i];
     }
+    for (int k = joint->further; k < joint->further + joint->further_count; k++)
+        for (int i = 0; i < 6; i++)
+            rows->momentum[rows->further_body[k]][i] += impulse * rows->further_jacobian[k][i];
 }
 
 static ss_vec3 in_the_plane(const ss_contact_row *contact, const double components[2])

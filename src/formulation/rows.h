@@ -3,7 +3,8 @@
  * frame's own sense.
  *
  * Bodies that do not take part count as the world, at rest. Live bodies are numbered densely in storage
- * order. Constraint rows and contacts that touch no live body are left out, and contacts farther apart
+ * order. A joint on more than two bodies has live ones in its pair, if it has so many, and then further
+ * blocks. Constraint rows and contacts that touch no live body are left out, and contacts farther apart
  * than the margin.
  */
 #ifndef FORMULATION_ROWS_H
@@ -19,10 +20,11 @@
 /* ---- rows ------------------------------------------------------------------------------------------- */
 
 typedef struct ss_joint_row {
-    int row, joint;            /* of the frame */
-    int pair[2];               /* live bodies, -1 = world */
-    double jacobian[12];       /* zero on bodies that do not move */
-    double compliance, offset; /* C and c: position term + dg/dt */
+    int row, joint;             /* of the frame */
+    int pair[2];                /* live bodies, -1 = world */
+    double jacobian[12];        /* zero on bodies that do not move */
+    int further, further_count; /* blocks on live bodies beyond the pair: in ss_rows.further_* */
+    double compliance, offset;  /* C and c: position term + dg/dt */
     ss_law law; /* free, box or coupled; the partner of a coupled row is a box, if need be infinite */
     double lower, upper; /* N s or N m s */
     int partner;         /* coupled: index among the rows that are kept */
@@ -58,7 +60,10 @@ typedef struct ss_rows {
     bool is_planar;      /* the frame: contacts have a tangent that leaves the plane */
     int far_contacts;    /* left out because of the margin */
     int capped_contacts; /* with less friction because of mu_max */
-    int body_room, joint_room, contact_room;
+    int *further_body;   /* live; blocks of joint rows on more than two bodies */
+    double (*further_jacobian)[6];
+    int further_count;
+    int body_room, joint_room, contact_room, further_room;
     int *place; /* of the frame's constraint rows among the rows */
 } ss_rows;
 

@@ -131,6 +131,7 @@ ss_frame *ss_frame_select(const ss_frame *frame, const int32_t *selection, const
         }
         plain = ss_frame_create(frame->bodies.count, frame->constraints.count, frame->constraints.row_count,
                                 count, err);
+        if (plain) plain->constraints.further_count = frame->constraints.further_count;
         good = plain && copy_fields(frame, like, plain, err);
     }
     if (good) {

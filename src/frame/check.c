@@ -91,6 +91,7 @@ static const range ranges[] = {
     {"bodies/ids", 1, INT32_MAX},
     {"constraints/rows", 1, INT_MAX},
     {"constraints/Jacobian", -FARTHEST, FARTHEST},
+    {"constraints/further_Jacobian", -FARTHEST, FARTHEST},
     {"constraints/violations", -FARTHEST, FARTHEST},
     {"constraints/time_derivative", -FARTHEST, FARTHEST},
     {"constraints/regularization", 0, HEAVIEST},
@@ -280,8 +281,8 @@ static void check_bodies(checker *c)
 
 /* ---- pairs ------------------------------------------------------------------------------------------ */
 
-/* True when the pair can be followed. */
-static bool check_pair(checker *c, const char *path, int index, const int pair[2])
+/* True when the pair can be followed. `also_live`: another body that takes part is live. */
+static bool check_pair(checker *c, const char *path, int index, const int pair[2], bool also_live)
 {
     int bodies = c->frame->bodies.count;
     for (int side = 0; side < 2; side++)
@@ -298,7 +299,7 @@ static bool check_pair(checker *c, const char *path, int index, const int pair[2
             report(c, SS_FINDING_FAULT, path, index, "both sides are body %d", pair[0]);
         return false;
     }
-    if (!ss_frame_is_live(c->frame, pair[0]) && !ss_frame_is_live(c->frame, pair[1])) {
+    if (!also_live && !ss_frame_is_live(c->frame, pair[0]) && !ss_frame_is_live(c->frame, pair[1])) {
         report(c, SS_FINDING_WARNING, path, index, "bodies %d and %d: neither is live, so it has no effect",
                pair[0], pair[1]);
         return false;
@@ -313,9 +314,19 @@ static double largest_entry(const double *block)
     return fmax(ss_vec3_max_abs(ss_vec3_load(block)), ss_vec3_max_abs(ss_vec3_load(block + 3)));
 }
 
-static void check_row(checker *c, int row, const int pair[2])
+/* The further blocks of row `row` from `*block` on, in a list that is known to be in order. */
+static double largest_further(checker *c, int row, int *block)
 {
-    double on_live_bodies = 0;
+    const ss_constraints *constraints = &c->frame->constraints;
+    double largest = 0;
+    for (; *block < constraints->further_count && constraints->further_row[*block] == row; ++*block)
+        if (ss_frame_is_live(c->frame, constraints->further_body[*block]))
+            largest = fmax(largest, largest_entry(constraints->further_jacobian[*block]));
+    return largest;
+}
+
+static void check_row(checker *c, int row, const int pair[2], double on_live_bodies)
+{
     for (int side = 0; side < 2; side++) {
         double largest = largest_entry(c->frame->constraints.jacobian[row] + 6 * side);
         if (pair[side] == SS_WORLD && largest > 0)
@@ -374,15 +385,65 @@ static void check_friction(checker *c)
                    digits_of(constraints->friction[i]).text);
 }
 
+/* Further blocks: of rows that exist, by rising row, on bodies that the row does not have yet. Others than
+ * these could not be followed. */
+static bool check_further(checker *c)
+{
+    const ss_constraints *constraints = &c->frame->constraints;
+    const int32_t *rows = constraints->further_row;
+    const int *bodies = constraints->further_body;
+    int count = constraints->further_count, joint = 0;
+    long long end = 0; // of the rows of the joints before `joint`
+    if (count > 0 && (!rows || !bodies || !constraints->further_jacobian)) {
+        report(c, SS_FINDING_FAULT, "constraints/further_rows", NO_INDEX,
+               "further_rows, further_bodies and further_Jacobian come together");
+        return false;
+    }
+    for (int i = 0; i < count; i++) {
+        if (rows[i] < 0 || rows[i] >= constraints->row_count) {
+            report(c, SS_FINDING_FAULT, "constraints/further_rows", i, "is %d, but there are %d rows",
+                   (int)rows[i], constraints->row_count);
+            return false;
+        }
+        if (i > 0 && rows[i] < rows[i - 1]) {
+            report(c, SS_FINDING_FAULT, "constraints/further_rows", i, "is %d after %d, must not fall",
+                   (int)rows[i], (int)rows[i - 1]);
+            return false;
+        }
+        if (bodies[i] < 0 || bodies[i] >= c->frame->bodies.count) {
+            report(c, SS_FINDING_FAULT, "constraints/further_bodies", i,
+                   "is body %d, but there are %d; must be below, and not the world", bodies[i],
+                   c->frame->bodies.count);
+            return false;
+        }
+        while (joint < constraints->count && end + constraints->rows[joint] <= rows[i])
+            end += constraints->rows[joint++];
+        bool twice = joint < constraints->count &&
+                     (constraints->pair[joint][0] == bodies[i] || constraints->pair[joint][1] == bodies[i]);
+        for (int j = i - 1; j >= 0 && rows[j] == rows[i]; j--) twice |= bodies[j] == bodies[i];
+        if (twice)
+            report(c, SS_FINDING_FAULT, "constraints/further_bodies", i,
+                   "body %d occurs twice in row %d, must have one block", bodies[i], (int)rows[i]);
+    }
+    return true;
+}
+
 static void check_constraints(checker *c)
 {
     const ss_constraints *constraints = &c->frame->constraints;
     long long total = 0;
-    int row = 0;
+    bool in_order = check_further(c);
+    int row = 0, block = 0;
     for (int k = 0; k < constraints->count; k++) {
-        bool usable = check_pair(c, "constraints/pairs", k, constraints->pair[k]);
+        bool also_live = false;
+        for (int i = block; in_order && i < constraints->further_count &&
+                            constraints->further_row[i] - row < constraints->rows[k];
+             i++)
+            also_live |= ss_frame_is_live(c->frame, constraints->further_body[i]);
+        bool usable = check_pair(c, "constraints/pairs", k, constraints->pair[k], also_live);
         for (int n = 0; n < constraints->rows[k] && row < constraints->row_count; n++, row++) {
-            if (usable) check_row(c, row, constraints->pair[k]);
+            double further = in_order ? largest_further(c, row, &block) : 0;
+            if (usable) check_row(c, row, constraints->pair[k], further);
             check_violation(c, k, row);
         }
         total += constraints->rows[k];
@@ -421,7 +482,7 @@ static void check_contacts(checker *c)
 {
     const ss_contacts *contacts = &c->frame->contacts;
     for (int k = 0; k < contacts->count; k++) {
-        check_pair(c, "contacts/pairs", k, contacts->pair[k]);
+        check_pair(c, "contacts/pairs", k, contacts->pair[k], false);
         check_length(c, "contacts/normals", k, length_of_vector(contacts->normal[k]));
         if (contacts->tangent) check_tangent(c, k);
         if (contacts->mu_static) check_static_friction(c, k);

@@ -61,6 +61,8 @@ int ss_field_items(const ss_field *field, const ss_frame *frame)
         return frame->constraints.count;
     case SS_PER_ROW:
         return frame->constraints.row_count;
+    case SS_PER_FURTHER:
+        return frame->constraints.further_count;
     case SS_PER_CONTACT:
         return frame->contacts.count;
     case SS_PER_GROUP:

@@ -13,13 +13,14 @@ typedef enum ss_field_type {
     SS_FIELD_INT,   /* int32_t */
     SS_FIELD_COUNT, /* int in memory, unsigned 64 bit in the file (constraints/rows) */
     SS_FIELD_BYTE,  /* uint8_t */
-    SS_FIELD_PAIR,  /* int[2] body indices in memory, body ids in the file */
+    SS_FIELD_PAIR, /* int body indices in memory, body ids in the file; two in pairs, one in further blocks */
 } ss_field_type;
 
 typedef enum ss_field_per { /* one item per ... */
                             SS_PER_BODY,
                             SS_PER_CONSTRAINT,
                             SS_PER_ROW,
+                            SS_PER_FURTHER, /* a further block of a row */
                             SS_PER_CONTACT,
                             SS_PER_GROUP,      /* of alternatives */
                             SS_PER_SUBCONTACT, /* a further point of an alternative */

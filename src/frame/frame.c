@@ -104,6 +104,7 @@ ss_frame *ss_frame_copy(const ss_frame *frame, ss_error *err)
     copy->time = frame->time;
     copy->subcontacts.groups = frame->subcontacts.groups;
     copy->subcontacts.count = frame->subcontacts.count;
+    copy->constraints.further_count = frame->constraints.further_count;
     for (int f = 0; f < ss_field_count; f++) {
         const void *data = ss_field_data(&ss_fields[f], frame);
         if (!data) continue;
@@ -127,11 +128,23 @@ bool ss_frame_enable(ss_frame *frame, const char *path, ss_error *err)
     return true;
 }
 
+bool ss_frame_add_further(ss_frame *frame, int blocks, ss_error *err)
+{
+    if (!is_size(blocks, "further blocks", err)) return false;
+    if (frame->constraints.further_row)
+        return ss_fail(err, SS_ERROR_USAGE, "frame: it has further blocks already");
+    frame->constraints.further_count = blocks;
+    return blocks == 0 || (ss_frame_enable(frame, "constraints/further_rows", err) &&
+                           ss_frame_enable(frame, "constraints/further_bodies", err) &&
+                           ss_frame_enable(frame, "constraints/further_Jacobian", err));
+}
+
 static bool same_bits(const ss_field *field, const ss_frame *a, const ss_frame *b)
 {
     const void *of_a = ss_field_data(field, a), *of_b = ss_field_data(field, b);
-    bool of_groups = field->per == SS_PER_GROUP || field->per == SS_PER_SUBCONTACT;
-    if (of_groups && ss_field_items(field, a) == 0) return true; // they need not be there
+    bool of_lists =
+        field->per == SS_PER_GROUP || field->per == SS_PER_SUBCONTACT || field->per == SS_PER_FURTHER;
+    if (of_lists && ss_field_items(field, a) == 0) return true; // they need not be there
     if (!of_a || !of_b) return of_a == of_b;
     return memcmp(of_a, of_b, field_bytes(field, a)) == 0;
 }
@@ -140,8 +153,10 @@ bool ss_frame_equal(const ss_frame *a, const ss_frame *b)
 {
     if (memcmp(&a->h, &b->h, sizeof a->h) != 0 || memcmp(&a->time, &b->time, sizeof a->time) != 0 ||
         a->bodies.count != b->bodies.count || a->constraints.count != b->constraints.count ||
-        a->constraints.row_count != b->constraints.row_count || a->contacts.count != b->contacts.count ||
-        a->subcontacts.groups != b->subcontacts.groups || a->subcontacts.count != b->subcontacts.count)
+        a->constraints.row_count != b->constraints.row_count ||
+        a->constraints.further_count != b->constraints.further_count ||
+        a->contacts.count != b->contacts.count || a->subcontacts.groups != b->subcontacts.groups ||
+        a->subcontacts.count != b->subcontacts.count)
         return false;
     for (int f = 0; f < ss_field_count; f++)
         if (!same_bits(&ss_fields[f], a, b)) return false;

@@ -77,6 +77,11 @@ static bool constraints_stay(const ss_frame *frame)
     for (int k = 0, i = 0; k < constraints->count; k++)
         for (int n = 0; n < constraints->rows[k] && i < constraints->row_count; n++, i++)
             widen_by_row(&rows, frame, constraints->pair[k], constraints->jacobian[i]);
+    for (int i = 0; i < constraints->further_count; i++) {
+        const double *block = constraints->further_jacobian[i];
+        if (ss_frame_is_live(frame, constraints->further_body[i]))
+            widen(&rows, twist_in_plane(block), twist_out_of_plane(block));
+    }
     return is_flat(rows);
 }
 

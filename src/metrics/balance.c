@@ -22,6 +22,10 @@ static void add_joint_impulses(const ss_frame *frame, const ss_answer *answer, d
             }
         }
     }
+    for (int k = 0; k < joints->further_count; k++)
+        for (int i = 0; i < 6; i++)
+            impulse[joints->further_body[k]][i] +=
+                joints->further_jacobian[k][i] * answer->row_impulse[joints->further_row[k]];
 }
 
 static void add_at(double (*impulse)[6], int body, ss_vec3 arm, ss_vec3 push, double sign)

@@ -53,10 +53,11 @@ static int add_gear(const ss_joint_pose *pose, ss_joint_quantity *rows)
     return 1;
 }
 
-static int add_distance(const ss_joint_pose *pose, ss_joint_quantity *rows)
+/* A length or a sum that stays, unless a law acts on it. */
+static int add_kept_coordinate(const ss_joint_pose *pose, ss_joint_quantity *rows)
 {
-    if (ss_joint_length_is_free(pose->joint)) return 0;
-    rows[0] = ss_joint_length(pose);
+    if (ss_joint_coordinate_is_free(pose->joint)) return 0;
+    rows[0] = ss_joint_coordinate_now(pose, 0);
     rows[0].value -= pose->joint->start_length;
     return 1;
 }
@@ -91,7 +92,12 @@ int ss_joint_own_equations(const ss_joint_pose *pose, ss_joint_quantity rows[6])
         rows[0] = ss_joint_slide(pose, (ss_vec3){0.0, 0.0, 1.0});
         return 1 + add_swing(pose, rows + 1);
     case SS_JOINT_DISTANCE:
-        return add_distance(pose, rows);
+    case SS_JOINT_PULLEY:
+    case SS_JOINT_COUPLING:
+    case SS_JOINT_DIFFERENTIAL:
+        return add_kept_coordinate(pose, rows);
+    case SS_JOINT_CONVERTER:
+        return 0;
     case SS_JOINT_GEAR:
         return add_gear(pose, rows);
     case SS_JOINT_KINDS:
@@ -103,12 +109,13 @@ int ss_joint_own_equations(const ss_joint_pose *pose, ss_joint_quantity rows[6])
 int ss_joint_equation_count(const ss_joint *joint)
 {
     static const int count[SS_JOINT_KINDS] = {
-        [SS_JOINT_FIXED] = 6,       [SS_JOINT_REVOLUTE] = 5,  [SS_JOINT_PRISMATIC] = 5,
-        [SS_JOINT_CYLINDRICAL] = 4, [SS_JOINT_UNIVERSAL] = 4, [SS_JOINT_BALL] = 3,
-        [SS_JOINT_PLANAR] = 3,      [SS_JOINT_DISTANCE] = 1,  [SS_JOINT_SCREW] = 5,
-        [SS_JOINT_GEAR] = 1,
+        [SS_JOINT_FIXED] = 6,        [SS_JOINT_REVOLUTE] = 5,  [SS_JOINT_PRISMATIC] = 5,
+        [SS_JOINT_CYLINDRICAL] = 4,  [SS_JOINT_UNIVERSAL] = 4, [SS_JOINT_BALL] = 3,
+        [SS_JOINT_PLANAR] = 3,       [SS_JOINT_DISTANCE] = 1,  [SS_JOINT_SCREW] = 5,
+        [SS_JOINT_GEAR] = 1,         [SS_JOINT_PULLEY] = 1,    [SS_JOINT_COUPLING] = 1,
+        [SS_JOINT_DIFFERENTIAL] = 1,
     };
-    return joint->kind == SS_JOINT_DISTANCE && ss_joint_length_is_free(joint) ? 0 : count[joint->kind];
+    return ss_joint_keeps_coordinate(joint) && ss_joint_coordinate_is_free(joint) ? 0 : count[joint->kind];
 }
 
 int ss_joint_load_row(const ss_joint *joint)
@@ -130,8 +137,15 @@ static bool is_dynamic(const ss_world *world, int body)
 
 bool ss_joint_is_active(const ss_world *world, const ss_joint *joint)
 {
-    return !joint->disabled && is_enabled(world, joint->a) && is_enabled(world, joint->b) &&
-           (is_dynamic(world, joint->a) || is_dynamic(world, joint->b));
+    bool dynamic = false;
+    if (joint->disabled) return false;
+    for (int k = 0; k < joint->body_count; k++) {
+        if (!is_enabled(world, ss_joint_body(joint, k))) return false;
+        dynamic |= is_dynamic(world, ss_joint_body(joint, k));
+    }
+    for (int t = 0; t < joint->terms; t++)
+        if (ss_world_joint(world, joint->term[t].joint)->disabled) return false;
+    return dynamic;
 }
 
 /* ---- rows ------------------------------------------------------------------------------------------- */
@@ -139,7 +153,7 @@ bool ss_joint_is_active(const ss_world *world, const ss_joint *joint)
 ss_joint_equation ss_joint_equation_of(const ss_joint_quantity *quantity, double sign)
 {
     ss_joint_equation row = {.bounds = {-INFINITY, INFINITY}, .load = -1};
-    for (int i = 0; i < 12; i++) row.jacobian[i] = sign * quantity->jacobian[i];
+    for (int i = 0; i < 6 * SS_JOINT_BODIES; i++) row.jacobian[i] = sign * quantity->jacobian[i];
     return row;
 }
 
@@ -184,5 +198,6 @@ int ss_joint_equations(const ss_world *world, int joint, double h,
     ss_joint_pose pose = ss_joint_pose_now(world, item);
     int count = own_rows(&pose, rows);
     soften(item->compliance, h, count, rows);
+    if (item->kind == SS_JOINT_CONVERTER) return ss_joint_add_converter(&pose, h, rows);
     return ss_joint_add_laws(world, &pose, h, rows, count);
 }

@@ -29,7 +29,7 @@ static void place_side(const ss_world *world, const ss_joint *joint, int side, s
 
 ss_joint_pose ss_joint_pose_now(const ss_world *world, const ss_joint *joint)
 {
-    ss_joint_pose pose = {.joint = joint};
+    ss_joint_pose pose = {.world = world, .joint = joint};
     for (int side = 0; side < 2; side++) place_side(world, joint, side, &pose);
     pose.axes = ss_quat_to_matrix(pose.frame[0]);
     pose.offset = ss_vec3_subtract(pose.anchor[1], pose.anchor[0]);
@@ -198,13 +198,65 @@ double ss_angle_near(double angle, double near)
     return angle + 2.0 * ss_pi * rint((near - angle) / (2.0 * ss_pi));
 }
 
-double ss_joint_speed(const ss_world *world, const ss_joint *joint, const double jacobian[12])
+/* ---- ropes and sums --------------------------------------------------------------------------------- */
+
+/* One end of a rope and its sheave: factor |end - sheave|. `end` is side 0 or 1 of the joint. */
+static void add_part_of_rope(const ss_joint_pose *pose, int end, double factor, ss_joint_quantity *rope)
+{
+    const ss_joint *joint = pose->joint;
+    ss_vec3 sheave = ss_vec3_load(joint->local_sheave[end]), centre = {0.0, 0.0, 0.0};
+    if (joint->c != SS_WORLD) {
+        const ss_body *body = ss_world_body(pose->world, joint->c);
+        centre = ss_vec3_load(body->position);
+        sheave = ss_vec3_add(centre, ss_quat_rotate(ss_quat_load(body->quaternion), sheave));
+    }
+    double length;
+    ss_vec3 direction = ss_vec3_normalise(ss_vec3_subtract(pose->anchor[end], sheave), &length);
+    ss_vec3 arm = ss_vec3_subtract(pose->anchor[end], pose->centre[end]);
+    rope->value += factor * length;
+    write_side(pose, end, factor, direction, ss_vec3_cross(arm, direction), rope->jacobian);
+    if (joint->c == SS_WORLD) return;
+    double *block = rope->jacobian + 12; // both ends push the body of the sheaves
+    ss_vec3 turning = ss_vec3_cross(ss_vec3_subtract(sheave, centre), direction);
+    ss_vec3_store(ss_vec3_add_scaled(ss_vec3_load(block), -factor, direction), block);
+    ss_vec3_store(ss_vec3_add_scaled(ss_vec3_load(block + 3), -factor, turning), block + 3);
+}
+
+ss_joint_quantity ss_joint_rope(const ss_joint_pose *pose)
+{
+    ss_joint_quantity rope = {0};
+    add_part_of_rope(pose, 0, 1.0, &rope);
+    add_part_of_rope(pose, 1, pose->joint->ratio, &rope);
+    return rope;
+}
+
+ss_joint_quantity ss_joint_sum(const ss_joint_pose *pose, const double *factors)
+{
+    const ss_joint *joint = pose->joint;
+    ss_joint_quantity sum = {0};
+    for (int t = 0; t < joint->terms; t++) {
+        double factor = factors ? factors[t] : joint->term[t].factor;
+        const ss_joint *other = ss_world_joint(pose->world, joint->term[t].joint);
+        ss_joint_pose other_pose = ss_joint_pose_now(pose->world, other);
+        ss_joint_quantity now = ss_joint_coordinate_now(&other_pose, joint->term[t].index);
+        sum.value += factor * now.value;
+        for (int k = 0; k < other->body_count; k++) {
+            int body = ss_joint_body(other, k), place = 0;
+            if (body == SS_WORLD) continue;
+            while (ss_joint_body(joint, place) != body) place++; // adding has listed them all
+            for (int i = 0; i < 6; i++) sum.jacobian[6 * place + i] += factor * now.jacobian[6 * k + i];
+        }
+    }
+    return sum;
+}
+
+double ss_joint_speed(const ss_world *world, const ss_joint *joint, const double *jacobian)
 {
     double sum = 0.0;
-    const int bodies[2] = {joint->a, joint->b};
-    for (int side = 0; side < 2; side++) {
-        if (bodies[side] == SS_WORLD) continue;
-        const ss_body *body = ss_world_body(world, bodies[side]);
+    for (int side = 0; side < joint->body_count; side++) {
+        int number = ss_joint_body(joint, side);
+        if (number == SS_WORLD) continue;
+        const ss_body *body = ss_world_body(world, number);
         for (int i = 0; body->kind != SS_STATIC && i < 6; i++)
             sum += jacobian[6 * side + i] * body->velocity[i];
     }
@@ -216,8 +268,9 @@ double ss_joint_speed(const ss_world *world, const ss_joint *joint, const double
 int ss_joint_coordinate_count(const ss_joint *joint)
 {
     static const int count[SS_JOINT_KINDS] = {
-        [SS_JOINT_REVOLUTE] = 1,  [SS_JOINT_PRISMATIC] = 1, [SS_JOINT_CYLINDRICAL] = 2,
-        [SS_JOINT_UNIVERSAL] = 2, [SS_JOINT_DISTANCE] = 1,  [SS_JOINT_SCREW] = 1,
+        [SS_JOINT_REVOLUTE] = 1,  [SS_JOINT_PRISMATIC] = 1,    [SS_JOINT_CYLINDRICAL] = 2,
+        [SS_JOINT_UNIVERSAL] = 2, [SS_JOINT_DISTANCE] = 1,     [SS_JOINT_SCREW] = 1,
+        [SS_JOINT_COUPLING] = 1,  [SS_JOINT_DIFFERENTIAL] = 1, [SS_JOINT_PULLEY] = 1,
     };
     return count[joint->kind];
 }
@@ -225,7 +278,7 @@ int ss_joint_coordinate_count(const ss_joint *joint)
 bool ss_joint_coordinate_is_angle(const ss_joint *joint, int index)
 {
     if (joint->kind == SS_JOINT_CYLINDRICAL) return index == 0;
-    return joint->kind != SS_JOINT_PRISMATIC && joint->kind != SS_JOINT_DISTANCE;
+    return joint->kind != SS_JOINT_PRISMATIC && !ss_joint_keeps_coordinate(joint);
 }
 
 static ss_joint_quantity angle_now(const ss_joint_pose *pose, int index)
@@ -240,10 +293,31 @@ ss_joint_quantity ss_joint_coordinate_now(const ss_joint_pose *pose, int index)
 {
     if (ss_joint_coordinate_is_angle(pose->joint, index)) return angle_now(pose, index);
     if (pose->joint->kind == SS_JOINT_DISTANCE) return ss_joint_length(pose);
+    if (pose->joint->kind == SS_JOINT_PULLEY) return ss_joint_rope(pose);
+    if (ss_joint_has_terms(pose->joint)) return ss_joint_sum(pose, NULL);
     return ss_joint_slide(pose, (ss_vec3){0.0, 0.0, 1.0});
 }
 
-bool ss_joint_length_is_free(const ss_joint *joint)
+bool ss_joint_has_terms(const ss_joint *joint)
+{
+    return joint->kind == SS_JOINT_COUPLING || joint->kind == SS_JOINT_DIFFERENTIAL ||
+           joint->kind == SS_JOINT_CONVERTER;
+}
+
+bool ss_joint_keeps_coordinate(const ss_joint *joint)
+{
+    return joint->kind == SS_JOINT_DISTANCE || joint->kind == SS_JOINT_PULLEY ||
+           joint->kind == SS_JOINT_COUPLING || joint->kind == SS_JOINT_DIFFERENTIAL;
+}
+
+bool ss_joint_coordinate_is_length(const ss_world *world, const ss_joint *joint, int index)
+{
+    if (!ss_joint_has_terms(joint)) return !ss_joint_coordinate_is_angle(joint, index);
+    const ss_joint *first = ss_world_joint(world, joint->term[0].joint);
+    return ss_joint_coordinate_is_length(world, first, joint->term[0].index);
+}
+
+bool ss_joint_coordinate_is_free(const ss_joint *joint)
 {
     const ss_axis_law *law = &joint->law[0];
     return law->limited || law->motor != SS_MOTOR_OFF || law->stiffness > 0.0 || law->damping > 0.0;
@@ -253,7 +327,7 @@ bool ss_joint_length_is_free(const ss_joint *joint)
 
 bool ss_joint_has_load_friction(const ss_joint *joint)
 {
-    if (joint->kind == SS_JOINT_SCREW || joint->kind == SS_JOINT_DISTANCE) return false;
+    if (joint->kind == SS_JOINT_SCREW || ss_joint_keeps_coordinate(joint)) return false;
     bool has = false;
     for (int i = 0; i < ss_joint_coordinate_count(joint); i++) has |= joint->law[i].load_friction > 0.0;
     return has;

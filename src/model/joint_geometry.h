@@ -11,6 +11,7 @@ static const double ss_pi = 3.14159265358979323846;
 
 /* Where a joint is. Side 0 is body a, side 1 body b; the world has its centre at the origin. */
 typedef struct ss_joint_pose {
+    const ss_world *world;
     const ss_joint *joint;
     bool moves[2];     /* false: the world */
     ss_vec3 centre[2]; /* of mass */
@@ -23,10 +24,10 @@ typedef struct ss_joint_pose {
 
 ss_joint_pose ss_joint_pose_now(const ss_world *world, const ss_joint *joint);
 
-/* A number that depends on the poses: value and d value / dt = jacobian . (v_a, v_b). */
+/* A number that depends on the poses: value and d value / dt = jacobian . (v_a, v_b, others). */
 typedef struct ss_joint_quantity {
     double value;
-    double jacobian[12];
+    double jacobian[6 * SS_JOINT_BODIES];
 } ss_joint_quantity;
 
 /* t . offset, with t (frame of a) fixed in a */
@@ -48,7 +49,12 @@ ss_joint_quantity ss_joint_cross_angle(const ss_joint_pose *pose, int i);
  * Singular when the axis has been turned over. */
 ss_joint_quantity ss_joint_own_turn(const ss_joint_pose *pose, int side);
 
-double ss_joint_speed(const ss_world *world, const ss_joint *joint, const double jacobian[12]);
+/* Length of a rope over sheaves. */
+ss_joint_quantity ss_joint_rope(const ss_joint_pose *pose);
+/* Sum of factor times coordinate over the terms; with the factors given, or NULL: those of the joint. */
+ss_joint_quantity ss_joint_sum(const ss_joint_pose *pose, const double *factors);
+
+double ss_joint_speed(const ss_world *world, const ss_joint *joint, const double *jacobian);
 
 /* The angle that differs from `angle` by full turns and is nearest to `near`. */
 double ss_angle_near(double angle, double near);
@@ -60,8 +66,14 @@ int ss_joint_coordinate_count(const ss_joint *joint);
 bool ss_joint_coordinate_is_angle(const ss_joint *joint, int index);
 /* Angles count full turns. */
 ss_joint_quantity ss_joint_coordinate_now(const ss_joint_pose *pose, int index);
-/* A distance joint holds its length unless a law says what else its length does. */
-bool ss_joint_length_is_free(const ss_joint *joint);
+/* Distance, pulley, coupling, differential: one coordinate, which stays as it was at the start unless a law
+ * says what else it does. */
+bool ss_joint_keeps_coordinate(const ss_joint *joint);
+bool ss_joint_coordinate_is_free(const ss_joint *joint);
+/* Is the coordinate a length? That of a sum is of the kind of its first term, whose factor is a number. */
+bool ss_joint_coordinate_is_length(const ss_world *world, const ss_joint *joint, int index);
+/* Acts on coordinates of other joints. */
+bool ss_joint_has_terms(const ss_joint *joint);
 
 /* ---- load ------------------------------------------------------------------------------------------- */
 

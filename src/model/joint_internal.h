@@ -13,6 +13,8 @@ int ss_joint_load_row(const ss_joint *joint);
 /* A row without law: sign times the Jacobian, no violation, no bounds. */
 ss_joint_equation ss_joint_equation_of(const ss_joint_quantity *quantity, double sign);
 
+/* The row of a torque converter, if its shafts turn; returns the number of rows. */
+int ss_joint_add_converter(const ss_joint_pose *pose, double h, ss_joint_equation *row);
 /* Appends limits, springs, motors and friction to `count` own equations; returns the new number of rows. */
 int ss_joint_add_laws(const ss_world *world, const ss_joint_pose *pose, double h,
                       ss_joint_equation rows[SS_JOINT_EQUATIONS_MOST], int count);

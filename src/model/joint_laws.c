@@ -76,7 +76,7 @@ static void add_motor(const coordinate *along)
     const ss_axis_law *law = along->law;
     bool springs = law->stiffness > 0.0 || law->damping > 0.0;
     double length =
-        along->joint->kind == SS_JOINT_DISTANCE && law->rest == 0.0 ? along->joint->start_length : law->rest;
+        ss_joint_keeps_coordinate(along->joint) && law->rest == 0.0 ? along->joint->start_length : law->rest;
     if (law->motor == SS_MOTOR_POSITION) {
         if (springs) bound(add_spring(along, law->target, law->target_speed), law->max_force);
         return;
@@ -97,7 +97,7 @@ static void add_friction(const coordinate *along)
 {
     if (along->law->friction > 0.0) bound(add_row(along, 1.0), along->law->friction);
     int load = ss_joint_load_row(along->joint);
-    if (!(along->law->load_friction > 0.0) || along->joint->kind == SS_JOINT_DISTANCE) return;
+    if (!(along->law->load_friction > 0.0) || ss_joint_keeps_coordinate(along->joint)) return;
     ss_joint_equation *row = add_row(along, 1.0);
     row->friction = along->law->load_friction;
     row->load = load;
@@ -140,7 +140,7 @@ int ss_joint_add_laws(const ss_world *world, const ss_joint_pose *pose, double h
     return count;
 }
 
-void ss_joint_user_force(const ss_world *world, int joint, double wrench_a[6], double wrench_b[6])
+void ss_joint_user_force(const ss_world *world, int joint, double wrench[SS_JOINT_BODIES][6])
 {
     const ss_joint *item = ss_world_joint(world, joint);
     if (item->disabled) return;
@@ -149,9 +149,32 @@ void ss_joint_user_force(const ss_world *world, int joint, double wrench_a[6], d
         if (force == 0.0) continue;
         ss_joint_pose pose = ss_joint_pose_now(world, item);
         ss_joint_quantity now = ss_joint_coordinate_now(&pose, i);
-        for (int k = 0; k < 6; k++) {
-            wrench_a[k] += force * now.jacobian[k];
-            wrench_b[k] += force * now.jacobian[6 + k];
-        }
+        for (int k = 0; k < item->body_count; k++)
+            for (int d = 0; d < 6; d++) wrench[k][d] += force * now.jacobian[6 * k + d];
     }
+}
+
+/* ---- torque converter ------------------------------------------------------------------------------- */
+
+/* The pump's torque is T = k w (w_p - R w_t) with w = max(|w_p|, |w_t|), the turbine's R T; the case takes
+ * the difference, (R - 1) T. The torque ratio R falls linearly from `ratio` at stall to 1 at the coupling
+ * point, w_t = 0.85 w_p, and is 1 beyond it and where the turbine drives. R and w are those before the step,
+ * the speeds in the bracket those after it: a damper d = k w along R w_t - w_p, implicit, which only takes
+ * energy away. With R = 1 it is the fluid coupling, k w_p (w_p - w_t). */
+int ss_joint_add_converter(const ss_joint_pose *pose, double h, ss_joint_equation *row)
+{
+    static const double coupling_point = 0.85;
+    const ss_joint *joint = pose->joint;
+    double speed[2];
+    for (int t = 0; t < 2; t++)
+        if (!ss_joint_coordinate(pose->world, joint->term[t].joint, joint->term[t].index, NULL, &speed[t]))
+            return 0;
+    double share = speed[0] != 0.0 ? fmin(fmax(speed[1] / speed[0], 0.0), coupling_point) : coupling_point;
+    double ratio = joint->ratio - (joint->ratio - 1.0) * share / coupling_point;
+    double damping = joint->capacity * fmax(fabs(speed[0]), fabs(speed[1]));
+    if (!(damping > 0.0)) return 0;
+    ss_joint_quantity slip = ss_joint_sum(pose, (const double[2]){-1.0, ratio});
+    *row = ss_joint_equation_of(&slip, 1.0);
+    row->regularization = 1.0 / (h * damping);
+    return 1;
 }

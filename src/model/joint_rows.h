@@ -7,8 +7,8 @@
 /* Rows of one block become one constraint of a frame. The equations of the joint itself are the first block;
  * limits, motors, springs and friction are blocks of one row. */
 typedef struct ss_joint_equation {
-    /* linear a, angular a, linear b, angular b, both bodies about their centres of mass */
-    double jacobian[12];
+    /* linear, angular of a, of b and of the other bodies (ss_joint.bodies), each about its centre of mass */
+    double jacobian[6 * SS_JOINT_BODIES];
     double violation; /* g(q), m or rad; 0 when not holonomic */
     /* of motors, drives, springs; the motion of kinematic bodies is added by the sim */
     double time_derivative;
@@ -26,7 +26,12 @@ typedef struct ss_joint_equation {
 
 /* ---- rows ------------------------------------------------------------------------------------------- */
 
-/* Enabled, both bodies too, and at least one of them dynamic. */
+/* Body k of the joint: a, b, others. */
+static inline int ss_joint_body(const ss_joint *joint, int k)
+{
+    return k == 0 ? joint->a : k == 1 ? joint->b : joint->bodies[k];
+}
+/* Enabled, its bodies and the joints it couples too, and at least one of the bodies dynamic. */
 bool ss_joint_is_active(const ss_world *world, const ss_joint *joint);
 /* Number of the joint's own equations, enabled or not. */
 int ss_joint_equation_count(const ss_joint *joint);
@@ -36,8 +41,8 @@ int ss_joint_equations(const ss_world *world, int joint, double h,
                        ss_joint_equation rows[SS_JOINT_EQUATIONS_MOST]);
 /* The joint's own equations only: violation and Jacobian, at most 6 rows; 0 for disabled joints. */
 int ss_joint_residual(const ss_world *world, int joint, ss_joint_equation rows[6]);
-/* The user's forces along the coordinates (ss_axis_law.force), added to two wrenches. */
-void ss_joint_user_force(const ss_world *world, int joint, double wrench_a[6], double wrench_b[6]);
+/* The user's forces along the coordinates (ss_axis_law.force), added to the wrenches of its bodies. */
+void ss_joint_user_force(const ss_world *world, int joint, double wrench[SS_JOINT_BODIES][6]);
 
 /* ---- state of a joint, kept up by the simulation, part of snapshots --------------------------------- */
 

@@ -71,15 +71,34 @@ static void convert_law(ss_axis_law *law, bool slide, const units *u)
     if (!slide) law->load_friction *= u->length;
 }
 
-static void convert_joint(ss_joint *joint, const units *u)
+/* The sum is of the kind of the first term, whose factor is a pure number. */
+static void convert_terms(const ss_world *world, ss_joint *joint, const units *u)
 {
+    bool of_length = ss_joint_coordinate_is_length(world, joint, 0);
+    for (int t = 0; t < joint->terms; t++) {
+        const ss_joint *other = ss_world_joint(world, joint->term[t].joint);
+        bool length = ss_joint_coordinate_is_length(world, other, joint->term[t].index);
+        joint->term[t].factor *= (of_length ? u->length : 1.0) / (length ? u->length : 1.0);
+    }
+    if (!of_length) joint->start_length /= u->length; // which convert_joint takes for a length
+}
+
+static void convert_joint(const ss_world *world, ss_joint *joint, const units *u)
+{
+    bool of_angles = joint->kind == SS_JOINT_GEAR ||
+                     (ss_joint_has_terms(joint) && !ss_joint_coordinate_is_length(world, joint, 0));
+    if (ss_joint_has_terms(joint)) convert_terms(world, joint, u);
+    for (int k = 0; k < 2; k++) multiply(joint->sheave[k], 3, u->length);
+    for (int k = 0; k < 2; k++) multiply(joint->local_sheave[k], 3, u->length);
+    joint->capacity *= u->inertia; // N m s^2
     multiply(joint->anchor, 3, u->length);
     multiply(joint->anchor_b, 3, u->length);
     for (int k = 0; k < 2; k++) multiply(joint->local_anchor[k], 3, u->length);
     joint->start_length *= u->length;
     if (joint->kind == SS_JOINT_SCREW) joint->ratio *= u->length;
-    joint->compliance *= joint->kind == SS_JOINT_GEAR ? 1.0 / u->torque : u->length / u->force;
-    for (int k = 0; k < 2; k++) convert_law(&joint->law[k], !ss_joint_coordinate_is_angle(joint, k), u);
+    joint->compliance *= of_angles ? 1.0 / u->torque : u->length / u->force;
+    for (int k = 0; k < 2; k++)
+        convert_law(&joint->law[k], !of_angles && ss_joint_coordinate_is_length(world, joint, k), u);
 }
 
 /* One number stands for m/N and rad/(N m): they change alike only if the unit of length stays, or if the
@@ -87,7 +106,7 @@ static void convert_joint(ss_joint *joint, const units *u)
 static bool compliance_can_change(const ss_joint *joint, double length)
 {
     bool one_sort =
-        joint->kind == SS_JOINT_BALL || joint->kind == SS_JOINT_DISTANCE || joint->kind == SS_JOINT_GEAR;
+        joint->kind == SS_JOINT_BALL || joint->kind == SS_JOINT_GEAR || ss_joint_keeps_coordinate(joint);
     return joint->compliance == 0.0 || one_sort || length == 1.0;
 }
 
@@ -123,7 +142,7 @@ bool ss_world_change_units(ss_world *world, double length, double mass, double t
     for (int i = 0; i < world->body_count; i++) convert_body(&world->bodies[i], &world->body_records[i], &u);
     for (int i = 0; i < world->shape_count; i++)
         convert_shape(&world->shapes[i], &world->shape_records[i], &u);
-    for (int i = 0; i < world->joint_count; i++) convert_joint(&world->joints[i], &u);
+    for (int i = 0; i < world->joint_count; i++) convert_joint(world, &world->joints[i], &u);
     for (int i = 0; i < world->material_count; i++) world->materials[i].mu_rolling *= length;
     for (int i = 0; i < world->pair_count; i++) world->pairs[i].pair.mu_rolling *= length;
     multiply(world->gravity, 3, u.acceleration);

@@ -127,11 +127,14 @@ bool ss_world_separate(ss_world *world, int body_a, int body_b, ss_error *err)
     return add_separation(world, ss_pair_key(body_a, body_b), -1, err);
 }
 
-/* The world is no part of a machine: a door hung into the world may still touch its floor. */
+/* The world is no part of a machine: a door hung into the world may still touch its floor. What couples the
+ * coordinates of other joints, and ropes, hold no two bodies side by side. */
 bool ss_world_note_joint(ss_world *world, int joint, ss_error *err)
 {
     const ss_joint *j = &world->joints[joint];
-    if (j->a == SS_WORLD || j->b == SS_WORLD) return true;
+    bool apart = j->kind == SS_JOINT_COUPLING || j->kind == SS_JOINT_DIFFERENTIAL ||
+                 j->kind == SS_JOINT_CONVERTER || j->kind == SS_JOINT_PULLEY;
+    if (apart || j->a == SS_WORLD || j->b == SS_WORLD) return true;
     return add_separation(world, ss_pair_key(j->a, j->b), joint, err);
 }
 

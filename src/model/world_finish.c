@@ -104,6 +104,10 @@ static void move_joints(ss_world *world, const ss_vec3 *shift)
             double *anchor = joint->local_anchor[k];
             ss_vec3_store(ss_vec3_subtract(ss_vec3_load(anchor), shift[bodies[k]]), anchor);
         }
+        for (int k = 0; joint->kind == SS_JOINT_PULLEY && joint->c != SS_WORLD && k < 2; k++) {
+            double *sheave = joint->local_sheave[k];
+            ss_vec3_store(ss_vec3_subtract(ss_vec3_load(sheave), shift[joint->c]), sheave);
+        }
     }
 }
 

@@ -11,7 +11,9 @@ const char *ss_joint_kind_name(ss_joint_kind kind)
         [SS_JOINT_PRISMATIC] = "prismatic", [SS_JOINT_CYLINDRICAL] = "cylindrical",
         [SS_JOINT_UNIVERSAL] = "universal", [SS_JOINT_BALL] = "ball",
         [SS_JOINT_PLANAR] = "planar",       [SS_JOINT_DISTANCE] = "distance",
-        [SS_JOINT_SCREW] = "screw",         [SS_JOINT_GEAR] = "gear"};
+        [SS_JOINT_SCREW] = "screw",         [SS_JOINT_GEAR] = "gear",
+        [SS_JOINT_COUPLING] = "coupling",   [SS_JOINT_DIFFERENTIAL] = "differential",
+        [SS_JOINT_CONVERTER] = "converter", [SS_JOINT_PULLEY] = "pulley"};
     return (unsigned)kind < SS_JOINT_KINDS ? names[kind] : "unknown";
 }
 
@@ -67,7 +69,7 @@ static bool place_axes(ss_joint *joint, ss_error *err)
 static void place_side(const ss_world *world, ss_joint *joint, int side)
 {
     const ss_body *body = ss_world_body(world, side == 0 ? joint->a : joint->b);
-    bool own_anchor = joint->kind == SS_JOINT_DISTANCE && side == 1;
+    bool own_anchor = (joint->kind == SS_JOINT_DISTANCE || joint->kind == SS_JOINT_PULLEY) && side == 1;
     ss_vec3 anchor = ss_vec3_load(own_anchor ? joint->anchor_b : joint->anchor);
     ss_quat frame = ss_joint_start_frame(joint, side);
     if (body) {
@@ -87,19 +89,52 @@ static void start_state(const ss_world *world, ss_joint *joint)
     ss_vec3_store(ss_quat_rotate_back(frame, ss_vec3_load(world->gravity)), joint->load_direction);
 }
 
+static void place_sheaves(const ss_world *world, ss_joint *joint)
+{
+    const ss_body *body = ss_world_body(world, joint->c);
+    for (int end = 0; end < 2; end++) {
+        ss_vec3 sheave = ss_vec3_load(joint->sheave[end]);
+        if (body)
+            sheave = ss_quat_rotate_back(ss_quat_load(body->quaternion),
+                                         ss_vec3_subtract(sheave, ss_vec3_load(body->position)));
+        ss_vec3_store(sheave, joint->local_sheave[end]);
+    }
+}
+
+static double distance(const double from[3], const double to[3])
+{
+    return ss_vec3_norm(ss_vec3_subtract(ss_vec3_load(to), ss_vec3_load(from)));
+}
+
+/* The coordinate at the start, which stays. */
+static bool start_coordinate(const ss_world *world, ss_joint *joint, ss_error *err)
+{
+    joint->start_length = 0.0;
+    if (!ss_joint_keeps_coordinate(joint)) return true;
+    ss_joint_pose pose = ss_joint_pose_now(world, joint);
+    joint->start_length = ss_joint_coordinate_now(&pose, 0).value;
+    if (joint->kind == SS_JOINT_PULLEY) {
+        bool apart = distance(joint->anchor, joint->sheave[0]) > 0.0 &&
+                     distance(joint->anchor_b, joint->sheave[1]) > 0.0;
+        return apart || ss_fail(err, SS_ERROR_USAGE,
+                                "sheave: is at the end of the rope, and a rope of length 0 has no direction");
+    }
+    bool needs_length = joint->kind == SS_JOINT_DISTANCE && !ss_joint_coordinate_is_free(joint);
+    return !needs_length || joint->start_length > 0.0 ||
+           ss_fail(err, SS_ERROR_USAGE, "anchor_b: is at anchor, and a distance of 0 has no direction");
+}
+
 bool ss_joint_place(const ss_world *world, ss_joint *joint, ss_error *err)
 {
     if (!ss_require_finite(joint->anchor, 3, "anchor", err) ||
-        !ss_require_finite(joint->anchor_b, 3, "anchor_b", err) || !place_axes(joint, err))
+        !ss_require_finite(joint->anchor_b, 3, "anchor_b", err) ||
+        !ss_require_finite(joint->sheave[0], 6, "sheave", err) || !place_axes(joint, err))
         return false;
     place_side(world, joint, 0);
     place_side(world, joint, 1);
+    if (joint->kind == SS_JOINT_PULLEY) place_sheaves(world, joint);
     start_state(world, joint);
-    ss_vec3 between = ss_vec3_subtract(ss_vec3_load(joint->anchor_b), ss_vec3_load(joint->anchor));
-    joint->start_length = joint->kind == SS_JOINT_DISTANCE ? ss_vec3_norm(between) : 0.0;
-    bool needs_length = joint->kind == SS_JOINT_DISTANCE && !ss_joint_length_is_free(joint);
-    return !needs_length || joint->start_length > 0.0 ||
-           ss_fail(err, SS_ERROR_USAGE, "anchor_b: is at anchor, and a distance of 0 has no direction");
+    return start_coordinate(world, joint, err);
 }
 
 /* ---- adding ----------------------------------------------------------------------------------------- */
@@ -122,23 +157,91 @@ static bool check_law(const ss_axis_law *law, ss_error *err)
 
 static bool check_bodies(const ss_world *world, const ss_joint *joint, ss_error *err)
 {
-    const int bodies[2] = {joint->a, joint->b};
     bool dynamic = false;
-    for (int k = 0; k < 2; k++) {
-        const ss_body *body = ss_world_body(world, bodies[k]);
-        if (!body && bodies[k] != SS_WORLD)
-            return ss_fail(err, SS_ERROR_USAGE, "%c: unknown body %d", "ab"[k], bodies[k]);
+    for (int k = 0; k < joint->body_count; k++) {
+        const ss_body *body = ss_world_body(world, joint->bodies[k]);
+        if (!body && joint->bodies[k] != SS_WORLD)
+            return ss_fail(err, SS_ERROR_USAGE, "%c: unknown body %d", k == 0 ? 'a' : 'b', joint->bodies[k]);
         dynamic |= body && body->kind == SS_DYNAMIC;
     }
     if (joint->a == joint->b) return ss_fail(err, SS_ERROR_USAGE, "a and b are the same body");
-    return dynamic || ss_fail(err, SS_ERROR_USAGE, "a and b: neither of them is dynamic");
+    return dynamic || ss_fail(err, SS_ERROR_USAGE,
+                              joint->body_count > 2 ? "bodies: none of them is dynamic"
+                                                    : "a and b: neither of them is dynamic");
 }
 
-static bool check_joint(const ss_world *world, const ss_joint *joint, ss_error *err)
+/* ---- more than two bodies --------------------------------------------------------------------------- */
+
+static bool list_body(ss_joint *joint, int body, ss_error *err)
+{
+    for (int k = 0; k < joint->body_count; k++)
+        if (joint->bodies[k] == body) return true;
+    if (joint->body_count == SS_JOINT_BODIES)
+        return ss_fail(err, SS_ERROR_USAGE, "term: more than %d bodies", (int)SS_JOINT_BODIES);
+    joint->bodies[joint->body_count++] = body;
+    return true;
+}
+
+/* Terms: joints that exist and have the coordinate; its bodies are all of theirs, except for the world. */
+static bool find_terms(const ss_world *world, ss_joint *joint, ss_error *err)
+{
+    if (joint->kind == SS_JOINT_DIFFERENTIAL) joint->terms = 3;
+    if (joint->kind == SS_JOINT_CONVERTER) joint->terms = 2;
+    if (joint->terms < 1 || joint->terms > SS_JOINT_TERMS)
+        return ss_fail(err, SS_ERROR_USAGE, "terms: is %d, must be between 1 and %d", joint->terms,
+                       (int)SS_JOINT_TERMS);
+    joint->body_count = 0;
+    for (int t = 0; t < joint->terms; t++) {
+        ss_coupling_term *term = &joint->term[t];
+        const ss_joint *other = ss_world_joint(world, term->joint);
+        if (!other || term->index < 0 || term->index >= ss_joint_coordinate_count(other))
+            return ss_fail(err, SS_ERROR_USAGE, "term[%d]: joint %d has no coordinate %d", t, term->joint,
+                           term->index);
+        if (joint->kind == SS_JOINT_CONVERTER && !ss_joint_coordinate_is_angle(other, term->index))
+            return ss_fail(err, SS_ERROR_USAGE, "term[%d]: coordinate %d of joint %d is not an angle", t,
+                           term->index, term->joint);
+        if (joint->kind == SS_JOINT_DIFFERENTIAL) term->factor = t == 0 ? 1.0 : -0.5 * joint->ratio;
+        if (joint->kind == SS_JOINT_COUPLING && !ss_require_finite(&term->factor, 1, "factor", err))
+            return ss_fail_in(err, "term[%d]", t);
+        for (int k = 0; k < other->body_count; k++) {
+            int body = ss_joint_body(other, k);
+            if (body != SS_WORLD && !list_body(joint, body, err)) return false;
+        }
+    }
+    joint->a = joint->bodies[0];
+    joint->b = joint->body_count > 1 ? joint->bodies[1] : SS_WORLD;
+    return true;
+}
+
+/* What the kinds have in addition to a and b. */
+static bool find_bodies(const ss_world *world, ss_joint *joint, ss_error *err)
+{
+    bool many = ss_joint_has_terms(joint) || joint->kind == SS_JOINT_PULLEY;
+    if (many && joint->ratio == 0.0) joint->ratio = 1.0;
+    if (!ss_joint_has_terms(joint)) joint->terms = 0;
+    if (joint->kind == SS_JOINT_CONVERTER && !(joint->ratio >= 1.0 && joint->ratio <= 3.0))
+        return ss_fail(err, SS_ERROR_USAGE, "ratio: is %g, must be between 1 and 3", joint->ratio);
+    if (!ss_require_not_negative(joint->capacity, "capacity", err)) return false;
+    if (ss_joint_has_terms(joint)) {
+        if (!find_terms(world, joint, err)) return false;
+    }
+    joint->bodies[0] = joint->a;
+    joint->bodies[1] = joint->b;
+    if (joint->body_count < 2 || !ss_joint_has_terms(joint)) joint->body_count = 2;
+    if (joint->kind != SS_JOINT_PULLEY || joint->c == SS_WORLD) return true;
+    if (!ss_world_body(world, joint->c)) return ss_fail(err, SS_ERROR_USAGE, "c: unknown body %d", joint->c);
+    if (joint->c == joint->a || joint->c == joint->b)
+        return ss_fail(err, SS_ERROR_USAGE, "c: is body %d, which is at an end of the rope", joint->c);
+    joint->bodies[joint->body_count++] = joint->c;
+    return true;
+}
+
+static bool check_joint(const ss_world *world, ss_joint *joint, ss_error *err)
 {
     if ((unsigned)joint->kind >= SS_JOINT_KINDS)
         return ss_fail(err, SS_ERROR_USAGE, "kind: unknown kind of joint %d", (int)joint->kind);
-    if (!check_bodies(world, joint, err) || !ss_require_finite(&joint->ratio, 1, "ratio", err) ||
+    if (!find_bodies(world, joint, err) || !check_bodies(world, joint, err) ||
+        !ss_require_finite(&joint->ratio, 1, "ratio", err) ||
         !ss_require_not_negative(joint->compliance, "compliance", err))
         return false;
     for (int k = 0; k < 2; k++)

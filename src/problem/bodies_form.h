@@ -24,14 +24,37 @@ static inline void ss_bodies_push_one(const ss_bodies_form *form, int body, cons
     push[5] = inertia[6] * x + inertia[7] * y + inertia[8] * z;
 }
 
+/* The blocks of a row: those of its pair, then further ones. `side` counts them; false behind the last one.
+ *
+ *     for (int side = 0; ss_bodies_block(form, i, side, &body, &block); side++) */
+static inline bool ss_bodies_block(const ss_bodies_form *form, int i, int side, int *body,
+                                   const double **block)
+{
+    if (side < 2) {
+        *body = form->pair[i][side];
+        *block = form->jacobian[i] + 6 * side;
+        return true;
+    }
+    if (!form->further_start || form->further_start[i] + side - 2 >= form->further_start[i + 1]) return false;
+    *body = form->further_body[form->further_start[i] + side - 2];
+    *block = form->further_jacobian[form->further_start[i] + side - 2];
+    return true;
+}
+
+/* How many further blocks unknowns i to end - 1 have. */
+static inline int ss_bodies_further(const ss_bodies_form *form, int i, int end)
+{
+    return form->further_start ? form->further_start[end] - form->further_start[i] : 0;
+}
+
 /* v += M^-1 J_i' impulse */
 static inline void ss_bodies_push(const ss_bodies_form *form, int i, double impulse, double (*v)[6])
 {
-    for (int side = 0; side < 2; side++) {
-        int body = form->pair[i][side];
+    const double *block;
+    for (int side = 0, body; ss_bodies_block(form, i, side, &body, &block); side++) {
         if (body < 0) continue;
         double push[6];
-        ss_bodies_push_one(form, body, form->jacobian[i] + 6 * side, push);
+        ss_bodies_push_one(form, body, block, push);
         for (int k = 0; k < 6; k++) v[body][k] += impulse * push[k];
     }
 }
@@ -40,11 +63,9 @@ static inline void ss_bodies_push(const ss_bodies_form *form, int i, double impu
 static inline double ss_bodies_row(const ss_bodies_form *form, int i, double (*v)[6])
 {
     double sum = 0.0;
-    for (int side = 0; side < 2; side++) {
-        int body = form->pair[i][side];
-        if (body < 0) continue;
-        sum += ss_bodies_product(form->jacobian[i] + 6 * side, v[body]);
-    }
+    const double *block;
+    for (int side = 0, body; ss_bodies_block(form, i, side, &body, &block); side++)
+        if (body >= 0) sum += ss_bodies_product(block, v[body]);
     return sum;
 }
 
@@ -52,13 +73,14 @@ static inline double ss_bodies_row(const ss_bodies_form *form, int i, double (*v
 static inline double ss_bodies_dot(const ss_bodies_form *form, int i, int body, const double push[6])
 {
     double sum = 0.0;
-    for (int side = 0; side < 2; side++) {
-        if (form->pair[i][side] != body) continue;
-        sum += ss_bodies_product(form->jacobian[i] + 6 * side, push);
-    }
+    const double *block;
+    for (int side = 0, own; ss_bodies_block(form, i, side, &own, &block); side++)
+        if (own == body) sum += ss_bodies_product(block, push);
     return sum;
 }
 
+/* Room for `blocks` further blocks of `size` unknowns, which have none so far. False when out of memory. */
+bool ss_bodies_form_add_further(ss_bodies_form *form, int size, int blocks);
 /* NULL is fine. */
 void ss_bodies_form_destroy(ss_bodies_form *form);
 

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "problem/bodies_form.h"
 #include "problem/laws.h"
 
 /* ---- one scalar row --------------------------------------------------------------------------------- */
@@ -425,10 +426,10 @@ static double sum_of_terms(const ss_bodies_form *form, int i, double *size)
 {
     double sum = form->offset[i];
     *size = fabs(sum);
-    for (int side = 0; side < 2; side++) {
-        int body = form->pair[i][side];
+    const double *block;
+    for (int side = 0, body; ss_bodies_block(form, i, side, &body, &block); side++) {
         for (int k = 0; body >= 0 && k < 6; k++) {
-            double term = form->jacobian[i][6 * side + k] * form->free_velocity[body][k];
+            double term = block[k] * form->free_velocity[body][k];
             sum += term;
             *size += fabs(term);
         }

@@ -1,5 +1,7 @@
 #include "problem/islands.h"
 
+#include "problem/bodies_form.h"
+
 #include <string.h>
 
 /* ---- which body is on which island ------------------------------------------------------------------ */
@@ -24,7 +26,8 @@ static void join(int *parent, int a, int b)
         parent[a] = b;
 }
 
-/* All unknowns of a block act on the same bodies. */
+/* All unknowns of a block act on the same bodies; of one with further blocks, all that they name. A row of
+ * more than two bodies has both bodies of its pair. */
 static int body_of(const ss_bodies_form *form, const ss_block *block)
 {
     const int *pair = form->pair[block->first];
@@ -44,6 +47,10 @@ static int number_islands(const ss_problem *problem, int *parent, int *island)
         const int *pair = problem->blocks[k].size ? form->pair[problem->blocks[k].first] : NULL;
         if (pair && pair[0] >= 0 && pair[1] >= 0 && parent[pair[0]] != parent[pair[1]])
             join(parent, pair[0], pair[1]);
+        int begin = problem->blocks[k].first, end = begin + problem->blocks[k].size;
+        for (int i = 0; pair && i < ss_bodies_further(form, begin, end); i++)
+            join(parent, body_of(form, &problem->blocks[k]),
+                 form->further_body[form->further_start[begin] + i]);
     }
     for (int k = 0; k < problem->block_count; k++) {
         if (problem->blocks[k].size == 0) continue;
@@ -81,10 +88,10 @@ static void sum_up(int *first, int count)
     for (int i = 0; i < count; i++) first[i + 1] += first[i];
 }
 
-static bool take_problem(ss_arena *arena, int size, int blocks, int bodies, ss_problem *to,
+static bool take_problem(ss_arena *arena, int size, int blocks, int bodies, int further, ss_problem *to,
                          ss_bodies_form *form)
 {
-    size_t n = (size_t)size, nb = (size_t)bodies;
+    size_t n = (size_t)size, nb = (size_t)bodies, nf = (size_t)further;
     to->b = ss_arena_take(arena, n, sizeof *to->b, "island b");
     to->lower = ss_arena_take(arena, n, sizeof *to->lower, "island bounds");
     to->upper = ss_arena_take(arena, n, sizeof *to->upper, "island bounds");
@@ -99,6 +106,12 @@ static bool take_problem(ss_arena *arena, int size, int blocks, int bodies, ss_p
     form->jacobian = ss_arena_take(arena, n, sizeof *form->jacobian, "island rows");
     form->compliance = ss_arena_take(arena, n, sizeof *form->compliance, "island rows");
     form->offset = ss_arena_take(arena, n, sizeof *form->offset, "island rows");
+    if (further > 0) {
+        form->further_start = ss_arena_take(arena, n + 1, sizeof *form->further_start, "further blocks");
+        form->further_body = ss_arena_take(arena, nf, sizeof *form->further_body, "further blocks");
+        form->further_jacobian = ss_arena_take(arena, nf, sizeof *form->further_jacobian, "further blocks");
+        if (!form->further_start || !form->further_body || !form->further_jacobian) return false;
+    }
     return to->b && to->lower && to->upper && to->partner && to->factor && to->diagonal && to->blocks &&
            form->inverse_mass && form->inverse_inertia && form->free_velocity && form->pair &&
            form->jacobian && form->compliance && form->offset;
@@ -130,6 +143,21 @@ static void copy_unknown(const ss_problem *from, int i, const places *place, ss_
     to_form->offset[at] = form->offset[i];
 }
 
+/* In the new order of the unknowns. */
+static void copy_further(const ss_bodies_form *from, const int *order, int size, const places *place,
+                         ss_bodies_form *to)
+{
+    int next = 0;
+    for (int at = 0; to->further_start && at < size; at++) {
+        int i = order[at];
+        for (int k = from->further_start[i]; k < from->further_start[i + 1]; k++, next++) {
+            to->further_body[next] = place->body[from->further_body[k]];
+            memcpy(to->further_jacobian[next], from->further_jacobian[k], sizeof to->further_jacobian[next]);
+        }
+        to->further_start[at + 1] = next;
+    }
+}
+
 /* The part of the common arrays that belongs to one island, as a problem. */
 static void look_at_island(const ss_problem *all, const int unknowns[2], const int blocks[2],
                            const int bodies[2], ss_bodies_form *form, ss_problem *island)
@@ -144,6 +172,11 @@ static void look_at_island(const ss_problem *all, const int unknowns[2], const i
                              .jacobian = from->jacobian + u,
                              .compliance = from->compliance + u,
                              .offset = from->offset + u};
+    if (ss_bodies_further(from, u, unknowns[1]) > 0) {
+        form->further_start = from->further_start + u;
+        form->further_body = from->further_body;
+        form->further_jacobian = from->further_jacobian;
+    }
     *island = (ss_problem){.size = unknowns[1] - u,
                            .b = all->b + u,
                            .lower = all->lower + u,
@@ -229,10 +262,12 @@ static bool cut(const ss_problem *problem, const int *island, ss_arena *arena, s
     places place;
     ss_problem all = {.symmetric = problem->symmetric, .bodies = &all_form};
     if (!take_places(arena, problem, count, first, &place) ||
-        !take_problem(arena, problem->size, problem->block_count, first[2][count], &all, &all_form))
+        !take_problem(arena, problem->size, problem->block_count, first[2][count],
+                      ss_bodies_further(problem->bodies, 0, problem->size), &all, &all_form))
         return false;
     copy_bodies(problem, island, first[2], &place, &all);
     copy_blocks(problem, island, first[0], &place, &all, islands->order);
+    copy_further(problem->bodies, islands->order, first[0][count], &place, &all_form);
     for (int i = 0; i < count; i++)
         look_at_island(&all, first[0] + i, first[1] + i, first[2] + i, &forms[i], &islands->problems[i]);
     return true;

@@ -15,18 +15,20 @@ static bool list_rows(const ss_problem *problem, rows_of_bodies *lists)
 {
     const ss_bodies_form *form = problem->bodies;
     lists->start = ss_allocate((size_t)form->bodies + 2, sizeof *lists->start);
-    lists->row = ss_allocate(2 * (size_t)problem->size, sizeof *lists->row);
+    size_t blocks = 2 * (size_t)problem->size + (size_t)ss_bodies_further(form, 0, problem->size);
+    lists->row = ss_allocate(blocks, sizeof *lists->row);
     if (!lists->start || !lists->row) return false;
     int *next = lists->start + 1; // shifted by one, so that filling leaves the starts in place
+    const double *block;
     for (int i = 0; i < problem->size; i++) {
-        for (int side = 0; side < 2; side++) {
-            if (form->pair[i][side] >= 0) next[form->pair[i][side] + 1]++;
+        for (int side = 0, body; ss_bodies_block(form, i, side, &body, &block); side++) {
+            if (body >= 0) next[body + 1]++;
         }
     }
     for (int body = 0; body < form->bodies; body++) next[body + 1] += next[body];
     for (int i = 0; i < problem->size; i++) {
-        for (int side = 0; side < 2; side++) {
-            if (form->pair[i][side] >= 0) lists->row[next[form->pair[i][side]]++] = i;
+        for (int side = 0, body; ss_bodies_block(form, i, side, &body, &block); side++) {
+            if (body >= 0) lists->row[next[body]++] = i;
         }
     }
     return true;
@@ -76,11 +78,11 @@ static bool add_column(const ss_problem *problem, const rows_of_bodies *lists, i
 {
     const ss_bodies_form *form = problem->bodies;
     if (!add(entries, j, j, form->compliance[j])) return false;
-    for (int side = 0; side < 2; side++) {
-        int body = form->pair[j][side];
+    const double *block;
+    for (int side = 0, body; ss_bodies_block(form, j, side, &body, &block); side++) {
         if (body < 0) continue;
         double push[6];
-        ss_bodies_push_one(form, body, form->jacobian[j] + 6 * side, push);
+        ss_bodies_push_one(form, body, block, push);
         for (int k = lists->start[body]; k < lists->start[body + 1]; k++) {
             int i = lists->row[k];
             if (i < j || (k > lists->start[body] && lists->row[k - 1] == i)) continue;

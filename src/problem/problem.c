@@ -9,6 +9,15 @@
 
 /* ---- life ------------------------------------------------------------------------------------------- */
 
+static void forget_further(ss_bodies_form *form)
+{
+    ss_release(form->further_start);
+    ss_release(form->further_body);
+    ss_release(form->further_jacobian);
+    form->further_start = form->further_body = NULL;
+    form->further_jacobian = NULL;
+}
+
 void ss_bodies_form_destroy(ss_bodies_form *form)
 {
     if (!form) return;
@@ -19,7 +28,17 @@ void ss_bodies_form_destroy(ss_bodies_form *form)
     ss_release(form->jacobian);
     ss_release(form->compliance);
     ss_release(form->offset);
+    forget_further(form);
     ss_release(form);
+}
+
+bool ss_bodies_form_add_further(ss_bodies_form *form, int size, int blocks)
+{
+    forget_further(form);
+    form->further_start = ss_allocate((size_t)size + 1, sizeof *form->further_start);
+    form->further_body = ss_allocate((size_t)blocks, sizeof *form->further_body);
+    form->further_jacobian = ss_allocate((size_t)blocks, sizeof *form->further_jacobian);
+    return form->further_start && form->further_body && form->further_jacobian;
 }
 
 static ss_bodies_form *create_bodies(int size, int bodies)
@@ -122,6 +141,7 @@ ss_problem *ss_problem_store_take(ss_problem_store *store, int size, int blocks,
     ss_sparse_destroy(problem->A);
     problem->A = NULL;
     problem->bodies->bodies = bodies;
+    forget_further(problem->bodies);
     start(problem, size, blocks);
     return problem;
 }
@@ -226,6 +246,10 @@ static void apply_bodies(const ss_problem *problem, const double *x, double (*v)
         int a = form->pair[i][0], b = form->pair[i][1];
         if (a >= 0) add_impulse(form->jacobian[i], x[i], v[a]);
         if (b >= 0) add_impulse(form->jacobian[i] + 6, x[i], v[b]);
+        for (int k = 0; k < ss_bodies_further(form, i, i + 1); k++) {
+            int at = form->further_start[i] + k;
+            add_impulse(form->further_jacobian[at], x[i], v[form->further_body[at]]);
+        }
     }
     for (int body = 0; body < form->bodies; body++) {
         double momentum[6];
@@ -237,6 +261,10 @@ static void apply_bodies(const ss_problem *problem, const double *x, double (*v)
         double sum = problem->b[i] + form->compliance[i] * x[i];
         if (a >= 0) sum += ss_bodies_product(form->jacobian[i], v[a]);
         if (b >= 0) sum += ss_bodies_product(form->jacobian[i] + 6, v[b]);
+        for (int k = 0; k < ss_bodies_further(form, i, i + 1); k++) {
+            int at = form->further_start[i] + k;
+            sum += ss_bodies_product(form->further_jacobian[at], v[form->further_body[at]]);
+        }
         w[i] = sum;
     }
 }

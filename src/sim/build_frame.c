@@ -232,6 +232,7 @@ typedef struct equations {
     ss_joint_equation *rows;
     // some row has compliance, load-dependent friction; some block has no position
     bool regularised, loaded, free;
+    int further; // blocks of rows on more than two bodies of the frame
 } equations;
 
 static bool make_room(ss_sim *sim, equations *all, ss_error *err)
@@ -247,6 +248,13 @@ static bool make_room(ss_sim *sim, equations *all, ss_error *err)
            ss_fail(err, SS_ERROR_RESOURCES, "out of memory for %d joint rows", most);
 }
 
+static int count_live(const ss_sim *sim, const ss_joint *joint)
+{
+    int live = 0;
+    for (int k = 0; k < joint->body_count; k++) live += place_of(sim, ss_joint_body(joint, k)) >= 0;
+    return live;
+}
+
 static bool make_equations(ss_sim *sim, equations *all, ss_error *err)
 {
     int joints = ss_world_joint_count(sim->world);
@@ -256,12 +264,15 @@ static bool make_equations(ss_sim *sim, equations *all, ss_error *err)
     for (int j = 0; j < joints; j++) {
         ss_joint_equation *rows = all->rows + all->count;
         int count = ss_joint_equations(sim->world, j, sim->h, rows);
+        int further = count_live(sim, ss_world_joint(sim->world, j)) - 2;
+        if (further < 0) further = 0;
         for (int k = 0; k < count; k++) {
             sim->origins[all->count + k] = (ss_row_origin){j, k, count};
             all->constraints += k == 0 || rows[k].block != rows[k - 1].block;
             all->regularised |= rows[k].regularization != 0.0;
             all->loaded |= rows[k].load >= 0;
             all->free |= !rows[k].holonomic;
+            all->further += further;
         }
         all->count += count;
     }
@@ -270,7 +281,8 @@ static bool make_equations(ss_sim *sim, equations *all, ss_error *err)
 
 static bool enable_rows(ss_frame *frame, const equations *all, ss_error *err)
 {
-    return (!all->regularised || ss_frame_enable(frame, "constraints/regularization", err)) &&
+    return ss_frame_add_further(frame, all->further, err) &&
+           (!all->regularised || ss_frame_enable(frame, "constraints/regularization", err)) &&
            (!all->loaded || (ss_frame_enable(frame, "constraints/friction", err) &&
                              ss_frame_enable(frame, "constraints/friction_row", err))) &&
            (!all->free || ss_frame_enable(frame, "constraints/holonomic", err));
@@ -289,7 +301,7 @@ static void fill_half(const ss_sim *sim, int body, const double half[6], double 
     for (int i = 0; v && i < 6; i++) *time_derivative += half[i] * v[i];
 }
 
-static void fill_row(const ss_sim *sim, const ss_joint_equation *row, int i, ss_constraints *to)
+static void fill_row(const ss_sim *sim, const ss_joint_equation *row, int i, ss_constraints *to, int *further)
 {
     const ss_joint *joint = ss_world_joint(sim->world, sim->origins[i].joint);
     to->violation[i] = row->violation;
@@ -300,26 +312,51 @@ static void fill_row(const ss_sim *sim, const ss_joint_equation *row, int i, ss_
         to->friction[i] = row->friction;
         to->friction_row[i] = i - sim->origins[i].index + row->load;
     }
-    fill_half(sim, joint->a, row->jacobian, to->jacobian[i], &to->time_derivative[i]);
-    fill_half(sim, joint->b, row->jacobian + 6, to->jacobian[i] + 6, &to->time_derivative[i]);
+    // of joints on more than two bodies, the first two of the frame are the pair
+    int live = 0;
+    for (int k = 0; k < joint->body_count; k++) {
+        int body = ss_joint_body(joint, k), place = place_of(sim, body);
+        bool of_pair = joint->body_count == 2 || place < 0 || live < 2;
+        int side = joint->body_count == 2 ? k : live < 2 ? live : 0;
+        live += place >= 0;
+        if (of_pair) {
+            fill_half(sim, body, row->jacobian + 6 * k, to->jacobian[i] + 6 * side, &to->time_derivative[i]);
+            continue;
+        }
+        to->further_row[*further] = i;
+        to->further_body[*further] = place;
+        memcpy(to->further_jacobian[(*further)++], row->jacobian + 6 * k, sizeof *to->further_jacobian);
+    }
+}
+
+static void fill_pair(const ss_sim *sim, const ss_joint *joint, int pair[2])
+{
+    int live = 0;
+    pair[0] = place_of(sim, joint->a);
+    pair[1] = place_of(sim, joint->b);
+    if (joint->body_count == 2) return;
+    pair[0] = pair[1] = SS_WORLD;
+    for (int k = 0; k < joint->body_count && live < 2; k++) {
+        int place = place_of(sim, ss_joint_body(joint, k));
+        if (place >= 0) pair[live++] = place;
+    }
 }
 
 static void fill_constraints(const ss_sim *sim, const equations *all, ss_constraints *to)
 {
-    int block = -1;
+    int block = -1, further = 0;
     for (int i = 0; i < all->count; i++) {
         const ss_joint_equation *row = &all->rows[i];
         const ss_joint *joint = ss_world_joint(sim->world, sim->origins[i].joint);
         bool starts = sim->origins[i].index == 0 || row->block != row[-1].block;
         if (starts) {
             block++;
-            to->pair[block][0] = place_of(sim, joint->a);
-            to->pair[block][1] = place_of(sim, joint->b);
+            fill_pair(sim, joint, to->pair[block]);
             to->rows[block] = 0;
             if (to->holonomic) to->holonomic[block] = row->holonomic;
         }
         to->rows[block]++;
-        fill_row(sim, row, i, to);
+        fill_row(sim, row, i, to, &further);
     }
 }
 
@@ -334,10 +371,9 @@ static void add_joint_forces(const ss_sim *sim, ss_bodies *to)
     for (int j = 0; j < ss_world_joint_count(sim->world); j++) {
         const ss_joint *joint = ss_world_joint(sim->world, j);
         if (!ss_joint_is_active(sim->world, joint)) continue;
-        double a[6] = {0}, b[6] = {0};
-        ss_joint_user_force(sim->world, j, a, b);
-        add_wrench(sim, joint->a, a, to);
-        add_wrench(sim, joint->b, b, to);
+        double wrench[SS_JOINT_BODIES][6] = {{0}};
+        ss_joint_user_force(sim->world, j, wrench);
+        for (int k = 0; k < joint->body_count; k++) add_wrench(sim, ss_joint_body(joint, k), wrench[k], to);
     }
 }
 
@@ -412,6 +448,12 @@ bool ss_sim_check_frame(const ss_sim *sim, ss_error *err)
     for (int i = 0; i < frame->constraints.row_count; i++) {
         if (!all_finite(frame->constraints.jacobian[i], 12) || !isfinite(frame->constraints.violation[i]) ||
             !isfinite(frame->constraints.time_derivative[i]))
+            return ss_fail(err, SS_ERROR_INPUT, "joint %d, row %d: not finite", sim->origins[i].joint,
+                           sim->origins[i].index);
+    }
+    for (int k = 0; k < frame->constraints.further_count; k++) {
+        int i = frame->constraints.further_row[k];
+        if (!all_finite(frame->constraints.further_jacobian[k], 6))
             return ss_fail(err, SS_ERROR_INPUT, "joint %d, row %d: not finite", sim->origins[i].joint,
                            sim->origins[i].index);
     }

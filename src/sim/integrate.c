@@ -216,9 +216,9 @@ static void leave_to_stabiliser(const ss_sim *sim, free_turn *turns)
     for (int j = 0; sim->options.joints == SS_STABILISE_IMPULSE && j < ss_world_joint_count(sim->world);
          j++) {
         const ss_joint *joint = ss_world_joint(sim->world, j);
-        const int bodies[2] = {joint->a, joint->b};
-        for (int side = 0; side < 2; side++) {
-            int place = bodies[side] == SS_WORLD ? SS_WORLD : sim->body_place[bodies[side]];
+        for (int side = 0; side < joint->body_count; side++) {
+            int body = ss_joint_body(joint, side),
+                place = body == SS_WORLD ? SS_WORLD : sim->body_place[body];
             if (place != SS_WORLD) turns[place].midway = false;
         }
     }

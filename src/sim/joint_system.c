@@ -43,8 +43,12 @@ static bool is_block(const ss_joint_system *system, const ss_world *world, int b
     if (block >= system->joint_count) return false;
     const ss_joint_block *old = &system->blocks[block];
     const ss_joint *item = ss_world_joint(world, joint);
-    return old->joint == joint && old->rows == rows && old->body[0] == item->a && old->body[1] == item->b &&
-           old->kind[0] == kind_of(world, item->a) && old->kind[1] == kind_of(world, item->b);
+    if (old->joint != joint || old->rows != rows || old->bodies != item->body_count) return false;
+    for (int k = 0; k < old->bodies; k++) {
+        int body = ss_joint_body(item, k);
+        if (old->body[k] != body || old->kind[k] != kind_of(world, body)) return false;
+    }
+    return true;
 }
 
 /* The same joints between the same bodies as at the last gathering. */
@@ -75,9 +79,10 @@ static void add_block(ss_joint_system *system, const ss_world *world, int joint,
 {
     const ss_joint *item = ss_world_joint(world, joint);
     ss_joint_block *block = &system->blocks[system->joint_count++];
-    *block = (ss_joint_block){.joint = joint, .first = system->row_count, .rows = rows};
-    for (int side = 0; side < 2; side++) {
-        block->body[side] = side ? item->b : item->a;
+    *block = (ss_joint_block){
+        .joint = joint, .first = system->row_count, .rows = rows, .bodies = item->body_count};
+    for (int side = 0; side < block->bodies; side++) {
+        block->body[side] = ss_joint_body(item, side);
         block->kind[side] = kind_of(world, block->body[side]);
         int member = find_member(system, world, block->body[side], place);
         block->member[side] = member >= 0 && system->members[member].dynamic ? member : -1;
@@ -102,36 +107,44 @@ static bool find_blocks(ss_joint_system *system, const ss_world *world)
 
 /* ---- the pattern of S ------------------------------------------------------------------------------- */
 
-/* Of each block and side the block before it that holds the same member; -1 = none. */
-static void link_blocks(const ss_joint_system *system, int *last, int (*before)[2])
+/* Of each block and body the block before it that holds the same member; -1 = none. */
+typedef int chain[SS_JOINT_BODIES];
+
+static void link_blocks(const ss_joint_system *system, int *last, chain *before)
 {
     for (int m = 0; m < system->member_count; m++) last[m] = -1;
     for (int k = 0; k < system->joint_count; k++)
-        for (int side = 0; side < 2; side++) {
+        for (int side = 0; side < system->blocks[k].bodies; side++) {
             int member = system->blocks[k].member[side];
             before[k][side] = member >= 0 ? last[member] : -1;
             if (member >= 0) last[member] = k;
         }
 }
 
-static int follow(const ss_joint_system *system, int (*before)[2], int block, int member)
+static int follow(const ss_joint_system *system, const chain *before, int block, int member)
 {
-    return before[block][system->blocks[block].member[0] == member ? 0 : 1];
+    int side = 0;
+    while (system->blocks[block].member[side] != member) side++;
+    return before[block][side];
 }
 
-/* The neighbours of block k before it, from the last one down, through the chains of its two members. */
-static int list_neighbours(const ss_joint_system *system, int (*before)[2], int k, int *list)
+/* The neighbours of block k before it, from the last one down, through the chains of its members. */
+static int list_neighbours(const ss_joint_system *system, const chain *before, int k, int *list)
 {
-    const int *member = system->blocks[k].member;
-    int left = before[k][0], right = before[k][1], count = 0;
-    while (left >= 0 || right >= 0) {
-        int next = left > right ? left : right;
-        if (left == next) left = follow(system, before, left, member[0]);
-        if (right == next) right = follow(system, before, right, member[1]);
+    const ss_joint_block *block = &system->blocks[k];
+    chain at;
+    int count = 0;
+    for (int side = 0; side < block->bodies; side++) at[side] = before[k][side];
+    for (;;) {
+        int next = -1;
+        for (int side = 0; side < block->bodies; side++)
+            if (at[side] > next) next = at[side];
+        if (next < 0) return count;
+        for (int side = 0; side < block->bodies; side++)
+            if (at[side] == next) at[side] = follow(system, before, next, block->member[side]);
         if (list) list[count] = next;
         count++;
     }
-    return count;
 }
 
 static void reverse(int *list, int count)
@@ -146,17 +159,17 @@ static void reverse(int *list, int count)
 static bool find_neighbours(ss_joint_system *system)
 {
     int blocks = system->joint_count, *last = ss_allocate((size_t)system->member_count, sizeof *last);
-    int(*before)[2] = ss_allocate((size_t)blocks, sizeof *before);
+    chain *before = ss_allocate((size_t)blocks, sizeof *before);
     int *start = system->neighbour_start = ss_allocate((size_t)blocks + 1, sizeof *start);
     bool good = last && before && start;
     if (good) link_blocks(system, last, before);
     for (int k = 0; good && k < blocks; k++)
-        start[k + 1] = start[k] + list_neighbours(system, before, k, NULL);
+        start[k + 1] = start[k] + list_neighbours(system, (const chain *)before, k, NULL);
     if (good) system->neighbour = ss_allocate((size_t)start[blocks], sizeof *system->neighbour);
     good = good && system->neighbour;
     for (int k = 0; good && k < blocks; k++)
         reverse(system->neighbour + start[k],
-                list_neighbours(system, before, k, system->neighbour + start[k]));
+                list_neighbours(system, (const chain *)before, k, system->neighbour + start[k]));
     ss_release(last);
     ss_release(before);
     return good;
@@ -243,8 +256,8 @@ static void linearise_block(ss_joint_system *system, const ss_world *world, cons
     ss_joint_residual(world, block->joint, rows);
     for (int r = 0; r < block->rows; r++) {
         double *jacobian = system->jacobian[block->first + r], *response = system->response[block->first + r];
-        memcpy(jacobian, rows[r].jacobian, sizeof rows[r].jacobian);
-        for (int side = 0; side < 2; side++)
+        memcpy(jacobian, rows[r].jacobian, 6 * (size_t)block->bodies * sizeof *jacobian);
+        for (int side = 0; side < block->bodies; side++)
             if (block->member[side] >= 0)
                 ss_mass_apply(&system->inverse[block->member[side]], jacobian + 6 * side,
                               response + 6 * side);
@@ -256,16 +269,16 @@ static double dot6(const double *a, const double *b)
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3] + a[4] * b[4] + a[5] * b[5];
 }
 
-/* Where two blocks hold the same dynamic body: sides of the one and of the other. */
+/* Where two blocks hold the same dynamic body: columns of the one and of the other. */
 typedef struct shared_bodies {
-    int count, one[2], other[2];
+    int count, one[SS_JOINT_BODIES], other[SS_JOINT_BODIES];
 } shared_bodies;
 
 static shared_bodies find_shared(const ss_joint_block *one, const ss_joint_block *other)
 {
-    shared_bodies shared = {0};
-    for (int s = 0; s < 2; s++)
-        for (int t = 0; t < 2; t++)
+    shared_bodies shared = {.count = 0};
+    for (int s = 0; s < one->bodies; s++)
+        for (int t = 0; t < other->bodies; t++)
             if (one->member[s] >= 0 && one->member[s] == other->member[t]) {
                 shared.one[shared.count] = 6 * s;
                 shared.other[shared.count++] = 6 * t;
@@ -376,7 +389,7 @@ double ss_joint_system_size(const ss_joint_system *system, const double *error)
 static void push(const ss_joint_system *system, const ss_joint_block *block, int row, double impulse,
                  double (*motion)[6])
 {
-    for (int side = 0; side < 2; side++) {
+    for (int side = 0; side < block->bodies; side++) {
         if (block->member[side] < 0) continue;
         double *to = motion[block->member[side]];
         for (int i = 0; i < 6; i++) to[i] += impulse * system->response[row][6 * side + i];

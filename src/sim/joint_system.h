@@ -21,20 +21,22 @@ typedef struct ss_joint_member {
 
 typedef struct ss_joint_block {
     int joint;
-    int first, rows; /* its rows of the system */
-    int member[2];   /* dynamic ones only; -1 = does not answer to impulses */
-    int body[2];     /* as they were at the gathering: with their kinds, what the pattern depends on */
-    ss_body_kind kind[2];
+    int first, rows;             /* its rows of the system */
+    int bodies;                  /* two, or more */
+    int member[SS_JOINT_BODIES]; /* dynamic ones only; -1 = does not answer to impulses */
+    /* as they were at the gathering: what the pattern depends on */
+    int body[SS_JOINT_BODIES];
+    ss_body_kind kind[SS_JOINT_BODIES];
 } ss_joint_block;
 
 typedef struct ss_joint_system {
     int joint_count, row_count, member_count;
     ss_joint_block *blocks;
     ss_joint_member *members;
-    ss_mass *inverse;       /* of each dynamic member, at the last linearisation */
-    double (*jacobian)[12]; /* of the last linearisation */
-    double (*response)[12]; /* M^-1 times it */
-    double *scale;          /* 1 / sqrt of S's diagonal; 0 for a row that moves nothing */
+    ss_mass *inverse;                        /* of each dynamic member, at the last linearisation */
+    double (*jacobian)[6 * SS_JOINT_BODIES]; /* of the last linearisation */
+    double (*response)[6 * SS_JOINT_BODIES]; /* M^-1 times it */
+    double *scale;                           /* 1 / sqrt of S's diagonal; 0 for a row that moves nothing */
     double *work;
     int *neighbour_start, *neighbour; /* of block k: those before it that share a dynamic body, ascending */
     ss_sparse *matrix;                /* upper triangle */

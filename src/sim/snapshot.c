@@ -63,6 +63,13 @@ static uint64_t make_of(const ss_world *world)
         ss_digest_add(&digest, (uint64_t)(int64_t)joint->b);
         ss_digest_add_reals(&digest, joint->local_anchor[0], 6);
         ss_digest_add_reals(&digest, joint->local_frame[0], 8);
+        for (int k = 2; k < joint->body_count; k++)
+            ss_digest_add(&digest, (uint64_t)(int64_t)joint->bodies[k]);
+        for (int t = 0; t < joint->terms; t++) {
+            ss_digest_add(&digest, (uint64_t)(int64_t)joint->term[t].joint);
+            ss_digest_add_reals(&digest, &joint->term[t].factor, 1);
+        }
+        if (joint->kind == SS_JOINT_PULLEY) ss_digest_add_reals(&digest, joint->local_sheave[0], 6);
     }
     return digest.a ^ digest.b;
 }

@@ -17,28 +17,18 @@ bool ss_auto_is_single(const ss_problem *problem)
     return ss_law_is_cone(block->law) ? block->size <= SS_CONE_MAX : block->size == 1;
 }
 
-static double dot(const double *a, const double *b)
-{
-    return (a[0] * b[0] + a[1] * b[1] + a[2] * b[2]) + (a[3] * b[3] + a[4] * b[4] + a[5] * b[5]);
-}
-
 /* A = J M^-1 J' + C. Rows of one block act on the same two bodies as a rule, but need not. */
 static void own_of_bodies(const ss_problem *problem, double *A)
 {
     const ss_bodies_form *form = problem->bodies;
     int n = problem->size;
     for (int j = 0; j < n; j++) {
-        for (int side = 0; side < 2; side++) {
-            int body = form->pair[j][side];
+        const double *block;
+        for (int side = 0, body; ss_bodies_block(form, j, side, &body, &block); side++) {
             double push[6];
             if (body < 0) continue;
-            ss_bodies_push_one(form, body, form->jacobian[j] + 6 * side, push);
-            for (int i = 0; i < n; i++) {
-                for (int other = 0; other < 2; other++) {
-                    if (form->pair[i][other] == body)
-                        A[n * i + j] += dot(form->jacobian[i] + 6 * other, push);
-                }
-            }
+            ss_bodies_push_one(form, body, block, push);
+            for (int i = 0; i < n; i++) A[n * i + j] += ss_bodies_dot(form, i, body, push);
         }
         A[n * j + j] += form->compliance[j];
     }

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "problem/bodies_form.h"
 #include "solver/local_cone.h"
 
 enum { MOST_ROWS = 6 }; // of a joint that are solved together
@@ -16,9 +17,9 @@ static const double redundancy = 1e-10;
 struct ss_coloured_cell {
     ss_law law;
     int first, size;
-    int row[2], bodies; // of y
-    double (*J)[8];     // rows of J L, of the first body, then of the second
-    double *own;        // cones: A_cc; others: its inverse
+    int *row, bodies; // of y
+    double (*J)[8];   // rows of J L, of the first body, then of the second
+    double *own;      // cones: A_cc; others: its inverse
     ss_local_cone cone;
 };
 
@@ -26,7 +27,8 @@ struct ss_coloured_cell {
 
 static bool same_pair(const ss_bodies_form *form, int i, int j)
 {
-    return form->pair[i][0] == form->pair[j][0] && form->pair[i][1] == form->pair[j][1];
+    return form->pair[i][0] == form->pair[j][0] && form->pair[i][1] == form->pair[j][1] &&
+           ss_bodies_further(form, i, i + 1) == 0 && ss_bodies_further(form, j, j + 1) == 0;
 }
 
 /* The rows of the cell that begins at i: a cone, some free rows between the same bodies, one bounded row. */
@@ -99,15 +101,18 @@ static bool set_own(const ss_coloured *coloured, const ss_block *block, ss_arena
     return true;
 }
 
-/* A row between a body and itself is one of that body. */
+/* A row between a body and itself is one of that body; one on more than two bodies is a cell of its own. */
 static bool set_cell(const ss_coloured *coloured, const ss_block *block, int first, int size, ss_arena *arena,
                      ss_coloured_cell *cell)
 {
     const ss_bodies_form *form = coloured->problem->bodies;
     const int *pair = form->pair[first];
     *cell = (ss_coloured_cell){.law = block->law, .first = first, .size = size};
-    cell->J = ss_arena_take(arena, 2 * (size_t)size, sizeof *cell->J, "rows of cells");
-    if (!cell->J) return false;
+    int further = ss_bodies_further(form, first, first + 1);
+    size_t most = 2 + (size_t)further;
+    cell->J = ss_arena_take(arena, most * (size_t)size, sizeof *cell->J, "rows of cells");
+    cell->row = ss_arena_take(arena, most, sizeof *cell->row, "rows of cells");
+    if (!cell->J || !cell->row) return false;
     for (int side = 0; side < 2; side++) {
         if (pair[side] < 0) continue;
         bool again = side && pair[0] == pair[1];
@@ -116,6 +121,11 @@ static bool set_cell(const ss_coloured *coloured, const ss_block *block, int fir
             add_scaled_row(&coloured->roots[pair[side]], form->jacobian[first + i] + 6 * side,
                            cell->J[size * (cell->bodies - 1) + i]);
         }
+    }
+    for (int k = 0; k < further; k++) {
+        int at = form->further_start[first] + k, body = form->further_body[at];
+        add_scaled_row(&coloured->roots[body], form->further_jacobian[at], cell->J[size * cell->bodies]);
+        cell->row[cell->bodies++] = ss_coloured_row(coloured, body);
     }
     return set_own(coloured, block, arena, cell);
 }

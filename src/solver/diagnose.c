@@ -162,11 +162,11 @@ double ss_entry_of(const ss_problem *problem, int i, int j)
     const ss_bodies_form *form = problem->bodies;
     if (!form) return ss_sparse_get(problem->A, i, j);
     double sum = i == j ? form->compliance[i] : 0.0;
-    for (int side = 0; side < 2; side++) {
-        int body = form->pair[j][side];
+    const double *block;
+    for (int side = 0, body; ss_bodies_block(form, j, side, &body, &block); side++) {
         if (body < 0) continue;
         double push[6];
-        ss_bodies_push_one(form, body, form->jacobian[j] + 6 * side, push);
+        ss_bodies_push_one(form, body, block, push);
         sum += ss_bodies_dot(form, i, body, push);
     }
     return sum;
@@ -202,12 +202,20 @@ bool ss_problem_diagnose(const ss_problem *problem, const ss_diagnosis_options *
 {
     static const ss_diagnosis_options usual = {.ray_search = 300};
     *diagnosis = (ss_diagnosis){.unknowns = problem->size, .rank = -1};
-    ss_diagnosing d = {.problem = problem, .options = options ? options : &usual, .diagnosis = diagnosis};
+
+    // rows on more than two bodies are looked at in the matrix
+    ss_problem of_matrix = *problem;
+    if (problem->bodies && problem->bodies->further_start) {
+        if (!ss_problem_need_matrix(&of_matrix, err)) return false;
+        of_matrix.bodies = NULL;
+    }
+    ss_diagnosing d = {.problem = &of_matrix, .options = options ? options : &usual, .diagnosis = diagnosis};
     d.is_empty = ss_allocate((size_t)problem->size, sizeof *d.is_empty);
     bool good = d.is_empty && look(&d) && !diagnosis->out_of_memory;
     sort(diagnosis);
     ss_release(d.is_empty);
     ss_text_free(&d.text);
+    if (of_matrix.A != problem->A) ss_sparse_destroy(of_matrix.A);
     return good ||
            ss_fail(err, SS_ERROR_RESOURCES, "out of memory for a diagnosis of %d unknowns", problem->size);
 }

@@ -39,6 +39,21 @@ ss_status ss_run_fail(ss_run *run, const char *format, ...)
     return SS_FAILED;
 }
 
+bool ss_solver_needs_matrix(const ss_solver *solver, const ss_problem *problem)
+{
+    if (!(solver->traits & SS_MATRIX_FREE) || !problem->bodies) return true;
+    return problem->bodies->further_start && !(solver->traits & SS_MANY_BODIES);
+}
+
+const ss_problem *ss_problem_shown(const ss_problem *problem, const ss_solver *solver, ss_problem *shown)
+{
+    if (!problem->bodies || !problem->bodies->further_start || solver->traits & SS_MANY_BODIES)
+        return problem;
+    *shown = *problem;
+    shown->bodies = NULL;
+    return shown;
+}
+
 static void begin_stage(struct ss_run_state *state, const ss_nested_run *stage)
 {
     int left = state->max_iterations - state->iterations;
@@ -56,7 +71,7 @@ bool ss_run_nested(ss_run *run, ss_problem *problem, const ss_nested_run *stage,
     struct ss_run_state *state = run->state;
     const ss_solver *solver = stage->solver;
     ss_arena_mark mark = ss_arena_get_mark(run->arena);
-    bool needs_matrix = !(solver->traits & SS_MATRIX_FREE) || !problem->bodies;
+    bool needs_matrix = ss_solver_needs_matrix(solver, problem);
     const void *options = stage->options;
     *end = (ss_nested_run_end){.status = SS_FAILED};
     if (ss_run_late(run) || ss_run_lacks(run, needs_matrix ? ss_run_matrix_cost(problem) : 0.0)) {
@@ -70,7 +85,9 @@ bool ss_run_nested(ss_run *run, ss_problem *problem, const ss_nested_run *stage,
     inner.solver = solver;
     begin_stage(state, stage);
     if (stage->budget < inner.max_iterations) inner.max_iterations = stage->budget;
-    end->status = ss_run_outcome(state, solver->solve(problem, options, &inner, x));
+    ss_problem shown;
+    end->status =
+        ss_run_outcome(state, solver->solve(ss_problem_shown(problem, solver, &shown), options, &inner, x));
     end->iterations = state->iterations - state->stage_start;
     state->stage = NULL;
     end->excess = ss_run_excess(run, x);

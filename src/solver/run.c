@@ -445,7 +445,9 @@ static void run_solver(const ss_solver *solver, const void *options, struct ss_r
     if (how->time_limit > 0.0) state->deadline = state->started + how->time_limit;
     // Methods look at the limit after an iteration, so that none at all is the driver's business.
     ss_status claim = SS_MAX_ITERATIONS;
-    if (state->max_iterations > 0) claim = solver->solve(state->problem, options, &run, x);
+    ss_problem shown;
+    if (state->max_iterations > 0)
+        claim = solver->solve(ss_problem_shown(state->problem, solver, &shown), options, &run, x);
     result->status = ss_run_outcome(state, claim);
     result->seconds = ss_clock_seconds() - state->started - state->measuring;
     result->iterations = state->iterations;
@@ -463,7 +465,7 @@ static bool solve_in(ss_arena *arena, const ss_solve_request *request, double *x
     ss_run_options options = request->run ? *request->run : ss_run_defaults();
     unsigned gauges = request->gauges ? request->gauges : (1u << SS_GAUGE_COUNT) - 1;
     if (ss_solver_refusal(solver, problem)) return true;
-    bool needs_matrix = !(solver->traits & SS_MATRIX_FREE) || !problem->bodies;
+    bool needs_matrix = ss_solver_needs_matrix(solver, problem);
     if (needs_matrix && !ss_problem_need_matrix(problem, err)) return false;
 
     ss_arena_mark mark = ss_arena_get_mark(arena);

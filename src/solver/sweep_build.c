@@ -13,7 +13,8 @@
 static int rows_of_one_pair(const ss_bodies_form *form, int i, int end)
 {
     int last = i + 1;
-    while (last < end && form->pair[last][0] == form->pair[i][0] && form->pair[last][1] == form->pair[i][1])
+    while (last < end && ss_bodies_further(form, i, last + 1) == 0 &&
+           form->pair[last][0] == form->pair[i][0] && form->pair[last][1] == form->pair[i][1])
         last++;
     return last - i;
 }
@@ -61,11 +62,10 @@ static int find_body(const int *bodies, int count, int body)
     return k;
 }
 
-static void add_side(const ss_bodies_form *form, const ss_cell *cell, int i, int side, double *values)
+static void add_block(const ss_bodies_form *form, const ss_cell *cell, int i, int body, const double *block,
+                      double *values)
 {
-    int body = form->pair[cell->first + i][side], size = cell->size;
-    if (body < 0) return;
-    const double *block = form->jacobian[cell->first + i] + 6 * side;
+    int size = cell->size;
     double *J = values + (size_t)find_body(cell->places, cell->bodies, body) * 12 * (size_t)size + 6 * i,
            push[6];
     ss_bodies_push_one(form, body, block, push);
@@ -78,8 +78,8 @@ static void add_side(const ss_bodies_form *form, const ss_cell *cell, int i, int
 static void list_bodies(const ss_bodies_form *form, ss_cell *cell, int *bodies)
 {
     for (int i = cell->first; i < cell->first + cell->size; i++) {
-        for (int side = 0; side < 2; side++) {
-            int body = form->pair[i][side];
+        const double *block;
+        for (int side = 0, body; ss_bodies_block(form, i, side, &body, &block); side++) {
             if (body < 0 || find_body(bodies, cell->bodies, body) < cell->bodies) continue;
             bodies[cell->bodies++] = body;
         }
@@ -91,16 +91,20 @@ static bool build_bodies(ss_sweep *sweep, ss_arena *arena)
 {
     const ss_bodies_form *form = sweep->problem->bodies;
     sweep->velocity = ss_arena_take(arena, (size_t)form->bodies, sizeof *sweep->velocity, "velocities");
-    int *bodies = ss_arena_take(arena, 2 * (size_t)sweep->problem->size, sizeof *bodies, "bodies of cells");
+    int size = sweep->problem->size;
+    size_t blocks = 2 * (size_t)size + (size_t)ss_bodies_further(form, 0, size);
+    int *bodies = ss_arena_take(arena, blocks, sizeof *bodies, "bodies of cells");
     if (!sweep->velocity || !bodies) return false;
     for (int c = 0; c < sweep->cell_count; c++) {
         ss_cell *cell = &sweep->cells[c];
-        list_bodies(form, cell, bodies + 2 * cell->first);
+        list_bodies(form, cell, bodies + 2 * cell->first + ss_bodies_further(form, 0, cell->first));
         size_t numbers = 12 * (size_t)cell->bodies * (size_t)cell->size;
         double *values = ss_arena_take(arena, numbers, sizeof *values, "Jacobians");
         if (!values) return false;
         for (int i = 0; i < cell->size; i++) {
-            for (int side = 0; side < 2; side++) add_side(form, cell, i, side, values);
+            const double *block;
+            for (int side = 0, body; ss_bodies_block(form, cell->first + i, side, &body, &block); side++)
+                if (body >= 0) add_block(form, cell, i, body, block, values);
         }
         cell->values = values;
     }

@@ -7,7 +7,7 @@
 #include <string.h>
 
 typedef enum type { REAL, INT, COUNT, BYTE, PAIR } type;
-typedef enum per { BODY, CONSTRAINT, ROW, CONTACT, GROUP, SUBCONTACT } per;
+typedef enum per { BODY, CONSTRAINT, ROW, FURTHER, CONTACT, GROUP, SUBCONTACT } per;
 typedef struct field {
     const char *group, *name;
     size_t offset; /* of the pointer in ss_frame */
@@ -36,6 +36,8 @@ static int items(const ss_frame *frame, per which)
         return frame->constraints.count;
     case ROW:
         return frame->constraints.row_count;
+    case FURTHER:
+        return frame->constraints.further_count;
     case CONTACT:
         return frame->contacts.count;
     case GROUP:
@@ -96,6 +98,7 @@ mxArray *tb_frame(const ss_frame *frame)
                     : strcmp(f->group, "contacts") == 0    ? CONTACT
                                                            : GROUP;
         if (items(frame, owner) == 0 || (f->optional && !data)) continue; // as in files
+        if (f->per == FURTHER && items(frame, FURTHER) == 0) continue;
         if (!tb_get(structure, f->group)) tb_set(structure, f->group, tb_struct());
         tb_set(mxGetField(structure, 0, f->group), f->name, show(frame, f, data));
     }

@@ -42,7 +42,8 @@ class _Array:
             if values is None:
                 return
             if not self.optional:
-                raise ValueError(f"{self.name} is not there: use frame.add_alternatives(groups, rows) first")
+                how = "add_further(blocks)" if self.per == "further_count" else "add_alternatives(groups, rows)"
+                raise ValueError(f"{self.name} is not there: use frame.{how} first")
             lib.ss_frame_enable(group._owner.pointer, encoded(self.optional))
             array = self.__get__(group)
         if values is None:
@@ -114,6 +115,13 @@ class Constraints(_Group):
     friction_row = _Array("per row, optional: the row that friction refers to, -1 = none", "row_count",
                           optional="constraints/friction_row")
     holonomic = _Array("per joint, optional: 1 = g is a position error", optional="constraints/holonomic")
+    further_row = _Array("per further block: its row, rising; rows on more than two bodies", "further_count")
+    further_body = _Array("per further block: its body", "further_count")
+    further_jacobian = _Array("per further block: linear, angular", "further_count")
+
+    @property
+    def further_count(self) -> int:
+        return int(self._struct.further_count)
 
     @property
     def row_count(self) -> int:
@@ -228,6 +236,8 @@ class Frame(Lent):
         joint_count = length(constraints, "rows", "pair")
         row_count = int(np.sum(rows)) if rows is not None else length(constraints, "jacobian") if constraints else 0
         frame = cls(length(bodies, "mass"), joint_count, row_count, length(contacts, "pair", "gap"), h=h, time=time)
+        if constraints.get("further_row") is not None:
+            frame.add_further(len(constraints["further_row"]))
         for group, values in ((frame.bodies, bodies), (frame.constraints, constraints), (frame.contacts, contacts)):
             for name, value in values.items():
                 if name in ("mu", "mu_static") and np.ndim(value) == 1:
@@ -288,6 +298,12 @@ class Frame(Lent):
         lib.ss_frame_add_alternatives(self._struct, groups, rows)
         return self.subcontacts
 
+    def add_further(self, blocks: int) -> Constraints:
+        """Room for blocks of rows on more than two bodies in a frame without any, to be filled: all of row 0 and body 0."""
+        self._change()
+        lib.ss_frame_add_further(self._struct, blocks)
+        return self.constraints
+
     def arrays(self) -> Dict[str, np.ndarray]:
         """Every array that is there, by its name: {"bodies.mass": ..., "contacts.gap": ...}, as views."""
         return {f"{name}.{key}": array for name in _GROUPS
@@ -308,7 +324,7 @@ class Frame(Lent):
         groups = {name: {key: array.copy() for key, array in getattr(self, name).arrays().items()}
                   for name in _GROUPS}
         sizes = (len(self.bodies), len(self.constraints), self.constraints.row_count, len(self.contacts),
-                 self.subcontacts.groups, len(self.subcontacts))
+                 self.subcontacts.groups, len(self.subcontacts), self.constraints.further_count)
         return _rebuild, (sizes, self.h, self.time, self.place, groups)
 
     def __eq__(self, other: object) -> bool:
@@ -395,7 +411,9 @@ def _rebuild(sizes: Tuple[int, ...], h: float, time: float, place: str, groups: 
     frame = Frame(*sizes[:4], h=h, time=time)
     frame.place = place
     if sizes[4]:
-        frame.add_alternatives(*sizes[4:])
+        frame.add_alternatives(*sizes[4:6])
+    if sizes[6]:
+        frame.add_further(sizes[6])
     for group, arrays in groups.items():
         for name, array in arrays.items():
             setattr(getattr(frame, group), name, array)

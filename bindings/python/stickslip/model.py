@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import ctypes
 import math
+import operator
 import weakref
 from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple, Union
 
@@ -606,11 +607,14 @@ class World:
         for shape in shapes:
             self._add_shape(WORLD, shape)
 
-    def joint(self, kind: str, a: Union[Body, int], b: Union[Body, int] = WORLD, anchor: Any = (0, 0, 0), axis: Any = (0, 0, 0), *,
-              anchor_b: Any = (0, 0, 0), axis2: Any = (0, 0, 0), ratio: float = 0.0, compliance: float = 0.0,
-              bodies_collide: bool = False, name: Optional[str] = None, second: Optional[Dict[str, Any]] = None,
-              **law: Any) -> Joint:
+    def joint(self, kind: str, a: Union[Body, int] = WORLD, b: Union[Body, int] = WORLD, anchor: Any = (0, 0, 0),
+              axis: Any = (0, 0, 0), *, anchor_b: Any = (0, 0, 0), axis2: Any = (0, 0, 0), ratio: float = 0.0,
+              compliance: float = 0.0, terms: Sequence[Any] = (), capacity: float = 0.0, c: Union[Body, int] = WORLD,
+              sheaves: Any = ((0, 0, 0), (0, 0, 0)), bodies_collide: bool = False, name: Optional[str] = None,
+              second: Optional[Dict[str, Any]] = None, **law: Any) -> Joint:
         """A new joint between two bodies, or a body and the world (ss.WORLD); anchors and axes are in the world, at the start.
+        A coupling, differential or converter has `terms` instead of bodies: joints whose first coordinate is meant, or tuples
+        (joint, factor) or (joint, factor, index); a pulley has its `sheaves` on body c.
         Further keywords are the law of its first free coordinate, `second` those of its second one: limits=(lower, upper),
         motor="velocity", target_speed, max_force, stiffness, damping, rest, friction, ..."""
         struct = _abi.ss_joint()
@@ -619,6 +623,14 @@ class World:
         struct.anchor[:], struct.anchor_b[:] = _floats(anchor, 3), _floats(anchor_b, 3)
         struct.axis[:], struct.axis2[:] = _floats(axis, 3), _floats(axis2, 3)
         struct.ratio, struct.compliance, struct.bodies_collide = ratio, compliance, bodies_collide
+        struct.capacity, struct.c, struct.terms = capacity, int(c) if isinstance(c, int) else c.number, len(terms)
+        for end in range(2):
+            struct.sheave[end][:] = _floats(sheaves[end], 3)
+        if len(terms) > _abi.SS_JOINT_TERMS:
+            raise ValueError(f"{len(terms)} terms: at most {_abi.SS_JOINT_TERMS}")
+        for term, told in zip(struct.term, terms):
+            joint_of, *rest = told if isinstance(told, tuple) else (told,)
+            term.joint, (term.factor, term.index) = operator.index(joint_of), (*rest, *(1.0, 0)[len(rest):])
         joint = Joint.__new__(Joint)
         for index, told in enumerate((law, second or {})):
             _Draft(struct.law[index]).set(**told)
