@@ -156,6 +156,16 @@ void ss_paper_report_free(ss_paper_report *report);
 bool ss_paper_write_index(const char *directory, bool quick, ss_paper_report *const *reports,
                           const char *const *messages, ss_error *err);
 
+/* ---- solving ---------------------------------------------------------------------------------------- */
+
+/* One solver on one problem. x: the start, then the answer. `set`: options of the solver, separated by blanks;
+ * may be NULL. stop "none": only the number of iterations ends the run; the last iterate is kept and every
+ * gauge of every iteration is in result->history. */
+bool ss_paper_solve(const char *solver, const char *set, int iterations, const char *stop,
+                    ss_problem *problem, double *x, ss_solve_result *result, ss_error *err);
+/* Slope of the straight line through (x, log10 y) by least squares; points with y <= 0 are left out. */
+double ss_paper_log_slope(int count, const double *x, const double *y);
+
 /* ---- one row ---------------------------------------------------------------------------------------- */
 
 /* What one row with bounds contributes to each measure at (x, w); inverse_mass is a_ii, 1/kg. */
