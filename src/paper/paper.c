@@ -174,6 +174,17 @@ void ss_paper_recording(ss_paper_report *report, const char *title, const char *
                                      .replay = copy(report, replay)});
 }
 
+bool ss_paper_listing(ss_paper_report *report, const char *name, const char *program, ss_error *err)
+{
+    ss_text text = {0};
+    ss_text_append(&text, program);
+    bool good = ss_paper_write(report, name, &text, err);
+    ss_text_free(&text);
+    add_part(report, (ss_paper_part){
+                         .kind = SS_PART_LISTING, .text = copy(report, program), .data = copy(report, name)});
+    return good;
+}
+
 ss_figure *ss_paper_figure(ss_paper_report *report, const char *name, const char *title, const char *caption)
 {
     ss_figure *figure = take(report, 1, sizeof *figure);

@@ -57,12 +57,13 @@ typedef enum ss_paper_part_kind {
     SS_PART_TEXT,
     SS_PART_FIGURE,
     SS_PART_TABLE,
-    SS_PART_RECORDING
+    SS_PART_RECORDING,
+    SS_PART_LISTING,
 } ss_paper_part_kind;
 typedef struct ss_paper_part {
     ss_paper_part_kind kind;
-    const char *text;          /* TEXT: the paragraph; RECORDING: its title */
-    const char *data, *replay; /* RECORDING: names of the files; replay may be NULL */
+    const char *text;          /* TEXT: the paragraph; RECORDING: its title; LISTING: the program */
+    const char *data, *replay; /* RECORDING, LISTING: names of the files; replay may be NULL */
     ss_figure *figure;
     ss_paper_table *table;
     struct ss_paper_part *next;
@@ -128,6 +129,8 @@ void ss_paper_cell(ss_paper_table *table, const char *format, ...) SS_PRINTF(2, 
 /* A link to a data set and its replay page (NULL: none), names of files in the directory; scene_run.h does
  * this for scenes. */
 void ss_paper_recording(ss_paper_report *report, const char *title, const char *data, const char *replay);
+/* A program that the page shows, and that is written as the file `name`. */
+bool ss_paper_listing(ss_paper_report *report, const char *name, const char *program, ss_error *err);
 /* A text in the arena of the report; "" when out of memory. */
 const char *ss_paper_format(ss_paper_report *report, const char *format, ...) SS_PRINTF(2, 3);
 
