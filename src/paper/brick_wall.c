@@ -127,9 +127,8 @@ static void draw(ss_paper_report *report, const wall *w, const statistics of[MEA
             ss_figure *figure = ss_paper_figure(
                 report, ss_paper_format(report, "%s_%s", part ? "all" : "mean", keys[m]),
                 ss_paper_format(report, "%s, %s", names[m], part ? "every step" : "mean and deviation"),
-                part
-                    ? "As the lower row of Fig. 9: one curve for each step."
-                    : "As the upper row of Fig. 9: mean over the steps, and one standard deviation around it.");
+                part ? "As the lower row of Fig. 9: one curve for each step."
+                     : "As the upper row of Fig. 9: mean over the steps, and its deviation.");
             figure->panel = true;
             figure->x.label = "iteration of PGS";
             figure->y = (ss_plot_axis){.label = m == 2 ? "J" : "mixed units", .log = true};
@@ -248,7 +247,8 @@ const ss_paper ss_paper_brick_wall = {
     .reference = "Enzenhöfer, Peiret, Teichmann, Kövecses 2019, section 5.2 and Fig. 9",
     .about =
         "Twelve courses of 3 and 2 bricks in turn (0.24 x 0.115 x 0.071 m, ours), small gaps beside them, mu "
-        "0.6, h 0.01 s. Block pivoting drives 500 steps; on each step's mixed complementarity problem, friction "
+        "0.6, h 0.01 s. Block pivoting drives 500 steps; on each step's mixed complementarity problem, "
+        "friction "
         "bounds from the step before, projected Gauss-Seidel runs 100 iterations from zero.",
     .run = run,
 };

@@ -180,7 +180,8 @@ static bool compare_tolerances(ss_paper_report *report, ss_error *err)
                                                 "contact_margin=1e-3"};
     ss_paper_table *table = ss_paper_add_table(
         report, "tolerances", "Scene, formulation and contact tolerance",
-        "Is the outcome right? The tolerance is the distance up to which contacts are generated, and Anitescu-Potra's "
+        "Is the outcome right? The tolerance is the distance up to which contacts are generated, and "
+        "Anitescu-Potra's "
         "limit for keeping them. In brackets: impulses in all (N s).",
         "scene|formulation|0.1 m|0.01 m|0.001 m");
     int right[WAYS] = {0}, tried[WAYS] = {0};

@@ -1,6 +1,6 @@
-/* The loop of the BPMD paper: every frame of a file, friction by a polygon of n sides, Lemke's method, pivots and
- * metrics. The page shows the same ten lines for Octave and Python, which print the same numbers from the same
- * file. */
+/* The loop of the BPMD paper: every frame of a file, friction by a polygon of n sides, Lemke's method, pivots
+ * and metrics. The page shows the same ten lines for Octave and Python, which print the same numbers from the
+ * same file. */
 #include "paper/scene_run.h"
 
 #include <math.h>
@@ -30,7 +30,8 @@ static const char python_loop[] =
     "    problem = frame.problem(\"stewart-trinkle\", sides=8)\n"
     "    solved = ss.solve(problem, \"lemke\", stop=\"none\")\n"
     "    metrics = frame.judge(problem.recover(solved.x))\n"
-    "    print(frame.place.split(\"/\")[-1], solved.iterations, *(f\"{metrics[name].value:.9g}\" for name in (\"energy\", \"alignment\")))\n";
+    "    print(frame.place.split(\"/\")[-1], solved.iterations, *(f\"{metrics[name].value:.9g}\" for name "
+    "in (\"energy\", \"alignment\")))\n";
 
 typedef struct outcome {
     int contacts, pivots[SIDES], unknowns[SIDES];
@@ -165,7 +166,9 @@ const ss_paper ss_paper_lemke_loop = {
     .title = "every frame of a file by Lemke's method, in ten lines",
     .reference = "Lacoursière, Linde, Lu, Trinkle 2015, listing in Sec. 4",
     .about =
-        "Frames of eight logs that fall onto a slope. Each becomes the linear complementarity problem of a friction polygon, is solved "
-        "by Lemke's method, and is judged by Coulomb's law. The same loop in Octave and in Python is on the page.",
+        "Frames of eight logs that fall onto a slope. Each becomes the linear complementarity problem of a "
+        "friction polygon, is solved "
+        "by Lemke's method, and is judged by Coulomb's law. The same loop in Octave and in Python is on the "
+        "page.",
     .run = run,
 };

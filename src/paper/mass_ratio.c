@@ -1,12 +1,13 @@
-/* A finding of ours: with the diagonal of A for its masses, as the paper recommends for speed, the energy error of
- * a heavy body on a light one is too small by 1 + their mass ratio; with the exact effective masses it is right.
+/* A finding of ours: with the diagonal of A for its masses, as in Eq. 17 of the paper, the energy
+ * error of a heavy body on a light one is too small by 1 + their mass ratio; with the exact effective masses
+ * it is right.
  *
  * Light mass m on the ground, heavy mass M on top of it, no friction:
  *
  *     A = [ 1/m  -1/m ; -1/m  1/m + 1/M ],    A^-1 = [ m + M  M ; M  M ].
  *
- * If only one row is wrong, by the speed w_i, the kinetic energy of the motion that is wrong is w_i^2 (A^-1)_ii / 2;
- * the diagonal gives w_i^2 / (2 A_ii). Both rows have (A^-1)_ii A_ii = 1 + M/m. */
+ * If only one row is wrong, by the speed w_i, the kinetic energy of the motion that is wrong is w_i^2
+ * (A^-1)_ii / 2; the diagonal gives w_i^2 / (2 A_ii). Both rows have (A^-1)_ii A_ii = 1 + M/m. */
 #include "paper/paper.h"
 
 #include <math.h>
@@ -88,7 +89,8 @@ static bool watch_sweeps(ss_paper_report *report, ss_error *err)
     const double limit = 1e-6; // J
     ss_paper_table *table = ss_paper_add_table(
         report, "stopping", "When PGS would stop at 1 uJ",
-        "Iterations until each measure is below 1e-6 J, and the true energy of the error when the diagonal says so.",
+        "Iterations until each measure is below 1e-6 J, and the true energy of the error when the diagonal "
+        "says so.",
         "mass ratio|by the diagonal|by exact masses|truly|true energy when the diagonal stops (J)");
     for (int k = 0; k < 3; k++) {
         ss_frame *frame = column(2, heavies[k], err);
@@ -139,7 +141,8 @@ static bool run(ss_paper_report *report, ss_error *err)
     double worst_diagonal = 0.0, worst_exact = 0.0;
     ss_paper_table *table = ss_paper_add_table(
         report, "one-row", "One row is wrong by -1 mm/s",
-        "Heavy on light, nothing else wrong. Energies in J: by the diagonal, by exact effective masses, and what the "
+        "Heavy on light, nothing else wrong. Energies in J: by the diagonal, by exact effective masses, and "
+        "what the "
         "wrong motion truly has.",
         "mass ratio|wrong row|diagonal (J)|exact (J)|true (J)|true over diagonal|1 + ratio");
     for (int k = 0; k < DECADES; k++) {
@@ -185,8 +188,10 @@ static bool run(ss_paper_report *report, ss_error *err)
     ss_figure_line(figure, "1 / (1 + ratio)", DECADES, ratio, theory)->dashed = true;
     ss_paper_text(
         report,
-        "Light mass m on the ground, heavy mass M on it: A = [1/m, -1/m; -1/m, 1/m + 1/M], and its inverse is "
-        "[m + M, M; M, M]. A row that is wrong by the speed w sets the mass 1/(A^-1)_ii in motion, not the mass "
+        "Light mass m on the ground, heavy mass M on it: A = [1/m, -1/m; -1/m, 1/m + 1/M], and its inverse "
+        "is "
+        "[m + M, M; M, M]. A row that is wrong by the speed w sets the mass 1/(A^-1)_ii in motion, not the "
+        "mass "
         "1/A_ii that it would have alone: both rows are off by (A^-1)_ii A_ii = 1 + M/m.");
     return watch_sweeps(report, err);
 }
@@ -196,6 +201,8 @@ const ss_paper ss_paper_mass_ratio = {
     .title = "the diagonal energy error of a heavy body on a light one",
     .reference = "ours",
     .about =
-        "A heavy body on a light one on the ground, at rest, without friction. The energy error with the diagonal of A for its masses, and with exact effective masses, against the kinetic energy that is truly wrong.",
+        "A heavy body on a light one on the ground, at rest, without friction. The energy error with the "
+        "diagonal of A for its masses, and with exact effective masses, against the kinetic energy that is "
+        "truly wrong.",
     .run = run,
 };

@@ -161,9 +161,9 @@ bool ss_paper_write_index(const char *directory, bool quick, ss_paper_report *co
 
 /* ---- solving ---------------------------------------------------------------------------------------- */
 
-/* One solver on one problem. x: the start, then the answer. `set`: options of the solver, separated by blanks;
- * may be NULL. stop "none": only the number of iterations ends the run; the last iterate is kept and every
- * gauge of every iteration is in result->history. */
+/* One solver on one problem. x: the start, then the answer. `set`: options of the solver, separated by
+ * blanks; may be NULL. stop "none": only the number of iterations ends the run; the last iterate is kept and
+ * every gauge of every iteration is in result->history. */
 bool ss_paper_solve(const char *solver, const char *set, int iterations, const char *stop,
                     ss_problem *problem, double *x, ss_solve_result *result, ss_error *err);
 /* Slope of the straight line through (x, log10 y) by least squares; points with y <= 0 are left out. */

@@ -1,5 +1,5 @@
-/* The pendulum on which joint correction is shown: a rod swings on a ball joint for a minute, with and without
- * the impulses that remove position and velocity errors of the joint. */
+/* The pendulum on which joint correction is shown: a rod swings on a ball joint for a minute, with and
+ * without the impulses that remove position and velocity errors of the joint. */
 #include "paper/scene_run.h"
 
 #include <math.h>
@@ -65,8 +65,8 @@ static bool run_rod(ss_paper_report *report, const char *joints, const char *ste
     return ss_scene_run_close(&run, good ? err : NULL) && good;
 }
 
-/* Of a physical pendulum: T = 2 pi sqrt(I / (m g d)) / agm(1, cos(amplitude / 2)), with the arithmetic-geometric
- * mean; a cylinder of radius length / 20 about its end. */
+/* Of a physical pendulum: T = 2 pi sqrt(I / (m g d)) / agm(1, cos(amplitude / 2)), with the
+ * arithmetic-geometric mean; a cylinder of radius length / 20 about its end. */
 static double exact_period(double angle)
 {
     double radius = 0.05 * length, d = 0.5 * length;
@@ -158,8 +158,10 @@ static bool run(ss_paper_report *report, ss_error *err)
     draw(report, &without, &with, true);
     ss_paper_table *table = ss_paper_add_table(
         report, "corrections", "Every way to correct",
-        "Largest errors of the joint, mean period, and the largest angle in the first and the last 2.5 s. Exact period: 1.18856 s.",
-        "correction|position error (m)|velocity error (m/s)|period (s)|amplitude at first (rad)|amplitude at last (rad)");
+        "Largest errors of the joint, mean period, and the largest angle in the first and the last 2.5 s. "
+        "Exact period: 1.18856 s.",
+        "correction|position error (m)|velocity error (m/s)|period (s)|amplitude at first (rad)|amplitude "
+        "at last (rad)");
     const swing *rows[5] = {&without, &with, &other[0], &other[1], &other[2]};
     const char *words[5] = {"none", "impulses", kinds[0][1], kinds[1][1], kinds[2][1]};
     for (int i = 0; i < 5; i++) {
@@ -178,6 +180,8 @@ const ss_paper ss_paper_pendulum_joint_error = {
     .title = "joint errors of a pendulum, with and without correction",
     .reference = "Williams, Lu, Niebe, Andersen, Erleben, Trinkle 2013, section 2.4 and Fig. 4",
     .about =
-        "A rod of 0.5 m (ours) swings from 36 degrees on a ball joint for 60 s, h = 0.01 s, without correction and with position and velocity correction by impulses (Bender and Schmitt). Other ways to correct are in the table.",
+        "A rod of 0.5 m (ours) swings from 36 degrees on a ball joint for 60 s, h = 0.01 s, without "
+        "correction and with position and velocity correction by impulses (Bender and Schmitt). Other ways "
+        "to correct are in the table.",
     .run = run,
 };

@@ -1,5 +1,5 @@
-/* Table 1 of RPI-MATLAB-Simulator's paper, measured: eight solvers on linear, mixed and nonlinear complementarity
- * problems of the same frames. */
+/* Table 1 of RPI-MATLAB-Simulator's paper, measured: eight solvers on linear, mixed and nonlinear
+ * complementarity problems of the same frames. */
 #include "paper/scene_run.h"
 
 #include <math.h>
@@ -11,8 +11,8 @@ enum { SOLVERS = 8, CLASSES = 4, MOST_FRAMES = 16 };
 static const struct {
     const char *name, *solver;
     int iterations; /* at most */
-    const char
-        *printed; /* the classes of Table 1; NULL: listed, but we have no certain copy of its columns */
+    /* the classes of Table 1; NULL: listed, but we have no certain copy of its columns */
+    const char *printed;
 } solvers[SOLVERS] = {
     {"Lemke", "lemke", 20000, NULL},
     {"PATH", "path", 20000, NULL},
@@ -193,7 +193,8 @@ static bool run(ss_paper_report *report, ss_error *err)
     judge(report, cells);
     ss_paper_table *table = ss_paper_add_table(
         report, "applicability", "Table 1, measured",
-        "Frames solved (relative energy error below 1e-6; the stop rule is 1e-8), the largest error among them, and the mean "
+        "Frames solved (relative energy error below 1e-6; the stop rule is 1e-8), the largest error among "
+        "them, and the mean "
         "time of a solve on this machine; or why not.",
         "solver|LCP, no friction|LCP, friction polygon|mLCP, joints and friction boxes|NCP, friction cones");
     for (int s = 0; s < SOLVERS; s++) {
@@ -219,6 +220,8 @@ const ss_paper ss_paper_solver_table = {
     .title = "which solver accepts and solves which class of problems",
     .reference = "Williams, Lu, Niebe, Andersen, Erleben, Trinkle 2013, Table 1",
     .about =
-        "Eight solvers on the linear (LCP), mixed (mLCP) and nonlinear (NCP) complementarity problems of the same frames. Printed classes are given where they are known to us for certain; every cell is measured.",
+        "Eight solvers on the linear (LCP), mixed (mLCP) and nonlinear (NCP) complementarity problems of "
+        "the same frames. Printed classes are given where they are known to us for certain; every cell is "
+        "measured.",
     .run = run,
 };

@@ -1,6 +1,6 @@
 /* 125 spheres fall apart from a cube: how Newton-type solvers converge on 50 of 400 steps. The paper plots
- * Fischer-Newton on the complementarity problem of the friction polygon by the natural merit function; ours is
- * every Newton-type solver, on that problem, on friction cones and on the convex relaxation. */
+ * Fischer-Newton on the complementarity problem of the friction polygon by the natural merit function; ours
+ * is every Newton-type solver, on that problem, on friction cones and on the convex relaxation. */
 #include "paper/scene_run.h"
 
 #include <math.h>
@@ -21,8 +21,8 @@ typedef struct method {
 static const char *const formulations[] = {"stewart-trinkle", "cone", "convex"};
 static const char *const problem_words[] = {"LCP of the friction polygon", "friction cones", "convex cones"};
 
-/* The natural merit function: half the sum of squares of min(x, w); the problem of a polygon has no other rows.
- * On cones the natural map takes its place. */
+/* Natural merit: on the polygon, whose rows are all x >= 0, w >= 0, the sum of |min(x, w)|; on cones the
+ * natural map takes its place. */
 static double merit_of(const ss_solve_result *result, int iteration, bool cones)
 {
     const double *gauge = result->history.gauge[cones ? SS_GAUGE_NATURAL_MAP : SS_GAUGE_NATURAL_RESIDUAL];
@@ -52,7 +52,8 @@ static bool sample(method *m, const ss_frame *frame, ss_assembly *assembly, ss_e
             if (*steps > MOST_ITERATIONS && curve[k] <= target) *steps = k;
         }
         m->solved += *steps <= MOST_ITERATIONS;
-        // superlinear: the step that reaches the target gains more decades than the one before, or two at once
+        // superlinear: the step that reaches the target gains more decades than the one before, or two at
+        // once
         if (*steps >= 2 && *steps <= MOST_ITERATIONS) {
             double last = log10(curve[*steps - 1] / fmax(curve[*steps], 1e-16)),
                    before = log10(curve[*steps - 2] / curve[*steps - 1]);
@@ -190,7 +191,8 @@ const ss_paper ss_paper_spheres125 = {
     .title = "how Newton-type solvers converge on 125 spheres",
     .reference = "Williams, Lu, Niebe, Andersen, Erleben, Trinkle 2013, Fig. 9b",
     .about =
-        "125 spheres of 0.1 m in a cube, h = 0.01 s, 400 steps; on every eighth, each solver starts from zero, and "
+        "125 spheres of 0.1 m in a cube, h = 0.01 s, 400 steps; on every eighth, each solver starts from "
+        "zero, and "
         "its merit is recorded at every iteration.",
     .run = run,
 };

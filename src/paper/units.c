@@ -1,8 +1,8 @@
-/* A finding of ours: measures that add impulses to velocities rank the same answers differently when kilograms
- * become grams; the energy error does not.
+/* A finding of ours: measures that add impulses to velocities rank the same answers differently when
+ * kilograms become grams; the energy error does not.
  *
- * In grams, impulses are a thousand times larger numbers and velocities are the same, so that every sum of both
- * weighs them differently. Joints add rows in N m s and rad/s to those in N s and m/s. */
+ * In grams, impulses are a thousand times larger numbers and velocities are the same, so that every sum of
+ * both weighs them differently. Joints add rows in N m s and rad/s to those in N s and m/s. */
 #include "paper/scene_run.h"
 
 #include <math.h>
@@ -156,7 +156,8 @@ typedef struct tally {
     int truth[UNITS][MEASURES]; /* pairs in the order of the true distance */
 } tally;
 
-/* Which of two is smaller; 0 if they are equal up to rounding, or both are so small that they count as solved. */
+/* Which of two is smaller; 0 if they are equal up to rounding, or both are so small that they count as
+ * solved. */
 static int order(double a, double b, double solved)
 {
     if (fmax(a, b) <= solved) return 0;
@@ -197,7 +198,7 @@ static const struct {
               {"grasped-block", NULL, "contacts, sliders", 2, 4, true},
               {"cart", NULL, "contacts, hinges", 40, 10, true},
               {"gear-train", NULL, "hinges, gears", 10, 10, true},
-              {"four-bar", NULL, "hinges", 10, 10, true}};
+              {"four-bar", "torque=0", "hinges", 10, 10, true}};
 enum { PLACES = sizeof places / sizeof places[0] };
 
 static void judge(ss_paper_report *report, const tally *all)
@@ -207,10 +208,13 @@ static void judge(ss_paper_report *report, const tally *all)
     static const char *categories[PLACES];
     ss_paper_table *table = ss_paper_add_table(
         report, "flips", "Answers whose order changes with the units",
-        "Share of pairs of answers to one frame that are ranked otherwise than in m and kg; frames of 4 whose best answer "
+        "Share of pairs of answers to one frame that are ranked otherwise than in m and kg; frames of 4 "
+        "whose best answer "
         "is another one; and share of pairs in the order of their true distance from the solution.",
-        "scene|rows|units|pairs|Fischer-Burmeister|natural residual|energy error|best by Fischer-Burmeister|best by natural "
-        "residual|best by energy error|true order by Fischer-Burmeister|true order by natural residual|true order by "
+        "scene|rows|units|pairs|Fischer-Burmeister|natural residual|energy error|best by "
+        "Fischer-Burmeister|best by natural "
+        "residual|best by energy error|true order by Fischer-Burmeister|true order by natural residual|true "
+        "order by "
         "energy error");
     for (int p = 0; p < PLACES; p++) {
         const tally *t = &all[p];
@@ -269,10 +273,13 @@ static void judge(ss_paper_report *report, const tally *all)
     ss_figure_bars(figure, "energy error, m to mm", PLACES, flips[2][2]);
     ss_paper_text(
         report,
-        "Six solvers (PGS forwards and backwards, Jacobi, NNCG, APGD, ADMM) are stopped after 3, 5, 8, 13, 21 and "
-        "34 iterations on the problem of the friction box: 36 answers to each frame, 630 pairs. The answers are "
+        "Six solvers (PGS forwards and backwards, Jacobi, NNCG, APGD, ADMM) are stopped after 3, 5, 8, 13, "
+        "21 and "
+        "34 iterations on the problem of the friction box: 36 answers to each frame, 630 pairs. The answers "
+        "are "
         "made once and measured in three systems of units. A measure that adds N s to m/s, or m/s to rad/s, "
-        "depends on the units that were chosen; joules are joules. Answers within 1e-6 of the solution are not "
+        "depends on the units that were chosen; joules are joules. Answers within 1e-6 of the solution are "
+        "not "
         "ranked.");
 }
 
@@ -307,7 +314,7 @@ const ss_paper ss_paper_units = {
     .id = "units",
     .title = "rankings of answers when kilograms become grams",
     .reference = "ours",
-    .about =
-        "The same answers to the same frames, in kilograms and in grams, in metres and in millimetres: which of two is the better one, by three measures and in truth.",
+    .about = "The same answers to the same frames, in kilograms and in grams, in metres and in millimetres: "
+             "which of two is the better one, by three measures and in truth.",
     .run = run,
 };
