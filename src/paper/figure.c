@@ -258,7 +258,7 @@ static int ticks_of(const ss_plot_axis *axis, double ticks[MOST_TICKS])
 
 static void tick_words(const ss_plot_axis *axis, double value, char words[32])
 {
-    if (fabs(value) < 1e-12 * (axis->to - axis->from)) value = 0.0;
+    if (!axis->log && fabs(value) < 1e-12 * (axis->to - axis->from)) value = 0.0;
     snprintf(words, 32, axis->log && (value >= 1e5 || value < 1e-3) ? "%.0e" : "%.6g", value);
 }
 

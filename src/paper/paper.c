@@ -174,6 +174,17 @@ void ss_paper_recording(ss_paper_report *report, const char *title, const char *
                                      .replay = copy(report, replay)});
 }
 
+bool ss_paper_listing(ss_paper_report *report, const char *name, const char *program, ss_error *err)
+{
+    ss_text text = {0};
+    ss_text_append(&text, program);
+    bool good = ss_paper_write(report, name, &text, err);
+    ss_text_free(&text);
+    add_part(report, (ss_paper_part){
+                         .kind = SS_PART_LISTING, .text = copy(report, program), .data = copy(report, name)});
+    return good;
+}
+
 ss_figure *ss_paper_figure(ss_paper_report *report, const char *name, const char *title, const char *caption)
 {
     ss_figure *figure = take(report, 1, sizeof *figure);
@@ -259,6 +270,52 @@ bool ss_paper_write(ss_paper_report *report, const char *name, const ss_text *co
 void ss_paper_progress(const ss_paper_report *report, const char *what, int done, int total)
 {
     if (report->progress) report->progress(what, done, total, report->context);
+}
+
+/* ---- solving ------------------------------------------------------------------------------------- */
+
+bool ss_paper_solve(const char *solver, const char *set, int iterations, const char *stop,
+                    ss_problem *problem, double *x, ss_solve_result *result, ss_error *err)
+{
+    const ss_solver *method = ss_solver_find(solver);
+    if (!method) return ss_fail(err, SS_ERROR_USAGE, "unknown solver '%s'", solver);
+    static const ss_option none[] = {{0}};
+    const ss_option *table = method->options ? method->options : none;
+    void *options = ss_allocate(1, method->options_size + 1);
+    char *words = ss_text_copy(set ? set : ""), *rest = words;
+    ss_run_options run = ss_run_defaults();
+    run.max_iterations = iterations;
+    run.history = true;
+    run.keep.which = SS_KEEP_LAST;
+    bool good = (options && words) || ss_fail(err, SS_ERROR_RESOURCES, "out of memory");
+    good = good && ss_stop_rule_parse(stop, &run.stop, err);
+    if (good) ss_options_defaults(table, options);
+    for (char *word = good ? strtok_r(words, " ", &rest) : NULL; good && word;
+         word = strtok_r(NULL, " ", &rest))
+        good = ss_options_assign(table, options, word, err);
+    ss_solve_request request = {.solver = method,
+                                .solver_options = method->options ? options : NULL,
+                                .problem = problem,
+                                .run = &run};
+    good = good && ss_solve(&request, x, result, err);
+    ss_release(options);
+    ss_release(words);
+    return good;
+}
+
+double ss_paper_log_slope(int count, const double *x, const double *y)
+{
+    double n = 0.0, sx = 0.0, sy = 0.0, sxx = 0.0, sxy = 0.0;
+    for (int i = 0; i < count; i++) {
+        if (!(y[i] > 0.0)) continue;
+        double ly = log10(y[i]);
+        n += 1.0;
+        sx += x[i];
+        sy += ly;
+        sxx += x[i] * x[i];
+        sxy += x[i] * ly;
+    }
+    return (n * sxy - sx * sy) / (n * sxx - sx * sx);
 }
 
 /* ---- one row ------------------------------------------------------------------------------------- */

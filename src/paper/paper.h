@@ -57,12 +57,13 @@ typedef enum ss_paper_part_kind {
     SS_PART_TEXT,
     SS_PART_FIGURE,
     SS_PART_TABLE,
-    SS_PART_RECORDING
+    SS_PART_RECORDING,
+    SS_PART_LISTING,
 } ss_paper_part_kind;
 typedef struct ss_paper_part {
     ss_paper_part_kind kind;
-    const char *text;          /* TEXT: the paragraph; RECORDING: its title */
-    const char *data, *replay; /* RECORDING: names of the files; replay may be NULL */
+    const char *text;          /* TEXT: the paragraph; RECORDING: its title; LISTING: the program */
+    const char *data, *replay; /* RECORDING, LISTING: names of the files; replay may be NULL */
     ss_figure *figure;
     ss_paper_table *table;
     struct ss_paper_part *next;
@@ -128,6 +129,8 @@ void ss_paper_cell(ss_paper_table *table, const char *format, ...) SS_PRINTF(2, 
 /* A link to a data set and its replay page (NULL: none), names of files in the directory; scene_run.h does
  * this for scenes. */
 void ss_paper_recording(ss_paper_report *report, const char *title, const char *data, const char *replay);
+/* A program that the page shows, and that is written as the file `name`. */
+bool ss_paper_listing(ss_paper_report *report, const char *name, const char *program, ss_error *err);
 /* A text in the arena of the report; "" when out of memory. */
 const char *ss_paper_format(ss_paper_report *report, const char *format, ...) SS_PRINTF(2, 3);
 
@@ -155,6 +158,16 @@ void ss_paper_report_free(ss_paper_report *report);
  * (reports[i] = NULL, messages[i]). */
 bool ss_paper_write_index(const char *directory, bool quick, ss_paper_report *const *reports,
                           const char *const *messages, ss_error *err);
+
+/* ---- solving ---------------------------------------------------------------------------------------- */
+
+/* One solver on one problem. x: the start, then the answer. `set`: options of the solver, separated by
+ * blanks; may be NULL. stop "none": only the number of iterations ends the run; the last iterate is kept and
+ * every gauge of every iteration is in result->history. */
+bool ss_paper_solve(const char *solver, const char *set, int iterations, const char *stop,
+                    ss_problem *problem, double *x, ss_solve_result *result, ss_error *err);
+/* Slope of the straight line through (x, log10 y) by least squares; points with y <= 0 are left out. */
+double ss_paper_log_slope(int count, const double *x, const double *y);
 
 /* ---- one row ---------------------------------------------------------------------------------------- */
 

@@ -104,7 +104,7 @@ static void sweep(table *t)
 {
     static const double eps[] = {0.5, 0.1, 1e-2, 1e-3, 1e-4}, h[] = {0.02, 0.01, 0.005, 0.001};
     int passed = 0, stopped = 0, st_stopped = 0, st_wrong = 0, tried = 0;
-    const int margins = t->report->quick ? 2 : 5, steps = t->report->quick ? 3 : 4; // the small h is slow
+    const int margins = t->report->quick ? 2 : 5, steps = t->report->quick ? 2 : 4; // the small h is slow
     for (int i = 0; i < margins; i++) {
         for (int k = 0; k < steps; k++) {
             ss_paper_progress(t->report, "drop", tried++, margins * steps);
@@ -113,7 +113,8 @@ static void sweep(table *t)
             passed += out.impulse == 0.0 && fabs(out.z - free_fall(h[k])) < 1e-9;
             out = drop(t, large, "peg", run);
             stopped += fabs(out.z - 1.000005) < 1e-6;
-            if (h[k] < 0.005 || eps[i] != 0.1) continue; // contradictory rows are slow to solve
+            if (t->report->quick || h[k] < 0.005 || eps[i] != 0.1)
+                continue; // contradictory rows are slow to solve
             run.peg = SS_PEG_ALL;
             out = drop(t, small, "stewart-trinkle, all near faces", run);
             st_stopped += fabs(out.z - 0.999995) < 1e-3;
@@ -126,10 +127,12 @@ static void sweep(table *t)
                    passed, passed == tried, "every margin and step of the table");
     ss_paper_claim(t->report, ss_paper_format(t->report, "PEG: large peg stands, of %d", tried), "1", stopped,
                    stopped == tried, "every margin and step of the table");
-    ss_paper_number(t->report, "Stewart-Trinkle, all near faces: small peg stands, of 3", "1", NULL,
-                    st_stopped, "eps 0.1 m, h 0.02 to 0.005 s");
-    ss_paper_number(t->report, "Stewart-Trinkle, all near faces: large peg lost, of 3", "1", NULL, st_wrong,
-                    "the sides of the hole contradict each other");
+    if (!t->report->quick) {
+        ss_paper_number(t->report, "Stewart-Trinkle, all near faces: small peg stands, of 3", "1", NULL,
+                        st_stopped, "eps 0.1 m, h 0.02 to 0.005 s");
+        ss_paper_number(t->report, "Stewart-Trinkle, all near faces: large peg lost, of 3", "1", NULL,
+                        st_wrong, "the sides of the hole contradict each other");
+    }
     int right = 0;
     for (int e = 2; e <= 7; e++) {
         for (int k = 0; k < 2; k++) {

@@ -83,7 +83,10 @@ static void put_table(ss_text *html, const ss_paper_report *report, const ss_pap
     for (size_t i = 0; i < table->count; i++) {
         size_t column = i % (size_t)table->columns;
         double value;
-        bool heading = i < (size_t)table->columns, numeric = ss_number_read(table->cells[i], &value);
+        bool heading = i < (size_t)table->columns;
+        // a heading stands over its numbers
+        size_t below = heading && table->count > (size_t)table->columns ? i + (size_t)table->columns : i;
+        bool numeric = ss_number_read(table->cells[below], &value);
         if (column == 0) ss_text_append(html, heading ? "<thead><tr>" : "<tr>");
         element(html, heading || column == 0 ? "th" : "td", numeric && column > 0 ? " class=\"n\"" : "",
                 table->cells[i]);
@@ -142,6 +145,12 @@ static void put_parts(ss_text *html, const ss_paper_report *report)
             break;
         case SS_PART_TABLE:
             put_table(html, report, part->table, ++tables);
+            break;
+        case SS_PART_LISTING:
+            element(html, "pre", " class=\"campaign\"", part->text);
+            ss_text_append(html, "<p class=\"note\">");
+            link_to(html, part->data, part->data);
+            ss_text_append(html, "</p>\n");
             break;
         case SS_PART_RECORDING:
             ss_text_append(html, "<p class=\"recording\">");

@@ -113,17 +113,16 @@ bool ss_scene_run_step(ss_scene_run *run, ss_error *err)
            write_answer(run, &result, ss_sim_assembly(run->sim), frame, err);
 }
 
-bool ss_scene_run_result(ss_scene_run *run, const char *solver, ss_session *session, const ss_result *result,
-                         ss_error *err)
+bool ss_scene_run_result(ss_scene_run *run, const char *solver, ss_assembly *assembly,
+                         const ss_answer *answer, const ss_solve_result *solved, ss_error *err)
 {
-    if (!run->recorded || !result->answer) return true;
+    if (!run->recorded || !answer) return true;
     ss_stored_result stored = {.solver = (char *)(uintptr_t)solver,
-                               .answer = (ss_answer *)(uintptr_t)result->answer,
-                               .iterations = result->run.iterations,
-                               .error = result->run.gauge[SS_GAUGE_RELATIVE_ENERGY],
-                               .seconds = result->run.seconds};
-    return ss_writer_judged_result(run->writer, &stored, ss_session_assembly(session), result->metrics,
-                                   result->contacts, err);
+                               .answer = (ss_answer *)(uintptr_t)answer,
+                               .iterations = solved->iterations,
+                               .error = solved->gauge[SS_GAUGE_RELATIVE_ENERGY],
+                               .seconds = solved->seconds};
+    return write_answer(run, &stored, assembly, ss_assembly_frame(assembly), err);
 }
 
 double ss_scene_run_figure(const ss_scene_run *run, const char *name)

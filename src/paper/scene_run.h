@@ -31,9 +31,10 @@ bool ss_scene_run_record(ss_scene_run *run, const char *name, const char *title,
 bool ss_scene_run_step(ss_scene_run *run, ss_error *err);
 /* A number of the scene's own ("angle"); NaN if it has none of that name. */
 double ss_scene_run_figure(const ss_scene_run *run, const char *name);
-/* Adds the answer of another solver to the frame of the last step, if that is recorded. */
-bool ss_scene_run_result(ss_scene_run *run, const char *solver, ss_session *session, const ss_result *result,
-                         ss_error *err);
+/* Adds the answer of another solver to the frame of the last step, if that is recorded; `assembly` is the one
+ * it was made with. From a session: ss_session_assembly, result->answer, &result->run. */
+bool ss_scene_run_result(ss_scene_run *run, const char *solver, ss_assembly *assembly,
+                         const ss_answer *answer, const ss_solve_result *solved, ss_error *err);
 /* Closes the recording, writes the replay page, adds both to the page of the study, and frees everything.
  * To be called in any case. `err` of an earlier failure is kept. */
 bool ss_scene_run_close(ss_scene_run *run, ss_error *err);
