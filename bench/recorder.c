@@ -1,6 +1,6 @@
 /* What it costs an engine to be recorded: microseconds per step, on top of the engine's own.
  *
- *     bench_recorder [STEPS [BODIES [CONTACTS [DIRECTORY]]]]
+ *     bench_recorder [STEPS [BODIES [CONTACTS [DIRECTORY [ROW]]]]]     ROW: only that row, from 0
  *
  * Every step hands over bodies, contacts and the answer of the engine. The way to the disk is not part of
  * a step, but the last line of each row, "close", is: it waits for it. */
@@ -35,11 +35,11 @@ static bool record_step(const workload *w, ss_recorder *recorder, int step, ss_e
     return ss_recorder_end(recorder, err);
 }
 
-static void measure(const workload *w, const char *what, double survive)
+static void measure(const workload *w, const char *what, const char *settings)
 {
     ss_error err = {0};
     ss_recorder *recorder = ss_recorder_open(w->path, "bench", &err);
-    if (!recorder || !ss_recorder_survive(recorder, survive, &err)) stop(what, &err);
+    if (!recorder || !ss_recorder_configure(recorder, settings, &err)) stop(what, &err);
     double start = ss_clock_seconds(), worst = 0;
     for (int s = 0; s < w->steps; s++) {
         double before = ss_clock_seconds();
@@ -54,13 +54,23 @@ static void measure(const workload *w, const char *what, double survive)
     remove(w->path);
 }
 
+static const char *const ways[][2] = {
+    {"every step, lost when the program dies", "survive=0"},
+    {"every step, sealed every 2.5 s (the default)", "survive=5"},
+    {"every step, sealed every 0.1 s", "survive=0.2"},
+    {"ring of 500 steps in a file", "ring=500"},
+    {"ring of 500 steps in memory", "ring=500 no_ring_file=true"},
+    {"ring in a file; nan, overlap, joint error", "ring=500 trip=nan trip=overlap>1 trip=joint_error>1"},
+    {"ring in a file; every step judged (energy)", "ring=500 trip=energy>1e9"},
+};
+
 int main(int argc, char **argv)
 {
     workload w = {.steps = argc > 1 ? atoi(argv[1]) : 5000,
                   .bodies = argc > 2 ? atoi(argv[2]) : 50,
                   .contacts = argc > 3 ? atoi(argv[3]) : 200};
     if (w.steps < 1 || w.bodies < 1 || w.contacts < 0) {
-        fputs("usage: bench_recorder [STEPS [BODIES [CONTACTS [DIRECTORY]]]]\n", stderr);
+        fputs("usage: bench_recorder [STEPS [BODIES [CONTACTS [DIRECTORY [ROW]]]]]\n", stderr);
         return 2;
     }
     w.velocity = calloc((size_t)w.bodies, 6 * sizeof(double));
@@ -69,9 +79,8 @@ int main(int argc, char **argv)
     if (!w.velocity || !w.normal || !w.tangent) return 4;
     snprintf(w.path, sizeof w.path, "%s/bench-recorder.h5", argc > 4 ? argv[4] : "/tmp");
     printf("%d steps of %d bodies and %d contacts\n", w.steps, w.bodies, w.contacts);
-    measure(&w, "every step, lost when the program dies", 0);
-    measure(&w, "every step, sealed every 2.5 s (the default)", 5);
-    measure(&w, "every step, sealed every 0.1 s", 0.2);
+    for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++)
+        if (argc <= 5 || (size_t)atoi(argv[5]) == i) measure(&w, ways[i][0], ways[i][1]);
     free(w.velocity);
     free(w.normal);
     free(w.tangent);

@@ -72,3 +72,51 @@ def test_three_kills_of_the_study_damage_nothing():
     ended = subprocess.run([sys.executable, SOURCE / "tools/survive", "--kills", "3", "--seconds", "0.3", "--build",
                             os.environ["SS_BUILD_DIR"]], capture_output=True, text=True)
     assert "3 kills" in ended.stdout and "0 damaged" in ended.stdout, ended.stdout + ended.stderr
+
+
+# ---- flight recorder of `run`: test_flight.c has every cause -------------------------------------------------------
+
+RING = ["run", "box-drop", "--record", "frames.h5", "--ring", "5"]
+
+
+def times(path="frames.h5"):
+    return [round(frame["time"] / 0.01) for frame in run_json("info", path)["frames"]]
+
+
+def test_a_run_writes_the_steps_before_something_trips(here):
+    run("run", "box-drop", "--steps", "40", "--trace", "t.csv", code=DONE)
+    rows = [line.split(",") for line in (here / "t.csv").read_text().splitlines()]
+    contacts = [int(row[rows[0].index("contacts")]) for row in rows[1:]]
+    first = next(step for step, count in enumerate(contacts) if count > 50)  # from 0
+    ended = run(*RING, "--steps", "40", "--trip", "contacts>50", "--after", "1", "--trips", "1", code=DONE)
+    assert "tripped 1 time" in ended.stderr
+    found = run_json("info", "frames.h5")["frames"]
+    assert [round(frame["time"] / 0.01) for frame in found] == list(range(first - 3, first + 2))
+    assert [frame["note"] is not None for frame in found] == [False, False, False, True, False]
+    assert found[3]["note"].startswith("contacts ") and found[3]["note"] in run("info", "frames.h5").stdout
+    assert run_json("check", "frames.h5")["faults"] == []
+
+
+def test_a_run_without_a_cause_writes_nothing(here):
+    assert "did not trip" in run(*RING, "--steps", "40", "--trip", "energy>1e9", code=DONE).stderr
+    assert os.listdir() == []
+    assert "did you mean energy" in run(*RING, "--trip", "enrgy>1", code=2).stderr
+    assert "--ring needs --record" in run("run", "box-drop", "--ring", "5", code=2).stderr
+
+
+def test_a_signal_trips_a_run_and_a_kill_leaves_its_last_steps(here):
+    process = subprocess.Popen([PROGRAM, *RING, "--steps", "100000000", "--trip-signal", "usr1", "-q"], start_new_session=True)
+    while not any(name.endswith(".ring") for name in os.listdir()):
+        time.sleep(0.01)
+    process.send_signal(signal.SIGUSR1)
+    while not os.path.exists("frames.h5"):
+        time.sleep(0.01)
+    assert process.poll() is None  # it runs on
+    frames = run_json("info", "frames.h5")["frames"]
+    assert frames[-1]["note"] == "signal" and len(frames) <= 5
+    time.sleep(0.1)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    ended = run_json("recover", "frames.h5")
+    assert ended[0]["file"] == "frames.recovered-1.h5" and ended[0]["frames"] >= len(frames)
+    assert sorted(os.listdir()) == ["frames.h5", "frames.recovered-1.h5"]

@@ -105,6 +105,8 @@ typedef struct ss_named_array {
  * and `dialect` where the arrays do not show who wrote them. options may be NULL: the defaults. */
 SS_API ss_frame *ss_frame_from_arrays(const ss_named_array *arrays, int count, const ss_read_options *options,
                                       ss_findings *findings, ss_error *err);
+/* The note of a frame, such as why a flight recorder tripped; false if it has none. */
+SS_API bool ss_bpmd_note(ss_bpmd *file, int frame, char *text, size_t size);
 /* SS_DIALECT_AUTO on failure. */
 SS_API ss_dialect ss_bpmd_dialect(ss_bpmd *file, int frame, ss_error *err);
 
@@ -191,6 +193,31 @@ SS_API ss_writer *ss_writer_open(const char *path, ss_layout layout, bool append
  * ss_leftover_recover makes an ordinary file. ss_writer_close and ss_writer_discard remove it; a failing
  * close (disk full) leaves it. */
 SS_API bool ss_writer_survive(ss_writer *writer, double seconds, ss_error *err);
+
+/* How a recording is kept: all of it, surviving its program, or only the last steps before something
+ * happens (a flight recorder, docs/recorder.md). */
+typedef struct ss_recording_options {
+    double survive; /* s, as ss_writer_survive */
+    int ring;       /* keep the last N steps, and write them when something trips; 0 = write everything */
+    /* "NAME>VALUE", "NAME<VALUE" or "nan": overlap, joint_error, speed, contacts, or any metric, of a step
+     * and the first result stored with it */
+    ss_option_list trip;
+    int after;             /* steps to keep after the one that tripped, before the ring is written */
+    int trips;             /* how often at most */
+    double ring_megabytes; /* limit of the ring: fewer steps are kept when they are larger */
+    int trip_signal;       /* none, usr1, usr2: trips when the process gets this signal */
+    bool no_ring_file; /* the ring is memory that is lost in a crash, instead of a file beside the target */
+} ss_recording_options;
+extern SS_API const ss_option ss_recording_option_table[];
+/* Right after opening. With a ring nothing reaches the target before something trips: then the steps in
+ * the ring become the next frames, the target is there, and the ring starts from scratch; the frame that
+ * tripped has the reason as its note. A process that dies leaves its ring, and ss_leftover_recover makes
+ * frames of it. A frame must stay as it is until its results have been added. */
+SS_API bool ss_writer_configure(ss_writer *writer, const ss_recording_options *options, ss_error *err);
+/* Trips now, for a reason of the caller's, with all steps so far. Nothing without a ring. */
+SS_API bool ss_writer_trip(ss_writer *writer, const char *reason, ss_error *err);
+SS_API int ss_writer_trips(const ss_writer *writer); /* how often it has tripped */
+
 /* A new simulation; manifest may be NULL. In the flat layout it only counts, and the numbering of frames
  * continues. */
 SS_API bool ss_writer_simulation(ss_writer *writer, const ss_manifest *manifest, ss_error *err);

@@ -37,6 +37,14 @@ SS_API ss_recorder *ss_recorder_open_as(const char *path, const ss_manifest *man
 #define SS_RECORDER_SURVIVES 5.0
 SS_API bool ss_recorder_survive(ss_recorder *recorder, double seconds, ss_error *err);
 
+/* Settings as text, from a command line or the environment of your program: "survive=60", or for a flight
+ * recorder "ring=500 trip=energy>1e-3 trip=nan trip_signal=usr1": ss_recording_option_table has all names.
+ * Before the first frame. */
+SS_API bool ss_recorder_configure(ss_recorder *recorder, const char *settings, ss_error *err);
+/* Writes the ring of a flight recorder now; nothing without a ring. */
+SS_API bool ss_recorder_trip(ss_recorder *recorder, const char *reason, ss_error *err);
+SS_API int ss_recorder_trips(const ss_recorder *recorder); /* how often it has tripped */
+
 /* What the bodies look like, once for all frames, at any time between opening and closing: a body's id is its
  * number plus 1. Copied. Without it `stickslip view` draws boxes. */
 SS_API bool ss_recorder_shapes(ss_recorder *recorder, const ss_stored_shape *shapes, int count,

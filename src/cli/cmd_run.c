@@ -58,8 +58,13 @@ static bool draw(const ss_running *run, ss_error *err)
 static void say_files(const ss_running *run, bool drawn)
 {
     const ss_run_verb_options *options = run->options;
-    if (options->record)
+    if (options->record && options->recording.ring == 0)
         ss_command_say(run->command, "recorded %d frames in %s", run->recorded, options->record);
+    if (options->record && options->recording.ring > 0 && run->trips == 0)
+        ss_command_say(run->command, "the flight recorder did not trip: %s was not written", options->record);
+    if (options->record && run->trips > 0)
+        ss_command_say(run->command, "the flight recorder tripped %d %s: frames in %s", run->trips,
+                       run->trips == 1 ? "time" : "times", options->record);
     if (options->checkpoint)
         ss_command_say(run->command, "checkpoint after step %lld in %s; continue with --resume",
                        (long long)ss_sim_steps(run->sim), options->checkpoint);
@@ -75,6 +80,7 @@ static int run_run(const ss_command *command)
     bool ready = ss_running_build(&run, &err) && ss_recording_begin(&run, &err);
     if (ready) ss_summary_begin(&run);
     bool good = ready && step_on(&run, &err);
+    if (ready && !good && run.writer && !ss_writer_trip(run.writer, err.message, &late)) ss_report(&late);
     bool kept = ready && ss_recording_end(&run, &late);
     if (ready && !kept && good) {
         err = late;
@@ -153,14 +159,6 @@ static const ss_option output_table[] = {
      .max = 2e9,
      .value_name = "K",
      .help = "Record only every K-th step, starting with the first."},
-    {.name = "survive",
-     .type = SS_OPTION_REAL,
-     FIELD(survive),
-     .default_value = "5",
-     .min = 0,
-     .max = 1e9,
-     .value_name = "seconds",
-     .help = "Frames older than this, in s of wall time, can be recovered if the program dies; 0 = none."},
     {.name = "no_metrics",
      .type = SS_OPTION_BOOL,
      FIELD(no_metrics),
@@ -229,6 +227,7 @@ static const ss_option unit_table[] = {{.name = "length_unit",
 static const ss_option_group groups[] = {
     {"Options", table, 0},
     {"Output files", output_table, 0},
+    {"Recording", ss_recording_option_table, offsetof(ss_run_verb_options, recording)},
     SS_SOLVER_EXTENSION_GROUP(ss_run_verb_options, extensions),
     {"Stepping", ss_sim_option_table, offsetof(ss_run_verb_options, sim)},
     {"Contacts", ss_collision_option_table,
@@ -241,6 +240,8 @@ static const ss_example examples[] = {
     {"run brick-wall -p rows=20 --steps 100 --picture wall.png",
      "a higher wall, and a picture of the result"},
     {"run log-pile --steps 200 --record logs.h5 --every 10", "record frames as test problems for solvers"},
+    {"run brick-wall --record wall.h5 --ring 200 --trip 'overlap>1e-4'",
+     "the last 200 steps before something goes wrong"},
     {"run card-house --accurate --steps 100", "every step to 1e-8"},
     {"run brick-wall --plugin ./my_solver.so -s richardson", "your own solver"},
     {"run massratio -s nsgs --steps 50 --json", "another solver, without a finisher; machine-readable"},
@@ -255,7 +256,8 @@ const ss_verb ss_verb_run = {
         "solver; the default is fast and uses a physical stop rule. The summary at the end shows "
         "contacts, penetration, drift, energy, solver effort, and where the time went.\n\n"
         "A step that fails (a non-finite number, bodies flying apart) ends the run and names the step and "
-        "the body; frames recorded until then are kept. With --checkpoint, an interrupted run can be "
+        "the body; frames recorded until then are kept. With --ring only the last steps before such a "
+        "moment, or one that --trip describes, are written. With --checkpoint, an interrupted run can be "
         "continued with --resume.",
     .examples = examples,
     .groups = groups,

@@ -18,6 +18,7 @@ typedef struct view {
     int begin, end; /* frames that were asked for */
     ss_tally tally;
     ss_findings unreadable; /* frames and manifests */
+    ss_text notes;          /* of frames, a line each */
     int dialect;            /* of all frames so far; -1 = none yet, SS_DIALECT_AUTO = they differ */
     int exit_code;          /* the worst of all frames */
     ss_progress_line progress;
@@ -32,6 +33,7 @@ typedef struct sight {
     ss_frame_summary summary;
     char **results;
     int result_count;
+    char note[300]; /* "": none */
     ss_error err;
 } sight;
 
@@ -80,6 +82,14 @@ static void see(view *v, int index, sight *s)
         s->dialect = ss_bpmd_dialect(v->file, index, &s->err);
         v->dialect = v->dialect == -1 || v->dialect == (int)s->dialect ? (int)s->dialect : SS_DIALECT_AUTO;
         read_result_names(v, index, s, &findings);
+        if (!ss_bpmd_note(v->file, index, s->note, sizeof s->note)) s->note[0] = '\0';
+        if (s->note[0]) {
+            ss_text_append(&v->notes, "  ");
+            ss_text_append_clean(&v->notes, s->path);
+            ss_text_append(&v->notes, ": ");
+            ss_text_append_clean(&v->notes, s->note);
+            ss_text_append(&v->notes, "\n");
+        }
     } else {
         note_failure(v, s->path, &s->err);
     }
@@ -197,6 +207,7 @@ static void put_frame(ss_json *json, const sight *s)
     ss_json_key(json, "sum_abs_gap"), ss_json_real(json, sum->sum_abs_gap);
     ss_json_key(json, "max_penetration"), ss_json_real(json, sum->max_penetration);
     ss_json_member_text(json, "hash", hash);
+    ss_json_member_text(json, "note", s->note[0] ? s->note : NULL);
     ss_json_key(json, "results");
     ss_json_begin_array(json);
     for (int i = 0; i < s->result_count; i++) ss_json_string(json, s->results[i]);
@@ -347,8 +358,17 @@ static void print_unreadable(view *v)
     }
 }
 
+static void print_notes(view *v)
+{
+    if (v->notes.length == 0) return;
+    ss_text_append(&v->out->text, "\n");
+    ss_info_heading(v->out, "Notes");
+    ss_text_append(&v->out->text, ss_text_get(&v->notes));
+}
+
 static void print_findings(view *v)
 {
+    print_notes(v);
     print_unreadable(v);
     ss_tally_print(v->out, "Repairs", &v->tally, SS_FINDING_REPAIR);
     ss_tally_print(v->out, "Warnings", &v->tally, SS_FINDING_WARNING);
@@ -391,6 +411,7 @@ static void print_one(view *v, const sight *s)
     ss_info_item(out, "sum of |gap|", "%g m", sum->sum_abs_gap);
     ss_info_item(out, "largest overlap", "%g m", sum->max_penetration);
     for (int i = 0; i < s->result_count; i++) ss_info_item(out, "result of", "%s", s->results[i]);
+    if (s->note[0]) ss_info_words(out, "note", s->note);
     ss_info_item(out, "hash", "%s", hash);
 }
 
@@ -471,6 +492,7 @@ int ss_info_bpmd(const ss_command *command, const ss_info_options *options, ss_e
     if (v.file && choose_frames(&v, err)) answer(&v);
     v.out->text.out_of_memory |= v.tally.out_of_memory || v.unreadable.out_of_memory;
     ss_tally_free(&v.tally);
+    ss_text_free(&v.notes);
     ss_findings_free(&v.unreadable);
     ss_bpmd_close(v.file);
     return v.exit_code;

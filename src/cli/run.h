@@ -14,7 +14,7 @@ typedef struct ss_run_verb_options {
     bool accurate;
     const char *record;
     int every;
-    double survive; /* s */
+    ss_recording_options recording;
     bool no_metrics, thumbnail;
     const char *checkpoint;
     double checkpoint_every; /* s of wall time */
@@ -62,6 +62,7 @@ typedef struct ss_running {
     /* recording */
     ss_writer *writer;
     int recorded, skip; /* frames in the file; frames still to come that it holds already */
+    int trips;          /* of the flight recorder */
     double next_checkpoint;
     void *trace; /* FILE */
 } ss_running;

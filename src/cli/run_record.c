@@ -62,7 +62,7 @@ static bool begin_simulation(ss_running *run, ss_error *err)
 static bool open_writer(ss_running *run, bool go_on, ss_error *err)
 {
     run->writer = ss_writer_open(run->options->record, SS_LAYOUT_CANONICAL, go_on, err);
-    if (!run->writer || !ss_writer_survive(run->writer, run->options->survive, err)) return false;
+    if (!run->writer || !ss_writer_configure(run->writer, &run->options->recording, err)) return false;
     return go_on ? ss_writer_go_on(run->writer, &run->recorded, err) : begin_simulation(run, err);
 }
 
@@ -170,6 +170,7 @@ static bool save(ss_running *run, bool reopen, ss_error *err)
     if (run->writer) {
         ss_writer *writer = run->writer;
         run->writer = NULL;
+        run->trips = ss_writer_trips(writer);
         if (!ss_writer_close(writer, err)) return false;
     }
     if (run->options->checkpoint && !write_checkpoint(run, err)) return false;
@@ -241,6 +242,9 @@ bool ss_recording_begin(ss_running *run, ss_error *err)
 {
     const ss_run_verb_options *options = run->options;
     if (!check_outputs(options, err)) return false;
+    if (options->recording.ring > 0 && (!options->record || options->checkpoint))
+        return ss_fail(err, SS_ERROR_USAGE,
+                       "run: --ring needs --record FILE, and does not go with --checkpoint");
     if (options->resume && !options->checkpoint)
         return ss_fail(err, SS_ERROR_USAGE, "run: --resume needs --checkpoint FILE");
     if (options->resume && !read_checkpoint(run, err)) return false;

@@ -112,6 +112,20 @@ static void pass_on(int signal_number, siginfo_t *info, void *context)
     if (info->si_code <= 0 && child_pid > 0) kill(child_pid, signal_number);
 }
 
+/* Signals for the work, such as one that trips a flight recorder, are the child's. */
+static void hand_over(int signal_number)
+{
+    if (child_pid > 0) kill(child_pid, signal_number);
+}
+
+static void handle_user_signals(void (*handler)(int))
+{
+    struct sigaction action = {.sa_handler = handler, .sa_flags = SA_RESTART};
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGUSR1, &action, NULL);
+    sigaction(SIGUSR2, &action, NULL);
+}
+
 static volatile sig_atomic_t time_is_over;
 
 /* The child ends as if the user had stopped it, so that it tidies up. */
@@ -192,6 +206,7 @@ static int work_as_child(const ss_sandbox *sandbox, int (*work)(const ss_command
                          const ss_command *command)
 {
     set_handlers(note_stop);
+    handle_user_signals(SIG_DFL);
     hold_signals(SIG_UNBLOCK);
     ss_dataset_set_reading_flag(shared ? &shared->reading : NULL);
 #ifdef __linux__
@@ -210,6 +225,7 @@ int ss_sandbox_run(const ss_sandbox *sandbox, int (*work)(const ss_command *), c
     void *page = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (page != MAP_FAILED) shared = page;
     set_handlers(pass_on);
+    handle_user_signals(hand_over);
     hold_signals(SIG_BLOCK); // until child_pid is known
     pid_t child = fork();
     // _exit: without HDF5's clean-up at exit, which a damaged file may break as well

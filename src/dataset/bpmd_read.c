@@ -61,3 +61,17 @@ ss_dialect ss_bpmd_dialect(ss_bpmd *file, int frame, ss_error *err)
     ss_h5_leave(&session);
     return dialect;
 }
+
+bool ss_bpmd_note(ss_bpmd *file, int frame, char *text, size_t size)
+{
+    ss_bpmd_place place;
+    ss_h5_session session;
+    ss_h5_enter(&session);
+    bool found = is_frame(file, frame, NULL) && ss_bpmd_enter_frame(file, frame, &place, NULL);
+    if (found) {
+        found = ss_h5_text_attribute(&place.group, "note", text, size);
+        ss_bpmd_leave(&place);
+    }
+    ss_h5_leave(&session);
+    return found;
+}

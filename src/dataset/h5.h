@@ -156,6 +156,8 @@ void ss_h5_output_abandon(ss_h5_output *output);
 /* The number of the process in "TARGET.PROCESS-ATTEMPT.partial"; 0 for another name. *length is that of the
  * target (may be NULL). */
 long ss_h5_partial_process(const char *name, size_t *length);
+/* The name of the flight recorder's ring that goes with one, to be released; NULL for lack of memory. */
+char *ss_h5_ring_of(const char *partial);
 /* Opens one and makes a whole file of it; false when its process lives. *descriptor is locked, and the
  * caller's. */
 bool ss_h5_partial_mend(const char *path, int *descriptor, ss_error *err);

@@ -443,6 +443,13 @@ long ss_h5_partial_process(const char *name, size_t *length)
     return strtol(number, NULL, 10);
 }
 
+char *ss_h5_ring_of(const char *partial)
+{
+    char *name = ss_text_copy(partial);
+    if (name) strcpy(name + strlen(name) - strlen("partial"), "ring");
+    return name;
+}
+
 bool ss_h5_partial_mend(const char *path, int *descriptor, ss_error *err)
 {
     *descriptor = open(path, O_RDWR | O_CLOEXEC);

@@ -2,7 +2,9 @@
  * (h5_pages.h). */
 #define _GNU_SOURCE
 #include "base/text.h"
-#include "dataset/h5.h"
+#include "dataset/packet.h"
+#include "dataset/ring.h"
+#include "dataset/writer.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -107,6 +109,55 @@ static bool take_name(const char *from, const char *to)
     return rename(from, to) == 0;
 }
 
+/* True if the last frame of the file is that of the ring's last step: a recovery was interrupted. */
+static bool has_last_step(const char *leftover, const ss_ring *ring)
+{
+    size_t size, at = 0;
+    ss_packet_part part;
+    const unsigned char *bytes = ss_ring_at(ring, ring->count - 1, &size);
+    ss_bpmd *file = ss_bpmd_open(leftover, NULL, NULL, NULL);
+    int frames = file ? ss_bpmd_frame_count(file) : 0;
+    ss_frame *last = frames > 0 ? ss_bpmd_read(file, frames - 1, NULL, NULL) : NULL;
+    ss_bpmd_close(file);
+    bool same = false;
+    if (last && ss_packet_next(bytes, size, &at, NULL, &part, NULL)) {
+        char of_file[33], of_ring[33] = "";
+        ss_frame_hash(last, of_file);
+        if (part.frame) ss_frame_hash(part.frame, of_ring);
+        same = part.frame && strcmp(of_file, of_ring) == 0 &&
+               memcmp(&last->time, &part.frame->time, sizeof last->time) == 0;
+        ss_packet_part_free(&part);
+    }
+    ss_frame_destroy(last);
+    return same;
+}
+
+static bool add_ring(const char *leftover, ss_error *err)
+{
+    char *path = ss_h5_ring_of(leftover);
+    if (!path) return ss_fail(err, SS_ERROR_RESOURCES, "%s: out of memory", leftover);
+    ss_ring ring = {0};
+    bool good = true;
+    if (access(path, F_OK) == 0) {
+        good = ss_ring_read(path, &ring, err);
+        if (good && ring.count > 0 && !has_last_step(leftover, &ring)) {
+            ss_layout layout = ring.word == SS_LAYOUT_FLAT ? SS_LAYOUT_FLAT : SS_LAYOUT_CANONICAL;
+            ss_writer *writer = ss_writer_open(leftover, layout, true, err);
+            good = writer != NULL;
+            if (good && layout == SS_LAYOUT_CANONICAL) ss_writer_go_on(writer, NULL, NULL);
+            good = good && ss_writer_put_ring(writer, &ring, "the program ended here", err);
+            if (good)
+                good = ss_writer_close(writer, err);
+            else
+                ss_writer_discard(writer);
+        }
+        ss_ring_free(&ring);
+        if (good) good = unlink(path) == 0 || ss_fail(err, SS_ERROR_RESOURCES, "%s: cannot be removed", path);
+    }
+    ss_release(path);
+    return good;
+}
+
 bool ss_leftover_recover(const char *leftover, const char *target, char **name, int *frames, ss_error *err)
 {
     enum { ATTEMPTS = 10000 };
@@ -122,8 +173,11 @@ bool ss_leftover_recover(const char *leftover, const char *target, char **name, 
     ss_h5_leave(&session);
     if (!good) return false;
 
-    // read as anyone would read it; the lock is given up for that, and the file is whole by now
+    // the steps that a flight recorder still had in its ring
     close(descriptor);
+    if (!add_ring(leftover, err)) return false;
+
+    // read as anyone would read it; the lock was given up for that, and the file is whole by now
     ss_bpmd *file = ss_bpmd_open(leftover, NULL, NULL, err);
     if (!file) return false;
     *frames = ss_bpmd_frame_count(file);

@@ -118,6 +118,31 @@ bool ss_recorder_survive(ss_recorder *recorder, double seconds, ss_error *err)
     return ss_writer_survive(recorder->writer, seconds, err);
 }
 
+bool ss_recorder_configure(ss_recorder *recorder, const char *settings, ss_error *err)
+{
+    ss_recording_options options;
+    ss_options_defaults(ss_recording_option_table, &options);
+    char *text = ss_text_copy(settings);
+    if (!text) return ss_fail(err, SS_ERROR_RESOURCES, "%s: out of memory", recorder->path);
+    bool good = true;
+    char *rest = NULL;
+    for (char *word = strtok_r(text, " \t\n", &rest); good && word; word = strtok_r(NULL, " \t\n", &rest))
+        good = ss_options_assign(ss_recording_option_table, &options, word, err);
+    good = good && ss_writer_configure(recorder->writer, &options, err);
+    ss_release(text);
+    return good;
+}
+
+bool ss_recorder_trip(ss_recorder *recorder, const char *reason, ss_error *err)
+{
+    return ss_writer_trip(recorder->writer, reason, err);
+}
+
+int ss_recorder_trips(const ss_recorder *recorder)
+{
+    return ss_writer_trips(recorder->writer);
+}
+
 ss_recorder *ss_recorder_open(const char *path, const char *toolkit, ss_error *err)
 {
     ss_manifest manifest = {.gravity = {NAN, NAN, NAN}};
@@ -546,8 +571,13 @@ bool ss_recorder_end(ss_recorder *recorder, ss_error *err)
     ss_error trouble = recorder->trouble;
     recorder->trouble = (ss_error){0};
     recorder->inside = false;
-    if (!ok)
+    if (!ok) {
+        // a step that cannot be recorded is what a flight recorder is there for
+        char reason[200];
+        snprintf(reason, sizeof reason, "the next frame was rejected: %.160s", trouble.message);
+        if (trouble.code == SS_ERROR_INPUT && !ss_writer_trip(recorder->writer, reason, err)) return false;
         return ss_fail(err, trouble.code, "%s: frame %d: %s", recorder->path, recorder->begun_count,
                        trouble.message);
+    }
     return write_all(recorder, &view, err);
 }

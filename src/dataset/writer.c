@@ -4,6 +4,7 @@
 #include "dataset/writer.h"
 
 #include "base/ticker.h"
+#include "dataset/flight.h"
 
 #include <ctype.h>
 #include <limits.h>
@@ -29,6 +30,8 @@ struct ss_writer {
     double interval, next_seal; /* s; when a call seals, where there is no ticker */
     bool dirty;                 /* something was written since the last seal */
     bool held;                  /* a frame is being written in several calls */
+    ss_flight *flight;          /* NULL: everything is written */
+    bool dumping;               /* its ring is being written */
 };
 
 /* ---- numbers --------------------------------------------------------------------------------------- */
@@ -79,6 +82,16 @@ static bool put_writer(const ss_h5_group *group, ss_error *err)
     return ss_h5_write_text_attribute(group, "bpmd_writer", program, err);
 }
 
+/* Of the frame written last. */
+static bool put_note(ss_writer *writer, const char *text, ss_error *err)
+{
+    ss_h5_session session;
+    ss_h5_enter_to_write(&session);
+    bool good = writer->frame.id < 0 || ss_h5_write_text_attribute(&writer->frame, "note", text, err);
+    ss_h5_leave(&session);
+    return good;
+}
+
 static bool begin_simulation(ss_writer *writer, const ss_manifest *manifest, ss_error *err)
 {
     ss_h5_leave_group(&writer->frame);
@@ -126,11 +139,17 @@ static bool add_frame(ss_writer *writer, const ss_frame *frame, ss_error *err)
            ss_writer_put_frame(&writer->frame, frame, writer->layout, &writer->scratch, err);
 }
 
+/* Steps go to the ring of a flight recorder instead of the file. */
+static bool flies(const ss_writer *writer)
+{
+    return writer->flight && !writer->dumping;
+}
+
 static bool result_fits(const ss_writer *writer, const ss_stored_result *result, ss_error *err)
 {
     const char *file = writer->output.target;
     const ss_answer *answer = result->answer;
-    if (writer->frame.id < 0)
+    if (flies(writer) ? !writer->flight->frame : writer->frame.id < 0)
         return ss_fail(err, SS_ERROR_USAGE, "%s: a result needs a frame before it", file);
     if (!ss_writer_is_name(result->solver))
         return ss_fail(err, SS_ERROR_USAGE, "%s: %s: a result needs the name of a solver, without '/'", file,
@@ -177,6 +196,8 @@ ss_writer *ss_writer_open(const char *path, ss_layout layout, bool append, ss_er
     ss_release(writer);
     return NULL;
 }
+
+static bool end_step(ss_writer *writer, ss_error *err);
 
 /* ---- surviving -------------------------------------------------------------------------------------- */
 
@@ -241,6 +262,142 @@ static bool spoiled(const ss_writer *writer, ss_error *err)
     return true;
 }
 
+/* ---- the flight recorder ----------------------------------------------------------------------------- */
+
+/* The ring has the name of the temporary file, which is there as soon as there is a ring, with manifest and
+ * shapes. */
+static bool seal_for_ring(ss_writer *writer, ss_error *err)
+{
+    ss_ring *ring = &writer->flight->ring;
+    ss_error trouble = {0};
+    ss_h5_session session;
+    ss_h5_enter_to_write(&session);
+    bool good = !writer->dirty || ss_h5_output_seal(&writer->output, &trouble);
+    writer->dirty = false;
+    ss_h5_leave(&session);
+    if (!good) return keep_trouble(writer, &trouble, err);
+    char *path = ss_h5_ring_of(writer->output.temporary);
+    if (path && strcmp(path, ring->path) != 0) {
+        if (ring->memory) good = rename(ring->path, path) == 0;
+        ss_release(ring->path);
+        ring->path = path;
+        path = NULL;
+    } else if (!path) {
+        good = false;
+    }
+    ss_release(path);
+    return good ||
+           ss_fail(err, SS_ERROR_RESOURCES, "%s: no room for its flight recorder", writer->output.target);
+}
+
+/* Steps from a ring as the next frames; the last one gets a note, unless it has one. */
+bool ss_writer_put_ring(ss_writer *writer, const ss_ring *ring, const char *last_note, ss_error *err)
+{
+    bool good = true;
+    writer->dumping = true;
+    for (int i = 0; good && i < ring->count; i++) {
+        size_t size, at = 0;
+        const unsigned char *bytes = ss_ring_at(ring, i, &size);
+        ss_frame *frame = NULL;
+        ss_packet_part part;
+        ss_error failure = {0};
+        bool noted = false;
+        while (good && ss_packet_next(bytes, size, &at, frame, &part, &failure)) {
+            if (part.frame && !frame) {
+                frame = part.frame;
+                part.frame = NULL;
+                good = ss_writer_frame(writer, frame, err);
+            }
+            if (good && part.scenery) good = ss_writer_scenery(writer, part.scenery, err);
+            if (good && part.result) good = ss_writer_result(writer, part.result, err);
+            if (good && part.note) good = put_note(writer, part.note, err);
+            noted |= part.note != NULL;
+            ss_packet_part_free(&part);
+        }
+        if (good && failure.code != SS_OK) good = ss_fail(err, failure.code, "%s", failure.message);
+        if (good && frame && !noted && last_note && i == ring->count - 1)
+            good = put_note(writer, last_note, err);
+        ss_frame_destroy(frame);
+    }
+    writer->dumping = false;
+    return good;
+}
+
+/* The ring becomes frames of the target, which is then added to. */
+static bool dump(ss_writer *writer, const char *last_note, ss_error *err)
+{
+    ss_flight *flight = writer->flight;
+    ss_error trouble = {0};
+    flight->steps_to_dump = -1;
+    if (!ss_writer_put_ring(writer, &flight->ring, last_note, err)) return false;
+    char *target = ss_text_copy(writer->output.target);
+    if (!target) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory");
+    ss_h5_session session;
+    ss_h5_enter_to_write(&session);
+    ss_h5_leave_group(&writer->frame);
+    ss_h5_leave_group(&writer->simulation);
+    bool good = ss_h5_output_commit(&writer->output, &trouble) &&
+                ss_h5_output_open(target, true, 0x1p62, &writer->output, &trouble) &&
+                (writer->layout == SS_LAYOUT_FLAT || go_on(writer, &trouble));
+    writer->dirty = true;
+    ss_h5_leave(&session);
+    ss_release(target);
+    if (!good) return keep_trouble(writer, &trouble, err);
+    ss_ring_clear(&flight->ring);
+    return !flight->ring.path || seal_for_ring(writer, err);
+}
+
+static bool end_step(ss_writer *writer, ss_error *err)
+{
+    bool due = false;
+    if (writer->dirty && writer->flight->ring.path && writer->flight->frame && !seal_for_ring(writer, err))
+        return false;
+    return ss_flight_end_step(writer->flight, &due, err) && (!due || dump(writer, NULL, err));
+}
+
+bool ss_writer_configure(ss_writer *writer, const ss_recording_options *options, ss_error *err)
+{
+    if (!ss_options_check(ss_recording_option_table, options, err)) return false;
+    if (writer->flight || (options->ring > 0 && writer->frame.id >= 0))
+        return ss_fail(err, SS_ERROR_USAGE, "%s: too late for a flight recorder", writer->output.target);
+    if (options->ring == 0) {
+        if (options->trip.count > 0 || options->trip_signal)
+            return ss_fail(err, SS_ERROR_USAGE, "%s: something trips, but there is no ring",
+                           writer->output.target);
+        return ss_writer_survive(writer, options->survive, err);
+    }
+    char *path =
+        options->no_ring_file ? NULL : ss_text_copy(""); // has its name when there is something in it
+    if (!path && !options->no_ring_file) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory");
+    if (!ss_writer_survive(writer, 0, err)) {
+        ss_release(path);
+        return false;
+    }
+    writer->dirty = true;
+    writer->flight = ss_flight_create(options, path, (uint64_t)writer->layout, err);
+    return writer->flight != NULL;
+}
+
+bool ss_writer_trip(ss_writer *writer, const char *reason, ss_error *err)
+{
+    ss_flight *flight = writer->flight;
+    if (!flight || flight->trips >= flight->most_trips) return true;
+    if (flight->frame) { // at the end of the step
+        snprintf(flight->reason, sizeof flight->reason, "%s", reason);
+        flight->steps_to_rest = 0;
+        return true;
+    }
+    if (flight->ring.count == 0) return true;
+    flight->trips++;
+    flight->steps_to_rest = flight->ring.wanted;
+    return dump(writer, reason, err);
+}
+
+int ss_writer_trips(const ss_writer *writer)
+{
+    return writer->flight ? writer->flight->trips : 0;
+}
+
 void ss_writer_hold(ss_writer *writer)
 {
     ss_h5_session session;
@@ -255,9 +412,10 @@ bool ss_writer_let_go(ss_writer *writer, ss_error *err)
     ss_h5_session session;
     ss_h5_enter_to_write(&session);
     writer->held = false;
-    bool ok = writer->trouble.code != SS_OK || note_work(writer, &trouble);
+    bool ok = writer->flight || writer->trouble.code != SS_OK || note_work(writer, &trouble);
     ss_h5_leave(&session);
-    return ok || keep_trouble(writer, &trouble, err);
+    if (!ok) return keep_trouble(writer, &trouble, err);
+    return !flies(writer) || writer->trouble.code != SS_OK || end_step(writer, err);
 }
 
 bool ss_writer_simulation(ss_writer *writer, const ss_manifest *manifest, ss_error *err)
@@ -287,6 +445,14 @@ bool ss_writer_frame(ss_writer *writer, const ss_frame *frame, ss_error *err)
     if (spoiled(writer, err) ||
         !ss_writer_prepare(&writer->scratch, frame, writer->layout, writer->output.target, err))
         return false;
+    if (flies(writer)) {
+        if (!end_step(writer, err)) return false;
+        writer->bodies = frame->bodies.count;
+        writer->rows = frame->constraints.row_count;
+        writer->contacts = frame->contacts.count;
+        ss_flight_frame(writer->flight, frame);
+        return true;
+    }
     ss_error trouble = {0};
     ss_h5_session session;
     ss_h5_enter_to_write(&session);
@@ -298,6 +464,7 @@ bool ss_writer_frame(ss_writer *writer, const ss_frame *frame, ss_error *err)
 bool ss_writer_result(ss_writer *writer, const ss_stored_result *result, ss_error *err)
 {
     if (spoiled(writer, err) || !result_fits(writer, result, err)) return false;
+    if (flies(writer)) return ss_flight_result(writer->flight, result, err);
     ss_error trouble = {0};
     ss_h5_session session;
     ss_h5_enter_to_write(&session);
@@ -337,9 +504,9 @@ bool ss_writer_shapes(ss_writer *writer, const ss_stored_shape *shapes, int coun
 
 static bool scenery_fits(const ss_writer *writer, ss_error *err)
 {
-    if (writer->frame.id < 0)
+    if (flies(writer) ? !writer->flight->frame : writer->frame.id < 0)
         return ss_fail(err, SS_ERROR_USAGE, "%s: scenery needs a frame before it", writer->output.target);
-    return !ss_h5_has(&writer->frame, "scenery") ||
+    return flies(writer) || !ss_h5_has(&writer->frame, "scenery") ||
            ss_fail(err, SS_ERROR_USAGE, "%s: %s: already has scenery", writer->output.target,
                    writer->frame.path);
 }
@@ -363,6 +530,7 @@ typedef enum ending { KEEP, ABANDON, DISCARD } ending;
 static bool finish(ss_writer *writer, ending how, char *left, size_t size, ss_error *err)
 {
     ss_ticker_stop(writer->ticker);
+    ss_flight_destroy(writer->flight);
     ss_h5_session session;
     ss_h5_enter_to_write(&session);
     ss_h5_leave_group(&writer->frame);
@@ -384,6 +552,14 @@ static bool finish(ss_writer *writer, ending how, char *left, size_t size, ss_er
 bool ss_writer_close(ss_writer *writer, ss_error *err)
 {
     if (!writer) return true;
+    if (writer->flight && writer->trouble.code == SS_OK) {
+        // what has tripped is in the target, or goes there now; the rest was kept in vain
+        ss_error late = {0};
+        bool good =
+            end_step(writer, &late) && (writer->flight->steps_to_dump < 0 || dump(writer, NULL, &late));
+        if (good) return finish(writer, DISCARD, NULL, 0, err);
+        if (writer->trouble.code == SS_OK) writer->trouble = late;
+    }
     ss_error trouble = writer->trouble;
     char left[700] = "";
     bool spoilt = trouble.code != SS_OK;

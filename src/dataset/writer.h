@@ -53,6 +53,11 @@ void ss_writer_shape_columns_free(ss_writer_shape_columns *columns);
 /* The group `scenery` of a frame. */
 bool ss_writer_put_scenery(const ss_h5_group *frame, const ss_scenery *scenery, ss_error *err);
 
+struct ss_ring;
+/* The steps of a flight recorder as the next frames; the last one gets a note (may be NULL), unless it has
+ * one. */
+bool ss_writer_put_ring(ss_writer *writer, const struct ss_ring *ring, const char *last_note, ss_error *err);
+
 /* True for what may name a child of a group: not empty, no '/', neither "." nor "..". */
 bool ss_writer_is_name(const char *name);
 
