@@ -1,4 +1,4 @@
-/* What studies hand in: values with verdicts, figures, tables; and what becomes of them when memory is short. */
+/* What studies hand in: values with verdicts, figures, tables; and what happens when memory is short. */
 #include "paper/paper.h"
 
 #include "faults.h"
