@@ -75,7 +75,7 @@ def test_what_is_written_is_listed_and_linked(studies):
     assert len(listed) == len(set(listed)) and set(listed) | {"index.html"} == set(os.listdir(directory))
     for name, study in done.items():
         page = Links((directory / f"{name}.html").read_text())
-        assert set(page.targets) <= set(study["files"]), name
+        assert set(page.targets) <= set(study["files"]) | {"index.html"}, name
         text = " ".join(" ".join(page.words).split())
         for entry in study["values"]:
             assert " ".join(entry["name"].split()) in text and (entry["note"] or "") in text, name

@@ -199,7 +199,11 @@ static int run_paper(const ss_command *command)
     for (int i = 0; good && i < count; i++) {
         if (!is_wanted(command, ss_papers[i])) continue;
         study_line line = {ss_papers[i]->id, ss_progress_line_begin(command)};
-        ss_paper_options how = {options->output, options->quick, show_progress, &line};
+        ss_paper_options how = {.directory = options->output,
+                                .quick = options->quick,
+                                .in_index = strcmp(command->arguments[0], "all") == 0,
+                                .progress = show_progress,
+                                .context = &line};
         ss_error failure = {0};
         reports[i] = ss_paper_run(ss_papers[i], &how, &failure);
         ss_progress_line_end(&line.line);

@@ -74,7 +74,8 @@ typedef struct ss_paper_report {
     const ss_paper *paper;
     const char *directory; /* where files go; NULL = nowhere */
     bool quick;            /* reduced size: the same claims on fewer steps, frames or bodies */
-    ss_arena *arena;       /* of the report: texts and numbers live as long as it */
+    bool in_index;
+    ss_arena *arena; /* of the report: texts and numbers live as long as it */
     bool out_of_memory;
     ss_paper_value *values;
     int value_count, value_capacity;
@@ -148,6 +149,7 @@ void ss_paper_progress(const ss_paper_report *report, const char *what, int done
 typedef struct ss_paper_options {
     const char *directory;
     bool quick;
+    bool in_index; /* the page links to index.html, which will be written */
     void (*progress)(const char *what, int done, int total, void *context);
     void *context;
 } ss_paper_options;

@@ -32,7 +32,16 @@ static void link_to(ss_text *html, const char *target, const char *words)
     ss_text_append(html, "</a>");
 }
 
-/* "12 reproduced, 1 differs" */
+/* Seconds as a person would say them. */
+static void duration(ss_text *html, double seconds)
+{
+    if (seconds < 0.1)
+        ss_text_append(html, "less than 0.1 s");
+    else
+        ss_text_appendf(html, "%.*f s", seconds < 10.0, seconds);
+}
+
+/* "reproduced 12 differs 1" */
 static void count_verdicts(ss_text *html, const ss_paper_report *report)
 {
     bool some = false;
@@ -89,7 +98,7 @@ static void put_table(ss_text *html, const ss_paper_report *report, const ss_pap
         bool numeric = ss_number_read(table->cells[below], &value);
         if (column == 0) ss_text_append(html, heading ? "<thead><tr>" : "<tr>");
         element(html, heading || column == 0 ? "th" : "td", numeric && column > 0 ? " class=\"n\"" : "",
-                table->cells[i]);
+                strcmp(table->cells[i], "nan") == 0 ? "n/a" : table->cells[i]);
         if (column + 1 == (size_t)table->columns)
             ss_text_append(html, heading ? "</tr></thead><tbody>\n" : "</tr>\n");
     }
@@ -187,11 +196,18 @@ static void put_page(ss_text *html, const ss_paper_report *report)
     element(html, "p", " class=\"prose\"", paper->about);
     ss_text_append(html, "<dl class=\"provenance\"><div>");
     element(html, "dt", "", "from"), element(html, "dd", "", paper->reference);
-    ss_text_appendf(html, "</div><div><dt>size</dt><dd>%s</dd></div><div><dt>took</dt><dd>%.3g s</dd></div>",
-                    report->quick ? "reduced (--quick)" : "full", report->seconds);
-    ss_text_append(html, "<div><dt>by</dt><dd>stickslip ");
+    ss_text_appendf(html, "</div><div><dt>size</dt><dd>%s</dd></div><div><dt>took</dt><dd>",
+                    report->quick ? "reduced (--quick)" : "full");
+    duration(html, report->seconds);
+    ss_text_append(html, "</dd></div><div><dt>by</dt><dd>stickslip ");
     ss_text_append_escaped(html, ss_version());
-    ss_text_append(html, "</dd></div></dl></header>\n");
+    ss_text_append(html, "</dd></div>");
+    if (report->in_index) {
+        ss_text_append(html, "<div><dt>see</dt><dd>");
+        link_to(html, "index.html", "all studies");
+        ss_text_append(html, "</dd></div>");
+    }
+    ss_text_append(html, "</dl></header>\n");
     put_values(html, report);
     put_parts(html, report);
 }
@@ -290,6 +306,7 @@ ss_paper_report *ss_paper_run(const ss_paper *paper, const ss_paper_options *opt
     *report = (ss_paper_report){.paper = paper,
                                 .directory = options->directory,
                                 .quick = options->quick,
+                                .in_index = options->in_index,
                                 .progress = options->progress,
                                 .context = options->context,
                                 .arena = arena};
@@ -334,15 +351,18 @@ static void put_study(ss_text *html, const ss_paper *paper, const ss_paper_repor
         if (value->verdict != SS_VERDICT_DIFFERS && value->verdict != SS_VERDICT_FAILS) continue;
         ss_text_appendf(html, "<span class=\"block-aside\">%s: ", ss_verdict_name(value->verdict));
         ss_text_append_escaped(html, value->name);
-        ss_text_appendf(html, ", %.4g ", value->ours);
-        ss_text_append_escaped(html, value->unit);
+        ss_text_appendf(html, ", %.4g", value->ours);
+        bool has_unit = strcmp(value->unit, "1") != 0;
+        if (has_unit) ss_text_append(html, " "), ss_text_append_escaped(html, value->unit);
         if (value->note) ss_text_append(html, ": "), ss_text_append_escaped(html, value->note);
         ss_text_append(html, "</span>");
     }
     ss_text_append(html, "</th><td>");
     if (report) {
         count_verdicts(html, report);
-        ss_text_appendf(html, "</td><td class=\"n\">%.3g s</td></tr>\n", report->seconds);
+        ss_text_append(html, "</td><td class=\"n\">");
+        duration(html, report->seconds);
+        ss_text_append(html, "</td></tr>\n");
     } else {
         ss_text_append(html,
                        "<span class=\"badge verdict-fails\"><span class=\"dot\"></span>did not run</span> ");
