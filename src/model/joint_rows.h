@@ -22,7 +22,7 @@ typedef struct ss_joint_equation {
     bool equality;
 } ss_joint_equation;
 
-#define SS_JOINT_EQUATIONS_MOST 16
+#define SS_JOINT_EQUATIONS_MOST 18
 
 /* ---- rows ------------------------------------------------------------------------------------------- */
 

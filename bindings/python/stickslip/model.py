@@ -360,6 +360,9 @@ class AxisLaw:
     force = _Of("N or N m: pushes b along the coordinate, kept until changed")
     friction = _Of("N or N m: dry")
     load_friction = _Of("times the joint's load")
+    armature = _Of("kg m^2 or kg: inertia of a rotor, felt by the coordinate alone")
+    motor_stiffness = _Of("gain of the position motor beside the spring")
+    motor_damping = _Of("likewise")
 
     def set(self, **fields: Any) -> "AxisLaw":
         """Several at once; limits=(lower, upper) switches limits on."""
