@@ -139,14 +139,69 @@ static bool call_hooks(ss_running *run, ss_error *err)
     return true;
 }
 
+/* ---- model files ---------------------------------------------------------------------------------- */
+
+/* What keeps mechanisms of joints true over many steps. */
+static void model_options(const void *parameters, ss_sim_options *options)
+{
+    (void)parameters;
+    options->joints = SS_STABILISE_IMPULSE;
+}
+
+/* Everything that is not honoured, by line; then, with --strict, that is the end. */
+static bool report_findings(ss_running *run, const char *path, ss_error *err)
+{
+    const ss_findings *findings = &run->findings;
+    for (size_t i = 0; i < findings->count; i++) {
+        const ss_finding *finding = &findings->items[i];
+        ss_command_say(run->command, "%s: %s: %s", ss_finding_kind_name(finding->kind), finding->place,
+                       finding->message);
+    }
+    size_t losses = findings->count_of[SS_FINDING_LOSS], warnings = findings->count_of[SS_FINDING_WARNING];
+    if ((run->options->strict && losses + warnings > 0) || (run->options->strict_motion && losses > 0)) {
+        const ss_finding *first = NULL;
+        for (size_t i = 0; i < findings->count && !first; i++)
+            if (run->options->strict || findings->items[i].kind == SS_FINDING_LOSS)
+                first = &findings->items[i];
+        return ss_fail(
+            err, SS_ERROR_INPUT, "%s: refused by --strict%s: %zu findings, the first: %.200s: %.400s", path,
+            run->options->strict ? "" : "-motion", run->options->strict ? losses + warnings : losses,
+            first ? first->place : "", first ? first->message : "");
+    }
+    return true;
+}
+
+/* The world of a model file, and a scene around it. */
+static bool build_model(ss_running *run, const char *path, ss_error *err)
+{
+    static const double time_step = 0.002, steps = 1000; // for formats that do not say
+    ss_model_info info;
+    if (!ss_model_read(path, &run->options->model, run->world, &info, &run->findings, err) ||
+        !report_findings(run, path, err))
+        return ss_fail_in(err, "run");
+    const char *slash = strrchr(path, '/');
+    double h = info.h > 0.0 ? info.h : time_step;
+    run->model_scene = (ss_scene){.name = slash ? slash + 1 : path,
+                                  .summary = "a model file",
+                                  .description = "",
+                                  .h = h,
+                                  .length = steps * h,
+                                  .options = model_options};
+    run->scene = &run->model_scene;
+    return true;
+}
+
 bool ss_running_build(ss_running *run, ss_error *err)
 {
-    run->scene = ss_scene_named(run->command->arguments[0], err);
+    const char *name = run->command->arguments[0];
+    bool is_model = !ss_scene_find(name) && ss_model_is_name(name);
+    run->world = ss_world_create(err);
+    if (!run->world || (is_model && !build_model(run, name, err))) return false;
+    if (!is_model) run->scene = ss_scene_named(name, err);
     if (!run->scene) return ss_fail_in(err, "run");
     if (!set_parameters(run, err) || !set_options(run, err)) return false;
-    run->world = ss_world_create(err);
-    if (!run->world ||
-        !run->scene->build(run->parameters, (uint64_t)run->sim_options.seed, run->world, err) ||
+    if ((run->scene->build &&
+         !run->scene->build(run->parameters, (uint64_t)run->sim_options.seed, run->world, err)) ||
         !change_units(run, err) || !count_steps(run, err))
         return false;
     run->sim = ss_sim_create(run->world, &run->sim_options, err);
@@ -169,4 +224,5 @@ void ss_running_free(ss_running *run)
     ss_release(run->parameters);
     ss_release(run->state);
     ss_release(run->start_pose);
+    ss_findings_free(&run->findings);
 }
