@@ -577,6 +577,39 @@ TEST(a_chain_starts_where_its_coordinates_say)
     drop(&l);
 }
 
+TEST(a_free_arm_with_rotors_keeps_its_energy)
+{
+    // no gravity: the arm whirls, and only bodies and rotors have energy. Joint corrections must move the
+    // rotors, too: without that they would take 20 % of it
+    loaded l = load_with(
+        MJCF("<option gravity='0 0 0'/><keyframe><key name='k' qpos='0 1' qvel='3 -8'/></keyframe>",
+             "<body><joint name='s' axis='0 1 0' armature='.05'/><geom type='capsule' size='.03' "
+             "fromto='0 0 0 .5 0 0'/><body pos='.5 0 0'><joint name='e' axis='0 1 0' armature='.08'/>"
+             "<geom type='capsule' size='.03' fromto='0 0 0 .4 0 0'/></body></body>"),
+        &(ss_model_options){.key = "k"});
+    ENSURE_LOADED(l);
+    ss_sim_options options;
+    ss_options_defaults(ss_sim_option_table, &options);
+    ss_options_defaults(ss_collision_option_table, &options.collision);
+    options.h = 0.001;
+    options.joints = SS_STABILISE_IMPULSE;
+    ss_sim *sim = ss_sim_create(l.world, &options, NULL);
+    double energy[2];
+    for (int when = 0; when < 2; when++) {
+        energy[when] = ss_world_measure(l.world).kinetic;
+        for (int j = 0; j < 2; j++) {
+            double speed;
+            ss_joint_coordinate(l.world, j, 0, NULL, &speed);
+            energy[when] += 0.5 * ss_world_joint(l.world, j)->law[0].armature * speed * speed;
+        }
+        for (int i = 0; i < 1000 && when == 0; i++) ENSURE(ss_sim_step(sim, NULL));
+    }
+    ENSURE(energy[0] > 1.0);
+    ENSURE_NEAR(energy[1], energy[0], 0.01 * energy[0]); // an oscillation of order h w, 8 rad/s
+    ss_sim_destroy(sim);
+    drop(&l);
+}
+
 TEST(global_coordinates_are_those_of_the_world)
 {
     loaded l =

@@ -136,6 +136,12 @@ static const ss_option table[] = {
      .help =
          "Call the user functions of this name, from a plug-in, at their stages of every step; repeatable, "
          "in this order."},
+    {.name = "collision",
+     .type = SS_OPTION_TEXT,
+     FIELD(collision),
+     .default_value = "ours",
+     .value_name = "NAME",
+     .help = "Where contacts come from: ours, or the plug-in of this name (bullet), if it is installed."},
     {.name = "json", .type = SS_OPTION_BOOL, FIELD(json), .help = "Print the summary as one JSON object."},
     {0}};
 

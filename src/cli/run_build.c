@@ -1,10 +1,14 @@
 /* `stickslip run` before the first step: scene, parameters, options. */
+#define _GNU_SOURCE // dladdr
 #include "cli/run.h"
 
 #include "base/words.h"
 
+#include <dlfcn.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 const ss_scene *ss_scene_named(const char *name, ss_error *err)
 {
@@ -139,6 +143,49 @@ static bool call_hooks(ss_running *run, ss_error *err)
     return true;
 }
 
+/* ---- contacts of another program ------------------------------------------------------------------ */
+
+/* NAME.so beside the program, or in lib/stickslip of where it is installed. */
+static bool find_plugin(const char *name, char *path, size_t size)
+{
+    static const char *const places[] = {"%.*s/%s.so", "%.*s/../lib/stickslip/%s.so", "%.*s/stickslip/%s.so",
+                                         "%.*s/../lib/x86_64-linux-gnu/stickslip/%s.so"};
+    Dl_info here = {0};
+    char own[4096];
+    ssize_t length = readlink("/proc/self/exe", own, sizeof own - 1);
+    for (int k = 0; k < 2; k++) { // the program, and the library that it may be in
+        if (k == 0 && length <= 0) continue;
+        if (k == 0) own[length] = '\0';
+        if (k == 1 && (!dladdr((void *)(uintptr_t)ss_running_build, &here) || !here.dli_fname)) continue;
+        const char *from = k == 0 ? own : here.dli_fname, *slash = strrchr(from, '/');
+        if (!slash) continue;
+        for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+            snprintf(path, size, places[i], (int)(slash - from), from, name);
+            if (access(path, R_OK) == 0) return true;
+        }
+    }
+    return false;
+}
+
+static bool replace_collision(ss_running *run, ss_error *err)
+{
+    const char *name = run->options->collision;
+    char path[4200];
+    if (strcmp(name, "ours") == 0) return true;
+    const ss_hook *hook = ss_hook_find(name);
+    if (!hook && !strchr(name, '/') && find_plugin(name, path, sizeof path)) {
+        run->collision_plugin = ss_plugin_open(path, err);
+        if (!run->collision_plugin) return ss_fail_in(err, "run: --collision %s", name);
+        hook = ss_hook_find(name);
+    }
+    if (!hook)
+        return ss_fail(
+            err, SS_ERROR_USAGE,
+            "run: --collision %s: there is no plug-in %s.so beside the program or in its lib/stickslip", name,
+            name);
+    return ss_sim_call_hook(run->sim, hook, err);
+}
+
 /* ---- model files ---------------------------------------------------------------------------------- */
 
 /* What keeps mechanisms of joints true over many steps. */
@@ -208,7 +255,7 @@ bool ss_running_build(ss_running *run, ss_error *err)
     if (run->sim) run->sim_options.finisher = ss_sim_finisher(run->sim);
     return run->sim &&
            (!run->scene->begin || run->scene->begin(run->parameters, run->sim, &run->state, err)) &&
-           call_hooks(run, err) && remember_start(run, err);
+           replace_collision(run, err) && call_hooks(run, err) && remember_start(run, err);
 }
 
 int ss_running_figures(const ss_running *run, ss_scene_result figures[SS_SCENE_FIGURES])
@@ -221,6 +268,7 @@ void ss_running_free(ss_running *run)
 {
     ss_sim_destroy(run->sim);
     ss_world_destroy(run->world);
+    ss_plugin_close(run->collision_plugin);
     ss_release(run->parameters);
     ss_release(run->state);
     ss_release(run->start_pose);

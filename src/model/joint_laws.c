@@ -160,6 +160,28 @@ int ss_joint_add_laws(const ss_world *world, const ss_joint_pose *pose, double h
     return count;
 }
 
+int ss_joint_rotor_count(const ss_joint *joint)
+{
+    int count = 0;
+    for (int i = 0; i < ss_joint_coordinate_count(joint); i++) count += joint->law[i].armature > 0.0;
+    return count;
+}
+
+int ss_joint_rotors(const ss_world *world, int joint, ss_joint_equation rows[2])
+{
+    const ss_joint *item = ss_world_joint(world, joint);
+    int count = 0;
+    if (item->disabled || ss_joint_rotor_count(item) == 0) return 0;
+    ss_joint_pose pose = ss_joint_pose_now(world, item);
+    for (int i = 0; i < ss_joint_coordinate_count(item); i++) {
+        if (!(item->law[i].armature > 0.0)) continue;
+        ss_joint_quantity now = ss_joint_coordinate_now(&pose, i);
+        rows[count] = ss_joint_equation_of(&now, 1.0);
+        rows[count++].regularization = 1.0 / item->law[i].armature;
+    }
+    return count;
+}
+
 void ss_joint_user_force(const ss_world *world, int joint, double wrench_a[6], double wrench_b[6])
 {
     const ss_joint *item = ss_world_joint(world, joint);

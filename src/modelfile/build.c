@@ -654,6 +654,20 @@ static bool move_to_start(build *b)
     return true;
 }
 
+/* Limits that are broken at the start are mended within a few steps, which is a blow. */
+static void check_limits(build *b)
+{
+    for (int i = 0; i < b->tree->joint_count; i++) {
+        const ss_model_joint *joint = &b->tree->joints[i];
+        if (!joint->law.limited || (joint->start >= joint->law.lower && joint->start <= joint->law.upper))
+            continue;
+        ss_xml_note(b->reading, SS_FINDING_WARNING, joint->node,
+                    "starts outside of its limits, at %g of %g to %g: it is pushed inside",
+                    joint->start + joint->reference, joint->law.lower + joint->reference,
+                    joint->law.upper + joint->reference);
+    }
+}
+
 bool ss_tree_build(ss_tree *tree, ss_world *world, ss_error *err)
 {
     build b = {.tree = tree, .reading = tree->reading, .world = world, .base = SS_WORLD};
@@ -664,5 +678,6 @@ bool ss_tree_build(ss_tree *tree, ss_world *world, ss_error *err)
                 add_joints(&b) && add_equalities(&b) && add_exclusions(&b) && move_to_start(&b);
     if (!good || tree->reading->failed) return false;
     check_pairs(&b);
+    check_limits(&b);
     return ss_world_finish(world, err);
 }

@@ -474,7 +474,6 @@ ss_finding_kind ss_mjcf_judge(const ss_xml *node, const char *attribute, const c
     if (!attribute && strcmp(name, "sensor") == 0) return *why = "sensors", SS_FINDING_WARNING;
     if (!attribute && strcmp(name, "custom") == 0)
         return *why = "data for other programs", SS_FINDING_WARNING;
-    if (!attribute && strcmp(name, "keyframe") == 0) return *why = "not chosen", SS_FINDING_WARNING;
     if (attribute && (strcmp(node->name, "site") == 0 || strcmp(node->name, "material") == 0))
         return *why = "appearance", SS_FINDING_WARNING;
     return SS_FINDING_LOSS;

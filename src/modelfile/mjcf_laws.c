@@ -191,6 +191,8 @@ void ss_mjcf_read_start(ss_mjcf *m)
     const char *wanted = tree->options->key;
     ss_xml *key = ss_mjcf_chosen_key(m);
     if (!key) {
+        for (ss_xml *section = m->root->first; section; section = section->next)
+            if (ss_xml_is(section, "keyframe")) ss_xml_mark(section); // there to be chosen
         if (wanted && wanted[0])
             ss_xml_fail(m->reading, m->root, "unknown keyframe \"%.80s\"; there are %d", wanted,
                         tree->info->keyframes);
