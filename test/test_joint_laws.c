@@ -107,6 +107,34 @@ TEST(a_rigid_joint_with_compliance_is_a_spring_in_all_its_rows)
     ss_world_destroy(two.world);
 }
 
+TEST(a_rotor_resists_changes_of_speed_and_a_motor_works_beside_a_spring)
+{
+    ss_joint_equation rows[SS_JOINT_EQUATIONS_MOST];
+    const double h = 0.01, m = 2.0, rotor = 0.5, v = 0.7, force = 3.0;
+    couple two = make_couple(slider((ss_axis_law){.armature = rotor}), true);
+    ss_world_body(two.world, two.b)->velocity[0] = v;
+    double speed = v;
+    ss_joint_coordinate(two.world, two.joint, 0, NULL, &speed);
+    ENSURE_INT(law_rows(&two, h, rows), 1);
+    ENSURE(!rows[0].holonomic && rows[0].bounds[1] == INFINITY);
+    // (m + rotor) (v+ - v) = h force
+    ENSURE_NEAR(speed_after(&rows[0], m, speed, force, h), speed + h * force / (m + rotor), 1e-15);
+
+    // the spring keeps its own stiffness, the motor has another and a bound
+    ss_axis_law *law = &ss_world_joint(two.world, two.joint)->law[0];
+    *law = (ss_axis_law){.motor = SS_MOTOR_POSITION,
+                         .target = 0.2,
+                         .max_force = 4.0,
+                         .stiffness = 50.0,
+                         .motor_stiffness = 800.0};
+    ENSURE_INT(law_rows(&two, h, rows), 2);
+    ENSURE_NEAR(rows[0].regularization, 1.0 / (h * h * 50.0), 1e-9);
+    ENSURE(rows[0].bounds[1] == INFINITY);
+    ENSURE_NEAR(rows[1].regularization, 1.0 / (h * h * 800.0), 1e-10);
+    ENSURE_NEAR(rows[1].bounds[1], 4.0, 0.0);
+    ss_world_destroy(two.world);
+}
+
 TEST(motors_reach_what_they_are_told_within_their_force)
 {
     ss_joint_equation rows[SS_JOINT_EQUATIONS_MOST];
@@ -170,7 +198,7 @@ TEST(a_joint_with_everything_on_fits)
 {
     ss_joint_equation rows[SS_JOINT_EQUATIONS_MOST];
     ss_axis_law law = {.limited = true, .lower = -0.001, .upper = 0.001, .motor = SS_MOTOR_VELOCITY};
-    law.stiffness = law.friction = law.load_friction = 1.0;
+    law.stiffness = law.friction = law.load_friction = law.armature = 1.0;
     ss_joint joint = {.kind = SS_JOINT_CYLINDRICAL, .law = {law, law}};
     couple two = make_couple(joint, false);
     ENSURE_INT(ss_joint_equations(two.world, two.joint, 0.01, rows), SS_JOINT_EQUATIONS_MOST);

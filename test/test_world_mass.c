@@ -380,7 +380,10 @@ static ss_world *small_machine(void)
                                          .rest = 0.05,
                                          .force = 0.3,
                                          .friction = 0.1,
-                                         .load_friction = 0.01};
+                                         .load_friction = 0.01,
+                                         .armature = 0.02,
+                                         .motor_stiffness = 3,
+                                         .motor_damping = 0.2};
         ss_world_add_joint(world, &joint, NULL);
     }
     ss_world_finish(world, NULL);
@@ -409,7 +412,7 @@ static bool same_joint(const ss_joint *x, const ss_joint *y)
 {
     for (int k = 0; k < 2; k++)
         if (!SAME(ss_axis_law, &x->law[k], &y->law[k], lower, motor) ||
-            memcmp(&x->law[k].target, &y->law[k].target, 9 * sizeof(double)))
+            memcmp(&x->law[k].target, &y->law[k].target, 12 * sizeof(double)))
             return false;
     return SAME(ss_joint, x, y, anchor, law) && SAME(ss_joint, x, y, local_anchor, turned);
 }
@@ -473,6 +476,10 @@ TEST(the_similar_world_of_another_size_keeps_gravity_and_density)
     // a spring of angle carries torque: s^4; one of length N/m: s^2; speeds grow with sqrt(s)
     ENSURE_NEAR(ss_world_joint(world, SS_JOINT_REVOLUTE)->law[0].stiffness, 7 * 256.0, 1e-12);
     ENSURE_NEAR(ss_world_joint(world, SS_JOINT_PRISMATIC)->law[0].stiffness, 7 * 16.0, 1e-13);
+    ENSURE_NEAR(ss_world_joint(world, SS_JOINT_PRISMATIC)->law[0].motor_stiffness, 3 * 16.0, 1e-13);
+    // the inertia of a rotor about an axis grows with s^5, along one its mass with s^3
+    ENSURE_NEAR(ss_world_joint(world, SS_JOINT_REVOLUTE)->law[0].armature, 0.02 * 1024.0, 1e-12);
+    ENSURE_NEAR(ss_world_joint(world, SS_JOINT_PRISMATIC)->law[0].armature, 0.02 * 64.0, 1e-14);
     ENSURE_NEAR(ss_world_joint(world, SS_JOINT_PRISMATIC)->law[0].target_speed, 0.4, 1e-15);
     ENSURE_NEAR(ss_world_joint(world, SS_JOINT_CYLINDRICAL)->law[1].lower, -1.2, 1e-15);
     ENSURE_NEAR(ss_world_joint(world, SS_JOINT_SCREW)->ratio, 1.2, 1e-15);

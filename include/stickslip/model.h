@@ -210,6 +210,10 @@ typedef struct ss_axis_law {
     double force;         /* N or N m: set by the user, kept until changed; pushes b along the coordinate */
     double friction;      /* N or N m: dry, constant */
     double load_friction; /* times the joint's load: m about an axis (mu * bearing radius), 1 along it */
+    /* kg m^2 about an axis, kg along it: inertia of a rotor behind a gear, felt by the coordinate alone */
+    double armature;
+    /* gains of SS_MOTOR_POSITION beside the spring; both 0: the motor takes over stiffness and damping */
+    double motor_stiffness, motor_damping;
 } ss_axis_law;
 
 /* A coordinate of another joint. */

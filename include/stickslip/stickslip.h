@@ -20,6 +20,7 @@
 
 /* ---- a world and its contacts ----------------------------------------------------------------------- */
 #include <stickslip/model.h>
+#include <stickslip/modelfile.h>
 #include <stickslip/collision.h>
 
 /* ---- problems in files, and from other programs ----------------------------------------------------- */

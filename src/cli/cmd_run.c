@@ -142,6 +142,12 @@ static const ss_option table[] = {
      .help =
          "Call the user functions of this name, from a plug-in, at their stages of every step; repeatable, "
          "in this order."},
+    {.name = "collision",
+     .type = SS_OPTION_TEXT,
+     FIELD(collision),
+     .default_value = "ours",
+     .value_name = "NAME",
+     .help = "Where contacts come from: ours, or the plug-in of this name (bullet), if it is installed."},
     {.name = "json", .type = SS_OPTION_BOOL, FIELD(json), .help = "Print the summary as one JSON object."},
     {0}};
 
@@ -198,6 +204,17 @@ static const ss_option output_table[] = {
      .help = "Draw the final state of the world."},
     {0}};
 
+static const ss_option strict_table[] = {
+    {.name = "strict",
+     .type = SS_OPTION_BOOL,
+     FIELD(strict),
+     .help = "Refuse a model of which anything is not honoured, appearance included."},
+    {.name = "strict_motion",
+     .type = SS_OPTION_BOOL,
+     FIELD(strict_motion),
+     .help = "Refuse a model of which something is not honoured that would change its motion."},
+    {0}};
+
 static const ss_option unit_table[] = {{.name = "length_unit",
                                         .type = SS_OPTION_REAL,
                                         FIELD(length_unit),
@@ -232,6 +249,8 @@ static const ss_option_group groups[] = {
     {"Stepping", ss_sim_option_table, offsetof(ss_run_verb_options, sim)},
     {"Contacts", ss_collision_option_table,
      offsetof(ss_run_verb_options, sim) + offsetof(ss_sim_options, collision)},
+    {"Model files", strict_table, 0},
+    {NULL, ss_model_option_table, offsetof(ss_run_verb_options, model)},
     {"Units: the same world in other units", unit_table, 0},
     SS_COMMON_GROUP};
 
@@ -244,13 +263,15 @@ static const ss_example examples[] = {
      "the last 200 steps before something goes wrong"},
     {"run card-house --accurate --steps 100", "every step to 1e-8"},
     {"run brick-wall --plugin ./my_solver.so -s richardson", "your own solver"},
+    {"run robot.urdf --base fixed --record robot.h5", "a robot of a URDF file"},
+    {"run scene.xml --key home --strict-motion", "an MJCF file from one of its keyframes, or not at all"},
     {"run massratio -s nsgs --steps 50 --json", "another solver, without a finisher; machine-readable"},
     {0}};
 
 const ss_verb ss_verb_run = {
     .name = "run",
-    .summary = "simulate a scene, monitor its errors, record its frames",
-    .arguments = "SCENE",
+    .summary = "simulate a scene or a model file, record its frames",
+    .arguments = "SCENE|FILE",
     .description =
         "Builds a scene and simulates it. Every step is a frame, solved with any formulation and any "
         "solver; the default is fast and uses a physical stop rule. The summary at the end shows "
@@ -258,7 +279,10 @@ const ss_verb ss_verb_run = {
         "A step that fails (a non-finite number, bodies flying apart) ends the run and names the step and "
         "the body; frames recorded until then are kept. With --ring only the last steps before such a "
         "moment, or one that --trip describes, are written. With --checkpoint, an interrupted run can be "
-        "continued with --resume.",
+        "continued with --resume.\n\n"
+        "A name that ends in .urdf, .xml, .mjcf, .sdf or .world is a model file (URDF, MJCF, SDF). Every "
+        "element and attribute of it that is not honoured is listed with its line; --strict refuses the file "
+        "instead.",
     .examples = examples,
     .groups = groups,
     .options_size = sizeof(ss_run_verb_options),

@@ -5,6 +5,8 @@
 #include "campaign/campaign.h"
 #include "cli/extensions.h"
 
+#include <stickslip/modelfile.h>
+
 typedef struct ss_run_verb_options {
     ss_common_options common;
     ss_option_list parameters, calls;
@@ -22,6 +24,9 @@ typedef struct ss_run_verb_options {
     const char *trace, *picture;
     double length_unit, mass_unit, time_unit;
     bool json;
+    bool strict, strict_motion;
+    const char *collision; /* "ours", or the name of a hook that replaces it */
+    ss_model_options model;
     ss_extension_options extensions;
     ss_sim_options sim;
 } ss_run_verb_options;
@@ -50,8 +55,11 @@ typedef struct ss_running {
     const ss_command *command;
     const ss_run_verb_options *options;
     const ss_scene *scene;
-    void *parameters; /* of the scene */
-    void *state;      /* of the scene */
+    ss_scene model_scene;             /* what `scene` is for a model file */
+    ss_findings findings;             /* of the model file */
+    void *parameters;                 /* of the scene */
+    void *state;                      /* of the scene */
+    ss_plugin_file *collision_plugin; /* of --collision; NULL: none, or loaded by --plugin */
     ss_world *world;
     ss_sim *sim;
     ss_sim_options sim_options; /* table, then scene, then --accurate, then user */

@@ -1,10 +1,14 @@
 /* `stickslip run` before the first step: scene, parameters, options. */
+#define _GNU_SOURCE // dladdr
 #include "cli/run.h"
 
 #include "base/words.h"
 
+#include <dlfcn.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 const ss_scene *ss_scene_named(const char *name, ss_error *err)
 {
@@ -139,21 +143,119 @@ static bool call_hooks(ss_running *run, ss_error *err)
     return true;
 }
 
+/* ---- contacts of another program ------------------------------------------------------------------ */
+
+/* NAME.so beside the program, or in lib/stickslip of where it is installed. */
+static bool find_plugin(const char *name, char *path, size_t size)
+{
+    static const char *const places[] = {"%.*s/%s.so", "%.*s/../lib/stickslip/%s.so", "%.*s/stickslip/%s.so",
+                                         "%.*s/../lib/x86_64-linux-gnu/stickslip/%s.so"};
+    Dl_info here = {0};
+    char own[4096];
+    ssize_t length = readlink("/proc/self/exe", own, sizeof own - 1);
+    for (int k = 0; k < 2; k++) { // the program, and the library that it may be in
+        if (k == 0 && length <= 0) continue;
+        if (k == 0) own[length] = '\0';
+        if (k == 1 && (!dladdr((void *)(uintptr_t)ss_running_build, &here) || !here.dli_fname)) continue;
+        const char *from = k == 0 ? own : here.dli_fname, *slash = strrchr(from, '/');
+        if (!slash) continue;
+        for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+            snprintf(path, size, places[i], (int)(slash - from), from, name);
+            if (access(path, R_OK) == 0) return true;
+        }
+    }
+    return false;
+}
+
+static bool replace_collision(ss_running *run, ss_error *err)
+{
+    const char *name = run->options->collision;
+    char path[4200];
+    if (strcmp(name, "ours") == 0) return true;
+    const ss_hook *hook = ss_hook_find(name);
+    if (!hook && !strchr(name, '/') && find_plugin(name, path, sizeof path)) {
+        run->collision_plugin = ss_plugin_open(path, err);
+        if (!run->collision_plugin) return ss_fail_in(err, "run: --collision %s", name);
+        hook = ss_hook_find(name);
+    }
+    if (!hook)
+        return ss_fail(
+            err, SS_ERROR_USAGE,
+            "run: --collision %s: there is no plug-in %s.so beside the program or in its lib/stickslip", name,
+            name);
+    return ss_sim_call_hook(run->sim, hook, err);
+}
+
+/* ---- model files ---------------------------------------------------------------------------------- */
+
+/* What keeps mechanisms of joints true over many steps. */
+static void model_options(const void *parameters, ss_sim_options *options)
+{
+    (void)parameters;
+    options->joints = SS_STABILISE_IMPULSE;
+}
+
+/* Everything that is not honoured, by line; then, with --strict, that is the end. */
+static bool report_findings(ss_running *run, const char *path, ss_error *err)
+{
+    const ss_findings *findings = &run->findings;
+    for (size_t i = 0; i < findings->count; i++) {
+        const ss_finding *finding = &findings->items[i];
+        ss_command_say(run->command, "%s: %s: %s", ss_finding_kind_name(finding->kind), finding->place,
+                       finding->message);
+    }
+    size_t losses = findings->count_of[SS_FINDING_LOSS], warnings = findings->count_of[SS_FINDING_WARNING];
+    if ((run->options->strict && losses + warnings > 0) || (run->options->strict_motion && losses > 0)) {
+        const ss_finding *first = NULL;
+        for (size_t i = 0; i < findings->count && !first; i++)
+            if (run->options->strict || findings->items[i].kind == SS_FINDING_LOSS)
+                first = &findings->items[i];
+        return ss_fail(
+            err, SS_ERROR_INPUT, "%s: refused by --strict%s: %zu findings, the first: %.200s: %.400s", path,
+            run->options->strict ? "" : "-motion", run->options->strict ? losses + warnings : losses,
+            first ? first->place : "", first ? first->message : "");
+    }
+    return true;
+}
+
+/* The world of a model file, and a scene around it. */
+static bool build_model(ss_running *run, const char *path, ss_error *err)
+{
+    static const double time_step = 0.002, steps = 1000; // for formats that do not say
+    ss_model_info info;
+    if (!ss_model_read(path, &run->options->model, run->world, &info, &run->findings, err) ||
+        !report_findings(run, path, err))
+        return ss_fail_in(err, "run");
+    const char *slash = strrchr(path, '/');
+    double h = info.h > 0.0 ? info.h : time_step;
+    run->model_scene = (ss_scene){.name = slash ? slash + 1 : path,
+                                  .summary = "a model file",
+                                  .description = "",
+                                  .h = h,
+                                  .length = steps * h,
+                                  .options = model_options};
+    run->scene = &run->model_scene;
+    return true;
+}
+
 bool ss_running_build(ss_running *run, ss_error *err)
 {
-    run->scene = ss_scene_named(run->command->arguments[0], err);
+    const char *name = run->command->arguments[0];
+    bool is_model = !ss_scene_find(name) && ss_model_is_name(name);
+    run->world = ss_world_create(err);
+    if (!run->world || (is_model && !build_model(run, name, err))) return false;
+    if (!is_model) run->scene = ss_scene_named(name, err);
     if (!run->scene) return ss_fail_in(err, "run");
     if (!set_parameters(run, err) || !set_options(run, err)) return false;
-    run->world = ss_world_create(err);
-    if (!run->world ||
-        !run->scene->build(run->parameters, (uint64_t)run->sim_options.seed, run->world, err) ||
+    if ((run->scene->build &&
+         !run->scene->build(run->parameters, (uint64_t)run->sim_options.seed, run->world, err)) ||
         !change_units(run, err) || !count_steps(run, err))
         return false;
     run->sim = ss_sim_create(run->world, &run->sim_options, err);
     if (run->sim) run->sim_options.finisher = ss_sim_finisher(run->sim);
     return run->sim &&
            (!run->scene->begin || run->scene->begin(run->parameters, run->sim, &run->state, err)) &&
-           call_hooks(run, err) && remember_start(run, err);
+           replace_collision(run, err) && call_hooks(run, err) && remember_start(run, err);
 }
 
 int ss_running_figures(const ss_running *run, ss_scene_result figures[SS_SCENE_FIGURES])
@@ -166,7 +268,9 @@ void ss_running_free(ss_running *run)
 {
     ss_sim_destroy(run->sim);
     ss_world_destroy(run->world);
+    ss_plugin_close(run->collision_plugin);
     ss_release(run->parameters);
     ss_release(run->state);
     ss_release(run->start_pose);
+    ss_findings_free(&run->findings);
 }

@@ -54,9 +54,10 @@ static void add_limits(const coordinate *along)
 
 /* x = -h (k (error + h u) + d u), u relative to the wanted speed: u + x/(h (h k + d)) + k
  * error/(h k + d) = 0 */
-static ss_joint_equation *add_spring(const coordinate *along, double rest, double rest_speed)
+static ss_joint_equation *add_spring(const coordinate *along, double k, double d, double rest,
+                                     double rest_speed)
 {
-    double k = along->law->stiffness, resistance = along->h * k + along->law->damping;
+    double resistance = along->h * k + d;
     ss_joint_equation *row = add_row(along, 1.0);
     row->regularization = 1.0 / (along->h * resistance);
     row->time_derivative = k * (along->now.value - rest) / resistance - rest_speed;
@@ -70,25 +71,43 @@ static void bound(ss_joint_equation *row, double force)
     row->bounds[1] = force;
 }
 
-/* The spring that SS_MOTOR_POSITION takes over, or one of its own. */
+/* The spring, which SS_MOTOR_POSITION takes over unless it has gains of its own, and the motor. */
 static void add_motor(const coordinate *along)
 {
     const ss_axis_law *law = along->law;
     bool springs = law->stiffness > 0.0 || law->damping > 0.0;
+    bool own_gains = law->motor_stiffness > 0.0 || law->motor_damping > 0.0;
     double length =
         ss_joint_keeps_coordinate(along->joint) && law->rest == 0.0 ? along->joint->start_length : law->rest;
-    if (law->motor == SS_MOTOR_POSITION) {
-        if (springs) bound(add_spring(along, law->target, law->target_speed), law->max_force);
+    if (law->motor == SS_MOTOR_POSITION && !own_gains) {
+        if (springs)
+            bound(add_spring(along, law->stiffness, law->damping, law->target, law->target_speed),
+                  law->max_force);
         return;
     }
-    if (springs) add_spring(along, length, 0.0);
-    if (law->motor == SS_MOTOR_OFF) return;
+    if (springs) add_spring(along, law->stiffness, law->damping, length, 0.0);
+    if (law->motor == SS_MOTOR_POSITION)
+        bound(add_spring(along, law->motor_stiffness, law->motor_damping, law->target, law->target_speed),
+              law->max_force);
+    if (law->motor == SS_MOTOR_OFF || law->motor == SS_MOTOR_POSITION) return;
     ss_joint_equation *row = add_row(along, 1.0);
     bound(row, law->max_force);
     // A drive arrives at target + h target_speed by the end of the step, whatever it was off at its start.
     row->time_derivative = law->motor == SS_MOTOR_VELOCITY
                                ? -law->target_speed
                                : (along->now.value - law->target) / along->h - law->target_speed;
+}
+
+/* ---- armature --------------------------------------------------------------------------------------- */
+
+/* A rotor's inertia a resists a change of the coordinate's rate alone: x = -a (u - speed), a row of its own
+ * with u + x/a - speed = 0. */
+static void add_armature(const coordinate *along)
+{
+    if (!(along->law->armature > 0.0)) return;
+    ss_joint_equation *row = add_row(along, 1.0);
+    row->regularization = 1.0 / along->law->armature;
+    row->time_derivative = -along->speed;
 }
 
 /* ---- friction --------------------------------------------------------------------------------------- */
@@ -118,7 +137,7 @@ static double limit_margin(const ss_world *world, const ss_joint *joint, int ind
 static bool has_rows(const ss_axis_law *law)
 {
     return law->limited || law->motor != SS_MOTOR_OFF || law->stiffness > 0.0 || law->damping > 0.0 ||
-           law->friction > 0.0 || law->load_friction > 0.0;
+           law->friction > 0.0 || law->load_friction > 0.0 || law->armature > 0.0;
 }
 
 int ss_joint_add_laws(const ss_world *world, const ss_joint_pose *pose, double h,
@@ -135,7 +154,30 @@ int ss_joint_add_laws(const ss_world *world, const ss_joint_pose *pose, double h
         along.margin = limit_margin(world, joint, i, h);
         add_limits(&along);
         add_motor(&along);
+        add_armature(&along);
         add_friction(&along);
+    }
+    return count;
+}
+
+int ss_joint_rotor_count(const ss_joint *joint)
+{
+    int count = 0;
+    for (int i = 0; i < ss_joint_coordinate_count(joint); i++) count += joint->law[i].armature > 0.0;
+    return count;
+}
+
+int ss_joint_rotors(const ss_world *world, int joint, ss_joint_equation rows[2])
+{
+    const ss_joint *item = ss_world_joint(world, joint);
+    int count = 0;
+    if (item->disabled || ss_joint_rotor_count(item) == 0) return 0;
+    ss_joint_pose pose = ss_joint_pose_now(world, item);
+    for (int i = 0; i < ss_joint_coordinate_count(item); i++) {
+        if (!(item->law[i].armature > 0.0)) continue;
+        ss_joint_quantity now = ss_joint_coordinate_now(&pose, i);
+        rows[count] = ss_joint_equation_of(&now, 1.0);
+        rows[count++].regularization = 1.0 / item->law[i].armature;
     }
     return count;
 }

@@ -22,7 +22,7 @@ typedef struct ss_joint_equation {
     bool equality;
 } ss_joint_equation;
 
-#define SS_JOINT_EQUATIONS_MOST 16
+#define SS_JOINT_EQUATIONS_MOST 18
 
 /* ---- rows ------------------------------------------------------------------------------------------- */
 
@@ -41,6 +41,10 @@ int ss_joint_equations(const ss_world *world, int joint, double h,
                        ss_joint_equation rows[SS_JOINT_EQUATIONS_MOST]);
 /* The joint's own equations only: violation and Jacobian, at most 6 rows; 0 for disabled joints. */
 int ss_joint_residual(const ss_world *world, int joint, ss_joint_equation rows[6]);
+/* Rows of the rotors of a joint (ss_axis_law.armature): Jacobians of their coordinates, and 1 / armature as
+ * regularisation; at most 2. Together with its own equations a joint has at most 6. */
+int ss_joint_rotors(const ss_world *world, int joint, ss_joint_equation rows[2]);
+int ss_joint_rotor_count(const ss_joint *joint);
 /* The user's forces along the coordinates (ss_axis_law.force), added to the wrenches of its bodies. */
 void ss_joint_user_force(const ss_world *world, int joint, double wrench[SS_JOINT_BODIES][6]);
 

@@ -68,6 +68,9 @@ static void convert_law(ss_axis_law *law, bool slide, const units *u)
     law->target_speed *= coordinate / u->time;
     law->stiffness *= force / coordinate;
     law->damping *= force / coordinate * u->time;
+    law->motor_stiffness *= force / coordinate;
+    law->motor_damping *= force / coordinate * u->time;
+    law->armature *= slide ? u->mass : u->inertia;
     if (!slide) law->load_friction *= u->length;
 }
 

@@ -152,7 +152,10 @@ static bool check_law(const ss_axis_law *law, ss_error *err)
            ss_require_not_negative(law->stiffness, "stiffness", err) &&
            ss_require_not_negative(law->damping, "damping", err) &&
            ss_require_not_negative(law->friction, "friction", err) &&
-           ss_require_not_negative(law->load_friction, "load_friction", err);
+           ss_require_not_negative(law->load_friction, "load_friction", err) &&
+           ss_require_not_negative(law->armature, "armature", err) &&
+           ss_require_not_negative(law->motor_stiffness, "motor_stiffness", err) &&
+           ss_require_not_negative(law->motor_damping, "motor_damping", err);
 }
 
 static bool check_bodies(const ss_world *world, const ss_joint *joint, ss_error *err)

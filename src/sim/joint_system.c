@@ -17,6 +17,7 @@ void ss_joint_system_free(ss_joint_system *system)
     ss_release(system->jacobian);
     ss_release(system->response);
     ss_release(system->scale);
+    ss_release(system->softness);
     ss_release(system->work);
     ss_release(system->neighbour_start);
     ss_release(system->neighbour);
@@ -30,7 +31,8 @@ void ss_joint_system_free(ss_joint_system *system)
 static int rows_of(const ss_world *world, int joint)
 {
     const ss_joint *item = ss_world_joint(world, joint);
-    return item->compliance > 0.0 || !ss_joint_is_active(world, item) ? 0 : ss_joint_equation_count(item);
+    bool takes_part = !(item->compliance > 0.0) && ss_joint_is_active(world, item);
+    return takes_part ? ss_joint_equation_count(item) + ss_joint_rotor_count(item) : 0;
 }
 
 static ss_body_kind kind_of(const ss_world *world, int body)
@@ -81,6 +83,7 @@ static void add_block(ss_joint_system *system, const ss_world *world, int joint,
     ss_joint_block *block = &system->blocks[system->joint_count++];
     *block = (ss_joint_block){
         .joint = joint, .first = system->row_count, .rows = rows, .bodies = item->body_count};
+    block->own = rows - ss_joint_rotor_count(item);
     for (int side = 0; side < block->bodies; side++) {
         block->body[side] = ss_joint_body(item, side);
         block->kind[side] = kind_of(world, block->body[side]);
@@ -221,8 +224,10 @@ static bool make_arrays(ss_joint_system *system)
     system->jacobian = ss_allocate(rows, sizeof *system->jacobian);
     system->response = ss_allocate(rows, sizeof *system->response);
     system->scale = ss_allocate(rows, sizeof *system->scale);
+    system->softness = ss_allocate(rows, sizeof *system->softness);
     system->work = ss_allocate(rows, sizeof *system->work);
-    return system->inverse && system->jacobian && system->response && system->scale && system->work;
+    return system->softness && system->inverse && system->jacobian && system->response && system->scale &&
+           system->work;
 }
 
 bool ss_joint_system_gather(ss_joint_system *system, const ss_world *world, ss_error *err)
@@ -254,7 +259,9 @@ static void linearise_block(ss_joint_system *system, const ss_world *world, cons
 {
     ss_joint_equation rows[6];
     ss_joint_residual(world, block->joint, rows);
+    if (block->own < block->rows) ss_joint_rotors(world, block->joint, rows + block->own);
     for (int r = 0; r < block->rows; r++) {
+        system->softness[block->first + r] = r < block->own ? 0.0 : rows[r].regularization;
         double *jacobian = system->jacobian[block->first + r], *response = system->response[block->first + r];
         memcpy(jacobian, rows[r].jacobian, 6 * (size_t)block->bodies * sizeof *jacobian);
         for (int side = 0; side < block->bodies; side++)
@@ -299,7 +306,7 @@ static void find_scales(ss_joint_system *system, const ss_joint_block *block)
 {
     shared_bodies own = find_shared(block, block);
     for (int r = block->first; r < block->first + block->rows; r++) {
-        double diagonal = couple(system, &own, r, r);
+        double diagonal = couple(system, &own, r, r) + system->softness[r];
         system->scale[r] = diagonal > 0.0 ? 1.0 / sqrt(diagonal) : 0.0;
     }
 }
@@ -358,8 +365,8 @@ double ss_joint_system_violation(const ss_joint_system *system, const ss_world *
         ss_joint_equation rows[6];
         ss_joint_residual(world, block->joint, rows);
         for (int r = 0; r < block->rows; r++) {
-            violation[block->first + r] = rows[r].violation;
-            most = larger(most, rows[r].violation);
+            violation[block->first + r] = r < block->own ? rows[r].violation : 0.0;
+            most = larger(most, violation[block->first + r]);
         }
     }
     return most;
@@ -372,7 +379,8 @@ double ss_joint_system_speed(const ss_joint_system *system, const ss_world *worl
         const ss_joint_block *block = &system->blocks[k];
         const ss_joint *joint = ss_world_joint(world, block->joint);
         for (int r = block->first; r < block->first + block->rows; r++) {
-            speed[r] = ss_joint_speed(world, joint, system->jacobian[r]);
+            bool rotor = r >= block->first + block->own;
+            speed[r] = rotor ? 0.0 : ss_joint_speed(world, joint, system->jacobian[r]);
             most = larger(most, speed[r]);
         }
     }

@@ -1,6 +1,7 @@
 /* sim/joint_system.h - all rigid joints of a world as one linear system S y = b, S = G M^-1 G' + a little: G
  * the Jacobian of their own equations, M the mass matrix of the dynamic bodies. Sparse over the graph of
- * joints that share a body.
+ * joints that share a body. A rotor (ss_axis_law.armature) is a row that resists every change of its
+ * coordinate's rate: without error, and with 1 / armature added to its diagonal.
  *
  * Rows are scaled to a unit diagonal, which makes metres and radians alike, and 1e-10 is added to it:
  * that is what holds redundant sets (planar loops) together, and Newton's iterations around it remove
@@ -22,6 +23,7 @@ typedef struct ss_joint_member {
 typedef struct ss_joint_block {
     int joint;
     int first, rows;             /* its rows of the system */
+    int own;                     /* how many of them are its own equations; the others are rotors */
     int bodies;                  /* two, or more */
     int member[SS_JOINT_BODIES]; /* dynamic ones only; -1 = does not answer to impulses */
     /* as they were at the gathering: what the pattern depends on */
@@ -37,6 +39,7 @@ typedef struct ss_joint_system {
     double (*jacobian)[6 * SS_JOINT_BODIES]; /* of the last linearisation */
     double (*response)[6 * SS_JOINT_BODIES]; /* M^-1 times it */
     double *scale;                           /* 1 / sqrt of S's diagonal; 0 for a row that moves nothing */
+    double *softness;                        /* of rotors: 1 / armature; 0 of equations */
     double *work;
     int *neighbour_start, *neighbour; /* of block k: those before it that share a dynamic body, ascending */
     ss_sparse *matrix;                /* upper triangle */

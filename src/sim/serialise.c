@@ -31,6 +31,9 @@ static void exchange_law(ss_axis_law *law, ss_byte_stream *bytes)
     PASS(bytes, law->force);
     PASS(bytes, law->friction);
     PASS(bytes, law->load_friction);
+    PASS(bytes, law->armature);
+    PASS(bytes, law->motor_stiffness);
+    PASS(bytes, law->motor_damping);
 }
 
 static void exchange_joint(ss_joint *joint, ss_byte_stream *bytes)

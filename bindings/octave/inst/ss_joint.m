@@ -8,7 +8,7 @@ function j = ss_joint(w, kind, a, b, anchor, axis, varargin)
 % Properties: 'axis2' (universal, gear), 'anchor_b' (distance), 'ratio' (screw, gear), 'compliance',
 % 'bodies_collide', 'name'; and what acts along its coordinate: 'limits' ([lower upper]), 'motor'
 % ('velocity', 'position', 'drive'), 'target', 'target_speed', 'max_force', 'stiffness', 'damping',
-% 'rest', 'force', 'friction', 'load_friction'.
+% 'rest', 'force', 'friction', 'load_friction', 'armature', 'motor_stiffness', 'motor_damping'.
 %
 % ss_joint(w, j, name, value, ...) changes the latter of joint j, between steps or in a user function.
 %

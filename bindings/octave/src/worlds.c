@@ -411,7 +411,10 @@ static bool get_law(const mxArray *from, ss_axis_law *law, ss_error *err)
                 tb_get_real(from, "damping", &law->damping, err) &&
                 tb_get_real(from, "rest", &law->rest, err) && tb_get_real(from, "force", &law->force, err) &&
                 tb_get_real(from, "friction", &law->friction, err) &&
-                tb_get_real(from, "load_friction", &law->load_friction, err);
+                tb_get_real(from, "load_friction", &law->load_friction, err) &&
+                tb_get_real(from, "armature", &law->armature, err) &&
+                tb_get_real(from, "motor_stiffness", &law->motor_stiffness, err) &&
+                tb_get_real(from, "motor_damping", &law->motor_damping, err);
     law->motor = (ss_motor_mode)motor;
     return good;
 }

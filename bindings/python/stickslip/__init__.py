@@ -21,8 +21,8 @@ from .recorder import FrameBuilder, Recorder
 from .session import History, Iterate, Result, Session, solve
 from .plugins import (ContactView, Formulation, OwnMetric, Plugin, Run, Solver, SolverInfo, Unknown, formulation, load_plugin,
                       metric, solver, solvers)
-from .model import (AxisLaw, Body, Energy, Joint, MassProperties, Material, Mesh, Shape, World, box, capsule, cylinder, ellipsoid,
-                    heightfield, hull, plane, sphere, surface)
+from .model import (AxisLaw, Body, Energy, Joint, MassProperties, Material, Mesh, ModelInfo, Shape, World, box, capsule, cylinder,
+                    ellipsoid, heightfield, hull, plane, sphere, surface)
 from .simulate import CONTACT, STAGES, Recording, Sim, StepReport, contact_table, run
 from .catalogue import OwnScene, Scene, SceneInfo, scene, scenes
 from .page import Page, report, view

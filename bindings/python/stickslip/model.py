@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, List, NamedTupl
 import numpy as np
 
 from . import _abi
-from ._library import PathLike, UsageError, encoded, lib, path_bytes, text
+from ._library import InputError, PathLike, UsageError, encoded, lib, path_bytes, text, variable
 from ._memory import Owner, _Holder, address_of, field_view
 from .findings import Collector, Findings
 from .frame import WORLD
+from .options import Filled
 
 if TYPE_CHECKING:
     from .simulate import Sim
@@ -361,6 +362,9 @@ class AxisLaw:
     force = _Of("N or N m: pushes b along the coordinate, kept until changed")
     friction = _Of("N or N m: dry")
     load_friction = _Of("times the joint's load")
+    armature = _Of("kg m^2 or kg: inertia of a rotor, felt by the coordinate alone")
+    motor_stiffness = _Of("gain of the position motor beside the spring")
+    motor_damping = _Of("likewise")
 
     def set(self, **fields: Any) -> "AxisLaw":
         """Several at once; limits=(lower, upper) switches limits on."""
@@ -459,6 +463,16 @@ class _Looking:
 Motion = Callable[[float], Tuple[Any, Any, Any]]
 
 
+class ModelInfo(NamedTuple):
+    """What a model file says beyond the world itself: format ("urdf", "mjcf", "sdf"), name, time step (s, 0 = none), and how many
+    keyframes it has."""
+
+    format: str
+    name: str
+    h: float
+    keyframes: int
+
+
 class World:
     """Bodies, shapes, materials, joints; SI units.
 
@@ -483,6 +497,8 @@ class World:
         self._looking: Optional["weakref.ref[_Looking]"] = None
         self._motions: List[Any] = []  # what the library calls
         self.failure: Optional[BaseException] = None  # what a motion raised
+        self.model: Optional[ModelInfo] = None  # of a world that was read from a file
+        self.findings = Findings()  # what that file has and the world has not, by file and line
         self._changed = True  # since masses were computed
         self._sim: Optional["Sim"] = None
 
@@ -490,6 +506,25 @@ class World:
     def _of(cls, owner: Owner) -> "World":
         world = cls.__new__(cls)
         world._adopt(owner)
+        return world
+
+    @classmethod
+    def read(cls, path: PathLike, *, strict: Union[bool, str] = False, **options: Any) -> "World":
+        """The world of a URDF, MJCF or SDF file (docs/models.md). What is not honoured is in `findings`, by file and line;
+        strict=True raises InputError if there is anything, strict="motion" if it would change the motion. Options: base ("auto",
+        "fixed" or "free"), floor, key (of a keyframe), package ("NAME=FOLDER"), outside.
+
+        `simulate`, `step` and `run` use the time step of the file (0.002 s if it has none) and joints="impulse"."""
+        world, findings, info = cls(), Collector(), _abi.ss_model_info()
+        filled = Filled(variable("ss_model_option_table"), ctypes.sizeof(_abi.ss_model_options), options)
+        struct = _abi.ss_model_options.from_buffer_copy(filled.buffer)
+        lib.ss_model_read(path_bytes(path), struct, world._pointer, info, findings.struct)
+        world.findings = findings.taken()
+        lost = world.findings if strict is True else world.findings.of("loss") if strict else Findings()
+        if lost:
+            raise InputError(f"{path}: {len(lost)} findings:\n{lost}")
+        world.model = ModelInfo(text(lib.ss_model_format_name(info.format)) or "", info.name.decode(errors="replace"), info.h,
+                                info.keyframes)
         return world
 
     def _array(self, address: int, shape: Tuple[int, ...], strides: Optional[Tuple[int, ...]], writable: bool) -> np.ndarray:

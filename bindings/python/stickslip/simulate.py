@@ -168,6 +168,8 @@ class Sim:
                  scene: Optional["Scene"] = None, **options: Any):
         if "h" in options:
             options["dt"] = options.pop("h")
+        if world.model is not None and scene is None:  # as `stickslip run FILE` has it
+            options = {"dt": world.model.h or 0.002, "joints": "impulse", **options}
         own = None
         if solver is not None and not isinstance(solver, str):
             own = solver if isinstance(solver, Solver) else make_solver(solver)
@@ -671,7 +673,7 @@ def run(what: Union[str, "Scene", World, Sim, Callable[..., Any]], steps: Option
         parameters: Optional[Dict[str, Any]] = None, record: Optional[PathLike] = None, every: int = 1, metrics: bool = True,
         at: Optional[Dict[str, Union[UserFunction, Sequence[UserFunction]]]] = None,
         collision: Optional[CollisionFunction] = None, dynamics: Optional[DynamicsFunction] = None, **options: Any) -> Sim:
-    """Simulates, and returns the simulation: of a scene by name (with `parameters`), a World, a function f(world, ...) that
+    """Simulates, and returns the simulation: of a scene by name (with `parameters`), a model file (likewise), a World, a function f(world, ...) that
     builds one, or a Sim that continues.
 
     `at` gives user functions by stage, `record` a file; other keywords are options of Sim.
@@ -686,6 +688,8 @@ def run(what: Union[str, "Scene", World, Sim, Callable[..., Any]], steps: Option
         if options or parameters:
             raise TypeError("options and parameters of a simulation are set when it is made")
         sim = what
+    elif isinstance(what, str) and not lib.ss_scene_find(encoded(what)) and lib.ss_model_is_name(encoded(what)):
+        sim = World.read(what, **(parameters or {})).simulate(**options)
     elif isinstance(what, (str, Scene)):
         chosen = scene(what, **(parameters or {})) if isinstance(what, str) else what
         sim = chosen.sim(**options)
