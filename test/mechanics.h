@@ -215,6 +215,9 @@ static inline bool turn_frame(ss_frame *frame, const double R[3][3])
     for (int i = 0; i < frame->constraints.row_count; i++) {
         for (int k = 0; k < 12; k += 3) turn_vector(R, frame->constraints.jacobian[i] + k);
     }
+    for (int i = 0; i < frame->constraints.further_count; i++) {
+        for (int k = 0; k < 6; k += 3) turn_vector(R, frame->constraints.further_jacobian[i] + k);
+    }
     for (int c = 0; c < frame->contacts.count; c++) {
         turn_vector(R, frame->contacts.point[c]);
         turn_vector(R, frame->contacts.normal[c]);

@@ -12,11 +12,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Alternatives and further blocks of rows come all at once or not at all. */
+static inline bool random_frame_chooses(const ss_field *field)
+{
+    return field->optional && strcmp(field->group, "subcontacts") != 0 && field->per != SS_PER_FURTHER;
+}
+
 static inline int random_frame_optional_count(void)
 {
     int count = 0;
-    for (int f = 0; f < ss_field_count; f++)
-        count += ss_fields[f].optional && strcmp(ss_fields[f].group, "subcontacts") != 0;
+    for (int f = 0; f < ss_field_count; f++) count += random_frame_chooses(&ss_fields[f]);
     return count;
 }
 
@@ -77,8 +82,7 @@ static inline ss_frame *random_frame_create(ss_random *random, int bodies, int j
     for (int f = 0; f < ss_field_count; f++) {
         char path[64];
         snprintf(path, sizeof path, "%s/%s", ss_fields[f].group, ss_fields[f].name);
-        bool of_groups = strcmp(ss_fields[f].group, "subcontacts") == 0;
-        bool wanted = ss_fields[f].optional && !of_groups && (optional >> bit++ & 1);
+        bool wanted = random_frame_chooses(&ss_fields[f]) && (optional >> bit++ & 1);
         if (wanted && ss_field_items(&ss_fields[f], frame) > 0) ss_frame_enable(frame, path, NULL);
         random_frame_fill(random, &ss_fields[f], frame);
     }

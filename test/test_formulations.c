@@ -88,9 +88,11 @@ static ss_frame *closed_system(void)
     frame->constraints.rows[0] = 3;
     set_ball_joint(frame, 0, 0, 0, 1, (double[3]){0.3, -0.2, 0.7});
     memset(frame->constraints.jacobian[3], 0, sizeof frame->constraints.jacobian[3]);
-    for (int k = 0; k < 3; k++) { // a motor about an axis pushes with a pair of torques
+    memset(frame->constraints.further_jacobian, 0, 2 * sizeof *frame->constraints.further_jacobian);
+    for (int k = 0; k < 3; k++) { // a motor about an axis pushes three bodies with torques whose sum is zero
         frame->constraints.jacobian[3][3 + k] = -(0.5 + k);
-        frame->constraints.jacobian[3][9 + k] = 0.5 + k;
+        frame->constraints.jacobian[3][9 + k] = 0.25 + 0.5 * k;
+        frame->constraints.further_jacobian[0][3 + k] = 0.25 + 0.5 * k;
     }
     for (int c = 0; c < CONTACTS; c++) {
         memcpy(frame->contacts.pair[c], pairs[c], sizeof pairs[c]);
@@ -597,6 +599,8 @@ static void change_units(ss_frame *frame)
             frame->constraints.jacobian[r][9 + k] *= length;
         }
     }
+    for (int i = 0; i < frame->constraints.further_count; i++)
+        for (int k = 0; k < 3; k++) frame->constraints.further_jacobian[i][3 + k] *= length;
     for (int c = 0; c < CONTACTS; c++) {
         frame->contacts.gap[c] *= length;
         frame->contacts.compliance[c] /= mass;
