@@ -120,6 +120,10 @@ static bool compare_tiles(ss_paper_report *report, ss_error *err)
         ss_peg_run run = runs[i].run;
         ss_peg_outcome out;
         run.scene = "ghost-edges";
+        if (i == 0) run.record = "tiles_peg", run.title = "A box slides over tiles, exact geometry";
+        if (i == 3)
+            run.record = "tiles_st",
+            run.title = "A box slides over tiles, Stewart-Trinkle with all near faces";
         run.h = 0.01;
         run.time = 1.0;
         if (!ss_peg_run_scene(report, &run, &out, err)) return false;
@@ -185,13 +189,13 @@ static bool compare_tolerances(ss_paper_report *report, ss_error *err)
         "limit for keeping them. In brackets: impulses in all (N s).",
         "scene|formulation|0.1 m|0.01 m|0.001 m");
     int right[WAYS] = {0}, tried[WAYS] = {0};
-    for (int c = 0; c < CASES; c++) {
-        if (report->quick && c >= 3) continue;
+    const int count = report->quick ? 3 : CASES;
+    for (int c = 0; c < count; c++) {
         for (int w = 0; w < WAYS; w++) {
             ss_paper_cell(table, "%s", cases[c].words);
             ss_paper_cell(table, "%s", ways[w].name);
             for (int m = 0; m < MARGINS; m++) {
-                ss_paper_progress(report, "tolerance", (c * WAYS + w) * MARGINS + m, CASES * WAYS * MARGINS);
+                ss_paper_progress(report, "tolerance", (c * WAYS + w) * MARGINS + m, count * WAYS * MARGINS);
                 ss_peg_run how = {.scene = cases[c].scene,
                                   .parameters = {cases[c].parameter},
                                   .formulation = ways[w].formulation,
@@ -236,6 +240,7 @@ const ss_paper ss_paper_formulations = {
     .reference = "Williams, Lu, Niebe, Andersen, Erleben, Trinkle 2013, Eq. 6 and Fig. 7",
     .about =
         "A square of 0.2 m and 1 kg passes a corner or lands beside it, h = 0.01 s: impulses of one step. A "
-        "box slides for 1 s over tiles whose tops are in one plane. The print has no numbers for either.",
+        "box slides for 1 s over tiles whose tops are in one plane. Six scenes with known outcomes, each "
+        "with three contact tolerances. The print has no numbers for any.",
     .run = run,
 };

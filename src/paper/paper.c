@@ -174,6 +174,28 @@ void ss_paper_recording(ss_paper_report *report, const char *title, const char *
                                      .replay = copy(report, replay)});
 }
 
+bool ss_paper_frames(ss_paper_report *report, const char *name, const char *title, ss_frame *const *frames,
+                     int count, ss_error *err)
+{
+    if (!report->directory) return true;
+    const char *data = ss_paper_format(report, "%s_%s.h5", report->paper->id, name);
+    ss_writer *writer = ss_writer_open(ss_paper_path(report, data), SS_LAYOUT_CANONICAL, false, err);
+    if (!writer) return false;
+    ss_manifest manifest = {.title = (char *)(uintptr_t)title,
+                            .description = (char *)(uintptr_t)report->paper->about,
+                            .gravity = {NAN, NAN, NAN}};
+    bool good = ss_writer_simulation(writer, &manifest, err);
+    for (int f = 0; good && f < count; f++) good = ss_writer_frame(writer, frames[f], err);
+    if (!good) {
+        ss_writer_discard(writer);
+        return false;
+    }
+    if (!ss_writer_close(writer, err)) return false;
+    ss_paper_note_file(report, data);
+    ss_paper_recording(report, title, data, NULL);
+    return true;
+}
+
 bool ss_paper_listing(ss_paper_report *report, const char *name, const char *program, ss_error *err)
 {
     ss_text text = {0};

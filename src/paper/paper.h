@@ -130,6 +130,9 @@ void ss_paper_cell(ss_paper_table *table, const char *format, ...) SS_PRINTF(2, 
 /* A link to a data set and its replay page (NULL: none), names of files in the directory; scene_run.h does
  * this for scenes. */
 void ss_paper_recording(ss_paper_report *report, const char *title, const char *data, const char *replay);
+/* Frames of no simulation as the data set DIR/ID_NAME.h5; nothing without a directory. */
+bool ss_paper_frames(ss_paper_report *report, const char *name, const char *title, ss_frame *const *frames,
+                     int count, ss_error *err);
 /* A program that the page shows, and that is written as the file `name`. */
 bool ss_paper_listing(ss_paper_report *report, const char *name, const char *program, ss_error *err);
 /* A text in the arena of the report; "" when out of memory. */
