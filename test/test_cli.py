@@ -284,7 +284,7 @@ def test_info_json_of_frames(small):
     assert first == {"path": "/simulation_000001/mbs_frame000001", "dialect": "canonical", "bodies": 2,
                      "dead_bodies": 1, "constraints": 1, "rows": 3, "contacts": 2, "h": 0.01, "time": None,
                      "total_mass": 5, "kinetic_energy": 7, "momentum": [2, 6, 0],
-                     "sum_abs_gap": 0.003, "max_penetration": 0.001, "results": []}
+                     "sum_abs_gap": 0.003, "max_penetration": 0.001, "note": None, "results": []}
 
 
 def test_full_frame_holds_every_array_in_our_conventions(small):
