@@ -59,6 +59,10 @@ bench-peers: setup    ## compare with Siconos (solvers), ODE, Bullet, MuJoCo (si
 	@tools/setup peers
 	$(call build,release)
 	@tools/bench-peers $(if $(QUICK),--quick) $(FILES)
+siconos: setup        ## Siconos' solvers as a plug-in: build it and install it below PREFIX (default /usr/local)
+	@tools/setup peers
+	$(call build,release)
+	@cmake --install build/release --component siconos --prefix "$(or $(PREFIX),/usr/local)"
 race: setup           ## compare our solvers with those of Siconos on FILES="..." (FCLIB and BPMD files)
 	@tools/setup peers
 	$(call build,release)

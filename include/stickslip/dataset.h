@@ -234,6 +234,8 @@ SS_API bool ss_writer_world(ss_writer *writer, const ss_world *world, ss_error *
 SS_API bool ss_writer_frame(ss_writer *writer, const ss_frame *frame, ss_error *err);
 /* Poses of moving scenery for the frame written last, once; nothing in the flat layout. */
 SS_API bool ss_writer_scenery(ss_writer *writer, const ss_scenery *scenery, ss_error *err);
+/* A line about the frame written last, such as why it was kept; once. */
+SS_API bool ss_writer_note(ss_writer *writer, const char *text, ss_error *err);
 /* A result for the frame written last; one per solver. NULL arrays in its answer are left out. */
 SS_API bool ss_writer_result(ss_writer *writer, const ss_stored_result *result, ss_error *err);
 /* The same with the rules of the assembly that the answer was made with, every metric that applies
@@ -300,6 +302,17 @@ SS_API bool ss_matrix_market_write(const char *prefix, const ss_cone *cone, ss_e
 /* The same for the problem of any formulation: PREFIX_A.mtx, PREFIX_b.mtx, and PREFIX_unknowns.csv with the
  * law, the bounds and the origin of every unknown. */
 SS_API bool ss_matrix_market_write_problem(const char *prefix, ss_problem *problem, ss_error *err);
+
+/* ---- other communities ------------------------------------------------------------------------------ */
+
+/* The same problem as text for other solvers (docs/exchange.md). Each fails, naming the unknown, where the
+ * format cannot say the same.
+ *   LCP    w = A z + q with bounds, one entry per line: no cones
+ *   GAMS   a model to be solved with MCP solvers (no cones), or, for formulation "convex", with QCP solvers
+ *   CBF    the conic benchmark format: formulation "convex", of a problem with bodies */
+SS_API bool ss_lcp_write(const char *path, ss_problem *problem, ss_error *err);
+SS_API bool ss_gams_write(const char *path, ss_problem *problem, ss_error *err);
+SS_API bool ss_cbf_write(const char *path, const ss_problem *problem, ss_error *err);
 
 #ifdef __cplusplus
 }

@@ -41,6 +41,9 @@ SS_API bool ss_recorder_survive(ss_recorder *recorder, double seconds, ss_error 
  * recorder "ring=500 trip=energy>1e-3 trip=nan trip_signal=usr1": ss_recording_option_table has all names.
  * Before the first frame. */
 SS_API bool ss_recorder_configure(ss_recorder *recorder, const char *settings, ss_error *err);
+/* The same with a struct. */
+SS_API bool ss_recorder_configure_by(ss_recorder *recorder, const ss_recording_options *options,
+                                     ss_error *err);
 /* Writes the ring of a flight recorder now; nothing without a ring. */
 SS_API bool ss_recorder_trip(ss_recorder *recorder, const char *reason, ss_error *err);
 SS_API int ss_recorder_trips(const ss_recorder *recorder); /* how often it has tripped */
@@ -97,6 +100,7 @@ SS_API bool ss_recorder_end(ss_recorder *recorder, ss_error *err);
 /* Puts the file in its place; a frame that was begun but not ended is dropped. Frees the recorder in any
  * case. */
 SS_API bool ss_recorder_close(ss_recorder *recorder, ss_error *err);
+SS_API void ss_recorder_discard(ss_recorder *recorder); /* abandon: the target is unchanged */
 
 #ifdef __cplusplus
 }

@@ -22,7 +22,8 @@ void ss_convert_note_file(ss_conversion *conversion, const char *path)
 
 static const char *target_name(ss_target to)
 {
-    static const char *const names[] = {"", "bpmd", "bpmd-flat", "fclib-local", "fclib-global", "mtx", "lcp"};
+    static const char *const names[] = {"",    "bpmd", "bpmd-flat", "fclib-local", "fclib-global",
+                                        "mtx", "lcp",  "lcp-text",  "gams",        "cbf"};
     return names[to];
 }
 
@@ -63,10 +64,13 @@ static bool choose_target(ss_conversion *c, ss_error *err)
 {
     c->to = (ss_target)c->options->to;
     if (c->to == SS_TARGET_BY_NAME && ends_with(c->out, ".mtx")) c->to = SS_TARGET_MTX;
+    if (c->to == SS_TARGET_BY_NAME && ends_with(c->out, ".gms")) c->to = SS_TARGET_GAMS;
+    if (c->to == SS_TARGET_BY_NAME && ends_with(c->out, ".cbf")) c->to = SS_TARGET_CBF;
+    if (c->to == SS_TARGET_BY_NAME && ends_with(c->out, ".lcp")) c->to = SS_TARGET_LCP_TEXT;
     if (c->to == SS_TARGET_BY_NAME)
         return ss_fail(err, SS_ERROR_USAGE,
-                       "convert: no --to given: expected bpmd, bpmd-flat, fclib-local, fclib-global, mtx "
-                       "or lcp");
+                       "convert: no --to given: expected bpmd, bpmd-flat, fclib-local, fclib-global, mtx, "
+                       "lcp, lcp-text, gams or cbf");
     return true;
 }
 
@@ -93,7 +97,7 @@ static bool check_format_options(const ss_conversion *c, ss_format format, ss_er
                        c->options->frame ? "frame" : "solver", c->in);
     if (format == SS_FORMAT_FCLIB && ss_convert_is_formulated(c))
         return ss_fail(err, SS_ERROR_USAGE, "convert: %s needs a BPMD file; %s is an FCLIB file",
-                       c->to == SS_TARGET_LCP ? "--to lcp" : "--formulation", c->in);
+                       c->to == SS_TARGET_MTX ? "--formulation" : "this format", c->in);
     if (format == SS_FORMAT_BPMD && c->options->problem)
         return ss_fail(err, SS_ERROR_USAGE, "convert: --problem is for FCLIB files; %s is a BPMD file",
                        c->in);
@@ -135,7 +139,9 @@ static bool prepare_assembly(ss_conversion *c, ss_error *err)
 {
     const ss_convert_options *options = c->options;
     bool formulated = ss_convert_is_formulated(c);
-    const char *usual = c->to == SS_TARGET_LCP ? "stewart-trinkle" : "cone";
+    const char *usual = c->to == SS_TARGET_CBF   ? "convex"
+                        : c->to >= SS_TARGET_LCP ? "stewart-trinkle"
+                                                 : "cone";
     if (options->formulation && !formulated && strcmp(options->formulation, "cone") != 0)
         return ss_fail(
             err, SS_ERROR_USAGE,
@@ -179,14 +185,15 @@ static const ss_option table[] = {
      .type = SS_OPTION_CHOICE,
      .offset = offsetof(ss_convert_options, to),
      .default_value = "auto",
-     .choices = "auto|bpmd|bpmd-flat|fclib-local|fclib-global|mtx|lcp",
-     .help = "Format to write. auto means mtx if OUT ends in .mtx; otherwise a format must be given."},
+     .choices = "auto|bpmd|bpmd-flat|fclib-local|fclib-global|mtx|lcp|lcp-text|gams|cbf",
+     .help = "Format to write. auto: by the end of OUT, .mtx, .lcp (lcp-text), .gms or .cbf; otherwise a "
+             "format must be given."},
     {.name = "formulation",
      .type = SS_OPTION_TEXT,
      .offset = offsetof(ss_convert_options, formulation),
      .value_name = "FORMULATION",
-     .help = "BPMD to mtx or lcp: write the problem of this formulation (A, b, bounds and laws) instead "
-             "of FCLIB's matrices. For lcp, stewart-trinkle by default.",
+     .help = "BPMD to mtx, lcp, lcp-text, gams or cbf: write the problem of this formulation (A, b, bounds "
+             "and laws) instead of FCLIB's matrices. By default stewart-trinkle, for cbf convex.",
      .letter = 'f'},
     {.name = "with",
      .type = SS_OPTION_LIST,
@@ -257,6 +264,8 @@ static const ss_example examples[] = {
     {"convert stack.h5 problems --to fclib-local", "every frame as one file in the directory problems"},
     {"convert stack.h5 a --frame 0 --to lcp --with directions=4",
      "the linear complementarity problem of Stewart and Trinkle"},
+    {"convert stack.h5 stack.gms --frame 0 --formulation convex", "for the QCP solvers of GAMS"},
+    {"convert stack.h5 stack.cbf --frame 0", "for conic solvers"},
     {"convert stack.h5 w.mtx --frame 0 --local", "W, q and mu as Matrix Market files: w_W.mtx, w_q.mtx ..."},
     {"convert global.hdf5 local.hdf5 --to fclib-local --eliminate", "the Delassus form without joints"},
     {"convert boxes.hdf5 boxes.h5 --to bpmd --h 0.005", "a rigid body problem back to a frame"},
@@ -275,7 +284,8 @@ const ss_verb ss_verb_convert = {
         "chosen with --frame) goes to OUT; several go to the directory OUT, created if necessary, as "
         "<frame>.hdf5. Matrix Market output is one file per matrix and vector: OUT without .mtx is the "
         "beginning of their names. With --formulation, or as lcp, it is A, b and a table of laws and "
-        "bounds of any formulation; lcp solves for rows without bounds first.\n\n"
+        "bounds of any formulation; lcp solves for rows without bounds first. lcp-text, gams and cbf are "
+        "one text file per problem, for other solvers.\n\n"
         "FCLIB to FCLIB brings a global problem to the local form. FCLIB to BPMD works for rigid bodies "
         "in the world frame only; otherwise the reason is given.\n\n"
         "What the new format cannot hold is listed as lost. A frame with faults is not converted: its "

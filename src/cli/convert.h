@@ -6,13 +6,16 @@
 #include "cli/input.h"
 
 typedef enum ss_target {
-    SS_TARGET_BY_NAME, /* .mtx means mtx */
+    SS_TARGET_BY_NAME, /* .mtx means mtx, .gms gams, .cbf cbf, .lcp lcp-text */
     SS_TARGET_BPMD,
     SS_TARGET_BPMD_FLAT,
     SS_TARGET_FCLIB_LOCAL,
     SS_TARGET_FCLIB_GLOBAL,
     SS_TARGET_MTX,
     SS_TARGET_LCP, /* Matrix Market, too */
+    SS_TARGET_LCP_TEXT,
+    SS_TARGET_GAMS,
+    SS_TARGET_CBF,
 } ss_target;
 
 typedef struct ss_convert_options {
@@ -55,6 +58,8 @@ void ss_convert_note_file(ss_conversion *conversion, const char *path);
 /* Writes the problem of a formulation (--to mtx --formulation F, --to lcp); `path` as given by the user. */
 bool ss_convert_write_formulated(ss_conversion *conversion, ss_problem *problem, const char *path,
                                  ss_error *err);
+/* What the names of several files end with. */
+const char *ss_convert_ending(const ss_conversion *conversion);
 /* Is it the problem of a formulation that is wanted, not FCLIB's? */
 bool ss_convert_is_formulated(const ss_conversion *conversion);
 /* Writes a problem as FCLIB or Matrix Market, reduced to the local form where that is wanted; `path` as

@@ -101,7 +101,9 @@ static bool copy_frame(job *j, ss_writer *writer, int index, int *simulation, ss
         note(j, &at, SS_FINDING_LOSS, "subcontacts", "alternatives of contacts, and impulses at them");
     bool copied = own == *simulation || begin_simulation(j, writer, own, err);
     *simulation = own;
+    char remark[1000];
     copied = copied && ss_writer_frame(writer, at.frame, err) &&
+             (!ss_bpmd_note(j->file, index, remark, sizeof remark) || ss_writer_note(writer, remark, err)) &&
              ss_input_copy_scenery(j->file, index, writer, &j->conversion->tally, err) &&
              copy_results(j, writer, &at, err);
     ss_frame_destroy(at.frame);
@@ -222,7 +224,8 @@ static bool is_directory(const char *path)
 static bool looks_like_file(const char *path)
 {
     const char *dot = strrchr(base_name(path), '.');
-    return dot && (strcmp(dot, ".h5") == 0 || strcmp(dot, ".hdf5") == 0 || strcmp(dot, ".mtx") == 0);
+    return dot && (strcmp(dot, ".h5") == 0 || strcmp(dot, ".hdf5") == 0 || strcmp(dot, ".mtx") == 0 ||
+                   strcmp(dot, ".gms") == 0 || strcmp(dot, ".cbf") == 0 || strcmp(dot, ".lcp") == 0);
 }
 
 static bool check_out(const job *j, ss_error *err)
@@ -253,8 +256,7 @@ static bool name_target(const job *j, const frame_at *at, ss_text *path, ss_erro
             ss_bpmd_simulation_path(j->file, ss_bpmd_frame_simulation(j->file, at->index));
         if (ss_bpmd_simulation_count(j->file) > 1 && simulation[1])
             ss_text_appendf(path, "%s_", base_name(simulation));
-        ss_text_appendf(path, "%s%s", base_name(at->place),
-                        c->to == SS_TARGET_MTX || c->to == SS_TARGET_LCP ? "" : ".hdf5");
+        ss_text_appendf(path, "%s%s", base_name(at->place), ss_convert_ending(c));
     }
     return !path->out_of_memory || ss_fail(err, SS_ERROR_RESOURCES, "out of memory");
 }

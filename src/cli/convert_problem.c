@@ -92,7 +92,24 @@ bool ss_convert_write_problem(ss_conversion *c, ss_fclib *problem, const char *p
 
 bool ss_convert_is_formulated(const ss_conversion *c)
 {
-    return c->to == SS_TARGET_LCP || (c->to == SS_TARGET_MTX && c->options->formulation);
+    return c->to >= SS_TARGET_LCP || (c->to == SS_TARGET_MTX && c->options->formulation);
+}
+
+const char *ss_convert_ending(const ss_conversion *c)
+{
+    switch (c->to) {
+    case SS_TARGET_MTX:
+    case SS_TARGET_LCP:
+        return "";
+    case SS_TARGET_LCP_TEXT:
+        return ".lcp";
+    case SS_TARGET_GAMS:
+        return ".gms";
+    case SS_TARGET_CBF:
+        return ".cbf";
+    default:
+        return ".hdf5";
+    }
 }
 
 /* 0 <= x perp A x + b >= 0 and nothing else. */
@@ -128,6 +145,13 @@ bool ss_convert_write_formulated(ss_conversion *c, ss_problem *problem, const ch
 {
     if (!ss_input_check_target(c->command, path, err)) return false;
     if (c->to == SS_TARGET_MTX) return write_formulated(c, problem, path, err);
+    if (c->to > SS_TARGET_LCP) {
+        bool good = c->to == SS_TARGET_GAMS  ? ss_gams_write(path, problem, err)
+                    : c->to == SS_TARGET_CBF ? ss_cbf_write(path, problem, err)
+                                             : ss_lcp_write(path, problem, err);
+        if (good) ss_convert_note_file(c, path);
+        return good;
+    }
     if (!ss_problem_need_matrix(problem, err)) return false;
     ss_elimination *elimination = ss_problem_eliminate_free(problem, err);
     ss_problem *reduced = (ss_problem *)(uintptr_t)(elimination ? ss_elimination_problem(elimination) : NULL);

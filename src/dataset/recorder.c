@@ -133,6 +133,11 @@ bool ss_recorder_configure(ss_recorder *recorder, const char *settings, ss_error
     return good;
 }
 
+bool ss_recorder_configure_by(ss_recorder *recorder, const ss_recording_options *options, ss_error *err)
+{
+    return ss_writer_configure(recorder->writer, options, err);
+}
+
 bool ss_recorder_trip(ss_recorder *recorder, const char *reason, ss_error *err)
 {
     return ss_writer_trip(recorder->writer, reason, err);
@@ -169,10 +174,8 @@ static void forget_results(ss_recorder *recorder)
     recorder->result_count = 0;
 }
 
-bool ss_recorder_close(ss_recorder *recorder, ss_error *err)
+static void forget(ss_recorder *recorder)
 {
-    if (!recorder) return true;
-    bool ok = ss_writer_close(recorder->writer, err);
     forget_results(recorder);
     ss_release(recorder->results);
     ss_scenery_free(&recorder->scenery);
@@ -181,7 +184,21 @@ bool ss_recorder_close(ss_recorder *recorder, ss_error *err)
     ss_release(recorder->formulation);
     ss_release(recorder->with);
     ss_release(recorder);
+}
+
+bool ss_recorder_close(ss_recorder *recorder, ss_error *err)
+{
+    if (!recorder) return true;
+    bool ok = ss_writer_close(recorder->writer, err);
+    forget(recorder);
     return ok;
+}
+
+void ss_recorder_discard(ss_recorder *recorder)
+{
+    if (!recorder) return;
+    ss_writer_discard(recorder->writer);
+    forget(recorder);
 }
 
 void ss_recorder_begin(ss_recorder *recorder, double time, double h)

@@ -473,6 +473,16 @@ bool ss_writer_result(ss_writer *writer, const ss_stored_result *result, ss_erro
     return ok || keep_trouble(writer, &trouble, err);
 }
 
+bool ss_writer_note(ss_writer *writer, const char *text, ss_error *err)
+{
+    if (spoiled(writer, err)) return false;
+    if (flies(writer) ? !writer->flight->frame : writer->frame.id < 0)
+        return ss_fail(err, SS_ERROR_USAGE, "%s: a note needs a frame before it", writer->output.target);
+    if (!flies(writer)) return put_note(writer, text, err);
+    ss_packet_add_note(&writer->flight->step, text);
+    return true;
+}
+
 static bool may_have_shapes(ss_writer *writer, ss_error *err)
 {
     bool has = writer->simulation.id >= 0 && ss_h5_has(&writer->simulation, "shapes");
