@@ -4,7 +4,7 @@
 
 typedef struct parameters {
     int count;
-    double radius, length, density, mu, slope;
+    double radius, length, density, mu, slope, run;
 } parameters;
 
 static const ss_option table[] = {
@@ -14,6 +14,7 @@ static const ss_option table[] = {
     SS_PARAMETER_REAL(parameters, density, "600", 1e-9, 1e9, "density of the logs, in kg/m^3"),
     SS_PARAMETER_REAL(parameters, mu, "0.4", 0, 10, "friction between all bodies"),
     SS_PARAMETER_REAL(parameters, slope, "25", 0, 80, "slope of the plane, in degrees"),
+    SS_PARAMETER_REAL(parameters, run, "0", 0, 1e6, "way of the lowest logs to the stop, in m"),
     {0}};
 
 /* Logs lie across the slope, in layers, each turned a little so that they cross. */
@@ -24,7 +25,7 @@ static void drop_logs(ss_builder *build, const parameters *p, const double downh
     int across = 8;
     double pitch = 2.4 * p->radius;
     for (int k = 0; k < p->count; k++) {
-        double along = (k % across + 0.5) * pitch, above = (k / across + 1.0) * pitch;
+        double along = p->run + (k % across + 0.5) * pitch, above = (k / across + 1.0) * pitch;
         ss_body body = {0};
         for (int i = 0; i < 3; i++) body.position[i] = -along * downhill[i] + above * up[i];
         double lay[4], skew[4];

@@ -326,7 +326,8 @@ static void choose(const void *of, ss_sim_options *options)
     (void)of;
     options->solver = "auto";
     options->finisher = "none";
-    options->max_iterations = 300;
+    options->max_iterations = 3000;
+    options->stop = "relative_energy<1e-6";
 }
 
 const ss_scene ss_scene_wheel_loader = {

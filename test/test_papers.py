@@ -327,3 +327,75 @@ def test_units_change_rankings_but_not_those_of_the_energy_error(values):
         assert values[f"{name}, kg to g: pairs that flip, brick-wall"]["ours"] > 0.05
         assert values[f"{name}, kg to g: pairs that flip, four-bar"]["ours"] == 0
         assert values[f"{name}, m to mm: pairs that flip, any scene with joints"]["ours"] > 0.005
+
+
+# ---- machines and piles, 2013 and 2015 -------------------------------------------------------------------------
+
+def test_the_arm_holds_its_block_and_gauss_seidel_does_not(studies, values):
+    """Coulomb's law: nothing moves in the hand. A micrometre per second is what 1e-8 leaves, with room for other rounding."""
+    directory, _ = studies
+    values = values("powerball-grasp")
+    assert values["auto: the block is lifted, carried and held, seconds"]["ours"] == pytest.approx(3.6, abs=0.02)
+    assert 0 <= values["auto: creep in the hand"]["ours"] < 1
+    assert values["auto: largest joint error"]["ours"] < 1e-3
+    assert values["pgs with 200 iterations: hold time"]["ours"] < 2
+    with open(directory / "powerball-grasp_holding.csv") as rows:
+        rows = {row["method"]: row for row in csv.DictReader(rows)}
+    assert rows["auto, to 1e-8"]["outcome"] == "holds" and rows["pgs, 200 iterations"]["outcome"] == "lost"
+    assert float(rows["pgs, 200 iterations"]["slip, mm"]) > 10 > 1e3 * float(rows["auto, to 1e-8"]["slip, mm"])
+
+
+def test_light_fingers_hold_a_goblet_only_if_steps_are_solved(values):
+    values = values("mass-ratio-grasp")
+    assert values["auto: shortest hold time over all ratios"]["ours"] == pytest.approx(2.0, abs=0.02)
+    assert values["stopped early: methods that lose the goblet"]["ours"] == 2
+    assert values["stopped early: largest ratio at which one holds"]["ours"] == 100  # of 1e2 and 1e4
+    assert values["auto: creep in the hand"]["ours"] < 10
+
+
+def test_two_recordings_stand_side_by_side(studies):
+    directory, done = studies
+    for name in ("powerball-grasp", "mass-ratio-grasp", "wheel-loader"):
+        frames = re.findall(r'<iframe [^>]*src="([^"]+)"', (directory / f"{name}.html").read_text())
+        assert len(set(frames)) == 2 and set(frames) <= set(done[name]["files"]), name
+
+
+def test_the_log_pile_is_counted_contact_by_contact(studies, values):
+    directory, _ = studies
+    values = values("log-pile")
+    for name in ("pgs", "morales", "alart-curnier", "block pivot + pgs split"):
+        assert 0 < values[f"{name}: contacts that slide in a bad direction"]["ours"] < 50
+    assert values["auto: contacts that slide in a bad direction"]["ours"] == 0
+    assert values["auto: contacts with negative friction"]["ours"] == 0
+    # bars of a panel are the contacts that carry, by the answers that are stored with the frames
+    total = {}
+    with open(directory / "log-pile_ours.csv") as rows:
+        for row in csv.DictReader(rows):
+            if row["series"] in ("bad sliding direction", "good sliding", "sticking"):
+                total[row["x"]] = total.get(row["x"], 0) + float(row["y"])
+    with h5py.File(directory / "log-pile_frames.h5") as file:
+        frames = [frame for name, frame in sorted(file["simulation_000001"].items()) if name.startswith("mbs_frame")]
+        resting = [int((frame["solver_data/ours/normal"][()] > 1e-9).sum()) if "solver_data/ours/normal" in frame else 0
+                   for frame in frames]
+    assert len(frames) == len(total)
+    for counted, carrying in zip(total.values(), resting):
+        assert abs(counted - carrying) <= 2  # a contact may carry less than what counts as resting
+
+
+def test_a_small_global_error_hides_larger_ones(values):
+    values = values("log-pile-pgs")
+    assert values["prox: global error, worst frame"]["ours"] < 2e-5
+    assert values["prox: residual tangential velocity over the global error"]["ours"] > 10
+    assert values["auto: residual tangential velocity, worst frame"]["ours"] < 1e-9
+
+
+def test_the_loader_digs_with_every_solver_but_not_as_well(studies, values):
+    directory, _ = studies
+    values = values("wheel-loader")
+    assert values["auto: steps that miss the rule"]["ours"] == 0
+    assert values["pgs with 200 iterations: frames solved from zero"]["ours"] <= 4
+    assert values["split: mean creep"]["ours"] > 1e-4
+    assert values["creep: split over auto"]["ours"] > 100
+    with open(directory / "wheel-loader_drives.csv") as rows:
+        loads = {row["method"]: float(row["load, kg"]) for row in csv.DictReader(rows)}
+    assert all(50 < load < 1000 for load in loads.values())  # thirty rocks weigh 1.6 t

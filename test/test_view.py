@@ -50,10 +50,11 @@ def decode(replay, raw_chunks):
     for first, end, raw in zip(replay["chunks"], ends, raw_chunks):
         r = Reader(raw)
         for info in replay["frames"][first:end]:
-            b, s, c = info["bodies"], info["scenery"], info["contacts"]
+            b, s, j, c = info["bodies"], info["scenery"], info.get("joints", 0), info["contacts"]
             frame = dict(id=r.take("<i4", b), position=r.take("<f4", b, 3), quaternion=r.take("<i2", b, 4) / 32767,
                          mass=r.take("<f4", b), velocity=r.take("<f4", b, 6), scenery=r.take("<f4", s, 3),
-                         turns=r.take("<i2", s, 4) / 32767, pair=r.take("<i4", c, 2), point=r.take("<f4", c, 3),
+                         turns=r.take("<i2", s, 4) / 32767, joint_pair=r.take("<i4", j, 2),
+                         joint_point=r.take("<f4", j, 3), joint_axis=r.take("<f4", j, 3), pair=r.take("<i4", c, 2), point=r.take("<f4", c, 3),
                          normal=r.take("<f4", c, 3), gap=r.take("<f4", c), mu=r.take("<f4", c))
             if info.get("alternatives"):
                 frame["alternative"] = r.take("<i2", c, 2)
@@ -147,6 +148,30 @@ def test_answers_and_metrics_are_those_of_the_file(recording, here):
             assert count[1] == stored["metrics/sticking"][()]
             assert count[2] + count[3] == stored["metrics/sliding"][()]
             assert count[3] == stored["metrics/anomalous_contacts"][()]
+
+
+def test_joints_are_where_their_rows_say(here):
+    """Rows hold points and directions, from which place and axis follow, also in files of other programs."""
+    run("run", "cart", "--steps", "20", "--record", "cart.h5")
+    run("view", "cart.h5", "-o", "cart.html")
+    _, frames = page(here / "cart.html")
+    for frame in frames[::7]:  # wheels turn about their centres, across the slope
+        assert frame["joint_pair"].tolist() == [[0, 1], [0, 2], [0, 3], [0, 4]]
+        assert close(frame["joint_point"], frame["position"][1:], 1e-5, 1e-6)
+        assert close(np.abs(frame["joint_axis"]), [[0, 1, 0]] * 4, 1e-4, 1e-6)
+    run("run", "hanging-rod", "--steps", "30", "--record", "rod.h5")
+    run("view", "rod.h5", "-o", "rod.html")
+    _, frames = page(here / "rod.html")
+    for frame in frames:  # a ball joint has a place, which stays, and no axis
+        assert close(frame["joint_point"], frames[0]["joint_point"], absolute=2e-5) and not frame["joint_axis"].any()
+    run("run", "grasped-block", "--steps", "3", "--record", "grasp.h5")
+    run("view", "grasp.h5", "-o", "grasp.html")
+    _, frames = page(here / "grasp.html")
+    assert close(np.abs(frames[0]["joint_axis"]), [[1, 0, 0]] * 2, 1e-4, 1e-6)  # two slides along x
+    run("run", "mass-ratio-grasp", "--steps", "3", "--record", "hand.h5")
+    run("view", "hand.h5", "-o", "hand.html")
+    _, frames = page(here / "hand.html")
+    assert len(frames[0]["joint_pair"]) == 8  # lift, wrist and six links; the motor of the lift has no place of its own
 
 
 def test_potential_energy_is_of_gravity(recording, here):

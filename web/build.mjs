@@ -39,9 +39,11 @@ async function page(name) {
   const hash = createHash("sha256").update(script).digest("base64");
   // Nothing leaves the page; a replay that is served asks its own server for data.
   const connect = name === "view" ? "'self'" : "'none'";
+  // A study shows replays that lie beside it.
+  const frames = name === "paper" ? "'self' file:" : "'none'";
   const policy =
     `default-src 'none'; script-src 'sha256-${hash}'; style-src 'unsafe-inline'; img-src data: blob:; ` +
-    `connect-src ${connect}; base-uri 'none'; form-action 'none'`;
+    `connect-src ${connect}; frame-src ${frames}; base-uri 'none'; form-action 'none'`;
   const html = read("src", name, "page.html")
     .replace("<!--policy-->", () => `<meta http-equiv="Content-Security-Policy" content="${policy}">`)
     .replace("<!--style-->", () => `<style>${style}</style>`)

@@ -207,6 +207,16 @@ bool ss_paper_listing(ss_paper_report *report, const char *name, const char *pro
     return good;
 }
 
+void ss_paper_side_by_side(ss_paper_report *report, const char *title, const char *left,
+                           const char *left_label, const char *right, const char *right_label)
+{
+    if (!report->directory) return;
+    add_part(report, (ss_paper_part){.kind = SS_PART_PAIR,
+                                     .text = copy(report, title),
+                                     .pages = {copy(report, left), copy(report, right)},
+                                     .labels = {copy(report, left_label), copy(report, right_label)}});
+}
+
 ss_figure *ss_paper_figure(ss_paper_report *report, const char *name, const char *title, const char *caption)
 {
     ss_figure *figure = take(report, 1, sizeof *figure);

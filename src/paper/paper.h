@@ -59,11 +59,13 @@ typedef enum ss_paper_part_kind {
     SS_PART_TABLE,
     SS_PART_RECORDING,
     SS_PART_LISTING,
+    SS_PART_PAIR,
 } ss_paper_part_kind;
 typedef struct ss_paper_part {
     ss_paper_part_kind kind;
-    const char *text;          /* TEXT: the paragraph; RECORDING: its title; LISTING: the program */
+    const char *text;          /* TEXT: the paragraph; RECORDING, PAIR: its title; LISTING: the program */
     const char *data, *replay; /* RECORDING, LISTING: names of the files; replay may be NULL */
+    const char *pages[2], *labels[2]; /* PAIR: two replays, and what each shows */
     ss_figure *figure;
     ss_paper_table *table;
     struct ss_paper_part *next;
@@ -135,6 +137,9 @@ bool ss_paper_frames(ss_paper_report *report, const char *name, const char *titl
                      int count, ss_error *err);
 /* A program that the page shows, and that is written as the file `name`. */
 bool ss_paper_listing(ss_paper_report *report, const char *name, const char *program, ss_error *err);
+/* Two replay pages side by side, played together; names of files in the directory. */
+void ss_paper_side_by_side(ss_paper_report *report, const char *title, const char *left,
+                           const char *left_label, const char *right, const char *right_label);
 /* A text in the arena of the report; "" when out of memory. */
 const char *ss_paper_format(ss_paper_report *report, const char *format, ...) SS_PRINTF(2, 3);
 

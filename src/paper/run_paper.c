@@ -135,6 +135,24 @@ static void put_figure(ss_text *html, const ss_paper_report *report, const ss_fi
     ss_text_append(html, "</p></figure>\n");
 }
 
+/* Two replays; the script of the page adds a button that plays both. */
+static void put_pair(ss_text *html, const ss_paper_part *part)
+{
+    ss_text_append(html, "<figure class=\"pair\"><figcaption>");
+    element(html, "h3", "", part->text);
+    ss_text_append(html, "</figcaption><div>");
+    for (int i = 0; i < 2; i++) {
+        ss_text_append(html, "<section><p>");
+        link_to(html, part->pages[i], part->labels[i]);
+        ss_text_append(html, "</p><iframe loading=\"lazy\" src=\"");
+        ss_text_append_escaped(html, part->pages[i]);
+        ss_text_append(html, "\" title=\"");
+        ss_text_append_escaped(html, part->labels[i]);
+        ss_text_append(html, "\"></iframe></section>");
+    }
+    ss_text_append(html, "</div></figure>\n");
+}
+
 static void put_parts(ss_text *html, const ss_paper_report *report)
 {
     int figures = 0, tables = 0;
@@ -169,6 +187,9 @@ static void put_parts(ss_text *html, const ss_paper_report *report)
             if (part->replay) ss_text_append(html, " · ");
             link_to(html, part->data, "frames (HDF5)");
             ss_text_append(html, "</p>\n");
+            break;
+        case SS_PART_PAIR:
+            put_pair(html, part);
             break;
         }
     }

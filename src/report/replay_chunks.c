@@ -265,7 +265,8 @@ static bool gather_frame(gathering *all, const ss_replay *replay, const ss_repla
     ss_replay_view now;
     ss_replay_frame_info(&frame, shown->index, &now);
     bool same = now.bodies == shown->bodies && now.contacts == shown->contacts &&
-                now.scenery == shown->scenery && now.alternatives == shown->alternatives;
+                now.scenery == shown->scenery && now.joints == shown->joints &&
+                now.alternatives == shown->alternatives;
     bool good = same ? gather(all, replay, &frame, shown, err)
                      : ss_fail(err, SS_ERROR_INPUT, "%s: has changed in the meantime", replay->path);
     ss_replay_frame_free(&frame);

@@ -233,7 +233,11 @@ bool ss_replay_frame_read(const ss_replay *replay, int index, bool states, ss_re
     if (good) {
         frame->contacts = replay->options.no_contacts ? 0 : frame->frame->contacts.count;
         read_scenery(replay, index, place, frame, findings);
-        good = read_answers(replay, index, place, states, frame, findings, err) &&
+        frame->joints = ss_allocate((size_t)frame->frame->constraints.count, sizeof *frame->joints);
+        good = frame->joints || frame->frame->constraints.count == 0 ||
+               ss_fail(err, SS_ERROR_RESOURCES, "out of memory for joints");
+        if (good) frame->joint_count = ss_replay_find_joints(frame->frame, frame->joints);
+        good = good && read_answers(replay, index, place, states, frame, findings, err) &&
                show_alternatives(replay, frame, err);
     }
     if (!good) ss_replay_frame_free(frame);
@@ -251,6 +255,7 @@ void ss_replay_frame_free(ss_replay_frame *frame)
     }
     ss_release(frame->alternative);
     ss_scenery_free(&frame->scenery);
+    ss_release(frame->joints);
     ss_frame_destroy(frame->frame);
     *frame = (ss_replay_frame){0};
 }
@@ -262,6 +267,7 @@ void ss_replay_frame_info(const ss_replay_frame *frame, int index, ss_replay_vie
                               .h = frame->frame->h,
                               .bodies = frame->frame->bodies.count,
                               .scenery = frame->scenery.count,
+                              .joints = frame->joint_count,
                               .contacts = frame->contacts,
                               .alternatives = frame->alternative != NULL};
 }
@@ -332,9 +338,10 @@ void ss_replay_frame_measure(ss_replay *replay, const ss_replay_frame *frame, in
 
 /* ---- bytes ------------------------------------------------------------------------------------------ */
 
-/* Numbers of a body: id, position, quaternion, mass, velocity; of scenery: pose; of a contact;
+/* Numbers of a body: id, position, quaternion, mass, velocity; of scenery: pose; of a joint; of a contact;
  * of its answer. */
-enum { BODY_BYTES = 4 + 12 + 8 + 4 + 24, SCENERY_BYTES = 12 + 8, CONTACT_BYTES = 8 + 12 + 12 + 4 + 4 };
+enum { BODY_BYTES = 4 + 12 + 8 + 4 + 24, SCENERY_BYTES = 12 + 8, JOINT_BYTES = 8 + 12 + 12 };
+enum { CONTACT_BYTES = 8 + 12 + 12 + 4 + 4 };
 enum { ALTERNATIVE_BYTES = 2 + 2, ANSWER_BYTES = 4 + 12 + 12 + 4 };
 
 static size_t padded(size_t bytes)
@@ -347,6 +354,7 @@ size_t ss_replay_frame_size(const ss_replay *replay, const ss_replay_view *shown
     size_t answers = 0, contacts = (size_t)shown->contacts;
     for (int s = 0; s < replay->solver_count; s++) answers += replay->solvers[s].answers;
     return (size_t)shown->bodies * BODY_BYTES + (size_t)shown->scenery * SCENERY_BYTES +
+           (size_t)shown->joints * JOINT_BYTES +
            contacts * (CONTACT_BYTES + (shown->alternatives ? ALTERNATIVE_BYTES : 0)) +
            answers * (contacts * ANSWER_BYTES + padded(contacts));
 }
@@ -403,6 +411,16 @@ static void put_bodies(writer *w, const ss_bodies *bodies)
     put_floats(w, bodies->velocity[0], 6 * count, w->trim);
 }
 
+static void put_joints(writer *w, const ss_replay_frame *frame)
+{
+    for (int j = 0; j < frame->joint_count; j++) {
+        put_int(w, frame->joints[j].pair[0]);
+        put_int(w, frame->joints[j].pair[1]);
+    }
+    for (int j = 0; j < frame->joint_count; j++) put_floats(w, frame->joints[j].point, 3, false);
+    for (int j = 0; j < frame->joint_count; j++) put_floats(w, frame->joints[j].axis, 3, w->trim);
+}
+
 static void put_contacts(writer *w, const ss_contacts *contacts)
 {
     size_t count = (size_t)contacts->count;
@@ -457,6 +475,7 @@ void ss_replay_frame_encode(const ss_replay *replay, const ss_replay_frame *fram
         put_floats(&w, frame->scenery.position[0], 3 * (size_t)frame->scenery.count, false);
         put_quaternions(&w, (const double(*)[4])frame->scenery.quaternion, frame->scenery.count);
     }
+    put_joints(&w, frame);
     if (frame->contacts == 0) return;
     put_contacts(&w, &frame->frame->contacts);
     for (int c = 0; frame->alternative && c < frame->contacts; c++) {

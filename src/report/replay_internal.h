@@ -6,6 +6,7 @@
  *   replay_series.c  lists of series
  *   replay_shapes.c  what bodies look like
  *   replay_boxes.c   ... and what to draw when nobody knows
+ *   replay_joints.c  where joints are, from their rows
  *   replay_picture.c a still picture
  *   replay_json.c    what the page is told about all of it
  */
@@ -40,7 +41,7 @@ void ss_replay_series_free(ss_replay_series_list *list);
 typedef struct ss_replay_view { /* a frame */
     int index;                  /* in the file */
     double time, h;
-    int bodies, scenery, contacts;
+    int bodies, scenery, joints, contacts;
     bool alternatives; /* contacts have them */
 } ss_replay_view;
 
@@ -102,9 +103,19 @@ typedef struct ss_replay_answer { /* of one solver for one frame */
     bool *other; /* of each contact: a point of an alternative that was not chosen; NULL: none is */
 } ss_replay_answer;
 
+typedef struct ss_replay_joint {
+    int pair[2];              /* bodies of the frame, -1 = world */
+    double point[3], axis[3]; /* world; the axis is 0 where there is none */
+} ss_replay_joint;
+/* Where the joints of a frame are, as far as their rows say: those that hold no point are left out. Returns
+ * their number; joints[frame->constraints.count]. */
+int ss_replay_find_joints(const ss_frame *frame, ss_replay_joint *joints);
+
 typedef struct ss_replay_frame {
     ss_frame *frame;
     ss_scenery scenery;
+    ss_replay_joint *joints; /* that have a place */
+    int joint_count;
     int contacts; /* that are shown: force points of all alternatives, and test points with impulses */
     /* of each contact: number of its alternative, from 1, and how many its group has; 0 and 0: an ordinary
      * contact. NULL: all are */

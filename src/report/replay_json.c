@@ -53,6 +53,7 @@ static void put_frames(ss_json *json, const ss_replay *replay)
         ss_json_key(json, "h"), put_real(json, shown->h);
         ss_json_member_integer(json, "bodies", shown->bodies);
         ss_json_member_integer(json, "scenery", shown->scenery);
+        if (shown->joints) ss_json_member_integer(json, "joints", shown->joints);
         ss_json_member_integer(json, "contacts", shown->contacts);
         if (shown->alternatives) ss_json_key(json, "alternatives"), ss_json_bool(json, true);
         ss_json_end_object(json);

@@ -31,3 +31,24 @@ test("the page of a study", async (t) => {
     assert.ok(await page.locator("figure svg").first().isVisible());
   });
 });
+
+test("two replays side by side", async (t) => {
+  const folder = scratch(t);
+  stickslip("paper", "mass-ratio-grasp", "--quick", "--quiet", "-o", folder);
+  const { page, problems, requests } = await open(t, join(folder, "mass-ratio-grasp.html"));
+  await page.locator(".pair").scrollIntoViewIfNeeded();
+  const replays = () => page.frames().filter((frame) => /_(held|lost)\.html$/.test(frame.url()));
+  for (let i = 0; replays().length < 2 && i < 100; i++) await page.waitForTimeout(100);
+  assert.equal(replays().length, 2);
+  for (const replay of replays()) await replay.waitForFunction(() => window.stickslip?.ready);
+  const playing = () => Promise.all(replays().map((replay) => replay.evaluate(() => window.stickslip.playing)));
+  assert.deepEqual(await playing(), [false, false]);
+  await page.locator(".pair button").click();
+  for (const replay of replays()) await replay.waitForFunction(() => window.stickslip.playing);
+  await page.locator(".pair button").click();
+  for (const replay of replays()) await replay.waitForFunction(() => !window.stickslip.playing);
+  // arm, palm and six links on eight joints; numbers and settings are left to the replay's own page
+  assert.equal(await replays()[0].evaluate(() => window.stickslip.joints().length), 8);
+  assert.equal(await replays()[0].locator("aside").isVisible(), false);
+  assert.deepEqual([problems.filter((text) => !/GL Driver Message/.test(text)), requests], [[], []]);
+});

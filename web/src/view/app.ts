@@ -59,7 +59,7 @@ export class App implements Commands, Keyed, Inside {
     this.shown = this.answers.slice(0, 1);
     this.set = {
       opacity: 1, contacts: true, others: true, colour: "state", log: true, normals: false, forces: this.answers.length > 0, sliding: false,
-      cones: false, through: true, stretch: 1, body: "own", shadows: !isMany(mostBodies(replay)), grid: true,
+      cones: false, through: true, joints: true, stretch: 1, body: "own", shadows: !isMany(mostBodies(replay)), grid: true,
     };
     this.x = abscissa(replay);
     const duration = this.length() ? (this.x.unit ? this.length() : this.length() / FRAMES_A_SECOND) : 0;

@@ -24,6 +24,7 @@ export interface Replay {
 
 export interface FrameInfo {
   path: string; time: number | null; h: number; bodies: number; scenery: number; contacts: number;
+  joints?: number; // that have a place; absent = 0
   alternatives?: boolean; // contacts are points of alternatives (docs/peg.md), chosen or not
 }
 
@@ -57,6 +58,8 @@ export interface Series { name: string; unit: string; values: (number | null)[] 
 //   float32 position[B][3]      int16 quaternion[B][4]  (w x y z, times 32767)
 //   float32 mass[B]             float32 velocity[B][6]  (before the step)
 //   float32 position[S][3]      int16 quaternion[S][4]
+//   int32   joint pair[J][2]    (J = FrameInfo.joints; index of body in this frame, -1 = world)
+//   float32 joint point[J][3]   float32 joint axis[J][3] (unit length, 0 = none)
 //   int32   pair[C][2]          (index of body in this frame, -1 = world)
 //   float32 point[C][3]         float32 normal[C][3]    float32 gap[C]     float32 mu[C]
 //   int16   alternative[C][2]   (with FrameInfo.alternatives: its number from 1, of how many; 0 0 = an ordinary contact)
@@ -70,6 +73,7 @@ export interface FrameData {
   id: Int32Array;
   position: Float32Array; quaternion: Int16Array; mass: Float32Array; velocity: Float32Array;
   sceneryPosition: Float32Array; sceneryQuaternion: Int16Array;
+  jointPair: Int32Array; jointPoint: Float32Array; jointAxis: Float32Array;
   pair: Int32Array; point: Float32Array; normal: Float32Array; gap: Float32Array; mu: Float32Array;
   alternative: Int16Array | null;
   results: { impulse: Float32Array; friction: Float32Array; sliding: Float32Array; energy: Float32Array; state: Uint8Array }[];

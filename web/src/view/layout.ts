@@ -100,6 +100,7 @@ export function controls(set: Settings, answers: boolean, replay: Replay, act: C
       answers && tick("sliding", set.sliding, (on) => change(() => (set.sliding = on)), "sliding"),
       tick("cones", set.cones, (on) => change(() => (set.cones = on)), "cones"),
       tick("X-ray", set.through, (on) => change(() => (set.through = on)), "through"),
+      replay.frames.some((f) => f.joints) && tick("joints", set.joints, (on) => change(() => (set.joints = on)), "joints"),
       tick("shadows", set.shadows, (on) => change(() => (set.shadows = on)), "shadows"),
       tick("ground", set.grid, (on) => change(() => (set.grid = on)), "ground")),
     colour, log, body,

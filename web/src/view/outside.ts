@@ -36,6 +36,8 @@ export function outside(app: Inside): object {
     bodies: () => (app.data ? Array.from(app.data.id, (id, i) => [id, ...app.data!.position.subarray(3 * i, 3 * i + 3)]) : []),
     /** [x, y, z] of every contact. */
     contacts: () => (app.data ? Array.from(app.data.gap, (_g, i) => [...app.data!.point.subarray(3 * i, 3 * i + 3)]) : []),
+    /** [x, y, z] of every joint that has a place. */
+    joints: () => (app.data ? Array.from({ length: app.data.jointPair.length / 2 }, (_j, i) => [...app.data!.jointPoint.subarray(3 * i, 3 * i + 3)]) : []),
     /** Where a point of the scene is on the page. */
     locate: (x: number, y: number, z: number) => app.picture?.locate(x, y, z) ?? null,
   });

@@ -3,6 +3,7 @@ import * as THREE from "three";
 import type { FrameData, Replay } from "./data";
 import { Bodies } from "./bodies";
 import { skyLight, sunLight, towardsSun } from "./light";
+import { Joints } from "./joints";
 import { Arrows, Cones, Points } from "./marks";
 import {
   NOT_CHOSEN, bodyHeat, contactHeat, notChosenHex, place, rgbOfHex, stateColour, stateHex, worldColour, type Rgb, type Scale,
@@ -19,6 +20,7 @@ export interface Settings {
   normals: boolean; forces: boolean; sliding: boolean;
   cones: boolean; // of all contacts, not only of the selected one
   through: boolean; // contacts are seen through bodies
+  joints: boolean;
   stretch: number; // of arrows, on top of the automatic scale
   body: string; // colour of bodies: "own", a key of a quantity of bodies, or "worst"
   shadows: boolean;
@@ -57,6 +59,7 @@ export class Stage {
   private readonly slides = new Arrows(6, false);
   private readonly chosen = new Arrows(12, true);
   private readonly cones = new Cones();
+  private readonly joints = new Joints();
   private readonly sun = sunLight();
   private readonly ground = new THREE.Group();
   private readonly grounds: THREE.MeshBasicMaterial[] = [];
@@ -74,7 +77,7 @@ export class Stage {
     this.bare = software && parts.length > 300;
     this.scene.add(skyLight());
     this.scene.add(this.sun, this.sun.target, this.ground, this.bodies.object, this.points.object, this.normals.object);
-    this.scene.add(this.forces.object, this.slides.object, this.cones.object, this.chosen.object);
+    this.scene.add(this.forces.object, this.slides.object, this.cones.object, this.chosen.object, this.joints.object);
     this.sun.shadow.mapSize.set(1024, 1024);
     this.sun.shadow.intensity = 0.55;
     this.sun.shadow.bias = -5e-4;
@@ -168,6 +171,7 @@ export class Stage {
     fog.near = distance + 2.2 * size;
     fog.far = distance + 7.5 * size;
     this.points.style(dots, this.theme.edge, through);
+    this.joints.style(1.15 * dots, this.theme.edge);
   }
 
   update(frame: FrameData, next: FrameData | null, share: number, set: Settings, measure: Measure, chosen: Selection): void {
@@ -179,6 +183,7 @@ export class Stage {
     this.bodies.update(frame, next, share);
     this.paintBodies(frame, set, measure);
     this.showContacts(frame, set, measure, chosen);
+    this.joints.update(frame, set.joints, 0.09 * measure.size);
   }
 
   private paintBodies(frame: FrameData, set: Settings, measure: Measure): void {
