@@ -474,23 +474,40 @@ TEST(equalities_become_joints)
     ENSURE(weld->kind == SS_JOINT_FIXED);
     ENSURE_NEAR(ss_joint_error(l.world, 4), 1.0, 1e-14); // b is at 3, told to be at 2
     ENSURE(sites->kind == SS_JOINT_BALL && sites->disabled);
-    ENSURE(gear->kind == SS_JOINT_GEAR && gear->ratio == -2.0 && gear->axis2[1] == 1.0);
+    ENSURE(gear->kind == SS_JOINT_COUPLING && gear->terms == 2 && gear->start_length == 0.0);
+    ENSURE(gear->term[0].factor == 1.0 && gear->term[1].factor == -2.0 && gear->term[1].joint == 2);
     ENSURE_INT(l.findings.count, 0);
     drop(&l);
 }
 
-TEST(a_coupling_of_moving_joints_is_listed)
+TEST(joints_that_move_are_coupled_and_tendons_pull)
 {
     loaded l =
         load("<mujoco><worldbody>" ARM "</worldbody><equality>\n<joint joint1='x' joint2='y'/></equality>"
              "</mujoco>");
     ENSURE(!l.good && strstr(l.err.message, "test.xml:2: <joint>: unknown joint \"x\""));
     drop(&l);
-    l = load(
-        "<mujoco><worldbody><body><joint name='x'/><geom size='1'/><body><joint name='y'/><geom size='1'/>"
-        "</body></body></worldbody><equality>\n<joint joint1='x' joint2='y'/></equality></mujoco>");
+#define TWO                                                                                              \
+    "<worldbody><body><joint name='x' ref='30'/><geom size='1'/><body><joint name='y'/><geom size='1'/>" \
+    "</body></body></worldbody>"
+    l = load("<mujoco>" TWO "<equality><joint joint1='x' joint2='y' polycoef='.1 3'/></equality></mujoco>");
     ENSURE_LOADED(l);
-    ENSURE(mentions(&l, SS_FINDING_LOSS, "test.xml:2", "is not honoured"));
+    const ss_joint *coupling = ss_world_joint(l.world, 2);
+    ENSURE(coupling->kind == SS_JOINT_COUPLING && coupling->start_length == 0.1);
+    ENSURE_INT(l.findings.count, 0);
+    drop(&l);
+
+    l = load("<mujoco>" TWO "<tendon><fixed name='t' range='-.5 2' stiffness='7' springlength='.2'><joint "
+             "joint='x' coef='.5'/><joint joint='y' coef='-1'/></fixed>\n<spatial/></tendon></mujoco>");
+    ENSURE_LOADED(l);
+    const ss_joint *tendon = ss_world_joint(l.world, 2);
+    const double shift = 0.5 * 30.0 * 3.14159265358979323846 / 180.0; // x is 30 degrees where ours is 0
+    ENSURE(tendon->kind == SS_JOINT_COUPLING && tendon->law[0].limited && tendon->law[0].stiffness == 7.0);
+    ENSURE_NEAR(tendon->law[0].lower, -0.5 - shift, 1e-15);
+    ENSURE_NEAR(tendon->law[0].upper, 2.0 - shift, 1e-15);
+    ENSURE_NEAR(tendon->law[0].rest, 0.2 - shift, 1e-15);
+    ENSURE(mentions(&l, SS_FINDING_LOSS, "test.xml:2", "<spatial>"));
+    ENSURE_INT(l.findings.count, 1);
     drop(&l);
 }
 
@@ -701,15 +718,15 @@ TEST(links_without_inertia_weigh_what_their_shapes_do)
     drop(&l);
 }
 
-TEST(mimic_joints_in_fixed_bearings_are_gears)
+TEST(mimic_joints_are_coupled)
 {
     loaded l = load(URDF("<link name='world'/>" LINK("a") LINK(
         "b") "<joint name='one' type='continuous'><parent link='world'/><child link='a'/></joint>"
              "<joint name='two' type='continuous'><parent link='world'/><child link='b'/>"
              "<mimic joint='one' multiplier='-3'/></joint>"));
     ENSURE_LOADED(l);
-    const ss_joint *gear = ss_world_joint(l.world, 2);
-    ENSURE(gear->kind == SS_JOINT_GEAR && gear->ratio == 3.0);
+    const ss_joint *mimic = ss_world_joint(l.world, 2);
+    ENSURE(mimic->kind == SS_JOINT_COUPLING && mimic->term[1].factor == 3.0);
     ENSURE_INT(l.findings.count_of[SS_FINDING_LOSS], 0);
     drop(&l);
 }
@@ -784,13 +801,13 @@ TEST(what_is_unknown_is_listed_with_its_line)
 {
     loaded l =
         load("<mujoco model='m' colour='red'>\n<worldbody>\n<geom size='1' nonsense='3'/>\n<unicorn/>\n"
-             "<light pos='0 0 1'/></worldbody>\n<tendon><fixed/></tendon>\n<sensor/></mujoco>");
+             "<light pos='0 0 1'/></worldbody>\n<tendon><spatial/></tendon>\n<sensor/></mujoco>");
     ENSURE_LOADED(l);
     ENSURE(mentions(&l, SS_FINDING_LOSS, "test.xml:1", "<mujoco colour>"));
     ENSURE(mentions(&l, SS_FINDING_LOSS, "test.xml:3", "<geom nonsense>"));
     ENSURE(mentions(&l, SS_FINDING_LOSS, "test.xml:4", "<unicorn>"));
     ENSURE(mentions(&l, SS_FINDING_WARNING, "test.xml:5", "<light>"));
-    ENSURE(mentions(&l, SS_FINDING_LOSS, "test.xml:6", "<tendon>"));
+    ENSURE(mentions(&l, SS_FINDING_LOSS, "test.xml:6", "<spatial>"));
     ENSURE(mentions(&l, SS_FINDING_WARNING, "test.xml:7", "<sensor>"));
     ENSURE_INT(l.findings.count, 6);
     ENSURE_TEXT(l.info.name, "m");

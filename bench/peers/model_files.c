@@ -1,5 +1,5 @@
-/* race_models TIME STEP FILE...   each model file in MuJoCo and in our simulator: a row of docs/models.md.
- * Times in s; a step of 0 is that of the file. */
+/* race_models TIME STEP TILT FILE...   each model file in MuJoCo and in our simulator: a row of docs/models.md.
+ * Times in s; a step of 0 is that of the file; gravity is turned by TILT (rad). */
 #include "model_files.h"
 
 #include <stdlib.h>
@@ -11,19 +11,19 @@ static void quiet(const char *text)
 
 int main(int count, char **arguments)
 {
-    if (count < 4) {
-        fprintf(stderr, "usage: race_models TIME STEP FILE...\n");
+    if (count < 5) {
+        fprintf(stderr, "usage: race_models TIME STEP TILT FILE...\n");
         return 2;
     }
-    double seconds = atof(arguments[1]), h = atof(arguments[2]);
+    double seconds = atof(arguments[1]), h = atof(arguments[2]), tilt = atof(arguments[3]);
     mju_user_warning = quiet;
     printf("| file | bodies | h [s] | mass [kg]: MuJoCo, ours | moved [m] | "
            "apart: start, largest, end [m] | "
            "energy since the start [J]: MuJoCo, ours | fastest body at the end [m/s] | contacts |\n"
            "| --- | --- | --- | --- | --- | --- | --- | --- | --- |\n");
-    for (int i = 3; i < count; i++) {
+    for (int i = 4; i < count; i++) {
         const char *slash = strrchr(arguments[i], '/'), *name = slash ? slash + 1 : arguments[i];
-        model_comparison c = model_compare(arguments[i], h, seconds);
+        model_comparison c = model_compare(arguments[i], h, tilt, seconds);
         if (c.why[0])
             printf("| %s | not compared: %s | | | | | | | |\n", name, c.why);
         else

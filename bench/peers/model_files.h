@@ -60,8 +60,9 @@ static inline double model_mujoco_energy(const mjModel *m, mjData *d)
     return d->energy[0] + d->energy[1] - springs;
 }
 
-/* h = 0: the step of the file. */
-static inline model_comparison model_compare(const char *path, double h, double seconds)
+/* h = 0: the step of the file. tilt: gravity is turned by this angle (rad), so that what stands upright
+ * moves. */
+static inline model_comparison model_compare(const char *path, double h, double tilt, double seconds)
 {
     model_comparison c = {.why = ""};
     char text[1000] = "";
@@ -77,6 +78,11 @@ static inline model_comparison model_compare(const char *path, double h, double 
     if (!c.why[0]) {
         if (h > 0.0) m->opt.timestep = h;
         c.h = m->opt.timestep;
+        if (tilt != 0.0) {
+            const double g[3] = {9.81 * 0.8 * sin(tilt), 9.81 * 0.6 * sin(tilt), -9.81 * cos(tilt)};
+            memcpy(m->opt.gravity, g, sizeof g);
+            memcpy(ss_world_gravity(world), g, sizeof g);
+        }
         m->opt.integrator = mjINT_EULER;
         m->opt.enableflags |= mjENBL_ENERGY;
         ss_sim_options how;

@@ -489,12 +489,26 @@ static bool add_connection(build *b, const ss_model_equality *e)
     return true;
 }
 
-/* Our gear turns about axes that are fixed in the world. */
-static bool hangs_on_the_world(const build *b, const ss_model_joint *joint)
+/* A sum of joint coordinates that stays, or along which limits, springs and dampers act: a fixed tendon. */
+static bool couple(build *b, const ss_model_equality *e, const char *what)
 {
-    const ss_model_part *part = &b->tree->parts[joint->part];
-    return joint->kind == SS_MODEL_HINGE && part->joint_count == 1 &&
-           (part->parent < 0 || b->tree->parts[part->parent].rigid < 0);
+    ss_joint joint = {.name = e->name, .kind = SS_JOINT_COUPLING, .terms = e->terms, .law = {e->law}};
+    joint.disabled = e->disabled;
+    joint.bodies_collide = true;
+    for (int k = 0; k < e->terms; k++) {
+        const ss_model_joint *of = &b->tree->joints[e->joint[k]];
+        if (of->number < 0 || of->coordinate < 0) {
+            ss_xml_note(b->reading, SS_FINDING_LOSS, e->node,
+                        "%s is not honoured: \"%.80s\" has no coordinate of its own", what,
+                        of->name ? of->name : "");
+            return true;
+        }
+        joint.term[k] = (ss_coupling_term){of->number, of->coordinate, e->factor[k]};
+    }
+    int number = put_joint(b, e->node, &joint);
+    if (number < 0) return false;
+    if (e->kind == SS_MODEL_COUPLE) ss_world_joint(b->world, number)->start_length = e->offset;
+    return true;
 }
 
 static bool add_coupling(build *b, const ss_model_equality *e)
@@ -510,25 +524,7 @@ static bool add_coupling(build *b, const ss_model_equality *e)
         law->lower = law->upper = e->offset;
         return true;
     }
-    ss_model_joint *two = &b->tree->joints[e->joint[1]];
-    if (!hangs_on_the_world(b, one) || !hangs_on_the_world(b, two) || e->offset != 0.0) {
-        ss_xml_note(
-            b->reading, SS_FINDING_LOSS, e->node,
-            "the coupling of \"%.80s\" and \"%.80s\" is not honoured: only hinges in fixed bearings, in "
-            "proportion, can be coupled",
-            one->name ? one->name : "", two->name ? two->name : "");
-        return true;
-    }
-    ss_joint gear = {.name = e->name,
-                     .kind = SS_JOINT_GEAR,
-                     .a = body_of(b, two->part),
-                     .b = body_of(b, one->part),
-                     .ratio = -e->ratio,
-                     .bodies_collide = true,
-                     .disabled = e->disabled};
-    ss_vec3_store(ss_quat_rotate(b->tree->parts[two->part].world.q, two->axis), gear.axis);
-    ss_vec3_store(ss_quat_rotate(b->tree->parts[one->part].world.q, one->axis), gear.axis2);
-    return put_joint(b, e->node, &gear) >= 0;
+    return couple(b, e, e->kind == SS_MODEL_COUPLE ? "the coupling" : "the tendon");
 }
 
 static bool add_equalities(build *b)

@@ -399,6 +399,7 @@ void ss_mjcf_read(ss_tree *tree, ss_xml *root)
     if (!m->reading->failed) ss_mjcf_read_bodies(m);
     if (!m->reading->failed) read_all(m, "contact", ss_mjcf_read_contacts);
     if (!m->reading->failed && !m->no_equality) read_all(m, "equality", ss_mjcf_read_equalities);
+    if (!m->reading->failed) read_all(m, "tendon", ss_mjcf_read_tendons);
     if (!m->reading->failed) ss_mjcf_read_start(m);
     if (!m->reading->failed) ss_mjcf_read_actuators(m);
     if (!m->reading->failed) settle_defaults(m);

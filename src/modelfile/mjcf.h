@@ -76,6 +76,7 @@ void ss_mjcf_read_includes(ss_mjcf *m);
 void ss_mjcf_read_defaults(ss_mjcf *m);
 void ss_mjcf_read_bodies(ss_mjcf *m);
 void ss_mjcf_read_equalities(ss_mjcf *m, ss_xml *section);
+void ss_mjcf_read_tendons(ss_mjcf *m, ss_xml *section);
 void ss_mjcf_read_contacts(ss_mjcf *m, ss_xml *section);
 /* Actuators, with the controls of the keyframe that the user chose. */
 void ss_mjcf_read_actuators(ss_mjcf *m);

@@ -133,10 +133,12 @@ static void read_coupling(ss_mjcf *m, ss_xml *node)
     if (!equality || m->reading->failed) return;
     equality->name = ss_xml_text(node, "name");
     equality->disabled = !ss_xml_bool(m->reading, node, "active", true);
+    equality->terms = name2 ? 2 : 1;
     equality->joint[0] = one;
     equality->joint[1] = two;
     equality->offset = c[0];
-    equality->ratio = c[1];
+    equality->factor[0] = 1.0;
+    equality->factor[1] = -c[1];
     if (name2 && (c[2] != 0.0 || c[3] != 0.0 || c[4] != 0.0))
         ss_xml_note(m->reading, SS_FINDING_LOSS, node, "polycoef: only the linear part is honoured");
 }
@@ -149,6 +151,61 @@ void ss_mjcf_read_equalities(ss_mjcf *m, ss_xml *section)
         if (ss_xml_is(node, "weld")) read_connection(m, node, true);
         if (ss_xml_is(node, "joint")) read_coupling(m, node);
     }
+}
+
+/* ---- fixed tendons ---------------------------------------------------------------------------------- */
+
+/* A weighted sum of joint coordinates with limits, a spring, a damper or friction along it. */
+static void read_tendon(ss_mjcf *m, ss_xml *node)
+{
+    ss_mjcf_element e = {node, ss_mjcf_find_class(m, NULL, "main")};
+    ss_model_equality tendon = {.node = node, .kind = SS_MODEL_TENDON, .part = {-1, -1}};
+    double reference = 0.0; // the file's length where all of our coordinates are 0
+    for (ss_xml *term = node->first; term; term = term->next) {
+        const char *name = ss_xml_is(term, "joint") ? ss_xml_text(term, "joint") : NULL;
+        int joint = name ? find_joint(m, term, name) : -1;
+        if (joint < 0 || tendon.terms == SS_JOINT_TERMS) return; // too many: the tendon is listed
+        double factor = ss_xml_number(m->reading, term, "coef", 1.0);
+        reference += factor * m->tree->joints[joint].reference;
+        tendon.joint[tendon.terms] = joint;
+        tendon.factor[tendon.terms++] = factor;
+        term->read = true;
+    }
+    double range[2] = {0.0, 0.0}, rest[2] = {0.0, 0.0};
+    int given = ss_mjcf_numbers(m, e, "range", 2, 2, range), limited = ss_mjcf_limited(m, e, "limited");
+    ss_axis_law *law = &tendon.law;
+    law->limited = !m->no_limits && (limited == 1 || (limited == 2 && m->autolimits && given == 2));
+    law->lower = range[0] - reference;
+    law->upper = range[1] - reference;
+    if (law->limited && !(range[0] < range[1]))
+        ss_xml_fail(m->reading, node, "range: lower %g is not below upper %g", range[0], range[1]);
+    law->stiffness = m->no_passive ? 0.0 : ss_mjcf_number(m, e, "stiffness", 0.0);
+    law->damping = m->no_passive ? 0.0 : ss_mjcf_number(m, e, "damping", 0.0);
+    law->friction = m->no_friction_loss ? 0.0 : ss_mjcf_number(m, e, "frictionloss", 0.0);
+    if (law->stiffness < 0.0 || law->damping < 0.0 || law->friction < 0.0)
+        ss_xml_fail(m->reading, node, "stiffness, damping and frictionloss must not be negative");
+    int lengths = ss_mjcf_numbers(m, e, "springlength", 1, 2, rest);
+    law->rest = (lengths ? rest[0] : reference) - reference;
+    if (lengths == 2 && rest[0] != rest[1])
+        ss_xml_note(m->reading, SS_FINDING_LOSS, node, "springlength: a range without force is not honoured");
+
+    // nothing acts along it: it is only there to be measured or pulled at
+    node->read = true;
+    ss_xml_text(node, "name");
+    bool acts = law->limited || law->stiffness > 0.0 || law->damping > 0.0;
+    if (!acts && law->friction > 0.0)
+        ss_xml_note(m->reading, SS_FINDING_LOSS, node, "frictionloss alone is not honoured");
+    ss_model_equality *made =
+        acts && tendon.terms > 0 ? ss_tree_add_equality(m->tree, node, SS_MODEL_TENDON) : NULL;
+    if (made) *made = tendon;
+    if (made) made->name = ss_xml_text(node, "name");
+}
+
+void ss_mjcf_read_tendons(ss_mjcf *m, ss_xml *section)
+{
+    section->read = true;
+    for (ss_xml *node = section->first; node && !m->reading->failed; node = node->next)
+        if (ss_xml_is(node, "fixed")) read_tendon(m, node);
 }
 
 /* ---- keyframes -------------------------------------------------------------------------------------- */

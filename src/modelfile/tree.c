@@ -63,7 +63,7 @@ ss_model_equality *ss_tree_add_equality(ss_tree *tree, ss_xml *node, ss_model_eq
 {
     if (!ADD(tree, tree->equalities, tree->equality_count)) return NULL;
     ss_model_equality *equality = &tree->equalities[tree->equality_count++];
-    *equality = (ss_model_equality){.node = node, .kind = kind, .part = {-1, -1}, .joint = {-1, -1}};
+    *equality = (ss_model_equality){.node = node, .kind = kind, .part = {-1, -1}};
     return equality;
 }
 

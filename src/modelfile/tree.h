@@ -108,7 +108,8 @@ typedef struct ss_model_part {
 typedef enum ss_model_equality_kind {
     SS_MODEL_CONNECT,
     SS_MODEL_WELD,
-    SS_MODEL_COUPLE, /* of joints: coordinate 1 = offset + ratio coordinate 2 */
+    SS_MODEL_COUPLE, /* of joints: the sum of factor * coordinate is `offset` */
+    SS_MODEL_TENDON, /* of joints: `law` acts along the sum of factor * coordinate */
     SS_MODEL_LOCK,   /* coordinate 1 = offset */
 } ss_model_equality_kind;
 
@@ -121,8 +122,9 @@ typedef struct ss_model_equality {
     bool same_point;   /* anchor[1] is where anchor[0] is */
     bool has_relative; /* weld: pose of part 1 in part 0, otherwise as it is */
     ss_pose relative;
-    int joint[2];
-    double ratio, offset;
+    int terms, joint[SS_JOINT_TERMS];
+    double factor[SS_JOINT_TERMS], offset;
+    ss_axis_law law;
     bool disabled;
 } ss_model_equality;
 

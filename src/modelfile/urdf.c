@@ -354,7 +354,9 @@ static void read_mimics(urdf *u)
         if (!e) return;
         e->joint[0] = i;
         e->joint[1] = other;
-        e->ratio = ss_xml_number(u->reading, mimic, "multiplier", 1.0);
+        e->terms = 2;
+        e->factor[0] = 1.0;
+        e->factor[1] = -ss_xml_number(u->reading, mimic, "multiplier", 1.0);
         e->offset = ss_xml_number(u->reading, mimic, "offset", 0.0);
     }
 }

@@ -11,7 +11,7 @@
 #include "base/file.h"
 
 static const char magic[8] = "SSSTATE";
-#define VERSION 3u
+#define VERSION 4u
 #define BYTE_ORDER 0x01020304u
 
 typedef struct header {
