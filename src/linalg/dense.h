@@ -18,6 +18,9 @@
 
 /* Runs by itself before every use of BLAS; for those who call BLAS in another way. Cheap, from any thread. */
 SS_INNER void ss_blas_use_one_thread(void);
+/* OpenBLAS takes 128 MB of address space at the first call that needs a buffer, and asks without end where it
+ * cannot have them: before a process limits its memory, this makes that call. */
+SS_INNER void ss_blas_take_buffer(void);
 
 /* ---- products --------------------------------------------------------------------------------------- */
 
