@@ -256,17 +256,20 @@ def test_an_answer_is_judged_though_its_solver_kept_the_memory(slope):
     assert {name: end for name, end, _ in outcomes("kept.db")}["keeper"] == "stalled"
 
 
-def test_the_command_of_a_report_finds_the_plugin(slope):
-    Path("my solvers").mkdir()
-    shutil.move(build_plugin("planted", PLANTED), "my solvers/planted.so")
-    bench(slope, "--frame", "1", "--plugin", "my solvers/planted.so", "-s", "nsgs,liar", "-o", "r.db")
+@pytest.mark.parametrize("folder", ["my solvers", "command:mine"])  # the second looks like a solver that is a process
+def test_the_command_of_a_report_finds_the_plugin(slope, folder):
+    Path(folder).mkdir()
+    file = f"{folder}/planted.so"
+    shutil.move(build_plugin("planted", PLANTED), file)
+    bench(slope, "--frame", "1", "--plugin", file, "-s", "nsgs,liar", "-o", "r.db")
+    file = file if folder == "my solvers" else f"./{file}"
     report = run_json("report", "r.db")
     options = {method["solver"]: shlex.split(method["options"]) for method in report["methods"]}
     assert "--plugin" not in options["nsgs"]
-    assert options["liar"][options["liar"].index("--plugin") + 1] == "my solvers/planted.so"
+    assert options["liar"][options["liar"].index("--plugin") + 1] == file
     place = report["problems"][0]["place"]
     assert only(run_json("solve", slope, "--frame", place, *options["liar"], code=None))["solver"] == "liar"
-    assert {row["plugin_file"] for row in rows("r.db", "methods")} == {"", "my solvers/planted.so"}
+    assert {row["plugin_file"] for row in rows("r.db", "methods")} == {"", file}
 
 
 def test_what_a_plugin_does_when_it_is_loaded(slope):

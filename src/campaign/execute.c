@@ -153,7 +153,10 @@ static void free_all(ss_execution *e)
         ss_release(e->plan.methods[i].entry.with);
         ss_release(e->plan.methods[i].entry.set);
     }
-    for (int i = 0; i < e->catalogue.count; i++) ss_release(e->catalogue.entries[i].name);
+    for (int i = 0; i < e->catalogue.count; i++) {
+        ss_release(e->catalogue.entries[i].name);
+        ss_release(e->catalogue.entries[i].accepts);
+    }
     ss_release(e->catalogue.entries);
     ss_release(e->plan.problems);
     ss_release(e->plan.methods);

@@ -137,20 +137,12 @@ static const char *plural(int count)
 static void note_problem(const ss_problem *problem, ss_run *run)
 {
     if (!ss_run_explains(run)) return;
-    static const struct {
-        ss_law law;
-        const char *name;
-    } laws[] = {{SS_LAW_FREE, "free"},
-                {SS_LAW_BOX, "box"},
-                {SS_LAW_COUPLED, "coupled"},
-                {SS_LAW_CONE, "cone"},
-                {SS_LAW_CONVEX, "convex"}};
     ss_auto_features f = ss_auto_look(problem);
     char names[64] = "", bodies[64] = "a matrix";
-    for (size_t i = 0; i < sizeof laws / sizeof *laws; i++) {
-        if (!(f.laws & laws[i].law)) continue;
+    for (unsigned law = 1; ss_law_name((ss_law)law); law *= 2) {
+        if (!(f.laws & law)) continue;
         if (names[0]) strcat(names, ", ");
-        strcat(names, laws[i].name);
+        strcat(names, ss_law_name((ss_law)law));
     }
     if (f.bodies) snprintf(bodies, sizeof bodies, "%d bod%s", f.bodies, f.bodies == 1 ? "y" : "ies");
     ss_run_note(run, "%d unknown%s, %d contact%s, %s%s; laws: %s", f.unknowns, plural(f.unknowns), f.contacts,
