@@ -350,7 +350,9 @@ static ss_status solve(const ss_problem *problem, const void *options, ss_run *r
     sort_out(&h);
     memcpy(h.x, x, (size_t)problem->size * sizeof *x);
     ss_problem_project(problem, h.x);
-    if (make_direct(&h, set->compliance, run) && make_friction(&h, set->mixing, run->arena)) {
+    // each of the two halves takes as long as a turn
+    if (make_direct(&h, set->compliance, run) && !ss_run_late(run) &&
+        make_friction(&h, set->mixing, run->arena) && !ss_run_late(run)) {
         start_direct(&h);
         status = iterate(&h, set->sweeps, run, x);
         ss_run_note(run, "%d factorisations", h.pivoting.factorizations);
