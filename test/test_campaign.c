@@ -444,7 +444,7 @@ TEST(a_selection_becomes_every_combination)
     ss_campaign_free(&campaign);
 }
 
-/* More formulations than a word has bits: a solver that accepts all but the last is left out with it alone. */
+/* More formulations than a word has bits: a solver that accepts all except the last is left out there. */
 TEST(whether_a_solver_fits_is_known_of_every_formulation)
 {
     enum { OWN = 100 };

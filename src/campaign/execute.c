@@ -12,8 +12,8 @@
 #define SOFT_FACTOR 2.0
 #define SOFT_EXTRA 1.0
 #define HARD_EXTRA 2.0
-/* ... with everything that is not a solver under test. Judging takes a second where there are a hundred thousand
- * contacts. */
+/* ... with everything that is not a solver under test. Judging takes a second where there are a hundred
+ * thousand contacts. */
 #define IDLE_PATIENCE 120.0
 #define JUDGING_PATIENCE 120.0
 #define WORK_PATIENCE 1200.0

@@ -356,7 +356,7 @@ static bool make_slots(run *r, ss_error *err)
 bool ss_pool_run(const ss_pool *pool, ss_error *err)
 {
     run r = {.pool = pool, .err = err};
-    // Workers get it with the rest of our memory. Taken by a worker it would be a part of what its task takes.
+    // workers get it with the rest of our memory; taken by a worker it would be a part of what its task takes
     if (pool->max_megabytes > 0) ss_blas_take_buffer();
     r.slots = ss_allocate((size_t)pool->workers, sizeof *r.slots);
     struct pollfd *ears = ss_allocate((size_t)pool->workers, sizeof *ears);
