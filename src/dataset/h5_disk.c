@@ -13,7 +13,7 @@
 typedef struct open_file {
     H5FD_t head; /* HDF5's own part, first */
     ss_h5_disk *disk;
-    ss_h5_disk own; /* of a file that is read: nobody else has it */
+    ss_h5_disk own; /* of a file that is read: no one else has it */
     haddr_t end;    /* of the file, as HDF5 believes */
 } open_file;
 

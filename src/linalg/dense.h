@@ -6,8 +6,8 @@
  * Threads inside BLAS: none. How OpenBLAS splits a product depends on its number of threads, and with it the
  * rounding; we promise the same bits for any number of threads, and parallelise outside (ss_team). This
  * OpenBLAS has only a switch for the whole process, so the first call of any function below sets it to one
- * thread, once, from whichever thread comes first; a host program that shares the library with us is told in
- * the manual. Other BLAS libraries are left alone: who links one is responsible for running it with one
+ * thread, once, from whichever thread comes first; the manual says so for host programs that share the
+ * library with us. Other BLAS libraries are left alone: who links one is responsible for running it with one
  * thread.
  */
 #ifndef SS_LINALG_DENSE_H

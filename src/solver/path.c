@@ -9,7 +9,7 @@
  * judged by the laws, with the velocities computed from scratch.
  *
  * From a good start it needs hardly a pivot. Copositive matrices (Stewart-Trinkle problems, with joints or
- * without) lead to a solution where there is one, but for rounding; others may end on a ray. That is told
+ * without) lead to a solution where there is one, but for rounding; others may end on a ray. That is reported
  * where no path was lost to rounding. Where there is no solution compliance carries what nothing else can:
  * impulses are huge, and Farkas' lemma makes a proof of their direction.
  *

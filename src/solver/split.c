@@ -309,7 +309,7 @@ static void mix(halves *h)
     for (int i = 0; i < h->tangents; i++) h->x[h->tangent[i]] = h->after[i];
 }
 
-/* Where there is no solution the direct half grows for ever. */
+/* Where there is no solution the direct half grows without bound. */
 static ss_status stalled(halves *h, ss_run *run)
 {
     for (int i = 0; i < h->problem->size; i++) h->load[i] = h->x[i] - h->best[i];
