@@ -97,7 +97,7 @@ int ss_figures_of_a_fall(const void *parameters, const ss_sim *sim, const void *
         .default_value = value_, .min = low_, .max = high_, .help = text_              \
     }
 
-/* For `collides_with` of shapes that are seen and weighed but meet nothing: a group nobody is in. */
+/* For `collides_with` of shapes that are seen and weighed but meet nothing: a group that is empty. */
 #define SS_MEETS_NOTHING 0x80000000u
 
 #define SS_PI 3.14159265358979323846

@@ -398,12 +398,20 @@ TEST(shards_are_read_strictly)
         ENSURE(!ss_campaign_read_shard(bad[i], &shard, &shards, NULL));
 }
 
+static bool no_law(const ss_formulation *formulation, const void *options, const ss_contact_view *contact,
+                   ss_contact_law *law, ss_error *err)
+{
+    (void)formulation, (void)options, (void)contact, (void)law;
+    return ss_fail(err, SS_ERROR_INPUT, "not to be called");
+}
+
 TEST(a_selection_becomes_every_combination)
 {
     ss_campaign campaign;
     ENSURE(ss_campaign_create(&campaign, NULL));
-    ss_catalogue_entry entries[] = {
-        {(char *)"one", -1, ~UINT64_C(0)}, {(char *)"two", -1, 0}, {(char *)"ours", 0, ~UINT64_C(0)}};
+    ss_catalogue_entry entries[] = {{(char *)"one", -1, (char *)"1111111"},
+                                    {(char *)"two", -1, (char *)"0000000"},
+                                    {(char *)"ours", 0, (char *)"1111111"}};
     ss_catalogue catalogue = {entries, 3};
     const char *cone[] = {"cone"}, *omegas[] = {"1", "1.5"}, *seeds[] = {"1", "2", "3"};
     ss_option_sweep sweeps[] = {{.owner = "one", .name = "omega", .values = omegas, .count = 2, .where = "x"},
@@ -434,6 +442,50 @@ TEST(a_selection_becomes_every_combination)
     ENSURE_TEXT(err.message, "x: no solver 'three' in this campaign");
     ss_text_free(&left_out);
     ss_campaign_free(&campaign);
+}
+
+/* More formulations than a word has bits: a solver that accepts all except the last is left out there. */
+TEST(whether_a_solver_fits_is_known_of_every_formulation)
+{
+    enum { OWN = 100 };
+    static char names[OWN][16];
+    static ss_formulation planted[OWN];
+    static const ss_formulation *list[OWN + 1];
+    for (int k = 0; k < OWN; k++) {
+        snprintf(names[k], sizeof names[k], "own-%d", k);
+        planted[k] = (ss_formulation){.name = names[k],
+                                      .summary = "planted",
+                                      .laws = SS_LAW_BOX,
+                                      .options = ss_step_option_table,
+                                      .options_size = sizeof(ss_step_options),
+                                      .contact = no_law};
+        list[k] = &planted[k];
+    }
+    static const ss_extension extension = {.abi = SS_ABI, .name = "many", .formulations = list};
+    ss_error err = {0};
+    if (!ss_register(&extension, &err)) KIT_FAIL("%s", err.message);
+
+    int all = ss_formulation_count();
+    char accepts[2 * OWN] = "";
+    memset(accepts, '1', (size_t)all);
+    accepts[all - 1] = '0';
+    ss_campaign campaign;
+    ENSURE(ss_campaign_create(&campaign, NULL));
+    ss_catalogue_entry entry = {(char *)"one", -1, accepts};
+    ss_catalogue catalogue = {&entry, 1};
+    ss_selection selection = {.all_formulations = true, .all_solvers = true, .where = ""};
+    ss_planned_method *methods;
+    ss_text left_out = {0};
+    int count;
+    campaign.selections = &selection;
+    campaign.selection_count = 1;
+    ENSURE(ss_campaign_expand(&campaign, &catalogue, &methods, &count, &left_out, NULL));
+    ENSURE_INT(count, all - 1);
+    ENSURE_TEXT(ss_text_get(&left_out), "one with own-99");
+    ss_release(methods);
+    ss_text_free(&left_out);
+    ss_campaign_free(&campaign);
+    ss_unregister(&extension);
 }
 
 TEST(options_are_told_where_they_differ)

@@ -719,6 +719,23 @@ def test_an_interrupted_conversion_leaves_nothing_behind(here, trap):
 
 # ---- man page and completion ---------------------------------------------------------------------------------
 
+def test_every_option_is_in_the_documentation_and_every_option_there_exists():
+    """By its long name, on some page of docs. Flags of other programs in commands that are shown there are listed here."""
+    pages = "\n".join(page.read_text() for page in sorted((SOURCE / "docs").glob("*.md")))
+    documented = set(re.findall(r"(?<![\w-])--[a-z][a-z0-9-]*", pages))
+    options = {}
+    for verb in VERBS:
+        for name in re.findall(r"^  (?:-\w, )?(--[a-z][a-z0-9-]*)", run(verb, "--help").stdout, re.M):
+            options.setdefault(name, verb)
+    missing = {name: verb for name, verb in options.items() if name not in documented}
+    assert not missing, f"options without a word in docs: {missing}"
+    switched_off = {f"--no-{name[2:]}" for name in options}
+    others = {"--array", "--cpus-per-task", "--cflags", "--libs", "--eval", "--path", "--write", "--profile", "--signal",
+              "--page", "--list", "--modelled", "--name", "--flag", "--no-flag"}
+    unknown = documented - set(options) - switched_off - others
+    assert not unknown, f"docs know options that no verb has: {unknown}"
+
+
 def test_man_page_is_clean_and_complete(here):
     page = run("man").stdout
     Path("stickslip.1").write_text(page)

@@ -194,7 +194,7 @@ TEST(a_load_that_is_not_a_number_has_no_solution)
 
 /* ---- memory ----------------------------------------------------------------------------------------- */
 
-/* Fails each request in turn; a problem without its matrix is made anew, so that making it can fail, too. */
+/* Fails each request in turn; a problem without its matrix is made again, so that making it can fail, too. */
 static void starve(const ss_solver *solver, int p)
 {
     for (long n = 1; n < 1000; n++) {

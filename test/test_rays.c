@@ -1,4 +1,4 @@
-/* Problems without a solution: the solver says so and shows why, by impulses that can grow for ever.
+/* Problems without a solution: the solver says so and shows why, by impulses that can grow without bound.
  * And problems whose solution is far away in a direction that the matrix does not see, which look
  * alike at first. */
 #include <stickslip/solver.h>

@@ -293,7 +293,7 @@ TEST(large_islands_are_solved_one_by_one)
                                  "of them:", "the longest:", "solved", NULL});
 }
 
-/* Whatever the rule measures, the whole obeys it, measured anew by the driver. */
+/* Whatever the rule measures, the whole obeys it, measured again by the driver. */
 TEST(shares_of_islands_add_up_to_the_rule)
 {
     static const char *const rules[] = {"energy<1e-12", "relative_energy<1e-8", "natural_map<1e-8",

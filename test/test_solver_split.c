@@ -219,7 +219,7 @@ TEST(a_short_run_returns_its_best_turn)
     for (int turns = 1; turns < 30; turns++) {
         double *x = numbers(problem->size);
         outcome got = run("split", "", "none", turns, problem, x);
-        ENSURE(got.error <= last * (1.0 + 1e-9)); // measured anew
+        ENSURE(got.error <= last * (1.0 + 1e-9)); // measured again
         last = got.error;
         free(x);
     }

@@ -61,7 +61,7 @@ typedef struct outcome {
     double seconds; /* a step */
     double penetration, drift, energy;
     double stages[STAGES]; /* s, ours only: sums over */
-    int profiled;          /* so many steps */
+    int profiled;          /* number of steps */
 } outcome;
 
 static double step_size = 0.01; /* s, for all */
@@ -188,7 +188,7 @@ static void watch_end(watch *w, outcome *result)
     free(w->start);
 }
 
-/* Stages are measured in wall time: steps in which somebody else had the core are left out. */
+/* Stages are measured in wall time: steps in which another process had the core are left out. */
 static void add_stages(ss_sim_report last, double seconds, outcome *result)
 {
     const double stages[] = {last.broad, last.narrow, last.assembly, last.solve, last.integration};

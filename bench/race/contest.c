@@ -24,7 +24,7 @@ static void stem(const char *path, char *name, size_t size)
     if (dot && dot != name) *dot = '\0';
 }
 
-/* Why nobody, or not everybody, could solve it; NULL when it is fair. */
+/* Why no solver, or not every solver, could solve it; NULL when it is fair. */
 static const char *unfit(const ss_problem *problem)
 {
     if (problem->block_count == 0) return "it has no contacts";

@@ -25,7 +25,7 @@ typedef struct side {
 enum { MOST_LANES = 64, MANY_ITERATIONS = 10000000 }; /* that is: time decides */
 static const double worth_timing = 100e-6;            /* s: below that, asking the clock shows */
 
-/* s: within it nobody else gets the core, or another repeat is spared; the clock of the processor is
+/* s: within it no other process gets the core, or another repeat is spared; the clock of the processor is
  * less exact there. */
 static const double too_short = 1e-3;
 
@@ -82,7 +82,7 @@ static bool climb(const ss_heat *heat, const side *of, const ss_problem *judge, 
     int lanes = of->lanes ? (int)fmin(MOST_LANES, ceil(worth_timing / rung->processor)) : 1;
     rung->error = measure(judge, of->answer(of->state));
     rung->iterations = of->iterations(of->state);
-    if (!(rung->error <= ss_targets[0])) return true; // nobody wants its time
+    if (!(rung->error <= ss_targets[0])) return true; // its time is of no use
     double spent = rung->processor;
     while (spent < heat->enough || rung->repeats < heat->least_repeats) {
         double before = processor_seconds();
@@ -200,7 +200,8 @@ static int their_iterations(void *state)
     return ss_siconos_iterations(((their_side *)state)->lanes[0]);
 }
 
-/* Siconos stops by its own measure, which is not always ours: when it stopped too early, it is told less. */
+/* Siconos stops by its own measure, which is not always ours: when it stopped too early, it gets a
+ * smaller tolerance. */
 static bool run_theirs(const ss_heat *heat, const ss_problem *problem, const ss_cone *global, int pipe)
 {
     their_side their = {.heat = heat, .problem = problem, .global = global};

@@ -197,7 +197,7 @@ static void draw_legend(const ss_race *race, const curve *curves, int count, ss_
     }
 }
 
-/* Who solves most of [first, last) and is not among the curves yet; -1 = nobody solves anything. */
+/* Who solves most of [first, last) and is not among the curves yet; -1 = none solves anything. */
 static int next_entrant(const ss_race *race, int first, int last, int target, const curve *curves, int count)
 {
     int best = -1;

@@ -113,7 +113,7 @@ static bool races(const char *name, size_t length)
     return false;
 }
 
-/* Where Siconos is not installed nobody knows which names it would have. */
+/* Where Siconos is not installed it is unknown which names it would have. */
 static int check_names(const char *only)
 {
     for (const char *at = only; at && ss_siconos_count() > 0;) {
@@ -195,7 +195,7 @@ static bool show(const ss_race *race, const words *of, ss_error *err)
 
 /* ---- the program ---------------------------------------------------------------------------------- */
 
-/* One thread everywhere: libraries read this when they are loaded, so the program begins anew. */
+/* One thread everywhere: libraries read this when they are loaded, so the program begins again. */
 static void be_alone(char **list)
 {
     if (getenv("OPENBLAS_NUM_THREADS") && getenv("OMP_NUM_THREADS")) return;

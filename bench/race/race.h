@@ -84,7 +84,7 @@ typedef struct ss_race {
     int entrant_count, our_count;
     ss_place *places;               /* [contest][entrant][target] */
     double *limits;                 /* s, per contest */
-    double patience;                /* limit of a contest: so many times what auto takes, */
+    double patience;                /* limit of a contest: this many times what auto takes, */
     double least_limit, most_limit; /* s: within these two, but never less than 3 times */
     double final_seconds;           /* of repeats in the final */
     int jobs;

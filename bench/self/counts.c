@@ -35,7 +35,7 @@ static const piece pieces[] = {
 };
 enum { PIECES = sizeof pieces / sizeof *pieces };
 
-/* Everything in here is counted, and nothing else: callgrind is told its name. */
+/* Everything in here is counted, and nothing else: callgrind gets its name. */
 __attribute__((noinline)) void bench_self_counted(const piece *of, const ss_frame *frame, ss_problem *problem,
                                                   double *x);
 void bench_self_counted(const piece *of, const ss_frame *frame, ss_problem *problem, double *x)

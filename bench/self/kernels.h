@@ -16,7 +16,7 @@ typedef struct iteration {
 extern const iteration iterations[];
 extern const int iteration_count;
 
-/* Solves with so many iterations from nothing; the stop rule never holds. */
+/* Solves with this many iterations from nothing; the stop rule never holds. */
 ss_solve_result solve_for(const iteration *of, ss_problem *problem, int limit, ss_team *team, double *x);
 
 void print_iterations(const machine *m, int most);

@@ -17,7 +17,7 @@ typedef struct machine {
 /* s of processor time of this thread: other programs on the machine count as little as possible. */
 double thread_seconds(void);
 machine measure_machine(void);
-/* GB/s of reading what needs so many bytes. */
+/* GB/s of reading what needs this many bytes. */
 double bandwidth_for(const machine *m, double bytes);
 void print_machine(const machine *m);
 

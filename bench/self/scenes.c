@@ -37,7 +37,7 @@ static void put_contact(ss_frame *frame, int a, int b, const double point[3], co
     memcpy(frame->contacts.normal[c], normal, 3 * sizeof *normal);
 }
 
-/* Room for so many contacts, none there yet. */
+/* Room for this many contacts, none there yet. */
 static ss_frame *make_frame(int bodies, int contacts)
 {
     ss_frame *frame = must(ss_frame_create(bodies, 0, 0, contacts, NULL));

@@ -8,7 +8,7 @@
 void *must(void *made);
 _Noreturn void stop(const char *what);
 
-/* Bricks of 1 x 0.5 x 0.5 m in running bond, about so many contacts; nothing moves. */
+/* Bricks of 1 x 0.5 x 0.5 m in running bond, about this many contacts; nothing moves. */
 ss_frame *make_wall(int contacts);
 /* Balls of diameter 1 m on a lattice that is not quite regular, moving a little; the heap is open at the
  * sides and slides apart. */

@@ -45,6 +45,7 @@ typedef enum ss_law {
     SS_LAW_CONE = 8,
     SS_LAW_CONVEX = 16,
 } ss_law;
+SS_API const char *ss_law_name(ss_law law); /* "free", "box", ...; NULL if it is not one law */
 
 typedef struct ss_block {
     ss_law law;

@@ -7,8 +7,8 @@
 
 #include <math.h>
 
-/* Would a part that takes so many seconds end after the deadline? Without one the clock is not looked at, and
- * nothing depends on it. */
+/* Would a part that takes that many seconds end after the deadline? Without one the clock is not looked
+ * at, and nothing depends on it. */
 static inline bool ss_deadline_misses(double deadline, double seconds)
 {
     return deadline < INFINITY && ss_clock_seconds() + seconds >= deadline;

@@ -28,7 +28,7 @@ static bool write_all(int descriptor, const unsigned char *data, size_t length)
 
 static bool replace(const char *path, const char *temporary, const void *bytes, size_t size, ss_error *err)
 {
-    unlink(temporary); // left by a killed process of the same number, or laid out for us by somebody else
+    unlink(temporary); // left by a killed process of the same number, or laid out for us by another user
     int descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (descriptor < 0) return fail_system(path, err);
     bool good = write_all(descriptor, bytes, size) && fsync(descriptor) == 0;

@@ -35,7 +35,7 @@ struct ss_team {
     pthread_cond_t job_posted, job_left;
     int patience;          // looks before a wait becomes a sleep
     job *job;              // NULL when there is nothing to join
-    _Atomic unsigned turn; // counts jobs, so that nobody joins the same one twice
+    _Atomic unsigned turn; // counts jobs, so that no thread joins the same one twice
     _Atomic int busy;      // threads inside the job
     bool stop;
 };

@@ -99,8 +99,8 @@ bool ss_campaign_read_text(ss_campaign *campaign, const char *text, size_t lengt
 /* The solvers there are, plug-ins included, as a worker tells. */
 typedef struct ss_catalogue_entry {
     char *name;
-    int plugin;     /* index of its file; -1 = of the library, or registered beforehand */
-    uint64_t takes; /* bit f: some problems of formulation f */
+    int plugin;    /* index of its file; -1 = of the library, or registered beforehand */
+    char *accepts; /* of each formulation, in the order of their list: '1' some of its problems, '0' none */
 } ss_catalogue_entry;
 typedef struct ss_catalogue {
     ss_catalogue_entry *entries;

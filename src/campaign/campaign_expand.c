@@ -86,7 +86,7 @@ static bool never_fits(const expansion *e, const char *solver, const char *formu
 {
     const ss_catalogue_entry *entry = ss_catalogue_find(e->catalogue, solver);
     int f = formulation_number(formulation);
-    return entry && f >= 0 && !(entry->takes >> f & 1);
+    return entry && f >= 0 && f < (int)strlen(entry->accepts) && entry->accepts[f] == '0';
 }
 
 static bool take_pair(expansion *e, ss_selection *selection, const char *formulation, const char *solver)

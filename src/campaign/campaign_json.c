@@ -1,4 +1,4 @@
-/* Campaign files: JSON, read strictly. A key that nobody knows is a mistake, and is told with
+/* Campaign files: JSON, read strictly. An unknown key is a mistake, and is reported with
  * what was meant. */
 #include "campaign/campaign.h"
 

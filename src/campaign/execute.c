@@ -12,8 +12,10 @@
 #define SOFT_FACTOR 2.0
 #define SOFT_EXTRA 1.0
 #define HARD_EXTRA 2.0
-/* ... with everything that is not a solver under test. */
+/* ... with everything that is not a solver under test. Judging takes a second where there are a hundred
+ * thousand contacts. */
 #define IDLE_PATIENCE 120.0
+#define JUDGING_PATIENCE 120.0
 #define WORK_PATIENCE 1200.0
 #define REFERENCE_PATIENCE 120.0
 
@@ -92,7 +94,8 @@ static void set_patience(const ss_campaign_options *options, ss_patience patienc
 {
     double limit = options->time_limit, soft = SOFT_FACTOR * limit + SOFT_EXTRA;
     patience[SS_PHASE_IDLE].hard = patience[SS_PHASE_REPLYING].hard = IDLE_PATIENCE;
-    patience[SS_PHASE_READING].hard = patience[SS_PHASE_JUDGING].hard = WORK_PATIENCE;
+    patience[SS_PHASE_JUDGING].hard = JUDGING_PATIENCE;
+    patience[SS_PHASE_READING].hard = WORK_PATIENCE;
     patience[SS_PHASE_REFERENCE] = (ss_patience){REFERENCE_PATIENCE, WORK_PATIENCE};
     if (limit > 0) patience[SS_PHASE_SOLVING] = (ss_patience){soft, soft + limit + HARD_EXTRA};
 }
@@ -150,7 +153,10 @@ static void free_all(ss_execution *e)
         ss_release(e->plan.methods[i].entry.with);
         ss_release(e->plan.methods[i].entry.set);
     }
-    for (int i = 0; i < e->catalogue.count; i++) ss_release(e->catalogue.entries[i].name);
+    for (int i = 0; i < e->catalogue.count; i++) {
+        ss_release(e->catalogue.entries[i].name);
+        ss_release(e->catalogue.entries[i].accepts);
+    }
     ss_release(e->catalogue.entries);
     ss_release(e->plan.problems);
     ss_release(e->plan.methods);

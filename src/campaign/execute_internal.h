@@ -27,7 +27,8 @@ typedef struct ss_execution {
     bool *opened;
 } ss_execution;
 
-/* One stage: everything in the queue, by so many workers; `group_of` tells in which group a task was. */
+/* One stage: everything in the queue, by this number of workers; `group_of` says in which group a task
+ * was. */
 typedef struct ss_campaign_stage {
     const char *doing;
     int workers, core;

@@ -42,8 +42,8 @@ static bool take_catalogue(void *context, const ss_task *task, const ss_ending *
         ss_catalogue_entry *entry = &e->catalogue.entries[e->catalogue.count++];
         entry->name = ss_unpack_text(&from);
         entry->plugin = ss_unpack_within(&from, -1, e->campaign->plugins.count - 1);
-        entry->takes = (uint64_t)ss_unpack_int(&from);
-        if (!entry->name) from.bad = true;
+        entry->accepts = ss_unpack_text(&from);
+        if (!entry->name || !entry->accepts) from.bad = true;
     }
     return !from.bad || fail_task(ending, "loading the plug-ins", err);
 }
@@ -68,9 +68,10 @@ static bool list_solvers(ss_execution *e, ss_error *err)
 typedef struct origin {
     char digest[33];
     const char *file; /* as --plugin was given it; "" if it is no file */
+    bool is_command;  /* the file is the label of a solver that is another process, "command:NAME=COMMAND" */
 } origin;
 
-static bool origin_of(const ss_execution *e, int plugin, const void *item, origin *from)
+static bool origin_of(const ss_execution *e, int plugin, const void *item, bool is_command, origin *from)
 {
     const ss_extension *extension = plugin < 0 && item ? ss_extension_of(item) : NULL;
     *from = (origin){.file = ""};
@@ -82,10 +83,19 @@ static bool origin_of(const ss_execution *e, int plugin, const void *item, origi
         ss_digest_add_text(&digest, extension->name ? extension->name : "");
         ss_digest_add_text(&digest, extension->version ? extension->version : "");
         ss_digest_print(&digest, from->digest);
-        // a solver that is another process is named by its command
-        if (extension->name && strncmp(extension->name, "command:", 8) == 0) from->file = extension->name;
+        from->is_command = is_command;
+        if (is_command) from->file = extension->name;
     }
     return from->digest[0] != '\0';
+}
+
+/* A file whose name looks like a command is named by another path to it. */
+static void append_file(ss_text *files, const origin *from)
+{
+    static const char command[] = "command:";
+    if (!*from->file) return;
+    bool misleads = !from->is_command && strncmp(from->file, command, sizeof command - 1) == 0;
+    ss_text_appendf(files, "%s%s%s", files->length ? "\n" : "", misleads ? "./" : "", from->file);
 }
 
 /* Solver and formulation may come from two plug-ins: then the digest is that of both, and the files are
@@ -95,10 +105,11 @@ static bool find_origin(ss_execution *e, const ss_planned_method *method, ss_met
 {
     const ss_catalogue_entry *solver = ss_catalogue_find(&e->catalogue, method->solver);
     const ss_formulation *formulation = ss_formulation_find(method->formulation);
+    const ss_solver *known = ss_solver_find(method->solver);
     origin a, b;
-    bool has_a = origin_of(e, solver ? solver->plugin : -1, ss_solver_find(method->solver), &a);
+    bool has_a = origin_of(e, solver ? solver->plugin : -1, known, known && ss_is_solver_command(known), &a);
     bool has_b = origin_of(e, formulation ? ss_plugin_set_index(&e->campaign->loaded, formulation) : -1,
-                           formulation, &b);
+                           formulation, false, &b);
     ss_text files = {0};
     bool both = has_a && has_b && strcmp(a.digest, b.digest) != 0;
     if (both) {
@@ -107,8 +118,8 @@ static bool find_origin(ss_execution *e, const ss_planned_method *method, ss_met
         ss_digest_add_text(&digest, b.digest);
         ss_digest_print(&digest, a.digest);
     }
-    ss_text_append(&files, has_a ? a.file : b.file);
-    if (both && *b.file) ss_text_appendf(&files, "%s%s", files.length ? "\n" : "", b.file);
+    append_file(&files, has_a ? &a : &b);
+    if (both) append_file(&files, &b);
     const char *digest = has_a ? a.digest : b.digest;
     entry->plugin = (char *)(uintptr_t)ss_campaign_copy(e->campaign, digest, strlen(digest), err);
     entry->plugin_file =

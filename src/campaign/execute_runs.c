@@ -80,8 +80,7 @@ static bool store_end(ss_execution *e, const ss_task *task, const ss_ending *end
 {
     ss_text message = {0};
     ss_text_append(&message, ending->message);
-    bool judging = ending->phase == SS_PHASE_JUDGING && ending->outcome == SS_OUTCOME_CRASHED;
-    if (judging) ss_text_append(&message, ", while its answer was judged");
+    if (ending->phase == SS_PHASE_JUDGING) ss_text_append(&message, ", while its answer was judged");
     ss_run_entry run = {.outcome = ending->outcome,
                         .message = ss_text_copy(ss_text_get(&message)),
                         .seconds = NAN,

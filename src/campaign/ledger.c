@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define WAIT_MILLISECONDS 10000 // for somebody who holds a lock for a moment
+#define WAIT_MILLISECONDS 10000 // for another process that holds a lock for a moment
 #define LOCK_ATTEMPTS 40        // children of a killed writer may live a moment longer than it
 #define LOCK_PAUSE 50000        // us between two of them
 
@@ -21,7 +21,7 @@
 #define GAUGE_TYPE(code, name) ", " name " REAL"
 #define GAUGE_TYPES SS_GAUGE_LIST(GAUGE_TYPE)
 
-/* docs/ledger.md tells what it all means. STRICT: a column holds what it says, whoever writes. */
+/* docs/ledger.md says what it all means. STRICT: a column holds what it says, whichever program writes. */
 static const char schema[] =
     "CREATE TABLE machines(id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, cpu TEXT NOT NULL, cores "
     "INTEGER NOT NULL, system TEXT NOT NULL, version TEXT NOT NULL, compiler TEXT NOT NULL, build TEXT NOT "
@@ -121,8 +121,8 @@ static bool execute(ss_ledger *ledger, const char *sql, ss_error *err)
     return sqlite3_exec(ledger->db, sql, NULL, NULL, NULL) == SQLITE_OK || ss_ledger_fail(ledger, err);
 }
 
-/* Called by SQLite at every so many operations. Our statements need few: one that does not end is the work of
- * the file. Not zero: give up. */
+/* Called by SQLite every few thousand operations. Our statements need few: one that does not end is the
+ * work of the file. Not zero: give up. */
 static int count_operations(void *context)
 {
     ss_ledger *ledger = context;
@@ -178,7 +178,7 @@ static bool check_length(ss_ledger *ledger, ss_error *err)
 }
 
 /* What would make SQLite compute what the file says while we read or write our tables: none of it is in a
- * ledger. Plain indices, and tables that somebody has added, do no harm; the view `results` is never
+ * ledger. Plain indices, and tables that were added, do no harm; the view `results` is never
  * asked. */
 static const char intruders[] =
     "SELECT 'the trigger ' || name FROM sqlite_schema WHERE type = 'trigger' UNION ALL SELECT 'the view ' || "

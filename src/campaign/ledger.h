@@ -3,9 +3,9 @@
  *
  *     machine, problem, method  ->  run: outcome, metrics, samples, history
  *
- * One row per run = problem x method x machine, in one transaction each: whoever is killed loses the runs in
- * flight and nothing else. Rows are never changed, but for samples of time that are added to a run. Only this
- * file knows SQL. */
+ * One row per run = problem x method x machine, in one transaction each: a process that is killed loses
+ * the runs in flight and nothing else. Rows are never changed, but for samples of time that are added to
+ * a run. Only this file knows SQL. */
 #ifndef SS_CAMPAIGN_LEDGER_H
 #define SS_CAMPAIGN_LEDGER_H
 
@@ -147,8 +147,8 @@ typedef struct ss_run_entry {
 
 typedef struct ss_ledger ss_ledger;
 /* To write: makes the file when it is not there, and keeps others from writing. Fails, naming the file, when
- * it is no ledger, of a later schema, or being written by somebody else. One process has one ledger of a file
- * open: the locks of a process on a file end when it closes it anywhere. */
+ * it is no ledger, of a later schema, or being written by another process. One process has one ledger of
+ * a file open: the locks of a process on a file end when it closes it anywhere. */
 ss_ledger *ss_ledger_open(const char *path, ss_error *err);
 /* To read: nothing is changed; another process may be writing. */
 ss_ledger *ss_ledger_read(const char *path, ss_error *err);

@@ -10,7 +10,7 @@ typedef struct merge {
     ss_ledger *into, *from;
     ss_results results; /* of `from`, without what hangs on runs */
     int added, there, differing;
-    char *which; /* the first that differs; NULL = nobody asked */
+    char *which; /* the first that differs; NULL = not asked for */
     size_t size;
 } merge;
 

@@ -192,7 +192,7 @@ static bool add_metric(ss_ledger *ledger, int64_t run, int index, const ss_metri
         bind_index(s, 4, value->worst_contact);
         bind_index(s, 5, value->worst_constraint);
     } else {
-        ss_bind_text(s, 6, value->why); // never NULL: that is how a metric is told that does not apply
+        ss_bind_text(s, 6, value->why); // never NULL: that is how a metric that does not apply is recognised
     }
     return ss_ledger_finish(ledger, s, err);
 }

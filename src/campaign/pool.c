@@ -1,5 +1,7 @@
 #include "campaign/worker.h"
 
+#include "linalg/dense.h"
+
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -17,7 +19,7 @@
 #define CRASHED_FOR_SPACE 0.75           /* share of the limit that makes a crash a lack of memory */
 
 typedef struct slot { /* a place for a worker */
-    pid_t pid;        /* 0 = nobody */
+    pid_t pid;        /* 0 = none */
     int socket;
     ss_worker_page *page;
     bool busy;
@@ -162,7 +164,7 @@ static bool send_request(slot *s)
     return send(s->socket, &s->request, sizeof s->request, MSG_NOSIGNAL) == (ssize_t)sizeof s->request;
 }
 
-/* False when there is nothing to do, or nobody can be found to do it (r->failed). */
+/* False when there is nothing to do, or no process can be started for it (r->failed). */
 static bool give_task(run *r, slot *s)
 {
     ss_task task;
@@ -187,11 +189,11 @@ static bool give_task(run *r, slot *s)
 
 static void hand_over(run *r, const ss_task *task, const ss_ending *ending, const char *reply, size_t size)
 {
-    if (is_stopped(r)) return; // whoever stopped us may have killed it as well
+    if (is_stopped(r)) return; // the signal that stopped us may have killed it as well
     if (!r->pool->done(r->pool->context, task, ending, reply, size, r->err)) r->failed = true;
 }
 
-/* Whoever kills all of us at once may reach the worker first. */
+/* A signal to the whole group may reach the worker first. */
 static void wait_for_our_own_end(const ss_ending *ending, int status)
 {
     if (ending->outcome == SS_OUTCOME_OUT_OF_MEMORY && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)
@@ -209,7 +211,7 @@ static void bury(run *r, slot *s)
 
 /* ---- replies ------------------------------------------------------------------------------------- */
 
-/* The next task goes out before the reply is looked at: nobody waits for the ledger. */
+/* The next task goes out before the reply is looked at: no worker waits for the ledger. */
 static void take_reply(run *r, slot *s)
 {
     ss_ending ending = {.replied = true, .fresh = s->served == 1};
@@ -354,6 +356,8 @@ static bool make_slots(run *r, ss_error *err)
 bool ss_pool_run(const ss_pool *pool, ss_error *err)
 {
     run r = {.pool = pool, .err = err};
+    // workers get it with the rest of our memory; taken by a worker it would be a part of what its task takes
+    if (pool->max_megabytes > 0) ss_blas_take_buffer();
     r.slots = ss_allocate((size_t)pool->workers, sizeof *r.slots);
     struct pollfd *ears = ss_allocate((size_t)pool->workers, sizeof *ears);
     double next_look = 0.0;

@@ -14,7 +14,7 @@
 typedef struct ss_task {
     int kind, problem, method, count;
     bool plain;
-    bool fresh; /* the pool's: in a new process, so that nobody else is to blame for its end */
+    bool fresh; /* the pool's: in a new process, so that no other task is to blame for its end */
 } ss_task;
 
 /* What a worker is at. Each phase has its own patience. */
@@ -69,7 +69,7 @@ typedef struct ss_pool {
     void (*idle)(void *context); /* now and then; may be NULL */
 } ss_pool;
 
-/* Until `next` has nothing for anyone and nobody is at work. False with err when `done` says so, or when no
+/* Until `next` has nothing for any worker and none is at work. False with err when `done` says so, or when no
  * process can be started; true as well when stopped. */
 bool ss_pool_run(const ss_pool *pool, ss_error *err);
 

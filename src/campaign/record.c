@@ -111,7 +111,7 @@ bool ss_record_make(const ss_result *result, ss_run_entry *run, ss_error *err)
     if (result->refusal) {
         run->message = ss_text_copy(result->refusal);
         good = good && run->message;
-        for (int g = 0; g < SS_GAUGE_COUNT; g++) run->gauge[g] = NAN; // of a start that nobody improved
+        for (int g = 0; g < SS_GAUGE_COUNT; g++) run->gauge[g] = NAN; // of a start that was not improved
     } else {
         good = good && keep_judgement(result->metrics, result->contacts, result->contact_count, run);
         ss_status status = result->run.status;

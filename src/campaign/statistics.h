@@ -151,7 +151,7 @@ typedef struct ss_series {
 } ss_series;
 
 /* Answers of one stored result, by its name and rules, as they were found in the files. Each problem counts
- * once, whoever judged it. They have no cost: nobody knows on which machine they were made. */
+ * once, however often it was judged. They have no cost: the machine they were made on is unknown. */
 typedef struct ss_recorded {
     int method;                          /* index into the results */
     int answers, incomplete;             /* all; those that were not judged */
@@ -172,9 +172,9 @@ typedef struct ss_pair {
 
 /* A series on the problems of one scene. */
 typedef struct ss_scene_score {
-    int series; /* -1 = nobody solves anything */
+    int series; /* -1 = none solves anything */
     int solved;
-    double cost;        /* s: over what somebody solves there, unsolved ones at the penalty; NaN = nothing */
+    double cost; /* s: over what any series solves there, unsolved ones at the penalty; NaN = nothing */
     double cost_solved; /* s: over what it solved */
 } ss_scene_score;
 

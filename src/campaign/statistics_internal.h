@@ -23,10 +23,10 @@ typedef struct ss_statistics_work {
     int scene_count;
     int *row; /* [method][machine]: row below of a series; -1 = no run */
     int rows;
-    int *run;       /* [row][slot]: run; -1 = missing */
-    double *cost;   /* [tolerance][row][slot], s; NaN = not solved */
-    double *best;   /* [tolerance][machine][slot]: least cost of all series there; NaN = nobody solves it */
-    double *worst;  /* [tolerance][machine], s: largest cost of all; 0 = nothing is solved there */
+    int *run;      /* [row][slot]: run; -1 = missing */
+    double *cost;  /* [tolerance][row][slot], s; NaN = not solved */
+    double *best;  /* [tolerance][machine][slot]: least cost of all series there; NaN = no series solves it */
+    double *worst; /* [tolerance][machine], s: largest cost of all; 0 = nothing is solved there */
     double *values; /* room for slots values, twice */
     double *more;
     ss_cost_rule rule;

@@ -85,23 +85,27 @@ static bool bring_more_than_solvers(const ss_plugin_set *set)
 bool ss_task_list(ss_worker_state *state, ss_text *reply, ss_error *err)
 {
     ss_probes probes = {0};
+    ss_text accepts = {0};
     int count = ss_solver_count();
     if (!ss_probes_make(&probes, err)) return false;
     ss_pack_int(reply, bring_more_than_solvers(&state->plugins));
     ss_pack_int(reply, count);
     for (int i = 0; i < count; i++) {
         const ss_solver *solver = ss_solver_at(i);
-        uint64_t takes = 0;
         const char *why;
-        for (int f = 0; f < ss_formulation_count() && f < 64; f++)
-            if (ss_compatibility_of(&probes, solver, f, &why) != SS_COMPATIBLE_NONE)
-                takes |= UINT64_C(1) << f;
+        ss_text_clear(&accepts);
+        for (int f = 0; f < ss_formulation_count(); f++) {
+            bool any = ss_compatibility_of(&probes, solver, f, &why) != SS_COMPATIBLE_NONE;
+            ss_text_append(&accepts, any ? "1" : "0");
+        }
         ss_pack_text(reply, solver->name);
         ss_pack_int(reply, ss_plugin_set_index(&state->plugins, solver));
-        ss_pack_int(reply, (int64_t)takes);
+        ss_pack_text(reply, ss_text_get(&accepts));
     }
     ss_probes_free(&probes);
-    return true;
+    bool good = !accepts.out_of_memory || ss_fail(err, SS_ERROR_RESOURCES, "out of memory for solvers");
+    ss_text_free(&accepts);
+    return good;
 }
 
 /* The place in the campaign that says name=value of `assignment` for a solver or formulation, its owner. */

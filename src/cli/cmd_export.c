@@ -71,7 +71,7 @@ static bool ignore(const char *bytes, size_t size, void *context)
     return false;
 }
 
-/* A wrong name is told before anything is made. */
+/* A wrong name is reported before anything is made. */
 static bool check_table(ss_ledger *ledger, const char *table, ss_error *err)
 {
     for (const char *const *known = ss_ledger_tables(); *known; known++)

@@ -10,22 +10,12 @@
 
 /* ---- laws ---------------------------------------------------------------------------------------- */
 
-static const struct {
-    ss_law law;
-    const char *name;
-} laws_known[] = {{SS_LAW_FREE, "free"},
-                  {SS_LAW_BOX, "box"},
-                  {SS_LAW_COUPLED, "coupled"},
-                  {SS_LAW_CONE, "cone"},
-                  {SS_LAW_CONVEX, "convex"}};
-#define LAW_COUNT (sizeof laws_known / sizeof *laws_known)
-
 void ss_describe_laws(ss_text *text, unsigned laws)
 {
     const char *separator = "";
-    for (size_t i = 0; i < LAW_COUNT; i++) {
-        if (!(laws & laws_known[i].law)) continue;
-        ss_text_appendf(text, "%s%s", separator, laws_known[i].name);
+    for (unsigned law = 1; ss_law_name((ss_law)law); law *= 2) {
+        if (!(laws & law)) continue;
+        ss_text_appendf(text, "%s%s", separator, ss_law_name((ss_law)law));
         separator = ", ";
     }
 }
@@ -34,8 +24,8 @@ void ss_describe_laws_json(ss_json *json, const char *key, unsigned laws)
 {
     ss_json_key(json, key);
     ss_json_begin_array(json);
-    for (size_t i = 0; i < LAW_COUNT; i++) {
-        if (laws & laws_known[i].law) ss_json_string(json, laws_known[i].name);
+    for (unsigned law = 1; ss_law_name((ss_law)law); law *= 2) {
+        if (laws & law) ss_json_string(json, ss_law_name((ss_law)law));
     }
     ss_json_end_array(json);
 }

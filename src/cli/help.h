@@ -14,7 +14,7 @@ extern const ss_meaning ss_environment_meanings[]; /* the same for environment v
 
 void ss_help_program(ss_out *out);
 void ss_help_verb(ss_out *out, const ss_verb *verb);
-/* The list of verbs for somebody who gave none. */
+/* The list of verbs, where none was given. */
 void ss_help_verbs_on_stderr(void);
 
 /* One paragraph, indented, in lines that fit a terminal. */

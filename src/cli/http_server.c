@@ -211,7 +211,7 @@ static void attend(server *s, connection *c)
     if (c->fd >= 0 && c->phase == WRITING) write_more(c);
 }
 
-/* Who began a request and does not end it is told so; who said nothing at all is not. */
+/* A request that was begun and does not end gets an answer that says so; a silent connection gets none. */
 static void run_out(connection *c)
 {
     if (c->phase == READING && c->got > 0) {

@@ -1,7 +1,7 @@
 /* cli/http_server.h - a small HTTP/1.1 server for one page and its data, on this machine only.
  *
  * It listens on 127.0.0.1 and answers GET and HEAD alone. The Host header must name this machine, so that no
- * page of somebody else can read from it through a name that points here. Requests have limits of size and
+ * foreign page can read from it through a name that points here. Requests have limits of size and
  * time; several connections are served at once, one thread. */
 #ifndef SS_CLI_HTTP_SERVER_H
 #define SS_CLI_HTTP_SERVER_H

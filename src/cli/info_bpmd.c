@@ -263,7 +263,7 @@ static void print_simulation(view *v, const char *path, const ss_manifest *m, in
     ss_info_item(v->out, "frames", "%d", frames);
 }
 
-/* All are read, so that what is wrong with one is told. */
+/* All are read, so that what is wrong with one is reported. */
 static void print_simulations(view *v)
 {
     int count = ss_bpmd_simulation_count(v->file);

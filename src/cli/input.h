@@ -80,7 +80,7 @@ void ss_refused_json(ss_json *json, const ss_refused *refused);
 ss_frame *ss_input_read_frame(ss_bpmd *file, int index, const char *place, ss_tally *tally, ss_error *err);
 
 /* What only pictures need, from one file to another: shapes when a simulation was begun, scenery when a frame
- * was written. What cannot be read is told in the tally and left out. */
+ * was written. What cannot be read is counted in the tally and left out. */
 bool ss_input_copy_shapes(ss_bpmd *file, int simulation, ss_writer *writer, ss_tally *tally, ss_error *err);
 bool ss_input_copy_scenery(ss_bpmd *file, int frame, ss_writer *writer, ss_tally *tally, ss_error *err);
 

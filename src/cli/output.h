@@ -18,7 +18,7 @@ typedef struct ss_out {
 ss_out ss_out_open(int fd);
 /* Writes when a good amount has gathered. False when the reader is gone or the device is full: stop then. */
 bool ss_out_drain(ss_out *out);
-/* Writes at once: somebody waits for it. */
+/* Writes at once: it is waited for. */
 bool ss_out_flush(ss_out *out);
 /* Writes the rest and frees the text. False if anything was lost; the reason has been told on standard error,
  * except that of a pipe whose reader had enough. */

@@ -45,7 +45,7 @@ static bool belongs(const ss_option *option, const ss_option *table)
     return false;
 }
 
-/* Every step to 1e-8, whatever it takes: the automatic choice among all solvers needs nobody to finish. */
+/* Every step to 1e-8, whatever it takes: the automatic choice among all solvers needs no finisher. */
 static void be_accurate(ss_sim_options *to)
 {
     to->solver = "auto";

@@ -257,7 +257,7 @@ bool ss_recording_begin(ss_running *run, ss_error *err)
                            options->record, run->recorded, expected);
         run->skip = options->resume && expected > 0 ? run->recorded - expected : 0;
     }
-    // a first checkpoint at once, so that a place that cannot be written to is told now and not after an hour
+    // a first checkpoint at once: a place that cannot be written to is reported now and not after an hour
     if (options->checkpoint && !options->resume && !write_checkpoint(run, err)) return false;
     return open_trace(run, err);
 }

@@ -210,7 +210,7 @@ static int work_as_child(const ss_sandbox *sandbox, int (*work)(const ss_command
     hold_signals(SIG_UNBLOCK);
     ss_dataset_set_reading_flag(shared ? &shared->reading : NULL);
 #ifdef __linux__
-    prctl(PR_SET_PDEATHSIG, SIGKILL); // nobody is left to hear the result
+    prctl(PR_SET_PDEATHSIG, SIGKILL); // no one is left to hear the result
 #endif
     return work_and_finish(sandbox, work, command);
 }

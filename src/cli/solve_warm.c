@@ -21,7 +21,7 @@ static double distance_squared(const double a[3], const double b[3])
     return sum;
 }
 
-/* The nearest contact of the same bodies that nobody has taken over yet, -1 if there is none. */
+/* The nearest contact of the same bodies that is not taken yet, -1 if there is none. */
 static int find_contact(const ss_frame *frame, int contact, const ss_frame *before, const bool *taken)
 {
     int best = -1;

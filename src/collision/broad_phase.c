@@ -1,4 +1,4 @@
-/* Pairs of shapes whose fat boxes meet. They change only where a box was put anew, so that a resting world
+/* Pairs of shapes whose fat boxes meet. They change only where a box was replaced, so that a resting world
  * costs one pass over its pairs. */
 #include "collision/pairs.h"
 #include "collision/state.h"
@@ -159,7 +159,7 @@ static uint64_t blend(uint64_t sum, uint64_t value)
     return sum ^ sum >> 29;
 }
 
-/* What decides, besides places, whether two shapes may touch: when it changes, all pairs are found anew. */
+/* What decides, besides places, whether two shapes may touch: when it changes, all pairs are found again. */
 static uint64_t read_filters(const ss_collision *c)
 {
     uint64_t sum = (uint64_t)ss_world_separation_count(c->world);

@@ -36,7 +36,7 @@ typedef struct ss_bvh {
     int capacity;
 } ss_bvh;
 
-/* Starts from {.root = -1, .spare = -1}. Room for so many leaves; what is in the tree stays. */
+/* Starts from {.root = -1, .spare = -1}. Room for this many leaves; what is in the tree stays. */
 bool ss_bvh_reserve(ss_bvh *tree, int leaves, ss_error *err);
 void ss_bvh_free(ss_bvh *tree);
 /* The number of the leaf, valid until it is removed. */

@@ -7,7 +7,7 @@
 typedef struct ss_closest {
     double distance;
     ss_vec3 on_a, on_b;           /* in a's frame */
-    int count_a, count_b;         /* the points are mixtures of so many vertices each: */
+    int count_a, count_b;         /* the points are mixtures of this many vertices each: */
     int vertex_a[4], vertex_b[4]; /* these */
 } ss_closest;
 

@@ -10,7 +10,7 @@
 #define SS_MARGIN_SHARE 0.01 /* of the smaller shape's size: contacts kept beyond what speed asks for */
 #define FAT_SHARE 0.05       /* of twice the radius: how far a shape may move before the tree hears of it */
 #define FAT_STEPS 2.0        /* steps of its present velocity that are foreseen */
-#define FAT_LIMIT 4.0        /* a fat box with so much more room than a new one would have is made anew */
+#define FAT_LIMIT 4.0 /* a fat box with this many times the room that a new one would have is made again */
 
 /* ---- one proxy -------------------------------------------------------------------------------------- */
 

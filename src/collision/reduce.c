@@ -77,8 +77,8 @@ static double side(const patch *p, int i, int k)
     return p->x[i] * p->y[k] - p->x[k] * p->y[i] + 1e-6 * p->reach * length;
 }
 
-/* The best polygon of so many corners that begins at `start` and leaves out `without` (-1: none), by dynamic
- * programming over its last corner. */
+/* The best polygon of that number of corners that begins at `start` and leaves out `without` (-1: none),
+ * by dynamic programming over its last corner. */
 static choice best_polygon(const patch *p, int start, int corners, int without)
 {
     double value[SS_MANIFOLD_MOST][SS_MANIFOLD_MOST];

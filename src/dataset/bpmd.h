@@ -75,7 +75,7 @@ typedef struct ss_bpmd_place {
 bool ss_bpmd_enter(const ss_h5_group *parent, const char *name, ss_bpmd_place *place, ss_error *err);
 bool ss_bpmd_enter_member(const ss_bpmd_place *parent, const char *name, ss_bpmd_place *place, ss_error *err);
 void ss_bpmd_leave(ss_bpmd_place *place); /* safe on a zeroed one */
-/* Data sets of the place may take no more memory than so many items of so many numbers need. */
+/* Data sets of the place may take no more memory than that many items of that many numbers need. */
 void ss_bpmd_tighten(ss_bpmd_place *place, int items, int width);
 bool ss_bpmd_has(const ss_bpmd_place *place, const char *name);
 /* The group a simulation's frames are in. */
@@ -188,9 +188,9 @@ bool ss_bpmd_timestep(ss_bpmd_stored *stored, double *h, ss_error *err);
 /* ---- who wrote it ----------------------------------------------------------------------------------- */
 
 typedef enum ss_bpmd_evidence { SS_EVIDENCE_NONE, SS_EVIDENCE_OLD, SS_EVIDENCE_PLAIN } ss_bpmd_evidence;
-/* OLD: the writer the family is named after (Gazebo's, or ODE's of January 2013); PLAIN: somebody else. Needs
- * the stored frame; without evidence of its own, the other frames of the simulation are asked. Fails only for
- * lack of memory. */
+/* OLD: the writer the family is named after (Gazebo's, or ODE's of January 2013); PLAIN: another program.
+ * Needs the stored frame; without evidence of its own, the other frames of the simulation are asked.
+ * Fails only for lack of memory. */
 bool ss_bpmd_judge(ss_bpmd_stored *stored, ss_dialect *dialect, ss_error *err);
 
 typedef enum ss_block_order { SS_BLOCKS_UNKNOWN, SS_BLOCKS_STRAIGHT, SS_BLOCKS_REVERSED } ss_block_order;

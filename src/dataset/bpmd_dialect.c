@@ -2,7 +2,7 @@
  * there are two kinds of writers, told apart by evidence:
  *
  *   flat     Gazebo's writer: blocks of the Jacobian reversed, or ODE_GS results, or mu_k with three columns;
- *            somebody else: blocks in the order of the pair, or arrays that Gazebo's writer does not know, or
+ *            another one: blocks in the order of the pair, or arrays that Gazebo's writer does not know, or
  *            friction that differs within mu_k, or no mu_s.                    No evidence: Gazebo.
  *   ODE      January 2013: the world is 0; later: the world is negative.       No evidence: January 2013.
  *

@@ -1,5 +1,5 @@
-/* From a frame as stored to the conventions of frame.h. Every change is told as a repair, everything that is
- * doubtful and cannot be changed as a warning. What our own writer marked is left as it is. */
+/* From a frame as stored to the conventions of frame.h. Every change is reported as a repair, everything
+ * that is doubtful and cannot be changed as a warning. What our own writer marked is left as it is. */
 #include "dataset/bpmd.h"
 
 #include "linalg/vec3.h"

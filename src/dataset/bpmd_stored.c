@@ -78,7 +78,7 @@ static ss_bpmd_family choose_family(const ss_bpmd_stored *stored)
 
 void ss_bpmd_tighten(ss_bpmd_place *place, int items, int width)
 {
-    const double always = 1e8; // bytes; so that a file a little over a limit is told so, not cut off here
+    const double always = 1e8; // bytes: a file a little over a limit is refused by it, not cut off here
     place->group.max_bytes = fmin(place->group.max_bytes, fmax(always, 8.0 * items * width));
 }
 

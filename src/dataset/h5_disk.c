@@ -13,7 +13,7 @@
 typedef struct open_file {
     H5FD_t head; /* HDF5's own part, first */
     ss_h5_disk *disk;
-    ss_h5_disk own; /* of a file that is read: nobody else has it */
+    ss_h5_disk own; /* of a file that is read: no one else has it */
     haddr_t end;    /* of the file, as HDF5 believes */
 } open_file;
 
@@ -239,47 +239,24 @@ void ss_h5_disk_free(ss_h5_disk *disk)
 
 /* ---- drivers ---------------------------------------------------------------------------------------- */
 
-static const H5FD_class_t driver = {
-#ifdef H5FD_CLASS_VERSION
-    .version = H5FD_CLASS_VERSION,    // from HDF5 1.14 on
-    .value = (H5FD_class_value_t)502, // 256 to 511 are free for everybody
+#ifdef H5FD_CLASS_VERSION // from HDF5 1.14 on; values from 256 to 511 are free for everybody
+#define NUMBERED(number) .version = H5FD_CLASS_VERSION, .value = (H5FD_class_value_t)(number),
+#else
+#define NUMBERED(number)
 #endif
-    .name = "stickslip_disk",
-    .maxaddr = ((haddr_t)1 << 62) - 1,
-    .fc_degree = H5F_CLOSE_STRONG,
-    .fapl_size = sizeof(ss_h5_disk *),
-    .open = open_disk,
-    .close = close_disk,
-    .query = tell_features,
-    .get_eoa = get_allocated,
-    .set_eoa = set_allocated,
-    .get_eof = get_end,
-    .read = read_disk,
-    .write = write_disk,
-    .truncate = truncate_disk,
-    .fl_map = H5FD_FLMAP_DICHOTOMY,
-};
 
-/* Without `cmp` HDF5 takes no two open files for one. */
-static const H5FD_class_t reading_driver = {
-#ifdef H5FD_CLASS_VERSION
-    .version = H5FD_CLASS_VERSION,
-    .value = (H5FD_class_value_t)503,
-#endif
-    .name = "stickslip_read",
-    .maxaddr = ((haddr_t)1 << 62) - 1,
-    .fc_degree = H5F_CLOSE_STRONG,
-    .fapl_size = sizeof(bool *),
-    .open = open_to_read,
-    .close = close_disk,
-    .query = tell_features,
-    .get_eoa = get_allocated,
-    .set_eoa = set_allocated,
-    .get_eof = get_end,
-    .read = read_disk,
-    .write = write_disk, // HDF5 wants one; files are open for reading only
-    .fl_map = H5FD_FLMAP_DICHOTOMY,
-};
+/* What files that are written and files that are read have in common. Without `cmp` HDF5 takes no two open
+ * files for one. */
+#define DRIVER(number, title, opens, settings)                                                         \
+    NUMBERED(number).name = (title), .maxaddr = ((haddr_t)1 << 62) - 1, .fc_degree = H5F_CLOSE_STRONG, \
+    .fapl_size = sizeof(settings), .open = (opens), .close = close_disk, .query = tell_features,       \
+    .get_eoa = get_allocated, .set_eoa = set_allocated, .get_eof = get_end, .read = read_disk,         \
+    .write = write_disk, .fl_map = H5FD_FLMAP_DICHOTOMY
+
+static const H5FD_class_t driver = {DRIVER(502, "stickslip_disk", open_disk, ss_h5_disk *),
+                                    .truncate = truncate_disk};
+/* HDF5 wants `write` here, too, though these files are open for reading only. */
+static const H5FD_class_t reading_driver = {DRIVER(503, "stickslip_read", open_to_read, bool *)};
 
 bool ss_h5_disk_read(hid_t access, bool *out_of_memory)
 {

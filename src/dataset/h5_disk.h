@@ -3,7 +3,7 @@
  * HDF5 does not survive a failed write: a file that cannot be flushed cannot be closed, and the leftovers
  * crash the process when it ends (seen with 1.10). A full disk must not do that to the program we serve. So
  * HDF5 writes through a driver of ours, which keeps the first failure to itself: HDF5 finishes in good order,
- * and whoever owns the file asks for the trouble and throws the file away.
+ * and the owner of the file asks for the trouble and throws the file away.
  *
  * When we read, every open file has a descriptor of its own. HDF5's own driver opens a file once per process
  * and then shares it, also with files that a forked process has from its parent, and campaigns close those.

@@ -87,23 +87,6 @@ bool ss_matrix_market_write(const char *prefix, const ss_cone *cone, ss_error *e
 
 /* ---- problems of solvers -------------------------------------------------------------------------- */
 
-static const char *law_name(ss_law law)
-{
-    switch (law) {
-    case SS_LAW_FREE:
-        return "free";
-    case SS_LAW_BOX:
-        return "box";
-    case SS_LAW_COUPLED:
-        return "coupled";
-    case SS_LAW_CONE:
-        return "cone";
-    case SS_LAW_CONVEX:
-        return "convex";
-    }
-    return "";
-}
-
 /* One line per unknown, counted from 0: block, law, bounds, and where it comes from. Empty where it
  * does not apply. */
 static void append_unknowns(ss_text *text, const ss_problem *problem)
@@ -113,7 +96,7 @@ static void append_unknowns(ss_text *text, const ss_problem *problem)
         const ss_block *block = &problem->blocks[k];
         bool cone = ss_block_is_cone(block), coupled = block->law == SS_LAW_COUPLED;
         for (int i = block->first; i < block->first + block->size; i++) {
-            ss_text_appendf(text, "%d,%d,%s,", i, k, law_name(block->law));
+            ss_text_appendf(text, "%d,%d,%s,", i, k, ss_law_name(block->law));
             if (!cone) append_number(text, problem->lower[i]);
             ss_text_append(text, ",");
             if (!cone) append_number(text, problem->upper[i]);

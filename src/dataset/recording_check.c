@@ -1,6 +1,6 @@
 /* Every mistake is a hypothesis. An observation is one linear or angular balance of a body in a frame that
  * does not hold, and the set of hypotheses under which it would; the smallest number of hypotheses that
- * covers the observations is what is told. Quaternions, tensors and gaps are counted apart. */
+ * covers the observations is what is reported. Quaternions, tensors and gaps are counted apart. */
 #include "dataset/recording_check.h"
 
 #include "base/memory.h"
@@ -799,7 +799,7 @@ void ss_recording_check_end(ss_recording_check *check, ss_findings *findings)
     else if (!turns_wrong && tensors_wrong &&
              (double)of[FROZEN_TENSOR].count > MOST * (double)check->tensors_wrong) {
         accuse(check, FROZEN_TENSOR, "body", findings);
-        // the one is told, the other cannot be seen without tensors
+        // the one is reported, the other cannot be seen without tensors
         told |= 1U << BODY_INERTIA | 1U << NO_GYRO;
     }
 

@@ -1,6 +1,6 @@
 /* dataset/recording_check.h - mistakes of the program that recorded a simulation.
  *
- * Frames can be flawless one by one and still describe a mechanism that nobody simulated. What gives them
+ * Frames can be flawless one by one and still describe a mechanism that was never simulated. What gives them
  * away:
  *
  *   balance      M v+ = M v + h f + J' x of every live body, with the answer that is stored beside the frame;

@@ -25,7 +25,7 @@ struct ss_writer {
     ss_writer_scratch scratch;
     /* code != SS_OK: something is half written, so that nothing of it may reach the target */
     ss_error trouble;
-    /* For recordings that survive: the rest belongs to whoever holds HDF5's lock. */
+    /* For recordings that survive: the rest belongs to the holder of HDF5's lock. */
     ss_ticker *ticker;
     double interval, next_seal; /* s; when a call seals, where there is no ticker */
     bool dirty;                 /* something was written since the last seal */

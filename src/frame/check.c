@@ -21,7 +21,7 @@
 
 /* Doubles near 1e12 m are 1e-4 m apart: no gap has a digit left there. Larger numbers are garbage. */
 #define FARTHEST 1e12
-/* A planet. Masses, forces and tensors beyond it are garbage as well, or somebody's "infinite" mass. */
+/* A planet. Masses, forces and tensors beyond it are garbage as well, or meant as an "infinite" mass. */
 #define HEAVIEST 1e24
 #define LIGHTEST 1e-30
 #define SHORTEST_STEP 1e-18

@@ -32,6 +32,13 @@ void ss_blas_use_one_thread(void)
     pthread_once(&once, set_one_thread);
 }
 
+void ss_blas_take_buffer(void)
+{
+    double one = 1.0;
+    ss_blas_use_one_thread();
+    LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'U', 1, &one, 1);
+}
+
 /* ---- helpers ---------------------------------------------------------------------------------------- */
 
 /* LAPACK wants a leading dimension of at least 1. */

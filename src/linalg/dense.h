@@ -6,8 +6,8 @@
  * Threads inside BLAS: none. How OpenBLAS splits a product depends on its number of threads, and with it the
  * rounding; we promise the same bits for any number of threads, and parallelise outside (ss_team). This
  * OpenBLAS has only a switch for the whole process, so the first call of any function below sets it to one
- * thread, once, from whichever thread comes first; a host program that shares the library with us is told in
- * the manual. Other BLAS libraries are left alone: who links one is responsible for running it with one
+ * thread, once, from whichever thread comes first; the manual says so for host programs that share the
+ * library with us. Other BLAS libraries are left alone: who links one is responsible for running it with one
  * thread.
  */
 #ifndef SS_LINALG_DENSE_H
@@ -18,6 +18,9 @@
 
 /* Runs by itself before every use of BLAS; for those who call BLAS in another way. Cheap, from any thread. */
 SS_INNER void ss_blas_use_one_thread(void);
+/* OpenBLAS takes 128 MB of address space at the first call that needs a buffer, and asks without end where it
+ * cannot have them: before a process limits its memory, this makes that call. */
+SS_INNER void ss_blas_take_buffer(void);
 
 /* ---- products --------------------------------------------------------------------------------------- */
 

@@ -27,7 +27,7 @@ typedef struct ss_named_pair {
     ss_material_pair pair;
 } ss_named_pair;
 
-/* Two bodies that do not touch: for ever, or as long as a joint says so. */
+/* Two bodies that do not touch: always, or as long as a joint says so. */
 typedef struct ss_separation {
     uint64_t key;
     int joint; /* -1 = by ss_world_separate */

@@ -273,7 +273,7 @@ static bool cut(const ss_problem *problem, const int *island, ss_arena *arena, s
     return true;
 }
 
-/* Numbers islands anew, small ones sharing a number; returns how many are left. They stay in the order of the
+/* Renumbers islands, small ones sharing a number; returns how many are left. They stay in the order of the
  * first block among them. */
 static int bundle(const ss_problem *problem, int small, int most, int count, ss_arena *arena, int *island)
 {

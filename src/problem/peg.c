@@ -273,7 +273,7 @@ static bool promote(state *s, int g)
 }
 
 /* By how much another alternative must be more open to count: between faces of nearly the same normal, which
- * push alike, more than rounding. They take turns otherwise, with friction even for ever. */
+ * push alike, more than rounding. They take turns otherwise, with friction even without end. */
 static double margin_of(const state *s, int g, int selected, int other)
 {
     double cosine = ss_vec3_dot(ss_groups_normal(&s->groups, selected), ss_groups_normal(&s->groups, other));

@@ -154,6 +154,23 @@ void ss_problem_store_free(ss_problem_store *store)
 
 /* ---- looking at it ---------------------------------------------------------------------------------- */
 
+const char *ss_law_name(ss_law law)
+{
+    switch (law) {
+    case SS_LAW_FREE:
+        return "free";
+    case SS_LAW_BOX:
+        return "box";
+    case SS_LAW_COUPLED:
+        return "coupled";
+    case SS_LAW_CONE:
+        return "cone";
+    case SS_LAW_CONVEX:
+        return "convex";
+    }
+    return NULL;
+}
+
 unsigned ss_problem_laws(const ss_problem *problem)
 {
     unsigned laws = 0;

@@ -102,7 +102,7 @@ static bool note_solver(ss_replay *replay, const ss_stored_result *result, ss_er
     return note_rules(solver, result, replay->options.formulation != NULL, err);
 }
 
-/* What cannot be read here is told when its frame is. */
+/* What cannot be read here is reported with its frame. */
 static bool note_solvers(ss_replay *replay, int frame, ss_error *err)
 {
     ss_error trouble;
@@ -140,7 +140,7 @@ static bool missing_result(const ss_replay *replay, ss_error *err)
     return false;
 }
 
-/* Looks at a few frames: all have results of the same solvers, unless somebody added some by hand. */
+/* Looks at a few frames: all have results of the same solvers, unless some were added by hand. */
 static bool find_solvers(ss_replay *replay, int first, int last, ss_error *err)
 {
     int count = last - first, looks = count < LOOKS ? count : LOOKS;
@@ -199,7 +199,7 @@ static bool describe(ss_replay *replay, const char *path, ss_error *err)
     return replay->title || ss_fail(err, SS_ERROR_RESOURCES, "out of memory");
 }
 
-/* Boxes for the bodies of one frame, unless they have one; what is wrong with the frame is told
+/* Boxes for the bodies of one frame, unless they have one; what is wrong with the frame is reported
  * when it is shown. */
 static bool add_boxes(ss_replay *replay, int index, ss_error *err)
 {

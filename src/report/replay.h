@@ -28,7 +28,7 @@ typedef struct ss_replay_options {
 
 typedef struct ss_replay ss_replay;
 /* Reads what the page needs to know of every frame (series of metrics, sizes), and chooses which frames to
- * show. What is wrong with a frame is told in findings, and the frame is left out. The file stays the
+ * show. What is wrong with a frame goes to the findings, and the frame is left out. The file stays the
  * caller's, open. With a limit of megabytes the chunks are made at once and kept, without one each is made
  * when it is asked for, and the limit also takes the numbers of contacts and speeds down to 16 bits of
  * mantissa (5 digits), so that they deflate better. */

@@ -14,7 +14,7 @@ static bool is_known(const ss_shapes *shapes, int id)
 }
 
 /* I_x = m/12 (b^2 + c^2) and its like, solved for the edges; a thin plate has an edge of 0, which
- * nobody would see. */
+ * would not be seen. */
 static void edges(double mass, const double moment[3], double edge[3])
 {
     double sum = moment[0] + moment[1] + moment[2], longest = 0.0;

@@ -93,7 +93,7 @@ static bool read_answer(const ss_replay *replay, int index, int result, bool sta
     return true;
 }
 
-/* A result that cannot be read is told, and the frame is shown without it. */
+/* A result that cannot be read is reported, and the frame is shown without it. */
 static bool read_answers(const ss_replay *replay, int index, const char *place, bool states,
                          ss_replay_frame *frame, ss_findings *findings, ss_error *err)
 {
@@ -111,7 +111,7 @@ static bool read_answers(const ss_replay *replay, int index, const char *place, 
     return true;
 }
 
-/* What cannot be read is told, and the frame is shown without it. */
+/* What cannot be read is reported, and the frame is shown without it. */
 static void read_scenery(const ss_replay *replay, int index, const char *place, ss_replay_frame *frame,
                          ss_findings *findings)
 {

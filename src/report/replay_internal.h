@@ -5,10 +5,10 @@
  *   replay_frame.c   one frame with what its solvers say, as bytes and as numbers of the series
  *   replay_series.c  lists of series
  *   replay_shapes.c  what bodies look like
- *   replay_boxes.c   ... and what to draw when nobody knows
+ *   replay_boxes.c   ... and what to draw when shapes are unknown
  *   replay_joints.c  where joints are, from their rows
  *   replay_picture.c a still picture
- *   replay_json.c    what the page is told about all of it
+ *   replay_json.c    what the page gets of all of it
  */
 #ifndef SS_REPORT_REPLAY_INTERNAL_H
 #define SS_REPORT_REPLAY_INTERNAL_H
@@ -78,7 +78,7 @@ struct ss_replay {
     int solver_count;
     ss_replay_series_list series;
     bool decimated;
-    bool has_unknown;      /* contacts whose state nobody knows */
+    bool has_unknown;      /* contacts whose state is unknown */
     bool has_alternatives; /* contacts that were not chosen */
 };
 
@@ -145,8 +145,8 @@ void ss_replay_shapes_json(const ss_shapes *shapes, ss_json *json);
 /* Adds boxes with mass and inertia of the frame's bodies that have no shape yet. */
 bool ss_replay_add_boxes(ss_replay *replay, const ss_frame *frame, ss_error *err);
 
-/* After those of ss_contact_status: the state of a contact nobody judged, and of a point of an alternative
- * that was not chosen. */
+/* After those of ss_contact_status: the state of a contact that was not judged, and of a point of an
+ * alternative that was not chosen. */
 enum { SS_REPLAY_STATE_UNKNOWN = SS_CONTACT_STATUS_COUNT, SS_REPLAY_STATE_OTHER };
 
 #endif

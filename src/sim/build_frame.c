@@ -59,7 +59,7 @@ static void fill_body(const ss_sim *sim, int b, ss_bodies *to)
     to->id[b] = number + 1; // ids are positive
 }
 
-/* Bodies that move as told are not in the frame; whoever draws it needs to know where they are. */
+/* Bodies with prescribed motion are not in the frame; to draw it one needs to know where they are. */
 static void note_scenery(ss_sim *sim)
 {
     ss_scenery *scenery = &sim->scenery;
@@ -288,7 +288,7 @@ static bool enable_rows(ss_frame *frame, const equations *all, ss_error *err)
            (!all->free || ss_frame_enable(frame, "constraints/holonomic", err));
 }
 
-/* J of one side: what belongs to a body of the frame stays, what is told becomes part of the
+/* J of one side: what belongs to a body of the frame stays, what is prescribed becomes part of the
  * time derivative. */
 static void fill_half(const ss_sim *sim, int body, const double half[6], double to[6],
                       double *time_derivative)

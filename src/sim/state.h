@@ -36,7 +36,7 @@ typedef struct ss_warm_contact {
     double impulse[3], rolling[3]; /* N s and N m s on body b */
     int wait;                      /* steps until its island may call the finisher, see SS_CALL_AGAIN */
     bool slides;                   /* friction of the pair was saturated: from now on it is kinetic */
-    bool taken;                    /* somebody starts from it */
+    bool taken;                    /* a contact starts from it */
 } ss_warm_contact;
 
 typedef struct ss_warm_row {
@@ -174,7 +174,7 @@ bool ss_sim_add_alternatives(ss_sim *sim, ss_error *err);
 bool ss_sim_solve_peg(ss_sim *sim, ss_error *err);
 void ss_sim_forget_peg(ss_sim *sim); /* of the last substep */
 void ss_sim_free_peg(ss_sim *sim);
-/* m/s: of b's surface minus a's at a point: motion that is told, and belts. */
+/* m/s: of b's surface minus a's at a point: prescribed motion, and belts. */
 void ss_sim_surface_velocity(const ss_sim *sim, const int body[2], const double belt[3],
                              const double point[3], double velocity[3]);
 /* Moves a copy of a body to the end of the substep; velocity NULL: it is not in the frame. */
@@ -189,7 +189,7 @@ bool ss_warm_guess(ss_sim *sim, ss_answer *guess, ss_error *err);
 bool ss_warm_slides(ss_sim *sim, int c, bool *slides);
 /* Remembers the answer. False when out of memory: the next step then starts from zero. */
 bool ss_warm_keep(ss_sim *sim);
-/* Room for so many, contents lost. */
+/* Room for this many, contents lost. */
 bool ss_warm_reserve(ss_warm *warm, int contacts, int rows);
 void ss_warm_free(ss_warm *warm);
 

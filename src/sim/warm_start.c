@@ -168,7 +168,7 @@ static double distance_squared(const double a[3], const double b[3])
     return ss_vec3_dot(d, d);
 }
 
-/* Features change where two are equally good: then it is the nearest one that nobody has taken. */
+/* Features change where two are equally good: then it is the nearest one that is not taken. */
 static int find_nearest(const ss_warm *warm, int first, int end, const double point[3])
 {
     int best = -1;

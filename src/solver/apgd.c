@@ -5,7 +5,7 @@
  * with beta from Nesterov's sequence. One product per iteration, no line search: f is quadratic, so that L,
  * the largest eigenvalue of W in pure numbers, is known from a few products, and raised when a step shows
  * more curvature. (The published test by values of f cancels at 1e-7.) When a step turns back against y the
- * sequence starts anew.
+ * sequence starts again.
  *
  * The convex problem is solved with a proof, the error falling like 1/k^2 at least. Coulomb's law: De
  * Saxce's term is that of y, new in every iteration, which is no gradient any more; it works as long as

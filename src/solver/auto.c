@@ -1,11 +1,11 @@
-/* The choice among the other solvers, made anew for every problem.
+/* The choice among the other solvers, made again for every problem.
  *
  * No method wins everywhere: sweeps are best on packings of spheres and on all that is small or loose,
  * splitting (admm) on structures at rest, Newton's methods on small problems with a matrix, the interior
  * point method where contacts are redundant and slide. So: begin with sweeps, fit the rate at which the error
- * falls, and go on with them as long as the rest is predicted to cost less than whoever comes next in the
- * plan (auto_plan.h); then ask that one, from the best iterate so far, under the same eyes; and so on. What
- * comes out is the best iterate of all, with an honest status.
+ * falls, and go on with them as long as the rest is predicted to cost less than the method that comes
+ * next in the plan (auto_plan.h); then ask that one, from the best iterate so far, under the same eyes;
+ * and so on. What comes out is the best iterate of all, with an honest status.
  *
  * Decisions depend on counts of iterations, on measured errors and on predicted numbers of operations, never
  * on the clock: a run is repeated to the bit on any machine. docs/solving.md tells from which problems the
@@ -25,7 +25,7 @@
 
 enum { FIRST_LOOK = 5, SOON = 3, LOOK_FOR_STEPS = 3, LOOKS = 64 };
 /* Islands up to SMALL unknowns are swept together, BUNDLE of them at a time: four contacts of different
- * bodies take as long as one, and so many stay in the cache. */
+ * bodies take as long as one, and that many stay in the cache. */
 enum { SMALL = 200, BUNDLE = 3000 };
 
 typedef struct automatic {
@@ -38,7 +38,7 @@ typedef struct automatic {
     bool is_polished;
     double *x, *start, *best;
     double best_excess;
-    bool ray; // some method saw impulses that grow for ever
+    bool ray; // some method saw impulses that grow without bound
 } automatic;
 
 /* Most problems are solved by the first sweeps: who comes then is asked only when that is needed. */
@@ -137,20 +137,12 @@ static const char *plural(int count)
 static void note_problem(const ss_problem *problem, ss_run *run)
 {
     if (!ss_run_explains(run)) return;
-    static const struct {
-        ss_law law;
-        const char *name;
-    } laws[] = {{SS_LAW_FREE, "free"},
-                {SS_LAW_BOX, "box"},
-                {SS_LAW_COUPLED, "coupled"},
-                {SS_LAW_CONE, "cone"},
-                {SS_LAW_CONVEX, "convex"}};
     ss_auto_features f = ss_auto_look(problem);
     char names[64] = "", bodies[64] = "a matrix";
-    for (size_t i = 0; i < sizeof laws / sizeof *laws; i++) {
-        if (!(f.laws & laws[i].law)) continue;
+    for (unsigned law = 1; ss_law_name((ss_law)law); law *= 2) {
+        if (!(f.laws & law)) continue;
         if (names[0]) strcat(names, ", ");
-        strcat(names, laws[i].name);
+        strcat(names, ss_law_name((ss_law)law));
     }
     if (f.bodies) snprintf(bodies, sizeof bodies, "%d bod%s", f.bodies, f.bodies == 1 ? "y" : "ies");
     ss_run_note(run, "%d unknown%s, %d contact%s, %s%s; laws: %s", f.unknowns, plural(f.unknowns), f.contacts,

@@ -9,7 +9,7 @@
 #include "solver/subproblems.h"
 #include "solver/nested_run.h"
 
-/* Unknowns: fewer in all are solved sooner by one thread than by a second one that has to wake; so many in
+/* Unknowns: fewer in all are solved sooner by one thread than by a second one that has to wake; this many in
  * one island keep all threads busy. */
 enum { FEW = 1500, LARGE = 6000 };
 

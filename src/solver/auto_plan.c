@@ -211,7 +211,7 @@ static ss_auto_choice pivots(const ss_solver *solver, const ss_auto_features *f)
 /* Unknowns: so few are exchanged one by one in no time. */
 enum { VERY_FEW = 150 };
 
-/* Joints alone are equations: nobody solves them faster than a factorisation. Nor the normals of a stack,
+/* Joints alone are equations: nothing solves them faster than a factorisation. Nor the normals of a stack,
  * when they are few: a handful of exchanges does. */
 void ss_auto_plan_sweeps(const ss_problem *problem, const ss_auto_features *f, ss_auto_plan *plan)
 {

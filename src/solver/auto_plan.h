@@ -28,8 +28,8 @@ typedef struct ss_auto_features {
 
 /* How a stage is watched. */
 typedef enum ss_auto_watch {
-    SS_WATCH_RATE,   /* by its rate of convergence: the rest must be cheaper than whoever comes next */
-    SS_WATCH_STEPS,  /* Newton steps: six in a row must make the error smaller by `fall` */
+    SS_WATCH_RATE,  /* by its rate of convergence: the rest must be cheaper than the method that comes next */
+    SS_WATCH_STEPS, /* Newton steps: six in a row must make the error smaller by `fall` */
     SS_WATCH_NOTHING /* to the end */
 } ss_auto_watch;
 
@@ -38,8 +38,8 @@ typedef struct ss_auto_choice {
     ss_auto_watch watch;
     int budget, least; /* iterations: at most, and before it is given up by its rate */
     double fall;
-    /* Watched by its rate it is left when what was spent times what is left, both over the cost of whoever
-     * comes next, is more than this. */
+    /* Watched by its rate it is left when what was spent times what is left, both over the cost of the
+     * one that comes next, is more than this. */
     double patience;
     double per_iteration; /* cost */
     double cost;          /* of solving the problem with it, as a rule */

@@ -130,7 +130,7 @@ static void follow(pivoting *p, double shift, double error)
     ss_scaled_bounds(&p->base.s, p->base.step, p->base.lower, p->base.upper);
 }
 
-/* Progress is a tenth off within so many passes. */
+/* Progress is a tenth off within a few passes. */
 static bool crawls(pivoting *p, double error)
 {
     bool stiffened = p->base.face.shift > p->compliance; // slow for a known reason

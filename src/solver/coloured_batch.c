@@ -262,7 +262,7 @@ static void sweep_at_pace(ss_coloured *coloured, bool backward)
 
 double ss_coloured_sweep(ss_coloured *coloured, bool backward, double *x)
 {
-    // a good start must not be spoiled by a slip that nobody has looked at; later visits
+    // a good start must not be spoiled by a slip that has not been looked at; later visits
     // continue earlier ones
     static const double first = 1e-7, later = 0.3, first_single = 1e-4;
     double tolerance = coloured->sweeps++ == 0 ? first : later;

@@ -78,7 +78,7 @@ static void cut_parts(planner *of, const graph *contacts, int *queue)
     }
 }
 
-/* The world belongs to whoever touches it. */
+/* The world belongs to every contact that touches it. */
 static void find_parts(planner *of)
 {
     for (int c = 0; c < of->plan->contact_count; c++) {

@@ -14,8 +14,9 @@ bool ss_conjugate_start(ss_conjugate *cg, ss_arena *arena)
     return true;
 }
 
-/* The weight of the direction, 0: start anew. Where friction turns the sweeps round in circles, extrapolating
- * keeps them going: restarts without progress in between are followed by more and more plain sweeps. */
+/* The weight of the direction, 0: start again. Where friction turns the sweeps round in circles,
+ * extrapolating keeps them going: restarts without progress in between are followed by more and more
+ * plain sweeps. */
 static double weight_of(ss_conjugate *cg, double square)
 {
     enum { LONGEST = 256 };

@@ -3,7 +3,7 @@
  *
  *     r1 = sweep(r),  g = r1 - r,  beta = |g|^2 / |g_before|^2,  r <- r1 + beta p,  p <- beta p + g
  *
- * It starts anew when beta > 1 (by more than `slack`, where rounding disturbs it) or a sweep turns back. A
+ * It starts again when beta > 1 (by more than `slack`, where rounding disturbs it) or a sweep turns back. A
  * sweep works on several arrays (impulses, the velocities they make); all are extrapolated alike, so that
  * they go on belonging together. With single precision a double of a part stands for two floats, which
  * `overlap` and `extrapolate` know.

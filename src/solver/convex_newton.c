@@ -302,7 +302,7 @@ static bool is_ready(const newton_run *c, double error)
     return c->inner <= small * c->outer || error <= near * c->outer;
 }
 
-/* Where there is no solution the multipliers grow for ever. */
+/* Where there is no solution the multipliers grow without bound. */
 static bool is_ray(newton_run *c, ss_newton *newton)
 {
     const ss_newton_space *space = c->space;

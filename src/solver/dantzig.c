@@ -42,7 +42,7 @@ static const double tie = 1e-13;
 static const double no_load = 1e-13; // w next to 1 + max |x|
 static const double settled = 1e-12; // error of the laws next to 1 + max |x|: end
 static const double unfelt = 1e-14;  // w that compliance adds
-static const double hopeless = 1e4;  // an error so many times the best: passes diverge
+static const double hopeless = 1e4;  // an error this many times the best: passes diverge
 
 typedef struct dantzig_options {
     int passes;

@@ -1,8 +1,8 @@
 /* solver/diagnose_gram.h - the rank of a symmetric matrix, and which of its rows depend on others.
  *
  * G = R' R with columns of unit length, or any symmetric matrix with a unit diagonal. How many eigenvalues
- * are below a number t is told by the signs of the pivots of G - t (Sylvester's law of inertia): two such
- * counts give the rank. Which rows depend on others is told by the pivots of G + 1e-10 = L D L': with exact
+ * are below a number t follows from the signs of the pivots of G - t (Sylvester's law of inertia): two such
+ * counts give the rank. Which rows depend on others follows from the pivots of G + 1e-10 = L D L': with exact
  * numbers, the pivot of a column is the square of its distance from the columns before, and where it depends
  * on them about 1e-10 is left. */
 #ifndef SS_SOLVER_DIAGNOSE_GRAM_H

@@ -41,7 +41,7 @@ static void half_push(const ss_bodies_form *form, const double (*roots)[9], int 
     }
 }
 
-/* A row with a compliance of its own depends on nobody. */
+/* A row with a compliance of its own depends on no other. */
 static bool is_stiff(const ss_problem *problem, int i)
 {
     return problem->bodies->compliance[i] <= ss_gram_dependent * problem->diagonal[i];

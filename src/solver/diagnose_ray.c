@@ -1,5 +1,5 @@
-/* Bodies that are wedged in: impulses that can grow for ever and move nothing (ss_ray). A ray comes from a
- * run that ended with one, or a Newton method is asked to look for one. */
+/* Bodies that are wedged in: impulses that can grow without bound and move nothing (ss_ray). A ray comes
+ * from a run that ended with one, or a Newton method is asked to look for one. */
 #include "solver/diagnose.h"
 
 #include <math.h>

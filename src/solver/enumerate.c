@@ -371,7 +371,7 @@ static int reduce(search *e, double *a, double *right)
     return rest;
 }
 
-/* After so many eliminations nothing is left on the left. Of many solutions the smallest; false when
+/* After that number of eliminations nothing is left on the left. Of many solutions the smallest; false when
  * there is none. */
 static bool solve_singular(search *e, int rank, double *a, double *right, int size)
 {

@@ -21,9 +21,9 @@
  * the natural map (newton.h) try to end it, and are given up when they do not converge at once.
  *
  * Coulomb's law is not monotone, and the path inside may lead nowhere. Then, one after the other: inside
- * again from the best point, centred anew, in turn with Newton steps from there; strides (newton_proximal.h)
- * where the error is small; and a ladder: the problem with half of the friction, then with more and more of
- * it, each from the solution of the last.
+ * again from the best point, centred once more, in turn with Newton steps from there; strides
+ * (newton_proximal.h) where the error is small; and a ladder: the problem with half of the friction, then
+ * with more and more of it, each from the solution of the last.
  *
  * References: Mehrotra, On the implementation of a primal-dual interior point method (1992); Nesterov, Todd
  * (1998); Acary, Armand, Nguyen, Shpakovych, Second-order cone programming for frictional contact mechanics
@@ -97,7 +97,7 @@ static bool stride_from_best(ss_interior *inner)
 
 /* ---- where the steps became short ----------------------------------------------------------------- */
 
-/* Once more inside from the best point, centred anew, then after some Newton steps, twice.
+/* Once more inside from the best point, centred again, then after some Newton steps, twice.
  * True at the end. */
 static bool take_turns(ss_interior *inner)
 {

@@ -15,7 +15,7 @@ typedef struct ss_measuring_schedule {
 } ss_measuring_schedule;
 
 /* `estimate`: anything that falls like the square of the gauge; `goal`: its value where the rule should hold,
- * NAN when nobody knows. True when iteration number `iteration` should be measured. */
+ * NAN when it is unknown. True when iteration number `iteration` should be measured. */
 bool ss_measuring_schedule_is_due(ss_measuring_schedule *schedule, int iteration, double estimate,
                                   double goal);
 /* What the measurement said. */

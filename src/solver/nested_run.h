@@ -2,7 +2,7 @@
  *
  * A stage is a run within the run: the other solver calls ss_run_iteration as always, the rules and limits of
  * the run hold, its iterations are counted and its iterates kept. Beyond that the stage ends after a number
- * of iterations, or when a look at its progress says so; its solver is told "max iterations" then.
+ * of iterations, or when a look at its progress says so; its solver gets "max iterations" then.
  */
 #ifndef SS_SOLVER_NESTED_RUN_H
 #define SS_SOLVER_NESTED_RUN_H

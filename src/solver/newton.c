@@ -153,7 +153,7 @@ static bool is_hopeless(progress *made, bool hasty)
 
 /* ---- plateaus ----------------------------------------------------------------------------------------- */
 
-/* After so many idle steps: strides from the best point and, where they lead nowhere, later on from the
+/* After a number of idle steps: strides from the best point and, where they lead nowhere, later on from the
  * point at hand. By the natural map, whose steps at a face of the cones are exact where Fischer's and
  * Burmeister's creep. */
 static bool leave_plateau(ss_newton *newton, const ss_newton_plan *plan, int idle, double alpha, double *r,

@@ -14,13 +14,13 @@ typedef struct ss_newton {
     ss_newton_system system;
     ss_run *run;
     ss_newton_map map; /* of the proximal Newton method */
-    ss_alart alart;    /* SS_ALART_MAP: to be made by whoever wants it */
+    ss_alart alart;    /* SS_ALART_MAP: to be made where it is wanted */
     double *x;         /* of the problem: what was reported last */
     double *best;      /* the best r */
     double best_error; /* |natural map of r| / |that of P(0)|; INFINITY before the first */
     double start_size; /* |natural map of P(0)| */
     bool stopped;      /* the run said stop */
-    bool has_ray;      /* impulses grow for ever: no solution */
+    bool has_ray;      /* impulses grow without bound: no solution */
     double *dr, *du, *phi, *trial, *trial_u;
     double *centre, *shifted, *near; /* of proximal problems */
 } ss_newton;

@@ -50,7 +50,7 @@ static outcome stride(ss_newton *newton, double alpha, double *r, double *u, int
     return LOST;
 }
 
-/* Impulses that grow for ever along a direction W does not see, against which q works: then there is no
+/* Impulses that grow without bound along a direction W does not see, against which q works: then there is no
  * solution (or none of a size that means anything). The driver judges whether it is so. */
 static bool is_ray(ss_newton *newton, const double *r)
 {

@@ -7,7 +7,7 @@
  * 1, and the laws keep their form: cones stay cones (rolling friction is rescaled), boxes boxes. Thresholds
  * are pure numbers.
  *
- * The unknowns are numbered anew by nodes, the blocks that are linearised and eliminated together: a contact,
+ * The unknowns are renumbered by nodes, the blocks that are linearised and eliminated together: a contact,
  * a row, or a row with the rows whose bounds follow it.
  *
  * W is a matrix of blocks or, when the problem has bodies, W = H H' + C with one row of H per unknown:

@@ -151,8 +151,8 @@ void ss_newton_sweeps(ss_newton *newton, int count, double *r, double *u)
     bool is_timed = ss_run_deadline(newton->run) < INFINITY;
     double began = is_timed ? ss_clock_seconds() : 0.0, cost = 0.0; // s of a sweep
     for (int k = 0; k < count; k++) {
-        // what comes after the last one takes about as long
-        if (ss_run_late(newton->run) || ss_run_lacks(newton->run, 2.0 * cost)) break;
+        // what comes after the last one, velocities and errors, takes up to twice as long
+        if (ss_run_late(newton->run) || ss_run_lacks(newton->run, 3.0 * cost)) break;
         if (!(ss_sweeper_sweep(&sweeper, newton->trial) > 0.0)) break;
         if (is_timed) cost = ss_clock_seconds() - began, began += cost;
     }

@@ -71,7 +71,7 @@ static bool start_acceleration(ss_sweep *sweep, double *x, ss_arena *arena, ss_c
     return ss_conjugate_start(cg, arena);
 }
 
-/* Where there is no solution impulses grow for ever, conjugate directions in no time, until rounding
+/* Where there is no solution impulses grow without bound, conjugate directions in no time, until rounding
  * hides all errors. */
 static bool is_lost(const ss_problem *problem, const double *x)
 {

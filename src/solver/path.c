@@ -9,7 +9,7 @@
  * judged by the laws, with the velocities computed from scratch.
  *
  * From a good start it needs hardly a pivot. Copositive matrices (Stewart-Trinkle problems, with joints or
- * without) lead to a solution where there is one, but for rounding; others may end on a ray. That is told
+ * without) lead to a solution where there is one, but for rounding; others may end on a ray. That is reported
  * where no path was lost to rounding. Where there is no solution compliance carries what nothing else can:
  * impulses are huge, and Farkas' lemma makes a proof of their direction.
  *
@@ -309,13 +309,18 @@ static ss_status run_search(search *s, const path_options *set)
 static ss_status solve(const ss_problem *problem, const void *options, ss_run *run, double *x)
 {
     search s = {.run = run, .x = x, .best_error = INFINITY, .size = 1.0};
-    if (ss_run_lacks(run, ss_run_scaling_cost(problem))) return ss_run_status(run);
+    double expected = ss_run_scaling_cost(problem);
+    if (ss_run_lacks(run, expected)) return ss_run_status(run);
+    double began = ss_run_deadline(run) < INFINITY ? ss_clock_seconds() : 0.0;
     if (!ss_mcp_create(problem, run->arena, &s.mcp)) return SS_FAILED;
+    double took = began > 0.0 ? ss_clock_seconds() - began : 0.0;
     s.n = s.mcp.size;
     ss_status status = SS_FAILED;
     if (take_memory(&s, run->arena) && !ss_run_late(run) && ss_normal_path_create(&s.mcp, run, x, &s.path) &&
-        !ss_run_late(run) && ss_active_set_factor_create(&s.mcp.A, s.mcp.symmetric, 0.0, run, &s.face))
+        !ss_run_late(run) && ss_active_set_factor_create(&s.mcp.A, s.mcp.symmetric, 0.0, run, &s.face)) {
+        ss_active_set_learn(&s.face, took, expected);
         status = run_search(&s, options);
+    }
     ss_active_set_factor_destroy(&s.face);
     ss_normal_path_destroy(&s.path);
     return status;

@@ -51,7 +51,7 @@ static bool is_lost(const ss_newton_space *space, const double *r)
     return largest > enormous;
 }
 
-/* Where there is no solution r grows for ever, along impulses that move nothing. */
+/* Where there is no solution r grows without bound, along impulses that move nothing. */
 static bool is_ray(ss_progress *progress, const double *r)
 {
     const ss_newton_space *space = progress->space;

@@ -14,8 +14,8 @@
  *             when it runs in circles, and creeps up again while it falls
  *
  * Inertia: every iteration starts not from the last iterate but from beyond it, x + beta (x - x before) with
- * Nesterov's beta, which begins at zero and comes near to one; it begins anew when an iteration moves against
- * the last step. Impulses travel through a stack in ten times fewer iterations. Coulomb's law is no
+ * Nesterov's beta, which begins at zero and comes near to one; it begins again when an iteration moves
+ * against the last step. Impulses travel through a stack in ten times fewer iterations. Coulomb's law is no
  * minimisation, and may run in circles then: once the residual has not fallen for a while, inertia is left
  * off, and rho adapts as above.
  *

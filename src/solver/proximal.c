@@ -124,7 +124,7 @@ static int sweep_out(by_sweeps *by, const ss_sweeper *sweeper)
     return SWEEPS;
 }
 
-/* The contacts are made anew when alpha has changed. False when out of memory. */
+/* The contacts are made again when alpha has changed. False when out of memory. */
 static bool use_sweeps(by_sweeps *by, ss_arena *arena)
 {
     static const double least = 1e-6, largest = 10.0;

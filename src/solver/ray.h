@@ -1,4 +1,4 @@
-/* solver/ray.h - impulses that can be added for ever, and what they prove. */
+/* solver/ray.h - impulses that can be added without bound, and what they prove. */
 #ifndef SS_SOLVER_RAY_H
 #define SS_SOLVER_RAY_H
 

@@ -28,7 +28,7 @@ struct ss_run_state {
     /* s: the clock when it was looked at last, for whatever reason, and the time since the look before that;
      * the shorter one of the last two such times */
     double looked, gap, piece;
-    bool is_late; /* the method was told so, in the middle of an iteration */
+    bool is_late; /* the method knows, in the middle of an iteration */
     const volatile int *cancel;
     const ss_watcher *watcher; /* of the caller; NULL = none */
     bool is_dismissed;         /* by the watcher */
@@ -69,7 +69,7 @@ void ss_run_keep_last(struct ss_run_state *state, const double *x);
 /* Puts the last or the best iterate into x where that is wanted; returns the iteration it is from. After the
  * deadline nothing is measured any more: then it is the best of those that were. */
 int ss_run_keep(struct ss_run_state *state, double *x);
-/* How the run ended when the method says so: one that was told that it is late need not know why its
+/* How the run ended when the method says so: one that knows that it is late need not say why its
  * factorisation failed. */
 ss_status ss_run_outcome(const struct ss_run_state *state, ss_status said);
 /* Ends the run as late though some time is left: too little for what comes next. */
@@ -92,7 +92,7 @@ static inline double ss_run_lu_cost(double entries)
 {
     return 2e-9 * entries * sqrt(entries);
 }
-/* The last so many seconds do not count: neither as time of the run nor towards its limit. */
+/* That number of seconds does not count: neither as time of the run nor towards its limit. */
 void ss_run_forgive(ss_run *run, double seconds);
 /* Of the run: what takes long and is not a solver (factorisations) looks at it. */
 double ss_run_deadline(const ss_run *run);

@@ -309,7 +309,7 @@ static void mix(halves *h)
     for (int i = 0; i < h->tangents; i++) h->x[h->tangent[i]] = h->after[i];
 }
 
-/* Where there is no solution the direct half grows for ever. */
+/* Where there is no solution the direct half grows without bound. */
 static ss_status stalled(halves *h, ss_run *run)
 {
     for (int i = 0; i < h->problem->size; i++) h->load[i] = h->x[i] - h->best[i];
@@ -350,7 +350,9 @@ static ss_status solve(const ss_problem *problem, const void *options, ss_run *r
     sort_out(&h);
     memcpy(h.x, x, (size_t)problem->size * sizeof *x);
     ss_problem_project(problem, h.x);
-    if (make_direct(&h, set->compliance, run) && make_friction(&h, set->mixing, run->arena)) {
+    // each of the two halves takes as long as a turn
+    if (make_direct(&h, set->compliance, run) && !ss_run_late(run) &&
+        make_friction(&h, set->mixing, run->arena) && !ss_run_late(run)) {
         start_direct(&h);
         status = iterate(&h, set->sweeps, run, x);
         ss_run_note(run, "%d factorisations", h.pivoting.factorizations);

@@ -38,7 +38,7 @@ unsigned ss_stop_criterion_gauges(const ss_stop_criterion *stop)
     return 1u << stop->gauge | (both ? 1u << SS_GAUGE_RELATIVE_ENERGY : 0);
 }
 
-/* The natural map sees contacts only, and a joint that nobody moved yet would pass: other rows are held to
+/* The natural map sees contacts only, and a joint that has not moved yet would pass: other rows are held to
  * the relative energy. fmax would hide what is not a number. */
 double ss_stop_criterion_excess(const ss_stop_criterion *stop, const double *values)
 {

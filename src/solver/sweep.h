@@ -44,7 +44,7 @@ typedef struct ss_sweep {
     double (*velocity)[6]; /* M^-1 J' x; NULL when A is used */
     double *load, *change; /* of the cell at hand */
     double *last_good;     /* x before the pass */
-    int *order;            /* shuffled; not set before somebody asks for it */
+    int *order;            /* shuffled; not set before it is asked for */
     uint64_t seed;
     ss_random random;
     bool is_shuffled;

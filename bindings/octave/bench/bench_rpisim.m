@@ -2,7 +2,7 @@ function table = bench_rpisim(release, steps)
 % table = bench_rpisim(release, steps)   time per step of scenes in RPIsim's form: ours, and RPIsim's own if its folder is given
 %
 % bench_rpisim prints ours: through sim_run, through sim_run with a user function (which keeps sim.bodies up to date at
-% every step), and the same scene by ss_step. RPIsim is not part of this repository: whoever has it gives the folder of
+% every step), and the same scene by ss_step. RPIsim is not part of this repository: if you have it, give the folder of
 % its release, bench_rpisim('~/rpi-matlab-simulator'), and gets its time per step beside ours and the ratio. It runs in a
 % process of its own, because its functions have the same names, for a tenth of the steps, and without drawing.
 %

@@ -34,8 +34,8 @@ static bool send(int pipe, const void *bytes, size_t count)
     return true;
 }
 
-/* Plug-ins take the library's functions from whoever loads them; Octave has loaded the library for this MEX
- * alone. */
+/* Plug-ins take the library's functions from the program that loads them; Octave has loaded the library
+ * for this MEX alone. */
 static void share_library(void)
 {
     Dl_info info;

@@ -7,26 +7,11 @@
 
 /* ---- to Octave ---------------------------------------------------------------------------------------- */
 
-static const char *law_name(ss_law law)
-{
-    switch (law) {
-    case SS_LAW_FREE:
-        return "free";
-    case SS_LAW_BOX:
-        return "box";
-    case SS_LAW_COUPLED:
-        return "coupled";
-    case SS_LAW_CONE:
-        return "cone";
-    default:
-        return "convex";
-    }
-}
-
 static bool law_of(const char *name, ss_law *law)
 {
-    for (int bit = SS_LAW_FREE; bit <= SS_LAW_CONVEX; bit *= 2)
-        if (strcmp(name, law_name((ss_law)bit)) == 0) {
+    const char *known;
+    for (int bit = 1; (known = ss_law_name((ss_law)bit)); bit *= 2)
+        if (strcmp(name, known) == 0) {
             *law = (ss_law)bit;
             return true;
         }
@@ -60,7 +45,7 @@ mxArray *tb_problem(const ss_problem *problem)
     }
     for (int i = 0; i < blocks; i++) {
         const ss_block *block = &problem->blocks[i];
-        mxSetCell(law, (mwIndex)i, tb_text(law_name(block->law)));
+        mxSetCell(law, (mwIndex)i, tb_text(ss_law_name(block->law)));
         column[0][i] = block->first + 1;
         column[1][i] = block->size;
         column[2][i] = block->mu;

@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from .diagnosis import Diagnosis
     from .frame import Frame
 
-LAWS = {_abi.SS_LAW_FREE: "free", _abi.SS_LAW_BOX: "box", _abi.SS_LAW_COUPLED: "coupled", _abi.SS_LAW_CONE: "cone",
-        _abi.SS_LAW_CONVEX: "convex"}
+LAWS: Dict[int, str] = {1 << k: name.decode() for k in range(32) for name in [lib.ss_law_name(1 << k)] if name}
 LAW_BITS = {name: bit for bit, name in LAWS.items()}
 
 

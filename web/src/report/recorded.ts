@@ -1,5 +1,5 @@
 // Answers as recorded: what engines stored in the files, judged by the rules they were made with. They have errors like the
-// methods above, but no time that compares: nobody knows on which machine they were made.
+// methods above, but no time that compares: it is unknown on which machine they were made.
 import { foreign, h } from "../common/dom";
 import { csv, save } from "../common/download";
 import { number, plural, power } from "../common/format";

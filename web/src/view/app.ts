@@ -179,7 +179,7 @@ export class App implements Commands, Keyed, Inside {
     this.refresh();
     const now = performance.now();
     clearTimeout(this.later);
-    // While it plays, numbers that nobody can read are not written for every frame.
+    // While it plays, numbers that no one can read are not written for every frame.
     if (!this.playing || now - this.listed > 1000) this.list();
     else this.later = window.setTimeout(() => this.list(), 1000);
     this.announce();
@@ -205,7 +205,7 @@ export class App implements Commands, Keyed, Inside {
     void this.fitAll(this.picture);
   }
 
-  /** Moves the camera so that all that happens later is seen as well, unless somebody was quicker. */
+  /** Moves the camera so that all that happens later is seen as well, unless the user was quicker. */
   private async fitAll(picture: Picture): Promise<void> {
     const last = this.replay.frames.length - 1, first = this.data!;
     const wanted = [0, 0.25, 0.5, 0.75, 1].map((share) => Math.round(share * last));
@@ -224,7 +224,7 @@ export class App implements Commands, Keyed, Inside {
     this.refresh();
   }
 
-  /** Arrows keep their scale as long as it fits: a blow must not make the forces of rest invisible for ever. */
+  /** Arrows keep their scale as long as it fits: a blow must not make the forces of rest invisible for good. */
   private rescale(): void {
     const chunk = this.frames.chunkOf(this.frame);
     if (chunk === this.scaled) return;

@@ -3,7 +3,7 @@
 import * as THREE from "three";
 import { quickFog, quickLight, quickShading } from "./light";
 
-/** Squares for so many copies. */
+/** Squares for this many copies. */
 export function squares(copies: number): THREE.BufferGeometry {
   const corners = [-1, -1, 0, 1, -1, 0, 1, 1, 0, -1, 1, 0], index = [0, 1, 2, 0, 2, 3];
   const position = new Float32Array(12 * copies), slot = new Float32Array(4 * copies), all = new Uint32Array(6 * copies);

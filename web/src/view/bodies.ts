@@ -11,7 +11,7 @@ const Q = 1 / 32767;
 /** Where a body is: position and quaternion (w first) at [0..6]. */
 export type Pose = Float64Array;
 
-/** From body ids to indices of a frame; the table is made anew only when the ids change. */
+/** From body ids to indices of a frame; the table is made again only when the ids change. */
 export class BodyIndex {
   private ids: Int32Array | null = null;
   private readonly table = new Map<number, number>();

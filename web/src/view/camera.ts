@@ -24,7 +24,7 @@ export class Orbit {
   private readonly right = new THREE.Vector3();
   private readonly above = new THREE.Vector3();
   private reach = 1; // of the scene, for the clipping planes
-  touched = false; // somebody moved the camera: it is no longer ours to move
+  touched = false; // the camera was moved: it is no longer ours to move
 
   constructor(readonly up: THREE.Vector3) {
     const axis = [up.x, up.y, up.z].findIndex((c) => c !== 0);
@@ -110,7 +110,7 @@ export class Orbit {
   }
 }
 
-/** Mouse, pen and touch. `picked` is told of clicks that were no drags, `changed` after every move of the camera. */
+/** Mouse, pen and touch. `picked` gets clicks that were no drags, `changed` after every move of the camera. */
 export function steer(canvas: HTMLCanvasElement, orbit: Orbit, changed: () => void, picked: (event: PointerEvent) => void): void {
   const fingers = new Map<number, { x: number; y: number }>();
   let moved = 0;

@@ -120,7 +120,7 @@ void main() {
   #include <colorspace_fragment>
 }`;
 
-/** A prism and a pyramid of so many sides; 2 = flat, for when there are thousands. */
+/** A prism and a pyramid of this many sides; 2 = flat, for when there are thousands. */
 function arrowShape(sides: number): { position: number[]; head: number[]; index: number[] } {
   const position: number[] = [], head: number[] = [], index: number[] = [];
   const ring = (z: number, part: number) => {

@@ -5,7 +5,7 @@ import { scaleTo, type Scale } from "./palette";
 import { bodyQuantities, quantile, type Quantity } from "./quantities";
 import { quantityOf, worstQuantity, type Measure, type Settings } from "./stage";
 
-/** At most so many frames, evenly spread. */
+/** At most this many frames, evenly spread. */
 export function sample(frames: readonly FrameData[], most: number): FrameData[] {
   if (frames.length <= most) return [...frames];
   return Array.from({ length: most }, (_x, i) => frames[Math.round((i * (frames.length - 1)) / (most - 1))]);

@@ -36,7 +36,7 @@ function sim = sim_draw(sim)
     end
   end
 
-  % What changes in number from step to step is drawn anew.
+  % What changes in number from step to step is drawn again.
   delete(findobj(sim.figure, 'Tag', 'rpisim'));
   if sim.drawContacts
     for c = 1:numel(sim.contacts)
