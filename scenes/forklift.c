@@ -88,7 +88,10 @@ static int add_chassis(ss_builder *build)
         add_box(build, chassis, at, (double[3]){0.4, 0.5 * side - 0.11, 0.73},
                 (double[3]){1.0, 0.5 * side + 0.11, 0.76}, orange);
     }
-    for (int k = 0; k < 5; k++) { /* bars of the roof */
+    for (int side = -1; side <= 1; side += 2) /* the roof: two rails and five bars */
+        add_box(build, chassis, at, (double[3]){-0.6, 0.38 * side - 0.03, 2.05},
+                (double[3]){0.76, 0.38 * side + 0.03, 2.11}, dark);
+    for (int k = 0; k < 5; k++) {
         double x = -0.6 + 0.32 * k;
         add_box(build, chassis, at, (double[3]){x, -0.4, 2.05}, (double[3]){x + 0.08, 0.4, 2.1}, dark);
     }
@@ -355,7 +358,7 @@ const ss_scene ss_scene_forklift = {
     .h = 1.0 / 60.0,
     .length = 12.5,
     .picture_time = 4.0,
-    .camera = {.eye = {4.6, -4.6, 2.6}, .target = {0.4, 0.6, 0.8}},
+    .camera = {.eye = {5.6, -5.0, 2.9}, .target = {1.5, -0.2, 0.9}},
     .build = build_scene,
     .options = choose,
     .begin = begin,
