@@ -327,6 +327,8 @@ def test_units_change_rankings_but_not_those_of_the_energy_error(values):
         assert values[f"{name}, kg to g: pairs that flip, brick-wall"]["ours"] > 0.05
         assert values[f"{name}, kg to g: pairs that flip, four-bar"]["ours"] == 0
         assert values[f"{name}, m to mm: pairs that flip, any scene with joints"]["ours"] > 0.005
+
+
 def test_the_forklift_leaves_its_circle_by_the_last_iterate_alone(studies, values):
     forklift = values("forklift")
     last = forklift["keep last: distance from the reference"]["ours"]
