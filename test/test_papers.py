@@ -331,9 +331,8 @@ def test_units_change_rankings_but_not_those_of_the_energy_error(values):
 
 def test_the_forklift_leaves_its_circle_by_the_last_iterate_alone(studies, values):
     forklift = values("forklift")
-    last = forklift["keep last: distance from the reference"]["ours"]
-    best = forklift["best iterates: largest distance from the reference"]["ours"]
-    assert last > 1.0 and best < 0.2 and last > 10 * best
+    assert forklift["keep last: share of the circle it follows"]["ours"] < 0.95
+    assert forklift["best iterates: largest distance from the reference"]["ours"] < 0.3
     assert forklift["best iterates, 50 iterations: last spike"]["ours"] < 3.0
     assert forklift["differential: outer over inner front wheel"]["ours"] == pytest.approx(1.4, abs=0.1)
     assert forklift["reference: iterations per step, mean"]["ours"] > 15  # why 15 is not the limit that decides
