@@ -322,6 +322,36 @@ TEST(warm_start_saves_iterations)
     ENSURE(iterations_at_rest(false) > 10 * iterations_at_rest(true));
 }
 
+/* 10 kg on 1 kg, which is pulled by 0.4 of the weight of both: friction of 0.5 holds it. The bound must be
+ * that of the load that the contact carried, not of the lower box alone. */
+TEST(friction_bounded_by_the_previous_step_carries_the_load_above)
+{
+    for (int warm = 0; warm < 2; warm++) {
+        ss_world *world = empty_world(0, 0, -g);
+        add_floor(world);
+        int low = add_box(world, 0, 0, 0.1, 0.4, 0.4, 0.2), high = add_box(world, 0, 0, 0.3, 0.4, 0.4, 0.2);
+        ss_world_body(world, low)->mass = 1.0;
+        ss_world_body(world, high)->mass = 10.0;
+        ss_sim_options options;
+        ss_options_defaults(ss_sim_option_table, &options);
+        ss_options_defaults(ss_collision_option_table, &options.collision);
+        options.formulation = "box";
+        options.with = (ss_option_list){.count = 1, .items = {"bound=previous"}};
+        options.solver = "block-pivot";
+        options.warm_start = warm;
+        ss_error err = {0};
+        ss_sim *sim = ss_sim_create(world, &options, &err);
+        must(sim != NULL, &err);
+        for (int i = 0; i < 60; i++) {
+            if (i == 10) ss_world_body(world, low)->force[0] = 0.4 * 11.0 * g;
+            must(ss_sim_step(sim, &err), &err);
+        }
+        ENSURE_NEAR(ss_world_body(world, low)->velocity[0], 0.0, 1e-6);
+        ss_sim_destroy(sim);
+        ss_world_destroy(world);
+    }
+}
+
 TEST(finisher_goes_on_where_the_solver_stops)
 {
     ss_sim_options options = default_options();

@@ -50,6 +50,7 @@ typedef struct ss_sim_options {
     ss_option_list set;      /* options of the solver */
     int max_iterations;      /* of the solver, per step; the option is called "iterations" */
     const char *stop;        /* physical: "relative_energy<1e-4" */
+    const char *keep;        /* iterate of the solver that moves the world: "answer", "last", "best:GAUGE" */
     int gyro;                /* ss_gyro */
     int joints;              /* ss_joint_stabilisation */
     double joint_gamma, joint_relaxation;

@@ -116,8 +116,8 @@ static double stopping_impulse(const ss_rows *rows, const ss_contact_row *contac
 
 static double known_impulse(const ss_rows *rows, const ss_contact_row *contact, const ss_box_options *set)
 {
-    if (!set->normal_impulses) return stopping_impulse(rows, contact);
-    return fmax(set->normal_impulses[contact->contact], 0.0);
+    double known = set->normal_impulses ? set->normal_impulses[contact->contact] : NAN;
+    return isnan(known) ? stopping_impulse(rows, contact) : fmax(known, 0.0);
 }
 
 static void add_tangent(const ss_rows *rows, const ss_contact_row *contact, const ss_box_options *set,

@@ -19,8 +19,8 @@ typedef struct ss_box_options {
     ss_step_options step;
     int bound;    /* ss_box_bound */
     int tangents; /* ss_box_tangents */
-    /* N s of each contact of the frame, for `previous`; NULL: those that would stop each contact if it were
-     * alone. Not in the table */
+    /* N s of each contact of the frame, for `previous`; NULL, or NaN: those that would stop each contact if
+     * it were alone. Not in the table */
     const double *normal_impulses;
 } ss_box_options;
 

@@ -68,6 +68,13 @@ const ss_option ss_sim_option_table[] = {
      .default_value = "relative_energy<1e-4",
      .value_name = "RULE",
      .help = "an island is solved if GAUGE<VALUE holds; none = always do all iterations"},
+    {.name = "keep",
+     .type = SS_OPTION_TEXT,
+     .offset = offsetof(ss_sim_options, keep),
+     .default_value = "answer",
+     .value_name = "RULE",
+     .help = "iterate that moves the world when the iterations end before the stop rule holds: answer = the "
+             "solver's own; last; best:GAUGE = the best by a gauge"},
     {.name = "gyro",
      .type = SS_OPTION_CHOICE,
      .offset = offsetof(ss_sim_options, gyro),

@@ -109,9 +109,12 @@ static bool choose_run(ss_sim *sim, ss_error *err)
     *run = ss_run_defaults();
     run->max_iterations = sim->options.max_iterations;
     run->seed = sim->options.seed;
-    if (!ss_stop_rule_parse(sim->options.stop, &run->stop, err)) return false;
+    if (!ss_stop_rule_parse(sim->options.stop, &run->stop, err) ||
+        !ss_keep_rule_parse(sim->options.keep ? sim->options.keep : "answer", &run->keep, err))
+        return false;
 
     sim->finisher.run = *run;
+    sim->finisher.run.keep = (ss_keep_rule){.which = SS_KEEP_ANSWER};
     if (run->stop.below == 0.0) sim->finisher.solver = NULL; // nothing to be reached
     if (!run->stop.of_scene && run->stop.below > 0.0)
         sim->finisher.run.stop.below = fmax(further * run->stop.below, rounding);
@@ -187,9 +190,10 @@ static void start_motions(ss_sim *sim)
 
 static bool copy_texts(ss_sim_options *options, ss_error *err)
 {
-    const char **texts[] = {&options->formulation, &options->solver, &options->finisher, &options->stop};
+    const char **texts[] = {&options->formulation, &options->solver, &options->finisher, &options->stop,
+                            &options->keep};
     bool good = true;
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 5; i++) {
         const char *text = *texts[i];
         *texts[i] = ss_text_copy(text);
         good &= *texts[i] || !text;
@@ -285,5 +289,6 @@ void ss_sim_destroy(ss_sim *sim)
     release_text(sim->options.solver);
     release_text(sim->options.finisher);
     release_text(sim->options.stop);
+    release_text(sim->options.keep);
     ss_release(sim);
 }

@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "formulation/box.h"
 #include "linalg/vec3.h"
 #include "problem/laws.h"
 
@@ -282,13 +283,35 @@ static bool guess(ss_sim *sim, const ss_problem *problem, double *x, ss_error *e
     return true;
 }
 
+bool ss_sim_needs_previous(const ss_sim *sim)
+{
+    bool boxes = strcmp(ss_assembly_formulation(sim->assembly)->name, "box") == 0;
+    return boxes && ((const ss_box_options *)sim->step)->bound == SS_BOX_PREVIOUS;
+}
+
+/* Boxes of friction that follow the normal impulses of the step before: found again as for a warm start, but
+ * whether or not the solver starts from them. New contacts have none. */
+static bool bound_by_previous(ss_sim *sim, ss_error *err)
+{
+    if (!ss_sim_needs_previous(sim)) return true;
+    ss_box_options *box = (ss_box_options *)sim->step;
+    int contacts = sim->frame->contacts.count;
+    double *impulses = ss_arena_take(sim->memory, (size_t)contacts, sizeof *impulses, "friction bounds");
+    if (!impulses) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for %d contacts", contacts);
+    for (int c = 0; c < contacts; c++) sim->answer->normal_impulse[c] = NAN;
+    bool good = ss_warm_guess(sim, sim->answer, err);
+    for (int c = 0; c < contacts; c++) {
+        impulses[c] = sim->answer->normal_impulse[c];
+        sim->answer->normal_impulse[c] = 0.0;
+    }
+    box->normal_impulses = impulses;
+    return good;
+}
+
 /* The user's own dynamics. There are no islands, and what it missed is for ss_judge to say. */
 static bool solve_elsewhere(ss_sim *sim, double start, ss_error *err)
 {
     double assembled = ss_clock_seconds();
-    int contacts = sim->frame->contacts.count;
-    sim->wait = ss_arena_take(sim->memory, (size_t)contacts, sizeof *sim->wait, "waits");
-    if (!sim->wait) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for %d contacts", contacts);
     ss_error own = {0};
     bool good = sim->dynamics(sim, sim->frame, sim->answer, sim->dynamics_context, &own);
     if (!good && own.code == SS_OK) ss_fail(&own, SS_ERROR_USAGE, "the user's dynamics stopped the step");
@@ -345,7 +368,10 @@ bool ss_sim_solve(ss_sim *sim, ss_error *err)
     choose_gap_term(sim);
     sim->answer =
         ss_answer_store_take(&sim->answer_store, sim->frame, sim->frame->contacts.mu_rolling != NULL, err);
-    if (!sim->answer || !ss_assemble(sim->assembly, sim->frame, NULL, err)) return false;
+    sim->wait = ss_arena_take(sim->memory, (size_t)sim->frame->contacts.count, sizeof *sim->wait, "waits");
+    if (!sim->wait) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for a step");
+    if (!sim->answer || !bound_by_previous(sim, err) || !ss_assemble(sim->assembly, sim->frame, NULL, err))
+        return false;
     if (sim->dynamics) {
         bool good = solve_elsewhere(sim, start, err);
         if (good) look_at_contacts(sim);
@@ -353,9 +379,7 @@ bool ss_sim_solve(ss_sim *sim, ss_error *err)
     }
     ss_problem *problem = ss_assembly_problem(sim->assembly);
     double *x = ss_arena_take(sim->memory, (size_t)problem->size, sizeof *x, "x");
-    sim->wait = ss_arena_take(sim->memory, (size_t)sim->frame->contacts.count, sizeof *sim->wait, "waits");
-    bool good =
-        (x && sim->wait) || ss_fail(err, SS_ERROR_RESOURCES, "out of memory for %d unknowns", problem->size);
+    bool good = x || ss_fail(err, SS_ERROR_RESOURCES, "out of memory for %d unknowns", problem->size);
     good = good && guess(sim, problem, x, err);
     double assembled = ss_clock_seconds();
     good = good && solve_problem(sim, problem, x, err);

@@ -162,6 +162,8 @@ bool ss_sim_build_frame(ss_sim *sim, ss_error *err);
 bool ss_sim_check_frame(const ss_sim *sim, ss_error *err);
 
 /* sim->frame -> sim->answer */
+/* Friction is bounded by the normal impulses of the step before (box, bound=previous). */
+bool ss_sim_needs_previous(const ss_sim *sim);
 bool ss_sim_solve(ss_sim *sim, ss_error *err);
 
 /* ---- polyhedral exact geometry (peg.c) -------------------------------------------------------------- */

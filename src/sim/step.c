@@ -96,7 +96,7 @@ static bool substep(ss_sim *sim, ss_error *err)
     if (!look_ahead(sim, err) || !ss_sim_move(sim, err)) return false;
     // which contacts slide is a state where friction is static
     bool has_static_friction = sim->frame->contacts.mu_static != NULL;
-    if ((sim->options.warm_start || has_static_friction) && !ss_warm_keep(sim))
+    if ((sim->options.warm_start || has_static_friction || ss_sim_needs_previous(sim)) && !ss_warm_keep(sim))
         return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for warm starts");
     sim->time += sim->h;
     return true;
