@@ -422,6 +422,45 @@ TEST(contradictory_walls_are_reported_as_jammed_and_do_not_explode)
     ss_frame_destroy(frame);
 }
 
+/* A body between walls that are nearer than it is wide, and, far away, a square that lands on a corner or
+ * passes it: the one is jammed, the other does not notice. */
+TEST(a_jam_does_not_change_what_happens_elsewhere)
+{
+    ss_error err = {0};
+    for (int i = 0; i < 3; i++) {
+        ss_frame *alone = vertex_at_corner(corner[i].x, corner[i].y);
+        ss_frame *frame = ss_frame_create(2, 0, 0, 3, &err);
+        must(frame && ss_frame_add_alternatives(frame, 3, 1, &err), &err);
+        frame->h = 0.01;
+        ss_frame_set_planar_body(frame, 0, 1, 0.08 / 12, alone->bodies.position[0], alone->bodies.velocity[0],
+                                 alone->bodies.force[0]);
+        ss_frame_set_planar_body(frame, 1, 1, 1, (double[3]){5, 5, 0}, (double[3]){1, 0, 0}, (double[3]){0});
+        for (int c = 0; c < 3; c++) {
+            const double *point = c ? frame->bodies.position[1] : alone->contacts.point[0];
+            memcpy(frame->contacts.point[c], point, sizeof frame->contacts.point[c]);
+            frame->contacts.pair[c][0] = SS_WORLD;
+            frame->contacts.pair[c][1] = c > 0;
+            frame->contacts.normal[c][c > 0 ? 0 : 1] = c == 2 ? -1 : 1;
+            frame->contacts.gap[c] = c ? -1e-3 : alone->contacts.gap[0];
+            frame->subcontacts.contact_group[c] = c;
+            frame->subcontacts.cut[c] = alone->subcontacts.cut[0];
+        }
+        frame->subcontacts.alternative[0] = 1;
+        memcpy(frame->subcontacts.point[0], alone->subcontacts.point[0], sizeof(double[3]));
+        memcpy(frame->subcontacts.normal[0], alone->subcontacts.normal[0], sizeof(double[3]));
+        frame->subcontacts.gap[0] = alone->subcontacts.gap[0];
+
+        outcome by_itself = solve(alone, "stewart-trinkle", NULL, "lemke", NULL);
+        outcome both = solve(frame, "stewart-trinkle", NULL, "lemke", NULL);
+        ENSURE_INT(by_itself.status, SS_PEG_CONSISTENT);
+        ENSURE_INT(both.status, SS_PEG_JAMMED);
+        ENSURE_NEAR(both.top, by_itself.top, 1e-12); // N s: a direct solver, rounding
+        ENSURE_NEAR(both.side, by_itself.side, 1e-12);
+        ss_frame_destroy(alone);
+        ss_frame_destroy(frame);
+    }
+}
+
 /* ---- warm starts ------------------------------------------------------------------------------------ */
 
 /* A wheel without a hub that rolls on two points: its rolling friction is part of a start, too. */

@@ -82,7 +82,7 @@ SS_API bool ss_peg_reduce(const ss_frame *frame, const ss_answer *answer, ss_peg
 /* What the law says about one group in an answer, in metres. */
 typedef struct ss_peg_group {
     double gap;          /* Phi_g: of the best alternative at the end of the step */
-    double selected_gap; /* of the selected one's force points */
+    double selected_gap; /* of the selected one's force points, and test points that carry impulses */
     double impulse;      /* N s: sum of the normal impulses of the group */
     int selected, best;  /* alternatives */
     int contact;         /* first contact of the group */
