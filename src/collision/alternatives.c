@@ -72,6 +72,85 @@ void ss_group_list_free(ss_group_list *list)
     *list = (ss_group_list){0};
 }
 
+/* ---- many pairs by several threads ------------------------------------------------------------------ */
+
+#define GROUPS_AT_ONCE 4
+#define GROUPS_FOR_A_TEAM \
+    16 /* of some 20 us each: fewer are done by one thread, sooner than a second wakes */
+
+typedef struct filling {
+    ss_group_function *function;
+    void *context;
+    ss_group_list *found; /* of each worker */
+    int (*place)[2];      /* of each pair: worker, and number in what it found; -1: nothing */
+    ss_error *errors;     /* of each worker */
+} filling;
+
+static void fill(int64_t begin, int64_t end, int worker, void *context)
+{
+    const filling *f = context;
+    ss_group_list *found = &f->found[worker];
+    for (int64_t i = begin; i < end; i++) {
+        int before = found->count;
+        bool good =
+            f->errors[worker].code == SS_OK && f->function((int)i, found, f->context, &f->errors[worker]);
+        f->place[i][0] = worker;
+        f->place[i][1] = good && found->count > before ? before : -1;
+    }
+}
+
+/* A copy of a group of another list. */
+static bool append_group(ss_group_list *list, const ss_group_list *from, int g, ss_error *err)
+{
+    ss_contact_group group = from->groups[g];
+    int first = group.first;
+    group.first = list->alternative_count;
+    for (int k = first; k < first + group.count; k++) {
+        const ss_alternative *of = &from->alternatives[k];
+        ss_alternative *made = add_alternative(list, err);
+        if (!made) return false;
+        *made = *of;
+        made->first = list->point_count;
+        for (int i = of->first; i < of->first + of->count; i++) {
+            const ss_alternative_point *p = &from->points[i];
+            if (!add_point(list, ss_vec3_load(p->point), p->gap, p->test, p->key, err)) return false;
+        }
+    }
+    return add_group(list, &group, err);
+}
+
+bool ss_group_list_fill(ss_group_list *list, int count, ss_team *team, ss_group_function *function,
+                        void *context, ss_error *err)
+{
+    int workers = ss_team_size(team);
+    bool good = true;
+    list->count = list->alternative_count = list->point_count = 0;
+    if (workers < 2 || count < GROUPS_FOR_A_TEAM) {
+        for (int i = 0; good && i < count; i++) good = function(i, list, context, err);
+        return good;
+    }
+    filling f = {.function = function,
+                 .context = context,
+                 .found = ss_allocate((size_t)workers, sizeof *f.found),
+                 .place = ss_allocate((size_t)count, sizeof *f.place),
+                 .errors = ss_allocate((size_t)workers, sizeof *f.errors)};
+    good = (f.found && f.place && f.errors) ||
+           ss_fail(err, SS_ERROR_RESOURCES, "collision: no memory for %d groups", count);
+    if (good) ss_parallel_for(team, count, GROUPS_AT_ONCE, fill, &f);
+    for (int w = 0; good && w < workers; w++) {
+        if (f.errors[w].code == SS_OK) continue;
+        if (err) *err = f.errors[w];
+        good = false;
+    }
+    for (int i = 0; good && i < count; i++)
+        if (f.place[i][1] >= 0) good = append_group(list, &f.found[f.place[i][0]], f.place[i][1], err);
+    for (int w = 0; f.found && w < workers; w++) ss_group_list_free(&f.found[w]);
+    ss_release(f.found);
+    ss_release(f.place);
+    ss_release(f.errors);
+    return good;
+}
+
 /* ---- which alternatives ----------------------------------------------------------------------------- */
 
 typedef struct candidate {
@@ -437,27 +516,28 @@ bool ss_collision_has_alternatives(const ss_collision *c, ss_shape_pair pair)
     return !c->replaced[kind_a < kind_b ? kind_a : kind_b][kind_a < kind_b ? kind_b : kind_a].function;
 }
 
-bool ss_collision_find_groups(ss_collision *c, ss_error *err)
+static bool find_group(int i, ss_group_list *list, void *context, ss_error *err)
 {
-    ss_group_list *list = &c->groups;
-    list->count = list->alternative_count = list->point_count = 0;
-    for (int i = 0; c->free_velocity && i < c->pairs.count; i++) {
-        ss_shape_pair pair = c->pairs.items[i];
-        int number_a = ss_shape_pair_a(pair), number_b = ss_shape_pair_b(pair);
-        if (!ss_collision_has_alternatives(c, pair) || !ss_may_be_near(c, number_a, number_b)) continue;
-        const ss_proxy *a = &c->proxies[number_a], *b = &c->proxies[number_b];
-        ss_contact_group group = {.shape = {number_a, number_b}, .body = {a->body, b->body}};
-        group.material = ss_world_pair(c->world, a->material, b->material);
-        ss_vec3_store(ss_vec3_subtract(b->belt, a->belt), group.surface_velocity);
-        group.size = fmin(a->size, b->size);
-        group.cut = SS_CUT_SHARE * group.size;
-        group.radius[0] = radius_of(a);
-        group.radius[1] = radius_of(b);
-        ss_vec3_store(a->centre, group.centre[0]);
-        ss_vec3_store(b->centre, group.centre[1]);
-        ss_group_reach(&group, c->h, free_velocity_of(c, a), free_velocity_of(c, b));
-        group.margin = c->options.margin > 0.0 ? c->options.margin : SS_MARGIN_SHARE * group.size;
-        if (!ss_group_find(&a->placed, &b->placed, &group, c->options.reduce, list, err)) return false;
-    }
-    return true;
+    const ss_collision *c = context;
+    ss_shape_pair pair = c->pairs.items[i];
+    int number_a = ss_shape_pair_a(pair), number_b = ss_shape_pair_b(pair);
+    if (!ss_collision_has_alternatives(c, pair) || !ss_may_be_near(c, number_a, number_b)) return true;
+    const ss_proxy *a = &c->proxies[number_a], *b = &c->proxies[number_b];
+    ss_contact_group group = {.shape = {number_a, number_b}, .body = {a->body, b->body}};
+    group.material = ss_world_pair(c->world, a->material, b->material);
+    ss_vec3_store(ss_vec3_subtract(b->belt, a->belt), group.surface_velocity);
+    group.size = fmin(a->size, b->size);
+    group.cut = SS_CUT_SHARE * group.size;
+    group.radius[0] = radius_of(a);
+    group.radius[1] = radius_of(b);
+    ss_vec3_store(a->centre, group.centre[0]);
+    ss_vec3_store(b->centre, group.centre[1]);
+    ss_group_reach(&group, c->h, free_velocity_of(c, a), free_velocity_of(c, b));
+    group.margin = c->options.margin > 0.0 ? c->options.margin : SS_MARGIN_SHARE * group.size;
+    return ss_group_find(&a->placed, &b->placed, &group, c->options.reduce, list, err);
+}
+
+bool ss_collision_find_groups(ss_collision *c, ss_team *team, ss_error *err)
+{
+    return ss_group_list_fill(&c->groups, c->free_velocity ? c->pairs.count : 0, team, find_group, c, err);
 }

@@ -56,6 +56,12 @@ typedef struct ss_group_list {
 } ss_group_list;
 void ss_group_list_free(ss_group_list *list);
 
+/* Adds at most one group, number i of many, to the list. */
+typedef bool ss_group_function(int i, ss_group_list *to, void *context, ss_error *err);
+/* All of them by the threads of a team (NULL: one), in order: the list does not depend on who found what. */
+bool ss_group_list_fill(ss_group_list *list, int count, ss_team *team, ss_group_function *function,
+                        void *context, ss_error *err);
+
 /* Sets turn and reach by velocities of the two bodies; those larger already stay. NULL: it does not move. */
 void ss_group_reach(ss_contact_group *group, double h, const double *a, const double *b);
 
