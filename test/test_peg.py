@@ -203,7 +203,7 @@ def test_jammed_frames_are_solved_without_exploding_and_diagnosed(here):
 
 
 def test_unknown_ways_are_refused(recorded):
-    assert "expected select, enumerate, off or all" in run("solve", "peg.h5", "--peg", "guess", code=USAGE).stderr
+    assert "expected one of off|select|enumerate|all" in run("solve", "peg.h5", "--peg", "guess", code=USAGE).stderr
 
 
 def test_ordinary_frames_are_not_concerned(here):
@@ -287,6 +287,6 @@ def test_a_campaign_file_says_what_is_done_about_alternatives(here):
     assert len({row["label"] for row in methods}) == 2
     with open("study.json", "w") as file:
         json.dump(study | {"peg": "some"}, file)
-    assert "unknown value 'some'; expected select" in run("bench", "--campaign", "study.json", "-o", "q.db", code=BAD_INPUT).stderr
+    assert "unknown value 'some'; expected one of off|select" in run("bench", "--campaign", "study.json", "-o", "q.db", code=BAD_INPUT).stderr
     message = run("bench", "x.h5", "--peg", "some", "-o", "q.db", code=USAGE).stderr
-    assert "bench: --peg: unknown value 'some'; expected select, enumerate, off or all" in message
+    assert "bench: --peg: unknown value 'some'; expected one of off|select|enumerate|all" in message

@@ -30,7 +30,8 @@ static bool put_selection(const ss_h5_group *group, const ss_answer *answer, ss_
 {
     bool selects = false, carries = false;
     for (int g = 0; g < answer->groups; g++) selects |= answer->selection[g] >= 0;
-    for (int r = 0; r < answer->subcontacts; r++) carries |= answer->sub_normal_impulse[r] != 0.0;
+    for (int r = 0; answer->sub_normal_impulse && r < answer->subcontacts; r++)
+        carries |= answer->sub_normal_impulse[r] != 0.0;
     if (selects && !ss_h5_write_table(group, "selection", SS_H5_I32, (uint64_t)answer->groups, 1,
                                       answer->selection, err))
         return false;

@@ -94,9 +94,21 @@ static void compare_formulations(table *t)
                 ss_paper_reproduces(t->report, names[i][k], "m", "wrongly stopped", out.z, out.z > 1.0,
                                     "stands in the air");
             else
-                ss_paper_number(t->report, names[i][k], "m", NULL, out.z, NULL);
+                ss_paper_number(t->report, names[i][k], "m", NULL, out.z,
+                                "not seen above the hole; stopped once, 18 mm below its rim, then falls");
         }
     }
+
+    // What stops it there is a face that it is below by more than eps. Which faces are near is not printed.
+    ss_peg_run near = {.peg = SS_PEG_ALL,
+                       .h = 0.01,
+                       .margin = 0.01,
+                       .near_only = true,
+                       .formulation = "anitescu-potra",
+                       .with = {"contact_margin=0.01"}};
+    out = drop(t, small, "anitescu-potra, faces within eps", near);
+    ss_paper_claim(t->report, "Anitescu-Potra, eps 0.01, no face deeper than eps: small peg", "m", out.z,
+                   fabs(out.z - free_fall(0.01)) < 1e-9, "free fall: not seen at all");
 }
 
 /* The answer must depend neither on the margin nor on the step. */

@@ -7,6 +7,24 @@
 #include <math.h>
 #include <string.h>
 
+static const char *const modes[] = {
+    [SS_PEG_OFF] = "off", [SS_PEG_SELECT] = "select", [SS_PEG_ENUMERATE] = "enumerate", [SS_PEG_ALL] = "all"};
+
+const char *ss_peg_mode_name(ss_peg_mode mode)
+{
+    return modes[mode];
+}
+
+bool ss_peg_mode_find(const char *name, ss_peg_mode *mode, ss_error *err)
+{
+    for (size_t i = 0; i < sizeof modes / sizeof modes[0]; i++) {
+        if (strcmp(name, modes[i]) != 0) continue;
+        *mode = (ss_peg_mode)i;
+        return true;
+    }
+    return ss_fail(err, SS_ERROR_USAGE, "unknown value '%s'; expected one of %s", name, SS_PEG_MODES);
+}
+
 const char *ss_peg_status_name(ss_peg_status status)
 {
     static const char *const names[] = {"consistent", "held", "cycle", "jammed"};

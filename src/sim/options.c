@@ -129,7 +129,7 @@ const ss_option ss_sim_option_table[] = {
      .type = SS_OPTION_CHOICE,
      .offset = offsetof(ss_sim_options, peg),
      .default_value = "off",
-     .choices = "off|select|enumerate|all",
+     .choices = SS_PEG_MODES,
      .help = "polyhedral exact geometry between boxes and hulls: none; select the face that keeps them "
              "apart; the same by trying all selections; all near faces as ordinary contacts"},
     {.name = "refine",
