@@ -82,7 +82,7 @@ typedef struct filling {
     ss_group_function *function;
     void *context;
     ss_group_list *found; /* of each worker */
-    int (*place)[2];      /* of each pair: worker, and number in what it found; -1: nothing */
+    int (*place)[3];      /* of each pair: worker, first group in what it found, and how many */
     ss_error *errors;     /* of each worker */
 } filling;
 
@@ -92,10 +92,10 @@ static void fill(int64_t begin, int64_t end, int worker, void *context)
     ss_group_list *found = &f->found[worker];
     for (int64_t i = begin; i < end; i++) {
         int before = found->count;
-        bool good =
-            f->errors[worker].code == SS_OK && f->function((int)i, found, f->context, &f->errors[worker]);
+        if (f->errors[worker].code == SS_OK) f->function((int)i, found, f->context, &f->errors[worker]);
         f->place[i][0] = worker;
-        f->place[i][1] = good && found->count > before ? before : -1;
+        f->place[i][1] = before;
+        f->place[i][2] = found->count - before;
     }
 }
 
@@ -143,7 +143,8 @@ bool ss_group_list_fill(ss_group_list *list, int count, ss_team *team, ss_group_
         good = false;
     }
     for (int i = 0; good && i < count; i++)
-        if (f.place[i][1] >= 0) good = append_group(list, &f.found[f.place[i][0]], f.place[i][1], err);
+        for (int g = 0; good && g < f.place[i][2]; g++)
+            good = append_group(list, &f.found[f.place[i][0]], f.place[i][1] + g, err);
     for (int w = 0; f.found && w < workers; w++) ss_group_list_free(&f.found[w]);
     ss_release(f.found);
     ss_release(f.place);
@@ -419,6 +420,66 @@ bool ss_group_find(const ss_placed_shape *a, const ss_placed_shape *b, const ss_
     return good;
 }
 
+/* Each vertex of the other body that is near the owner, against all of the owner's faces that may matter. */
+static bool add_vertex_groups(const scenery *s, bool of_a, double near, double deepest, ss_group_list *list,
+                              ss_error *err)
+{
+    const ss_hull *owner = of_a ? s->pair->a : s->pair->b, *other = of_a ? s->pair->b : s->pair->a;
+    for (int v = 0; v < other->vertex_count; v++) {
+        ss_vec3 vertex = vertex_in_world(s, !of_a, v);
+        double last = INFINITY;
+        int last_face = -1;
+        for (int pass = 0;; pass++) { // faces by falling height of the vertex above them
+            double height = -INFINITY;
+            int chosen = -1;
+            ss_vec3 normal = {0.0, 0.0, 0.0};
+            for (int f = 0; f < owner->face_count; f++) {
+                ss_vec3 n = ss_placed_turn(of_a ? s->a : s->b, owner->face[f].normal);
+                ss_vec3 corner = vertex_in_world(s, of_a, owner->loop[owner->face[f].first]);
+                double above = ss_vec3_dot(n, ss_vec3_subtract(vertex, corner));
+                bool is_left = above < last || (above == last && f > last_face);
+                if (!is_left || !(above > height)) continue;
+                height = above;
+                chosen = f;
+                normal = n;
+            }
+            if (chosen < 0 || (pass == 0 ? height > near : height < deepest)) break;
+            ss_contact_group made = *s->group;
+            made.first = list->alternative_count;
+            if (pass == 0 && !add_group(list, &made, err)) return false;
+            ss_alternative *of = add_alternative(list, err);
+            if (!of) return false;
+            double length;
+            of->kind = of_a ? SS_AXIS_FACE_A : SS_AXIS_FACE_B;
+            of->separation = height;
+            of->count = 1;
+            ss_vec3_store(ss_vec3_normalise(of_a ? normal : ss_vec3_negate(normal), &length), of->normal);
+            uint64_t key = mix(s->pair_key, (uint64_t)of_a << 60 | (uint64_t)v << 28 | (uint64_t)chosen);
+            ss_vec3 halfway = ss_vec3_add_scaled(vertex, -0.5 * height, normal);
+            if (!add_point(list, halfway, height, false, key, err)) return false;
+            list->groups[list->count - 1].count++;
+            last = height;
+            last_face = chosen;
+        }
+    }
+    return true;
+}
+
+bool ss_vertex_groups_find(const ss_placed_shape *a, const ss_placed_shape *b, const ss_contact_group *group,
+                           ss_group_list *list, ss_error *err)
+{
+    ss_box_hull box_a, box_b;
+    ss_hull_pair pair = ss_hull_pair_place(a, ss_placed_hull(a, &box_a), b, ss_placed_hull(b, &box_b), 0.0);
+    scenery s = {.a = a,
+                 .b = b,
+                 .pair = &pair,
+                 .pair_key = mix((uint64_t)a->number, (uint64_t)b->number),
+                 .group = group};
+    double near = group->reach + group->margin, deepest = -(2.0 * group->reach + group->margin);
+    return add_vertex_groups(&s, true, near, deepest, list, err) &&
+           add_vertex_groups(&s, false, near, deepest, list, err);
+}
+
 double ss_polyhedra_separation(const ss_placed_shape *a, const ss_placed_shape *b)
 {
     ss_box_hull box_a, box_b;
@@ -448,8 +509,9 @@ ss_placed_shape ss_shape_place(const ss_world *world, int number, const ss_body 
 
 /* ---- all pairs -------------------------------------------------------------------------------------- */
 
-void ss_collision_use_alternatives(ss_collision *collision, double (*free_velocity)[6])
+void ss_collision_use_alternatives(ss_collision *collision, double (*free_velocity)[6], bool by_vertices)
 {
+    collision->by_vertices = by_vertices;
     collision->free_velocity = free_velocity;
 }
 
@@ -534,6 +596,7 @@ static bool find_group(int i, ss_group_list *list, void *context, ss_error *err)
     ss_vec3_store(b->centre, group.centre[1]);
     ss_group_reach(&group, c->h, free_velocity_of(c, a), free_velocity_of(c, b));
     group.margin = c->options.margin > 0.0 ? c->options.margin : SS_MARGIN_SHARE * group.size;
+    if (c->by_vertices) return ss_vertex_groups_find(&a->placed, &b->placed, &group, list, err);
     return ss_group_find(&a->placed, &b->placed, &group, c->options.reduce, list, err);
 }
 

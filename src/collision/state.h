@@ -98,6 +98,7 @@ struct ss_collision {
     int contact_capacity;
     ss_contact_list contacts;
     double (*free_velocity)[6]; /* the caller's; NULL: no alternatives */
+    bool by_vertices;           /* a group for each vertex, not for each pair */
     ss_group_list groups;
     ss_collision_work work;
 };

@@ -11,6 +11,7 @@
 #include "sim/state.h"
 
 #include "collision/alternatives.h"
+#include "formulation/model.h"
 #include "frame/alternatives.h"
 #include "linalg/quat.h"
 
@@ -21,6 +22,14 @@ static const double audit_share = 1e-3; /* of the size: overlaps beyond the pred
 static const double refine_share = 1e-9;
 /* Of the size: closer than this is touching, and no reason to halve a step. */
 static const double touching_share = 1e-6;
+
+/* The formulation is that of the published problem, which needs no selection and knows one point per
+ * alternative. */
+bool ss_sim_models_alternatives(const ss_sim *sim)
+{
+    const ss_contact_model *model = ss_assembly_formulation(sim->assembly)->model;
+    return model && model->traits & SS_MODELS_ALTERNATIVES;
+}
 
 /* ---- before contacts are looked for ----------------------------------------------------------------- */
 
@@ -36,7 +45,7 @@ bool ss_sim_foresee(ss_sim *sim, ss_error *err)
         if (!sim->peg.velocity)
             return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for %d bodies", bodies);
     }
-    ss_collision_use_alternatives(sim->collision, sim->peg.velocity);
+    ss_collision_use_alternatives(sim->collision, sim->peg.velocity, ss_sim_models_alternatives(sim));
     for (int b = 0; b < bodies; b++) {
         const ss_body *body = ss_world_body(sim->world, b);
         double *v = sim->peg.velocity[b];

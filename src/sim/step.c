@@ -62,7 +62,7 @@ static bool look_ahead(ss_sim *sim, bool again, ss_error *err)
     if (!again && !ss_sim_call(sim, SS_BEFORE_COLLISION, err)) return false;
     ss_sim_drive_kinematic(sim);
     if (!find_contacts(sim, err) || !make_frame(sim, err)) return false;
-    bool alternatives = sim->frame->subcontacts.groups > 0;
+    bool alternatives = sim->frame->subcontacts.groups > 0 && !ss_sim_models_alternatives(sim);
     return (alternatives ? ss_sim_solve_peg(sim, err) : ss_sim_solve(sim, err)) &&
            ss_sim_check_answer(sim, err);
 }
