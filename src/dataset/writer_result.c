@@ -37,7 +37,8 @@ static bool put_selection(const ss_h5_group *group, const ss_answer *answer, ss_
         return false;
     return (!selects && !carries) ||
            (put_impulses(group, "sub_normal", answer->subcontacts, 1, answer->sub_normal_impulse, err) &&
-            put_impulses(group, "sub_tangent", answer->subcontacts, 3, answer->sub_friction_impulse, err));
+            put_impulses(group, "sub_tangent", answer->subcontacts, 3, answer->sub_friction_impulse, err) &&
+            put_impulses(group, "sub_rolling", answer->subcontacts, 3, answer->sub_rolling_impulse, err));
 }
 
 static bool put_answer(const ss_h5_group *group, const ss_answer *answer, ss_error *err)

@@ -63,14 +63,17 @@ void ss_peg_expand(const ss_peg_result *result, const ss_answer *plain, ss_answe
     for (int r = 0; r < answer->subcontacts; r++) {
         answer->sub_normal_impulse[r] = 0.0;
         memset(answer->sub_friction_impulse[r], 0, sizeof answer->sub_friction_impulse[r]);
+        if (answer->sub_rolling_impulse)
+            memset(answer->sub_rolling_impulse[r], 0, sizeof answer->sub_rolling_impulse[r]);
     }
     for (int i = 0; i < plain->contacts; i++) {
         int c = result->origin[i], r = c - answer->contacts;
         *(r < 0 ? &answer->normal_impulse[c] : &answer->sub_normal_impulse[r]) = plain->normal_impulse[i];
         memcpy(r < 0 ? answer->friction_impulse[c] : answer->sub_friction_impulse[r],
                plain->friction_impulse[i], sizeof plain->friction_impulse[i]);
-        if (r < 0 && answer->rolling_impulse && plain->rolling_impulse)
-            memcpy(answer->rolling_impulse[c], plain->rolling_impulse[i], sizeof plain->rolling_impulse[i]);
+        double(*rolling)[3] = r < 0 ? answer->rolling_impulse : answer->sub_rolling_impulse;
+        if (rolling && plain->rolling_impulse)
+            memcpy(rolling[r < 0 ? c : r], plain->rolling_impulse[i], sizeof plain->rolling_impulse[i]);
     }
 }
 
@@ -84,8 +87,9 @@ void ss_peg_gather(const ss_answer *answer, const int *origin, ss_answer *plain)
         memcpy(plain->friction_impulse[i],
                r < 0 ? answer->friction_impulse[c] : answer->sub_friction_impulse[r],
                sizeof plain->friction_impulse[i]);
-        if (r < 0 && answer->rolling_impulse && plain->rolling_impulse)
-            memcpy(plain->rolling_impulse[i], answer->rolling_impulse[c], sizeof plain->rolling_impulse[i]);
+        double(*rolling)[3] = r < 0 ? answer->rolling_impulse : answer->sub_rolling_impulse;
+        if (rolling && plain->rolling_impulse)
+            memcpy(plain->rolling_impulse[i], rolling[r < 0 ? c : r], sizeof plain->rolling_impulse[i]);
     }
 }
 
