@@ -3,6 +3,8 @@
 #include "peg_kit.h"
 #include "scratch.h"
 
+#include "frame/alternatives.h"
+
 #include <stickslip/recorder.h>
 
 typedef struct outcome {
@@ -462,6 +464,33 @@ TEST(a_jam_does_not_change_what_happens_elsewhere)
         ss_frame_destroy(alone);
         ss_frame_destroy(frame);
     }
+}
+
+/* Three bodies on corners of their own. A joint of one with the world, and of another by a further block only:
+ * these two are one island. */
+TEST(islands_are_connected_by_joints_and_their_further_blocks)
+{
+    ss_error err = {0};
+    ss_frame *frame = ss_frame_create(3, 1, 1, 3, &err);
+    must(frame && ss_frame_add_alternatives(frame, 3, 0, &err), &err);
+    for (int c = 0; c < 3; c++) {
+        frame->contacts.pair[c][1] = c;
+        frame->subcontacts.contact_group[c] = c;
+    }
+    frame->constraints.pair[0][1] = 0;
+    ss_groups groups;
+    must(ss_groups_make(frame, &groups, &err), &err);
+    ENSURE_INT(groups.island_count, 3);
+    ss_groups_free(&groups);
+
+    must(ss_frame_add_further(frame, 1, &err), &err);
+    frame->constraints.further_body[0] = 2;
+    must(ss_groups_make(frame, &groups, &err), &err);
+    ENSURE_INT(groups.island_count, 2);
+    ENSURE(groups.island[0] == groups.island[2] && groups.island[1] != groups.island[0]);
+    ENSURE(groups.body_island[2] == groups.island[0]);
+    ss_groups_free(&groups);
+    ss_frame_destroy(frame);
 }
 
 /* ---- warm starts ------------------------------------------------------------------------------------ */

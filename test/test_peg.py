@@ -202,6 +202,15 @@ def test_jammed_frames_are_solved_without_exploding_and_diagnosed(here):
     assert frame["metrics"]["momentum"]["value"] < 1e-12
 
 
+def test_a_run_says_what_became_of_its_alternatives(here):
+    words = ["l-slot", "-p", "longer=3e-5", "--steps", "40"]
+    told = run_json("run", *words)["peg"]
+    assert told["steps"] == told["consistent"] == 9 and told["solves"] >= 9
+    assert told["held"] == told["cycle"] == told["jammed"] == 0
+    assert "alternatives    in 9 steps" in run("run", *words).stdout
+    assert "peg" not in run_json("run", "box-drop", "--steps", "2")
+
+
 def test_unknown_ways_are_refused(recorded):
     assert "expected one of off|select|enumerate|all" in run("solve", "peg.h5", "--peg", "guess", code=USAGE).stderr
 

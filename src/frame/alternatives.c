@@ -226,7 +226,15 @@ static void find_islands(ss_groups *groups, int *parent, int *number)
         number[b] = -1;
     }
     for (int c = 0; c < frame->contacts.count; c++) connect(frame, frame->contacts.pair[c], parent);
-    for (int j = 0; j < frame->constraints.count; j++) connect(frame, frame->constraints.pair[j], parent);
+    const ss_constraints *joints = &frame->constraints;
+    for (int j = 0, row = 0, k = 0; j < joints->count; j++) {
+        const int *pair = joints->pair[j];
+        connect(frame, pair, parent);
+        row += joints->rows[j];
+        for (; k < joints->further_count && joints->further_row[k] < row; k++) // by rising row
+            for (int side = 0; side < 2; side++)
+                connect(frame, (int[2]){pair[side], joints->further_body[k]}, parent);
+    }
     for (int g = 0; g < groups->group_count; g++) {
         const int *pair = frame->contacts.pair[groups->contact[g]];
         int body = ss_frame_is_live(frame, pair[0]) ? pair[0] : pair[1];
