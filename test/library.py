@@ -46,7 +46,7 @@ class Answer(Structure):
     _fields_ = [("bodies", c_int), ("rows", c_int), ("contacts", c_int)] + [
         (name, c_void_p) for name in ("velocities", "lambda", "normal", "tangent", "rolling")] + [
         ("groups", c_int), ("subcontacts", c_int)] + [
-        (name, c_void_p) for name in ("selection", "sub_normal", "sub_tangent")]
+        (name, c_void_p) for name in ("selection", "sub_normal", "sub_tangent", "sub_rolling")]
 
 
 class Measure(Structure):

@@ -1,6 +1,11 @@
 /* Frames with alternatives: the law, its solution by selection, and what is stored of it. */
 #include "kit.h"
 #include "peg_kit.h"
+#include "scratch.h"
+
+#include "frame/alternatives.h"
+
+#include <stickslip/recorder.h>
 
 typedef struct outcome {
     double top, side; /* N s, on the two faces */
@@ -422,6 +427,72 @@ TEST(contradictory_walls_are_reported_as_jammed_and_do_not_explode)
     ss_frame_destroy(frame);
 }
 
+/* A body between walls that are nearer than it is wide, and, far away, a square that lands on a corner or
+ * passes it: the one is jammed, the other does not notice. */
+TEST(a_jam_does_not_change_what_happens_elsewhere)
+{
+    ss_error err = {0};
+    for (int i = 0; i < 3; i++) {
+        ss_frame *alone = vertex_at_corner(corner[i].x, corner[i].y);
+        ss_frame *frame = ss_frame_create(2, 0, 0, 3, &err);
+        must(frame && ss_frame_add_alternatives(frame, 3, 1, &err), &err);
+        frame->h = 0.01;
+        ss_frame_set_planar_body(frame, 0, 1, 0.08 / 12, alone->bodies.position[0], alone->bodies.velocity[0],
+                                 alone->bodies.force[0]);
+        ss_frame_set_planar_body(frame, 1, 1, 1, (double[3]){5, 5, 0}, (double[3]){1, 0, 0}, (double[3]){0});
+        for (int c = 0; c < 3; c++) {
+            const double *point = c ? frame->bodies.position[1] : alone->contacts.point[0];
+            memcpy(frame->contacts.point[c], point, sizeof frame->contacts.point[c]);
+            frame->contacts.pair[c][0] = SS_WORLD;
+            frame->contacts.pair[c][1] = c > 0;
+            frame->contacts.normal[c][c > 0 ? 0 : 1] = c == 2 ? -1 : 1;
+            frame->contacts.gap[c] = c ? -1e-3 : alone->contacts.gap[0];
+            frame->subcontacts.contact_group[c] = c;
+            frame->subcontacts.cut[c] = alone->subcontacts.cut[0];
+        }
+        frame->subcontacts.alternative[0] = 1;
+        memcpy(frame->subcontacts.point[0], alone->subcontacts.point[0], sizeof(double[3]));
+        memcpy(frame->subcontacts.normal[0], alone->subcontacts.normal[0], sizeof(double[3]));
+        frame->subcontacts.gap[0] = alone->subcontacts.gap[0];
+
+        outcome by_itself = solve(alone, "stewart-trinkle", NULL, "lemke", NULL);
+        outcome both = solve(frame, "stewart-trinkle", NULL, "lemke", NULL);
+        ENSURE_INT(by_itself.status, SS_PEG_CONSISTENT);
+        ENSURE_INT(both.status, SS_PEG_JAMMED);
+        ENSURE_NEAR(both.top, by_itself.top, 1e-12); // N s: a direct solver, rounding
+        ENSURE_NEAR(both.side, by_itself.side, 1e-12);
+        ss_frame_destroy(alone);
+        ss_frame_destroy(frame);
+    }
+}
+
+/* Three bodies on corners of their own. A joint of one with the world, and of another by a further block only:
+ * these two are one island. */
+TEST(islands_are_connected_by_joints_and_their_further_blocks)
+{
+    ss_error err = {0};
+    ss_frame *frame = ss_frame_create(3, 1, 1, 3, &err);
+    must(frame && ss_frame_add_alternatives(frame, 3, 0, &err), &err);
+    for (int c = 0; c < 3; c++) {
+        frame->contacts.pair[c][1] = c;
+        frame->subcontacts.contact_group[c] = c;
+    }
+    frame->constraints.pair[0][1] = 0;
+    ss_groups groups;
+    must(ss_groups_make(frame, &groups, &err), &err);
+    ENSURE_INT(groups.island_count, 3);
+    ss_groups_free(&groups);
+
+    must(ss_frame_add_further(frame, 1, &err), &err);
+    frame->constraints.further_body[0] = 2;
+    must(ss_groups_make(frame, &groups, &err), &err);
+    ENSURE_INT(groups.island_count, 2);
+    ENSURE(groups.island[0] == groups.island[2] && groups.island[1] != groups.island[0]);
+    ENSURE(groups.body_island[2] == groups.island[0]);
+    ss_groups_free(&groups);
+    ss_frame_destroy(frame);
+}
+
 /* ---- warm starts ------------------------------------------------------------------------------------ */
 
 /* A wheel without a hub that rolls on two points: its rolling friction is part of a start, too. */
@@ -468,6 +539,78 @@ TEST(a_start_from_the_answer_itself_has_the_moments_of_rolling_friction)
     ss_answer_destroy(guess);
     ss_session_destroy(session);
     ss_frame_destroy(frame);
+}
+
+/* The same wheel on its other alternative, beside a wall that it is behind: the moments of rolling friction are
+ * those of the plain frame, are judged, and are in the file. */
+TEST(rolling_friction_of_another_alternative_is_answered_judged_and_stored)
+{
+    ss_error err = {0};
+    scratch s = scratch_open();
+    ss_frame *plain = ss_frame_create(1, 0, 0, 2, &err), *frame = ss_frame_create(1, 0, 0, 1, &err);
+    must(plain && frame && ss_frame_add_alternatives(frame, 1, 2, &err), &err);
+    ss_frame *both[2] = {plain, frame};
+    for (int i = 0; i < 2; i++) {
+        must(ss_frame_enable(both[i], "contacts/mu_r", &err), &err);
+        both[i]->h = 0.01;
+        both[i]->bodies.mass[0] = 1;
+        both[i]->bodies.velocity[0][0] = 1;
+        both[i]->bodies.velocity[0][4] = 10;
+        both[i]->bodies.force[0][2] = -9.81;
+        both[i]->bodies.position[0][2] = 0.1;
+        for (int k = 0; k < 3; k++) both[i]->bodies.inertia[0][4 * k] = 0.004;
+        for (int c = 0; c < both[i]->contacts.count; c++) {
+            both[i]->contacts.pair[c][0] = SS_WORLD;
+            both[i]->contacts.pair[c][1] = 0;
+            both[i]->contacts.normal[c][2] = 1;
+            both[i]->contacts.mu[c][0] = both[i]->contacts.mu[c][1] = 0.5;
+            both[i]->contacts.mu_rolling[c] = 0.01;
+        }
+    }
+    frame->contacts.normal[0][0] = -1; // the wall
+    frame->contacts.normal[0][2] = 0;
+    frame->contacts.gap[0] = -0.5;
+    frame->subcontacts.contact_group[0] = 0;
+    frame->subcontacts.cut[0] = 0.005;
+    for (int c = 0; c < 2; c++) {
+        plain->contacts.point[c][1] = frame->subcontacts.point[c][1] = c ? 0.02 : -0.03;
+        frame->subcontacts.alternative[c] = 1;
+        frame->subcontacts.normal[c][2] = 1;
+    }
+    ss_request request = {.solver = "nsgs", .skip_exact = true, .stop = "relative_energy<1e-12"};
+    ss_session *one = ss_session_create(&request, &err), *two = ss_session_create(&request, &err);
+    must(one && two, &err);
+    const ss_result *expected = ss_session_solve(one, plain, NULL, &err);
+    const ss_result *found = ss_session_solve(two, frame, NULL, &err);
+    must(expected && found && found->peg, &err);
+    ENSURE_INT(found->answer->selection[0], 1);
+    ENSURE(fabs(expected->answer->rolling_impulse[0][1]) > 1e-6);
+    for (int c = 0; c < 2; c++) // the same problem, to the bit
+        ENSURE(memcmp(found->answer->sub_rolling_impulse[c], expected->answer->rolling_impulse[c],
+                      sizeof(double[3])) == 0);
+    ENSURE_NEAR(metric(found, "momentum"), 0.0, 1e-12);
+
+    ss_writer *writer = ss_writer_open(s.file, SS_LAYOUT_CANONICAL, false, &err);
+    ss_stored_result result = {.solver = (char *)(uintptr_t) "nsgs",
+                               .answer = (ss_answer *)(uintptr_t)found->answer,
+                               .iterations = -1,
+                               .error = NAN,
+                               .seconds = NAN},
+                     back;
+    must(writer && ss_writer_simulation(writer, NULL, &err) && ss_writer_frame(writer, frame, &err) &&
+             ss_writer_result(writer, &result, &err) && ss_writer_close(writer, &err),
+         &err);
+    ss_bpmd *file = ss_bpmd_open(s.file, NULL, NULL, &err);
+    must(file && ss_bpmd_result(file, 0, 0, &back, &err), &err);
+    ENSURE(memcmp(back.answer->sub_rolling_impulse, found->answer->sub_rolling_impulse,
+                  2 * sizeof(double[3])) == 0);
+    ss_stored_result_free(&back);
+    ss_bpmd_close(file);
+    ss_session_destroy(one);
+    ss_session_destroy(two);
+    ss_frame_destroy(plain);
+    ss_frame_destroy(frame);
+    scratch_close(&s);
 }
 
 /* ---- storing ---------------------------------------------------------------------------------------- */

@@ -26,6 +26,8 @@ typedef struct fall {
     double z, impulse, first, overlap;
     int first_step; /* with an impulse; -1: none */
     int jammed, cycles;
+    double gained;      /* J: the largest increase of energy in a step */
+    double unexplained; /* m: overlap beyond h^2 w^2 r / 2, the most that a turn explains; r is below 2 m */
 } fall;
 
 static fall drop(ss_world *world, const ss_sim_options *options, double time)
@@ -33,7 +35,10 @@ static fall drop(ss_world *world, const ss_sim_options *options, double time)
     ss_sim *sim = start(world, options);
     fall out = {.first_step = -1};
     int steps = (int)lround(time / options->h);
+    double energy = INFINITY;
     for (int n = 1; n <= steps; n++) {
+        const double *v = body_of(sim, 0)->velocity;
+        double turn = options->h * sqrt(v[3] * v[3] + v[4] * v[4] + v[5] * v[5]);
         run(sim, 1);
         double p = impulse_of_step(sim);
         if (p > 0 && out.first_step < 0) {
@@ -43,6 +48,9 @@ static fall drop(ss_world *world, const ss_sim_options *options, double time)
         out.impulse += p;
         ss_sim_report report = ss_sim_last(sim);
         out.overlap = fmax(out.overlap, report.penetration);
+        out.unexplained = fmax(out.unexplained, report.penetration - turn * turn);
+        if (n > 1) out.gained = fmax(out.gained, report.kinetic + report.potential - energy);
+        energy = report.kinetic + report.potential;
         out.jammed += report.peg_status == SS_PEG_JAMMED;
         out.cycles += report.peg_status == SS_PEG_CYCLE;
     }
@@ -113,6 +121,35 @@ TEST(a_turned_peg_passes_as_long_as_its_diagonal_fits)
     ENSURE(stands.z > 0.99);
 }
 
+/* One group for each vertex of the peg or of the blocks that is near the other, with a point per face. The
+ * large peg is not held by it: that is the published method's flaw, and the reason for the selection. */
+TEST(the_published_mlcp_lets_the_small_peg_pass_in_space)
+{
+    static const char *const rules[] = {"primary=smallest", "primary=largest", "primary=entry",
+                                        "primary=free"};
+    for (int i = 0; i < 4; i++) {
+        ss_sim_options options = peg_options(0.01);
+        options.formulation = "peg-mlcp";
+        options.with = (ss_option_list){.count = 1, .items = {rules[i]}};
+        fall out = drop(peg_above_hole(0.99999, 0, 0), &options, 1.0);
+        ENSURE_NEAR(out.impulse, 0.0, 0.0);
+        ENSURE_NEAR(out.z, free_fall(1.5, 0.01, 1.0), 1e-9);
+    }
+    ss_sim_options options = peg_options(0.01);
+    options.formulation = "peg-mlcp";
+    ss_sim *sim = start(peg_above_hole(0.99999, 0, 0), &options);
+    run(sim, 32);
+    const ss_frame *frame = ss_sim_frame(sim);
+    // the 4 lower vertices, each above 2 blocks, and 2 upper vertices of each block beside the peg
+    ENSURE_INT(frame->subcontacts.groups, 4 * 2 + 4 * 2);
+    ENSURE_INT(frame->contacts.count, frame->subcontacts.groups);
+    for (int r = 0; r < frame->subcontacts.count; r++)
+        for (int q = 0; q < r; q++)
+            ENSURE(frame->subcontacts.group[r] != frame->subcontacts.group[q] ||
+                   frame->subcontacts.alternative[r] != frame->subcontacts.alternative[q]);
+    end(sim);
+}
+
 TEST(half_spaces_of_all_near_faces_hold_the_small_peg_up)
 {
     ss_sim_options options = peg_options(0.01);
@@ -155,12 +192,16 @@ TEST(an_l_falls_through_an_l_shaped_slot_without_touching)
     }
 }
 
-TEST(an_l_that_is_longer_than_its_slot_does_not_pass)
+/* It catches on one rim, tips and swings there. */
+TEST(an_l_that_is_longer_than_its_slot_does_not_pass_and_is_not_thrown_out)
 {
     static const char *const longer[] = {"longer=3e-5"};
     fall out = drop_scene("l-slot", longer, 1);
-    ENSURE(out.z > 0.5);
+    ENSURE(out.z > 0.4);
     ENSURE(out.impulse > 0.0);
+    ENSURE_INT(out.jammed + out.cycles, 0);
+    ENSURE(out.gained < 1e-6);      // of 44 J: overlaps of a micrometre, lifted out
+    ENSURE(out.unexplained < 1e-6); // touching, for bodies of 1 m
 }
 
 TEST(a_key_passes_and_one_with_too_wide_a_tooth_does_not)
@@ -325,6 +366,40 @@ TEST(momentum_of_two_colliding_boxes_is_conserved)
     }
     ENSURE(impulse > 0.1); // they did collide
     end(sim);
+}
+
+/* A wall of loose bricks, each beside and above others: dozens of pairs, found by several threads. */
+TEST(the_number_of_threads_changes_no_bit)
+{
+    ss_body last[3] = {{0}};
+    for (int t = 0; t < 3; t++) {
+        ss_world *world = empty_world(0, 0, -g);
+        set_materials(world, (ss_material_pair){.mu = 0.5});
+        add_static_box(world, 0, 0, -0.5, 20, 4, 1);
+        for (int row = 0; row < 4; row++)
+            for (int i = 0; i < 6; i++)
+                add_body(world,
+                         (ss_body){.kind = SS_DYNAMIC,
+                                   .position = {0.401 * i + 0.2 * row, 0.01 * i, 0.101 + 0.201 * row},
+                                   .velocity = {0.1 * (i % 2), 0, 0, 0, 0.3, 0.2 * (row % 2)}},
+                         (ss_shape){.kind = SS_BOX, .size = {0.4, 0.2, 0.2}, .density = 1000});
+        ss_sim_options options = peg_options(0.01);
+        options.formulation = "cone"; // and a solver that has work for many threads
+        options.solver = "nsgs";
+        options.max_iterations = 50;
+        options.stop = "relative_energy<1e-8";
+        options.threads = 1 + t;
+        options.refine = 2;
+        options.halvings = 1;
+        ss_sim *sim = start(world, &options);
+        run(sim, 4);
+        ENSURE(ss_sim_frame(sim)->subcontacts.groups > 16); // fewer are one thread's
+        last[t] = *body_of(sim, 23);
+        end(sim);
+        ENSURE(memcmp(last[t].position, last[0].position, sizeof last[0].position) == 0);
+        ENSURE(memcmp(last[t].quaternion, last[0].quaternion, sizeof last[0].quaternion) == 0);
+        ENSURE(memcmp(last[t].velocity, last[0].velocity, sizeof last[0].velocity) == 0);
+    }
 }
 
 TEST_MAIN

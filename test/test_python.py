@@ -159,6 +159,29 @@ def test_what_was_recorded_is_read_back(tmp_path):
         file[0]
 
 
+def test_alternatives_that_were_recorded_are_read_back(tmp_path):
+    """A square above a corner, by its two faces: recorded piece by piece, solved, and stored with its answer."""
+    path = tmp_path / "corner.h5"
+    with ss.Recorder(path, "test") as recorder:
+        with recorder.frame(time=0, h=0.01) as f:
+            square = f.body(1.0, (0.105, 0.12, 0), inertia=(1, 1, 0.08 / 12), velocity=(0, -3, 0, 0, 0, 0),
+                            force=(0, -9.81, 0, 0, 0, 0))
+            group = f.group(cut=0.01)
+            f.contact(ss.WORLD, square, (0.005, 0.02, 0), (0, 1, 0), 0.02, group=group)
+            f.alternative(group, 1, (0.005, 0.02, 0), (1, 0, 0), 0.005)
+            f.alternative(group, 0, (0.205, 0.02, 0), (0, 1, 0), 0.02, test=True)
+            f.result("mine", normal_impulse=[0.0], selection=[1], sub_normal_impulse=[0.0, 0.0])
+            with pytest.raises(ValueError, match="there are 1 groups"):
+                f.alternative(1, 1, (0, 0, 0), (1, 0, 0))
+    with ss.open(path) as file:
+        sub = file[0].subcontacts
+        assert sub.cut.tolist() == [0.01] and sub.contact_group.tolist() == [0]
+        assert sub.alternative.tolist() == [1, 0] and sub.role.tolist() == [0, 1] and sub.gap.tolist() == [0.005, 0.02]
+        assert file[0].results()["mine"].answer.selection.tolist() == [1]
+        result = ss.solve(file[0], "lemke", formulation="stewart-trinkle")
+        assert result.answer.normal_impulse[0] == 0 and not result.answer.sub_normal_impulse.any()  # it passes
+
+
 def test_a_recorder_that_fails_leaves_the_old_file(tmp_path):
     path = tmp_path / "old.h5"
     with ss.Recorder(path) as recorder:

@@ -106,6 +106,51 @@ TEST(inertia_in_the_body_frame_turns_with_the_body)
     scratch_close(&s);
 }
 
+/* Two faces of a corner, one with a point that only tells whether it holds, beside an ordinary contact; the
+ * next frame has none of it. */
+TEST(alternatives_that_were_recorded_are_in_the_file)
+{
+    scratch s = scratch_open();
+    const double side[3] = {1, 0, 0}, at[3] = {-0.5, 0, -0.5}, below[3] = {-0.5, 0, -0.7};
+    const double normal[2] = {0, 0.25}, friction[2][3] = {{0}, {0, 0.1, 0}};
+    const int32_t selection[1] = {1};
+    ss_recorder *recorder = ss_recorder_open(s.file, "test", NULL);
+    ENSURE(recorder);
+    ss_recorder_begin(recorder, 0, 0.01);
+    int box = add_box(recorder);
+    add_contacts(recorder, box, 2);
+    int group = ss_recorder_group(recorder, 0.05);
+    ss_recorder_contact_group(recorder, group);
+    ENSURE_INT(ss_recorder_alternative(recorder, group, 1, SS_ROW_TEST, below, side, 2e-3), 0);
+    ENSURE_INT(ss_recorder_alternative(recorder, group, 1, SS_ROW_FORCE, at, side, 1e-3), 1);
+    ss_recorder_result(recorder, "mine", still, NULL, (double[2]){0}, (double[6]){0});
+    ss_recorder_result_alternatives(recorder, selection, normal, friction[0]);
+    ENSURE(ss_recorder_end(recorder, NULL));
+    ENSURE(record_good_frame(recorder, NULL));
+    ENSURE(ss_recorder_close(recorder, NULL));
+
+    ss_stored_result result;
+    ss_frame *frame = read_back(s.file, 0, &result), *plain = read_back(s.file, 1, NULL);
+    ENSURE(frame && plain && result.solver);
+    const ss_subcontacts *sub = &frame->subcontacts;
+    ENSURE_INT(sub->groups, 1);
+    ENSURE_INT(sub->count, 2);
+    ENSURE_INT(sub->contact_group[0], -1);
+    ENSURE_INT(sub->contact_group[1], 0);
+    ENSURE(sub->cut[0] == 0.05 && sub->gap[0] == 2e-3 && sub->gap[1] == 1e-3);
+    ENSURE(sub->role[0] == SS_ROW_TEST && sub->role[1] == SS_ROW_FORCE);
+    ENSURE(sub->alternative[0] == 1 && sub->alternative[1] == 1);
+    ENSURE(memcmp(sub->point[0], below, sizeof below) == 0 && memcmp(sub->normal[1], side, sizeof side) == 0);
+    ENSURE_INT(result.answer->selection[0], 1);
+    ENSURE(memcmp(result.answer->sub_normal_impulse, normal, sizeof normal) == 0);
+    ENSURE(memcmp(result.answer->sub_friction_impulse, friction, sizeof friction) == 0);
+    ENSURE_INT(plain->subcontacts.groups, 0);
+    ss_stored_result_free(&result);
+    ss_frame_destroy(frame);
+    ss_frame_destroy(plain);
+    scratch_close(&s);
+}
+
 TEST(a_tangent_given_to_one_contact_gives_the_others_the_usual_one)
 {
     scratch s = scratch_open();
@@ -312,6 +357,34 @@ static void solver_named_like_a_path(ss_recorder *r)
     ss_recorder_result(r, "a/b", still, NULL, NULL, NULL);
 }
 
+static void contact_of_no_group(ss_recorder *r)
+{
+    add_contacts(r, add_box(r), 1);
+    ss_recorder_contact_group(r, 0);
+}
+static void point_of_no_group(ss_recorder *r)
+{
+    add_contacts(r, add_box(r), 1);
+    ss_recorder_alternative(r, ss_recorder_group(r, 0.01) + 1, 1, SS_ROW_FORCE, origin, up, 0);
+}
+static void group_without_a_contact(ss_recorder *r)
+{
+    add_contacts(r, add_box(r), 1);
+    ss_recorder_alternative(r, ss_recorder_group(r, 0.01), 1, SS_ROW_FORCE, origin, up, 0);
+}
+static void alternative_that_is_left_out(ss_recorder *r)
+{
+    add_contacts(r, add_box(r), 1);
+    ss_recorder_contact_group(r, ss_recorder_group(r, 0.01));
+    ss_recorder_alternative(r, 0, 2, SS_ROW_FORCE, origin, up, 0);
+}
+static void alternatives_of_no_result(ss_recorder *r)
+{
+    add_contacts(r, add_box(r), 1);
+    ss_recorder_contact_group(r, ss_recorder_group(r, 0.01));
+    ss_recorder_result_alternatives(r, NULL, NULL, NULL);
+}
+
 TEST(a_faulty_frame_is_refused_with_its_place_and_the_next_is_fine)
 {
     static const struct {
@@ -335,6 +408,11 @@ TEST(a_faulty_frame_is_refused_with_its_place_and_the_next_is_fine)
         {result_before_the_contacts, SS_ERROR_USAGE, "early"},
         {two_results_of_one_solver, SS_ERROR_USAGE, "result"},
         {solver_named_like_a_path, SS_ERROR_USAGE, "result"},
+        {contact_of_no_group, SS_ERROR_USAGE, "group 0: there are 0"},
+        {point_of_no_group, SS_ERROR_USAGE, "group 1: there are 1"},
+        {group_without_a_contact, SS_ERROR_INPUT, "subcontacts/"},
+        {alternative_that_is_left_out, SS_ERROR_INPUT, "subcontacts/"},
+        {alternatives_of_no_result, SS_ERROR_USAGE, "result"},
     };
     const int count = sizeof faulty / sizeof faulty[0];
     scratch s = scratch_open();

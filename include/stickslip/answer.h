@@ -27,6 +27,7 @@ typedef struct ss_answer {
     int32_t *selection;                /* alternative of every group; -1: alternatives were not looked at */
     double *sub_normal_impulse;        /* of every further row, as normal_impulse */
     double (*sub_friction_impulse)[3]; /* as friction_impulse */
+    double (*sub_rolling_impulse)[3];  /* as rolling_impulse; NULL if not modelled */
 } ss_answer;
 
 /* All zero, every selection -1; `rolling` allocates the moments of rolling friction. */

@@ -26,6 +26,10 @@ typedef enum ss_peg_mode {
     SS_PEG_ENUMERATE, /* try all selections and take the consistent one nearest to the free motion */
     SS_PEG_ALL,       /* force points of all alternatives as ordinary contacts: for comparison */
 } ss_peg_mode;
+#define SS_PEG_MODES "off|select|enumerate|all"        /* their names, in this order */
+SS_API const char *ss_peg_mode_name(ss_peg_mode mode); /* "select" */
+/* By its name; false with an error that lists the names. */
+SS_API bool ss_peg_mode_find(const char *name, ss_peg_mode *mode, ss_error *err);
 
 typedef enum ss_peg_status {
     SS_PEG_CONSISTENT, /* the law holds */
@@ -82,7 +86,7 @@ SS_API bool ss_peg_reduce(const ss_frame *frame, const ss_answer *answer, ss_peg
 /* What the law says about one group in an answer, in metres. */
 typedef struct ss_peg_group {
     double gap;          /* Phi_g: of the best alternative at the end of the step */
-    double selected_gap; /* of the selected one's force points */
+    double selected_gap; /* of the selected one's force points, and test points that carry impulses */
     double impulse;      /* N s: sum of the normal impulses of the group */
     int selected, best;  /* alternatives */
     int contact;         /* first contact of the group */

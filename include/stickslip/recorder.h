@@ -79,6 +79,18 @@ SS_API int ss_recorder_contact(ss_recorder *recorder, int a, int b, const double
 /* Extras of the contact added last, each optional: pass NULL or a negative number to leave it out. */
 SS_API void ss_recorder_contact_extras(ss_recorder *recorder, const double tangent[3], double mu_v,
                                        double restitution, double mu_rolling);
+/* Alternatives (docs/peg.md): any of several faces may keep two convex bodies apart. A group is one pair of
+ * convex pieces; cut: how deep the straight path of a step may cut, in m (5 % of the thinner piece is a good
+ * choice; INFINITY = anything). Returns its number, 0, 1, 2 ... in every frame. */
+SS_API int ss_recorder_group(ss_recorder *recorder, double cut);
+/* The contact added last is a point of the first alternative of this group. All contacts of a group are of
+ * the same a and b. */
+SS_API void ss_recorder_contact_group(ss_recorder *recorder, int group);
+/* A point of a further alternative, 1, 2 ..., of the group, or a test point (SS_ROW_TEST) of any, which tells
+ * whether the alternative holds and carries no impulse. normal: unit, from a to b, the same for all points of
+ * an alternative. Every alternative has a force point. Returns the number of the point. */
+SS_API int ss_recorder_alternative(ss_recorder *recorder, int group, int alternative, ss_row_role role,
+                                   const double point[3], const double normal[3], double gap);
 /* Pose of a piece of scenery, which has a prescribed motion and is not a body; numbered 0, 1, 2 ... in every
  * frame. Only pictures need it. */
 SS_API int ss_recorder_scenery(ss_recorder *recorder, const double position[3], const double quaternion[4]);
@@ -87,6 +99,10 @@ SS_API int ss_recorder_scenery(ss_recorder *recorder, const double position[3], 
  * x 3, world). NULL if not known. Copied. Once per solver. */
 SS_API void ss_recorder_result(ss_recorder *recorder, const char *solver, const double *velocities,
                                const double *lambda, const double *normal, const double *tangent);
+/* Of the result added last, in frames with alternatives: the one that each group is on, and normal and
+ * friction impulses (x 3) of the points of ss_recorder_alternative. NULL if not known. Copied. */
+SS_API void ss_recorder_result_alternatives(ss_recorder *recorder, const int32_t *selection,
+                                            const double *normal, const double *tangent);
 /* The rules of the engine's own solver, so that its answers are judged by them: the formulation of ours that
  * it comes closest to ("cone", "box" ...) and its options, "gap_term=stabilised gamma=0.2 joint_gamma=0.2"
  * for an engine that removes a fifth of every error per step. For all results from now on. Fails on names

@@ -64,6 +64,8 @@ typedef struct ss_sim_options {
     ss_collision_options collision;
     int peg;    /* ss_peg_mode; off by default. With it, gap_term is preventive unless it is given */
     int refine; /* with peg: at most this many further solves of a step, with the geometry at its end */
+    /* with peg: how often a step is done in two halves when bodies turn too far within it; needs refine */
+    int halvings;
 } ss_sim_options;
 extern SS_API const ss_option ss_sim_option_table[]; /* without ss_collision_option_table */
 
@@ -114,6 +116,7 @@ typedef struct ss_sim_report {
     double seconds, broad, narrow, assembly, solve, integration;
     int peg_solves;           /* ordinary frames solved; 0: the step has no alternatives */
     ss_peg_status peg_status; /* worst of the substeps */
+    int halvings;     /* pieces of the step that were done in two halves, because bodies turn too far */
     double peg_error; /* worst overlap at the end, and distance of what pushes, by exact geometry, relative to
                        * the width of the thinner body */
 } ss_sim_report;

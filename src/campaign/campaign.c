@@ -58,7 +58,7 @@ const ss_option ss_campaign_option_table[] = {
      .type = SS_OPTION_TEXT,
      FIELD(peg),
      .default_value = "select",
-     .value_name = "select|enumerate|off|all",
+     .value_name = SS_PEG_MODES,
      .help =
          "BPMD, frames with alternatives (docs/peg.md): select one alternative per group; find it by trying "
          "all; contacts only; all alternatives as contacts."},

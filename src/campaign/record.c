@@ -143,6 +143,7 @@ static void digest_answer(const ss_answer *answer, char text[33])
     for (int r = 0; r < answer->subcontacts; r++) {
         ss_digest_add_reals(&digest, &answer->sub_normal_impulse[r], 1);
         ss_digest_add_reals(&digest, answer->sub_friction_impulse[r], 3);
+        if (answer->sub_rolling_impulse) ss_digest_add_reals(&digest, answer->sub_rolling_impulse[r], 3);
     }
     ss_digest_print(&digest, text);
 }

@@ -118,7 +118,7 @@ static const ss_option table[] = {
      .type = SS_OPTION_TEXT,
      FIELD(request.peg),
      .default_value = "select",
-     .value_name = "select|enumerate|off|all",
+     .value_name = SS_PEG_MODES,
      .help =
          "BPMD, frames with alternatives (docs/peg.md): select one alternative per group; find it by trying "
          "all; contacts only; all alternatives as contacts."},

@@ -48,7 +48,9 @@ typedef struct ss_run_summary {
     double start_energy, least_energy, most_energy;     /* kinetic + potential, J */
     double drift;                                       /* m: farthest a body is from where it started */
     int drift_body;
-    double turn; /* rad: most a body has turned */
+    double turn;                               /* rad: most a body has turned */
+    int64_t peg_steps, peg_solves, peg_halved; /* with alternatives; ordinary frames solved; done in pieces */
+    int64_t peg_outcomes[SS_PEG_JAMMED + 1];   /* steps by their worst ss_peg_status */
 } ss_run_summary;
 
 typedef struct ss_running {

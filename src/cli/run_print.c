@@ -76,6 +76,12 @@ void ss_summary_step(ss_running *run)
     s->unfinished += r.status != SS_CONVERGED;
     s->finished += r.finished;
     s->finished_steps += r.finished > 0;
+    if (r.peg_solves > 0) {
+        s->peg_steps++;
+        s->peg_solves += r.peg_solves;
+        s->peg_halved += r.halvings > 0;
+        s->peg_outcomes[r.peg_status]++;
+    }
     s->least_energy = fmin(s->least_energy, energy);
     s->most_energy = fmax(s->most_energy, energy);
 }
@@ -144,6 +150,16 @@ static void put_json(ss_running *run)
     ss_json_member_text(&json, "finisher", run->sim_options.finisher);
     ss_json_key(&json, "finished_islands"), ss_json_integer(&json, s->finished);
     ss_json_key(&json, "finished_steps"), ss_json_integer(&json, s->finished_steps);
+    if (s->peg_steps > 0) {
+        ss_json_key(&json, "peg"), ss_json_begin_object(&json);
+        ss_json_key(&json, "steps"), ss_json_integer(&json, s->peg_steps);
+        ss_json_key(&json, "solves"), ss_json_integer(&json, s->peg_solves);
+        ss_json_key(&json, "halved"), ss_json_integer(&json, s->peg_halved);
+        for (int i = 0; i <= SS_PEG_JAMMED; i++)
+            ss_json_key(&json, ss_peg_status_name((ss_peg_status)i)),
+                ss_json_integer(&json, s->peg_outcomes[i]);
+        ss_json_end_object(&json);
+    }
     ss_json_member_real(&json, "drift", s->drift);
     ss_json_key(&json, "drift_body"), ss_json_integer(&json, s->drift_body);
     ss_json_member_real(&json, "turn", s->turn);
@@ -203,6 +219,14 @@ static void print_text(ss_running *run)
                "%s%s: %.4g iterations per step (maximum %.0f); stop rule missed in %lld of %lld steps",
                run->sim_options.solver, finished, mean(s, s->iterations), s->iterations.most,
                (long long)s->unfinished, (long long)s->steps);
+    if (s->peg_steps > 0)
+        print_line(
+            out, "alternatives",
+            "in %lld steps, %lld of them done in pieces; %lld ordinary frames solved; %lld steps held, "
+            "%lld in a cycle, %lld jammed",
+            (long long)s->peg_steps, (long long)s->peg_halved, (long long)s->peg_solves,
+            (long long)s->peg_outcomes[SS_PEG_HELD], (long long)s->peg_outcomes[SS_PEG_CYCLE],
+            (long long)s->peg_outcomes[SS_PEG_JAMMED]);
     print_line(out, "penetration", "%.3g m at the end, maximum %.3g m", last.penetration,
                s->penetration.most);
     print_line(out, "drift", "largest displacement %.3g m (body %d), largest rotation %.3g rad", s->drift,

@@ -72,6 +72,86 @@ void ss_group_list_free(ss_group_list *list)
     *list = (ss_group_list){0};
 }
 
+/* ---- many pairs by several threads ------------------------------------------------------------------ */
+
+#define GROUPS_AT_ONCE 4
+#define GROUPS_FOR_A_TEAM \
+    16 /* of some 20 us each: fewer are done by one thread, sooner than a second wakes */
+
+typedef struct filling {
+    ss_group_function *function;
+    void *context;
+    ss_group_list *found; /* of each worker */
+    int (*place)[3];      /* of each pair: worker, first group in what it found, and how many */
+    ss_error *errors;     /* of each worker */
+} filling;
+
+static void fill(int64_t begin, int64_t end, int worker, void *context)
+{
+    const filling *f = context;
+    ss_group_list *found = &f->found[worker];
+    for (int64_t i = begin; i < end; i++) {
+        int before = found->count;
+        if (f->errors[worker].code == SS_OK) f->function((int)i, found, f->context, &f->errors[worker]);
+        f->place[i][0] = worker;
+        f->place[i][1] = before;
+        f->place[i][2] = found->count - before;
+    }
+}
+
+/* A copy of a group of another list. */
+static bool append_group(ss_group_list *list, const ss_group_list *from, int g, ss_error *err)
+{
+    ss_contact_group group = from->groups[g];
+    int first = group.first;
+    group.first = list->alternative_count;
+    for (int k = first; k < first + group.count; k++) {
+        const ss_alternative *of = &from->alternatives[k];
+        ss_alternative *made = add_alternative(list, err);
+        if (!made) return false;
+        *made = *of;
+        made->first = list->point_count;
+        for (int i = of->first; i < of->first + of->count; i++) {
+            const ss_alternative_point *p = &from->points[i];
+            if (!add_point(list, ss_vec3_load(p->point), p->gap, p->test, p->key, err)) return false;
+        }
+    }
+    return add_group(list, &group, err);
+}
+
+bool ss_group_list_fill(ss_group_list *list, int count, ss_team *team, ss_group_function *function,
+                        void *context, ss_error *err)
+{
+    int workers = ss_team_size(team);
+    bool good = true;
+    list->count = list->alternative_count = list->point_count = 0;
+    if (workers < 2 || count < GROUPS_FOR_A_TEAM) {
+        for (int i = 0; good && i < count; i++) good = function(i, list, context, err);
+        return good;
+    }
+    filling f = {.function = function,
+                 .context = context,
+                 .found = ss_allocate((size_t)workers, sizeof *f.found),
+                 .place = ss_allocate((size_t)count, sizeof *f.place),
+                 .errors = ss_allocate((size_t)workers, sizeof *f.errors)};
+    good = (f.found && f.place && f.errors) ||
+           ss_fail(err, SS_ERROR_RESOURCES, "collision: no memory for %d groups", count);
+    if (good) ss_parallel_for(team, count, GROUPS_AT_ONCE, fill, &f);
+    for (int w = 0; good && w < workers; w++) {
+        if (f.errors[w].code == SS_OK) continue;
+        if (err) *err = f.errors[w];
+        good = false;
+    }
+    for (int i = 0; good && i < count; i++)
+        for (int g = 0; good && g < f.place[i][2]; g++)
+            good = append_group(list, &f.found[f.place[i][0]], f.place[i][1] + g, err);
+    for (int w = 0; f.found && w < workers; w++) ss_group_list_free(&f.found[w]);
+    ss_release(f.found);
+    ss_release(f.place);
+    ss_release(f.errors);
+    return good;
+}
+
 /* ---- which alternatives ----------------------------------------------------------------------------- */
 
 typedef struct candidate {
@@ -340,6 +420,66 @@ bool ss_group_find(const ss_placed_shape *a, const ss_placed_shape *b, const ss_
     return good;
 }
 
+/* Each vertex of the other body that is near the owner, against all of the owner's faces that may matter. */
+static bool add_vertex_groups(const scenery *s, bool of_a, double near, double deepest, ss_group_list *list,
+                              ss_error *err)
+{
+    const ss_hull *owner = of_a ? s->pair->a : s->pair->b, *other = of_a ? s->pair->b : s->pair->a;
+    for (int v = 0; v < other->vertex_count; v++) {
+        ss_vec3 vertex = vertex_in_world(s, !of_a, v);
+        double last = INFINITY;
+        int last_face = -1;
+        for (int pass = 0;; pass++) { // faces by falling height of the vertex above them
+            double height = -INFINITY;
+            int chosen = -1;
+            ss_vec3 normal = {0.0, 0.0, 0.0};
+            for (int f = 0; f < owner->face_count; f++) {
+                ss_vec3 n = ss_placed_turn(of_a ? s->a : s->b, owner->face[f].normal);
+                ss_vec3 corner = vertex_in_world(s, of_a, owner->loop[owner->face[f].first]);
+                double above = ss_vec3_dot(n, ss_vec3_subtract(vertex, corner));
+                bool is_left = above < last || (above == last && f > last_face);
+                if (!is_left || !(above > height)) continue;
+                height = above;
+                chosen = f;
+                normal = n;
+            }
+            if (chosen < 0 || (pass == 0 ? height > near : height < deepest)) break;
+            ss_contact_group made = *s->group;
+            made.first = list->alternative_count;
+            if (pass == 0 && !add_group(list, &made, err)) return false;
+            ss_alternative *of = add_alternative(list, err);
+            if (!of) return false;
+            double length;
+            of->kind = of_a ? SS_AXIS_FACE_A : SS_AXIS_FACE_B;
+            of->separation = height;
+            of->count = 1;
+            ss_vec3_store(ss_vec3_normalise(of_a ? normal : ss_vec3_negate(normal), &length), of->normal);
+            uint64_t key = mix(s->pair_key, (uint64_t)of_a << 60 | (uint64_t)v << 28 | (uint64_t)chosen);
+            ss_vec3 halfway = ss_vec3_add_scaled(vertex, -0.5 * height, normal);
+            if (!add_point(list, halfway, height, false, key, err)) return false;
+            list->groups[list->count - 1].count++;
+            last = height;
+            last_face = chosen;
+        }
+    }
+    return true;
+}
+
+bool ss_vertex_groups_find(const ss_placed_shape *a, const ss_placed_shape *b, const ss_contact_group *group,
+                           ss_group_list *list, ss_error *err)
+{
+    ss_box_hull box_a, box_b;
+    ss_hull_pair pair = ss_hull_pair_place(a, ss_placed_hull(a, &box_a), b, ss_placed_hull(b, &box_b), 0.0);
+    scenery s = {.a = a,
+                 .b = b,
+                 .pair = &pair,
+                 .pair_key = mix((uint64_t)a->number, (uint64_t)b->number),
+                 .group = group};
+    double near = group->reach + group->margin, deepest = -(2.0 * group->reach + group->margin);
+    return add_vertex_groups(&s, true, near, deepest, list, err) &&
+           add_vertex_groups(&s, false, near, deepest, list, err);
+}
+
 double ss_polyhedra_separation(const ss_placed_shape *a, const ss_placed_shape *b)
 {
     ss_box_hull box_a, box_b;
@@ -369,8 +509,9 @@ ss_placed_shape ss_shape_place(const ss_world *world, int number, const ss_body 
 
 /* ---- all pairs -------------------------------------------------------------------------------------- */
 
-void ss_collision_use_alternatives(ss_collision *collision, double (*free_velocity)[6])
+void ss_collision_use_alternatives(ss_collision *collision, double (*free_velocity)[6], bool by_vertices)
 {
+    collision->by_vertices = by_vertices;
     collision->free_velocity = free_velocity;
 }
 
@@ -437,27 +578,29 @@ bool ss_collision_has_alternatives(const ss_collision *c, ss_shape_pair pair)
     return !c->replaced[kind_a < kind_b ? kind_a : kind_b][kind_a < kind_b ? kind_b : kind_a].function;
 }
 
-bool ss_collision_find_groups(ss_collision *c, ss_error *err)
+static bool find_group(int i, ss_group_list *list, void *context, ss_error *err)
 {
-    ss_group_list *list = &c->groups;
-    list->count = list->alternative_count = list->point_count = 0;
-    for (int i = 0; c->free_velocity && i < c->pairs.count; i++) {
-        ss_shape_pair pair = c->pairs.items[i];
-        int number_a = ss_shape_pair_a(pair), number_b = ss_shape_pair_b(pair);
-        if (!ss_collision_has_alternatives(c, pair) || !ss_may_be_near(c, number_a, number_b)) continue;
-        const ss_proxy *a = &c->proxies[number_a], *b = &c->proxies[number_b];
-        ss_contact_group group = {.shape = {number_a, number_b}, .body = {a->body, b->body}};
-        group.material = ss_world_pair(c->world, a->material, b->material);
-        ss_vec3_store(ss_vec3_subtract(b->belt, a->belt), group.surface_velocity);
-        group.size = fmin(a->size, b->size);
-        group.cut = SS_CUT_SHARE * group.size;
-        group.radius[0] = radius_of(a);
-        group.radius[1] = radius_of(b);
-        ss_vec3_store(a->centre, group.centre[0]);
-        ss_vec3_store(b->centre, group.centre[1]);
-        ss_group_reach(&group, c->h, free_velocity_of(c, a), free_velocity_of(c, b));
-        group.margin = c->options.margin > 0.0 ? c->options.margin : SS_MARGIN_SHARE * group.size;
-        if (!ss_group_find(&a->placed, &b->placed, &group, c->options.reduce, list, err)) return false;
-    }
-    return true;
+    const ss_collision *c = context;
+    ss_shape_pair pair = c->pairs.items[i];
+    int number_a = ss_shape_pair_a(pair), number_b = ss_shape_pair_b(pair);
+    if (!ss_collision_has_alternatives(c, pair) || !ss_may_be_near(c, number_a, number_b)) return true;
+    const ss_proxy *a = &c->proxies[number_a], *b = &c->proxies[number_b];
+    ss_contact_group group = {.shape = {number_a, number_b}, .body = {a->body, b->body}};
+    group.material = ss_world_pair(c->world, a->material, b->material);
+    ss_vec3_store(ss_vec3_subtract(b->belt, a->belt), group.surface_velocity);
+    group.size = fmin(a->size, b->size);
+    group.cut = SS_CUT_SHARE * group.size;
+    group.radius[0] = radius_of(a);
+    group.radius[1] = radius_of(b);
+    ss_vec3_store(a->centre, group.centre[0]);
+    ss_vec3_store(b->centre, group.centre[1]);
+    ss_group_reach(&group, c->h, free_velocity_of(c, a), free_velocity_of(c, b));
+    group.margin = c->options.margin > 0.0 ? c->options.margin : SS_MARGIN_SHARE * group.size;
+    if (c->by_vertices) return ss_vertex_groups_find(&a->placed, &b->placed, &group, list, err);
+    return ss_group_find(&a->placed, &b->placed, &group, c->options.reduce, list, err);
+}
+
+bool ss_collision_find_groups(ss_collision *c, ss_team *team, ss_error *err)
+{
+    return ss_group_list_fill(&c->groups, c->free_velocity ? c->pairs.count : 0, team, find_group, c, err);
 }

@@ -56,6 +56,12 @@ typedef struct ss_group_list {
 } ss_group_list;
 void ss_group_list_free(ss_group_list *list);
 
+/* Adds the groups of pair i of many to the list. */
+typedef bool ss_group_function(int i, ss_group_list *to, void *context, ss_error *err);
+/* All of them by the threads of a team (NULL: one), in order: the list does not depend on who found what. */
+bool ss_group_list_fill(ss_group_list *list, int count, ss_team *team, ss_group_function *function,
+                        void *context, ss_error *err);
+
 /* Sets turn and reach by velocities of the two bodies; those larger already stay. NULL: it does not move. */
 void ss_group_reach(ss_contact_group *group, double h, const double *a, const double *b);
 
@@ -68,6 +74,11 @@ bool ss_shape_is_polyhedron(const ss_placed_shape *shape);
 bool ss_group_find(const ss_placed_shape *a, const ss_placed_shape *b, const ss_contact_group *group,
                    int reduce, ss_group_list *list, ss_error *err);
 
+/* As RPI-MATLAB-Simulator has it: a group for each vertex near the other body, whose alternatives are the
+ * faces of that body, with one point each. Nothing keeps edges apart that cross. */
+bool ss_vertex_groups_find(const ss_placed_shape *a, const ss_placed_shape *b, const ss_contact_group *group,
+                           ss_group_list *list, ss_error *err);
+
 /* Adds the force points of each group's first alternative to a list of contacts that has room for them. */
 void ss_collision_list_groups(const ss_group_list *groups, ss_contact_list *contacts);
 /* A shape of the world at its place, its body being `at` (NULL: the world). */
@@ -78,8 +89,8 @@ double ss_polyhedra_separation(const ss_placed_shape *a, const ss_placed_shape *
 
 /* From now on ss_collision_find finds groups of alternatives for pairs of polyhedra; their first alternative
  * is among the contacts (ss_contact.group). free_velocity: of every body of the world, as it would be at the
- * end of the step without contacts; must live as long as it is used. */
-void ss_collision_use_alternatives(ss_collision *collision, double (*free_velocity)[6]);
+ * end of the step without contacts; must live as long as it is used. by_vertices: ss_vertex_groups_find. */
+void ss_collision_use_alternatives(ss_collision *collision, double (*free_velocity)[6], bool by_vertices);
 const ss_group_list *ss_collision_groups(const ss_collision *collision);
 
 #endif

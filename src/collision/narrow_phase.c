@@ -239,7 +239,7 @@ bool ss_contacts_find(ss_collision *c, ss_team *team, ss_error *err)
     c->work.pairs_tested = c->pairs.count;
     c->work.pairs_touching = c->work.contacts = c->contacts.count = 0;
     if (!make_stores(c, ss_team_size(team), err) || !make_results(c, err)) return false;
-    if (!find_all(c, team, &points, err) || !ss_collision_find_groups(c, err) ||
+    if (!find_all(c, team, &points, err) || !ss_collision_find_groups(c, team, err) ||
         !make_list(c, points + c->groups.point_count, err))
         return false;
     list_contacts(c);

@@ -98,6 +98,7 @@ struct ss_collision {
     int contact_capacity;
     ss_contact_list contacts;
     double (*free_velocity)[6]; /* the caller's; NULL: no alternatives */
+    bool by_vertices;           /* a group for each vertex, not for each pair */
     ss_group_list groups;
     ss_collision_work work;
 };
@@ -111,6 +112,6 @@ bool ss_contacts_find(ss_collision *collision, ss_team *team, ss_error *err);
 bool ss_may_be_near(const ss_collision *collision, int a, int b);
 /* The pair is left to ss_collision_find_groups. */
 bool ss_collision_has_alternatives(const ss_collision *collision, ss_shape_pair pair);
-bool ss_collision_find_groups(ss_collision *collision, ss_error *err);
+bool ss_collision_find_groups(ss_collision *collision, ss_team *team, ss_error *err);
 
 #endif

@@ -155,12 +155,16 @@ static bool read_selection(const ss_bpmd_place *solver, const ss_frame *sizes, s
 {
     if (answer->groups == 0) return true;
     uint64_t rows = (uint64_t)answer->subcontacts;
+    double(*rolling)[3] = answer->sub_rolling_impulse;
     const part parts[] = {
         {"sub_normal", {rows, 1, 1, false, "points of alternatives"}, answer->sub_normal_impulse, true},
         {"sub_tangent", {rows, 3, 3, false, "points of alternatives"}, answer->sub_friction_impulse[0], true},
+        {"sub_rolling", {rows, 3, 3, false, "points of alternatives"}, rolling ? rolling[0] : NULL, true},
     };
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
-        if (ss_bpmd_has(solver, parts[i].name) && !read_part(solver, &parts[i], sizes->h, err)) return false;
+        if (parts[i].values && ss_bpmd_has(solver, parts[i].name) &&
+            !read_part(solver, &parts[i], sizes->h, err))
+            return false;
     if (!ss_bpmd_has(solver, "selection")) return true;
     double *values;
     ss_bpmd_shape shape = {(uint64_t)answer->groups, 1, 1, false, "groups"};

@@ -53,6 +53,7 @@ static bool is_recorded(const ss_field *field)
     static const char *const extras[] = {"t_u", "restitution", "mu_r"};
     for (size_t i = 0; i < sizeof extras / sizeof extras[0]; i++)
         if (strcmp(field->name, extras[i]) == 0) return true;
+    if (strcmp(field->group, "subcontacts") == 0) return strcmp(field->name, "surface_velocities") != 0;
     return !field->optional || field->per == SS_PER_FURTHER;
 }
 
@@ -170,6 +171,9 @@ static void forget_results(ss_recorder *recorder)
         ss_release(answer->row_impulse);
         ss_release(answer->normal_impulse);
         ss_release(answer->friction_impulse);
+        ss_release(answer->selection);
+        ss_release(answer->sub_normal_impulse);
+        ss_release(answer->sub_friction_impulse);
     }
     recorder->result_count = 0;
 }
@@ -209,6 +213,7 @@ void ss_recorder_begin(ss_recorder *recorder, double time, double h)
     frame->h = h;
     frame->bodies.count = frame->contacts.count = 0;
     frame->constraints.count = frame->constraints.row_count = frame->constraints.further_count = 0;
+    frame->subcontacts.groups = frame->subcontacts.count = 0;
     recorder->has_tangents = recorder->has_restitution = recorder->has_rolling = false;
     recorder->scenery.count = 0;
     forget_results(recorder);
@@ -349,6 +354,7 @@ int ss_recorder_contact(ss_recorder *recorder, int a, int b, const double point[
     contacts->gap[c] = gap;
     contacts->mu[c][0] = contacts->mu[c][1] = mu;
     contacts->restitution[c] = contacts->mu_rolling[c] = 0.0;
+    recorder->frame.subcontacts.contact_group[c] = -1;
     contacts->count++;
     if (recorder->has_tangents) set_default_tangent(&recorder->frame, c);
     return c;
@@ -385,6 +391,55 @@ void ss_recorder_contact_extras(ss_recorder *recorder, const double tangent[3], 
     if (is_given(mu_rolling)) contacts->mu_rolling[c] = mu_rolling;
     recorder->has_restitution |= is_given(restitution);
     recorder->has_rolling |= is_given(mu_rolling);
+}
+
+/* ---- alternatives ----------------------------------------------------------------------------------- */
+
+int ss_recorder_group(ss_recorder *recorder, double cut)
+{
+    ss_subcontacts *sub = &recorder->frame.subcontacts;
+    int g = sub->groups;
+    if (!make_room(recorder, SS_PER_GROUP, g, 1)) return g;
+    sub->cut[g] = cut;
+    sub->groups++;
+    return g;
+}
+
+static bool is_group(ss_recorder *recorder, int group)
+{
+    int groups = recorder->frame.subcontacts.groups;
+    return (group >= 0 && group < groups) ||
+           refuse(recorder, SS_ERROR_USAGE, "group %d: there are %d groups", group, groups);
+}
+
+void ss_recorder_contact_group(ss_recorder *recorder, int group)
+{
+    int contacts = recorder->frame.contacts.count;
+    if (recorder->trouble.code != SS_OK) return;
+    if (!recorder->inside || contacts == 0)
+        refuse(recorder, SS_ERROR_USAGE, "a group without a contact");
+    else if (is_group(recorder, group))
+        recorder->frame.subcontacts.contact_group[contacts - 1] = group;
+}
+
+int ss_recorder_alternative(ss_recorder *recorder, int group, int alternative, ss_row_role role,
+                            const double point[3], const double normal[3], double gap)
+{
+    ss_subcontacts *sub = &recorder->frame.subcontacts;
+    int r = sub->count;
+    if (!make_room(recorder, SS_PER_SUBCONTACT, r, 1) || !is_group(recorder, group)) return r;
+    if (!point || !normal) {
+        refuse(recorder, SS_ERROR_USAGE, "point %d of alternatives: an array is NULL", r);
+        return r;
+    }
+    sub->group[r] = group;
+    sub->alternative[r] = alternative;
+    sub->role[r] = (int32_t)role;
+    memcpy(sub->point[r], point, sizeof sub->point[r]);
+    memcpy(sub->normal[r], normal, sizeof sub->normal[r]);
+    sub->gap[r] = gap;
+    sub->count++;
+    return r;
 }
 
 /* ---- pictures -------------------------------------------------------------------------------------- */
@@ -493,6 +548,27 @@ void ss_recorder_result(ss_recorder *recorder, const char *solver, const double 
     if (!ok) refuse(recorder, SS_ERROR_RESOURCES, "no memory for a result");
 }
 
+void ss_recorder_result_alternatives(ss_recorder *recorder, const int32_t *selection, const double *normal,
+                                     const double *tangent)
+{
+    if (recorder->trouble.code != SS_OK) return;
+    const ss_subcontacts *sub = &recorder->frame.subcontacts;
+    ss_answer *answer = recorder->result_count ? &recorder->results[recorder->result_count - 1].answer : NULL;
+    if (!recorder->inside || !answer || answer->groups > 0 || sub->groups == 0) {
+        refuse(recorder, SS_ERROR_USAGE, "alternatives of a result need a result, once, and groups");
+        return;
+    }
+    size_t groups = (size_t)sub->groups;
+    answer->groups = sub->groups;
+    answer->subcontacts = sub->count;
+    answer->selection = ss_allocate(groups, sizeof *answer->selection);
+    for (size_t g = 0; answer->selection && g < groups; g++)
+        answer->selection[g] = selection ? selection[g] : -1;
+    if (!answer->selection || !copy_numbers(normal, sub->count, 1, &answer->sub_normal_impulse) ||
+        !copy_numbers(tangent, sub->count, 3, &answer->sub_friction_impulse))
+        refuse(recorder, SS_ERROR_RESOURCES, "no memory for a result");
+}
+
 bool ss_recorder_rules(ss_recorder *recorder, const char *formulation, const char *with, ss_error *err)
 {
     ss_stored_result rules = {.solver = (char *)(uintptr_t) "rules",
@@ -520,7 +596,9 @@ static bool results_fit(ss_recorder *recorder)
     for (int r = 0; r < recorder->result_count; r++) {
         const ss_answer *answer = &recorder->results[r].answer;
         if (answer->bodies != frame->bodies.count || answer->rows != frame->constraints.row_count ||
-            answer->contacts != frame->contacts.count)
+            answer->contacts != frame->contacts.count ||
+            (answer->groups > 0 && (answer->groups != frame->subcontacts.groups ||
+                                    answer->subcontacts != frame->subcontacts.count)))
             return refuse(recorder, SS_ERROR_USAGE, "something was added after the result of %s",
                           recorder->results[r].solver);
     }
@@ -536,6 +614,7 @@ static ss_frame view_of(const ss_recorder *recorder)
     if (!recorder->has_tangents) view.contacts.tangent = NULL;
     if (!recorder->has_restitution) view.contacts.restitution = NULL;
     if (!recorder->has_rolling) view.contacts.mu_rolling = NULL;
+    if (view.subcontacts.groups == 0) view.subcontacts = (ss_subcontacts){0};
     return view;
 }
 

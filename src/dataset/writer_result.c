@@ -30,13 +30,15 @@ static bool put_selection(const ss_h5_group *group, const ss_answer *answer, ss_
 {
     bool selects = false, carries = false;
     for (int g = 0; g < answer->groups; g++) selects |= answer->selection[g] >= 0;
-    for (int r = 0; r < answer->subcontacts; r++) carries |= answer->sub_normal_impulse[r] != 0.0;
+    for (int r = 0; answer->sub_normal_impulse && r < answer->subcontacts; r++)
+        carries |= answer->sub_normal_impulse[r] != 0.0;
     if (selects && !ss_h5_write_table(group, "selection", SS_H5_I32, (uint64_t)answer->groups, 1,
                                       answer->selection, err))
         return false;
     return (!selects && !carries) ||
            (put_impulses(group, "sub_normal", answer->subcontacts, 1, answer->sub_normal_impulse, err) &&
-            put_impulses(group, "sub_tangent", answer->subcontacts, 3, answer->sub_friction_impulse, err));
+            put_impulses(group, "sub_tangent", answer->subcontacts, 3, answer->sub_friction_impulse, err) &&
+            put_impulses(group, "sub_rolling", answer->subcontacts, 3, answer->sub_rolling_impulse, err));
 }
 
 static bool put_answer(const ss_h5_group *group, const ss_answer *answer, ss_error *err)

@@ -13,7 +13,8 @@
  * in the metric of the masses there are up to three solutions, and the choice of the primary decides. It is
  * here for comparison; `--peg select` is what solves such frames (docs/peg.md).
  *
- * Groups whose alternatives have one point each. Others count as ordinary contacts, which the notes say.
+ * Groups whose alternatives have one point each, as the simulator makes them for this formulation, vertex by
+ * vertex. Others count as ordinary contacts, which the notes say.
  */
 #include "formulation/polygon.h"
 

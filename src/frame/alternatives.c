@@ -150,6 +150,16 @@ ss_frame *ss_frame_select(const ss_frame *frame, const int32_t *selection, const
     return plain;
 }
 
+void ss_frame_move_contact(ss_frame *frame, int from, int to)
+{
+    for (int f = 0; f < ss_field_count && from != to; f++) {
+        const ss_field *field = &ss_fields[f];
+        char *data = is_of(field, "contacts") ? ss_field_data(field, frame) : NULL;
+        size_t size = (size_t)field->width * ss_field_element_size(field);
+        if (data) memcpy(data + (size_t)to * size, data + (size_t)from * size, size);
+    }
+}
+
 /* ---- groups in order -------------------------------------------------------------------------------- */
 
 /* Which group and alternative item i belongs to; items are contacts, then rows. */
@@ -193,6 +203,52 @@ static double size_by_points(const ss_groups *groups, int g)
     return isfinite(size) ? size : 0.0;
 }
 
+static int root_of(int *parent, int body)
+{
+    while (parent[body] != body) body = parent[body] = parent[parent[body]];
+    return body;
+}
+
+/* The smaller number is the root, so that islands do not depend on the order of contacts. */
+static void connect(const ss_frame *frame, const int pair[2], int *parent)
+{
+    if (!ss_frame_is_live(frame, pair[0]) || !ss_frame_is_live(frame, pair[1])) return;
+    int a = root_of(parent, pair[0]), b = root_of(parent, pair[1]);
+    parent[a > b ? a : b] = a > b ? b : a;
+}
+
+/* Islands are numbered in the order of their first groups. A group of which nothing moves is an island. */
+static void find_islands(ss_groups *groups, int *parent, int *number)
+{
+    const ss_frame *frame = groups->frame;
+    for (int b = 0; b < frame->bodies.count; b++) {
+        parent[b] = b;
+        number[b] = -1;
+    }
+    for (int c = 0; c < frame->contacts.count; c++) connect(frame, frame->contacts.pair[c], parent);
+    const ss_constraints *joints = &frame->constraints;
+    for (int j = 0, row = 0, k = 0; j < joints->count; j++) {
+        const int *pair = joints->pair[j];
+        connect(frame, pair, parent);
+        row += joints->rows[j];
+        for (; k < joints->further_count && joints->further_row[k] < row; k++) // by rising row
+            for (int side = 0; side < 2; side++)
+                connect(frame, (int[2]){pair[side], joints->further_body[k]}, parent);
+    }
+    for (int g = 0; g < groups->group_count; g++) {
+        const int *pair = frame->contacts.pair[groups->contact[g]];
+        int body = ss_frame_is_live(frame, pair[0]) ? pair[0] : pair[1];
+        if (!ss_frame_is_live(frame, body)) {
+            groups->island[g] = groups->island_count++;
+            continue;
+        }
+        int root = root_of(parent, body);
+        if (number[root] < 0) number[root] = groups->island_count++;
+        groups->island[g] = number[root];
+    }
+    for (int b = 0; b < frame->bodies.count; b++) groups->body_island[b] = number[root_of(parent, b)];
+}
+
 bool ss_groups_make(const ss_frame *frame, ss_groups *groups, ss_error *err)
 {
     const ss_subcontacts *sub = &frame->subcontacts;
@@ -208,7 +264,10 @@ bool ss_groups_make(const ss_frame *frame, ss_groups *groups, ss_error *err)
     groups->contact = ss_allocate((size_t)sub->groups, sizeof *groups->contact);
     groups->size = ss_allocate((size_t)sub->groups, sizeof *groups->size);
     groups->origin = ss_allocate((size_t)items, sizeof *groups->origin);
-    bool good = groups->first_alternative && groups->contact && groups->size && groups->origin;
+    groups->island = ss_allocate((size_t)sub->groups, sizeof *groups->island);
+    groups->body_island = ss_allocate(3 * (size_t)frame->bodies.count + 1, sizeof *groups->body_island);
+    bool good = groups->first_alternative && groups->contact && groups->size && groups->origin &&
+                groups->island && groups->body_island;
     if (good) {
         int *first = groups->first_alternative;
         for (int i = 0; i < items; i++) {
@@ -243,6 +302,8 @@ bool ss_groups_make(const ss_frame *frame, ss_groups *groups, ss_error *err)
     for (int g = 0; g < sub->groups; g++)
         groups->size[g] = isfinite(sub->cut[g]) && sub->cut[g] > 0.0 ? sub->cut[g] / SS_CUT_SHARE
                                                                      : size_by_points(groups, g);
+    int *scratch = groups->body_island + frame->bodies.count;
+    find_islands(groups, scratch, scratch + frame->bodies.count);
     return true;
 }
 
@@ -253,6 +314,8 @@ void ss_groups_free(ss_groups *groups)
     ss_release(groups->origin);
     ss_release(groups->contact);
     ss_release(groups->size);
+    ss_release(groups->island);
+    ss_release(groups->body_island);
     *groups = (ss_groups){0};
 }
 
@@ -320,14 +383,6 @@ double ss_groups_separation_after(const ss_groups *groups, int alternative, doub
     double least = INFINITY;
     for (int r = groups->first_row[alternative]; r < groups->first_row[alternative + 1]; r++)
         least = fmin(least, ss_groups_gap_after(groups, r, velocity));
-    return least;
-}
-
-double ss_groups_force_after(const ss_groups *groups, int alternative, double (*velocity)[6])
-{
-    double least = INFINITY;
-    for (int r = groups->first_row[alternative]; r < groups->first_row[alternative + 1]; r++)
-        if (!ss_groups_is_test(groups, r)) least = fmin(least, ss_groups_gap_after(groups, r, velocity));
     return least;
 }
 

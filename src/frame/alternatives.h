@@ -16,6 +16,9 @@ typedef struct ss_groups {
     int *origin;            /* of each row: a contact, or contacts.count + a row of subcontacts */
     int *contact;           /* of each group: its first contact */
     double *size;           /* m, of each group: width of the thinner body, as far as the frame tells */
+    int island_count;       /* bodies that are connected by contacts or joints, and have groups */
+    int *island;            /* of each group */
+    int *body_island;       /* of each body; -1: it is in none with groups */
 } ss_groups;
 
 /* Fails only for lack of memory, and then leaves nothing to free. */
@@ -27,6 +30,9 @@ static inline int ss_groups_alternatives(const ss_groups *groups, int group)
     return groups->first_alternative[group + 1] - groups->first_alternative[group];
 }
 
+/* Contact `from` takes the place of contact `to`, of a frame without alternatives. */
+void ss_frame_move_contact(ss_frame *frame, int from, int to);
+
 bool ss_groups_is_test(const ss_groups *groups, int row);
 double ss_groups_gap(const ss_groups *groups, int row);
 ss_vec3 ss_groups_normal(const ss_groups *groups, int alternative);
@@ -35,8 +41,6 @@ double ss_groups_gap_after(const ss_groups *groups, int row, double (*velocity)[
 /* m: the smallest gap of an alternative's rows, now and at the end of the step. */
 double ss_groups_separation(const ss_groups *groups, int alternative);
 double ss_groups_separation_after(const ss_groups *groups, int alternative, double (*velocity)[6]);
-/* The same of its force points alone. */
-double ss_groups_force_after(const ss_groups *groups, int alternative, double (*velocity)[6]);
 /* The largest of the alternatives: negative means that the two bodies overlap. */
 double ss_groups_best_after(const ss_groups *groups, int group, double (*velocity)[6], int *alternative);
 

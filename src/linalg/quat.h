@@ -106,6 +106,16 @@ static inline ss_quat ss_quat_exponential(ss_vec3 v)
     return (ss_quat){cos(half), u.x, u.y, u.z};
 }
 
+/* The rotation vector that turns `from` into `to`, the short way. */
+static inline ss_vec3 ss_quat_between(ss_quat from, ss_quat to)
+{
+    ss_quat turn = ss_quat_multiply(to, ss_quat_conjugate(from));
+    double sign = turn.w < 0.0 ? -1.0 : 1.0;
+    ss_vec3 axis = {sign * turn.x, sign * turn.y, sign * turn.z};
+    double sine = ss_vec3_norm(axis), angle = 2.0 * atan2(sine, sign * turn.w);
+    return ss_vec3_scale(sine > 0.0 ? angle / sine : 2.0, axis);
+}
+
 /* Turning with constant angular velocity (rad/s, world frame) for h seconds: q+ = exp(h w / 2) q. */
 static inline ss_quat ss_quat_integrate(ss_quat q, ss_vec3 angular_velocity, double h)
 {

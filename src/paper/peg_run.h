@@ -14,6 +14,7 @@ typedef struct ss_peg_run {
     double h, time;     /* s */
     double margin;      /* m: of contacts; 0 = by speed */
     bool linear;        /* without refinement: the rows of the frame are the law */
+    bool near_only;     /* faces that a body is below by more than the margin are no contacts */
     const char *record; /* name of the recording; NULL: none */
     const char *title;  /* of the recording */
 } ss_peg_run;

@@ -25,7 +25,9 @@ ss_answer *ss_answer_create(const ss_frame *frame, bool rolling, ss_error *err)
             answer->selection = ss_allocate(groups, sizeof *answer->selection);
             answer->sub_normal_impulse = ss_allocate(rows, sizeof *answer->sub_normal_impulse);
             answer->sub_friction_impulse = ss_allocate(rows, sizeof *answer->sub_friction_impulse);
-            good = good && answer->selection && answer->sub_normal_impulse && answer->sub_friction_impulse;
+            if (rolling) answer->sub_rolling_impulse = ss_allocate(rows, sizeof *answer->sub_rolling_impulse);
+            good = good && answer->selection && answer->sub_normal_impulse && answer->sub_friction_impulse &&
+                   (answer->sub_rolling_impulse || !rolling);
             for (int g = 0; good && g < answer->groups; g++) answer->selection[g] = -1;
         }
         if (good) return answer;
@@ -47,6 +49,7 @@ void ss_answer_destroy(ss_answer *answer)
     ss_release(answer->selection);
     ss_release(answer->sub_normal_impulse);
     ss_release(answer->sub_friction_impulse);
+    ss_release(answer->sub_rolling_impulse);
     ss_release(answer);
 }
 

@@ -8,6 +8,9 @@
  * of the path. Hence the rules for the start, and the test of the path. With friction nothing of this is
  * proved; one step in a thousand ends without a consistent selection, and says so.
  *
+ * Islands select independently of each other. They are solved together as long as that works: when a solver
+ * finds a contradiction it does not say where, and each island is then solved without the contacts of others.
+ *
  * Each rule below was left out once in a prototype, and what then went wrong is said beside it.
  */
 #include <stickslip/peg.h>
@@ -18,7 +21,8 @@
 #include <math.h>
 #include <string.h>
 
-static const double rounding = 1e-9;    /* of the size: gaps are not known better */
+static const double rounding = 1e-12;   /* of the size: gaps are not known better */
+static const double negligible = 1e-9;  /* of the size: an answer that misses the law by less is consistent */
 static const double touching = 1e-6;    /* of the size: what is closer rests */
 static const double coarsest = 1e-4;    /* of the size: no solver's error makes gaps less known than this */
 static const double safety = 10.0;      /* of the solver's error of velocities */
@@ -27,19 +31,28 @@ static const double no_impulse = 1e-12; /* of the largest impulse: rounding of a
 static const int most_passes = 30;      /* 1 to 3 were seen */
 static const double most_selections = 3000.0;
 
+typedef struct island {
+    bool done;     /* its selection is final */
+    bool jammed;   /* no selection of it is feasible */
+    double speed;  /* m/s: of its fastest body, by the last solve */
+    double defect; /* m: by which the best selection so far misses the law */
+} island;
+
 typedef struct state {
     const ss_peg_request *request;
     ss_groups groups;
+    island *islands;
     double (*free)[6];  /* v*: velocities without contacts */
     double *now, *then; /* of each alternative: smallest gap now, and at the end of the step */
     double *impulse;    /* of each group, by the last solve */
     bool *locked;       /* group: held by the face it was about to cross */
     bool *tied;         /* alternative: was chosen as an equal once */
-    int32_t *seen;      /* selections so far, with the number of promoted rows */
+    int32_t *seen;      /* pass by pass: selection of groups, then number of promoted rows of islands */
     int32_t *solved;    /* selection of the last solve */
     int32_t *first;     /* selection at the start */
-    int seen_count;
-    double error; /* m/s: of velocities, by the last solve */
+    int32_t *best;      /* selection with the least defect, of each island */
+    uint8_t *best_promoted;
+    double error; /* of velocities, relative to the fastest body, by the last solve */
     const ss_answer *answer;
     ss_peg_result *result;
 } state;
@@ -48,7 +61,8 @@ typedef struct state {
 
 static double tolerance_of(const state *s, int g)
 {
-    double size = s->groups.size[g], error = safety * s->request->frame->h * s->error;
+    double size = s->groups.size[g], speed = s->islands[s->groups.island[g]].speed;
+    double error = safety * s->request->frame->h * s->error * speed;
     return fmin(fmax(rounding * size, error), coarsest * size);
 }
 
@@ -182,76 +196,112 @@ static void start(state *s)
 
 /* ---- one solve -------------------------------------------------------------------------------------- */
 
-static double fastest(const state *s, double (*velocity)[6])
-{
-    const ss_frame *frame = s->request->frame;
-    double speed = 0.0;
-    for (int b = 0; b < frame->bodies.count; b++)
-        if (ss_frame_is_live(frame, b)) speed = fmax(speed, ss_vec3_norm(ss_vec3_load(velocity[b])));
-    return speed;
-}
-
-/* The gap at the end of the step of the worst force point that was selected. */
-static bool is_violated(const state *s, const ss_answer *answer)
+/* Does a selected force point of the island end below its plane? */
+static bool is_violated(const state *s, int of)
 {
     for (int g = 0; g < s->groups.group_count; g++) {
         int k = begin_of(s, g) + s->result->selection[g];
-        for (int r = s->groups.first_row[k]; r < s->groups.first_row[k + 1]; r++) {
+        for (int r = s->groups.first_row[k]; s->groups.island[g] == of && r < s->groups.first_row[k + 1];
+             r++) {
             if (ss_groups_is_test(&s->groups, r)) continue;
-            double after = ss_groups_gap_after(&s->groups, r, answer->velocity);
+            double after = ss_groups_gap_after(&s->groups, r, s->answer->velocity);
             if (!(after >= -touching * s->groups.size[g] - tolerance_of(s, g))) return true;
         }
     }
     return false;
 }
 
-static bool solve_plain(state *s, bool *feasible, ss_error *err)
+/* Solves the ordinary frame that is there. only: the island whose contacts it has, -1 = all. */
+static bool solve_plain(state *s, int only, bool *feasible, ss_error *err)
 {
+    const ss_frame *frame = s->request->frame;
     ss_peg_solved how = {0};
     s->result->solves++;
     if (!s->request->solve(s->result->plain, s->result->origin, &how, s->request->context, err)) return false;
     s->answer = how.answer;
     // what a solver says of its error means nothing where there is no solution
-    double error = how.converged && !how.ray ? how.error : 0.0;
-    s->error = error * fmax(fastest(s, s->free), fastest(s, how.answer->velocity));
+    s->error = how.converged && !how.ray ? how.error : 0.0;
+    for (int i = 0; i < s->groups.island_count; i++) s->islands[i].speed = 0.0;
+    for (int b = 0; b < frame->bodies.count; b++) {
+        if (s->groups.body_island[b] < 0) continue;
+        island *of = &s->islands[s->groups.body_island[b]];
+        of->speed = fmax(of->speed, ss_vec3_norm(ss_vec3_load(s->free[b])));
+        of->speed = fmax(of->speed, ss_vec3_norm(ss_vec3_load(how.answer->velocity[b])));
+    }
+
+    // a solver that missed its rule may have done well enough
     bool selects = s->request->mode == SS_PEG_SELECT || s->request->mode == SS_PEG_ENUMERATE;
-    *feasible = !how.ray && (how.converged || !selects || !is_violated(s, how.answer));
+    *feasible = !how.ray;
+    for (int i = 0; i < s->groups.island_count && *feasible && selects && !how.converged; i++)
+        if (only < 0 || only == i) *feasible = !is_violated(s, i);
 
     double most = 0.0;
     memset(s->impulse, 0, (size_t)s->groups.group_count * sizeof *s->impulse);
     for (int i = 0; i < s->result->plain->contacts.count; i++) {
-        int c = s->result->origin[i], r = c - s->request->frame->contacts.count;
-        int g =
-            r < 0 ? s->request->frame->subcontacts.contact_group[c] : s->request->frame->subcontacts.group[r];
+        int c = s->result->origin[i], r = c - frame->contacts.count;
+        int g = r < 0 ? frame->subcontacts.contact_group[c] : frame->subcontacts.group[r];
         most = fmax(most, how.answer->normal_impulse[i]);
         if (g >= 0) s->impulse[g] += how.answer->normal_impulse[i];
     }
     for (int g = 0; g < s->groups.group_count; g++)
-        if (s->impulse[g] <= (no_impulse + error * rounding) * most) s->impulse[g] = 0.0;
+        if (s->impulse[g] <= (no_impulse + s->error * negligible) * most) s->impulse[g] = 0.0;
     return true;
 }
 
-static bool take_selection(state *s, ss_error *err)
+/* The island of a contact of the ordinary frame; -1: it has nothing to do with groups. */
+static int island_of(const state *s, int contact)
+{
+    const ss_frame *plain = s->result->plain;
+    const int *pair = plain->contacts.pair[contact];
+    int body = ss_frame_is_live(plain, pair[0]) ? pair[0] : pair[1];
+    return ss_frame_is_live(plain, body) ? s->groups.body_island[body] : -1;
+}
+
+static bool take_selection(state *s, int only, ss_error *err)
 {
     ss_frame_destroy(s->result->plain);
     s->result->plain =
         ss_frame_select(s->request->frame, s->result->selection, s->result->promoted, s->result->origin, err);
-    return s->result->plain != NULL;
+    if (!s->result->plain || only < 0) return s->result->plain != NULL;
+    int kept = 0;
+    for (int i = 0; i < s->result->plain->contacts.count; i++) {
+        if (island_of(s, i) != only) continue;
+        ss_frame_move_contact(s->result->plain, i, kept);
+        s->result->origin[kept++] = s->result->origin[i];
+    }
+    s->result->plain->contacts.count = kept;
+    return true;
 }
 
-/* No selection is feasible. Overlaps stay as they are instead of being pushed out, which standing still
- * always satisfies; if friction is in the way even then, it is left out. A ray must never be answered by
- * regularising: that "solves" jammed states with any impulse. */
+/* Islands of which no selection is feasible. Overlaps stay as they are instead of being pushed out, which
+ * standing still always satisfies; if friction is in the way even then, it is left out. A ray must never be
+ * answered by regularising: that "solves" jammed states with any impulse. */
 static bool rescue(state *s, ss_error *err)
 {
     ss_contacts *contacts = &s->result->plain->contacts;
     bool feasible;
-    s->result->status = SS_PEG_JAMMED;
-    for (int i = 0; i < contacts->count; i++) contacts->gap[i] = fmax(contacts->gap[i], 0.0);
-    if (!solve_plain(s, &feasible, err)) return false;
+    for (int i = 0; i < contacts->count; i++)
+        if (island_of(s, i) >= 0 && s->islands[island_of(s, i)].jammed)
+            contacts->gap[i] = fmax(contacts->gap[i], 0.0);
+    if (!solve_plain(s, -1, &feasible, err)) return false;
     if (feasible || contacts->count == 0) return true;
-    for (int i = 0; i < contacts->count; i++) contacts->mu[i][0] = contacts->mu[i][1] = 0.0;
-    return solve_plain(s, &feasible, err);
+    for (int i = 0; i < contacts->count; i++)
+        if (island_of(s, i) >= 0 && s->islands[island_of(s, i)].jammed)
+            contacts->mu[i][0] = contacts->mu[i][1] = 0.0;
+    return solve_plain(s, -1, &feasible, err);
+}
+
+/* m: the smallest gap at the end of the step of what pushes or may push: force points, and promoted ones. */
+static double pushing_gap(const state *s, int g)
+{
+    int k = begin_of(s, g) + s->result->selection[g], contacts = s->request->frame->contacts.count;
+    double least = INFINITY;
+    for (int r = s->groups.first_row[k]; r < s->groups.first_row[k + 1]; r++) {
+        if (ss_groups_is_test(&s->groups, r) && !s->result->promoted[s->groups.origin[r] - contacts])
+            continue;
+        least = fmin(least, ss_groups_gap_after(&s->groups, r, s->answer->velocity));
+    }
+    return least;
 }
 
 /* ---- switching -------------------------------------------------------------------------------------- */
@@ -272,8 +322,8 @@ static bool promote(state *s, int g)
     return any;
 }
 
-/* By how much another alternative must be more open to count: between faces of nearly the same normal, which
- * push alike, more than rounding. They take turns otherwise, with friction even without end. */
+/* By how much another alternative may be more open than the one that pushes where no selection is better:
+ * between faces of nearly the same normal, which push alike, more than rounding. */
 static double margin_of(const state *s, int g, int selected, int other)
 {
     double cosine = ss_vec3_dot(ss_groups_normal(&s->groups, selected), ss_groups_normal(&s->groups, other));
@@ -302,9 +352,11 @@ static bool switch_group(state *s, int g)
     int other = -1;
     for (int k = begin; k < end_of(s, g); k++)
         if (k != selected && (other < 0 || s->then[k] > s->then[other])) other = k;
-    double force = ss_groups_force_after(&s->groups, selected, velocity);
+    double force = pushing_gap(s, g);
     double cosine = ss_vec3_dot(ss_groups_normal(&s->groups, selected), ss_groups_normal(&s->groups, other));
-    bool open = s->then[other] > force + margin_of(s, g, selected, other);
+    // faces of nearly the same normal push alike, and with friction they may take turns without end: then the
+    // one that misses the law least counts
+    bool open = s->then[other] > force + tolerance;
     bool tie = s->then[other] >= -tolerance && cosine < different && !s->tied[other];
     if (!open && !tie) return false;
     if (!open) s->tied[other] = true;
@@ -312,26 +364,40 @@ static bool switch_group(state *s, int g)
     return true;
 }
 
-/* Notes the selection; true if it was there before. */
-static bool was_seen(state *s)
+/* Rows of the island that were promoted. */
+static int count_promoted(const state *s, int of)
 {
-    int groups = s->groups.group_count, size = groups + 1;
-    int32_t *note = s->seen + (size_t)s->seen_count * (size_t)size;
-    memcpy(note, s->result->selection, (size_t)groups * sizeof *note);
-    note[groups] = 0;
-    for (int r = 0; r < s->request->frame->subcontacts.count; r++) note[groups] += s->result->promoted[r];
-    for (int i = 0; i < s->seen_count; i++)
-        if (memcmp(s->seen + (size_t)i * (size_t)size, note, (size_t)size * sizeof *note) == 0) return true;
-    s->seen_count++;
+    int count = 0;
+    for (int r = 0; r < s->request->frame->subcontacts.count; r++)
+        count += s->result->promoted[r] && s->groups.island[s->request->frame->subcontacts.group[r]] == of;
+    return count;
+}
+
+/* Notes the selection of the island in this pass; true if it was there before. */
+static bool was_seen(state *s, int of, int pass)
+{
+    int groups = s->groups.group_count, size = groups + s->groups.island_count;
+    int32_t *note = s->seen + (size_t)pass * (size_t)size;
+    for (int g = 0; g < groups; g++)
+        if (s->groups.island[g] == of) note[g] = s->result->selection[g];
+    note[groups + of] = count_promoted(s, of);
+    for (int i = 0; i < pass; i++) {
+        const int32_t *other = s->seen + (size_t)i * (size_t)size;
+        bool same = other[groups + of] == note[groups + of];
+        for (int g = 0; same && g < groups; g++)
+            if (s->groups.island[g] == of) same = other[g] == note[g];
+        if (same) return true;
+    }
     return false;
 }
 
 /* Groups on alternatives that are violated now go to the best one; false if there are none. */
-static bool retreat(state *s)
+static bool retreat(state *s, int of)
 {
     bool any = false;
     for (int g = 0; g < s->groups.group_count; g++) {
         int best = largest(s, g, s->now) - begin_of(s, g);
+        if (s->groups.island[g] != of) continue;
         if (s->now[begin_of(s, g) + s->result->selection[g]] >= -tolerance_of(s, g)) continue;
         s->locked[g] = true;
         any |= s->result->selection[g] != best;
@@ -340,47 +406,152 @@ static bool retreat(state *s)
     return any;
 }
 
+/* m: by how much a group misses the law: its overlap, or how much another face is larger than the one that
+ * pushes. *other: of which normal that face is. */
+static double defect_of(state *s, int g, int *other)
+{
+    look_ahead(s, g, s->answer->velocity);
+    int selected = begin_of(s, g) + s->result->selection[g], best = largest(s, g, s->then);
+    double defect = fmax(0.0, -s->then[best]);
+    *other = selected;
+    if (!(s->impulse[g] > 0.0)) return defect;
+    double force = pushing_gap(s, g);
+    for (int k = begin_of(s, g); k < end_of(s, g); k++) {
+        if (k == selected || s->then[k] - force <= defect) continue;
+        defect = s->then[k] - force;
+        *other = k;
+    }
+    return defect;
+}
+
+/* Keeps the selection of the island, if it is the best one so far. */
+static void note_best(state *s, int of)
+{
+    double defect = 0.0;
+    int other;
+    for (int g = 0; g < s->groups.group_count; g++)
+        if (s->groups.island[g] == of) defect = fmax(defect, defect_of(s, g, &other));
+    if (!(defect < s->islands[of].defect)) return;
+    s->islands[of].defect = defect;
+    for (int g = 0; g < s->groups.group_count; g++)
+        if (s->groups.island[g] == of) s->best[g] = s->result->selection[g];
+    for (int r = 0; r < s->request->frame->subcontacts.count; r++)
+        if (s->groups.island[s->request->frame->subcontacts.group[r]] == of)
+            s->best_promoted[r] = s->result->promoted[r];
+}
+
+static void take_best(state *s, int of)
+{
+    if (!isfinite(s->islands[of].defect)) return;
+    for (int g = 0; g < s->groups.group_count; g++)
+        if (s->groups.island[g] == of) s->result->selection[g] = s->best[g];
+    for (int r = 0; r < s->request->frame->subcontacts.count; r++)
+        if (s->groups.island[s->request->frame->subcontacts.group[r]] == of)
+            s->result->promoted[r] = s->best_promoted[r];
+}
+
 /* Where the loop has stopped: does a group push along a face although another one is larger at the end? */
-static ss_peg_status judge(state *s)
+static ss_peg_status judge(state *s, int of)
 {
     ss_peg_status status = SS_PEG_CONSISTENT;
     for (int g = 0; g < s->groups.group_count; g++) {
-        double tolerance = tolerance_of(s, g);
-        look_ahead(s, g, s->answer->velocity);
-        int selected = begin_of(s, g) + s->result->selection[g];
-        double force = ss_groups_force_after(&s->groups, selected, s->answer->velocity);
-        bool wrong = s->then[largest(s, g, s->then)] < -tolerance;
-        for (int k = begin_of(s, g); s->impulse[g] > 0.0 && k < end_of(s, g); k++)
-            wrong |= k != selected && s->then[k] > force + margin_of(s, g, selected, k);
+        int other, selected = begin_of(s, g) + s->result->selection[g];
+        if (s->groups.island[g] != of) continue;
+        double defect = defect_of(s, g, &other);
+        double most = fmax(tolerance_of(s, g), negligible * s->groups.size[g]);
+        if (other != selected) most = fmax(most, margin_of(s, g, selected, other));
+        bool wrong = defect > most;
         if (wrong && !s->locked[g]) return SS_PEG_CYCLE;
         if (wrong) status = SS_PEG_HELD;
     }
     return status;
 }
 
+/* Solves and switches until every island is done. only: one island, without the contacts of others; -1 = all
+ * together, which ends with *contradiction as soon as more than one may be to blame. */
+static bool select_islands(state *s, int only, bool *contradiction, ss_error *err)
+{
+    int first = only < 0 ? 0 : only, end = only < 0 ? s->groups.island_count : only + 1;
+    bool stale = true; // nothing was solved yet
+    *contradiction = false;
+    for (int pass = 0; pass <= most_passes; pass++) {
+        // what has come back to an earlier selection ends with the best one that it had
+        int left = 0, last = first;
+        for (int i = first; i < end; i++) {
+            if (s->islands[i].done) continue;
+            if (pass < most_passes && !was_seen(s, i, pass)) {
+                left++;
+                last = i;
+                continue;
+            }
+            s->islands[i].done = true;
+            take_best(s, i);
+        }
+        size_t bytes = (size_t)s->groups.group_count * sizeof *s->solved;
+        stale = pass == 0 || left > 0 || memcmp(s->solved, s->result->selection, bytes) != 0;
+        if (!stale) break;
+        memcpy(s->solved, s->result->selection, bytes);
+        bool feasible;
+        if (!take_selection(s, only, err) || !solve_plain(s, only, &feasible, err)) return false;
+        if (left == 0) break;
+        if (!feasible && left > 1) {
+            *contradiction = true;
+            return true;
+        }
+        for (int i = first; i < end; i++) {
+            if (s->islands[i].done) continue;
+            if (!feasible && i == last) {
+                s->islands[i].jammed = s->islands[i].done = !retreat(s, i);
+                continue;
+            }
+            bool changed = false;
+            note_best(s, i);
+            for (int g = 0; g < s->groups.group_count; g++)
+                if (s->groups.island[g] == i) changed |= switch_group(s, g);
+            s->islands[i].done = !changed;
+        }
+    }
+    return true;
+}
+
+/* The answer to all islands with the selections that they ended with. */
+static bool conclude(state *s, bool solve_again, ss_error *err)
+{
+    bool jammed = false, feasible;
+    for (int i = 0; i < s->groups.island_count; i++) jammed |= s->islands[i].jammed;
+    if (solve_again && !take_selection(s, -1, err)) return false;
+    if (jammed) {
+        if (!rescue(s, err)) return false;
+    } else if (solve_again && !solve_plain(s, -1, &feasible, err)) {
+        return false;
+    }
+    for (int i = 0; i < s->groups.island_count; i++) {
+        ss_peg_status status = s->islands[i].jammed ? SS_PEG_JAMMED : judge(s, i);
+        if (status > s->result->status) s->result->status = status;
+    }
+    return true;
+}
+
+static void forget(state *s)
+{
+    for (int i = 0; i < s->groups.island_count; i++) s->islands[i] = (island){.defect = INFINITY};
+    memset(s->result->promoted, 0, (size_t)s->request->frame->subcontacts.count);
+    for (int g = 0; g < s->groups.group_count; g++) {
+        s->result->selection[g] = s->first[g];
+        s->locked[g] = s->request->hold && s->request->hold[g];
+        for (int k = begin_of(s, g); k < end_of(s, g); k++) s->tied[k] = false;
+    }
+}
+
 static bool select(state *s, ss_error *err)
 {
-    size_t bytes = (size_t)s->groups.group_count * sizeof *s->result->selection;
-    bool feasible = true;
-    for (int pass = 0; pass < most_passes; pass++) {
-        if (was_seen(s)) { // keep this answer, and the selection it belongs to
-            memcpy(s->result->selection, s->solved, bytes);
-            break;
-        }
-        memcpy(s->solved, s->result->selection, bytes);
-        if (!take_selection(s, err) || !solve_plain(s, &feasible, err)) return false;
-        if (!feasible) {
-            if (!retreat(s)) break;
-            continue;
-        }
-        bool changed = false;
-        for (int g = 0; g < s->groups.group_count; g++) changed |= switch_group(s, g);
-        if (!changed) break;
-    }
-    if (!feasible) return rescue(s, err);
-    memcpy(s->result->selection, s->solved, bytes);
-    s->result->status = judge(s);
-    return true;
+    bool contradiction;
+    if (!select_islands(s, -1, &contradiction, err)) return false;
+    if (!contradiction) return conclude(s, false, err);
+    forget(s);
+    for (int i = 0; i < s->groups.island_count; i++)
+        if (!select_islands(s, i, &contradiction, err)) return false;
+    return conclude(s, true, err);
 }
 
 /* ---- all selections --------------------------------------------------------------------------------- */
@@ -401,13 +572,15 @@ static double distance_from_free(const state *s)
 }
 
 /* One selection, with the test points it needs. */
-static bool try_selection(state *s, bool *feasible, ss_error *err)
+static bool try_selection(state *s, int of, bool *feasible, ss_error *err)
 {
-    memset(s->result->promoted, 0, (size_t)s->request->frame->subcontacts.count);
+    for (int r = 0; r < s->request->frame->subcontacts.count; r++)
+        if (s->groups.island[s->request->frame->subcontacts.group[r]] == of) s->result->promoted[r] = 0;
     for (int pass = 0; pass < most_passes; pass++) {
         bool again = false;
-        if (!take_selection(s, err) || !solve_plain(s, feasible, err)) return false;
+        if (!take_selection(s, of, err) || !solve_plain(s, of, feasible, err)) return false;
         for (int g = 0; *feasible && g < s->groups.group_count; g++) {
+            if (s->groups.island[g] != of) continue;
             look_ahead(s, g, s->answer->velocity);
             if (s->then[largest(s, g, s->then)] < -tolerance_of(s, g)) again |= promote(s, g);
         }
@@ -416,40 +589,53 @@ static bool try_selection(state *s, bool *feasible, ss_error *err)
     return true;
 }
 
-static bool enumerate(state *s, ss_error *err)
+/* All selections of one island. */
+static bool enumerate_island(state *s, int of, ss_error *err)
 {
-    int groups = s->groups.group_count, best_consistent = 0;
-    int32_t *selection = s->result->selection, *best = s->seen;
+    int groups = s->groups.group_count, best_consistent = -1;
+    int32_t *selection = s->result->selection;
     double product = 1.0, least = INFINITY;
-    for (int g = 0; g < groups; g++) product *= ss_groups_alternatives(&s->groups, g);
+    for (int g = 0; g < groups; g++) {
+        if (s->groups.island[g] != of) continue;
+        product *= ss_groups_alternatives(&s->groups, g);
+        selection[g] = 0;
+    }
     if (product > most_selections)
-        return ss_fail(err, SS_ERROR_USAGE, "peg=enumerate: %g selections, at most %g are tried", product,
+        return ss_fail(err, SS_ERROR_USAGE,
+                       "peg=enumerate: %g selections of one island, at most %g are tried", product,
                        most_selections);
-    memset(selection, 0, (size_t)groups * sizeof *selection);
     for (;;) {
         bool feasible;
-        if (!try_selection(s, &feasible, err)) return false;
-        bool consistent = feasible && judge(s) == SS_PEG_CONSISTENT;
+        if (!try_selection(s, of, &feasible, err)) return false;
+        int consistent = feasible && judge(s, of) == SS_PEG_CONSISTENT;
         double distance = feasible ? distance_from_free(s) : INFINITY;
         s->result->consistent += consistent;
-        if (consistent > best_consistent || (consistent == best_consistent && distance < least)) {
+        if (feasible &&
+            (consistent > best_consistent || (consistent == best_consistent && distance < least))) {
             best_consistent = consistent;
             least = distance;
-            memcpy(best, selection, (size_t)groups * sizeof *best);
+            s->islands[of].defect = INFINITY;
+            note_best(s, of);
         }
         int g = 0;
         for (; g < groups; g++) { // the next one, counting like an odometer
+            if (s->groups.island[g] != of) continue;
             if (++selection[g] < ss_groups_alternatives(&s->groups, g)) break;
             selection[g] = 0;
         }
         if (g == groups) break;
     }
-    bool feasible;
-    memcpy(selection, best, (size_t)groups * sizeof *best);
-    if (!try_selection(s, &feasible, err)) return false;
-    if (!feasible) return rescue(s, err);
-    s->result->status = judge(s);
+    s->islands[of].jammed = best_consistent < 0;
+    take_best(s, of);
     return true;
+}
+
+static bool enumerate(state *s, ss_error *err)
+{
+    forget(s);
+    for (int i = 0; i < s->groups.island_count; i++)
+        if (!enumerate_island(s, i, err)) return false;
+    return conclude(s, true, err);
 }
 
 /* ---- all of it -------------------------------------------------------------------------------------- */
@@ -467,14 +653,19 @@ static bool make_state(state *s, ss_error *err)
     s->impulse = ss_allocate(groups, sizeof *s->impulse);
     s->locked = ss_allocate(groups, sizeof *s->locked);
     s->tied = ss_allocate(alternatives, sizeof *s->tied);
-    s->seen = ss_allocate(((size_t)most_passes + 2) * (groups + 1), sizeof *s->seen);
-    s->solved = s->seen ? s->seen + (size_t)most_passes * (groups + 1) : NULL;
-    s->first = s->seen ? s->solved + groups + 1 : NULL;
+    size_t islands = (size_t)s->groups.island_count, notes = (size_t)most_passes * (groups + islands);
+    s->islands = ss_allocate(islands, sizeof *s->islands);
+    s->seen = ss_allocate(notes + 3 * groups, sizeof *s->seen);
+    s->solved = s->seen ? s->seen + notes : NULL;
+    s->first = s->seen ? s->solved + groups : NULL;
+    s->best = s->seen ? s->first + groups : NULL;
+    s->best_promoted = ss_allocate(rows, sizeof *s->best_promoted);
     result->selection = ss_allocate(groups, sizeof *result->selection);
     result->promoted = ss_allocate(rows, sizeof *result->promoted);
     result->origin = ss_allocate((size_t)frame->contacts.count + rows, sizeof *result->origin);
-    return (s->free && s->now && s->then && s->impulse && s->locked && s->tied && s->seen &&
-            result->selection && result->promoted && result->origin) ||
+    for (size_t i = 0; s->islands && i < islands; i++) s->islands[i].defect = INFINITY;
+    return (s->free && s->now && s->then && s->impulse && s->locked && s->tied && s->seen && s->islands &&
+            s->best_promoted && result->selection && result->promoted && result->origin) ||
            ss_fail(err, SS_ERROR_RESOURCES, "out of memory for %zu groups of contacts", groups);
 }
 
@@ -489,7 +680,7 @@ bool ss_peg_solve(const ss_peg_request *request, ss_peg_result *result, ss_error
         result->plain =
             ss_frame_select(request->frame, request->mode == SS_PEG_ALL ? NULL : result->selection, NULL,
                             result->origin, err);
-        good = result->plain && solve_plain(&s, &feasible, err);
+        good = result->plain && solve_plain(&s, -1, &feasible, err);
         for (int g = 0; good && g < s.groups.group_count; g++) result->selection[g] = -1;
     } else if (good) {
         good = find_free_motion(&s, err);
@@ -507,6 +698,8 @@ bool ss_peg_solve(const ss_peg_request *request, ss_peg_result *result, ss_error
     ss_release(s.locked);
     ss_release(s.tied);
     ss_release(s.seen);
+    ss_release(s.islands);
+    ss_release(s.best_promoted);
     if (!good) ss_peg_result_free(result);
     return good;
 }

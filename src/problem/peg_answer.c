@@ -7,6 +7,24 @@
 #include <math.h>
 #include <string.h>
 
+static const char *const modes[] = {
+    [SS_PEG_OFF] = "off", [SS_PEG_SELECT] = "select", [SS_PEG_ENUMERATE] = "enumerate", [SS_PEG_ALL] = "all"};
+
+const char *ss_peg_mode_name(ss_peg_mode mode)
+{
+    return modes[mode];
+}
+
+bool ss_peg_mode_find(const char *name, ss_peg_mode *mode, ss_error *err)
+{
+    for (size_t i = 0; i < sizeof modes / sizeof modes[0]; i++) {
+        if (strcmp(name, modes[i]) != 0) continue;
+        *mode = (ss_peg_mode)i;
+        return true;
+    }
+    return ss_fail(err, SS_ERROR_USAGE, "unknown value '%s'; expected one of %s", name, SS_PEG_MODES);
+}
+
 const char *ss_peg_status_name(ss_peg_status status)
 {
     static const char *const names[] = {"consistent", "held", "cycle", "jammed"};
@@ -45,14 +63,17 @@ void ss_peg_expand(const ss_peg_result *result, const ss_answer *plain, ss_answe
     for (int r = 0; r < answer->subcontacts; r++) {
         answer->sub_normal_impulse[r] = 0.0;
         memset(answer->sub_friction_impulse[r], 0, sizeof answer->sub_friction_impulse[r]);
+        if (answer->sub_rolling_impulse)
+            memset(answer->sub_rolling_impulse[r], 0, sizeof answer->sub_rolling_impulse[r]);
     }
     for (int i = 0; i < plain->contacts; i++) {
         int c = result->origin[i], r = c - answer->contacts;
         *(r < 0 ? &answer->normal_impulse[c] : &answer->sub_normal_impulse[r]) = plain->normal_impulse[i];
         memcpy(r < 0 ? answer->friction_impulse[c] : answer->sub_friction_impulse[r],
                plain->friction_impulse[i], sizeof plain->friction_impulse[i]);
-        if (r < 0 && answer->rolling_impulse && plain->rolling_impulse)
-            memcpy(answer->rolling_impulse[c], plain->rolling_impulse[i], sizeof plain->rolling_impulse[i]);
+        double(*rolling)[3] = r < 0 ? answer->rolling_impulse : answer->sub_rolling_impulse;
+        if (rolling && plain->rolling_impulse)
+            memcpy(rolling[r < 0 ? c : r], plain->rolling_impulse[i], sizeof plain->rolling_impulse[i]);
     }
 }
 
@@ -66,8 +87,9 @@ void ss_peg_gather(const ss_answer *answer, const int *origin, ss_answer *plain)
         memcpy(plain->friction_impulse[i],
                r < 0 ? answer->friction_impulse[c] : answer->sub_friction_impulse[r],
                sizeof plain->friction_impulse[i]);
-        if (r < 0 && answer->rolling_impulse && plain->rolling_impulse)
-            memcpy(plain->rolling_impulse[i], answer->rolling_impulse[c], sizeof plain->rolling_impulse[i]);
+        double(*rolling)[3] = r < 0 ? answer->rolling_impulse : answer->sub_rolling_impulse;
+        if (rolling && plain->rolling_impulse)
+            memcpy(plain->rolling_impulse[i], rolling[r < 0 ? c : r], sizeof plain->rolling_impulse[i]);
     }
 }
 
@@ -125,8 +147,14 @@ bool ss_peg_measure(const ss_frame *frame, const ss_answer *answer, ss_peg_group
         if (selected >= ss_groups_alternatives(&groups, g)) selected = 0;
         *to = (ss_peg_group){.selected = selected, .contact = groups.contact[g], .size = groups.size[g]};
         to->gap = ss_groups_best_after(&groups, g, answer->velocity, &to->best);
-        to->selected_gap =
-            ss_groups_force_after(&groups, groups.first_alternative[g] + selected, answer->velocity);
+        to->selected_gap = INFINITY;
+        for (int k = groups.first_alternative[g] + selected, r = groups.first_row[k];
+             r < groups.first_row[k + 1]; r++) {
+            int row = groups.origin[r] - contacts;
+            bool pushes = row >= 0 && answer->sub_normal_impulse && answer->sub_normal_impulse[row] != 0.0;
+            if (!ss_groups_is_test(&groups, r) || pushes)
+                to->selected_gap = fmin(to->selected_gap, ss_groups_gap_after(&groups, r, answer->velocity));
+        }
         int begin = groups.first_row[groups.first_alternative[g]];
         int end = groups.first_row[groups.first_alternative[g + 1]];
         for (int r = begin; r < end; r++) {

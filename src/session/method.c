@@ -153,18 +153,9 @@ static bool set_options(const ss_request *request, ss_method *method, ss_request
 
 static bool choose_peg(const ss_request *request, ss_method *method, ss_request_fault *fault, ss_error *err)
 {
-    static const char *const names[] = {[SS_PEG_OFF] = "off",
-                                        [SS_PEG_SELECT] = "select",
-                                        [SS_PEG_ENUMERATE] = "enumerate",
-                                        [SS_PEG_ALL] = "all"};
-    const char *name = request->peg ? request->peg : "select";
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        if (strcmp(name, names[i]) != 0) continue;
-        method->peg = (ss_peg_mode)i;
-        return true;
-    }
+    if (ss_peg_mode_find(request->peg ? request->peg : "select", &method->peg, err)) return true;
     if (fault) *fault = (ss_request_fault){.member = "peg"};
-    return ss_fail(err, SS_ERROR_USAGE, "unknown value '%s'; expected select, enumerate, off or all", name);
+    return false;
 }
 
 bool ss_method_prepare(const ss_request *request, ss_method *method, ss_request_fault *fault, ss_error *err)

@@ -26,16 +26,6 @@ static bool is_driven(const ss_body *body)
     return body->kind == SS_KINEMATIC && !body->disabled && body->motion;
 }
 
-/* The rotation vector that turns `from` into `to`, the short way. */
-static ss_vec3 turn_between(ss_quat from, ss_quat to)
-{
-    ss_quat turn = ss_quat_multiply(to, ss_quat_conjugate(from));
-    double sign = turn.w < 0.0 ? -1.0 : 1.0;
-    ss_vec3 axis = {sign * turn.x, sign * turn.y, sign * turn.z};
-    double sine = ss_vec3_norm(axis), angle = 2.0 * atan2(sine, sign * turn.w);
-    return ss_vec3_scale(sine > 0.0 ? angle / sine : 2.0, axis);
-}
-
 /* The mean velocity, so that bodies it carries arrive where it does. */
 void ss_sim_drive_kinematic(ss_sim *sim)
 {
@@ -45,7 +35,7 @@ void ss_sim_drive_kinematic(ss_sim *sim)
         double position[3], quaternion[4], velocity[6];
         body->motion(sim->time + sim->h, position, quaternion, velocity, body->motion_context);
         ss_vec3 path = ss_vec3_subtract(ss_vec3_load(position), ss_vec3_load(body->position));
-        ss_vec3 turn = turn_between(ss_quat_load(body->quaternion), ss_quat_load(quaternion));
+        ss_vec3 turn = ss_quat_between(ss_quat_load(body->quaternion), ss_quat_load(quaternion));
         ss_vec3_store(ss_vec3_scale(1.0 / sim->h, path), body->velocity);
         ss_vec3_store(ss_vec3_scale(1.0 / sim->h, turn), body->velocity + 3);
     }

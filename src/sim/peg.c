@@ -11,13 +11,25 @@
 #include "sim/state.h"
 
 #include "collision/alternatives.h"
+#include "formulation/model.h"
 #include "frame/alternatives.h"
 #include "linalg/quat.h"
 
 #include <math.h>
 
-static const double audit_share = 1e-3;  /* of the size: overlaps beyond the prediction by more are undone */
-static const double refine_share = 1e-6; /* of the size: smaller errors are left alone */
+static const double audit_share = 1e-3; /* of the size: overlaps beyond the prediction by more are undone */
+/* Of the size: smaller errors are left alone. A wedge gets contradictory rows from overlaps of 1e-6. */
+static const double refine_share = 1e-9;
+/* Of the size: closer than this is touching, and no reason to halve a step. */
+static const double touching_share = 1e-6;
+
+/* The formulation is that of the published problem, which needs no selection and knows one point per
+ * alternative. */
+bool ss_sim_models_alternatives(const ss_sim *sim)
+{
+    const ss_contact_model *model = ss_assembly_formulation(sim->assembly)->model;
+    return model && model->traits & SS_MODELS_ALTERNATIVES;
+}
 
 /* ---- before contacts are looked for ----------------------------------------------------------------- */
 
@@ -33,7 +45,7 @@ bool ss_sim_foresee(ss_sim *sim, ss_error *err)
         if (!sim->peg.velocity)
             return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for %d bodies", bodies);
     }
-    ss_collision_use_alternatives(sim->collision, sim->peg.velocity);
+    ss_collision_use_alternatives(sim->collision, sim->peg.velocity, ss_sim_models_alternatives(sim));
     for (int b = 0; b < bodies; b++) {
         const ss_body *body = ss_world_body(sim->world, b);
         double *v = sim->peg.velocity[b];
@@ -145,7 +157,8 @@ typedef struct attempt {
     int *wait;
     ss_answer *answer; /* of the choice; a copy */
     ss_sim_report report;
-    double error; /* m, of the worst pair, relative to its size */
+    double error; /* of the worst pair, relative to its size */
+    bool too_far; /* a pair overlaps by more than what the rotation within the step explains */
 } attempt;
 
 typedef struct solving {
@@ -186,7 +199,7 @@ static bool list_plain(ss_sim *sim, const attempt *of, const ss_frame *plain, co
 }
 
 /* Times add up over the tries of a step; all else is that of the last one. */
-static ss_sim_report with_times(ss_sim_report report, const ss_sim_report *of)
+ss_sim_report ss_sim_with_times(ss_sim_report report, const ss_sim_report *of)
 {
     report.broad = of->broad;
     report.narrow = of->narrow;
@@ -203,7 +216,7 @@ static bool solve_choice(const ss_frame *plain, const int *origin, ss_peg_solved
     ss_frame *frame = (ss_frame *)(uintptr_t)plain;
     if (!list_plain(sim, s->of, plain, origin, &sim->contacts, err)) return false;
     sim->frame = frame;
-    sim->report = with_times(s->before, &sim->report);
+    sim->report = ss_sim_with_times(s->before, &sim->report);
     ss_status before = sim->report.status;
     sim->report.status = SS_CONVERGED;
     if (!ss_sim_solve(sim, err)) return false;
@@ -294,6 +307,19 @@ static double impulse_of(const attempt *of, int g)
     return sum;
 }
 
+/* m: what linear rows may be wrong by. A point at r that turns by the angle t is r t^2 / 2 from where its
+ * tangent leads, at most: |R r - r - t x r| <= r t^2 / 2. */
+static double allowed_error(const ss_sim *sim, const ss_contact_group *group, const outlook *at)
+{
+    double sum = 0.0;
+    for (int side = 0; side < 2; side++) {
+        if (group->body[side] == SS_WORLD) continue;
+        double turn = sim->h * ss_vec3_norm(ss_vec3_load(at->bodies[group->body[side]].velocity + 3));
+        sum += 0.5 * turn * turn * group->radius[side];
+    }
+    return fmax(sum, touching_share * group->size);
+}
+
 /* The exact error of the attempt, relative to sizes: overlap, and separation of what pushes. Also which
  * groups the audit sends back. */
 static bool measure(ss_sim *sim, attempt *of, uint8_t *hold, int32_t *start, bool *sent, ss_error *err)
@@ -302,6 +328,7 @@ static bool measure(ss_sim *sim, attempt *of, uint8_t *hold, int32_t *start, boo
     ss_groups groups;
     *sent = false;
     of->error = 0.0;
+    of->too_far = false;
     if (!look_at_end(sim, of->answer->velocity, &at, err) || !ss_groups_make(of->frame, &groups, err))
         return false;
     for (int g = 0; g < groups.group_count; g++) {
@@ -310,6 +337,7 @@ static bool measure(ss_sim *sim, attempt *of, uint8_t *hold, int32_t *start, boo
         double separation = ss_polyhedra_separation(&a, &b), wrong = fmax(0.0, -separation);
         if (separation > 0.0 && impulse_of(of, g) > 0.0) wrong = separation;
         of->error = fmax(of->error, wrong / group->size);
+        of->too_far |= -separation > allowed_error(sim, group, &at);
         if (!hold) continue;
         // the best alternative now is 0, up to rounding
         int best = 0, first = groups.first_alternative[g];
@@ -358,24 +386,33 @@ static void carry_back(const outlook *at, ss_group_list *list)
     }
 }
 
+typedef struct search {
+    ss_sim *sim;
+    const outlook *at;
+    const ss_group_list *from;
+} search;
+
+static bool find_again(int g, ss_group_list *to, void *context, ss_error *err)
+{
+    const search *s = context;
+    const outlook *at = s->at;
+    ss_contact_group group = s->from->groups[g];
+    const ss_body *body[2] = {NULL, NULL};
+    for (int side = 0; side < 2; side++) {
+        if (group.body[side] == SS_WORLD) continue;
+        body[side] = &at->bodies[group.body[side]];
+        memcpy(group.centre[side], body[side]->position, sizeof group.centre[side]);
+    }
+    ss_group_reach(&group, s->sim->h, body[0] ? body[0]->velocity : NULL, body[1] ? body[1]->velocity : NULL);
+    ss_placed_shape a = place_at_end(at, group.shape[0]), b = place_at_end(at, group.shape[1]);
+    return ss_group_find(&a, &b, &group, s->sim->options.collision.reduce, to, err);
+}
+
 static bool find_at_end(ss_sim *sim, const outlook *at, const ss_group_list *from, ss_group_list *to,
                         ss_error *err)
 {
-    to->count = to->alternative_count = to->point_count = 0;
-    for (int g = 0; g < from->count; g++) {
-        ss_contact_group group = from->groups[g];
-        const ss_body *body[2] = {NULL, NULL};
-        for (int side = 0; side < 2; side++) {
-            if (group.body[side] == SS_WORLD) continue;
-            body[side] = &at->bodies[group.body[side]];
-            memcpy(group.centre[side], body[side]->position, sizeof group.centre[side]);
-        }
-        ss_group_reach(&group, sim->h, body[0] ? body[0]->velocity : NULL,
-                       body[1] ? body[1]->velocity : NULL);
-        ss_placed_shape a = place_at_end(at, group.shape[0]), b = place_at_end(at, group.shape[1]);
-        if (!ss_group_find(&a, &b, &group, sim->options.collision.reduce, to, err)) return false;
-    }
-    return true;
+    search s = {.sim = sim, .at = at, .from = from};
+    return ss_group_list_fill(to, from->count, sim->team, find_again, &s, err);
 }
 
 /* Ordinary contacts stay; groups bring theirs. */
@@ -405,11 +442,14 @@ static void shift_gaps(ss_frame *frame, const ss_groups *groups, double (*veloci
 
 /* The alternative of the last try, as the nearest thing in this one: the best within a right angle of its
  * normal, or thin plates would be passed. */
-static void start_from(const attempt *last, const attempt *next, const ss_groups *now, int32_t *start)
+static void start_from(const attempt *last, const attempt *next, const ss_groups *now, const uint8_t *freed,
+                       int32_t *start)
 {
     for (int g = 0; g < now->group_count; g++) {
         const ss_contact_group *group = &next->list->groups[next->group[g]];
+        const int *pair = now->frame->contacts.pair[now->contact[g]];
         start[g] = 0;
+        if (freed && freed[pair[0] < 0 ? pair[1] : pair[0]]) continue; // what passes may pass on either side
         for (int old = 0; old < last->frame->subcontacts.groups; old++) {
             const ss_contact_group *other = &last->list->groups[last->group[old]];
             if (other->shape[0] != group->shape[0] || other->shape[1] != group->shape[1]) continue;
@@ -424,8 +464,8 @@ static void start_from(const attempt *last, const attempt *next, const ss_groups
 }
 
 /* Another try, from the pose that these velocities lead to. */
-static bool refine(ss_sim *sim, const attempt *last, double (*velocity)[6], ss_group_list *list,
-                   attempt *next, ss_error *err)
+static bool refine(ss_sim *sim, const attempt *last, double (*velocity)[6], const uint8_t *freed,
+                   ss_group_list *list, attempt *next, ss_error *err)
 {
     outlook at;
     ss_groups groups;
@@ -450,10 +490,96 @@ static bool refine(ss_sim *sim, const attempt *last, double (*velocity)[6], ss_g
         shift_gaps(next->frame, &groups, velocity);
         for (int c = 0; c < next->contacts.count; c++)
             next->contacts.items[c].gap = next->frame->contacts.gap[c];
-        start_from(last, next, &groups, start);
+        start_from(last, next, &groups, freed, start);
     }
     ss_groups_free(&groups);
     return good && solve_attempt(sim, start, NULL, true, next, err);
+}
+
+/* ---- what passes freely ----------------------------------------------------------------------------- */
+
+/* Poses on the way to the end of the step that are looked at. */
+enum { WAYPOINTS = 8 };
+
+/* The bodies between start and end of the step: positions on a straight line, rotation about a fixed axis. */
+static void look_between(const outlook *end, double share, outlook *to)
+{
+    int count = ss_world_body_count(end->sim->world);
+    for (int b = 0; b < count; b++) {
+        const ss_body *from = ss_world_body(end->sim->world, b), *until = &end->bodies[b];
+        to->bodies[b] = *until;
+        for (int i = 0; i < 3; i++)
+            to->bodies[b].position[i] = from->position[i] + share * (until->position[i] - from->position[i]);
+        ss_quat q = ss_quat_load(from->quaternion);
+        ss_vec3 turn = ss_quat_between(q, ss_quat_load(until->quaternion));
+        ss_quat_store(ss_quat_integrate(q, turn, share), to->bodies[b].quaternion);
+    }
+}
+
+static double separation_at(const outlook *at, const ss_contact_group *group)
+{
+    ss_placed_shape a = place_at_end(at, group->shape[0]), b = place_at_end(at, group->shape[1]);
+    return ss_polyhedra_separation(&a, &b);
+}
+
+/* Islands that push although their free motion passes, by exact geometry: they end apart, and do not cut
+ * through each other on the way. Linear rows do not know that when bodies turn. Their velocities become the
+ * free ones. Joints and ordinary contacts have to do with the free motion, too: such islands are left as they
+ * are. */
+static bool free_islands(ss_sim *sim, const attempt *of, double (*velocity)[6], uint8_t *freed, bool *any,
+                         ss_error *err)
+{
+    const ss_frame *frame = of->frame;
+    ss_groups groups;
+    *any = false;
+    if (!ss_groups_make(frame, &groups, err)) return false;
+    size_t islands = (size_t)groups.island_count, world = (size_t)ss_world_body_count(sim->world);
+    uint8_t *passes = ss_arena_take(sim->memory, islands + 1, sizeof *passes, "islands");
+    double(*free)[6] =
+        ss_arena_take(sim->memory, (size_t)frame->bodies.count + 1, sizeof *free, "velocities");
+    outlook end, between = {.sim = sim};
+    between.bodies = ss_arena_take(sim->memory, world + 1, sizeof *between.bodies, "bodies on the way");
+    bool good = (passes && free && between.bodies) ||
+                ss_fail(err, SS_ERROR_RESOURCES, "out of memory for %zu islands", islands);
+
+    // only islands that push, by nothing but alternatives
+    for (int g = 0; good && g < groups.group_count; g++)
+        if (impulse_of(of, g) > 0.0) passes[groups.island[g]] = 1;
+    for (int c = 0; good && c < frame->contacts.count + frame->constraints.count; c++) {
+        bool joint = c >= frame->contacts.count;
+        if (!joint && frame->subcontacts.contact_group[c] >= 0) continue;
+        const int *pair =
+            joint ? frame->constraints.pair[c - frame->contacts.count] : frame->contacts.pair[c];
+        for (int side = 0; side < 2; side++) {
+            int island = ss_frame_is_live(frame, pair[side]) ? groups.body_island[pair[side]] : -1;
+            if (island >= 0) passes[island] = 0;
+        }
+    }
+
+    // the end first: it settles nearly all
+    for (int b = 0; good && b < frame->bodies.count; b++)
+        memcpy(free[b], sim->peg.velocity[sim->frame_body[b]], sizeof free[b]);
+    good = good && look_at_end(sim, free, &end, err);
+    for (int part = WAYPOINTS; good && part > 0; part--) {
+        bool left = false;
+        for (size_t i = 0; i < islands; i++) left |= passes[i];
+        if (!left) break;
+        if (part < WAYPOINTS) look_between(&end, (double)part / WAYPOINTS, &between);
+        for (int g = 0; g < groups.group_count; g++) {
+            const ss_contact_group *group = &of->list->groups[of->group[g]];
+            if (!passes[groups.island[g]]) continue;
+            double least = part == WAYPOINTS ? 0.0 : -group->cut;
+            if (separation_at(part == WAYPOINTS ? &end : &between, group) < least)
+                passes[groups.island[g]] = 0;
+        }
+    }
+    for (int b = 0; good && b < frame->bodies.count; b++) {
+        freed[b] = groups.body_island[b] >= 0 && passes[groups.body_island[b]];
+        if (freed[b]) memcpy(velocity[b], free[b], sizeof free[b]);
+        *any |= freed[b];
+    }
+    ss_groups_free(&groups);
+    return good;
 }
 
 /* ---- together --------------------------------------------------------------------------------------- */
@@ -498,7 +624,7 @@ static bool adopt(ss_sim *sim, attempt *of, double depth, ss_error *err)
     bool assembled = ss_assembly_frame(sim->assembly) == sim->frame; // the last try was the best one
     if (!sim->answer || (!assembled && !ss_assemble(sim->assembly, sim->frame, NULL, err))) return false;
     ss_sim_copy_answer(of->answer, sim->answer);
-    sim->report = with_times(of->report, &sim->report);
+    sim->report = ss_sim_with_times(of->report, &sim->report);
     sim->report.peg_solves += sim->peg.solves;
     if (of->result.status > sim->report.peg_status) sim->report.peg_status = of->result.status;
     sim->report.peg_error = fmax(sim->report.peg_error, of->error);
@@ -533,26 +659,33 @@ bool ss_sim_solve_peg(ss_sim *sim, ss_error *err)
     // refinement, from one try to the next; the best one counts
     int refinements = selects && may_refine(sim) ? sim->options.refine : 0, bodies = best.frame->bodies.count;
     double(*velocity)[6] = ss_arena_take(sim->memory, (size_t)bodies + 1, sizeof *velocity, "velocities");
-    good = good && (velocity || ss_fail(err, SS_ERROR_RESOURCES, "out of memory for %d bodies", bodies));
+    uint8_t *freed = ss_arena_take(sim->memory, (size_t)bodies + 1, sizeof *freed, "free bodies");
+    bool any_free = false;
+    good = good &&
+           ((velocity && freed) || ss_fail(err, SS_ERROR_RESOURCES, "out of memory for %d bodies", bodies));
     if (good && bodies) memcpy(velocity, best.answer->velocity, (size_t)bodies * sizeof *velocity);
+    if (good && refinements > 0) good = free_islands(sim, &best, velocity, freed, &any_free, err);
     const attempt *from = &best;
-    for (int r = 0; good && r < refinements && best.error > refine_share; r++) {
+    for (int r = 0; good && r < refinements && (any_free || best.error > refine_share); r++) {
         attempt next = {0};
         ss_group_list *list = sim->peg.refined;
         while (list == from->list || list == best.list) list++;
-        good = refine(sim, from, velocity, list, &next, err) && measure(sim, &next, NULL, NULL, &sent, err);
+        good = refine(sim, from, velocity, any_free ? freed : NULL, list, &next, err) &&
+               measure(sim, &next, NULL, NULL, &sent, err);
         if (from == &last) free_attempt(&last);
         if (!good) {
             free_attempt(&next);
             break;
         }
         // two tries may lead to each other, without end: then the next one is from halfway between them
-        double share = next.error < 0.5 * best.error ? 1.0 : 0.5;
+        bool better = any_free || next.error < best.error;
+        double share = any_free || next.error < 0.5 * best.error ? 1.0 : 0.5;
         for (int b = 0; b < bodies; b++)
             for (int i = 0; i < 6; i++)
                 velocity[b][i] =
                     share * next.answer->velocity[b][i] + (1.0 - share) * best.answer->velocity[b][i];
-        if (next.error < best.error) {
+        any_free = false;
+        if (better) {
             free_attempt(&best);
             best = next;
             from = &best;
@@ -561,6 +694,7 @@ bool ss_sim_solve_peg(ss_sim *sim, ss_error *err)
             from = &last;
         }
     }
+    sim->peg.too_far = refinements > 0 && best.too_far;
     free_attempt(&last);
     sim->frame = NULL; // it is one of the attempts'
     good = good && adopt(sim, &best, depth, err);

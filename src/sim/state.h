@@ -96,6 +96,7 @@ typedef struct ss_peg_state {
     ss_contact_list contacts;  /* of it */
     ss_peg_status status;
     int solves;
+    bool too_far; /* bodies turn too far for the geometry at the end of the step: halve it */
 } ss_peg_state;
 
 struct ss_sim {
@@ -174,7 +175,10 @@ bool ss_sim_foresee(ss_sim *sim, ss_error *err);
 bool ss_sim_add_alternatives(ss_sim *sim, ss_error *err);
 /* sim->frame, with alternatives -> sim->answer, sim->peg.answer */
 bool ss_sim_solve_peg(ss_sim *sim, ss_error *err);
-void ss_sim_forget_peg(ss_sim *sim); /* of the last substep */
+bool ss_sim_models_alternatives(const ss_sim *sim); /* peg-mlcp does, by itself */
+void ss_sim_forget_peg(ss_sim *sim);                /* of the last substep */
+/* The report with the times of another one: times add up over the tries of a step, all else does not. */
+ss_sim_report ss_sim_with_times(ss_sim_report report, const ss_sim_report *of);
 void ss_sim_free_peg(ss_sim *sim);
 /* m/s: of b's surface minus a's at a point: prescribed motion, and belts. */
 void ss_sim_surface_velocity(const ss_sim *sim, const int body[2], const double belt[3],

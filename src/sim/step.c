@@ -54,14 +54,15 @@ static bool make_frame(ss_sim *sim, ss_error *err)
     return good && ss_sim_check_frame(sim, err);
 }
 
-/* Everything but the move. */
-static bool look_ahead(ss_sim *sim, ss_error *err)
+/* Everything but the move. again: user functions have seen this moment already. */
+static bool look_ahead(ss_sim *sim, bool again, ss_error *err)
 {
     ss_arena_clear(sim->memory);
-    if (!ss_sim_call(sim, SS_BEFORE_COLLISION, err)) return false;
+    sim->peg.too_far = false;
+    if (!again && !ss_sim_call(sim, SS_BEFORE_COLLISION, err)) return false;
     ss_sim_drive_kinematic(sim);
     if (!find_contacts(sim, err) || !make_frame(sim, err)) return false;
-    bool alternatives = sim->frame->subcontacts.groups > 0;
+    bool alternatives = sim->frame->subcontacts.groups > 0 && !ss_sim_models_alternatives(sim);
     return (alternatives ? ss_sim_solve_peg(sim, err) : ss_sim_solve(sim, err)) &&
            ss_sim_check_answer(sim, err);
 }
@@ -71,7 +72,8 @@ static bool look_ahead(ss_sim *sim, ss_error *err)
 /* A step of one piece replaces the warm start when nothing can fail any more. */
 static bool may_lose_warm_start(const ss_sim *sim)
 {
-    return sim->options.substeps > 1 || sim->calls[SS_AFTER_STEP].count > 0;
+    bool pieces = sim->options.substeps > 1 || sim->options.peg != SS_PEG_OFF; // those may be halved
+    return pieces || sim->calls[SS_AFTER_STEP].count > 0;
 }
 
 static void exchange(ss_sim *sim, bool reading)
@@ -91,9 +93,22 @@ static bool save(ss_sim *sim, ss_error *err)
     return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for the state before the step");
 }
 
-static bool substep(ss_sim *sim, ss_error *err)
+/* With alternatives, a step in which a body turns too far for the geometry at its end is done in two halves,
+ * and so on: errors of rotation fall with the square of h. */
+static bool substep(ss_sim *sim, int halvings, bool again, ss_error *err)
 {
-    if (!look_ahead(sim, err) || !ss_sim_move(sim, err)) return false;
+    ss_sim_report before = sim->report;
+    if (!look_ahead(sim, again, err)) return false;
+    if (sim->peg.too_far && halvings > 0) {
+        double h = sim->h;
+        sim->report = ss_sim_with_times(before, &sim->report);
+        sim->report.halvings++;
+        sim->h = 0.5 * h;
+        bool good = substep(sim, halvings - 1, true, err) && substep(sim, halvings - 1, false, err);
+        sim->h = h;
+        return good;
+    }
+    if (!ss_sim_move(sim, err)) return false;
     // which contacts slide is a state where friction is static
     bool has_static_friction = sim->frame->contacts.mu_static != NULL;
     if ((sim->options.warm_start || has_static_friction || ss_sim_needs_previous(sim)) && !ss_warm_keep(sim))
@@ -115,7 +130,8 @@ bool ss_sim_step(ss_sim *sim, ss_error *err)
     if (!save(sim, err)) return ss_fail_in(err, "step %lld", (long long)sim->steps);
     sim->report = (ss_sim_report){.worst_contact = -1};
     bool good = true;
-    for (int k = 0; good && k < sim->options.substeps; k++) good = substep(sim, err);
+    for (int k = 0; good && k < sim->options.substeps; k++)
+        good = substep(sim, sim->options.halvings, false, err);
     if (good) {
         sim->steps++;
         sim->time = sim->base_time + (double)(sim->steps - sim->base_steps) * sim->options.h;
@@ -136,7 +152,7 @@ bool ss_sim_prepare(ss_sim *sim, ss_error *err)
     double start = ss_clock_seconds();
     if (!save(sim, err)) return ss_fail_in(err, "step %lld", (long long)sim->steps);
     sim->report = (ss_sim_report){.worst_contact = -1};
-    bool good = look_ahead(sim, err);
+    bool good = look_ahead(sim, false, err);
     exchange(sim, true);
     close_report(sim, start);
     return good || ss_fail_in(err, "step %lld", (long long)sim->steps);

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 _COUNTS = {"velocity": "bodies", "row_impulse": "rows", "normal_impulse": "contacts", "friction_impulse": "contacts",
            "rolling_impulse": "contacts", "selection": "groups", "sub_normal_impulse": "subcontacts",
-           "sub_friction_impulse": "subcontacts"}
+           "sub_friction_impulse": "subcontacts", "sub_rolling_impulse": "subcontacts"}
 
 
 class _Part:
@@ -80,6 +80,7 @@ class Answer(Lent):
     selection = _Part("frames with alternatives: the alternative of every group; else None")
     sub_normal_impulse = _Part("frames with alternatives: N s of every further point")
     sub_friction_impulse = _Part("frames with alternatives: N s of every further point, on body b")
+    sub_rolling_impulse = _Part("frames with alternatives: N m s of every further point; None if not modelled")
 
     def arrays(self) -> Dict[str, np.ndarray]:
         """Those that are there, by name, as views."""

@@ -30,6 +30,9 @@ class FrameBuilder:
                                                                     "bounds")}
         self._contacts: Dict[str, List[Any]] = {name: [] for name in ("pair", "point", "normal", "gap", "mu")}
         self._extras: Dict[str, Dict[int, Any]] = {}
+        self._cuts: List[float] = []
+        self._group_of: Dict[int, int] = {}
+        self._rows: Dict[str, List[Any]] = {name: [] for name in ("group", "alternative", "role", "point", "normal", "gap")}
         self._results: Dict[str, Dict[str, Any]] = {}
 
     def body(self, mass: float, position: Any = (0, 0, 0), quaternion: Any = (1, 0, 0, 0), inertia: Any = None,
@@ -63,10 +66,14 @@ class FrameBuilder:
         self._joints["bounds"].extend(np.broadcast_to(limits, (count, 2)))
         return len(self._joints["rows"]) - 1
 
-    def contact(self, a: int, b: int, point: Any, normal: Any, gap: float = 0.0, mu: Any = 0.0, **extras: Any) -> int:
-        """Adds a contact with a unit normal from a to b; gap < 0 is an overlap. Extras are the optional arrays of Contacts:
-        tangent, restitution, mu_rolling, mu_static, compliance, surface_velocity. Returns its number."""
+    def contact(self, a: int, b: int, point: Any, normal: Any, gap: float = 0.0, mu: Any = 0.0, *,
+                group: Optional[int] = None, **extras: Any) -> int:
+        """Adds a contact with a unit normal from a to b; gap < 0 is an overlap. `group` makes it a point of the first
+        alternative of a group. Extras are the optional arrays of Contacts: tangent, restitution, mu_rolling, mu_static,
+        compliance, surface_velocity. Returns its number."""
         number = len(self._contacts["gap"])
+        if group is not None:
+            self._group_of[number] = self._known(group)
         for name, value in (("pair", (a, b)), ("point", point), ("normal", normal), ("gap", gap),
                             ("mu", np.broadcast_to(mu, (2,)))):
             self._contacts[name].append(value)
@@ -74,6 +81,26 @@ class FrameBuilder:
             if value is not None:
                 self._extras.setdefault(name, {})[number] = value
         return number
+
+    def _known(self, group: int) -> int:
+        if not 0 <= group < len(self._cuts):
+            raise ValueError(f"group {group}: there are {len(self._cuts)} groups")
+        return group
+
+    def group(self, cut: float = math.inf) -> int:
+        """Adds a group of alternatives (docs/peg.md), one pair of convex pieces, and returns its number. `cut` is how deep the
+        straight path of a step may cut, in m; 5 % of the thinner piece is a good choice."""
+        self._cuts.append(cut)
+        return len(self._cuts) - 1
+
+    def alternative(self, group: int, alternative: int, point: Any, normal: Any, gap: float = 0.0, *, test: bool = False) -> int:
+        """Adds a point of a further alternative (1, 2, ...) of a group, or a test point of any of them, which carries no
+        impulse. The normal is from a to b of the group's contacts, the same for all points of an alternative. Returns its
+        number."""
+        for name, value in (("group", self._known(group)), ("alternative", alternative), ("role", int(test)), ("point", point),
+                            ("normal", normal), ("gap", gap)):
+            self._rows[name].append(value)
+        return len(self._rows["gap"]) - 1
 
     def result(self, solver: str, velocity: Any = None, row_impulse: Any = None, normal_impulse: Any = None,
                friction_impulse: Any = None, **more: Any) -> None:
@@ -96,6 +123,14 @@ class FrameBuilder:
                 array = getattr(frame.contacts, name)
             for number, value in given.items():
                 array[number] = value
+        if self._cuts:
+            sub = frame.add_alternatives(len(self._cuts), len(self._rows["gap"]))
+            sub.cut = np.asarray(self._cuts, float)
+            for number, group in self._group_of.items():
+                sub.contact_group[number] = group
+            for name, value in self._rows.items():
+                if len(value):
+                    setattr(sub, name, np.asarray(value))
         frame.must_be_valid()
         return frame
 
@@ -205,7 +240,8 @@ class Recorder:
             setattr(stored, "with", encoded(given.pop("options", None)))
             answer = Answer.for_frame(frame, rolling=given.get("rolling_impulse") is not None)
             for name in answer.arrays():
-                setattr(answer, name, math.nan if given.get(name) is None else given.pop(name))
+                unknown = -1 if name == "selection" else math.nan
+                setattr(answer, name, unknown if given.get(name) is None else given.pop(name))
             given = {name: value for name, value in given.items() if value is not None}
             if given:
                 raise TypeError(f"a result has no '{next(iter(given))}'")

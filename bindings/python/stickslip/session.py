@@ -125,7 +125,7 @@ class _ss_answer(ctypes.Structure):
     """ss_answer with its arrays in one list: velocity, row, normal, friction and rolling impulses."""
 
     _fields_ = [("bodies", ctypes.c_int), ("rows", ctypes.c_int), ("contacts", ctypes.c_int), ("arrays", ctypes.c_void_p * 5),
-                ("groups", ctypes.c_int), ("subcontacts", ctypes.c_int), ("more", ctypes.c_void_p * 3)]
+                ("groups", ctypes.c_int), ("subcontacts", ctypes.c_int), ("more", ctypes.c_void_p * 4)]
 
 
 assert (ctypes.sizeof(_ss_answer), _ss_answer.arrays.offset, _ss_answer.more.offset) == (  # a change of the header is seen here
@@ -169,7 +169,7 @@ class Result:
             sizes += (48 * bodies, 8 * rows, 8 * contacts, 24 * contacts, 24 * contacts)
             if answer.groups:
                 addresses += answer.more
-                sizes += (4 * answer.groups, 8 * answer.subcontacts, 24 * answer.subcontacts)
+                sizes += (4 * answer.groups, 8 * answer.subcontacts, 24 * answer.subcontacts, 24 * answer.subcontacts)
         block = np.empty(sum(sizes) // 8 + len(sizes), np.float64)
         places: List[Optional[int]] = []
         at = block.__array_interface__["data"][0]
