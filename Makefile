@@ -15,7 +15,7 @@ define build
 	@cmake --build build/$(1) -j $(JOBS)
 endef
 
-.PHONY: all release library debug asan tsan fuzz octave test demo bench bench-octave bench-python bench-peers bench-recorders bench-self race race-engines format check-format install wheel clean help setup setup-library setup-test
+.PHONY: all release library debug asan tsan fuzz octave test demo bench bench-octave bench-python bench-peers bench-recorders how-wrong bench-self race race-engines format check-format install wheel clean help setup setup-library setup-test
 all: release
 
 ##  build
@@ -47,6 +47,10 @@ bench-octave: setup   ## time per step of scenes in RPIsim's form, from Octave; 
 	    'build/release/octave'); bench_rpisim('$(RPISIM)')"
 bench-python: release ## what a call from Python costs beyond the same call from C
 	@for script in bindings/python/bench/*.py; do PYTHONPATH=build/release/python /usr/bin/python3 "$$script" || exit; done
+how-wrong: setup      ## ODE, Bullet and MuJoCo judged by their own answers on the same scenes: how-wrong/how-wrong.html
+	@tools/setup engines
+	$(call build,release)
+	@tools/how-wrong build/release
 bench-recorders: setup ## what recording costs a program that uses ODE, Bullet or MuJoCo
 	@tools/setup engines
 	$(call build,release)

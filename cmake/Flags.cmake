@@ -13,8 +13,8 @@ set(CMAKE_C_FLAGS_RELEASE "-O2 -g") # asserts of <assert.h> are not used; SS_ASS
 
 add_library(stickslip_flags INTERFACE)
 target_compile_definitions(stickslip_flags INTERFACE _DEFAULT_SOURCE)
-target_compile_options(stickslip_flags INTERFACE -Wall -Wextra -Wshadow -Wstrict-prototypes
-                       -Wmissing-prototypes -ffp-contract=off
+target_compile_options(stickslip_flags INTERFACE -Wall -Wextra -Wshadow -ffp-contract=off
+                       "$<$<COMPILE_LANGUAGE:C>:-Wstrict-prototypes;-Wmissing-prototypes>"
                        "-fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=") # __FILE__ is src/..., on every machine
 if(SS_WERROR)
     target_compile_options(stickslip_flags INTERFACE -Werror)

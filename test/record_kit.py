@@ -85,6 +85,8 @@ def defect(arrays, result):
             impulse = nu[c] * normals[c] + tangent[c]
             for body, sign in zip(pairs[c], (-1, 1)):
                 arm = points[c] - position[ids.index(body)] if body in ids else np.zeros(3)
+                if "contacts/lever_arms" in arrays:
+                    arm = np.reshape(arrays["contacts/lever_arms"], (k, 2, 3))[c, 0 if sign < 0 else 1]
                 push(body, sign * impulse, sign * (np.cross(arm, impulse) + rolling[c]))
     if np.size(arrays.get("constraints/pairs", ())):
         pairs, rows = np.reshape(arrays["constraints/pairs"], (-1, 2)), np.ravel(arrays["constraints/rows"]).astype(int)

@@ -43,9 +43,11 @@ static void fill(ss_capture *c)
         c->frame.contacts.mu[k][0] = c->frame.contacts.mu[k][1] = 0.3;
         c->frame.contacts.compliance[k] = 1e-5;
         c->frame.contacts.surface_velocity[k][0] = 0.01;
+        c->frame.contacts.lever_arm[k][4] = 0.5;
         c->answer.normal_impulse[k] = 0.2;
         c->answer.friction_impulse[k][0] = -0.05;
     }
+    c->has_arms = true;
     ss_capture_scenery(c, (double[3]){1, 2, 3}, (double[4]){1, 0, 0, 0});
     strcpy(c->solver, "engine");
     strcpy(c->formulation, "box");

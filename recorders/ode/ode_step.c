@@ -818,15 +818,15 @@ static void read_entry(ss_ode_step *step, ss_capture *c, entry *e)
         for (int i = 0; i < 3; i++) c->answer.friction_impulse[e->contact][i] = h * (f[i] - along * n[i]);
     if (e->rows == 0) return;
     if (n) {
-        double r_a[3], r_b[3], arm[3];
-        ss_contact_lever_arms(&c->frame, e->contact, r_a, r_b);
-        const double *arms[2] = {r_b, r_a}; // node 0 is b
         for (int k = 0; k < 2; k++) {
-            double sign = k ? -1.0 : 1.0;
-            cross(arms[k], n, arm);
+            if (e->number[k] < 0) continue;
+            double sign = k ? -1.0 : 1.0, arm[3], turn[3];
+            const double *point = c->frame.contacts.point[e->contact];
+            for (int i = 0; i < 3; i++) arm[i] = point[i] - c->frame.bodies.position[e->number[k]][i];
+            cross(arm, n, turn);
             for (int i = 0; i < 3; i++) {
                 f[6 * k + i] -= sign * along * n[i];
-                f[6 * k + 3 + i] -= sign * along * arm[i];
+                f[6 * k + 3 + i] -= sign * along * turn[i];
             }
         }
     }

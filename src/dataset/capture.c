@@ -69,8 +69,8 @@ static bool have_contacts(ss_capture *c)
     c->out_of_memory |=
         !(room && GROW(k->pair) && GROW(k->point) && GROW(k->normal) && GROW(k->gap) && GROW(k->mu) &&
           GROW(k->tangent) && GROW(k->restitution) && GROW(k->compliance) && GROW(k->mu_rolling) &&
-          GROW(k->surface_velocity) && GROW(c->answer.normal_impulse) && GROW(c->answer.friction_impulse) &&
-          GROW(c->answer.rolling_impulse));
+          GROW(k->surface_velocity) && GROW(k->lever_arm) && GROW(c->answer.normal_impulse) &&
+          GROW(c->answer.friction_impulse) && GROW(c->answer.rolling_impulse));
     if (!c->out_of_memory) c->contact_room = room;
     return !c->out_of_memory;
 }
@@ -82,7 +82,7 @@ void ss_capture_begin(ss_capture *c, double time, double h)
     c->frame.bodies.count = c->frame.contacts.count = c->scenery.count = 0;
     c->frame.constraints.count = c->frame.constraints.row_count = 0;
     c->answer.bodies = c->answer.rows = c->answer.contacts = 0;
-    c->out_of_memory = c->has_rolling = false;
+    c->out_of_memory = c->has_rolling = c->has_arms = false;
     c->iterations = -1;
     // A frame without any item of a kind has its arrays all the same.
     if (have_bodies(c) && have_joints(c) && have_rows(c, 1)) have_contacts(c);
@@ -121,6 +121,7 @@ void ss_capture_free(ss_capture *c)
                       k->compliance,
                       k->mu_rolling,
                       k->surface_velocity,
+                      k->lever_arm,
                       c->answer.velocity,
                       c->answer.row_impulse,
                       c->answer.normal_impulse,
@@ -179,6 +180,7 @@ int ss_capture_contact(ss_capture *c, int a, int b)
     contacts->restitution[k] = contacts->compliance[k] = contacts->mu_rolling[k] = 0.0;
     memset(contacts->tangent[k], 0, sizeof contacts->tangent[k]);
     memset(contacts->surface_velocity[k], 0, sizeof contacts->surface_velocity[k]);
+    memset(contacts->lever_arm[k], 0, sizeof contacts->lever_arm[k]);
     c->answer.normal_impulse[k] = 0.0;
     memset(c->answer.friction_impulse[k], 0, sizeof c->answer.friction_impulse[k]);
     memset(c->answer.rolling_impulse[k], 0, sizeof c->answer.rolling_impulse[k]);
@@ -222,5 +224,6 @@ ss_frame ss_capture_view(const ss_capture *c)
     if (!any(contacts->compliance, count)) contacts->compliance = NULL;
     if (!any(contacts->mu_rolling, count)) contacts->mu_rolling = NULL;
     if (count == 0 || !any(contacts->surface_velocity[0], 3 * count)) contacts->surface_velocity = NULL;
+    if (count == 0 || !c->has_arms) contacts->lever_arm = NULL;
     return view;
 }

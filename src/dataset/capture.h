@@ -24,9 +24,10 @@ extern "C" {
 #endif
 
 typedef struct ss_capture {
-    ss_frame frame;   /* every array is there except mu_static, lever_arm and the subcontacts */
+    ss_frame frame;   /* every array is there except mu_static and the subcontacts */
     ss_answer answer; /* of the engine's own solver; no alternatives */
     bool has_rolling; /* answer.rolling_impulse counts */
+    bool has_arms;    /* frame.contacts.lever_arm counts */
     ss_scenery scenery;
     int body_room, joint_room, row_room, contact_room, scenery_room;
     bool out_of_memory; /* something is missing: the frame must not be written */

@@ -188,6 +188,7 @@ bool ss_capture_unpack(const char *bytes, size_t length, ss_capture *c)
         if (!(head.present >> f & 1)) continue;
         void *data = ss_field_data(field, &c->frame);
         if (!data) return false;
+        c->has_arms |= data == c->frame.contacts.lever_arm;
         take(&r, data,
              (size_t)ss_field_items(field, &c->frame) * (size_t)field->width * ss_field_element_size(field));
     }

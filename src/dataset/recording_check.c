@@ -223,6 +223,10 @@ static void start_balance(const ss_frame *frame, int b, const double after[6], b
     to->momentum[0] = mass * (size_of(before) + size_of(after));
     to->momentum[1] = ss_vec3_norm(ss_mat3_apply(inertia, ss_vec3_load(before + 3))) +
                       ss_vec3_norm(ss_mat3_apply(inertia, ss_vec3_load(after + 3)));
+
+    // A body that does not turn has no angular momentum, but the rounding of its linear momentum at some arm.
+    double arm = sqrt((inertia.m[0][0] + inertia.m[1][1] + inertia.m[2][2]) / (3.0 * mass));
+    to->momentum[1] += 1e-6 * arm * to->momentum[0];
 }
 
 /* An impulse and its moment on a body. */
