@@ -466,7 +466,7 @@ TEST(a_jam_does_not_change_what_happens_elsewhere)
     }
 }
 
-/* Three bodies on corners of their own. A joint of one with the world, and of another by a further block only:
+/* Three bodies on corners of their own. A joint of one with the world, and of another by a further block:
  * these two are one island. */
 TEST(islands_are_connected_by_joints_and_their_further_blocks)
 {
@@ -541,8 +541,8 @@ TEST(a_start_from_the_answer_itself_has_the_moments_of_rolling_friction)
     ss_frame_destroy(frame);
 }
 
-/* The same wheel on its other alternative, beside a wall that it is behind: the moments of rolling friction are
- * those of the plain frame, are judged, and are in the file. */
+/* The same wheel on its other alternative, beside a wall that it is behind: the moments of rolling friction
+ * are those of the plain frame, are judged, and are in the file. */
 TEST(rolling_friction_of_another_alternative_is_answered_judged_and_stored)
 {
     ss_error err = {0};

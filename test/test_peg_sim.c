@@ -98,9 +98,9 @@ TEST(a_peg_10_micrometres_too_wide_never_passes)
     }
 }
 
-TEST(clearances_from_a_centimetre_to_a_tenth_of_a_micrometre_are_told_apart)
+TEST(clearances_from_a_centimetre_to_a_tenth_of_a_nanometre_are_told_apart)
 {
-    for (double clearance = 1e-2; clearance > 5e-8; clearance *= 0.1) {
+    for (double clearance = 1e-2; clearance > 5e-11; clearance *= 0.1) {
         ss_sim_options options = peg_options(0.01);
         fall passes = drop(peg_above_hole(1 - clearance, 0, 0), &options, 1.0);
         ENSURE_NEAR(passes.impulse, 0.0, 0.0);

@@ -4,6 +4,7 @@ import doctest
 import gc
 import json
 import os
+import pickle
 import re
 import signal
 import subprocess
