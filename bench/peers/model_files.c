@@ -1,5 +1,5 @@
-/* race_models TIME STEP TILT FILE...   each model file in MuJoCo and in our simulator: a row of docs/models.md.
- * Times in s; a step of 0 is that of the file; gravity is turned by TILT (rad). */
+/* race_models TIME STEP TILT FILE...   each model file in MuJoCo and in our simulator: a row of
+ * docs/models.md. Times in s; a step of 0 is that of the file; gravity is turned by TILT (rad). */
 #include "model_files.h"
 
 #include <stdlib.h>
