@@ -171,6 +171,13 @@ static bool learn(ss_mujoco_step *step, const mjModel *m, const mjData *d)
 
 /* ---- bodies ----------------------------------------------------------------------------------------- */
 
+/* The last coordinate of a body's joint. Those that move the body are this one, its parent, and so on: only
+ * these columns of its Jacobian are ever written, the others stay zero. */
+static int last_dof(const rigid *r)
+{
+    return r->first + r->dofs - 1;
+}
+
 static bool add_bodies(ss_mujoco_step *step, ss_capture *c, const mjModel *m, const mjData *d)
 {
     size_t nv = (size_t)step->nv;
@@ -221,13 +228,9 @@ static bool add_bodies(ss_mujoco_step *step, ss_capture *c, const mjModel *m, co
         mj_jac(m, d, p, q, to->position[b], step->rigid[b].top);
         double(*J)[6] = step->J + (size_t)b * nv;
         memset(c->answer.velocity[b], 0, sizeof c->answer.velocity[b]);
-        for (size_t k = 0; k < nv; k++)
-            for (size_t i = 0; i < 3; i++) {
-                J[k][i] = p[i * nv + k];
-                J[k][3 + i] = q[i * nv + k];
-            }
-        for (size_t k = 0; k < nv; k++)
-            for (int i = 0; i < 6; i++) {
+        for (int k = last_dof(&step->rigid[b]); k >= 0; k = m->dof_parentid[k])
+            for (size_t i = 0; i < 6; i++) {
+                J[k][i] = i < 3 ? p[i * nv + (size_t)k] : q[(i - 3) * nv + (size_t)k];
                 to->velocity[b][i] += J[k][i] * step->qvel[k];
                 c->answer.velocity[b][i] += J[k][i] * (step->qvel[k] + c->frame.h * d->qacc[k]);
             }
@@ -700,8 +703,8 @@ bool ss_mujoco_look_after(ss_mujoco_step *step, ss_sink *sink, const mjModel *m,
     size_t nv = (size_t)step->nv;
     memcpy(step->tau, d->qfrc_smooth, nv * sizeof *step->tau);
     for (int b = 0; b < step->count; b++)
-        for (size_t k = 0; k < nv; k++)
-            step->tau[k] -= dot(step->J[(size_t)b * nv + k], c->frame.bodies.force[b], 6);
+        for (int k = last_dof(&step->rigid[b]); k >= 0; k = m->dof_parentid[k])
+            step->tau[k] -= dot(step->J[(size_t)b * nv + (size_t)k], c->frame.bodies.force[b], 6);
     if (!add_constraints(step, sink, m, d)) return false;
     push_joints(step, c);
     balance_trees(step, c);
