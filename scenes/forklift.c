@@ -269,7 +269,7 @@ static bool drive(ss_sim *sim, void *context, ss_error *err)
 
 /* Friction boxes lie along the wheels: a tyre of two points scrubs in a curve, and must still hold sideways.
  * The first tangent is along the axle. Tyres are soft, so that the load of four wheels on two points each is
- * defined: compliance 1/(h^2 k) is a spring of stiffness k. */
+ * defined: compliance 1/(h^2 k) is a spring, k/5 at rest where a step removes a fifth of an overlap. */
 static bool align_friction(ss_sim *sim, void *context, ss_error *err)
 {
     const ss_world *world = ss_sim_world(sim);

@@ -174,6 +174,23 @@ def test_joints_are_where_their_rows_say(here):
     assert len(frames[0]["joint_pair"]) == 8  # lift, wrist and six links; the motor of the lift has no place of its own
 
 
+def test_joints_on_more_than_two_bodies_link_them(here):
+    run("run", "forklift", "--steps", "40", "--every", "39", "--record", "truck.h5", "--quiet")
+    run("view", "truck.h5", "-o", "truck.html")
+    replay, frames = page(here / "truck.html")
+    # eleven hinges and slides; transmission (3 bodies) and differential (4) have 2 and 3 links, the converter (3) two more
+    # once its shafts turn
+    assert [info["joints"] for info in replay["frames"]] == [11 + 2 + 3, 11 + 2 + 2 + 3]
+    with h5py.File("truck.h5") as file:
+        stored = file["simulation_000001/mbs_frame000002/constraints"]
+        ids = file["simulation_000001/mbs_frame000002/bodies/ids"][:, 0]
+        further = {int(np.flatnonzero(ids == one)[0]) for one in stored["further_bodies"][:, 0]}
+    pairs = frames[1]["joint_pair"][11:]
+    assert further <= {int(one) for one in pairs[:, 1]}
+    centres = frames[1]["position"][pairs[:, 1]]
+    assert np.allclose(frames[1]["joint_point"][11:], centres)
+
+
 def test_potential_energy_is_of_gravity(recording, here):
     run("view", "logs.h5", "-o", "replay.html")
     replay, frames = page(here / "replay.html")

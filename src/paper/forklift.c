@@ -171,7 +171,8 @@ static void tabulate(study *s)
     ss_paper_table *table = ss_paper_add_table(
         s->report, "scores", "Every limit and choice",
         "Followed: share of the circle until the truck was half a metre off, or the step failed. A spike is "
-        "a step in which a wheel's speed changes by more than three times the largest change of the reference.",
+        "a step in which the speed of a wheel changes by more than three times the largest change of the "
+        "reference.",
         "limit|iterate|deviation, m|followed|spikes|last spike, s|end");
     for (int i = 0; i < s->limit_count; i++) {
         for (int k = 0; k < KEEPS; k++) {

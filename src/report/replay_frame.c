@@ -233,7 +233,7 @@ bool ss_replay_frame_read(const ss_replay *replay, int index, bool states, ss_re
     if (good) {
         frame->contacts = replay->options.no_contacts ? 0 : frame->frame->contacts.count;
         read_scenery(replay, index, place, frame, findings);
-        frame->joints = ss_allocate((size_t)frame->frame->constraints.count, sizeof *frame->joints);
+        frame->joints = ss_allocate(ss_replay_most_joints(frame->frame), sizeof *frame->joints);
         good = frame->joints || frame->frame->constraints.count == 0 ||
                ss_fail(err, SS_ERROR_RESOURCES, "out of memory for joints");
         if (good) frame->joint_count = ss_replay_find_joints(frame->frame, frame->joints);

@@ -107,8 +107,12 @@ typedef struct ss_replay_joint {
     int pair[2];              /* bodies of the frame, -1 = world */
     double point[3], axis[3]; /* world; the axis is 0 where there is none */
 } ss_replay_joint;
-/* Where the joints of a frame are, as far as their rows say: those that hold no point are left out. Returns
- * their number; joints[frame->constraints.count]. */
+/* Where the joints of a frame are, as far as their rows say: those that hold no point are left out. Joints on
+ * more than two bodies are links between these. Returns their number, ss_replay_most_joints at most. */
+static inline size_t ss_replay_most_joints(const ss_frame *frame)
+{
+    return 2 * (size_t)frame->constraints.count + (size_t)frame->constraints.further_count;
+}
 int ss_replay_find_joints(const ss_frame *frame, ss_replay_joint *joints);
 
 typedef struct ss_replay_frame {

@@ -40,6 +40,43 @@ static ss_vec3 across(ss_vec3 a, ss_vec3 b)
     return ss_vec3_scale(1.0 / length, axis);
 }
 
+/* A link between two bodies of a row: at the centre of the second one, about the direction in which the row
+ * turns it. */
+static void link_bodies(const ss_frame *frame, int from, int to, const double block[6], ss_replay_joint *link)
+{
+    ss_vec3 t = ss_vec3_load(block), a = ss_vec3_load(block + 3);
+    bool turns = ss_vec3_dot(t, t) <= 1e-12 * ss_vec3_dot(a, a);
+    link->pair[0] = from;
+    link->pair[1] = to;
+    memcpy(link->point, frame->bodies.position[to], sizeof link->point);
+    ss_vec3_store(turns ? ss_vec3_normalise(a, NULL) : (ss_vec3){0}, link->axis);
+}
+
+/* Rows on more than two bodies, differentials and ropes over sheaves, are seen as links between these: once
+ * for each body of a joint. */
+static int link_many(const ss_frame *frame, ss_replay_joint *links)
+{
+    const ss_constraints *all = &frame->constraints;
+    int found = 0;
+    for (int k = 0, joint = 0, end = 0, first = 0, linked = -1; k < all->further_count; k++) {
+        int row = all->further_row[k], to = all->further_body[k];
+        while (joint < all->count && end + all->rows[joint] <= row) end += all->rows[joint++];
+        if (joint >= all->count) break;
+        const int *pair = all->pair[joint];
+        int from = pair[1] >= 0 ? pair[1] : pair[0];
+        if (linked != joint) {
+            linked = joint;
+            first = k;
+            if (pair[0] >= 0 && pair[1] >= 0)
+                link_bodies(frame, pair[0], pair[1], all->jacobian[row] + 6, &links[found++]);
+        }
+        bool again = false;
+        for (int i = first; i < k; i++) again |= all->further_body[i] == to;
+        if (!again) link_bodies(frame, from, to, all->further_jacobian[k], &links[found++]);
+    }
+    return found;
+}
+
 int ss_replay_find_joints(const ss_frame *frame, ss_replay_joint *joints)
 {
     const ss_constraints *all = &frame->constraints;
@@ -76,5 +113,5 @@ int ss_replay_find_joints(const ss_frame *frame, ss_replay_joint *joints)
         ss_vec3_store(ss_vec3_add(ss_vec3_load(frame->bodies.position[body]), arm), joint->point);
         ss_vec3_store(axis, joint->axis);
     }
-    return found;
+    return found + link_many(frame, joints + found);
 }
