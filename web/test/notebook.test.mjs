@@ -35,7 +35,7 @@ test("a_notebook_shows_a_picture_first_3d_on_click_and_a_report", {
   assert.ok((await picture.evaluate((image) => image.naturalWidth)) > 100);
   await picture.click();
   await replay.locator("canvas").first().waitFor({ timeout: 20000 });
-  await replay.getByText("22 contacts").waitFor();
+  await replay.getByText("22 contacts", { exact: true }).waitFor();
 
   const report = page.frameLocator("iframe").nth(1);
   await report.getByRole("heading", { name: "My first solver" }).waitFor({ timeout: 20000 });
