@@ -258,18 +258,22 @@ static const H5FD_class_t driver = {DRIVER(502, "stickslip_disk", open_disk, ss_
 /* HDF5 wants `write` here, too, though these files are open for reading only. */
 static const H5FD_class_t reading_driver = {DRIVER(503, "stickslip_read", open_to_read, bool *)};
 
+/* Registered once and kept: HDF5 1.10 looks at the class of a driver after it has let go of the file's hold on
+ * it, so that somebody else must hold on to it. */
+static bool set_driver(hid_t access, const H5FD_class_t *class, hid_t *kept, const void *settings)
+{
+    if (*kept <= 0 || H5Iget_type(*kept) != H5I_VFL) *kept = H5FDregister(class);
+    return *kept > 0 && H5Pset_driver(access, *kept, settings) >= 0;
+}
+
 bool ss_h5_disk_read(hid_t access, bool *out_of_memory)
 {
-    hid_t id = H5FDregister(&reading_driver);
-    bool good = id >= 0 && H5Pset_driver(access, id, &out_of_memory) >= 0;
-    if (id >= 0) H5FDunregister(id);
-    return good;
+    static hid_t kept;
+    return set_driver(access, &reading_driver, &kept, &out_of_memory);
 }
 
 bool ss_h5_disk_use(hid_t access, ss_h5_disk *disk)
 {
-    hid_t id = H5FDregister(&driver);
-    bool good = id >= 0 && H5Pset_driver(access, id, &disk) >= 0;
-    if (id >= 0) H5FDunregister(id); // the access list and the file hold on to it
-    return good;
+    static hid_t kept;
+    return set_driver(access, &driver, &kept, &disk);
 }
