@@ -156,7 +156,7 @@ def test_fish_completes(files, monkeypatch):
         return [one.split("\t")[0] for one in ended.stdout.splitlines()]
     assert offers("stickslip chec") == ["check"] and offers("stickslip run brick") == ["brick-wall"]
     assert offers("stickslip bench x -s pgs,nsg") == ["pgs,nsgs"] and offers("stickslip solve wa") == ["wall.h5"]
-    assert "--formulation" in offers("stickslip solve --form") and offers("stickslip convert --to lc") == ["lcp"]
+    assert "--formulation" in offers("stickslip solve --form") and offers("stickslip convert --to bpmd-") == ["bpmd-flat"]
 
 
 @pytest.mark.skipif(not shutil.which("zsh"), reason="zsh is not installed")

@@ -35,7 +35,10 @@ test("a_notebook_shows_a_picture_first_3d_on_click_and_a_report", {
   assert.ok((await picture.evaluate((image) => image.naturalWidth)) > 100);
   await picture.click();
   await replay.locator("canvas").first().waitFor({ timeout: 20000 });
-  await replay.getByText("22 contacts", { exact: true }).waitFor();
+  await replay.getByText("22 contacts", { exact: true }).waitFor({ state: "attached" }); // the panel has no room in a cell
+  const [scene, cell] = await Promise.all([replay.locator("canvas").first().boundingBox(),
+    page.locator("iframe").first().boundingBox()]);
+  assert.ok(scene.height > 0.6 * cell.height && scene.width > 0.9 * cell.width, "the scene fills the cell");
 
   const report = page.frameLocator("iframe").nth(1);
   await report.getByRole("heading", { name: "My first solver" }).waitFor({ timeout: 20000 });
