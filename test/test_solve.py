@@ -626,7 +626,7 @@ def test_a_plugin_is_a_solver_like_any_other(slope):
 
 
 @pytest.mark.parametrize("change, hint", [
-    (lambda text: text.replace("ss_plugin = {.abi = SS_ABI", "ss_plugin = {.abi = SS_ABI + 1"), "ABI 3"),
+    (lambda text: text.replace("ss_plugin = {.abi = SS_ABI", "ss_plugin = {.abi = SS_ABI + 1"), "was built for ABI"),
     (lambda text: text.replace(".abi = SS_ABI,\n", ".abi = 0,\n"), "solver 0 was built for ABI 0"),
     (lambda text: text.replace("ss_plugin =", "something_else ="), "does not export ss_plugin"),
     (lambda text: text.replace('"richardson"', '"pgs"'), "solver name 'pgs' is already used by the library"),
