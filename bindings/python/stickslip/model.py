@@ -664,8 +664,10 @@ class World:
         if len(terms) > _abi.SS_JOINT_TERMS:
             raise ValueError(f"{len(terms)} terms: at most {_abi.SS_JOINT_TERMS}")
         for term, told in zip(struct.term, terms):
-            joint_of, *rest = told if isinstance(told, tuple) else (told,)
-            term.joint, (term.factor, term.index) = operator.index(joint_of), (*rest, *(1.0, 0)[len(rest):])
+            given = told if isinstance(told, tuple) else (told,)
+            term.joint = operator.index(given[0])
+            term.factor = given[1] if len(given) > 1 else 1.0
+            term.index = given[2] if len(given) > 2 else 0
         joint = Joint.__new__(Joint)
         for index, told in enumerate((law, second or {})):
             _Draft(struct.law[index]).set(**told)

@@ -126,8 +126,8 @@ class FrameBuilder:
         if self._cuts:
             sub = frame.add_alternatives(len(self._cuts), len(self._rows["gap"]))
             sub.cut = np.asarray(self._cuts, float)
-            for number, group in self._group_of.items():
-                sub.contact_group[number] = group
+            for number, of in self._group_of.items():
+                sub.contact_group[number] = of
             for name, value in self._rows.items():
                 if len(value):
                     setattr(sub, name, np.asarray(value))
