@@ -258,8 +258,8 @@ static const H5FD_class_t driver = {DRIVER(502, "stickslip_disk", open_disk, ss_
 /* HDF5 wants `write` here, too, though these files are open for reading only. */
 static const H5FD_class_t reading_driver = {DRIVER(503, "stickslip_read", open_to_read, bool *)};
 
-/* Registered once and kept: HDF5 1.10 looks at the class of a driver after it has let go of the file's hold on
- * it, so that somebody else must hold on to it. */
+/* Registered once and kept: HDF5 1.10 looks at the class of a driver after it has let go of the file's hold
+ * on it, so that something else must hold on to it. */
 static bool set_driver(hid_t access, const H5FD_class_t *class, hid_t *kept, const void *settings)
 {
     if (*kept <= 0 || H5Iget_type(*kept) != H5I_VFL) *kept = H5FDregister(class);
