@@ -105,9 +105,15 @@ export function csv(text) {
   }
   return rows.filter((row) => row.length > 1 || row[0] !== "");
 }
+/** What a button saves. Where the browser has too little time, the page may move under the mouse: it is pressed again. */
 export async function download(page, selector) {
-  const [file] = await Promise.all([page.waitForEvent("download"), page.locator(selector).click()]);
-  return { name: file.suggestedFilename(), text: readFileSync(await file.path(), "utf8") };
+  for (let left = 2; ; left--) {
+    const waiting = page.waitForEvent("download", { timeout: 15000 }).catch((error) => error);
+    await page.locator(selector).click();
+    const file = await waiting;
+    if (!(file instanceof Error)) return { name: file.suggestedFilename(), text: readFileSync(await file.path(), "utf8") };
+    if (left === 0) throw file;
+  }
 }
 /** Rows of a figure's CSV by column name; numbers as numbers, empty as null. */
 export async function numbers(page, id) {
