@@ -66,7 +66,7 @@ export async function opened(where) {
     shared.problems.length = shared.requests.length = 0;
     await shared.page.goto(pathToFileURL(where).href);
   }
-  shared.page.setDefaultTimeout(15000);
+  shared.page.setDefaultTimeout(45000);
   await settled(shared.page);
   return shared;
 }

@@ -47,7 +47,7 @@ async function opened(where) {
     shared.problems.length = shared.requests.length = 0;
     await shared.page.goto(/^https?:/.test(where) ? where : pathToFileURL(where).href);
   }
-  shared.page.setDefaultTimeout(20000);
+  shared.page.setDefaultTimeout(45000);
   return shared;
 }
 
