@@ -107,8 +107,8 @@ export function csv(text) {
 }
 /** What a button saves. Where the browser has too little time, the page may move under the mouse: it is pressed again. */
 export async function download(page, selector) {
-  for (let left = 2; ; left--) {
-    const waiting = page.waitForEvent("download", { timeout: 15000 }).catch((error) => error);
+  for (let left = 5; ; left--) {
+    const waiting = page.waitForEvent("download", { timeout: 8000 }).catch((error) => error);
     await page.locator(selector).click();
     const file = await waiting;
     if (!(file instanceof Error)) return { name: file.suggestedFilename(), text: readFileSync(await file.path(), "utf8") };
