@@ -183,15 +183,6 @@ static bool begin(const void *of, ss_sim *sim, void **state, ss_error *err)
     return ss_sim_call_at(sim, SS_BEFORE_COLLISION, rise, lift, err);
 }
 
-static void choose(const void *of, ss_sim_options *options)
-{
-    (void)of;
-    options->solver = "auto";
-    options->finisher = "none";
-    options->max_iterations = 1000;
-    options->stop = "relative_energy<1e-8";
-}
-
 static int figures(const void *of, const ss_sim *sim, const void *state, ss_scene_result *result)
 {
     (void)of, (void)state;
@@ -226,7 +217,7 @@ const ss_scene ss_scene_mass_ratio_grasp = {
     .picture_time = 2.0,
     .camera = {.eye = {0.42, -0.55, 0.42}, .target = {-0.1, 0, 0.2}},
     .build = build_scene,
-    .options = choose,
+    .options = ss_accurate_steps,
     .begin = begin,
     .si_only = true,
     .figures = figures,

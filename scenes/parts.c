@@ -83,6 +83,16 @@ void ss_turn(const double axis[3], double angle, double quaternion[4])
     for (int i = 0; i < 3; i++) quaternion[1 + i] = sin(0.5 * angle) * axis[i] / length;
 }
 
+void ss_rock_corners(ss_random *random, double size, const double stretch[3], int count, double (*corners)[3])
+{
+    for (int i = 0; i < count; i++) {
+        double length = 0.0;
+        for (int j = 0; j < 3; j++) corners[i][j] = ss_random_normal(random);
+        for (int j = 0; j < 3; j++) length += corners[i][j] * corners[i][j];
+        for (int j = 0; j < 3; j++) corners[i][j] *= size * stretch[j] / sqrt(length);
+    }
+}
+
 void ss_turn_at_random(ss_random *random, double quaternion[4])
 {
     double length = 0.0;
@@ -183,6 +193,15 @@ int ss_figure_joint_gap(const void *parameters, const ss_sim *sim, const void *s
     for (int j = 0; j < ss_world_joint_count(world); j++) most = fmax(most, ss_joint_error(world, j));
     result[0] = (ss_scene_result){"joint_gap", "m", most};
     return 1;
+}
+
+void ss_accurate_steps(const void *parameters, ss_sim_options *options)
+{
+    (void)parameters;
+    options->solver = "auto";
+    options->finisher = "none";
+    options->max_iterations = 1000;
+    options->stop = "relative_energy<1e-8";
 }
 
 /* ---- polyhedral exact geometry ---------------------------------------------------------------------- */

@@ -43,6 +43,9 @@ int ss_build_ball(ss_builder *build, double radius, double density, const double
 
 /* Unit quaternion of a turn by `angle` about `axis`, which need not be of unit length. */
 void ss_turn(const double axis[3], double angle, double quaternion[4]);
+/* Corners of a rock: `count` random points on an ellipsoid of the radii size * stretch. */
+void ss_rock_corners(ss_random *random, double size, const double stretch[3], int count,
+                     double (*corners)[3]);
 /* A random orientation, uniform. */
 void ss_turn_at_random(ss_random *random, double quaternion[4]);
 /* a * b */
@@ -74,6 +77,8 @@ void ss_seen_from(const ss_body *body, const double position[3], double seen[3])
 int ss_figure_joint_gap(const void *parameters, const ss_sim *sim, const void *state,
                         ss_scene_result *result);
 
+/* The options of a scene that shows what it is about only if every step is solved, by `auto` to 1e-8. */
+void ss_accurate_steps(const void *parameters, ss_sim_options *options);
 /* Options of scenes about polyhedral exact geometry: selection, on the friction polygon of Stewart and
  * Trinkle, solved by pivoting: no error of a solver stands between the law and the answer. */
 void ss_exact_geometry(const void *parameters, ss_sim_options *options);

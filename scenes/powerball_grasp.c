@@ -202,15 +202,6 @@ static bool begin(const void *of, ss_sim *sim, void **state, ss_error *err)
     return ss_sim_call_at(sim, SS_BEFORE_COLLISION, follow, self, err);
 }
 
-static void choose(const void *of, ss_sim_options *options)
-{
-    (void)of;
-    options->solver = "auto";
-    options->finisher = "none";
-    options->max_iterations = 1000;
-    options->stop = "relative_energy<1e-8";
-}
-
 static int figures(const void *of, const ss_sim *sim, const void *state, ss_scene_result *result)
 {
     (void)of;
@@ -254,7 +245,7 @@ const ss_scene ss_scene_powerball_grasp = {
     .picture_time = 4.0,
     .camera = {.eye = {1.15, -1.0, 0.85}, .target = {0.15, 0.08, 0.3}},
     .build = build_scene,
-    .options = choose,
+    .options = ss_accurate_steps,
     .begin = begin,
     .si_only = true,
     .figures = figures,

@@ -18,12 +18,7 @@ static void drop(ss_builder *build, const parameters *p, int k, ss_random *rando
     if (build->failed) return;
     double points[20][3], size = p->size * ss_random_between(random, 0.6, 1.2);
     double stretch[3] = {ss_random_between(random, 0.7, 1.3), ss_random_between(random, 0.7, 1.3), 1.0};
-    for (int i = 0; i < 20; i++) {
-        double length = 0.0;
-        for (int j = 0; j < 3; j++) points[i][j] = ss_random_normal(random);
-        for (int j = 0; j < 3; j++) length += points[i][j] * points[i][j];
-        for (int j = 0; j < 3; j++) points[i][j] *= size * stretch[j] / sqrt(length);
-    }
+    ss_rock_corners(random, size, stretch, 20, points);
     ss_mesh *mesh = ss_mesh_hull((const double(*)[3])points, 20, build->err);
     build->failed = mesh == NULL;
     if (!mesh) return;

@@ -199,12 +199,7 @@ static int add_bucket(ss_builder *build)
 static void add_rock(ss_builder *build, const parameters *p, int k, ss_random *random)
 {
     double points[16][3], size = p->size * ss_random_between(random, 0.6, 1.3), pitch = 2.8 * p->size;
-    for (int i = 0; i < 16; i++) {
-        double length = 0.0;
-        for (int j = 0; j < 3; j++) points[i][j] = ss_random_normal(random);
-        for (int j = 0; j < 3; j++) length += points[i][j] * points[i][j];
-        for (int j = 0; j < 3; j++) points[i][j] *= size * (j == 2 ? 0.8 : 1.0) / sqrt(length);
-    }
+    ss_rock_corners(random, size, (double[3]){1.0, 1.0, 0.8}, 16, points);
     ss_body body = {.kind = SS_DYNAMIC};
     body.position[0] = 5.15 + (k / 6 % 3) * pitch;
     body.position[1] = (k % 6 - 2.5) * pitch;

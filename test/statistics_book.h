@@ -89,7 +89,7 @@ static inline ss_metric_value *book_metric(ss_run_entry *run, const char *name)
     return &run->metrics[ss_metric_index(name)];
 }
 
-/* A run with an error, after so many seconds. */
+/* A run with an error, after a number of seconds. */
 static inline ss_run_entry *book_run(int problem, int method, double error, double seconds)
 {
     ss_run_entry *run = book_end(problem, method, (ss_outcome)SS_CONVERGED);

@@ -133,7 +133,7 @@ TEST(bytes_that_are_cut_or_counted_wrongly_are_refused)
     ss_capture_free(&got);
 }
 
-TEST(nobody_listens_and_nothing_breaks)
+TEST(without_a_listener_nothing_breaks)
 {
     int ends[2];
     ss_capture sent = {0};

@@ -164,7 +164,7 @@ TEST(measuring_counts_and_is_not_begun_too_late)
     ss_frame_destroy(frame);
 }
 
-/* Iterations of 30 s and a little, in which nobody asks. */
+/* Iterations of 30 s and a little, in which the clock is not asked. */
 static ss_status take_long(const ss_problem *problem, const void *options, ss_run *run, double *x)
 {
     (void)problem, (void)options;

@@ -62,7 +62,7 @@ def test_own_solvers_that_crash_hang_eat_or_raise_are_rows(frames):
     assert outcomes == {"crashes": ["crashed"], "exits": ["crashed"], "hangs": ["hung"], "eats": outcomes["eats"],
                         "raises": ["failed"], "campaign-jacobi": ["max iterations"], "nsgs": outcomes["nsgs"]}
     records = {record["solver"]: record for record in campaign.records()}
-    # whoever meets the limit first: the interpreter, which raises, or the worker, which is ended
+    # either may meet the limit first: the interpreter, which raises, or the worker, which is ended
     assert outcomes["eats"] == ["out of memory"] or "MemoryError" in records["eats"]["message"]
     assert "ValueError: no idea" in records["raises"]["message"]
     assert records["nsgs"]["energy"] > 0 and records["nsgs"]["gauge_energy"] > 0 and records["crashes"].get("energy") is None

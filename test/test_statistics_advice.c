@@ -294,7 +294,7 @@ TEST(scenes_have_their_own_best_and_the_advice_says_where_it_is_another)
     ss_statistics_free(&made);
 }
 
-TEST(a_scene_that_nobody_solves_has_no_best)
+TEST(an_unsolved_scene_has_no_best)
 {
     book_open(1, 1, 1);
     book_end(0, 0, (ss_outcome)SS_STALLED);

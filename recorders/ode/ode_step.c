@@ -403,7 +403,7 @@ static bool add_body(ss_ode_step *step, ss_sink *sink, dBodyID body, const doubl
     const double *position = dBodyGetPosition(body), *quaternion = dBodyGetQuaternion(body);
     if (dBodyIsKinematic(body)) {
         int piece = ss_number_of(&step->pieces, body, NULL);
-        // Pieces keep their numbers; one that is gone leaves its place to whoever comes later in the list.
+        // Pieces keep their numbers; one that is gone leaves its place to those later in the list.
         while (c->scenery.count < piece)
             if (ss_capture_scenery(c, position, quaternion) < 0) return false;
         memcpy(c->scenery.position[piece - 1], position, sizeof *c->scenery.position);

@@ -83,6 +83,12 @@ bool ss_campaign_read_shard(const char *text, int *shard, int *shards, ss_error 
 /* Stricter than most need, so that a report can show several tolerances. */
 #define SS_CAMPAIGN_STOP "relative_energy<1e-8"
 /* The stop rule that is meant. */
+/* The option --tol of bench, solve and run; `place` is the offset of its number. */
+#define SS_TOLERANCE_OPTION(place)                                                              \
+    {                                                                                           \
+        .name = "tol", .type = SS_OPTION_REAL, place, .default_value = "0", .min = 0, .max = 1, \
+        .value_name = "T", .help = "Short for --stop relative_energy<T; 0 = off."               \
+    }
 #define SS_TOLERANCE_RULE 64
 /* The stop rule that --tol T is short for, "relative_energy<T". */
 const char *ss_tolerance_rule(double tolerance, char rule[SS_TOLERANCE_RULE]);

@@ -3,7 +3,7 @@
  * frame's own sense.
  *
  * Bodies that do not take part count as the world, at rest. Live bodies are numbered densely in storage
- * order. A joint on more than two bodies has live ones in its pair, if it has so many, and then further
+ * order. A joint on more than two bodies has live ones in its pair as far as there are any, then further
  * blocks. Constraint rows and contacts that touch no live body are left out, and contacts farther apart
  * than the margin.
  */

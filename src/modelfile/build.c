@@ -472,7 +472,7 @@ static bool add_connection(build *b, const ss_model_equality *e)
     if (!e->same_point) // the point of the second body that belongs to the anchor
         ss_vec3_store(ss_quat_rotate_back(at.q, ss_vec3_subtract(other, at.p)), made->local_anchor[1]);
     if (e->has_relative) {
-        // the frame of side b is where side a's would be if part 1 stood where it is told to: F_b = q_b (q_0
+        // the frame of side b is where side a's would be if part 1 stood where it should: F_b = q_b (q_0
         // relative)^-1 F_a
         ss_pose told = ss_pose_compose(pose[0], e->relative);
         ss_quat wrong = ss_quat_multiply(pose[1].q, ss_quat_conjugate(told.q));

@@ -24,7 +24,7 @@ typedef struct ss_mjcf_mesh {
     int mesh; /* of the tree; -1: not read yet */
 } ss_mjcf_mesh;
 
-/* An attribute that was asked for: then it means something, also in a default class that nobody uses. */
+/* An attribute that was asked for: then it means something, also in a default class without users. */
 typedef struct ss_mjcf_asked {
     const char *element, *attribute;
 } ss_mjcf_asked;

@@ -4,7 +4,7 @@
  * declared, so none can grow, and nothing outside of the file is ever fetched. Size, depth and number of
  * elements are limited.
  *
- * Whoever reads a model asks elements for attributes and children; what nobody asked for is not honoured, and
+ * A reader asks elements for attributes and children; what it does not ask for is not honoured, and
  * ss_xml_list_unread lists it. So a reader cannot forget to mention what it does not know.
  *
  * Errors are sticky: the first one stays in ss_reading.err, later requests return defaults, and the reader
@@ -84,7 +84,7 @@ int ss_xml_count_words(const char *text);
 
 /* ---- what was not read ------------------------------------------------------------------------------ */
 
-/* Decides how a name that nobody asked for is listed: SS_FINDING_WARNING for what does not change the
+/* Decides how a name that was never asked for is listed: SS_FINDING_WARNING for what does not change the
  * motion, SS_FINDING_LOSS for the rest, and why, which may be NULL. attribute NULL: the whole element. */
 typedef ss_finding_kind ss_xml_judge(const ss_xml *node, const char *attribute, const char **why);
 void ss_xml_list_unread(ss_reading *reading, const ss_xml *root, ss_xml_judge *judge);

@@ -84,6 +84,12 @@ bool ss_grasp_run(ss_paper_report *report, const ss_grasp *grasp, const ss_grasp
     return ss_scene_run_close(&run, err) && good;
 }
 
+void ss_grasp_axes(ss_figure *slips, ss_figure *joints)
+{
+    slips->x.label = "time, s", slips->y.label = "slip, um", slips->y.log = true;
+    joints->x.label = "time, s", joints->y.label = "joint error, m or rad", joints->y.log = true;
+}
+
 ss_paper_table *ss_grasp_table(ss_paper_report *report, const char *title)
 {
     return ss_paper_add_table(

@@ -52,6 +52,8 @@ extern const double ss_grasp_lost; /* m */
  * one of the joint error to `joints` (either may be NULL). */
 bool ss_grasp_run(ss_paper_report *report, const ss_grasp *grasp, const ss_grasp_method *method,
                   ss_figure *slips, ss_figure *joints, ss_grasp_outcome *outcome, ss_error *err);
+/* Axes of the two figures: time; slip in um and joint error, logarithmic. */
+void ss_grasp_axes(ss_figure *slips, ss_figure *joints);
 /* One row: name, outcome, hold time, creep, slip, joint errors, energy error, time. */
 ss_paper_table *ss_grasp_table(ss_paper_report *report, const char *title);
 void ss_grasp_row(ss_paper_table *table, const ss_grasp *grasp, const char *name,

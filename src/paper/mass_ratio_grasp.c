@@ -83,9 +83,8 @@ static bool run(ss_paper_report *report, ss_error *err)
     ss_figure *slips = ss_paper_figure(
         report, "slip", "Slip of the goblet in the hand",
         "Distance from where it was when the arm began to rise. Lines end where it is 0.2 m away.");
-    slips->x.label = "time, s", slips->y.label = "slip, um", slips->y.log = true;
     ss_figure *joints = ss_paper_figure(report, "joints", "Largest error of a joint", "In m or rad.");
-    joints->x.label = "time, s", joints->y.label = "joint error, m or rad", joints->y.log = true;
+    ss_grasp_axes(slips, joints);
 
     int accurate = 0, accurate_held = 0, weak = 0, weak_lost = 0;
     double weak_creep = INFINITY;

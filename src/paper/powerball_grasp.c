@@ -43,12 +43,11 @@ static bool run(ss_paper_report *report, ss_error *err)
     ss_figure *slips = ss_paper_figure(
         report, "slip", "Slip of the block in the hand",
         "Distance from where it was when the hand had closed. Lines end where the block is 0.2 m away.");
-    slips->x.label = "time, s", slips->y.label = "slip, um", slips->y.log = true;
     ss_figure *joints =
         ss_paper_figure(report, "joints", "Largest error of a joint",
                         "In m or rad. The accurate ones share one line: the lag of the stabilisation behind "
                         "the motion, which is the same for all solvers.");
-    joints->x.label = "time, s", joints->y.label = "joint error, m or rad", joints->y.log = true;
+    ss_grasp_axes(slips, joints);
 
     int accurate = 0, accurate_held = 0, weak_lost = 0, weak = 0;
     double worst_creep = 0.0, ours_gap = 0.0, best_weak_gap = INFINITY;
