@@ -5,7 +5,7 @@
 
 #include <stickslip/problem.h>
 
-#include "problem/triplets.h"
+#include "linalg/triplets.h"
 
 #include <math.h>
 #include <stdio.h>

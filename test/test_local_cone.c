@@ -3,7 +3,7 @@
 #include "kit.h"
 
 #include "problem/cone.h"
-#include "solver/local_cone.h"
+#include "solver/local/local_cone.h"
 
 enum { MAX = 5 };
 

@@ -7,7 +7,7 @@
 #include "kit.h"
 #include "known_cone.h"
 #include "problem/laws.h"
-#include "solver/ray.h"
+#include "solver/core/ray.h"
 
 static const char *const newton_solvers[] = {"interior-point", "minmap-newton", "fischer-newton",
                                              "alart-curnier", "proximal"};

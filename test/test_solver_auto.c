@@ -8,7 +8,7 @@
 #include <math.h>
 
 #include "problems.h"
-#include "solver/nested_run.h"
+#include "solver/core/nested_run.h"
 
 typedef struct told {
     ss_status status;

@@ -7,7 +7,7 @@
 
 #include "problem/bodies_form.h"
 #include "scenes.h"
-#include "solver/coloured.h"
+#include "solver/sweep/coloured.h"
 
 /* ---- running ---------------------------------------------------------------------------------------- */
 

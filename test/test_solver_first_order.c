@@ -6,9 +6,9 @@
 #include <stickslip/solver.h>
 
 #include "problems.h"
-#include "solver/gradient.h"
-#include "solver/newton_natural.h"
-#include "solver/splitting.h"
+#include "solver/splitting/gradient.h"
+#include "solver/newton/newton_natural.h"
+#include "solver/splitting/splitting.h"
 
 /* ---- running ---------------------------------------------------------------------------------------- */
 

@@ -10,11 +10,11 @@
 #include "known_cone.h"
 #include "shared_data.h"
 #include "problem/laws.h"
-#include "solver/interior_cones.h"
-#include "solver/newton_fischer.h"
-#include "solver/newton_lorentz.h"
-#include "solver/newton_natural.h"
-#include "solver/newton_system.h"
+#include "solver/newton/interior_cones.h"
+#include "solver/newton/newton_fischer.h"
+#include "solver/newton/newton_lorentz.h"
+#include "solver/newton/newton_natural.h"
+#include "solver/newton/newton_system.h"
 
 /* ---- helpers -------------------------------------------------------------------------------------- */
 

@@ -6,9 +6,9 @@
 #include "known_cone.h"
 #include "linalg/dense.h"
 #include "problem/laws.h"
-#include "solver/basis.h"
-#include "solver/run_state.h"
-#include "solver/growing_cholesky.h"
+#include "solver/pivot/basis.h"
+#include "solver/core/run_state.h"
+#include "solver/pivot/growing_cholesky.h"
 
 /* ---- problems --------------------------------------------------------------------------------------- */
 

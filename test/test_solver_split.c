@@ -6,10 +6,10 @@
 #include <stickslip/solver.h>
 
 #include "problems.h"
-#include "solver/disc.h"
-#include "solver/newton_natural.h"
-#include "solver/pivoting.h"
-#include "solver/run_state.h"
+#include "solver/local/disc.h"
+#include "solver/newton/newton_natural.h"
+#include "solver/pivot/pivoting.h"
+#include "solver/core/run_state.h"
 
 /* ---- running ---------------------------------------------------------------------------------------- */
 

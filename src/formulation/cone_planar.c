@@ -5,7 +5,7 @@
  * moves along z, so T2 carries no impulse. */
 #include "formulation/cone_to_frame.h"
 
-#include "problem/triplets.h"
+#include "linalg/triplets.h"
 
 static const int spatial_dof[3] = {0, 1, 5};
 

@@ -13,7 +13,7 @@
 #include "linalg/mat6.h"
 #include "problem/bodies_form.h"
 #include "problem/cone.h"
-#include "problem/triplets.h"
+#include "linalg/triplets.h"
 
 #include <math.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 
 #include "linalg/mat6.h"
 #include "problem/bodies_form.h"
-#include "problem/triplets.h"
+#include "linalg/triplets.h"
 
 #include <string.h>
 

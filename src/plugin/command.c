@@ -10,7 +10,7 @@
 #include "base/text.h"
 #include "plugin/plugin_set.h"
 #include "problem/laws.h"
-#include "solver/run_state.h"
+#include "solver/core/run_state.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -5,7 +5,7 @@
 #include <stickslip/problem.h>
 
 #include "base/inner.h"
-#include "problem/block_lu.h"
+#include "linalg/block_lu.h"
 
 #include <math.h>
 

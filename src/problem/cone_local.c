@@ -1,6 +1,6 @@
 /* From the global form to the local one, and the elimination of the bilateral equations. */
 #include "problem/cone.h"
-#include "problem/triplets.h"
+#include "linalg/triplets.h"
 
 #include <string.h>
 

@@ -21,9 +21,9 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "solver/progress.h"
-#include "solver/run_state.h"
-#include "solver/splitting.h"
+#include "solver/newton/progress.h"
+#include "solver/core/run_state.h"
+#include "solver/splitting/splitting.h"
 
 static const ss_option options_table[] = {
     {.name = "rho",

@@ -17,7 +17,7 @@
  * solution methods (1991); Jean, The non-smooth contact dynamics method (1999); De Saxce, Feng, The
  * bipotential method (1998).
  */
-#include "solver/newton_start.h"
+#include "solver/newton/newton_start.h"
 
 typedef struct alart_options {
     ss_newton_start start;

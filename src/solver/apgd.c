@@ -21,9 +21,9 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "solver/gradient.h"
-#include "solver/newton_natural.h"
-#include "solver/progress.h"
+#include "solver/splitting/gradient.h"
+#include "solver/newton/newton_natural.h"
+#include "solver/newton/progress.h"
 
 typedef struct apgd_options {
     int power_iterations;

@@ -18,10 +18,10 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "solver/auto.h"
-#include "solver/subproblems.h"
-#include "solver/run_state.h"
-#include "solver/nested_run.h"
+#include "solver/auto/auto.h"
+#include "solver/core/subproblems.h"
+#include "solver/core/run_state.h"
+#include "solver/core/nested_run.h"
 
 enum { FIRST_LOOK = 5, SOON = 3, LOOK_FOR_STEPS = 3, LOOKS = 64 };
 /* Islands up to SMALL unknowns are swept together, BUNDLE of them at a time: four contacts of different

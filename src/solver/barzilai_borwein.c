@@ -20,9 +20,9 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "solver/gradient.h"
-#include "solver/newton_natural.h"
-#include "solver/progress.h"
+#include "solver/splitting/gradient.h"
+#include "solver/newton/newton_natural.h"
+#include "solver/newton/progress.h"
 
 typedef struct spectral_options {
     int memory, frozen;

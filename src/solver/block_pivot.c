@@ -21,8 +21,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "solver/coupled_bounds.h"
-#include "solver/pivoting.h"
+#include "solver/newton/coupled_bounds.h"
+#include "solver/pivot/pivoting.h"
 
 enum { PATIENCE = SS_PIVOTING_PATIENCE };
 

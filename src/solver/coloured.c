@@ -6,7 +6,7 @@
  * References: Jourdan, Alart, Jean (1998); Silcowitz-Hansen, Niebe, Erleben, A nonsmooth nonlinear conjugate
  * gradient method for interactive contact force problems (2010).
  */
-#include "solver/coloured.h"
+#include "solver/sweep/coloured.h"
 
 typedef struct coloured_options {
     int sweep, kernel, precision;

@@ -30,11 +30,11 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "solver/local_cone.h"
-#include "solver/newton_natural.h"
-#include "solver/newton.h"
-#include "solver/row_groups.h"
-#include "solver/sweep.h"
+#include "solver/local/local_cone.h"
+#include "solver/newton/newton_natural.h"
+#include "solver/newton/newton.h"
+#include "solver/newton/row_groups.h"
+#include "solver/sweep/sweep.h"
 
 typedef struct convex_newton_options {
     double compliance;

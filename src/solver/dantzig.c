@@ -26,10 +26,10 @@
 #include <string.h>
 
 #include "linalg/dense.h"
-#include "solver/coupled_bounds.h"
-#include "solver/growing_cholesky.h"
-#include "solver/run_state.h"
-#include "solver/scaled.h"
+#include "solver/newton/coupled_bounds.h"
+#include "solver/pivot/growing_cholesky.h"
+#include "solver/core/run_state.h"
+#include "solver/core/scaled.h"
 
 enum { PATIENCE = 30 };
 enum { MAX_SIZE = 10000 }; // matrix and factor are dense: 1.6 GB

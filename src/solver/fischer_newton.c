@@ -10,7 +10,7 @@
  * References: Fischer, A special Newton-type optimization method (1992); De Luca, Facchinei, Kanzow (1996);
  * Fukushima, Luo, Tseng, Smoothing functions for second-order-cone complementarity problems (2002).
  */
-#include "solver/newton_start.h"
+#include "solver/newton/newton_start.h"
 
 static ss_status solve(const ss_problem *problem, const void *options, ss_run *run, double *x)
 {

@@ -34,8 +34,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "solver/interior_steps.h"
-#include "solver/newton_proximal.h"
+#include "solver/newton/interior_steps.h"
+#include "solver/newton/newton_proximal.h"
 
 typedef struct interior_options {
     int factorizations;

@@ -12,7 +12,7 @@
 #include <math.h>
 
 #include "problem/laws.h"
-#include "solver/spectrum.h"
+#include "solver/core/spectrum.h"
 
 typedef struct jacobi_options {
     double scale;

@@ -22,8 +22,8 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "solver/basis.h"
-#include "solver/run_state.h"
+#include "solver/pivot/basis.h"
+#include "solver/core/run_state.h"
 
 enum { MAX_TRIES = 6, POLISHES = 3, CORRECTIONS = 5 };
 

@@ -14,7 +14,7 @@
  * References: Alart, Curnier (1991); Hintermueller, Ito, Kunisch, The primal-dual active set strategy as a
  * semismooth Newton method (2002); Rockafellar, Monotone operators and the proximal point algorithm (1976).
  */
-#include "solver/newton_start.h"
+#include "solver/newton/newton_start.h"
 
 static ss_status solve(const ss_problem *problem, const void *options, ss_run *run, double *x)
 {

@@ -26,10 +26,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "solver/active_set_factor.h"
-#include "solver/pgs.h"
-#include "solver/run_state.h"
-#include "solver/scaled.h"
+#include "solver/newton/active_set_factor.h"
+#include "solver/sweep/pgs.h"
+#include "solver/core/run_state.h"
+#include "solver/core/scaled.h"
 
 enum { REFINEMENTS = 6, STUCK = 300, LONG = 64 };
 

@@ -12,9 +12,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "solver/coloured.h"
-#include "solver/conjugate.h"
-#include "solver/nsgs.h"
+#include "solver/sweep/coloured.h"
+#include "solver/sweep/conjugate.h"
+#include "solver/sweep/nsgs.h"
 
 typedef struct nncg_options {
     int sweep;

@@ -17,15 +17,15 @@
  *
  * References: Moreau, Jean, Numerical treatment of contact and friction (1996); Jourdan, Alart, Jean (1998).
  */
-#include "solver/nsgs.h"
+#include "solver/sweep/nsgs.h"
 
 #include <math.h>
 
 #include "linalg/dense.h"
 #include "linalg/factor.h"
-#include "solver/coloured.h"
-#include "solver/local_cone.h"
-#include "solver/projected_step.h"
+#include "solver/sweep/coloured.h"
+#include "solver/local/local_cone.h"
+#include "solver/sweep/projected_step.h"
 
 typedef struct nsgs_options {
     int sweep;

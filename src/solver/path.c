@@ -22,9 +22,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "solver/active_set_factor.h"
-#include "solver/normal_path.h"
-#include "solver/run_state.h"
+#include "solver/newton/active_set_factor.h"
+#include "solver/pivot/normal_path.h"
+#include "solver/core/run_state.h"
 
 enum { RAYS = 5, ENOUGH = 4, PASSES = 30, IDLE_PASSES = 3, HASTE = 2, SHORT_WAY = 50 };
 

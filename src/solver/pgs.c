@@ -12,10 +12,10 @@
  * References: Cottle, Pang, Stone, The Linear Complementarity Problem (1992), section 5.2; Jourdan, Alart,
  * Jean, A Gauss-Seidel like algorithm to solve frictional contact problems (1998).
  */
-#include "solver/pgs.h"
+#include "solver/sweep/pgs.h"
 
-#include "solver/coloured.h"
-#include "solver/projected_step.h"
+#include "solver/sweep/coloured.h"
+#include "solver/sweep/projected_step.h"
 
 typedef struct pgs_options {
     int sweep;

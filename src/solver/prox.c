@@ -28,8 +28,8 @@
  * Mazhar, Heyn, Negrut, Tasora, Using Nesterov's method to accelerate multibody dynamics with friction and
  * contact (2015).
  */
-#include "solver/projected_step.h"
-#include "solver/spectrum.h"
+#include "solver/sweep/projected_step.h"
+#include "solver/core/spectrum.h"
 
 #include <math.h>
 #include <string.h>

@@ -21,9 +21,9 @@
  * References: Rockafellar, Monotone operators and the proximal point algorithm (1976); Acary, Bremond, Huber,
  * On solving contact problems with Coulomb friction: formulations and numerical comparisons (2018).
  */
-#include "solver/newton_proximal.h"
-#include "solver/newton_sweeps.h"
-#include "solver/progress.h"
+#include "solver/newton/newton_proximal.h"
+#include "solver/newton/newton_sweeps.h"
+#include "solver/newton/progress.h"
 
 #include <math.h>
 #include <string.h>

@@ -7,7 +7,7 @@
  *
  * Reference: Cryer, The solution of a quadratic programming problem using systematic overrelaxation (1971).
  */
-#include "solver/pgs.h"
+#include "solver/sweep/pgs.h"
 
 typedef struct psor_options {
     double omega;

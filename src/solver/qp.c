@@ -21,9 +21,9 @@
 #include <string.h>
 
 #include "base/deadline.h"
-#include "solver/active_set_factor.h"
-#include "solver/active_manifold.h"
-#include "solver/run_state.h"
+#include "solver/newton/active_set_factor.h"
+#include "solver/newton/active_manifold.h"
+#include "solver/core/run_state.h"
 
 enum { HALVINGS = 40, PATIENCE = 30, MANY = 50, REFINEMENTS = 10, SOME = 5 };
 

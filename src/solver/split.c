@@ -26,10 +26,10 @@
 
 #include "base/memory.h"
 #include "problem/gauge.h"
-#include "solver/disc.h"
-#include "solver/safeguarded_anderson.h"
-#include "solver/pivoting.h"
-#include "solver/projected_step.h"
+#include "solver/local/disc.h"
+#include "solver/splitting/safeguarded_anderson.h"
+#include "solver/pivot/pivoting.h"
+#include "solver/sweep/projected_step.h"
 
 typedef struct split_options {
     int sweeps, mixing;

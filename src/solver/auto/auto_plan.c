@@ -1,0 +1,296 @@
+#include "solver/auto/auto_plan.h"
+
+#include <limits.h>
+#include <math.h>
+#include <string.h>
+
+#include "problem/laws.h"
+
+extern const ss_solver ss_solver_admm, ss_solver_alart_curnier, ss_solver_block_pivot, ss_solver_coloured,
+    ss_solver_dantzig, ss_solver_fischer_newton, ss_solver_interior_point, ss_solver_lemke,
+    ss_solver_minmap_newton, ss_solver_nncg, ss_solver_proximal, ss_solver_split;
+
+/* ---- what is learned -------------------------------------------------------------------------------- */
+
+/* Costs and needs are from tools/learn, patience was set by hand on times of whole runs; docs/solving.md
+ * tells from which problems. */
+
+/* An iteration in sweeps: factor * unknowns^power * (unknowns per body)^shape, and without bodies. */
+typedef struct iteration_cost {
+    double factor, power, shape, matrix_factor, matrix_power;
+} iteration_cost;
+
+static const iteration_cost cost_of_admm = {1.5, 0.61, -0.66, 0.366, 0.55},
+                            cost_of_newton = {0.92, 0.82, -0.23, 2.39, 0.39},
+                            cost_of_interior = {1.03, 0.88, -0.29, 2.04, 0.53};
+
+static const double patience_with[SS_AUTO_BOUNDS] = {
+    [SS_AUTO_FEW] = 0.2,        [SS_AUTO_MATRIX] = 0.35, [SS_AUTO_JOINTS] = 0.03,
+    [SS_AUTO_STRUCTURE] = 0.03, [SS_AUTO_LOOSE] = 0.35,
+};
+
+static const double patience_with_admm = 0.1, patience_with_admm_of_structures = 0.35;
+
+/* Iterations that usually do, where the method gets there. */
+enum { ADMM_NEEDS = 19, NEWTON_NEEDS = 7, INTERIOR_NEEDS = 20, PIVOTS_NEED = 5 };
+
+static double per_iteration(const iteration_cost *of, const ss_auto_features *f)
+{
+    double n = fmax(f->unknowns, 1.0);
+    if (!f->bodies) return of->matrix_factor * pow(n, of->matrix_power);
+    return of->factor * pow(n, of->power) * pow(n / f->bodies, of->shape);
+}
+
+/* ---- features --------------------------------------------------------------------------------------- */
+
+static bool is_crowded(const ss_auto_features *f)
+{
+    enum { PER_BODY = 5 };
+    return f->bodies && f->contacts >= PER_BODY * f->bodies;
+}
+
+static bool is_structure(const ss_auto_features *f)
+{
+    enum { PER_FACE = 3 };
+    bool joined = 2 * f->faces >= 3 * f->bodies; // else bodies stand on their own, in columns or arches
+    return is_crowded(f) || (joined && f->contacts >= PER_FACE * f->faces);
+}
+
+/* Spheres touch in points, rocks and logs in one or two: little is redundant there, and in
+ * space factors fill. */
+static bool is_pile(const ss_auto_features *f)
+{
+    enum { LARGE = 300 };
+    return f->contacts < (f->unknowns > LARGE ? 3 : 2) * f->faces;
+}
+
+/* Contacts of the same two bodies come one after the other, and meet the same others: their columns have
+ * the same rows. */
+static bool same_face(const ss_problem *problem, int k)
+{
+    int i = problem->blocks[k].first, last = problem->blocks[k - 1].first;
+    if (problem->bodies)
+        return memcmp(problem->bodies->pair[i], problem->bodies->pair[last], sizeof *problem->bodies->pair) ==
+               0;
+    const int *start = problem->A->start, *row = problem->A->row;
+    int entries = start[i + 1] - start[i];
+    return entries == start[last + 1] - start[last] &&
+           memcmp(row + start[i], row + start[last], (size_t)entries * sizeof *row) == 0;
+}
+
+static int count_faces(const ss_problem *problem)
+{
+    int faces = 0;
+    if (!problem->bodies && !problem->A) return problem->block_count;
+    for (int k = 0; k < problem->block_count; k++) faces += k == 0 || !same_face(problem, k);
+    return faces;
+}
+
+static ss_auto_kind kind_of(const ss_auto_features *f)
+{
+    enum { FEW = 48 };
+    if (!(f->laws & (SS_LAW_CONE | SS_LAW_CONVEX))) return SS_AUTO_BOUNDS;
+    if (f->unknowns <= FEW) return SS_AUTO_FEW;
+    if (f->laws & SS_LAW_FREE && f->bodies) return SS_AUTO_JOINTS;
+    if (is_structure(f)) return SS_AUTO_STRUCTURE;
+    return f->bodies ? SS_AUTO_LOOSE : SS_AUTO_MATRIX;
+}
+
+ss_auto_features ss_auto_look(const ss_problem *problem)
+{
+    static const double per_entry = 0.7e-9, per_call = 0.3e-6; // s
+    ss_auto_features f = {.unknowns = problem->size,
+                          .contacts = ss_problem_contacts(problem),
+                          .bodies = problem->bodies ? problem->bodies->bodies : 0,
+                          .faces = count_faces(problem),
+                          .laws = ss_problem_laws(problem)};
+    double entries = problem->bodies ? 12.0 * problem->size
+                     : problem->A    ? (double)problem->A->start[problem->size]
+                                     : 0.0;
+    f.sweep = per_call + per_entry * entries;
+    f.kind = kind_of(&f);
+    return f;
+}
+
+/* ---- the plan --------------------------------------------------------------------------------------- */
+
+static bool add(const ss_problem *problem, ss_auto_plan *plan, ss_auto_choice choice)
+{
+    if (plan->count == SS_AUTO_CHOICES || ss_solver_refusal(choice.solver, problem)) return false;
+    plan->at[plan->count++] = choice;
+    return true;
+}
+
+/* Bounds are as cones here. */
+static double patience_of_sweeps(const ss_auto_features *f)
+{
+    enum { SPHERES = 3 }; // contacts per body, or fewer
+    static const double with_structure_of_matrix = 0.06, with_spheres = 0.35, with_piles = 0.1;
+    if (f->kind == SS_AUTO_STRUCTURE && !f->bodies) return with_structure_of_matrix;
+    if (f->kind == SS_AUTO_LOOSE && is_pile(f))
+        return f->contacts <= SPHERES * f->bodies ? with_spheres : with_piles;
+    if (f->kind != SS_AUTO_BOUNDS) return patience_with[f->kind];
+    return patience_with[is_structure(f) ? SS_AUTO_STRUCTURE : SS_AUTO_LOOSE];
+}
+
+static ss_auto_choice sweeps(const ss_solver *solver, const ss_auto_features *f)
+{
+    return (ss_auto_choice){.solver = solver,
+                            .watch = SS_WATCH_RATE,
+                            .patience = patience_of_sweeps(f),
+                            .budget = INT_MAX,
+                            .per_iteration = 1.0};
+}
+
+/* The fitted power is that of problems up to some thousand unknowns, and too steep beyond: factors of the
+ * bodies' matrix fill with the number of bodies, and agree with the fit where there is one. */
+static double per_splitting(const ss_auto_features *f)
+{
+    double fitted = per_iteration(&cost_of_admm, f);
+    double filled = 6.0 + 24.0 * f->bodies * cbrt(f->bodies) / fmax(f->unknowns, 1.0);
+    return f->bodies ? fmin(fitted, filled) : fitted;
+}
+
+static ss_auto_choice splitting(const ss_auto_features *f)
+{
+    double per = per_splitting(f);
+    return (ss_auto_choice){.solver = &ss_solver_admm,
+                            .watch = SS_WATCH_RATE,
+                            .patience = f->kind == SS_AUTO_LOOSE ? patience_with_admm
+                                                                 : patience_with_admm_of_structures,
+                            .budget = 400,
+                            .least = f->bodies ? 20 : 50,
+                            .per_iteration = per,
+                            .cost = ADMM_NEEDS * per,
+                            .from_start = true};
+}
+
+static ss_auto_choice newton(const ss_solver *solver, ss_auto_watch watch, const ss_auto_features *f)
+{
+    double per = per_iteration(&cost_of_newton, f);
+    return (ss_auto_choice){.solver = solver,
+                            .watch = watch,
+                            .without_sweeps = true,
+                            .budget = watch == SS_WATCH_STEPS ? 30 : INT_MAX,
+                            .fall = 4.0,
+                            .per_iteration = per,
+                            .cost = NEWTON_NEEDS * per,
+                            .is_judge = true};
+}
+
+static ss_auto_choice proximal(const ss_auto_features *f)
+{
+    ss_auto_choice choice = newton(&ss_solver_proximal, SS_WATCH_NOTHING, f);
+    choice.budget = 100;
+    return choice;
+}
+
+static ss_auto_choice interior(const ss_auto_features *f)
+{
+    double per = per_iteration(&cost_of_interior, f);
+    return (ss_auto_choice){.solver = &ss_solver_interior_point,
+                            .watch = SS_WATCH_NOTHING,
+                            .budget = 200,
+                            .per_iteration = per,
+                            .cost = INTERIOR_NEEDS * per,
+                            .from_start = true, // what sweeps leave is too close to the edge
+                            .is_judge = true};
+}
+
+/* Exchanges factorise as Newton steps do. */
+static ss_auto_choice pivots(const ss_solver *solver, const ss_auto_features *f)
+{
+    double per = per_iteration(&cost_of_newton, f);
+    return (ss_auto_choice){.solver = solver,
+                            .watch = SS_WATCH_NOTHING,
+                            .budget = INT_MAX,
+                            .per_iteration = per,
+                            .cost = PIVOTS_NEED * per};
+}
+
+/* Unknowns: so few are exchanged one by one in no time. */
+enum { VERY_FEW = 150 };
+
+/* Joints alone are equations: nothing solves them faster than a factorisation. Nor the normals of a stack,
+ * when they are few: a handful of exchanges does. */
+void ss_auto_plan_sweeps(const ss_problem *problem, const ss_auto_features *f, ss_auto_plan *plan)
+{
+    bool equations = f->laws & SS_LAW_FREE && !(f->laws & ~(unsigned)(SS_LAW_FREE | SS_LAW_BOX));
+    bool few_normals =
+        f->laws == SS_LAW_BOX && f->unknowns <= VERY_FEW && problem->symmetric && is_structure(f);
+    bool directly = few_normals || (equations && f->contacts == 0);
+    if (directly && add(problem, plan, pivots(&ss_solver_block_pivot, f))) {
+        plan->at[0].budget = 12; // where joints or contacts repeat each other it may go back and forth
+        return;
+    }
+    if (!add(problem, plan, sweeps(&ss_solver_coloured, f))) add(problem, plan, sweeps(&ss_solver_nncg, f));
+}
+
+/* Linear complementarity: a few exchanges of many unknowns at once, or one by one where that has no proof. */
+static void plan_boxes(const ss_problem *problem, const ss_auto_features *f, ss_auto_plan *plan)
+{
+    enum { FEW = 4000 };
+    bool few = f->unknowns <= FEW;
+    if (f->laws & SS_LAW_COUPLED) {
+        if (f->bodies) add(problem, plan, splitting(f));
+        add(problem, plan, newton(&ss_solver_minmap_newton, SS_WATCH_STEPS, f));
+        if (f->unknowns <= VERY_FEW) add(problem, plan, pivots(&ss_solver_dantzig, f));
+        return;
+    }
+    bool one_by_one = problem->symmetric ? f->unknowns <= VERY_FEW : few;
+    ss_auto_choice blocks = pivots(&ss_solver_block_pivot, f);
+    if (one_by_one) blocks.budget = 12; // a few exchanges do, or it goes back and forth
+    if (problem->symmetric && f->bodies && is_structure(f) && !one_by_one) add(problem, plan, splitting(f));
+    if (problem->symmetric) add(problem, plan, blocks);
+    if (one_by_one) add(problem, plan, pivots(&ss_solver_lemke, f));
+    add(problem, plan, newton(&ss_solver_minmap_newton, SS_WATCH_STEPS, f));
+    add(problem, plan, interior(f));
+    if (!one_by_one) add(problem, plan, pivots(&ss_solver_lemke, f));
+}
+
+/* Many structures at rest need one or two turns of normals and friction; more are not worth it. */
+static ss_auto_choice turns(const ss_auto_features *f)
+{
+    ss_auto_choice choice = pivots(&ss_solver_split, f);
+    choice.budget = 2;
+    choice.from_start = true;
+    return choice;
+}
+
+/* Splitting and steps with a proximal term do well where impulses go round in rings, of bricks, cards or
+ * joints; in piles and in crowds of redundant contacts the interior point method needs fewer steps. */
+static void plan_cones(const ss_problem *problem, const ss_auto_features *f, ss_auto_plan *plan)
+{
+    enum { FEW_WITHOUT_BODIES = 300 };
+    bool pile = f->kind == SS_AUTO_LOOSE && is_pile(f),
+         few_with_joints = f->kind == SS_AUTO_FEW && f->laws & SS_LAW_FREE;
+    if (f->kind == SS_AUTO_FEW) add(problem, plan, newton(&ss_solver_minmap_newton, SS_WATCH_STEPS, f));
+    if (f->kind == SS_AUTO_STRUCTURE && !f->bodies && f->unknowns <= FEW_WITHOUT_BODIES)
+        add(problem, plan, turns(f));
+    if (f->kind == SS_AUTO_STRUCTURE || (f->kind == SS_AUTO_LOOSE && !pile)) add(problem, plan, splitting(f));
+    if (!pile && !is_crowded(f) && !few_with_joints) add(problem, plan, proximal(f));
+    add(problem, plan, interior(f));
+}
+
+void ss_auto_plan_others(const ss_problem *problem, const ss_auto_features *f, ss_auto_plan *plan)
+{
+    bool cones = f->laws & (SS_LAW_CONE | SS_LAW_CONVEX);
+    (cones ? plan_cones : plan_boxes)(problem, f, plan);
+    add(problem, plan, newton(&ss_solver_proximal, SS_WATCH_NOTHING, f));
+    add(problem, plan, newton(&ss_solver_fischer_newton, SS_WATCH_NOTHING, f));
+    ss_auto_choice patient = splitting(f);
+    patient.watch = SS_WATCH_NOTHING, patient.budget = INT_MAX;
+    add(problem, plan, patient);
+}
+
+void ss_auto_plan_polish(const ss_problem *problem, const ss_auto_features *f, ss_auto_plan *plan)
+{
+    ss_auto_choice steps = newton(&ss_solver_minmap_newton, SS_WATCH_STEPS, f);
+    steps.budget = 8;
+    if (f->kind == SS_AUTO_STRUCTURE && is_crowded(f)) { // splitting leaves it where steps do not help
+        steps = proximal(f);
+        steps.from_start = true, steps.without_sweeps = false;
+        steps.budget = 30;
+    }
+    add(problem, plan, steps);
+}

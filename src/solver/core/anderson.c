@@ -1,0 +1,126 @@
+#include "solver/core/anderson.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "linalg/dense.h"
+
+enum { MAX_MEMORY = 16 };
+
+struct ss_anderson {
+    int size, memory;
+    int count, next;        // differences at hand; where the next one goes
+    bool has_last;          // last_step and last_image hold a point
+    double *steps, *images; // differences of G(x) - x, and of G(x): one after the other
+    double *last_step, *last_image;
+    double *step, *columns; // scratch
+};
+
+ss_anderson *ss_anderson_create(int size, int memory, ss_arena *arena)
+{
+    ss_anderson *a = ss_arena_take(arena, 1, sizeof *a, "mixing");
+    if (!a) return NULL;
+    size_t n = (size_t)size;
+    *a = (ss_anderson){.size = size, .memory = memory < MAX_MEMORY ? memory : MAX_MEMORY};
+    size_t m = (size_t)a->memory;
+    a->steps = ss_arena_take(arena, m * n, sizeof *a->steps, "mixing steps");
+    a->images = ss_arena_take(arena, m * n, sizeof *a->images, "mixing images");
+    a->columns = ss_arena_take(arena, m * n, sizeof *a->columns, "mixing columns");
+    a->last_step = ss_arena_take(arena, n, sizeof *a->last_step, "mixing step");
+    a->last_image = ss_arena_take(arena, n, sizeof *a->last_image, "mixing image");
+    a->step = ss_arena_take(arena, n, sizeof *a->step, "mixing step");
+    bool good = a->steps && a->images && a->columns && a->last_step && a->last_image && a->step;
+    return good ? a : NULL;
+}
+
+void ss_anderson_forget(ss_anderson *a)
+{
+    a->count = a->next = 0;
+    a->has_last = false;
+}
+
+static void remember(ss_anderson *a, const double *image)
+{
+    size_t n = (size_t)a->size, at = (size_t)a->next * n;
+    for (size_t i = 0; i < n && a->has_last; i++) {
+        a->steps[at + i] = a->step[i] - a->last_step[i];
+        a->images[at + i] = image[i] - a->last_image[i];
+    }
+    if (a->has_last) {
+        a->next = (a->next + 1) % a->memory;
+        if (a->count < a->memory) a->count++;
+    }
+    memcpy(a->last_step, a->step, n * sizeof *a->step);
+    memcpy(a->last_image, image, n * sizeof *image);
+    a->has_last = true;
+}
+
+/* v -= what it has of the rows of Q, which are orthonormal; `part` gets how much. Twice, for
+ * once loses digits. */
+static void orthogonalize(int n, int rows, const double *Q, double *v, double *part)
+{
+    double more[MAX_MEMORY];
+    ss_dense_apply(rows, n, 1.0, Q, SS_AS_IS, v, 0.0, part);
+    ss_dense_apply(rows, n, -1.0, Q, SS_TRANSPOSED, part, 1.0, v);
+    ss_dense_apply(rows, n, 1.0, Q, SS_AS_IS, v, 0.0, more);
+    ss_dense_apply(rows, n, -1.0, Q, SS_TRANSPOSED, more, 1.0, v);
+    for (int k = 0; k < rows; k++) part[k] += more[k];
+}
+
+static double length(int n, const double *v)
+{
+    double square;
+    ss_dense_apply(1, n, 1.0, v, SS_AS_IS, v, 0.0, &square);
+    return sqrt(square);
+}
+
+/* The shares of the differences, the newest first, whose sum is nearest to the step. Q R = differences; those
+ * that the newer ones make up for get none. `step` is used up. */
+static void find_shares(ss_anderson *a, double *share)
+{
+    static const double independent = 1e-10;
+    int n = a->size, rank = 0, who[MAX_MEMORY];
+    double R[MAX_MEMORY][MAX_MEMORY], right[MAX_MEMORY];
+    for (int k = 0; k < a->count; k++) {
+        int from = (a->next + a->memory - 1 - k) % a->memory;
+        double *q = a->columns + (size_t)rank * (size_t)n;
+        memcpy(q, a->steps + (size_t)from * (size_t)n, (size_t)n * sizeof *q);
+        share[from] = 0.0;
+        double before = length(n, q);
+        orthogonalize(n, rank, a->columns, q, R[rank]);
+        double size = length(n, q);
+        if (!(size > independent * before)) continue;
+        for (int i = 0; i < n; i++) q[i] /= size;
+        R[rank][rank] = size;
+        who[rank++] = from;
+    }
+    orthogonalize(n, rank, a->columns, a->step, right);
+    for (int k = rank - 1; k >= 0; k--) {
+        for (int j = k + 1; j < rank; j++) right[k] -= R[j][k] * right[j];
+        share[who[k]] = right[k] /= R[k][k];
+    }
+}
+
+/* Steps that are all the same, as where there is no fixed point, differ by rounding, and what follows from
+ * that is nowhere. */
+static bool is_far(const ss_anderson *a, const double *image, double step)
+{
+    static const double far = 1e5; // steps: no fixed point is worth so slow an approach
+    double sum = 0.0;
+    for (int i = 0; i < a->size; i++) sum += (image[i] - a->last_image[i]) * (image[i] - a->last_image[i]);
+    return !(sqrt(sum) <= far * step);
+}
+
+void ss_anderson_next(ss_anderson *a, const double *x, double *image)
+{
+    int n = a->size;
+    for (int i = 0; i < n; i++) a->step[i] = image[i] - x[i];
+    remember(a, image);
+    if (a->count == 0 || n == 0) return;
+    double share[MAX_MEMORY], step = length(n, a->step);
+    find_shares(a, share);
+    ss_dense_apply(a->count, n, -1.0, a->images, SS_TRANSPOSED, share, 1.0, image);
+    if (!is_far(a, image, step)) return;
+    memcpy(image, a->last_image, (size_t)n * sizeof *image);
+    ss_anderson_forget(a);
+}

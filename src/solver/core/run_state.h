@@ -1,0 +1,100 @@
+/* solver/core/run_state.h - what the driver knows about a run; for run.c and who runs parts of a problem
+ * (subproblems.c). */
+#ifndef SS_SOLVER_CORE_RUN_STATE_H
+#define SS_SOLVER_CORE_RUN_STATE_H
+
+#include <math.h>
+
+#include "base/text.h"
+#include "problem/gauge.h"
+#include "solver/core/measuring_schedule.h"
+#include "solver/core/nested_run.h"
+#include "solver/core/stop_criterion.h"
+
+struct ss_run_state {
+    const ss_problem *problem;
+    ss_gauge_scale scale;
+    ss_stop_criterion stop;
+    int keep;       /* gauge by which the best iterate is kept, or SS_GAUGE_NONE */
+    bool keep_last; /* `best` is the last iterate then */
+    unsigned mask;  /* gauges measured at every iteration */
+    int iterations, max_iterations, next_test;
+    int next_look;             /* iteration at which the clock is looked at, measured or not */
+    double started, measuring; /* s */
+    double deadline;           /* s of the clock, see base/deadline.h */
+    double measuring_cost;     /* s of the last measurement; of the start's, before the first */
+    double seen, lasted; /* s: the clock at the last look, and an iteration before that; 0 = not known */
+    int seen_iteration;  /* at that look */
+    /* s: the clock when it was looked at last, for whatever reason, and the time since the look before that;
+     * the shorter one of the last two such times */
+    double looked, gap, piece;
+    bool is_late; /* the method knows, in the middle of an iteration */
+    const volatile int *cancel;
+    const ss_watcher *watcher; /* of the caller; NULL = none */
+    bool is_dismissed;         /* by the watcher */
+    ss_status status;
+    double *inverse_mass; /* of every unknown, for the energy */
+    double *w, *scratch;  /* for methods that do not have w at hand */
+    double *measured;     /* the last x whose w was ours, and */
+    double measures[SS_GAUGE_COUNT];
+    bool has_measured;
+    double latest[SS_GAUGE_COUNT]; /* of the last iteration that was measured, with whatever w it came */
+    int latest_iteration;
+    double *best, *start; /* the best iterate so far, and where it began */
+    double best_value;
+    int best_iteration;
+    ss_measuring_schedule schedule; /* of methods that say how much they change */
+    bool record;
+    ss_history history;
+    int history_capacity;
+    bool out_of_memory;
+    ss_ray ray;
+    bool explain;
+    ss_text notes;
+    bool is_over; /* by a rule or limit of the run, not of a stage */
+    const ss_nested_run *stage;
+    int stage_start, stage_end, stage_look; /* iterations of the run */
+};
+
+/* In the arena; NULL when out of memory. */
+void *ss_run_default_options(const ss_solver *solver, ss_arena *arena, ss_error *err);
+/* Vectors of the run, not set; false when out of memory. */
+bool ss_run_take_memory(struct ss_run_state *state, ss_arena *arena, const ss_problem *problem);
+/* Gauges of x, from the problem alone; those that are not in the mask are NaN. */
+void ss_run_measure(struct ss_run_state *state, const double *x, unsigned mask, double *values);
+/* Adds a row to the history; without memory for it there is none any more. */
+void ss_run_record(struct ss_run_state *state, const double *values, double seconds);
+/* x is that of the last iteration so far; only where the last one is kept. */
+void ss_run_keep_last(struct ss_run_state *state, const double *x);
+/* Puts the last or the best iterate into x where that is wanted; returns the iteration it is from. After the
+ * deadline nothing is measured any more: then it is the best of those that were. */
+int ss_run_keep(struct ss_run_state *state, double *x);
+/* How the run ended when the method says so: one that knows that it is late need not say why its
+ * factorisation failed. */
+ss_status ss_run_outcome(const struct ss_run_state *state, ss_status said);
+/* Ends the run as late though some time is left: too little for what comes next. */
+void ss_run_give_up(ss_run *run);
+/* Is that so for what takes this long? Libraries cannot be interrupted: what will not end in time is not
+ * begun. */
+bool ss_run_lacks(ss_run *run, double seconds);
+/* s that ss_problem_need_matrix takes, about: measured on pyramids of cubes. 0 when there is a matrix. */
+static inline double ss_run_matrix_cost(const ss_problem *problem)
+{
+    return problem->A ? 0.0 : 2e-6 * problem->size;
+}
+/* The same of ss_scaled_create, which copies the matrix and divides every entry. */
+static inline double ss_run_scaling_cost(const ss_problem *problem)
+{
+    return problem->A ? 4e-9 * ss_sparse_nonzeros(problem->A) : 0.0;
+}
+/* The same of a sparse LU, ordering included, that was not made before. */
+static inline double ss_run_lu_cost(double entries)
+{
+    return 2e-9 * entries * sqrt(entries);
+}
+/* That number of seconds does not count: neither as time of the run nor towards its limit. */
+void ss_run_forgive(ss_run *run, double seconds);
+/* Of the run: what takes long and is not a solver (factorisations) looks at it. */
+double ss_run_deadline(const ss_run *run);
+
+#endif

@@ -1,0 +1,370 @@
+/* One contact: the cases with a formula (no friction, planar), and what reduces extreme
+ * friction to the usual.
+ *
+ * Planar Coulomb friction: take-off if q_N >= 0, stick if r = -A^-1 q lies in the cone, else slip against the
+ * tangential velocity that a frictionless contact would have, r_T = -sign(q~) mu r_N. The convex law has its
+ * minimum in the cone, at 0, or on one of the two edges.
+ */
+#include "solver/local/local_cone.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- small systems ---------------------------------------------------------------------------------- */
+
+static void exchange(double *a, double *b, int count)
+{
+    for (int k = 0; k < count; k++) {
+        double kept = a[k];
+        a[k] = b[k];
+        b[k] = kept;
+    }
+}
+
+static int pivot_row(int n, const double *A, int column)
+{
+    int best = column;
+    for (int i = column + 1; i < n; i++) {
+        if (fabs(A[i * n + column]) > fabs(A[best * n + column])) best = i;
+    }
+    return best;
+}
+
+bool ss_small_solve(int n, double *A, int count, double *b)
+{
+    for (int j = 0; j < n; j++) {
+        int pivot = pivot_row(n, A, j);
+        if (!(fabs(A[pivot * n + j]) > 0.0)) return false;
+        exchange(A + pivot * n, A + j * n, n);
+        exchange(b + pivot * count, b + j * count, count);
+        for (int i = j + 1; i < n; i++) {
+            double factor = A[i * n + j] / A[j * n + j];
+            for (int k = j + 1; k < n; k++) A[i * n + k] -= factor * A[j * n + k];
+            for (int k = 0; k < count; k++) b[i * count + k] -= factor * b[j * count + k];
+        }
+    }
+    for (int j = n - 1; j >= 0; j--) {
+        for (int k = 0; k < count; k++) {
+            double sum = b[j * count + k];
+            for (int i = j + 1; i < n; i++) sum -= A[j * n + i] * b[i * count + k];
+            b[j * count + k] = sum / A[j * n + j];
+        }
+    }
+    return true;
+}
+
+/* Scaled to a unit diagonal first: which pivot is the largest must not depend on units. */
+bool ss_small_invert(int n, const double *A, double *inverse)
+{
+    double scaled[SS_CONE_MAX * SS_CONE_MAX], unit[SS_CONE_MAX];
+    for (int i = 0; i < n; i++) unit[i] = A[i * n + i] > 0.0 ? sqrt(A[i * n + i]) : 1.0;
+    for (int i = 0; i < n; i++) {
+        for (int j = 0; j < n; j++) {
+            scaled[i * n + j] = A[i * n + j] / unit[i] / unit[j];
+            inverse[i * n + j] = i == j ? 1.0 : 0.0;
+        }
+    }
+    bool regular = ss_small_solve(n, scaled, n, inverse);
+    for (int i = 0; i < n; i++) {
+        for (int j = 0; j < n; j++) inverse[i * n + j] /= unit[i] * unit[j];
+    }
+    return regular;
+}
+
+/* r = -A^-1 q, the second time with what the first left over: an inverse is only as good as A's condition. */
+void ss_small_balance(int n, const double *A, const double *inverse, const double *q, double *r)
+{
+    double left[SS_CONE_MAX];
+    for (int i = 0; i < n; i++) r[i] = 0.0;
+    for (int pass = 0; pass < 2; pass++) {
+        for (int i = 0; i < n; i++) {
+            left[i] = q[i];
+            for (int j = 0; j < n; j++) left[i] += A[i * n + j] * r[j];
+        }
+        for (int i = 0; i < n; i++) {
+            for (int j = 0; j < n; j++) r[i] -= inverse[i * n + j] * left[j];
+        }
+    }
+}
+
+ss_stick ss_stick_of(const double A[9])
+{
+    // (A^-1)_ii a_ii is 1 for a diagonal A, and large where another direction takes most of the load away.
+    static const double soft = 1e4;
+    ss_stick stick = {0};
+    memcpy(stick.a, A, sizeof stick.a);
+    ss_small_invert(3, A, stick.inverse);
+    for (int i = 0; i < 3; i++) stick.is_soft |= stick.inverse[4 * i] * A[4 * i] > soft;
+    return stick;
+}
+
+/* ---- no friction: one number ------------------------------------------------------------------------ */
+
+typedef struct ray {
+    double a;
+} ray;
+
+static void solve_ray(void *data, const double *q, double *r)
+{
+    const ray *contact = data;
+    r[0] = q[0] < 0.0 ? -q[0] / contact->a : 0.0;
+}
+
+/* ---- planar ----------------------------------------------------------------------------------------- */
+
+typedef struct planar {
+    double a[4], inverse[4], mu;
+} planar;
+
+static bool planar_sticks(const planar *contact, const double *q, double *r)
+{
+    ss_small_balance(2, contact->a, contact->inverse, q, r);
+    return r[0] >= 0.0 && fabs(r[1]) <= contact->mu * r[0];
+}
+
+/* r_T = -sign(q~) mu r_N: in the plane the direction of slip is known beforehand. */
+static void solve_planar_coulomb(void *data, const double *q, double *r)
+{
+    const planar *contact = data;
+    const double *a = contact->a;
+    if (q[0] >= 0.0) {
+        r[0] = r[1] = 0.0;
+        return;
+    }
+    if (planar_sticks(contact, q, r)) return;
+    double slope = a[0] * q[1] - a[2] * q[0] > 0.0 ? -contact->mu : contact->mu;
+    double stiff = a[0] + slope * a[1]; // positive as long as A is
+    r[0] = stiff > 0.0 ? -q[0] / stiff : 0.0;
+    r[1] = slope * r[0];
+}
+
+/* The minimum on each edge (1, +-mu) of the cone; the lower of the two. */
+static void solve_planar_convex(void *data, const double *q, double *r)
+{
+    const planar *contact = data;
+    const double *a = contact->a;
+    double mu = contact->mu;
+    if (q[0] >= mu * fabs(q[1])) {
+        r[0] = r[1] = 0.0;
+        return;
+    }
+    if (planar_sticks(contact, q, r)) return;
+    double lowest = 0.0;
+    for (int side = -1; side <= 1; side += 2) {
+        double slope = side * mu, along = q[0] + slope * q[1];
+        double n = -along / (a[0] + slope * (a[1] + a[2]) + mu * mu * a[3]);
+        if (!(n > 0.0) || n * along >= lowest) continue;
+        lowest = n * along;
+        r[0] = n;
+        r[1] = slope * n;
+    }
+}
+
+/* ---- which one -------------------------------------------------------------------------------------- */
+
+static bool create_ray(const double *A, ss_arena *arena, ss_local_cone *cone)
+{
+    ray *contact = ss_arena_take(arena, 1, sizeof *contact, "contacts");
+    if (!contact) return false;
+    contact->a = A[0];
+    *cone = (ss_local_cone){solve_ray, contact};
+    return true;
+}
+
+static bool create_planar(const ss_block *block, const double *A, ss_arena *arena, ss_local_cone *cone)
+{
+    planar *contact = ss_arena_take(arena, 1, sizeof *contact, "contacts");
+    if (!contact) return false;
+    memcpy(contact->a, A, sizeof contact->a);
+    contact->mu = block->mu;
+    ss_small_invert(2, A, contact->inverse);
+    *cone = (ss_local_cone){block->law == SS_LAW_CONE ? solve_planar_coulomb : solve_planar_convex, contact};
+    return true;
+}
+
+static bool create_core(const ss_block *block, const double *A, double tolerance, ss_arena *arena,
+                        ss_local_cone *cone)
+{
+    switch (block->size) {
+    case 1:
+        return create_ray(A, arena, cone);
+    case 2:
+        return create_planar(block, A, arena, cone);
+    case 3:
+        return block->law == SS_LAW_CONE ? ss_local_slip_create(block, A, tolerance, arena, cone)
+                                         : ss_local_convex_create(block, A, tolerance, arena, cone);
+    default:
+        return ss_local_newton_create(block, A, tolerance, arena, cone);
+    }
+}
+
+/* ---- extreme friction, singular A ------------------------------------------------------------------- */
+
+/* Components without friction carry nothing and are left out; those with infinite friction are a
+ * bilateral constraint (u = 0) and are solved for; a singular A gets a compliance that the proximal term
+ * -c r takes back, so that it does not show in the limit of repeated calls. What remains is a contact of
+ * the usual kind. */
+typedef struct reduced {
+    ss_local_cone core;
+    int size, kept_count, stuck_count;
+    int kept[SS_CONE_MAX], stuck[SS_CONE_MAX];
+    double compliance[SS_CONE_MAX];
+    double load[SS_CONE_MAX * SS_CONE_MAX];    // A_KS A_SS^-1, kept x stuck
+    double carry[SS_CONE_MAX * SS_CONE_MAX];   // A_SS^-1 A_SK, stuck x kept
+    double inverse[SS_CONE_MAX * SS_CONE_MAX]; // A_SS^-1
+} reduced;
+
+static void solve_reduced(void *data, const double *q, double *r)
+{
+    const reduced *contact = data;
+    int kept = contact->kept_count, stuck = contact->stuck_count;
+    double load[SS_CONE_MAX], core_load[SS_CONE_MAX] = {0}, core[SS_CONE_MAX] = {0};
+    for (int i = 0; i < contact->size; i++) load[i] = q[i] - contact->compliance[i] * r[i];
+    for (int i = 0; i < kept; i++) {
+        core[i] = r[contact->kept[i]];
+        core_load[i] = load[contact->kept[i]];
+        for (int j = 0; j < stuck; j++)
+            core_load[i] -= contact->load[i * stuck + j] * load[contact->stuck[j]];
+    }
+    contact->core.solve(contact->core.data, core_load, core);
+    memset(r, 0, (size_t)contact->size * sizeof *r);
+    for (int i = 0; i < kept; i++) r[contact->kept[i]] = core[i];
+    for (int i = 0; i < stuck; i++) {
+        double sum = 0.0;
+        for (int j = 0; j < stuck; j++) sum -= contact->inverse[i * stuck + j] * load[contact->stuck[j]];
+        for (int j = 0; j < kept; j++) sum -= contact->carry[i * kept + j] * core[j];
+        r[contact->stuck[i]] = sum;
+    }
+}
+
+static double friction_of(const ss_block *block, int component)
+{
+    return component < 3 ? block->mu : block->mu_rolling;
+}
+
+/* Below this friction the slip speed s leaves the range of numbers; a force of 1e-100 of the normal one is
+ * none. */
+static const double NO_FRICTION = 1e-100;
+
+static bool has_usual_friction(const ss_block *block)
+{
+    bool usual = true;
+    for (int i = 1; i < block->size; i++) {
+        double mu = friction_of(block, i);
+        usual &= mu > NO_FRICTION && !isinf(mu);
+    }
+    return usual;
+}
+
+static reduced sort_components(const ss_block *block)
+{
+    reduced contact = {.size = block->size, .kept_count = 1};
+    for (int i = 1; i < block->size; i++) {
+        double mu = friction_of(block, i);
+        if (isinf(mu))
+            contact.stuck[contact.stuck_count++] = i;
+        else if (mu > NO_FRICTION)
+            contact.kept[contact.kept_count++] = i;
+    }
+    return contact;
+}
+
+/* Are the pivots of elimination in natural order positive, and more than rounding of the diagonal? */
+static inline bool has_positive_pivots(int n, const double *A)
+{
+    static const double rounding = 1e-13;
+    double L[SS_CONE_MAX * SS_CONE_MAX];
+    memcpy(L, A, (size_t)(n * n) * sizeof *L);
+    for (int j = 0; j < n; j++) {
+        if (!(L[j * n + j] > rounding * fabs(A[j * n + j]))) return false;
+        for (int i = j + 1; i < n; i++) {
+            double factor = L[i * n + j] / L[j * n + j];
+            for (int k = j + 1; k < n; k++) L[i * n + k] -= factor * L[j * n + k];
+        }
+    }
+    return true;
+}
+
+/* The compiler should know the usual size. */
+static bool is_regular(int n, const double *A)
+{
+    return n == 3 ? has_positive_pivots(3, A) : has_positive_pivots(n, A);
+}
+
+static void take_part(int n, const double *A, const int *rows, int row_count, const int *cols, int col_count,
+                      double *part)
+{
+    for (int i = 0; i < row_count; i++) {
+        for (int j = 0; j < col_count; j++) part[i * col_count + j] = A[rows[i] * n + cols[j]];
+    }
+}
+
+/* A_KK - A_KS A_SS^-1 A_SK, and the factors that carry loads and impulses across. */
+static void eliminate_stuck(const double *A, reduced *contact, double *core)
+{
+    int n = contact->size, kept = contact->kept_count, stuck = contact->stuck_count;
+    double ks[SS_CONE_MAX * SS_CONE_MAX], sk[SS_CONE_MAX * SS_CONE_MAX], ss[SS_CONE_MAX * SS_CONE_MAX];
+    take_part(n, A, contact->kept, kept, contact->kept, kept, core);
+    take_part(n, A, contact->kept, kept, contact->stuck, stuck, ks);
+    take_part(n, A, contact->stuck, stuck, contact->kept, kept, sk);
+    take_part(n, A, contact->stuck, stuck, contact->stuck, stuck, ss);
+    ss_small_invert(stuck, ss, contact->inverse);
+    for (int i = 0; i < stuck; i++) {
+        for (int j = 0; j < kept; j++) {
+            for (int k = 0; k < stuck; k++) {
+                contact->carry[i * kept + j] += contact->inverse[i * stuck + k] * sk[k * kept + j];
+                contact->load[j * stuck + i] += ks[j * stuck + k] * contact->inverse[k * stuck + i];
+            }
+        }
+    }
+    for (int i = 0; i < kept; i++) {
+        for (int j = 0; j < kept; j++) {
+            for (int k = 0; k < stuck; k++)
+                core[i * kept + j] -= contact->load[i * stuck + k] * sk[k * kept + j];
+        }
+    }
+}
+
+/* The part of A that takes part at all. */
+static bool part_is_regular(const reduced *contact, const double *A)
+{
+    int used[SS_CONE_MAX], count = contact->kept_count + contact->stuck_count;
+    memcpy(used, contact->kept, sizeof used);
+    for (int i = 0; i < contact->stuck_count; i++) used[contact->kept_count + i] = contact->stuck[i];
+    double part[SS_CONE_MAX * SS_CONE_MAX];
+    take_part(contact->size, A, used, count, used, count, part);
+    return is_regular(count, part);
+}
+
+static bool create_reduced(const ss_block *block, const double *A, const reduced *sorted, bool regular,
+                           double tolerance, ss_arena *arena, ss_local_cone *cone)
+{
+    static const double compliance = 1e-8; // of the diagonal
+    int n = block->size;
+    reduced *contact = ss_arena_take(arena, 1, sizeof *contact, "contacts");
+    if (!contact) return false;
+    *contact = *sorted;
+    double softened[SS_CONE_MAX * SS_CONE_MAX], core[SS_CONE_MAX * SS_CONE_MAX];
+    memcpy(softened, A, (size_t)(n * n) * sizeof *A);
+    for (int i = 0; i < n && !regular; i++) {
+        contact->compliance[i] = compliance * fabs(A[i * n + i]);
+        softened[i * n + i] += contact->compliance[i];
+    }
+    eliminate_stuck(softened, contact, core);
+    ss_block inner = *block;
+    inner.size = contact->kept_count;
+    if (contact->kept_count > 1 && contact->kept[1] == 3) inner.mu = block->mu_rolling;
+    *cone = (ss_local_cone){solve_reduced, contact};
+    return create_core(&inner, core, tolerance, arena, &contact->core);
+}
+
+bool ss_local_cone_create(const ss_block *block, const double *A, double tolerance, ss_arena *arena,
+                          ss_local_cone *cone)
+{
+    if (has_usual_friction(block) && is_regular(block->size, A)) {
+        return create_core(block, A, tolerance, arena, cone);
+    }
+    reduced sorted = sort_components(block);
+    bool regular = part_is_regular(&sorted, A);
+    return create_reduced(block, A, &sorted, regular, tolerance, arena, cone);
+}

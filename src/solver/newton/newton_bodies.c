@@ -1,0 +1,276 @@
+/* The Newton system reduced to the velocities of the bodies: with D = F + B (C + alpha) R,
+ *
+ *     (1 + H' X H) dv = H' R D^-1 b,   X = R D^-1 B,   y = D^-1 (b - B H dv)
+ *
+ * Six unknowns for a body instead of three for a contact, and a stack has more contacts than bodies. The
+ * price is accuracy when D is small: a sticking contact or a joint has D = alpha.
+ */
+#include "solver/newton/newton_system.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "linalg/front_lu.h"
+#include "solver/local/local_cone.h"
+#include "solver/core/run_state.h"
+
+enum { WIDTH = 6, GROUP_MAX = 2 * SS_NODE_MAX };
+
+struct ss_newton_bodies {
+    const ss_newton_space *space;
+    ss_block_rows *pattern; // bodies that meet
+    ss_front_lu *fronts;
+    int *group_start, *member; // per node: the bodies it touches
+    int *entry;                // per node and pair of its bodies: the block in the pattern
+    size_t *entry_start;
+    bool *is_contact; // per node: three rows between the same bodies, no body twice
+    double *inverse;  // of D, squares
+    double *velocity;
+    double *part; // vector of the unknowns
+};
+
+/* ---- life ------------------------------------------------------------------------------------------- */
+
+static int touched_bodies(const ss_newton_levers *levers, const ss_newton_node *node, int *member)
+{
+    int count = 0;
+    for (int i = node->first; i < node->first + node->size; i++) {
+        for (int side = 0; side < 2; side++) {
+            int body = levers->pair[i][side], k = 0;
+            while (k < count && member[k] != body) k++;
+            if (body >= 0 && k == count) member[count++] = body;
+        }
+    }
+    return count;
+}
+
+static bool make_groups(struct ss_newton_bodies *bodies, ss_arena *arena)
+{
+    const ss_newton_space *space = bodies->space;
+    size_t nodes = (size_t)space->node_count;
+    int member[GROUP_MAX], total = 0;
+    bodies->group_start = ss_arena_take(arena, nodes + 1, sizeof *bodies->group_start, "bodies of contacts");
+    bodies->entry_start = ss_arena_take(arena, nodes + 1, sizeof *bodies->entry_start, "bodies of contacts");
+    bodies->member =
+        ss_arena_take(arena, 2 * (size_t)space->size, sizeof *bodies->member, "bodies of contacts");
+    bodies->is_contact = ss_arena_take(arena, nodes, sizeof *bodies->is_contact, "bodies of contacts");
+    if (!bodies->group_start || !bodies->entry_start || !bodies->member || !bodies->is_contact) return false;
+    for (int k = 0; k < space->node_count; k++) {
+        int count = touched_bodies(space->levers, &space->nodes[k], member);
+        memcpy(bodies->member + total, member, (size_t)count * sizeof *member);
+        const ss_newton_node *node = &space->nodes[k];
+        const int *pair = space->levers->pair[node->first];
+        bodies->is_contact[k] = ss_newton_is_contact(space->levers, node) && pair[0] != pair[1];
+        total += count;
+        bodies->group_start[k + 1] = total;
+        bodies->entry_start[k + 1] = bodies->entry_start[k] + (size_t)(count * count);
+    }
+    return true;
+}
+
+static bool index_blocks(struct ss_newton_bodies *bodies, ss_arena *arena)
+{
+    int nodes = bodies->space->node_count;
+    bodies->entry =
+        ss_arena_take(arena, bodies->entry_start[nodes], sizeof *bodies->entry, "bodies of contacts");
+    if (!bodies->entry) return false;
+    for (int k = 0, at = 0; k < nodes; k++) {
+        for (int a = bodies->group_start[k]; a < bodies->group_start[k + 1]; a++) {
+            for (int b = bodies->group_start[k]; b < bodies->group_start[k + 1]; b++) {
+                bodies->entry[at++] =
+                    ss_block_rows_find(bodies->pattern, bodies->member[a], bodies->member[b]);
+            }
+        }
+    }
+    return true;
+}
+
+struct ss_newton_bodies *ss_newton_bodies_create(const ss_newton_space *space, ss_run *run)
+{
+    // s per node, with the first assembly, without which it is of no use; measured on pyramids of cubes
+    static const double per_node = 5e-7;
+    if (ss_run_lacks(run, per_node * space->node_count)) return NULL;
+    ss_arena *arena = run->arena;
+    struct ss_newton_bodies *bodies = ss_arena_take(arena, 1, sizeof *bodies, "bodies");
+    if (!bodies) return NULL;
+    bodies->space = space;
+    bodies->inverse =
+        ss_arena_take(arena, ss_newton_system_squares(space), sizeof *bodies->inverse, "Newton blocks");
+    bodies->velocity =
+        ss_arena_take(arena, WIDTH * (size_t)space->levers->bodies, sizeof *bodies->velocity, "velocities");
+    bodies->part = ss_arena_take(arena, (size_t)space->size, sizeof *bodies->part, "part");
+    if (!bodies->inverse || !bodies->velocity || !bodies->part || !make_groups(bodies, arena)) return NULL;
+    bodies->pattern = ss_block_rows_of_groups(space->levers->bodies, WIDTH, space->node_count,
+                                              bodies->group_start, bodies->member, arena);
+    if (!bodies->pattern || !index_blocks(bodies, arena) || ss_run_late(run)) return NULL;
+    bodies->fronts = ss_front_lu_create(bodies->pattern, NULL);
+    if (!bodies->fronts) return NULL;
+    ss_front_lu_set_deadline(bodies->fronts, ss_run_deadline(run));
+    return bodies;
+}
+
+void ss_newton_bodies_free(struct ss_newton_bodies *bodies)
+{
+    if (bodies) ss_front_lu_destroy(bodies->fronts);
+}
+
+/* ---- factor ----------------------------------------------------------------------------------------- */
+
+/* inverse = D^-1, X = R D^-1 B */
+static bool reduce_node(struct ss_newton_bodies *bodies, const ss_newton_system *system, int k, double *X)
+{
+    const ss_newton_node *node = &bodies->space->nodes[k];
+    int n = node->size;
+    size_t at = system->square[k];
+    const double *F = system->F + at, *B = system->B + at, *R = system->R + at;
+    double D[SS_NODE_MAX * SS_NODE_MAX], half[SS_NODE_MAX * SS_NODE_MAX], *inverse = bodies->inverse + at;
+    for (int i = 0; i < n; i++) {
+        for (int j = 0; j < n; j++) {
+            half[i * n + j] =
+                B[i * n + j] * (bodies->space->levers->compliance[node->first + j] + system->alpha);
+        }
+    }
+    if (system->uses_right)
+        ss_newton_multiply(n, n, n, half, R, D);
+    else
+        memcpy(D, half, (size_t)(n * n) * sizeof *D);
+    for (int i = 0; i < n * n; i++) D[i] += F[i];
+    memset(inverse, 0, (size_t)(n * n) * sizeof *inverse);
+    for (int i = 0; i < n; i++) inverse[i * n + i] = 1.0;
+    if (!ss_small_solve(n, D, n, inverse)) return false;
+    ss_newton_multiply(n, n, n, inverse, B, system->uses_right ? half : X);
+    if (system->uses_right) ss_newton_multiply(n, n, n, R, half, X);
+    return true;
+}
+
+/* The columns of H of one body, size x 6, gathered from both sides of each row. */
+static void gather_levers(const ss_newton_levers *levers, const ss_newton_node *node, int body, double *H)
+{
+    memset(H, 0, (size_t)(node->size * WIDTH) * sizeof *H);
+    for (int i = 0; i < node->size; i++) {
+        for (int side = 0; side < 2; side++) {
+            if (levers->pair[node->first + i][side] != body) continue;
+            const double *lever = levers->lever[node->first + i] + WIDTH * side;
+            for (int c = 0; c < WIDTH; c++) H[i * WIDTH + c] += lever[c];
+        }
+    }
+}
+
+/* block += A' B, both n x 6 */
+static void add_outer(int n, const double *A, const double *B, double *block)
+{
+    for (int k = 0; k < n; k++, A += WIDTH, B += WIDTH) {
+        for (int i = 0; i < WIDTH; i++) {
+            for (int j = 0; j < WIDTH; j++) block[i * WIDTH + j] += A[i] * B[j];
+        }
+    }
+}
+
+/* block += A' B of three rows, at once: the block is read and written once only */
+static void add_outer_of_three(const double *restrict A, const double *restrict B, double *restrict block)
+{
+    enum { ROW = 2 * WIDTH }; // levers of two bodies side by side
+    for (int i = 0; i < WIDTH; i++) {
+        double a = A[i], b = A[ROW + i], c = A[2 * ROW + i];
+        for (int j = 0; j < WIDTH; j++)
+            block[i * WIDTH + j] += a * B[j] + b * B[ROW + j] + c * B[2 * ROW + j];
+    }
+}
+
+/* The same as below, of a contact, whose levers lie in memory as they are needed. */
+static void add_contact(struct ss_newton_bodies *bodies, int k, const double *X)
+{
+    const ss_newton_levers *levers = bodies->space->levers;
+    int first = bodies->space->nodes[k].first;
+    const int *pair = levers->pair[first], *entry = bodies->entry + bodies->entry_start[k];
+    const double *H = levers->lever[first];
+    double XH[3 * 2 * WIDTH];
+    ss_newton_multiply(3, 3, 2 * WIDTH, X, H, XH);
+    for (int a = 0; a < 2; a++) {
+        for (int b = 0; b < 2; b++) {
+            if (pair[a] < 0 || pair[b] < 0) continue;
+            double *block = bodies->pattern->value + bodies->pattern->place[*entry++];
+            add_outer_of_three(H + WIDTH * a, XH + WIDTH * b, block);
+        }
+    }
+}
+
+/* H' X H of one node, into the blocks of its bodies. */
+static void add_node(struct ss_newton_bodies *bodies, int k, const double *X)
+{
+    const ss_newton_node *node = &bodies->space->nodes[k];
+    double H[GROUP_MAX][SS_NODE_MAX * WIDTH], XH[SS_NODE_MAX * WIDTH];
+    const int *member = bodies->member + bodies->group_start[k];
+    int count = bodies->group_start[k + 1] - bodies->group_start[k];
+    for (int a = 0; a < count; a++) gather_levers(bodies->space->levers, node, member[a], H[a]);
+    for (int b = 0; b < count; b++) {
+        ss_newton_multiply(node->size, node->size, WIDTH, X, H[b], XH);
+        for (int a = 0; a < count; a++) {
+            int entry = bodies->entry[bodies->entry_start[k] + (size_t)(a * count + b)];
+            add_outer(node->size, H[a], XH, bodies->pattern->value + bodies->pattern->place[entry]);
+        }
+    }
+}
+
+bool ss_newton_bodies_factor(struct ss_newton_bodies *bodies, const ss_newton_system *system)
+{
+    static const double per_node = 2.5e-7; // s, measured on pyramids of cubes
+    ss_block_rows *pattern = bodies->pattern;
+    if (ss_run_lacks(system->run, per_node * bodies->space->node_count)) return false;
+    memset(pattern->value, 0, pattern->place[pattern->start[pattern->nodes]] * sizeof *pattern->value);
+    for (int body = 0; body < pattern->nodes; body++) {
+        double *block = pattern->value + pattern->place[pattern->diagonal[body]];
+        for (int i = 0; i < WIDTH; i++) block[i * WIDTH + i] = 1.0;
+    }
+    for (int k = 0; k < bodies->space->node_count; k++) {
+        double X[SS_NODE_MAX * SS_NODE_MAX];
+        if (!system->active[k]) continue;
+        if (!reduce_node(bodies, system, k, X)) return false;
+        if (bodies->is_contact[k])
+            add_contact(bodies, k, X);
+        else
+            add_node(bodies, k, X);
+    }
+    if (ss_run_late(system->run)) return false;
+    if (system->is_symmetric) ss_front_lu_use_symmetry(bodies->fronts);
+    ss_linalg_status outcome = ss_front_lu_factor(bodies->fronts, pattern->value, NULL);
+    if (outcome == SS_LINALG_LATE) ss_run_give_up(system->run);
+    return outcome == SS_LINALG_OK;
+}
+
+/* ---- solve ------------------------------------------------------------------------------------------ */
+
+void ss_newton_bodies_solve(struct ss_newton_bodies *bodies, const ss_newton_system *system, const double *b,
+                            double *y)
+{
+    const ss_newton_space *space = bodies->space;
+    double(*v)[6] = (double(*)[6])bodies->velocity;
+    memset(v, 0, (size_t)space->levers->bodies * sizeof *v);
+    for (int k = 0; k < space->node_count; k++) {
+        const ss_newton_node *node = &space->nodes[k];
+        int n = node->size, first = node->first;
+        double plain[SS_NODE_MAX], impulse[SS_NODE_MAX];
+        if (!system->active[k]) continue;
+        ss_newton_multiply(n, n, 1, bodies->inverse + system->square[k], b + first, plain);
+        if (system->uses_right) ss_newton_multiply(n, n, 1, system->R + system->square[k], plain, impulse);
+        const double *push = system->uses_right ? impulse : plain;
+        if (bodies->is_contact[k])
+            ss_newton_push_contact(space->levers, first, push, v);
+        else
+            for (int i = 0; i < n; i++) ss_newton_push(space->levers, first + i, push[i], v);
+    }
+    ss_front_lu_solve(bodies->fronts, bodies->velocity, bodies->velocity);
+    for (int k = 0; k < space->node_count; k++) {
+        const ss_newton_node *node = &space->nodes[k];
+        int n = node->size, first = node->first;
+        double speed[SS_NODE_MAX], change[SS_NODE_MAX];
+        if (!system->active[k]) continue;
+        if (bodies->is_contact[k])
+            ss_newton_pull_contact(space->levers, first, v, speed);
+        else
+            for (int i = 0; i < n; i++) speed[i] = ss_newton_pull(space->levers, first + i, v);
+        ss_newton_multiply(n, n, 1, system->B + system->square[k], speed, change);
+        for (int i = 0; i < n; i++) change[i] = b[first + i] - change[i];
+        ss_newton_multiply(n, n, 1, bodies->inverse + system->square[k], change, y + first);
+    }
+}

@@ -1,0 +1,395 @@
+#include "solver/newton/newton_space.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "linalg/add_scaled.h"
+#include "problem/laws.h"
+
+/* ---- nodes ------------------------------------------------------------------------------------------ */
+
+/* The row that leads the node of row i: its partner, when their node stays small and the partner is a row. */
+static int leader_of(const ss_problem *problem, const int *block_of, const int *followers, int i)
+{
+    int partner = problem->partner[i];
+    if (partner < 0 || ss_block_is_cone(&problem->blocks[block_of[i]])) return i;
+    if (ss_block_is_cone(&problem->blocks[block_of[partner]])) return i;
+    bool is_plain = problem->partner[partner] < 0 && partner != i;
+    return is_plain && followers[partner] < SS_NODE_MAX ? partner : i;
+}
+
+/* leader[i] = i for the first row of a node */
+static void choose_leaders(const ss_problem *problem, const int *block_of, int *followers, int *leader)
+{
+    for (int i = 0; i < problem->size; i++) followers[i] = 1;
+    for (int i = 0; i < problem->size; i++) {
+        const ss_block *block = &problem->blocks[block_of[i]];
+        leader[i] = ss_block_is_cone(block) ? block->first : leader_of(problem, block_of, followers, i);
+        if (leader[i] != i) followers[leader[i]]++;
+    }
+}
+
+/* Nodes in the order of their leaders; a leader comes first in its node, the others in their order. */
+static void number_nodes(ss_newton_space *space, const int *block_of, const int *leader, int *size)
+{
+    const ss_problem *problem = space->problem;
+    int *node_of = space->number, place = 0; // until the end: the node a leader has
+    for (int i = 0; i < problem->size; i++) {
+        if (leader[i] != i) continue;
+        const ss_block *block = &problem->blocks[block_of[i]];
+        bool is_cone = ss_block_is_cone(block);
+        space->nodes[space->node_count] = (ss_newton_node){.law = is_cone ? block->law : SS_LAW_BOX,
+                                                           .first = place,
+                                                           .size = size[i],
+                                                           .mu = is_cone ? block->mu : 0.0,
+                                                           .mu_rolling = is_cone ? block->mu_rolling : 0.0};
+        node_of[i] = space->node_count++;
+        place += size[i];
+        size[i] = 1; // from here on: the next free place behind the leader
+    }
+    for (int i = 0; i < problem->size; i++) {
+        if (leader[i] == i) continue;
+        space->number[i] = space->nodes[node_of[leader[i]]].first + size[leader[i]]++;
+    }
+    for (int i = 0; i < problem->size; i++) {
+        if (leader[i] == i) space->number[i] = space->nodes[node_of[i]].first;
+    }
+}
+
+static bool make_nodes(ss_newton_space *space, ss_arena *arena)
+{
+    const ss_problem *problem = space->problem;
+    size_t n = (size_t)problem->size;
+    int *block_of = ss_arena_take(arena, n, sizeof *block_of, "blocks of unknowns");
+    int *leader = ss_arena_take(arena, n, sizeof *leader, "nodes");
+    int *size = ss_arena_take(arena, n, sizeof *size, "nodes");
+    space->nodes = ss_arena_take(arena, n, sizeof *space->nodes, "nodes");
+    space->number = ss_arena_take(arena, n, sizeof *space->number, "numbers");
+    if (!block_of || !leader || !size || !space->nodes || !space->number) return false;
+    for (int k = 0; k < problem->block_count; k++) {
+        const ss_block *block = &problem->blocks[k];
+        for (int i = block->first; i < block->first + block->size; i++) block_of[i] = k;
+    }
+    choose_leaders(problem, block_of, size, leader);
+    number_nodes(space, block_of, leader, size);
+    return true;
+}
+
+/* ---- scales ----------------------------------------------------------------------------------------- */
+
+/* An inverse mass for a row whose own is zero (the sliding speed of Stewart and Trinkle): what the rows
+ * coupled to it make of it, |a_ij a_ji| / a_jj, has the right unit. */
+static double lent_scale(const ss_problem *problem, const double *diagonal, int j)
+{
+    const ss_sparse *A = problem->A;
+    double largest = 0.0;
+    for (int k = A ? A->start[j] : 0; A && k < A->start[j + 1]; k++) {
+        int i = A->row[k];
+        if (!(diagonal[i] > 0.0)) continue;
+        double back = ss_sparse_get(A, j, i), there = A->value[k];
+        largest = fmax(largest, fabs((back != 0.0 ? back : there) * there) / diagonal[i]);
+    }
+    return largest > 0.0 ? largest : 1.0;
+}
+
+/* Inverse masses a_i: of rows the diagonal, of contacts one for normal and tangents, one for
+ * the rolling part. */
+static void choose_scales(const ss_problem *problem, double *diagonal, double *scale)
+{
+    for (int i = 0; i < problem->size; i++) diagonal[i] = fmax(problem->diagonal[i], 0.0);
+    for (int k = 0; k < problem->block_count; k++) {
+        const ss_block *block = &problem->blocks[k];
+        if (!ss_block_is_cone(block)) continue;
+        int first = block->first;
+        double mean = ss_block_inverse_mass(block, problem->diagonal);
+        double rolling = block->size == 5 ? 0.5 * (diagonal[first + 3] + diagonal[first + 4]) : 0.0;
+        for (int i = 0; i < block->size; i++) diagonal[first + i] = fmax(i < 3 ? mean : rolling, 0.0);
+    }
+    for (int i = 0; i < problem->size; i++) {
+        scale[i] = diagonal[i] > 0.0 ? diagonal[i] : lent_scale(problem, diagonal, i);
+    }
+    for (int k = 0; k < problem->block_count; k++) { // contacts of zero mass: isotropic all the same
+        const ss_block *block = &problem->blocks[k];
+        if (!ss_block_is_cone(block)) continue;
+        int first = block->first;
+        for (int i = 1; i < block->size; i++) scale[first + i] = scale[first + (i < 3 ? 0 : 3)];
+    }
+}
+
+static double energy_scale(const ss_problem *problem, const double *scale)
+{
+    double sum = 0.0;
+    for (int i = 0; i < problem->size; i++) sum += 0.5 * problem->b[i] * problem->b[i] / scale[i];
+    return sum > 0.0 && isfinite(sum) ? sum : 1.0;
+}
+
+/* ---- laws in the new variables ---------------------------------------------------------------------- */
+
+static void scale_laws(ss_newton_space *space)
+{
+    const ss_problem *problem = space->problem;
+    for (int i = 0; i < problem->size; i++) {
+        int to = space->number[i], partner = problem->partner[i];
+        space->lower[to] = problem->lower[i] / space->unit[i];
+        space->upper[to] = problem->upper[i] / space->unit[i];
+        space->partner[to] = partner >= 0 ? space->number[partner] : -1;
+        space->factor[to] = partner >= 0 ? problem->factor[i] * space->unit[partner] / space->unit[i] : 0.0;
+    }
+    for (int k = 0, node = 0; k < problem->block_count; k++) {
+        const ss_block *block = &problem->blocks[k];
+        if (!ss_block_is_cone(block) || block->size == 0) continue;
+        int first = block->first;
+        while (space->nodes[node].first != space->number[first]) node++;
+        if (block->size == 5) space->nodes[node].mu_rolling *= space->unit[first] / space->unit[first + 3];
+    }
+}
+
+/* ---- W ---------------------------------------------------------------------------------------------- */
+
+static bool make_matrix(ss_newton_space *space, const double *root_of_scale, double root_of_energy,
+                        ss_arena *arena)
+{
+    const ss_problem *problem = space->problem;
+    double *left = ss_arena_take(arena, (size_t)problem->size, sizeof *left, "scales");
+    int *first = ss_arena_take(arena, (size_t)space->node_count + 1, sizeof *first, "nodes");
+    if (!left || !first) return false;
+    for (int i = 0; i < problem->size; i++) left[i] = 1.0 / (root_of_energy * root_of_scale[i]);
+    for (int k = 0; k < space->node_count; k++) first[k] = space->nodes[k].first;
+    first[space->node_count] = problem->size;
+    space->W =
+        ss_block_rows_create(problem->A, space->node_count, first, space->number, left, space->unit, arena);
+    return space->W != NULL;
+}
+
+/* Lower L with L L' = A for a symmetric positive semidefinite 3 x 3 matrix; columns of zero
+ * pivots are zero. */
+static void root_of_inertia(const double A[9], double L[9])
+{
+    static const double rounding = 1e-14;
+    memset(L, 0, 9 * sizeof *L);
+    for (int j = 0; j < 3; j++) {
+        double pivot = A[3 * j + j];
+        for (int k = 0; k < j; k++) pivot -= L[3 * j + k] * L[3 * j + k];
+        if (!(pivot > rounding * A[3 * j + j])) continue;
+        L[3 * j + j] = sqrt(pivot);
+        for (int i = j + 1; i < 3; i++) {
+            double rest = A[3 * i + j];
+            for (int k = 0; k < j; k++) rest -= L[3 * i + k] * L[3 * j + k];
+            L[3 * i + j] = rest / L[3 * j + j];
+        }
+    }
+}
+
+/* One body's six columns of a row of H: the Jacobian times the root of M^-1. */
+static void make_lever(const ss_bodies_form *form, int body, const double *roots, const double *jacobian,
+                       double scale, double *lever)
+{
+    double root_of_mass = sqrt(form->inverse_mass[body]);
+    const double *L = roots + 9 * body;
+    for (int k = 0; k < 3; k++) {
+        lever[k] = jacobian[k] * root_of_mass / scale;
+        double sum = 0.0;
+        for (int i = k; i < 3; i++) sum += jacobian[3 + i] * L[3 * i + k];
+        lever[3 + k] = sum / scale;
+    }
+}
+
+static bool make_levers(ss_newton_space *space, const double *root_of_scale, ss_arena *arena)
+{
+    const ss_problem *problem = space->problem;
+    const ss_bodies_form *form = problem->bodies;
+    size_t n = (size_t)problem->size, bodies = (size_t)form->bodies;
+    ss_newton_levers *levers = space->levers = ss_arena_take(arena, 1, sizeof *levers, "levers");
+    double *roots = ss_arena_take(arena, 9 * bodies, sizeof *roots, "roots of inertia");
+    if (!levers || !roots) return false;
+    levers->bodies = form->bodies;
+    levers->pair = ss_arena_take(arena, n, sizeof *levers->pair, "levers");
+    levers->lever = ss_arena_take(arena, n, sizeof *levers->lever, "levers");
+    levers->compliance = ss_arena_take(arena, n, sizeof *levers->compliance, "levers");
+    levers->velocity = ss_arena_take(arena, bodies, sizeof *levers->velocity, "velocities");
+    if (!levers->pair || !levers->lever || !levers->compliance || !levers->velocity) return false;
+    for (int body = 0; body < form->bodies; body++)
+        root_of_inertia(form->inverse_inertia[body], roots + 9 * body);
+    for (int i = 0; i < problem->size; i++) {
+        int to = space->number[i];
+        levers->compliance[to] = form->compliance[i] / (root_of_scale[i] * root_of_scale[i]);
+        for (int side = 0; side < 2; side++) {
+            int body = levers->pair[to][side] = form->pair[i][side];
+            if (body < 0) continue;
+            make_lever(form, body, roots, form->jacobian[i] + 6 * side, root_of_scale[i],
+                       levers->lever[to] + 6 * side);
+        }
+    }
+    return true;
+}
+
+/* H_i H_j' */
+static double lever_product(const ss_newton_levers *levers, int i, int j)
+{
+    double sum = 0.0;
+    for (int a = 0; a < 2; a++) {
+        for (int b = 0; b < 2; b++) {
+            if (levers->pair[i][a] < 0 || levers->pair[i][a] != levers->pair[j][b]) continue;
+            const double *left = levers->lever[i] + 6 * a, *right = levers->lever[j] + 6 * b;
+            for (int k = 0; k < 6; k++) sum += left[k] * right[k];
+        }
+    }
+    return sum;
+}
+
+static void multiply_levers(ss_newton_space *space)
+{
+    for (int i = 0; i < space->size; i++) {
+        for (int j = 0; j <= i; j++) {
+            space->full[i * space->size + j] = space->full[j * space->size + i] =
+                lever_product(space->levers, i, j);
+        }
+        space->full[i * space->size + i] += space->levers->compliance[i];
+    }
+}
+
+static void scatter_matrix(ss_newton_space *space, const double *root_of_scale, double root_of_energy)
+{
+    const ss_sparse *A = space->problem->A;
+    const int *number = space->number;
+    for (int j = 0; j < space->size; j++) {
+        for (int k = A->start[j]; k < A->start[j + 1]; k++) {
+            int i = A->row[k];
+            space->full[number[j] * space->size + number[i]] =
+                A->value[k] * space->unit[j] / (root_of_energy * root_of_scale[i]);
+        }
+    }
+}
+
+static bool make_full(ss_newton_space *space, const double *root_of_scale, double root_of_energy,
+                      ss_arena *arena)
+{
+    size_t n = (size_t)space->size;
+    space->full = ss_arena_take(arena, n * n, sizeof *space->full, "full matrix");
+    space->kept = ss_arena_take(arena, n, sizeof *space->kept, "full matrix");
+    if (!space->full || !space->kept) return false;
+    if (space->problem->A) {
+        scatter_matrix(space, root_of_scale, root_of_energy);
+        return true;
+    }
+    if (!make_levers(space, root_of_scale, arena)) return false;
+    multiply_levers(space);
+    space->levers = NULL;
+    return true;
+}
+
+static bool scale_problem(ss_newton_space *space, ss_arena *arena)
+{
+    const ss_problem *problem = space->problem;
+    size_t n = (size_t)problem->size;
+    double *diagonal = ss_arena_take(arena, n, sizeof *diagonal, "scales");
+    double *scale = ss_arena_take(arena, n, sizeof *scale, "scales");
+    if (!diagonal || !scale) return false;
+    choose_scales(problem, diagonal, scale);
+    double root = sqrt(energy_scale(problem, scale));
+    for (int i = 0; i < problem->size; i++) {
+        scale[i] = sqrt(scale[i]);
+        space->unit[i] = root / scale[i];
+        space->q[space->number[i]] = problem->b[i] / (root * scale[i]);
+    }
+    scale_laws(space);
+    if (problem->size <= SS_FULL_SPACE) return make_full(space, scale, root, arena);
+    return problem->bodies ? make_levers(space, scale, arena) : make_matrix(space, scale, root, arena);
+}
+
+ss_newton_space *ss_newton_space_create(const ss_problem *problem, ss_arena *arena)
+{
+    size_t n = (size_t)problem->size;
+    ss_newton_space *space = ss_arena_take(arena, 1, sizeof *space, "Newton space");
+    if (!space) return NULL;
+    space->problem = problem;
+    space->size = problem->size;
+    space->unit = ss_arena_take(arena, n, sizeof *space->unit, "units");
+    space->lower = ss_arena_take(arena, n, sizeof *space->lower, "bounds");
+    space->upper = ss_arena_take(arena, n, sizeof *space->upper, "bounds");
+    space->partner = ss_arena_take(arena, n, sizeof *space->partner, "partners");
+    space->factor = ss_arena_take(arena, n, sizeof *space->factor, "factors");
+    space->q = ss_arena_take(arena, n, sizeof *space->q, "q");
+    bool good = space->unit && space->lower && space->upper && space->partner && space->factor && space->q;
+    return good && make_nodes(space, arena) && scale_problem(space, arena) ? space : NULL;
+}
+
+/* ---- there and back --------------------------------------------------------------------------------- */
+
+void ss_newton_space_enter(const ss_newton_space *space, const double *x, double *r)
+{
+    for (int i = 0; i < space->size; i++) r[space->number[i]] = x[i] / space->unit[i];
+}
+
+void ss_newton_space_leave(const ss_newton_space *space, const double *r, double *x)
+{
+    for (int i = 0; i < space->size; i++) x[i] = r[space->number[i]] * space->unit[i];
+    ss_problem_project(space->problem, x);
+}
+
+void ss_newton_space_own(const ss_newton_space *space, int k, double *own)
+{
+    int first = space->nodes[k].first, n = space->nodes[k].size;
+    if (space->W) {
+        const ss_block_rows *W = space->W;
+        memcpy(own, W->value + W->place[W->diagonal[k]], (size_t)(n * n) * sizeof *own);
+        return;
+    }
+    for (int i = 0; i < n; i++) {
+        for (int j = 0; j < n; j++) {
+            own[i * n + j] = space->full ? space->full[(first + j) * space->size + first + i]
+                                         : lever_product(space->levers, first + i, first + j);
+        }
+        if (space->levers) own[i * n + i] += space->levers->compliance[first + i];
+    }
+}
+
+static void apply_levers(const ss_newton_space *space, const double *r, double *u)
+{
+    const ss_newton_levers *levers = space->levers;
+    memset(levers->velocity, 0, (size_t)levers->bodies * sizeof *levers->velocity);
+    for (int k = 0; k < space->node_count; k++) {
+        const ss_newton_node *node = &space->nodes[k];
+        int first = node->first, end = first + node->size;
+        if (ss_newton_is_contact(levers, node)) {
+            ss_newton_push_contact(levers, first, r + first, levers->velocity);
+            continue;
+        }
+        for (int i = first; i < end; i++) ss_newton_push(levers, i, r[i], levers->velocity);
+    }
+    for (int k = 0; k < space->node_count; k++) {
+        const ss_newton_node *node = &space->nodes[k];
+        int first = node->first, end = first + node->size;
+        if (ss_newton_is_contact(levers, node))
+            ss_newton_pull_contact(levers, first, levers->velocity, u + first);
+        else
+            for (int i = first; i < end; i++) u[i] = ss_newton_pull(levers, i, levers->velocity);
+        for (int i = first; i < end; i++) u[i] += levers->compliance[i] * r[i];
+    }
+}
+
+static void apply_full(const ss_newton_space *space, const double *r, double *u)
+{
+    int n = space->size;
+    const double *column = space->full;
+    memset(u, 0, (size_t)n * sizeof *u);
+    for (int j = 0; j < n; j++, column += n) {
+        if (r[j] != 0.0) ss_add_scaled(n, r[j], column, u);
+    }
+}
+
+void ss_newton_space_apply(const ss_newton_space *space, const double *r, double *u)
+{
+    if (space->full)
+        apply_full(space, r, u);
+    else if (space->levers)
+        apply_levers(space, r, u);
+    else
+        ss_block_rows_apply(space->W, r, u);
+}
+
+void ss_newton_space_velocity(const ss_newton_space *space, const double *r, double *u)
+{
+    ss_newton_space_apply(space, r, u);
+    for (int i = 0; i < space->size; i++) u[i] += space->q[i];
+}

@@ -1,0 +1,35 @@
+/* solver/newton/progress.h - how a method in the variables of a Newton space tells the driver what it does:
+ * the best point so far, measured when it is worth it, and the ways to end.
+ */
+#ifndef SS_SOLVER_NEWTON_PROGRESS_H
+#define SS_SOLVER_NEWTON_PROGRESS_H
+
+#include "solver/newton/newton_space.h"
+#include "solver/sweep/sweep.h"
+
+typedef struct ss_progress {
+    const ss_newton_space *space;
+    ss_run *run;
+    double *x;          /* of the problem: what was reported last */
+    double energy;      /* J: of one unit of error, squared and halved */
+    double *best, *way; /* the best point; scratch */
+    double best_error;  /* INFINITY before the first */
+    double measured;    /* error when the driver looked last */
+    ss_watch watch;
+    ss_status status;
+} ss_progress;
+
+/* False when out of memory. */
+bool ss_progress_start(const ss_newton_space *space, ss_run *run, double *x, ss_progress *progress);
+/* One iteration: r, which obeys the bounds, and its error, of the size of the natural map. False when it was
+ * the last: the driver said so, nothing but rounding is left, the error has not fallen for `patience`
+ * iterations, or numbers are out of all proportion. */
+bool ss_progress_report(ss_progress *progress, const double *r, double error, int patience);
+/* For methods whose steps become all the same where there is no solution: true when the last one is a ray.
+ * The run is over then. */
+bool ss_progress_drifts(ss_progress *progress, const double *before, const double *after);
+/* The best point to x, unless the last one was good enough, and the status: SS_FAILED when no
+ * report ended it. */
+ss_status ss_progress_end(ss_progress *progress);
+
+#endif

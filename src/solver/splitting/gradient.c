@@ -1,0 +1,76 @@
+#include "solver/splitting/gradient.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "solver/newton/newton_natural.h"
+
+double ss_dot(int n, const double *a, const double *b)
+{
+    double sum[2] = {0.0, 0.0}; // two chains of additions
+    int i = 0;
+    for (; i + 2 <= n; i += 2) {
+        sum[0] += a[i] * b[i];
+        sum[1] += a[i + 1] * b[i + 1];
+    }
+    if (i < n) sum[0] += a[i] * b[i];
+    return sum[0] + sum[1];
+}
+
+void ss_gradient_project(const ss_newton_space *space, const double *y, const double *r, double *z)
+{
+    for (int k = 0; k < space->node_count; k++) {
+        ss_newton_node node = space->nodes[k];
+        double p[SS_NODE_MAX];
+        if (node.law == SS_LAW_CONE) node.law = SS_LAW_CONVEX; // the cone is the same
+        ss_newton_project(space, &node, y + node.first, r, p, NULL);
+        memcpy(z + node.first, p, (size_t)node.size * sizeof *p);
+    }
+}
+
+void ss_gradient_saxce(const ss_newton_space *space, const double *u, double *term)
+{
+    memset(term, 0, (size_t)space->size * sizeof *term);
+    for (int k = 0; k < space->node_count; k++) {
+        const ss_newton_node *node = &space->nodes[k];
+        if (node->law != SS_LAW_CONE) continue;
+        const double *own = u + node->first;
+        double slip = node->size == 2 ? fabs(own[1]) : sqrt(own[1] * own[1] + own[2] * own[2]);
+        double roll = node->size == 5 ? sqrt(own[3] * own[3] + own[4] * own[4]) : 0.0;
+        term[node->first] = (isinf(node->mu) ? 0.0 : node->mu * slip) +
+                            (node->size < 5 || isinf(node->mu_rolling) ? 0.0 : node->mu_rolling * roll);
+    }
+}
+
+double ss_gradient_slope(const ss_row_groups *groups, int count, ss_run *run, double *y, double *image)
+{
+    int n = groups->space->size;
+    double slope = 1.0;
+    for (int i = 0; i < n; i++) y[i] = i % 2 ? -1.0 : 1.0 + 0.5 * (i % 3);
+    for (int pass = 0; pass < count && !ss_run_late(run); pass++) {
+        ss_row_groups_apply(groups, y, image);
+        double before = ss_dot(n, y, y), after = ss_dot(n, image, image);
+        if (!(after > 0.0) || !isfinite(after)) break;
+        slope = sqrt(after / before);
+        for (int i = 0; i < n; i++) y[i] = image[i] / sqrt(after);
+    }
+    return slope;
+}
+
+/* Gyroscopic terms and the digits of files leave matrices that are nearly symmetric, and that
+ * does not matter. */
+const char *ss_gradient_refusal(const ss_problem *problem)
+{
+    static const double nearly = 0.01;
+    const ss_sparse *A = problem->A;
+    if (problem->symmetric || !A) return NULL;
+    for (int j = 0; j < A->cols; j++) {
+        for (int k = A->start[j]; k < A->start[j + 1]; k++) {
+            int i = A->row[k];
+            double mean = sqrt(fabs(problem->diagonal[i] * problem->diagonal[j]));
+            if (fabs(A->value[k] - ss_sparse_get(A, j, i)) > nearly * mean)
+                return "needs a symmetric or nearly symmetric matrix, because it minimises a function";
+        }
+    }
+    return NULL;
+}

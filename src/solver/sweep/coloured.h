@@ -1,0 +1,254 @@
+/* solver/sweep/coloured.h - Gauss-Seidel on batches of four contacts that share no body (eight in single
+ * precision), for the solver `coloured` and for nsgs, pgs and psor in their order `batched`.
+ *
+ * Everything happens in velocities scaled by the square root of the mass: with M^-1 = L L' and v = L y the
+ * scaled Jacobian J L serves twice,
+ *
+ *     w = J v + C x + b = (J L) y + C x + b          y += (J L)' dx
+ *
+ * so that a contact is 29 numbers (its directions, two angular parts, two masses) instead of 72. Four
+ * contacts lie side by side in a batch, one per lane. A batch is complete in itself but for the bodies' y.
+ *
+ *     contacts under Coulomb's law   -> batches      coloured_assign.c, coloured_batch.c, coloured_kernel.h
+ *                                                    coloured_single.c
+ *     many of them                   -> tasks that may run at the same time, coloured_plan.c
+ *     everything else                -> cells        coloured_cell.c
+ */
+#ifndef SS_SOLVER_SWEEP_COLOURED_H
+#define SS_SOLVER_SWEEP_COLOURED_H
+
+#include "solver/sweep/sweep.h"
+
+/* y of a body, linear and angular, in a cache line of its own */
+typedef double ss_scaled_twist[8];
+
+/* L of a body, M^-1 = L L': sqrt(1/m), then the lower triangle of the angular part: 00, 10, 11, 20, 21, 22 */
+typedef struct ss_mass_root {
+    double part[8];
+} ss_mass_root;
+
+/* ---- batches ---------------------------------------------------------------------------------------- */
+
+enum { SS_LANES = 4 };
+#define SS_NO_FRICTION 1e-30 /* a force of so little of the normal one is none */
+
+typedef struct ss_batch {
+    _Alignas(64) int body[2][SS_LANES]; /* rows of y; the world has one of zeros, which no impulse changes */
+    double direction[3][3][SS_LANES];   /* linear part of J */
+    double turn[2][3][3][SS_LANES];     /* angular part of J L, of both bodies */
+    double root[2][SS_LANES];           /* sqrt(1/m) */
+    double load[3][SS_LANES];           /* b */
+    /* Exact: A_cc by elimination of the normal row: 1 / A_NN, A_TN / A_NN, A~ = A_TT - A_TN A_NT / A_NN.
+     * Projected: steps of the normal row and of the tangents, A_TN and A_TT. */
+    double normal[SS_LANES], skew[2][SS_LANES];
+    double tangent[3][SS_LANES], inverse[SS_LANES]; /* A~ as 11, 12, 22; 1 / det A~ or the step */
+    double mu[SS_LANES];
+    double slip[SS_LANES]; /* s of the last slip, velocity per impulse */
+} ss_batch;
+
+typedef struct ss_batches {
+    ss_batch *items;
+    int count;
+    int (*block)[SS_LANES];            /* of the problem; -1: an empty lane; two for a batch of eight */
+    double (*r)[3][SS_LANES];          /* impulses */
+    double (*compliance)[3][SS_LANES]; /* NULL: none anywhere */
+    ss_scaled_twist *y;
+    double slip_tolerance; /* relative */
+    bool is_long;          /* more than a cache holds: what comes next is asked for in time */
+} ss_batches;
+
+/* What a visit does to a contact: solves it (nsgs), or projects it after a step per row (pgs). */
+typedef enum ss_batch_method { SS_BATCH_EXACT, SS_BATCH_PROJECTED } ss_batch_method;
+
+/* Where the numbers of a batch come from; empty lanes point to zeros. */
+typedef struct ss_batch_source {
+    const double *row[SS_LANES];     /* Jacobian, 3 x 12 */
+    const double *root[2][SS_LANES]; /* ss_mass_root of both bodies */
+    double compliance[3][SS_LANES];
+    ss_batch_method method;
+    double relaxation; /* of projected steps */
+} ss_batch_source;
+
+/* The same source for every machine, so that all give the same bits. */
+typedef struct ss_batch_kernel {
+    /* Rows and A_cc; mu is there already. Returns the lanes that a batch cannot take, as bits. */
+    unsigned (*fill)(const ss_batch_source *from, ss_batch *batch);
+    /* y += (J L)' r */
+    void (*push)(ss_batches *batches, int begin, int end);
+    /* Returns an estimate of the energy that the changes carry: sum of 1/2 a dr^2. */
+    double (*sweep)(ss_batches *batches, int begin, int end, bool backward);
+    double (*sweep_projected)(ss_batches *batches, int begin, int end, bool backward);
+    /* w = A x + b of one batch */
+    void (*velocities)(const ss_batches *batches, int k, double w[3][SS_LANES]);
+    /* (point - last) . direction; count is a multiple of SS_LANES */
+    double (*overlap)(size_t count, const double *point, const double *last, const double *direction);
+    /* direction <- beta direction + (point - last),  point <- last <- point + beta direction (as it was) */
+    void (*extrapolate)(double beta, size_t count, double *point, double *last, double *direction);
+} ss_batch_kernel;
+extern const ss_batch_kernel ss_batch_kernel_portable;
+#ifdef __x86_64__
+extern const ss_batch_kernel ss_batch_kernel_avx2;
+#endif
+
+/* ---- batches in single precision ---------------------------------------------------------------------- */
+
+/* Eight contacts, in numbers without units, none of which is near the ends of the range of a float:
+ * velocities by the largest b, V; J L by the largest sqrt(1/m), R; and every contact's impulses by V / a,
+ * with a (a power of two) near its A_NN, so that A_cc / a is near one. */
+enum { SS_SINGLE_LANES = 8 };
+#define SS_SINGLE_LEAST 1e-9f /* a contact that would be pushed by less than this is open */
+typedef float ss_single_twist[8];
+
+typedef struct ss_single_batch { /* as ss_batch */
+    _Alignas(64) int body[2][SS_SINGLE_LANES];
+    float direction[3][3][SS_SINGLE_LANES];
+    float turn[2][3][3][SS_SINGLE_LANES];
+    float root[2][SS_SINGLE_LANES];
+    float load[3][SS_SINGLE_LANES];
+    float normal[SS_SINGLE_LANES], skew[2][SS_SINGLE_LANES];
+    float tangent[3][SS_SINGLE_LANES], inverse[SS_SINGLE_LANES];
+    float mu[SS_SINGLE_LANES];
+    float slip[SS_SINGLE_LANES];
+    float unit[SS_SINGLE_LANES]; /* R^2 / a */
+} ss_single_batch;
+
+typedef struct ss_single_batches {
+    ss_single_batch *items;
+    int count;
+    float (*r)[3][SS_SINGLE_LANES];
+    float (*compliance)[3][SS_SINGLE_LANES]; /* NULL: none anywhere */
+    ss_single_twist *y;
+    double slip_tolerance;
+    bool is_long;
+    double velocity, root; /* V, R */
+} ss_single_batches;
+
+typedef struct ss_single_kernel { /* as ss_batch_kernel */
+    void (*push)(ss_single_batches *batches, int begin, int end);
+    double (*sweep)(ss_single_batches *batches, int begin, int end, bool backward);
+    double (*overlap)(size_t count, const float *point, const float *last, const float *direction);
+    /* count doubles, each of two floats */
+    void (*extrapolate)(double beta, size_t count, double *point, double *last, double *direction);
+} ss_single_kernel;
+extern const ss_single_kernel ss_single_kernel_portable;
+#ifdef __x86_64__
+extern const ss_single_kernel ss_single_kernel_avx2;
+#endif
+
+/* ---- tasks ------------------------------------------------------------------------------------------ */
+
+/* Contacts that one worker sweeps in order, as batches. */
+typedef struct ss_batch_task {
+    int contact_begin, contact_end;
+    int begin, end; /* batches */
+    double change;  /* in the last sweep */
+} ss_batch_task;
+
+typedef struct ss_contact_plan {
+    int *contact, contact_count; /* blocks of the problem, task by task */
+    ss_batch_task *tasks;        /* phase by phase; those of one phase share no body */
+    int task_count;
+    int *phase_start, phase_count;
+    int *place; /* row of y of every body, so that neighbours are near; NULL: as they are */
+} ss_contact_plan;
+
+/* Is the team worth it? On a busy machine it may not be. The answer changes who does the work,
+ * not the result. */
+typedef struct ss_pace {
+    double alone;      /* s of the last sweep by one thread */
+    int rest, resting; /* sweeps alone after the team was slower; those still to do */
+} ss_pace;
+
+/* Contacts are there; the rest is made. False when out of memory. */
+bool ss_contact_plan_make(const ss_problem *problem, ss_arena *arena, ss_contact_plan *plan);
+
+/* ---- the whole problem ------------------------------------------------------------------------------ */
+
+typedef struct ss_coloured_method {
+    const ss_batch_kernel *kernel; /* NULL: the fastest this machine has */
+    ss_batch_method contact;
+    double relaxation; /* of projected steps; rows of their own then, too */
+    bool single;       /* sweeps in single precision; not with projected steps */
+} ss_coloured_method;
+
+typedef struct ss_coloured_cell ss_coloured_cell;
+
+typedef struct ss_coloured {
+    const ss_problem *problem;
+    const ss_batch_kernel *kernel;
+    ss_coloured_method method;
+    ss_team *team;
+    ss_mass_root *roots; /* of the bodies, then zeros for the world */
+    ss_scaled_twist *y;  /* of the bodies, then zeros for the world as every task sees it */
+    ss_contact_plan plan;
+    ss_batches batches;
+    ss_single_batches *single; /* NULL: numbers are doubles */
+    const ss_single_kernel *single_kernel;
+    bool *is_batched; /* per block */
+    ss_coloured_cell *cells;
+    int cell_count;
+    int sweeps; /* so far */
+    ss_pace pace;
+} ss_coloured;
+
+/* Batch k in doubles from the problem and x; contacts that it cannot take are sent back. */
+void ss_coloured_fill_batch(ss_coloured *coloured, const double *x, int k, int world_row);
+bool ss_coloured_any_compliance(const ss_problem *problem);
+/* All batches in single precision, as ss_coloured_create does it when asked to. False when out of memory. */
+bool ss_single_create(ss_coloured *coloured, const double *x, ss_arena *arena);
+/* Can all of it be said in floats, and are there no cells? */
+bool ss_single_suits(const ss_coloured *coloured);
+/* The energy in the rounding of the impulses, as a sweep counts it. */
+double ss_single_rounding(const ss_coloured *coloured);
+void ss_single_store(const ss_coloured *coloured, double *x);
+bool ss_single_is_finite(const ss_coloured *coloured);
+/* Contacts to batches: tasks, and blocks of batches; nothing is in them yet. False when out of memory. */
+bool ss_coloured_assign(ss_coloured *coloured, ss_arena *arena);
+/* Batches and cells from the problem, impulses and y from x. False when out of memory. */
+bool ss_coloured_create(const ss_problem *problem, const ss_coloured_method *method, const double *x,
+                        ss_team *team, ss_arena *arena, ss_coloured *coloured);
+/* Why a problem cannot be swept like this; NULL when it can. */
+const char *ss_coloured_refusal(const ss_problem *problem);
+/* y from the impulses, without what rounding has added. */
+void ss_coloured_refresh(ss_coloured *coloured, const double *x);
+/* One pass; x is read and written for cells only. Returns the kernel's estimate. */
+double ss_coloured_sweep(ss_coloured *coloured, bool backward, double *x);
+/* The impulses of the batches to x. */
+void ss_coloured_store(const ss_coloured *coloured, double *x);
+/* Is y? Then so is w. */
+bool ss_coloured_is_finite(const ss_coloured *coloured);
+/* w = A x + b from y; false when it is not finite. */
+bool ss_coloured_velocities(const ss_coloured *coloured, const double *x, double *w);
+
+/* Sweeps until the run says stop, nothing moves any more (converged), nothing has improved for `patience`
+ * sweeps and half of them all (stalled), or numbers overflow (failed, with the last finite x). */
+typedef enum ss_coloured_order {
+    SS_COLOURED_FORWARD,
+    SS_COLOURED_ALTERNATE,
+    SS_COLOURED_SYMMETRIC
+} ss_coloured_order;
+typedef struct ss_coloured_loop {
+    ss_coloured_order order;
+    bool accelerate;
+    int patience;
+} ss_coloured_loop;
+ss_status ss_coloured_iterate(ss_coloured *coloured, const ss_coloured_loop *how, ss_run *run, double *x);
+/* For solvers that know the orders of sweep.h: sweeps in batches, if that is asked for and pays. False when
+ * not, or when it runs in circles and `order` is auto: then it is for the other orders to go on from x. */
+bool ss_sweep_batched(const ss_problem *problem, ss_sweep_order order, const ss_coloured_method *method,
+                      ss_run *run, double *x, ss_status *status);
+
+/* Row of y of a body that is not the world. */
+static inline int ss_coloured_row(const ss_coloured *coloured, int body)
+{
+    return coloured->plan.place ? coloured->plan.place[body] : body;
+}
+
+/* ---- cells ------------------------------------------------------------------------------------------ */
+
+bool ss_coloured_cells_create(ss_coloured *coloured, ss_arena *arena);
+void ss_coloured_cells_push(ss_coloured *coloured, const double *x);
+double ss_coloured_cells_sweep(ss_coloured *coloured, bool backward, double *x);
+void ss_coloured_cells_velocities(const ss_coloured *coloured, const double *x, double *w);
+
+#endif

@@ -1,0 +1,41 @@
+#include "solver/sweep/conjugate.h"
+
+#include <string.h>
+
+bool ss_conjugate_start(ss_conjugate *cg, ss_arena *arena)
+{
+    for (int k = 0; k < SS_CONJUGATE_PARTS; k++) {
+        ss_conjugate_part *part = &cg->part[k];
+        part->last = ss_arena_take(arena, part->size, sizeof(double), "directions");
+        part->direction = ss_arena_take(arena, part->size, sizeof(double), "directions");
+        if (!part->last || !part->direction) return false;
+        if (part->size) memcpy(part->last, part->at, part->size * sizeof(double));
+    }
+    return true;
+}
+
+/* The weight of the direction, 0: start again. Where friction turns the sweeps round in circles,
+ * extrapolating keeps them going: restarts without progress in between are followed by more and more
+ * plain sweeps. */
+static double weight_of(ss_conjugate *cg, double square)
+{
+    enum { LONGEST = 256 };
+    double beta = cg->last_square > 0.0 ? square / cg->last_square : 0.0;
+    cg->last_square = square;
+    if (cg->waiting > 0) return cg->waiting--, 0.0;
+    if (beta <= 1.0 + cg->slack && cg->overlap(cg) > 0.0) return beta < 1.0 ? beta : 1.0;
+    bool progress = square < cg->restart_square || cg->restart_square == 0.0;
+    cg->wait = progress ? cg->wait / 2 : cg->wait < LONGEST ? 2 * cg->wait + 1 : LONGEST;
+    cg->waiting = cg->wait;
+    cg->restart_square = square;
+    return 0.0;
+}
+
+void ss_conjugate_next(ss_conjugate *cg, double square)
+{
+    double beta = weight_of(cg, square);
+    for (int k = 0; k < SS_CONJUGATE_PARTS; k++) {
+        ss_conjugate_part *part = &cg->part[k];
+        cg->extrapolate(beta, part->size, part->at, part->last, part->direction);
+    }
+}

@@ -1,0 +1,41 @@
+/* solver/sweep/conjugate.h - nonlinear conjugate gradients around sweeps, with the change of a sweep in the
+ * place of the gradient (Silcowitz-Hansen, Niebe, Erleben 2010):
+ *
+ *     r1 = sweep(r),  g = r1 - r,  beta = |g|^2 / |g_before|^2,  r <- r1 + beta p,  p <- beta p + g
+ *
+ * It starts again when beta > 1 (by more than `slack`, where rounding disturbs it) or a sweep turns back. A
+ * sweep works on several arrays (impulses, the velocities they make); all are extrapolated alike, so that
+ * they go on belonging together. With single precision a double of a part stands for two floats, which
+ * `overlap` and `extrapolate` know.
+ */
+#ifndef SS_SOLVER_SWEEP_CONJUGATE_H
+#define SS_SOLVER_SWEEP_CONJUGATE_H
+
+#include <stickslip/base.h>
+
+enum { SS_CONJUGATE_PARTS = 3 };
+
+typedef struct ss_conjugate_part {
+    size_t size;
+    double *at; /* where the sweeps work; NULL: no such part */
+    double *last, *direction;
+} ss_conjugate_part;
+
+typedef struct ss_conjugate {
+    ss_conjugate_part part[SS_CONJUGATE_PARTS]; /* size and at are for the caller to set */
+    /* (at - last) . direction, by an inner product in which all have one unit */
+    double (*overlap)(const struct ss_conjugate *conjugate);
+    const void *context; /* for overlap */
+    /* direction <- beta direction + (point - last),  point <- last <- point + beta direction (as it was) */
+    void (*extrapolate)(double beta, size_t count, double *point, double *last, double *direction);
+    double slack; /* beta up to 1 + slack counts as 1 */
+    double last_square, restart_square;
+    int wait, waiting; /* plain sweeps after a restart that came without progress; those still to do */
+} ss_conjugate;
+
+/* Takes memory, and the parts as they are now for the start. False when out of memory. */
+bool ss_conjugate_start(ss_conjugate *conjugate, ss_arena *arena);
+/* `square`: of the change of the sweep that was just made, in the metric of the energy. */
+void ss_conjugate_next(ss_conjugate *conjugate, double square);
+
+#endif

@@ -1,0 +1,192 @@
+#include "solver/sweep/projected_step.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "linalg/dense.h"
+#include "problem/laws.h"
+
+/* ---- stiffness of a contact ------------------------------------------------------------------------- */
+
+enum { MAX_CONE = 5 };
+
+static double largest_of_two(const double *A, int size, int first)
+{
+    double a = A[size * first + first], d = A[size * (first + 1) + first + 1];
+    double b = 0.5 * (A[size * first + first + 1] + A[size * (first + 1) + first]);
+    return 0.5 * (a + d) + hypot(0.5 * (a - d), b);
+}
+
+void ss_cone_stiffness(int size, const double *A, double part[SS_PARTS])
+{
+    part[SS_NORMAL] = A[0];
+    part[SS_TANGENTIAL] = size == 2 ? A[3] : largest_of_two(A, size, 1);
+    part[SS_ROLLING] = size == 5 ? largest_of_two(A, size, 3) : 0.0;
+}
+
+bool ss_cone_coupling(int size, const double *A, const double part[SS_PARTS], ss_arena *scratch,
+                      double *lambda)
+{
+    double scaled[MAX_CONE * MAX_CONE] = {0}, values[MAX_CONE] = {1.0, 1.0, 1.0, 1.0, 1.0};
+    for (int i = 0; i < size; i++) {
+        for (int j = 0; j <= i; j++) {
+            double product = part[ss_part_of(i)] * part[ss_part_of(j)];
+            double mean = 0.5 * (A[size * i + j] + A[size * j + i]);
+            if (product > 0.0) scaled[size * i + j] = mean / sqrt(product);
+        }
+    }
+    ss_linalg_status status = ss_dense_symmetric_eigen(size, scaled, values, NULL, scratch);
+    *lambda = fmax(1.0, values[size - 1]);
+    return status != SS_LINALG_NO_MEMORY;
+}
+
+/* ---- rows ------------------------------------------------------------------------------------------- */
+
+typedef struct row {
+    double step;
+    const double *factor;
+    double lower, upper;
+    int partner; // from this unknown to the one its bounds follow
+    double friction;
+} row;
+
+static void step_free(void *data, const double *w, double *r)
+{
+    const row *at = data;
+    *r -= *at->factor * at->step * *w;
+}
+
+static void step_box(void *data, const double *w, double *r)
+{
+    const row *at = data;
+    *r = fmin(fmax(*r - *at->factor * at->step * *w, at->lower), at->upper);
+}
+
+static void step_coupled(void *data, const double *w, double *r)
+{
+    const row *at = data;
+    double limit = at->friction * fabs(r[at->partner]);
+    double lower = fmax(at->lower, -limit), upper = fmin(at->upper, limit);
+    *r = fmin(fmax(*r - *at->factor * at->step * *w, lower), upper);
+}
+
+bool ss_row_step_set(const ss_sweep *sweep, ss_cell *cell, double step, const double *factor, ss_arena *arena)
+{
+    const ss_problem *problem = sweep->problem;
+    int i = cell->first, partner = problem->partner[i];
+    ss_law law = problem->blocks[cell->block].law;
+    row *at = ss_arena_take(arena, 1, sizeof *at, "rows");
+    if (!at) return false;
+    *at = (row){.step = step,
+                .factor = factor,
+                .lower = problem->lower[i],
+                .upper = problem->upper[i],
+                .partner = partner < 0 ? 0 : partner - i,
+                .friction = problem->factor[i]};
+    cell->data = at;
+    cell->step = law == SS_LAW_FREE ? step_free : partner < 0 ? step_box : step_coupled;
+    return true;
+}
+
+/* ---- cones ------------------------------------------------------------------------------------------ */
+
+typedef struct cone {
+    int size;
+    bool sequential;
+    const double *A, *factor;
+    double step[SS_PARTS], mu[SS_PARTS];
+    double scale[MAX_CONE]; // convex law: the cone is projected on in these units
+    ss_friction_cone scaled;
+} cone;
+
+static void cut(double *r, int count, double limit)
+{
+    double length = count == 1 ? fabs(r[0]) : sqrt(r[0] * r[0] + r[1] * r[1]);
+    if (length <= limit) return;
+    for (int i = 0; i < count; i++) r[i] *= limit / length;
+}
+
+/* What the components before `count` changed since the load was taken. */
+static double felt(const cone *at, int i, const double *change, int count)
+{
+    double sum = 0.0;
+    for (int j = 0; j < count; j++) sum += at->A[at->size * i + j] * change[j];
+    return sum;
+}
+
+static void step_coulomb(void *data, const double *w, double *r)
+{
+    const cone *at = data;
+    double change[MAX_CONE], factor = *at->factor;
+    for (int first = 0, part = SS_NORMAL; first < at->size; part++) {
+        int count = part == SS_NORMAL || at->size == 2 ? 1 : 2;
+        for (int i = first; i < first + count; i++) {
+            double load = w[i] + (at->sequential ? felt(at, i, change, first) : 0.0);
+            change[i] = -r[i];
+            r[i] -= factor * at->step[part] * load;
+        }
+        if (part == SS_NORMAL)
+            r[0] = fmax(0.0, r[0]);
+        else if (!isinf(at->mu[part]))
+            cut(r + first, count, at->mu[part] * r[0]);
+        for (int i = first; i < first + count; i++) change[i] += r[i];
+        first += count;
+    }
+}
+
+/* The same for the common size, without the loops. */
+static void step_coulomb_three(void *data, const double *w, double *r)
+{
+    const cone *at = data;
+    double factor = *at->factor, step = factor * at->step[SS_TANGENTIAL];
+    double normal = fmax(0.0, r[0] - factor * at->step[SS_NORMAL] * w[0]);
+    double change = at->sequential ? normal - r[0] : 0.0;
+    double y1 = r[1] - step * (w[1] + at->A[3] * change), y2 = r[2] - step * (w[2] + at->A[6] * change);
+    double limit = at->mu[SS_TANGENTIAL] * normal, square = y1 * y1 + y2 * y2;
+    double share = square > limit * limit ? limit / sqrt(square) : 1.0;
+    r[0] = normal;
+    r[1] = share * y1;
+    r[2] = share * y2;
+}
+
+static void step_convex(void *data, const double *w, double *r)
+{
+    const cone *at = data;
+    for (int i = 0; i < at->size; i++) {
+        r[i] = (r[i] - *at->factor * at->step[ss_part_of(i)] * w[i]) * at->scale[i];
+    }
+    ss_friction_cone_project(at->scaled, r);
+    for (int i = 0; i < at->size; i++) r[i] /= at->scale[i];
+}
+
+/* r_i / sqrt(step_i) has the energy norm of the step, and the cone stays a cone with other friction. */
+static void scale_cone(const ss_block *block, cone *at)
+{
+    double normal = at->step[SS_NORMAL], mu[SS_PARTS] = {0};
+    for (int i = 0; i < at->size; i++) {
+        double step = at->step[ss_part_of(i)];
+        at->scale[i] = step > 0.0 ? sqrt(normal / step) : 1.0;
+        mu[ss_part_of(i)] = at->mu[ss_part_of(i)] * at->scale[i];
+    }
+    at->scaled = (ss_friction_cone){block->size, mu[SS_TANGENTIAL], mu[SS_ROLLING]};
+}
+
+bool ss_cone_step_set(const ss_sweep *sweep, ss_cell *cell, const double step[SS_PARTS], bool sequential,
+                      const double *factor, ss_arena *arena)
+{
+    const ss_block *block = &sweep->problem->blocks[cell->block];
+    cone *at = ss_arena_take(arena, 1, sizeof *at, "contacts");
+    if (!at) return false;
+    *at = (cone){.size = block->size,
+                 .sequential = sequential,
+                 .A = cell->own,
+                 .factor = factor,
+                 .mu = {0.0, block->mu, block->mu_rolling}};
+    memcpy(at->step, step, sizeof at->step);
+    scale_cone(block, at);
+    cell->data = at;
+    cell->step = block->law == SS_LAW_CONVEX             ? step_convex
+                 : block->size == 3 && !isinf(block->mu) ? step_coulomb_three
+                                                         : step_coulomb;
+    return true;
+}
