@@ -1,5 +1,6 @@
 // A page in the real Chromium, watched: whatever it says on the console and every request that would leave it is kept.
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -40,4 +41,13 @@ export async function open(t, where, options = {}) {
   });
   await page.goto(/^https?:/.test(where) ? where : pathToFileURL(where).href);
   return { page, problems, requests };
+}
+
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+/** What axe finds on the page as it is now, one line for each rule that is broken. */
+export async function complaints(page) {
+  await page.evaluate(axe);
+  const { violations } = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ["violations"] }));
+  return violations.map(({ id, nodes }) => `${id}, ${nodes.length} times: ${nodes[0].html.slice(0, 200)}`);
 }

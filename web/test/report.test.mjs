@@ -227,7 +227,7 @@ test("the page shows the ledger's numbers", async (t) => {
       (run) => runs.series[run] === 0 && data.problems[runs.problem[run]].scene === scene,
     );
     assert.deepEqual(
-      rows.map((row) => [row["good sliding"] + row["bad sliding"], row.sticking, row["creep [m/s]"]]),
+      rows.map((row) => [row.sliding + row["driving friction"], row.sticking, row["creep [m/s]"]]),
       mine.map((run) => [runs.metrics.sliding[run], runs.metrics.sticking[run], runs.metrics.creep[run]]),
     );
     // Heights of bars are counts: pixels per contact are the same everywhere.

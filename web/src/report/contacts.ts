@@ -2,6 +2,8 @@
 import * as Plot from "@observablehq/plot";
 import { choice, svg } from "../common/dom";
 import type { Cell } from "../common/download";
+import { STATES as COMMON } from "../common/palette";
+import type { State } from "../common/palette";
 import { count, measure, number, percent } from "../common/format";
 import { decades, heightFor, lines, logScale, markSome, plot, shareScale, tip } from "./axes";
 import type { Point } from "./axes";
@@ -10,18 +12,20 @@ import { figure } from "./figure";
 import type { Model } from "./model";
 import { LABEL_ROOM, short } from "./model";
 
-const STATES: (LegendItem & { key: "slidingBad" | "slidingGood" | "sticking" | "open" })[] = [
-  { key: "slidingBad", label: "bad sliding", colour: "var(--c-bad)", title: "friction drives the motion" },
-  { key: "slidingGood", label: "good sliding", colour: "var(--c-slip)", title: "friction is saturated and opposes the motion" },
-  { key: "sticking", label: "sticking", colour: "var(--c-stick)", title: "friction is not saturated" },
-  { key: "open", label: "open", colour: "var(--c-open)", title: "no normal impulse" },
+const state = (key: StateItem["key"], { name, colour, summary }: State): StateItem => ({ key, label: name, colour, title: summary });
+type StateItem = LegendItem & { key: "slidingBad" | "slidingGood" | "sticking" | "open" };
+const STATES: StateItem[] = [
+  state("slidingBad", COMMON.bad),
+  state("slidingGood", COMMON.slip),
+  state("sticking", COMMON.stick),
+  state("open", COMMON.open),
 ];
 
 export function contactShares(model: Model): Figure {
   return figure(model, {
     id: "contact-states",
     title: "States of contacts",
-    read: "The fraction of contacts, over all judged runs, that stick, slide against friction, slide with friction driving the motion (bad), or are open; if several contacts share a load, correct answers may share it differently.",
+    read: "The fraction of contacts, over all judged runs, that stick, slide, are driven by friction (which Coulomb\u2019s law forbids), or are open; if several contacts share a load, correct answers may share it differently.",
     legend: STATES,
     draw(width, hidden) {
       const shown = model.ranking().filter((series) => model.shown.has(series));
@@ -216,9 +220,7 @@ export function bpmdFigure(model: Model): Figure {
           "frame",
           "place",
           "time [s]",
-          "bad sliding",
-          "good sliding",
-          "sticking",
+          ...STATES.slice(0, 3).map(({ label }) => label),
           ...CURVES.map(({ key }) => curveName(key)),
         ],
         rows: [],
