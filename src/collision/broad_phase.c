@@ -92,16 +92,6 @@ static bool are_near(const ss_collision *c, int a, int b)
     return !is_plane(c, b) || box_meets_plane(&c->bounds[a].fat, &c->proxies[b].placed);
 }
 
-static void drop_far(ss_collision *c)
-{
-    int kept = 0;
-    for (int i = 0; i < c->pairs.count; i++) {
-        ss_shape_pair pair = c->pairs.items[i];
-        if (are_near(c, ss_shape_pair_a(pair), ss_shape_pair_b(pair))) c->pairs.items[kept++] = pair;
-    }
-    c->pairs.count = kept;
-}
-
 static bool consider(ss_collision *c, int a, int b, ss_error *err)
 {
     // Two that both moved find each other twice: it counts when the first asks.
@@ -114,39 +104,23 @@ static bool consider(ss_collision *c, int a, int b, ss_error *err)
     return true;
 }
 
-static bool search_tree(ss_collision *c, int number, ss_error *err)
+/* Pairs of a shape that moved with all whose fat boxes meet its own. A plane that moved is compared with
+ * everything, everything that moved with all planes; the rest by the tree. */
+static bool search_around(ss_collision *c, int number, ss_error *err)
 {
     const ss_box *box = &c->bounds[number].fat;
-    for (int node = ss_bvh_first(&c->tree); node >= 0;) {
+    for (int node = c->proxies[number].leaf >= 0 ? ss_bvh_first(&c->tree) : -1; node >= 0;) {
         const ss_bvh_node *n = &c->tree.nodes[node];
         bool meets = ss_boxes_meet(&n->box, box);
         if (meets && n->item >= 0 && !consider(c, number, n->item, err)) return false;
         node = ss_bvh_next(&c->tree, node, meets);
     }
-    return true;
-}
 
-/* A plane that moved is compared with everything, everything that moved with all planes. */
-static bool search_planes(ss_collision *c, int number, ss_error *err)
-{
     bool plane = is_plane(c, number);
     int others = plane ? c->proxy_count : c->plane_count;
     for (int k = 0; k < others; k++) {
         int other = plane ? k : c->planes[k];
         if (are_near(c, number, other) && !consider(c, number, other, err)) return false;
-    }
-    return true;
-}
-
-static bool find_fresh(ss_collision *c, ss_error *err)
-{
-    c->fresh.count = 0;
-    for (int i = 0; i < c->moved_count; i++) {
-        int number = c->moved[i];
-        const ss_proxy *proxy = &c->proxies[number];
-        if (!proxy->active) continue;
-        if (proxy->leaf >= 0 && !search_tree(c, number, err)) return false;
-        if (!search_planes(c, number, err)) return false;
     }
     return true;
 }
@@ -176,30 +150,41 @@ static uint64_t read_filters(const ss_collision *c)
     return sum;
 }
 
-static void start_over(ss_collision *c)
-{
-    c->pairs.count = c->moved_count = 0;
-    for (int i = 0; i < c->proxy_count; i++) {
-        c->proxies[i].moved = true;
-        c->moved[c->moved_count++] = i;
-    }
-}
-
 bool ss_pairs_update(ss_collision *c, ss_error *err)
 {
+    // Other filters: no pair is known, everything counts as moved.
     uint64_t filters = read_filters(c);
-    if (filters != c->filters) start_over(c);
-    if (c->moved_count > 0) drop_far(c);
-    if (!find_fresh(c, err)) return false;
-    if (!reserve(&c->spare, c->pairs.count + c->fresh.count, err)) return false;
+    if (filters != c->filters) {
+        c->pairs.count = c->moved_count = 0;
+        for (int i = 0; i < c->proxy_count; i++) {
+            c->proxies[i].moved = true;
+            c->moved[c->moved_count++] = i;
+        }
+    }
+
+    // Pairs that are no longer near go.
+    int kept = 0;
+    for (int i = 0; i < c->pairs.count && c->moved_count > 0; i++) {
+        ss_shape_pair pair = c->pairs.items[i];
+        if (are_near(c, ss_shape_pair_a(pair), ss_shape_pair_b(pair))) c->pairs.items[kept++] = pair;
+    }
+    if (c->moved_count > 0) c->pairs.count = kept;
+
+    // New pairs, around what moved.
+    c->fresh.count = 0;
+    for (int i = 0; i < c->moved_count; i++)
+        if (c->proxies[c->moved[i]].active && !search_around(c, c->moved[i], err)) return false;
+    int all = c->pairs.count + c->fresh.count;
+    if (!reserve(&c->spare, all, err)) return false;
     if (c->fresh.count > 0) {
         // Sorting may swap the two lists' memory: both must hold what either one needs.
-        if (!reserve(&c->fresh, c->pairs.count + c->fresh.count, err)) return false;
+        if (!reserve(&c->fresh, all, err)) return false;
         sort(&c->fresh, &c->spare);
         merge(c->pairs.items, c->pairs.count, c->fresh.items, c->fresh.count, c->spare.items);
-        c->spare.count = c->pairs.count + c->fresh.count;
+        c->spare.count = all;
         swap(&c->pairs, &c->spare);
     }
+
     for (int i = 0; i < c->moved_count; i++) c->proxies[c->moved[i]].moved = false;
     c->moved_count = 0;
     c->filters = filters;

@@ -18,53 +18,6 @@ static ss_vec3 velocity_at(const ss_proxy *proxy, ss_vec3 p)
     return ss_vec3_add(proxy->linear, ss_vec3_cross(proxy->angular, ss_vec3_subtract(p, proxy->centre)));
 }
 
-/* The margin of a pair allows for any direction of the velocities. Once the normal is known, contacts that do
- * not close within the step are dropped, but for the share of the size that is always kept. */
-static void drop_unreached(const ss_collision *c, const ss_proxy *a, const ss_proxy *b, ss_manifold *manifold)
-{
-    if (c->options.margin > 0.0) return;
-    double always = c->h * c->h * c->gravity + SS_MARGIN_SHARE * fmin(a->size, b->size);
-    int kept = 0;
-    for (int i = 0; i < manifold->count; i++) {
-        const ss_contact_point *point = &manifold->points[i];
-        ss_vec3 p = ss_vec3_load(point->point);
-        double opening =
-            ss_vec3_dot(ss_vec3_load(point->normal), ss_vec3_subtract(velocity_at(b, p), velocity_at(a, p)));
-        if (point->gap <= always + c->h * fmax(0.0, -opening)) manifold->points[kept++] = *point;
-    }
-    manifold->count = kept;
-}
-
-static void collide(const ss_collision *c, const ss_proxy *a, const ss_proxy *b, double margin,
-                    ss_manifold *manifold)
-{
-    ss_shape_kind kind_a = a->placed.shape->kind, kind_b = b->placed.shape->kind;
-    bool swapped = kind_a > kind_b;
-    const ss_replacement *own = swapped ? &c->replaced[kind_b][kind_a] : &c->replaced[kind_a][kind_b];
-    if (!own->function) {
-        ss_collide(&a->placed, &b->placed, margin, manifold);
-        return;
-    }
-    manifold->count = 0;
-    own->function(swapped ? &b->placed : &a->placed, swapped ? &a->placed : &b->placed, margin, manifold,
-                  own->context);
-    if (swapped) ss_manifold_flip(manifold);
-}
-
-/* By rising feature, each feature once: two points of one name would share a key. */
-static void sort_features(ss_manifold *manifold)
-{
-    ss_contact_point *p = manifold->points;
-    for (int i = 1; i < manifold->count; i++) {
-        ss_contact_point held = p[i];
-        int j = i;
-        for (; j > 0 && p[j - 1].feature > held.feature; j--) p[j] = p[j - 1];
-        p[j] = held;
-    }
-    for (int i = 1; i < manifold->count; i++)
-        if (p[i].feature <= p[i - 1].feature) p[i].feature = p[i - 1].feature + 1;
-}
-
 bool ss_may_be_near(const ss_collision *c, int a, int b)
 {
     ss_vec3 apart = ss_vec3_subtract(c->balls[b].centre, c->balls[a].centre);
@@ -73,6 +26,7 @@ bool ss_may_be_near(const ss_collision *c, int a, int b)
            ss_boxes_meet(&c->bounds[a].tight, &c->bounds[b].tight);
 }
 
+/* The contact points of a pair, by rising feature. */
 static void find_points(const ss_collision *c, ss_shape_pair pair, ss_manifold *manifold)
 {
     int number_a = ss_shape_pair_a(pair), number_b = ss_shape_pair_b(pair);
@@ -80,12 +34,47 @@ static void find_points(const ss_collision *c, ss_shape_pair pair, ss_manifold *
     if (!ss_may_be_near(c, number_a, number_b) || ss_collision_has_alternatives(c, pair)) return;
     const ss_proxy *a = &c->proxies[number_a], *b = &c->proxies[number_b];
     double margin = c->options.margin > 0.0 ? c->options.margin : a->margin + b->margin;
-    collide(c, a, b, margin, manifold);
+
+    // Our own function for the two kinds, or the user's, who knows them in rising order only.
+    ss_shape_kind kind_a = a->placed.shape->kind, kind_b = b->placed.shape->kind;
+    bool swapped = kind_a > kind_b;
+    const ss_replacement *own = swapped ? &c->replaced[kind_b][kind_a] : &c->replaced[kind_a][kind_b];
+    if (own->function) {
+        const ss_placed_shape *low = swapped ? &b->placed : &a->placed,
+                              *high = swapped ? &a->placed : &b->placed;
+        own->function(low, high, margin, manifold, own->context);
+        if (swapped) ss_manifold_flip(manifold);
+    } else {
+        ss_collide(&a->placed, &b->placed, margin, manifold);
+    }
     if (manifold->count == 0) return;
-    drop_unreached(c, a, b, manifold);
+
+    // The margin allows for any direction of the velocities. Now that the normal is known, contacts that do
+    // not close within the step are dropped, but for the share of the size that is always kept.
+    ss_contact_point *p = manifold->points;
+    if (!(c->options.margin > 0.0)) {
+        double always = c->h * c->h * c->gravity + SS_MARGIN_SHARE * fmin(a->size, b->size);
+        int kept = 0;
+        for (int i = 0; i < manifold->count; i++) {
+            ss_vec3 at = ss_vec3_load(p[i].point);
+            ss_vec3 relative = ss_vec3_subtract(velocity_at(b, at), velocity_at(a, at));
+            double opening = ss_vec3_dot(ss_vec3_load(p[i].normal), relative);
+            if (p[i].gap <= always + c->h * fmax(0.0, -opening)) p[kept++] = p[i];
+        }
+        manifold->count = kept;
+    }
     if (c->options.reduce > 0 && manifold->count > c->options.reduce)
         ss_manifold_reduce(manifold, c->options.reduce);
-    sort_features(manifold);
+
+    // By rising feature, each feature once: two points of one name would share a key.
+    for (int i = 1; i < manifold->count; i++) {
+        ss_contact_point held = p[i];
+        int j = i;
+        for (; j > 0 && p[j - 1].feature > held.feature; j--) p[j] = p[j - 1];
+        p[j] = held;
+    }
+    for (int i = 1; i < manifold->count; i++)
+        if (p[i].feature <= p[i - 1].feature) p[i].feature = p[i - 1].feature + 1;
 }
 
 /* ---- all pairs -------------------------------------------------------------------------------------- */
@@ -105,42 +94,6 @@ static void work(int64_t begin, int64_t end, int worker, void *context)
     }
 }
 
-static bool make_stores(ss_collision *c, int workers, ss_error *err)
-{
-    if (workers <= c->store_count) return true;
-    ss_point_store *stores = ss_allocate((size_t)workers, sizeof *stores);
-    if (!stores) return ss_fail(err, SS_ERROR_RESOURCES, "collision: no memory for %d workers", workers);
-    if (c->store_count) memcpy(stores, c->stores, (size_t)c->store_count * sizeof *stores);
-    ss_release(c->stores);
-    c->stores = stores;
-    c->store_count = workers;
-    return true;
-}
-
-static bool make_results(ss_collision *c, ss_error *err)
-{
-    if (c->pairs.count <= c->result_capacity) return true;
-    int capacity = c->pairs.capacity;
-    ss_pair_result *results = ss_allocate((size_t)capacity, sizeof *results);
-    if (!results)
-        return ss_fail(err, SS_ERROR_RESOURCES, "collision: no memory for %d pairs of shapes", capacity);
-    ss_release(c->results);
-    c->results = results;
-    c->result_capacity = capacity;
-    return true;
-}
-
-static int wanted_points(const ss_collision *c, bool *overfull)
-{
-    int sum = 0;
-    *overfull = false;
-    for (int w = 0; w < c->store_count; w++) {
-        sum += c->stores[w].wanted;
-        *overfull |= c->stores[w].wanted > c->stores[w].capacity;
-    }
-    return sum;
-}
-
 /* Room in every store for all points, and then some: which worker gets which pairs is not known. */
 static bool grow_stores(ss_collision *c, int points, ss_error *err)
 {
@@ -156,16 +109,42 @@ static bool grow_stores(ss_collision *c, int points, ss_error *err)
     return true;
 }
 
-/* Does it again with more room when a store was too small: once in a while, as a world fills up. */
+/* Points of all pairs, in the workers' stores; *points is their number. */
 static bool find_all(ss_collision *c, ss_team *team, int *points, ss_error *err)
 {
-    bool overfull = true;
+    // A store for each worker, a result for each pair.
+    int workers = ss_team_size(team);
+    if (workers > c->store_count) {
+        ss_point_store *stores = ss_allocate((size_t)workers, sizeof *stores);
+        if (!stores) return ss_fail(err, SS_ERROR_RESOURCES, "collision: no memory for %d workers", workers);
+        if (c->store_count) memcpy(stores, c->stores, (size_t)c->store_count * sizeof *stores);
+        ss_release(c->stores);
+        c->stores = stores;
+        c->store_count = workers;
+    }
+    if (c->pairs.count > c->result_capacity) {
+        int capacity = c->pairs.capacity;
+        ss_pair_result *results = ss_allocate((size_t)capacity, sizeof *results);
+        if (!results)
+            return ss_fail(err, SS_ERROR_RESOURCES, "collision: no memory for %d pairs of shapes", capacity);
+        ss_release(c->results);
+        c->results = results;
+        c->result_capacity = capacity;
+    }
     if (!grow_stores(c, POINTS_EXPECTED * c->pairs.count, err)) return false;
-    while (overfull) {
+
+    // Once more with more room when a store was too small: now and then, as a world fills up.
+    for (bool overfull = true; overfull;) {
         for (int w = 0; w < c->store_count; w++) c->stores[w].wanted = 0;
-        ss_parallel_for(c->pairs.count < PAIRS_FOR_A_TEAM ? NULL : team, c->pairs.count, PAIRS_AT_ONCE, work,
-                        c);
-        *points = wanted_points(c, &overfull);
+        ss_team *helpers = c->pairs.count < PAIRS_FOR_A_TEAM ? NULL : team;
+        ss_parallel_for(helpers, c->pairs.count, PAIRS_AT_ONCE, work, c);
+
+        overfull = false;
+        *points = 0;
+        for (int w = 0; w < c->store_count; w++) {
+            *points += c->stores[w].wanted;
+            overfull |= c->stores[w].wanted > c->stores[w].capacity;
+        }
         if (overfull && !grow_stores(c, *points, err)) return false;
     }
     return true;
@@ -173,31 +152,12 @@ static bool find_all(ss_collision *c, ss_team *team, int *points, ss_error *err)
 
 /* ---- the list --------------------------------------------------------------------------------------- */
 
-static bool make_list(ss_collision *c, int contacts, ss_error *err)
-{
-    c->contacts.count = 0;
-    if (contacts <= c->contact_capacity) return true;
-    int capacity = contacts + contacts / 2;
-    ss_contact *items = ss_allocate((size_t)capacity, sizeof *items);
-    if (!items) return ss_fail(err, SS_ERROR_RESOURCES, "collision: no memory for %d contacts", capacity);
-    ss_release(c->contacts.items);
-    c->contacts.items = items;
-    c->contact_capacity = capacity;
-    return true;
-}
-
 /* Spreads every bit of x over the result (the finaliser of splitmix64). */
 static uint64_t scatter(uint64_t x)
 {
     x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
     x = (x ^ x >> 27) * 0x94d049bb133111ebu;
     return x ^ x >> 31;
-}
-
-/* Two contacts of a step share a key with a chance of about n^2 / 2^65. */
-static uint64_t make_key(uint64_t pair_hash, uint32_t feature)
-{
-    return scatter(pair_hash + feature * 0x9e3779b97f4a7c15u);
 }
 
 static void list_pair(ss_collision *c, ss_shape_pair pair, const ss_contact_point *points, int count)
@@ -218,18 +178,9 @@ static void list_pair(ss_collision *c, ss_shape_pair pair, const ss_contact_poin
         to->gap = points[k].gap;
         to->material = material;
         ss_vec3_store(belt, to->surface_velocity);
-        to->key = make_key(pair_hash, points[k].feature);
+        // Two contacts of a step share a key with a chance of about n^2 / 2^65.
+        to->key = scatter(pair_hash + points[k].feature * 0x9e3779b97f4a7c15u);
         to->group = 0;
-    }
-}
-
-static void list_contacts(ss_collision *c)
-{
-    for (int i = 0; i < c->pairs.count; i++) {
-        ss_pair_result result = c->results[i];
-        if (result.count == 0) continue;
-        list_pair(c, c->pairs.items[i], c->stores[result.worker].items + result.first, result.count);
-        c->work.pairs_touching++;
     }
 }
 
@@ -238,11 +189,25 @@ bool ss_contacts_find(ss_collision *c, ss_team *team, ss_error *err)
     int points = 0;
     c->work.pairs_tested = c->pairs.count;
     c->work.pairs_touching = c->work.contacts = c->contacts.count = 0;
-    if (!make_stores(c, ss_team_size(team), err) || !make_results(c, err)) return false;
-    if (!find_all(c, team, &points, err) || !ss_collision_find_groups(c, team, err) ||
-        !make_list(c, points + c->groups.point_count, err))
-        return false;
-    list_contacts(c);
+    if (!find_all(c, team, &points, err) || !ss_collision_find_groups(c, team, err)) return false;
+
+    int contacts = points + c->groups.point_count;
+    if (contacts > c->contact_capacity) {
+        int capacity = contacts + contacts / 2;
+        ss_contact *items = ss_allocate((size_t)capacity, sizeof *items);
+        if (!items) return ss_fail(err, SS_ERROR_RESOURCES, "collision: no memory for %d contacts", capacity);
+        ss_release(c->contacts.items);
+        c->contacts.items = items;
+        c->contact_capacity = capacity;
+    }
+
+    // In the order of the pairs, whoever found the points; groups of alternatives last.
+    for (int i = 0; i < c->pairs.count; i++) {
+        ss_pair_result result = c->results[i];
+        if (result.count == 0) continue;
+        list_pair(c, c->pairs.items[i], c->stores[result.worker].items + result.first, result.count);
+        c->work.pairs_touching++;
+    }
     ss_collision_list_groups(&c->groups, &c->contacts);
     c->work.pairs_touching += c->groups.count;
     c->work.contacts = c->contacts.count;

@@ -14,29 +14,33 @@
 
 /* ---- one proxy -------------------------------------------------------------------------------------- */
 
-/* Where the shape is, as numbers that can be compared. */
-static void read_state(const ss_shape *shape, const ss_body *body, double state[30])
+/* Everything about a shape that decides where it is and how far contacts are looked for, as numbers that can
+ * be compared: what has not changed since the last step is left alone. */
+static void read_state(const ss_collision *c, const ss_shape *shape, const ss_body *body,
+                       const ss_geometry *geometry, double state[30])
 {
     memset(state, 0, 30 * sizeof *state);
     memcpy(state, shape->position, sizeof shape->position);
     memcpy(state + 3, shape->quaternion, sizeof shape->quaternion);
     memcpy(state + 7, shape->size, sizeof shape->size);
     memcpy(state + 27, shape->surface_velocity, sizeof shape->surface_velocity);
-    if (!body) return;
-    memcpy(state + 10, body->position, sizeof body->position);
-    memcpy(state + 13, body->quaternion, sizeof body->quaternion);
-    memcpy(state + 17, body->velocity, sizeof body->velocity);
-    state[23] = body->kind;
+    if (body) {
+        memcpy(state + 10, body->position, sizeof body->position);
+        memcpy(state + 13, body->quaternion, sizeof body->quaternion);
+        memcpy(state + 17, body->velocity, sizeof body->velocity);
+        state[23] = body->kind;
+    }
+
+    state[24] = c->h;
+    state[25] = c->gravity;
+    state[26] = geometry ? geometry->high[0] : 0.0; // a geometry may be scaled in place
 }
 
-static bool is_zero(const double q[4])
-{
-    return q[0] == 0.0 && q[1] == 0.0 && q[2] == 0.0 && q[3] == 0.0;
-}
-
+/* A quaternion of zeros, as an untouched struct has it, means no rotation. */
 static ss_quat rotation_of(const double q[4])
 {
-    return is_zero(q) ? ss_quat_identity() : ss_quat_load(q);
+    bool is_zero = q[0] == 0.0 && q[1] == 0.0 && q[2] == 0.0 && q[3] == 0.0;
+    return is_zero ? ss_quat_identity() : ss_quat_load(q);
 }
 
 static void place(ss_proxy *proxy, const ss_shape *shape, const ss_body *body)
@@ -54,27 +58,10 @@ static void place(ss_proxy *proxy, const ss_shape *shape, const ss_body *body)
         position = ss_vec3_add(proxy->centre, ss_quat_rotate(body_turn, position));
         turn = ss_quat_multiply(body_turn, turn);
     }
+
     ss_vec3_store(position, proxy->placed.position);
     ss_mat3_store(ss_quat_to_matrix(turn), proxy->placed.rotation);
     proxy->belt = ss_placed_turn(&proxy->placed, ss_vec3_load(shape->surface_velocity));
-}
-
-/* Turning about its own axis brings no point of a round shape nearer to anything. */
-static double turning_speed(const ss_proxy *proxy)
-{
-    ss_vec3 w = proxy->angular, axis = ss_placed_axis(&proxy->placed, 2);
-    switch (proxy->placed.shape->kind) {
-    case SS_SPHERE:
-        return 0.0;
-    case SS_CAPSULE:
-    case SS_CYLINDER:
-        w = ss_vec3_add_scaled(w, -ss_vec3_dot(w, axis), axis);
-        break;
-    default:
-        break;
-    }
-    double speed = ss_vec3_norm(w);
-    return speed > 0.0 ? speed * proxy->radius : 0.0;
 }
 
 static ss_vec3 origin_velocity(const ss_proxy *proxy)
@@ -89,25 +76,40 @@ static ss_box enlarged(ss_box box, double by)
     return (ss_box){ss_vec3_subtract(box.low, all), ss_vec3_add(box.high, all)};
 }
 
-static ss_box moved_along(ss_box box, ss_vec3 by)
-{
-    box.low = ss_vec3_add(box.low, (ss_vec3){fmin(by.x, 0.0), fmin(by.y, 0.0), fmin(by.z, 0.0)});
-    box.high = ss_vec3_add(box.high, (ss_vec3){fmax(by.x, 0.0), fmax(by.y, 0.0), fmax(by.z, 0.0)});
-    return box;
-}
-
-/* How far beyond the shape contacts are looked for because of it; a pair has the sum of both. */
-static double own_margin(const ss_collision *c, const ss_proxy *proxy)
-{
-    if (c->options.margin > 0.0 && !c->free_velocity) return c->options.margin;
-    double speed = proxy->speed + (proxy->dynamic ? c->h * c->gravity : 0.0);
-    double margin = c->h * speed + (proxy->dynamic ? SS_MARGIN_SHARE * proxy->size : 0.0);
-    return margin + (c->free_velocity ? c->options.margin : 0.0);
-}
-
 static bool is_plane(const ss_proxy *proxy)
 {
     return proxy->placed.shape->kind == SS_PLANE;
+}
+
+/* The shape's size, how far contacts are looked for because of it (a pair has the sum of both), and the ball
+ * and the box that hold the shape with this margin. */
+static void find_bounds(ss_collision *c, int number)
+{
+    ss_proxy *proxy = &c->proxies[number];
+    proxy->radius = ss_shape_radius(&proxy->placed);
+    proxy->size = ss_shape_smallest(&proxy->placed);
+    proxy->speed = proxy->margin = 0.0;
+
+    if (!is_plane(proxy)) {
+        // Turning about its own axis brings no point of a round shape nearer to anything.
+        ss_vec3 w = proxy->angular, axis = ss_placed_axis(&proxy->placed, 2);
+        ss_shape_kind kind = proxy->placed.shape->kind;
+        if (kind == SS_CAPSULE || kind == SS_CYLINDER)
+            w = ss_vec3_add_scaled(w, -ss_vec3_dot(w, axis), axis);
+        double turning = kind == SS_SPHERE ? 0.0 : ss_vec3_norm(w);
+        proxy->speed =
+            ss_vec3_norm(origin_velocity(proxy)) + (turning > 0.0 ? turning * proxy->radius : 0.0);
+
+        // The way it makes in a step, gravity's share included, and a share of its size.
+        double speed = proxy->speed + (proxy->dynamic ? c->h * c->gravity : 0.0);
+        double margin = c->h * speed + (proxy->dynamic ? SS_MARGIN_SHARE * proxy->size : 0.0);
+        bool asked_for = c->options.margin > 0.0 && !c->free_velocity;
+        proxy->margin =
+            asked_for ? c->options.margin : margin + (c->free_velocity ? c->options.margin : 0.0);
+    }
+
+    c->balls[number] = (ss_ball){ss_placed_position(&proxy->placed), proxy->radius + proxy->margin};
+    c->bounds[number].tight = enlarged(ss_placed_box(&proxy->placed), proxy->margin);
 }
 
 /* ---- the tree --------------------------------------------------------------------------------------- */
@@ -125,82 +127,66 @@ static double extent_sum(const ss_box *box)
     return d.x + d.y + d.z;
 }
 
-static bool fits(const ss_bounds *bounds, const ss_box *wanted)
-{
-    double room = extent_sum(&bounds->fat) - extent_sum(&bounds->tight);
-    return ss_box_holds(&bounds->fat, &bounds->tight) &&
-           room <= FAT_LIMIT * (extent_sum(wanted) - extent_sum(&bounds->tight));
-}
-
 static void leave_tree(ss_collision *c, ss_proxy *proxy)
 {
     if (proxy->leaf >= 0) ss_bvh_remove(&c->tree, proxy->leaf);
     proxy->leaf = -1;
 }
 
+/* Gives the shape a new fat box in the tree, unless the old one still holds it without wasting room. */
 static void enter_tree(ss_collision *c, int number)
 {
     ss_proxy *proxy = &c->proxies[number];
     ss_bounds *bounds = &c->bounds[number];
+
+    // The fat box that a new leaf would have: enlarged, and moved along for a few steps.
     ss_box wanted = enlarged(bounds->tight, proxy->dynamic ? FAT_SHARE * 2.0 * proxy->radius : 0.0);
-    wanted = moved_along(wanted, ss_vec3_scale(FAT_STEPS * c->h, origin_velocity(proxy)));
-    if (proxy->leaf >= 0 && fits(bounds, &wanted)) return;
+    ss_vec3 by = ss_vec3_scale(FAT_STEPS * c->h, origin_velocity(proxy));
+    wanted.low = ss_vec3_add(wanted.low, (ss_vec3){fmin(by.x, 0.0), fmin(by.y, 0.0), fmin(by.z, 0.0)});
+    wanted.high = ss_vec3_add(wanted.high, (ss_vec3){fmax(by.x, 0.0), fmax(by.y, 0.0), fmax(by.z, 0.0)});
+
+    if (proxy->leaf >= 0 && ss_box_holds(&bounds->fat, &bounds->tight)) {
+        double room = extent_sum(&bounds->fat) - extent_sum(&bounds->tight);
+        double new_room = extent_sum(&wanted) - extent_sum(&bounds->tight);
+        if (room <= FAT_LIMIT * new_room) return;
+    }
     leave_tree(c, proxy);
     bounds->fat = wanted;
     proxy->leaf = ss_bvh_insert(&c->tree, &wanted, number);
     note_moved(c, number);
 }
 
-static void take_no_part(ss_collision *c, int number)
-{
-    static const ss_box nowhere = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
-    leave_tree(c, &c->proxies[number]);
-    note_moved(c, number);
-    c->bounds[number].fat = c->bounds[number].tight = nowhere;
-}
-
-static void find_bounds(ss_collision *c, int number)
-{
-    ss_proxy *proxy = &c->proxies[number];
-    ss_bounds *bounds = &c->bounds[number];
-    proxy->radius = ss_shape_radius(&proxy->placed);
-    proxy->size = ss_shape_smallest(&proxy->placed);
-    proxy->speed = proxy->margin = 0.0;
-    if (!is_plane(proxy)) {
-        proxy->speed = ss_vec3_norm(origin_velocity(proxy)) + turning_speed(proxy);
-        proxy->margin = own_margin(c, proxy);
-    }
-    c->balls[number] = (ss_ball){ss_placed_position(&proxy->placed), proxy->radius + proxy->margin};
-    bounds->tight = enlarged(ss_placed_box(&proxy->placed), proxy->margin);
-}
-
 static void update(ss_collision *c, int number)
 {
+    static const ss_box nowhere = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
     ss_proxy *proxy = &c->proxies[number];
+    ss_bounds *bounds = &c->bounds[number];
     const ss_shape *shape = ss_world_shape(c->world, number);
     const ss_body *body = ss_world_body(c->world, shape->body);
-    double state[30];
     bool active = !shape->ghost && !(body && body->disabled);
     proxy->placed.shape = shape; // the world may have moved or rescaled what it holds
     proxy->placed.geometry = ss_world_geometry(c->world, number);
     proxy->body = shape->body;
     proxy->material = shape->material;
-    read_state(shape, body, state);
-    state[24] = c->h;
-    state[25] = c->gravity;
-    state[26] = proxy->placed.geometry ? proxy->placed.geometry->high[0] : 0.0;
+
+    double state[30];
+    read_state(c, shape, body, proxy->placed.geometry, state);
     if (active == proxy->active && memcmp(state, proxy->state, sizeof state) == 0) return;
     memcpy(proxy->state, state, sizeof state);
     proxy->active = active;
     proxy->dynamic = body && body->kind == SS_DYNAMIC;
+
+    // Planes have no bounded box and stay out of the tree, as does what takes no part.
     if (!active) {
-        take_no_part(c, number);
+        leave_tree(c, proxy);
+        bounds->fat = bounds->tight = nowhere;
+        note_moved(c, number);
         return;
     }
     place(proxy, shape, body);
     find_bounds(c, number);
     if (is_plane(proxy)) {
-        c->bounds[number].fat = c->bounds[number].tight;
+        bounds->fat = bounds->tight;
         note_moved(c, number);
     } else {
         enter_tree(c, number);
@@ -209,67 +195,44 @@ static void update(ss_collision *c, int number)
 
 /* ---- all of them ------------------------------------------------------------------------------------ */
 
-static void *grow(const void *old, int count, int capacity, size_t size, ss_error *err)
+/* Makes *array hold `capacity` items, `count` of them kept; it stays as it was when there is no memory. */
+static bool grow(void **array, int count, int capacity, size_t size, ss_error *err)
 {
     void *larger = ss_allocate((size_t)capacity, size);
-    if (!larger) {
-        ss_fail(err, SS_ERROR_RESOURCES, "collision: no memory for %d shapes", capacity);
-        return NULL;
-    }
-    if (count) memcpy(larger, old, (size_t)count * size);
-    return larger;
-}
-
-static bool make_room(ss_collision *c, int shapes, ss_error *err)
-{
-    if (shapes <= c->proxy_capacity) return true;
-    int capacity = shapes + shapes / 2;
-    if (!ss_bvh_reserve(&c->tree, capacity, err)) return false;
-    ss_proxy *proxies = grow(c->proxies, c->proxy_count, capacity, sizeof *proxies, err);
-    ss_bounds *bounds = grow(c->bounds, c->proxy_count, capacity, sizeof *bounds, err);
-    ss_ball *balls = grow(c->balls, c->proxy_count, capacity, sizeof *balls, err);
-    int *planes = grow(c->planes, c->plane_count, capacity, sizeof *planes, err);
-    int *moved = grow(c->moved, c->moved_count, capacity, sizeof *moved, err);
-    if (!proxies || !bounds || !balls || !planes || !moved) {
-        ss_release(proxies);
-        ss_release(balls);
-        ss_release(bounds);
-        ss_release(planes);
-        ss_release(moved);
-        return false;
-    }
-    ss_release(c->proxies);
-    ss_release(c->bounds);
-    ss_release(c->balls);
-    ss_release(c->planes);
-    ss_release(c->moved);
-    c->proxies = proxies;
-    c->bounds = bounds;
-    c->balls = balls;
-    c->planes = planes;
-    c->moved = moved;
-    c->proxy_capacity = capacity;
+    if (!larger) return ss_fail(err, SS_ERROR_RESOURCES, "collision: no memory for %d shapes", capacity);
+    if (count) memcpy(larger, *array, (size_t)count * size);
+    ss_release(*array);
+    *array = larger;
     return true;
-}
-
-static void add_proxy(ss_collision *c)
-{
-    int number = c->proxy_count++;
-    ss_proxy *proxy = &c->proxies[number];
-    memset(proxy, 0, sizeof *proxy);
-    proxy->active = true;
-    proxy->placed.number = number;
-    proxy->placed.shape = ss_world_shape(c->world, number);
-    proxy->leaf = -1;
-    proxy->state[0] = NAN; // unlike any state
-    if (is_plane(proxy)) c->planes[c->plane_count++] = number;
 }
 
 bool ss_proxies_update(ss_collision *c, ss_error *err)
 {
-    int shapes = ss_world_shape_count(c->world);
-    if (!make_room(c, shapes, err)) return false;
-    while (c->proxy_count < shapes) add_proxy(c);
+    int shapes = ss_world_shape_count(c->world), count = c->proxy_count;
+    if (shapes > c->proxy_capacity) {
+        int capacity = shapes + shapes / 2;
+        if (!ss_bvh_reserve(&c->tree, capacity, err) ||
+            !grow((void **)&c->proxies, count, capacity, sizeof *c->proxies, err) ||
+            !grow((void **)&c->bounds, count, capacity, sizeof *c->bounds, err) ||
+            !grow((void **)&c->balls, count, capacity, sizeof *c->balls, err) ||
+            !grow((void **)&c->planes, c->plane_count, capacity, sizeof *c->planes, err) ||
+            !grow((void **)&c->moved, c->moved_count, capacity, sizeof *c->moved, err))
+            return false;
+        c->proxy_capacity = capacity;
+    }
+
+    // Shapes that are new to us. Their state is unlike any, so that they are placed below.
+    for (; c->proxy_count < shapes; c->proxy_count++) {
+        ss_proxy *proxy = &c->proxies[c->proxy_count];
+        memset(proxy, 0, sizeof *proxy);
+        proxy->active = true;
+        proxy->placed.number = c->proxy_count;
+        proxy->placed.shape = ss_world_shape(c->world, c->proxy_count);
+        proxy->leaf = -1;
+        proxy->state[0] = NAN;
+        if (is_plane(proxy)) c->planes[c->plane_count++] = c->proxy_count;
+    }
+
     c->gravity = ss_vec3_norm(ss_vec3_load(ss_world_gravity((ss_world *)c->world)));
     for (int i = 0; i < shapes; i++) update(c, i);
     return true;
