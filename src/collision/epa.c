@@ -55,103 +55,61 @@ static int new_face(polytope *p, int a, int b, int c)
     return f;
 }
 
-static void drop_face(polytope *p, int f)
-{
-    p->faces[f].alive = false;
-    p->spare[p->spare_count++] = f;
-}
-
-static int nearest_face(const polytope *p)
-{
-    int best = -1;
-    double least = INFINITY;
-    for (int f = 0; f < p->face_count; f++)
-        if (p->faces[f].alive && p->faces[f].distance < least) {
-            least = p->faces[f].distance;
-            best = f;
-        }
-    return best;
-}
-
 /* ---- growth ----------------------------------------------------------------------------------------- */
-
-static bool sees(const face *f, ss_vec3 w)
-{
-    return f->distance == INFINITY || ss_vec3_dot(f->normal, w) > f->distance;
-}
-
-static int edge_to(const face *f, int neighbour)
-{
-    return f->next[0] == neighbour ? 0 : f->next[1] == neighbour ? 1 : 2;
-}
 
 /* Removes a face and all it is connected to that are seen from w; the rim comes out in order. */
 static void remove_seen(polytope *p, int f, int first_edge, int edges, ss_vec3 w)
 {
-    drop_face(p, f);
+    p->faces[f].alive = false;
+    p->spare[p->spare_count++] = f;
     for (int k = 0; k < edges; k++) {
         int e = (first_edge + k) % 3, other = p->faces[f].next[e];
-        face *neighbour = &p->faces[other];
+        const face *neighbour = &p->faces[other];
         if (!neighbour->alive) continue;
-        int back = edge_to(neighbour, f);
-        if (sees(neighbour, w))
+        int back = neighbour->next[0] == f ? 0 : neighbour->next[1] == f ? 1 : 2;
+        bool seen =
+            neighbour->distance == INFINITY || ss_vec3_dot(neighbour->normal, w) > neighbour->distance;
+        if (seen)
             remove_seen(p, other, back + 1, 2, w);
         else
             p->rims[p->rim_count++] = (rim){other, back, p->faces[f].v[e], p->faces[f].v[(e + 1) % 3]};
     }
 }
 
-static bool rim_is_closed(const polytope *p)
-{
-    for (int k = 0; k < p->rim_count; k++)
-        if (p->rims[k].to != p->rims[(k + 1) % p->rim_count].from) return false;
-    return p->rim_count >= 3;
-}
-
-/* A cone of faces from the rim to the new vertex. */
-static void close_rim(polytope *p, int vertex)
-{
-    int first = -1, last = -1;
-    for (int k = 0; k < p->rim_count && !p->broken; k++) {
-        rim r = p->rims[k];
-        int f = new_face(p, r.from, r.to, vertex);
-        p->faces[f].next[0] = r.outside;
-        p->faces[r.outside].next[r.edge] = f;
-        if (last >= 0) {
-            p->faces[f].next[2] = last;
-            p->faces[last].next[1] = f;
-        } else {
-            first = f;
-        }
-        last = f;
-    }
-    p->faces[first].next[2] = last;
-    p->faces[last].next[1] = first;
-}
-
+/* The polytope takes in the support point beyond face f. */
 static void grow(polytope *p, int f, const ss_difference *support)
 {
     int vertex = p->vertex_count++;
     p->vertex[vertex] = *support;
     p->rim_count = 0;
     remove_seen(p, f, 0, 3, support->w);
-    if (!rim_is_closed(p))
-        p->broken = true;
-    else
-        close_rim(p, vertex);
+
+    // Rounding may tear the rim: then it does not end where it began.
+    p->broken = p->rim_count < 3;
+    for (int k = 0; k < p->rim_count; k++) p->broken |= p->rims[k].to != p->rims[(k + 1) % p->rim_count].from;
+
+    // A cone of faces from the rim to the new vertex, each connected with the one before it.
+    int first = -1, last = -1;
+    for (int k = 0; k < p->rim_count && !p->broken; k++) {
+        rim r = p->rims[k];
+        int made = new_face(p, r.from, r.to, vertex);
+        p->faces[made].next[0] = r.outside;
+        p->faces[r.outside].next[r.edge] = made;
+        if (last >= 0) {
+            p->faces[made].next[2] = last;
+            p->faces[last].next[1] = made;
+        } else {
+            first = made;
+        }
+        last = made;
+    }
+    if (first >= 0) {
+        p->faces[first].next[2] = last;
+        p->faces[last].next[1] = first;
+    }
 }
 
 /* ---- the first tetrahedron -------------------------------------------------------------------------- */
-
-/* The farthest of a - b along +-direction, whichever is farther from `from`. */
-static ss_difference farther(const ss_convex *a, const ss_convex *b, ss_vec3 direction, ss_vec3 from)
-{
-    ss_difference up = ss_difference_support(a, b, direction);
-    ss_difference down = ss_difference_support(a, b, ss_vec3_negate(direction));
-    double above = ss_vec3_dot(direction, ss_vec3_subtract(up.w, from));
-    double below = ss_vec3_dot(direction, ss_vec3_subtract(from, down.w));
-    return above >= below ? up : down;
-}
 
 static ss_vec3 between(const ss_simplex *simplex, int i, int j)
 {
@@ -167,10 +125,13 @@ static double height_over(const ss_simplex *simplex, int level, int k)
     return fabs(ss_vec3_dot(normal, r));
 }
 
-/* GJK may end with a simplex that is a line or a plane but for rounding. Keeps, point by point, the farthest
- * from the point, line and plane of those before, as long as it is farther than `flat`. */
-static void prune(ss_simplex *simplex, double flat)
+/* Makes of GJK's last simplex one with four points that are not in a plane; false when a - b is flat. */
+static bool make_tetrahedron(const ss_convex *a, const ss_convex *b, ss_simplex *simplex)
 {
+    double flat = 1e-6 * (a->size + b->size);
+
+    // The simplex may be a line or a plane but for rounding. It keeps, point by point, the farthest from the
+    // point, line and plane of those before, as long as it is farther than `flat`.
     for (int level = 1; level < simplex->count; level++) {
         int best = level;
         for (int k = level + 1; k < simplex->count; k++)
@@ -180,27 +141,26 @@ static void prune(ss_simplex *simplex, double flat)
         simplex->point[best] = held;
         if (height_over(simplex, level, level) <= flat) simplex->count = level;
     }
-}
 
-/* A direction across what the simplex spans so far. */
-static ss_vec3 across(const ss_simplex *simplex, bool second)
-{
-    if (simplex->count == 1) return (ss_vec3){second ? 0.0 : 1.0, second ? 1.0 : 0.0, 0.0};
-    ss_vec3 one, two, axis = ss_vec3_normalise(between(simplex, 0, 1), NULL);
-    if (simplex->count == 3) return ss_vec3_normalise(ss_vec3_cross(axis, between(simplex, 0, 2)), NULL);
-    ss_vec3_tangents(axis, &one, &two);
-    return second ? two : one;
-}
-
-/* Adds points until the simplex has four that are not in a plane; false when a - b is flat. */
-static bool make_tetrahedron(const ss_convex *a, const ss_convex *b, ss_simplex *simplex)
-{
-    double flat = 1e-6 * (a->size + b->size);
-    prune(simplex, flat);
+    // Then points of a - b are added across what it spans: along an axis for a point, two tangents for a
+    // line, the normal for a plane; the farther one of both senses.
     while (simplex->count < 4) {
         int last = simplex->count;
         for (int attempt = 0; attempt < 2 && simplex->count == last; attempt++) {
-            simplex->point[last] = farther(a, b, across(simplex, attempt == 1), simplex->point[0].w);
+            ss_vec3 direction = {attempt ? 0.0 : 1.0, attempt ? 1.0 : 0.0, 0.0}, one, two;
+            if (last > 1) {
+                ss_vec3 axis = ss_vec3_normalise(between(simplex, 0, 1), NULL);
+                ss_vec3_tangents(axis, &one, &two);
+                direction = attempt ? two : one;
+                if (last == 3)
+                    direction = ss_vec3_normalise(ss_vec3_cross(axis, between(simplex, 0, 2)), NULL);
+            }
+            ss_vec3 from = simplex->point[0].w;
+            ss_difference up = ss_difference_support(a, b, direction);
+            ss_difference down = ss_difference_support(a, b, ss_vec3_negate(direction));
+            double above = ss_vec3_dot(direction, ss_vec3_subtract(up.w, from));
+            double below = ss_vec3_dot(direction, ss_vec3_subtract(from, down.w));
+            simplex->point[last] = above >= below ? up : down;
             if (height_over(simplex, last, last) > flat) simplex->count++;
         }
         if (simplex->count == last) return false;
@@ -243,24 +203,20 @@ static void try_normal(const ss_convex *a, const ss_convex *b, ss_vec3 normal, s
     best->on_b = ss_convex_support(b, ss_vec3_negate(normal));
 }
 
-static void take_witness(const polytope *p, const face *f, ss_escape *best)
-{
-    ss_simplex simplex = {.count = 3};
-    for (int k = 0; k < 3; k++) simplex.point[k] = p->vertex[f->v[k]];
-    ss_simplex_nearest(&simplex);
-    best->on_a = best->on_b = (ss_vec3){0.0, 0.0, 0.0};
-    for (int k = 0; k < simplex.count; k++) {
-        best->on_a = ss_vec3_add_scaled(best->on_a, simplex.weight[k], simplex.point[k].a);
-        best->on_b = ss_vec3_add_scaled(best->on_b, simplex.weight[k], simplex.point[k].b);
-    }
-}
-
 static void expand(const ss_convex *a, const ss_convex *b, polytope *p, ss_escape *best)
 {
     double radii = a->radius + b->radius, tolerance = 1e-10 * (a->size + b->size);
     while (!p->broken) {
-        int nearest = nearest_face(p);
+        int nearest = -1;
+        double least = INFINITY;
+        for (int f = 0; f < p->face_count; f++)
+            if (p->faces[f].alive && p->faces[f].distance < least) {
+                least = p->faces[f].distance;
+                nearest = f;
+            }
         if (nearest < 0) return;
+
+        // Its normal separates by the depth of the support point; its distance bounds every depth from below.
         face f = p->faces[nearest];
         ss_difference support = ss_difference_support(a, b, f.normal);
         double depth = ss_vec3_dot(f.normal, support.w);
@@ -272,9 +228,18 @@ static void expand(const ss_convex *a, const ss_convex *b, polytope *p, ss_escap
             best->on_b = support.b;
             best_depth = depth;
         }
+
+        // Bounds that meet end the search; the face's nearest point tells where the bodies touch.
         bool done = f.distance >= best_depth - tolerance || depth - f.distance <= tolerance;
         if (done || p->vertex_count == VERTICES_MOST) {
-            take_witness(p, &f, best);
+            ss_simplex simplex = {.count = 3};
+            for (int k = 0; k < 3; k++) simplex.point[k] = p->vertex[f.v[k]];
+            ss_simplex_nearest(&simplex);
+            best->on_a = best->on_b = (ss_vec3){0.0, 0.0, 0.0};
+            for (int k = 0; k < simplex.count; k++) {
+                best->on_a = ss_vec3_add_scaled(best->on_a, simplex.weight[k], simplex.point[k].a);
+                best->on_b = ss_vec3_add_scaled(best->on_b, simplex.weight[k], simplex.point[k].b);
+            }
             return;
         }
         grow(p, nearest, &support);

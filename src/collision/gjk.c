@@ -135,34 +135,6 @@ ss_vec3 ss_simplex_nearest(ss_simplex *simplex)
 
 /* ---- the iteration ---------------------------------------------------------------------------------- */
 
-static bool has_point(const ss_simplex *simplex, ss_vec3 w)
-{
-    for (int k = 0; k < simplex->count; k++)
-        if (memcmp(&simplex->point[k].w, &w, sizeof w) == 0) return true;
-    return false;
-}
-
-static double largest2(const ss_simplex *simplex)
-{
-    double most = 0.0;
-    for (int k = 0; k < simplex->count; k++)
-        most = fmax(most, ss_vec3_dot(simplex->point[k].w, simplex->point[k].w));
-    return most;
-}
-
-static void finish(ss_gjk *result, ss_vec3 v)
-{
-    const ss_simplex *simplex = &result->simplex;
-    ss_vec3 zero = {0.0, 0.0, 0.0};
-    result->on_a = result->on_b = zero;
-    if (simplex->count < 4)
-        for (int k = 0; k < simplex->count; k++) {
-            result->on_a = ss_vec3_add_scaled(result->on_a, simplex->weight[k], simplex->point[k].a);
-            result->on_b = ss_vec3_add_scaled(result->on_b, simplex->weight[k], simplex->point[k].b);
-        }
-    result->normal = ss_vec3_normalise(ss_vec3_negate(v), &result->distance);
-}
-
 void ss_gjk_distance(const ss_convex *a, const ss_convex *b, double most, ss_gjk *result)
 {
     ss_simplex *simplex = &result->simplex;
@@ -172,16 +144,24 @@ void ss_gjk_distance(const ss_convex *a, const ss_convex *b, double most, ss_gjk
     simplex->point[0] = ss_difference_support(a, b, start);
     ss_vec3 v = nearest(simplex, false);
     for (int iteration = 0; iteration < ITERATIONS; iteration++) {
-        double v2 = ss_vec3_dot(v, v), scale2 = largest2(simplex);
+        double v2 = ss_vec3_dot(v, v), scale2 = 0.0;
+        for (int k = 0; k < simplex->count; k++)
+            scale2 = fmax(scale2, ss_vec3_dot(simplex->point[k].w, simplex->point[k].w));
         if (v2 <= 1e-28 * scale2) { // what is left is rounding
             v = (ss_vec3){0.0, 0.0, 0.0};
             break;
         }
+
+        // A new support point, unless it is too far off, brings nothing but rounding, or is known.
         ss_difference next = ss_difference_support(a, b, ss_vec3_negate(v));
         double along = ss_vec3_dot(v, next.w); // along / |v| is a lower bound of the distance
         if (along > 0.0 && along * along > most * most * v2) break;
         double rounding = 1e-15 * sqrt(scale2 * v2);
-        if (v2 - along <= 1e-13 * v2 + rounding || has_point(simplex, next.w)) break;
+        bool known = false;
+        for (int k = 0; k < simplex->count; k++)
+            known |= memcmp(&simplex->point[k].w, &next.w, sizeof next.w) == 0;
+        if (v2 - along <= 1e-13 * v2 + rounding || known) break;
+
         ss_simplex before = *simplex;
         simplex->point[simplex->count++] = next;
         // the plane across v has the origin on one side and a - b on the other
@@ -194,5 +174,12 @@ void ss_gjk_distance(const ss_convex *a, const ss_convex *b, double most, ss_gjk
         v = closer;
         if (simplex->count == 4) break;
     }
-    finish(result, v);
+
+    // The points on both bodies, with the weights that make v of the simplex; inside there are none.
+    result->on_a = result->on_b = (ss_vec3){0.0, 0.0, 0.0};
+    for (int k = 0; k < simplex->count && simplex->count < 4; k++) {
+        result->on_a = ss_vec3_add_scaled(result->on_a, simplex->weight[k], simplex->point[k].a);
+        result->on_b = ss_vec3_add_scaled(result->on_b, simplex->weight[k], simplex->point[k].b);
+    }
+    result->normal = ss_vec3_normalise(ss_vec3_negate(v), &result->distance);
 }

@@ -94,18 +94,15 @@ static void find_bounds(ss_collision *c, int number)
         // Turning about its own axis brings no point of a round shape nearer to anything.
         ss_vec3 w = proxy->angular, axis = ss_placed_axis(&proxy->placed, 2);
         ss_shape_kind kind = proxy->placed.shape->kind;
-        if (kind == SS_CAPSULE || kind == SS_CYLINDER)
-            w = ss_vec3_add_scaled(w, -ss_vec3_dot(w, axis), axis);
+        if (kind == SS_CAPSULE || kind == SS_CYLINDER) w = ss_vec3_add_scaled(w, -ss_vec3_dot(w, axis), axis);
         double turning = kind == SS_SPHERE ? 0.0 : ss_vec3_norm(w);
-        proxy->speed =
-            ss_vec3_norm(origin_velocity(proxy)) + (turning > 0.0 ? turning * proxy->radius : 0.0);
+        proxy->speed = ss_vec3_norm(origin_velocity(proxy)) + (turning > 0.0 ? turning * proxy->radius : 0.0);
 
         // The way it makes in a step, gravity's share included, and a share of its size.
         double speed = proxy->speed + (proxy->dynamic ? c->h * c->gravity : 0.0);
         double margin = c->h * speed + (proxy->dynamic ? SS_MARGIN_SHARE * proxy->size : 0.0);
         bool asked_for = c->options.margin > 0.0 && !c->free_velocity;
-        proxy->margin =
-            asked_for ? c->options.margin : margin + (c->free_velocity ? c->options.margin : 0.0);
+        proxy->margin = asked_for ? c->options.margin : margin + (c->free_velocity ? c->options.margin : 0.0);
     }
 
     c->balls[number] = (ss_ball){ss_placed_position(&proxy->placed), proxy->radius + proxy->margin};

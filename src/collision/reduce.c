@@ -22,31 +22,11 @@ typedef struct choice {
 
 /* ---- the patch -------------------------------------------------------------------------------------- */
 
-static void exchange(patch *p, int i, int k)
-{
-    int index = p->index[i];
-    double x = p->x[i], y = p->y[i], angle = p->angle[i];
-    p->index[i] = p->index[k], p->x[i] = p->x[k], p->y[i] = p->y[k], p->angle[i] = p->angle[k];
-    p->index[k] = index, p->x[k] = x, p->y[k] = y, p->angle[k] = angle;
-}
-
 /* Grows with the angle from the x axis, from -2 to 2. */
 static double turn_of(double x, double y)
 {
     double sum = fabs(x) + fabs(y), part = sum > 0.0 ? x / sum : 0.0;
     return y < 0.0 ? part - 1.0 : 1.0 - part;
-}
-
-static void sort_by_angle(patch *p)
-{
-    double middle_x = 0.0, middle_y = 0.0;
-    for (int i = 0; i < p->count; i++) {
-        middle_x += p->x[i] / p->count;
-        middle_y += p->y[i] / p->count;
-    }
-    for (int i = 0; i < p->count; i++) p->angle[i] = turn_of(p->x[i] - middle_x, p->y[i] - middle_y);
-    for (int i = 1; i < p->count; i++)
-        for (int k = i; k > 0 && p->angle[k] < p->angle[k - 1]; k--) exchange(p, k, k - 1);
 }
 
 /* The points that share the normal of point `first`, the deepest, and are not done; they are then. */
@@ -64,6 +44,36 @@ static void collect(const ss_manifold *manifold, int first, bool *done, patch *p
         p->x[p->count] = ss_vec3_dot(t1, from);
         p->y[p->count++] = ss_vec3_dot(t2, from);
         done[i] = true;
+    }
+}
+
+/* Sorts by angle around the middle, and finds the deepest point again. */
+static void sort_by_angle(patch *p, int deepest)
+{
+    double middle_x = 0.0, middle_y = 0.0;
+    for (int i = 0; i < p->count; i++) {
+        middle_x += p->x[i] / p->count;
+        middle_y += p->y[i] / p->count;
+    }
+
+    for (int i = 0; i < p->count; i++) {
+        int index = p->index[i], k = i;
+        double x = p->x[i], y = p->y[i], angle = turn_of(x - middle_x, y - middle_y);
+        for (; k > 0 && angle < p->angle[k - 1]; k--) {
+            p->index[k] = p->index[k - 1];
+            p->x[k] = p->x[k - 1];
+            p->y[k] = p->y[k - 1];
+            p->angle[k] = p->angle[k - 1];
+        }
+        p->index[k] = index;
+        p->x[k] = x;
+        p->y[k] = y;
+        p->angle[k] = angle;
+    }
+
+    for (int i = 0; i < p->count; i++) {
+        if (p->index[i] == deepest) p->deepest = i;
+        p->reach = fmax(p->reach, hypot(p->x[i], p->y[i]));
     }
 }
 
@@ -107,21 +117,19 @@ static choice best_polygon(const patch *p, int start, int corners, int without)
     return c;
 }
 
-/* Whether everything is on one side of some line through the deepest point. */
-static bool deepest_is_corner(const patch *p)
-{
-    for (int i = 0; i < p->count; i++) {
-        bool all = i != p->deepest;
-        for (int k = 0; all && k < p->count; k++) all = p->x[i] * p->y[k] - p->x[k] * p->y[i] >= 0.0;
-        if (all) return true;
-    }
-    return false;
-}
-
+/* The largest polygon that has the deepest point as a corner; or inside, beside a larger one around it. */
 static choice choose(const patch *p, int most)
 {
     choice best = best_polygon(p, p->deepest, most, -1);
-    if (most <= 3 || deepest_is_corner(p)) return best;
+    if (most <= 3) return best;
+
+    // With everything on one side of some line through the deepest point, it is a corner of any.
+    for (int i = 0; i < p->count; i++) {
+        bool all = i != p->deepest;
+        for (int k = 0; all && k < p->count; k++) all = p->x[i] * p->y[k] - p->x[k] * p->y[i] >= 0.0;
+        if (all) return best;
+    }
+
     for (int start = 0; start < p->count; start++) {
         if (start == p->deepest) continue;
         choice around = best_polygon(p, start, most - 1, p->deepest);
@@ -132,37 +140,27 @@ static choice choose(const patch *p, int most)
     return best;
 }
 
-static int deepest_of(const ss_manifold *manifold, const bool *done)
-{
-    int best = -1;
-    for (int i = 0; i < manifold->count; i++)
-        if (!done[i] && (best < 0 || manifold->points[i].gap < manifold->points[best].gap)) best = i;
-    return best;
-}
-
-static void reduce_patch(const ss_manifold *manifold, int deepest, int most, bool *done, bool *keep)
-{
-    patch p;
-    collect(manifold, deepest, done, &p);
-    if (p.count <= most) {
-        for (int i = 0; i < p.count; i++) keep[p.index[i]] = true;
-        return;
-    }
-    sort_by_angle(&p);
-    for (int i = 0; i < p.count; i++) {
-        if (p.index[i] == deepest) p.deepest = i;
-        p.reach = fmax(p.reach, hypot(p.x[i], p.y[i]));
-    }
-    choice chosen = choose(&p, most);
-    for (int i = 0; i < chosen.count; i++) keep[p.index[chosen.place[i]]] = true;
-}
-
 void ss_manifold_reduce(ss_manifold *manifold, int most)
 {
     if (manifold->count <= most) return;
     bool done[SS_MANIFOLD_MOST] = {false}, keep[SS_MANIFOLD_MOST] = {false};
-    for (int first; (first = deepest_of(manifold, done)) >= 0;)
-        reduce_patch(manifold, first, most, done, keep);
+    for (;;) {
+        int deepest = -1;
+        for (int i = 0; i < manifold->count; i++)
+            if (!done[i] && (deepest < 0 || manifold->points[i].gap < manifold->points[deepest].gap))
+                deepest = i;
+        if (deepest < 0) break;
+
+        // Of the patch around it, all points, or the best polygon.
+        patch p;
+        collect(manifold, deepest, done, &p);
+        for (int i = 0; i < p.count && p.count <= most; i++) keep[p.index[i]] = true;
+        if (p.count <= most) continue;
+        sort_by_angle(&p, deepest);
+        choice chosen = choose(&p, most);
+        for (int i = 0; i < chosen.count; i++) keep[p.index[chosen.place[i]]] = true;
+    }
+
     int kept = 0;
     for (int i = 0; i < manifold->count; i++)
         if (keep[i]) manifold->points[kept++] = manifold->points[i];
