@@ -39,23 +39,19 @@ static uint32_t mix(uint32_t x)
     return x ^ x >> 16;
 }
 
-static bool is_known(const ss_manifold *manifold, const ss_contact_point *point, double near)
-{
-    for (int i = 0; i < manifold->count; i++) {
-        const ss_contact_point *other = &manifold->points[i];
-        ss_vec3 between = ss_vec3_subtract(ss_vec3_load(point->point), ss_vec3_load(other->point));
-        double cosine = ss_vec3_dot(ss_vec3_load(point->normal), ss_vec3_load(other->normal));
-        if (ss_vec3_max_abs(between) <= near && cosine > 0.999) return true;
-    }
-    return false;
-}
-
 /* Neighbours find what lies on their common edge or corner both. */
 static void collect(const sweep *s, const ss_manifold *found, int triangle, ss_manifold *into)
 {
     for (int i = 0; i < found->count; i++) {
         ss_contact_point point = found->points[i];
-        if (is_known(into, &point, 1e-4 * s->convex.size)) continue;
+        bool known = false;
+        for (int k = 0; k < into->count && !known; k++) {
+            const ss_contact_point *other = &into->points[k];
+            ss_vec3 between = ss_vec3_subtract(ss_vec3_load(point.point), ss_vec3_load(other->point));
+            double cosine = ss_vec3_dot(ss_vec3_load(point.normal), ss_vec3_load(other->normal));
+            known = ss_vec3_max_abs(between) <= 1e-4 * s->convex.size && cosine > 0.999;
+        }
+        if (known) continue;
         point.feature = mix((uint32_t)triangle * 0x9e3779b9u + point.feature);
         if (into->count == SS_MANIFOLD_MOST) ss_manifold_reduce(into, KEPT_WHEN_FULL);
         if (into->count < SS_MANIFOLD_MOST) into->points[into->count++] = point;
@@ -68,27 +64,7 @@ typedef struct encounter {
     ss_surface_triangle triangle; // corners relative to the convex shape's centre
     ss_convex flat;
     ss_nearest_points face; // along the triangle's normal
-    double height;          // extent of the convex shape along it
 } encounter;
-
-static void look_along_face(const sweep *s, encounter *e)
-{
-    ss_vec3 up = e->triangle.normal, down = ss_vec3_negate(up);
-    ss_vec3 lowest = ss_convex_support(&s->convex, down), highest = ss_convex_support(&s->convex, up);
-    double bottom = ss_vec3_dot(up, lowest) - s->convex.radius,
-           top = ss_vec3_dot(up, highest) + s->convex.radius;
-    e->height = top - bottom;
-    e->face.gap = bottom - ss_vec3_dot(up, e->triangle.corner[0]);
-    e->face.normal = down;
-    e->face.point = ss_vec3_add_scaled(lowest, -(s->convex.radius + 0.5 * e->face.gap), up);
-}
-
-static bool reaches_lowest(const ss_manifold *found, const encounter *e, double slack)
-{
-    for (int i = 0; i < found->count; i++)
-        if (found->points[i].gap <= e->face.gap + slack) return true;
-    return false;
-}
 
 /* Nearest points, or, when the convex shape cuts the triangle, the way out of a prism behind it. */
 static bool come_near(const sweep *s, const encounter *e, ss_nearest_points *near)
@@ -107,73 +83,68 @@ static bool come_near(const sweep *s, const encounter *e, ss_nearest_points *nea
     return true;
 }
 
-/* Along an edge between triangles of one plane a normal that is allowed may still be off by the tolerance. */
-static void snap_normal(const encounter *e, ss_nearest_points *near)
-{
-    ss_vec3 off = ss_vec3_subtract(near->normal, e->face.normal);
-    if (ss_vec3_dot(off, off) < SAME_NORMAL * SAME_NORMAL) near->normal = e->face.normal;
-}
-
-/* Where the surface goes on in the same plane, the border of a triangle is no border of the contact. */
-static void drop_inner_points(const ss_surface *surface, const ss_surface_triangle *triangle,
-                              ss_manifold *under)
-{
-    unsigned flat = 0;
-    for (int k = 0; k < 3 && under->count > 0; k++)
-        if (ss_surface_look_across(surface, triangle, k) == SS_EDGE_FLAT) flat |= 1u << k;
-    int kept = 0;
-    for (int i = 0; i < under->count; i++)
-        if (!(ss_patch_edges_of_b(under->points[i].feature) & flat)) under->points[kept++] = under->points[i];
-    under->count = kept;
-}
-
-/* Can it be touched otherwise than along its own normal? */
-static bool sticks_out(const ss_surface *surface, const ss_surface_triangle *triangle)
-{
-    for (int k = 0; k < 3; k++)
-        if (ss_surface_look_across(surface, triangle, k) == SS_EDGE_OUTWARD) return true;
-    return false;
-}
-
-/* Beyond the ball around the shape. */
-static bool is_far(const sweep *s, const ss_vec3 corner[3])
-{
-    double reach = s->reach + s->margin;
-    ss_vec3 nearest = ss_triangle_nearest(corner, (ss_vec3){0.0, 0.0, 0.0});
-    // What is under a heightfield is far from it, and inside nevertheless.
-    return !s->solid_below && ss_vec3_dot(nearest, nearest) > reach * reach;
-}
-
 static void meet(const ss_surface *surface, int triangle, void *context)
 {
     sweep *s = context;
     ss_surface_triangle whole = ss_surface_get(surface, triangle);
     encounter e = {.triangle = whole};
+    const ss_vec3 *corner = e.triangle.corner, nowhere = {0.0, 0.0, 0.0};
     for (int k = 0; k < 3; k++) e.triangle.corner[k] = ss_vec3_subtract(whole.corner[k], s->centre);
-    if (is_far(s, e.triangle.corner)) return;
-    look_along_face(s, &e);
-    bool behind = e.face.gap + e.height < 0.0;
-    if (e.face.gap > s->margin || (behind && !s->solid_below)) return;
-    e.flat = ss_convex_of_triangle(e.triangle.corner, e.triangle.normal, 0.0);
-    ss_vec3 nowhere = {0.0, 0.0, 0.0};
+
+    // Beyond the ball around the shape: but what is under a heightfield is far from it, and inside.
+    double reach = s->reach + s->margin;
+    ss_vec3 nearest = ss_triangle_nearest(corner, nowhere);
+    if (!s->solid_below && ss_vec3_dot(nearest, nearest) > reach * reach) return;
+
+    // The shape seen along the triangle's normal: from its bottom, the first point to touch, to its top.
+    ss_vec3 up = whole.normal, down = ss_vec3_negate(up);
+    ss_vec3 lowest = ss_convex_support(&s->convex, down), highest = ss_convex_support(&s->convex, up);
+    double radius = s->convex.radius;
+    double bottom = ss_vec3_dot(up, lowest) - radius, top = ss_vec3_dot(up, highest) + radius;
+    double height = top - bottom, gap = bottom - ss_vec3_dot(up, corner[0]);
+    e.face.gap = gap;
+    e.face.normal = down;
+    e.face.point = ss_vec3_add_scaled(lowest, -(radius + 0.5 * gap), up);
+    bool behind = gap + height < 0.0;
+    if (gap > s->margin || (behind && !s->solid_below)) return;
+
+    // 1. What of the underside lies over the triangle; enough when the lowest part does.
     ss_manifold found;
     found.count = 0;
+    e.flat = ss_convex_of_triangle(corner, up, 0.0);
     ss_convex_overlay(&s->convex, &e.flat, &e.face, s->margin, nowhere, &found);
-    bool shallow = -e.face.gap <= 0.5 * e.height;
-    bool along_face = shallow && reaches_lowest(&found, &e, 1e-6 * s->convex.size);
+    bool along_face = false;
+    for (int i = 0; i < found.count && -gap <= 0.5 * height; i++)
+        along_face |= found.points[i].gap <= gap + 1e-6 * s->convex.size;
+
+    // 2. Nearest points, where an edge that sticks out lets the triangle be touched otherwise than along its
+    // normal. Between triangles of one plane a normal that is allowed may still be off by the tolerance.
+    unsigned flat = 0, outward = 0;
+    for (int k = 0; k < 3; k++) {
+        ss_surface_edge look = ss_surface_look_across(surface, &whole, k);
+        flat |= (unsigned)(look == SS_EDGE_FLAT) << k;
+        outward |= (unsigned)(look == SS_EDGE_OUTWARD) << k;
+    }
     ss_nearest_points near;
-    if (!along_face && sticks_out(surface, &whole)) {
+    if (!along_face && outward) {
         if (!come_near(s, &e, &near)) return;
         if (ss_surface_supports(surface, &whole, ss_vec3_negate(near.normal))) {
-            snap_normal(&e, &near);
+            ss_vec3 off = ss_vec3_subtract(near.normal, down);
+            if (ss_vec3_dot(off, off) < SAME_NORMAL * SAME_NORMAL) near.normal = down;
             found.count = 0;
             ss_convex_patch(&s->convex, &e.flat, &near, s->margin, nowhere, &found);
             collect(s, &found, triangle, &s->front);
             return;
         }
     }
-    drop_inner_points(surface, &whole, &found);
-    bool centre_behind = ss_vec3_dot(whole.normal, e.triangle.corner[0]) > 0.0;
+
+    // 3. The underside. Where the surface goes on in the same plane, the border of a triangle is no border of
+    // the contact.
+    int kept = 0;
+    for (int i = 0; i < found.count; i++)
+        if (!(ss_patch_edges_of_b(found.points[i].feature) & flat)) found.points[kept++] = found.points[i];
+    found.count = kept;
+    bool centre_behind = ss_vec3_dot(up, corner[0]) > 0.0;
     collect(s, &found, triangle, centre_behind && !along_face ? &s->deep : &s->front);
 }
 

@@ -64,33 +64,39 @@ static ss_segment segment_between(ss_vec3 p, ss_vec3 q)
     return segment;
 }
 
-static witness edges_witness(const ss_hull_pair *pair, const ss_axis *axis)
+/* The points of the two features whose separation is largest. */
+static witness axis_witness(const ss_hull_pair *pair, const ss_separating_axes *best)
 {
-    const int *end_a = pair->a->edge[axis->feature].vertex, *end_b = axis->edge_b;
-    ss_segment a = segment_between(pair->a->vertex[end_a[0]], pair->a->vertex[end_a[1]]);
-    ss_segment b = segment_between(ss_pair_vertex_b(pair, end_b[0]), ss_pair_vertex_b(pair, end_b[1]));
-    double on_a, on_b;
-    ss_segments_nearest(a, b, &on_a, &on_b);
-    return (witness){
-        .on_a = ss_segment_at(a, on_a),
-        .on_b = ss_segment_at(b, on_b),
-        .normal = axis->normal,
-        .gap = axis->separation,
-        .a = {SS_EDGE, axis->feature},
-        .b = {SS_EDGE, ss_hull_find_edge(pair->b, end_b[0], end_b[1])},
-        .count_a = 2,
-        .count_b = 2,
-        .vertex_a = {end_a[0], end_a[1]},
-        .vertex_b = {end_b[0], end_b[1]},
-    };
-}
+    double a = best->face_a.separation, b = best->face_b.separation;
 
-static witness face_witness(const ss_hull_pair *pair, const ss_axis *axis, bool of_a)
-{
+    // Two edges: the nearest points of the segments.
+    if (best->edges.separation > fmax(a, b)) {
+        const ss_axis *axis = &best->edges;
+        const int *end_a = pair->a->edge[axis->feature].vertex, *end_b = axis->edge_b;
+        ss_segment of_a = segment_between(pair->a->vertex[end_a[0]], pair->a->vertex[end_a[1]]);
+        ss_segment of_b = segment_between(ss_pair_vertex_b(pair, end_b[0]), ss_pair_vertex_b(pair, end_b[1]));
+        double on_a, on_b;
+        ss_segments_nearest(of_a, of_b, &on_a, &on_b);
+        return (witness){
+            .on_a = ss_segment_at(of_a, on_a),
+            .on_b = ss_segment_at(of_b, on_b),
+            .normal = axis->normal,
+            .gap = axis->separation,
+            .a = {SS_EDGE, axis->feature},
+            .b = {SS_EDGE, ss_hull_find_edge(pair->b, end_b[0], end_b[1])},
+            .count_a = 2,
+            .count_b = 2,
+            .vertex_a = {end_a[0], end_a[1]},
+            .vertex_b = {end_b[0], end_b[1]},
+        };
+    }
+
+    // A face and a vertex: the vertex and its foot on the face.
+    bool of_a = ss_prefers_a(pair->favour_a, a, b, 0.0);
+    const ss_axis *axis = of_a ? &best->face_a : &best->face_b;
     ss_vec3 vertex = of_a ? ss_pair_vertex_b(pair, axis->vertex) : pair->a->vertex[axis->vertex];
     ss_feature face = {SS_FACE, axis->feature}, corner = {SS_VERTEX, axis->vertex};
-    double to_other = of_a ? -axis->separation : axis->separation;
-    ss_vec3 foot = ss_vec3_add_scaled(vertex, to_other, axis->normal);
+    ss_vec3 foot = ss_vec3_add_scaled(vertex, of_a ? -axis->separation : axis->separation, axis->normal);
     return (witness){
         .on_a = of_a ? foot : vertex,
         .on_b = of_a ? vertex : foot,
@@ -101,48 +107,36 @@ static witness face_witness(const ss_hull_pair *pair, const ss_axis *axis, bool 
     };
 }
 
-static witness axis_witness(const ss_hull_pair *pair, const ss_separating_axes *best)
-{
-    double a = best->face_a.separation, b = best->face_b.separation;
-    if (best->edges.separation > fmax(a, b)) return edges_witness(pair, &best->edges);
-    bool of_a = ss_prefers_a(pair->favour_a, a, b, 0.0);
-    return face_witness(pair, of_a ? &best->face_a : &best->face_b, of_a);
-}
-
-/* When the nearest points are hardly farther from each other than the largest separation, its direction is
- * the better known one: nearest points tell none when bodies touch. */
-static witness closest_witness(const ss_hull_pair *pair, const witness *along_axis, const ss_closest *closest)
-{
-    witness found = {
-        .on_a = closest->on_a,
-        .on_b = closest->on_b,
-        .normal = along_axis->normal,
-        .gap = along_axis->gap,
-        .a = ss_hull_find_feature(pair->a, closest->vertex_a, closest->count_a),
-        .b = ss_hull_find_feature(pair->b, closest->vertex_b, closest->count_b),
-        .count_a = closest->count_a,
-        .count_b = closest->count_b,
-    };
-    for (int i = 0; i < 4; i++) {
-        found.vertex_a[i] = closest->vertex_a[i];
-        found.vertex_b[i] = closest->vertex_b[i];
-    }
-    if (closest->distance - along_axis->gap > SS_DISTANCE_EXACT * pair->size) {
-        ss_vec3 between = ss_vec3_subtract(closest->on_b, closest->on_a);
-        found.normal = ss_vec3_normalise(between, &found.gap);
-    }
-    return found;
-}
-
 static witness find_witness(const ss_hull_pair *pair, const ss_separating_axes *best)
 {
-    witness found = axis_witness(pair, best);
-    double apart = ss_vec3_norm(ss_vec3_subtract(found.on_b, found.on_a));
-    bool of_edges = found.a.kind == SS_EDGE && found.b.kind == SS_EDGE;
-    if (found.gap <= 0.0 || (of_edges && apart - found.gap <= SS_DISTANCE_EXACT * pair->size)) return found;
+    witness along_axis = axis_witness(pair, best);
+    double apart = ss_vec3_norm(ss_vec3_subtract(along_axis.on_b, along_axis.on_a));
+    double exact = SS_DISTANCE_EXACT * pair->size;
+    bool of_edges = along_axis.a.kind == SS_EDGE && along_axis.b.kind == SS_EDGE;
+    if (along_axis.gap <= 0.0 || (of_edges && apart - along_axis.gap <= exact)) return along_axis;
     ss_closest closest;
-    if (!ss_hulls_closest(pair, found.normal, &closest)) return found;
-    return closest_witness(pair, &found, &closest);
+    if (!ss_hulls_closest(pair, along_axis.normal, &closest)) return along_axis;
+
+    witness found = {
+        .on_a = closest.on_a,
+        .on_b = closest.on_b,
+        .normal = along_axis.normal,
+        .gap = along_axis.gap,
+        .a = ss_hull_find_feature(pair->a, closest.vertex_a, closest.count_a),
+        .b = ss_hull_find_feature(pair->b, closest.vertex_b, closest.count_b),
+        .count_a = closest.count_a,
+        .count_b = closest.count_b,
+    };
+    for (int i = 0; i < 4; i++) {
+        found.vertex_a[i] = closest.vertex_a[i];
+        found.vertex_b[i] = closest.vertex_b[i];
+    }
+
+    // When the nearest points are hardly farther from each other than the largest separation, its direction
+    // is the better known one: nearest points tell none when bodies touch.
+    if (closest.distance - along_axis.gap > exact)
+        found.normal = ss_vec3_normalise(ss_vec3_subtract(closest.on_b, closest.on_a), &found.gap);
+    return found;
 }
 
 static void gather_witness(const witness *found, ss_manifold_builder *builder)
@@ -223,38 +217,33 @@ static void gather_ends(const ss_hull_pair *pair, const witness *found, ss_manif
     }
 }
 
-/* The ends of parallel edges are all there is to say; of almost parallel ones, the nearest
- * points come first. */
-static void gather_with_edges(const ss_hull_pair *pair, const witness *found, ss_manifold_builder *builder)
-{
-    gather_ends(pair, found, builder);
-    if (builder->deepest <= found->gap + SS_DISTANCE_EXACT * pair->size) return;
-    ss_manifold_builder_restart(builder);
-    gather_witness(found, builder);
-    gather_ends(pair, found, builder);
-}
-
 /* ---- all of it -------------------------------------------------------------------------------------- */
-
-static bool far_apart(const ss_hull_pair *pair, double margin)
-{
-    ss_vec3 centre = ss_vec3_add(pair->shift, ss_mat3_apply(pair->turn, pair->b->centre));
-    double distance = ss_vec3_norm(ss_vec3_subtract(centre, pair->a->centre));
-    return distance > pair->a->radius + pair->b->radius + margin;
-}
 
 void ss_collide_hulls(const ss_hull_pair *pair, ss_manifold_builder *builder)
 {
+    // Balls around both that do not meet, or an axis along which they are too far apart: no contact.
     double margin = builder->margin + builder->round;
+    ss_vec3 centre_b = ss_vec3_add(pair->shift, ss_mat3_apply(pair->turn, pair->b->centre));
+    double distance = ss_vec3_norm(ss_vec3_subtract(centre_b, pair->a->centre));
     ss_separating_axes best;
-    if (far_apart(pair, margin) || !ss_separating_axes_find(pair, margin, &best)) return;
+    if (distance > pair->a->radius + pair->b->radius + margin) return;
+    if (!ss_separating_axes_find(pair, margin, &best)) return;
+
     double largest = fmax(best.edges.separation, fmax(best.face_a.separation, best.face_b.separation));
     builder->apart = pair->b->face_count == 0 ? SS_CLIP_SLACK * pair->size : 0.0;
     if (!touch_by_faces(pair, &best, largest, builder)) {
         witness found = find_witness(pair, &best);
         builder->apart = SS_BESIDES * pair->size;
-        if (found.gap <= margin && !gather_with_face(pair, &found, builder))
-            gather_with_edges(pair, &found, builder);
+        if (found.gap <= margin && !gather_with_face(pair, &found, builder)) {
+            // The ends of parallel edges are all there is to say; of almost parallel ones, the nearest points
+            // come first.
+            gather_ends(pair, &found, builder);
+            if (builder->deepest > found.gap + SS_DISTANCE_EXACT * pair->size) {
+                ss_manifold_builder_restart(builder);
+                gather_witness(&found, builder);
+                gather_ends(pair, &found, builder);
+            }
+        }
     }
     ss_manifold_builder_finish(builder);
 }
