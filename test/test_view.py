@@ -54,12 +54,14 @@ def decode(replay, raw_chunks):
             frame = dict(id=r.take("<i4", b), position=r.take("<f4", b, 3), quaternion=r.take("<i2", b, 4) / 32767,
                          mass=r.take("<f4", b), velocity=r.take("<f4", b, 6), scenery=r.take("<f4", s, 3),
                          turns=r.take("<i2", s, 4) / 32767, joint_pair=r.take("<i4", j, 2),
-                         joint_point=r.take("<f4", j, 3), joint_axis=r.take("<f4", j, 3), pair=r.take("<i4", c, 2), point=r.take("<f4", c, 3),
+                         joint_point=r.take("<f4", j, 3), joint_axis=r.take("<f4", j, 3),
+                         joint_error=r.take("<f4", j, 2), pair=r.take("<i4", c, 2), point=r.take("<f4", c, 3),
                          normal=r.take("<f4", c, 3), gap=r.take("<f4", c), mu=r.take("<f4", c))
             if info.get("alternatives"):
                 frame["alternative"] = r.take("<i2", c, 2)
             frame["results"] = [dict(impulse=r.take("<f4", c), friction=r.take("<f4", c, 3),
-                                     sliding=r.take("<f4", c, 3), energy=r.take("<f4", c), state=r.take("u1", c))
+                                     sliding=r.take("<f4", c, 3), energy=r.take("<f4", c), state=r.take("u1", c),
+                                     joint_impulse=r.take("<f4", j, 3))
                                 for _ in range(answers)]
             frames.append(frame)
         assert r.at == len(raw)
@@ -172,6 +174,22 @@ def test_joints_are_where_their_rows_say(here):
     run("view", "hand.h5", "-o", "hand.html")
     _, frames = page(here / "hand.html")
     assert len(frames[0]["joint_pair"]) == 8  # lift, wrist and six links; the motor of the lift has no place of its own
+
+
+def test_joint_impulses_balance_momentum_and_errors_are_those_of_rows(here):
+    run("run", "hanging-rod", "--steps", "20", "--record", "rod.h5")
+    run("view", "rod.h5", "-o", "rod.html")
+    replay, frames = page(here / "rod.html")
+    assert replay["title"].startswith("hanging-rod: a rod swings")  # of the description, which is no title
+    gravity = np.array(replay["gravity"])
+    with h5py.File(here / "rod.h5") as file:
+        for k, (now, after) in enumerate(zip(frames, frames[1:])):
+            violations = file[FRAME % (k + 1)]["constraints/violations"][()]
+            assert close(now["joint_error"], [[np.linalg.norm(violations), 0]], 1e-4, 1e-12)
+            sign = 1 if now["joint_pair"][0, 1] == 0 else -1  # the impulse is on b
+            change = now["mass"][0] * (after["velocity"][0, :3] - now["velocity"][0, :3] - replay["frames"][k]["h"] * gravity)
+            rounding = 2 * TRIMMED * now["mass"][0] * np.abs(after["velocity"]).max()  # of both velocities
+            assert close(sign * now["results"][0]["joint_impulse"][0], change, TRIMMED, rounding + 1e-6)
 
 
 def test_joints_on_more_than_two_bodies_link_them(here):

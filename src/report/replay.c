@@ -182,6 +182,21 @@ static bool find_range(ss_replay *replay, int *first, int *last, ss_error *err)
     return true;
 }
 
+/* Of a description, as a title: "scene wall: bricks. Parameters: ..." is "wall: bricks"; NULL: it has none that
+ * is short enough. */
+static char *first_sentence(const char *description)
+{
+    enum { LONGEST = 120 };
+    const char *begin = strncmp(description, "scene ", 6) == 0 ? description + 6 : description;
+    const char *stop = strstr(begin, ". ");
+    size_t length = stop ? (size_t)(stop - begin) : strlen(begin);
+    if (length == 0 || length > LONGEST || memchr(begin, '\n', length)) return NULL;
+    if (begin[length - 1] == '.') length--;
+    char *title = ss_allocate(length + 1, 1);
+    if (title) memcpy(title, begin, length);
+    return title;
+}
+
 static bool describe(ss_replay *replay, const char *path, ss_error *err)
 {
     const ss_replay_options *options = &replay->options;
@@ -192,10 +207,11 @@ static bool describe(ss_replay *replay, const char *path, ss_error *err)
         return ss_fail(err, SS_ERROR_USAGE, "%s: unknown simulation %d; the file has %d", path,
                        options->simulation + 1, simulations);
     if (!ss_bpmd_manifest(replay->file, options->simulation, &replay->manifest, err)) return false;
-    const char *title = options->title           ? options->title
-                        : replay->manifest.title ? replay->manifest.title
-                                                 : base_name(path);
-    replay->title = ss_text_copy(title);
+    const char *title = options->title ? options->title : replay->manifest.title;
+    replay->title = title                          ? ss_text_copy(title)
+                    : replay->manifest.description ? first_sentence(replay->manifest.description)
+                                                   : NULL;
+    if (!replay->title && !title) replay->title = ss_text_copy(base_name(path));
     return replay->title || ss_fail(err, SS_ERROR_RESOURCES, "out of memory");
 }
 

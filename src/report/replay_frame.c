@@ -340,9 +340,9 @@ void ss_replay_frame_measure(ss_replay *replay, const ss_replay_frame *frame, in
 
 /* Numbers of a body: id, position, quaternion, mass, velocity; of scenery: pose; of a joint; of a contact;
  * of its answer. */
-enum { BODY_BYTES = 4 + 12 + 8 + 4 + 24, SCENERY_BYTES = 12 + 8, JOINT_BYTES = 8 + 12 + 12 };
+enum { BODY_BYTES = 4 + 12 + 8 + 4 + 24, SCENERY_BYTES = 12 + 8, JOINT_BYTES = 8 + 12 + 12 + 8 };
 enum { CONTACT_BYTES = 8 + 12 + 12 + 4 + 4 };
-enum { ALTERNATIVE_BYTES = 2 + 2, ANSWER_BYTES = 4 + 12 + 12 + 4 };
+enum { ALTERNATIVE_BYTES = 2 + 2, ANSWER_BYTES = 4 + 12 + 12 + 4, JOINT_ANSWER_BYTES = 12 };
 
 static size_t padded(size_t bytes)
 {
@@ -356,7 +356,8 @@ size_t ss_replay_frame_size(const ss_replay *replay, const ss_replay_view *shown
     return (size_t)shown->bodies * BODY_BYTES + (size_t)shown->scenery * SCENERY_BYTES +
            (size_t)shown->joints * JOINT_BYTES +
            contacts * (CONTACT_BYTES + (shown->alternatives ? ALTERNATIVE_BYTES : 0)) +
-           answers * (contacts * ANSWER_BYTES + padded(contacts));
+           answers *
+               (contacts * ANSWER_BYTES + padded(contacts) + (size_t)shown->joints * JOINT_ANSWER_BYTES);
 }
 
 typedef struct writer {
@@ -419,6 +420,23 @@ static void put_joints(writer *w, const ss_replay_frame *frame)
     }
     for (int j = 0; j < frame->joint_count; j++) put_floats(w, frame->joints[j].point, 3, false);
     for (int j = 0; j < frame->joint_count; j++) put_floats(w, frame->joints[j].axis, 3, w->trim);
+    for (int j = 0; j < frame->joint_count; j++) put_floats(w, frame->joints[j].error, 2, w->trim);
+}
+
+/* The impulse of each joint on its second body, or against its first one where that is the world. */
+static void put_joint_impulses(writer *w, const ss_replay_frame *frame, const ss_replay_answer *answer)
+{
+    const ss_answer *impulses = answer->stored ? answer->result.answer : NULL;
+    const ss_constraints *all = &frame->frame->constraints;
+    for (int j = 0; j < frame->joint_count; j++) {
+        const ss_replay_joint *joint = &frame->joints[j];
+        int side = joint->pair[1] >= 0 ? 1 : 0;
+        double sum[3] = {0.0, 0.0, 0.0};
+        for (int i = joint->first; impulses && i < joint->first + joint->rows && i < impulses->rows; i++)
+            for (int k = 0; k < 3; k++)
+                sum[k] += (side ? 1.0 : -1.0) * impulses->row_impulse[i] * all->jacobian[i][6 * side + k];
+        put_floats(w, sum, 3, w->trim);
+    }
 }
 
 static void put_contacts(writer *w, const ss_contacts *contacts)
@@ -476,12 +494,14 @@ void ss_replay_frame_encode(const ss_replay *replay, const ss_replay_frame *fram
         put_quaternions(&w, (const double(*)[4])frame->scenery.quaternion, frame->scenery.count);
     }
     put_joints(&w, frame);
-    if (frame->contacts == 0) return;
-    put_contacts(&w, &frame->frame->contacts);
+    if (frame->contacts > 0) put_contacts(&w, &frame->frame->contacts);
     for (int c = 0; frame->alternative && c < frame->contacts; c++) {
         put_short(&w, frame->alternative[c][0]);
         put_short(&w, frame->alternative[c][1]);
     }
-    for (int s = 0; s < replay->solver_count; s++)
-        if (replay->solvers[s].answers) put_answer(&w, &frame->answers[s], (size_t)frame->contacts);
+    for (int s = 0; s < replay->solver_count; s++) {
+        if (!replay->solvers[s].answers) continue;
+        if (frame->contacts > 0) put_answer(&w, &frame->answers[s], (size_t)frame->contacts);
+        put_joint_impulses(&w, frame, &frame->answers[s]);
+    }
 }

@@ -106,6 +106,8 @@ typedef struct ss_replay_answer { /* of one solver for one frame */
 typedef struct ss_replay_joint {
     int pair[2];              /* bodies of the frame, -1 = world */
     double point[3], axis[3]; /* world; the axis is 0 where there is none */
+    double error[2]; /* of its rows without bounds: m of those that hold a point, rad of the others */
+    int first, rows; /* its rows; a link between more than two bodies has none */
 } ss_replay_joint;
 /* Where the joints of a frame are, as far as their rows say: those that hold no point are left out. Joints on
  * more than two bodies are links between these. Returns their number, ss_replay_most_joints at most. */

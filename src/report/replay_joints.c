@@ -50,6 +50,8 @@ static void link_bodies(const ss_frame *frame, int from, int to, const double bl
     link->pair[1] = to;
     memcpy(link->point, frame->bodies.position[to], sizeof link->point);
     ss_vec3_store(turns ? ss_vec3_normalise(a, NULL) : (ss_vec3){0}, link->axis);
+    link->error[0] = link->error[1] = 0.0;
+    link->first = link->rows = 0;
 }
 
 /* Rows on more than two bodies, differentials and ropes over sheaves, are seen as links between these: once
@@ -89,11 +91,15 @@ int ss_replay_find_joints(const ss_frame *frame, ss_replay_joint *joints)
         // the first rows that hold a point, and the first that hold a direction
         ss_vec3 linear[3], angular[3], turns[2], arm;
         int points = 0, turned = 0, leading = 0;
+        double error[2] = {0.0, 0.0};
         for (int i = 0; i < all->rows[j]; i++) {
             const double *row = all->jacobian[first + i] + 6 * side;
             ss_vec3 t = ss_vec3_load(row), a = ss_vec3_load(row + 3);
             bool holds = ss_vec3_dot(t, t) > 1e-12 * ss_vec3_dot(a, a);
             leading += holds && i < 3;
+            const double *bounds = all->bounds[first + i];
+            if (isinf(bounds[0]) && isinf(bounds[1]))
+                error[!holds] = hypot(error[!holds], all->violation[first + i]);
             if (holds && points < 3) {
                 linear[points] = t;
                 angular[points++] = a;
@@ -112,6 +118,9 @@ int ss_replay_find_joints(const ss_frame *frame, ss_replay_joint *joints)
         memcpy(joint->pair, all->pair[j], sizeof joint->pair);
         ss_vec3_store(ss_vec3_add(ss_vec3_load(frame->bodies.position[body]), arm), joint->point);
         ss_vec3_store(axis, joint->axis);
+        memcpy(joint->error, error, sizeof joint->error);
+        joint->first = first;
+        joint->rows = all->rows[j];
     }
     return found + link_many(frame, joints + found);
 }

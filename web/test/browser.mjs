@@ -7,6 +7,13 @@ import { pathToFileURL } from "node:url";
 import { execFileSync } from "node:child_process";
 import { chromium } from "playwright-core";
 
+/** The address of a file, with what follows "#"; other addresses stay. */
+export function address(where) {
+  if (/^https?:/.test(where)) return where;
+  const [path, ...rest] = where.split("#");
+  return pathToFileURL(path).href + (rest.length ? `#${rest.join("#")}` : "");
+}
+
 export const program = process.env.SS_PROGRAM ?? "build/release/stickslip";
 
 /** Runs the program under test and returns what it printed. */
@@ -39,7 +46,7 @@ export async function open(t, where, options = {}) {
   page.on("request", (request) => {
     if (!/^(file|data|blob):/.test(request.url())) requests.push(request.url());
   });
-  await page.goto(/^https?:/.test(where) ? where : pathToFileURL(where).href);
+  await page.goto(address(where));
   return { page, problems, requests };
 }
 

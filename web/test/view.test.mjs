@@ -2,19 +2,19 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { pathToFileURL } from "node:url";
 import { deflateSync, inflateSync } from "node:zlib";
 import { open, program, scratch, stickslip } from "./browser.mjs";
+import {
+  atFrame, block, bodies, fact, faults, info, madeUp, near, number, numbers, pageWith, peek, ready, sharedBrowser, shell,
+} from "./view_kit.mjs";
 
-const build = process.env.SS_BUILD_DIR ?? dirname(program);
-const shell = join(build, "web", "view.html"); // the page without data, as a server gives it
-const closing = [];
-let folder, wall, wallPage, replay, shared;
+const { opened, close } = sharedBrowser();
+let folder, wall, wallPage, replay;
 
 before(() => {
   folder = mkdtempSync(join(tmpdir(), "stickslip-view-"));
@@ -27,40 +27,9 @@ before(() => {
   replay = block(readFileSync(wallPage, "utf8"), "replay");
 });
 after(async () => {
-  for (const close of closing) await close();
+  await close();
   rmSync(folder, { recursive: true, force: true });
 });
-
-function block(html, id) {
-  const text = new RegExp(`id="${id}">([^<]*)</script>`).exec(html)[1];
-  return id === "replay" ? JSON.parse(text) : inflateSync(Buffer.from(text, "base64"));
-}
-
-// Software rendering tells how slow it is: not a fault of the page.
-const faults = (problems) => problems.filter((text) => !/GL Driver Message/.test(text));
-const ready = (page) => page.waitForFunction(() => window.stickslip?.ready);
-
-/** One browser for all tests that need nothing special: starting it takes longer than most of them. */
-async function opened(where) {
-  if (!shared) shared = await open({ after: (close) => closing.push(close) }, where, { reducedMotion: "reduce" });
-  else {
-    shared.problems.length = shared.requests.length = 0;
-    await shared.page.goto(/^https?:/.test(where) ? where : pathToFileURL(where).href);
-  }
-  shared.page.setDefaultTimeout(45000);
-  return shared;
-}
-
-const peek = (page, name) => page.evaluate((key) => window.stickslip[key], name);
-const bodies = (page) => page.evaluate(() => window.stickslip.bodies());
-const atFrame = (page, frame) => page.waitForFunction((f) => window.stickslip.frame === f && window.stickslip.ready, frame);
-const number = (text) => Number(text.replaceAll("\u2212", "-").replace(/[^\d.e-].*$/, ""));
-const numbers = (text) => text.replaceAll("\u2212", "-").match(/-?\d[\d.]*(e-?\d+)?/g).map(Number);
-const fact = async (page, key) => (await page.locator(`.selection [data-fact="${key}"]`).innerText()).trim();
-const info = (file, frame) => JSON.parse(stickslip("info", file, "--frame", String(frame), "--full", "--json"));
-function near(shown, exact, what, most = 6e-4) {
-  assert.ok(Math.abs(shown - exact) <= most * Math.abs(exact) + 1e-12, `${what}: ${shown} instead of ${exact}`);
-}
 
 /** What the bytes of a chunk say, read without the page's code. */
 function contactsOf(html, description, frame) {
@@ -81,19 +50,6 @@ function contactsOf(html, description, frame) {
   });
 }
 
-/** A page or a served answer with other data in it. */
-function htmlWith(description, chunks) {
-  const json = JSON.stringify(description).replaceAll("<", "\\u003c");
-  const data = [`<script type="application/json" id="replay">${json}</script>`,
-    ...chunks.map((bytes, k) => `<script type="application/octet-stream" id="chunk-${k}">${bytes.toString("base64")}</script>`)];
-  return readFileSync(shell, "utf8").replace("<!--stickslip:data-->", () => data.join("\n"));
-}
-function pageWith(t, description, chunks) {
-  const path = join(scratch(t), "page.html");
-  writeFileSync(path, htmlWith(description, chunks));
-  return path;
-}
-
 async function serve(t, answer) {
   const server = createServer((request, response) => {
     const body = request.url === "/" ? readFileSync(shell) : answer(request.url);
@@ -110,51 +66,8 @@ async function serve(t, answer) {
   return `http://127.0.0.1:${server.address().port}/`;
 }
 
-/** Bodies in a grid, and contacts below them; every frame another place. */
-function madeUp(bodyCount, frameCount, contactCount, perChunk) {
-  const frames = Array.from({ length: frameCount }, (_x, i) => ({
-    path: `/simulation_000001/mbs_frame${i + 1}`, time: 0.02 * i, h: 0.02, bodies: bodyCount, scenery: 0, contacts: contactCount,
-  }));
-  const kinds = ["box", "sphere", "capsule", "cylinder"], sizes = [[0.7, 0.7, 0.7], [0.4, 0, 0], [0.25, 0.4, 0], [0.3, 0.6, 0]];
-  const shape = (kind, id, size) => ({ kind, id, scenery: -1, size, position: [0, 0, 0], quaternion: [1, 0, 0, 0], colour: 0, mesh: -1 });
-  const description = {
-    stickslip: "0", title: "made up", file: "made.h5", simulation: "/", toolkit: null, description: null, gravity: [0, 0, -9.81],
-    total: frameCount, frames, chunks: frames.map((_f, i) => i).filter((i) => i % perChunk === 0),
-    shapes: [shape("plane", 0, [0, 0, 0]), ...Array.from({ length: bodyCount }, (_x, i) => shape(kinds[i % 4], i + 1, sizes[i % 4]))],
-    meshes: [], results: [{ solver: "made", answers: true, series: [{ name: "energy", unit: "J", values: frames.map((_f, i) => 1 + i) }] }],
-    series: [], states: ["open", "stick", "slip", "negative friction"], decimated: false,
-  };
-  const side = Math.ceil(Math.cbrt(bodyCount));
-  const chunk = (k) => {
-    const parts = [];
-    for (let f = description.chunks[k]; f < Math.min(frameCount, description.chunks[k] + perChunk); f++) {
-      const position = new Float32Array(3 * bodyCount), quaternion = new Int16Array(4 * bodyCount);
-      for (let i = 0; i < bodyCount; i++) {
-        position.set([i % side, Math.floor(i / side) % side, 0.5 + Math.floor(i / side / side) + 0.1 * Math.sin(f / 9 + i)], 3 * i);
-        quaternion.set([32767 * Math.cos(f / 50), 0, 0, 32767 * Math.sin(f / 50)], 4 * i);
-      }
-      const point = new Float32Array(3 * contactCount), normal = new Float32Array(3 * contactCount), pair = new Int32Array(2 * contactCount);
-      const impulse = new Float32Array(contactCount), friction = new Float32Array(3 * contactCount), state = Buffer.alloc(Math.ceil(contactCount / 4) * 4);
-      for (let i = 0; i < contactCount; i++) {
-        const b = i % bodyCount;
-        pair.set([-1, b], 2 * i);
-        point.set([position[3 * b] + 0.3 * Math.cos(i), position[3 * b + 1] + 0.3 * Math.sin(i), position[3 * b + 2] - 0.4], 3 * i);
-        normal[3 * i + 2] = 1;
-        impulse[i] = 1 + Math.sin(i);
-        friction[3 * i] = 0.3 * impulse[i];
-        state[i] = i % 4;
-      }
-      parts.push(Int32Array.from({ length: bodyCount }, (_x, i) => i + 1), position, quaternion, new Float32Array(bodyCount).fill(1),
-        new Float32Array(6 * bodyCount), pair, point, normal, new Float32Array(contactCount), new Float32Array(contactCount).fill(0.5),
-        impulse, friction, new Float32Array(3 * contactCount), new Float32Array(contactCount).fill(1e-6), state);
-    }
-    return deflateSync(Buffer.concat(parts.map((a) => Buffer.from(a.buffer, a.byteOffset, a.byteLength))), { level: 1 });
-  };
-  return { description, chunk };
-}
-
 test("a page of the program", async (t) => {
-  const { page, problems, requests } = await opened(wallPage);
+  const { page, problems, requests } = await opened(`${wallPage}#solver=coloured`);
   await ready(page);
 
   await t.test("names are text", async () => {
@@ -223,7 +136,14 @@ test("a page of the program", async (t) => {
   await t.test("the rules that answers are judged by are shown, and where they come from", async () => {
     const [first] = replay.results.filter((r) => r.answers);
     assert.match(first.rules, /^gap_term=/);
-    assert.deepEqual(await page.locator(".rules").allTextContents(), [`judged by ${first.rules}, as stored`]);
+    const [text] = await page.locator(".rules").allTextContents(), words = (line) => line.match(/\w+=[^ ,]+/g).map((word) => word.split("="));
+    assert.match(text, /^judged by .*, as stored$/);
+    words(first.rules).forEach(([name, value], i) => {
+      const [shownName, shown] = words(text)[i];
+      assert.equal(shownName, name);
+      if (Number.isNaN(Number(value))) assert.equal(shown, value);
+      else near(Number(shown), Number(value), name, 1e-5); // six digits
+    });
   });
 
   await t.test("a click on a body shows its numbers, and the selection stays", async () => {

@@ -1,26 +1,32 @@
 // The replay: which frame, what is selected, and that everything on the page agrees about it.
 import { save } from "../common/download";
 import { choice, foreign, h } from "../common/dom";
-import { number } from "../common/format";
+import { number, tick } from "../common/format";
 import { isDark, themeButton } from "../common/theme";
 import type { FrameData, Replay } from "./data";
 import { countStates, difference, Legend, rulesOf } from "./legend";
 import type { Orbit } from "./camera";
 import { actionOf, type Keyed } from "./keys";
-import { helpDialog, icon, layout, usualSpeed, type Commands, type Layout } from "./layout";
+import { controls, helpDialog, icon, layout, usualSpeed, type Commands, type Layout } from "./layout";
 import type { Frames } from "./load";
-import { ContactTable, contactsCsv, nameOf, selectionPanel, type Shown } from "./panel";
+import { ContactTable, contactsCsv, jointTable, nameOf, selectionPanel, type Shown } from "./panel";
 import { isMany, Picture, type Hit } from "./picture";
 import { abscissa, catalogue, firstChoice, Plot } from "./plots";
 import type { Inside } from "./outside";
-import { arrowScales, ColourScales, roomForArrows, sample } from "./scales";
-import { Choice, idOf } from "./selection";
-import { Geometries, mostBodies, partsOf } from "./shapes";
-import type { Measure, Settings } from "./stage";
+import { arrowScales, ColourScales, lengthOfBars, roomForArrows, sample } from "./scales";
+import { readAddress, writeAddress, type Place } from "./address";
+import { firstFrame } from "./notable";
+import { Choice, idOf, jointIdOf } from "./selection";
+import { Geometries, mostBodies, mostContacts, partsOf } from "./shapes";
+import { barRadius, type Measure, type Settings } from "./stage";
 
 interface Answer { name: string; index: number } // index in FrameData.results
 
 const FRAMES_A_SECOND = 30; // of files without times
+const CROWD = 300; // contacts: from here on bodies show them by default
+const WORST = 50; // ... and so many of them are marked
+const NARROW = 700; // pixels: two pictures beside each other would be too small
+const ADDRESS_EVERY = 400; // ms; browsers allow some hundred changes in half a minute
 
 export class App implements Commands, Keyed, Inside {
   readonly set: Settings;
@@ -34,7 +40,7 @@ export class App implements Commands, Keyed, Inside {
   private readonly table: ContactTable;
   private readonly colours = new ColourScales();
   private readonly measure: Measure = {
-    size: 1, long: 0.26, force: 1, slide: 1, contact: { low: 0, high: 1, log: false }, body: { low: 0, high: 1, log: false },
+    size: 1, long: 0.26, force: 1, slide: 1, bar: 0.1, contact: { low: 0, high: 1, log: false }, body: { low: 0, high: 1, log: false },
   };
   private readonly dialog = helpDialog();
   picture: Picture | null = null;
@@ -52,20 +58,28 @@ export class App implements Commands, Keyed, Inside {
   private told = 0; // timer of the live region
   private listed = 0; // when table and panel were last written, ms
   private later = 0; // timer for table and panel
+  private readonly usual: Settings; // as the page begins without an address
+  private wanted: Place | null = null; // what the address asks for and waits for its frame
+  private noting = 0; // timer of the address
+  private solverBoxes: HTMLSelectElement[] = [];
 
   constructor(root: HTMLElement, readonly replay: Replay, private readonly frames: Frames) {
     this.answers = [];
     for (const result of replay.results) if (result.answers) this.answers.push({ name: result.solver, index: this.answers.length });
-    this.shown = this.answers.slice(0, 1);
-    this.set = {
-      opacity: 1, contacts: true, others: true, colour: "state", log: true, normals: false, forces: this.answers.length > 0, sliding: false,
-      cones: false, through: true, joints: true, stretch: 1, body: "own", shadows: !isMany(mostBodies(replay)), grid: true,
+    const crowd = mostContacts(replay) > CROWD, beside = this.answers.length > 1 && innerWidth >= NARROW;
+    this.usual = {
+      opacity: 1, contacts: true, others: true, most: crowd ? WORST : Infinity, colour: "state", log: true, normals: false,
+      forces: this.answers.length > 0 && !crowd, split: false, sliding: false, cones: false, through: !crowd, joints: true, stretch: 1,
+      body: crowd ? "worst" : "own", shadows: !isMany(mostBodies(replay)), grid: true, ghost: true,
     };
+    const place = readAddress(location.hash);
+    this.set = { ...this.usual, ...place.set };
+    this.shown = this.answersOf(place.solvers) ?? this.answers.slice(0, beside ? 2 : 1);
     this.x = abscissa(replay);
     const duration = this.length() ? (this.x.unit ? this.length() : this.length() / FRAMES_A_SECOND) : 0;
     this.rate = usualSpeed(duration);
     this.ui = layout(root, replay, this.set, this.answers.length > 0, duration,
-      themeButton(() => this.picture?.dress(isDark())), this.solverChoices(), this);
+      themeButton(() => this.dress()), this.solverChoices(), this);
     root.append(this.dialog);
     this.legend = new Legend(this.ui.legend, replay.states);
     this.table = new ContactTable(this.answers.length > 0, (i) => this.selectContact(i), () => this.list());
@@ -76,18 +90,73 @@ export class App implements Commands, Keyed, Inside {
     addEventListener("keydown", (event) => this.key(event));
     addEventListener("hashchange", () => this.openHash());
     document.title = `${replay.title} \u2013 stickslip replay`;
+    this.label();
     if (replay.frames.length === 0) {
       this.say("There are no frames to show.");
       this.ui.play.disabled = true;
-    } else if (!this.openHash()) this.seek(0);
+      return;
+    }
+    this.wanted = place;
+    this.seek(this.frameOf(place) ?? firstFrame(replay, this.shown.map((a) => a.name)));
   }
 
-  /** "#frame=12" in the address opens that frame, counted from 1. */
-  private openHash(): boolean {
-    const wanted = /^#frame=(\d+)$/.exec(location.hash);
-    if (!wanted) return false;
-    this.seek(Number(wanted[1]) - 1);
-    return true;
+  // ---- the address --------------------------------------------------------------------------------------------------
+
+  private frameOf({ frame, path }: Place): number | null {
+    if (path === null) return frame;
+    const found = this.replay.frames.findIndex((f) => f.path.endsWith(path));
+    return found >= 0 ? found : frame;
+  }
+
+  /** The answers of these solvers; null: there are none, or they are not named. */
+  private answersOf(names: string[]): Answer[] | null {
+    const found = names.flatMap((name) => this.answers.find((a) => a.name === name) ?? []);
+    return found.length ? found : null;
+  }
+
+  /** The address was changed by hand or by a link. */
+  private openHash(): void {
+    const place = readAddress(location.hash), frame = this.frameOf(place);
+    Object.assign(this.set, this.usual, place.set);
+    this.ui.show.replaceChildren(controls(this.set, this.answers.length > 0, this.replay, this));
+    const answers = this.answersOf(place.solvers);
+    if (answers) this.show([answers[0].index, answers[1]?.index ?? -1]);
+    this.wanted = place;
+    this.seek(frame ?? this.frame);
+  }
+
+  /** Selection and camera of the address, once the frame and the picture are here. */
+  private settle(place: Place, data: FrameData): void {
+    this.wanted = null;
+    this.choice.clear();
+    if (place.kind === "body" && data.id.includes(place.chosen)) this.choice.body(place.chosen);
+    if (place.kind === "contact" && place.chosen < data.gap.length) this.choice.between(data, "contact", place.chosen);
+    if (place.kind === "joint" && 2 * place.chosen < data.jointPair.length) this.choice.between(data, "joint", place.chosen);
+    const { picture } = this;
+    if (!picture) return;
+    if (place.camera) {
+      picture.orbit.place6 = place.camera;
+      picture.orbit.touched = true;
+    } else if (this.choice.pick.kind !== "none") this.approach();
+  }
+
+  /** Keeps the address at what is shown. In a frame of another page it stays as it is. */
+  note(): void {
+    if (this.noting || window.parent !== window) return;
+    this.noting = window.setTimeout(() => {
+      this.noting = 0;
+      const { pick, index } = this.choice, orbit = this.picture?.orbit, kind = pick.kind === "none" || (pick.kind !== "body" && index < 0) ? null : pick.kind;
+      const hash = writeAddress({
+        frame: this.frame, path: null, solvers: this.answers.length > 1 ? this.shown.map((a) => a.name) : [], kind,
+        chosen: kind === "body" ? pick.body : index, camera: orbit?.touched ? orbit.place6 : null, marks: [], set: this.set,
+      }, this.usual);
+      // A page inside another document's text has no address of its own.
+      try {
+        if (hash !== location.hash) history.replaceState(history.state, "", hash);
+      } catch {
+        /* the address stays */
+      }
+    }, ADDRESS_EVERY);
   }
 
   private length(): number {
@@ -99,10 +168,11 @@ export class App implements Commands, Keyed, Inside {
     if (this.answers.length === 0) return [];
     const options = this.answers.map((a): [string, string] => [String(a.index), a.name]);
     if (this.answers.length === 1) return [h("span", { class: "solver" }, "Solver ", foreign(this.answers[0].name))];
-    const first = choice("Solver", options, "0", (v) => this.show([Number(v), this.shown[1]?.index ?? -1]));
-    const second = choice("Compare with", [["-1", "none"], ...options], "-1", (v) => this.show([this.shown[0].index, Number(v)]));
+    const first = choice("Solver", options, String(this.shown[0].index), (v) => this.show([Number(v), this.shown[1]?.index ?? -1]));
+    const second = choice("Compare with", [["-1", "none"], ...options], String(this.shown[1]?.index ?? -1), (v) => this.show([this.shown[0].index, Number(v)]));
     first.classList.add("solver");
     second.classList.add("solver");
+    this.solverBoxes = [first, second].map((label) => label.querySelector("select")!);
     return [first, second];
   }
 
@@ -111,9 +181,20 @@ export class App implements Commands, Keyed, Inside {
     if (second >= 0) this.shown.push(this.answers[second]);
     this.picture?.setResults(this.shown.map((a) => a.index));
     if (this.data && this.picture) this.picture.settle(this.around());
-    this.ui.labels.replaceChildren(...(this.shown.length > 1 ? this.shown.map((a) => h("span", null, a.name)) : []));
+    [first, second].forEach((index, i) => (this.solverBoxes[i].value = String(index)));
+    this.label();
     this.refresh();
     this.list();
+  }
+
+  private label(): void {
+    this.ui.labels.replaceChildren(...(this.shown.length > 1 ? this.shown.map((a) => h("span", null, a.name)) : []));
+  }
+
+  /** Light or dark. */
+  private dress(): void {
+    this.picture?.dress(isDark());
+    if (this.picture) this.refresh();
   }
 
   /** A few frames of the chunk that is at hand. */
@@ -174,9 +255,11 @@ export class App implements Commands, Keyed, Inside {
     this.data = data;
     if (!this.picture && !this.noPicture) this.open();
     this.say(this.noPicture);
-    this.choice.find(data);
+    if (this.wanted) this.settle(this.wanted, data);
+    else this.choice.find(data);
     this.rescale();
     this.refresh();
+    if (!this.followed) this.picture?.widen(data);
     const now = performance.now();
     clearTimeout(this.later);
     // While it plays, numbers that no one can read are not written for every frame.
@@ -190,7 +273,7 @@ export class App implements Commands, Keyed, Inside {
     const around = this.around();
     const parts = partsOf(this.replay);
     try {
-      this.picture = new Picture(this.replay, parts, new Geometries(this.replay.meshes, parts.length), this.ui.canvas, (hit) => this.hit(hit));
+      this.picture = new Picture(this.replay, parts, new Geometries(this.replay.meshes, parts.length), this.ui.canvas, (hit) => this.hit(hit), () => this.note());
     } catch {
       this.noPicture = "No 3-D view: WebGL is not available here. Plots and tables work.";
       this.ui.canvas.hidden = true;
@@ -201,7 +284,9 @@ export class App implements Commands, Keyed, Inside {
     this.picture.dress(isDark());
     this.measure.size = this.picture.settle(around);
     this.measure.long = roomForArrows(this.measure.size, this.picture.usualReach());
+    this.measure.bar = lengthOfBars(this.measure.size, this.picture.usualReach());
     this.picture.fit([this.data!]);
+    this.picture.after = () => this.showScale();
     void this.fitAll(this.picture);
   }
 
@@ -239,6 +324,7 @@ export class App implements Commands, Keyed, Inside {
   private refresh(share = 0, next: FrameData | null = null): void {
     const data = this.data;
     if (!data) return;
+    this.note();
     this.colours.feed(data, this.frames.siblings(this.frame), this.shown.map((a) => a.index), this.set, this.measure);
     this.legend.show(data, this.shown, this.set, this.measure);
     if (!this.picture) return;
@@ -247,9 +333,28 @@ export class App implements Commands, Keyed, Inside {
     this.picture.frame = data;
     this.picture.contactsShown = this.set.contacts;
     this.picture.othersShown = this.set.others;
+    this.picture.jointsShown = this.set.joints;
     this.picture.update(data, next, share, this.set, this.measure, {
-      body: pick.kind === "body" ? pick.body : 0, contact: pick.kind === "contact" ? this.choice.contact : -1,
+      body: pick.kind === "body" ? pick.body : 0, contact: this.choice.contact, joint: this.choice.joint,
     });
+  }
+
+  /** The length of an arrow and the width of a bar for a round impulse, at the distance the camera looks at. */
+  private showScale(): void {
+    const { scale } = this.ui, { picture, measure, set } = this;
+    const drawn = picture !== null && this.shown.length > 0 && set.forces && this.data !== null && (this.data.gap.length > 0 || this.data.jointPair.length > 0);
+    scale.hidden = !drawn;
+    if (!drawn) return;
+    const each = picture.pixelsPerMetre() * measure.force * set.stretch; // pixels for 1 N s
+    const raw = 90 / each, power = 10 ** Math.floor(Math.log10(raw)), value = power * (raw / power >= 5 ? 5 : raw / power >= 2 ? 2 : 1);
+    const wide = Math.max(1, 2 * barRadius(measure) * ((value * measure.force * set.stretch) / measure.long) * picture.pixelsPerMetre());
+    const text = `${tick(value)} N s`, key = `${text} ${(value * each).toFixed(0)} ${wide.toFixed(1)}`;
+    if (scale.dataset.key === key) return;
+    scale.dataset.key = key;
+    const line = h("span", { class: "rule" });
+    line.style.width = `${(value * each).toFixed(1)}px`;
+    line.style.height = `${Math.min(14, wide).toFixed(1)}px`;
+    scale.replaceChildren(line, h("span", null, text));
   }
 
   private follow(data: FrameData): void {
@@ -266,10 +371,11 @@ export class App implements Commands, Keyed, Inside {
     if (!data) return;
     const shown: Shown = { frame: data, info: this.replay.frames[this.frame], results: this.shown, states: this.replay.states };
     this.ui.selection.replaceChildren(selectionPanel(shown, this.choice, {
-      body: (id) => this.selectBody(id), contact: (i) => this.selectContact(i),
+      body: (id) => this.selectBody(id), contact: (i) => this.selectContact(i), joint: (j) => this.selectJoint(j),
       follow: (id) => this.followBody(id), followed: () => this.followed,
     }));
-    this.table.show(shown, this.shown[0]?.index ?? 0, this.choice.pick.kind === "contact" ? this.choice.contact : -1);
+    this.table.show(shown, this.shown[0]?.index ?? 0, this.choice.contact);
+    this.ui.joints.replaceChildren(jointTable(shown, this.choice.joint, (j) => this.selectJoint(j)));
     this.ui.compare.replaceChildren(...this.shown.flatMap((a) => rulesOf(this.replay.results, a.name, this.shown.length > 1)),
       ...(this.shown.length > 1 ? [difference(data, this.shown)] : []));
   }
@@ -358,6 +464,19 @@ export class App implements Commands, Keyed, Inside {
 
   fit(): void {
     if (this.data) this.picture?.fit([this.data]);
+    this.note();
+  }
+
+  /** Flies to what is selected. */
+  approach(): void {
+    const { data, picture, choice } = this;
+    if (!data || !picture) return;
+    const { kind, body, pair } = choice.pick, i = kind === "body" ? data.id.indexOf(body) : choice.index;
+    if (kind === "none" || i < 0) return;
+    const points = kind === "body" ? data.position : kind === "contact" ? data.point : data.jointPoint;
+    const reach = kind === "body" ? picture.reachOf(body) : Math.max(...pair.filter((id) => id > 0).map((id) => picture.reachOf(id)), 0);
+    picture.approach(points.subarray(3 * i, 3 * i + 3), 1.9 * (reach || picture.reachOf(0)));
+    this.note();
   }
 
   /** Does something with the camera, if there is one. */
@@ -366,6 +485,7 @@ export class App implements Commands, Keyed, Inside {
     move(this.picture.orbit);
     this.picture.orbit.touched = true;
     this.picture.ask();
+    this.note();
   }
 
   toggleFollow(): void {
@@ -387,6 +507,7 @@ export class App implements Commands, Keyed, Inside {
 
   private hit(hit: Hit | null): void {
     if (hit?.kind === "contact") this.selectContact(hit.id);
+    else if (hit?.kind === "joint") this.selectJoint(hit.id);
     else if (hit) this.selectBody(hit.id);
     else this.selectNothing();
   }
@@ -406,20 +527,31 @@ export class App implements Commands, Keyed, Inside {
 
   selectContact(i: number): void {
     if (!this.data || i < 0 || i >= this.data.gap.length) return;
-    this.choice.ofContact(this.data, i);
+    this.choice.between(this.data, "contact", i);
     this.refresh();
     this.list();
     const ids = ([0, 1] as const).map((side) => nameOf(idOf(this.data!, i, side)));
     this.ui.live.textContent = `Contact ${i} between ${ids.join(" and ")} selected.`;
   }
 
+  selectJoint(j: number): void {
+    if (!this.data || j < 0 || 2 * j >= this.data.jointPair.length) return;
+    this.choice.between(this.data, "joint", j);
+    this.refresh();
+    this.list();
+    const ids = ([0, 1] as const).map((side) => nameOf(jointIdOf(this.data!, j, side)));
+    this.ui.live.textContent = `Joint ${j} between ${ids.join(" and ")} selected.`;
+  }
+
   worst(): void {
-    if (this.data) this.selectContact(this.table.worst(this.data, this.shown[0]?.index ?? 0));
+    if (!this.data) return;
+    this.selectContact(this.table.worst(this.data, this.shown[0]?.index ?? 0));
+    this.approach();
   }
 
   nextContact(by: number): void {
     const n = this.data?.gap.length ?? 0;
-    if (n > 0) this.selectContact(this.choice.pick.kind === "contact" && this.choice.contact >= 0 ? (this.choice.contact + by + n) % n : 0);
+    if (n > 0) this.selectContact(this.choice.contact >= 0 ? (this.choice.contact + by + n) % n : 0);
   }
 
   nextBody(): void {

@@ -83,7 +83,13 @@ export function compose(pose: Pose, part: Part, out: Float32Array | Float64Array
   out[at + 15] = 1;
 }
 
-interface Group { mesh: THREE.InstancedMesh; parts: Part[]; own: Float32Array; crowd: Crowd | null } // a crowd is drawn instead
+interface Group {
+  mesh: THREE.InstancedMesh; parts: Part[];
+  own: Float32Array; pale: Float32Array; // colours of the parts
+  crowd: Crowd | null; // is drawn instead
+}
+
+const FADING = 0.66; // share of the neutral colour in pale bodies
 
 export class Bodies {
   readonly object = new THREE.Group();
@@ -117,12 +123,22 @@ export class Bodies {
       const crowd = software && isCrowd(geometry, list.length)
         ? new Crowd(geometry, mesh.instanceMatrix.array as Float32Array, list.length, up, key === "sphere") : null;
       if (crowd) this.materials.push(...crowd.materials);
-      this.groups.push({ mesh, parts: list, own: Float32Array.from(list.flatMap((part) => rgbOfHex(part.colour))), crowd });
+      const own = Float32Array.from(list.flatMap((part) => rgbOfHex(part.colour)));
+      this.groups.push({ mesh, parts: list, own, pale: own.slice(), crowd });
       this.object.add(crowd?.object ?? mesh);
     }
     this.selection.renderOrder = 5;
     this.object.add(this.selection);
-    this.paint(null);
+    this.paint(null, false);
+  }
+
+  /** What pale bodies are mixed with, so that marks on them are seen. */
+  setNeutral(neutral: ArrayLike<number>): void {
+    for (const { parts, own, pale } of this.groups) {
+      parts.forEach((part, i) => {
+        for (let c = 3 * i; part.body > 0 && c < 3 * i + 3; c++) pale[c] = own[c] + FADING * (neutral[c % 3] - own[c]);
+      });
+    }
   }
 
   /** Moves everything to a frame, or between it and the next. */
@@ -171,11 +187,11 @@ export class Bodies {
     return true;
   }
 
-  /** Colours: of the index of a body in the frame, or null = as they are. `write` puts three numbers into out[at..]. */
-  paint(write: ((body: number, out: Float32Array, at: number) => void) | null): void {
+  /** Colours: of the index of a body in the frame, or null = as they are, or paler. `write` puts three numbers into out[at..]. */
+  paint(write: ((body: number, out: Float32Array, at: number) => void) | null, pale: boolean): void {
     for (const group of this.groups) {
       const colours = group.mesh.instanceColor!.array as Float32Array;
-      colours.set(group.own);
+      colours.set(pale ? group.pale : group.own);
       for (let i = 0; write && i < group.parts.length; i++) {
         const part = group.parts[i], body = part.body > 0 ? this.index.of(part.body) : -1;
         if (body >= 0) write(body, colours, 3 * i);

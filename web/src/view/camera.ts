@@ -13,6 +13,9 @@ export function upAxis(gravity: readonly number[] | null): THREE.Vector3 {
   return new THREE.Vector3(0, 0, 1);
 }
 
+const STEEP = Math.PI / 2 - 1e-4; // straight down would leave the direction of "up" on the screen open
+const FLIGHT = 550; // ms
+
 export class Orbit {
   readonly camera = new THREE.PerspectiveCamera(36, 1, 0.01, 100);
   readonly target = new THREE.Vector3();
@@ -25,6 +28,7 @@ export class Orbit {
   private readonly above = new THREE.Vector3();
   private reach = 1; // of the scene, for the clipping planes
   touched = false; // the camera was moved: it is no longer ours to move
+  private flight: { from: THREE.Vector3; to: THREE.Vector3; near: number; far: number; begun: number } | null = null;
 
   constructor(readonly up: THREE.Vector3) {
     const axis = [up.x, up.y, up.z].findIndex((c) => c !== 0);
@@ -35,9 +39,9 @@ export class Orbit {
   }
 
   view(view: View): void {
-    // Azimuth 0 looks along north. Straight down would leave the direction of "up" on the screen open.
+    // Azimuth 0 looks along north.
     const angles: Record<View, [number, number]> = {
-      angle: [-0.55, 0.36], top: [0, Math.PI / 2 - 1e-4], front: [0, 0.04], side: [Math.PI / 2, 0.04],
+      angle: [-0.55, 0.36], top: [0, STEEP], front: [0, 0.04], side: [Math.PI / 2, 0.04],
     };
     [this.azimuth, this.elevation] = angles[view];
     this.place();
@@ -45,13 +49,13 @@ export class Orbit {
 
   rotate(across: number, upwards: number): void {
     this.azimuth -= across;
-    const most = Math.PI / 2 - 1e-4;
-    this.elevation = Math.min(most, Math.max(-most, this.elevation + upwards));
+    this.elevation = Math.min(STEEP, Math.max(-STEEP, this.elevation + upwards));
     this.place();
   }
 
   /** By shares of the height of the picture. */
   pan(across: number, upwards: number): void {
+    this.flight = null;
     const height = 2 * this.distance * Math.tan((this.camera.fov * Math.PI) / 360);
     this.camera.updateMatrixWorld();
     this.right.setFromMatrixColumn(this.camera.matrixWorld, 0);
@@ -60,14 +64,36 @@ export class Orbit {
     this.place();
   }
 
+  /** Azimuth, elevation, distance and target, for an address. */
+  get place6(): number[] {
+    return [this.azimuth, this.elevation, this.distance, ...this.target.toArray()];
+  }
+
+  set place6([azimuth, elevation, distance, ...target]: number[]) {
+    this.flight = null;
+    this.azimuth = azimuth;
+    this.elevation = Math.min(STEEP, Math.max(-STEEP, elevation));
+    this.distance = distance;
+    this.target.fromArray(target);
+    this.place();
+  }
+
   zoom(factor: number): void {
+    this.flight = null;
     this.distance = Math.min(this.reach * 60, Math.max(this.reach * 1e-3, this.distance * factor));
     this.place();
   }
 
   /** Goes as near as all balls (x y z radius) stay in the picture. */
   fit(centre: THREE.Vector3, balls: readonly number[]): void {
+    this.flight = null;
+    this.distance = this.distanceFor(centre, balls) || this.distance;
     this.target.copy(centre);
+    this.place();
+  }
+
+  /** From where all balls are in the picture, looking at this centre as now; 0 = there are none. */
+  distanceFor(centre: THREE.Vector3, balls: readonly number[]): number {
     this.place();
     const { camera } = this, tall = (camera.fov * Math.PI) / 360, wide = Math.atan(Math.tan(tall) * camera.aspect);
     const ball = new THREE.Vector3(), look = new THREE.Vector3();
@@ -82,8 +108,32 @@ export class Orbit {
         distance = Math.max(distance, needed);
       }
     }
-    if (distance > 0) this.distance = 1.08 * distance;
+    return 1.08 * distance;
+  }
+
+  /** Moves to another target and distance, smoothly unless the reader wants no motion. */
+  fly(to: THREE.Vector3, distance: number): void {
+    if (matchMedia("(prefers-reduced-motion: reduce)").matches) {
+      this.target.copy(to);
+      this.distance = distance;
+      this.place();
+    } else this.flight = { from: this.target.clone(), to: to.clone(), near: this.distance, far: distance, begun: -1 };
+  }
+
+  get flying(): boolean {
+    return this.flight !== null;
+  }
+
+  /** One picture of a flight. */
+  advance(now: number): void {
+    const { flight } = this;
+    if (!flight) return;
+    if (flight.begun < 0) flight.begun = now;
+    const share = Math.min(1, (now - flight.begun) / FLIGHT), eased = share * share * (3 - 2 * share);
+    this.target.lerpVectors(flight.from, flight.to, eased);
+    this.distance = flight.near * (flight.far / flight.near) ** eased;
     this.place();
+    if (share === 1) this.flight = null;
   }
 
   setReach(reach: number): void {

@@ -60,6 +60,7 @@ export interface Series { name: string; unit: string; values: (number | null)[] 
 //   float32 position[S][3]      int16 quaternion[S][4]
 //   int32   joint pair[J][2]    (J = FrameInfo.joints; index of body in this frame, -1 = world)
 //   float32 joint point[J][3]   float32 joint axis[J][3] (unit length, 0 = none)
+//   float32 joint error[J][2]   (m and rad: of rows that hold a point, and of those that hold a direction)
 //   int32   pair[C][2]          (index of body in this frame, -1 = world)
 //   float32 point[C][3]         float32 normal[C][3]    float32 gap[C]     float32 mu[C]
 //   int16   alternative[C][2]   (with FrameInfo.alternatives: its number from 1, of how many; 0 0 = an ordinary contact)
@@ -69,12 +70,13 @@ export interface Series { name: string; unit: string; values: (number | null)[] 
 //   float32 sliding[C][3]       (m/s, of b against a at the end of the step, tangential)
 //   float32 energy[C]           (J, energy error)
 //   uint8   state[C]            (index into states)
+//   float32 joint impulse[J][3] (N s, on body b)
 export interface FrameData {
   id: Int32Array;
   position: Float32Array; quaternion: Int16Array; mass: Float32Array; velocity: Float32Array;
   sceneryPosition: Float32Array; sceneryQuaternion: Int16Array;
-  jointPair: Int32Array; jointPoint: Float32Array; jointAxis: Float32Array;
+  jointPair: Int32Array; jointPoint: Float32Array; jointAxis: Float32Array; jointError: Float32Array;
   pair: Int32Array; point: Float32Array; normal: Float32Array; gap: Float32Array; mu: Float32Array;
   alternative: Int16Array | null;
-  results: { impulse: Float32Array; friction: Float32Array; sliding: Float32Array; energy: Float32Array; state: Uint8Array }[];
+  results: { impulse: Float32Array; friction: Float32Array; sliding: Float32Array; energy: Float32Array; state: Uint8Array; jointImpulse: Float32Array }[];
 }

@@ -1,8 +1,9 @@
-// Joints: a disc where the bodies are joined, the axis of a hinge or slide, and lines to the centres of both bodies.
+// Joints: a ring where the bodies are joined, the axis of a hinge or slide, and lines to the centres of both bodies. The colour
+// of a ring goes from violet to the strong end of the heat colours with the error of its joint.
 import * as THREE from "three";
 import type { FrameData } from "./data";
 import { Points, roomFor } from "./marks";
-import { rgbOfHex } from "./palette";
+import { place, rgbOfHex, type Heat } from "./palette";
 
 export const jointColour = 0x7048e8;
 const jointRgb = rgbOfHex(jointColour);
@@ -24,12 +25,12 @@ export class Joints {
     this.points.style(size, edge, true);
   }
 
-  /** axis: half its length, in m. */
-  update(frame: FrameData, on: boolean, axis: number): void {
+  /** axis: half its length, in m; size: of the scene, of which a thousandth is a bad error. */
+  update(frame: FrameData, on: boolean, axis: number, size: number, chosen: number, theme: { accent: number; heat: Heat }): void {
     const count = on ? frame.jointPair.length / 2 : 0;
     this.object.visible = count > 0;
     if (count === 0) return;
-    this.points.reserve(count);
+    this.points.reserve(count + 1);
     if (this.position.length < 18 * count) {
       this.position = new Float32Array(18 * roomFor(count));
       this.lines.geometry.dispose();
@@ -41,11 +42,12 @@ export class Joints {
       for (let c = 0; c < 3; c++) this.position[at++] = a[i + c];
       for (let c = 0; c < 3; c++) this.position[at++] = b[k + c];
     };
-    const ends = new Float32Array(6);
+    const ends = new Float32Array(6), strong = theme.heat.linear.subarray(3 * 255), scale = { low: 1e-6 * size, high: 1e-3 * size, log: true };
     for (let j = 0; j < count; j++) {
+      const bad = place(scale, frame.jointError[2 * j]);
       for (let c = 0; c < 3; c++) {
         this.points.position[3 * j + c] = frame.jointPoint[3 * j + c];
-        this.points.tint[3 * j + c] = jointRgb[c];
+        this.points.tint[3 * j + c] = jointRgb[c] + bad * (strong[c] - jointRgb[c]);
         ends[c] = frame.jointPoint[3 * j + c] - axis * frame.jointAxis[3 * j + c];
         ends[3 + c] = frame.jointPoint[3 * j + c] + axis * frame.jointAxis[3 * j + c];
       }
@@ -56,7 +58,12 @@ export class Joints {
         if (body >= 0) line(frame.jointPoint, 3 * j, frame.position, 3 * body);
       }
     }
-    this.points.finish(count);
+    if (chosen >= 0 && chosen < count) {
+      this.points.position.set(frame.jointPoint.subarray(3 * chosen, 3 * chosen + 3), 3 * count);
+      this.points.tint.set(rgbOfHex(theme.accent), 3 * count);
+      this.points.form[count] = 4;
+      this.points.finish(count + 1);
+    } else this.points.finish(count);
     this.lines.geometry.setDrawRange(0, at / 3);
     this.lines.geometry.getAttribute("position").needsUpdate = true;
   }

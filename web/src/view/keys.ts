@@ -22,6 +22,7 @@ export function actionOf(event: KeyboardEvent, app: Keyed): (() => void) | null 
     case "2": return () => app.view("top");
     case "3": return () => app.view("front");
     case "4": return () => app.view("side");
+    case "z": return () => app.approach();
     case "f": return () => app.fit();
     case "c": return () => app.toggleFollow();
     case "w": return () => app.worst();

@@ -2,6 +2,7 @@
 import { choice, foreign, h, svg } from "../common/dom";
 import type { Replay } from "./data";
 import { bodyQuantities, contactQuantities } from "./quantities";
+import { mostContacts } from "./shapes";
 import type { Settings } from "./stage";
 
 export interface Layout {
@@ -20,12 +21,15 @@ export interface Layout {
   plots: HTMLElement;
   compare: HTMLElement;
   side: HTMLElement;
+  show: HTMLElement; // holds the controls
+  scale: HTMLElement; // how long arrows and how wide bars are
+  joints: HTMLElement;
 }
 
 export interface Commands {
   toggle(): void; step(by: number): void; seek(frame: number): void;
   speed(value: number): void; loop(on: boolean): void; interpolate(on: boolean): void;
-  view(name: "angle" | "top" | "front" | "side"): void; fit(): void; png(): void; help(): void;
+  view(name: "angle" | "top" | "front" | "side"): void; fit(): void; approach(): void; png(): void; help(): void;
   changed(): void; autoScale(): void; worst(): void; csv(): void;
 }
 
@@ -34,6 +38,7 @@ const icons = {
   play: "M4 2.5v11l9-5.5z", pause: "M4 2.5h3v11H4zM9 2.5h3v11H9z",
   back: "M11.5 3v10L4.5 8z", on: "M4.5 3v10l7-5z",
   first: "M3 3h2v10H3zM13 3v10L6 8z", last: "M11 3h2v10h-2zM3 3v10l7-5z",
+  near: "M7 1.5a5.5 5.5 0 1 0 3.3 9.9l3 3 1.1-1.1-3-3A5.5 5.5 0 0 0 7 1.5zm0 1.6a3.9 3.9 0 1 1 0 7.8 3.9 3.9 0 0 1 0-7.8zM6.2 4.8v1.4H4.8v1.6h1.4v1.4h1.6V7.8h1.4V6.2H7.8V4.8z",
   fit: "M2 2h5v1.6H3.6V7H2zM14 14H9v-1.6h3.4V9H14zM14 2v5h-1.6V3.6H9V2zM2 14V9h1.6v3.4H7V14z",
 };
 
@@ -72,6 +77,9 @@ export function usualSpeed(duration: number): number {
   return speeds.reduce((best, [, s]) => (Math.abs(Math.log(duration / s / 10)) < Math.abs(Math.log(duration / best / 10)) ? s : best), 1);
 }
 
+/** How many of the worst contacts are marked; the last is all. */
+const counts = [10, 20, 50, 100, 200, 500, 1000, Infinity];
+
 export function controls(set: Settings, answers: boolean, replay: Replay, act: Commands): HTMLElement {
   const quantities = contactQuantities.filter((q) => answers || !q.answer);
   const change = (write: () => void) => {
@@ -86,7 +94,7 @@ export function controls(set: Settings, answers: boolean, replay: Replay, act: C
       logBox.checked = set.log = ["energy", "sliding", "impulse", "friction"].includes(key);
       log.hidden = ["state", "cone", "gap"].includes(key);
     }));
-  log.hidden = true;
+  log.hidden = ["state", "cone", "gap"].includes(set.colour);
   const body = choice("Body colour", [["own", "by body"], ...bodyQuantities.map((q): [string, string] => [q.key, q.label]), ["worst", "worst contact"]],
     set.body, (key) => change(() => (set.body = key)));
   const percent = (v: number) => `${Math.round(100 * v)} %`;
@@ -97,6 +105,7 @@ export function controls(set: Settings, answers: boolean, replay: Replay, act: C
         tick("other alternatives", set.others, (on) => change(() => (set.others = on)), "others"),
       tick("normals", set.normals, (on) => change(() => (set.normals = on)), "normals"),
       answers && tick("forces", set.forces, (on) => change(() => (set.forces = on)), "forces"),
+      answers && tick("split forces", set.split, (on) => change(() => (set.split = on)), "split"),
       answers && tick("sliding", set.sliding, (on) => change(() => (set.sliding = on)), "sliding"),
       tick("cones", set.cones, (on) => change(() => (set.cones = on)), "cones"),
       tick("X-ray", set.through, (on) => change(() => (set.through = on)), "through"),
@@ -105,9 +114,11 @@ export function controls(set: Settings, answers: boolean, replay: Replay, act: C
       tick("ground", set.grid, (on) => change(() => (set.grid = on)), "ground")),
     colour, log, body,
     slider(replay.boxes ? "Boxes" : "Bodies", 0, 1, 0.05, set.opacity, (v) => change(() => (set.opacity = v)), percent),
+    mostContacts(replay) > counts[0] && slider("Marks", 0, counts.length - 1, 1, Math.max(0, counts.findIndex((n) => n >= set.most)),
+      (v) => change(() => (set.most = counts[v])), (v) => (counts[v] === Infinity ? "all" : `worst ${counts[v]}`)),
     answers && h("div", { class: "line" },
-      slider("Arrows", -2, 3, 0.1, 0, (v) => change(() => (set.stretch = 10 ** v)), (v) => `\u00d7${Number((10 ** v).toPrecision(2))}`),
-      h("button", { type: "button", class: "small", title: "Scale arrows to this frame", onclick: () => act.autoScale() }, "rescale")),
+      slider("Forces", -2, 3, 0.1, Math.log10(set.stretch), (v) => change(() => (set.stretch = 10 ** v)), (v) => `\u00d7${Number((10 ** v).toPrecision(2))}`),
+      h("button", { type: "button", class: "small", title: "Scale bars and arrows to this frame", onclick: () => act.autoScale() }, "rescale")),
     replay.boxes && h("p", { class: "hint" },
       "The file has no shapes: each body is drawn as the box with its mass and inertia. Sizes may be wrong, positions are correct."));
 }
@@ -124,12 +135,13 @@ export function layout(root: HTMLElement, replay: Replay, set: Settings, answers
   const legend = h("div", { class: "legend" });
   const notice = h("p", { class: "notice", role: "alert", hidden: true });
   const views = h("div", { class: "views", role: "group", "aria-label": "Camera" },
-    button("Fit the scene", icon("fit"), () => act.fit(), "F"),
+    button("Fit the scene", icon("fit"), () => act.fit(), "F"), button("Zoom to the selection", icon("near"), () => act.approach(), "Z"),
     ...(["angle", "top", "front", "side"] as const).map((name, i) =>
       h("button", { type: "button", title: `View: ${name} (${i + 1})`, onclick: () => act.view(name) }, name)),
     h("button", { type: "button", title: "Save the picture as PNG", onclick: () => act.png() }, "PNG"));
+  const scale = h("div", { class: "scale", hidden: true });
   const picture = h("section", { class: "picture", "aria-label": "Picture" },
-    h("div", { class: "stage" }, canvas, labels, views, notice), legend);
+    h("div", { class: "stage" }, canvas, labels, scale, views, notice), legend);
 
   const play = h("button", { type: "button", class: "play", "aria-label": "Play", title: "Play (space)", onclick: () => act.toggle() }, icon("play"));
   const scrubber = h("input", {
@@ -146,7 +158,7 @@ export function layout(root: HTMLElement, replay: Replay, set: Settings, answers
     tick("loop", true, (on) => act.loop(on), "loop"),
     tick("smooth", false, (on) => act.interpolate(on), "smooth"));
   const selection = h("div", { class: "selection" });
-  const contacts = h("div");
+  const contacts = h("div"), joints = h("div"), show = h("div", null, controls(set, answers, replay, act));
   const compare = h("div", { class: "compare" });
   const plots = h("div", { class: "plots" });
   const live = h("p", { class: "visually-hidden", role: "status", "aria-live": "polite" });
@@ -157,23 +169,24 @@ export function layout(root: HTMLElement, replay: Replay, set: Settings, answers
         replay.decimated ? ` \u00b7 ${replay.frames.length} of ${replay.total} frames` : null)),
     h("div", { class: "line" }, ...solvers, themeSwitch, button("Help", "?", () => act.help(), "?")));
   const side = h("aside", { "aria-label": "Numbers and settings" },
-    section("Show", true, controls(set, answers, replay, act)),
+    section("Show", true, show),
     section("Selected", true, selection),
     section("Contacts", true, compare, h("div", { class: "line" },
       h("button", { type: "button", class: "small", title: "Select the first contact of the table (W)", onclick: () => act.worst() }, "Worst contact"),
-      h("button", { type: "button", class: "small", title: "Save the contacts of this frame", onclick: () => act.csv() }, "CSV")), contacts));
+      h("button", { type: "button", class: "small", title: "Save the contacts of this frame", onclick: () => act.csv() }, "CSV")), contacts),
+    replay.frames.some((f) => f.joints) && section("Joints", true, joints));
   root.classList.add("replay");
   root.replaceChildren(header, picture, side,
     h("section", { class: "bottom", "aria-label": "Timeline" }, transport, plots), live);
-  return { header, canvas, picture, labels, legend, notice, live, play, scrubber, clock, selection, contacts, plots, compare, side };
+  return { header, canvas, picture, labels, legend, notice, live, play, scrubber, clock, selection, contacts, plots, compare, side, show, scale, joints };
 }
 
 const helpRows: [string, string][] = [
   ["space", "play or pause"], ["\u2190 \u2192", "previous, next frame; with Shift ten frames"], ["Home End", "first, last frame"],
   ["drag", "rotate the view"], ["Shift drag, right drag", "move the view"], ["wheel, pinch", "zoom in, out"],
   ["A D, R V", "rotate left, right; up, down"], ["+ \u2212", "zoom in, out"], ["I J K L", "move the view"],
-  ["1 2 3 4", "from an angle, top, front, side"], ["F", "fit the scene"], ["C", "follow the selected body, or stop"],
-  ["W", "select the worst contact, by the order of the table"], ["[ ]", "previous, next contact of the frame"], ["B", "next body"],
+  ["1 2 3 4", "from an angle, top, front, side"], ["F", "fit the scene"], ["Z", "zoom to the selection"], ["C", "follow the selected body, or stop"],
+  ["W", "zoom to the worst contact, by the order of the table"], ["[ ]", "previous, next contact of the frame"], ["B", "next body"],
   ["T", "make bodies transparent or solid"], ["Esc", "select nothing"], ["?", "this help"],
 ];
 
@@ -182,7 +195,9 @@ export function helpDialog(): HTMLDialogElement {
     h("tr", null, h("th", { scope: "row" }, h("kbd", null, keys)), h("td", null, text)))));
   const dialog: HTMLDialogElement = h("dialog", { class: "help", "aria-label": "Help" }, h("h2", null, "Keys and mouse"), table,
     h("p", null, "Click a body or a contact for its numbers. Points show contacts: \u25cb open, \u25cf sticking, \u25c6 sliding, ",
-      "\u25b2 friction that drives the motion. Arrows are impulses on the second body of the pair; the cone is what Coulomb\u2019s law allows for the normal impulse."),
+      "\u25b2 friction that drives the motion. A bar is the impulse of a contact: it lies along the force, and is as wide as the force is large. ",
+      "Arrows point into the selected body; at a selected contact they act on the second body of the pair. A break in a bar or arrow means that it is longer or wider than shown. ",
+      "The cone is what Coulomb\u2019s law allows for the normal impulse."),
     h("button", { type: "button", onclick: () => dialog.close() }, "Close"));
   dialog.addEventListener("click", (event) => {
     if (event.target === dialog) dialog.close();

@@ -2,7 +2,8 @@
 import { h } from "../common/dom";
 import { count, number } from "../common/format";
 import type { FrameData, Result } from "./data";
-import { bodyHeat, contactHeat, css, notChosenHex, valueAt, type Scale } from "./palette";
+import { isDark } from "../common/theme";
+import { css, heats, notChosenHex, valueAt, type Scale } from "./palette";
 import { stateTag } from "./panel";
 import { bodyQuantities } from "./quantities";
 import { legendColours, quantityOf, worstQuantity, type Measure, type Settings } from "./stage";
@@ -17,7 +18,7 @@ export function countStates(frame: FrameData, result: number, states: number): n
 
 function bar(title: string, unit: string, scale: Scale, table: number[]): HTMLElement {
   const strip = h("div", { class: "strip" });
-  const stops = Array.from({ length: 17 }, (_x, i) => css(table[Math.round((255 * i) / 16)]));
+  const stops = Array.from({ length: 17 }, (_x, i) => css(table[Math.round((255 * (scale.down ? 16 - i : i)) / 16)]));
   strip.style.background = `linear-gradient(to right, ${stops.join(", ")})`;
   return h("div", { class: "bar" }, h("span", null, unit ? `${title} (${unit})` : title, scale.log ? ", log" : null), h("span", null, number(valueAt(scale, 0))), strip,
     h("span", null, number(valueAt(scale, 1))));
@@ -38,7 +39,7 @@ export class Legend {
 
   show(frame: FrameData, results: { name: string; index: number }[], set: Settings, measure: Measure): void {
     const { contact, body } = measure;
-    const key = JSON.stringify([set.colour, set.body, set.contacts, set.forces, set.normals, set.others, frame.alternative !== null, set.sliding, results,
+    const key = JSON.stringify([set.colour, set.body, set.contacts, set.forces, set.normals, set.others, frame.alternative !== null, set.sliding, set.split, isDark(), results,
       set.colour !== "state" && [contact.low, contact.high, contact.log], set.body !== "own" && [body.low, body.high, body.log]]);
     if (key !== this.key) this.build(frame, results, set, measure);
     this.key = key;
@@ -67,16 +68,17 @@ export class Legend {
       parts.push(list);
     }
     if (results.length === 0) parts.push(h("span", { class: "hint" }, "no solver\u2019s answer"));
-    const answers = results.length > 0, quantity = quantityOf(set.colour, answers);
-    if (quantity) parts.push(bar(quantity.label, quantity.unit, measure.contact, contactHeat.hex));
+    const answers = results.length > 0, heat = heats[isDark() ? "dark" : "light"].hex, quantity = quantityOf(set.colour, answers);
+    if (quantity) parts.push(bar(quantity.label, quantity.unit, measure.contact, heat));
     const own = bodyQuantities.find((q) => q.key === set.body);
-    if (own) parts.push(bar(`Bodies: ${own.label.toLowerCase()}`, own.unit, measure.body, bodyHeat.hex));
+    if (own) parts.push(bar(`Bodies: ${own.label.toLowerCase()}`, own.unit, measure.body, heat));
     else if (set.body === "worst") {
       const worst = worstQuantity(set, frame);
-      parts.push(bar(`Bodies: worst ${worst.label.toLowerCase()}`, worst.unit, measure.body, bodyHeat.hex));
+      parts.push(bar(`Bodies: worst ${worst.label.toLowerCase()}`, worst.unit, measure.body, heat));
     }
     const keys = [set.normals && swatch(legendColours.normalColour, "normal"),
       set.normals && set.others && answers && frame.alternative !== null && swatch(notChosenHex, "normal, not chosen"),
+      set.forces && set.split && answers && swatch(legendColours.frictionColour, "friction"),
       set.sliding && answers && swatch(legendColours.slidingColour, "sliding velocity")]
       .filter((k): k is HTMLElement => k !== false);
     if (keys.length) parts.push(h("div", { class: "keys" }, ...keys));
@@ -93,7 +95,9 @@ export function rulesOf(results: Result[], name: string, named: boolean): HTMLEl
     : result.rulesStored
       ? "as stored"
       : "assumed: the file does not say";
-  const text = `judged by ${result.rules}, ${source}${result.rulesDiffer ? " (first answer; others differ)" : ""}`;
+  // Numbers as people write them: 0.1 is not 0.10000000000000001.
+  const rules = result.rules.replace(/\d+\.\d{7,}(e-?\d+)?/g, (digits) => String(Number(Number(digits).toPrecision(6))));
+  const text = `judged by ${rules}, ${source}${result.rulesDiffer ? " (first answer; others differ)" : ""}`;
   return [h("p", { class: "hint rules" }, named ? `${name}: ${text}` : text)];
 }
 

@@ -37,7 +37,8 @@ const padded = (bytes: number) => (bytes + 3) & ~3;
 /** Bytes of one frame in an inflated chunk. */
 export function frameBytes(info: FrameInfo, answers: number): number {
   const { bodies: B, scenery: S, contacts: C } = info;
-  return 52 * B + 20 * S + 32 * (info.joints ?? 0) + (info.alternatives ? 44 : 40) * C + answers * (32 * C + padded(C));
+  const J = info.joints ?? 0;
+  return 52 * B + 20 * S + 40 * J + (info.alternatives ? 44 : 40) * C + answers * (32 * C + padded(C) + 12 * J);
 }
 
 function readFrame(buffer: ArrayBuffer, start: number, info: FrameInfo, answers: number): FrameData {
@@ -65,17 +66,17 @@ function readFrame(buffer: ArrayBuffer, start: number, info: FrameInfo, answers:
   };
   const id = ints(B), position = floats(3 * B), quaternion = shorts(4 * B), mass = floats(B), velocity = floats(6 * B);
   const sceneryPosition = floats(3 * S), sceneryQuaternion = shorts(4 * S);
-  const J = info.joints ?? 0, jointPair = ints(2 * J), jointPoint = floats(3 * J), jointAxis = floats(3 * J);
+  const J = info.joints ?? 0, jointPair = ints(2 * J), jointPoint = floats(3 * J), jointAxis = floats(3 * J), jointError = floats(2 * J);
   const pair = ints(2 * C), point = floats(3 * C), normal = floats(3 * C), gap = floats(C), mu = floats(C);
   const alternative = info.alternatives ? shorts(2 * C) : null;
   const results: FrameData["results"] = [];
   for (let r = 0; r < answers; r++) {
-    const impulse = floats(C), friction = floats(3 * C), sliding = floats(3 * C), energy = floats(C), state = bytes(C);
-    results.push({ impulse, friction, sliding, energy, state });
+    const impulse = floats(C), friction = floats(3 * C), sliding = floats(3 * C), energy = floats(C), state = bytes(C), jointImpulse = floats(3 * J);
+    results.push({ impulse, friction, sliding, energy, state, jointImpulse });
   }
   return {
     id, position, quaternion, mass, velocity, sceneryPosition, sceneryQuaternion,
-    jointPair, jointPoint, jointAxis, pair, point, normal, gap, mu, alternative, results,
+    jointPair, jointPoint, jointAxis, jointError, pair, point, normal, gap, mu, alternative, results,
   };
 }
 

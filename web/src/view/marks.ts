@@ -86,14 +86,18 @@ export class Points {
   }
 }
 
+// What is clipped is broken: two slanted cuts through the middle of the shaft.
 const arrowVertex = `
 attribute vec3 origin;
 attribute vec3 along;
 attribute vec3 tint;
+attribute vec2 kind;
 attribute float head;
 uniform float thick;
+uniform bool tipped;
 varying vec3 vTint;
 varying vec3 vNormal;
+varying vec3 vCut;
 void main() {
   float size = length(along);
   vec3 z = size > 0.0 ? along / size : vec3(0.0, 0.0, 1.0);
@@ -102,19 +106,23 @@ void main() {
   vec3 x = cross(look, z);
   x = dot(x, x) > 1e-12 * dot(look, look) ? normalize(x) : normalize(cross(z, vec3(0.31, 0.87, 0.38)));
   vec3 y = cross(z, x);
-  float tip = min(size * 0.5, thick * 5.5), wide = thick * min(1.0, size / (thick * 6.0));
-  float radius = head > 0.5 ? wide * 2.4 : wide;
+  float tip = tipped ? min(size * 0.5, thick * 5.5) : 0.0;
+  float wide = tipped ? thick * min(1.0, size / (thick * 6.0)) : thick * kind.x;
+  float radius = head > 0.5 ? (tipped ? wide * 2.4 : 0.0) : wide;
   float where = position.z < 0.25 ? 0.0 : position.z < 0.75 ? size - tip : size;
   vec3 p = origin + radius * (position.x * x + position.y * y) + where * z;
   vTint = tint;
   vNormal = normalize(normalMatrix * (position.x * x + position.y * y + 0.3 * z));
-  gl_Position = size > 0.0 ? projectionMatrix * modelViewMatrix * vec4(p, 1.0) : vec4(2.0, 2.0, 2.0, 1.0);
+  vCut = vec3((where - 0.5 * size) / wide, position.x * radius / wide, kind.y);
+  gl_Position = size > 0.0 && wide > 0.0 ? projectionMatrix * modelViewMatrix * vec4(p, 1.0) : vec4(2.0, 2.0, 2.0, 1.0);
 }`;
 
 const arrowFragment = `
 varying vec3 vTint;
 varying vec3 vNormal;
+varying vec3 vCut;
 void main() {
+  if (vCut.z > 0.5 && abs(abs(vCut.x + 0.7 * vCut.y) - 0.8) < 0.45) discard;
   float light = 0.62 + 0.38 * max(0.0, dot(normalize(vNormal), vec3(0.3, 0.5, 0.81)));
   gl_FragColor = vec4(vTint * light, 1.0);
   #include <colorspace_fragment>
@@ -143,23 +151,23 @@ function arrowShape(sides: number): { position: number[]; head: number[]; index:
 }
 
 const FLAT_FROM = 400; // arrows
-const FIELDS = ["origin", "along", "tint"] as const;
+const FIELDS = [["origin", 3], ["along", 3], ["tint", 3], ["kind", 2]] as const;
 
 /** Arrows whose heads keep their size however long the arrow is. Not instanced: without a graphics card an instance costs as
- * much as hundreds of corners, and a flat arrow has seven. */
+ * much as hundreds of corners, and a flat arrow has seven. Bars have no heads, and each has a width of its own. */
 export class Arrows {
   readonly object: THREE.Mesh;
   private readonly material: THREE.ShaderMaterial;
   private room = 0;
   private corners = 0; // of one arrow
   private triangles = 0;
-  private readonly fields: Record<(typeof FIELDS)[number], Float32Array> = {
-    origin: new Float32Array(0), along: new Float32Array(0), tint: new Float32Array(0),
+  private readonly fields: Record<(typeof FIELDS)[number][0], Float32Array> = {
+    origin: new Float32Array(0), along: new Float32Array(0), tint: new Float32Array(0), kind: new Float32Array(0),
   };
 
-  constructor(private readonly sides: number, through: boolean) {
+  constructor(private readonly sides: number, through: boolean, tipped = true) {
     this.material = new THREE.ShaderMaterial({
-      vertexShader: arrowVertex, fragmentShader: arrowFragment, uniforms: { thick: { value: 0.01 } },
+      vertexShader: arrowVertex, fragmentShader: arrowFragment, uniforms: { thick: { value: 0.01 }, tipped: { value: tipped } },
       side: THREE.DoubleSide, transparent: true, blending: THREE.NoBlending, depthTest: !through,
     });
     this.object = new THREE.Mesh(new THREE.BufferGeometry(), this.material);
@@ -184,18 +192,19 @@ export class Arrows {
     geometry.setAttribute("position", new THREE.BufferAttribute(position, 3));
     geometry.setAttribute("head", new THREE.BufferAttribute(head, 1));
     geometry.setIndex(new THREE.BufferAttribute(index, 1));
-    for (const name of FIELDS) {
-      this.fields[name] = new Float32Array(3 * corners * room);
-      geometry.setAttribute(name, new THREE.BufferAttribute(this.fields[name], 3).setUsage(THREE.DynamicDrawUsage));
+    for (const [name, size] of FIELDS) {
+      this.fields[name] = new Float32Array(size * corners * room);
+      geometry.setAttribute(name, new THREE.BufferAttribute(this.fields[name], size).setUsage(THREE.DynamicDrawUsage));
     }
     this.object.geometry.dispose();
     this.object.geometry = geometry;
   }
 
-  /** Arrow i: from three numbers of `origin`, in the colour of three numbers of `tint`. */
-  set(i: number, origin: ArrayLike<number>, at: number, x: number, y: number, z: number, tint: ArrayLike<number>, colour: number): void {
-    const { origin: o, along: a, tint: t } = this.fields, end = 3 * this.corners * (i + 1);
-    for (let k = 3 * this.corners * i; k < end; k += 3) {
+  /** Arrow i: from three numbers of `origin`, in the colour of three numbers of `tint`; `wide` counts for bars only. */
+  set(i: number, origin: ArrayLike<number>, at: number, x: number, y: number, z: number, tint: ArrayLike<number>, colour: number,
+    wide = 1, broken = false): void {
+    const { origin: o, along: a, tint: t, kind } = this.fields, first = this.corners * i, end = first + this.corners;
+    for (let c = first, k = 3 * first; c < end; c++, k += 3) {
       o[k] = origin[at];
       o[k + 1] = origin[at + 1];
       o[k + 2] = origin[at + 2];
@@ -205,6 +214,8 @@ export class Arrows {
       t[k] = tint[colour];
       t[k + 1] = tint[colour + 1];
       t[k + 2] = tint[colour + 2];
+      kind[2 * c] = wide;
+      kind[2 * c + 1] = broken ? 1 : 0;
     }
   }
 
@@ -212,7 +223,7 @@ export class Arrows {
     this.object.visible = n > 0;
     this.object.geometry.setDrawRange(0, 3 * this.triangles * n);
     this.material.uniforms.thick.value = thick;
-    if (n > 0) for (const name of FIELDS) this.object.geometry.getAttribute(name).needsUpdate = true;
+    if (n > 0) for (const [name] of FIELDS) this.object.geometry.getAttribute(name).needsUpdate = true;
   }
 
   setThrough(through: boolean): void {

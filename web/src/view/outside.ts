@@ -22,9 +22,9 @@ export function outside(app: Inside): object {
     get drawn() { return app.picture?.drawn ?? 0; },
     get picture() { return app.picture !== null; },
     get selection() {
-      const { pick, contact } = app.choice;
+      const { pick, index } = app.choice;
       return pick.kind === "body" ? { kind: "body", id: pick.body }
-        : pick.kind === "contact" ? { kind: "contact", index: contact, pair: [...pick.pair] } : { kind: "none" };
+        : pick.kind === "none" ? { kind: "none" } : { kind: pick.kind, index, pair: [...pick.pair] };
     },
     get solvers() { return app.shown.map((a) => a.name); },
     /** For each solver that is shown, contacts of each state. */

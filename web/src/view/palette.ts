@@ -23,12 +23,14 @@ const bodyHex = [0x7f9cba, 0xc9b382, 0x86b3ad, 0xbd8f85, 0x8fa77c, 0xa28db0, 0xc
 export const bodyColour = (id: number) => bodyHex[((id % bodyHex.length) + bodyHex.length) % bodyHex.length];
 export const worldColour = 0xa3abb3;
 
-// Dark violet over red to pale yellow: lightness rises evenly, so that it reads in grey as well.
-const heatStops: number[] = [0x2d1457, 0x5a1a74, 0x8b2474, 0xb83766, 0xde5348, 0xf27d2c, 0xf7ab2f, 0xf4dd74];
-// The other way round for bodies, whose usual state is "nothing to see": pale to dark red.
-const bodyStops: number[] = [0xd9dcd8, 0xe8cfa6, 0xf0b06e, 0xe78246, 0xcf4f35, 0xa1242f, 0x6b1029];
+// One language for contacts and bodies, and for the report: quiet is good or little, strong is bad or much. On white the strong
+// end is dark, on black it is bright; lightness changes evenly, so that it reads in grey as well.
+const lightStops: number[] = [0xd9dcd8, 0xe8cfa6, 0xf0b06e, 0xe78246, 0xcf4f35, 0xa1242f, 0x560a26];
+const darkStops: number[] = [0x3b4248, 0x59404c, 0x87384f, 0xbb4748, 0xe3743f, 0xf7ab4a, 0xffe9a3];
 
-function table(stops: number[]): { linear: Float32Array; hex: number[] } {
+export interface Heat { linear: Float32Array; hex: number[] }
+
+function table(stops: number[]): Heat {
   const colours = new Float32Array(3 * 256), hex: number[] = [];
   for (let i = 0; i < 256; i++) {
     const at = (i / 255) * (stops.length - 1), k = Math.min(stops.length - 2, Math.floor(at)), share = at - k;
@@ -43,13 +45,13 @@ function table(stops: number[]): { linear: Float32Array; hex: number[] } {
   }
   return { linear: colours, hex };
 }
-export const contactHeat = table(heatStops);
-export const bodyHeat = table(bodyStops);
+export const heats: { light: Heat; dark: Heat } = { light: table(lightStops), dark: table(darkStops) };
 
 /** How numbers become places in a colour table. Below `low`: its beginning. */
-export interface Scale { low: number; high: number; log: boolean }
+export interface Scale { low: number; high: number; log: boolean; down?: boolean } // down: small values are the strong ones
 
 export function place(scale: Scale, value: number): number {
+  if (scale.down) return Number.isNaN(value) ? 0 : 1 - place({ ...scale, down: false }, value);
   if (!(value > scale.low)) return 0;
   if (value >= scale.high) return 1;
   return scale.log

@@ -6,9 +6,14 @@ import type { FrameData, FrameInfo } from "./data";
 import { css, NOT_CHOSEN, stateColour, stateSigns } from "./palette";
 import { coneUse, contactQuantities, kineticEnergyOf, speedOf, withUnit, type Quantity } from "./quantities";
 import { readPose } from "./bodies";
-import { idOf, type Choice } from "./selection";
+import { idOf, jointIdOf, type Choice } from "./selection";
 
-const vector = (a: ArrayLike<number>, at: number) => `(${[0, 1, 2].map((k) => number(a[at + k], 4)).join(", ")})`;
+/** What is a millionth of the largest component, or less than 1e-12, is rounding. */
+export function clean(a: ArrayLike<number>, at: number, count = 3): number[] {
+  const list = Array.from({ length: count }, (_x, k) => a[at + k]), least = Math.max(1e-12, 1e-6 * Math.max(...list.map(Math.abs)));
+  return list.map((v) => (Math.abs(v) < least ? 0 : v));
+}
+const vector = (a: ArrayLike<number>, at: number) => `(${clean(a, at).map((v) => number(v, 4)).join(", ")})`;
 export const nameOf = (id: number) => (id === 0 ? "world" : `body ${id}`);
 
 export interface Shown { frame: FrameData; info: FrameInfo; results: { name: string; index: number }[]; states: string[] }
@@ -33,7 +38,7 @@ export function stateTag(state: number, states: string[]): HTMLElement {
   return h("span", { class: "state" }, sign, states[state] ?? `state ${state}`);
 }
 
-export interface Acts { body: (id: number) => void; contact: (i: number) => void; follow: (id: number) => void; followed: () => number }
+export interface Acts { body: (id: number) => void; contact: (i: number) => void; joint: (j: number) => void; follow: (id: number) => void; followed: () => number }
 
 export function selectionPanel(shown: Shown, choice: Choice, acts: Acts): HTMLElement {
   const { frame } = shown, { pick } = choice;
@@ -42,6 +47,7 @@ export function selectionPanel(shown: Shown, choice: Choice, acts: Acts): HTMLEl
     if (choice.contact >= 0) return contactPanel(shown, choice.contact, acts);
     return h("p", { class: "hint" }, `No contact between ${nameOf(pick.pair[0])} and ${nameOf(pick.pair[1])} in this frame.`);
   }
+  if (pick.kind === "joint") return choice.joint >= 0 ? jointPanel(shown, choice.joint, acts) : h("p", { class: "hint" }, "It is not in this frame.");
   return h("p", { class: "hint" }, frame.gap.length > 0
     ? "Click a body or a contact point, or choose one in the table below."
     : "Click a body to see its numbers.");
@@ -80,7 +86,53 @@ function bodyPanel(shown: Shown, id: number, acts: Acts): HTMLElement {
   }
   panel.append(h("h4", null, mine.length === 1 ? "1 contact" : `${count(mine.length)} contacts`), list);
   if (mine.length > 60) panel.append(h("p", { class: "hint" }, `and ${count(mine.length - 60)} more`));
+  const joined: HTMLElement[] = [];
+  for (let j = 0; 2 * j < frame.jointPair.length; j++) {
+    if (frame.jointPair[2 * j] !== i && frame.jointPair[2 * j + 1] !== i) continue;
+    const other = jointIdOf(frame, j, frame.jointPair[2 * j] === i ? 1 : 0);
+    joined.push(h("li", null, link(`${j} with ${nameOf(other)}`, () => acts.joint(j))));
+  }
+  if (joined.length) panel.append(h("h4", null, joined.length === 1 ? "1 joint" : `${count(joined.length)} joints`), h("ul", { class: "links" }, ...joined));
   return panel;
+}
+
+const lengthOf = (a: ArrayLike<number>, i: number) => Math.hypot(a[3 * i], a[3 * i + 1], a[3 * i + 2]);
+
+function jointPanel({ frame, info, results }: Shown, j: number, acts: Acts): HTMLElement {
+  const who = (side: 0 | 1) => {
+    const id = jointIdOf(frame, j, side);
+    return id === 0 ? "world" : link(nameOf(id), () => acts.body(id));
+  };
+  const axis = lengthOf(frame.jointAxis, j) > 0;
+  const list: Row[] = [
+    ["Between", h("span", null, who(0), " and ", who(1)), "pair"],
+    ["Point (m)", vector(frame.jointPoint, 3 * j), "point"],
+    ...(axis ? [["Axis", vector(frame.jointAxis, 3 * j), "axis"] as Row] : []),
+    ["Position error", withUnit(frame.jointError[2 * j], "m"), "error"],
+    ["Angle error", withUnit(frame.jointError[2 * j + 1], "rad"), "turn"],
+  ];
+  for (const r of results) {
+    const impulse = frame.results[r.index].jointImpulse, of = results.length > 1 ? `, ${r.name}` : "";
+    list.push([`Impulse on b${of} (N s)`, vector(impulse, 3 * j), "impulse"], [`Impulse${of}`, withUnit(lengthOf(impulse, j), "N s"), "size"]);
+    if (info.h > 0) list.push([`Force${of}`, withUnit(lengthOf(impulse, j) / info.h, "N"), "force"]);
+  }
+  return h("div", null, h("h3", null, `Joint ${j}`), rows(list));
+}
+
+/** All joints that have a place, the one with the largest error first. */
+export function jointTable({ frame, results }: Shown, selected: number, act: (joint: number) => void): HTMLElement {
+  const n = frame.jointPair.length / 2, order = Array.from({ length: n }, (_x, j) => j).sort((a, b) => frame.jointError[2 * b] - frame.jointError[2 * a] || a - b);
+  if (n === 0) return h("p", { class: "hint" }, "No joints in this frame.");
+  const head = h("tr", null, ...["#", "Pair", "error m", "error rad"].map((text) => h("th", { scope: "col" }, text)),
+    ...results.map((r) => h("th", { scope: "col" }, results.length > 1 ? `${r.name} N s` : "impulse N s")));
+  const body = h("tbody", null, ...order.slice(0, ROWS).map((j) => h("tr", { "aria-selected": j === selected },
+    h("td", null, h("button", { type: "button", class: "link", "aria-label": `Joint ${j}`, onclick: () => act(j) }, String(j))),
+    h("td", null, `${jointIdOf(frame, j, 0) || "world"}\u2013${jointIdOf(frame, j, 1) || "world"}`),
+    h("td", null, number(frame.jointError[2 * j])), h("td", null, number(frame.jointError[2 * j + 1])),
+    ...results.map((r) => h("td", null, number(lengthOf(frame.results[r.index].jointImpulse, j)))))));
+  return h("div", null, h("div", { class: "scroll" }, h("table", { class: "contacts joints" },
+    h("caption", { class: "visually-hidden" }, "Joints of this frame"), h("thead", null, head), body)),
+    n > ROWS && h("p", { class: "hint" }, `The first ${ROWS} of ${count(n)}.`));
 }
 
 /** "2 of 3, not chosen": chosen or not by every solver that is shown. */

@@ -8,7 +8,7 @@ import { NOT_CHOSEN } from "./palette";
 import { Stage, themes, type Measure, type Selection, type Settings } from "./stage";
 import { Geometries, type Part } from "./shapes";
 
-export interface Hit { kind: "body" | "contact"; id: number } // id of the body (0 = scenery), or index of the contact
+export interface Hit { kind: "body" | "contact" | "joint"; id: number } // id of the body (0 = scenery), or index
 
 /** What frames fill: centre, half diagonal, how low it goes against the vertical, and the balls (x y z radius) it is made of. */
 interface Bounds { centre: THREE.Vector3; size: number; lowest: number; balls: number[] }
@@ -32,6 +32,8 @@ export class Picture {
   private readonly times: number[] = []; // when the last pictures were drawn
   /** Called before a picture is drawn; must not allocate. */
   before: (now: number) => void = () => undefined;
+  /** Called after one. */
+  after: () => void = () => undefined;
   through = true;
   drawn = 0; // pictures since the beginning
   private readonly fine: number; // pixels drawn for each of the page, when it stands still
@@ -41,7 +43,7 @@ export class Picture {
 
   /** Throws where there is no WebGL. */
   constructor(private readonly replay: Replay, private readonly parts: Part[], private readonly geometries: Geometries,
-    canvas: HTMLCanvasElement, picked: (hit: Hit | null) => void) {
+    canvas: HTMLCanvasElement, picked: (hit: Hit | null) => void, private readonly turned: () => void) {
     this.canvas = canvas;
     const software = (this.software = isSoftware()), heavy = isMany(parts.length);
     if (software) quickColours();
@@ -57,8 +59,13 @@ export class Picture {
     for (const part of parts) {
       if (part.body > 0) this.reaches.set(part.body, Math.max(this.reaches.get(part.body) ?? 0, part.reach));
     }
-    steer(canvas, this.orbit, () => this.ask(), (event) => picked(this.pick(event.clientX, event.clientY)));
+    steer(canvas, this.orbit, () => this.steered(), (event) => picked(this.pick(event.clientX, event.clientY)));
     new ResizeObserver(() => this.resize()).observe(canvas.parentElement!);
+  }
+
+  private steered(): void {
+    this.ask();
+    this.turned();
   }
 
   /** Which answers are shown: one, or two beside each other. */
@@ -109,6 +116,34 @@ export class Picture {
     this.fit(far ? frames.slice(0, 1) : frames);
   }
 
+  /** Steps back, smoothly, when more than a third of the bodies have left the picture; the user's own view is left alone. */
+  widen(frame: FrameData): void {
+    const { orbit } = this, count = frame.id.length;
+    if (orbit.touched || orbit.flying || count === 0) return;
+    let out = 0;
+    for (let b = 0; b < count; b++) {
+      this.spot.fromArray(frame.position, 3 * b).project(orbit.camera);
+      if (!(Math.abs(this.spot.x) <= 1 && Math.abs(this.spot.y) <= 1 && this.spot.z <= 1)) out++;
+    }
+    if (3 * out <= count) return;
+    const { centre, balls } = this.bounds([frame]);
+    orbit.fly(centre, Math.max(orbit.distance, 1.15 * orbit.distanceFor(centre, balls)));
+    this.ask();
+  }
+
+  /** Looks at a place with what is within a radius around it. */
+  approach(point: ArrayLike<number>, radius: number): void {
+    const centre = new THREE.Vector3().fromArray(point);
+    this.orbit.touched = true;
+    this.orbit.fly(centre, this.orbit.distanceFor(centre, [...centre.toArray(), radius]));
+    this.ask();
+  }
+
+  /** Of a body from its centre, m; of the world: as bodies are usually. */
+  reachOf(id: number): number {
+    return this.reaches.get(id) || this.usualReach() || 0.1 * this.size;
+  }
+
   private bounds(frames: readonly FrameData[]): Bounds {
     const places: number[] = [], balls: number[] = []; // x y z reach
     for (const frame of frames) {
@@ -127,9 +162,8 @@ export class Picture {
     }
     const moving = balls.length ? boxOf(balls).getSize(this.spot).length() / 2 : 0;
     for (const part of this.parts) {
-      const own = part.reach - Math.hypot(...part.position);
-      if (part.body > 0 || (moving > 0 && own >= 1.5 * moving)) continue;
-      for (const frame of part.scenery >= 0 ? frames : frames.slice(0, 1)) balls.push(...ballsOfScenery(part, own, frame));
+      if (part.body > 0 || (moving > 0 && part.radius >= 1.5 * moving)) continue;
+      for (const frame of part.scenery >= 0 ? frames : frames.slice(0, 1)) balls.push(...ballsOfScenery(part, frame));
     }
     const box = balls.length ? boxOf(balls) : new THREE.Box3(new THREE.Vector3(-1, -1, -1), new THREE.Vector3(1, 1, 1));
     const centre = box.getCenter(new THREE.Vector3()), size = Math.max(box.getSize(this.spot).length() / 2, 1e-6);
@@ -143,7 +177,9 @@ export class Picture {
     requestAnimationFrame((now) => {
       this.asked = false;
       this.before(now);
+      this.orbit.advance(now);
       this.draw();
+      if (this.orbit.flying) this.ask();
       this.drawn++;
       this.times.push(performance.now());
       if (this.times.length > 90) this.times.shift();
@@ -186,8 +222,7 @@ export class Picture {
 
   draw(): void {
     const size = this.renderer.getSize(new THREE.Vector2()), wide = Math.floor(size.x / Math.max(1, this.stages.length));
-    const crowd = this.frame ? Math.min(4, Math.max(0, Math.log2(this.frame.gap.length / 60))) : 0;
-    const dots = (10.5 - 1.1 * crowd - (wide < 500 ? 1 : 0)) * this.renderer.getPixelRatio();
+    const dots = (wide < 500 ? 9.5 : 10.5) * this.renderer.getPixelRatio();
     this.renderer.setScissorTest(this.stages.length > 1);
     this.stages.forEach((stage, i) => {
       this.renderer.setViewport(i * wide, 0, wide, size.y);
@@ -198,6 +233,12 @@ export class Picture {
       this.renderer.render(stage.scene, this.orbit.camera);
     });
     this.moved = false;
+    this.after();
+  }
+
+  /** Of the page, at the distance of what the camera looks at. */
+  pixelsPerMetre(): number {
+    return this.canvas.clientHeight / (2 * this.orbit.distance * Math.tan((this.orbit.camera.fov * Math.PI) / 360));
   }
 
   /** The picture as a file. */
@@ -217,6 +258,7 @@ export class Picture {
   frame: FrameData | null = null; // what clicks refer to
   contactsShown = true;
   othersShown = true;
+  jointsShown = true;
 
   private pick(x: number, y: number): Hit | null {
     const box = this.canvas.getBoundingClientRect(), wide = box.width / Math.max(1, this.stages.length);
@@ -225,18 +267,25 @@ export class Picture {
     const at = new THREE.Vector2((2 * (x - box.left - which * wide)) / wide - 1, 1 - (2 * (y - box.top)) / box.height);
     this.ray.setFromCamera(at, this.orbit.camera);
     const body = stage.bodies.pick(this.ray);
-    const contact = this.contactsShown ? this.nearestContact(stage.result, at, wide, box.height, this.through ? Infinity : body?.distance ?? Infinity) : -1;
+    const contact = this.contactsShown ? this.nearestContact(stage, at, wide, box.height, this.through ? Infinity : body?.distance ?? Infinity) : -1;
     if (contact >= 0) return { kind: "contact", id: contact };
+    const joint = this.jointsShown ? this.nearestPoint(this.frame.jointPoint, () => true, at, wide, box.height, Infinity) : -1;
+    if (joint >= 0) return { kind: "joint", id: joint };
     return body ? { kind: "body", id: body.body } : null;
   }
 
   /** The contact point nearest to a click, within a few pixels and not behind `limit`. */
-  private nearestContact(result: number, at: THREE.Vector2, width: number, height: number, limit: number): number {
-    const { point, results } = this.frame!, states = results[result]?.state;
+  private nearestContact(stage: Stage, at: THREE.Vector2, width: number, height: number, limit: number): number {
+    const states = this.frame!.results[stage.result]?.state;
+    const seen = (i: number) => stage.isMarked(i) && (this.othersShown || states?.[i] !== NOT_CHOSEN);
+    return this.nearestPoint(this.frame!.point, seen, at, width, height, limit);
+  }
+
+  private nearestPoint(points: Float32Array, seen: (i: number) => boolean, at: THREE.Vector2, width: number, height: number, limit: number): number {
     let best = -1, least = PICK_PIXELS ** 2;
-    for (let i = 0; 3 * i < point.length; i++) {
-      if (!this.othersShown && states?.[i] === NOT_CHOSEN) continue;
-      this.spot.fromArray(point, 3 * i);
+    for (let i = 0; 3 * i < points.length; i++) {
+      if (!seen(i)) continue;
+      this.spot.fromArray(points, 3 * i);
       if (this.spot.distanceTo(this.orbit.camera.position) > limit + 0.02 * this.size) continue;
       this.spot.project(this.orbit.camera);
       const away = ((this.spot.x - at.x) * width / 2) ** 2 + ((this.spot.y - at.y) * height / 2) ** 2;
@@ -256,12 +305,15 @@ function boxOf(balls: readonly number[]): THREE.Box3 {
 }
 
 /** The corners of a box, which may be long, or the ball around another part; x y z radius. */
-function ballsOfScenery(part: Part, radius: number, frame: FrameData): number[] {
+function ballsOfScenery(part: Part, frame: FrameData): number[] {
   const pose = Float64Array.of(0, 0, 0, 1, 0, 0, 0), matrix = new THREE.Matrix4(), spot = new THREE.Vector3();
   if (3 * part.scenery >= frame.sceneryPosition.length) return [];
   if (part.scenery >= 0) readPose(frame.sceneryPosition, frame.sceneryQuaternion, part.scenery, pose);
   compose(pose, part, matrix.elements as unknown as Float64Array, 0);
-  if (part.geometry !== "box") return [...spot.setFromMatrixPosition(matrix).toArray(), radius];
+  if (part.geometry !== "box") {
+    const [x, y, z, w, i, j, k] = pose;
+    return [...spot.fromArray(part.middle).applyQuaternion(new THREE.Quaternion(i, j, k, w)).add(new THREE.Vector3(x, y, z)).toArray(), part.radius];
+  }
   const corners: number[] = [];
   for (let i = 0; i < 8; i++) {
     corners.push(...spot.set((i & 1) - 0.5, ((i >> 1) & 1) - 0.5, (i >> 2) - 0.5).applyMatrix4(matrix).toArray(), 0);

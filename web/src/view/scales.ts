@@ -14,13 +14,16 @@ export function sample(frames: readonly FrameData[], most: number): FrameData[] 
 const LONG = 0.26; // of the size of the scene: an arrow that only one in twenty exceeds; in crowds
 const CROWDED = 2.6; // times the usual reach of a body, if that is less
 
+/** Of a bar of force, m: it reaches into both bodies, but not through them. */
+export const lengthOfBars = (size: number, reach: number) => (reach > 0 ? Math.min(0.25 * size, 0.9 * reach) : 0.15 * size);
+
 /** How long arrows may be so that they do not hide each other. */
 export const roomForArrows = (size: number, reach: number) => (reach > 0 ? Math.min(LONG * size, CROWDED * reach) : LONG * size);
 
 /** Arrow lengths; null while no frame has an impulse. */
 export function arrowScales(frames: readonly FrameData[], size: number, long: number, gravity: number): { force: number; slide: number } | null {
   let room = 0;
-  for (const frame of frames) for (const r of frame.results) room += r.impulse.length;
+  for (const frame of frames) for (const r of frame.results) room += r.impulse.length + r.jointImpulse.length / 3;
   const forces = new Float32Array(room), speeds = new Float32Array(room);
   let n = 0;
   for (const frame of frames) {
@@ -30,6 +33,10 @@ export function arrowScales(frames: readonly FrameData[], size: number, long: nu
         if (!(size_ > 0)) continue;
         forces[n] = size_;
         speeds[n++] = Math.hypot(r.sliding[3 * i], r.sliding[3 * i + 1], r.sliding[3 * i + 2]);
+      }
+      for (let k = 0; k < r.jointImpulse.length; k += 3) {
+        const size_ = Math.hypot(r.jointImpulse[k], r.jointImpulse[k + 1], r.jointImpulse[k + 2]);
+        if (size_ > 0) forces[n++] = size_;
       }
     }
   }
@@ -51,7 +58,8 @@ function widen(seen: Seen, value: number): void {
 const finish = (seen: Seen, quantity: Quantity, log: boolean): Scale => {
   if (quantity.key === "cone") return { low: 0, high: 1, log: false };
   if (!(seen.high >= seen.low)) return scaleTo(1, 0, false);
-  return scaleTo(seen.high, quantity.key === "gap" ? seen.low : 0, log && quantity.key !== "gap");
+  if (quantity.key === "gap") return { ...scaleTo(seen.high, seen.low, false), down: true };
+  return scaleTo(seen.high, 0, log);
 };
 
 export class ColourScales {

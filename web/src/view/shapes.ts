@@ -15,6 +15,7 @@ export interface Part {
   scale: [number, number, number];
   colour: number;
   reach: number; // farthest point from the origin of the owner, m
+  middle: [number, number, number]; radius: number; // the ball around it, in the frame of the owner
 }
 
 /** Unit geometries by key, made when they are first asked for. */
@@ -97,19 +98,28 @@ function ofMesh(mesh: Mesh | undefined, convex: boolean): THREE.BufferGeometry {
   return flat;
 }
 
-function reachOf(shape: Shape, mesh: Mesh | undefined): number {
-  const away = Math.hypot(...shape.position), [a, b, c] = shape.size;
+/** The ball around a shape in the frame of its owner: its middle, its radius, and the farthest point from the owner's origin.
+ * Vertices of hulls and meshes may be far from the origin of their own frame, which the place of the shape makes up for. */
+function ballOf(shape: Shape, mesh: Mesh | undefined): { middle: [number, number, number]; radius: number; reach: number } {
+  const [a, b, c] = shape.size, away = Math.hypot(...shape.position);
+  const solid = (radius: number) => ({ middle: shape.position, radius, reach: away + radius });
   switch (shape.kind) {
-    case "sphere": return away + a;
-    case "box": return away + Math.hypot(a, b, c) / 2;
-    case "capsule": return away + a + b / 2;
-    case "cylinder": return away + Math.hypot(a, b / 2);
-    case "ellipsoid": return away + Math.max(a, b, c);
+    case "sphere": return solid(a);
+    case "box": return solid(Math.hypot(a, b, c) / 2);
+    case "capsule": return solid(a + b / 2);
+    case "cylinder": return solid(Math.hypot(a, b / 2));
+    case "ellipsoid": return solid(Math.max(a, b, c));
     default: {
-      let most = 0;
-      const v = mesh?.vertices ?? [];
-      for (let i = 0; i + 2 < v.length; i += 3) most = Math.max(most, Math.hypot(v[i], v[i + 1], v[i + 2]));
-      return away + most;
+      const [w, x, y, z] = shape.quaternion, turn = new THREE.Quaternion(x, y, z, w), from = new THREE.Vector3(...shape.position);
+      const box = new THREE.Box3(), spot = new THREE.Vector3(), v = mesh?.vertices ?? [];
+      let reach = 0;
+      for (let i = 0; i + 2 < v.length; i += 3) {
+        spot.fromArray(v, i).applyQuaternion(turn).add(from);
+        reach = Math.max(reach, spot.length());
+        box.expandByPoint(spot);
+      }
+      if (box.isEmpty()) return solid(0);
+      return { middle: box.getCenter(spot).toArray(), radius: box.getSize(new THREE.Vector3()).length() / 2, reach };
     }
   }
 }
@@ -147,7 +157,7 @@ export function partsOf(replay: Replay): Part[] {
       geometry, scale, body: owned ? shape.id : 0, scenery: owned ? -1 : shape.scenery,
       position: shape.position, quaternion: shape.quaternion,
       colour: shape.colour || (owned ? bodyColour(shape.id) : worldColour),
-      reach: reachOf(shape, replay.meshes[shape.mesh]),
+      ...ballOf(shape, replay.meshes[shape.mesh]),
     });
   }
   return parts;
@@ -155,3 +165,6 @@ export function partsOf(replay: Replay): Part[] {
 
 /** The number of bodies the frames speak of. */
 export const mostBodies = (replay: Replay) => replay.frames.reduce((most, f) => Math.max(most, f.bodies), 0);
+
+/** The most contacts of a frame. */
+export const mostContacts = (replay: Replay) => replay.frames.reduce((most, f) => Math.max(most, f.contacts), 0);

@@ -3,10 +3,10 @@ import * as THREE from "three";
 import type { FrameData, Replay } from "./data";
 import { Bodies } from "./bodies";
 import { skyLight, sunLight, towardsSun } from "./light";
-import { Joints } from "./joints";
+import { jointColour, Joints } from "./joints";
 import { Arrows, Cones, Points } from "./marks";
 import {
-  NOT_CHOSEN, bodyHeat, contactHeat, notChosenHex, place, rgbOfHex, stateColour, stateHex, worldColour, type Rgb, type Scale,
+  NOT_CHOSEN, heats, notChosenHex, place, rgbOfHex, stateColour, stateHex, worldColour, type Heat, type Rgb, type Scale,
 } from "./palette";
 import { bodyQuantities, contactQuantities, worstOfBodies, type Quantity } from "./quantities";
 import type { Geometries, Part } from "./shapes";
@@ -17,7 +17,9 @@ export interface Settings {
   colour: string; // of contacts: "state" or the key of a quantity
   log: boolean; // colours of contacts
   others: boolean; // points of alternatives that were not chosen
+  most: number; // contacts that are marked: the worst ones
   normals: boolean; forces: boolean; sliding: boolean;
+  split: boolean; // normal and friction apart
   cones: boolean; // of all contacts, not only of the selected one
   through: boolean; // contacts are seen through bodies
   joints: boolean;
@@ -25,6 +27,7 @@ export interface Settings {
   body: string; // colour of bodies: "own", a key of a quantity of bodies, or "worst"
   shadows: boolean;
   grid: boolean;
+  ghost: boolean; // the second recording
 }
 
 /** What is the same for all frames: sizes and scales. */
@@ -33,29 +36,37 @@ export interface Measure {
   long: number; // m: of an arrow that most are shorter than
   force: number; // m of arrow for each N s
   slide: number; // m of arrow for each m/s
+  bar: number; // m: length of bars, whose width is the force
   contact: Scale; // of contact colours
   body: Scale;
 }
 
-export interface Selection { body: number; contact: number } // id, 0 = none; index in the frame, -1 = none
+export interface Selection { body: number; contact: number; joint: number } // id, 0 = none; indices in the frame, -1 = none
 
 const STEEPEST = 10; // friction coefficient of a cone that is drawn: some files have infinite ones
+const CLIPPED = 3; // times the usual length of arrows, or width of bars: what is more is broken
 const slidingColour = 0x2b9348;
+const frictionColour = 0xb58900;
 const normalColour = 0x6c757d;
 const plainColour = 0x3d6c99; // contacts without an answer
 
-interface Theme { background: number; ground: number; lines: number; edge: number; accent: number }
+interface Theme { background: number; ground: number; lines: number; edge: number; accent: number; neutral: number; heat: Heat }
 export const themes: { light: Theme; dark: Theme } = {
-  light: { background: 0xf1f3f3, ground: 0xdfded9, lines: 0xc5cbcd, edge: 0xffffff, accent: 0xd9480f },
-  dark: { background: 0x16191d, ground: 0x212528, lines: 0x3a4148, edge: 0x0f1113, accent: 0xffa94d },
+  light: { background: 0xf1f3f3, ground: 0xdfded9, lines: 0xc5cbcd, edge: 0xffffff, accent: 0xd9480f, neutral: 0xe4e4df, heat: heats.light },
+  dark: { background: 0x16191d, ground: 0x212528, lines: 0x3a4148, edge: 0x0f1113, accent: 0xffa94d, neutral: 0x5b6269, heat: heats.dark },
 };
+
+/** Radius of a bar, m, in its usual width. */
+export const barRadius = (measure: Measure) => 0.055 * measure.bar;
 
 export class Stage {
   readonly scene = new THREE.Scene();
   readonly bodies: Bodies;
   private readonly points = new Points();
   private readonly normals = new Arrows(4, false);
-  private readonly forces = new Arrows(6, false);
+  private readonly bars = new Arrows(4, false, false); // forces: symmetric about the contact
+  private readonly inward = new Arrows(8, true); // forces on the selected body
+  private readonly jointBars = new Arrows(4, false, false);
   private readonly slides = new Arrows(6, false);
   private readonly chosen = new Arrows(12, true);
   private readonly cones = new Cones();
@@ -68,6 +79,10 @@ export class Stage {
   private solid: THREE.Plane[] = []; // of the planes of the file, in their order
   private readonly clear = new THREE.Color();
   private worst = new Float32Array(0);
+  private ranked = new Float32Array(0); // how bad contacts are
+  private marked = new Uint32Array(0); // contacts that are drawn
+  private markedCount = 0;
+  private marks = new Uint8Array(0); // the same, by contact
   private theme: Theme = themes.light;
   private painted = ""; // settings of body colours that are in the buffers
 
@@ -77,7 +92,7 @@ export class Stage {
     this.bare = software && parts.length > 300;
     this.scene.add(skyLight());
     this.scene.add(this.sun, this.sun.target, this.ground, this.bodies.object, this.points.object, this.normals.object);
-    this.scene.add(this.forces.object, this.slides.object, this.cones.object, this.chosen.object, this.joints.object);
+    this.scene.add(this.bars.object, this.inward.object, this.jointBars.object, this.slides.object, this.cones.object, this.chosen.object, this.joints.object);
     this.sun.shadow.mapSize.set(1024, 1024);
     this.sun.shadow.intensity = 0.55;
     this.sun.shadow.bias = -5e-4;
@@ -161,17 +176,26 @@ export class Stage {
     this.scene.fog!.color.set(theme.background);
     for (const material of this.gridLines) material.color.set(theme.lines);
     for (const material of this.grounds) material.color.set(theme.ground);
+    this.bodies.setNeutral(rgbOfHex(theme.neutral));
+    this.painted = "";
+  }
+
+  /** Whether a contact has a mark in this picture. */
+  isMarked(contact: number): boolean {
+    return this.marks[contact] === 1;
   }
 
   /** Fog and dots depend on the camera and the screen. */
-  frameCamera(eye: THREE.Vector3, distance: number, size: number, dots: number, through: boolean): void {
+  frameCamera(eye: THREE.Vector3, distance: number, size: number, pixels: number, through: boolean): void {
+    // Many marks are small ones.
+    const dots = pixels * Math.max(0.42, Math.min(1, Math.sqrt(80 / Math.max(1, this.markedCount))));
     // Planes are solid below: from there one looks through them.
     this.ground.children.forEach((object, i) => (object.visible = !this.solid[i] || this.solid[i].distanceToPoint(eye) > 0));
     const fog = this.scene.fog as THREE.Fog;
     fog.near = distance + 2.2 * size;
     fog.far = distance + 7.5 * size;
     this.points.style(dots, this.theme.edge, through);
-    this.joints.style(1.15 * dots, this.theme.edge);
+    this.joints.style(1.15 * pixels, this.theme.edge);
   }
 
   update(frame: FrameData, next: FrameData | null, share: number, set: Settings, measure: Measure, chosen: Selection): void {
@@ -183,17 +207,19 @@ export class Stage {
     this.bodies.update(frame, next, share);
     this.paintBodies(frame, set, measure);
     this.showContacts(frame, set, measure, chosen);
-    this.joints.update(frame, set.joints, 0.09 * measure.size);
+    this.joints.update(frame, set.joints, 0.09 * measure.size, measure.size, chosen.joint, this.theme);
+    this.showJointForces(frame, set, measure);
   }
 
   private paintBodies(frame: FrameData, set: Settings, measure: Measure): void {
     if (set.body === "own") {
-      if (this.painted !== "own") this.bodies.paint(null);
-      this.painted = "own";
+      const pale = set.contacts && frame.gap.length > 0, wanted = pale ? "pale" : "own";
+      if (this.painted !== wanted) this.bodies.paint(null, pale);
+      this.painted = wanted;
       return;
     }
     this.painted = set.body;
-    const count = frame.id.length, table = bodyHeat.linear;
+    const count = frame.id.length, table = this.theme.heat.linear;
     if (this.worst.length < count) this.worst = new Float32Array(count);
     const own = bodyQuantities.find((q) => q.key === set.body);
     if (own) for (let i = 0; i < count; i++) this.worst[i] = own.of(frame, this.result, i);
@@ -203,28 +229,49 @@ export class Stage {
       out[at] = table[k];
       out[at + 1] = table[k + 1];
       out[at + 2] = table[k + 2];
-    });
+    }, false);
+  }
+
+  /** Chooses which contacts are marked: the `most` worst, by the quantity of the colours or by their error. */
+  private choose(frame: FrameData, set: Settings): void {
+    const all = frame.gap.length, most = set.contacts ? Math.min(all, set.most) : 0;
+    if (this.marks.length < all) {
+      this.marks = new Uint8Array(all);
+      this.marked = new Uint32Array(all);
+      this.ranked = new Float32Array(all);
+    }
+    this.marks.fill(0);
+    this.markedCount = 0;
+    const mark = (i: number) => {
+      this.marks[i] = 1;
+      this.marked[this.markedCount++] = i;
+    };
+    if (most >= all) {
+      for (let i = 0; i < most; i++) mark(i);
+      return;
+    }
+    const quantity = worstQuantity(set, frame), down = quantity.key === "gap" ? -1 : 1, bad = this.ranked.subarray(0, all);
+    for (let i = 0; i < all; i++) {
+      const value = down * quantity.of(frame, this.result, i);
+      bad[i] = Number.isNaN(value) ? -Infinity : value;
+    }
+    const limit = bad.slice().sort()[all - most];
+    for (let i = 0; i < all; i++) if (bad[i] > limit) mark(i);
+    for (let i = 0; i < all && this.markedCount < most; i++) if (bad[i] === limit) mark(i);
   }
 
   private showContacts(frame: FrameData, set: Settings, measure: Measure, chosen: Selection): void {
-    const answer = frame.results[this.result] ?? null, count = set.contacts ? frame.gap.length : 0;
-    const points = this.points, thick = measure.long * 0.023;
+    const answer = frame.results[this.result] ?? null, thick = measure.long * 0.023;
+    this.choose(frame, set);
+    const points = this.points, count = this.markedCount, picked = chosen.contact >= 0 && chosen.contact < frame.gap.length ? chosen.contact : -1;
     points.reserve(count + 1);
-    points.position.set(set.contacts ? frame.point : [], 0);
-    const quantity = quantityOf(set.colour, answer !== null);
-    for (let i = 0; i < count; i++) {
-      const state = answer ? answer.state[i] : -1;
-      points.form[i] = state === NOT_CHOSEN ? (set.others ? 5 : 6) : answer ? Math.min(state, 3) : 1;
-      if (state === NOT_CHOSEN) points.tint.set(notChosenRgb, 3 * i);
-      else if (quantity) {
-        const k = 3 * Math.round(255 * place(measure.contact, quantity.of(frame, this.result, i)));
-        for (let c = 0; c < 3; c++) points.tint[3 * i + c] = contactHeat.linear[k + c];
-      } else {
-        const rgb = answer ? stateRgb[state] ?? plainRgb : plainRgb;
-        for (let c = 0; c < 3; c++) points.tint[3 * i + c] = rgb[c];
-      }
+    const tint = this.tints(frame, answer, set, measure);
+    for (let n = 0; n < count; n++) {
+      const i = this.marked[n], state = answer ? answer.state[i] : -1;
+      for (let c = 0; c < 3; c++) points.position[3 * n + c] = frame.point[3 * i + c];
+      points.form[n] = state === NOT_CHOSEN ? (set.others ? 5 : 6) : answer ? Math.min(state, 3) : 1;
+      tint(i, points.tint, 3 * n);
     }
-    const picked = chosen.contact >= 0 && chosen.contact < frame.gap.length ? chosen.contact : -1;
     let drawn = count;
     if (picked >= 0) {
       for (let c = 0; c < 3; c++) points.position[3 * drawn + c] = frame.point[3 * picked + c];
@@ -232,40 +279,112 @@ export class Stage {
       points.form[drawn++] = 4;
     }
     points.finish(drawn);
-    this.arrows(frame, answer, set, measure, thick, count);
+    this.showArrows(frame, answer, set, measure, thick);
+    this.showForces(frame, answer, set, measure, tint);
+    this.showBodyForces(frame, answer, set, measure, chosen.body, thick);
     this.showCones(frame, answer, set, measure, picked, thick);
   }
 
-  private arrows(frame: FrameData, answer: FrameData["results"][0] | null, set: Settings, measure: Measure, thick: number,
-    count: number): void {
-    const { point, normal } = frame, tint = this.points.tint;
+  /** Writes the colour of a contact. */
+  private tints(frame: FrameData, answer: FrameData["results"][0] | null, set: Settings, measure: Measure): (i: number, out: Float32Array, at: number) => void {
+    const quantity = quantityOf(set.colour, answer !== null), heat = this.theme.heat.linear;
+    return (i, out, at) => {
+      const state = answer ? answer.state[i] : -1;
+      if (quantity && state !== NOT_CHOSEN) {
+        const k = 3 * Math.round(255 * place(measure.contact, quantity.of(frame, this.result, i)));
+        for (let c = 0; c < 3; c++) out[at + c] = heat[k + c];
+        return;
+      }
+      const rgb = state === NOT_CHOSEN ? notChosenRgb : answer ? stateRgb[state] ?? plainRgb : plainRgb;
+      for (let c = 0; c < 3; c++) out[at + c] = rgb[c];
+    };
+  }
+
+  /** Normals and sliding velocities of the contacts that are marked. */
+  private showArrows(frame: FrameData, answer: FrameData["results"][0] | null, set: Settings, measure: Measure, thick: number): void {
+    const { point, normal } = frame;
     const begin = (arrows: Arrows, wanted: boolean) => {
-      const n = wanted ? count : 0;
+      const n = wanted ? this.markedCount : 0;
       arrows.reserve(n);
       arrows.setThrough(set.through);
-      arrows.finish(n, thick * 0.8);
       return n;
     };
-    const stick = 0.35 * measure.long, force = measure.force * set.stretch, slide = measure.slide * set.stretch;
-    for (let i = 0, n = begin(this.normals, set.normals); i < n; i++) {
-      const k = 3 * i, other = answer?.state[i] === NOT_CHOSEN, long = !other ? stick : set.others ? 0.5 * stick : 0;
-      this.normals.set(i, point, k, long * normal[k], long * normal[k + 1], long * normal[k + 2], other ? notChosenRgb : normalRgb, 0);
+    const stick = 0.35 * measure.long, slide = measure.slide * set.stretch;
+    const normals = begin(this.normals, set.normals), slides = begin(this.slides, set.sliding && answer !== null);
+    for (let n = 0; n < normals; n++) {
+      const i = this.marked[n], k = 3 * i, other = answer?.state[i] === NOT_CHOSEN, long = !other ? stick : set.others ? 0.5 * stick : 0;
+      this.normals.set(n, point, k, long * normal[k], long * normal[k + 1], long * normal[k + 2], other ? notChosenRgb : normalRgb, 0);
     }
-    for (let i = 0, n = begin(this.forces, set.forces && answer !== null); i < n; i++) {
+    for (let n = 0; n < slides; n++) {
+      const k = 3 * this.marked[n], v = answer!.sliding;
+      this.slides.set(n, point, k, slide * v[k], slide * v[k + 1], slide * v[k + 2], slidingRgb, 0);
+    }
+    this.normals.finish(normals, thick * 0.8);
+    this.slides.finish(slides, thick * 0.8);
+  }
+
+  /** A bar through a point along a force, as wide as the force is large. */
+  private bar(bars: Arrows, n: number, point: ArrayLike<number>, at: number, [x, y, z]: readonly number[], measure: Measure, set: Settings, tint: ArrayLike<number>): void {
+    const size = Math.hypot(x, y, z), wide = (size * measure.force * set.stretch) / measure.long;
+    const long = wide > 0.02 ? measure.bar / size : 0;
+    for (let c = 0; c < 3; c++) this.begin[c] = point[at + c] - (0.5 * long * (c === 0 ? x : c === 1 ? y : z));
+    bars.set(n, this.begin, 0, long * x, long * y, long * z, tint, 0, Math.min(wide, CLIPPED), wide > CLIPPED);
+  }
+
+  private readonly begin = [0, 0, 0];
+
+  /** Bars of all contacts, marked or not: what carries little is thin. */
+  private showForces(frame: FrameData, answer: FrameData["results"][0] | null, set: Settings, measure: Measure,
+    tint: (i: number, out: Float32Array, at: number) => void): void {
+    const { point, normal } = frame, colour = new Float32Array(3), count = set.forces && answer ? frame.gap.length : 0;
+    this.bars.reserve(set.split ? 2 * count : count);
+    this.bars.setThrough(set.through);
+    let n = 0;
+    for (let i = 0; i < count; i++) {
       const k = 3 * i, nu = answer!.impulse[i], f = answer!.friction;
-      this.forces.set(i, point, k, force * (nu * normal[k] + f[k]), force * (nu * normal[k + 1] + f[k + 1]),
-        force * (nu * normal[k + 2] + f[k + 2]), tint, k);
+      tint(i, colour, 0);
+      const along = (share: number, friction: number) => [0, 1, 2].map((c) => share * nu * normal[k + c] + friction * f[k + c]);
+      this.bar(this.bars, n++, point, k, along(1, set.split ? 0 : 1), measure, set, colour);
+      if (set.split) this.bar(this.bars, n++, point, k, along(0, 1), measure, set, frictionRgb);
     }
-    for (let i = 0, n = begin(this.slides, set.sliding && answer !== null); i < n; i++) {
-      const k = 3 * i, v = answer!.sliding;
-      this.slides.set(i, point, k, slide * v[k], slide * v[k + 1], slide * v[k + 2], slidingRgb, 0);
+    this.bars.finish(n, barRadius(measure));
+  }
+
+  private showJointForces(frame: FrameData, set: Settings, measure: Measure): void {
+    const impulse = frame.results[this.result]?.jointImpulse ?? null, count = impulse && set.forces && set.joints ? impulse.length / 3 : 0;
+    this.jointBars.reserve(count);
+    this.jointBars.setThrough(set.through);
+    for (let j = 0; j < count; j++) {
+      this.bar(this.jointBars, j, frame.jointPoint, 3 * j, impulse!.subarray(3 * j, 3 * j + 3) as unknown as number[], measure, set, jointRgb);
     }
+    this.jointBars.finish(count, barRadius(measure));
+  }
+
+  /** Arrows of what acts on the selected body, all with their tips where they act. */
+  private showBodyForces(frame: FrameData, answer: FrameData["results"][0] | null, set: Settings, measure: Measure, body: number, thick: number): void {
+    const index = body > 0 && answer && set.forces ? frame.id.indexOf(body) : -1, { inward } = this;
+    const mine: number[] = [], force = measure.force * set.stretch, longest = CLIPPED * measure.long;
+    for (let i = 0; index >= 0 && i < frame.gap.length; i++) if (frame.pair[2 * i] === index || frame.pair[2 * i + 1] === index) mine.push(i);
+    inward.reserve(2 * mine.length);
+    let n = 0;
+    for (const i of mine) {
+      const k = 3 * i, sign = frame.pair[2 * i + 1] === index ? 1 : -1;
+      const arrow = (normal: number, friction: number, rgb: Rgb) => {
+        const vector = [0, 1, 2].map((c) => sign * force * (normal * answer!.impulse[i] * frame.normal[k + c] + friction * answer!.friction[k + c]));
+        const size = Math.hypot(...vector), fits = size > longest ? longest / size : 1;
+        for (let c = 0; c < 3; c++) this.begin[c] = frame.point[k + c] - fits * vector[c];
+        inward.set(n++, this.begin, 0, fits * vector[0], fits * vector[1], fits * vector[2], rgb, 0, 1, fits < 1);
+      };
+      arrow(1, set.split ? 0 : 1, rgbOfHex(this.theme.accent));
+      if (set.split) arrow(0, 1, frictionRgb);
+    }
+    inward.finish(n, 1.15 * thick);
   }
 
   /** Cones, and force, friction and sliding of the selected contact, which are seen through everything. */
   private showCones(frame: FrameData, answer: FrameData["results"][0] | null, set: Settings, measure: Measure, picked: number,
     thick: number): void {
-    const all = set.cones && set.contacts ? frame.gap.length : 0;
+    const all = set.cones ? this.markedCount : 0;
     this.cones.reserve(all + 1);
     let n = 0;
     const cone = (i: number, least: number) => {
@@ -274,19 +393,26 @@ export class Stage {
       const radius = height * Math.min(STEEPEST, Math.max(1e-3, frame.mu[i]));
       this.cones.set(n++, frame.point, frame.normal, i, radius, height, answer ? stateColour(answer.state[i]) : plainColour);
     };
-    for (let i = 0; i < all; i++) if (i !== picked && answer?.state[i] !== NOT_CHOSEN) cone(i, answer ? 0 : 0.25 * measure.long);
+    for (let m = 0; m < all; m++) {
+      const i = this.marked[m];
+      if (i !== picked && answer?.state[i] !== NOT_CHOSEN) cone(i, answer ? 0 : 0.25 * measure.long);
+    }
     if (picked >= 0) cone(picked, 0.45 * measure.long);
     this.cones.finish(n, set.through);
     const arrows = this.chosen;
     arrows.reserve(4);
     let m = 0;
-    const arrow = (vector: (c: number) => number, rgb: Rgb) =>
-      arrows.set(m++, frame.point, 3 * picked, vector(0), vector(1), vector(2), rgb, 0);
+    const arrow = (vector: (c: number) => number, rgb: Rgb) => {
+      const size = Math.hypot(vector(0), vector(1), vector(2)), fits = Math.min(1, (2 * CLIPPED * measure.long) / (size || 1));
+      arrows.set(m++, frame.point, 3 * picked, fits * vector(0), fits * vector(1), fits * vector(2), rgb, 0, 1, fits < 1);
+    };
     if (picked >= 0) {
       const at = 3 * picked, force = measure.force * set.stretch;
       if (!answer) arrow((c) => 0.8 * measure.long * frame.normal[at + c], normalRgb);
       else {
-        arrow((c) => force * (answer.impulse[picked] * frame.normal[at + c] + answer.friction[at + c]), rgbOfHex(this.theme.accent));
+        const whole = set.split ? 0 : 1;
+        arrow((c) => force * (answer.impulse[picked] * frame.normal[at + c] + whole * answer.friction[at + c]), rgbOfHex(this.theme.accent));
+        if (set.split) arrow((c) => force * answer.friction[at + c], frictionRgb);
         arrow((c) => measure.slide * set.stretch * answer.sliding[at + c], slidingRgb);
       }
     }
@@ -295,8 +421,9 @@ export class Stage {
 }
 
 const stateRgb = stateHex.map(rgbOfHex), plainRgb = rgbOfHex(plainColour), normalRgb = rgbOfHex(normalColour);
-const slidingRgb = rgbOfHex(slidingColour), notChosenRgb = rgbOfHex(notChosenHex);
-export const legendColours = { slidingColour, normalColour, plainColour, worldColour };
+const slidingRgb = rgbOfHex(slidingColour), notChosenRgb = rgbOfHex(notChosenHex), frictionRgb = rgbOfHex(frictionColour);
+const jointRgb = rgbOfHex(jointColour);
+export const legendColours = { slidingColour, normalColour, plainColour, worldColour, frictionColour };
 
 /** The quantity of contacts that a colour choice asks for; null: by state. */
 export function quantityOf(key: string, answers: boolean): Quantity | null {
