@@ -182,8 +182,8 @@ static bool find_range(ss_replay *replay, int *first, int *last, ss_error *err)
     return true;
 }
 
-/* Of a description, as a title: "scene wall: bricks. Parameters: ..." is "wall: bricks"; NULL: it has none that
- * is short enough. */
+/* Of a description, as a title: "scene wall: bricks. Parameters: ..." is "wall: bricks"; NULL: it has none
+ * that is short enough. */
 static char *first_sentence(const char *description)
 {
     enum { LONGEST = 120 };

@@ -84,8 +84,13 @@ static void put_states(ss_json *json, const ss_replay *replay)
 {
     ss_json_key(json, "states");
     ss_json_begin_array(json);
-    for (int i = 0; i < SS_CONTACT_STATUS_COUNT; i++)
-        ss_json_string(json, ss_contact_status_name((ss_contact_status)i));
+    // as the metrics and the report call them
+    static const char *const names[SS_CONTACT_STATUS_COUNT] = {[SS_CONTACT_OPEN] = "open",
+                                                               [SS_CONTACT_STICK] = "sticking",
+                                                               [SS_CONTACT_SLIP] = "sliding",
+                                                               [SS_CONTACT_NEGATIVE_FRICTION] =
+                                                                   "driving friction"};
+    for (int i = 0; i < SS_CONTACT_STATUS_COUNT; i++) ss_json_string(json, names[i]);
     if (replay->has_unknown || replay->has_alternatives) ss_json_string(json, "unknown");
     if (replay->has_alternatives) ss_json_string(json, "not chosen");
     ss_json_end_array(json);

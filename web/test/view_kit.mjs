@@ -74,7 +74,7 @@ export function madeUp(bodyCount, frameCount, contactCount, perChunk) {
     total: frameCount, frames, chunks: frames.map((_f, i) => i).filter((i) => i % perChunk === 0),
     shapes: [shape("plane", 0, [0, 0, 0]), ...Array.from({ length: bodyCount }, (_x, i) => shape(kinds[i % 4], i + 1, sizes[i % 4]))],
     meshes: [], results: [{ solver: "made", answers: true, series: [{ name: "energy", unit: "J", values: frames.map((_f, i) => 1 + i) }] }],
-    series: [], states: ["open", "stick", "slip", "negative friction"], decimated: false,
+    series: [], states: ["open", "sticking", "sliding", "driving friction"], decimated: false,
   };
   const side = Math.ceil(Math.cbrt(bodyCount));
   const chunk = (k) => {

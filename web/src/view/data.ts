@@ -16,7 +16,7 @@ export interface Replay {
   meshes: Mesh[];
   results: Result[]; // answers that are stored, [] = none
   series: Series[]; // of the frames themselves: kinetic energy, contacts, overlap
-  states: string[]; // names of contact states: ["open", "stick", "slip", "negative friction"], and
+  states: string[]; // names of contact states: ["open", "sticking", "sliding", "driving friction"], and
   // "unknown" where a frame lacks an answer that others have; with alternatives both "unknown" and "not chosen", the points of
   // alternatives that the answer did not choose
   decimated: boolean; // frames were left out to keep the page small

@@ -3,7 +3,7 @@
 import * as THREE from "three";
 import type { FrameData } from "./data";
 import { Points, roomFor } from "./marks";
-import { place, rgbOfHex, type Heat } from "./palette";
+import { colours, place, rgbOfHex } from "./palette";
 
 export const jointColour = 0x7048e8;
 const jointRgb = rgbOfHex(jointColour);
@@ -26,7 +26,7 @@ export class Joints {
   }
 
   /** axis: half its length, in m; size: of the scene, of which a thousandth is a bad error. */
-  update(frame: FrameData, on: boolean, axis: number, size: number, chosen: number, theme: { accent: number; heat: Heat }): void {
+  update(frame: FrameData, on: boolean, axis: number, size: number, chosen: number, accent: number): void {
     const count = on ? frame.jointPair.length / 2 : 0;
     this.object.visible = count > 0;
     if (count === 0) return;
@@ -42,7 +42,7 @@ export class Joints {
       for (let c = 0; c < 3; c++) this.position[at++] = a[i + c];
       for (let c = 0; c < 3; c++) this.position[at++] = b[k + c];
     };
-    const ends = new Float32Array(6), strong = theme.heat.linear.subarray(3 * 255), scale = { low: 1e-6 * size, high: 1e-3 * size, log: true };
+    const ends = new Float32Array(6), strong = colours().heat.linear.subarray(3 * 255), scale = { low: 1e-6 * size, high: 1e-3 * size, log: true };
     for (let j = 0; j < count; j++) {
       const bad = place(scale, frame.jointError[2 * j]);
       for (let c = 0; c < 3; c++) {
@@ -60,7 +60,7 @@ export class Joints {
     }
     if (chosen >= 0 && chosen < count) {
       this.points.position.set(frame.jointPoint.subarray(3 * chosen, 3 * chosen + 3), 3 * count);
-      this.points.tint.set(rgbOfHex(theme.accent), 3 * count);
+      this.points.tint.set(rgbOfHex(accent), 3 * count);
       this.points.form[count] = 4;
       this.points.finish(count + 1);
     } else this.points.finish(count);

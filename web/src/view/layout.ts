@@ -195,7 +195,7 @@ export function helpDialog(): HTMLDialogElement {
     h("tr", null, h("th", { scope: "row" }, h("kbd", null, keys)), h("td", null, text)))));
   const dialog: HTMLDialogElement = h("dialog", { class: "help", "aria-label": "Help" }, h("h2", null, "Keys and mouse"), table,
     h("p", null, "Click a body or a contact for its numbers. Points show contacts: \u25cb open, \u25cf sticking, \u25c6 sliding, ",
-      "\u25b2 friction that drives the motion. A bar is the impulse of a contact: it lies along the force, and is as wide as the force is large. ",
+      "\u25b2 driving friction: it drives the motion, which Coulomb\u2019s law forbids. A bar is the impulse of a contact: it lies along the force, and is as wide as the force is large. ",
       "Arrows point into the selected body; at a selected contact they act on the second body of the pair. A break in a bar or arrow means that it is longer or wider than shown. ",
       "The cone is what Coulomb\u2019s law allows for the normal impulse."),
     h("button", { type: "button", onclick: () => dialog.close() }, "Close"));

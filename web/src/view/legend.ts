@@ -3,7 +3,7 @@ import { h } from "../common/dom";
 import { count, number } from "../common/format";
 import type { FrameData, Result } from "./data";
 import { isDark } from "../common/theme";
-import { css, heats, notChosenHex, valueAt, type Scale } from "./palette";
+import { colours, css, notChosenHex, valueAt, type Scale } from "./palette";
 import { stateTag } from "./panel";
 import { bodyQuantities } from "./quantities";
 import { legendColours, quantityOf, worstQuantity, type Measure, type Settings } from "./stage";
@@ -68,7 +68,7 @@ export class Legend {
       parts.push(list);
     }
     if (results.length === 0) parts.push(h("span", { class: "hint" }, "no solver\u2019s answer"));
-    const answers = results.length > 0, heat = heats[isDark() ? "dark" : "light"].hex, quantity = quantityOf(set.colour, answers);
+    const answers = results.length > 0, heat = colours().heat.hex, quantity = quantityOf(set.colour, answers);
     if (quantity) parts.push(bar(quantity.label, quantity.unit, measure.contact, heat));
     const own = bodyQuantities.find((q) => q.key === set.body);
     if (own) parts.push(bar(`Bodies: ${own.label.toLowerCase()}`, own.unit, measure.body, heat));

@@ -1,4 +1,6 @@
 // Colours of the picture. Numbers become colours by a table of 256 entries made once, in linear light as three.js wants it.
+import { HEAT, hexOf, STATES } from "../common/palette";
+import { isDark } from "../common/theme";
 
 export type Rgb = [number, number, number];
 
@@ -9,25 +11,37 @@ export const linear = (byte: number) => {
 export const rgbOfHex = (hex: number): Rgb => [linear((hex >> 16) & 255), linear((hex >> 8) & 255), linear(hex & 255)];
 export const css = (hex: number) => `#${hex.toString(16).padStart(6, "0")}`;
 
-/** By index of Replay.states: open, stick, slip, negative friction. Told apart with every kind of colour vision. */
-export const stateHex = [0x8a929b, 0x1f78c8, 0xf08a12, 0xd6246e];
-export const stateSigns = ["\u25cb", "\u25cf", "\u25c6", "\u25b2", "?", "\u25cc"];
+/** By index of Replay.states. What is open is quiet, but it is to be seen on pale bodies as well. */
+const kinds = [STATES.open, STATES.stick, STATES.slip, STATES.bad];
+const openHex = 0x8a929b, otherStates = 0x5f6670;
+export const stateSigns = [...kinds.map((kind) => kind.sign), "?", "\u25cc"];
 /** The state of a point of an alternative that was not chosen, and its colour. */
 export const NOT_CHOSEN = 5;
 export const notChosenHex = 0x9a86b8;
-const otherStates = 0x5f6670;
-export const stateColour = (state: number) => (state === NOT_CHOSEN ? notChosenHex : stateHex[state] ?? otherStates);
+/** For elements of the page, which follow the theme by themselves. */
+export const stateStyle = (state: number) => (state === 0 ? "var(--ink-faint)" : state === NOT_CHOSEN ? css(notChosenHex) : kinds[state]?.colour ?? css(otherStates));
+
+/** Colours of the theme of now, for the picture. */
+export interface Colours { heat: Heat; states: number[]; stateRgb: Rgb[] }
+const made = new Map<boolean, Colours>();
+export function colours(): Colours {
+  let found = made.get(isDark());
+  if (!found) {
+    const states = kinds.map((kind, i) => (i === 0 ? openHex : hexOf(kind.colour)));
+    found = { heat: table(HEAT.map(hexOf)), states, stateRgb: states.map(rgbOfHex) };
+    made.set(isDark(), found);
+  }
+  return found;
+}
+/** Of a state, in the theme of now. */
+export const stateColour = (state: number) => (state === NOT_CHOSEN ? notChosenHex : colours().states[state] ?? otherStates);
 
 /** Bodies without a colour of their own: calm, and neighbours differ. */
 const bodyHex = [0x7f9cba, 0xc9b382, 0x86b3ad, 0xbd8f85, 0x8fa77c, 0xa28db0, 0xc79f77, 0x93a3ad];
 export const bodyColour = (id: number) => bodyHex[((id % bodyHex.length) + bodyHex.length) % bodyHex.length];
 export const worldColour = 0xa3abb3;
 
-// One language for contacts and bodies, and for the report: quiet is good or little, strong is bad or much. On white the strong
-// end is dark, on black it is bright; lightness changes evenly, so that it reads in grey as well.
-const lightStops: number[] = [0xd9dcd8, 0xe8cfa6, 0xf0b06e, 0xe78246, 0xcf4f35, 0xa1242f, 0x560a26];
-const darkStops: number[] = [0x3b4248, 0x59404c, 0x87384f, 0xbb4748, 0xe3743f, 0xf7ab4a, 0xffe9a3];
-
+// The heat colours of common.css serve contacts and bodies alike: quiet is good or little, strong is bad or much.
 export interface Heat { linear: Float32Array; hex: number[] }
 
 function table(stops: number[]): Heat {
@@ -45,8 +59,6 @@ function table(stops: number[]): Heat {
   }
   return { linear: colours, hex };
 }
-export const heats: { light: Heat; dark: Heat } = { light: table(lightStops), dark: table(darkStops) };
-
 /** How numbers become places in a colour table. Below `low`: its beginning. */
 export interface Scale { low: number; high: number; log: boolean; down?: boolean } // down: small values are the strong ones
 

@@ -3,7 +3,7 @@ import { h } from "../common/dom";
 import { csv, type Cell } from "../common/download";
 import { count, number } from "../common/format";
 import type { FrameData, FrameInfo } from "./data";
-import { css, NOT_CHOSEN, stateColour, stateSigns } from "./palette";
+import { NOT_CHOSEN, stateSigns, stateStyle } from "./palette";
 import { coneUse, contactQuantities, kineticEnergyOf, speedOf, withUnit, type Quantity } from "./quantities";
 import { readPose } from "./bodies";
 import { idOf, jointIdOf, type Choice } from "./selection";
@@ -34,7 +34,7 @@ function link(text: string, act: () => void): HTMLElement {
 
 export function stateTag(state: number, states: string[]): HTMLElement {
   const sign = h("span", { class: "sign", "aria-hidden": true }, stateSigns[state] ?? "?");
-  sign.style.color = css(stateColour(state));
+  sign.style.color = stateStyle(state);
   return h("span", { class: "state" }, sign, states[state] ?? `state ${state}`);
 }
 
@@ -291,7 +291,7 @@ export class ContactTable {
       if (frame.results[result]) {
         const state = frame.results[result].state[i];
         const sign = h("span", { class: "sign", title: states[state] ?? "" }, ` ${stateSigns[state] ?? "?"}`);
-        sign.style.color = css(stateColour(state));
+        sign.style.color = stateStyle(state);
         first.append(sign, h("span", { class: "visually-hidden" }, states[state] ?? ""));
       }
       const row = h("tr", { "aria-selected": i === selected }, first, h("td", null, `${idOf(frame, i, 0) || "world"}\u2013${idOf(frame, i, 1) || "world"}`));

@@ -6,7 +6,7 @@ import { skyLight, sunLight, towardsSun } from "./light";
 import { jointColour, Joints } from "./joints";
 import { Arrows, Cones, Points } from "./marks";
 import {
-  NOT_CHOSEN, heats, notChosenHex, place, rgbOfHex, stateColour, stateHex, worldColour, type Heat, type Rgb, type Scale,
+  NOT_CHOSEN, colours, notChosenHex, place, rgbOfHex, stateColour, worldColour, type Rgb, type Scale,
 } from "./palette";
 import { bodyQuantities, contactQuantities, worstOfBodies, type Quantity } from "./quantities";
 import type { Geometries, Part } from "./shapes";
@@ -50,10 +50,10 @@ const frictionColour = 0xb58900;
 const normalColour = 0x6c757d;
 const plainColour = 0x3d6c99; // contacts without an answer
 
-interface Theme { background: number; ground: number; lines: number; edge: number; accent: number; neutral: number; heat: Heat }
+interface Theme { background: number; ground: number; lines: number; edge: number; accent: number; neutral: number }
 export const themes: { light: Theme; dark: Theme } = {
-  light: { background: 0xf1f3f3, ground: 0xdfded9, lines: 0xc5cbcd, edge: 0xffffff, accent: 0xd9480f, neutral: 0xe4e4df, heat: heats.light },
-  dark: { background: 0x16191d, ground: 0x212528, lines: 0x3a4148, edge: 0x0f1113, accent: 0xffa94d, neutral: 0x5b6269, heat: heats.dark },
+  light: { background: 0xf1f3f3, ground: 0xdfded9, lines: 0xc5cbcd, edge: 0xffffff, accent: 0xd9480f, neutral: 0xe4e4df },
+  dark: { background: 0x16191d, ground: 0x212528, lines: 0x3a4148, edge: 0x0f1113, accent: 0xffa94d, neutral: 0x5b6269 },
 };
 
 /** Radius of a bar, m, in its usual width. */
@@ -207,7 +207,7 @@ export class Stage {
     this.bodies.update(frame, next, share);
     this.paintBodies(frame, set, measure);
     this.showContacts(frame, set, measure, chosen);
-    this.joints.update(frame, set.joints, 0.09 * measure.size, measure.size, chosen.joint, this.theme);
+    this.joints.update(frame, set.joints, 0.09 * measure.size, measure.size, chosen.joint, this.theme.accent);
     this.showJointForces(frame, set, measure);
   }
 
@@ -219,7 +219,7 @@ export class Stage {
       return;
     }
     this.painted = set.body;
-    const count = frame.id.length, table = this.theme.heat.linear;
+    const count = frame.id.length, table = colours().heat.linear;
     if (this.worst.length < count) this.worst = new Float32Array(count);
     const own = bodyQuantities.find((q) => q.key === set.body);
     if (own) for (let i = 0; i < count; i++) this.worst[i] = own.of(frame, this.result, i);
@@ -287,7 +287,7 @@ export class Stage {
 
   /** Writes the colour of a contact. */
   private tints(frame: FrameData, answer: FrameData["results"][0] | null, set: Settings, measure: Measure): (i: number, out: Float32Array, at: number) => void {
-    const quantity = quantityOf(set.colour, answer !== null), heat = this.theme.heat.linear;
+    const quantity = quantityOf(set.colour, answer !== null), { heat: { linear: heat }, stateRgb } = colours();
     return (i, out, at) => {
       const state = answer ? answer.state[i] : -1;
       if (quantity && state !== NOT_CHOSEN) {
@@ -420,7 +420,7 @@ export class Stage {
   }
 }
 
-const stateRgb = stateHex.map(rgbOfHex), plainRgb = rgbOfHex(plainColour), normalRgb = rgbOfHex(normalColour);
+const plainRgb = rgbOfHex(plainColour), normalRgb = rgbOfHex(normalColour);
 const slidingRgb = rgbOfHex(slidingColour), notChosenRgb = rgbOfHex(notChosenHex), frictionRgb = rgbOfHex(frictionColour);
 const jointRgb = rgbOfHex(jointColour);
 export const legendColours = { slidingColour, normalColour, plainColour, worldColour, frictionColour };
