@@ -90,6 +90,57 @@ TEST(a_ball_bounces_with_its_coefficient_of_restitution)
     ss_frame_destroy(frame);
 }
 
+/* Paoli and Schatzman: after the step in which the contact becomes active the gap is -e times that of the
+ * step before, after the next one the speed is -e times that of the approach, wherever within the step the
+ * impact was. The free steps around it change nothing. */
+TEST(paoli_and_schatzman_bounce_over_two_steps_at_any_phase)
+{
+    static const double coefficients[] = {0.2, 0.5, 1.0};
+    double h = 0.01, speed = 2.0;
+    for (int i = 0; i < 3; i++)
+        for (int phase = 0; phase < 10; phase++) {
+            double e = coefficients[i], before;
+            ss_frame *frame = ball_on_ground(0.0);
+            ENSURE(ss_frame_enable(frame, "contacts/restitution", NULL));
+            frame->contacts.restitution[0] = e;
+            frame->bodies.force[0][2] = 0.0; // no gravity
+            frame->bodies.velocity[0][2] = -speed;
+            frame->contacts.gap[0] = 0.05 + 0.1 * phase * h * speed;
+            do {
+                before = frame->contacts.gap[0];
+                ENSURE(step_by("cone gap_term=paoli-schatzman", frame));
+                frame->contacts.gap[0] += h * frame->bodies.velocity[0][2];
+            } while (fabs(frame->bodies.velocity[0][2] + speed) < SOLVED);
+            double gap = frame->contacts.gap[0], earlier = before + h * speed;
+            ENSURE_NEAR(gap, -e * earlier, SOLVED);
+            ENSURE(gap >= -e * 2.0 * h * speed / (1.0 + e) - SOLVED); // active from (1-e)/(1+e) h u on
+            ENSURE(step_by("cone gap_term=paoli-schatzman", frame));
+            ENSURE_NEAR(frame->bodies.velocity[0][2], e * speed, SOLVED);
+            frame->contacts.gap[0] += h * frame->bodies.velocity[0][2];
+            ENSURE(step_by("cone gap_term=paoli-schatzman", frame));
+            ENSURE_NEAR(frame->bodies.velocity[0][2], e * speed, SOLVED);
+            ss_frame_destroy(frame);
+        }
+}
+
+TEST(paoli_and_schatzman_without_bounce_is_the_preventive_step)
+{
+    static const double gaps[] = {-0.002, 0.0, 0.004, 0.5};
+    ss_frame *frame = block_on_ground(0.3, 0.4);
+    ENSURE(ss_frame_enable(frame, "contacts/restitution", NULL));
+    for (int k = 0; k < 4; k++) {
+        set_vector(frame->bodies.velocity[0], 0.5, 0.1, -1.0);
+        frame->contacts.gap[0] = gaps[k];
+        ss_answer *plain = answer_of("cone", frame);
+        ss_answer *bounceless = answer_of("cone gap_term=paoli-schatzman", frame);
+        ENSURE(plain && bounceless);
+        for (int i = 0; i < 6; i++) ENSURE(plain->velocity[0][i] == bounceless->velocity[0][i]);
+        ss_answer_destroy(plain);
+        ss_answer_destroy(bounceless);
+    }
+    ss_frame_destroy(frame);
+}
+
 /* Newton: relative speed reversed times e, momentum kept. */
 TEST(two_balls_collide_as_newton_says)
 {
@@ -103,6 +154,17 @@ TEST(two_balls_collide_as_newton_says)
     set_vector(frame->contacts.normal[0], 1.0, 0.0, 0.0);
     frame->contacts.restitution[0] = 0.5;
     ENSURE(step_by("frictionless gap_term=restitution", frame));
+    ENSURE_NEAR(frame->bodies.velocity[0][0], -0.5, SOLVED);
+    ENSURE_NEAR(frame->bodies.velocity[1][0], 1.5, SOLVED);
+
+    // The same speeds by the law of gaps, two steps later.
+    frame->bodies.velocity[0][0] = 4.0;
+    frame->bodies.velocity[1][0] = 0.0;
+    for (int k = 0; k < 2; k++) {
+        ENSURE(step_by("frictionless gap_term=paoli-schatzman", frame));
+        double opening = frame->bodies.velocity[1][0] - frame->bodies.velocity[0][0];
+        frame->contacts.gap[0] += frame->h * opening;
+    }
     ENSURE_NEAR(frame->bodies.velocity[0][0], -0.5, SOLVED);
     ENSURE_NEAR(frame->bodies.velocity[1][0], 1.5, SOLVED);
     ss_frame_destroy(frame);

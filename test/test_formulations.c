@@ -675,6 +675,7 @@ TEST(what_a_formulation_leaves_out_is_told)
     ENSURE_INT(losses_at("cone", frame, "contacts/mu_s"), 1);
     ENSURE_INT(losses_at("cone", frame, "contacts/restitution"), 1);
     ENSURE_INT(losses_at("cone gap_term=restitution", frame, "contacts/restitution"), 0);
+    ENSURE_INT(losses_at("cone gap_term=paoli-schatzman", frame, "contacts/restitution"), 0);
     ENSURE_INT(losses_at("cone", frame, "contacts/mu_r"), 1); // contact 1: infinite along one tangent
     frame->contacts.mu[1][0] = 0.5;
     ENSURE_INT(losses_at("cone", frame, "contacts/mu_r"), 0);

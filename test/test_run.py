@@ -107,6 +107,21 @@ def test_recorded_frames_hold_answer_metrics_and_a_picture(here):
     assert judged["frames"][0]["status"] == "converged"
 
 
+def test_study_of_the_step_tells_its_error_from_the_solvers():
+    """Free fall lags behind by g t h / 2; one sweep of pgs is no solution of a wall, whatever the step."""
+    fall = run_json("run", "sphere-drop", "--time", "1", "--study", "dt", "--json")
+    times = np.arange(1, 51) / 50
+    assert fall["step_error"] == pytest.approx(9.81 * 0.01 / 2 * np.sqrt(np.mean(times**2)), rel=1e-6)
+    assert fall["solver_error"] == 0 and fall["order"] == pytest.approx(1, abs=1e-6)
+    assert [r["steps"] for r in fall["runs"]] == [100, 100, 200, 400]
+    wall = run_json("run", "brick-wall", "-s", "pgs", "--iterations", "1", "--time", "0.2", "--study", "dt", "--json")
+    assert wall["solver_error"] > 1e-4 and wall["step_error"] < 1e-8
+    text = run("run", "brick-wall", "-s", "pgs", "--iterations", "1", "--time", "0.2", "--study", "dt", code=DONE).stdout
+    assert "The solver decides" in text
+    assert "unknown study" in run("run", "brick-wall", "--study", "h", code=USAGE).stderr
+    assert "does not go with" in run("run", "brick-wall", "--study", "dt", "--record", "x.h5", code=USAGE).stderr
+
+
 def test_trace_and_picture(here):
     run("run", "sliding-block", "--steps", "30", "--trace", "t.csv", "--picture", "p.png", code=DONE)
     rows = list(csv.DictReader(open("t.csv")))

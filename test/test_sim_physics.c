@@ -444,6 +444,36 @@ TEST(ball_bounces_to_e_squared_of_its_height)
     end(sim);
 }
 
+/* Paoli and Schatzman's law has no threshold of speed. The ball follows the scheme's own recursion, and rises
+ * to e^2 of its height but for what it moves in a step, wherever within the step the impact is. */
+TEST(gaps_that_bounce_reach_e_squared_of_the_height)
+{
+    double e = 0.8, radius = 0.1, height = 1.0, impact = sqrt(2.0 * g * height);
+    for (int k = 0; k < 3; k++) {
+        ss_world *world = empty_world(0, 0, -g);
+        set_materials(world, (ss_material_pair){.mu = 0.5, .restitution = e});
+        add_floor(world);
+        int ball = add_ball(world, 0, 0, radius + height, radius);
+        ss_sim_options options = exact_options(4e-3 / (1 << k));
+        options.with = (ss_option_list){1, {"gap_term=paoli-schatzman"}};
+        ss_sim *sim = start(world, &options);
+        double h = options.h, gap = height, speed = 0, top = 0, deepest = 0;
+        for (bool bounced = false; !bounced || speed > 0;) {
+            run(sim, 1);
+            speed = fmax(speed - h * g, e * speed - (1.0 + e) * gap / h);
+            gap += h * speed;
+            // solved to rounding of numbers of size 1, in some hundred steps
+            ENSURE_NEAR(body_of(sim, ball)->position[2] - radius, gap, 1e-9);
+            bounced |= speed > 0;
+            deepest = fmin(deepest, gap);
+            if (bounced) top = fmax(top, gap);
+        }
+        ENSURE_NEAR(top, height * e * e, h * impact);
+        ENSURE(deepest < 0 && deepest > -2.0 * e / (1.0 + e) * h * (impact + h * g));
+        end(sim);
+    }
+}
+
 TEST(head_on_balls_exchange_their_speeds)
 {
     ss_world *world = empty_world(0, 0, 0);

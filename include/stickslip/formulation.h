@@ -26,7 +26,12 @@ typedef enum ss_gap_term {
     SS_GAP_STABILISED,
     /* e u_N-, Newton's law, at contacts hit within the step (gap + h min(u_N-, 0) <= 0) faster than
      * restitution_speed; as stabilised at the others */
-    SS_GAP_RESTITUTION
+    SS_GAP_RESTITUTION,
+    /* (1 + e) gap / h - e u_N-: the gaps of the steps before and after satisfy gap+ + e gap- >= 0, at the
+     * level of positions (Paoli and Schatzman 2002). A bounce takes two steps and ends at exactly -e times
+     * the speed of the impact; in between the bodies overlap by at most 2 e / (1 + e) h u_N-. e = 0 is
+     * preventive. */
+    SS_GAP_PAOLI_SCHATZMAN
 } ss_gap_term;
 
 /* Contribution of the error g of a joint's equations to J v+ + term = 0. A fraction joint_gamma of a violated
@@ -60,9 +65,10 @@ typedef struct ss_step_options {
      .type = SS_OPTION_CHOICE,                                                                              \
      .offset = offsetof(ss_step_options, gap_term),                                                         \
      .default_value = gap_term_default,                                                                     \
-     .choices = "preventive|zero|stabilised|restitution",                                                   \
+     .choices = "preventive|zero|stabilised|restitution|paoli-schatzman",                                   \
      .help = "contribution of the gap to the normal velocity: gap/h; none; gap/h, but only a fraction "     \
-             "gamma of an overlap; Newton's restitution at impacts, otherwise as stabilised"},              \
+             "gamma of an overlap; Newton's restitution at impacts, otherwise as stabilised; Paoli and "    \
+             "Schatzman's restitution of gaps, over two steps"},                                            \
         {.name = "gamma",                                                                                   \
          .type = SS_OPTION_REAL,                                                                            \
          .offset = offsetof(ss_step_options, gamma),                                                        \

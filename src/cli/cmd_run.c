@@ -77,6 +77,7 @@ static int run_run(const ss_command *command)
 {
     ss_running run = {.command = command, .options = command->options};
     ss_error err = {0}, late = {0};
+    if (run.options->study) return ss_study_run(command, &err) ? SS_EXIT_DONE : ss_report(&err);
     bool ready = ss_running_build(&run, &err) && ss_recording_begin(&run, &err);
     if (ready) ss_summary_begin(&run);
     bool good = ready && step_on(&run, &err);
@@ -141,6 +142,12 @@ static const ss_option table[] = {
      .default_value = "ours",
      .value_name = "NAME",
      .help = "Where contacts come from: ours, or the plug-in of this name (bullet), if it is installed."},
+    {.name = "study",
+     .type = SS_OPTION_TEXT,
+     FIELD(study),
+     .value_name = "dt",
+     .help = "Simulate four times, as asked for and with h, h/2, h/4 solved to 1e-8, and tell how much of "
+             "the error is the step's and how much the solver's."},
     {.name = "json", .type = SS_OPTION_BOOL, FIELD(json), .help = "Print the summary as one JSON object."},
     {0}};
 
@@ -258,6 +265,7 @@ static const ss_example examples[] = {
     {"run brick-wall --plugin ./my_solver.so -s richardson", "your own solver"},
     {"run robot.urdf --base fixed --record robot.h5", "a robot of a URDF file"},
     {"run scene.xml --key home --strict-motion", "an MJCF file from one of its keyframes, or not at all"},
+    {"run log-pile --study dt --time 1", "is it the step or the solver that the error comes from?"},
     {"run massratio -s nsgs --steps 50 --json", "another solver, without a finisher; machine-readable"},
     {0}};
 

@@ -24,6 +24,7 @@ typedef struct ss_run_verb_options {
     const char *trace, *picture;
     double length_unit, mass_unit, time_unit;
     bool json;
+    const char *study; /* NULL: none */
     bool strict, strict_motion;
     const char *collision; /* "ours", or the name of a hook that replaces it */
     ss_model_options model;
@@ -66,6 +67,8 @@ typedef struct ss_running {
     ss_sim *sim;
     ss_sim_options sim_options; /* table, then scene, then --accurate, then user */
     char tolerance_rule[SS_TOLERANCE_RULE];
+    int refine;    /* h is divided by it, and there are as many more steps; 0 counts as 1 */
+    bool solved;   /* every step to 1e-8, whatever the user says about solvers */
     int64_t steps; /* to be done in all */
     ss_run_summary summary;
     double (*start_pose)[7];
@@ -90,6 +93,9 @@ int ss_running_figures(const ss_running *run, ss_scene_result figures[SS_SCENE_F
 bool ss_recording_begin(ss_running *run, ss_error *err);
 bool ss_recording_step(ss_running *run, ss_error *err);
 bool ss_recording_end(ss_running *run, ss_error *err); /* also after an interruption */
+
+/* `--study`: the same scene several times, and what to make of the differences. */
+bool ss_study_run(const ss_command *command, ss_error *err);
 
 void ss_summary_begin(ss_running *run);
 void ss_summary_step(ss_running *run);

@@ -76,6 +76,8 @@ static bool set_options(ss_running *run, ss_error *err)
     }
     if (run->options->tolerance > 0.0)
         to->stop = ss_tolerance_rule(run->options->tolerance, run->tolerance_rule);
+    if (run->solved) be_accurate(to);
+    if (run->refine > 1) to->h /= run->refine;
     return true;
 }
 
@@ -104,7 +106,9 @@ static bool count_steps(ss_running *run, ss_error *err)
     static const double most = 9007199254740992.0; // 2^53: every step still has a number
     const ss_run_verb_options *options = run->options;
     double time = options->time > 0.0 ? options->time : run->scene->length * options->time_unit;
-    double steps = options->steps > 0 ? options->steps : ceil(time / run->sim_options.h - 1e-9);
+    int refine = run->refine > 1 ? run->refine : 1;
+    double h = refine * run->sim_options.h; // the time does not depend on the refinement
+    double steps = refine * (options->steps > 0 ? options->steps : ceil(time / h - 1e-9));
     if (!(steps <= most))
         return ss_fail(err, SS_ERROR_USAGE, "run: too many steps: %g s in steps of %g s", time,
                        run->sim_options.h);

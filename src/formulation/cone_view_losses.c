@@ -58,7 +58,8 @@ static void lose_gaps(const loss_list *to, const ss_contacts *contacts, const ss
         lose(to, "contacts/gaps", "gap and h only as a normal velocity");
     else if (nonzero)
         lose(to, "contacts/gaps", "%d nonzero gaps are ignored (gap_term=zero)", nonzero);
-    if (bouncing && step->gap_term != SS_GAP_RESTITUTION)
+    bool bounces = step->gap_term == SS_GAP_RESTITUTION || step->gap_term == SS_GAP_PAOLI_SCHATZMAN;
+    if (bouncing && !bounces)
         lose(to, "contacts/restitution", "restitution of %d contacts is ignored", bouncing);
     else if (bouncing)
         lose(to, "contacts/restitution", "restitution only as a normal velocity");

@@ -55,7 +55,8 @@ void ss_model_note_losses(unsigned models, const ss_rows *rows, const ss_step_op
                           ss_findings *notes)
 {
     const ss_contacts *contacts = &rows->frame->contacts;
-    bool bounces = models & SS_MODELS_GAPS && step->gap_term == SS_GAP_RESTITUTION;
+    bool by_rule = step->gap_term == SS_GAP_RESTITUTION || step->gap_term == SS_GAP_PAOLI_SCHATZMAN;
+    bool bounces = models & SS_MODELS_GAPS && by_rule;
     if (!notes) return;
     if (rows->frame->subcontacts.groups > 0 && !(models & SS_MODELS_ALTERNATIVES))
         ss_findings_add(notes, SS_FINDING_LOSS, "subcontacts",

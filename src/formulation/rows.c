@@ -261,16 +261,23 @@ double ss_gap_term_of(const ss_step_options *step, double gap, double h)
     case SS_GAP_RESTITUTION:
         return stabilised_term(step, gap, h);
     case SS_GAP_PREVENTIVE:
+    case SS_GAP_PAOLI_SCHATZMAN: // without restitution the same
         break;
     }
     return gap / h;
 }
 
+/* Paoli and Schatzman: gap(q+) + e gap(q-) >= 0, with gap(q+) = gap + h u+ and gap(q-) = gap - h u-, the rate
+ * of the normal's own motion being of second order. Divided by h, u+ + (1 + e) gap/h - e u- >= 0. */
 static double gap_term(const ss_rows *rows, const ss_step_options *step, const ss_contact_row *contact)
 {
-    return step->gap_term == SS_GAP_RESTITUTION
-               ? restitution_term(rows, step, contact)
-               : ss_gap_term_of(step, rows->frame->contacts.gap[contact->contact], rows->frame->h);
+    const ss_contacts *contacts = &rows->frame->contacts;
+    double gap = contacts->gap[contact->contact], h = rows->frame->h;
+    double e = contacts->restitution ? contacts->restitution[contact->contact] : 0.0;
+    if (step->gap_term == SS_GAP_RESTITUTION) return restitution_term(rows, step, contact);
+    if (step->gap_term == SS_GAP_PAOLI_SCHATZMAN && e > 0.0)
+        return (1.0 + e) * gap / h - e * ss_contact_speed_before(rows, contact, contact->normal);
+    return ss_gap_term_of(step, gap, h);
 }
 
 static bool cap_friction(double mu[2], double mu_max)
