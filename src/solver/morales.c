@@ -26,10 +26,11 @@
 #include <math.h>
 #include <string.h>
 
-#include "solver/newton/active_set_factor.h"
-#include "solver/sweep/pgs.h"
+#include "base/option_rows.h"
 #include "solver/core/run_state.h"
 #include "solver/core/scaled.h"
+#include "solver/newton/active_set_factor.h"
+#include "solver/sweep/pgs.h"
 
 enum { REFINEMENTS = 6, STUCK = 300, LONG = 64 };
 
@@ -45,20 +46,10 @@ typedef struct morales_options {
 } morales_options;
 
 static const ss_option options_table[] = {
-    {.name = "sweeps",
-     .type = SS_OPTION_INT,
-     .offset = offsetof(morales_options, sweeps),
-     .default_value = "5",
-     .min = 1,
-     .max = 1000000,
-     .help = "projected Gauss-Seidel sweeps before each subspace"},
-    {.name = "steps",
-     .type = SS_OPTION_INT,
-     .offset = offsetof(morales_options, steps),
-     .default_value = "20",
-     .min = 0,
-     .max = 1000,
-     .help = "largest number of direct solves in a subspace; 0 = pgs"},
+    SS_ROW_INT(morales_options, sweeps, "5", 1, 1000000,
+               "projected Gauss-Seidel sweeps before each subspace"),
+    SS_ROW_INT(morales_options, steps, "20", 0, 1000,
+               "largest number of direct solves in a subspace; 0 = pgs"),
     {0},
 };
 

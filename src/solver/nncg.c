@@ -12,6 +12,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/option_rows.h"
 #include "solver/sweep/coloured.h"
 #include "solver/sweep/conjugate.h"
 #include "solver/sweep/nsgs.h"
@@ -23,24 +24,11 @@ typedef struct nncg_options {
 } nncg_options;
 
 static const ss_option options_table[] = {
-    {.name = "accelerate",
-     .type = SS_OPTION_BOOL,
-     .offset = offsetof(nncg_options, accelerate),
-     .default_value = "true",
-     .help = "use conjugate directions; without them it is nsgs"},
-    {.name = "sweep",
-     .type = SS_OPTION_CHOICE,
-     .offset = offsetof(nncg_options, sweep),
-     .default_value = "forward",
-     .choices = "forward|backward|symmetric",
-     .help = "order in which contacts and rows are visited; symmetric visits each twice per iteration"},
-    {.name = "local_tolerance",
-     .type = SS_OPTION_REAL,
-     .offset = offsetof(nncg_options, local_tolerance),
-     .default_value = "1e-14",
-     .min = 1e-16,
-     .max = 0.1,
-     .help = "relative accuracy of the slip of one contact"},
+    SS_ROW_BOOL(nncg_options, accelerate, "true", "use conjugate directions; without them it is nsgs"),
+    SS_ROW_CHOICE(nncg_options, sweep, "forward", "forward|backward|symmetric",
+                  "order in which contacts and rows are visited; symmetric visits each twice per iteration"),
+    SS_ROW_REAL(nncg_options, local_tolerance, "1e-14", 1e-16, 0.1,
+                "relative accuracy of the slip of one contact"),
     {0},
 };
 

@@ -21,10 +21,11 @@
 
 #include <math.h>
 
+#include "base/option_rows.h"
 #include "linalg/dense.h"
 #include "linalg/factor.h"
-#include "solver/sweep/coloured.h"
 #include "solver/local/local_cone.h"
+#include "solver/sweep/coloured.h"
 #include "solver/sweep/projected_step.h"
 
 typedef struct nsgs_options {
@@ -34,14 +35,9 @@ typedef struct nsgs_options {
 
 static const ss_option options_table[] = {
     SS_BATCHED_ORDER_OPTION(nsgs_options, sweep),
-    {.name = "local_tolerance",
-     .type = SS_OPTION_REAL,
-     .offset = offsetof(nsgs_options, local_tolerance),
-     .default_value = "1e-14",
-     .min = 1e-16,
-     .max = 0.1,
-     .help = "relative accuracy of the slip of one contact; ignored by batched sweeps, which continue "
-             "from the last visit"},
+    SS_ROW_REAL(
+        nsgs_options, local_tolerance, "1e-14", 1e-16, 0.1,
+        "relative accuracy of the slip of one contact; ignored by batched sweeps, which continue from the last visit"),
     {0},
 };
 

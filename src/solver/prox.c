@@ -28,8 +28,9 @@
  * Mazhar, Heyn, Negrut, Tasora, Using Nesterov's method to accelerate multibody dynamics with friction and
  * contact (2015).
  */
-#include "solver/sweep/projected_step.h"
+#include "base/option_rows.h"
 #include "solver/core/spectrum.h"
+#include "solver/sweep/projected_step.h"
 
 #include <math.h>
 #include <string.h>
@@ -47,32 +48,15 @@ typedef struct prox_options {
 } prox_options;
 
 static const ss_option options_table[] = {
-    {.name = "rho",
-     .type = SS_OPTION_CHOICE,
-     .offset = offsetof(prox_options, rho),
-     .default_value = "adaptive",
-     .choices = "local|row-sum|global|adaptive",
-     .help = "source of the step lengths: the diagonal block of the contact, the absolute row sum, the "
-             "largest eigenvalue of the matrix, or adaptation"},
-    {.name = "order",
-     .type = SS_OPTION_CHOICE,
-     .offset = offsetof(prox_options, order),
-     .default_value = "gauss-seidel",
-     .choices = "gauss-seidel|jacobi",
-     .help = "update contacts one after another with the latest velocities, or all at once"},
+    SS_ROW_CHOICE(
+        prox_options, rho, "adaptive", "local|row-sum|global|adaptive",
+        "source of the step lengths: the diagonal block of the contact, the absolute row sum, the largest eigenvalue of the matrix, or adaptation"),
+    SS_ROW_CHOICE(prox_options, order, "gauss-seidel", "gauss-seidel|jacobi",
+                  "update contacts one after another with the latest velocities, or all at once"),
     SS_SWEEP_ORDER_OPTION(prox_options, sweep),
-    {.name = "scale",
-     .type = SS_OPTION_REAL,
-     .offset = offsetof(prox_options, scale),
-     .default_value = "1",
-     .min = 1e-3,
-     .max = 1.99,
-     .help = "factor on all step lengths"},
-    {.name = "inertia",
-     .type = SS_OPTION_BOOL,
-     .offset = offsetof(prox_options, inertia),
-     .default_value = "true",
-     .help = "extrapolate from the last two iterates as long as that helps"},
+    SS_ROW_REAL(prox_options, scale, "1", 1e-3, 1.99, "factor on all step lengths"),
+    SS_ROW_BOOL(prox_options, inertia, "true",
+                "extrapolate from the last two iterates as long as that helps"),
     {0},
 };
 

@@ -9,19 +9,16 @@
  */
 #include "solver/sweep/pgs.h"
 
+#include "base/option_rows.h"
+
 typedef struct psor_options {
     double omega;
     int sweep;
 } psor_options;
 
 static const ss_option options_table[] = {
-    {.name = "omega",
-     .type = SS_OPTION_REAL,
-     .offset = offsetof(psor_options, omega),
-     .default_value = "1.3",
-     .min = 0.01,
-     .max = 1.99,
-     .help = "relaxation factor: 1 = Gauss-Seidel; must be below 2 to converge"},
+    SS_ROW_REAL(psor_options, omega, "1.3", 0.01, 1.99,
+                "relaxation factor: 1 = Gauss-Seidel; must be below 2 to converge"),
     SS_BATCHED_ORDER_OPTION(psor_options, sweep),
     {0},
 };

@@ -25,10 +25,11 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/option_rows.h"
 #include "problem/gauge.h"
 #include "solver/local/disc.h"
-#include "solver/splitting/safeguarded_anderson.h"
 #include "solver/pivot/pivoting.h"
+#include "solver/splitting/safeguarded_anderson.h"
 #include "solver/sweep/projected_step.h"
 
 typedef struct split_options {
@@ -37,27 +38,13 @@ typedef struct split_options {
 } split_options;
 
 static const ss_option options_table[] = {
-    {.name = "sweeps",
-     .type = SS_OPTION_INT,
-     .offset = offsetof(split_options, sweeps),
-     .default_value = "5",
-     .min = 1,
-     .max = 10000,
-     .help = "symmetric sweeps over the friction after every direct solve"},
-    {.name = "mixing",
-     .type = SS_OPTION_INT,
-     .offset = offsetof(split_options, mixing),
-     .default_value = "5",
-     .min = 0,
-     .max = 16,
-     .help = "memory of Anderson acceleration, in rounds; 0 = no acceleration"},
-    {.name = "compliance",
-     .type = SS_OPTION_REAL,
-     .offset = offsetof(split_options, compliance),
-     .default_value = "1e-8",
-     .min = 0,
-     .max = 1,
-     .help = "regularisation of the direct part, relative to its diagonal; further rounds remove its effect"},
+    SS_ROW_INT(split_options, sweeps, "5", 1, 10000,
+               "symmetric sweeps over the friction after every direct solve"),
+    SS_ROW_INT(split_options, mixing, "5", 0, 16,
+               "memory of Anderson acceleration, in rounds; 0 = no acceleration"),
+    SS_ROW_REAL(
+        split_options, compliance, "1e-8", 0, 1,
+        "regularisation of the direct part, relative to its diagonal; further rounds remove its effect"),
     {0},
 };
 
