@@ -31,11 +31,11 @@
 
 #include "base/memory.h"
 #include "base/option_rows.h"
+#include "solver/core/watch.h"
 #include "solver/local/local_cone.h"
 #include "solver/newton/newton.h"
 #include "solver/newton/newton_natural.h"
 #include "solver/newton/row_groups.h"
-#include "solver/sweep/sweep.h"
 
 typedef struct convex_newton_options {
     double compliance;

@@ -30,7 +30,7 @@
 #include "solver/core/run_state.h"
 #include "solver/core/scaled.h"
 #include "solver/newton/active_set_factor.h"
-#include "solver/sweep/pgs.h"
+#include "solver/sweep/projected.h"
 
 enum { REFINEMENTS = 6, STUCK = 300, LONG = 64 };
 
@@ -228,7 +228,7 @@ static bool sweep(minimiser *m, int count, double *change)
 {
     m->stopped = ss_run_late(m->run);
     if (m->stopped) return false;
-    ss_sweep_refresh(m->sweep, m->x);
+    ss_operator_refresh(&m->sweep->A, m->x);
     for (int k = 0; k < count; k++) {
         *change = ss_sweep_pass(m->sweep, SS_SWEEP_FORWARD, m->x);
         if (!isfinite(*change) || !report(m, 0.5 * *change)) return false;
@@ -269,7 +269,7 @@ static ss_status solve(const ss_problem *problem, const void *options, ss_run *r
     minimiser m = {
         .run = run, .n = problem->size, .x = x, .best_error = INFINITY, .best_size = 1.0, .pause = 1};
     ss_status status = SS_FAILED;
-    m.sweep = ss_pgs_sweep(problem, &omega, run->seed, run->arena);
+    m.sweep = ss_projected_sweep(problem, &omega, run->seed, run->arena);
     if (m.sweep && !ss_run_lacks(run, ss_run_scaling_cost(problem)) &&
         ss_scaled_create(problem, run->arena, &m.s) && take_memory(&m, run->arena) &&
         ss_active_set_factor_create(&m.s.A, true, redundancy, run, &m.face))
