@@ -29,9 +29,9 @@
 static const ss_option options_table[] = {
     SS_ROW_REAL(ss_splitting_options, rho, "0.01", 1e-7, 1e4,
                 "initial penalty parameter, relative to the diagonal of the matrix"),
-    SS_ROW_BOOL(
-        ss_splitting_options, adaptive, "true",
-        "adapt rho if primal and dual residual decrease at different rates; each change costs a factorisation"),
+    SS_ROW_BOOL(ss_splitting_options, adaptive, "true",
+                "adapt rho if primal and dual residual decrease at different rates; each change costs a "
+                "factorisation"),
     SS_ROW_REAL(ss_splitting_options, relaxation, "1", 0.1, 1.9, "relaxation factor of a step"),
     SS_ROW_INT(ss_splitting_options, mixing, "5", 0, 16,
                "memory of Anderson acceleration, in steps; 0 = no acceleration"),

@@ -36,9 +36,9 @@ static const ss_option options_table[] = {
      .choices = "alart-curnier|jean-moreau|de-saxce", // in the order of ss_alart_variant
      .help = "function whose root is sought: friction discs scaled by the predicted normal impulse, by "
              "the current one, or projection onto the whole cone"},
-    SS_ROW_REAL(
-        alart_options, rho, "5", 1e-3, 1e3,
-        "augmentation parameter, relative to the effective mass of a contact: larger for resting piles, smaller for moving bodies"),
+    SS_ROW_REAL(alart_options, rho, "5", 1e-3, 1e3,
+                "augmentation parameter, relative to the effective mass of a contact: larger for resting "
+                "piles, smaller for moving bodies"),
     {0},
 };
 

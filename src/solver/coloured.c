@@ -24,10 +24,12 @@ static const ss_option options_table[] = {
                   "order of the contacts; symmetric visits each twice per iteration"),
     SS_ROW_CHOICE(
         coloured_options, kernel, "auto", "auto|portable",
-        "inner loops: the fastest that the processor supports (AVX2), or portable ones; the results are bit for bit the same"),
+        "inner loops: the fastest that the processor supports (AVX2), or portable ones; the results "
+        "are bit for bit the same"),
     SS_ROW_CHOICE(
         coloured_options, precision, "double", "double|single",
-        "single: sweeps in single precision, eight contacts at a time, continued in double precision once that stalls"),
+        "single: sweeps in single precision, eight contacts at a time, continued in double precision "
+        "once that stalls"),
     {0},
 };
 

@@ -44,9 +44,10 @@ typedef struct convex_newton_options {
 } convex_newton_options;
 
 static const ss_option options_table[] = {
-    SS_ROW_REAL(
-        convex_newton_options, compliance, "0", 0, 1e6,
-        "compliance of every row, relative to its diagonal a: the model is w = -compliance a x inside the laws, as in MuJoCo and SAP ((1 - d)/d with impedance d; beta^2 / 4 pi^2 near the rigid limit); 0 = rigid"),
+    SS_ROW_REAL(convex_newton_options, compliance, "0", 0, 1e6,
+                "compliance of every row, relative to its diagonal a: the model is w = -compliance a x "
+                "inside the laws, as in MuJoCo and SAP ((1 - d)/d with impedance d; beta^2 / 4 pi^2 near the "
+                "rigid limit); 0 = rigid"),
     SS_ROW_REAL(convex_newton_options, stiffness, "1e3", 1e-3, 1e8,
                 "initial k, relative to the inverse diagonal; increased if the multipliers converge slowly"),
     SS_ROW_INT(convex_newton_options, sweeps, "60", 0, 1e6,

@@ -51,12 +51,12 @@ typedef struct dantzig_options {
 } dantzig_options;
 
 static const ss_option options_table[] = {
-    SS_ROW_INT(
-        dantzig_options, passes, "100", 1, 1000000,
-        "largest number of passes that update coupled bounds; 1 = bounds stay as when they were first set, as in ODE"),
-    SS_ROW_REAL(
-        dantzig_options, compliance, "1e-8", 0, 1,
-        "regularisation relative to the diagonal, if coupled bounds have more than one pass; proximal steps remove its effect"),
+    SS_ROW_INT(dantzig_options, passes, "100", 1, 1000000,
+               "largest number of passes that update coupled bounds; 1 = bounds stay as when they were "
+               "first set, as in ODE"),
+    SS_ROW_REAL(dantzig_options, compliance, "1e-8", 0, 1,
+                "regularisation relative to the diagonal, if coupled bounds have more than one pass; "
+                "proximal steps remove its effect"),
     {0},
 };
 

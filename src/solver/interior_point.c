@@ -47,9 +47,9 @@ static const ss_option options_table[] = {
     SS_ROW_INT(
         interior_options, factorizations, "70", 0, 1e6,
         "largest number of factorisations, including those of Newton steps, before fallbacks are tried"),
-    SS_ROW_REAL(
-        interior_options, regularization, "1e-8", 0, 1,
-        "proximal term relative to the diagonal of the matrix; smaller is better for the convex law, larger for Coulomb's"),
+    SS_ROW_REAL(interior_options, regularization, "1e-8", 0, 1,
+                "proximal term relative to the diagonal of the matrix; smaller is better for the convex law, "
+                "larger for Coulomb's"),
     {0},
 };
 

@@ -19,7 +19,8 @@
  * conjugate directions carry it further (sweep/conjugate.h). That costs three sums of vectors per iteration
  * and needs a fraction of the iterations on packings of spheres and on columns; where contacts start and stop
  * sliding directions are thrown away so often that little is left but the sweeps. `coloured` is the same
- * method on batches. Iterates are shown after the sweep, when they obey the laws, not after the extrapolation.
+ * method on batches. Iterates are shown after the sweep, when they obey the laws, not after the
+ * extrapolation.
  *
  * References: Moreau, Jean, Numerical treatment of contact and friction (1996); Jourdan, Alart, Jean (1998);
  * Silcowitz-Hansen, Niebe, Erleben, A nonsmooth nonlinear conjugate gradient method for interactive contact

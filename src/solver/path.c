@@ -48,9 +48,9 @@ typedef struct path_options {
 } path_options;
 
 static const ss_option options_table[] = {
-    SS_ROW_INT(
-        path_options, crash, "15", 0, 100000,
-        "largest number of Newton steps on the min map before the first path; fewer if two steps do not halve the error"),
+    SS_ROW_INT(path_options, crash, "15", 0, 100000,
+               "largest number of Newton steps on the min map before the first path; fewer if two steps do "
+               "not halve the error"),
     SS_ROW_REAL(path_options, compliance, "1e-7", 1e-12, 1,
                 "regularisation relative to the diagonal; proximal passes remove its effect"),
     SS_ROW_INT(path_options, pivot_factor, "10", 1, 100000,

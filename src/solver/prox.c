@@ -49,9 +49,9 @@ typedef struct prox_options {
 } prox_options;
 
 static const ss_option options_table[] = {
-    SS_ROW_CHOICE(
-        prox_options, rho, "adaptive", "local|row-sum|global|adaptive",
-        "source of the step lengths: the diagonal block of the contact, the absolute row sum, the largest eigenvalue of the matrix, or adaptation"),
+    SS_ROW_CHOICE(prox_options, rho, "adaptive", "local|row-sum|global|adaptive",
+                  "source of the step lengths: the diagonal block of the contact, the absolute row sum, the "
+                  "largest eigenvalue of the matrix, or adaptation"),
     SS_ROW_CHOICE(prox_options, order, "gauss-seidel", "gauss-seidel|jacobi",
                   "update contacts one after another with the latest velocities, or all at once"),
     SS_SWEEP_ORDER_OPTION(prox_options, sweep),

@@ -297,8 +297,8 @@ typedef struct row_builder {
     int **triple_place, **single_place;
 } row_builder;
 
-/* Counts the entries that the columns from `first` to `last` make: one in each row cell they meet. A cell with
- * the outer load has none of its own. */
+/* Counts the entries that the columns from `first` to `last` make: one in each row cell they meet. A cell
+ * with the outer load has none of its own. */
 static void count_entries(ss_operator *A, row_builder *rows, int column_cell, int first, int last)
 {
     const ss_sparse *matrix = A->problem->A;

@@ -47,9 +47,9 @@ ss_sweep *ss_sweep_create(const ss_problem *problem, unsigned kinds, uint64_t se
 void ss_sweep_start(ss_sweep *sweep, ss_sweep_order order, const double *x);
 /* One pass. Returns the sum of a_ii dx_i^2, twice an energy: 0 exactly when nothing moved. */
 double ss_sweep_pass(ss_sweep *sweep, ss_sweep_order order, double *x);
-/* The next iterate of a run. False, with a status, when the run says stop, nothing moves any more (converged),
- * nothing has improved for long in the last order that was left to try (stalled), or numbers overflow
- * (failed, with the last finite x). */
+/* The next iterate of a run. False, with a status, when the run says stop, nothing moves any more
+ * (converged), nothing has improved for long in the last order that was left to try (stalled), or numbers
+ * overflow (failed, with the last finite x). */
 bool ss_sweep_goes_on(ss_sweep *sweep, double change, ss_run *run, double *x);
 
 /* passes without progress: for another order, for none */
