@@ -1,6 +1,7 @@
 #include <stickslip/sparse.h>
 
 #include "base/assert.h"
+#include "linalg/sparse_search.h"
 
 #include <limits.h>
 #include <math.h>
@@ -289,15 +290,8 @@ int ss_sparse_nonzeros(const ss_sparse *matrix)
 double ss_sparse_get(const ss_sparse *matrix, int row, int col)
 {
     SS_ASSERT(row >= 0 && row < matrix->rows && col >= 0 && col < matrix->cols);
-    int low = matrix->start[col], high = matrix->start[col + 1];
-    while (low < high) {
-        int middle = low + (high - low) / 2;
-        if (matrix->row[middle] < row)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < matrix->start[col + 1] && matrix->row[low] == row ? matrix->value[low] : 0.0;
+    int at = ss_sparse_first_entry(matrix, col, row);
+    return at < matrix->start[col + 1] && matrix->row[at] == row ? matrix->value[at] : 0.0;
 }
 
 /* ---- checks ----------------------------------------------------------------------------------------- */

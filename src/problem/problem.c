@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "linalg/sparse_search.h"
 #include "problem/bodies_form.h"
 #include "problem/laws.h"
 #include "problem/store.h"
@@ -220,10 +221,9 @@ void ss_block_matrix(const ss_problem *problem, const ss_block *block, double *o
     int first = block->first, size = block->size;
     memset(own, 0, (size_t)size * (size_t)size * sizeof *own);
     for (int j = 0; j < size; j++) {
-        for (int e = A->start[first + j]; e < A->start[first + j + 1]; e++) {
-            unsigned i = (unsigned)(A->row[e] - first);
-            if (i < (unsigned)size) own[size * (int)i + j] = A->value[e];
-        }
+        int end = A->start[first + j + 1];
+        for (int e = ss_sparse_first_entry(A, first + j, first); e < end && A->row[e] < first + size; e++)
+            own[size * (A->row[e] - first) + j] = A->value[e];
     }
 }
 

@@ -21,38 +21,20 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "solver/newton/progress.h"
+#include "base/option_rows.h"
 #include "solver/core/run_state.h"
+#include "solver/newton/progress.h"
 #include "solver/splitting/splitting.h"
 
 static const ss_option options_table[] = {
-    {.name = "rho",
-     .type = SS_OPTION_REAL,
-     .offset = offsetof(ss_splitting_options, rho),
-     .default_value = "0.01",
-     .min = 1e-7,
-     .max = 1e4,
-     .help = "initial penalty parameter, relative to the diagonal of the matrix"},
-    {.name = "adaptive",
-     .type = SS_OPTION_BOOL,
-     .offset = offsetof(ss_splitting_options, adaptive),
-     .default_value = "true",
-     .help = "adapt rho if primal and dual residual decrease at different rates; each change costs a "
-             "factorisation"},
-    {.name = "relaxation",
-     .type = SS_OPTION_REAL,
-     .offset = offsetof(ss_splitting_options, relaxation),
-     .default_value = "1",
-     .min = 0.1,
-     .max = 1.9,
-     .help = "relaxation factor of a step"},
-    {.name = "mixing",
-     .type = SS_OPTION_INT,
-     .offset = offsetof(ss_splitting_options, mixing),
-     .default_value = "5",
-     .min = 0,
-     .max = 16,
-     .help = "memory of Anderson acceleration, in steps; 0 = no acceleration"},
+    SS_ROW_REAL(ss_splitting_options, rho, "0.01", 1e-7, 1e4,
+                "initial penalty parameter, relative to the diagonal of the matrix"),
+    SS_ROW_BOOL(ss_splitting_options, adaptive, "true",
+                "adapt rho if primal and dual residual decrease at different rates; each change costs a "
+                "factorisation"),
+    SS_ROW_REAL(ss_splitting_options, relaxation, "1", 0.1, 1.9, "relaxation factor of a step"),
+    SS_ROW_INT(ss_splitting_options, mixing, "5", 0, 16,
+               "memory of Anderson acceleration, in steps; 0 = no acceleration"),
     {0},
 };
 

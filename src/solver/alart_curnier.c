@@ -19,6 +19,8 @@
  */
 #include "solver/newton/newton_start.h"
 
+#include "base/option_rows.h"
+
 typedef struct alart_options {
     ss_newton_start start;
     int map;
@@ -34,14 +36,9 @@ static const ss_option options_table[] = {
      .choices = "alart-curnier|jean-moreau|de-saxce", // in the order of ss_alart_variant
      .help = "function whose root is sought: friction discs scaled by the predicted normal impulse, by "
              "the current one, or projection onto the whole cone"},
-    {.name = "rho",
-     .type = SS_OPTION_REAL,
-     .offset = offsetof(alart_options, rho),
-     .default_value = "5",
-     .min = 1e-3,
-     .max = 1e3,
-     .help = "augmentation parameter, relative to the effective mass of a contact: larger for resting "
-             "piles, smaller for moving bodies"},
+    SS_ROW_REAL(alart_options, rho, "5", 1e-3, 1e3,
+                "augmentation parameter, relative to the effective mass of a contact: larger for resting "
+                "piles, smaller for moving bodies"),
     {0},
 };
 

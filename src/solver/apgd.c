@@ -21,9 +21,10 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "solver/splitting/gradient.h"
+#include "base/option_rows.h"
 #include "solver/newton/newton_natural.h"
 #include "solver/newton/progress.h"
+#include "solver/splitting/gradient.h"
 
 typedef struct apgd_options {
     int power_iterations;
@@ -31,18 +32,9 @@ typedef struct apgd_options {
 } apgd_options;
 
 static const ss_option options_table[] = {
-    {.name = "power_iterations",
-     .type = SS_OPTION_INT,
-     .offset = offsetof(apgd_options, power_iterations),
-     .default_value = "15",
-     .min = 0,
-     .max = 1000,
-     .help = "matrix products spent on estimating the largest eigenvalue before the first step"},
-    {.name = "restart",
-     .type = SS_OPTION_BOOL,
-     .offset = offsetof(apgd_options, restart),
-     .default_value = "true",
-     .help = "restart the acceleration if a step reverses direction"},
+    SS_ROW_INT(apgd_options, power_iterations, "15", 0, 1000,
+               "matrix products spent on estimating the largest eigenvalue before the first step"),
+    SS_ROW_BOOL(apgd_options, restart, "true", "restart the acceleration if a step reverses direction"),
     {0},
 };
 

@@ -20,9 +20,10 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "solver/splitting/gradient.h"
+#include "base/option_rows.h"
 #include "solver/newton/newton_natural.h"
 #include "solver/newton/progress.h"
+#include "solver/splitting/gradient.h"
 
 typedef struct spectral_options {
     int memory, frozen;
@@ -31,20 +32,10 @@ typedef struct spectral_options {
 enum { MEMORY_MAX = 64 };
 
 static const ss_option options_table[] = {
-    {.name = "memory",
-     .type = SS_OPTION_INT,
-     .offset = offsetof(spectral_options, memory),
-     .default_value = "1",
-     .min = 1,
-     .max = MEMORY_MAX,
-     .help = "number of recent function values whose largest a step must not exceed; 1 = monotone"},
-    {.name = "frozen",
-     .type = SS_OPTION_INT,
-     .offset = offsetof(spectral_options, frozen),
-     .default_value = "1",
-     .min = 1,
-     .max = 1e6,
-     .help = "iterations between updates of De Saxce's term (Coulomb's law only)"},
+    SS_ROW_INT(spectral_options, memory, "1", 1, MEMORY_MAX,
+               "number of recent function values whose largest a step must not exceed; 1 = monotone"),
+    SS_ROW_INT(spectral_options, frozen, "1", 1, 1e6,
+               "iterations between updates of De Saxce's term (Coulomb's law only)"),
     {0},
 };
 

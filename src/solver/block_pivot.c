@@ -21,6 +21,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/option_rows.h"
 #include "solver/newton/coupled_bounds.h"
 #include "solver/pivot/pivoting.h"
 
@@ -42,20 +43,10 @@ typedef struct block_pivot_options {
 } block_pivot_options;
 
 static const ss_option options_table[] = {
-    {.name = "compliance",
-     .type = SS_OPTION_REAL,
-     .offset = offsetof(block_pivot_options, compliance),
-     .default_value = "1e-8",
-     .min = 0,
-     .max = 1,
-     .help = "added to the diagonal, relative to it, while pivoting; proximal passes remove its effect"},
-    {.name = "passes",
-     .type = SS_OPTION_INT,
-     .offset = offsetof(block_pivot_options, passes),
-     .default_value = "100",
-     .min = 1,
-     .max = 1000000,
-     .help = "largest number of updates of the proximal centre and of coupled bounds"},
+    SS_ROW_REAL(block_pivot_options, compliance, "1e-8", 0, 1,
+                "added to the diagonal, relative to it, while pivoting; proximal passes remove its effect"),
+    SS_ROW_INT(block_pivot_options, passes, "100", 1, 1000000,
+               "largest number of updates of the proximal centre and of coupled bounds"),
     {0},
 };
 

@@ -8,6 +8,8 @@
  */
 #include "solver/sweep/coloured.h"
 
+#include "base/option_rows.h"
+
 typedef struct coloured_options {
     int sweep, kernel, precision;
     bool accelerate;
@@ -17,31 +19,17 @@ enum { FASTEST_KERNEL, PORTABLE };
 enum { DOUBLE, SINGLE };
 
 static const ss_option options_table[] = {
-    {.name = "accelerate",
-     .type = SS_OPTION_BOOL,
-     .offset = offsetof(coloured_options, accelerate),
-     .default_value = "true",
-     .help = "nonlinear conjugate gradients around the sweeps"},
-    {.name = "sweep",
-     .type = SS_OPTION_CHOICE,
-     .offset = offsetof(coloured_options, sweep),
-     .default_value = "forward",
-     .choices = "forward|alternate|symmetric",
-     .help = "order of the contacts; symmetric visits each twice per iteration"},
-    {.name = "kernel",
-     .type = SS_OPTION_CHOICE,
-     .offset = offsetof(coloured_options, kernel),
-     .default_value = "auto",
-     .choices = "auto|portable",
-     .help = "inner loops: the fastest that the processor supports (AVX2), or portable ones; the results are "
-             "bit for bit the same"},
-    {.name = "precision",
-     .type = SS_OPTION_CHOICE,
-     .offset = offsetof(coloured_options, precision),
-     .default_value = "double",
-     .choices = "double|single",
-     .help = "single: sweeps in single precision, eight contacts at a time, continued in double precision "
-             "once that stalls"},
+    SS_ROW_BOOL(coloured_options, accelerate, "true", "nonlinear conjugate gradients around the sweeps"),
+    SS_ROW_CHOICE(coloured_options, sweep, "forward", "forward|alternate|symmetric",
+                  "order of the contacts; symmetric visits each twice per iteration"),
+    SS_ROW_CHOICE(
+        coloured_options, kernel, "auto", "auto|portable",
+        "inner loops: the fastest that the processor supports (AVX2), or portable ones; the results "
+        "are bit for bit the same"),
+    SS_ROW_CHOICE(
+        coloured_options, precision, "double", "double|single",
+        "single: sweeps in single precision, eight contacts at a time, continued in double precision "
+        "once that stalls"),
     {0},
 };
 

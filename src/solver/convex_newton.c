@@ -30,11 +30,12 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/option_rows.h"
+#include "solver/core/watch.h"
 #include "solver/local/local_cone.h"
-#include "solver/newton/newton_natural.h"
 #include "solver/newton/newton.h"
+#include "solver/newton/newton_natural.h"
 #include "solver/newton/row_groups.h"
-#include "solver/sweep/sweep.h"
 
 typedef struct convex_newton_options {
     double compliance;
@@ -43,29 +44,14 @@ typedef struct convex_newton_options {
 } convex_newton_options;
 
 static const ss_option options_table[] = {
-    {.name = "compliance",
-     .type = SS_OPTION_REAL,
-     .offset = offsetof(convex_newton_options, compliance),
-     .default_value = "0",
-     .min = 0,
-     .max = 1e6,
-     .help = "compliance of every row, relative to its diagonal a: the model is w = -compliance a x "
-             "inside the laws, as in MuJoCo and SAP ((1 - d)/d with impedance d; beta^2 / 4 pi^2 near the "
-             "rigid limit); 0 = rigid"},
-    {.name = "stiffness",
-     .type = SS_OPTION_REAL,
-     .offset = offsetof(convex_newton_options, stiffness),
-     .default_value = "1e3",
-     .min = 1e-3,
-     .max = 1e8,
-     .help = "initial k, relative to the inverse diagonal; increased if the multipliers converge slowly"},
-    {.name = "sweeps",
-     .type = SS_OPTION_INT,
-     .offset = offsetof(convex_newton_options, sweeps),
-     .default_value = "60",
-     .min = 0,
-     .max = 1e6,
-     .help = "projected Gauss-Seidel sweeps before the first Newton step; at most 4 for up to 48 unknowns"},
+    SS_ROW_REAL(convex_newton_options, compliance, "0", 0, 1e6,
+                "compliance of every row, relative to its diagonal a: the model is w = -compliance a x "
+                "inside the laws, as in MuJoCo and SAP ((1 - d)/d with impedance d; beta^2 / 4 pi^2 near the "
+                "rigid limit); 0 = rigid"),
+    SS_ROW_REAL(convex_newton_options, stiffness, "1e3", 1e-3, 1e8,
+                "initial k, relative to the inverse diagonal; increased if the multipliers converge slowly"),
+    SS_ROW_INT(convex_newton_options, sweeps, "60", 0, 1e6,
+               "projected Gauss-Seidel sweeps before the first Newton step; at most 4 for up to 48 unknowns"),
     {0},
 };
 

@@ -25,11 +25,12 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/option_rows.h"
 #include "linalg/dense.h"
-#include "solver/newton/coupled_bounds.h"
-#include "solver/pivot/growing_cholesky.h"
 #include "solver/core/run_state.h"
 #include "solver/core/scaled.h"
+#include "solver/newton/coupled_bounds.h"
+#include "solver/pivot/growing_cholesky.h"
 
 enum { PATIENCE = 30 };
 enum { MAX_SIZE = 10000 }; // matrix and factor are dense: 1.6 GB
@@ -50,22 +51,12 @@ typedef struct dantzig_options {
 } dantzig_options;
 
 static const ss_option options_table[] = {
-    {.name = "passes",
-     .type = SS_OPTION_INT,
-     .offset = offsetof(dantzig_options, passes),
-     .default_value = "100",
-     .min = 1,
-     .max = 1000000,
-     .help = "largest number of passes that update coupled bounds; 1 = bounds stay as when they were first "
-             "set, as in ODE"},
-    {.name = "compliance",
-     .type = SS_OPTION_REAL,
-     .offset = offsetof(dantzig_options, compliance),
-     .default_value = "1e-8",
-     .min = 0,
-     .max = 1,
-     .help = "regularisation relative to the diagonal, if coupled bounds have more than one pass; "
-             "proximal steps remove its effect"},
+    SS_ROW_INT(dantzig_options, passes, "100", 1, 1000000,
+               "largest number of passes that update coupled bounds; 1 = bounds stay as when they were "
+               "first set, as in ODE"),
+    SS_ROW_REAL(dantzig_options, compliance, "1e-8", 0, 1,
+                "regularisation relative to the diagonal, if coupled bounds have more than one pass; "
+                "proximal steps remove its effect"),
     {0},
 };
 

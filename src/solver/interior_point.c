@@ -34,6 +34,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/option_rows.h"
 #include "solver/newton/interior_steps.h"
 #include "solver/newton/newton_proximal.h"
 
@@ -43,21 +44,12 @@ typedef struct interior_options {
 } interior_options;
 
 static const ss_option options_table[] = {
-    {.name = "factorizations",
-     .type = SS_OPTION_INT,
-     .offset = offsetof(interior_options, factorizations),
-     .default_value = "70",
-     .min = 0,
-     .max = 1e6,
-     .help = "largest number of factorisations, including those of Newton steps, before fallbacks are tried"},
-    {.name = "regularization",
-     .type = SS_OPTION_REAL,
-     .offset = offsetof(interior_options, regularization),
-     .default_value = "1e-8",
-     .min = 0,
-     .max = 1,
-     .help = "proximal term relative to the diagonal of the matrix; smaller is better for the convex law, "
-             "larger for Coulomb's"},
+    SS_ROW_INT(
+        interior_options, factorizations, "70", 0, 1e6,
+        "largest number of factorisations, including those of Newton steps, before fallbacks are tried"),
+    SS_ROW_REAL(interior_options, regularization, "1e-8", 0, 1,
+                "proximal term relative to the diagonal of the matrix; smaller is better for the convex law, "
+                "larger for Coulomb's"),
     {0},
 };
 

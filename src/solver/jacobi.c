@@ -11,6 +11,7 @@
 
 #include <math.h>
 
+#include "base/option_rows.h"
 #include "problem/laws.h"
 #include "solver/core/spectrum.h"
 
@@ -20,20 +21,9 @@ typedef struct jacobi_options {
 } jacobi_options;
 
 static const ss_option options_table[] = {
-    {.name = "scale",
-     .type = SS_OPTION_REAL,
-     .offset = offsetof(jacobi_options, scale),
-     .default_value = "1",
-     .min = 1e-3,
-     .max = 1.99,
-     .help = "step relative to 1/lambda_max"},
-    {.name = "power_iterations",
-     .type = SS_OPTION_INT,
-     .offset = offsetof(jacobi_options, power_iterations),
-     .default_value = "20",
-     .min = 1,
-     .max = 1000,
-     .help = "matrix products spent on estimating lambda_max"},
+    SS_ROW_REAL(jacobi_options, scale, "1", 1e-3, 1.99, "step relative to 1/lambda_max"),
+    SS_ROW_INT(jacobi_options, power_iterations, "20", 1, 1000,
+               "matrix products spent on estimating lambda_max"),
     {0},
 };
 

@@ -22,8 +22,9 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "solver/pivot/basis.h"
+#include "base/option_rows.h"
 #include "solver/core/run_state.h"
+#include "solver/pivot/basis.h"
 
 enum { MAX_TRIES = 6, POLISHES = 3, CORRECTIONS = 5 };
 
@@ -41,13 +42,8 @@ typedef struct lemke_options {
 } lemke_options;
 
 static const ss_option options_table[] = {
-    {.name = "pivot_factor",
-     .type = SS_OPTION_INT,
-     .offset = offsetof(lemke_options, pivot_factor),
-     .default_value = "20",
-     .min = 1,
-     .max = 100000,
-     .help = "give up an attempt after this many pivots per unknown"},
+    SS_ROW_INT(lemke_options, pivot_factor, "20", 1, 100000,
+               "give up an attempt after this many pivots per unknown"),
     {0},
 };
 

@@ -26,10 +26,11 @@
 #include <math.h>
 #include <string.h>
 
-#include "solver/newton/active_set_factor.h"
-#include "solver/sweep/pgs.h"
+#include "base/option_rows.h"
 #include "solver/core/run_state.h"
 #include "solver/core/scaled.h"
+#include "solver/newton/active_set_factor.h"
+#include "solver/sweep/projected.h"
 
 enum { REFINEMENTS = 6, STUCK = 300, LONG = 64 };
 
@@ -45,20 +46,10 @@ typedef struct morales_options {
 } morales_options;
 
 static const ss_option options_table[] = {
-    {.name = "sweeps",
-     .type = SS_OPTION_INT,
-     .offset = offsetof(morales_options, sweeps),
-     .default_value = "5",
-     .min = 1,
-     .max = 1000000,
-     .help = "projected Gauss-Seidel sweeps before each subspace"},
-    {.name = "steps",
-     .type = SS_OPTION_INT,
-     .offset = offsetof(morales_options, steps),
-     .default_value = "20",
-     .min = 0,
-     .max = 1000,
-     .help = "largest number of direct solves in a subspace; 0 = pgs"},
+    SS_ROW_INT(morales_options, sweeps, "5", 1, 1000000,
+               "projected Gauss-Seidel sweeps before each subspace"),
+    SS_ROW_INT(morales_options, steps, "20", 0, 1000,
+               "largest number of direct solves in a subspace; 0 = pgs"),
     {0},
 };
 
@@ -237,7 +228,7 @@ static bool sweep(minimiser *m, int count, double *change)
 {
     m->stopped = ss_run_late(m->run);
     if (m->stopped) return false;
-    ss_sweep_refresh(m->sweep, m->x);
+    ss_operator_refresh(&m->sweep->A, m->x);
     for (int k = 0; k < count; k++) {
         *change = ss_sweep_pass(m->sweep, SS_SWEEP_FORWARD, m->x);
         if (!isfinite(*change) || !report(m, 0.5 * *change)) return false;
@@ -278,7 +269,7 @@ static ss_status solve(const ss_problem *problem, const void *options, ss_run *r
     minimiser m = {
         .run = run, .n = problem->size, .x = x, .best_error = INFINITY, .best_size = 1.0, .pause = 1};
     ss_status status = SS_FAILED;
-    m.sweep = ss_pgs_sweep(problem, &omega, run->seed, run->arena);
+    m.sweep = ss_projected_sweep(problem, &omega, run->seed, run->arena);
     if (m.sweep && !ss_run_lacks(run, ss_run_scaling_cost(problem)) &&
         ss_scaled_create(problem, run->arena, &m.s) && take_memory(&m, run->arena) &&
         ss_active_set_factor_create(&m.s.A, true, redundancy, run, &m.face))

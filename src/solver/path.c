@@ -22,9 +22,10 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/option_rows.h"
+#include "solver/core/run_state.h"
 #include "solver/newton/active_set_factor.h"
 #include "solver/pivot/normal_path.h"
-#include "solver/core/run_state.h"
 
 enum { RAYS = 5, ENOUGH = 4, PASSES = 30, IDLE_PASSES = 3, HASTE = 2, SHORT_WAY = 50 };
 
@@ -47,28 +48,13 @@ typedef struct path_options {
 } path_options;
 
 static const ss_option options_table[] = {
-    {.name = "crash",
-     .type = SS_OPTION_INT,
-     .offset = offsetof(path_options, crash),
-     .default_value = "15",
-     .min = 0,
-     .max = 100000,
-     .help = "largest number of Newton steps on the min map before the first path; fewer if two steps do not "
-             "halve the error"},
-    {.name = "compliance",
-     .type = SS_OPTION_REAL,
-     .offset = offsetof(path_options, compliance),
-     .default_value = "1e-7",
-     .min = 1e-12,
-     .max = 1,
-     .help = "regularisation relative to the diagonal; proximal passes remove its effect"},
-    {.name = "pivot_factor",
-     .type = SS_OPTION_INT,
-     .offset = offsetof(path_options, pivot_factor),
-     .default_value = "10",
-     .min = 1,
-     .max = 100000,
-     .help = "give up a path after this many pivots per unknown"},
+    SS_ROW_INT(path_options, crash, "15", 0, 100000,
+               "largest number of Newton steps on the min map before the first path; fewer if two steps do "
+               "not halve the error"),
+    SS_ROW_REAL(path_options, compliance, "1e-7", 1e-12, 1,
+                "regularisation relative to the diagonal; proximal passes remove its effect"),
+    SS_ROW_INT(path_options, pivot_factor, "10", 1, 100000,
+               "give up a path after this many pivots per unknown"),
     {0},
 };
 

@@ -28,8 +28,10 @@
  * Mazhar, Heyn, Negrut, Tasora, Using Nesterov's method to accelerate multibody dynamics with friction and
  * contact (2015).
  */
-#include "solver/sweep/projected_step.h"
+#include "base/option_rows.h"
+#include "solver/core/law.h"
 #include "solver/core/spectrum.h"
+#include "solver/sweep/sweep.h"
 
 #include <math.h>
 #include <string.h>
@@ -47,32 +49,15 @@ typedef struct prox_options {
 } prox_options;
 
 static const ss_option options_table[] = {
-    {.name = "rho",
-     .type = SS_OPTION_CHOICE,
-     .offset = offsetof(prox_options, rho),
-     .default_value = "adaptive",
-     .choices = "local|row-sum|global|adaptive",
-     .help = "source of the step lengths: the diagonal block of the contact, the absolute row sum, the "
-             "largest eigenvalue of the matrix, or adaptation"},
-    {.name = "order",
-     .type = SS_OPTION_CHOICE,
-     .offset = offsetof(prox_options, order),
-     .default_value = "gauss-seidel",
-     .choices = "gauss-seidel|jacobi",
-     .help = "update contacts one after another with the latest velocities, or all at once"},
+    SS_ROW_CHOICE(prox_options, rho, "adaptive", "local|row-sum|global|adaptive",
+                  "source of the step lengths: the diagonal block of the contact, the absolute row sum, the "
+                  "largest eigenvalue of the matrix, or adaptation"),
+    SS_ROW_CHOICE(prox_options, order, "gauss-seidel", "gauss-seidel|jacobi",
+                  "update contacts one after another with the latest velocities, or all at once"),
     SS_SWEEP_ORDER_OPTION(prox_options, sweep),
-    {.name = "scale",
-     .type = SS_OPTION_REAL,
-     .offset = offsetof(prox_options, scale),
-     .default_value = "1",
-     .min = 1e-3,
-     .max = 1.99,
-     .help = "factor on all step lengths"},
-    {.name = "inertia",
-     .type = SS_OPTION_BOOL,
-     .offset = offsetof(prox_options, inertia),
-     .default_value = "true",
-     .help = "extrapolate from the last two iterates as long as that helps"},
+    SS_ROW_REAL(prox_options, scale, "1", 1e-3, 1.99, "factor on all step lengths"),
+    SS_ROW_BOOL(prox_options, inertia, "true",
+                "extrapolate from the last two iterates as long as that helps"),
     {0},
 };
 
@@ -82,11 +67,11 @@ static const ss_option options_table[] = {
  * the parts of a contact act on each other. */
 static bool local_steps(const ss_sweep *sweep, bool relaxed, ss_run *run, double *step)
 {
-    for (int c = 0; c < sweep->cell_count; c++) {
-        const ss_cell *cell = &sweep->cells[c];
+    for (int c = 0; c < sweep->A.cell_count; c++) {
+        const ss_cell *cell = &sweep->A.cells[c];
         double part[SS_PARTS] = {0}, coupling = 1.0;
         if (!cell->own) {
-            step[cell->first] = 1.0 / sweep->problem->diagonal[cell->first];
+            step[cell->first] = 1.0 / sweep->A.problem->diagonal[cell->first];
             continue;
         }
         if (ss_run_late(run)) return false;
@@ -104,7 +89,7 @@ static bool local_steps(const ss_sweep *sweep, bool relaxed, ss_run *run, double
  * contact the largest, is never below A. */
 static bool row_sum_steps(const ss_sweep *sweep, ss_arena *arena, double *step)
 {
-    const ss_problem *problem = sweep->problem;
+    const ss_problem *problem = sweep->A.problem;
     const ss_sparse *A = problem->A;
     const double *a = problem->diagonal;
     double *sum = ss_arena_take(arena, (size_t)problem->size, sizeof *sum, "row sums");
@@ -115,8 +100,8 @@ static bool row_sum_steps(const ss_sweep *sweep, ss_arena *arena, double *step)
             if (product > 0.0) sum[A->row[e]] += fabs(A->value[e]) / sqrt(product);
         }
     }
-    for (int c = 0; c < sweep->cell_count; c++) {
-        const ss_cell *cell = &sweep->cells[c];
+    for (int c = 0; c < sweep->A.cell_count; c++) {
+        const ss_cell *cell = &sweep->A.cells[c];
         double part[SS_PARTS] = {0};
         for (int i = 0; i < cell->size; i++) {
             int row = cell->first + i;
@@ -132,8 +117,8 @@ static bool row_sum_steps(const ss_sweep *sweep, ss_arena *arena, double *step)
 static bool global_steps(const ss_sweep *sweep, ss_run *run, double *step)
 {
     if (!local_steps(sweep, false, run, step)) return false;
-    double lambda = ss_largest_eigenvalue(sweep->problem, step, POWER_ITERATIONS, run);
-    for (int i = 0; i < sweep->problem->size; i++) step[i] /= lambda;
+    double lambda = ss_largest_eigenvalue(sweep->A.problem, step, POWER_ITERATIONS, run);
+    for (int i = 0; i < sweep->A.problem->size; i++) step[i] /= lambda;
     return lambda > 0.0;
 }
 
@@ -164,12 +149,12 @@ typedef struct prox {
 static bool set_cells(prox *state, ss_arena *arena)
 {
     bool good = true;
-    for (int c = 0; good && c < state->sweep->cell_count; c++) {
-        ss_cell *cell = &state->sweep->cells[c];
+    for (int c = 0; good && c < state->sweep->A.cell_count; c++) {
+        ss_cell *cell = &state->sweep->A.cells[c];
         double part[SS_PARTS] = {0};
         for (int i = 0; i < cell->size; i++) part[ss_part_of(i)] = state->step[cell->first + i];
-        good = cell->own ? ss_cone_step_set(state->sweep, cell, part, false, &state->factor, arena)
-                         : ss_row_step_set(state->sweep, cell, part[0], &state->factor, arena);
+        good = cell->own ? ss_cone_step_set(state->problem, cell, part, false, &state->factor, arena)
+                         : ss_row_step_set(state->problem, cell, part[0], &state->factor, arena);
     }
     return good;
 }
@@ -199,8 +184,8 @@ static double advance(prox *state, double *x)
     double scale = 1.0 / (state->factor * state->factor), sum = 0.0;
     if (state->order == GAUSS_SEIDEL) return scale * ss_sweep_pass(state->sweep, state->sweep_order, x);
     ss_problem_apply(state->problem, x, state->scratch, state->w);
-    for (int c = 0; c < state->sweep->cell_count; c++) {
-        const ss_cell *cell = &state->sweep->cells[c];
+    for (int c = 0; c < state->sweep->A.cell_count; c++) {
+        const ss_cell *cell = &state->sweep->A.cells[c];
         cell->step(cell->data, state->w + cell->first, x + cell->first);
     }
     for (int i = 0; i < state->problem->size; i++) {
@@ -234,7 +219,7 @@ static bool has_grown(const adaptation *memory, double residual)
 static void take_back(adaptation *memory, prox *state, double *x)
 {
     memcpy(x, state->previous, (size_t)state->problem->size * sizeof *x);
-    ss_sweep_refresh(state->sweep, x);
+    ss_operator_refresh(&state->sweep->A, x);
     state->factor *= 0.5;
     *memory = (adaptation){.safe = memory->safe};
 }
@@ -304,7 +289,7 @@ static bool still_helps(inertia *of, double residual, prox *state, double *x)
     of->is_on = false;
     memcpy(x, of->best_x, bytes);
     memcpy(state->previous, x, bytes);
-    ss_sweep_refresh(state->sweep, x);
+    ss_operator_refresh(&state->sweep->A, x);
     return false;
 }
 
@@ -322,7 +307,7 @@ static void move_on(inertia *of, const prox *state, double *x)
         x[i] += beta * (here - of->last[i]);
         of->last[i] = here;
     }
-    if (beta > 0.0) ss_sweep_refresh(state->sweep, x);
+    if (beta > 0.0) ss_operator_refresh(&state->sweep->A, x);
 }
 
 /* ---- the solver ------------------------------------------------------------------------------------- */

@@ -21,6 +21,7 @@
  * References: Rockafellar, Monotone operators and the proximal point algorithm (1976); Acary, Bremond, Huber,
  * On solving contact problems with Coulomb friction: formulations and numerical comparisons (2018).
  */
+#include "base/option_rows.h"
 #include "solver/newton/newton_proximal.h"
 #include "solver/newton/newton_sweeps.h"
 #include "solver/newton/progress.h"
@@ -37,26 +38,12 @@ typedef struct proximal_options {
 } proximal_options;
 
 static const ss_option options_table[] = {
-    {.name = "inner",
-     .type = SS_OPTION_CHOICE,
-     .offset = offsetof(proximal_options, inner),
-     .default_value = "newton",
-     .choices = "newton|sweeps",
-     .help = "inner solver of the proximal problems: Newton steps, or Gauss-Seidel with exact contacts"},
-    {.name = "sweeps",
-     .type = SS_OPTION_INT,
-     .offset = offsetof(proximal_options, sweeps),
-     .default_value = "30",
-     .min = 0,
-     .max = 1e6,
-     .help = "projected Gauss-Seidel sweeps before the first Newton step; at most 4 for up to 48 unknowns"},
-    {.name = "regularization",
-     .type = SS_OPTION_REAL,
-     .offset = offsetof(proximal_options, regularization),
-     .default_value = "0.01",
-     .min = 1e-8,
-     .max = 10,
-     .help = "proximal term of the first problem, relative to the diagonal of the matrix"},
+    SS_ROW_CHOICE(proximal_options, inner, "newton", "newton|sweeps",
+                  "inner solver of the proximal problems: Newton steps, or Gauss-Seidel with exact contacts"),
+    SS_ROW_INT(proximal_options, sweeps, "30", 0, 1e6,
+               "projected Gauss-Seidel sweeps before the first Newton step; at most 4 for up to 48 unknowns"),
+    SS_ROW_REAL(proximal_options, regularization, "0.01", 1e-8, 10,
+                "proximal term of the first problem, relative to the diagonal of the matrix"),
     {0},
 };
 

@@ -21,9 +21,10 @@
 #include <string.h>
 
 #include "base/deadline.h"
-#include "solver/newton/active_set_factor.h"
-#include "solver/newton/active_manifold.h"
+#include "base/option_rows.h"
 #include "solver/core/run_state.h"
+#include "solver/newton/active_manifold.h"
+#include "solver/newton/active_set_factor.h"
 
 enum { HALVINGS = 40, PATIENCE = 30, MANY = 50, REFINEMENTS = 10, SOME = 5 };
 
@@ -37,11 +38,8 @@ typedef struct qp_options {
 } qp_options;
 
 static const ss_option options_table[] = {
-    {.name = "direct",
-     .type = SS_OPTION_BOOL,
-     .offset = offsetof(qp_options, direct),
-     .default_value = "true",
-     .help = "solve directly once the face has settled; false = conjugate gradients only, matrix-free"},
+    SS_ROW_BOOL(qp_options, direct, "true",
+                "solve directly once the face has settled; false = conjugate gradients only, matrix-free"),
     {0},
 };
 

@@ -25,11 +25,13 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/option_rows.h"
 #include "problem/gauge.h"
+#include "solver/core/law.h"
 #include "solver/local/disc.h"
-#include "solver/splitting/safeguarded_anderson.h"
 #include "solver/pivot/pivoting.h"
-#include "solver/sweep/projected_step.h"
+#include "solver/splitting/safeguarded_anderson.h"
+#include "solver/sweep/sweep.h"
 
 typedef struct split_options {
     int sweeps, mixing;
@@ -37,27 +39,13 @@ typedef struct split_options {
 } split_options;
 
 static const ss_option options_table[] = {
-    {.name = "sweeps",
-     .type = SS_OPTION_INT,
-     .offset = offsetof(split_options, sweeps),
-     .default_value = "5",
-     .min = 1,
-     .max = 10000,
-     .help = "symmetric sweeps over the friction after every direct solve"},
-    {.name = "mixing",
-     .type = SS_OPTION_INT,
-     .offset = offsetof(split_options, mixing),
-     .default_value = "5",
-     .min = 0,
-     .max = 16,
-     .help = "memory of Anderson acceleration, in rounds; 0 = no acceleration"},
-    {.name = "compliance",
-     .type = SS_OPTION_REAL,
-     .offset = offsetof(split_options, compliance),
-     .default_value = "1e-8",
-     .min = 0,
-     .max = 1,
-     .help = "regularisation of the direct part, relative to its diagonal; further rounds remove its effect"},
+    SS_ROW_INT(split_options, sweeps, "5", 1, 10000,
+               "symmetric sweeps over the friction after every direct solve"),
+    SS_ROW_INT(split_options, mixing, "5", 0, 16,
+               "memory of Anderson acceleration, in rounds; 0 = no acceleration"),
+    SS_ROW_REAL(
+        split_options, compliance, "1e-8", 0, 1,
+        "regularisation of the direct part, relative to its diagonal; further rounds remove its effect"),
     {0},
 };
 
@@ -234,7 +222,7 @@ static bool set_step(halves *h, ss_cell *cell, ss_arena *arena)
     static const double full = 1.0;
     const ss_block *block = &h->problem->blocks[cell->block];
     if (block->law == SS_LAW_CONE) return ss_tangents_step_set(block, cell, arena);
-    return ss_row_step_set(h->sweep, cell, 1.0 / h->problem->diagonal[cell->first], &full, arena);
+    return ss_row_step_set(&h->rows, cell, 1.0 / h->problem->diagonal[cell->first], &full, arena);
 }
 
 /* Of the cells only those that have tangents stay. The sweep reads rows of the matrix, where no cell depends
@@ -246,12 +234,12 @@ static bool make_friction(halves *h, int mixing, ss_arena *arena)
     h->rows.bodies = NULL;
     h->sweep = ss_sweep_create(&h->rows, SS_OUTER_CONES, 0, arena);
     if (!h->sweep) return false;
-    for (int c = 0; c < h->sweep->cell_count; c++) {
-        if (!has_tangents(h, &h->sweep->cells[c])) continue;
-        h->sweep->cells[kept] = h->sweep->cells[c];
-        if (!set_step(h, &h->sweep->cells[kept++], arena)) return false;
+    for (int c = 0; c < h->sweep->A.cell_count; c++) {
+        if (!has_tangents(h, &h->sweep->A.cells[c])) continue;
+        h->sweep->A.cells[kept] = h->sweep->A.cells[c];
+        if (!set_step(h, &h->sweep->A.cells[kept++], arena)) return false;
     }
-    h->sweep->cell_count = kept;
+    h->sweep->A.cell_count = kept;
     return ss_safeguarded_anderson_create(h->tangents, mixing, arena, &h->mixing);
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "linalg/sparse_search.h"
 #include "problem/bodies_form.h"
 #include "problem/laws.h"
 
@@ -94,20 +95,6 @@ static double load_scale(const ss_problem *problem, const double *rho)
     return load > 0.0 ? load : bound > 0.0 ? bound : 1.0;
 }
 
-/* The position of the diagonal entry in column j, or where it should be. Rows ascend. */
-static int find_diagonal(const ss_sparse *A, int j)
-{
-    int low = A->start[j], high = A->start[j + 1];
-    while (low < high) {
-        int middle = low + (high - low) / 2;
-        if (A->row[middle] < j)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 /* Entries from..to of column j, at `entry` and after it. */
 static int scale_entries(const ss_sparse *A, const double *rho, int j, int from, int to, ss_sparse *scaled,
                          int entry)
@@ -130,7 +117,7 @@ static void scale_matrix(const ss_sparse *A, const double *rho, ss_sparse *to)
     int entry = 0;
     to->start[0] = 0;
     for (int j = 0; j < A->cols; j++) {
-        int diagonal = find_diagonal(A, j), end = A->start[j + 1];
+        int diagonal = ss_sparse_first_entry(A, j, j), end = A->start[j + 1];
         entry = scale_entries(A, rho, j, A->start[j], diagonal, to, entry);
         if (diagonal == end || A->row[diagonal] != j) {
             to->row[entry] = j;

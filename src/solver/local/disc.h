@@ -8,7 +8,7 @@
 #ifndef SS_SOLVER_LOCAL_DISC_H
 #define SS_SOLVER_LOCAL_DISC_H
 
-#include "solver/sweep/sweep.h"
+#include "solver/core/operator.h"
 
 /* B row by row; its symmetric part should be positive semidefinite. y need not be set. */
 void ss_disc_solve(const double B[4], const double c[2], double radius, double y[2]);

@@ -5,7 +5,7 @@
 #define SS_SOLVER_NEWTON_PROGRESS_H
 
 #include "solver/newton/newton_space.h"
-#include "solver/sweep/sweep.h"
+#include "solver/core/watch.h"
 
 typedef struct ss_progress {
     const ss_newton_space *space;

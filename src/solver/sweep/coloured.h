@@ -17,7 +17,7 @@
 #ifndef SS_SOLVER_SWEEP_COLOURED_H
 #define SS_SOLVER_SWEEP_COLOURED_H
 
-#include "solver/sweep/sweep.h"
+#include "solver/sweep/batched.h"
 
 /* y of a body, linear and angular, in a cache line of its own */
 typedef double ss_scaled_twist[8];
@@ -56,9 +56,6 @@ typedef struct ss_batches {
     double slip_tolerance; /* relative */
     bool is_long;          /* more than a cache holds: what comes next is asked for in time */
 } ss_batches;
-
-/* What a visit does to a contact: solves it (nsgs), or projects it after a step per row (pgs). */
-typedef enum ss_batch_method { SS_BATCH_EXACT, SS_BATCH_PROJECTED } ss_batch_method;
 
 /* Where the numbers of a batch come from; empty lanes point to zeros. */
 typedef struct ss_batch_source {
@@ -233,10 +230,6 @@ typedef struct ss_coloured_loop {
     int patience;
 } ss_coloured_loop;
 ss_status ss_coloured_iterate(ss_coloured *coloured, const ss_coloured_loop *how, ss_run *run, double *x);
-/* For solvers that know the orders of sweep.h: sweeps in batches, if that is asked for and pays. False when
- * not, or when it runs in circles and `order` is auto: then it is for the other orders to go on from x. */
-bool ss_sweep_batched(const ss_problem *problem, ss_sweep_order order, const ss_coloured_method *method,
-                      ss_run *run, double *x, ss_status *status);
 
 /* Row of y of a body that is not the world. */
 static inline int ss_coloured_row(const ss_coloured *coloured, int body)

@@ -168,15 +168,16 @@ static bool is_worth_it(const ss_coloured *coloured)
     return contacts >= FEW && contacts >= batches * SS_LANES / 2 && contacts >= coloured->cell_count;
 }
 
-bool ss_sweep_batched(const ss_problem *problem, ss_sweep_order order, const ss_coloured_method *method,
-                      ss_run *run, double *x, ss_status *status)
+bool ss_sweep_batched(const ss_problem *problem, ss_sweep_order order, ss_batch_method contact,
+                      double relaxation, ss_run *run, double *x, ss_status *status)
 {
+    ss_coloured_method method = {.contact = contact, .relaxation = relaxation};
     ss_coloured_loop how = {.patience = order == SS_SWEEP_AUTO ? SS_SWEEP_CIRCLING : SS_SWEEP_STUCK};
     ss_coloured coloured;
     bool asked = order == SS_SWEEP_AUTO || order == SS_SWEEP_BATCHED;
     if (!asked || ss_coloured_refusal(problem)) return false;
     *status = SS_FAILED;
-    if (!ss_coloured_create(problem, method, x, run->team, run->arena, &coloured)) return true;
+    if (!ss_coloured_create(problem, &method, x, run->team, run->arena, &coloured)) return true;
     if (!is_worth_it(&coloured)) return false;
     *status = ss_coloured_iterate(&coloured, &how, run, x);
     return *status != SS_STALLED || order == SS_SWEEP_BATCHED;

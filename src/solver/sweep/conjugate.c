@@ -14,6 +14,29 @@ bool ss_conjugate_start(ss_conjugate *cg, ss_arena *arena)
     return true;
 }
 
+/* Two numbers at a time. */
+void ss_conjugate_extrapolate(double beta, size_t count, double *point, double *last, double *direction)
+{
+    typedef double pair __attribute__((vector_size(16)));
+    size_t at = 0;
+    for (; at + 2 <= count; at += 2) {
+        pair here, before, step;
+        memcpy(&here, point + at, sizeof here);
+        memcpy(&before, last + at, sizeof before);
+        memcpy(&step, direction + at, sizeof step);
+        step *= beta;
+        before = step + (here - before);
+        here += step;
+        memcpy(direction + at, &before, sizeof before);
+        memcpy(point + at, &here, sizeof here);
+        memcpy(last + at, &here, sizeof here);
+    }
+    if (at == count) return;
+    double step = beta * direction[at];
+    direction[at] = step + (point[at] - last[at]);
+    last[at] = point[at] += step;
+}
+
 /* The weight of the direction, 0: start again. Where friction turns the sweeps round in circles,
  * extrapolating keeps them going: restarts without progress in between are followed by more and more
  * plain sweeps. */

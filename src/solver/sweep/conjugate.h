@@ -33,6 +33,9 @@ typedef struct ss_conjugate {
     int wait, waiting; /* plain sweeps after a restart that came without progress; those still to do */
 } ss_conjugate;
 
+/* The plain one, of doubles. */
+void ss_conjugate_extrapolate(double beta, size_t count, double *point, double *last, double *direction);
+
 /* Takes memory, and the parts as they are now for the start. False when out of memory. */
 bool ss_conjugate_start(ss_conjugate *conjugate, ss_arena *arena);
 /* `square`: of the change of the sweep that was just made, in the metric of the energy. */

@@ -1,9 +1,9 @@
-/* solver/sweep/projected_step.h - the simple steps of a sweep: x <- P(x - step w), row by row or contact by
- * contact. All take the whole load w. */
-#ifndef SS_SOLVER_SWEEP_PROJECTED_STEP_H
-#define SS_SOLVER_SWEEP_PROJECTED_STEP_H
+/* solver/core/law.h - the laws of one cell as steps of a sweep, x <- P(x - step w): the load and the unknowns
+ * of the cell go in, its unknowns come out. All take the whole load w (operator.h). */
+#ifndef SS_SOLVER_CORE_LAW_H
+#define SS_SOLVER_CORE_LAW_H
 
-#include "solver/sweep/sweep.h"
+#include "solver/core/operator.h"
 
 /* Steps (impulse per velocity) of the three parts of a contact: normal, tangential, rolling. */
 enum { SS_NORMAL, SS_TANGENTIAL, SS_ROLLING, SS_PARTS };
@@ -18,14 +18,15 @@ void ss_cone_stiffness(int size, const double *A, double part[SS_PARTS]);
 bool ss_cone_coupling(int size, const double *A, const double part[SS_PARTS], ss_arena *scratch,
                       double *lambda);
 
-/* A cell of one: free, bounded or coupled; x <- clamp(x - *factor step w). */
-bool ss_row_step_set(const ss_sweep *sweep, ss_cell *cell, double step, const double *factor,
+/* A cell of one: free, bounded or coupled; x <- clamp(x - *factor step w). False when out of memory. */
+bool ss_row_step_set(const ss_problem *problem, ss_cell *cell, double step, const double *factor,
                      ss_arena *arena);
 
 /* A cone with steps for its parts, times *factor. Coulomb's law: the normal part is projected on [0, inf),
  * the others on the discs that follow it. `sequential`: each part sees what the parts before it did, as rows
- * in a Gauss-Seidel sweep would. Convex law: all at once on the cone, nearest in the metric of the steps. */
-bool ss_cone_step_set(const ss_sweep *sweep, ss_cell *cell, const double step[SS_PARTS], bool sequential,
+ * in a Gauss-Seidel sweep would. Convex law: all at once on the cone, nearest in the metric of the steps.
+ * False when out of memory. */
+bool ss_cone_step_set(const ss_problem *problem, ss_cell *cell, const double step[SS_PARTS], bool sequential,
                       const double *factor, ss_arena *arena);
 
 #endif

@@ -1,4 +1,4 @@
-#include "solver/sweep/projected_step.h"
+#include "solver/core/law.h"
 
 #include <math.h>
 #include <string.h>
@@ -7,8 +7,6 @@
 #include "problem/laws.h"
 
 /* ---- stiffness of a contact ------------------------------------------------------------------------- */
-
-enum { MAX_CONE = 5 };
 
 static double largest_of_two(const double *A, int size, int first)
 {
@@ -27,7 +25,7 @@ void ss_cone_stiffness(int size, const double *A, double part[SS_PARTS])
 bool ss_cone_coupling(int size, const double *A, const double part[SS_PARTS], ss_arena *scratch,
                       double *lambda)
 {
-    double scaled[MAX_CONE * MAX_CONE] = {0}, values[MAX_CONE] = {1.0, 1.0, 1.0, 1.0, 1.0};
+    double scaled[SS_CELL_CONE * SS_CELL_CONE] = {0}, values[SS_CELL_CONE] = {1.0, 1.0, 1.0, 1.0, 1.0};
     for (int i = 0; i < size; i++) {
         for (int j = 0; j <= i; j++) {
             double product = part[ss_part_of(i)] * part[ss_part_of(j)];
@@ -70,9 +68,9 @@ static void step_coupled(void *data, const double *w, double *r)
     *r = fmin(fmax(*r - *at->factor * at->step * *w, lower), upper);
 }
 
-bool ss_row_step_set(const ss_sweep *sweep, ss_cell *cell, double step, const double *factor, ss_arena *arena)
+bool ss_row_step_set(const ss_problem *problem, ss_cell *cell, double step, const double *factor,
+                     ss_arena *arena)
 {
-    const ss_problem *problem = sweep->problem;
     int i = cell->first, partner = problem->partner[i];
     ss_law law = problem->blocks[cell->block].law;
     row *at = ss_arena_take(arena, 1, sizeof *at, "rows");
@@ -95,42 +93,31 @@ typedef struct cone {
     bool sequential;
     const double *A, *factor;
     double step[SS_PARTS], mu[SS_PARTS];
-    double scale[MAX_CONE]; // convex law: the cone is projected on in these units
+    double scale[SS_CELL_CONE]; // convex law: the cone is projected on in these units
     ss_friction_cone scaled;
 } cone;
 
-static void cut(double *r, int count, double limit)
-{
-    double length = count == 1 ? fabs(r[0]) : sqrt(r[0] * r[0] + r[1] * r[1]);
-    if (length <= limit) return;
-    for (int i = 0; i < count; i++) r[i] *= limit / length;
-}
-
-/* What the components before `count` changed since the load was taken. */
-static double felt(const cone *at, int i, const double *change, int count)
-{
-    double sum = 0.0;
-    for (int j = 0; j < count; j++) sum += at->A[at->size * i + j] * change[j];
-    return sum;
-}
-
+/* Part after part: the normal, the tangents on the disc mu r_N, the rolling part likewise. */
 static void step_coulomb(void *data, const double *w, double *r)
 {
     const cone *at = data;
-    double change[MAX_CONE], factor = *at->factor;
-    for (int first = 0, part = SS_NORMAL; first < at->size; part++) {
-        int count = part == SS_NORMAL || at->size == 2 ? 1 : 2;
+    double change[SS_CELL_CONE], factor = *at->factor;
+    for (int first = 0, part = SS_NORMAL, count; first < at->size; first += count, part++) {
+        count = part == SS_NORMAL || at->size == 2 ? 1 : 2;
         for (int i = first; i < first + count; i++) {
-            double load = w[i] + (at->sequential ? felt(at, i, change, first) : 0.0);
+            double felt = 0.0; // what the parts before changed since the load was taken
+            for (int j = 0; at->sequential && j < first; j++) felt += at->A[at->size * i + j] * change[j];
             change[i] = -r[i];
-            r[i] -= factor * at->step[part] * load;
+            r[i] -= factor * at->step[part] * (w[i] + felt);
         }
+
+        double limit = at->mu[part] * r[0];
+        double length = count == 1 ? fabs(r[first]) : sqrt(r[first] * r[first] + r[first + 1] * r[first + 1]);
         if (part == SS_NORMAL)
             r[0] = fmax(0.0, r[0]);
-        else if (!isinf(at->mu[part]))
-            cut(r + first, count, at->mu[part] * r[0]);
+        else if (!isinf(at->mu[part]) && length > limit)
+            for (int i = first; i < first + count; i++) r[i] *= limit / length;
         for (int i = first; i < first + count; i++) change[i] += r[i];
-        first += count;
     }
 }
 
@@ -152,29 +139,16 @@ static void step_coulomb_three(void *data, const double *w, double *r)
 static void step_convex(void *data, const double *w, double *r)
 {
     const cone *at = data;
-    for (int i = 0; i < at->size; i++) {
+    for (int i = 0; i < at->size; i++)
         r[i] = (r[i] - *at->factor * at->step[ss_part_of(i)] * w[i]) * at->scale[i];
-    }
     ss_friction_cone_project(at->scaled, r);
     for (int i = 0; i < at->size; i++) r[i] /= at->scale[i];
 }
 
-/* r_i / sqrt(step_i) has the energy norm of the step, and the cone stays a cone with other friction. */
-static void scale_cone(const ss_block *block, cone *at)
-{
-    double normal = at->step[SS_NORMAL], mu[SS_PARTS] = {0};
-    for (int i = 0; i < at->size; i++) {
-        double step = at->step[ss_part_of(i)];
-        at->scale[i] = step > 0.0 ? sqrt(normal / step) : 1.0;
-        mu[ss_part_of(i)] = at->mu[ss_part_of(i)] * at->scale[i];
-    }
-    at->scaled = (ss_friction_cone){block->size, mu[SS_TANGENTIAL], mu[SS_ROLLING]};
-}
-
-bool ss_cone_step_set(const ss_sweep *sweep, ss_cell *cell, const double step[SS_PARTS], bool sequential,
+bool ss_cone_step_set(const ss_problem *problem, ss_cell *cell, const double step[SS_PARTS], bool sequential,
                       const double *factor, ss_arena *arena)
 {
-    const ss_block *block = &sweep->problem->blocks[cell->block];
+    const ss_block *block = &problem->blocks[cell->block];
     cone *at = ss_arena_take(arena, 1, sizeof *at, "contacts");
     if (!at) return false;
     *at = (cone){.size = block->size,
@@ -183,7 +157,15 @@ bool ss_cone_step_set(const ss_sweep *sweep, ss_cell *cell, const double step[SS
                  .factor = factor,
                  .mu = {0.0, block->mu, block->mu_rolling}};
     memcpy(at->step, step, sizeof at->step);
-    scale_cone(block, at);
+
+    // r_i / sqrt(step_i) has the energy norm of the step, and the cone stays a cone with other friction
+    double mu[SS_PARTS] = {0};
+    for (int i = 0; i < at->size; i++) {
+        double own = step[ss_part_of(i)];
+        at->scale[i] = own > 0.0 ? sqrt(step[SS_NORMAL] / own) : 1.0;
+        mu[ss_part_of(i)] = at->mu[ss_part_of(i)] * at->scale[i];
+    }
+    at->scaled = (ss_friction_cone){block->size, mu[SS_TANGENTIAL], mu[SS_ROLLING]};
     cell->data = at;
     cell->step = block->law == SS_LAW_CONVEX             ? step_convex
                  : block->size == 3 && !isinf(block->mu) ? step_coulomb_three

@@ -1,0 +1,21 @@
+/* linalg/sparse_search.h - finding entries in a column, whose rows ascend. */
+#ifndef SS_LINALG_SPARSE_SEARCH_H
+#define SS_LINALG_SPARSE_SEARCH_H
+
+#include <stickslip/sparse.h>
+
+/* The first entry of a column in this row or below; the end of the column when there is none. */
+static inline int ss_sparse_first_entry(const ss_sparse *matrix, int column, int row)
+{
+    int low = matrix->start[column], high = matrix->start[column + 1];
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+        if (matrix->row[middle] < row)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+#endif
