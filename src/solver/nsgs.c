@@ -67,7 +67,8 @@ static const ss_option nncg_table[] = {
 
 /* ---- free blocks ------------------------------------------------------------------------------------ */
 
-/* Redundant joints: this share of the diagonal is added to the matrix that is inverted, not to the problem. */
+/* Redundant joints: this share of the diagonal is added to the matrix that is inverted, not to the
+ * problem. */
 static const double redundancy = 1e-10;
 enum { DENSE_LIMIT = 64 }; // larger blocks are sparse: joints meet few others
 
