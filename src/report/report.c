@@ -162,7 +162,10 @@ static void append_method(ss_text *text, const ss_method_entry *method)
     append_option(text, "--stop", method->stop);
     append_option(text, "--keep", method->keep);
     ss_text_appendf(text, " --iterations %d", method->iterations);
-    if (method->time_limit > 0.0) ss_text_appendf(text, " --time-limit %.17g", method->time_limit);
+    if (method->time_limit > 0.0) { // as short as it reads back the same
+        ss_text_append(text, " --time-limit ");
+        ss_json_real(&(ss_json){.text = text}, method->time_limit);
+    }
     ss_text_appendf(text, " --seed %d", method->seed);
     append_option(text, "--reference", method->reference);
     append_plugins(text, method->plugin_file);

@@ -52,9 +52,9 @@ export async function open(t, where, options = {}) {
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
-/** What axe finds on the page as it is now, one line for each rule that is broken. */
-export async function complaints(page) {
+/** What axe finds on the page as it is now, or in a part of it, one line for each rule that is broken. */
+export async function complaints(page, part = "html") {
   await page.evaluate(axe);
-  const { violations } = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ["violations"] }));
+  const { violations } = await page.evaluate((root) => globalThis.axe.run(root, { resultTypes: ["violations"] }), part);
   return violations.map(({ id, nodes }) => `${id}, ${nodes.length} times: ${nodes[0].html.slice(0, 200)}`);
 }

@@ -59,13 +59,13 @@ export function pageWith(t, changed) {
 }
 export const copy = () => structuredClone(data);
 
-/** One browser for all that do not ask for another: starting it takes longer than most of these tests. */
-export async function opened(where) {
+/** One browser for all that do not ask for another: starting it takes longer than most of these tests. hash: of the address. */
+export async function opened(where, hash = "") {
   if (!shared) shared = await open({ after: (close) => closing.push(close) }, where, { reducedMotion: "reduce" });
-  else {
-    shared.problems.length = shared.requests.length = 0;
-    await shared.page.goto(pathToFileURL(where).href);
-  }
+  else shared.problems.length = shared.requests.length = 0;
+  // A page that is already there would only be told of another hash.
+  await shared.page.goto("about:blank");
+  await shared.page.goto(pathToFileURL(where).href + hash);
   shared.page.setDefaultTimeout(45000);
   await settled(shared.page);
   return shared;
@@ -105,19 +105,28 @@ export function csv(text) {
   }
   return rows.filter((row) => row.length > 1 || row[0] !== "");
 }
-/** What a button saves. Where the browser has too little time, the page may move under the mouse: it is pressed again. */
-export async function download(page, selector) {
+/** A choice in the menu that is called so in the address. */
+export const choose = (page, menu, value) => page.locator(`[data-menu="${menu}"]`).selectOption(value);
+/** What the menu beside a title saves: "svg", "png", "csv", "tex" or "md". Where the browser has too little time, the page may move
+ * under the mouse: it is pressed again. */
+export async function download(page, id, kind, width) {
+  const menu = page.locator(`#${id} details.save`).first();
   for (let left = 5; ; left--) {
     const waiting = page.waitForEvent("download", { timeout: 8000 }).catch((error) => error);
-    await page.locator(selector).click();
+    await menu.evaluate((node) => (node.open = true));
+    if (width) await menu.locator("[data-save-width]").selectOption(width);
+    await menu.locator(`[data-save=${kind}]`).click({ timeout: 8000 }).catch(() => {});
     const file = await waiting;
-    if (!(file instanceof Error)) return { name: file.suggestedFilename(), text: readFileSync(await file.path(), "utf8") };
+    if (!(file instanceof Error)) {
+      const bytes = readFileSync(await file.path());
+      return { name: file.suggestedFilename(), bytes, text: bytes.toString("utf8") };
+    }
     if (left === 0) throw file;
   }
 }
 /** Rows of a figure's CSV by column name; numbers as numbers, empty as null. */
 export async function numbers(page, id) {
-  const [head, ...rows] = csv((await download(page, `#${id} [data-save=csv]`)).text);
+  const [head, ...rows] = csv((await download(page, id, "csv")).text);
   return rows.map((row) =>
     Object.fromEntries(
       head.map((name, i) => [

@@ -4,7 +4,7 @@ import { execFileSync } from "node:child_process";
 import { dirname, join, resolve } from "node:path";
 import { after, before, test } from "node:test";
 import { open, program, scratch, stickslip } from "./browser.mjs";
-import { campaign, clean, cells, download, findEnergies, numbers, of, opened, settled } from "./report_kit.mjs";
+import { campaign, choose, clean, cells, download, findEnergies, numbers, of, opened, settled } from "./report_kit.mjs";
 
 let report, data;
 before(() => ({ report, data } = campaign()));
@@ -55,23 +55,23 @@ test("the reader's hands", async (t) => {
       new RegExp(`^${some.length} of ${data.series.length}`),
     );
     await page.fill("#solver-filter", "");
-    await page.locator("#solvers select").first().selectOption("box");
+    await choose(page, "solvers.formulation", "box");
     assert.equal(
       (await cells(page, "label")).length,
       data.series.filter((one) => data.methods[one.method].formulation === "box").length,
     );
-    await page.locator("#solvers select").first().selectOption("");
-    await page.locator("#solvers select").nth(1).selectOption("failing");
+    await choose(page, "solvers.formulation", "");
+    await choose(page, "solvers.show", "failing");
     assert.equal(
       (await cells(page, "label")).length,
       data.series.filter((one) => one.scores[data.mainTolerance].failed > 0).length,
     );
-    await page.locator("#solvers select").nth(1).selectOption("");
+    await choose(page, "solvers.show", "");
   });
 
   await t.test("the legend shows and hides, by keyboard too", async () => {
     const button = page.locator('#performance-profile .legend button[data-series="1"]'),
-      lines = page.locator('#performance-profile [aria-label="line"] path');
+      lines = page.locator('#performance-profile [data-mark="line"] path');
     const before = await lines.count();
     await button.focus();
     await page.keyboard.press("Space");
@@ -87,8 +87,12 @@ test("the reader's hands", async (t) => {
     await settled(page);
     assert.equal(await lines.count(), before);
     if (data.series.length > 8) {
-      await page.locator("#performance-profile .legend button", { hasText: /more$/ }).click();
-      await page.locator('#performance-profile .legend button[data-series="8"]').click();
+      await page.locator("#performance-profile .legend button", { hasText: /more/ }).click();
+      const drawer = page.locator("dialog.drawer");
+      assert.equal(await drawer.locator("fieldset label").count(), data.series.length);
+      await drawer.locator("input[type=search]").fill(data.series[8].label);
+      await drawer.getByLabel(data.series[8].label, { exact: true }).check();
+      await drawer.locator(".close").click();
       await settled(page);
       assert.equal(await lines.count(), before + 1);
     }
@@ -114,7 +118,7 @@ test("the reader's hands", async (t) => {
     const item = dialog.locator(`li[data-run="${run}"]`),
       problem = data.problems[runs.problem[run]];
     assert.ok((await item.innerText()).includes(problem.place));
-    const command = await item.locator("code").innerText();
+    const command = await item.locator("[data-command=repeat] code").innerText();
     assert.ok(
       command.startsWith("stickslip solve ") &&
         command.includes(`--frame ${problem.place}`) &&
@@ -137,7 +141,7 @@ test("the reader's hands", async (t) => {
       findEnergies(JSON.parse(printed)).includes(runs.metrics.energy[run]),
       `${command}: ${findEnergies(JSON.parse(printed))} instead of ${runs.metrics.energy[run]}`,
     );
-    await item.locator("button.copy").click();
+    await item.locator("[data-command=repeat] button.copy").click();
     await item.locator("button.copy", { hasText: "Copied" }).waitFor();
     await page.keyboard.press("Escape");
     assert.equal(await dialog.count(), 0);
@@ -167,8 +171,9 @@ test("the reader's hands", async (t) => {
       const drawing = page.locator(`#${id} .canvas > svg`);
       assert.equal(await drawing.getAttribute("role"), "img", id);
       assert.ok((await drawing.getAttribute("aria-label")).length > 40, id);
-      const { name, text } = await download(page, `#${id} [data-save=svg]`);
+      const { name, text } = await download(page, id, "svg", figures.indexOf(id) % 2 === 0 ? "column" : "page");
       assert.equal(name, `${id}.svg`);
+      assert.match(text, figures.indexOf(id) % 2 === 0 ? /<svg width="85mm"/ : /<svg width="175mm"/);
       assert.ok(!/var\(|<script|href=/.test(text), `${id}: the drawing needs the page`);
       const fault = await page.evaluate(
         (xml) =>
@@ -177,7 +182,7 @@ test("the reader's hands", async (t) => {
       );
       assert.equal(fault, null, id);
     }
-    await page.locator("#success-rates summary").click();
+    await page.locator("#success-rates .numbers summary").click();
     assert.equal(
       await page.locator("#success-rates .numbers tbody tr").count(),
       await page.locator("#success-rates .legend button[aria-pressed=true]").count(),
@@ -185,16 +190,23 @@ test("the reader's hands", async (t) => {
   });
 
   await t.test("the tip under the pointer", async () => {
-    const mark = page.locator('#performance-profile [aria-label="dot"] path').last();
+    const mark = page.locator('#performance-profile [data-mark="dot"] path').last();
     await mark.scrollIntoViewIfNeeded();
     const box = await mark.boundingBox();
     await page.mouse.move(box.x + 9, box.y + 9);
-    await page.mouse.move(box.x + 4, box.y + 4);
-    await page.locator('#performance-profile [aria-label="tip"] text').first().waitFor({ state: "attached" });
-    assert.match(
-      await page.locator('#performance-profile [aria-label="tip"]').evaluate((tip) => tip.textContent),
-      /% within/,
-    );
+    await page.mouse.move(box.x + 1, box.y + 1);
+    const tip = page.locator(".tip:not([hidden])");
+    await tip.waitFor();
+    // All lines at this place, the better ones first.
+    assert.match(await tip.locator(".tip-head").innerText(), /^within .* times the best cost$/);
+    const shares = (await tip.locator("li b").allInnerTexts()).map(Number.parseFloat);
+    assert.equal(shares.length, await page.locator("#performance-profile .legend button[aria-pressed=true]").count());
+    assert.deepEqual(shares, [...shares].sort((a, b) => b - a));
+    assert.equal(await tip.locator("li.lit").count(), 1);
+    assert.ok((await page.locator("#performance-profile .dim").count()) > 0, "the others step back");
+    await page.mouse.move(2, 2);
+    await tip.waitFor({ state: "hidden" });
+    assert.equal(await page.locator("#performance-profile .dim").count(), 0);
   });
 
   await t.test("nothing was said on the console, and nothing left the page", () => {
@@ -265,7 +277,7 @@ test("answers that were stored in the files stand beside the methods, and judge 
   assert.deepEqual(await cells(page, "label"), ["nsgs"], "they do not race");
 
   await page.locator("#recorded tbody [data-column=energy-largest] button").click();
-  const code = page.locator("dialog[open] li code").first();
+  const code = page.locator("dialog[open] li [data-command=repeat] code").first();
   const run = Number(await page.locator("dialog[open] li").first().getAttribute("data-run"));
   const command = await code.innerText();
   assert.ok(command.startsWith("stickslip judge ") && command.includes("--result coloured"));

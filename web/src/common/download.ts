@@ -38,13 +38,12 @@ export function csv(columns: string[], rows: Cell[][]): string {
 const SVG_SPACE = "http://www.w3.org/2000/svg";
 
 /** A drawing of the page as a file of its own: colours of the theme written out, its background behind it. */
-export function standalone(drawing: SVGSVGElement): string {
+export function standalone(drawing: SVGSVGElement, font = "system-ui, sans-serif", paper?: string): string {
   const copy = drawing.cloneNode(true) as SVGSVGElement;
   const style = getComputedStyle(document.documentElement);
   const colour = (text: string): string =>
-    text.replace(
-      /var\((--[\w-]+)(?:,[^)]*)?\)/g,
-      (_all, name: string) => style.getPropertyValue(name).trim() || "none",
+    text.replace(/var\((--[\w-]+)(?:,[^)]*)?\)/g, (_all, name: string) =>
+      name === "--sans" ? font : style.getPropertyValue(name).trim() || "none",
     );
   for (const element of [copy, ...copy.querySelectorAll("*")]) {
     for (const { name, value } of [...element.attributes])
@@ -55,12 +54,12 @@ export function standalone(drawing: SVGSVGElement): string {
   for (const [name, value] of [
     ["width", "100%"],
     ["height", "100%"],
-    ["fill", style.getPropertyValue("--paper").trim()],
+    ["fill", paper ?? style.getPropertyValue("--paper").trim()],
   ])
     background.setAttribute(name, value);
   copy.insertBefore(background, copy.firstChild);
   copy.setAttribute("xmlns", SVG_SPACE);
   copy.setAttribute("color", style.getPropertyValue("--ink").trim());
-  copy.setAttribute("style", "font-family: system-ui, sans-serif");
+  copy.setAttribute("style", `font-family: ${font}`);
   return `<?xml version="1.0" encoding="UTF-8"?>\n${new XMLSerializer().serializeToString(copy)}\n`;
 }

@@ -1,7 +1,11 @@
 // Scales, lines and tips that the figures share.
 import * as Plot from "@observablehq/plot";
+import { svg } from "../common/dom";
 import { power, seconds } from "../common/format";
 import { look } from "../common/palette";
+import { crosshair } from "./crosshair";
+import type { Lines } from "./crosshair";
+import { short } from "./model";
 
 export interface Point {
   x: number;
@@ -11,6 +15,8 @@ export interface Point {
   mark?: boolean;
   run?: number;
 }
+
+const DIGITS = [[1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 7, 8, 9], [1, 2, 5], [1, 3]];
 
 /** Ends and ticks of a logarithmic axis: decades where there are enough, else 1, 2, 5. Null without positive values. */
 export function decades(values: Iterable<number>, most = 9): { domain: [number, number]; ticks: number[] } | null {
@@ -32,11 +38,13 @@ export function decades(values: Iterable<number>, most = 9): { domain: [number, 
   const ticks: number[] = [];
   for (let exponent = Math.ceil(from / step) * step; exponent <= to; exponent += step)
     ticks.push(Number(`1e${exponent}`));
-  const digits = high / low > 300 ? null : high / low > 3 ? [1, 2, 5] : [1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 7, 8, 9];
-  const fine = digits
-    ? Array.from({ length: to - from + 1 }, (_, i) => digits.map((digit) => Number(`${digit}e${from + i}`))).flat()
-    : ticks;
-  return { domain: [low, high], ticks: fine.filter(within) };
+  // Between decades, as many as there is room for.
+  for (const digits of high / low > 300 ? [] : DIGITS) {
+    const fine = Array.from({ length: to - from + 1 }, (_, i) => digits.map((digit) => Number(`${digit}e${from + i}`)));
+    const found = fine.flat().filter(within);
+    if (found.length <= most) return { domain: [low, high], ticks: found };
+  }
+  return { domain: [low, high], ticks: ticks.filter(within) };
 }
 
 export const STYLE = {
@@ -46,11 +54,12 @@ export const STYLE = {
   background: "transparent",
 } as unknown as Partial<CSSStyleDeclaration>;
 
-type Axis = { label: string; values: Iterable<number>; time?: boolean; most?: number };
+/** width: of the drawing, px, for the number of ticks of an x axis. */
+type Axis = { label: string; values: Iterable<number>; time?: boolean; most?: number; width?: number };
 
 /** Options of a logarithmic scale for Plot. */
 export function logScale(axis: Axis): Plot.ScaleOptions {
-  const found = decades(axis.values, axis.most);
+  const found = decades(axis.values, axis.most ?? (axis.width ? Math.max(3, Math.min(9, Math.floor(axis.width / 80))) : 9));
   return {
     type: "log",
     domain: found?.domain ?? [0.1, 1],
@@ -79,8 +88,8 @@ export function shareScale(label: string): Plot.ScaleOptions {
   };
 }
 
-/** Lines of these series, their markers, and the tip under the pointer. */
-export function lines(wanted: number[], points: Point[], curve: Plot.Curve = "linear"): Plot.Markish[] {
+/** Lines of these series and their markers; each carries its series, so that one can be lit. */
+function lineMarks({ wanted, points, step }: Lines): Plot.Markish[] {
   const marks: Plot.Markish[] = [];
   for (const series of wanted) {
     const mine = points.filter((point) => point.series === series);
@@ -93,19 +102,82 @@ export function lines(wanted: number[], points: Point[], curve: Plot.Curve = "li
         stroke: colour,
         strokeWidth: 1.8,
         strokeDasharray: dash,
-        curve,
-        ariaHidden: "true",
+        curve: step ? "step-after" : "linear",
+        className: `of-${series}`,
       }),
-    );
-    marks.push(
       Plot.dot(
         mine.filter((point) => point.mark),
-        { x: "x", y: "y", symbol: marker, r: 3.4, fill: colour, stroke: "var(--paper)", strokeWidth: 0.7 },
+        {
+          x: "x",
+          y: "y",
+          symbol: marker,
+          r: 3.4,
+          fill: colour,
+          stroke: "var(--paper)",
+          strokeWidth: 0.7,
+          className: `of-${series}`,
+        },
       ),
     );
   }
-  marks.push(tip(points));
   return marks;
+}
+
+const END_ROOM = 168; // px to the right of a drawing, for names at the ends of lines
+const END_HEIGHT = 14; // px from one name to the next
+
+/** Lines with their names at the right end, where there is room, and a crosshair. */
+export function chart(options: Plot.PlotOptions & { width: number; height: number }, lines: Lines): SVGSVGElement {
+  const named = lines.ends !== false && options.width >= 620;
+  const drawing = plot({
+    ...options,
+    ...(named ? { marginRight: END_ROOM } : {}),
+    marks: [...(options.marks ?? []), ...lineMarks(lines)],
+  });
+  if (named) nameEnds(drawing, lines, options);
+  crosshair(drawing, lines);
+  return drawing;
+}
+
+type Scaled = SVGSVGElement & { scale(name: string): { apply(value: number): number } };
+
+/** Names beside the last points, moved apart; those that do not fit are left to the legend. */
+function nameEnds(drawing: SVGSVGElement, lines: Lines, { width, height }: { width: number; height: number }): void {
+  const x = (drawing as Scaled).scale("x"),
+    y = (drawing as Scaled).scale("y");
+  const ends = lines.wanted
+    .flatMap((series) => {
+      const last = lines.points.findLast((point) => point.series === series);
+      return last ? [{ series, x: x.apply(last.x), y: y.apply(last.y), at: 0 }] : [];
+    })
+    .sort((a, b) => a.y - b.y || a.series - b.series);
+  const top = 20,
+    bottom = height - 44,
+    most = Math.floor((bottom - top) / END_HEIGHT) + 1;
+  // With too many lines, the best of them keep their names.
+  const chosen = ends.length <= most ? ends : ends.filter(({ series }) => lines.wanted.indexOf(series) < most);
+  // Downwards no closer than a line of text, then upwards again from the end of the room.
+  chosen.forEach((end, i) => (end.at = Math.max(end.y, i === 0 ? top : chosen[i - 1].at + END_HEIGHT)));
+  for (let i = chosen.length - 1; i >= 0; i--)
+    chosen[i].at = Math.min(chosen[i].at, i === chosen.length - 1 ? bottom : chosen[i + 1].at - END_HEIGHT);
+  const left = width - END_ROOM + 20;
+  for (const end of chosen) {
+    const { colour } = look(end.series);
+    drawing.append(
+      svg("path", {
+        class: `of-${end.series} leader`,
+        d: `M${end.x + 5},${end.y}H${left - 12}L${left - 4},${end.at}`,
+        fill: "none",
+        stroke: colour,
+        "stroke-opacity": 0.5,
+      }),
+      svg(
+        "text",
+        { class: `of-${end.series} end-name`, x: left, y: end.at, dy: "0.34em", fill: colour, "font-size": 11, "text-anchor": "start" },
+        short(lines.model.series[end.series].label, 23),
+      ),
+    );
+  }
 }
 
 export function tip(points: Point[]): Plot.Markish {
@@ -134,14 +206,24 @@ export function markSome(points: Point[], wanted = 6): Point[] {
 }
 
 export function plot(options: Plot.PlotOptions): SVGSVGElement {
-  return Plot.plot({
+  const drawing = Plot.plot({
     style: STYLE,
     marginLeft: 62,
     marginRight: 24,
     marginBottom: 48,
     marginTop: 26,
     ...options,
+    ...(options.x ? { x: { labelAnchor: "center", ...options.x } } : {}),
   }) as SVGSVGElement;
+  // Of logarithmic axes the library leaves out labels that it thinks too many; these were counted.
+  for (const axis of ["x", "y"] as const) {
+    const scale = options[axis];
+    if (scale?.type !== "log" || !Array.isArray(scale.ticks) || typeof scale.tickFormat !== "function") continue;
+    const labels = drawing.querySelectorAll(`[aria-label="${axis}-axis tick label"] text`);
+    if (labels.length === scale.ticks.length)
+      scale.ticks.forEach((value, i) => (labels[i].textContent = (scale.tickFormat as (v: number) => string)(value as number)));
+  }
+  return drawing;
 }
 
 export const heightFor = (width: number): number => Math.round(Math.min(400, Math.max(280, 0.45 * width)));

@@ -1,13 +1,13 @@
 // How the error falls from iteration to iteration, in one scene; in all of them together only where the error has no unit.
 import * as Plot from "@observablehq/plot";
-import { choice } from "../common/dom";
 import { number, plural } from "../common/format";
 import { look } from "../common/palette";
 import type { Band } from "./data";
-import { heightFor, lines, logScale, markSome, plot, tip } from "./axes";
+import { menu } from "./address";
+import { chart, heightFor, logScale, markSome } from "./axes";
 import type { Point } from "./axes";
 import type { Drawn, Figure, Table } from "./figure";
-import { figure } from "./figure";
+import { figure, seriesKey } from "./figure";
 import type { Model } from "./model";
 import { short } from "./model";
 
@@ -23,25 +23,31 @@ export function convergence(model: Model): Figure {
   const own = figure(model, {
     id: "convergence",
     title: "Convergence",
-    read: "The error on the solver\u2019s own problem after each iteration: one solver with its spread over the problems of a scene (band: 5 % to 95 % around the median, or mean \u00b1 one standard deviation), or all that are shown. From its end on a run counts with its answer. Scenes have energies of their own, so that all of them together have the relative energy error only.",
+    read: "The error on the solver\u2019s own problem after each iteration: methods with their spread over the problems of a scene (band: 5 % to 95 % around the median, or mean \u00b1 one standard deviation), or lines only. From its end on a run counts with its answer. Scenes have energies of their own, so that all of them together have the relative energy error only.",
+    reference: "Bands as in Enzenh\u00f6fer, Peiret, Teichmann and K\u00f6vecses 2019.",
     legend: "series",
+    height: heightFor,
     controls: [
-      choice(
+      menu(
+        "convergence.scene",
         "scene",
         places.map((scene, i): [string, string] => [
           String(i),
-          scene === null ? "all, relative energy" : short(model.data.scenes[scene]?.name ?? ""),
+          scene === null ? "all, relative energy" : short(sceneName(model, i)),
         ]),
         String(place),
         (value) => {
           place = Number(value);
           own.redraw();
         },
+        true,
       ),
-      choice(
-        "solver",
+      menu(
+        "convergence.method",
+        "method",
         [
           ["shown", "all shown, lines only"],
+          ["bands", "all shown, with bands"],
           ...model.series.map((series, i): [string, string] => [String(i), series.label]),
         ],
         who,
@@ -49,8 +55,10 @@ export function convergence(model: Model): Figure {
           who = value;
           own.redraw();
         },
+        true,
       ),
-      choice(
+      menu(
+        "convergence.error",
         "error",
         model.data.gauges.map((name): [string, string] => [name, name.replaceAll("_", " ")]),
         gauge,
@@ -59,7 +67,8 @@ export function convergence(model: Model): Figure {
           own.redraw();
         },
       ),
-      choice(
+      menu(
+        "convergence.over",
         "over problems",
         [
           ["median", "median, 5 % to 95 %"],
@@ -74,7 +83,8 @@ export function convergence(model: Model): Figure {
     ],
     draw: (width) => {
       const shown: Shown = { place, gauge: places[place] === null ? "relative_energy" : gauge };
-      return who === "shown" ? compare(model, width, shown, which) : one(model, width, Number(who), shown, which);
+      const wanted = who === "shown" || who === "bands" ? model.chosen() : model.series[Number(who)] ? [Number(who)] : [];
+      return draw(model, width, wanted, shown, which, who !== "shown");
     },
   });
   return own;
@@ -85,6 +95,10 @@ interface Shown {
   place: number;
   gauge: string;
 }
+const sceneName = (model: Model, place: number): string => {
+  const scene = model.series[0]?.bands[place]?.scene ?? null;
+  return scene === null ? "all scenes" : (model.data.scenes[scene]?.name ?? "");
+};
 const bandOf = (model: Model, series: number, { place, gauge }: Shown): Band | undefined =>
   model.series[series]?.bands[place]?.gauges[gauge];
 
@@ -125,77 +139,91 @@ const yLabel = (model: Model, gauge: string): string => {
   return gauge.replaceAll("_", " ") + (unit && unit !== "1" && unit !== "mixed" ? ` [${unit}]` : "");
 };
 
-function compare(model: Model, width: number, shown: Shown, which: "mean" | "median"): Drawn {
-  const all = model.chosen().flatMap((series) => points(model, series, bandOf(model, series, shown), which));
-  const table = tableOf(model, model.chosen(), shown);
-  if (all.length === 0) return { drawing: null, table };
-  return {
-    drawing: plot({
-      width,
-      height: heightFor(width),
-      x: logScale({ label: "iteration", values: all.map((p) => p.x) }),
-      y: logScale({ label: `${yLabel(model, shown.gauge)}, ${which}`, values: all.map((p) => p.y) }),
-      marks: lines(model.chosen(), all),
-    }),
-    table,
-  };
+interface Edge {
+  x: number;
+  low: number;
+  high: number;
 }
 
-function one(model: Model, width: number, series: number, shown: Shown, which: "mean" | "median"): Drawn {
-  const band = bandOf(model, series, shown);
-  const line = points(model, series, band, which);
-  const table = tableOf(model, model.series[series] ? [series] : [], shown);
-  if (!band || line.length === 0) return { drawing: null, table, legendOff: true };
-  const rows = band.iteration.map((x, i) => {
-    const mean = band.mean[i],
-      deviation = band.deviation[i] ?? 0;
-    return which === "mean"
-      ? {
-          x,
-          low: mean === null ? null : mean - deviation,
-          high: mean === null ? null : mean + deviation,
-          most: band.most[i],
-        }
-      : { x, low: band.low[i], high: band.high[i], most: band.most[i] };
+/** Lines of these series, with bands around them; of one alone also its largest values, dotted. */
+function draw(model: Model, width: number, wanted: number[], shown: Shown, which: "mean" | "median", banded: boolean): Drawn {
+  const alone = wanted.length === 1 && banded;
+  const table = tableOf(model, wanted, shown);
+  const legendOff = alone;
+  const all = wanted.flatMap((series) => points(model, series, bandOf(model, series, shown), which));
+  if (all.length === 0) return { drawing: null, table, legendOff };
+  const positive = (value: number | null | undefined): value is number => typeof value === "number" && value > 0;
+  const bands = (banded ? wanted : []).flatMap((series) => {
+    const band = bandOf(model, series, shown);
+    if (!band) return [];
+    const edges = band.iteration.flatMap((x, i): Edge[] => {
+      const mean = band.mean[i],
+        deviation = band.deviation[i] ?? 0;
+      const low = which === "median" ? band.low[i] : mean === null ? null : mean - deviation,
+        high = which === "median" ? band.high[i] : mean === null ? null : mean + deviation;
+      return positive(high) ? [{ x, low: low ?? 0, high }] : [];
+    });
+    const most = band.iteration.flatMap((x, i) => (alone && positive(band.most[i]) ? [{ x, y: band.most[i]! }] : []));
+    return [{ series, edges, most }];
   });
-  const positive = (value: number | null): value is number => value !== null && value > 0;
   // A mean minus its deviation may be negative, which no logarithmic axis shows: the band then goes down to the axis, which
-  // ends a decade below the least value that is drawn.
+  // ends half a decade below the least value that is drawn.
   const values = [
-    ...line.map((p) => p.y),
-    ...rows.map((row) => row.high).filter(positive),
-    ...rows.map((row) => row.most).filter(positive),
-    ...(which === "median" ? rows.map((row) => row.low).filter(positive) : []),
+    ...all.map((point) => point.y),
+    ...bands.flatMap(({ edges }) => edges.flatMap(({ low, high }) => (low > 0 && which === "median" ? [low, high] : [high]))),
+    ...bands.flatMap(({ most }) => most.map((point) => point.y)),
   ];
-  const y = logScale({ label: yLabel(model, shown.gauge), values: [...values, Math.min(...values) / 3] });
+  const least = values.reduce((a, b) => Math.min(a, b), Infinity);
+  const y = logScale({
+    label: yLabel(model, shown.gauge) + (banded ? "" : `, ${which}`),
+    values: banded ? [...values, least / 3] : values,
+  });
   const floor = (y.domain as [number, number])[0];
-  const { colour } = look(series);
-  const area = rows
-    .filter((row) => positive(row.high))
-    .map((row) => ({ x: row.x, low: Math.max(floor, row.low ?? floor), high: row.high as number }));
+  const cut = which === "mean" && bands.some(({ edges }) => edges.some(({ low }) => low <= 0));
   return {
-    drawing: plot({
-      width,
-      height: heightFor(width),
-      x: logScale({ label: "iteration", values: band.iteration }),
-      y,
-      marks: [
-        Plot.areaY(area, { x: "x", y1: "low", y2: "high", fill: colour, fillOpacity: 0.13 }),
-        Plot.line(
-          rows.filter((row) => positive(row.most)),
-          { x: "x", y: "most", stroke: colour, strokeWidth: 1, strokeDasharray: "2 3" },
-        ),
-        Plot.line(line, { x: "x", y: "y", stroke: colour, strokeWidth: 2 }),
-        tip(line),
-      ],
-    }),
+    drawing: chart(
+      {
+        width,
+        height: heightFor(width),
+        x: logScale({ label: "iteration", values: all.map((point) => point.x), width }),
+        y,
+        marks: bands.flatMap(({ series, edges, most }) => [
+          Plot.areaY(
+            edges.map((edge) => ({ ...edge, low: Math.max(floor, edge.low) })),
+            {
+              x: "x",
+              y1: "low",
+              y2: "high",
+              fill: look(series).colour,
+              fillOpacity: 0.13,
+              className: `of-${series}`,
+            },
+          ),
+          Plot.line(most, {
+            x: "x",
+            y: "y",
+            stroke: look(series).colour,
+            strokeWidth: 1,
+            strokeDasharray: "2 3",
+            className: `of-${series}`,
+          }),
+        ]),
+      },
+      {
+        model,
+        wanted,
+        points: all,
+        lowIsGood: true,
+        heading: (iteration) => `iteration ${iteration}, ${which}`,
+        value: number,
+      },
+    ),
     table,
-    legendOff: true,
-    note:
-      "Line: " +
-      which +
-      ". Band: " +
-      (which === "mean" ? "mean \u00b1 one standard deviation" : "5 % to 95 % of the problems") +
-      ". Dotted: the maximum.",
+    legendOff,
+    key: seriesKey(model, wanted),
+    about: `${sceneName(model, shown.place)}: ${which} over problems${banded ? (which === "mean" ? ", \u00b1 one standard deviation" : ", 5 % to 95 %") : ""}`,
+    note: banded
+      ? `Line: ${which}. Band: ${which === "mean" ? "mean \u00b1 one standard deviation" : "5 % to 95 % of the problems"}${cut ? "; where it reaches the axis, it goes below zero" : ""}.${alone ? " Dotted: the maximum." : ""}`
+      : null,
   };
 }

@@ -1,8 +1,9 @@
 // What accuracy costs: work against precision, and precision at a fixed budget of time.
 import * as Plot from "@observablehq/plot";
-import { choice, foreign, h } from "../common/dom";
+import { foreign, h } from "../common/dom";
 import { number, plural, power, seconds } from "../common/format";
-import { heightFor, lines, logScale, plot } from "./axes";
+import { menu } from "./address";
+import { chart, heightFor, logScale } from "./axes";
 import type { Point } from "./axes";
 import type { Figure, Table } from "./figure";
 import { figure } from "./figure";
@@ -25,10 +26,11 @@ export function workPrecision(model: Model): Figure {
   const own = figure(model, {
     id: "work-precision",
     title: "Work and precision",
-    read: `Each mark is one tolerance: further left is cheaper, further down is more accurate. The time until solved, over the same problems at every tolerance: those that any method solves at the loosest one. In the mean an unsolved problem counts as ${model.data.penalty} times the slowest success.`,
+    read: `Each mark is one tolerance: further right is more accurate, further down is cheaper. The time until solved, over the same problems at every tolerance: those that any method solves at the loosest one. In the mean an unsolved problem counts as ${model.data.penalty} times the slowest success.`,
     legend: "series",
+    height: heightFor,
     controls: [
-      choice("time", Object.entries(names), which, (value) => {
+      menu("work-precision.time", "time", Object.entries(names), which, (value) => {
         which = value as typeof which;
         own.redraw();
       }),
@@ -43,8 +45,8 @@ export function workPrecision(model: Model): Figure {
           table.rows.push([model.series[series].label, tolerance, time, solved, work.problems]);
           if (time !== null && time > 0)
             points.push({
-              x: time,
-              y: tolerance,
+              x: tolerance,
+              y: time,
               series,
               mark: true,
               tip: `${model.series[series].label}\nto ${power(tolerance)}: ${seconds(time)}\n${solved} of ${work.problems} solved`,
@@ -53,19 +55,7 @@ export function workPrecision(model: Model): Figure {
       const note = withoutHistory(model, "Not drawn, because only the time of the whole run is known");
       if (points.length === 0) return { drawing: null, table, note };
       return {
-        drawing: plot({
-          width,
-          height: heightFor(width),
-          x: logScale({ label: `time (${names[which]})`, values: points.map((p) => p.x), time: true }),
-          y: {
-            ...logScale({ label: model.measureName, values: model.data.tolerances }),
-            ticks: model.data.tolerances,
-          },
-          marks: [
-            Plot.ruleY([model.toleranceValue], { stroke: "var(--line-strong)", strokeDasharray: "3 3" }),
-            ...lines(model.chosen(), points),
-          ],
-        }),
+        drawing: workDrawing(model, width, `time (${names[which]})`, points),
         table,
         note,
       };
@@ -74,16 +64,42 @@ export function workPrecision(model: Model): Figure {
   return own;
 }
 
+/** Lines from tolerance to tolerance: the list under the pointer is of times at one of them. */
+function workDrawing(model: Model, width: number, label: string, points: Point[]): SVGSVGElement {
+  return chart(
+    {
+      width,
+      height: heightFor(width),
+      x: {
+        ...logScale({ label: model.measureName, values: model.data.tolerances }),
+        ticks: model.data.tolerances,
+        reverse: true,
+      },
+      y: logScale({ label, values: points.map((p) => p.y), time: true }),
+      marks: [Plot.ruleX([model.toleranceValue], { stroke: "var(--line-strong)", strokeDasharray: "3 3" })],
+    },
+    {
+      model,
+      wanted: model.chosen(),
+      points,
+      lowIsGood: true,
+      heading: (tolerance) => `to ${power(tolerance)}`,
+      value: seconds,
+    },
+  );
+}
+
 export function budgets(model: Model): Figure {
   let which: "median" | "high" = "median";
   const names = { median: "median", high: "90 % quantile" };
   const own = figure(model, {
     id: "budget-error",
     title: "Error at a fixed budget of time",
-    read: `If the solver is stopped after this much time, this is the ${model.measureName} of the best iterate it has by then, over all problems. One without anything to show by then counts as doing nothing${model.data.measure === "relative_energy" ? ": an error of 1" : ""}.`,
+    read: `If the method is stopped after this much time, this is the ${model.measureName} of the best iterate it has by then, over all problems. One without anything to show by then counts as doing nothing${model.data.measure === "relative_energy" ? ": an error of 1" : ""}.`,
     legend: "series",
+    height: heightFor,
     controls: [
-      choice("over problems", Object.entries(names), which, (value) => {
+      menu("budget-error.over", "over problems", Object.entries(names), which, (value) => {
         which = value as typeof which;
         own.redraw();
       }),
@@ -111,13 +127,22 @@ export function budgets(model: Model): Figure {
       const note = withoutHistory(model, "Judged at the end of each run only");
       if (points.length === 0) return { drawing: null, table, note };
       return {
-        drawing: plot({
-          width,
-          height: heightFor(width),
-          x: logScale({ label: "budget", values: model.data.budgets, time: true }),
-          y: logScale({ label: `${model.measureName} (${names[which]})`, values: points.map((p) => p.y) }),
-          marks: lines(model.chosen(), points),
-        }),
+        drawing: chart(
+          {
+            width,
+            height: heightFor(width),
+            x: logScale({ label: "budget", values: model.data.budgets, time: true, width }),
+            y: logScale({ label: `${model.measureName} (${names[which]})`, values: points.map((p) => p.y) }),
+          },
+          {
+            model,
+            wanted: model.chosen(),
+            points,
+            lowIsGood: true,
+            heading: (budget) => `after ${seconds(budget)}`,
+            value: number,
+          },
+        ),
         table,
         note,
       };

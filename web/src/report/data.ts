@@ -26,6 +26,7 @@ export interface Report {
   pairs: Pair[][]; // [tolerance][]
   scenes: Scene[]; // in the order of problems
   advice: Advice[]; // per tolerance
+  replays?: Record<string, string>; // from the file of a problem to the address of its replay, relative to the report
 }
 
 export interface Metric { name: string; unit: string; summary: string; definition: string }

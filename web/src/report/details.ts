@@ -2,7 +2,8 @@
 import type { Child } from "../common/dom";
 import { foreign, h } from "../common/dom";
 import { NONE, count, measure, plural, seconds } from "../common/format";
-import { command } from "./command";
+import { keep, moved } from "./address";
+import { command, replayLink, watch } from "./command";
 import type { Model } from "./model";
 
 export interface RunsRequest {
@@ -14,7 +15,68 @@ export interface RunsRequest {
 }
 
 const PAGE = 50;
+const LONGEST = 2000; // characters of a list in the address
 let dialog: HTMLDialogElement | null = null;
+let opened: string | null = null; // in the address: "energy:0-17,33", or the run alone
+
+/** Numbers as ranges: 0-17,33. */
+function ranges(numbers: number[]): string {
+  const sorted = [...numbers].sort((a, b) => a - b),
+    parts: string[] = [];
+  for (let i = 0; i < sorted.length; ) {
+    let end = i;
+    while (end + 1 < sorted.length && sorted[end + 1] === sorted[end] + 1) end++;
+    parts.push(end > i ? `${sorted[i]}-${sorted[end]}` : String(sorted[i]));
+    i = end + 1;
+  }
+  return parts.join(",");
+}
+function unranges(text: string, most: number): number[] {
+  return text.split(",").flatMap((part) => {
+    const [, from, to] = /^(\d+)(?:-(\d+))?$/.exec(part) ?? [];
+    if (from === undefined) return [];
+    const first = Number(from),
+      last = Math.min(Number(to ?? from), most - 1);
+    return first < most ? Array.from({ length: Math.max(0, last - first + 1) }, (_, i) => first + i) : [];
+  });
+}
+
+/** Runs that are open are part of the address. */
+export function keepRuns(model: Model): void {
+  const { runs, methods, problems, metrics, measure: main } = model.data;
+  keep("run", {
+    read: () => opened,
+    apply: (value) => {
+      const before = dialog;
+      dialog = opened = null;
+      before?.close();
+      if (value === null) return;
+      const [, by, text] = /^(?:(.*):)?([\d,-]+)$/.exec(value) ?? [null, "", ""];
+      const wanted = unranges(text, runs.problem.length);
+      if (wanted.length === 0) return;
+      const same = (column: number[]): boolean => wanted.every((run) => column[run] === column[wanted[0]]);
+      const problem = problems[runs.problem[wanted[0]]];
+      showRuns(
+        model,
+        {
+          title: same(runs.method)
+            ? methods[runs.method[wanted[0]]].label
+            : same(runs.problem)
+              ? `${problem.scene} ${problem.place}`
+              : "Runs",
+          runs: wanted,
+          value:
+            by === "cost"
+              ? costValue(model)
+              : by === "iterations"
+                ? { name: "iterations", unit: "", of: (run) => runs.iterations[run] }
+                : metricValue(model, metrics.some(({ name }) => name === by) ? by : main),
+        },
+        false,
+      );
+    },
+  });
+}
 
 export function metricValue(model: Model, name: string): NonNullable<RunsRequest["value"]> {
   return { name, unit: model.unit(name), of: (run) => model.metric(name, run), worst: (run) => model.worst(name, run) };
@@ -34,7 +96,8 @@ export function runsButton(model: Model, content: Child, request: () => RunsRequ
   );
 }
 
-export function showRuns(model: Model, request: RunsRequest): void {
+/** told: the address changes with it. */
+export function showRuns(model: Model, request: RunsRequest, told = true): void {
   const value = request.value ?? metricValue(model, "energy");
   // Worst first; runs without a value, which failed, before all.
   const runs = [...request.runs].sort((a, b) => (value.of(b) ?? Infinity) - (value.of(a) ?? Infinity) || a - b);
@@ -52,7 +115,17 @@ export function showRuns(model: Model, request: RunsRequest): void {
   const close = h("button", { type: "button", class: "close", onclick: () => panel.close() }, "Close");
   const panel = h(
     "dialog",
-    { class: "details", "aria-labelledby": "details-title", onclose: () => panel.remove() },
+    {
+      class: "details",
+      "aria-labelledby": "details-title",
+      onclose: () => {
+        panel.remove();
+        if (dialog !== panel) return;
+        dialog = null;
+        opened = null;
+        moved();
+      },
+    },
     h("header", null, h("h2", { id: "details-title" }, foreign(request.title)), close),
     request.about ? h("p", { class: "read" }, request.about) : null,
     h(
@@ -70,6 +143,10 @@ export function showRuns(model: Model, request: RunsRequest): void {
   dialog = panel;
   document.body.append(panel);
   panel.showModal();
+  const numbers = ranges(runs),
+    by = value.name === model.data.measure ? "" : `${value.name}:`;
+  opened = numbers.length <= LONGEST ? by + numbers : null;
+  if (told) moved();
 }
 
 function item(model: Model, run: number, value: NonNullable<RunsRequest["value"]>): HTMLLIElement {
@@ -79,7 +156,9 @@ function item(model: Model, run: number, value: NonNullable<RunsRequest["value"]
   const outcome = model.data.outcomes[runs.outcome[run]];
   const worst = value.worst?.(run) ?? null;
   const line = command(problem, methods[runs.method[run]]);
-  const copy = h("button", { type: "button", class: "quiet copy", onclick: () => void copyText(line, copy) }, "Copy");
+  const watching = watch(problem, methods[runs.method[run]]),
+    page = model.data.replays?.[problem.file],
+    link = page ? replayLink(page, problem, methods[runs.method[run]], worst) : null;
   const fact = (name: string, text: string): HTMLElement => h("div", null, h("dt", null, name), h("dd", null, text));
   return h(
     "li",
@@ -118,7 +197,29 @@ function item(model: Model, run: number, value: NonNullable<RunsRequest["value"]
           foreign(methods[runs.method[run]].plugin),
         )
       : null,
-    h("div", { class: "command" }, h("code", { tabindex: "0" }, line), copy),
+    commandLine("Repeat it:", line),
+    watching || link
+      ? commandLine("Watch it:", watching, link ? h("a", { class: "replay", href: link }, "Open the replay here") : null)
+      : null,
+  );
+}
+
+/** A command with a button that copies it. */
+export function commandLine(label: string, line: string | null, before: Child = null): HTMLElement {
+  const copy = line
+    ? h(
+        "button",
+        { type: "button", class: "quiet copy", "aria-label": `Copy the command: ${label}`, onclick: () => void copyText(line, copy!) },
+        "Copy",
+      )
+    : null;
+  return h(
+    "div",
+    { class: "command", "data-command": label.split(" ")[0].toLowerCase() || null },
+    label ? h("span", { class: "command-label" }, label) : null,
+    before,
+    line ? h("code", { tabindex: "0" }, line) : null,
+    copy,
   );
 }
 

@@ -1,15 +1,21 @@
-// The frame around every drawing: number and title, how to read it, selectors, legend, the numbers as a table, downloads.
-import { append, foreign, h, svg } from "../common/dom";
+// The frame around every drawing: number and title, how to read it, selectors, legend, the numbers as a table, what can be saved.
+import { append, foreign, h } from "../common/dom";
 import type { Child } from "../common/dom";
-import { csv, save, standalone } from "../common/download";
+import { csv, save } from "../common/download";
 import type { Cell } from "../common/download";
 import { NONE, number, plural } from "../common/format";
 import { look } from "../common/palette";
-import type { Look } from "../common/palette";
+import { anchor, keep, list, moved, unlist } from "./address";
+import { light } from "./crosshair";
 import { showRuns } from "./details";
+import { openDrawer } from "./drawer";
 import type { Model } from "./model";
 import { DEFAULT_SHOWN } from "./model";
+import type { KeyItem } from "./paper";
+import { WIDTHS, asText, latex, markdown, onPaper, savePng } from "./paper";
+import type { TextTable } from "./paper";
 import { schedule } from "./schedule";
+import { box, swatch } from "./swatch";
 
 /** What is drawn, as numbers: the CSV and the table of the figure. runs: what stands behind a row. */
 export interface Table {
@@ -18,19 +24,19 @@ export interface Table {
   runs?: number[];
 }
 
-/** drawing null: there is nothing to draw, `note` says why. legendOff: the choice of series has no part in it. */
+/** drawing null: there is nothing to draw, `note` says why. legendOff: the legend has no part in it. key: what a saved drawing
+ * explains, where that is not its legend. about: what stands below its title, where that is not the tolerance. */
 export interface Drawn {
   drawing: SVGSVGElement | null;
   table: Table;
   note?: Child;
   legendOff?: boolean;
+  key?: KeyItem[];
+  about?: string;
 }
 
-export interface LegendItem {
+export interface LegendItem extends KeyItem {
   key: string;
-  label: string;
-  colour: string;
-  look?: Look;
   title?: string;
 }
 
@@ -38,8 +44,11 @@ export interface FigureSpec {
   id: string;
   title: string;
   read: string; // how to read it, one sentence
+  reference?: string; // where this kind of figure comes from
   controls?: HTMLElement[];
   legend?: "series" | LegendItem[];
+  /** px, of the drawing at this width, as well as it is known before it is drawn. */
+  height(width: number): number;
   /** hidden: keys of legend items that are switched off. */
   draw(width: number, hidden: Set<string>): Drawn;
 }
@@ -52,15 +61,24 @@ export interface Figure {
 const TABLE_LIMIT = 2000; // rows on the page; the CSV has all
 
 let figures = 0;
+const reserves: ((width: number) => void)[] = [];
 
-export function saveButton(title: string, kind: "SVG" | "CSV", onclick: () => void): HTMLButtonElement {
-  const label = `${title}: save as ${kind}`;
-  return h(
-    "button",
-    { type: "button", class: "quiet", "data-save": kind.toLowerCase(), "aria-label": label, onclick },
-    kind,
-  );
+/** Gives all figures the room that they will need, so that links to what is below them land. */
+export function reserveRoom(width: number): void {
+  for (const reserve of reserves) reserve(width);
 }
+
+/** The colours of a series, for a key on paper. */
+export const seriesKey = (model: Model, wanted: number[]): KeyItem[] =>
+  wanted.map((series) => ({ label: model.series[series].label, colour: "", look: look(series) }));
+
+/** A legend that is only read, below a drawing. */
+export const keyList = (items: KeyItem[]): HTMLElement =>
+  h(
+    "ul",
+    { class: "slopes" },
+    items.map((item) => h("li", null, item.look ? swatch(item.look) : box(item.colour, item.overlay), " ", foreign(item.label))),
+  );
 
 export function figure(model: Model, spec: FigureSpec): Figure {
   const hidden = new Set<string>();
@@ -78,18 +96,11 @@ export function figure(model: Model, spec: FigureSpec): Figure {
     h("summary", null, "Numbers"),
     tableHolder,
   );
-  const saveSvg = saveButton(spec.title, "SVG", () => {
-    if (drawn?.drawing) save(`${spec.id}.svg`, "image/svg+xml", standalone(drawn.drawing));
-  });
-  const saveCsv = saveButton(spec.title, "CSV", () => {
-    draw();
-    if (drawn) save(`${spec.id}.csv`, "text/csv", csv(drawn.table.columns, drawn.table.rows));
-  });
   const legend =
     spec.legend === "series"
-      ? seriesLegend(model)
+      ? seriesLegend(model, (series) => light(canvas, series))
       : spec.legend
-        ? itemLegend(spec.legend, hidden, () => redraw())
+        ? itemLegend(spec.id, spec.legend, hidden, () => redraw())
         : null;
   const heading = h(
     "h3",
@@ -98,12 +109,22 @@ export function figure(model: Model, spec: FigureSpec): Figure {
     " ",
     spec.title,
   );
+  const saving = saveMenu(spec.title, {
+    drawing: paperDrawing,
+    csv: () => csv(current().table.columns, current().table.rows),
+    text: () => asText(spec.title, current().table.columns, current().table.rows),
+    name: spec.id,
+  });
   const element = h(
     "figure",
     { id: spec.id, class: "figure", "aria-labelledby": `${spec.id}-title` },
-    h("figcaption", null, heading, h("p", { class: "read" }, spec.read)),
+    h(
+      "figcaption",
+      null,
+      h("div", { class: "title-line" }, heading, anchor(spec.id, spec.title), saving.element),
+      h("p", { class: "read" }, spec.read),
+    ),
     spec.controls?.length ? h("div", { class: "controls" }, spec.controls) : null,
-    h("span", { class: "saves" }, saveSvg, saveCsv),
     legend,
     canvas,
     note,
@@ -114,13 +135,19 @@ export function figure(model: Model, spec: FigureSpec): Figure {
   let stale = true;
   let width = 0;
 
+  function current(): Drawn {
+    draw();
+    return drawn!;
+  }
   function draw(): void {
     const room = Math.round(canvas.clientWidth) || 900;
     if (!stale && room === width) return;
     stale = false;
     width = room;
     drawn = spec.draw(Math.max(320, room), hidden);
+    canvas.style.minHeight = "";
     if (drawn.drawing) {
+      named(drawn.drawing);
       drawn.drawing.setAttribute("role", "img");
       drawn.drawing.setAttribute(
         "aria-label",
@@ -129,10 +156,35 @@ export function figure(model: Model, spec: FigureSpec): Figure {
       canvas.replaceChildren(drawn.drawing);
     } else canvas.replaceChildren(h("p", { class: "nothing" }, "No data for this figure."));
     if (legend) legend.hidden = drawn.legendOff ?? false;
-    saveSvg.disabled = !drawn.drawing;
+    saving.allow(drawn.drawing !== null);
     note.replaceChildren();
     append(note, [drawn.note]);
     if (table.open) fillTable();
+  }
+
+  /** The figure for a column of a printed page, as an SVG file. */
+  function paperDrawing(which: keyof typeof WIDTHS): string | null {
+    const { millimetres, pixels } = WIDTHS[which],
+      { drawing, key, legendOff, about } = spec.draw(pixels, hidden);
+    if (!drawing) return null;
+    const items =
+      key ??
+      (legendOff
+        ? []
+        : spec.legend === "series"
+          ? seriesKey(model, model.chosen())
+          : (spec.legend ?? []).filter((item) => !hidden.has(item.key)));
+    return onPaper(
+      drawing,
+      {
+        title: spec.title,
+        subtitle: about ?? model.subject(),
+        key: items,
+        description: spec.read,
+        source: [...(spec.reference ? [spec.reference] : []), model.source()],
+      },
+      millimetres,
+    );
   }
 
   function fillTable(): void {
@@ -193,6 +245,9 @@ export function figure(model: Model, spec: FigureSpec): Figure {
     stale = true;
     schedule(element, draw);
   }
+  reserves.push((room) => {
+    if (stale) canvas.style.minHeight = `${Math.round(spec.height(Math.max(320, room)))}px`;
+  });
   new ResizeObserver(() => {
     if (Math.abs(canvas.clientWidth - width) > 1 && canvas.clientWidth > 0) schedule(element, draw);
   }).observe(canvas);
@@ -201,45 +256,100 @@ export function figure(model: Model, spec: FigureSpec): Figure {
   return { element, redraw };
 }
 
-/** A piece of line with its marker, as it is in the drawing. */
-export function swatch({ colour, dash, marker }: Look): SVGElement {
-  return svg(
-    "svg",
-    { width: 26, height: 12, viewBox: "0 0 26 12", "aria-hidden": "true", focusable: "false" },
-    svg("line", { x1: 1, x2: 25, y1: 6, y2: 6, stroke: colour, "stroke-width": 2, "stroke-dasharray": dash }),
-    svg("path", { d: MARKER_PATHS[marker], fill: colour, stroke: colour, transform: "translate(13,6)" }),
-  );
+/** The parts of a drawing are no landmarks: their names are for the style and for tests, the drawing as a whole has the name. */
+function named(drawing: SVGSVGElement): void {
+  for (const part of drawing.querySelectorAll("[aria-label]")) {
+    part.setAttribute("data-mark", part.getAttribute("aria-label")!);
+    part.removeAttribute("aria-label");
+  }
 }
-const MARKER_PATHS: Record<Look["marker"], string> = {
-  circle: "M-3.4,0a3.4,3.4 0 1,0 6.8,0a3.4,3.4 0 1,0 -6.8,0Z",
-  square: "M-3,-3h6v6h-6Z",
-  triangle: "M0,-3.8L3.6,2.8H-3.6Z",
-  diamond: "M0,-4.4L3,0L0,4.4L-3,0Z",
-  cross: "M-4,-1.3h2.7v-2.7h2.6v2.7h2.7v2.6h-2.7v2.7h-2.6v-2.7h-2.7Z",
-  star: "M0,-4.5L1.1,-1.4H4.3L1.8,0.5L2.7,3.6L0,1.8L-2.7,3.6L-1.8,0.5L-4.3,-1.4H-1.1Z",
-  wye: "M-1.1,4.2V0.6L-4.2,-1.2L-3,-3.1L0,-1.3L3,-3.1L4.2,-1.2L1.1,0.6V4.2Z",
-};
 
-function itemLegend(items: LegendItem[], hidden: Set<string>, changed: () => void): HTMLElement {
-  return h(
+export interface Savable {
+  name: string; // of the file, without its ending
+  csv: () => string;
+  text: () => TextTable;
+  drawing?: (width: keyof typeof WIDTHS) => string | null;
+}
+
+let paperWidth: keyof typeof WIDTHS = "column"; // the same for all figures, as in one document
+
+/** A menu with all the ways in which a figure or a table leaves the page. */
+export function saveMenu(title: string, what: Savable): { element: HTMLElement; allow: (drawing: boolean) => void } {
+  const button = (kind: string, label: string, act: () => void): HTMLButtonElement =>
+    h(
+      "button",
+      {
+        type: "button",
+        "data-save": kind,
+        "aria-label": `${label}: save ${title}`,
+        onclick: () => {
+          menu.open = false;
+          menu.querySelector("summary")!.focus();
+          act();
+        },
+      },
+      label,
+    );
+  const svgFile = (done: (text: string) => void): void => {
+    const text = what.drawing!(paperWidth);
+    if (text !== null) done(text);
+  };
+  const drawings = what.drawing
+    ? [
+        button("svg", "SVG", () => svgFile((text) => save(`${what.name}.svg`, "image/svg+xml", text))),
+        button("png", "PNG", () => svgFile((text) => void savePng(`${what.name}.png`, text, WIDTHS[paperWidth].millimetres))),
+      ]
+    : [];
+  const widths = what.drawing
+    ? h("select", { "data-save-width": true, "aria-label": `Width of ${title} on paper`, onchange: () => (paperWidth = widths!.value) },
+        Object.entries(WIDTHS).map(([key, { name }]) => h("option", { value: key }, name)))
+    : null;
+  const menu: HTMLDetailsElement = h(
+    "details",
+    { class: "save", ontoggle: () => opened() },
+    h("summary", { "aria-label": `Save ${title}` }, "Save"),
+    h(
+      "div",
+      { class: "save-panel" },
+      drawings.length > 0 ? h("p", null, h("span", null, "Figure, "), widths, drawings) : null,
+      h(
+        "p",
+        null,
+        h("span", null, drawings.length > 0 ? "Numbers" : "Table"),
+        button("csv", "CSV", () => save(`${what.name}.csv`, "text/csv", what.csv())),
+        button("tex", "LaTeX", () => save(`${what.name}.tex`, "application/x-tex", latex(what.text()))),
+        button("md", "Markdown", () => save(`${what.name}.md`, "text/markdown", markdown(what.text()))),
+      ),
+    ),
+  );
+  const away = (event: Event): void => {
+    if (!menu.contains(event.target as Node)) menu.open = false;
+  };
+  const escape = (event: KeyboardEvent): void => {
+    if (event.key !== "Escape") return;
+    menu.open = false;
+    menu.querySelector("summary")!.focus();
+  };
+  function opened(): void {
+    const act = menu.open ? addEventListener : removeEventListener;
+    act("pointerdown", away as EventListener);
+    act("keydown", escape as EventListener);
+    if (menu.open && widths) widths.value = paperWidth;
+  }
+  return {
+    element: menu,
+    allow(drawing) {
+      for (const one of drawings) one.disabled = !drawing;
+    },
+  };
+}
+
+function itemLegend(id: string, items: LegendItem[], hidden: Set<string>, changed: () => void): HTMLElement {
+  const buttons = new Map<string, HTMLButtonElement>();
+  const element = h(
     "div",
     { class: "legend", role: "group", "aria-label": "Legend: show or hide" },
     items.map((item) => {
-      const box = item.look
-        ? swatch(item.look)
-        : svg(
-            "svg",
-            { width: 14, height: 14, viewBox: "0 0 14 14", "aria-hidden": "true" },
-            svg("rect", {
-              x: 0.5,
-              y: 0.5,
-              width: 13,
-              height: 13,
-              rx: 2,
-              fill: item.colour,
-              stroke: "var(--line-strong)",
-            }),
-          );
       const button = h(
         "button",
         {
@@ -247,39 +357,43 @@ function itemLegend(items: LegendItem[], hidden: Set<string>, changed: () => voi
           "aria-pressed": true,
           title: item.title,
           onclick: () => {
-            const off = !hidden.has(item.key);
-            if (off) hidden.add(item.key);
-            else hidden.delete(item.key);
-            button.setAttribute("aria-pressed", String(!off));
+            toggle(item.key, !hidden.has(item.key));
             changed();
+            moved();
           },
         },
-        box,
+        item.look ? swatch(item.look) : box(item.colour, item.overlay),
         h("span", null, item.label),
       );
+      buttons.set(item.key, button);
       return button;
     }),
   );
-}
-
-/** One choice of series for all figures: with many of them, those that were shown once and the rest behind a button. */
-function seriesLegend(model: Model): HTMLElement {
-  const buttons = new Map<number, HTMLButtonElement>();
-  const list = h("span", { class: "legend-items" });
-  let open = false;
-  const more = h("button", {
-    type: "button",
-    class: "quiet",
-    "aria-expanded": false,
-    onclick: () => {
-      open = !open;
-      update();
+  function toggle(key: string, off: boolean): void {
+    if (off) hidden.add(key);
+    else hidden.delete(key);
+    buttons.get(key)?.setAttribute("aria-pressed", String(!off));
+  }
+  keep(`${id}.hide`, {
+    read: () => (hidden.size > 0 ? list([...hidden]) : null),
+    apply: (value) => {
+      const wanted = new Set(unlist(value ?? ""));
+      for (const { key } of items) toggle(key, wanted.has(key));
+      changed();
     },
   });
+  return element;
+}
+
+/** One choice of series for all figures: those that are shown, the best ones, and a drawer with all. */
+function seriesLegend(model: Model, lit: (series: number | null) => void): HTMLElement {
+  const buttons = new Map<number, HTMLButtonElement>();
+  const items = h("span", { class: "legend-items" });
+  const more = h("button", { type: "button", class: "quiet", "aria-haspopup": "dialog", onclick: () => openDrawer(model) });
   const element = h(
     "div",
-    { class: "legend", role: "group", "aria-label": "Legend: show or hide series" },
-    list,
+    { class: "legend", role: "group", "aria-label": "Legend: show or hide methods" },
+    items,
     h(
       "span",
       { class: "legend-tools" },
@@ -289,11 +403,13 @@ function seriesLegend(model: Model): HTMLElement {
         {
           type: "button",
           class: "quiet",
-          onclick: () => model.showOnly([...model.series.keys()].slice(0, DEFAULT_SHOWN)),
+          onclick: () => {
+            model.showOnly([...model.series.keys()].slice(0, DEFAULT_SHOWN));
+            moved();
+          },
         },
         model.series.length > DEFAULT_SHOWN ? `Best ${DEFAULT_SHOWN}` : "All",
       ),
-      h("button", { type: "button", class: "quiet", onclick: () => model.showOnly([]) }, "None"),
     ),
   );
 
@@ -304,27 +420,32 @@ function seriesLegend(model: Model): HTMLElement {
         type: "button",
         "aria-pressed": false,
         "data-series": series,
-        onclick: () => model.show(series, !model.shown.has(series)),
+        title: model.series[series].label,
+        onpointerenter: () => lit(model.shown.has(series) ? series : null),
+        onpointerleave: () => lit(null),
+        onclick: () => {
+          model.show(series, !model.shown.has(series));
+          moved();
+        },
       },
       swatch(look(series)),
       foreign(model.series[series].label),
     );
     const next = [...buttons.keys()].filter((other) => other > series).sort((a, b) => a - b)[0];
-    list.insertBefore(button, next === undefined ? null : buttons.get(next)!);
+    items.insertBefore(button, next === undefined ? null : buttons.get(next)!);
     buttons.set(series, button);
   }
   function update(): void {
     for (const series of model.series.keys())
-      if ((open || series < DEFAULT_SHOWN || model.shown.has(series)) && !buttons.has(series)) add(series);
+      if ((series < DEFAULT_SHOWN || model.shown.has(series)) && !buttons.has(series)) add(series);
     for (const [series, button] of buttons) {
       const on = model.shown.has(series);
       button.setAttribute("aria-pressed", String(on));
-      button.hidden = !open && !on && series >= DEFAULT_SHOWN && button !== document.activeElement;
+      button.hidden = !on && series >= DEFAULT_SHOWN && button !== document.activeElement;
     }
     const rest = model.series.length - [...buttons.values()].filter((button) => !button.hidden).length;
     more.hidden = model.series.length <= DEFAULT_SHOWN;
-    more.textContent = open ? "Fewer" : `${rest} more`;
-    more.setAttribute("aria-expanded", String(open));
+    more.textContent = rest > 0 ? `${rest} more \u2026` : "Choose \u2026";
   }
   model.onChange(update);
   update();

@@ -3,19 +3,25 @@ import type { Child } from "../common/dom";
 import { choice, foreign, h } from "../common/dom";
 import { power } from "../common/format";
 import { themeButton } from "../common/theme";
-import { bpmdFigure, contactErrors, contactShares } from "./contacts";
+import { anchor, follow, moved } from "./address";
+import { contactErrors, contactShares } from "./contacts";
 import { convergence } from "./convergence";
 import { budgets, workPrecision } from "./cost";
 import type { Report } from "./data";
+import { keepRuns } from "./details";
+import { reserveRoom } from "./figure";
+import { bpmdFigure } from "./frames";
+import { outcomeMatrix } from "./matrix";
 import { Model } from "./model";
+import { notes } from "./notes";
 import { problemTable } from "./problems";
 import { dataProfile, pairwiseProfile, performanceProfile } from "./profiles";
 import { recordedTable } from "./recorded";
-import { failureList, outcomeMatrix, successRates, whyList } from "./reliability";
+import { failureList, successRates, whyList } from "./reliability";
 import { scaling } from "./scaling";
 import { sceneTable } from "./scenes";
 import { solverTable } from "./solvers";
-import { notes, provenance, summary } from "./summary";
+import { provenance, summary } from "./summary";
 
 const main = document.getElementById("page")!;
 const source = document.getElementById("report");
@@ -34,17 +40,23 @@ function start(model: Model): void {
   const { data } = model;
   document.title = `${data.title} \u2013 stickslip report`;
   const tolerance = choice(
-    `Tolerance (${model.measureName}):`,
+    "Tolerance",
     data.tolerances.map((value, i): [string, string] => [String(i), power(value)]),
     String(model.tolerance),
-    (value) => model.setTolerance(Number(value)),
+    (value) => {
+      model.setTolerance(Number(value));
+      moved();
+    },
   );
   tolerance.classList.add("tolerance");
-  tolerance.querySelector("select")!.id = "tolerance";
+  tolerance.firstElementChild!.append(h("span", { class: "measure" }, ` (${model.measureName}):`));
+  const select = tolerance.querySelector("select")!;
+  select.id = "tolerance";
+  model.onChange(() => (select.value = String(model.tolerance)));
 
   const sections: [string, string, Child[]][] = [
     ["summary", "Summary", [summary(model)]],
-    ["solvers", "Solvers", [solverTable(model)]],
+    ["solvers", "Methods", [solverTable(model)]],
     ...(data.recorded.length > 0
       ? [["recorded", "Answers as recorded", [recordedTable(model)]] as [string, string, Child[]]]
       : []),
@@ -78,7 +90,7 @@ function start(model: Model): void {
   const links = sections.map(([id, title]) => h("li", null, h("a", { href: `#${id}` }, title)));
   document.body.prepend(
     h("a", { class: "skip", href: "#page" }, "Skip to the report"),
-    h("div", { class: "bar" }, tolerance, themeButton()),
+    h("div", { class: "bar", role: "region", "aria-label": "Settings" }, tolerance, themeButton()),
     h("nav", { class: "contents", "aria-label": "Sections" }, h("ol", null, links)),
   );
   main.tabIndex = -1;
@@ -94,16 +106,19 @@ function start(model: Model): void {
       h(
         "section",
         { id, class: "part", "aria-labelledby": `${id}-heading` },
-        h("h2", { id: `${id}-heading` }, title),
+        h("div", { class: "title-line" }, h("h2", { id: `${id}-heading` }, title), anchor(id, title)),
         content,
       ),
     ),
   );
-  follow(links.map((link) => link.firstElementChild as HTMLAnchorElement));
+  markCurrent(links.map((link) => link.firstElementChild as HTMLAnchorElement));
+  keepRuns(model);
+  reserveRoom(main.querySelector(".part:last-of-type")!.clientWidth);
+  follow();
 }
 
 /** Marks the section in sight in the list of sections. */
-function follow(links: HTMLAnchorElement[]): void {
+function markCurrent(links: HTMLAnchorElement[]): void {
   const observer = new IntersectionObserver(
     (entries) => {
       for (const { target, isIntersecting } of entries) {

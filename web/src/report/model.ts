@@ -1,4 +1,6 @@
 // The report as the page uses it: the data, what the reader has chosen, and who wants to know when that changes.
+import { plural, power } from "../common/format";
+import { keep, list, unlist } from "./address";
 import type { Advice, Metric, Report, Score, Series } from "./data";
 
 export const DEFAULT_SHOWN = 8;
@@ -41,6 +43,7 @@ export class Model {
   readonly refused: number; // index into verdicts
   readonly noRun: number;
   readonly shown: Set<number>;
+  tabled: number[] = []; // series that the table shows, after its filters
   tolerance: number;
   private readonly byOutcome: number[];
   private readonly metrics = new Map<string, Metric>();
@@ -70,6 +73,30 @@ export class Model {
     });
     this.refused = this.verdicts.findIndex((verdict) => verdict.name === "not applicable");
     this.noRun = this.verdicts.findIndex((verdict) => verdict.name === "no run");
+    this.keep();
+  }
+
+  /** Tolerance and series that are shown are part of the address. */
+  private keep(): void {
+    const { tolerances, mainTolerance, series } = this.data;
+    keep("tolerance", {
+      read: () => (this.tolerance === mainTolerance ? null : String(this.toleranceValue)),
+      apply: (value) => {
+        const found = value === null ? mainTolerance : tolerances.findIndex((one) => one === Number(value));
+        if (found >= 0) this.setTolerance(found);
+      },
+    });
+    const usual = series.slice(0, DEFAULT_SHOWN).map((one) => one.label);
+    keep("show", {
+      read: () => {
+        const labels = this.chosen().map((one) => series[one].label);
+        return labels.length === usual.length && labels.every((one, i) => one === usual[i]) ? null : list(labels);
+      },
+      apply: (value) => {
+        const wanted = new Set(value === null ? usual : unlist(value));
+        this.showOnly([...series.keys()].filter((one) => wanted.has(series[one].label)));
+      },
+    });
   }
 
   get series(): Series[] {
@@ -89,6 +116,16 @@ export class Model {
   /** "relative energy error", or the name of another metric. */
   get measureName(): string {
     return this.data.measure === "relative_energy" ? "relative energy error" : this.data.measure.replaceAll("_", " ");
+  }
+
+  /** Below the title of a figure on paper: what it is about. */
+  subject(): string {
+    const usable = this.data.problems.filter((problem) => !problem.fault).length;
+    return `${this.measureName} at most ${power(this.toleranceValue)}, ${plural(usable, "problem")}`;
+  }
+  /** Where a figure comes from. */
+  source(): string {
+    return `${this.data.title}. Made with stickslip ${this.data.stickslip}.`;
   }
 
   score(series: number): Score {
@@ -164,7 +201,9 @@ export class Model {
   }
 }
 
-export const LABEL_ROOM = 200; // px beside a drawing, for labels of series
+/** px beside a drawing, for labels of series; and letters that fit there. */
+export const labelRoom = (width: number): number => (width < 600 ? 122 : 200);
+export const labelLength = (width: number): number => (width < 600 ? 14 : 25);
 
 /** A label that fits beside a drawing; the whole of it is in the legend and the table. */
 export function short(label: string, length = 24): string {

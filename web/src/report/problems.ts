@@ -1,10 +1,11 @@
 // The problems, and what is known of them.
-import { choice, foreign, h } from "../common/dom";
-import { csv, save } from "../common/download";
+import { foreign, h } from "../common/dom";
+import { csv } from "../common/download";
 import { count, number, plural } from "../common/format";
+import { keep, menu, moved } from "./address";
 import type { Problem } from "./data";
 import { metricValue, runsButton } from "./details";
-import { saveButton } from "./figure";
+import { saveMenu } from "./figure";
 import type { Model } from "./model";
 import { schedule } from "./schedule";
 import type { Column } from "./sortable";
@@ -91,12 +92,21 @@ export function problemTable(model: Model): HTMLElement {
       value: ({ problem }) => problem.fault,
       cell: ({ problem }) => (problem.fault ? foreign(problem.fault) : ""),
     });
-  const table = sortable("Problems", columns, "scene");
+  const table = sortable(columns, { id: "problems", name: "Problems", start: "scene", few: 12, what: "problem" });
   const filter = h("input", {
     type: "search",
     id: "problem-filter",
     placeholder: "scene, file, frame \u2026",
     oninput: () => {
+      text = filter.value.trim().toLowerCase();
+      fill();
+      moved(true);
+    },
+  });
+  keep("problems.filter", {
+    read: () => filter.value.trim() || null,
+    apply: (value) => {
+      filter.value = value ?? "";
       text = filter.value.trim().toLowerCase();
       fill();
     },
@@ -120,7 +130,7 @@ export function problemTable(model: Model): HTMLElement {
     const faulty = model.data.problems.filter((problem) => problem.fault).length;
     status.textContent = `${count(rows.length)} of ${plural(model.data.problems.length, "problem")}${faulty ? `; ${faulty} cannot be solved because of a fault and do not count` : ""}`;
   }
-  function saveTable(): void {
+  function numbers(): string {
     const keys: (keyof Problem)[] = [
       "scene",
       "file",
@@ -141,13 +151,9 @@ export function problemTable(model: Model): HTMLElement {
       "muMost",
       "fault",
     ];
-    save(
-      "problems.csv",
-      "text/csv",
-      csv(
-        [...keys, "runs", "solved"],
-        wanted().map((row) => [...keys.map((key) => row.problem[key]), model.runsOn[row.index].length, solved(row)]),
-      ),
+    return csv(
+      [...keys, "runs", "solved"],
+      wanted().map((row) => [...keys.map((key) => row.problem[key]), model.runsOn[row.index].length, solved(row)]),
     );
   }
   const element = h(
@@ -157,7 +163,8 @@ export function problemTable(model: Model): HTMLElement {
       "div",
       { class: "controls" },
       h("label", { class: "choice" }, h("span", null, "filter"), filter),
-      choice(
+      menu(
+        "problems.show",
         "show",
         [
           ["", "all"],
@@ -170,7 +177,7 @@ export function problemTable(model: Model): HTMLElement {
           fill();
         },
       ),
-      h("span", { class: "saves" }, saveButton("Problems", "CSV", saveTable)),
+      h("span", { class: "saves" }, saveMenu("Problems", { name: "problems", csv: numbers, text: table.text }).element),
     ),
     status,
     table.element,

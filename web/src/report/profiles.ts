@@ -1,12 +1,12 @@
 // Who solves how much, and how much later than the best: profiles of Dolan and Moré, pairwise ones, and data profiles.
-import { choice, foreign, h } from "../common/dom";
+import { h } from "../common/dom";
 import { number, percent, plural, seconds } from "../common/format";
-import { look } from "../common/palette";
 import type { Curve, Pair } from "./data";
-import { heightFor, lines, logScale, markSome, plot, shareScale } from "./axes";
+import { menu } from "./address";
+import { chart, heightFor, logScale, markSome, shareScale } from "./axes";
 import type { Point } from "./axes";
 import type { Drawn, Figure, Table } from "./figure";
-import { figure, swatch } from "./figure";
+import { figure, keyList, seriesKey } from "./figure";
 import type { Model } from "./model";
 
 /** Points of a step function between `from` and `to`; the corners themselves carry the tips. */
@@ -64,7 +64,7 @@ function curves(
       ),
     );
   const doublings = Math.log2(to),
-    stride = Math.max(1, Math.ceil(doublings / 10));
+    stride = Math.max(1, Math.ceil(doublings / Math.min(10, width / 60)));
   const x = base2
     ? {
         type: "log" as const,
@@ -72,19 +72,23 @@ function curves(
         domain: [1, to],
         ticks: Array.from({ length: Math.floor(doublings / stride) + 1 }, (_, i) => 2 ** (i * stride)),
         tickFormat: (v: number) => (v < 1e5 ? String(v) : `2^${Math.round(Math.log2(v))}`),
-        label,
+        label: width < 480 ? label : `${label} (each step ${stride === 1 ? "doubles" : `is a factor of ${2 ** stride}`})`,
         grid: true,
         labelArrow: "none" as const,
       }
-    : logScale({ label, values: all, time });
+    : logScale({ label, values: all, time, width });
   return {
-    drawing: plot({
-      width,
-      height: heightFor(width),
-      x,
-      y: shareScale("fraction of all problems"),
-      marks: lines(model.chosen(), points, "step-after"),
-    }),
+    drawing: chart(
+      { width, height: heightFor(width), x, y: shareScale("fraction of all problems") },
+      {
+        model,
+        wanted: model.chosen(),
+        points,
+        step: true,
+        heading: (at) => `within ${format(at)}`,
+        value: (y) => percent(y, 1),
+      },
+    ),
     table,
   };
 }
@@ -93,14 +97,16 @@ export function performanceProfile(model: Model): Figure {
   return figure(model, {
     id: "performance-profile",
     title: "Performance profile",
-    read: "Each line shows the fraction of all problems (y axis) that a solver solves within a given multiple of the best solver's cost (x axis): the height at 1 is how often it is the best, the height at the right end is the fraction it solves at all.",
+    read: "Each line shows the fraction of all problems (y axis) that a method solves within a given multiple of the best method's cost (x axis): the height at 1 is how often it is the best, the height at the right end is the fraction it solves at all.",
+    reference: "Performance profile: Dolan and Mor\u00e9, Mathematical Programming 91, 2002.",
     legend: "series",
+    height: heightFor,
     draw: (width) =>
       curves(
         model,
         width,
         "cost over best",
-        "cost, as a multiple of the best solver\u2019s (each step doubles)",
+        "cost, as a multiple of the best method\u2019s",
         (series) => model.score(series).profile,
         (x) => `${number(x)} times the best cost`,
         true,
@@ -114,10 +120,13 @@ export function dataProfile(model: Model): Figure {
   const own = figure(model, {
     id: "data-profile",
     title: "Data profile",
-    read: "Each line shows the fraction of all problems that a solver solves within a given effort, independently of the other solvers.",
+    read: "Each line shows the fraction of all problems that a method solves within a given effort, independently of the other methods.",
+    reference: "Data profile: Mor\u00e9 and Wild, SIAM Journal on Optimization 20, 2009.",
     legend: "series",
+    height: heightFor,
     controls: [
-      choice(
+      menu(
+        "data-profile.effort",
         "effort",
         [
           ["perUnknown", "time per unknown"],
@@ -155,20 +164,36 @@ export function pairwiseProfile(model: Model): Figure {
   const options = paired.map((series): [string, string] => [String(series), model.series[series].label]);
   const own = figure(model, {
     id: "pairwise-profile",
-    title: "Two solvers compared",
-    read: "The performance profile of only these two solvers: the best is the better of the two on each problem.",
+    title: "Two methods compared",
+    read: "The performance profile of only these two methods: the best is the better of the two on each problem.",
+    reference: "Pairwise profile: Gould and Scott, ACM Transactions on Mathematical Software 43, 2016.",
+    height: heightFor,
     controls:
       options.length < 2
         ? []
         : [
-            choice("first", options, String(first), (value) => {
-              first = Number(value);
-              own.redraw();
-            }),
-            choice("second", options, String(second), (value) => {
-              second = Number(value);
-              own.redraw();
-            }),
+            menu(
+              "pairwise-profile.first",
+              "first",
+              options,
+              String(first),
+              (value) => {
+                first = Number(value);
+                own.redraw();
+              },
+              true,
+            ),
+            menu(
+              "pairwise-profile.second",
+              "second",
+              options,
+              String(second),
+              (value) => {
+                second = Number(value);
+                own.redraw();
+              },
+              true,
+            ),
           ],
     draw(width) {
       const table: Table = { columns: ["series", "cost over the better one", "fraction of problems"], rows: [] };
@@ -178,7 +203,7 @@ export function pairwiseProfile(model: Model): Figure {
         return {
           drawing: null,
           table,
-          note: paired.length > 1 && first === second ? "Choose two different solvers." : null,
+          note: paired.length > 1 && first === second ? "Choose two different methods." : null,
         };
       const sides = [
         { series: first, alone: pair.onlyA, log: pair.ratio },
@@ -199,10 +224,11 @@ export function pairwiseProfile(model: Model): Figure {
       const faster = pair.ratio.filter((r) => r < 0).length,
         slower = pair.ratio.filter((r) => r > 0).length;
       return {
-        drawing: plot({
-          width,
-          height: heightFor(width),
-          x: {
+        drawing: chart(
+          {
+            width,
+            height: heightFor(width),
+            x: {
             type: "log",
             base: 2,
             domain: [1, to],
@@ -214,16 +240,21 @@ export function pairwiseProfile(model: Model): Figure {
             grid: true,
             labelArrow: "none",
           },
-          y: shareScale("fraction of all problems"),
-          marks: lines([first, second], points, "step-after"),
-        }),
+            y: shareScale("fraction of all problems"),
+          },
+          {
+            model,
+            wanted: [first, second],
+            points,
+            step: true,
+            heading: (at) => `within ${number(at)} times the better one`,
+            value: (y) => percent(y, 1),
+          },
+        ),
         table,
+        key: seriesKey(model, [first, second]),
         note: [
-          h(
-            "ul",
-            { class: "slopes" },
-            sides.map(({ series }) => h("li", null, swatch(look(series)), " ", foreign(model.series[series].label))),
-          ),
+          width < 620 ? keyList(seriesKey(model, [first, second])) : null,
           h(
             "p",
             null,

@@ -1,11 +1,11 @@
 // Answers as recorded: what engines stored in the files, judged by the rules they were made with. They have errors like the
 // methods above, but no time that compares: it is unknown on which machine they were made.
 import { foreign, h } from "../common/dom";
-import { csv, save } from "../common/download";
+import { csv } from "../common/download";
 import { number, plural, power } from "../common/format";
 import type { Recorded } from "./data";
 import { metricValue, runsButton } from "./details";
-import { saveButton } from "./figure";
+import { saveMenu } from "./figure";
 import type { Model } from "./model";
 import type { Column } from "./sortable";
 import { sortable } from "./sortable";
@@ -51,7 +51,7 @@ export function recordedTable(model: Model): HTMLElement {
             runs: row.runs,
             value: metricValue(model, measure),
           }),
-          `${row.within[model.tolerance]} of ${row.tried} solved`,
+          `${row.within[model.tolerance]}/${row.tried} solved`,
         ),
     },
     metricColumn("energy", "metricMedian"),
@@ -70,16 +70,13 @@ export function recordedTable(model: Model): HTMLElement {
       ],
     },
   ];
-  const table = sortable("Answers as recorded", columns, "label");
+  const table = sortable(columns, { id: "recorded", name: "Answers as recorded", start: "label", few: 12, what: "result" });
   const fill = (): void => table.fill(recorded);
   model.onChange(fill);
   fill();
-  const saveTable = (): void =>
-    save(
-      "recorded.csv",
-      "text/csv",
-      csv(
-        [
+  const numbers = (): string =>
+    csv(
+      [
           ...["label", "formulation", "rules", "answers", "incomplete", "assumed", "tried", "within"],
           ...metrics.flatMap(({ name }) => [`${name} median`, `${name} largest`]),
         ],
@@ -94,17 +91,15 @@ export function recordedTable(model: Model): HTMLElement {
           row.within[model.tolerance],
           ...metrics.flatMap(({ name }) => [row.metricMedian[name] ?? null, row.metricMost[name] ?? null]),
         ]),
-      ),
-    );
+      );
   return h(
     "div",
     { class: "block" },
-    h(
+    h("div", { class: "with-save" }, h(
       "p",
       { class: "read" },
       "Stored in the files by an engine or an earlier run, and judged here without solving, by the rules they were made with. They have no cost: where and how they were computed is not known.",
-    ),
-    h("div", { class: "controls" }, h("span", { class: "saves" }, saveButton("Answers as recorded", "CSV", saveTable))),
+    ), saveMenu("Answers as recorded", { name: "recorded", csv: numbers, text: table.text }).element),
     table.element,
   );
 }

@@ -1,22 +1,24 @@
 // What was solved, what was not, and how it failed: as visible as success.
 import * as Plot from "@observablehq/plot";
-import { choice, foreign, h, svg } from "../common/dom";
+import { foreign, h } from "../common/dom";
 import { count, percent, plural, power } from "../common/format";
 import { look } from "../common/palette";
+import { anchor, menu } from "./address";
 import { plot, tip } from "./axes";
-import { badge, metricValue, runsButton, showRuns } from "./details";
+import { badge, metricValue, runsButton } from "./details";
 import type { Figure, Table } from "./figure";
 import { figure } from "./figure";
 import type { Model } from "./model";
-import { LABEL_ROOM, SOLVED, short } from "./model";
+import { labelLength, labelRoom, short } from "./model";
 import { schedule } from "./schedule";
 
 export function successRates(model: Model): Figure {
   return figure(model, {
     id: "success-rates",
     title: "Success rates",
-    read: "The mark is the fraction solved of the problems that the solver accepts, the bar its 95 % confidence interval (Wilson): if bars overlap, a difference is not proven.",
+    read: "The mark is the fraction solved of the problems that the method accepts, the bar its 95 % confidence interval (Wilson): if bars overlap, a difference is not proven.",
     legend: "series",
+    height: () => 56 + 24 * model.shown.size,
     draw(width) {
       const shown = model.ranking().filter((series) => model.shown.has(series));
       const rows = shown.map((series, place) => ({ series, place, score: model.score(series) }));
@@ -50,7 +52,7 @@ export function successRates(model: Model): Figure {
         drawing: plot({
           width,
           height: 56 + 24 * rows.length,
-          marginLeft: LABEL_ROOM,
+          marginLeft: labelRoom(width),
           marginTop: 10,
           x: {
             domain: [0, 1],
@@ -62,7 +64,7 @@ export function successRates(model: Model): Figure {
           y: {
             type: "band",
             domain: rows.map((row) => row.place),
-            tickFormat: (place: number) => short(model.series[shown[place]].label),
+            tickFormat: (place: number) => short(model.series[shown[place]].label, labelLength(width)),
             label: null,
             tickSize: 0,
           },
@@ -99,149 +101,7 @@ export function successRates(model: Model): Figure {
   });
 }
 
-/** Every run as one cell: problems across, series down. */
-export function outcomeMatrix(model: Model): Figure {
-  const present = new Set<number>([SOLVED]);
-  for (const run of model.live)
-    for (let t = 0; t < model.data.tolerances.length; t++) present.add(model.verdict(run, t));
-  if (model.runCount < model.series.length * model.data.problems.length) present.add(model.noRun);
-  const kinds = [...present].sort((a, b) => a - b);
-  const floating = h("div", { class: "tip", "aria-hidden": true, hidden: true });
-  document.body.append(floating);
-  return figure(model, {
-    id: "outcomes",
-    title: "Outcome of every run",
-    read: "One cell is one run, problems from left to right and solvers from top to bottom, best first; the stronger its colour, the worse. Click on a cell to open its run.",
-    legend: kinds.map((kind) => ({
-      key: model.verdicts[kind].name,
-      label: model.verdicts[kind].name,
-      colour: model.verdicts[kind].colour,
-      title: model.verdicts[kind].summary,
-    })),
-    draw(width, hidden) {
-      const rows = model.ranking(),
-        { problems, runs } = model.data;
-      const rowOf = new Map(rows.map((series, row) => [series, row]));
-      const table: Table = { columns: ["series", "scene", "file", "place", "outcome", "message"], rows: [], runs: [] };
-      if (rows.length === 0 || problems.length === 0) return { drawing: null, table };
-      const top = 20,
-        left = width < 600 ? 110 : LABEL_ROOM,
-        cellHeight = rows.length > 30 ? 12 : 18;
-      const cell = (width - left - 8) / problems.length,
-        inset = cell > 6 ? 1 : 0;
-      const height = top + rows.length * cellHeight + 8;
-      const grid = new Int32Array(rows.length * problems.length).fill(-1);
-      for (const run of model.live)
-        grid[rowOf.get(runs.series[run])! * problems.length + runs.problem[run]] = run;
-      const paths = new Map<number, string[]>();
-      for (let row = 0; row < rows.length; row++)
-        for (let column = 0; column < problems.length; column++) {
-          const run = grid[row * problems.length + column],
-            kind = run < 0 ? model.noRun : model.verdict(run);
-          if (hidden.has(model.verdicts[kind].name)) continue;
-          if (run >= 0) {
-            const problem = problems[column];
-            table.rows.push([
-              model.series[rows[row]].label,
-              problem.scene,
-              problem.file,
-              problem.place,
-              model.verdicts[kind].name,
-              runs.message[run],
-            ]);
-            table.runs!.push(run);
-          }
-          let pieces = paths.get(kind);
-          if (!pieces) paths.set(kind, (pieces = []));
-          pieces.push(
-            `M${round(left + column * cell)},${top + row * cellHeight + 1}h${round(cell - inset)}v${cellHeight - 2}h${round(inset - cell)}z`,
-          );
-        }
-      const drawing = svg("svg", {
-        width,
-        height,
-        viewBox: `0 0 ${width} ${height}`,
-        class: "matrix",
-        "font-size": cellHeight > 14 ? 12 : 10,
-      }) as SVGSVGElement;
-      for (const [kind, pieces] of paths)
-        drawing.append(
-          svg("path", {
-            d: pieces.join(""),
-            fill: model.verdicts[kind].colour,
-            "data-verdict": model.verdicts[kind].name,
-          }),
-        );
-      rows.forEach((series, row) =>
-        drawing.append(
-          svg(
-            "text",
-            {
-              x: left - 8,
-              y: top + (row + 0.5) * cellHeight,
-              dy: "0.35em",
-              "text-anchor": "end",
-              fill: "currentColor",
-            },
-            short(model.series[series].label, width < 600 ? 15 : cellHeight > 14 ? 24 : 30),
-          ),
-        ),
-      );
-      let scene = "",
-        edge = -Infinity;
-      problems.forEach((problem, column) => {
-        if (problem.scene === scene) return;
-        scene = problem.scene;
-        const x = left + column * cell;
-        if (column > 0)
-          drawing.append(
-            svg("line", { x1: x, x2: x, y1: top - 6, y2: height - 8, stroke: "var(--ink-faint)", "stroke-width": 0.6 }),
-          );
-        if (x - edge > 70 && !problem.fault) {
-          drawing.append(
-            svg("text", { x: x + 3, y: top - 7, fill: "var(--ink-soft)", "font-size": 11 }, short(scene, 11)),
-          );
-          edge = x;
-        }
-      });
-      const runAt = (event: MouseEvent): number => {
-        const box = drawing.getBoundingClientRect(),
-          scale = width / box.width;
-        const column = Math.floor(((event.clientX - box.left) * scale - left) / cell),
-          row = Math.floor(((event.clientY - box.top) * scale - top) / cellHeight);
-        return column < 0 || column >= problems.length || row < 0 || row >= rows.length
-          ? -1
-          : grid[row * problems.length + column];
-      };
-      drawing.addEventListener("pointermove", (event) => {
-        const run = runAt(event);
-        floating.hidden = run < 0;
-        drawing.style.cursor = run < 0 ? "default" : "pointer";
-        if (run < 0) return;
-        const problem = problems[runs.problem[run]];
-        floating.textContent = `${short(model.series[runs.series[run]].label, 60)}\n${short(problem.scene, 40)} ${problem.place}\n${model.verdicts[model.verdict(run)].name}${runs.message[run] ? `: ${short(runs.message[run]!, 80)}` : ""}`;
-        floating.style.left = `${Math.min(event.clientX + 14, innerWidth - 330)}px`;
-        floating.style.top = `${event.clientY + 16}px`;
-      });
-      drawing.addEventListener("pointerleave", () => (floating.hidden = true));
-      drawing.addEventListener("click", (event) => {
-        const run = runAt(event);
-        floating.hidden = true;
-        if (run >= 0)
-          showRuns(model, {
-            title: model.series[runs.series[run]].label,
-            runs: [run],
-            value: metricValue(model, model.data.measure),
-          });
-      });
-      return { drawing, table };
-    },
-  });
-}
-
-const round = (value: number): number => Math.round(100 * value) / 100;
-
-/** Files and frames that could not be solved by anybody, with what is wrong with them. */
+/** Files and frames that no method could be given, with what is wrong with them. */
 function faultList(model: Model): HTMLElement | null {
   const faulty = model.data.problems.filter((problem) => problem.fault);
   if (faulty.length === 0) return null;
@@ -288,14 +148,13 @@ function faultList(model: Model): HTMLElement | null {
   );
 }
 
-/** Failures by kind and message, most frequent first; every line opens its runs. */
 /** What goes together with failing, methods with the same line beside each other. */
 export function whyList(model: Model): HTMLElement {
   const list = h("ul", { class: "slopes" });
   const block = h(
     "div",
     { class: "block", id: "why" },
-    h("h3", null, "Where methods fail"),
+    h("div", { class: "title-line" }, h("h3", null, "Where methods fail"), anchor("why", "where methods fail")),
     h(
       "p",
       { class: "read" },
@@ -326,14 +185,17 @@ export function whyList(model: Model): HTMLElement {
   return block;
 }
 
+/** Failures by kind and message, most frequent first; every line opens its runs. */
 export function failureList(model: Model): HTMLElement {
   let kind = "";
   const body = h("tbody");
   const caption = h("p", { class: "read", role: "status" });
+  const messages = h("th", { scope: "col" }, "message");
   const kinds = model.verdicts
     .map((verdict, index) => ({ verdict, index }))
     .filter(({ index }) => model.isFailure(index));
-  const select = choice(
+  const select = menu(
+    "failure-list.kind",
     "kind",
     [["", "all kinds"], ...kinds.map(({ verdict }): [string, string] => [verdict.name, verdict.name])],
     kind,
@@ -359,6 +221,8 @@ export function failureList(model: Model): HTMLElement {
       else groups.set(key, { verdict, message, runs: [run] });
     }
     const list = [...groups.values()].sort((a, b) => b.verdict - a.verdict || b.runs.length - a.runs.length);
+    const told = list.some(({ message }) => message !== "");
+    messages.hidden = !told;
     body.replaceChildren(
       ...list.map(({ verdict, message, runs }) => {
         const label = model.series[model.data.runs.series[runs[0]]].label;
@@ -377,7 +241,7 @@ export function failureList(model: Model): HTMLElement {
               value: metricValue(model, model.data.measure),
             })),
           ),
-          h("td", null, foreign(message)),
+          told ? h("td", null, foreign(message)) : null,
         );
       }),
     );
@@ -395,14 +259,15 @@ export function failureList(model: Model): HTMLElement {
     h(
       "table",
       null,
-      h("caption", { class: "visually-hidden" }, "Failures by kind, solver and message"),
+      h("caption", { class: "visually-hidden" }, "Failures by kind, method and message"),
       h(
         "thead",
         null,
         h(
           "tr",
           null,
-          ["kind", "solver", "runs", "message"].map((name) => h("th", { scope: "col" }, name)),
+          ["kind", "method", "runs"].map((name) => h("th", { scope: "col" }, name)),
+          messages,
         ),
       ),
       body,
@@ -411,7 +276,7 @@ export function failureList(model: Model): HTMLElement {
   const element = h(
     "section",
     { id: "failure-list", "aria-labelledby": "failure-list-title" },
-    h("h3", { id: "failure-list-title" }, "Failures by kind and solver"),
+    h("div", { class: "title-line" }, h("h3", { id: "failure-list-title" }, "Failures by kind and method"), anchor("failure-list", "failures")),
     caption,
     h("div", { class: "controls" }, select),
     holder,

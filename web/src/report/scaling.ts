@@ -1,15 +1,17 @@
 // Time and error against what makes a problem hard.
 import * as Plot from "@observablehq/plot";
-import { choice, foreign, h } from "../common/dom";
+import { foreign, h } from "../common/dom";
 import { measure, number } from "../common/format";
 import { look } from "../common/palette";
 import type { Problem, Series } from "./data";
+import { menu } from "./address";
 import { heightFor, logScale, plot, tip } from "./axes";
 import type { Point } from "./axes";
 import { showRuns } from "./details";
 import type { Figure, Table } from "./figure";
-import { figure, swatch } from "./figure";
+import { figure } from "./figure";
 import type { Model } from "./model";
+import { swatch } from "./swatch";
 
 interface Feature {
   name: string;
@@ -24,6 +26,8 @@ const FEATURES: Record<string, Feature> = {
   density: { name: "contact density", scaling: "density", of: (problem) => problem.density },
   rankRatio: { name: "rank ratio", scaling: "rank_ratio", of: (problem) => problem.rankRatio },
 };
+
+const LEAST_SIZES = 5; // of a fitted line
 
 interface Measured {
   name: string;
@@ -57,10 +61,12 @@ export function scaling(model: Model): Figure {
   const own = figure(model, {
     id: "scaling",
     title: "Time and error against size and difficulty",
-    read: "Each mark is one run; for the cost at the main tolerance the line is a fitted power law and its slope the exponent: 1 means that doubling the size doubles the time. Click on a mark to open its run.",
+    read: "Each mark is one run; for the cost at the main tolerance the line is a fitted power law and its slope the exponent, where at least five sizes were solved: 1 means that doubling the size doubles the time. Click on a mark to open its run.",
     legend: "series",
+    height: (width) => heightFor(width) + 40,
     controls: [
-      choice(
+      menu(
+        "scaling.y",
         "y axis",
         Object.entries(all).map(([key, { name }]): [string, string] => [key, name]),
         up,
@@ -69,7 +75,8 @@ export function scaling(model: Model): Figure {
           own.redraw();
         },
       ),
-      choice(
+      menu(
+        "scaling.x",
         "x axis",
         Object.entries(FEATURES).map(([key, { name }]): [string, string] => [key, name]),
         across,
@@ -109,10 +116,17 @@ export function scaling(model: Model): Figure {
       if (points.length === 0) return { drawing: null, table };
       const fitted = up === "cost" && model.tolerance === model.data.mainTolerance && feature.scaling;
       const fits: Plot.Markish[] = [],
-        slopes: HTMLElement[] = [];
+        slopes: HTMLElement[] = [],
+        few = new Map<number, string[]>();
       for (const series of fitted ? model.chosen() : []) {
         const { slope, rSquared } = model.series[series].scaling[feature.scaling!];
         if (slope === null) continue;
+        // Few sizes are few clusters, and any line goes through those.
+        const sizes = new Set(points.filter((point) => point.series === series).map((point) => point.x)).size;
+        if (sizes < LEAST_SIZES) {
+          few.set(sizes, [...(few.get(sizes) ?? []), model.series[series].label]);
+          continue;
+        }
         slopes.push(
           h(
             "li",
@@ -134,7 +148,7 @@ export function scaling(model: Model): Figure {
       const drawing = plot({
         width,
         height: heightFor(width) + 40,
-        x: logScale({ label: feature.name, values: points.map((p) => p.x) }),
+        x: logScale({ label: feature.name, values: points.map((p) => p.x), width }),
         y: logScale({ label: measured.name + unit, values: points.map((p) => p.y), time: measured.unit === "s" }),
         marks: [
           ...model.chosen().map((series) => {
@@ -157,6 +171,10 @@ export function scaling(model: Model): Figure {
             value: { name: measured.name, unit: measured.unit, of: (run) => measured.of(model, run) },
           });
       });
+      for (const [sizes, labels] of few)
+        slopes.push(
+          h("li", null, `${sizes} different values: no slope for `, labels.flatMap((label, i) => [i > 0 ? ", " : "", foreign(label)])),
+        );
       return { drawing, table, note: slopes.length > 0 ? h("ul", { class: "slopes" }, slopes) : null };
     },
   });

@@ -1,14 +1,16 @@
 // Who is best in each scene: what is good everywhere is not the best everywhere.
 import type { Child } from "../common/dom";
 import { foreign, h } from "../common/dom";
+import { csv } from "../common/download";
 import { NONE, count, plural, power, seconds } from "../common/format";
 import { look } from "../common/palette";
 import type { Scene, SceneScore } from "./data";
 import { costValue, metricValue, runsButton } from "./details";
-import { swatch } from "./figure";
+import { saveMenu } from "./figure";
 import type { Model } from "./model";
 import type { Column } from "./sortable";
 import { sortable } from "./sortable";
+import { swatch } from "./swatch";
 
 export function sceneTable(model: Model): HTMLElement {
   const { scenes } = model.data;
@@ -49,7 +51,6 @@ export function sceneTable(model: Model): HTMLElement {
   });
   const usual = (): string => model.series[model.advice.series ?? 0].label;
   const table = sortable<Scene>(
-    "Best solver by scene",
     [
       { key: "scene", title: "Scene", value: (scene) => scene.name, cell: (scene) => foreign(scene.name) },
       {
@@ -64,7 +65,7 @@ export function sceneTable(model: Model): HTMLElement {
       numeric("first-solved", "The one to use solves", first, "solved"),
       numeric("first-cost", "its cost", first, "cost"),
     ],
-    "scene",
+    { id: "scenes", name: "Best method by scene", start: "scene", few: 12, what: "scene" },
   );
   const status = h("p", { class: "read" });
   function fill(): void {
@@ -74,7 +75,24 @@ export function sceneTable(model: Model): HTMLElement {
       (more > 0 ? ` In ${plural(more, "scene")} another method solves more.` : "");
     table.fill(scenes);
   }
-  const element = h("div", { class: "block" }, status, table.element);
+  const labels = (score: SceneScore): string | null => (score.series === null ? null : model.series[score.series].label);
+  const numbers = (): string =>
+    csv(
+      ["scene", "problems", "tolerance", "best", "solved", "cost of what it solved [s]", "the one to use", "solved", "cost of what it solved [s]"],
+      scenes.map((scene) => [
+        scene.name,
+        scene.problems,
+        model.toleranceValue,
+        labels(best(scene)),
+        best(scene).solved,
+        best(scene).costSolved,
+        labels(first(scene)),
+        first(scene).solved,
+        first(scene).costSolved,
+      ]),
+    );
+  const saving = saveMenu("Best method by scene", { name: "scenes", csv: numbers, text: table.text });
+  const element = h("div", { class: "block" }, h("div", { class: "with-save" }, status, saving.element), table.element);
   model.onChange(fill);
   fill();
   return element;

@@ -19,10 +19,20 @@ const observer = new IntersectionObserver(
 );
 const observed = new WeakSet<Element>();
 
+const watchers = new Set<Work>();
+
 function run(element: Element): void {
   const work = waiting.get(element);
   waiting.delete(element);
-  work?.();
+  if (!work) return;
+  work();
+  for (const watcher of watchers) watcher();
+}
+
+/** Calls after every piece of work until all is drawn, and once more then. The result ends it earlier. */
+export function whenDrawn(watcher: Work): Work {
+  if (waiting.size > 0) watchers.add(watcher);
+  return () => watchers.delete(watcher);
 }
 
 /** Draws everything now: before printing. */
@@ -33,6 +43,9 @@ export function flush(): void {
 
 function settle(): void {
   document.documentElement.toggleAttribute("data-ready", waiting.size === 0);
+  if (waiting.size > 0) return;
+  for (const watcher of watchers) watcher();
+  watchers.clear();
 }
 
 function nextIdle(): void {

@@ -1,16 +1,18 @@
 // The table of solvers. Every number is a button that opens the runs behind it.
 import type { Child } from "../common/dom";
-import { choice, foreign, h } from "../common/dom";
-import { csv, save } from "../common/download";
+import { foreign, h } from "../common/dom";
+import { csv } from "../common/download";
 import { count, measure, number, percent, plural, power, seconds } from "../common/format";
 import { look } from "../common/palette";
+import { keep, menu, moved } from "./address";
 import { badge, costValue, metricValue, runsButton, showRuns } from "./details";
 import type { RunsRequest } from "./details";
-import { saveButton, swatch } from "./figure";
+import { saveMenu } from "./figure";
 import type { Model } from "./model";
 import { SOLVED } from "./model";
 import type { Column } from "./sortable";
 import { sortable } from "./sortable";
+import { swatch } from "./swatch";
 
 interface Row {
   series: number;
@@ -31,7 +33,7 @@ export function solverTable(model: Model): HTMLElement {
   let text = "",
     formulation = "",
     state = "",
-    statistic: "metricMedian" | "metricMost" = "metricMedian";
+    errors: "energy" | "metricMedian" | "metricMost" = "energy";
   const status = h("p", { class: "read", role: "status" });
   const key = h("p", { class: "key" });
 
@@ -52,21 +54,22 @@ export function solverTable(model: Model): HTMLElement {
         runs: model.runsOf[row.series].filter((run) => model.metric(metric, run) !== null),
         value: metricValue(model, metric),
       }),
-      `${word} ${metric.replaceAll("_", " ")} ${shown}`,
+      `${shown}, ${word} ${metric.replaceAll("_", " ")}`,
     );
   }
   const unitOf = (metric: string): string =>
     ["", "1", "mixed"].includes(model.unit(metric)) ? "" : ` [${model.unit(metric)}]`;
-  const metricColumn = (metric: string, title: string, fixed?: "metricMedian" | "metricMost"): Column<Row> => ({
-    key: fixed === "metricMost" ? `${metric}-most` : metric,
+  const metricColumn = (metric: string, title: string, fixed: "metricMedian" | "metricMost"): Column<Row> => ({
+    key: metric === "energy" && fixed === "metricMost" ? "energy-most" : metric,
     title: title + unitOf(metric),
     numeric: true,
     help: `${model.data.metrics.find((one) => one.name === metric)?.summary ?? metric}, over the runs where it applies`,
-    value: ({ series }) => model.series[series][fixed ?? statistic][metric] ?? null,
-    cell: (row) => metricCell(row, metric, fixed ?? statistic),
+    group: "Error",
+    value: ({ series }) => model.series[series][fixed][metric] ?? null,
+    cell: (row) => metricCell(row, metric, fixed),
   });
 
-  const columns: Column<Row>[] = [
+  const columns = (): Column<Row>[] => [
     {
       key: "rank",
       title: "Rank",
@@ -77,7 +80,8 @@ export function solverTable(model: Model): HTMLElement {
     },
     {
       key: "label",
-      title: "Solver",
+      title: "Method",
+      head: true,
       value: name,
       cell: (row) => {
         const shown = model.shown.has(row.series);
@@ -93,7 +97,10 @@ export function solverTable(model: Model): HTMLElement {
               "data-series": row.series,
               title: "Show in the figures",
               "aria-label": `Show ${name(row)} in the figures`,
-              onclick: () => model.show(row.series, !model.shown.has(row.series)),
+              onclick: () => {
+                model.show(row.series, !model.shown.has(row.series));
+                moved();
+              },
             },
             swatch(look(row.series)),
           ),
@@ -104,9 +111,10 @@ export function solverTable(model: Model): HTMLElement {
     {
       key: "solved",
       title: "Solved",
+      group: "Success",
       numeric: true,
       falling: true,
-      help: "of all problems; bar: the rate among those that the solver accepts, with its 95 % interval",
+      help: "of all problems; bar: the rate among those that the method accepts, with its 95 % interval",
       value: ({ series }) => model.score(series).solved,
       cell: (row) => {
         const score = model.score(row.series),
@@ -120,15 +128,27 @@ export function solverTable(model: Model): HTMLElement {
               runs: model.runsOf[row.series],
               value: metricValue(model, model.data.measure),
             }),
-            `${score.solved} of ${total} solved`,
+            `${score.solved}/${total} solved`,
           ),
           interval(score.rate, score.low, score.high),
         ];
       },
     },
     {
+      key: "failures",
+      title: "Not solved",
+      group: "Success",
+      falling: true,
+      help: "by kind, at this tolerance",
+      value: ({ series }) => model.score(series).failed,
+      cell: (row) => failures(model, row.series),
+      text: ({ series }) =>
+        [...unsolved(model, series)].map(([verdict, runs]) => `${runs.length} ${model.verdicts[verdict].name}`).join(", ") || "none",
+    },
+    {
       key: "cost",
       title: "Cost",
+      group: "Cost",
       numeric: true,
       help: `shifted geometric mean over the problems it solved, shift ${seconds(model.data.shift)}; sorted by the mean over all that any method solves, an unsolved one counted as ${model.data.penalty} times the slowest success`,
       value: ({ series }) => model.score(series).cost,
@@ -144,7 +164,7 @@ export function solverTable(model: Model): HTMLElement {
             runs: model.runsOf[row.series].filter((run) => model.cost(run) !== null),
             value: costValue(model),
           }),
-          `cost ${seconds(score.costSolved)}${part ? ` on ${score.solved}` : ""}`,
+          `${seconds(score.costSolved)} cost${part ? `, on ${score.solved}` : ""}`,
         );
         return part ? h("span", { class: "partial" }, button, h("small", null, ` on ${score.solved}`)) : button;
       },
@@ -152,6 +172,7 @@ export function solverTable(model: Model): HTMLElement {
     {
       key: "factor",
       title: "Factor",
+      group: "Cost",
       numeric: true,
       help: "cost over that of the best method, geometric mean over the problems that both solve: below 1 it is faster there",
       value: ({ series }) => model.score(series).versus.factor,
@@ -165,25 +186,21 @@ export function solverTable(model: Model): HTMLElement {
         return open(
           number(factor),
           () => ({
-            title: `${name(row)} beside ${best}`,
+            title: `${name(row)} compared with ${best}`,
             about: `On the ${plural(shared, "problem")} that both solve it costs ${number(factor)} times as much as ${best}, and less on ${faster}.`,
             runs: model.runsOf[row.series].filter(
               (run) => model.cost(run) !== null && solvedThere.has(model.data.runs.problem[run]),
             ),
             value: costValue(model),
           }),
-          `factor ${number(factor)}`,
+          `${number(factor)} times the cost of the best`,
         );
       },
     },
-    metricColumn("energy", "Energy error, median", "metricMedian"),
-    metricColumn("energy", "largest", "metricMost"),
-    metricColumn("natural_map", "Natural map"),
-    metricColumn("creep", "Creep"),
-    metricColumn("penetration", "Overlap"),
     {
       key: "iterations",
       title: "Iterations",
+      group: "Cost",
       numeric: true,
       help: "median over the problems it solved",
       value: ({ series }) => iterations(model, series),
@@ -203,22 +220,32 @@ export function solverTable(model: Model): HTMLElement {
             );
       },
     },
-    {
-      key: "failures",
-      title: "Not solved",
-      falling: true,
-      help: "by kind, at this tolerance",
-      value: ({ series }) => model.score(series).failed,
-      cell: (row) => failures(model, row.series),
-    },
+    metricColumn("energy", "Energy, median", "metricMedian"),
+    metricColumn("energy", "Energy, largest", "metricMost"),
+    ...(errors === "energy"
+      ? []
+      : [
+          metricColumn("natural_map", "Natural map", errors),
+          metricColumn("creep", "Creep", errors),
+          metricColumn("penetration", "Overlap", errors),
+        ]),
   ];
-  const table = sortable("Solvers", columns, "rank");
+  const table = sortable(columns(), { id: "solvers", name: "Methods", start: "rank", few: 12, what: "method" });
 
   const filter = h("input", {
     type: "search",
     id: "solver-filter",
     placeholder: "nsgs, omega \u2026",
     oninput: () => {
+      text = filter.value.trim().toLowerCase();
+      fill();
+      moved(true);
+    },
+  });
+  keep("solvers.filter", {
+    read: () => filter.value.trim() || null,
+    apply: (value) => {
+      filter.value = value ?? "";
       text = filter.value.trim().toLowerCase();
       fill();
     },
@@ -244,6 +271,7 @@ export function solverTable(model: Model): HTMLElement {
   }
   function fill(): void {
     const rows = wanted();
+    model.tabled = rows.map(({ series }) => series);
     table.fill(rows);
     const kinds = new Set<number>();
     for (const { series } of rows) for (const run of model.runsOf[series]) kinds.add(model.verdict(run));
@@ -253,10 +281,10 @@ export function solverTable(model: Model): HTMLElement {
     );
     status.textContent =
       rows.length === model.series.length
-        ? plural(rows.length, "solver")
-        : `${rows.length} of ${plural(model.series.length, "solver")}`;
+        ? plural(rows.length, "method")
+        : `${rows.length} of ${plural(model.series.length, "method")}`;
   }
-  function saveTable(): void {
+  function numbers(): string {
     const heads = [
       "rank",
       "series",
@@ -278,10 +306,7 @@ export function solverTable(model: Model): HTMLElement {
       "faster",
       ...model.data.metrics.flatMap(({ name: metric }) => [`${metric} median`, `${metric} largest`]),
     ];
-    save(
-      "solvers.csv",
-      "text/csv",
-      csv(
+    return csv(
         heads,
         wanted().map(({ series, rank }) => {
           const one = model.series[series],
@@ -311,8 +336,7 @@ export function solverTable(model: Model): HTMLElement {
             ]),
           ];
         }),
-      ),
-    );
+      );
   }
   model.onChange(fill);
   fill();
@@ -323,7 +347,8 @@ export function solverTable(model: Model): HTMLElement {
       "div",
       { class: "controls" },
       h("label", { class: "choice" }, h("span", null, "filter"), filter),
-      choice(
+      menu(
+        "solvers.formulation",
         "formulation",
         [["", "all"], ...formulations.map((one): [string, string] => [one, one])],
         formulation,
@@ -332,7 +357,8 @@ export function solverTable(model: Model): HTMLElement {
           fill();
         },
       ),
-      choice(
+      menu(
+        "solvers.show",
         "show",
         [
           ["", "all"],
@@ -346,19 +372,21 @@ export function solverTable(model: Model): HTMLElement {
           fill();
         },
       ),
-      choice(
-        "natural map, creep, overlap",
+      menu(
+        "solvers.errors",
+        "errors",
         [
-          ["metricMedian", "median"],
-          ["metricMost", "largest"],
+          ["energy", "energy"],
+          ["metricMedian", "all, median"],
+          ["metricMost", "all, largest"],
         ],
-        statistic,
+        errors,
         (value) => {
-          statistic = value as typeof statistic;
-          fill();
+          errors = value as typeof errors;
+          table.columns(columns());
         },
       ),
-      h("span", { class: "saves" }, saveButton("Solvers", "CSV", saveTable)),
+      h("span", { class: "saves" }, saveMenu("Methods", { name: "solvers", csv: numbers, text: table.text }).element),
     ),
     status,
     table.element,
@@ -385,7 +413,8 @@ function interval(rate: number | null, low: number, high: number): HTMLElement {
 }
 const percentage = (share: number): string => `${(100 * share).toFixed(2)}%`;
 
-function failures(model: Model, series: number): Child {
+/** Runs that did not solve their problem, by verdict, worst first. */
+function unsolved(model: Model, series: number): Map<number, number[]> {
   const kinds = new Map<number, number[]>();
   for (const run of model.runsOf[series]) {
     const verdict = model.verdict(run);
@@ -394,13 +423,16 @@ function failures(model: Model, series: number): Child {
     if (list) list.push(run);
     else kinds.set(verdict, [run]);
   }
+  return new Map([...kinds].sort((a, b) => b[0] - a[0]));
+}
+
+function failures(model: Model, series: number): Child {
+  const kinds = unsolved(model, series);
   if (kinds.size === 0) return h("span", { class: "aside" }, "none");
   return h(
     "span",
     { class: "kinds" },
-    [...kinds]
-      .sort((a, b) => b[0] - a[0])
-      .map(([verdict, runs]) => {
+    [...kinds].map(([verdict, runs]) => {
         const { name, colour, summary } = model.verdicts[verdict];
         return h(
           "button",
@@ -408,7 +440,7 @@ function failures(model: Model, series: number): Child {
             type: "button",
             class: model.isFailure(verdict) ? "kind" : "kind faint",
             title: `${name}: ${summary}`,
-            "aria-label": `${runs.length} ${name}`,
+            "aria-label": `${count(runs.length)} ${name}`,
             onclick: () =>
               showRuns(model, {
                 title: `${name}: ${model.series[series].label}`,

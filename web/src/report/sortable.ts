@@ -1,64 +1,98 @@
-// A table that sorts by a click on a heading, with the arrow keys where they belong: headings are buttons.
+// A table that sorts by a click on a heading, with the arrow keys where they belong: headings are buttons. A long one begins with
+// its first rows.
 import type { Child } from "../common/dom";
 import { h } from "../common/dom";
+import { plural } from "../common/format";
+import { keep, moved } from "./address";
+import type { TextTable } from "./paper";
 
 export interface Column<Row> {
   key: string;
   title: string;
+  group?: string; // heading above the headings; neighbours of the same name share it
   help?: string;
   numeric?: boolean;
   falling?: boolean; // first click: largest first
+  head?: boolean; // names the row; without any, the first column does
   value: (row: Row) => number | string | null; // null always comes last
   cell: (row: Row) => Child;
+  text?: (row: Row) => string; // on paper; without it: the words of the cell
 }
 
 export interface SortableTable<Row> {
   element: HTMLElement;
   fill(rows: Row[]): void;
+  /** Other columns than before. */
+  columns(wanted: Column<Row>[]): void;
+  /** The table as it is read, all rows of it. */
+  text(): TextTable;
 }
 
-export function sortable<Row>(name: string, columns: Column<Row>[], start: string): SortableTable<Row> {
+export interface SortableOptions {
+  id: string; // of the table in the address
+  name: string;
+  start: string; // key of the column that sorts at first
+  few?: number; // rows at first
+  what?: string; // what a row is: "method"
+}
+
+export function sortable<Row>(all: Column<Row>[], options: SortableOptions): SortableTable<Row> {
+  const { id, name, start, few = Infinity, what = "row" } = options;
+  let columns = all;
+  const risesAtFirst = (wanted: string): boolean => !columns.find((column) => column.key === wanted)?.falling;
   let key = start,
-    up = !columns.find((column) => column.key === start)?.falling;
+    up = risesAtFirst(start),
+    whole = false;
   let rows: Row[] = [];
-  const body = h("tbody");
-  const heads = columns.map((column) =>
-    h(
-      "th",
-      { scope: "col", class: column.numeric ? "n" : null, "data-column": column.key, title: column.help },
-      h(
-        "button",
-        { type: "button", class: "sort", onclick: () => sortBy(column) },
-        column.title,
-        h("span", { class: "arrow", "aria-hidden": true }),
-      ),
-    ),
-  );
-  const element = h(
+  const head = h("thead"),
+    body = h("tbody");
+  const scroller = h(
     "div",
-    { class: "scroller", tabindex: "0", role: "region", "aria-label": name },
-    h(
-      "table",
-      { class: "wide" },
-      h("caption", { class: "visually-hidden" }, name),
-      h("thead", null, h("tr", null, heads)),
-      body,
-    ),
+    { class: "scroller", tabindex: "0", role: "region", "aria-label": `${name}, table` },
+    h("table", { class: "wide" }, h("caption", { class: "visually-hidden" }, name), head, body),
   );
+  const more = h("button", {
+    type: "button",
+    class: "more-rows",
+    "aria-expanded": false,
+    onclick: () => {
+      whole = !whole;
+      draw();
+      moved();
+      if (!whole) scroller.scrollIntoView({ block: "nearest", behavior: "instant" });
+    },
+  });
+  const element = h("div", { class: "sortable" }, scroller, more);
+
+  keep(`${id}.sort`, {
+    read: () => (key === start && up === risesAtFirst(start) ? null : (up ? "" : "-") + key),
+    apply: (value) => {
+      const wanted = (value ?? start).replace(/^-/, "");
+      if (!columns.some((column) => column.key === wanted)) return;
+      key = wanted;
+      up = value === null ? risesAtFirst(start) : !value.startsWith("-");
+      draw();
+    },
+  });
+  keep(`${id}.rows`, {
+    read: () => (whole ? "all" : null),
+    apply: (value) => {
+      whole = value === "all";
+      draw();
+    },
+  });
 
   function sortBy(column: Column<Row>): void {
     up = key === column.key ? !up : !column.falling;
     key = column.key;
     draw();
+    (head.querySelector(`[data-column="${column.key}"] button`) as HTMLElement).focus();
+    moved();
   }
-  function draw(): void {
-    const column = columns.find((one) => one.key === key)!;
-    columns.forEach((one, i) => {
-      if (one.key === key) heads[i].setAttribute("aria-sort", up ? "ascending" : "descending");
-      else heads[i].removeAttribute("aria-sort");
-    });
+  function sorted(): Row[] {
+    const column = columns.find((one) => one.key === key) ?? columns[0];
     const values = new Map(rows.map((row) => [row, column.value(row)]));
-    const sorted = [...rows].sort((a, b) => {
+    return [...rows].sort((a, b) => {
       const first = values.get(a) ?? null,
         second = values.get(b) ?? null;
       if (first === null || second === null) return Number(first === null) - Number(second === null);
@@ -68,21 +102,64 @@ export function sortable<Row>(name: string, columns: Column<Row>[], start: strin
           : first - Number(second);
       return up ? order : -order;
     });
+  }
+  function headings(): HTMLElement[] {
+    const groups: HTMLElement[] = [];
+    for (let i = 0; i < columns.length; ) {
+      let end = i + 1;
+      while (end < columns.length && columns[end].group === columns[i].group) end++;
+      const { group } = columns[i];
+      groups.push(group ? h("th", { scope: "colgroup", colspan: end - i }, h("span", null, group)) : h("td", { colspan: end - i }));
+      i = end;
+    }
+    const titles = columns.map((column, i) =>
+      h(
+        "th",
+        {
+          scope: "col",
+          class: [column.numeric ? "n" : "", column.group !== columns[i - 1]?.group && i > 0 ? "edge" : ""].join(" ").trim() || null,
+          "data-column": column.key,
+          "aria-sort": column.key === key ? (up ? "ascending" : "descending") : null,
+          title: column.help,
+        },
+        h(
+          "button",
+          { type: "button", class: "sort", onclick: () => sortBy(column) },
+          column.title,
+          h("span", { class: "arrow", "aria-hidden": true }),
+        ),
+      ),
+    );
+    return [...(columns.some((column) => column.group) ? [h("tr", { class: "groups" }, groups)] : []), h("tr", null, titles)];
+  }
+  function draw(): void {
+    const names = Math.max(0, columns.findIndex((column) => column.head));
+    // A few rows more are cheaper than a button.
+    const short = rows.length > few + 3;
+    head.replaceChildren(...headings());
     body.replaceChildren(
-      ...sorted.map((row) =>
+      ...sorted().map((row, place) =>
         h(
           "tr",
-          null,
+          { class: short && !whole && place >= few ? "beyond" : null },
           columns.map((one, i) =>
             h(
-              i === 0 ? "th" : "td",
-              { scope: i === 0 ? "row" : null, class: one.numeric ? "n" : null, "data-column": one.key },
+              i === names ? "th" : "td",
+              {
+                scope: i === names ? "row" : null,
+                class: [one.numeric ? "n" : "", one.group !== columns[i - 1]?.group && i > 0 ? "edge" : ""].join(" ").trim() || null,
+                "data-column": one.key,
+              },
               one.cell(row),
             ),
           ),
         ),
       ),
     );
+    more.hidden = !short;
+    more.textContent = whole ? `First ${few} only` : `All ${plural(rows.length, what)}`;
+    more.setAttribute("aria-expanded", String(whole));
+    scroller.classList.toggle("whole", short && whole);
   }
   return {
     element,
@@ -90,5 +167,15 @@ export function sortable<Row>(name: string, columns: Column<Row>[], start: strin
       rows = wanted;
       draw();
     },
+    columns(wanted) {
+      columns = wanted;
+      draw();
+    },
+    text: () => ({
+      title: name,
+      columns: columns.map((column) => column.title),
+      rows: sorted().map((row) => columns.map((column) => column.text?.(row) ?? h("span", null, column.cell(row)).textContent ?? "")),
+      numeric: columns.map((column) => column.numeric ?? false),
+    }),
   };
 }

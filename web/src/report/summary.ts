@@ -1,39 +1,147 @@
-// The answer first: which solver, what it costs, and where these numbers come from.
+// The answer first: which method, what it costs, and where these numbers come from.
+import * as Plot from "@observablehq/plot";
 import type { Child } from "../common/dom";
 import { foreign, h } from "../common/dom";
 import { NONE, count, number, percent, plural, power, seconds } from "../common/format";
 import { look } from "../common/palette";
-import { costValue, metricValue, runsButton } from "./details";
-import { swatch } from "./figure";
+import { logScale, plot, tip } from "./axes";
+import type { Point } from "./axes";
+import { use } from "./command";
+import { commandLine, costValue, metricValue, runsButton } from "./details";
+import type { Figure, Table } from "./figure";
+import { figure } from "./figure";
 import type { Model } from "./model";
-import { short } from "./model";
+import { labelLength, labelRoom, short } from "./model";
+import { swatch } from "./swatch";
 
 export function summary(model: Model): HTMLElement {
-  const holder = h("div");
+  const answer = h("div"),
+    cards = h("div", { class: "cards" }),
+    totals = h("div");
   function fill(): void {
-    const { advice } = model;
-    const cards = [
-      card(
-        model,
-        advice.reliable ? "Use this" : "Best, not reliable",
-        advice.series,
-        "most problems solved; ties by cost on common ground",
-      ),
-      card(model, "Fastest", advice.fastest, fastestWhy(model)),
-      card(model, "Most accurate", advice.mostAccurate, "smallest median error of those with the best success rate"),
-    ].filter((one) => one !== null);
-    holder.replaceChildren(
-      advised(advice.text),
-      cards.length > 0 ? h("div", { class: "cards" }, cards) : "",
-      figures(model),
+    const { advice } = model,
+      { series, fastest, mostAccurate } = advice;
+    answer.replaceChildren(advised(model, advice.text), series === null ? "" : usage(model, series));
+    cards.replaceChildren(
+      ...[
+        card(
+          model,
+          advice.reliable ? "Use this" : "Best, not reliable",
+          series,
+          "most problems solved; ties by cost on common ground",
+        ),
+        card(model, "Fastest", fastest, fastestWhy(model), fastest === series),
+        card(
+          model,
+          "Most accurate",
+          mostAccurate,
+          "smallest median error of those with the best success rate",
+          mostAccurate === series,
+        ),
+      ].filter((one) => one !== null),
     );
+    totals.replaceChildren(figures(model));
   }
   model.onChange(fill);
   fill();
-  return holder;
+  return h(
+    "div",
+    null,
+    answer,
+    model.series.length > 0 ? h("div", { class: "first-look" }, cards, overview(model).element) : null,
+    totals,
+  );
 }
 
-/** Beside the one to use, on the problems that both solve: the mean over what each solved would praise who fails at the hard ones. */
+/** How to solve a file of one's own that way. */
+function usage(model: Model, series: number): HTMLElement {
+  return h("div", { class: "usage" }, commandLine("Use it:", use(model.data.methods[model.series[series].method])));
+}
+
+const MOST = 12; // methods at a glance
+
+/** The best methods at a glance: cost, and what they leave unsolved. */
+function overview(model: Model): Figure {
+  const shown = (): number[] =>
+    model
+      .ranking()
+      .filter((series) => model.score(series).costSolved !== null)
+      .slice(0, MOST);
+  return figure(model, {
+    id: "overview",
+    title: "The best methods",
+    read: "Cost per problem of what each solves; hollow: it leaves problems unsolved that another method solves.",
+    height: () => 52 + 23 * shown().length,
+    draw(width) {
+      const series = shown();
+      const rows = series.map((one, place) => ({
+        one,
+        place,
+        score: model.score(one),
+        whole: model.score(one).solved >= model.score(one).common,
+      }));
+      const table: Table = {
+        columns: ["series", "solved", "of", "cost of what it solved [s]"],
+        rows: rows.map(({ one, score }) => [model.series[one].label, score.solved, model.total(one), score.costSolved]),
+      };
+      if (rows.length === 0) return { drawing: null, table };
+      const room = width < 420 ? labelRoom(width) : 160,
+        letters = width < 420 ? labelLength(width) : 20;
+      const points = rows.map(({ one, place, score }): Point => ({
+        x: score.costSolved!,
+        y: place,
+        series: one,
+        tip: `${model.series[one].label}\n${score.solved} of ${model.total(one)} solved\n${seconds(score.costSolved)} per problem that it solves`,
+      }));
+      const drawing = plot({
+        width,
+        height: 52 + 23 * rows.length,
+        marginLeft: room,
+        marginRight: 52,
+        marginTop: 8,
+        marginBottom: 44,
+        x: logScale({ label: "cost", values: points.map((point) => point.x), time: true, width: width - room }),
+        y: {
+          type: "band",
+          domain: rows.map(({ place }) => place),
+          tickFormat: (place: number) => short(model.series[series[place]].label, letters),
+          label: null,
+          tickSize: 0,
+        },
+        marks: [
+          Plot.ruleY(rows, { y: "place", stroke: "var(--line)" }),
+          ...rows.map(({ one, place, whole }) => {
+            const { colour, marker } = look(one);
+            return Plot.dot([points[place]], {
+              x: "x",
+              y: "y",
+              symbol: marker,
+              r: 5,
+              fill: whole ? colour : "var(--paper)",
+              stroke: colour,
+              strokeWidth: 1.8,
+            });
+          }),
+          Plot.text(rows, {
+            y: "place",
+            text: ({ one, score }: (typeof rows)[number]) => `${score.solved}/${model.total(one)}`,
+            frameAnchor: "right",
+            textAnchor: "start",
+            dx: 8,
+            fill: "var(--ink-soft)",
+          }),
+          tip(points),
+        ],
+      });
+      // The one to use stands out.
+      const names = drawing.querySelectorAll("[aria-label='y-axis tick label'] text");
+      names[series.indexOf(model.advice.series ?? -1)]?.setAttribute("font-weight", "bold");
+      return { drawing, table };
+    },
+  });
+}
+
+/** Compared with the one to use, on the problems that both solve: a mean over what each solved rewards failing at the hard ones. */
 function fastestWhy(model: Model): string {
   const { series, fastest } = model.advice;
   if (fastest === null || series === null || fastest === series)
@@ -47,18 +155,31 @@ function fastestWhy(model: Model): string {
   );
 }
 
+/** The program writes for terminals: here numbers get their units beside them, and powers of ten their own letters. */
+export function typeset(model: Model, text: string): string {
+  return text
+    .replaceAll(`error of ${plainNumber(model.toleranceValue)}`, `error of ${power(model.toleranceValue)}`)
+    .replace(/(\d) us\b/g, "$1 \u00b5s")
+    .replace(/(\d) (?=(?:%|[mn\u00b5]?s|min|h|J|m\/s)(?![\w/]))/g, "$1\u202f")
+    .replace(/(\d)e([+-])0*(\d)/g, (_all, digit: string, sign: string, rest: string) => `${digit}e${sign === "-" ? "\u2212" : ""}${rest}`);
+}
+/** As C's %g prints it. */
+const plainNumber = (value: number): string =>
+  value >= 1e-4 ? String(value) : value.toExponential().replace(/e-(\d)$/, "e-0$1");
+
 /** The first sentence is the answer, the rest explains it. */
-function advised(text: string): HTMLElement {
+function advised(model: Model, text: string): HTMLElement {
   const [, first, rest] = /^([\s\S]*?[.!])\s+(?=\p{Lu})([\s\S]*)$/u.exec(text.trim()) ?? [null, text.trim(), ""];
   return h(
     "div",
     { class: "advice", dir: "auto" },
-    h("p", { class: "answer" }, first || "There are no results to recommend from."),
-    rest ? h("p", null, rest) : null,
+    h("p", { class: "answer" }, typeset(model, first) || "There are no results to recommend from."),
+    rest ? h("p", { class: "reasons" }, typeset(model, rest)) : null,
   );
 }
 
-function card(model: Model, title: string, series: number | null, why: string): HTMLElement | null {
+/** again: it is the one to use, whose numbers stand there already. */
+function card(model: Model, title: string, series: number | null, why: string, again = false): HTMLElement | null {
   if (series === null || !model.series[series]) return null;
   const one = model.series[series],
     score = model.score(series),
@@ -73,41 +194,43 @@ function card(model: Model, title: string, series: number | null, why: string): 
     h("h3", null, title),
     h("p", { class: "card-name" }, swatch(look(series)), " ", foreign(one.label)),
     h("p", { class: "why" }, why),
-    h(
-      "dl",
-      null,
-      fact(
-        "solves",
-        runsButton(model, `${score.solved} of ${total}`, () => ({
-          title: `Problems of ${one.label}`,
-          runs: model.runsOf[series],
-          value: metricValue(model, model.data.measure),
-        })),
-        `${percent(score.rate)}${total > score.solved + score.failed ? " of those it accepts" : ""}, ${percent(score.low)} to ${percent(score.high)}`,
-      ),
-      fact(
-        "costs",
-        score.costSolved === null
-          ? NONE
-          : runsButton(model, seconds(score.costSolved), () => ({
-              title: `Cost of ${one.label}`,
-              runs: model.runsOf[series].filter((run) => model.cost(run) !== null),
-              value: costValue(model),
+    again
+      ? null
+      : h(
+          "dl",
+          null,
+          fact(
+            "solves",
+            runsButton(model, `${score.solved} of ${total}`, () => ({
+              title: `Problems of ${one.label}`,
+              runs: model.runsOf[series],
+              value: metricValue(model, model.data.measure),
             })),
-        `per problem that it solves; at most ${seconds(score.costMost)}`,
-      ),
-      fact(
-        "error",
-        energy === null
-          ? NONE
-          : runsButton(model, `${number(energy)} J`, () => ({
-              title: `Energy error of ${one.label}`,
-              runs: model.runsOf[series].filter((run) => model.metric("energy", run) !== null),
-              value: metricValue(model, "energy"),
-            })),
-        `relative ${number(relative)}`,
-      ),
-    ),
+            `${percent(score.rate)}${total > score.solved + score.failed ? " of those it accepts" : ""}, ${percent(score.low)} to ${percent(score.high)}`,
+          ),
+          fact(
+            "costs",
+            score.costSolved === null
+              ? NONE
+              : runsButton(model, seconds(score.costSolved), () => ({
+                  title: `Cost of ${one.label}`,
+                  runs: model.runsOf[series].filter((run) => model.cost(run) !== null),
+                  value: costValue(model),
+                })),
+            `at most ${seconds(score.costMost)}`,
+          ),
+          fact(
+            "median error",
+            energy === null
+              ? NONE
+              : runsButton(model, `${number(energy)} J`, () => ({
+                  title: `Energy error of ${one.label}`,
+                  runs: model.runsOf[series].filter((run) => model.metric("energy", run) !== null),
+                  value: metricValue(model, "energy"),
+                })),
+            `relative ${number(relative)}`,
+          ),
+        ),
   );
 }
 
@@ -125,7 +248,7 @@ function figures(model: Model): HTMLElement {
     (problem, index) => !problem.fault && !model.runsOn[index].some((run) => model.cost(run) !== null),
   ).length;
   const faulty = data.problems.filter((problem) => problem.fault).length;
-  const figure = (value: number, name: string, target: string, detail: string): HTMLElement =>
+  const one = (value: number, name: string, target: string, detail: string): HTMLElement =>
     h(
       "div",
       { "data-figure": name },
@@ -136,21 +259,21 @@ function figures(model: Model): HTMLElement {
   return h(
     "dl",
     { class: "key-figures" },
-    figure(
+    one(
       data.problems.length - faulty,
       "problems",
       "#problems",
       (unsolved > 0 ? `${unsolved} unsolved` : "each solved by at least one method") +
         (faulty > 0 ? `; ${faulty} more cannot be used` : ""),
     ),
-    figure(
+    one(
       data.methods.filter((method) => !method.recorded).length,
       "methods",
       "#solvers",
       data.machines.length > 1 ? `on ${data.machines.length} machines` : "formulation, solver, options",
     ),
-    figure(model.runCount, "runs", "#outcomes", `${count(solved)} solved to ${power(model.toleranceValue)}`),
-    figure(failed, "failures", "#failure-list", `${count(refused)} more not applicable`),
+    one(model.runCount, "runs", "#outcomes", `${count(solved)} solved to ${power(model.toleranceValue)}`),
+    one(failed, "failures", "#failure-list", `${count(refused)} more not applicable`),
   );
 }
 
@@ -180,55 +303,5 @@ export function provenance(model: Model): HTMLElement {
       ),
     ),
     data.campaign ? line("campaign", h("a", { href: "#campaign" }, "campaign command")) : null,
-  );
-}
-
-/** What the words mean, and the campaign command. */
-export function notes(model: Model): HTMLElement {
-  const { data } = model;
-  return h(
-    "div",
-    { class: "notes" },
-    h(
-      "p",
-      null,
-      `A run is solved at a tolerance if its ${model.measureName}, judged on the true Coulomb problem whatever the formulation, is at most the tolerance. Its cost is ${data.clock === "until solved" ? "the time until then" : "the time of the whole run, because the time until then is not known of every formulation"}. Means of costs are geometric, shifted by ${seconds(data.shift)}. Ranks and ties compare them over all problems that at least one method solves, an unsolved one counted as ${data.penalty} times the slowest success; a factor compares two methods on the problems that both solve. \u201cNot applicable\u201d is neither success nor failure, but stays unsolved in profiles and means.`,
-    ),
-    h("h3", null, "Measures"),
-    h(
-      "div",
-      { class: "scroller", tabindex: "0", role: "region", "aria-label": "Measures" },
-      h(
-        "table",
-        null,
-        h("caption", { class: "visually-hidden" }, "Measures"),
-        h(
-          "thead",
-          null,
-          h(
-            "tr",
-            null,
-            ["measure", "unit", "what", "definition"].map((one) => h("th", { scope: "col" }, one)),
-          ),
-        ),
-        h(
-          "tbody",
-          null,
-          data.metrics.map((metric) =>
-            h(
-              "tr",
-              null,
-              h("th", { scope: "row" }, foreign(metric.name, "code")),
-              h("td", null, foreign(metric.unit)),
-              h("td", null, foreign(metric.summary)),
-              h("td", { class: "definition" }, foreign(metric.definition)),
-            ),
-          ),
-        ),
-      ),
-    ),
-    data.campaign
-      ? [h("h3", { id: "campaign" }, "Campaign"), h("pre", { class: "campaign foreign", tabindex: "0" }, data.campaign)]
-      : null,
   );
 }
