@@ -31,6 +31,7 @@ const FRAMES_A_SECOND = 30; // of files without times
 const CROWD = 300; // contacts: from here on bodies show them by default
 const WORST = 50; // ... and so many of them are marked
 const WORST_FRAMES = 5; // that have a mark
+const LOW = 600; // pixels: below this height the curves wait until they are asked for
 const NARROW = 700; // pixels: two pictures beside each other would be too small
 const ADDRESS_EVERY = 400; // ms; browsers allow some hundred changes in half a minute
 
@@ -111,6 +112,9 @@ export class App implements Commands, Keyed, Inside {
     document.title = `${replay.title} \u2013 stickslip replay`;
     this.label();
     this.mark();
+    const embedded = window.parent !== window;
+    this.panel(!embedded);
+    this.plain(!embedded && (innerHeight >= LOW || innerWidth < NARROW));
     if (replay.frames.length === 0) {
       this.say("There are no frames to show.");
       this.ui.play.disabled = true;
@@ -630,9 +634,18 @@ export class App implements Commands, Keyed, Inside {
     this.ui.live.textContent = at >= 0 ? `Frame ${this.frame + 1} is no longer marked.` : `Frame ${this.frame + 1} marked.`;
   }
 
-  panel(): void {
-    this.ui.side.hidden = !this.ui.side.hidden;
-    this.ui.side.parentElement!.classList.toggle("alone", this.ui.side.hidden);
+  /** Shows or hides numbers and settings. */
+  panel(on = this.ui.side.hidden): void {
+    this.ui.side.hidden = !on;
+    this.ui.side.parentElement!.classList.toggle("alone", !on);
+    this.ui.panelButton.setAttribute("aria-pressed", String(on));
+  }
+
+  /** Shows or hides the curves. */
+  plain(on = this.ui.plots.hidden): void {
+    this.ui.plots.hidden = !on;
+    this.ui.side.parentElement!.classList.toggle("plain", !on);
+    this.ui.curvesButton.setAttribute("aria-pressed", String(on));
   }
 
   /** Begins the curves of the selection, if a plot shows one and it is another selection than before. */

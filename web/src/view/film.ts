@@ -264,7 +264,7 @@ export function filmDialog(frames: number, length: (first: number, last: number)
     bar.hidden = true;
     leave.textContent = "Close";
   }
-  const dialog: HTMLDialogElement = h("dialog", { class: "help film", "aria-label": "Film" }, h("h2", null, "Film"), kind,
+  const dialog: HTMLDialogElement = h("dialog", { class: "film", "aria-label": "Film" }, h("h2", null, "Film"), kind,
     h("div", { class: "line" }, first.label, last.label), rate, guess, bar, said, h("div", { class: "line" }, go, leave));
   dialog.addEventListener("cancel", (event) => {
     if (running) event.preventDefault();

@@ -25,6 +25,7 @@ export function actionOf(event: KeyboardEvent, app: Keyed): (() => void) | null 
     case "n": return () => app.worstFrame();
     case "m": return () => app.bookmark();
     case "p": return () => app.panel();
+    case "u": return () => app.plain();
     case "z": return () => app.approach();
     case "f": return () => app.fit();
     case "c": return () => app.toggleFollow();

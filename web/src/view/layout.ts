@@ -22,6 +22,7 @@ export interface Layout {
   compare: HTMLElement;
   side: HTMLElement;
   show: HTMLElement; // holds the controls
+  curvesButton: HTMLElement; panelButton: HTMLElement;
   marks: HTMLElement; // on the timeline
   scale: HTMLElement; // how long arrows and how wide bars are
   joints: HTMLElement;
@@ -31,7 +32,7 @@ export interface Commands {
   toggle(): void; step(by: number): void; seek(frame: number): void;
   speed(value: number): void; loop(on: boolean): void; interpolate(on: boolean): void;
   view(name: "angle" | "top" | "front" | "side"): void; fit(): void; approach(): void; png(): void; film(): void; help(): void;
-  changed(): void; autoScale(): void; worst(): void; csv(): void; worstFrame(): void; bookmark(): void; panel(): void;
+  changed(): void; autoScale(): void; worst(): void; csv(): void; worstFrame(): void; bookmark(): void; panel(on?: boolean): void; plain(on?: boolean): void;
 }
 
 // Drawn, because not every machine has letters for them. In a square of 16.
@@ -153,6 +154,8 @@ export function layout(root: HTMLElement, replay: Replay, set: Settings, answers
   const marks = h("div", { class: "marks" });
   const clock = h("output", { class: "clock", "aria-live": "off" });
   const usual = usualSpeed(duration);
+  const curvesButton = h("button", { type: "button", class: "small", title: "Show or hide the curves (U)", onclick: () => act.plain() }, "Curves");
+  const panelButton = h("button", { type: "button", class: "small", title: "Show or hide numbers and settings (P)", onclick: () => act.panel() }, "Panel");
   const transport = h("div", { class: "transport", role: "group", "aria-label": "Playback" },
     button("First frame", icon("first"), () => act.seek(0), "Home"), button("Previous frame", icon("back"), () => act.step(-1), "left arrow"),
     play, button("Next frame", icon("on"), () => act.step(1), "right arrow"), button("Last frame", icon("last"), () => act.seek(last), "End"),
@@ -161,7 +164,7 @@ export function layout(root: HTMLElement, replay: Replay, set: Settings, answers
     h("button", { type: "button", class: "small", title: "Mark this frame, or take its mark away (M)", onclick: () => act.bookmark() }, "Mark"),
     choice("Speed", speeds.map(([text, s]): [string, string] => [String(s), `\u00d7${text}`]), String(usual), (v) => act.speed(Number(v))),
     tick("loop", true, (on) => act.loop(on), "loop"),
-    tick("smooth", false, (on) => act.interpolate(on), "smooth"));
+    tick("smooth", false, (on) => act.interpolate(on), "smooth"), curvesButton, panelButton);
   const selection = h("div", { class: "selection" });
   const contacts = h("div"), joints = h("div"), show = h("div", null, controls(set, answers, replay, act));
   const compare = h("div", { class: "compare" });
@@ -172,7 +175,7 @@ export function layout(root: HTMLElement, replay: Replay, set: Settings, answers
       h("p", { class: "hint" }, foreign(replay.file), " ", foreign(replay.simulation),
         replay.toolkit ? [" \u00b7 ", foreign(replay.toolkit)] : null,
         replay.decimated ? ` \u00b7 ${replay.frames.length} of ${replay.total} frames` : null)),
-    h("div", { class: "line" }, ...solvers, h("button", { type: "button", title: "Show or hide numbers and settings (P)", onclick: () => act.panel() }, "Panel"), themeSwitch, button("Help", "?", () => act.help(), "?")));
+    h("div", { class: "line" }, ...solvers, themeSwitch, button("Help", "?", () => act.help(), "?")));
   const side = h("aside", { "aria-label": "Numbers and settings" },
     section("Show", true, show),
     section("Selected", true, selection),
@@ -183,7 +186,7 @@ export function layout(root: HTMLElement, replay: Replay, set: Settings, answers
   root.classList.add("replay");
   root.replaceChildren(header, picture, side,
     h("section", { class: "bottom", "aria-label": "Timeline" }, divider(root), transport, plots), live);
-  return { header, canvas, picture, labels, legend, notice, live, play, scrubber, clock, selection, contacts, plots, compare, side, show, scale, joints, marks };
+  return { header, canvas, picture, labels, legend, notice, live, play, scrubber, clock, selection, contacts, plots, compare, side, show, scale, joints, marks, curvesButton, panelButton };
 }
 
 const LEAST = 60, MOST = 0.6; // height of curves: pixels, share of the window
@@ -223,7 +226,7 @@ const helpRows: [string, string][] = [
   ["A D, R V", "rotate left, right; up, down"], ["+ \u2212", "zoom in, out"], ["I J K L", "move the view"],
   ["1 2 3 4", "from an angle, top, front, side"], ["F", "fit the scene"], ["Z", "zoom to the selection"], ["C", "follow the selected body, or stop"],
   ["N", "next of the worst frames"], ["M", "mark this frame, or take its mark away"],
-  ["wheel on curves", "zoom time; with Shift move; double click shows all"], ["P", "show or hide numbers and settings"],
+  ["wheel on curves", "zoom time; with Shift move; double click shows all"], ["U P", "show or hide the curves; numbers and settings"],
   ["W", "zoom to the worst contact, by the order of the table"], ["[ ]", "previous, next contact of the frame"], ["B", "next body"],
   ["T", "make bodies transparent or solid"], ["Esc", "select nothing"], ["?", "this help"],
 ];
