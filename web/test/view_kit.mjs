@@ -18,12 +18,12 @@ export const faults = (problems) => problems.filter((text) => !/GL Driver Messag
 export const ready = (page) => page.waitForFunction(() => window.stickslip?.ready);
 
 /** One browser for all tests that need nothing special: starting it takes longer than most of them. close() ends it. */
-export function sharedBrowser() {
+export function sharedBrowser(options = {}) {
   const closing = [];
   let shared = null;
   return {
     async opened(where) {
-      if (!shared) shared = await open({ after: (close) => closing.push(close) }, where, { reducedMotion: "reduce" });
+      if (!shared) shared = await open({ after: (close) => closing.push(close) }, where, { reducedMotion: "reduce", ...options });
       else {
         shared.problems.length = shared.requests.length = 0;
         await shared.page.goto("about:blank"); // another part after "#" alone would not load the page again

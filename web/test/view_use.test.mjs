@@ -1,13 +1,15 @@
 // What one does with a replay: send its address, look closer, read crowds and forces, take pictures and films home.
 import assert from "node:assert/strict";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { stickslip } from "./browser.mjs";
-import { atFrame, block, faults, madeUp, pageWith, peek, ready, sharedBrowser } from "./view_kit.mjs";
+import { deflateSync, inflateSync } from "node:zlib";
+import { open, stickslip } from "./browser.mjs";
+import { atFrame, block, faults, madeUp, number, pageWith, peek, ready, sharedBrowser } from "./view_kit.mjs";
 
-const { opened, close } = sharedBrowser();
+// Without a graphics card small pictures are quick ones.
+const { opened, close } = sharedBrowser({ viewport: { width: 1000, height: 680 } });
 let folder, wall, wallPage, replay;
 
 before(() => {
@@ -78,4 +80,346 @@ test("the address", async (t) => {
     await atFrame(page, 8);
     assert.deepEqual(faults(problems), []);
   });
+});
+
+/** Presses a button and reads the file that it gives; pressed again if the page moved away below the mouse. */
+async function saved(page, button, timeout = 60000) {
+  for (let tries = 3; ; tries--) {
+    try {
+      const [file] = await Promise.all([page.waitForEvent("download", { timeout }), button.click()]);
+      return { name: file.suggestedFilename(), bytes: readFileSync(await file.path()) };
+    } catch (error) {
+      if (tries === 0) throw error;
+    }
+  }
+}
+
+/** Width, height and the colours [r, g, b] of a PNG of eight bits, without its filters being trusted. */
+function readPng(bytes) {
+  assert.equal(bytes.subarray(1, 4).toString(), "PNG");
+  const width = bytes.readUInt32BE(16), height = bytes.readUInt32BE(20), channels = bytes[25] === 6 ? 4 : 3, data = [];
+  for (let at = 8; at < bytes.length; at += 12 + bytes.readUInt32BE(at)) {
+    if (bytes.subarray(at + 4, at + 8).toString() === "IDAT") data.push(bytes.subarray(at + 8, at + 8 + bytes.readUInt32BE(at)));
+  }
+  const raw = inflateSync(Buffer.concat(data)), line = width * channels, out = Buffer.alloc(line * height);
+  for (let y = 0; y < height; y++) {
+    const filter = raw[y * (line + 1)];
+    for (let x = 0; x < line; x++) {
+      const a = x >= channels ? out[y * line + x - channels] : 0, b = y > 0 ? out[(y - 1) * line + x] : 0;
+      const c = x >= channels && y > 0 ? out[(y - 1) * line + x - channels] : 0, p = a + b - c;
+      const nearest = Math.abs(p - a) <= Math.abs(p - b) && Math.abs(p - a) <= Math.abs(p - c) ? a : Math.abs(p - b) <= Math.abs(p - c) ? b : c;
+      out[y * line + x] = raw[y * (line + 1) + 1 + x] + [0, a, b, (a + b) >> 1, nearest][filter];
+    }
+  }
+  return { width, height, at: (x, y) => [...out.subarray(y * line + x * channels, y * line + x * channels + 3)] };
+}
+
+test("the camera", async (t) => {
+  await t.test("sees an arch of hulls at its true size", async () => {
+    const file = join(folder, "arch.h5"), path = join(folder, "arch.html");
+    stickslip("run", "masonry-arch", "--steps", "2", "--record", file);
+    stickslip("view", file, "-o", path);
+    const { page } = await opened(path);
+    await ready(page);
+    const spots = await page.evaluate(() => window.stickslip.bodies().map(([, ...at]) => window.stickslip.locate(...at).y));
+    const box = await page.locator("canvas").boundingBox();
+    assert.ok(Math.max(...spots) - Math.min(...spots) > 0.4 * box.height, "the stones fill the picture");
+  });
+
+  await t.test("flies to the selection by Z and to the worst contact by W", async () => {
+    const { page } = await opened(`${wallPage}#frame=5&solver=pgs`);
+    await ready(page);
+    await page.locator("canvas").focus();
+    const away = async (point) => Math.hypot(...(await peek(page, "camera")).map((c, k) => c - point[k]));
+    await page.keyboard.press("b");
+    const [, ...body] = (await page.evaluate(() => window.stickslip.bodies()))[0], before_ = await away(body);
+    await page.keyboard.press("z");
+    assert.ok((await away(body)) < 0.6 * before_);
+    await page.keyboard.press("f");
+    await page.keyboard.press("w");
+    const { index } = await peek(page, "selection"), point = (await page.evaluate(() => window.stickslip.contacts()))[index];
+    assert.ok((await away(point)) < 0.6 * before_);
+  });
+
+  await t.test("begins where there is something to see, and steps back when bodies leave", async (t) => {
+    const { description, chunk } = madeUp(9, 8, 6, 8), raw = inflateSync(chunk(0));
+    // No contacts in the first three frames; from the sixth on all bodies are far to the side.
+    const size = (f) => 52 * 9 + (f < 3 ? 0 : 40 * 6 + 32 * 6 + 8), whole = 52 * 9 + 40 * 6 + 32 * 6 + 8, parts = [];
+    for (let f = 0; f < 8; f++) {
+      const frame = Buffer.from(raw.subarray(f * whole, f * whole + size(f)));
+      for (let b = 0; f >= 5 && b < 9; b++) frame.writeFloatLE(frame.readFloatLE(36 + 12 * b) + 20, 36 + 12 * b);
+      if (f < 3) description.frames[f].contacts = 0;
+      parts.push(frame);
+    }
+    const { page } = await opened(pageWith(t, description, [deflateSync(Buffer.concat(parts))]));
+    await ready(page);
+    assert.equal(await peek(page, "frame"), 3);
+    const inside = () => page.evaluate(() => {
+      const box = document.querySelector("canvas").getBoundingClientRect();
+      return window.stickslip.bodies().every(([, ...at]) => {
+        const spot = window.stickslip.locate(...at);
+        return spot && spot.x > box.left && spot.x < box.right && spot.y > box.top && spot.y < box.bottom;
+      });
+    });
+    await page.locator(".scrubber").fill("7");
+    await atFrame(page, 7);
+    assert.ok(await inside(), "the camera followed");
+    await page.locator(".scrubber").fill("3");
+    await page.keyboard.press("f");
+    await page.keyboard.press("a");
+    await page.locator(".scrubber").fill("7");
+    await atFrame(page, 7);
+    assert.equal(await inside(), false, "but not when the reader has chosen a view");
+  });
+});
+
+test("crowds of contacts", async (t) => {
+  const { description, chunk } = madeUp(200, 2, 400, 2), raw = inflateSync(chunk(0));
+  // The error of contact i is (i * 7 % 400) J.
+  const energy = 52 * 200 + 40 * 400 + 28 * 400;
+  for (let i = 0; i < 400; i++) raw.writeFloatLE((i * 7) % 400, energy + 4 * i);
+  const { page, problems } = await opened(pageWith(t, description, [deflateSync(raw)]));
+  await ready(page);
+  const worst = (n) => Array.from({ length: 400 }, (_x, i) => i).filter((i) => (i * 7) % 400 >= 400 - n);
+  assert.match(await page.locator(".legend").innerText(), /Bodies: worst energy error \(J\), log/);
+  assert.equal(await page.locator("input[name=through]").isChecked(), false);
+  assert.deepEqual(await peek(page, "marked"), worst(50));
+  await page.getByRole("slider", { name: "Marks" }).fill("0");
+  assert.deepEqual(await peek(page, "marked"), worst(10));
+  await page.getByRole("slider", { name: "Marks" }).fill("7");
+  assert.equal((await peek(page, "marked")).length, 400);
+  await hashHas(page, "worst=all");
+  assert.deepEqual(faults(problems), []);
+});
+
+test("colours: strong is bad, for contacts and bodies, in both themes", async () => {
+  const { page } = await opened(`${wallPage}#colour=energy&bodies=worst`);
+  await ready(page);
+  const strips = () => page.locator(".legend .strip").evaluateAll((list) => list.map((strip) =>
+    getComputedStyle(strip).backgroundImage.match(/rgb\([^)]*\)/g).map((text) => {
+      const [r, g, b] = text.match(/\d+/g).map((n) => (Number(n) / 255) ** 2.2);
+      return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+    })));
+  // On a light page the strong end is dark, on a dark one bright; lightness never turns back, so that it reads in grey.
+  for (const sign of [-1, 1]) {
+    const [contacts, bodies_] = await strips();
+    assert.deepEqual(contacts, bodies_);
+    for (let i = 1; i < contacts.length; i++) assert.ok(sign * (contacts[i] - contacts[i - 1]) > 0, `step ${i}`);
+    await page.locator("button.theme").click();
+  }
+});
+
+test("forces", async () => {
+  const { page, problems } = await opened(`${wallPage}#frame=3&solver=coloured&hide=contacts,shadows&body=8&camera=-0.5,0.3,3,0,0,0.3`);
+  await ready(page);
+  const rule = page.locator(".scale .rule"), width = async () => (await rule.boundingBox()).width;
+  assert.match(await page.locator(".scale").innerText(), /^\d[\d.e\u2212-]* N s$/);
+  const before_ = await width(), value = number(await page.locator(".scale").innerText());
+  const key = await page.locator(".scale").getAttribute("data-key");
+  await page.getByRole("slider", { name: "Forces" }).fill("0.3");
+  // Twice as long for the same impulse.
+  await page.waitForFunction((old) => document.querySelector(".scale").dataset.key !== old, key);
+  const ratio = (await width()) / number(await page.locator(".scale").innerText()) / (before_ / value);
+  assert.ok(Math.abs(ratio - 10 ** 0.3) < 0.1, `${ratio}`);
+  const whole = await page.locator("canvas").screenshot();
+  await page.locator("input[name=split]").check();
+  assert.match(await page.locator(".legend .keys").innerText(), /friction/);
+  await page.waitForTimeout(300);
+  assert.notDeepEqual(await page.locator("canvas").screenshot(), whole, "normal and friction are drawn apart");
+  await page.locator("input[name=forces]").uncheck();
+  assert.equal(await page.locator(".scale").isVisible(), false);
+  assert.deepEqual(faults(problems), []);
+});
+
+test("joints with errors and impulses", async () => {
+  const file = join(folder, "bars.h5"), path = join(folder, "bars.html");
+  stickslip("run", "four-bar", "--steps", "8", "--record", file);
+  stickslip("view", file, "-o", path);
+  const { page, problems } = await opened(path);
+  await ready(page);
+  const rows = page.locator(".joints tbody tr");
+  assert.equal(await rows.count(), (await page.evaluate(() => window.stickslip.joints())).length);
+  const spot = await page.evaluate(() => window.stickslip.locate(...window.stickslip.joints()[2]));
+  await page.mouse.click(spot.x, spot.y);
+  const { kind, index } = await peek(page, "selection");
+  assert.deepEqual([kind, index], ["joint", 2]);
+  assert.match(await page.locator(".selection").innerText(), /Joint 2[^]*Position error[^]*Impulse on b/);
+  await hashHas(page, "joint=2");
+  assert.deepEqual(faults(problems), []);
+});
+
+test("curves", async (t) => {
+  const { page, problems } = await opened(`${wallPage}#solver=pgs&frame=2`);
+  await ready(page);
+  const curve = page.locator(".curve").first(), box = await curve.boundingBox();
+  const labels = () => curve.locator("svg text[text-anchor=middle], svg text[text-anchor=end]").allTextContents();
+
+  await t.test("say what is below the pointer", async () => {
+    await page.mouse.move(box.x + 54 + (box.width - 64), box.y + 40);
+    const tip = await page.locator(".tip:visible").innerText(), series = replay.series.find((s) => s.name === "kinetic energy");
+    assert.match(tip, /frame 20/);
+    const shown = number(tip.split("\n")[1]), exact = series.values[19];
+    assert.ok(Math.abs(shown - exact) <= 1e-3 * Math.abs(exact), `${shown} instead of ${exact}`);
+  });
+
+  await t.test("zoom time by the wheel, all together, and back", async () => {
+    const before_ = await labels();
+    await page.mouse.wheel(0, -900);
+    const near = await labels();
+    assert.notDeepEqual(near, before_);
+    assert.deepEqual(await page.locator(".curve").nth(1).locator("svg text[text-anchor=middle]").allTextContents(),
+      await curve.locator("svg text[text-anchor=middle]").allTextContents());
+    await curve.dblclick({ position: { x: 80, y: 40 } });
+    assert.deepEqual(await labels(), before_);
+  });
+
+  await t.test("grow when the divider moves", async () => {
+    const tall = (await curve.boundingBox()).height;
+    await page.locator(".divider").focus();
+    await page.keyboard.press("ArrowUp");
+    await page.keyboard.press("ArrowUp");
+    assert.equal(Math.round((await curve.boundingBox()).height - tall), 40);
+  });
+
+  await t.test("of the selected contact and body", async () => {
+    await page.locator("canvas").focus();
+    await page.keyboard.press("w");
+    await page.getByRole("button", { name: "Plot over time" }).click();
+    const plot = page.locator(".plot").last(), impulse = await page.locator('.selection tr[data-fact="impulse"] td').first().innerText();
+    await page.waitForFunction((text) => document.querySelectorAll(".plot")[2].querySelector("output").textContent.includes(text), impulse);
+    assert.equal(await plot.locator("select").inputValue(), "contact impulse");
+    // Every frame of a wall that stands has this contact.
+    const { bytes } = await saved(page, plot.getByRole("button", { name: "as CSV" }));
+    const rows = bytes.toString().trim().split("\r\n").slice(1).map((row) => row.split(","));
+    assert.equal(rows.length, 20);
+    assert.ok(rows.every((row) => Number(row[2]) >= 0 && row[2] !== ""));
+    await page.keyboard.press("b");
+    await page.waitForFunction(() => document.querySelectorAll(".plot select")[2].value === "body speed");
+  });
+
+  await t.test("of states, upon each other", async () => {
+    await page.locator(".plot select").last().selectOption("states pgs");
+    const counts = (await peek(page, "counts"))[0], text = await page.locator(".plot").last().locator("output").textContent();
+    assert.match(text, new RegExp(`sliding ${counts[2]}, sticking ${counts[1]}, open ${counts[0]}`));
+  });
+
+  await t.test("the worst frames have marks, and N goes to them; M marks a frame", async (t) => {
+    const { description, chunk } = madeUp(3, 30, 4, 30), values = Array.from({ length: 30 }, (_x, i) => ({ 4: 0.5, 12: 0.9, 20: 0.7, 25: 1e-4 })[i] ?? 1e-6);
+    description.results[0].series.push({ name: "relative_energy", unit: "1", values });
+    await opened(pageWith(t, description, [chunk(0)]));
+    await atFrame(page, 12); // it begins with the worst one
+    await page.locator("canvas").focus();
+    assert.deepEqual(await page.locator(".mark").evaluateAll((list) => list.map((mark) => mark.getAttribute("aria-label"))), [
+      "Worst frame 1: frame 13, relative energy 0.900", "Worst frame 2: frame 21, relative energy 0.700", "Worst frame 3: frame 5, relative energy 0.500"]);
+    for (const frame of [20, 4, 12]) {
+      await page.keyboard.press("n");
+      await atFrame(page, frame);
+    }
+    await page.keyboard.press("Home");
+    await page.keyboard.press("m");
+    assert.equal(await page.locator(".mark.own").getAttribute("aria-label"), "Marked: frame 1");
+    await hashHas(page, "marks=1");
+    await page.keyboard.press("m");
+    assert.equal(await page.locator(".mark.own").count(), 0);
+  });
+  assert.deepEqual(faults(problems), []);
+});
+
+/** Times (ms) of the pictures in a WebM file; fails where the elements do not fit into each other. */
+function timesOf(bytes) {
+  const times = [], enter = new Set([0x18538067, 0x1f43b675, 0xa0]);
+  let cluster = 0;
+  const vint = (at, keep) => {
+    const length = Math.clz32(bytes[at]) - 23;
+    assert.ok(length >= 1 && length <= 8, `no element at ${at}`);
+    let value = keep ? bytes[at] : bytes[at] & (0xff >> length);
+    for (let i = 1; i < length; i++) value = value * 256 + bytes[at + i];
+    return [at + length, value];
+  };
+  for (let at = 0; at < bytes.length;) {
+    const [after_, id] = vint(at, true), [content, size] = vint(after_, false);
+    if (at === 0) assert.equal(id, 0x1a45dfa3, "an EBML head");
+    at = content;
+    if (enter.has(id)) continue;
+    if (id === 0xe7) cluster = Number(`0x${bytes.subarray(at, at + size).toString("hex")}`);
+    if (id === 0xa3 || id === 0xa1) times.push(cluster + bytes.readInt16BE(at + 1));
+    at += size;
+  }
+  return times;
+}
+
+test("pictures and films leave the page", async (t) => {
+  const { page, problems } = await opened(`${wallPage}#frame=4`);
+  await ready(page);
+  await page.locator("input[name=shadows]").uncheck();
+
+  await t.test("a picture says what it shows", async () => {
+    const { name, bytes } = await saved(page, page.getByRole("button", { name: "PNG", exact: true }));
+    assert.match(name, /^brick-wall-.*-frame-4\.png$/);
+    const picture = readPng(bytes), box = await page.locator("canvas").boundingBox();
+    assert.ok(picture.height >= Math.floor(box.height) + 40, "there is a strip below it");
+    const ink = (x0, x1, y0, y1) => {
+      let n = 0;
+      for (let y = y0; y < y1; y++) for (let x = x0; x < x1; x++) if (Math.max(...picture.at(x, y)) < 110) n++;
+      return n;
+    };
+    const { width, height } = picture;
+    assert.ok(ink(0, width / 2, height - 44, height) > 100, "title and file");
+    assert.ok(ink(Math.round(0.55 * width), width, height - 44, height) > 100, "states");
+    assert.ok(ink(5, 120, 5, 24) > 30 && ink(Math.round(width / 2) + 5, Math.round(width / 2) + 60, 5, 24) > 30, "names of both solvers");
+  });
+
+  const film = async (where, kind) => {
+    await where.getByRole("button", { name: "Film" }).click();
+    await where.locator(".film input").nth(1).fill("6");
+    await where.locator(".film select").first().selectOption(kind);
+    if (kind === "webm") await where.locator(".film select").nth(1).selectOption("10");
+    const made = await saved(where, where.getByRole("button", { name: "Make" }), 120000);
+    await where.getByText("Saved.").waitFor();
+    await where.getByRole("button", { name: "Close" }).click();
+    return made;
+  };
+
+  await t.test("a film is a WebM file with every picture in its time, and plays", async (t) => {
+    const { name, bytes } = await film(page, "webm");
+    assert.match(name, /\.webm$/);
+    const times = timesOf(bytes);
+    assert.ok(times.length > 5, `${times.length} pictures`);
+    times.forEach((time, i) => assert.ok(Math.abs(time - 100 * i) <= 1, `picture ${i} at ${time} ms`));
+    assert.equal(await peek(page, "frame"), 3, "the page is where it was");
+    const path = join(folder, "film.webm");
+    writeFileSync(path, bytes);
+    const { page: player } = await open(t, path);
+    await player.waitForFunction(() => document.querySelector("video")?.readyState > 0);
+    const seconds = await player.evaluate(() => document.querySelector("video").duration);
+    assert.ok(Math.abs(seconds - 0.1 * times.length) < 0.05, `${seconds} s`);
+  });
+
+  await t.test("or an archive of pictures", async () => {
+    const { name, bytes } = await film(page, "png");
+    assert.match(name, /\.zip$/);
+    const end = bytes.length - 22;
+    assert.equal(bytes.readUInt32LE(end), 0x06054b50);
+    assert.equal(bytes.readUInt16LE(end + 10), 6);
+    let at = bytes.readUInt32LE(end + 16);
+    for (let i = 0; i < 6; i++) {
+      assert.equal(bytes.readUInt32LE(at), 0x02014b50);
+      const size = bytes.readUInt32LE(at + 20), from = bytes.readUInt32LE(at + 42), long = bytes.readUInt16LE(at + 28);
+      assert.equal(bytes.subarray(at + 46, at + 46 + long).toString(), `frame-0000${i + 1}.png`);
+      readPng(bytes.subarray(from + 30 + long, from + 30 + long + size));
+      at += 46 + long;
+    }
+  });
+
+  await t.test("browsers without an encoder use their recorder", async (t) => {
+    const other = await open(t, wallPage, { reducedMotion: "reduce", viewport: { width: 860, height: 500 } });
+    await other.page.addInitScript(() => delete window.VideoEncoder);
+    await other.page.reload();
+    await ready(other.page);
+    await other.page.locator("input[name=shadows]").uncheck();
+    const { bytes } = await film(other.page, "webm");
+    assert.ok(timesOf(bytes).length > 1);
+    assert.deepEqual(faults(other.problems), []);
+  });
+  assert.deepEqual(faults(problems), []);
 });

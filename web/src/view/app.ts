@@ -4,20 +4,25 @@ import { choice, foreign, h } from "../common/dom";
 import { number, tick } from "../common/format";
 import { isDark, themeButton } from "../common/theme";
 import type { FrameData, Replay } from "./data";
-import { countStates, difference, Legend, rulesOf } from "./legend";
+import { compose, filmDialog, png, recordFilm, recordPictures, sheet, type FilmOrder } from "./film";
+import { barsOf, countStates, difference, Legend, rulesOf } from "./legend";
+import { stateSigns, stateStyle } from "./palette";
+import { resolve } from "../common/palette";
 import type { Orbit } from "./camera";
 import { actionOf, type Keyed } from "./keys";
 import { controls, helpDialog, icon, layout, usualSpeed, type Commands, type Layout } from "./layout";
 import type { Frames } from "./load";
 import { ContactTable, contactsCsv, jointTable, nameOf, selectionPanel, type Shown } from "./panel";
 import { isMany, Picture, type Hit } from "./picture";
-import { abscissa, catalogue, firstChoice, Plot } from "./plots";
+import { abscissa, catalogue, firstChoice, ofSelection, Plot, Span, type Curves, type Mark } from "./plots";
 import type { Inside } from "./outside";
 import { arrowScales, ColourScales, lengthOfBars, roomForArrows, sample } from "./scales";
 import { readAddress, writeAddress, type Place } from "./address";
-import { firstFrame } from "./notable";
+import { errorSeries, firstFrame, worstFrames } from "./notable";
 import { Choice, idOf, jointIdOf } from "./selection";
 import { Geometries, mostBodies, mostContacts, partsOf } from "./shapes";
+import { watchable, Watch, type Watched } from "./watch";
+import { upAxis } from "./camera";
 import { barRadius, type Measure, type Settings } from "./stage";
 
 interface Answer { name: string; index: number } // index in FrameData.results
@@ -25,6 +30,8 @@ interface Answer { name: string; index: number } // index in FrameData.results
 const FRAMES_A_SECOND = 30; // of files without times
 const CROWD = 300; // contacts: from here on bodies show them by default
 const WORST = 50; // ... and so many of them are marked
+const WORST_FRAMES = 5; // that have a mark
+const LOW = 600; // pixels: below this height the curves wait until they are asked for
 const NARROW = 700; // pixels: two pictures beside each other would be too small
 const ADDRESS_EVERY = 400; // ms; browsers allow some hundred changes in half a minute
 
@@ -43,6 +50,7 @@ export class App implements Commands, Keyed, Inside {
     size: 1, long: 0.26, force: 1, slide: 1, bar: 0.1, contact: { low: 0, high: 1, log: false }, body: { low: 0, high: 1, log: false },
   };
   private readonly dialog = helpDialog();
+  private readonly filmBox: HTMLDialogElement;
   picture: Picture | null = null;
   private noPicture = ""; // why there is none
   private scaled = -1; // the chunk that arrows were scaled by
@@ -62,6 +70,12 @@ export class App implements Commands, Keyed, Inside {
   private wanted: Place | null = null; // what the address asks for and waits for its frame
   private noting = 0; // timer of the address
   private solverBoxes: HTMLSelectElement[] = [];
+  private readonly watched: Watched[];
+  private readonly curves: Curves[]; // of the selection
+  private readonly watch: Watch;
+  private seen = ""; // what the curves of the selection are of
+  private worstOnes: number[] = []; // frames, the worst first
+  private own: number[]; // frames that the user marked
 
   constructor(root: HTMLElement, readonly replay: Replay, private readonly frames: Frames) {
     this.answers = [];
@@ -80,17 +94,27 @@ export class App implements Commands, Keyed, Inside {
     this.rate = usualSpeed(duration);
     this.ui = layout(root, replay, this.set, this.answers.length > 0, duration,
       themeButton(() => this.dress()), this.solverChoices(), this);
-    root.append(this.dialog);
+    this.filmBox = filmDialog(Math.max(1, replay.frames.length), (a, b) => this.lasting(a, b), (order) => this.makeFilm(order));
+    root.append(this.dialog, this.filmBox);
     this.legend = new Legend(this.ui.legend, replay.states);
     this.table = new ContactTable(this.answers.length > 0, (i) => this.selectContact(i), () => this.list());
     this.ui.contacts.append(this.table.element);
-    const all = catalogue(replay);
-    this.plots = firstChoice(all).map((c, i) => new Plot(all, c, this.x, replay.title, i + 1, (f) => this.seek(f)));
+    const all = catalogue(replay), span = new Span(this.x), first = firstChoice(all);
+    this.watched = watchable(upAxis(replay.gravity).toArray()).filter((w) => (this.answers.length > 0 || !w.answer)
+      && (w.kind === "body" || replay.frames.some((f) => (w.kind === "joint" ? f.joints : f.contacts))));
+    this.watch = new Watch(frames, () => this.showWatched());
+    this.curves = ofSelection(this.watched);
+    this.own = place.marks.filter((m) => m < replay.frames.length);
+    this.plots = first.map((c, i) => new Plot([...all, ...this.curves], c, span, replay.title, i + 1, (f) => this.seek(f), () => this.watchSelection()));
     this.ui.plots.append(...this.plots.map((p) => p.element));
     addEventListener("keydown", (event) => this.key(event));
     addEventListener("hashchange", () => this.openHash());
     document.title = `${replay.title} \u2013 stickslip replay`;
     this.label();
+    this.mark();
+    const embedded = window.parent !== window;
+    this.panel(!embedded);
+    this.plain(!embedded && (innerHeight >= LOW || innerWidth < NARROW));
     if (replay.frames.length === 0) {
       this.say("There are no frames to show.");
       this.ui.play.disabled = true;
@@ -121,6 +145,8 @@ export class App implements Commands, Keyed, Inside {
     this.ui.show.replaceChildren(controls(this.set, this.answers.length > 0, this.replay, this));
     const answers = this.answersOf(place.solvers);
     if (answers) this.show([answers[0].index, answers[1]?.index ?? -1]);
+    this.own = place.marks.filter((m) => m < this.replay.frames.length);
+    this.mark();
     this.wanted = place;
     this.seek(frame ?? this.frame);
   }
@@ -148,7 +174,7 @@ export class App implements Commands, Keyed, Inside {
       const { pick, index } = this.choice, orbit = this.picture?.orbit, kind = pick.kind === "none" || (pick.kind !== "body" && index < 0) ? null : pick.kind;
       const hash = writeAddress({
         frame: this.frame, path: null, solvers: this.answers.length > 1 ? this.shown.map((a) => a.name) : [], kind,
-        chosen: kind === "body" ? pick.body : index, camera: orbit?.touched ? orbit.place6 : null, marks: [], set: this.set,
+        chosen: kind === "body" ? pick.body : index, camera: orbit?.touched ? orbit.place6 : null, marks: this.own, set: this.set,
       }, this.usual);
       // A page inside another document's text has no address of its own.
       try {
@@ -183,6 +209,7 @@ export class App implements Commands, Keyed, Inside {
     if (this.data && this.picture) this.picture.settle(this.around());
     [first, second].forEach((index, i) => (this.solverBoxes[i].value = String(index)));
     this.label();
+    this.mark();
     this.refresh();
     this.list();
   }
@@ -372,7 +399,7 @@ export class App implements Commands, Keyed, Inside {
     const shown: Shown = { frame: data, info: this.replay.frames[this.frame], results: this.shown, states: this.replay.states };
     this.ui.selection.replaceChildren(selectionPanel(shown, this.choice, {
       body: (id) => this.selectBody(id), contact: (i) => this.selectContact(i), joint: (j) => this.selectJoint(j),
-      follow: (id) => this.followBody(id), followed: () => this.followed,
+      follow: (id) => this.followBody(id), followed: () => this.followed, plot: () => this.plotSelection(),
     }));
     this.table.show(shown, this.shown[0]?.index ?? 0, this.choice.contact);
     this.ui.joints.replaceChildren(jointTable(shown, this.choice.joint, (j) => this.selectJoint(j)));
@@ -498,9 +525,159 @@ export class App implements Commands, Keyed, Inside {
     this.list();
   }
 
+  // ---- pictures and films -------------------------------------------------------------------------------------------
+
+  /** Draws the frame that is shown, with its caption, on a canvas that can be kept. */
+  private copyTo(canvas: HTMLCanvasElement): void {
+    const { picture, data } = this, info = this.replay.frames[this.frame];
+    if (!picture || !data) return;
+    picture.drawFull();
+    const style = getComputedStyle(document.documentElement), colour = (name: string) => style.getPropertyValue(name).trim();
+    const rule = this.ui.scale.hidden ? null : this.ui.scale.querySelector<HTMLElement>(".rule");
+    compose(canvas, picture.canvas, picture.ratio, {
+      title: this.replay.title,
+      source: [this.replay.file, info.time === null ? "" : `t = ${number(info.time, 5)} s`, `frame ${this.frame + 1} of ${this.replay.frames.length}`].filter(Boolean).join(" \u00b7 "),
+      names: this.shown.map((a) => a.name), bars: barsOf(data, this.shown.length > 0, this.set, this.measure),
+      states: this.shown.map((a) => countStates(data, a.index, this.replay.states.length).flatMap((n, i) =>
+        (n > 0 ? { sign: stateSigns[i] ?? "?", text: `${this.replay.states[i]} ${n}`, colour: resolve(stateStyle(i)) } : []))),
+      scale: rule ? { text: this.ui.scale.textContent ?? "", long: parseFloat(rule.style.width), wide: parseFloat(rule.style.height) } : null,
+      ink: colour("--ink"), soft: colour("--ink-soft"), paper: colour("--raised"),
+    });
+  }
+
   async png(): Promise<void> {
-    const blob = await this.picture?.png();
-    if (blob) save(`${this.replay.title}-frame-${this.frame + 1}.png`, "image/png", blob);
+    if (!this.picture || !this.data) return;
+    const canvas = sheet(this.picture.canvas, this.picture.ratio);
+    this.copyTo(canvas);
+    save(`${this.replay.title}-frame-${this.frame + 1}.png`, "image/png", await png(canvas));
+  }
+
+  film(): void {
+    if (!this.picture || !this.data) return;
+    if (this.playing) this.toggle();
+    this.filmBox.showModal();
+  }
+
+  /** Seconds that these frames take at the speed that is chosen. */
+  private lasting(first: number, last: number): number {
+    const { values, unit } = this.x;
+    return (values[last] - values[first]) / (this.rate * (unit ? 1 : FRAMES_A_SECOND));
+  }
+
+  private async makeFilm(order: FilmOrder): Promise<void> {
+    const picture = this.picture!, back = this.frame, { first, last, rate, video } = order, { values } = this.x;
+    picture.drawFull();
+    const canvas = sheet(picture.canvas, picture.ratio), seconds = this.lasting(first, last);
+    // At least one picture, and the last frame is the last one.
+    const count = video ? Math.max(1, Math.round(seconds * rate)) + 1 : last - first + 1;
+    const frameAt = (i: number) => {
+      if (!video) return first + i;
+      const wanted = values[first] + (count > 1 ? i / (count - 1) : 0) * (values[last] - values[first]);
+      let frame = first;
+      while (frame < last && values[frame + 1] <= wanted + 1e-9) frame++;
+      return frame;
+    };
+    let drawn = -1;
+    const shots = {
+      count, rate, sheet: canvas, ended: order.ended, told: (done: number) => order.told(done, count),
+      show: async (i: number) => {
+        const frame = frameAt(i);
+        if (frame === drawn) return;
+        await this.frames.get(frame);
+        if (frame !== this.frame || this.data === null) this.go(frame);
+        this.copyTo(canvas);
+        drawn = frame;
+      },
+    };
+    picture.held = true;
+    try {
+      const blob = video ? await recordFilm(shots) : await recordPictures(shots);
+      if (blob) save(`${this.replay.title}${video ? ".webm" : ".zip"}`, blob.type, blob);
+    } finally {
+      picture.held = false;
+      this.seek(back);
+    }
+  }
+
+  // ---- frames with marks, curves of the selection -----------------------------------------------------------------
+
+  /** Puts the marks of the worst frames and of the user on the timeline and the curves. */
+  private mark(): void {
+    const error = errorSeries(this.replay, this.shown.map((a) => a.name)), last = Math.max(1, this.replay.frames.length - 1);
+    this.worstOnes = error ? worstFrames(error.values, WORST_FRAMES) : [];
+    const marks: Mark[] = [
+      ...this.worstOnes.map((frame, i) => ({ frame, own: false, text: `Worst frame ${i + 1}: frame ${frame + 1}, ${error!.name.replaceAll("_", " ")} ${number(error!.values[frame])}` })),
+      ...this.own.map((frame) => ({ frame, own: true, text: `Marked: frame ${frame + 1}` })),
+    ];
+    for (const plot of this.plots) plot.setMarks(marks);
+    this.ui.marks.replaceChildren(...marks.map(({ frame, own, text }) => {
+      const sign = h("button", { type: "button", class: own ? "mark own" : "mark", "aria-label": text, title: text, onclick: () => this.seek(frame) });
+      sign.style.left = `${(100 * frame) / last}%`;
+      return sign;
+    }));
+  }
+
+  /** The next one in the order of how bad they are. */
+  worstFrame(): void {
+    if (this.worstOnes.length === 0) return;
+    if (this.playing) this.toggle();
+    this.seek(this.worstOnes[(this.worstOnes.indexOf(this.frame) + 1) % this.worstOnes.length]);
+  }
+
+  bookmark(): void {
+    const at = this.own.indexOf(this.frame);
+    if (at >= 0) this.own.splice(at, 1);
+    else this.own.push(this.frame);
+    this.own.sort((a, b) => a - b);
+    this.mark();
+    this.note();
+    this.ui.live.textContent = at >= 0 ? `Frame ${this.frame + 1} is no longer marked.` : `Frame ${this.frame + 1} marked.`;
+  }
+
+  /** Shows or hides numbers and settings. */
+  panel(on = this.ui.side.hidden): void {
+    this.ui.side.hidden = !on;
+    this.ui.side.parentElement!.classList.toggle("alone", !on);
+    this.ui.panelButton.setAttribute("aria-pressed", String(on));
+  }
+
+  /** Shows or hides the curves. */
+  plain(on = this.ui.plots.hidden): void {
+    this.ui.plots.hidden = !on;
+    this.ui.side.parentElement!.classList.toggle("plain", !on);
+    this.ui.curvesButton.setAttribute("aria-pressed", String(on));
+  }
+
+  /** Begins the curves of the selection, if a plot shows one and it is another selection than before. */
+  private watchSelection(): void {
+    const { pick, index } = this.choice, kind = pick.kind === "none" || (pick.kind === "body" && pick.body === 0) ? null : pick.kind;
+    // A plot of a contact becomes one of a body when a body is selected.
+    for (const plot of this.plots) {
+      if (!kind || !plot.selected || plot.selected === kind) continue;
+      plot.take(this.watched.find((w) => w.kind === kind)?.key ?? "");
+      if (plot.selected === kind) return; // take() called this again
+    }
+    const wanted = this.watched.filter((w) => w.kind === kind && this.plots.some((plot) => plot.key === w.key));
+    const seen = JSON.stringify([kind, kind === "body" ? pick.body : pick.pair, kind === "body" ? 0 : index < 0 ? -1 : this.picked, wanted.map((w) => w.key), this.shown]);
+    if (seen === this.seen) return;
+    this.seen = seen;
+    if (!kind || wanted.length === 0) {
+      this.watch.stop();
+      this.showWatched();
+    } else void this.watch.start({ ...pick, pair: [...pick.pair], point: [...pick.point] }, this.frame, this.shown, wanted);
+  }
+
+  private picked = 0; // counts selections, so that another contact of the same pair is another selection
+
+  private showWatched(): void {
+    for (const curve of this.curves) curve.lines = this.watch.lines.get(curve.key) ?? [];
+    for (const plot of this.plots) if (plot.selected) plot.renew();
+  }
+
+  /** Shows the first curve of what is selected in the last plot. */
+  private plotSelection(): void {
+    const first = this.watched.find((w) => w.kind === this.choice.pick.kind);
+    if (first && !this.plots.some((plot) => plot.selected === first.kind)) this.plots[this.plots.length - 1]?.take(first.key);
   }
 
   // ---- selection ----------------------------------------------------------------------------------------------------
@@ -514,22 +691,27 @@ export class App implements Commands, Keyed, Inside {
 
   selectNothing(): void {
     this.choice.clear();
+    this.selected();
+  }
+
+  /** Everything agrees about another selection. */
+  private selected(): void {
+    this.picked++;
     this.refresh();
     this.list();
+    this.watchSelection();
   }
 
   selectBody(id: number): void {
     this.choice.body(id);
-    this.refresh();
-    this.list();
+    this.selected();
     this.ui.live.textContent = id > 0 ? `${nameOf(id)} selected.` : "Scenery selected.";
   }
 
   selectContact(i: number): void {
     if (!this.data || i < 0 || i >= this.data.gap.length) return;
     this.choice.between(this.data, "contact", i);
-    this.refresh();
-    this.list();
+    this.selected();
     const ids = ([0, 1] as const).map((side) => nameOf(idOf(this.data!, i, side)));
     this.ui.live.textContent = `Contact ${i} between ${ids.join(" and ")} selected.`;
   }
@@ -537,8 +719,7 @@ export class App implements Commands, Keyed, Inside {
   selectJoint(j: number): void {
     if (!this.data || j < 0 || 2 * j >= this.data.jointPair.length) return;
     this.choice.between(this.data, "joint", j);
-    this.refresh();
-    this.list();
+    this.selected();
     const ids = ([0, 1] as const).map((side) => nameOf(jointIdOf(this.data!, j, side)));
     this.ui.live.textContent = `Joint ${j} between ${ids.join(" and ")} selected.`;
   }
@@ -570,7 +751,7 @@ export class App implements Commands, Keyed, Inside {
   // ---- keys ---------------------------------------------------------------------------------------------------------
 
   private key(event: KeyboardEvent): void {
-    if (event.ctrlKey || event.metaKey || event.altKey || this.dialog.open || event.defaultPrevented) return;
+    if (event.ctrlKey || event.metaKey || event.altKey || this.dialog.open || this.filmBox.open || event.defaultPrevented) return;
     const target = event.target as HTMLElement, tag = target.tagName;
     const scrubbing = target === this.ui.scrubber;
     if (tag === "SELECT" || (tag === "INPUT" && !scrubbing && (target as HTMLInputElement).type === "range")) return;

@@ -22,6 +22,8 @@ export interface Layout {
   compare: HTMLElement;
   side: HTMLElement;
   show: HTMLElement; // holds the controls
+  curvesButton: HTMLElement; panelButton: HTMLElement;
+  marks: HTMLElement; // on the timeline
   scale: HTMLElement; // how long arrows and how wide bars are
   joints: HTMLElement;
 }
@@ -29,8 +31,8 @@ export interface Layout {
 export interface Commands {
   toggle(): void; step(by: number): void; seek(frame: number): void;
   speed(value: number): void; loop(on: boolean): void; interpolate(on: boolean): void;
-  view(name: "angle" | "top" | "front" | "side"): void; fit(): void; approach(): void; png(): void; help(): void;
-  changed(): void; autoScale(): void; worst(): void; csv(): void;
+  view(name: "angle" | "top" | "front" | "side"): void; fit(): void; approach(): void; png(): void; film(): void; help(): void;
+  changed(): void; autoScale(): void; worst(): void; csv(): void; worstFrame(): void; bookmark(): void; panel(on?: boolean): void; plain(on?: boolean): void;
 }
 
 // Drawn, because not every machine has letters for them. In a square of 16.
@@ -138,7 +140,8 @@ export function layout(root: HTMLElement, replay: Replay, set: Settings, answers
     button("Fit the scene", icon("fit"), () => act.fit(), "F"), button("Zoom to the selection", icon("near"), () => act.approach(), "Z"),
     ...(["angle", "top", "front", "side"] as const).map((name, i) =>
       h("button", { type: "button", title: `View: ${name} (${i + 1})`, onclick: () => act.view(name) }, name)),
-    h("button", { type: "button", title: "Save the picture as PNG", onclick: () => act.png() }, "PNG"));
+    h("button", { type: "button", title: "Save the picture as PNG", onclick: () => act.png() }, "PNG"),
+    h("button", { type: "button", title: "Make a film or a series of pictures", onclick: () => act.film() }, "Film"));
   const scale = h("div", { class: "scale", hidden: true });
   const picture = h("section", { class: "picture", "aria-label": "Picture" },
     h("div", { class: "stage" }, canvas, labels, scale, views, notice), legend);
@@ -148,15 +151,20 @@ export function layout(root: HTMLElement, replay: Replay, set: Settings, answers
     type: "range", class: "scrubber", min: 0, max: last, step: 1, value: 0, "aria-label": "Frame", disabled: last === 0,
     oninput: () => act.seek(Number(scrubber.value)),
   });
+  const marks = h("div", { class: "marks" });
   const clock = h("output", { class: "clock", "aria-live": "off" });
   const usual = usualSpeed(duration);
+  const curvesButton = h("button", { type: "button", class: "small", title: "Show or hide the curves (U)", onclick: () => act.plain() }, "Curves");
+  const panelButton = h("button", { type: "button", class: "small", title: "Show or hide numbers and settings (P)", onclick: () => act.panel() }, "Panel");
   const transport = h("div", { class: "transport", role: "group", "aria-label": "Playback" },
     button("First frame", icon("first"), () => act.seek(0), "Home"), button("Previous frame", icon("back"), () => act.step(-1), "left arrow"),
     play, button("Next frame", icon("on"), () => act.step(1), "right arrow"), button("Last frame", icon("last"), () => act.seek(last), "End"),
-    scrubber, clock,
+    h("div", { class: "track" }, scrubber, marks), clock,
+    h("button", { type: "button", class: "small", title: "Go to the next of the worst frames (N)", onclick: () => act.worstFrame() }, "Next worst"),
+    h("button", { type: "button", class: "small", title: "Mark this frame, or take its mark away (M)", onclick: () => act.bookmark() }, "Mark"),
     choice("Speed", speeds.map(([text, s]): [string, string] => [String(s), `\u00d7${text}`]), String(usual), (v) => act.speed(Number(v))),
     tick("loop", true, (on) => act.loop(on), "loop"),
-    tick("smooth", false, (on) => act.interpolate(on), "smooth"));
+    tick("smooth", false, (on) => act.interpolate(on), "smooth"), curvesButton, panelButton);
   const selection = h("div", { class: "selection" });
   const contacts = h("div"), joints = h("div"), show = h("div", null, controls(set, answers, replay, act));
   const compare = h("div", { class: "compare" });
@@ -177,8 +185,39 @@ export function layout(root: HTMLElement, replay: Replay, set: Settings, answers
     replay.frames.some((f) => f.joints) && section("Joints", true, joints));
   root.classList.add("replay");
   root.replaceChildren(header, picture, side,
-    h("section", { class: "bottom", "aria-label": "Timeline" }, transport, plots), live);
-  return { header, canvas, picture, labels, legend, notice, live, play, scrubber, clock, selection, contacts, plots, compare, side, show, scale, joints };
+    h("section", { class: "bottom", "aria-label": "Timeline" }, divider(root), transport, plots), live);
+  return { header, canvas, picture, labels, legend, notice, live, play, scrubber, clock, selection, contacts, plots, compare, side, show, scale, joints, marks, curvesButton, panelButton };
+}
+
+const LEAST = 60, MOST = 0.6; // height of curves: pixels, share of the window
+
+/** Between the picture and the curves: drag it, or move it by the arrow keys. */
+function divider(root: HTMLElement): HTMLElement {
+  const height = () => root.querySelector(".curve")?.clientHeight ?? LEAST;
+  const set = (pixels: number | null) => {
+    if (pixels === null) root.style.removeProperty("--curve");
+    else root.style.setProperty("--curve", `${Math.round(Math.max(LEAST, Math.min(MOST * innerHeight, pixels)))}px`);
+    line.setAttribute("aria-valuenow", String(Math.round(height())));
+  };
+  const line = h("div", { class: "divider", role: "separator", tabindex: 0, "aria-orientation": "horizontal", "aria-label": "Height of the curves",
+    title: "Drag to change the height of the curves", "aria-valuemin": LEAST, "aria-valuemax": 1000, "aria-valuenow": 100 });
+  let from = 0, tall = 0;
+  line.addEventListener("pointerdown", (event) => {
+    line.setPointerCapture(event.pointerId);
+    [from, tall] = [event.clientY, height()];
+  });
+  line.addEventListener("pointermove", (event) => {
+    if (line.hasPointerCapture(event.pointerId)) set(tall + from - event.clientY);
+  });
+  line.addEventListener("dblclick", () => set(null));
+  line.addEventListener("keydown", (event) => {
+    const by = event.key === "ArrowUp" ? 20 : event.key === "ArrowDown" ? -20 : 0;
+    if (by === 0) return;
+    event.preventDefault();
+    event.stopPropagation();
+    set(height() + by);
+  });
+  return line;
 }
 
 const helpRows: [string, string][] = [
@@ -186,6 +225,8 @@ const helpRows: [string, string][] = [
   ["drag", "rotate the view"], ["Shift drag, right drag", "move the view"], ["wheel, pinch", "zoom in, out"],
   ["A D, R V", "rotate left, right; up, down"], ["+ \u2212", "zoom in, out"], ["I J K L", "move the view"],
   ["1 2 3 4", "from an angle, top, front, side"], ["F", "fit the scene"], ["Z", "zoom to the selection"], ["C", "follow the selected body, or stop"],
+  ["N", "next of the worst frames"], ["M", "mark this frame, or take its mark away"],
+  ["wheel on curves", "zoom time; with Shift move; double click shows all"], ["U P", "show or hide the curves; numbers and settings"],
   ["W", "zoom to the worst contact, by the order of the table"], ["[ ]", "previous, next contact of the frame"], ["B", "next body"],
   ["T", "make bodies transparent or solid"], ["Esc", "select nothing"], ["?", "this help"],
 ];

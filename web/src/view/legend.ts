@@ -16,12 +16,30 @@ export function countStates(frame: FrameData, result: number, states: number): n
   return counts;
 }
 
-function bar(title: string, unit: string, scale: Scale, table: number[]): HTMLElement {
+/** Numbers that are shown as colours. */
+export interface Bar { label: string; low: number; high: number; colours: string[] }
+
+/** The colour bars of a picture: of contacts, and of bodies. */
+export function barsOf(frame: FrameData, answers: boolean, set: Settings, { contact, body }: Measure): Bar[] {
+  const table = colours().heat.hex, list: Bar[] = [];
+  const put = (title: string, unit: string, scale: Scale) => list.push({
+    label: `${unit ? `${title} (${unit})` : title}${scale.log ? ", log" : ""}`, low: valueAt(scale, 0), high: valueAt(scale, 1),
+    colours: Array.from({ length: 17 }, (_x, i) => css(table[Math.round((255 * (scale.down ? 16 - i : i)) / 16)])),
+  });
+  const quantity = quantityOf(set.colour, answers), own = bodyQuantities.find((q) => q.key === set.body);
+  if (quantity && set.contacts) put(quantity.label, quantity.unit, contact);
+  if (own) put(`Bodies: ${own.label.toLowerCase()}`, own.unit, body);
+  else if (set.body === "worst") {
+    const worst = worstQuantity(set, frame);
+    put(`Bodies: worst ${worst.label.toLowerCase()}`, worst.unit, body);
+  }
+  return list;
+}
+
+function barElement({ label, low, high, colours: stops }: Bar): HTMLElement {
   const strip = h("div", { class: "strip" });
-  const stops = Array.from({ length: 17 }, (_x, i) => css(table[Math.round((255 * (scale.down ? 16 - i : i)) / 16)]));
   strip.style.background = `linear-gradient(to right, ${stops.join(", ")})`;
-  return h("div", { class: "bar" }, h("span", null, unit ? `${title} (${unit})` : title, scale.log ? ", log" : null), h("span", null, number(valueAt(scale, 0))), strip,
-    h("span", null, number(valueAt(scale, 1))));
+  return h("div", { class: "bar" }, h("span", null, label), h("span", null, number(low)), strip, h("span", null, number(high)));
 }
 
 function swatch(colour: number, text: string): HTMLElement {
@@ -68,14 +86,8 @@ export class Legend {
       parts.push(list);
     }
     if (results.length === 0) parts.push(h("span", { class: "hint" }, "no solver\u2019s answer"));
-    const answers = results.length > 0, heat = colours().heat.hex, quantity = quantityOf(set.colour, answers);
-    if (quantity) parts.push(bar(quantity.label, quantity.unit, measure.contact, heat));
-    const own = bodyQuantities.find((q) => q.key === set.body);
-    if (own) parts.push(bar(`Bodies: ${own.label.toLowerCase()}`, own.unit, measure.body, heat));
-    else if (set.body === "worst") {
-      const worst = worstQuantity(set, frame);
-      parts.push(bar(`Bodies: worst ${worst.label.toLowerCase()}`, worst.unit, measure.body, heat));
-    }
+    const answers = results.length > 0;
+    parts.push(...barsOf(frame, answers, set, measure).map(barElement));
     const keys = [set.normals && swatch(legendColours.normalColour, "normal"),
       set.normals && set.others && answers && frame.alternative !== null && swatch(notChosenHex, "normal, not chosen"),
       set.forces && set.split && answers && swatch(legendColours.frictionColour, "friction"),

@@ -32,10 +32,14 @@ export function firstFrame(replay: Replay, solvers: readonly string[]): number {
   return 3 * contacts[0] >= most ? 0 : contacts.findIndex((n) => n >= 0.9 * most);
 }
 
-/** Frames with the largest errors, worst first: peaks that lie apart, at most `count`, none when all is zero. */
+/** Frames with the largest errors, worst first: peaks that lie apart and are at least a hundredth of the worst, at most `count`. */
 export function worstFrames(values: Series["values"], count: number): number[] {
-  const apart = Math.max(1, Math.round(values.length / 40)), chosen: number[] = [];
-  const order = values.map((_v, i) => i).filter((i) => (values[i] ?? 0) > 0).sort((a, b) => values[b]! - values[a]! || a - b);
+  const apart = Math.max(1, Math.round(values.length / 25)), chosen: number[] = [];
+  const at = (i: number) => values[i] ?? 0, most = values.reduce<number>((m, v) => Math.max(m, v ?? 0), 0);
+  // Of a plateau the beginning; rounding is not a peak.
+  const peak = (i: number) => at(i) > 0 && at(i) >= 0.01 * most && !(at(i - 1) >= at(i) * (1 - 1e-6)) && !(at(i + 1) > at(i) * (1 + 1e-6));
+  const order = values.map((_v, i) => i).filter(peak).sort((a, b) => at(b) - at(a) || a - b);
+  if (order.length === 0 && most > 0) order.push(values.indexOf(most));
   for (const i of order) {
     if (chosen.length >= count) break;
     if (chosen.every((c) => Math.abs(c - i) >= apart)) chosen.push(i);

@@ -31,6 +31,8 @@ export function outside(app: Inside): object {
     get counts() {
       return app.data ? app.shown.map((a) => countStates(app.data!, a.index, app.replay.states.length)) : [];
     },
+    /** Contacts that have a mark in the first picture. */
+    get marked() { return app.picture?.markedContacts() ?? []; },
     get camera() { return app.picture ? app.picture.orbit.camera.position.toArray() : null; },
     /** [id, x, y, z] of every body. */
     bodies: () => (app.data ? Array.from(app.data.id, (id, i) => [id, ...app.data!.position.subarray(3 * i, 3 * i + 3)]) : []),

@@ -38,9 +38,17 @@ export function stateTag(state: number, states: string[]): HTMLElement {
   return h("span", { class: "state" }, sign, states[state] ?? `state ${state}`);
 }
 
-export interface Acts { body: (id: number) => void; contact: (i: number) => void; joint: (j: number) => void; follow: (id: number) => void; followed: () => number }
+export interface Acts { body: (id: number) => void; contact: (i: number) => void; joint: (j: number) => void; follow: (id: number) => void; followed: () => number; plot: () => void }
 
 export function selectionPanel(shown: Shown, choice: Choice, acts: Acts): HTMLElement {
+  const { pick } = choice, panel = numbersOf(shown, choice, acts);
+  if (pick.kind !== "none" && !(pick.kind === "body" && pick.body === 0)) {
+    panel.append(h("button", { type: "button", class: "small", title: "Curves of what is selected", onclick: acts.plot }, "Plot over time"));
+  }
+  return panel;
+}
+
+function numbersOf(shown: Shown, choice: Choice, acts: Acts): HTMLElement {
   const { frame } = shown, { pick } = choice;
   if (pick.kind === "body") return bodyPanel(shown, pick.body, acts);
   if (pick.kind === "contact") {

@@ -172,7 +172,7 @@ export class Picture {
 
   /** Draws with the next picture of the screen. */
   ask(): void {
-    if (this.asked) return;
+    if (this.asked || this.held) return;
     this.asked = true;
     requestAnimationFrame((now) => {
       this.asked = false;
@@ -241,10 +241,25 @@ export class Picture {
     return this.canvas.clientHeight / (2 * this.orbit.distance * Math.tan((this.orbit.camera.fov * Math.PI) / 360));
   }
 
-  /** The picture as a file. */
-  png(): Promise<Blob | null> {
+  /** Draws at once and in full, for somebody who copies the canvas before the browser clears it. */
+  drawFull(): void {
+    if (this.renderer.getPixelRatio() < this.fine) {
+      this.renderer.setPixelRatio(this.fine);
+      this.resize();
+    }
     this.draw();
-    return new Promise((done) => this.canvas.toBlob(done, "image/png"));
+  }
+
+  get ratio(): number {
+    return this.renderer.getPixelRatio();
+  }
+
+  held = false; // while a film is made, only the film draws
+
+  /** In the first stage. */
+  markedContacts(): number[] {
+    const [stage] = this.stages;
+    return stage && this.frame ? Array.from(this.frame.gap, (_g, i) => i).filter((i) => stage.isMarked(i)) : [];
   }
 
   /** Where a point of the scene is on the page, in the first stage; null: behind the camera. */

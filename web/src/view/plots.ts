@@ -1,11 +1,16 @@
 // Curves under the timeline. Drawn once for a size, a choice and a theme; what moves with the frame is one line and the dots.
 import { choice, h, svg } from "../common/dom";
 import { csv, save, standalone, type Cell } from "../common/download";
-import { number, power } from "../common/format";
-import { look } from "../common/palette";
+import { number, power, tick as short } from "../common/format";
+import { look, STATES } from "../common/palette";
 import type { Replay, Series } from "./data";
+import type { Watched } from "./watch";
 
-export interface Curves { key: string; label: string; unit: string; lines: { name: string; values: Series["values"] }[] }
+export interface Curves {
+  key: string; label: string; unit: string; lines: { name: string; values: Series["values"]; colour?: string }[];
+  stacked?: boolean; // areas, one upon another
+  selected?: "contact" | "body" | "joint"; // of what is selected; without lines there is nothing of this kind
+}
 
 const readable = (name: string) => name.replaceAll("_", " ");
 const unitless = (unit: string) => (unit === "1" ? "" : unit);
@@ -27,8 +32,28 @@ export function catalogue(replay: Replay): Curves[] {
       entry.lines.push({ name: result.solver, values: s.values });
     }
   }
+  all.push(...replay.results.flatMap((result) => statesOf(replay, result) ?? []));
   return all.filter((c) => c.lines.some((l) => l.values.some((v) => v !== null)));
 }
+
+/** Contacts of each state over time, from the metrics that count them. */
+function statesOf(replay: Replay, result: Replay["results"][0]): Curves | null {
+  const find = (name: string) => result.series.find((s) => s.name === name)?.values;
+  const [sticking, sliding, driving] = ["sticking", "sliding", "anomalous_contacts"].map(find), contacts = replay.series.find((s) => s.name === "contacts")?.values;
+  if (!sticking || !sliding || !contacts) return null;
+  const minus = (a: number | null, b: number | null | undefined) => (a === null ? null : a - (b ?? 0));
+  const lines = [
+    { name: STATES.bad.name, values: driving ?? sliding.map((v) => (v === null ? null : 0)), colour: STATES.bad.colour },
+    { name: STATES.slip.name, values: sliding.map((v, i) => minus(v, driving?.[i])), colour: STATES.slip.colour },
+    { name: STATES.stick.name, values: sticking, colour: STATES.stick.colour },
+    { name: STATES.open.name, values: contacts.map((v, i) => (sticking[i] === null ? null : minus(minus(v, sticking[i]), sliding[i]))), colour: STATES.open.colour },
+  ];
+  return { key: `states ${result.solver}`, label: replay.results.length > 1 ? `contact states, ${result.solver}` : "contact states", unit: "", lines, stacked: true };
+}
+
+/** What can be plotted of the selection; the lines come when something is selected. */
+export const ofSelection = (list: readonly Watched[]): Curves[] =>
+  list.map((w) => ({ key: w.key, label: `${w.kind}: ${w.label.toLowerCase()}`, unit: w.unit, lines: [], selected: w.kind }));
 
 const wished = ["energy", "penetration", "creep", "natural map", "iterations", "kinetic energy", "overlap", "contacts"];
 
@@ -61,7 +86,59 @@ const LEFT = 54, RIGHT = 10, BOTTOM = 18, NAME = 13;
 
 interface Range { low: number; high: number; log: boolean }
 
+/** The part of the time that all plots show. */
+export class Span {
+  low: number;
+  high: number;
+  private readonly plots: Plot[] = [];
+
+  constructor(readonly x: ReturnType<typeof abscissa>) {
+    [this.low, this.high] = [this.first, this.last];
+  }
+
+  get first(): number { return this.x.values[0] ?? 0; }
+  get last(): number { return this.x.values[this.x.values.length - 1] ?? 1; }
+  get whole(): boolean { return this.low <= this.first && this.high >= this.last; }
+
+  add(plot: Plot): void { this.plots.push(plot); }
+
+  /** Larger than 1: more of it. At most five frames fill the width. */
+  zoom(about: number, factor: number): void {
+    const all = this.last - this.first, least = Math.min(all, (4 * all) / Math.max(1, this.x.values.length - 1));
+    const length = Math.min(all, Math.max(least, factor * (this.high - this.low)));
+    this.set(about - ((about - this.low) / (this.high - this.low)) * length, length);
+  }
+
+  /** By a share of what is shown. */
+  move(share: number): void {
+    this.set(this.low + share * (this.high - this.low), this.high - this.low);
+  }
+
+  reset(): void {
+    this.set(this.first, this.last - this.first);
+  }
+
+  private set(low: number, length: number): void {
+    this.low = Math.max(this.first, Math.min(this.last - length, low));
+    this.high = this.low + length;
+    for (const plot of this.plots) plot.draw();
+  }
+}
+
+/** A frame with a sign on the timeline. */
+export interface Mark { frame: number; text: string; own: boolean }
+
+let clips = 0; // for names that are used once
+
+/** Sums of the lines up to each one, of stacked curves. */
+function stack(curves: Curves): number[][] {
+  const sums: number[][] = [];
+  curves.lines.forEach(({ values }, k) => sums.push(values.map((v, i) => (k > 0 ? sums[k - 1][i] : 0) + (v ?? 0))));
+  return sums;
+}
+
 function rangeOf(curves: Curves, log: boolean): Range {
+  if (curves.stacked) return { low: 0, high: Math.max(1, ...(stack(curves).at(-1) ?? [])), log: false };
   let low = Infinity, high = -Infinity, least = Infinity;
   for (const { values } of curves.lines) {
     for (const v of values) {
@@ -128,24 +205,73 @@ export class Plot {
   private width = 0;
   private height = 0;
   private frame = 0;
+  private readonly x: ReturnType<typeof abscissa>;
+  private readonly select: HTMLSelectElement;
+  private readonly tip = h("div", { class: "tip", hidden: true });
+  private hover: SVGElement | null = null;
+  private marks: readonly Mark[] = [];
+  private readonly clip = `clip-${++clips}`;
 
-  constructor(private readonly all: Curves[], first: Curves, private readonly x: ReturnType<typeof abscissa>, title: string,
-    number_: number, private readonly seek: (frame: number) => void) {
+  /** `chosen` is called when another curve is wanted. */
+  constructor(private readonly all: Curves[], first: Curves, private readonly span: Span, private readonly title: string,
+    number_: number, private readonly seek: (frame: number) => void, private readonly chosen: () => void) {
     this.curves = first;
-    const select = choice(`Plot ${number_}`, all.map((c) => [c.key, c.unit ? `${c.label} (${c.unit})` : c.label]), first.key,
-      (key) => this.choose(this.all.find((c) => c.key === key)!));
+    this.x = span.x;
+    const text = (c: Curves) => (c.unit ? `${c.label} (${c.unit})` : c.label);
+    const select = choice(`Plot ${number_}`, all.filter((c) => !c.selected).map((c) => [c.key, text(c)]), first.key, (key) => this.take(key));
     select.querySelector("span")!.className = "visually-hidden";
+    this.select = select.querySelector("select")!;
+    const selected = all.filter((c) => c.selected);
+    if (selected.length) this.select.append(h("optgroup", { label: "Of the selection" }, ...selected.map((c) => h("option", { value: c.key }, text(c)))));
+    span.add(this);
     this.element = h("figure", { class: "plot" },
       h("figcaption", null, select, this.now,
         h("label", { class: "tick" }, this.logBox, "log"),
         h("button", { type: "button", class: "small", "aria-label": `Save plot ${number_} as SVG`, title: "Save as SVG",
-          onclick: () => this.drawing && save(`${title}-${this.curves.label}.svg`, "image/svg+xml", standalone(this.drawing)) }, "SVG"),
+          onclick: () => this.export() }, "SVG"),
         h("button", { type: "button", class: "small", "aria-label": `Save plot ${number_} as CSV`, title: "Save as CSV",
-          onclick: () => save(`${title}-${this.curves.label}.csv`, "text/csv", this.table()) }, "CSV")),
+          onclick: () => save(`${this.title}-${this.curves.label}.csv`, "text/csv", this.table()) }, "CSV")),
       this.box);
     new ResizeObserver(() => this.resize()).observe(this.box);
     this.follow();
     this.choose(first);
+  }
+
+  /** Shows the curve with this key. */
+  take(key: string): void {
+    const found = this.all.find((c) => c.key === key);
+    if (!found) return;
+    this.select.value = key;
+    this.choose(found);
+    this.chosen();
+  }
+
+  /** What the curve belongs to, if it is one of the selection. */
+  get selected(): Curves["selected"] {
+    return this.curves.selected;
+  }
+
+  /** The lines have changed. */
+  renew(): void {
+    this.choose(this.curves);
+  }
+
+  setMarks(marks: readonly Mark[]): void {
+    this.marks = marks;
+    this.draw();
+  }
+
+  /** The drawing with its title, which on the page is a choice. */
+  private export(): void {
+    if (!this.drawing) return;
+    const copy = this.drawing.cloneNode(true) as SVGSVGElement, head = 20;
+    copy.querySelectorAll(".hover").forEach((line) => line.remove());
+    copy.setAttribute("viewBox", `0 0 ${this.width} ${this.height + head}`);
+    copy.setAttribute("height", String(this.height + head));
+    copy.replaceChildren(svg("g", { transform: `translate(0 ${head})` }, ...copy.childNodes));
+    copy.append(svg("text", { x: 4, y: 14, "font-size": 12, "font-weight": 600, fill: "var(--ink)" },
+      `${this.curves.unit ? `${this.curves.label} (${this.curves.unit})` : this.curves.label} \u2013 ${this.title}`));
+    save(`${this.title}-${this.curves.label}.svg`, "image/svg+xml", standalone(copy));
   }
 
   /** The key of what is shown. */
@@ -161,10 +287,11 @@ export class Plot {
     this.now.textContent = texts.join(", ");
     this.names.forEach((name, i) => (name.textContent = texts[i]));
     if (!this.cursor) return;
-    const x = this.toX(this.x.values[frame]);
+    const x = this.toX(this.x.values[frame]), seen = x > LEFT - 1 && x < this.width - RIGHT + 1;
+    this.cursor.setAttribute("visibility", seen ? "visible" : "hidden");
     this.cursor.setAttribute("transform", `translate(${x.toFixed(1)} 0)`);
     this.dots.forEach((dot, i) => {
-      const y = values[i] === null ? NaN : this.toY(values[i]!);
+      const y = values[i] === null || !seen || this.curves.stacked ? NaN : this.toY(values[i]!);
       dot.setAttribute("visibility", Number.isFinite(y) ? "visible" : "hidden");
       if (Number.isFinite(y)) dot.setAttribute("transform", `translate(${x.toFixed(1)} ${y.toFixed(1)})`);
     });
@@ -172,7 +299,8 @@ export class Plot {
 
   private choose(curves: Curves): void {
     this.curves = curves;
-    this.logBox.checked = wantsLog(curves);
+    this.logBox.checked = !curves.stacked && wantsLog(curves);
+    this.logBox.disabled = curves.stacked === true;
     this.range = rangeOf(curves, this.logBox.checked);
     this.draw();
   }
@@ -191,8 +319,8 @@ export class Plot {
   }
 
   private toX(value: number): number {
-    const { values } = this.x, first = values[0], last = values[values.length - 1];
-    return LEFT + (this.width - LEFT - RIGHT) * (last > first ? (value - first) / (last - first) : 0.5);
+    const { low, high } = this.span;
+    return LEFT + (this.width - LEFT - RIGHT) * (high > low ? (value - low) / (high - low) : 0.5);
   }
 
   private toY(value: number): number {
@@ -203,12 +331,19 @@ export class Plot {
 
   /** Above the curves there is a line for each name. */
   private top(): number {
-    return 5 + NAME * Math.min(3, this.curves.lines.length);
+    return 5 + NAME * (this.curves.stacked ? 2 : Math.min(3, this.curves.lines.length));
   }
 
-  private draw(): void {
+  draw(): void {
     const { width, height } = this;
     if (width < 80 || height < 40) return;
+    this.tip.hidden = true;
+    if (this.curves.lines.length === 0) {
+      this.box.replaceChildren(h("p", { class: "hint none" }, `Select a ${this.curves.selected ?? "body"} to see its curve.`));
+      this.drawing = this.cursor = this.hover = null;
+      this.names = this.dots = [];
+      return;
+    }
     const range = this.range, unit = this.curves.unit;
     const root = svg("svg", {
       viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "font-size": 10.5,
@@ -217,29 +352,40 @@ export class Plot {
     for (const tick of ticksOf(range, Math.max(2, Math.round((height - this.top()) / 30)))) {
       const y = this.toY(tick).toFixed(1);
       root.append(svg("line", { x1: LEFT, x2: width - RIGHT, y1: y, y2: y, stroke: "var(--line)" }),
-        svg("text", { x: LEFT - 6, y, dy: "0.32em", "text-anchor": "end", fill: "var(--ink-soft)" }, range.log ? power(tick) : number(tick)));
+        svg("text", { x: LEFT - 6, y, dy: "0.32em", "text-anchor": "end", fill: "var(--ink-soft)" }, range.log ? power(tick) : short(tick)));
     }
-    const { values } = this.x, first = values[0], last = values[values.length - 1];
+    const { low: first, high: last } = this.span;
     const labels = last > first ? ticksOf({ low: first, high: last, log: false }, Math.max(2, Math.round(width / 80))) : [first];
     labels.forEach((tick, i) => {
-      const text = i === labels.length - 1 && this.x.unit ? `${number(tick)} ${this.x.unit}` : number(tick);
+      const text = i === labels.length - 1 && this.x.unit ? `${short(tick)} ${this.x.unit}` : short(tick);
       const x = this.toX(tick), end = x > width - RIGHT - 24;
       root.append(svg("text", { x: (end ? width - 2 : x).toFixed(1), y: height - 5, "text-anchor": end ? "end" : "middle", fill: "var(--ink-soft)" }, text));
     });
     this.cursor = svg("line", { x1: 0, x2: 0, y1: this.top() - 3, y2: height - BOTTOM, stroke: "var(--ink)", "stroke-opacity": 0.55 });
     this.dots = [];
     this.names = [];
+    const lines = svg("g", { "clip-path": `url(#${this.clip})` }), sums = this.curves.stacked ? stack(this.curves) : [];
+    root.append(svg("clipPath", { id: this.clip }, svg("rect", { x: LEFT, y: 0, width: width - LEFT - RIGHT, height })), lines);
     this.curves.lines.forEach((line, i) => {
-      const style = look(i);
-      root.append(svg("path", { d: this.path(line.values), fill: "none", stroke: style.colour, "stroke-width": 1.5,
+      const style = line.colour ? { colour: line.colour, dash: "" } : look(i);
+      if (this.curves.stacked) lines.prepend(svg("path", { d: this.area(sums[i]), fill: style.colour, "fill-opacity": 0.85 }));
+      else lines.append(svg("path", { d: this.path(line.values), fill: "none", stroke: style.colour, "stroke-width": 1.5,
         "stroke-linejoin": "round", ...(style.dash ? { "stroke-dasharray": style.dash } : {}) }));
       // Behind the words the paper shows, so that they read over curves.
-      this.names.push(svg("text", { x: LEFT + (i < 3 ? 0 : 0.5 * (width - LEFT)), y: 11 + NAME * (i % 3), fill: style.colour, "font-weight": 600, stroke: "var(--raised)",
+      const column = this.curves.stacked ? i % 2 : i < 3 ? 0 : 1, row = this.curves.stacked ? i >> 1 : i % 3;
+      if (this.curves.stacked) root.append(svg("rect", { x: LEFT + 0.5 * column * (width - LEFT), y: 3 + NAME * row, width: 8, height: 8, fill: style.colour }));
+      this.names.push(svg("text", { x: LEFT + 0.5 * column * (width - LEFT) + (this.curves.stacked ? 12 : 0), y: 11 + NAME * row, fill: this.curves.stacked ? "var(--ink)" : style.colour, "font-weight": 600, stroke: "var(--raised)",
         "stroke-width": 3, "paint-order": "stroke", "stroke-linejoin": "round" }));
       this.dots.push(svg("circle", { r: 3.2, fill: style.colour, stroke: "var(--raised)" }));
     });
-    root.append(this.cursor, ...this.dots, ...this.names);
-    this.box.replaceChildren(root);
+    for (const mark of this.marks) {
+      const x = this.toX(this.x.values[mark.frame]);
+      if (x < LEFT || x > width - RIGHT) continue;
+      root.append(svg("path", { d: `M${x.toFixed(1)} ${height - BOTTOM}l-3.5 -6h7z`, fill: mark.own ? "var(--accent)" : "var(--c-bad)" }));
+    }
+    this.hover = svg("line", { class: "hover", x1: 0, x2: 0, y1: this.top() - 3, y2: height - BOTTOM, stroke: "var(--ink)", "stroke-opacity": 0.3, visibility: "hidden" });
+    root.append(this.hover, this.cursor, ...this.dots, ...this.names);
+    this.box.replaceChildren(root, this.tip);
     this.drawing = root;
     this.show(this.frame);
   }
@@ -284,6 +430,15 @@ export class Plot {
     return parts.join("");
   }
 
+  /** From the bottom up to these values. */
+  private area(values: number[]): string {
+    const bottom = this.toY(0).toFixed(1), step = Math.max(1, Math.floor(values.length / (2 * this.width)));
+    const parts: string[] = [];
+    for (let i = 0; i < values.length; i += step) parts.push(`L${this.toX(this.x.values[i]).toFixed(1)} ${this.toY(values[i]).toFixed(1)}`);
+    const last = this.x.values[Math.floor((values.length - 1) / step) * step];
+    return `M${this.toX(this.x.values[0]).toFixed(1)} ${bottom}${parts.join("")}L${this.toX(last).toFixed(1)} ${bottom}Z`;
+  }
+
   private table(): string {
     const names = this.curves.lines.map((line) => [this.curves.label, line.name, this.curves.unit && `(${this.curves.unit})`]
       .filter(Boolean).join(" "));
@@ -294,25 +449,55 @@ export class Plot {
     return csv(["frame", this.x.unit ? `${this.x.label} (${this.x.unit})` : this.x.label, ...names], rows);
   }
 
+  /** The value of the abscissa under the pointer, and the frame nearest to it. */
+  private under(event: PointerEvent | WheelEvent): { value: number; frame: number } {
+    const { values } = this.x, { low: from, high: to } = this.span;
+    const share = (event.clientX - this.box.getBoundingClientRect().left - LEFT) / Math.max(1, this.width - LEFT - RIGHT);
+    const value = from + Math.min(1, Math.max(0, share)) * (to - from);
+    let low = 0, high = values.length - 1;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (values[middle] < value) low = middle + 1;
+      else high = middle;
+    }
+    return { value, frame: low > 0 && value - values[low - 1] < values[low] - value ? low - 1 : low };
+  }
+
   private follow(): void {
-    const go = (event: PointerEvent) => {
-      const { values } = this.x, first = values[0], last = values[values.length - 1];
-      const share = (event.clientX - this.box.getBoundingClientRect().left - LEFT) / Math.max(1, this.width - LEFT - RIGHT);
-      const value = first + Math.min(1, Math.max(0, share)) * (last - first);
-      let low = 0, high = values.length - 1;
-      while (low < high) {
-        const middle = (low + high) >> 1;
-        if (values[middle] < value) low = middle + 1;
-        else high = middle;
-      }
-      this.seek(low > 0 && value - values[low - 1] < values[low] - value ? low - 1 : low);
-    };
     this.box.addEventListener("pointerdown", (event) => {
       this.box.setPointerCapture(event.pointerId);
-      go(event);
+      this.seek(this.under(event).frame);
     });
     this.box.addEventListener("pointermove", (event) => {
-      if (event.buttons & 1) go(event);
+      const { frame } = this.under(event);
+      if (event.buttons & 1) this.seek(frame);
+      if (event.pointerType !== "touch") this.point(frame);
     });
+    this.box.addEventListener("pointerleave", () => {
+      this.tip.hidden = true;
+      this.hover?.setAttribute("visibility", "hidden");
+    });
+    this.box.addEventListener("wheel", (event) => {
+      if (event.ctrlKey || this.span.last <= this.span.first) return;
+      event.preventDefault();
+      const lines = event.deltaMode === 1 ? 24 : 1;
+      if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)) this.span.move(0.001 * lines * (event.deltaX || event.deltaY));
+      else this.span.zoom(this.under(event).value, Math.exp(Math.max(-1, Math.min(1, event.deltaY * lines * 0.0018))));
+    }, { passive: false });
+    this.box.addEventListener("dblclick", () => this.span.reset());
+  }
+
+  /** What the curves are at a frame that is pointed at. */
+  private point(frame: number): void {
+    if (!this.hover) return;
+    const x = this.toX(this.x.values[frame]), unit = this.curves.unit && ` ${this.curves.unit}`, seen = x >= LEFT - 1 && x <= this.width - RIGHT + 1;
+    this.hover.setAttribute("visibility", seen ? "visible" : "hidden");
+    this.hover.setAttribute("transform", `translate(${x.toFixed(1)} 0)`);
+    this.tip.hidden = !seen;
+    this.tip.replaceChildren(h("div", null, `${this.x.unit ? `${short(this.x.values[frame])} ${this.x.unit}, ` : ""}frame ${frame + 1}`),
+      ...this.curves.lines.map((line) => h("div", null, `${line.name} ${number(line.values[frame] ?? null, 4)}${unit}`.trim())));
+    const left = x > 0.55 * this.width;
+    this.tip.style.left = left ? "" : `${(x + 8).toFixed(0)}px`;
+    this.tip.style.right = left ? `${(this.width - x + 8).toFixed(0)}px` : "";
   }
 }
