@@ -1,71 +1,13 @@
-/* What the conformance suites share: one solve and its judgement, every solver on every problem, and the
- * failures that are known. */
+/* What the suites over all solvers share. The checks themselves are in src/conformance, where
+ * `stickslip solvers NAME --test` runs them, too. */
 #ifndef STICKSLIP_TEST_CONFORMANCE_H
 #define STICKSLIP_TEST_CONFORMANCE_H
 
-#include "catalogue.h"
-#include "rules.h"
-#include "independent.h"
+#include "conformance/checks.h"
+#include "conformance/expected.h"
 #include "kit.h"
-
-/* Converged means a natural map of 1e-8 in energy, relative to doing nothing. Single conditions and
- * other scales differ from it by the friction coefficient, the number of rows and the spread of inverse
- * masses: two digits. */
-static const double honest = 1e-6;
-enum { ITERATIONS = 20000 };
-
-typedef enum outcome { REFUSED, SOLVED, GAVE_UP, LIED, BROKEN } outcome;
-
-typedef struct attempt {
-    outcome outcome;
-    ss_solve_result result;
-    verdict verdict;
-} attempt;
-
-/* ---- what is known to fail -------------------------------------------------------------------------- */
-
-typedef struct expected_failure {
-    const char *solver, *problem, *reason;
-} expected_failure;
-
-static const char heavy_on_light[] = "heavy on light: the error shrinks by 1 - 1/ratio in an iteration";
-static const char slow_convex[] = "four feet and lift-off: slow, 1e-5 is reached";
-
-static const expected_failure expected_failures[] = {
-    {"jacobi", "cone, joints redundant", "slow on redundant joints, 2e-6 is reached"},
-    {"jacobi", "column, mass ratio 1.6e4", heavy_on_light},
-    {"pgs", "column, mass ratio 1.6e4", heavy_on_light},
-    {"psor", "column, mass ratio 1.6e4", heavy_on_light},
-    {"nsgs", "column, mass ratio 1.6e4", heavy_on_light},
-    {"jacobi", "column, mass ratio 1e6", heavy_on_light},
-    {"pgs", "column, mass ratio 1e6", heavy_on_light},
-    {"psor", "column, mass ratio 1e6", heavy_on_light},
-    {"nsgs", "column, mass ratio 1e6", heavy_on_light},
-    {"nncg", "column, mass ratio 1e6", heavy_on_light},
-    {"barzilai-borwein", "column, mass ratio 1e6", heavy_on_light},
-    {"jacobi", "towers, convex law", slow_convex},
-    {"pgs", "towers, convex law", slow_convex},
-    {"psor", "towers, convex law", slow_convex},
-    {"nsgs", "towers, convex law", slow_convex},
-    {"barzilai-borwein", "towers, convex law", slow_convex},
-    {NULL, NULL, NULL},
-};
-
-static inline const char *find_expected(const expected_failure *at, const ss_solver *solver,
-                                        const known_problem *of)
-{
-    for (; at->solver; at++) {
-        if (strcmp(at->solver, solver->name) == 0 && strcmp(at->problem, of->name) == 0) return at->reason;
-    }
-    return NULL;
-}
-
-static inline const char *why_expected(const ss_solver *solver, const known_problem *of)
-{
-    return find_expected(expected_failures, solver, of);
-}
-
-/* ---- one solve -------------------------------------------------------------------------------------- */
+#include "problems.h"
+#include "rules.h"
 
 static inline bool all_finite(const double *x, int count)
 {
@@ -75,51 +17,42 @@ static inline bool all_finite(const double *x, int count)
     return true;
 }
 
-static inline ss_run_options usual_run(const known_problem *of)
+/* One check of every solver on every case. Failures and the list of expected ones have to be the same. */
+static inline void for_all_solvers(const char *name)
 {
-    return (ss_run_options){.max_iterations = ITERATIONS, .stop = stop_rule(of->stop), .seed = 1};
-}
-
-/* From x, which may be NULL: cold. */
-static inline attempt try_from(const ss_solver *solver, known_problem *of, const ss_run_options *run,
-                               double *x)
-{
-    attempt a = {.outcome = REFUSED};
-    double *own = numbers(of->problem->size), *at = x ? x : own;
+    ss_expected_list expected;
     ss_error err;
-    if (!ss_solver_refusal(solver, of->problem)) {
-        bool good = ss_solve(&(ss_solve_request){.solver = solver, .problem = of->problem, .run = run}, at,
-                             &a.result, &err);
-        a.verdict = judge_exactly(of->problem, at);
-        bool fine = a.verdict.worst <= honest;
-        a.outcome = !good || !all_finite(at, of->problem->size) ? BROKEN
-                    : a.result.status != SS_CONVERGED           ? GAVE_UP
-                    : fine && !of->unsolvable                   ? SOLVED
-                                                                : LIED;
-        ss_solve_result_free(&a.result);
+    int check = ss_check_find(name), passed = 0;
+    if (check < 0 || !ss_expected_parse(ss_expected_built_in(), "built in", &expected, &err)) {
+        KIT_FAIL("no check %s, or a bad list: %s", name, check < 0 ? "" : err.message);
+        return;
     }
-    free(own);
-    return a;
-}
-
-static inline attempt try_cold(const ss_solver *solver, known_problem *of)
-{
-    ss_run_options run = usual_run(of);
-    return try_from(solver, of, &run, NULL);
-}
-
-typedef void visit(const ss_solver *solver, known_problem *of);
-
-/* Every solver on every problem it takes. */
-static inline void for_all(visit *look)
-{
-    for (int p = 0; p < PROBLEMS; p++) {
-        known_problem of = problem_at(p);
-        for (int s = 0; s < ss_solver_count(); s++) {
-            if (!ss_solver_refusal(ss_solver_at(s), of.problem)) look(ss_solver_at(s), &of);
+    bool *failed = known(calloc((size_t)expected.count + 1, sizeof *failed), NULL);
+    for (int s = 0; s < ss_solver_count(); s++) {
+        ss_check_setup setup = {.solver = ss_solver_at(s), .iterations = SS_CHECK_ITERATIONS, .seed = 1000};
+        for (int k = 0; k < ss_check_cases(check, &setup); k++) {
+            char problem[SS_CHECK_CASE_NAME];
+            ss_check_result result;
+            ss_check_case_name(check, &setup, k, problem);
+            ss_check_run(check, &setup, k, &result);
+            passed += result.outcome == SS_CHECK_PASSED;
+            if (result.outcome != SS_CHECK_FAILED) continue;
+            int known_failure = ss_expected_find(&expected, setup.solver->name, name, problem);
+            if (known_failure < 0)
+                KIT_FAIL("%s on \"%s\": %s", setup.solver->name, problem, result.message);
+            else
+                failed[known_failure] = true;
         }
-        known_problem_free(&of);
     }
+    for (int i = 0; i < expected.count; i++) {
+        const ss_expected *item = &expected.items[i];
+        if (strcmp(item->check, name) == 0 && !failed[i])
+            KIT_FAIL("%s on \"%s\" passes, though it is expected to fail: %s", item->solver, item->problem,
+                     item->reason);
+    }
+    if (passed == 0) KIT_FAIL("nothing passed: the check asks nothing");
+    free(failed);
+    ss_expected_free(&expected);
 }
 
 #define BLAME(solver, of, ...) \

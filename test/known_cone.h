@@ -5,13 +5,12 @@
 
 #include <stickslip/problem.h>
 
+#include "conformance/planted.h"
 #include "linalg/triplets.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-typedef enum contact_mode { OPEN, STICK, SLIP, TOUCH, CONTACT_MODES } contact_mode;
 
 /* Aborts the test program: nothing here may fail. */
 static inline void *known(void *pointer, const ss_error *err)
@@ -25,40 +24,13 @@ static inline void *known(void *pointer, const ss_error *err)
 
 static inline void random_unit(ss_random *random, int count, double *t)
 {
-    double norm = 0.0;
-    for (int i = 0; i < count; i++) {
-        t[i] = ss_random_normal(random);
-        norm += t[i] * t[i];
-    }
-    for (int i = 0; i < count; i++) t[i] /= sqrt(norm);
+    ss_planted_direction(random, count, t);
 }
 
-/* u_T = speed t, r_T = -limit t when it slides, something inside the limit when it sticks */
-static inline void friction_pair(ss_random *random, bool slides, int count, double limit, double *u,
-                                 double *r)
-{
-    double t[2], speed = ss_random_between(random, 0.1, 1), share = ss_random_between(random, 0, 0.9);
-    random_unit(random, count, t);
-    for (int i = 0; i < count; i++) {
-        u[i] = slides ? speed * t[i] : 0.0;
-        r[i] = -(slides ? 1.0 : share) * limit * t[i];
-    }
-}
-
-/* One contact that obeys the law. Sliding and rolling are chosen apart: a wheel rolls without sliding. */
-static inline void known_contact(ss_random *random, contact_mode mode, int dimension, double mu,
+static inline void known_contact(ss_random *random, ss_planted_mode mode, int dimension, double mu,
                                  double mu_rolling, double *u, double *r)
 {
-    for (int i = 0; i < dimension; i++) u[i] = r[i] = 0.0;
-    if (mode == OPEN) {
-        for (int i = 0; i < dimension; i++) u[i] = ss_random_between(random, -1, 1);
-        u[0] = ss_random_between(random, 0.1, 1);
-    } else if (mode != TOUCH) { // touching without force: u = r = 0
-        r[0] = ss_random_between(random, 0.1, 1);
-        friction_pair(random, mode == SLIP, dimension == 2 ? 1 : 2, mu * r[0], u + 1, r + 1);
-        bool rolls = ss_random_below(random, 2);
-        if (dimension == 5) friction_pair(random, rolls, 2, mu_rolling * r[0], u + 3, r + 3);
-    }
+    ss_planted_contact(random, mode, dimension, mu, mu_rolling, u, r);
 }
 
 static inline void known_contacts(ss_random *random, ss_cone *cone, ss_cone_point *point)
@@ -67,7 +39,7 @@ static inline void known_contacts(ss_random *random, ss_cone *cone, ss_cone_poin
         int first = c * cone->dimension;
         cone->mu[c] = ss_random_below(random, 5) ? ss_random_between(random, 0.1, 1.2) : 0.0;
         if (cone->mu_rolling) cone->mu_rolling[c] = ss_random_between(random, 0.0, 0.2);
-        known_contact(random, (contact_mode)ss_random_below(random, CONTACT_MODES), cone->dimension,
+        known_contact(random, (ss_planted_mode)ss_random_below(random, SS_PLANTED_MODES), cone->dimension,
                       cone->mu[c], cone->mu_rolling ? cone->mu_rolling[c] : 0.0, point->u + first,
                       point->r + first);
     }
@@ -76,36 +48,13 @@ static inline void known_contacts(ss_random *random, ss_cone *cone, ss_cone_poin
 static inline ss_sparse *random_matrix(ss_random *random, int rows, int cols, double density)
 {
     ss_error err;
-    ss_triplets triplets;
-    if (!ss_triplets_start(&triplets, (size_t)rows * (size_t)cols, &err)) known(NULL, &err);
-    for (int i = 0; i < rows; i++) {
-        for (int j = 0; j < cols; j++) {
-            if (ss_random_real(random) < density)
-                ss_triplets_add(&triplets, i, j, ss_random_between(random, -1, 1));
-        }
-    }
-    return known(ss_triplets_finish(&triplets, rows, cols, &err), &err);
+    return known(ss_planted_matrix(random, rows, cols, density, &err), &err);
 }
 
-/* B B' + 0.1, exactly symmetric */
 static inline ss_sparse *random_definite(ss_random *random, int n)
 {
     ss_error err;
-    ss_sparse *B = random_matrix(random, n, n, 0.5);
-    ss_sparse *transposed = known(ss_sparse_transpose(B, &err), &err);
-    ss_sparse *product = known(ss_sparse_multiply(B, transposed, &err), &err);
-    ss_triplets sum;
-    if (!ss_triplets_start(&sum, 2 * (size_t)ss_sparse_nonzeros(product) + (size_t)n, &err))
-        known(NULL, &err);
-    ss_sparse *mirrored = known(ss_sparse_transpose(product, &err), &err);
-    ss_triplets_add_matrix(&sum, product, 0.5);
-    ss_triplets_add_matrix(&sum, mirrored, 0.5);
-    for (int i = 0; i < n; i++) ss_triplets_add(&sum, i, i, 0.1);
-    ss_sparse_destroy(B);
-    ss_sparse_destroy(transposed);
-    ss_sparse_destroy(product);
-    ss_sparse_destroy(mirrored);
-    return known(ss_triplets_finish(&sum, n, n, &err), &err);
+    return known(ss_planted_definite(random, n, &err), &err);
 }
 
 /* u = W r + V l + q, 0 = V' r + R l + s */

@@ -2,6 +2,7 @@
 #ifndef STICKSLIP_TEST_MECHANICS_H
 #define STICKSLIP_TEST_MECHANICS_H
 
+#include "conformance/frames.h"
 #include "rules.h"
 
 #include <stickslip/formulation.h>
@@ -128,12 +129,11 @@ static inline bool step_by(const char *words, ss_frame *frame)
 
 /* ---- frames ----------------------------------------------------------------------------------------- */
 
-#define GRAVITY 9.81
+#define GRAVITY SS_MECHANICS_GRAVITY
 
 static inline void set_ball(ss_frame *frame, int body, double mass, double moment)
 {
-    frame->bodies.mass[body] = mass;
-    for (int i = 0; i < 3; i++) frame->bodies.inertia[body][4 * i] = moment;
+    ss_mechanics_ball(frame, body, mass, moment);
 }
 
 static inline void set_vector(double *to, double x, double y, double z)
@@ -141,19 +141,9 @@ static inline void set_vector(double *to, double x, double y, double z)
     to[0] = x, to[1] = y, to[2] = z;
 }
 
-/* A block of 2 kg on the ground z = 0, one contact below its centre of mass and no lever arm, so that it does
- * not turn. Gravity is tilted by `slope` towards +x. */
 static inline ss_frame *block_on_ground(double slope, double mu)
 {
-    ss_frame *frame = ss_frame_create(1, 0, 0, 1, NULL);
-    if (!frame) return NULL;
-    frame->h = 0.01;
-    set_ball(frame, 0, 2.0, 0.5);
-    set_vector(frame->bodies.force[0], 2.0 * GRAVITY * sin(slope), 0.0, -2.0 * GRAVITY * cos(slope));
-    frame->contacts.pair[0][1] = 0;
-    set_vector(frame->contacts.normal[0], 0.0, 0.0, 1.0);
-    frame->contacts.mu[0][0] = frame->contacts.mu[0][1] = mu;
-    return frame;
+    return ss_mechanics_block(slope, mu, 0.0, NULL);
 }
 
 /* A ball of 3 kg and radius 0.2 on the ground. */
@@ -178,55 +168,14 @@ static inline ss_frame *body_on_joint(int rows)
     return frame;
 }
 
-/* Turns everything that has a direction. */
 static inline void turn_vector(const double R[3][3], double *v)
 {
-    double old[3] = {v[0], v[1], v[2]};
-    for (int i = 0; i < 3; i++) v[i] = R[i][0] * old[0] + R[i][1] * old[1] + R[i][2] * old[2];
+    ss_mechanics_turn_vector(R, v);
 }
 
-static inline void turn_tensor(const double R[3][3], double *tensor)
-{
-    double old[9];
-    memcpy(old, tensor, sizeof old);
-    for (int i = 0; i < 3; i++) {
-        for (int j = 0; j < 3; j++) {
-            double sum = 0.0;
-            for (int k = 0; k < 3; k++) {
-                for (int l = 0; l < 3; l++) sum += R[i][k] * old[3 * k + l] * R[j][l];
-            }
-            tensor[3 * i + j] = sum;
-        }
-    }
-}
-
-/* Stored tangents are needed, because chosen ones do not turn with the frame. */
 static inline bool turn_frame(ss_frame *frame, const double R[3][3])
 {
-    if (!ss_frame_enable(frame, "contacts/t_u", NULL)) return false;
-    for (int b = 0; b < frame->bodies.count; b++) {
-        turn_vector(R, frame->bodies.position[b]);
-        turn_tensor(R, frame->bodies.inertia[b]);
-        for (int k = 0; k < 6; k += 3) {
-            turn_vector(R, frame->bodies.velocity[b] + k);
-            turn_vector(R, frame->bodies.force[b] + k);
-        }
-    }
-    for (int i = 0; i < frame->constraints.row_count; i++) {
-        for (int k = 0; k < 12; k += 3) turn_vector(R, frame->constraints.jacobian[i] + k);
-    }
-    for (int i = 0; i < frame->constraints.further_count; i++) {
-        for (int k = 0; k < 6; k += 3) turn_vector(R, frame->constraints.further_jacobian[i] + k);
-    }
-    for (int c = 0; c < frame->contacts.count; c++) {
-        turn_vector(R, frame->contacts.point[c]);
-        turn_vector(R, frame->contacts.normal[c]);
-        turn_vector(R, frame->contacts.tangent[c]);
-        if (frame->contacts.surface_velocity) turn_vector(R, frame->contacts.surface_velocity[c]);
-        for (int k = 0; frame->contacts.lever_arm && k < 6; k += 3)
-            turn_vector(R, frame->contacts.lever_arm[c] + k);
-    }
-    return true;
+    return ss_mechanics_turn(frame, R, NULL);
 }
 
 #endif

@@ -98,7 +98,7 @@ TEST(spheres_on_the_ground_have_nothing_to_complain_about)
 
 TEST(a_problem_without_unknowns_is_all_right)
 {
-    known_problem of = nothing();
+    known_problem of = problem_named("no unknowns");
     ss_diagnosis found = diagnose(of.problem);
     ENSURE_INT(found.count, 0);
     ENSURE_INT(found.rank, 0);
@@ -148,7 +148,7 @@ TEST(what_is_not_a_number_is_found_wherever_it_is)
 
 TEST(bounds_the_wrong_way_round_are_found)
 {
-    known_problem of = one_row();
+    known_problem of = problem_named("one row");
     of.problem->lower[0] = 2.0;
     of.problem->upper[0] = 1.0;
     ss_diagnosis found = diagnose(of.problem);
@@ -245,7 +245,7 @@ TEST(contacts_between_immovable_bodies_are_named)
         ss_diagnosis_free(&of);
         ss_problem_destroy(problem);
     }
-    known_problem zero = immovable();
+    known_problem zero = problem_named("immovable bodies");
     ss_diagnosis of = diagnose(zero.problem);
     ENSURE_INT(expect(&of, SS_DEFECT_IMMOVABLE, SS_SEVERITY_NOTE)->count, 1); // one block of three rows
     ENSURE_INT(of.rank, 0);

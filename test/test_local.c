@@ -22,7 +22,7 @@ TEST(sweeps_of_local_steps_are_nsgs)
 {
     const ss_solver *nsgs = ss_solver_find("nsgs");
     int compared = 0;
-    for (int p = 0; p < RECIPES; p++) {
+    for (int p = 0; p < ss_known_recipes(); p++) {
         known_problem of = problem_at(p);
         ss_error err;
         ENSURE(ss_problem_need_matrix(of.problem, &err));
@@ -52,9 +52,10 @@ TEST(sweeps_of_local_steps_are_nsgs)
                 .solver = nsgs, .solver_options = options, .problem = of.problem, .run = &run},
             theirs, &result, &err));
         ss_solve_result_free(&result);
-        double scale = (double)load_of(of.problem);
+        double scale = (double)ss_independent_load(of.problem);
         for (int i = 0; i < n; i++)
-            if (!(fabs(x[i] - theirs[i]) * sqrt((double)inverse_mass(of.problem, i)) <= 1e-9 * scale))
+            if (!(fabs(x[i] - theirs[i]) * sqrt((double)ss_independent_inverse_mass(of.problem, i)) <=
+                  1e-9 * scale))
                 KIT_FAIL("\"%s\": x[%d] is %.17g, by nsgs %.17g", of.name, i, x[i], theirs[i]);
         compared++;
         ss_arena_destroy(arena);
@@ -67,20 +68,21 @@ TEST(sweeps_of_local_steps_are_nsgs)
 /* Where all other unknowns have their planted values, the block's own are a solution: a step keeps them. */
 TEST(a_planted_solution_stays_where_it_is)
 {
-    for (int p = 0; p < RECIPES; p++) {
+    for (int p = 0; p < ss_known_recipes(); p++) {
         known_problem of = problem_at(p);
         ss_error err;
         ENSURE(ss_problem_need_matrix(of.problem, &err));
         double *x = numbers(of.problem->size);
         ss_arena *arena = known(ss_arena_create(1 << 12, &err), &err);
         memcpy(x, of.x, (size_t)of.problem->size * sizeof *x);
-        double scale = (double)load_of(of.problem);
+        double scale = (double)ss_independent_load(of.problem);
         for (int k = 0; k < of.problem->block_count; k++) {
             const ss_block *block = &of.problem->blocks[k];
             ss_local *local = known(ss_local_create(of.problem, block, 1e-14, arena), NULL);
             ss_local_step(local, of.w, x);
             for (int i = block->first; i < block->first + block->size; i++) {
-                double moved = fabs(x[i] - of.x[i]) * sqrt((double)inverse_mass(of.problem, i));
+                double moved =
+                    fabs(x[i] - of.x[i]) * sqrt((double)ss_independent_inverse_mass(of.problem, i));
                 bool unique = !strstr(of.name, "redundant") && !strstr(of.name, "mass ratio");
                 // 1e-6: the condition number of the ill-conditioned ones
                 if (unique && !(moved <= 1e-6 * scale))
@@ -96,7 +98,7 @@ TEST(a_planted_solution_stays_where_it_is)
 
 TEST(blocks_are_projected_like_the_whole)
 {
-    for (int p = 0; p < RECIPES; p++) {
+    for (int p = 0; p < ss_known_recipes(); p++) {
         known_problem of = problem_at(p);
         int n = of.problem->size;
         double *whole = numbers(n), *parts = numbers(n);

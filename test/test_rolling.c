@@ -97,11 +97,12 @@ static void set_laws(ss_problem *problem, const kind *of, ss_law law, int contac
 
 static void plant_contact(ss_random *random, const kind *of, ss_law law, bool touching, double *x, double *w)
 {
-    contact_mode mode = (contact_mode)ss_random_below(random, touching ? CONTACT_MODES : TOUCH);
+    ss_planted_mode mode =
+        (ss_planted_mode)ss_random_below(random, touching ? SS_PLANTED_MODES : SS_PLANTED_TOUCH);
     bool endless = isinf(of->mu);
-    if (endless && mode == SLIP) mode = STICK;
+    if (endless && mode == SS_PLANTED_SLIP) mode = SS_PLANTED_STICK;
     known_contact(random, mode, of->size, endless ? 0.5 : of->mu, of->mu_rolling, w, x);
-    for (int i = 1; endless && mode == OPEN && i < of->size && i < 3; i++) {
+    for (int i = 1; endless && mode == SS_PLANTED_OPEN && i < of->size && i < 3; i++) {
         x[i] = ss_random_between(random, -1, 1); // glued sideways, free to lift
         w[i] = 0.0;
     }
@@ -111,7 +112,7 @@ static void plant_contact(ss_random *random, const kind *of, ss_law law, bool to
     }
     if (of->mu_torsion > 0.0) {
         double limit = of->mu_torsion * x[0], side = ss_random_below(random, 2) ? 1.0 : -1.0;
-        bool spins = mode == OPEN || (mode != TOUCH && ss_random_below(random, 2));
+        bool spins = mode == SS_PLANTED_OPEN || (mode != SS_PLANTED_TOUCH && ss_random_below(random, 2));
         x[of->size] = side * (spins ? limit : 0.5 * limit);
         w[of->size] = spins ? -side * ss_random_between(random, 0.1, 1) : 0.0;
     }

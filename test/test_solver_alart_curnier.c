@@ -117,7 +117,7 @@ TEST(the_maps_vanish_where_coulombs_law_holds_whatever_the_step)
         int size = sizes[round % 3];
         double mu = ss_random_between(&random, 0.1, 1.2), mu_rolling = ss_random_between(&random, 0.1, 0.3);
         double r[5], u[5];
-        contact_mode mode = (contact_mode)ss_random_below(&random, CONTACT_MODES);
+        ss_planted_mode mode = (ss_planted_mode)ss_random_below(&random, SS_PLANTED_MODES);
         known_contact(&random, mode, size, mu, mu_rolling, u, r);
         for (int variant = 0; variant < 3; variant++) {
             for (double rho = 0.01; rho < 200.0; rho *= 100.0) {
@@ -127,10 +127,10 @@ TEST(the_maps_vanish_where_coulombs_law_holds_whatever_the_step)
                 double off = r[0];
                 r[0] += 0.05; // more pressure than the law wants
                 // where u = 0, more r_N is allowed
-                ENSURE(mode == TOUCH || mode == STICK || map_at(&b, 0.1, r, u) > 1e-4);
+                ENSURE(mode == SS_PLANTED_TOUCH || mode == SS_PLANTED_STICK || map_at(&b, 0.1, r, u) > 1e-4);
                 r[0] = off;
                 u[0] -= 0.05; // the contact closes further
-                ENSURE(mode == OPEN || map_at(&b, 0.1, r, u) > 1e-4);
+                ENSURE(mode == SS_PLANTED_OPEN || map_at(&b, 0.1, r, u) > 1e-4);
                 u[0] += 0.05;
             }
         }

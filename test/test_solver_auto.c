@@ -121,7 +121,7 @@ TEST(bounds_that_follow_others_are_taken)
 /* A matrix of a million to one: sweeps are hopeless, Newton is not. */
 TEST(a_matrix_that_is_hard_to_sweep_goes_to_newton)
 {
-    recipe hard = {.name = "hard", .letters = "kkkkkkkk", .seed = 7, .matrix = ILL, .mu = 0.5};
+    recipe hard = {.name = "hard", .letters = "kkkkkkkk", .seed = 7, .matrix = SS_RECIPE_ILL, .mu = 0.5};
     expect(
         cook(&hard), SS_CONVERGED,
         (const char *const[]){"a matrix", "nncg: not worth continuing", "-> minmap-newton", "solved", NULL});
@@ -137,7 +137,7 @@ static known_problem separate_contacts(int other, double by)
     double *A = numbers(SIZE * SIZE);
     made.problem = known(ss_problem_create(SIZE, CONTACTS, -1, &err), &err);
     for (int k = 0; k < CONTACTS; k++) {
-        made.problem->blocks[k] = plain_block(SS_LAW_CONE, 3 * k, 3);
+        made.problem->blocks[k] = ss_planted_block(SS_LAW_CONE, 3 * k, 3);
         made.problem->blocks[k].mu = 0.5;
         made.problem->b[3 * k] = k % 2 ? 5.0 : -1.0;
         made.problem->b[3 * k + 1] = 0.8; // slides
@@ -181,7 +181,7 @@ TEST(a_structure_without_bodies_goes_to_the_splitting_method)
 
 TEST(nothing_to_do_is_seen_before_anything_is_set_up)
 {
-    known_problem of = one_row(), none = nothing();
+    known_problem of = problem_named("one row"), none = problem_named("no unknowns");
     of.problem->b[0] = 1.0; // parts by itself
     told open = solve(of.problem, 100), empty = solve(none.problem, 100);
     ENSURE(open.status == SS_CONVERGED && open.iterations == 1);
@@ -197,12 +197,12 @@ TEST(nothing_to_do_is_seen_before_anything_is_set_up)
 
 TEST(what_has_no_solution_is_called_a_ray_and_not_solved)
 {
-    known_problem of = contradicting_equations();
+    known_problem of = problem_named("contradicting equations");
     told got = solve(of.problem, 20000);
     if (got.status == SS_CONVERGED) KIT_FAIL("solved what has no solution\n%s", got.notes);
     told_free(&got);
     known_problem_free(&of);
-    of = contradiction();
+    of = problem_named("contradiction");
     got = solve(of.problem, 20000);
     if (got.status != SS_RAY) KIT_FAIL("%s\n%s", ss_status_name(got.status), got.notes);
     told_free(&got);

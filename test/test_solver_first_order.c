@@ -165,7 +165,7 @@ TEST(a_step_that_is_too_long_is_noticed)
 
 TEST(gradient_methods_refuse_what_has_no_function_to_descend_on)
 {
-    recipe skew = {.name = "skew", .letters = "kkkk", .seed = 25, .matrix = SKEWED};
+    recipe skew = {.name = "skew", .letters = "kkkk", .seed = 25, .matrix = SS_RECIPE_SKEWED};
     known_problem of = cook(&skew);
     ENSURE_CONTAINS(ss_solver_refusal(ss_solver_find("apgd"), of.problem), "symmetric");
     ENSURE_CONTAINS(ss_solver_refusal(ss_solver_find("barzilai-borwein"), of.problem), "symmetric");
@@ -206,15 +206,19 @@ static void bench_free(bench *b)
 enum { BENCHES = 4 };
 static bench bench_at(int which)
 {
-    static const recipe mixed = {
-        .name = "all", .letters = "kpflbkkkrkkfffkkkkkkkk", .seed = 7, .matrix = SCENE, .bodies = 6};
-    static const recipe full = {.name = "small", .letters = "kklb", .seed = 8, .matrix = SCENE, .bodies = 2};
+    static const recipe mixed = {.name = "all",
+                                 .letters = "kpflbkkkrkkfffkkkkkkkk",
+                                 .seed = 7,
+                                 .matrix = SS_RECIPE_BODIES,
+                                 .bodies = 6};
+    static const recipe full = {
+        .name = "small", .letters = "kklb", .seed = 8, .matrix = SS_RECIPE_BODIES, .bodies = 2};
     if (which == 0) return bench_of(tall_tower("cone"));
     known_problem of = cook(which == 3 ? &full : &mixed);
     ss_problem *problem = of.problem;
     of.problem = NULL;
-    free(of.x);
-    free(of.w);
+    ss_release(of.x);
+    ss_release(of.w);
     if (which == 1) {
         for (int i = 0; i < problem->size; i++) problem->bodies->compliance[i] = 0.01 * (i % 5);
         problem->bodies->pair[problem->size - 1][0] = problem->bodies->pair[problem->size - 1][1];

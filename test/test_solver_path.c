@@ -3,7 +3,7 @@
  * the problem alone. */
 #include <stickslip/solver.h>
 
-#include "independent.h"
+#include "conformance/independent.h"
 #include "rules.h"
 #include "kit.h"
 #include "problems.h"
@@ -25,7 +25,7 @@ static outcome run_until(const char *name, const char *stop, const known_problem
                   &result, &err))
         known(NULL, &err);
     ss_solve_result_free(&result);
-    return (outcome){result.status, result.iterations, judge_exactly(of->problem, x).worst};
+    return (outcome){result.status, result.iterations, ss_independent_judge(of->problem, x).worst};
 }
 
 /* To the end the method itself sees. */
@@ -69,7 +69,7 @@ TEST(both_survive_bounds_that_are_touched_without_force_or_speed)
 
 TEST(both_survive_redundant_contacts_and_joints)
 {
-    recipe from = {.letters = "ffffffffllllbb", .matrix = SCENE, .bodies = 1};
+    recipe from = {.letters = "ffffffffllllbb", .matrix = SS_RECIPE_BODIES, .bodies = 1};
     expect_planted("path", &from, false);
     expect_planted("morales", &from, false);
 }
@@ -77,7 +77,8 @@ TEST(both_survive_redundant_contacts_and_joints)
 /* Forty contacts on one body: nearly all that sweeps find inside must go, and the direct step is huge. */
 TEST(morales_survives_far_more_contacts_than_a_body_can_obey)
 {
-    recipe from = {.letters = "llllllllllllllllllllllllllllllllllllllll", .matrix = SCENE, .bodies = 1};
+    recipe from = {
+        .letters = "llllllllllllllllllllllllllllllllllllllll", .matrix = SS_RECIPE_BODIES, .bodies = 1};
     expect_planted("morales", &from, false);
     for (uint64_t seed = 1; seed <= 25; seed++) {
         from.seed = seed;
@@ -93,7 +94,7 @@ TEST(morales_survives_far_more_contacts_than_a_body_can_obey)
 
 TEST(path_takes_matrices_that_are_not_symmetric)
 {
-    recipe from = {.letters = "ffffllllllllbbbb", .matrix = SKEWED};
+    recipe from = {.letters = "ffffllllllllbbbb", .matrix = SS_RECIPE_SKEWED};
     expect_planted("path", &from, false);
     known_problem of = cook(&from);
     ENSURE(ss_solver_refusal(ss_solver_find("morales"), of.problem) != NULL);
@@ -268,9 +269,9 @@ TEST(a_start_from_the_last_step_saves_pivots)
 
 TEST(path_ends_on_a_ray_when_no_impulse_can_help)
 {
-    known_problem (*const made[])(void) = {contradiction, contradicting_equations};
+    static const char *const names[] = {"contradiction", "contradicting equations"};
     for (int k = 0; k < 2; k++) {
-        known_problem of = made[k]();
+        known_problem of = problem_named(names[k]);
         double x[2];
         ENSURE_INT(run_cold("path", &of, x).status, SS_RAY);
         ENSURE(isfinite(x[0]) && isfinite(x[1]));
@@ -280,9 +281,9 @@ TEST(path_ends_on_a_ray_when_no_impulse_can_help)
 
 TEST(morales_does_not_call_solved_what_has_no_solution)
 {
-    known_problem (*const made[])(void) = {contradiction, contradicting_equations};
+    static const char *const names[] = {"contradiction", "contradicting equations"};
     for (int k = 0; k < 2; k++) {
-        known_problem of = made[k]();
+        known_problem of = problem_named(names[k]);
         of.problem->symmetric = true;
         double x[2];
         ss_status status = run_cold("morales", &of, x).status;
@@ -297,7 +298,7 @@ TEST(a_proof_of_no_solution_is_a_proof)
 {
     ss_error err;
     ss_arena *arena = known(ss_arena_create(1 << 16, &err), &err);
-    known_problem none = contradiction(), some = one_row();
+    known_problem none = problem_named("contradiction"), some = problem_named("one row");
     ss_mcp mcp;
     double y[2] = {3.0, 3.0}, scratch[2];
     ENSURE(ss_mcp_create(none.problem, arena, &mcp));

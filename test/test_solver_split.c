@@ -293,7 +293,7 @@ TEST(a_new_load_on_the_same_sides_needs_no_new_factor)
     ss_error err;
     ss_problem *problem = known(ss_problem_create(3, 1, -1, &err), &err);
     problem->A = sparse_of_dense(3, A);
-    problem->blocks[0] = plain_block(SS_LAW_BOX, 0, 3);
+    problem->blocks[0] = ss_planted_block(SS_LAW_BOX, 0, 3);
     memcpy(problem->b, b, sizeof b);
     for (int i = 0; i < 3; i++) problem->lower[i] = 0.0;
     ss_problem_matrix_changed(problem);

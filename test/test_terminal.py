@@ -50,7 +50,7 @@ def files(tmp_path_factory):
 
 EVERYTHING = [*[[verb, "--help"] for verb in VERBS if verb != "man"],
               *[["help", verb] for verb in ("run", "bench")], ["scenes"], ["solvers"], ["solvers", "--table"],
-              ["solvers", "nsgs"], ["formulations"], ["formulations", "cone"], ["metrics"], ["metrics", "energy"],
+              ["solvers", "nsgs"], ["solvers", "pgs", "--test", "--quick"], ["formulations"], ["formulations", "cone"], ["metrics"], ["metrics", "energy"],
               ["scenes", "belt"], ["paper"], ["paper", "rod"], ["info", "wall.h5"], ["info", "cart.h5", "--frame", "1"],
               ["check", "wall.h5"], ["judge", "wall.h5"], ["judge", "cart.h5", "--frame", "1"],
               ["solve", "wall.h5"], ["solve", "wall.h5", "-s", "pgs", "--iterations", "50"],

@@ -1,29 +1,5 @@
 #include "cli/bench.h"
-
-#include <signal.h>
-#include <string.h>
-#include <unistd.h>
-
-static volatile sig_atomic_t stop_signal; // the one that came, 0 = none
-
-static void note_stop(int number)
-{
-    stop_signal = number;
-}
-
-/* Workers ignore these: whether they end is decided here. */
-static void listen_for_signals(void)
-{
-    static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
-    struct sigaction action = {.sa_handler = note_stop};
-    sigemptyset(&action.sa_mask);
-    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
-        struct sigaction before;
-        sigaction(signals[i], NULL, &before);
-        if (before.sa_handler != SIG_IGN) sigaction(signals[i], &action, NULL); // nohup stays nohup
-    }
-    signal(SIGXFSZ, SIG_IGN); // a ledger over the size limit is a write that fails
-}
+#include "cli/interrupt.h"
 
 static void end_by_signal(const ss_command *command, const ss_campaign_summary *summary)
 {
@@ -33,20 +9,18 @@ static void end_by_signal(const ss_command *command, const ss_campaign_summary *
                     summary->before + summary->done, summary->runs, options->output);
     else
         ss_complain("stickslip: interrupted before the first run");
-    signal(stop_signal, SIG_DFL);
-    raise(stop_signal); // so that a shell sees what happened
+    ss_interrupt_die();
 }
 
 static bool execute(const ss_command *command, ss_campaign *campaign, ss_ledger *ledger,
                     ss_campaign_summary *summary, ss_error *err)
 {
-    _Static_assert(sizeof(sig_atomic_t) == sizeof(int), "a signal's number is looked at as an int");
     ss_bench_progress progress = {command, ss_progress_line_begin(command)};
     ss_campaign_hooks hooks = {.context = &progress,
                                .say = ss_bench_say,
                                .complain = ss_bench_complain,
                                .progress = ss_bench_progress_show,
-                               .stop = (const volatile int *)&stop_signal};
+                               .stop = ss_interrupt_flag()};
     bool good = ss_campaign_execute(campaign, ledger, &hooks, summary, err);
     ss_progress_line_end(&progress.line);
     return good;
@@ -65,7 +39,7 @@ static int run_bench(const ss_command *command)
     ss_campaign_summary summary = {0};
     ss_error err = {0};
     if (!ss_bench_describe(command, &campaign, &err)) return complain(&err);
-    listen_for_signals();
+    ss_interrupt_listen();
     ss_ledger *ledger = ss_ledger_open(options->output, &err);
     bool good = ledger && execute(command, &campaign, ledger, &summary, &err);
     if (good && !summary.interrupted) good = ss_bench_print(command, ledger, &summary, &err);

@@ -1,14 +1,8 @@
 #include "campaign/compatibility.h"
 #include "cli/describe.h"
-#include "cli/extensions.h"
+#include "cli/solvers.h"
 #include "cli/table.h"
 #include "session/named.h"
-
-typedef struct solvers_options {
-    ss_common_options common;
-    bool json, table;
-    ss_extension_options extensions;
-} solvers_options;
 
 typedef struct view {
     ss_out *out;
@@ -164,7 +158,7 @@ static void put_list(const view *v, const ss_solver *only)
 
 /* ---- the verb ------------------------------------------------------------------------------------ */
 
-static void show(const view *v, const solvers_options *options, const ss_solver *only)
+static void show(const view *v, const ss_solvers_options *options, const ss_solver *only)
 {
     if (options->json)
         put_list(v, only);
@@ -178,47 +172,60 @@ static void show(const view *v, const solvers_options *options, const ss_solver 
 
 static int run_solvers(const ss_command *command)
 {
-    const solvers_options *options = command->options;
+    const ss_solvers_options *options = command->options;
     view v = {.out = command->out};
     ss_error err = {0};
     const ss_solver *only = NULL;
-    bool good = ss_probes_make(&v.probes, &err);
+    bool good = ss_solvers_test_fits(command, &err) && ss_probes_make(&v.probes, &err);
     if (good && command->argument_count > 0) {
         only = ss_solver_named(command->arguments[0], &err);
         good = only != NULL || ss_fail_in(&err, "solvers");
     }
-    if (good) show(&v, options, only);
+    if (good && !options->test.test) show(&v, options, only);
     ss_probes_free(&v.probes);
+    if (good && options->test.test) return ss_solvers_test(command, only);
     return good ? SS_EXIT_DONE : ss_report(&err);
 }
 
 static const ss_option table[] = {{.name = "table",
                                    .type = SS_OPTION_BOOL,
-                                   .offset = offsetof(solvers_options, table),
+                                   .offset = offsetof(ss_solvers_options, table),
                                    .help = "Show which solvers accept the problems of which formulations."},
                                   {.name = "json",
                                    .type = SS_OPTION_BOOL,
-                                   .offset = offsetof(solvers_options, json),
-                                   .help = "Print all properties of every solver as one JSON object."},
+                                   .offset = offsetof(ss_solvers_options, json),
+                                   .help =
+                                       "Print all properties of every solver, or the results of --test, as "
+                                       "one JSON object."},
                                   {0}};
 static const ss_option_group groups[] = {
-    {"Options", table, 0}, SS_EXTENSION_GROUP(solvers_options, extensions), SS_COMMON_GROUP};
-static const ss_example examples[] = {{"solvers", "list all solvers"},
-                                      {"solvers nsgs", "explain one of them and its options"},
-                                      {"solvers --table", "which solver fits which formulation"},
-                                      {0}};
+    {"Options", table, 0},
+    {"Testing a solver", ss_solvers_test_option_table, offsetof(ss_solvers_options, test)},
+    SS_SOLVER_EXTENSION_GROUP(ss_solvers_options, extensions),
+    SS_COMMON_GROUP};
+static const ss_example examples[] = {
+    {"solvers", "list all solvers"},
+    {"solvers nsgs", "explain one of them and its options"},
+    {"solvers --table", "which solver fits which formulation"},
+    {"solvers mine --test --plugin ./mine.so", "check a solver of your own on 58 small problems"},
+    {0}};
 
 const ss_verb ss_verb_solvers = {
     .name = "solvers",
-    .summary = "list the solvers, or explain one",
+    .summary = "list the solvers, explain or test one",
     .arguments = "[SOLVER]",
     .description = "Without SOLVER, lists all of them with the laws they accept: free (a bilateral "
                    "equation), box (bounds), coupled (bounds that follow another unknown), cone "
                    "(Coulomb's law) and convex (its convex relaxation).\n\n"
                    "With SOLVER, explains one: when it fails, which formulations it fits, its options "
-                   "with ranges and defaults, and where it was published.",
+                   "with ranges and defaults, and where it was published.\n\n"
+                   "With --test, a solver, yours or one of the library, is asked what every solver has to "
+                   "hold: answers that an independent residual confirms, honest words about failures, limits "
+                   "that are kept, the same bits twice and on several threads, other units and observers. It "
+                   "runs in worker processes, so that a crash costs one problem. docs/plugins.md shows the "
+                   "way from a first file to a solver that passes.",
     .examples = examples,
     .groups = groups,
-    .options_size = sizeof(solvers_options),
+    .options_size = sizeof(ss_solvers_options),
     .run = run_solvers,
 };

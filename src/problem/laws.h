@@ -33,7 +33,7 @@ static inline void ss_row_bounds(const ss_problem *problem, const double *x, int
 double ss_block_inverse_mass(const ss_block *block, const double *diagonal);
 
 /* To be called when A was set by hand: diagonal and symmetry follow it. */
-void ss_problem_matrix_changed(ss_problem *problem);
+SS_INNER void ss_problem_matrix_changed(ss_problem *problem);
 
 /* Contacts that blocks of the problem belong to; the blocks of one contact stand side by side. */
 int ss_problem_contacts(const ss_problem *problem);
