@@ -5,7 +5,7 @@ import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { after, before, test } from "node:test";
-import { complaints, open, program, scratch } from "./browser.mjs";
+import { complaints, program, scratch } from "./browser.mjs";
 import { campaign, cells, choose, clean, copy, download, opened, pageWith, settled } from "./report_kit.mjs";
 
 let report, data;
@@ -35,7 +35,7 @@ async function top(page, id) {
 const inAddress = (page, part) => page.waitForFunction((text) => location.hash.includes(text), part);
 
 test("links land, though figures are drawn when they come into view", async (t) => {
-  for (const id of ["bpmd", "scaling", "failure-list", "performance-profile"]) {
+  for (const id of ["scaling", "failure-list"]) {
     const { page } = await opened(report, `#${id}`);
     const y = await top(page, id);
     assert.ok(y > 0 && y < 130, `${id} opens at ${y}`);
@@ -128,8 +128,10 @@ test("the whole state is in the address, and comes back from it", async (t) => {
 });
 
 test("figures leave the page with title, legend and source, in light colours", async (t) => {
-  const { page, problems } = await open(t, report, { colorScheme: "dark", reducedMotion: "reduce" });
-  await settled(page);
+  const { page, problems } = await opened(report);
+  await page.emulateMedia({ colorScheme: "dark" });
+  t.after(() => page.emulateMedia({ colorScheme: null }));
+  assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), "dark");
   const texts = (xml) =>
     page.evaluate(
       (text) => [...new DOMParser().parseFromString(text, "image/svg+xml").querySelectorAll("text")].map((one) => one.textContent),
@@ -288,10 +290,10 @@ test("48 methods: a short table, names at the ends of lines, a drawer to choose 
 });
 
 test("a phone", async (t) => {
-  const { page, problems } = await open(t, report, {
-    viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true, deviceScaleFactor: 2, reducedMotion: "reduce",
-  });
-  await settled(page);
+  const { page, problems } = await opened(report);
+  await page.setViewportSize({ width: 390, height: 844 });
+  t.after(() => page.setViewportSize({ width: 1280, height: 900 }));
+  await opened(report);
   assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= 390, "nothing sticks out");
   const select = await page.locator("#tolerance").boundingBox();
   assert.ok(select.width >= 60, "the tolerance can be read");
