@@ -29,6 +29,8 @@ export function campaign() {
     "cone,box,stewart-trinkle",
     "--iterations",
     "300",
+    "--time-limit",
+    "30.3",
     "--repeats",
     "1",
     "-o",
@@ -115,7 +117,10 @@ export async function download(page, id, kind, width) {
     const waiting = page.waitForEvent("download", { timeout: 8000 }).catch((error) => error);
     await menu.evaluate((node) => (node.open = true));
     if (width) await menu.locator("[data-save-width]").selectOption(width);
-    await menu.locator(`[data-save=${kind}]`).click({ timeout: 8000 }).catch(() => {});
+    await menu
+      .locator(`[data-save=${kind}]`)
+      .click({ timeout: 8000 })
+      .catch(() => {});
     const file = await waiting;
     if (!(file instanceof Error)) {
       const bytes = readFileSync(await file.path());

@@ -28,7 +28,8 @@ const unescape = (text: string): string => {
   }
 };
 /** Several texts as one value: commas between them, those inside them doubly escaped. */
-export const list = (texts: string[]): string => texts.map((text) => text.replaceAll("%", "%25").replaceAll(",", "%2C")).join(",");
+export const list = (texts: string[]): string =>
+  texts.map((text) => text.replaceAll("%", "%25").replaceAll(",", "%2C")).join(",");
 export const unlist = (value: string): string[] =>
   value === "" ? [] : value.split(",").map((text) => text.replaceAll("%2C", ",").replaceAll("%25", "%"));
 
@@ -72,7 +73,8 @@ function land(id: string): void {
   const show = (): void => target.scrollIntoView({ block: "start", behavior: "instant" });
   show();
   const release = whenDrawn(show);
-  for (const kind of ["wheel", "touchstart", "keydown", "pointerdown"]) addEventListener(kind, release, { once: true, passive: true });
+  for (const kind of ["wheel", "touchstart", "keydown", "pointerdown"])
+    addEventListener(kind, release, { once: true, passive: true });
 }
 
 /** Takes the state from the address. */
@@ -93,7 +95,8 @@ export function follow(): void {
   addEventListener("popstate", open);
   document.addEventListener("click", (event) => {
     const link = (event.target as Element).closest?.("a[href^='#']");
-    if (!link || event.defaultPrevented || event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    if (!link || event.defaultPrevented || event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey)
+      return;
     const id = link.getAttribute("href")!.slice(1),
       target = document.getElementById(id);
     if (!target) return;
@@ -139,7 +142,8 @@ export function menu(
       return option === undefined || option[0] === value ? null : word(option);
     },
     apply: (wanted) => {
-      const option = wanted === null ? options.find(([one]) => one === value) : options.find((one) => word(one) === wanted);
+      const option =
+        wanted === null ? options.find(([one]) => one === value) : options.find((one) => word(one) === wanted);
       if (!option || option[0] === select.value) return;
       select.value = option[0];
       change(option[0]);

@@ -16,7 +16,11 @@ export interface Point {
   run?: number;
 }
 
-const DIGITS = [[1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 7, 8, 9], [1, 2, 5], [1, 3]];
+const DIGITS = [
+  [1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 7, 8, 9],
+  [1, 2, 5],
+  [1, 3],
+];
 
 /** Ends and ticks of a logarithmic axis: decades where there are enough, else 1, 2, 5. Null without positive values. */
 export function decades(values: Iterable<number>, most = 9): { domain: [number, number]; ticks: number[] } | null {
@@ -59,7 +63,10 @@ type Axis = { label: string; values: Iterable<number>; time?: boolean; most?: nu
 
 /** Options of a logarithmic scale for Plot. */
 export function logScale(axis: Axis): Plot.ScaleOptions {
-  const found = decades(axis.values, axis.most ?? (axis.width ? Math.max(3, Math.min(9, Math.floor(axis.width / 80))) : 9));
+  const found = decades(
+    axis.values,
+    axis.most ?? (axis.width ? Math.max(3, Math.min(9, Math.floor(axis.width / 80))) : 9),
+  );
   return {
     type: "log",
     domain: found?.domain ?? [0.1, 1],
@@ -173,7 +180,15 @@ function nameEnds(drawing: SVGSVGElement, lines: Lines, { width, height }: { wid
       }),
       svg(
         "text",
-        { class: `of-${end.series} end-name`, x: left, y: end.at, dy: "0.34em", fill: colour, "font-size": 11, "text-anchor": "start" },
+        {
+          class: `of-${end.series} end-name`,
+          x: left,
+          y: end.at,
+          dy: "0.34em",
+          fill: colour,
+          "font-size": 11,
+          "text-anchor": "start",
+        },
         short(lines.model.series[end.series].label, 23),
       ),
     );
@@ -221,7 +236,9 @@ export function plot(options: Plot.PlotOptions): SVGSVGElement {
     if (scale?.type !== "log" || !Array.isArray(scale.ticks) || typeof scale.tickFormat !== "function") continue;
     const labels = drawing.querySelectorAll(`[aria-label="${axis}-axis tick label"] text`);
     if (labels.length === scale.ticks.length)
-      scale.ticks.forEach((value, i) => (labels[i].textContent = (scale.tickFormat as (v: number) => string)(value as number)));
+      scale.ticks.forEach(
+        (value, i) => (labels[i].textContent = (scale.tickFormat as (v: number) => string)(value as number)),
+      );
   }
   return drawing;
 }

@@ -15,7 +15,14 @@ const join = (...words: string[]): string => words.filter(Boolean).join(" ");
 export function command(problem: Problem, method: Method): string {
   const where =
     problem.format === "fclib" ? ["--problem", problem.place.replace(/^\/(fclib_)?/, "")] : ["--frame", problem.place];
-  return join("stickslip", method.recorded ? "judge" : "solve", path(problem), ...where.map(quote), method.options, "--json");
+  return join(
+    "stickslip",
+    method.recorded ? "judge" : "solve",
+    path(problem),
+    ...where.map(quote),
+    method.options,
+    "--json",
+  );
 }
 
 /** Makes a replay of a run; null where there is nothing to see, as in FCLIB problems, which have no bodies. After a run that missed
@@ -25,8 +32,20 @@ export function watch(problem: Problem, method: Method): string | null {
   const [, simulation] = /^\/simulation_0*(\d+)\//.exec(problem.place) ?? [null, "1"];
   if (method.recorded)
     return simulation === "1"
-      ? join("stickslip view", path(problem), `--frame ${problem.index}`, `--results ${quote(method.solver)}`, "-o watch.html")
-      : join("stickslip view", path(problem), `--simulation ${simulation}`, `--results ${quote(method.solver)}`, "-o watch.html");
+      ? join(
+          "stickslip view",
+          path(problem),
+          `--frame ${problem.index}`,
+          `--results ${quote(method.solver)}`,
+          "-o watch.html",
+        )
+      : join(
+          "stickslip view",
+          path(problem),
+          `--simulation ${simulation}`,
+          `--results ${quote(method.solver)}`,
+          "-o watch.html",
+        );
   return join(
     "stickslip solve",
     path(problem),

@@ -11,7 +11,12 @@ import { figure } from "./figure";
 import type { Model } from "./model";
 import { labelLength, labelRoom, short } from "./model";
 
-const state = (key: StateItem["key"], { name, colour, summary }: State): StateItem => ({ key, label: name, colour, title: summary });
+const state = (key: StateItem["key"], { name, colour, summary }: State): StateItem => ({
+  key,
+  label: name,
+  colour,
+  title: summary,
+});
 type StateItem = LegendItem & { key: "slidingBad" | "slidingGood" | "sticking" | "open" };
 export const STATES: StateItem[] = [
   state("slidingBad", COMMON.bad),
@@ -173,4 +178,3 @@ export function contactErrors(model: Model): Figure {
   });
   return own;
 }
-

@@ -16,7 +16,10 @@ const HEADINGS = ["mean", "standard deviation", "median", "5 % quantile", "95 % 
 
 export function convergence(model: Model): Figure {
   const places = (model.series[0]?.bands ?? []).map(({ scene }) => scene);
-  let place = Math.max(0, places.findIndex((scene) => scene !== null));
+  let place = Math.max(
+    0,
+    places.findIndex((scene) => scene !== null),
+  );
   let gauge = model.data.gauges.includes("energy") ? "energy" : (model.data.gauges[0] ?? "");
   let who = model.series.length > 0 ? "0" : "shown";
   let which: "mean" | "median" = "median";
@@ -83,7 +86,8 @@ export function convergence(model: Model): Figure {
     ],
     draw: (width) => {
       const shown: Shown = { place, gauge: places[place] === null ? "relative_energy" : gauge };
-      const wanted = who === "shown" || who === "bands" ? model.chosen() : model.series[Number(who)] ? [Number(who)] : [];
+      const wanted =
+        who === "shown" || who === "bands" ? model.chosen() : model.series[Number(who)] ? [Number(who)] : [];
       return draw(model, width, wanted, shown, which, who !== "shown");
     },
   });
@@ -146,7 +150,14 @@ interface Edge {
 }
 
 /** Lines of these series, with bands around them; of one alone also its largest values, dotted. */
-function draw(model: Model, width: number, wanted: number[], shown: Shown, which: "mean" | "median", banded: boolean): Drawn {
+function draw(
+  model: Model,
+  width: number,
+  wanted: number[],
+  shown: Shown,
+  which: "mean" | "median",
+  banded: boolean,
+): Drawn {
   const alone = wanted.length === 1 && banded;
   const table = tableOf(model, wanted, shown);
   const legendOff = alone;
@@ -170,7 +181,9 @@ function draw(model: Model, width: number, wanted: number[], shown: Shown, which
   // ends half a decade below the least value that is drawn.
   const values = [
     ...all.map((point) => point.y),
-    ...bands.flatMap(({ edges }) => edges.flatMap(({ low, high }) => (low > 0 && which === "median" ? [low, high] : [high]))),
+    ...bands.flatMap(({ edges }) =>
+      edges.flatMap(({ low, high }) => (low > 0 && which === "median" ? [low, high] : [high])),
+    ),
     ...bands.flatMap(({ most }) => most.map((point) => point.y)),
   ];
   const least = values.reduce((a, b) => Math.min(a, b), Infinity);

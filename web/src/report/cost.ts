@@ -17,7 +17,13 @@ function withoutHistory(model: Model, text: string): HTMLElement | null {
     .filter((series) => !model.series[series].followed)
     .map((series) => foreign(short(model.series[series].label)));
   if (names.length === 0) return null;
-  return h("p", null, `${text}: `, names.flatMap((name, i) => (i > 0 ? [", ", name] : [name])), ".");
+  return h(
+    "p",
+    null,
+    `${text}: `,
+    names.flatMap((name, i) => (i > 0 ? [", ", name] : [name])),
+    ".",
+  );
 }
 
 export function workPrecision(model: Model): Figure {

@@ -43,7 +43,9 @@ export function light(drawing: Element, series: number | null): void {
     one.classList.toggle("dim", series !== null && !one.classList.contains(`of-${series}`));
 }
 
-type Scaled = SVGSVGElement & { scale(name: string): { apply(value: number): number; invert(value: number): number; range: number[] } };
+type Scaled = SVGSVGElement & {
+  scale(name: string): { apply(value: number): number; invert(value: number): number; range: number[] };
+};
 
 /** The point of a sorted line that counts at x: the last one before it, or the nearest by the position on the screen. */
 function pointAt(mine: Point[], x: number, step: boolean, at: (x: number) => number): Point | null {
@@ -72,7 +74,14 @@ export function crosshair(drawing: SVGSVGElement, lines: Lines): void {
     .map((series) => ({ series, points: lines.points.filter((point) => point.series === series) }))
     .filter(({ points }) => points.length > 0);
   for (const { points } of bySeries) points.sort((a, b) => a.x - b.x);
-  const rule = svg("line", { class: "crosshair", y1: top, y2: bottom, stroke: "var(--ink-faint)", "stroke-width": 1, visibility: "hidden" });
+  const rule = svg("line", {
+    class: "crosshair",
+    y1: top,
+    y2: bottom,
+    stroke: "var(--ink-faint)",
+    "stroke-width": 1,
+    visibility: "hidden",
+  });
   drawing.append(rule);
   let pinned = false;
 
@@ -112,15 +121,17 @@ export function crosshair(drawing: SVGSVGElement, lines: Lines): void {
       h(
         "ul",
         null,
-        rows.slice(first, first + MOST).map((row) =>
-          h(
-            "li",
-            { class: row.series === lit.series ? "lit" : null },
-            swatch(look(row.series)),
-            foreign(lines.model.series[row.series].label),
-            h("b", null, lines.value(row.y)),
+        rows
+          .slice(first, first + MOST)
+          .map((row) =>
+            h(
+              "li",
+              { class: row.series === lit.series ? "lit" : null },
+              swatch(look(row.series)),
+              foreign(lines.model.series[row.series].label),
+              h("b", null, lines.value(row.y)),
+            ),
           ),
-        ),
       ),
       rows.length > first + MOST ? h("p", { class: "tip-more" }, `${rows.length - first - MOST} below`) : "",
     );

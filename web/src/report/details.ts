@@ -23,7 +23,7 @@ let opened: string | null = null; // in the address: "energy:0-17,33", or the ru
 function ranges(numbers: number[]): string {
   const sorted = [...numbers].sort((a, b) => a - b),
     parts: string[] = [];
-  for (let i = 0; i < sorted.length; ) {
+  for (let i = 0; i < sorted.length;) {
     let end = i;
     while (end + 1 < sorted.length && sorted[end + 1] === sorted[end] + 1) end++;
     parts.push(end > i ? `${sorted[i]}-${sorted[end]}` : String(sorted[i]));
@@ -169,7 +169,14 @@ function item(model: Model, run: number, value: NonNullable<RunsRequest["value"]
       h("strong", null, foreign(problem.scene)),
       " ",
       foreign(problem.place),
-      h("span", { class: "aside" }, " in ", foreign(problem.file), " by ", foreign((series[runs.series[run]] ?? methods[runs.method[run]]).label)),
+      h(
+        "span",
+        { class: "aside" },
+        " in ",
+        foreign(problem.file),
+        " by ",
+        foreign((series[runs.series[run]] ?? methods[runs.method[run]]).label),
+      ),
     ),
     h(
       "dl",
@@ -199,7 +206,11 @@ function item(model: Model, run: number, value: NonNullable<RunsRequest["value"]
       : null,
     commandLine("Repeat it:", line),
     watching || link
-      ? commandLine("Watch it:", watching, link ? h("a", { class: "replay", href: link }, "Open the replay here") : null)
+      ? commandLine(
+          "Watch it:",
+          watching,
+          link ? h("a", { class: "replay", href: link }, "Open the replay here") : null,
+        )
       : null,
   );
 }
@@ -209,7 +220,12 @@ export function commandLine(label: string, line: string | null, before: Child = 
   const copy = line
     ? h(
         "button",
-        { type: "button", class: "quiet copy", "aria-label": `Copy the command: ${label}`, onclick: () => void copyText(line, copy!) },
+        {
+          type: "button",
+          class: "quiet copy",
+          "aria-label": `Copy the command: ${label}`,
+          onclick: () => void copyText(line, copy!),
+        },
         "Copy",
       )
     : null;

@@ -61,7 +61,9 @@ export function openDrawer(model: Model): void {
       "div",
       { class: "controls" },
       search,
-      tool(`Best ${Math.min(DEFAULT_SHOWN, model.series.length)}`, () => [...model.series.keys()].slice(0, DEFAULT_SHOWN)),
+      tool(`Best ${Math.min(DEFAULT_SHOWN, model.series.length)}`, () =>
+        [...model.series.keys()].slice(0, DEFAULT_SHOWN),
+      ),
       tool("What the table shows", () => model.tabled),
       tool("All", () => model.series.keys()),
       tool("None", () => []),
@@ -72,9 +74,7 @@ export function openDrawer(model: Model): void {
       { class: "drawer-columns" },
       [...columns]
         .sort(([a], [b]) => (a < b ? -1 : 1))
-        .map(([formulation, rows]) =>
-          h("fieldset", null, h("legend", null, foreign(formulation || "other")), rows),
-        ),
+        .map(([formulation, rows]) => h("fieldset", null, h("legend", null, foreign(formulation || "other")), rows)),
     ),
   );
   panel.addEventListener("click", (event) => {

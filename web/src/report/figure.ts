@@ -77,7 +77,9 @@ export const keyList = (items: KeyItem[]): HTMLElement =>
   h(
     "ul",
     { class: "slopes" },
-    items.map((item) => h("li", null, item.look ? swatch(item.look) : box(item.colour, item.overlay), " ", foreign(item.label))),
+    items.map((item) =>
+      h("li", null, item.look ? swatch(item.look) : box(item.colour, item.overlay), " ", foreign(item.label)),
+    ),
   );
 
 export function figure(model: Model, spec: FigureSpec): Figure {
@@ -297,12 +299,21 @@ export function saveMenu(title: string, what: Savable): { element: HTMLElement; 
   const drawings = what.drawing
     ? [
         button("svg", "SVG", () => svgFile((text) => save(`${what.name}.svg`, "image/svg+xml", text))),
-        button("png", "PNG", () => svgFile((text) => void savePng(`${what.name}.png`, text, WIDTHS[paperWidth].millimetres))),
+        button("png", "PNG", () =>
+          svgFile((text) => void savePng(`${what.name}.png`, text, WIDTHS[paperWidth].millimetres)),
+        ),
       ]
     : [];
   const widths = what.drawing
-    ? h("select", { "data-save-width": true, "aria-label": `Width of ${title} on paper`, onchange: () => (paperWidth = widths!.value) },
-        Object.entries(WIDTHS).map(([key, { name }]) => h("option", { value: key }, name)))
+    ? h(
+        "select",
+        {
+          "data-save-width": true,
+          "aria-label": `Width of ${title} on paper`,
+          onchange: () => (paperWidth = widths!.value),
+        },
+        Object.entries(WIDTHS).map(([key, { name }]) => h("option", { value: key }, name)),
+      )
     : null;
   const menu: HTMLDetailsElement = h(
     "details",
@@ -389,7 +400,12 @@ function itemLegend(id: string, items: LegendItem[], hidden: Set<string>, change
 function seriesLegend(model: Model, lit: (series: number | null) => void): HTMLElement {
   const buttons = new Map<number, HTMLButtonElement>();
   const items = h("span", { class: "legend-items" });
-  const more = h("button", { type: "button", class: "quiet", "aria-haspopup": "dialog", onclick: () => openDrawer(model) });
+  const more = h("button", {
+    type: "button",
+    class: "quiet",
+    "aria-haspopup": "dialog",
+    onclick: () => openDrawer(model),
+  });
   const element = h(
     "div",
     { class: "legend", role: "group", "aria-label": "Legend: show or hide methods" },

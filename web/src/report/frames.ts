@@ -48,7 +48,8 @@ export function bpmdFigure(model: Model): Figure {
   }
   const most = (scene: string): [number, number] =>
     [...(found.get(scene) ?? [])].reduce((best, one) => (one[1] > best[1] ? one : best), [-1, 0] as [number, number]);
-  const frames = (scene: string): number => problems.filter((problem) => problem.scene === scene && !problem.fault).length;
+  const frames = (scene: string): number =>
+    problems.filter((problem) => problem.scene === scene && !problem.fault).length;
   let scene = [...scenes].sort((a, b) => most(b)[1] - most(a)[1] || frames(b) - frames(a))[0] ?? "";
   let first = model.data.advice[model.data.mainTolerance]?.series ?? 0;
   let second = most(scene)[0] !== first ? most(scene)[0] : -1;
@@ -123,9 +124,14 @@ export function bpmdFigure(model: Model): Figure {
         counted = !timed && places.size === members.length;
       const label = timed ? "time [s]" : counted ? "recorded frame, from 0" : "frame of the scene, in order";
       const x = new Map(
-        members.map(({ problem, index }, order) => [index, timed ? problem.time! : counted ? problem.index : order + 1]),
+        members.map(({ problem, index }, order) => [
+          index,
+          timed ? problem.time! : counted ? problem.index : order + 1,
+        ]),
       );
-      const wanted = [first, second].filter((series, i, all) => series >= 0 && model.series[series] && all.indexOf(series) === i);
+      const wanted = [first, second].filter(
+        (series, i, all) => series >= 0 && model.series[series] && all.indexOf(series) === i,
+      );
       const answers = wanted.map((series) => ({
         series,
         frames: model.runsOf[series].flatMap((run): Frame[] => {
@@ -177,7 +183,10 @@ export function bpmdFigure(model: Model): Figure {
           note: scenes.length === 0 ? "None of the problems is a frame of a BPMD file." : null,
         };
       const positions = [...new Set(x.values())].sort((a, b) => a - b);
-      const gap = positions.reduce((least, at, i) => (i > 0 ? Math.min(least, at - positions[i - 1]) : least), Infinity),
+      const gap = positions.reduce(
+          (least, at, i) => (i > 0 ? Math.min(least, at - positions[i - 1]) : least),
+          Infinity,
+        ),
         bar = Number.isFinite(gap) ? gap : 1;
       const domain = [positions[0] - 0.6 * bar, positions[positions.length - 1] + 0.6 * bar];
       const height = (frame: Frame): number =>
@@ -200,7 +209,9 @@ export function bpmdFigure(model: Model): Figure {
           const problem = problems[frame.problem];
           return `${model.series[series].label}\n${problem.place}${problem.time === null ? "" : `, ${number(problem.time)} s`}\n${STATES.map(
             (state, i) => `${state.label} ${count(frame.counts[i])}`,
-          ).join(", ")}\n${ERRORS.map(({ key }, i) => `${key} ${measure(frame.errors[i], model.unit(key))}`).join("\n")}`;
+          ).join(
+            ", ",
+          )}\n${ERRORS.map(({ key }, i) => `${key} ${measure(frame.errors[i], model.unit(key))}`).join("\n")}`;
         };
         const scaleX = {
           domain,
@@ -233,7 +244,15 @@ export function bpmdFigure(model: Model): Figure {
                 dy: -28,
                 fontWeight: "bold",
               }),
-              tip(list.map((frame): Point => ({ x: frame.x, y: height(frame), series, tip: text(frame), run: frame.run }))),
+              tip(
+                list.map((frame): Point => ({
+                  x: frame.x,
+                  y: height(frame),
+                  series,
+                  tip: text(frame),
+                  run: frame.run,
+                })),
+              ),
             ],
           }),
           BARS,
@@ -244,7 +263,9 @@ export function bpmdFigure(model: Model): Figure {
             bottom = (range?.domain[0] ?? 1e-12) / 10,
             points = list.flatMap((frame): Point[] => {
               const value = frame.errors[i];
-              return value === null ? [] : [{ x: frame.x, y: value > 0 ? value : bottom, series, tip: text(frame), run: frame.run }];
+              return value === null
+                ? []
+                : [{ x: frame.x, y: value > 0 ? value : bottom, series, tip: text(frame), run: frame.run }];
             });
           const tall = STRIP + (last ? AXIS : 0);
           put(
@@ -257,7 +278,9 @@ export function bpmdFigure(model: Model): Figure {
               y: logScale({ label: errorName(key), values: [bottom, range?.domain[1] ?? 1e-11], most: 3 }),
               marks: [
                 Plot.line(points, { x: "x", y: "y", stroke: colour, strokeWidth: 1.5 }),
-                ...(list.length <= 60 ? [Plot.dot(points, { x: "x", y: "y", fill: colour, symbol: marker, r: 2.6 })] : []),
+                ...(list.length <= 60
+                  ? [Plot.dot(points, { x: "x", y: "y", fill: colour, symbol: marker, r: 2.6 })]
+                  : []),
                 tip(points),
               ],
             }),
@@ -265,7 +288,11 @@ export function bpmdFigure(model: Model): Figure {
           );
         });
       });
-      return { drawing: together(parts, width), table, about: `${scene}, ${wanted.map((series) => model.series[series].label).join(" and ")}` };
+      return {
+        drawing: together(parts, width),
+        table,
+        about: `${scene}, ${wanted.map((series) => model.series[series].label).join(" and ")}`,
+      };
     },
   });
   return own;
@@ -286,7 +313,9 @@ function together(parts: Placed[], width: number): SVGSVGElement {
     drawing.setAttribute("x", String(x));
     drawing.setAttribute("y", String(y));
     // An inner drawing feels the pointer only where something is painted.
-    drawing.prepend(svg("rect", { width: drawing.getAttribute("width")!, height, fill: "none", "pointer-events": "all" }));
+    drawing.prepend(
+      svg("rect", { width: drawing.getAttribute("width")!, height, fill: "none", "pointer-events": "all" }),
+    );
     bottom = Math.max(bottom, y + height);
     whole.append(drawing);
   }

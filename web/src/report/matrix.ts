@@ -56,7 +56,11 @@ export function outcomeMatrix(model: Model): Figure {
   const scenes = [...new Set(model.data.problems.filter((problem) => !problem.fault).map((problem) => problem.scene))];
   const { runs } = model.data;
   const quantities: Record<string, Quantity> = {
-    error: { name: model.measureName, of: (run) => model.metric(model.data.measure, run), text: (value) => number(value) },
+    error: {
+      name: model.measureName,
+      of: (run) => model.metric(model.data.measure, run),
+      text: (value) => number(value),
+    },
     cost: { name: "cost", of: (run) => model.cost(run), text: (value) => seconds(value) },
     iterations: { name: "iterations", of: (run) => runs.iterations[run], text: (value) => count(value) },
   };
@@ -114,7 +118,17 @@ export function outcomeMatrix(model: Model): Figure {
       const columns = [...problems.keys()].filter((index) => !scene || problems[index].scene === scene);
       const quantity = quantities[by] ?? null;
       const table: Table = {
-        columns: ["series", "scene", "file", "place", "outcome", model.measureName, "cost [s]", "iterations", "message"],
+        columns: [
+          "series",
+          "scene",
+          "file",
+          "place",
+          "outcome",
+          model.measureName,
+          "cost [s]",
+          "iterations",
+          "message",
+        ],
         rows: [],
         runs: [],
       };
@@ -151,7 +165,9 @@ export function outcomeMatrix(model: Model): Figure {
       }
       if (!(high > low)) high = low * 10;
       const level = (value: number): number =>
-        value > low ? Math.min(HEAT.length - 1, Math.floor((HEAT.length * Math.log(value / low)) / Math.log(high / low))) : 0;
+        value > low
+          ? Math.min(HEAT.length - 1, Math.floor((HEAT.length * Math.log(value / low)) / Math.log(high / low)))
+          : 0;
 
       const drawing = svg("svg", {
         width,
@@ -218,7 +234,9 @@ export function outcomeMatrix(model: Model): Figure {
       });
       if (patterns.childNodes.length > 0) drawing.append(patterns);
       for (const { colour, verdict, pieces } of paths.values()) {
-        drawing.append(svg("path", { d: pieces.join(""), fill: colour, ...(verdict ? { "data-verdict": verdict } : {}) }));
+        drawing.append(
+          svg("path", { d: pieces.join(""), fill: colour, ...(verdict ? { "data-verdict": verdict } : {}) }),
+        );
         const which = HATCHED.indexOf(verdict);
         if (which >= 0) drawing.append(svg("path", { d: pieces.join(""), fill: `url(#hatch-${which})` }));
       }
@@ -249,7 +267,9 @@ export function outcomeMatrix(model: Model): Figure {
             svg("line", { x1: x, x2: x, y1: top - 6, y2: height - 8, stroke: "var(--ink-faint)", "stroke-width": 0.6 }),
           );
         if (x - edge > 70 && !problem.fault) {
-          drawing.append(svg("text", { x: x + 3, y: top - 7, fill: "var(--ink-soft)", "font-size": 11 }, short(last, 11)));
+          drawing.append(
+            svg("text", { x: x + 3, y: top - 7, fill: "var(--ink-soft)", "font-size": 11 }, short(last, 11)),
+          );
           edge = x;
         }
       });
@@ -270,7 +290,9 @@ export function outcomeMatrix(model: Model): Figure {
         const at = place(event),
           run = runAt(at),
           tip = floatingTip();
-        const name = (at.column < 0 && within(at.row, rows.length)) || (at.row < 0 && within(at.column, columns.length) && scenes.length > 1);
+        const name =
+          (at.column < 0 && within(at.row, rows.length)) ||
+          (at.row < 0 && within(at.column, columns.length) && scenes.length > 1);
         drawing.style.cursor = run >= 0 || name ? "pointer" : "default";
         tip.hidden = run < 0;
         if (run < 0) return;

@@ -22,7 +22,11 @@ const VERDICTS: Verdict[] = [
   { name: "max iterations", colour: "var(--o-limit)", summary: "the iteration limit was reached first" },
   { name: "time limit", colour: "var(--o-time)", summary: "the time limit was reached first" },
   { name: "stalled", colour: "var(--o-stalled)", summary: "no further progress" },
-  { name: "ray", colour: "var(--o-ray)", summary: "impulses can grow without bound: there is no solution, or none was found" },
+  {
+    name: "ray",
+    colour: "var(--o-ray)",
+    summary: "impulses can grow without bound: there is no solution, or none was found",
+  },
   { name: "cancelled", colour: "var(--s7)", summary: "stopped from outside" },
   { name: "failed", colour: "var(--o-failed)", summary: "singular matrix, not a number" },
   { name: "crashed", colour: "var(--o-crashed)", summary: "ended by a signal" },
@@ -146,7 +150,8 @@ export class Model {
   verdict(run: number, tolerance = this.tolerance): number {
     if ((this.data.runs.cost[tolerance]?.[run] ?? null) !== null) return SOLVED;
     const error = this.metric(this.data.measure, run);
-    if (this.data.runs.series[run] < 0 && error !== null && Math.abs(error) <= this.data.tolerances[tolerance]) return SOLVED;
+    if (this.data.runs.series[run] < 0 && error !== null && Math.abs(error) <= this.data.tolerances[tolerance])
+      return SOLVED;
     const verdict = this.byOutcome[this.data.runs.outcome[run]];
     // It converged, and there is nothing to judge: natural_map where nothing touches.
     return verdict === INACCURATE && this.metric(this.data.measure, run) === null ? this.refused : verdict;

@@ -79,7 +79,10 @@ export function notes(model: Model): HTMLElement {
       null,
       "If these results go into published work, please cite stickslip, and the works it stands on; CITATION.cff beside its source lists them.",
     ),
-    commandLine("", `@software{stickslip, author = {{The stickslip developers}}, title = {stickslip}, version = {${data.stickslip}}, year = {${year}}}`),
+    commandLine(
+      "",
+      `@software{stickslip, author = {{The stickslip developers}}, title = {stickslip}, version = {${data.stickslip}}, year = {${year}}}`,
+    ),
   );
 }
 

@@ -66,7 +66,11 @@ export function onPaper(drawing: SVGSVGElement, words: Words, millimetres: numbe
     for (const line of lines) {
       y += Math.round(1.3 * size);
       whole.append(
-        svg("text", { x: edge, y: y - 3, "font-size": size, fill: colour, ...(bold ? { "font-weight": "bold" } : {}) }, line),
+        svg(
+          "text",
+          { x: edge, y: y - 3, "font-size": size, fill: colour, ...(bold ? { "font-weight": "bold" } : {}) },
+          line,
+        ),
       );
     }
   };
@@ -96,7 +100,11 @@ export function onPaper(drawing: SVGSVGElement, words: Words, millimetres: numbe
   drawing.removeAttribute("role");
   whole.append(drawing);
   y += inner + 4;
-  write(words.source.flatMap((line) => wrap(line, 9, room)), 9, "var(--ink-faint)");
+  write(
+    words.source.flatMap((line) => wrap(line, 9, room)),
+    9,
+    "var(--ink-faint)",
+  );
   y += edge;
 
   const height = Math.ceil(y);
@@ -186,7 +194,8 @@ const LATEX: Record<string, string> = {
 function latexText(text: string): string {
   const tidy = text.replace(/\s*[\r\n]+\s*/g, " ").trim();
   const power = /^(\u2212?[\d.]+)e(\u2212?)(\d+)(.*)$/.exec(tidy);
-  if (power) return `$${power[1].replace("\u2212", "-")}\\times10^{${power[2] ? "-" : ""}${power[3]}}$${latexText(power[4])}`;
+  if (power)
+    return `$${power[1].replace("\u2212", "-")}\\times10^{${power[2] ? "-" : ""}${power[3]}}$${latexText(power[4])}`;
   return [...tidy].map((letter) => LATEX[letter] ?? letter).join("");
 }
 
@@ -214,5 +223,7 @@ export function markdown({ columns, rows, numeric }: TextTable): string {
       .trim()
       .replace(/[\\|`*_<>[\]]/g, "\\$&");
   const line = (cells: string[]): string => `| ${cells.map(cell).join(" | ")} |`;
-  return [line(columns), `| ${numeric.map((one) => (one ? "---:" : "---")).join(" | ")} |`, ...rows.map(line), ""].join("\n");
+  return [line(columns), `| ${numeric.map((one) => (one ? "---:" : "---")).join(" | ")} |`, ...rows.map(line), ""].join(
+    "\n",
+  );
 }

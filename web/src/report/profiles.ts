@@ -72,7 +72,8 @@ function curves(
         domain: [1, to],
         ticks: Array.from({ length: Math.floor(doublings / stride) + 1 }, (_, i) => 2 ** (i * stride)),
         tickFormat: (v: number) => (v < 1e5 ? String(v) : `2^${Math.round(Math.log2(v))}`),
-        label: width < 480 ? label : `${label} (each step ${stride === 1 ? "doubles" : `is a factor of ${2 ** stride}`})`,
+        label:
+          width < 480 ? label : `${label} (each step ${stride === 1 ? "doubles" : `is a factor of ${2 ** stride}`})`,
         grid: true,
         labelArrow: "none" as const,
       }
@@ -229,17 +230,17 @@ export function pairwiseProfile(model: Model): Figure {
             width,
             height: heightFor(width),
             x: {
-            type: "log",
-            base: 2,
-            domain: [1, to],
-            ticks: Array.from({ length: Math.floor(Math.log2(to)) + 1 }, (_, i) => 2 ** i).filter(
-              (_, i, all) => i % Math.ceil(all.length / 11) === 0,
-            ),
-            tickFormat: (v: number) => number(v),
-            label: "cost, as a multiple of the better one\u2019s",
-            grid: true,
-            labelArrow: "none",
-          },
+              type: "log",
+              base: 2,
+              domain: [1, to],
+              ticks: Array.from({ length: Math.floor(Math.log2(to)) + 1 }, (_, i) => 2 ** i).filter(
+                (_, i, all) => i % Math.ceil(all.length / 11) === 0,
+              ),
+              tickFormat: (v: number) => number(v),
+              label: "cost, as a multiple of the better one\u2019s",
+              grid: true,
+              labelArrow: "none",
+            },
             y: shareScale("fraction of all problems"),
           },
           {

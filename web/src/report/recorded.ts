@@ -70,36 +70,47 @@ export function recordedTable(model: Model): HTMLElement {
       ],
     },
   ];
-  const table = sortable(columns, { id: "recorded", name: "Answers as recorded", start: "label", few: 12, what: "result" });
+  const table = sortable(columns, {
+    id: "recorded",
+    name: "Answers as recorded",
+    start: "label",
+    few: 12,
+    what: "result",
+  });
   const fill = (): void => table.fill(recorded);
   model.onChange(fill);
   fill();
   const numbers = (): string =>
     csv(
       [
-          ...["label", "formulation", "rules", "answers", "incomplete", "assumed", "tried", "within"],
-          ...metrics.flatMap(({ name }) => [`${name} median`, `${name} largest`]),
-        ],
-        recorded.map((row) => [
-          label(row),
-          methods[row.method].formulation,
-          methods[row.method].with,
-          row.answers,
-          row.incomplete,
-          row.assumed,
-          row.tried,
-          row.within[model.tolerance],
-          ...metrics.flatMap(({ name }) => [row.metricMedian[name] ?? null, row.metricMost[name] ?? null]),
-        ]),
-      );
+        ...["label", "formulation", "rules", "answers", "incomplete", "assumed", "tried", "within"],
+        ...metrics.flatMap(({ name }) => [`${name} median`, `${name} largest`]),
+      ],
+      recorded.map((row) => [
+        label(row),
+        methods[row.method].formulation,
+        methods[row.method].with,
+        row.answers,
+        row.incomplete,
+        row.assumed,
+        row.tried,
+        row.within[model.tolerance],
+        ...metrics.flatMap(({ name }) => [row.metricMedian[name] ?? null, row.metricMost[name] ?? null]),
+      ]),
+    );
   return h(
     "div",
     { class: "block" },
-    h("div", { class: "with-save" }, h(
-      "p",
-      { class: "read" },
-      "Stored in the files by an engine or an earlier run, and judged here without solving, by the rules they were made with. They have no cost: where and how they were computed is not known.",
-    ), saveMenu("Answers as recorded", { name: "recorded", csv: numbers, text: table.text }).element),
+    h(
+      "div",
+      { class: "with-save" },
+      h(
+        "p",
+        { class: "read" },
+        "Stored in the files by an engine or an earlier run, and judged here without solving, by the rules they were made with. They have no cost: where and how they were computed is not known.",
+      ),
+      saveMenu("Answers as recorded", { name: "recorded", csv: numbers, text: table.text }).element,
+    ),
     table.element,
   );
 }

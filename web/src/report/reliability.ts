@@ -276,7 +276,12 @@ export function failureList(model: Model): HTMLElement {
   const element = h(
     "section",
     { id: "failure-list", "aria-labelledby": "failure-list-title" },
-    h("div", { class: "title-line" }, h("h3", { id: "failure-list-title" }, "Failures by kind and method"), anchor("failure-list", "failures")),
+    h(
+      "div",
+      { class: "title-line" },
+      h("h3", { id: "failure-list-title" }, "Failures by kind and method"),
+      anchor("failure-list", "failures"),
+    ),
     caption,
     h("div", { class: "controls" }, select),
     holder,

@@ -173,7 +173,12 @@ export function scaling(model: Model): Figure {
       });
       for (const [sizes, labels] of few)
         slopes.push(
-          h("li", null, `${sizes} different values: no slope for `, labels.flatMap((label, i) => [i > 0 ? ", " : "", foreign(label)])),
+          h(
+            "li",
+            null,
+            `${sizes} different values: no slope for `,
+            labels.flatMap((label, i) => [i > 0 ? ", " : "", foreign(label)]),
+          ),
         );
       return { drawing, table, note: slopes.length > 0 ? h("ul", { class: "slopes" }, slopes) : null };
     },

@@ -75,10 +75,21 @@ export function sceneTable(model: Model): HTMLElement {
       (more > 0 ? ` In ${plural(more, "scene")} another method solves more.` : "");
     table.fill(scenes);
   }
-  const labels = (score: SceneScore): string | null => (score.series === null ? null : model.series[score.series].label);
+  const labels = (score: SceneScore): string | null =>
+    score.series === null ? null : model.series[score.series].label;
   const numbers = (): string =>
     csv(
-      ["scene", "problems", "tolerance", "best", "solved", "cost of what it solved [s]", "the one to use", "solved", "cost of what it solved [s]"],
+      [
+        "scene",
+        "problems",
+        "tolerance",
+        "best",
+        "solved",
+        "cost of what it solved [s]",
+        "the one to use",
+        "solved",
+        "cost of what it solved [s]",
+      ],
       scenes.map((scene) => [
         scene.name,
         scene.problems,

@@ -143,7 +143,9 @@ export function solverTable(model: Model): HTMLElement {
       value: ({ series }) => model.score(series).failed,
       cell: (row) => failures(model, row.series),
       text: ({ series }) =>
-        [...unsolved(model, series)].map(([verdict, runs]) => `${runs.length} ${model.verdicts[verdict].name}`).join(", ") || "none",
+        [...unsolved(model, series)]
+          .map(([verdict, runs]) => `${runs.length} ${model.verdicts[verdict].name}`)
+          .join(", ") || "none",
     },
     {
       key: "cost",
@@ -307,36 +309,36 @@ export function solverTable(model: Model): HTMLElement {
       ...model.data.metrics.flatMap(({ name: metric }) => [`${metric} median`, `${metric} largest`]),
     ];
     return csv(
-        heads,
-        wanted().map(({ series, rank }) => {
-          const one = model.series[series],
-            score = model.score(series);
-          return [
-            rank,
-            one.label,
-            model.toleranceValue,
-            score.solved,
-            score.failed,
-            score.refused,
-            score.missing,
-            score.rate,
-            score.low,
-            score.high,
-            score.common,
-            score.cost,
-            score.costSolved,
-            score.costMedian,
-            score.costMost,
-            score.versus.factor,
-            score.versus.shared,
-            score.versus.faster,
-            ...model.data.metrics.flatMap(({ name: metric }) => [
-              one.metricMedian[metric] ?? null,
-              one.metricMost[metric] ?? null,
-            ]),
-          ];
-        }),
-      );
+      heads,
+      wanted().map(({ series, rank }) => {
+        const one = model.series[series],
+          score = model.score(series);
+        return [
+          rank,
+          one.label,
+          model.toleranceValue,
+          score.solved,
+          score.failed,
+          score.refused,
+          score.missing,
+          score.rate,
+          score.low,
+          score.high,
+          score.common,
+          score.cost,
+          score.costSolved,
+          score.costMedian,
+          score.costMost,
+          score.versus.factor,
+          score.versus.shared,
+          score.versus.faster,
+          ...model.data.metrics.flatMap(({ name: metric }) => [
+            one.metricMedian[metric] ?? null,
+            one.metricMost[metric] ?? null,
+          ]),
+        ];
+      }),
+    );
   }
   model.onChange(fill);
   fill();
@@ -433,24 +435,24 @@ function failures(model: Model, series: number): Child {
     "span",
     { class: "kinds" },
     [...kinds].map(([verdict, runs]) => {
-        const { name, colour, summary } = model.verdicts[verdict];
-        return h(
-          "button",
-          {
-            type: "button",
-            class: model.isFailure(verdict) ? "kind" : "kind faint",
-            title: `${name}: ${summary}`,
-            "aria-label": `${count(runs.length)} ${name}`,
-            onclick: () =>
-              showRuns(model, {
-                title: `${name}: ${model.series[series].label}`,
-                about: summary,
-                runs,
-                value: metricValue(model, model.data.measure),
-              }),
-          },
-          badge(colour, count(runs.length)),
-        );
-      }),
+      const { name, colour, summary } = model.verdicts[verdict];
+      return h(
+        "button",
+        {
+          type: "button",
+          class: model.isFailure(verdict) ? "kind" : "kind faint",
+          title: `${name}: ${summary}`,
+          "aria-label": `${count(runs.length)} ${name}`,
+          onclick: () =>
+            showRuns(model, {
+              title: `${name}: ${model.series[series].label}`,
+              about: summary,
+              runs,
+              value: metricValue(model, model.data.measure),
+            }),
+        },
+        badge(colour, count(runs.length)),
+      );
+    }),
   );
 }

@@ -105,11 +105,15 @@ export function sortable<Row>(all: Column<Row>[], options: SortableOptions): Sor
   }
   function headings(): HTMLElement[] {
     const groups: HTMLElement[] = [];
-    for (let i = 0; i < columns.length; ) {
+    for (let i = 0; i < columns.length;) {
       let end = i + 1;
       while (end < columns.length && columns[end].group === columns[i].group) end++;
       const { group } = columns[i];
-      groups.push(group ? h("th", { scope: "colgroup", colspan: end - i }, h("span", null, group)) : h("td", { colspan: end - i }));
+      groups.push(
+        group
+          ? h("th", { scope: "colgroup", colspan: end - i }, h("span", null, group))
+          : h("td", { colspan: end - i }),
+      );
       i = end;
     }
     const titles = columns.map((column, i) =>
@@ -117,7 +121,10 @@ export function sortable<Row>(all: Column<Row>[], options: SortableOptions): Sor
         "th",
         {
           scope: "col",
-          class: [column.numeric ? "n" : "", column.group !== columns[i - 1]?.group && i > 0 ? "edge" : ""].join(" ").trim() || null,
+          class:
+            [column.numeric ? "n" : "", column.group !== columns[i - 1]?.group && i > 0 ? "edge" : ""]
+              .join(" ")
+              .trim() || null,
           "data-column": column.key,
           "aria-sort": column.key === key ? (up ? "ascending" : "descending") : null,
           title: column.help,
@@ -130,10 +137,16 @@ export function sortable<Row>(all: Column<Row>[], options: SortableOptions): Sor
         ),
       ),
     );
-    return [...(columns.some((column) => column.group) ? [h("tr", { class: "groups" }, groups)] : []), h("tr", null, titles)];
+    return [
+      ...(columns.some((column) => column.group) ? [h("tr", { class: "groups" }, groups)] : []),
+      h("tr", null, titles),
+    ];
   }
   function draw(): void {
-    const names = Math.max(0, columns.findIndex((column) => column.head));
+    const names = Math.max(
+      0,
+      columns.findIndex((column) => column.head),
+    );
     // A few rows more are cheaper than a button.
     const short = rows.length > few + 3;
     head.replaceChildren(...headings());
@@ -147,7 +160,10 @@ export function sortable<Row>(all: Column<Row>[], options: SortableOptions): Sor
               i === names ? "th" : "td",
               {
                 scope: i === names ? "row" : null,
-                class: [one.numeric ? "n" : "", one.group !== columns[i - 1]?.group && i > 0 ? "edge" : ""].join(" ").trim() || null,
+                class:
+                  [one.numeric ? "n" : "", one.group !== columns[i - 1]?.group && i > 0 ? "edge" : ""]
+                    .join(" ")
+                    .trim() || null,
                 "data-column": one.key,
               },
               one.cell(row),
@@ -174,7 +190,9 @@ export function sortable<Row>(all: Column<Row>[], options: SortableOptions): Sor
     text: () => ({
       title: name,
       columns: columns.map((column) => column.title),
-      rows: sorted().map((row) => columns.map((column) => column.text?.(row) ?? h("span", null, column.cell(row)).textContent ?? "")),
+      rows: sorted().map((row) =>
+        columns.map((column) => column.text?.(row) ?? h("span", null, column.cell(row)).textContent ?? ""),
+      ),
       numeric: columns.map((column) => column.numeric ?? false),
     }),
   };

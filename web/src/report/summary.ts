@@ -161,7 +161,10 @@ export function typeset(model: Model, text: string): string {
     .replaceAll(`error of ${plainNumber(model.toleranceValue)}`, `error of ${power(model.toleranceValue)}`)
     .replace(/(\d) us\b/g, "$1 \u00b5s")
     .replace(/(\d) (?=(?:%|[mn\u00b5]?s|min|h|J|m\/s)(?![\w/]))/g, "$1\u202f")
-    .replace(/(\d)e([+-])0*(\d)/g, (_all, digit: string, sign: string, rest: string) => `${digit}e${sign === "-" ? "\u2212" : ""}${rest}`);
+    .replace(
+      /(\d)e([+-])0*(\d)/g,
+      (_all, digit: string, sign: string, rest: string) => `${digit}e${sign === "-" ? "\u2212" : ""}${rest}`,
+    );
 }
 /** As C's %g prints it. */
 const plainNumber = (value: number): string =>
