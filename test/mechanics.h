@@ -96,7 +96,7 @@ static inline ss_answer *answer_by(const method *m, const ss_frame *frame)
 {
     ss_assembly *assembly = m->formulation ? assembled(m, frame, NULL, NULL) : NULL;
     ss_problem *problem = assembly ? ss_assembly_problem(assembly) : NULL;
-    ss_answer *answer = problem ? ss_answer_create(frame, frame->contacts.mu_rolling != NULL, NULL) : NULL;
+    ss_answer *answer = problem ? ss_answer_create(frame, ss_frame_has_moments(frame), NULL) : NULL;
     double *x = problem ? ss_allocate((size_t)problem->size, sizeof *x) : NULL;
     if (answer && x && solve_problem(problem, x)) {
         ss_assembly_recover(assembly, x, answer);

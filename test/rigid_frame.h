@@ -61,7 +61,7 @@ static inline ss_answer *cone_recover(const ss_frame *frame, const conversion *h
                                       const ss_cone_point *point, ss_error *err)
 {
     ss_assembly *assembly = assembly_of(frame, how, err);
-    ss_answer *answer = assembly ? ss_answer_create(frame, frame->contacts.mu_rolling != NULL, err) : NULL;
+    ss_answer *answer = assembly ? ss_answer_create(frame, ss_frame_has_moments(frame), err) : NULL;
     if (answer && !ss_assembly_recover_cone(assembly, point, answer, err)) {
         ss_answer_destroy(answer);
         answer = NULL;

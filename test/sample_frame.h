@@ -141,7 +141,10 @@ static inline ss_frame *full_frame(void)
         for (int i = 0; i < 2; i++) frame->contacts.mu_static[c][i] += 0.25;
         frame->contacts.restitution[c] = ss_random_between(&random, 0.1, 0.9);
         frame->contacts.compliance[c] = ss_random_between(&random, 0.1, 1);
+        frame->contacts.damping[c] = ss_random_between(&random, 1, 100);
+        frame->contacts.adhesion[c] = ss_random_between(&random, 0, 5);
         frame->contacts.mu_rolling[c] = ss_random_between(&random, 0.001, 0.01);
+        frame->contacts.mu_torsion[c] = ss_random_between(&random, 0.001, 0.01);
         for (int i = 0; i < 6; i++) frame->contacts.lever_arm[c][i] += 0.125;
     }
     fill_alternatives(frame, &random);

@@ -80,7 +80,7 @@ static ss_answer *answer_of(const char *method, const ss_frame *frame, const for
     ss_answer *answer = NULL;
     if (!ss_solver_refusal(ss_solver_find(method), problem)) {
         double *x = known(ss_allocate((size_t)problem->size, sizeof *x), NULL);
-        answer = known(ss_answer_create(frame, frame->contacts.mu_rolling != NULL, &err), &err);
+        answer = known(ss_answer_create(frame, ss_frame_has_moments(frame), &err), &err);
         ss_solve_result result = run(method, problem, x);
         *found = (finding){result.status == SS_RAY, result.gauge[SS_GAUGE_RELATIVE_ENERGY]};
         ss_solve_result_free(&result);

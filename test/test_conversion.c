@@ -127,8 +127,8 @@ static void compare(const ss_frame *frame, bool friction, const char *words, con
 
     ss_problem *problem = ss_assembly_problem(assembly);
     double *x = known(ss_allocate((size_t)problem->size, sizeof *x), NULL);
-    ss_answer *direct = known(ss_answer_create(frame, frame->contacts.mu_rolling != NULL, &err), &err);
-    ss_answer *converted = known(ss_answer_create(frame, frame->contacts.mu_rolling != NULL, &err), &err);
+    ss_answer *direct = known(ss_answer_create(frame, ss_frame_has_moments(frame), &err), &err);
+    ss_answer *converted = known(ss_answer_create(frame, ss_frame_has_moments(frame), &err), &err);
     bool solved = solve(problem, x);
     ss_assembly_recover(assembly, x, direct);
     for (int form = soft ? SS_CONE_LOCAL : SS_CONE_GLOBAL; form >= 0; form--) {

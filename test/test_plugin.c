@@ -457,8 +457,9 @@ TEST(a_law_that_cannot_be_is_refused_by_contact_and_unknown)
     ENSURE_CONTAINS(fault_of((ss_contact_law){.count = 1, .unknown = {bad}}), "does not declare");
     bad = up, bad.lower = 1.0, bad.upper = 0.0;
     ENSURE_CONTAINS(fault_of((ss_contact_law){.count = 1, .unknown = {bad}}), "lower <= upper");
-    bad = up, bad.turns = true;
-    ENSURE_CONTAINS(fault_of((ss_contact_law){.count = 1, .unknown = {bad}}), "about the normal");
+    ss_contact_unknown spin = up; // a moment about the normal is as good as one about a tangent
+    spin.turns = true;
+    ENSURE_TEXT(fault_of((ss_contact_law){.count = 1, .unknown = {spin}}), "(it was accepted)");
     bad = up, bad.offset = NAN;
     ENSURE_CONTAINS(fault_of((ss_contact_law){.count = 1, .unknown = {bad}}), "not a number");
     bad = up, bad.law = SS_LAW_COUPLED, bad.partner = 1;

@@ -145,8 +145,8 @@ TEST(a_shape_of_no_body_is_refused)
 TEST(two_materials_meet_at_the_geometric_mean_and_the_larger_bounce)
 {
     ss_world *world = ss_world_create(NULL);
-    int ice = ss_world_add_material(world, &(ss_material){"ice", 0.04, 0.1, 1e-3}, NULL);
-    int rubber = ss_world_add_material(world, &(ss_material){"rubber", 1.0, 0.8, 4e-3}, NULL);
+    int ice = ss_world_add_material(world, &(ss_material){"ice", 0.04, 0.1, 1e-3, 0.0}, NULL);
+    int rubber = ss_world_add_material(world, &(ss_material){"rubber", 1.0, 0.8, 4e-3, 0.0}, NULL);
     ss_material_pair pair = ss_world_pair(world, rubber, ice);
     ENSURE_NEAR(pair.mu, 0.2, 1e-16);
     ENSURE(pair.mu_static == pair.mu && pair.restitution == 0.8);

@@ -21,7 +21,9 @@ typedef struct ss_answer {
     double *row_impulse;        /* lambda of every constraint row */
     double *normal_impulse;     /* nu of every contact, on body b along the normal; >= 0 unless it is wrong */
     double (*friction_impulse)[3]; /* of every contact, on body b */
-    double (*rolling_impulse)[3];  /* moment of rolling friction on body b; NULL if not modelled */
+    /* moment of rolling friction on body b, along the normal that of torsional friction; NULL if neither is
+     * modelled */
+    double (*rolling_impulse)[3];
     /* of a frame with alternatives (stickslip/peg.h); else 0 and NULL */
     int groups, subcontacts;
     int32_t *selection;                /* alternative of every group; -1: alternatives were not looked at */
@@ -30,7 +32,9 @@ typedef struct ss_answer {
     double (*sub_rolling_impulse)[3];  /* as rolling_impulse; NULL if not modelled */
 } ss_answer;
 
-/* All zero, every selection -1; `rolling` allocates the moments of rolling friction. */
+/* Is there rolling or torsional friction, so that contacts have moments? */
+SS_API bool ss_frame_has_moments(const ss_frame *frame);
+/* All zero, every selection -1; `rolling` allocates the moments of rolling and torsional friction. */
 SS_API ss_answer *ss_answer_create(const ss_frame *frame, bool rolling, ss_error *err);
 SS_API void ss_answer_destroy(ss_answer *answer);
 /* All velocities and impulses are known: what a file leaves out is NaN. False for NULL. */

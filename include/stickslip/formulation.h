@@ -136,6 +136,7 @@ enum ss_formulation_models {
     SS_MODELS_FRICTION = 1,
     SS_MODELS_ROLLING = 2,
     SS_MODELS_GAPS = 4, /* the gap term, and with it restitution */
+    SS_MODELS_TORSION = 32,
 };
 
 typedef struct ss_contact_view ss_contact_view;
@@ -192,6 +193,7 @@ struct ss_contact_view {
     bool in_plane[2];
     double mu[2];            /* along the tangents, at most mu_max; infinity is allowed */
     double mu_rolling;       /* m */
+    double mu_torsion;       /* m */
     double gap;              /* m */
     double offset;           /* m/s: the gap term that the step options ask for; belongs to the normal row */
     double compliance;       /* of the normal row */
@@ -204,8 +206,8 @@ struct ss_contact_view {
  * + offset and a law between x and w (problem.h). */
 typedef struct ss_contact_unknown {
     double direction[3]; /* of the impulse on b, world frame; its length is up to you */
-    bool turns; /* a moment about `direction`, in the plane of the tangents: w is the relative rotation */
-    ss_law law; /* unknowns of one law form a block with the one before; 0 counts as SS_LAW_BOX */
+    bool turns;          /* a moment about `direction`: w is the relative rotation */
+    ss_law law;          /* unknowns of one law form a block with the one before; 0 counts as SS_LAW_BOX */
     double lower, upper; /* box: N s; -INFINITY and INFINITY are allowed. Coupled: none if both are 0 */
     int partner;         /* coupled: which unknown of this contact; |x| <= factor |x_partner| */
     double factor;

@@ -80,7 +80,12 @@ typedef struct ss_contacts {
     double (*tangent)[3];   /* optional: unit tangent u, v = normal x u; else ss_contact_tangents chooses */
     double *restitution;    /* optional: Newton's coefficient, 0..1 */
     double *compliance;     /* optional: C >= 0 of the normal row, velocity per impulse */
+    /* optional: N s/m; with it a contact that has a compliance 1/(k h^2) is a spring of stiffness k and a
+     * damper, implicit in time, whatever the formulation makes of other gaps */
+    double *damping;
+    double *adhesion;       /* optional: N, the force it can pull with: nu >= -h adhesion */
     double *mu_rolling;     /* optional: m, rolling friction */
+    double *mu_torsion;     /* optional: m, friction of spinning about the normal */
     double (*lever_arm)[6]; /* optional: m, r_a and r_b where they are not point - position */
     /* optional: m/s, world: velocity of b's surface minus a's in addition to the velocities of the bodies:
      * belts, prescribed motion */

@@ -119,14 +119,18 @@ typedef struct ss_material {
     double mu;        /* sliding friction */
     double restitution;
     double mu_rolling; /* m */
+    double mu_torsion; /* m */
 } ss_material;
 
-/* Properties of a pair of materials. If none is set: mu and mu_rolling are geometric means sqrt(a b),
- * restitution is the larger one. */
+/* Properties of a pair of materials. If none is set: mu, mu_rolling and mu_torsion are geometric means
+ * sqrt(a b), restitution is the larger one, and contacts are rigid and do not stick together. */
 typedef struct ss_material_pair {
     double mu, mu_static; /* mu_static 0 = as mu */
     double restitution;
-    double mu_rolling;
+    double mu_rolling, mu_torsion; /* m */
+    double stiffness;              /* N/m, of each contact point; 0 = rigid */
+    double damping;                /* N s/m, with a stiffness */
+    double adhesion;               /* N, of each contact point that touches */
 } ss_material_pair;
 
 /* ---- bodies ----------------------------------------------------------------------------------------- */

@@ -174,7 +174,7 @@ static bool recover_solution(ss_conversion *c, const ss_fclib *problem, const ss
         return true;
     }
     result->solver = ss_text_copy("fclib");
-    result->answer = ss_answer_create(frame, frame->contacts.mu_rolling != NULL, err);
+    result->answer = ss_answer_create(frame, ss_frame_has_moments(frame), err);
     return result->answer && ss_assemble(c->assembly, frame, NULL, err) &&
            ss_assembly_recover_cone(c->assembly, &problem->solution, result->answer, err);
 }

@@ -68,7 +68,7 @@ static void carry_velocities(const ss_frame *frame, ss_answer *guess)
 ss_answer *ss_warm_start(const ss_frame *frame, const ss_frame *before, const ss_answer *answer_before,
                          ss_error *err)
 {
-    ss_answer *guess = ss_answer_create(frame, frame->contacts.mu_rolling != NULL, err);
+    ss_answer *guess = ss_answer_create(frame, ss_frame_has_moments(frame), err);
     bool *taken = ss_allocate((size_t)before->contacts.count, sizeof *taken);
     if (guess && taken) {
         carry_contacts(frame, before, answer_before, taken, guess);

@@ -101,8 +101,9 @@ static ss_vec3 direction_of(const ss_contact_row *contact, const tangents *t, in
 static int count_unknowns(const ss_contact_row *contact, const void *options, int *blocks)
 {
     tangents t = tangents_of(contact, options);
-    *blocks = t.count > 0 && t.coupled[t.count - 1] ? 2 : 1;
-    return 1 + t.count;
+    bool spins = contact->mu_torsion > 0.0;
+    *blocks = spins || (t.count > 0 && t.coupled[t.count - 1]) ? 2 : 1;
+    return 1 + t.count + spins;
 }
 
 /* The impulse that stops the contact if nothing else acts: a first guess for a contact without a past. */
@@ -146,8 +147,10 @@ static void add_contact(const ss_rows *rows, const ss_contact_row *contact, cons
     int at = 0;
     for (; at < t.count && !t.coupled[at]; at++) add_tangent(rows, contact, options, &t, at, normal, builder);
     ss_builder_close(builder, block);
-    if (at == t.count) return;
+    bool spins = contact->mu_torsion > 0.0;
+    if (at == t.count && !spins) return;
     for (; at < t.count; at++) add_tangent(rows, contact, options, &t, at, normal, builder);
+    if (spins) ss_builder_add_spin(builder, contact, normal);
     block.law = SS_LAW_COUPLED;
     ss_builder_close(builder, block);
 }
@@ -162,6 +165,7 @@ static ss_contact_impulse read_contact(const ss_rows *rows, const ss_contact_row
         impulse.tangent[0] += (second ? -t.turn[1] : t.turn[0]) * x[1 + at];
         impulse.tangent[1] += (second ? t.turn[0] : t.turn[1]) * x[1 + at];
     }
+    if (contact->mu_torsion > 0.0) impulse.spin = x[1 + t.count];
     return impulse;
 }
 
@@ -175,9 +179,10 @@ static void write_contact(const ss_rows *rows, const ss_contact_row *contact, co
         x[1 + at] = (second ? -t.turn[1] : t.turn[0]) * impulse->tangent[0] +
                     (second ? t.turn[0] : t.turn[1]) * impulse->tangent[1];
     }
+    if (contact->mu_torsion > 0.0) x[1 + t.count] = impulse->spin;
 }
 
-static const ss_contact_model model = {.traits = SS_MODELS_FRICTION | SS_MODELS_GAPS,
+static const ss_contact_model model = {.traits = SS_MODELS_FRICTION | SS_MODELS_TORSION | SS_MODELS_GAPS,
                                        .unknowns = count_unknowns,
                                        .add = add_contact,
                                        .read = read_contact,

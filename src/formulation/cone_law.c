@@ -6,8 +6,9 @@ static int count_unknowns(const ss_contact_row *contact, const void *options, in
 {
     (void)options;
     ss_friction friction = ss_friction_of(contact);
-    *blocks = friction.stuck < 0 ? 1 : 2;
-    return 1 + friction.count + (friction.mu_rolling > 0.0 ? 2 : 0) + (friction.stuck < 0 ? 0 : 1);
+    int beside = (friction.stuck >= 0) + (contact->mu_torsion > 0.0);
+    *blocks = 1 + beside;
+    return 1 + friction.count + (friction.mu_rolling > 0.0 ? 2 : 0) + beside;
 }
 
 static void add_sliding_rows(const ss_contact_row *contact, const ss_friction *friction,
@@ -25,6 +26,7 @@ static void add_sliding_rows(const ss_contact_row *contact, const ss_friction *f
 static void add_under(ss_law law, const ss_contact_row *contact, ss_problem_builder *builder)
 {
     ss_friction friction = ss_friction_of(contact);
+    int normal = builder->size;
     add_sliding_rows(contact, &friction, builder);
     for (int k = 0; friction.mu_rolling > 0.0 && k < 2; k++) {
         double row[12];
@@ -37,9 +39,16 @@ static void add_under(ss_law law, const ss_contact_row *contact, ss_problem_buil
                       .contact = contact->contact,
                       .constraint = -1};
     ss_builder_close(builder, block);
-    if (friction.stuck < 0) return;
-    ss_builder_add_tangent(builder, contact, contact->tangent[friction.stuck]);
-    ss_builder_close(builder, (ss_block){.law = SS_LAW_FREE, .contact = contact->contact, .constraint = -1});
+    if (friction.stuck >= 0) {
+        ss_builder_add_tangent(builder, contact, contact->tangent[friction.stuck]);
+        ss_builder_close(builder,
+                         (ss_block){.law = SS_LAW_FREE, .contact = contact->contact, .constraint = -1});
+    }
+    if (contact->mu_torsion > 0.0) {
+        ss_builder_add_spin(builder, contact, normal);
+        ss_builder_close(builder,
+                         (ss_block){.law = SS_LAW_COUPLED, .contact = contact->contact, .constraint = -1});
+    }
 }
 
 static void add_coulomb(const ss_rows *rows, const ss_contact_row *contact, const void *options,
@@ -65,6 +74,7 @@ static ss_contact_impulse read_contact(const ss_rows *rows, const ss_contact_row
     for (int k = 0; k < friction.count; k++) impulse.tangent[friction.tangent[k]] = friction.scale[k] * *x++;
     for (int k = 0; friction.mu_rolling > 0.0 && k < 2; k++) impulse.rolling[k] = *x++;
     if (friction.stuck >= 0) impulse.tangent[friction.stuck] = *x++;
+    if (contact->mu_torsion > 0.0) impulse.spin = *x++;
     return impulse;
 }
 
@@ -77,6 +87,7 @@ static void write_contact(const ss_rows *rows, const ss_contact_row *contact, co
     for (int k = 0; k < friction.count; k++) *x++ = impulse->tangent[friction.tangent[k]] / friction.scale[k];
     for (int k = 0; friction.mu_rolling > 0.0 && k < 2; k++) *x++ = impulse->rolling[k];
     if (friction.stuck >= 0) *x++ = impulse->tangent[friction.stuck];
+    if (contact->mu_torsion > 0.0) *x++ = impulse->spin;
 }
 
 static bool transform(const ss_frame *frame, ss_problem *problem, const void *options, ss_problem **other,
@@ -87,7 +98,8 @@ static bool transform(const ss_frame *frame, ss_problem *problem, const void *op
     return *other != NULL;
 }
 
-const ss_contact_model ss_coulomb_model = {.traits = SS_MODELS_FRICTION | SS_MODELS_ROLLING | SS_MODELS_GAPS,
+const ss_contact_model ss_coulomb_model = {.traits = SS_MODELS_FRICTION | SS_MODELS_ROLLING |
+                                                     SS_MODELS_TORSION | SS_MODELS_GAPS,
                                            .unknowns = count_unknowns,
                                            .add = add_coulomb,
                                            .read = read_contact,
@@ -130,13 +142,15 @@ static void write_in_space(const ss_rows *rows, const ss_contact_row *contact, c
     write_contact(rows, &spatial, options, impulse, x);
 }
 
-const ss_contact_model ss_judged_model = {.traits = SS_MODELS_FRICTION | SS_MODELS_ROLLING | SS_MODELS_GAPS,
+const ss_contact_model ss_judged_model = {.traits = SS_MODELS_FRICTION | SS_MODELS_ROLLING |
+                                                    SS_MODELS_TORSION | SS_MODELS_GAPS,
                                           .unknowns = count_in_space,
                                           .add = add_in_space,
                                           .read = read_in_space,
                                           .write = write_in_space};
 
-const ss_contact_model ss_convex_model = {.traits = SS_MODELS_FRICTION | SS_MODELS_ROLLING | SS_MODELS_GAPS,
+const ss_contact_model ss_convex_model = {.traits = SS_MODELS_FRICTION | SS_MODELS_ROLLING |
+                                                    SS_MODELS_TORSION | SS_MODELS_GAPS,
                                           .unknowns = count_unknowns,
                                           .add = add_convex,
                                           .read = read_contact,

@@ -74,6 +74,9 @@ void ss_model_note_losses(unsigned models, const ss_rows *rows, const ss_step_op
     else
         note(notes, "contacts/mu_s", count_static(rows),
              "static friction is ignored, mu_k is used throughout");
+    if (!(models & SS_MODELS_TORSION))
+        note(notes, "contacts/mu_t", count_positive(rows, contacts->mu_torsion),
+             "torsional friction is ignored");
     if (!(models & SS_MODELS_ROLLING))
         note(notes, "contacts/mu_r", count_positive(rows, contacts->mu_rolling),
              "rolling friction is ignored");

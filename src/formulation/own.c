@@ -24,6 +24,7 @@ static ss_contact_view view_of(const ss_rows *rows, const ss_contact_row *contac
                             .in_plane = {contact->in_plane[0], contact->in_plane[1]},
                             .mu = {contact->mu[0], contact->mu[1]},
                             .mu_rolling = contact->mu_rolling,
+                            .mu_torsion = contact->mu_torsion,
                             .gap = rows->frame->contacts.gap[contact->contact],
                             .offset = contact->offset - ss_vec3_dot(contact->normal, contact->surface),
                             .compliance = contact->compliance};
@@ -48,18 +49,14 @@ static bool is_declared(const ss_formulation *formulation, ss_law law)
 }
 
 /* What is wrong with an unknown; NULL: nothing. */
-static const char *fault_of(const ss_formulation *formulation, const ss_contact_view *contact,
-                            const ss_contact_law *law, int index)
+static const char *fault_of(const ss_formulation *formulation, const ss_contact_law *law, int index)
 {
-    static const double rounding = 1e-9; // of a direction that was meant to lie in the plane of the tangents
     const ss_contact_unknown *unknown = &law->unknown[index];
     ss_vec3 direction = ss_vec3_load(unknown->direction);
     double length = ss_vec3_norm(direction);
     if (!is_declared(formulation, unknown->law))
         return "is under a law that the formulation does not declare";
     if (!(length > 0.0) || isinf(length)) return "has no direction";
-    if (unknown->turns && fabs(ss_vec3_dot(direction, ss_vec3_load(contact->normal))) > rounding * length)
-        return "turns about the normal, which cannot be expressed by an answer";
     if (!isfinite(unknown->offset) || !(unknown->compliance >= 0.0) || isinf(unknown->compliance))
         return "has an offset or a compliance that is not a number, or a negative compliance";
     if (unknown->law == SS_LAW_BOX && !(unknown->lower <= unknown->upper))
@@ -97,7 +94,7 @@ static bool check(const ss_formulation *formulation, const ss_contact_view *cont
                        formulation->name, contact->contact, law->count, SS_CONTACT_UNKNOWNS);
     for (int i = 0; i < law->count; i++)
         if (law->unknown[i].law == 0) law->unknown[i].law = SS_LAW_BOX;
-    for (int i = 0; !fault && i < law->count; i++) fault = fault_of(formulation, contact, law, index = i);
+    for (int i = 0; !fault && i < law->count; i++) fault = fault_of(formulation, law, index = i);
     if (!fault) fault = cone_fault(law), index = -1;
     for (int k = 0; !fault && k < 3; k++)
         if (!isfinite(law->impulse[k])) fault = "has a known impulse that is not finite";
@@ -175,7 +172,7 @@ static void add_impulse(const ss_contact_row *contact, const double direction[3]
                         ss_contact_impulse *impulse)
 {
     ss_vec3 d = ss_vec3_load(direction);
-    if (!turns) impulse->normal += size * ss_vec3_dot(contact->normal, d);
+    *(turns ? &impulse->spin : &impulse->normal) += size * ss_vec3_dot(contact->normal, d);
     for (int k = 0; k < 2; k++)
         (turns ? impulse->rolling : impulse->tangent)[k] += size * ss_vec3_dot(contact->tangent[k], d);
 }
@@ -274,7 +271,8 @@ void ss_own_guess(const ss_own_laws *laws, const ss_rows *rows, const ss_answer 
         add_impulse(contact, laws->known[c], -1.0, false, &impulse);
         ss_vec3 force =
             along((const double[]){impulse.normal, impulse.tangent[0], impulse.tangent[1]}, contact);
-        ss_vec3 moment = along((const double[]){0.0, impulse.rolling[0], impulse.rolling[1]}, contact);
+        ss_vec3 moment =
+            along((const double[]){impulse.spin, impulse.rolling[0], impulse.rolling[1]}, contact);
         for (int i = laws->first[c]; i < laws->first[c + 1]; i++) {
             ss_vec3 d = ss_vec3_load(laws->unknown[i].direction);
             x[i] = ss_vec3_dot(d, laws->unknown[i].turns ? moment : force) / ss_vec3_dot(d, d);

@@ -47,6 +47,16 @@ int ss_builder_add_normal(ss_problem_builder *builder, const ss_contact_row *con
     return i;
 }
 
+int ss_builder_add_spin(ss_problem_builder *builder, const ss_contact_row *contact, int normal)
+{
+    double row[12];
+    ss_contact_turning_row(contact, contact->normal, row);
+    int i = ss_builder_add(builder, contact->pair, row, 0.0, 0.0);
+    builder->problem->partner[i] = normal;
+    builder->problem->factor[i] = contact->mu_torsion;
+    return i;
+}
+
 void ss_builder_add_contact(ss_problem_builder *builder, const ss_contact_row *contact)
 {
     const ss_vec3 direction[3] = {contact->normal, contact->tangent[0], contact->tangent[1]};

@@ -20,6 +20,8 @@ int ss_builder_add(ss_problem_builder *builder, const int pair[2], const double 
 /* The normal row of a contact, and one along a direction of its plane. */
 int ss_builder_add_normal(ss_problem_builder *builder, const ss_contact_row *contact);
 int ss_builder_add_tangent(ss_problem_builder *builder, const ss_contact_row *contact, ss_vec3 direction);
+/* The rotation about the normal, whose moment is at most mu_torsion times the unknown `normal`. */
+int ss_builder_add_spin(ss_problem_builder *builder, const ss_contact_row *contact, int normal);
 /* The normal row and those along both tangents. */
 void ss_builder_add_contact(ss_problem_builder *builder, const ss_contact_row *contact);
 /* The unknowns added since the last block become a block, with the law, mu and origin of `like`. */

@@ -307,13 +307,37 @@ static void add_contact(const ss_frame *frame, const ss_step_options *step, int 
     to->mu[0] = contacts->mu[c][0];
     to->mu[1] = contacts->mu[c][1];
     to->mu_rolling = contacts->mu_rolling ? contacts->mu_rolling[c] : 0.0;
+    to->mu_torsion = contacts->mu_torsion && !rows->is_planar ? contacts->mu_torsion[c] : 0.0;
+    to->pull = contacts->adhesion ? frame->h * contacts->adhesion[c] : 0.0;
     to->compliance = contacts->compliance ? contacts->compliance[c] : 0.0;
     to->surface =
         contacts->surface_velocity ? ss_vec3_load(contacts->surface_velocity[c]) : (ss_vec3){0.0, 0.0, 0.0};
     for (int k = 0; rows->is_planar && k < 2; k++)
         to->in_plane[k] = fabs(to->tangent[k].z) < 0.5; // it is 0 or 1
     rows->capped_contacts += cap_friction(to->mu, step->mu_max);
-    to->offset = gap_term(rows, step, to) + ss_vec3_dot(to->normal, to->surface);
+    double gap_part = gap_term(rows, step, to);
+
+    // Spring and damper, implicit: nu = -h (k (gap + h u) + d u), so that with C0 = 1/(k h^2) the row is
+    // u + C nu + (C/C0) gap/h = 0, C = 1/(1/C0 + h d). The gap of a spring counts in full.
+    if (contacts->damping && to->compliance > 0.0) {
+        double softer = 1.0 / (1.0 + frame->h * contacts->damping[c] * to->compliance);
+        to->compliance *= softer;
+        gap_part = softer * contacts->gap[c] / frame->h;
+    }
+    to->offset = gap_part + ss_vec3_dot(to->normal, to->surface) - to->compliance * to->pull;
+}
+
+/* The pull of adhesion is a known force: it goes into the free velocity. */
+static void pull_contacts(ss_rows *rows)
+{
+    if (!rows->frame->contacts.adhesion) return;
+    for (int c = 0; c < rows->contact_count; c++) {
+        ss_contact_impulse pull = {.normal = -rows->contact[c].pull};
+        ss_rows_push_contact(rows, &rows->contact[c], &pull);
+    }
+    ss_rows_move(rows);
+    if (rows->body_count)
+        memcpy(rows->free_velocity, rows->velocity, (size_t)rows->body_count * sizeof *rows->velocity);
 }
 
 static bool add_contacts(const ss_frame *frame, const ss_step_options *step, ss_rows *rows, ss_error *err)
@@ -423,7 +447,10 @@ bool ss_rows_make(const ss_frame *frame, const ss_step_options *step, ss_rows *r
 {
     bool good = make_room(frame, rows, err) && add_bodies(frame, rows, err) &&
                 add_joints(frame, step, rows, err) && add_contacts(frame, step, rows, err);
-    if (!good) ss_rows_free(rows);
+    if (good)
+        pull_contacts(rows);
+    else
+        ss_rows_free(rows);
     return good;
 }
 
@@ -476,6 +503,12 @@ static ss_vec3 in_the_plane(const ss_contact_row *contact, const double componen
                               contact->tangent[1]);
 }
 
+/* The moment of rolling and spinning. */
+static ss_vec3 moment_of(const ss_contact_row *contact, const ss_contact_impulse *impulse)
+{
+    return ss_vec3_add_scaled(in_the_plane(contact, impulse->rolling), impulse->spin, contact->normal);
+}
+
 static void add_momentum(double momentum[6], double sign, ss_vec3 linear, ss_vec3 angular)
 {
     ss_vec3_store(ss_vec3_add_scaled(ss_vec3_load(momentum), sign, linear), momentum);
@@ -486,7 +519,7 @@ void ss_rows_push_contact(ss_rows *rows, const ss_contact_row *contact, const ss
 {
     ss_vec3 force =
         ss_vec3_add_scaled(in_the_plane(contact, impulse->tangent), impulse->normal, contact->normal);
-    ss_vec3 torque = in_the_plane(contact, impulse->rolling);
+    ss_vec3 torque = moment_of(contact, impulse);
     for (int side = 0; side < 2; side++) {
         if (contact->pair[side] < 0) continue;
         add_momentum(rows->momentum[contact->pair[side]], side ? 1.0 : -1.0, force,
@@ -529,10 +562,9 @@ void ss_rows_add_contact(ss_rows *rows, const ss_contact_row *contact, const ss_
                          ss_answer *answer)
 {
     int c = contact->contact;
-    answer->normal_impulse[c] = impulse->normal;
+    answer->normal_impulse[c] = impulse->normal - contact->pull;
     ss_vec3_store(in_the_plane(contact, impulse->tangent), answer->friction_impulse[c]);
-    if (answer->rolling_impulse)
-        ss_vec3_store(in_the_plane(contact, impulse->rolling), answer->rolling_impulse[c]);
+    if (answer->rolling_impulse) ss_vec3_store(moment_of(contact, impulse), answer->rolling_impulse[c]);
     ss_rows_push_contact(rows, contact, impulse);
 }
 
@@ -554,8 +586,11 @@ static void components_of(const ss_contact_row *contact, const double vector[3],
 ss_contact_impulse ss_contact_impulse_of(const ss_contact_row *contact, const ss_answer *answer)
 {
     int c = contact->contact;
-    ss_contact_impulse impulse = {.normal = answer->normal_impulse[c]};
+    ss_contact_impulse impulse = {.normal = answer->normal_impulse[c] + contact->pull};
     components_of(contact, answer->friction_impulse[c], impulse.tangent);
-    if (answer->rolling_impulse) components_of(contact, answer->rolling_impulse[c], impulse.rolling);
+    if (answer->rolling_impulse) {
+        components_of(contact, answer->rolling_impulse[c], impulse.rolling);
+        impulse.spin = ss_vec3_dot(ss_vec3_load(answer->rolling_impulse[c]), contact->normal);
+    }
     return impulse;
 }

@@ -40,7 +40,11 @@ typedef struct ss_contact_row {
     bool in_plane[2];
     double mu[2];              /* along the two tangents, >= 0, infinity allowed */
     double mu_rolling;         /* m */
+    double mu_torsion;         /* m; 0 in a planar frame, where nothing spins */
     double compliance, offset; /* of the normal row */
+    /* N s, adhesion times h: the impulses here, and so the unknowns of problems, are what presses beyond
+     * the pull, nu + pull; rows->free_velocity contains the pull */
+    double pull;
     ss_vec3 surface;           /* m/s, of b's surface minus a's */
     int alternatives, primary; /* peg-mlcp alone: how many more there are, and the one that this is */
 } ss_contact_row;
@@ -51,7 +55,7 @@ typedef struct ss_rows {
     int *body;            /* of the frame to live, -1 = does not move */
     double *inverse_mass; /* live bodies from here on */
     double (*inverse_inertia)[9];
-    double (*free_velocity)[6]; /* v* = v + h M^-1 f */
+    double (*free_velocity)[6]; /* v* = v + h M^-1 f, f with the pull of adhesion */
     double (*velocity)[6];      /* v* and whatever has been pushed on top of it */
     double (*momentum)[6];      /* pushes that are not in the velocity yet */
     int joint_count, contact_count;
@@ -106,9 +110,10 @@ double ss_rows_inverse_mass(const ss_rows *rows, const int pair[2], const double
 
 /* ---- impulses --------------------------------------------------------------------------------------- */
 
-/* Components in the frame of the contact, on body b: N s, rolling N m s. */
+/* Components in the frame of the contact, on body b: N s, rolling and spin N m s. The normal one is counted
+ * from the pull of the contact. */
 typedef struct ss_contact_impulse {
-    double normal, tangent[2], rolling[2];
+    double normal, tangent[2], rolling[2], spin;
 } ss_contact_impulse;
 
 /* momentum += J' impulse */

@@ -99,7 +99,7 @@ static void state_from_frame(const ss_judgement *judgement, const ss_contact_row
     ss_vec3 relative = relative_velocity(judgement, row->contact);
     ss_vec3 sliding = ss_vec3_add_scaled(relative, -ss_vec3_dot(row->normal, relative), row->normal);
     ss_vec3 friction = ss_vec3_load(judgement->answer->friction_impulse[row->contact]);
-    state->normal = judgement->answer->normal_impulse[row->contact];
+    state->normal = judgement->answer->normal_impulse[row->contact] + row->pull;
     ss_vec3_store(sliding, state->sliding);
     for (int i = 0; i < 2; i++) {
         state->mu[i] = row->mu[i];

@@ -146,8 +146,18 @@ bool ss_world_change_units(ss_world *world, double length, double mass, double t
     for (int i = 0; i < world->shape_count; i++)
         convert_shape(&world->shapes[i], &world->shape_records[i], &u);
     for (int i = 0; i < world->joint_count; i++) convert_joint(world, &world->joints[i], &u);
-    for (int i = 0; i < world->material_count; i++) world->materials[i].mu_rolling *= length;
-    for (int i = 0; i < world->pair_count; i++) world->pairs[i].pair.mu_rolling *= length;
+    for (int i = 0; i < world->material_count; i++) {
+        world->materials[i].mu_rolling *= length;
+        world->materials[i].mu_torsion *= length;
+    }
+    for (int i = 0; i < world->pair_count; i++) {
+        ss_material_pair *pair = &world->pairs[i].pair;
+        pair->mu_rolling *= length;
+        pair->mu_torsion *= length;
+        pair->stiffness *= mass / (time * time);
+        pair->damping *= mass / time;
+        pair->adhesion *= mass * length / (time * time);
+    }
     multiply(world->gravity, 3, u.acceleration);
     return true;
 }

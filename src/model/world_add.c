@@ -63,7 +63,8 @@ static bool check_material(const ss_world *world, const ss_material *material, s
     if (!(material->restitution >= 0.0 && material->restitution <= 1.0))
         return ss_fail(err, SS_ERROR_USAGE, "restitution: %g, must be from 0 to 1", material->restitution);
     return ss_require_not_negative(material->mu, "mu", err) &&
-           ss_require_not_negative(material->mu_rolling, "mu_rolling", err);
+           ss_require_not_negative(material->mu_rolling, "mu_rolling", err) &&
+           ss_require_not_negative(material->mu_torsion, "mu_torsion", err);
 }
 
 static bool append_material(ss_world *world, const ss_material *material, ss_error *err)

@@ -34,7 +34,11 @@ static bool check_pair(const ss_world *world, int a, int b, const ss_material_pa
         return ss_fail(err, SS_ERROR_USAGE, "mu_static: %g, must be 0 or at least mu, %g", pair->mu_static,
                        pair->mu);
     return ss_require_not_negative(pair->mu, "mu", err) &&
-           ss_require_not_negative(pair->mu_rolling, "mu_rolling", err);
+           ss_require_not_negative(pair->mu_rolling, "mu_rolling", err) &&
+           ss_require_not_negative(pair->mu_torsion, "mu_torsion", err) &&
+           ss_require_not_negative(pair->stiffness, "stiffness", err) &&
+           ss_require_not_negative(pair->damping, "damping", err) &&
+           ss_require_not_negative(pair->adhesion, "adhesion", err);
 }
 
 static bool store_pair(ss_world *world, uint64_t key, const ss_material_pair *pair, ss_error *err)
@@ -66,7 +70,8 @@ static ss_material_pair mixed_pair(const ss_material *a, const ss_material *b)
     return (ss_material_pair){.mu = mu,
                               .mu_static = mu,
                               .restitution = fmax(a->restitution, b->restitution),
-                              .mu_rolling = sqrt(a->mu_rolling * b->mu_rolling)};
+                              .mu_rolling = sqrt(a->mu_rolling * b->mu_rolling),
+                              .mu_torsion = sqrt(a->mu_torsion * b->mu_torsion)};
 }
 
 ss_material_pair ss_world_pair(const ss_world *world, int material_a, int material_b)

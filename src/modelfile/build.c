@@ -281,19 +281,21 @@ static bool has_own_material(const ss_tree *tree, int geom)
 
 static bool alike(const ss_model_geom *a, const ss_model_geom *b)
 {
-    return a->mu == b->mu && a->mu_rolling == b->mu_rolling && a->restitution == b->restitution &&
-           a->priority == b->priority && a->condim == b->condim;
+    return a->mu == b->mu && a->mu_rolling == b->mu_rolling && a->mu_torsion == b->mu_torsion &&
+           a->restitution == b->restitution && a->priority == b->priority && a->condim == b->condim;
 }
 
-/* Contact dimension 1 has no friction, 3 slides, 4 also spins (not honoured), 6 also rolls. */
+/* Contact dimension 1 has no friction, 3 slides, 4 also spins, 6 also rolls. */
 static ss_material_pair pair_of(const ss_model_geom *a, const ss_model_geom *b)
 {
     const ss_model_geom *strong = a->priority > b->priority ? a : b->priority > a->priority ? b : NULL;
     int condim = strong ? strong->condim : a->condim > b->condim ? a->condim : b->condim;
     double mu = strong ? strong->mu : fmax(a->mu, b->mu);
     double rolling = strong ? strong->mu_rolling : fmax(a->mu_rolling, b->mu_rolling);
+    double torsion = strong ? strong->mu_torsion : fmax(a->mu_torsion, b->mu_torsion);
     return (ss_material_pair){.mu = condim > 1 ? mu : 0.0,
                               .mu_rolling = condim > 4 ? rolling : 0.0,
+                              .mu_torsion = condim > 3 ? torsion : 0.0,
                               .restitution = fmax(a->restitution, b->restitution)};
 }
 
@@ -318,7 +320,7 @@ static bool set_materials(build *b)
             return ss_xml_fail(b->reading, geom->node, "more than %d different materials", most);
         char name[32];
         snprintf(name, sizeof name, "material %d", count + 1);
-        ss_material material = {name, geom->mu, geom->restitution, geom->mu_rolling};
+        ss_material material = {name, geom->mu, geom->restitution, geom->mu_rolling, geom->mu_torsion};
         ss_error err = {0};
         geom->material = ss_world_add_material(b->world, &material, &err);
         if (geom->material < 0) return ss_xml_fail(b->reading, geom->node, "%s", err.message);
@@ -335,7 +337,8 @@ static bool set_materials(build *b)
         const ss_model_pair *item = &tree->pairs[p];
         const ss_model_geom *one = &tree->geoms[item->geom[0]], *two = &tree->geoms[item->geom[1]];
         if (!item->has_friction || one->ghost || two->ghost) continue;
-        ss_material_pair pair = {.mu = item->mu, .mu_rolling = item->mu_rolling};
+        ss_material_pair pair = {
+            .mu = item->mu, .mu_rolling = item->mu_rolling, .mu_torsion = item->mu_torsion};
         if (!ss_world_set_pair(b->world, one->material, two->material, &pair, NULL))
             return ss_xml_fail(b->reading, item->node, "its friction is not usable");
     }

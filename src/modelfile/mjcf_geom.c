@@ -214,6 +214,7 @@ void ss_mjcf_read_geom(ss_mjcf *m, ss_mjcf_element e, int part, ss_pose frame)
     if (friction[0] < 0.0 || friction[1] < 0.0 || friction[2] < 0.0)
         ss_xml_fail(m->reading, e.node, "friction must not be negative");
     geom->mu = friction[0];
+    geom->mu_torsion = friction[1];
     geom->mu_rolling = friction[2];
     geom->priority = (int)fmin(fmax(ss_mjcf_number(m, e, "priority", 0.0), -1e9), 1e9);
     double condim = ss_mjcf_number(m, e, "condim", 3.0);
@@ -221,8 +222,10 @@ void ss_mjcf_read_geom(ss_mjcf *m, ss_mjcf_element e, int part, ss_pose frame)
         ss_xml_fail(m->reading, e.node, "condim: %g, must be 1, 3, 4 or 6", condim);
     geom->condim = (int)condim;
     if (condim > 3.0)
-        ss_xml_note(m->reading, SS_FINDING_LOSS, e.node,
-                    "condim %g: friction about the normal is not honoured", condim);
+        ss_xml_note(
+            m->reading, SS_FINDING_WARNING, e.node,
+            "condim %g: friction about the normal has a bound of its own, which sliding does not lower",
+            condim);
 
     double surface[6] = {0};
     if (ss_mjcf_numbers(m, e, "surfacevel", 3, 6, surface)) {

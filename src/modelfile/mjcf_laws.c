@@ -70,11 +70,12 @@ void ss_mjcf_read_contacts(ss_mjcf *m, ss_xml *section)
         double condim = ss_mjcf_number(m, e, "condim", fmax(one->condim, two->condim));
         pair.has_friction = true;
         pair.mu = condim > 1.0 ? friction[0] : 0.0;
+        pair.mu_torsion = condim > 3.0 ? friction[2] : 0.0;
         pair.mu_rolling = condim > 4.0 ? friction[3] : 0.0;
         if (given > 1 && friction[0] != friction[1])
             ss_xml_note(m->reading, SS_FINDING_LOSS, node,
                         "friction: the second direction is not honoured, friction is the same in all");
-        if (friction[0] < 0.0 || friction[3] < 0.0)
+        if (friction[0] < 0.0 || friction[2] < 0.0 || friction[3] < 0.0)
             ss_xml_fail(m->reading, node, "friction must not be negative");
         ss_tree_add_pair(m->tree, &pair);
     }

@@ -59,7 +59,7 @@ typedef struct ss_model_geom {
     double density; /* kg/m^3 */
     bool weighs;    /* counts for the inertia of its part */
     bool ghost;     /* seen, not felt */
-    double mu, mu_rolling, restitution;
+    double mu, mu_rolling, mu_torsion, restitution;
     int priority, condim;
     uint32_t contype, conaffinity;
     double surface_velocity[3];
@@ -132,7 +132,7 @@ typedef struct ss_model_pair {
     ss_xml *node;
     int geom[2];
     bool has_friction;
-    double mu, mu_rolling;
+    double mu, mu_rolling, mu_torsion;
 } ss_model_pair;
 
 typedef struct ss_model_exclusion {

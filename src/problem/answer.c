@@ -3,6 +3,11 @@
 #include <math.h>
 #include <string.h>
 
+bool ss_frame_has_moments(const ss_frame *frame)
+{
+    return frame->contacts.mu_rolling || frame->contacts.mu_torsion;
+}
+
 ss_answer *ss_answer_create(const ss_frame *frame, bool rolling, ss_error *err)
 {
     ss_answer *answer = ss_allocate(1, sizeof *answer);

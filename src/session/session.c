@@ -190,7 +190,7 @@ bool ss_session_take_frame(ss_session *session, const ss_frame *frame, const ss_
     ss_findings_free(&session->losses);
     session->has_frame = false;
     if (!ss_assemble(session->assembly, frame, &session->losses, err) ||
-        !ss_answer_store_take(&session->answer, frame, frame->contacts.mu_rolling != NULL, err))
+        !ss_answer_store_take(&session->answer, frame, ss_frame_has_moments(frame), err))
         return false;
     session->problem = ss_assembly_problem(session->assembly);
     session->has_frame = true;
@@ -321,7 +321,7 @@ bool ss_session_find_truth(ss_session *session, ss_truth *truth, ss_error *err)
     bool found = good && truth->result.status != SS_NOT_APPLICABLE &&
                  (map <= reference_enough || (isnan(map) && energy <= reference_enough));
     if (found) {
-        truth->answer = ss_answer_create(frame, frame->contacts.mu_rolling != NULL, err);
+        truth->answer = ss_answer_create(frame, ss_frame_has_moments(frame), err);
         good = truth->answer != NULL;
         if (good) ss_assembly_recover_coulomb(session->assembly, x, truth->answer);
     }

@@ -123,7 +123,7 @@ static bool drop_fixed_contacts(ss_sim *sim, ss_error *err)
 
 /* Which optional arrays the contacts need. */
 typedef struct needs {
-    bool surface_velocity, restitution, mu_static, mu_rolling;
+    bool surface_velocity, restitution, mu_static, mu_rolling, mu_torsion, compliance, damping, adhesion;
 } needs;
 
 static bool is_zero(const double v[3])
@@ -148,6 +148,10 @@ static needs needs_of(const ss_sim *sim)
         need.restitution |= pair->restitution > 0.0;
         need.mu_static |= pair->mu_static > pair->mu;
         need.mu_rolling |= pair->mu_rolling > 0.0;
+        need.mu_torsion |= pair->mu_torsion > 0.0;
+        need.compliance |= pair->stiffness > 0.0;
+        need.damping |= pair->stiffness > 0.0; // with it a compliance is that of a spring
+        need.adhesion |= pair->adhesion > 0.0;
     }
     return need;
 }
@@ -157,7 +161,11 @@ static bool enable(ss_frame *frame, needs need, ss_error *err)
     return (!need.surface_velocity || ss_frame_enable(frame, "contacts/surface_velocities", err)) &&
            (!need.restitution || ss_frame_enable(frame, "contacts/restitution", err)) &&
            (!need.mu_static || ss_frame_enable(frame, "contacts/mu_s", err)) &&
-           (!need.mu_rolling || ss_frame_enable(frame, "contacts/mu_r", err));
+           (!need.mu_rolling || ss_frame_enable(frame, "contacts/mu_r", err)) &&
+           (!need.mu_torsion || ss_frame_enable(frame, "contacts/mu_t", err)) &&
+           (!need.compliance || ss_frame_enable(frame, "contacts/compliance", err)) &&
+           (!need.damping || ss_frame_enable(frame, "contacts/damping", err)) &&
+           (!need.adhesion || ss_frame_enable(frame, "contacts/adhesion", err));
 }
 
 static ss_vec3 velocity_at(const ss_sim *sim, int body, ss_vec3 point)
@@ -218,6 +226,12 @@ static bool fill_contact(ss_sim *sim, int c, ss_contacts *to)
     if (to->mu_static) to->mu_static[c][0] = to->mu_static[c][1] = fmax(pair->mu_static, pair->mu);
     if (to->restitution) to->restitution[c] = pair->restitution;
     if (to->mu_rolling) to->mu_rolling[c] = pair->mu_rolling;
+    if (to->mu_torsion) to->mu_torsion[c] = pair->mu_torsion;
+    if (to->compliance && pair->stiffness > 0.0)
+        to->compliance[c] = 1.0 / (pair->stiffness * sim->h * sim->h);
+    if (to->damping) to->damping[c] = pair->damping;
+    // What is still apart does not hold on to anything.
+    if (to->adhesion && contact->gap <= sim->step->slop) to->adhesion[c] = pair->adhesion;
     if (!to->surface_velocity) return true;
     const int bodies[2] = {contact->body_a, contact->body_b};
     ss_sim_surface_velocity(sim, bodies, contact->surface_velocity, contact->point, to->surface_velocity[c]);

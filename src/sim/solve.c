@@ -366,8 +366,7 @@ bool ss_sim_solve(ss_sim *sim, ss_error *err)
 {
     double start = ss_clock_seconds();
     choose_gap_term(sim);
-    sim->answer =
-        ss_answer_store_take(&sim->answer_store, sim->frame, sim->frame->contacts.mu_rolling != NULL, err);
+    sim->answer = ss_answer_store_take(&sim->answer_store, sim->frame, ss_frame_has_moments(sim->frame), err);
     sim->wait = ss_arena_take(sim->memory, (size_t)sim->frame->contacts.count, sizeof *sim->wait, "waits");
     if (!sim->wait) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for a step");
     if (!sim->answer || !bound_by_previous(sim, err) || !ss_assemble(sim->assembly, sim->frame, NULL, err))

@@ -246,7 +246,8 @@ bool tb_do_world_material(const tb_call *call, ss_error *err)
     char *name = NULL, own[32];
     bool good = w && tb_get_option(from, "name", &name, err) && tb_get_real(from, "mu", &material.mu, err) &&
                 tb_get_real(from, "restitution", &material.restitution, err) &&
-                tb_get_real(from, "mu_rolling", &material.mu_rolling, err);
+                tb_get_real(from, "mu_rolling", &material.mu_rolling, err) &&
+                tb_get_real(from, "mu_torsion", &material.mu_torsion, err);
     if (good) {
         snprintf(own, sizeof own, "material %d", ss_world_material_count(w->world));
         material.name = name ? name : own;
@@ -269,6 +270,10 @@ bool tb_do_world_pair(const tb_call *call, ss_error *err)
            tb_get_real(from, "mu", &pair.mu, err) && tb_get_real(from, "mu_static", &pair.mu_static, err) &&
            tb_get_real(from, "restitution", &pair.restitution, err) &&
            tb_get_real(from, "mu_rolling", &pair.mu_rolling, err) &&
+           tb_get_real(from, "mu_torsion", &pair.mu_torsion, err) &&
+           tb_get_real(from, "stiffness", &pair.stiffness, err) &&
+           tb_get_real(from, "damping", &pair.damping, err) &&
+           tb_get_real(from, "adhesion", &pair.adhesion, err) &&
            ss_world_set_pair(w->world, a, b, &pair, err);
 }
 

@@ -53,7 +53,8 @@ class Answer(Lent):
     @classmethod
     def for_frame(cls, frame: "Frame", rolling: Optional[bool] = None) -> "Answer":
         """All zero and writable, of the sizes of a frame."""
-        rolling = frame.contacts.mu_rolling is not None if rolling is None else rolling
+        moments = frame.contacts.mu_rolling is not None or frame.contacts.mu_torsion is not None
+        rolling = moments if rolling is None else rolling
         owner = Owner(lib.ss_answer_create(frame._struct, rolling), lib.ss_answer_destroy)
         return cls(owner, owner.pointer.contents, True)
 

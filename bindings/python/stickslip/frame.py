@@ -140,7 +140,10 @@ class Contacts(_Group):
     tangent = _Array("optional: unit tangent u", optional="contacts/t_u")
     restitution = _Array("optional: Newton's coefficient, 0..1", optional="contacts/restitution")
     compliance = _Array("optional: C >= 0 of the normal row, velocity per impulse", optional="contacts/compliance")
+    damping = _Array("optional: N s/m; a compliance 1/(k h^2) is a spring and damper then", optional="contacts/damping")
+    adhesion = _Array("optional: N, the force it can pull with", optional="contacts/adhesion")
     mu_rolling = _Array("optional: m, rolling friction", optional="contacts/mu_r")
+    mu_torsion = _Array("optional: m, friction of spinning about the normal", optional="contacts/mu_t")
     lever_arm = _Array("optional: m, r_a and r_b", optional="contacts/lever_arms")
     surface_velocity = _Array("optional: m/s, of b's surface minus a's: belts", optional="contacts/surface_velocities")
 

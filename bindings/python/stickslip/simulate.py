@@ -39,7 +39,7 @@ def _contact_type() -> np.dtype:
     for name, kind in (("shape_a", "<i4"), ("shape_b", "<i4"), ("body_a", "<i4"), ("body_b", "<i4"), ("point", "(3,)<f8"),
                        ("normal", "(3,)<f8"), ("gap", "<f8"), ("surface_velocity", "(3,)<f8"), ("key", "<u8")):
         places[name] = (kind, getattr(_abi.ss_contact, name).offset)
-    for name in ("mu", "mu_static", "restitution", "mu_rolling"):
+    for name in ("mu", "mu_static", "restitution", "mu_rolling", "mu_torsion", "stiffness", "damping", "adhesion"):
         places[name] = ("<f8", _abi.ss_contact.material.offset + getattr(_abi.ss_material_pair, name).offset)
     return np.dtype({"names": list(places), "formats": [kind for kind, _ in places.values()],
                      "offsets": [offset for _, offset in places.values()], "itemsize": ctypes.sizeof(_abi.ss_contact)})
@@ -50,7 +50,8 @@ CONTACT = _contact_type()
 
 def contact_table(contacts: Union[np.ndarray, Iterable[Dict[str, Any]]]) -> np.ndarray:
     """Contacts for a simulation, from dictionaries with body_a, body_b (bodies, numbers, or ss.WORLD), point, normal (unit,
-    from a to b), gap (m), mu, and optionally mu_static, restitution, mu_rolling, surface_velocity, shape_a, shape_b and key.
+    from a to b), gap (m), mu, and optionally mu_static, restitution, mu_rolling, mu_torsion, stiffness, damping, adhesion,
+    surface_velocity, shape_a, shape_b and key.
 
     A `key` that stays the same from step to step lets the solver start where it ended; without it the contacts of a pair of
     bodies are numbered."""
