@@ -10,8 +10,7 @@
 #include "known_cone.h"
 #include "shared_data.h"
 #include "problem/laws.h"
-#include "solver/newton/newton_alart.h"
-#include "solver/newton/newton_natural.h"
+#include "solver/newton/maps.h"
 
 /* ---- helpers ---------------------------------------------------------------------------------------- */
 

@@ -7,7 +7,7 @@
 
 #include "problems.h"
 #include "solver/splitting/gradient.h"
-#include "solver/newton/newton_natural.h"
+#include "solver/newton/maps.h"
 #include "solver/splitting/splitting.h"
 
 /* ---- running ---------------------------------------------------------------------------------------- */

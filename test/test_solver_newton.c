@@ -11,9 +11,8 @@
 #include "shared_data.h"
 #include "problem/laws.h"
 #include "solver/newton/interior_cones.h"
-#include "solver/newton/newton_fischer.h"
+#include "solver/newton/maps.h"
 #include "solver/newton/newton_lorentz.h"
-#include "solver/newton/newton_natural.h"
 #include "solver/newton/newton_system.h"
 
 /* ---- helpers -------------------------------------------------------------------------------------- */

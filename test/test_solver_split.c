@@ -7,7 +7,7 @@
 
 #include "problems.h"
 #include "solver/local/disc.h"
-#include "solver/newton/newton_natural.h"
+#include "solver/newton/maps.h"
 #include "solver/pivot/pivoting.h"
 #include "solver/core/run_state.h"
 

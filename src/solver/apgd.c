@@ -22,7 +22,7 @@
 
 #include "base/memory.h"
 #include "base/option_rows.h"
-#include "solver/newton/newton_natural.h"
+#include "solver/newton/maps.h"
 #include "solver/newton/progress.h"
 #include "solver/splitting/gradient.h"
 

@@ -34,7 +34,7 @@
 #include "solver/core/watch.h"
 #include "solver/local/local_cone.h"
 #include "solver/newton/newton.h"
-#include "solver/newton/newton_natural.h"
+#include "solver/newton/maps.h"
 #include "solver/newton/row_groups.h"
 
 typedef struct convex_newton_options {

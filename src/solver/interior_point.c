@@ -22,7 +22,7 @@
  *
  * Coulomb's law is not monotone, and the path inside may lead nowhere. Then, one after the other: inside
  * again from the best point, centred once more, in turn with Newton steps from there; strides
- * (newton_proximal.h) where the error is small; and a ladder: the problem with half of the friction, then
+ * (newton/newton.h) where the error is small; and a ladder: the problem with half of the friction, then
  * with more and more of it, each from the solution of the last.
  *
  * References: Mehrotra, On the implementation of a primal-dual interior point method (1992); Nesterov, Todd
@@ -36,7 +36,7 @@
 
 #include "base/option_rows.h"
 #include "solver/newton/interior_steps.h"
-#include "solver/newton/newton_proximal.h"
+#include "solver/newton/newton.h"
 
 typedef struct interior_options {
     int factorizations;

@@ -6,7 +6,7 @@
  * fixed point the term is gone: nothing is regularised away. Each of them is solved only as far as it is
  * worth: until what is left is a few times alpha |r - r_k|, by which the next one differs anyway.
  *
- *   inner=newton   semismooth Newton on the natural map (newton_proximal.h). alpha falls as long as one or
+ *   inner=newton   semismooth Newton on the natural map (newton/newton.h). alpha falls as long as one or
  *                  two steps will do, grows where ten do not; what such steps have brought is kept when it is
  *                  not worse. Where that leads nowhere, the same with the function of Fischer and Burmeister,
  *                  from the best point
@@ -22,8 +22,7 @@
  * On solving contact problems with Coulomb friction: formulations and numerical comparisons (2018).
  */
 #include "base/option_rows.h"
-#include "solver/newton/newton_proximal.h"
-#include "solver/newton/newton_sweeps.h"
+#include "solver/newton/newton.h"
 #include "solver/newton/progress.h"
 
 #include <math.h>

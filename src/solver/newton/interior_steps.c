@@ -128,7 +128,7 @@ static void resume(ss_interior *inner)
 }
 
 /* Redundant contacts under Coulomb's law with gaps that do not fit each other: the impulses have far to go
- * along directions that W does not see. Strides do that better (newton_proximal.h). */
+ * along directions that W does not see. Strides do that better (newton/newton.h). */
 static bool is_idle(const ss_interior *inner, int idle)
 {
     enum { PATIENCE = 4 };

@@ -1,4 +1,4 @@
-#include "solver/newton/newton_sweeps.h"
+#include "solver/newton/newton.h"
 
 #include <math.h>
 #include <string.h>
@@ -6,8 +6,7 @@
 #include "base/memory.h"
 #include "linalg/add_scaled.h"
 #include "problem/laws.h"
-#include "solver/newton/newton_natural.h"
-#include "solver/newton/newton.h"
+#include "solver/newton/maps.h"
 #include "solver/core/run_state.h"
 
 /* u = W r of one node; with a full matrix or levers from what is kept up to date. */

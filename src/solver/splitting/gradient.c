@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "solver/newton/newton_natural.h"
+#include "solver/newton/maps.h"
 
 double ss_dot(int n, const double *a, const double *b)
 {
