@@ -38,7 +38,7 @@
 #include "base/option_rows.h"
 #include "solver/core/run_state.h"
 #include "solver/newton/maps.h"
-#include "solver/newton/progress.h"
+#include "solver/core/progress.h"
 
 static const ss_option options_table[] = {
     SS_ROW_REAL(ss_splitting_options, rho, "0.01", 1e-7, 1e4,
@@ -58,7 +58,7 @@ static const ss_option options_table[] = {
 static void project(const ss_splitting *s, const double *y, double *z)
 {
     for (int k = 0; k < s->space->node_count; k++) {
-        const ss_newton_node *node = &s->space->nodes[k];
+        const ss_node *node = &s->space->nodes[k];
         double p[SS_NODE_MAX];
         ss_newton_project(s->space, node, y + node->first, s->z, p, NULL);
         memcpy(z + node->first, p, (size_t)node->size * sizeof *p);
@@ -83,7 +83,7 @@ static void forget(ss_splitting *s)
     s->has_y = false;
 }
 
-bool ss_splitting_create(const ss_newton_space *space, const ss_splitting_options *set, const double *r,
+bool ss_splitting_create(const ss_space *space, const ss_splitting_options *set, const double *r,
                          ss_arena *arena, ss_splitting *s)
 {
     size_t n = (size_t)space->size;
@@ -105,7 +105,7 @@ bool ss_splitting_create(const ss_newton_space *space, const ss_splitting_option
 
     // Rows that know no inequality.
     for (int k = 0; k < space->node_count; k++) {
-        const ss_newton_node *node = &space->nodes[k];
+        const ss_node *node = &space->nodes[k];
         for (int i = node->first; node->law == SS_LAW_BOX && i < node->first + node->size; i++)
             s->is_free[i] = isinf(space->lower[i]) && isinf(space->upper[i]) && space->partner[i] < 0;
     }
@@ -222,13 +222,13 @@ static ss_status solve(const ss_problem *problem, const void *options, ss_run *r
     enum { STUCK = 5000, LOOK = 25 };
     static const double hardly = 0.5;
     size_t bytes = (size_t)problem->size * sizeof *x;
-    ss_newton_space *space = ss_newton_space_create(problem, run->arena);
+    ss_space *space = ss_space_create(problem, run->arena);
     double *start = ss_arena_take_unset(run->arena, (size_t)problem->size, sizeof *start, "start");
     double *before = ss_arena_take_unset(run->arena, (size_t)problem->size, sizeof *before, "y before");
     ss_splitting s;
     ss_progress progress;
     if (!space || !start || !before || !ss_progress_start(space, run, x, &progress)) return SS_FAILED;
-    ss_newton_space_enter(space, x, start);
+    ss_space_enter(space, x, start);
     bool good = ss_splitting_create(space, options, start, run->arena, &s), is_ray = false;
     s.deadline = ss_run_deadline(run);
 

@@ -23,7 +23,7 @@
 #include "base/memory.h"
 #include "base/option_rows.h"
 #include "solver/newton/maps.h"
-#include "solver/newton/progress.h"
+#include "solver/core/progress.h"
 #include "solver/splitting/gradient.h"
 
 typedef struct apgd_options {
@@ -39,7 +39,7 @@ static const ss_option options_table[] = {
 };
 
 typedef struct descent {
-    const ss_newton_space *space;
+    const ss_space *space;
     ss_row_groups groups;
     double *r, *u;         // the iterate and its velocity
     double *last, *last_u; // before
@@ -65,7 +65,7 @@ static void start(descent *at, const double *x, int power_iterations, ss_run *ru
     size_t bytes = (size_t)at->space->size * sizeof *at->r;
     at->slope = from_below * ss_gradient_slope(&at->groups, power_iterations, run, at->y, at->term);
     at->theta = 1.0;
-    ss_newton_space_enter(at->space, x, at->r);
+    ss_space_enter(at->space, x, at->r);
     ss_gradient_project(at->space, at->r, at->r, at->r);
     ss_row_groups_velocity(&at->groups, at->r, at->u);
     memcpy(at->last, at->r, bytes);
@@ -122,7 +122,7 @@ static ss_status solve(const ss_problem *problem, const void *options, ss_run *r
 {
     enum { STUCK = 5000 };
     const apgd_options *set = options;
-    descent at = {.space = ss_newton_space_create(problem, run->arena), .restarts = set->restart};
+    descent at = {.space = ss_space_create(problem, run->arena), .restarts = set->restart};
     ss_progress progress;
     if (!at.space || !take_memory(&at, run->arena) || !ss_progress_start(at.space, run, x, &progress))
         return SS_FAILED;

@@ -22,7 +22,7 @@
 #include "base/memory.h"
 #include "base/option_rows.h"
 #include "solver/newton/maps.h"
-#include "solver/newton/progress.h"
+#include "solver/core/progress.h"
 #include "solver/splitting/gradient.h"
 
 typedef struct spectral_options {
@@ -40,7 +40,7 @@ static const ss_option options_table[] = {
 };
 
 typedef struct spectral {
-    const ss_newton_space *space;
+    const ss_space *space;
     ss_row_groups groups;
     double *r, *u;         // the iterate and its velocity
     double *d, *product;   // the way, and W d
@@ -69,7 +69,7 @@ static void start(spectral *at, const double *x, ss_run *run)
     at->alpha = 1.0 / slope;
     at->shortest = 1.0 / (span * slope);
     at->longest = span / slope;
-    ss_newton_space_enter(at->space, x, at->r);
+    ss_space_enter(at->space, x, at->r);
     ss_gradient_project(at->space, at->r, at->r, at->r);
 }
 
@@ -134,7 +134,7 @@ static ss_status solve(const ss_problem *problem, const void *options, ss_run *r
 {
     enum { STUCK = 5000 };
     const spectral_options *set = options;
-    spectral at = {.space = ss_newton_space_create(problem, run->arena), .memory = set->memory};
+    spectral at = {.space = ss_space_create(problem, run->arena), .memory = set->memory};
     ss_progress progress;
     if (!at.space || !take_memory(&at, run->arena) || !ss_progress_start(at.space, run, x, &progress))
         return SS_FAILED;

@@ -125,7 +125,7 @@ static double advance(ss_interior *inner)
     double t = step_length(inner);
     if (!(t > 0.0)) return 0.0;
     for (int i = 0; i < newton->space->size; i++) inner->r[i] += t * newton->dr[i];
-    ss_newton_space_velocity(newton->space, inner->r, inner->u);
+    ss_space_velocity(newton->space, inner->r, inner->u);
     ss_interior_cones_move(&inner->cones, t);
     return t;
 }
@@ -158,12 +158,12 @@ bool ss_interior_inside(ss_interior *inner, const ss_inside_plan *plan)
     if (plan->resume) {
         double size = 10.0 * inner->scale, missing = inner->scale * newton->best_error;
         memcpy(inner->r, newton->best, (size_t)newton->space->size * sizeof *inner->r);
-        ss_newton_space_velocity(newton->space, inner->r, inner->u);
+        ss_space_velocity(newton->space, inner->r, inner->u);
         ss_interior_cones_resume(&inner->cones, size * missing, inner->r, inner->u);
     } else {
         ss_interior_cones_start(&inner->cones, 10.0 * inner->scale, inner->r);
     }
-    ss_newton_space_velocity(newton->space, inner->r, inner->u);
+    ss_space_velocity(newton->space, inner->r, inner->u);
 
     while (newton->system.factorizations < limit) {
         double best = newton->best_error;
@@ -203,7 +203,7 @@ bool ss_interior_inside(ss_interior *inner, const ss_inside_plan *plan)
 /* After ss_newton_begin; false when out of memory. */
 static bool prepare(ss_interior *inner, ss_arena *arena)
 {
-    const ss_newton_space *space = inner->newton.space;
+    const ss_space *space = inner->newton.space;
     size_t n = (size_t)space->size;
     double **all[] = {&inner->r, &inner->u, &inner->rest, &inner->rhs, &inner->polished, &inner->polished_u};
     for (size_t k = 0; k < sizeof all / sizeof *all; k++) {

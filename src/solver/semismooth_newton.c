@@ -80,8 +80,8 @@ static ss_status solve(const ss_problem *problem, ss_newton_map map, const newto
     }
 
     // Sweeps from x, which are the first iterate, then Newton steps to the end.
-    ss_newton_space_enter(newton.space, x, r);
-    ss_newton_space_velocity(newton.space, r, u);
+    ss_space_enter(newton.space, x, r);
+    ss_space_velocity(newton.space, r, u);
     ss_newton_sweeps(&newton, set->sweeps, r, u);
     ss_newton_plan plan = {
         .steps = run->max_iterations, .alpha = set->regularization, .shrink = 0.2, .shrink_fast = 0.03};

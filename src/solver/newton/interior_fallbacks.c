@@ -9,7 +9,7 @@
 static void go_to(ss_interior *inner, const double *r)
 {
     memcpy(inner->r, r, (size_t)inner->newton.space->size * sizeof *inner->r);
-    ss_newton_space_velocity(inner->newton.space, inner->r, inner->u);
+    ss_space_velocity(inner->newton.space, inner->r, inner->u);
 }
 
 bool ss_interior_walk_from_best(ss_interior *inner, ss_newton_plan plan)
@@ -54,16 +54,16 @@ static bool take_turns(ss_interior *inner)
 #define ENOUGH 1e-6 // error of a rung
 
 typedef struct ladder {
-    ss_newton_node *nodes; // as they are in the problem
-    double *foot;          // the solution of the rung below
-    double *best;          // of the problem itself
+    ss_node *nodes; // as they are in the problem
+    double *foot;   // the solution of the rung below
+    double *best;   // of the problem itself
     double best_error;
 } ladder;
 
 /* With less friction the problem is closer to a monotone one. */
 static void set_friction(ss_interior *inner, const ladder *up, double share)
 {
-    ss_newton_space *space = inner->newton.space;
+    ss_space *space = inner->newton.space;
     for (int k = 0; k < space->node_count; k++) {
         if (up->nodes[k].law != SS_LAW_CONE) continue;
         space->nodes[k].mu = share * up->nodes[k].mu;

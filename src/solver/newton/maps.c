@@ -7,8 +7,8 @@
 
 /* ---- natural map: rows ---------------------------------------------------------------------------- */
 
-static void project_rows(const ss_newton_space *space, const ss_newton_node *node, const double *y,
-                         const double *r, double *p, double *D)
+static void project_rows(const ss_space *space, const ss_node *node, const double *y, const double *r,
+                         double *p, double *D)
 {
     int n = node->size;
     for (int k = 0; k < n; k++) { // the partner comes first in its node
@@ -71,7 +71,7 @@ static void project_disc(int n, int at, int count, double mu, const double *y, d
         cut_to_disc(n, at, count, length, radius, mu, y, p, D);
 }
 
-static void project_alart_curnier(const ss_newton_node *node, const double *y, double *p, double *D)
+static void project_alart_curnier(const ss_node *node, const double *y, double *p, double *D)
 {
     int n = node->size;
     p[0] = fmax(0.0, y[0]);
@@ -82,7 +82,7 @@ static void project_alart_curnier(const ss_newton_node *node, const double *y, d
 
 /* The nearest point of K has the height x where (x - y_N) = sum over discs of mu max(0, |y_T| - mu x), see
  * problem/friction_cone.c. Which discs are cut decides it: x = (y_N + sum mu |y_T|) / (1 + sum mu^2). */
-static void project_convex(const ss_newton_node *node, const double *y, double *p, double *D)
+static void project_convex(const ss_node *node, const double *y, double *p, double *D)
 {
     int n = node->size, discs = n == 5 ? 2 : 1, count = n == 2 ? 1 : 2;
     double mu[2] = {node->mu, node->mu_rolling},
@@ -121,8 +121,8 @@ static void project_convex(const ss_newton_node *node, const double *y, double *
 
 /* ---- natural map: all of them --------------------------------------------------------------------- */
 
-void ss_newton_project(const ss_newton_space *space, const ss_newton_node *node, const double *y,
-                       const double *r, double *p, double *D)
+void ss_newton_project(const ss_space *space, const ss_node *node, const double *y, const double *r,
+                       double *p, double *D)
 {
     if (D) memset(D, 0, (size_t)(node->size * node->size) * sizeof *D);
     if (node->law == SS_LAW_CONE)
@@ -133,7 +133,7 @@ void ss_newton_project(const ss_newton_space *space, const ss_newton_node *node,
         project_rows(space, node, y, r, p, D);
 }
 
-void ss_newton_natural(const ss_newton_space *space, const ss_newton_node *node, double rho, const double *r,
+void ss_newton_natural(const ss_space *space, const ss_node *node, double rho, const double *r,
                        const double *u, double *phi, double *F, double *B)
 {
     int n = node->size;
@@ -147,12 +147,11 @@ void ss_newton_natural(const ss_newton_space *space, const ss_newton_node *node,
     }
 }
 
-double ss_newton_residual(const ss_newton_space *space, double rho, const double *r, const double *u,
-                          double *phi)
+double ss_newton_residual(const ss_space *space, double rho, const double *r, const double *u, double *phi)
 {
     double sum = 0.0;
     for (int k = 0; k < space->node_count; k++) {
-        const ss_newton_node *node = &space->nodes[k];
+        const ss_node *node = &space->nodes[k];
         double own[SS_NODE_MAX];
         ss_newton_natural(space, node, rho, r, u, own, NULL, NULL);
         for (int i = 0; i < node->size; i++) {
@@ -195,8 +194,8 @@ static row_fischer evaluate_row(double x, double w, double lower, double upper)
                          .w_part = outer.db * inner.db};
 }
 
-static void rows(const ss_newton_space *space, const ss_newton_node *node, const double *r, const double *u,
-                 double *phi, double *F, double *B)
+static void rows(const ss_space *space, const ss_node *node, const double *r, const double *u, double *phi,
+                 double *F, double *B)
 {
     int n = node->size;
     for (int k = 0; k < n; k++) {
@@ -277,8 +276,7 @@ static void divide_by_root(int n, jordan_root root, const double *a, double *Q)
     }
 }
 
-static void lorentz(const ss_newton_node *node, const double *r, const double *u, double *phi, double *F,
-                    double *B)
+static void lorentz(const ss_node *node, const double *r, const double *u, double *phi, double *F, double *B)
 {
     int n = node->size;
     double mu = node->mu, s[SS_LORENTZ_MAX] = {mu * r[0]}, z[SS_LORENTZ_MAX] = {0}, t[SS_LORENTZ_MAX] = {0},
@@ -314,8 +312,8 @@ static void lorentz(const ss_newton_node *node, const double *r, const double *u
 }
 
 /* The natural map, and in a contact under Coulomb's law its normal row replaced. */
-static void mixed(const ss_newton_space *space, const ss_newton_node *node, const double *r, const double *u,
-                  double *phi, double *F, double *B)
+static void mixed(const ss_space *space, const ss_node *node, const double *r, const double *u, double *phi,
+                  double *F, double *B)
 {
     ss_newton_natural(space, node, 1.0, r, u, phi, F, B);
     if (node->law != SS_LAW_CONE) return;
@@ -327,8 +325,8 @@ static void mixed(const ss_newton_space *space, const ss_newton_node *node, cons
     B[0] = normal.db;
 }
 
-void ss_newton_fischer(const ss_newton_space *space, const ss_newton_node *node, const double *r,
-                       const double *u, double *phi, double *F, double *B)
+void ss_newton_fischer(const ss_space *space, const ss_node *node, const double *r, const double *u,
+                       double *phi, double *F, double *B)
 {
     size_t bytes = (size_t)(node->size * node->size) * sizeof *F;
     if (F) memset(F, 0, bytes);
@@ -354,7 +352,7 @@ static double largest_eigenvalue(const double *A, int size, int at, int count)
     return 0.5 * (a + b) + sqrt(0.25 * (a - b) * (a - b) + side * side);
 }
 
-bool ss_alart_create(const ss_newton_space *space, ss_alart_variant variant, double rho, ss_arena *arena,
+bool ss_alart_create(const ss_space *space, ss_alart_variant variant, double rho, ss_arena *arena,
                      ss_alart *alart)
 {
     static const double least = 0.05; // a direction that hardly moves need not be pushed at once
@@ -362,11 +360,11 @@ bool ss_alart_create(const ss_newton_space *space, ss_alart_variant variant, dou
     alart->own_inverse = ss_arena_take(arena, (size_t)space->node_count, sizeof *alart->own_inverse, "steps");
     if (!alart->own_inverse) return false;
     for (int k = 0; k < space->node_count; k++) {
-        const ss_newton_node *node = &space->nodes[k];
+        const ss_node *node = &space->nodes[k];
         double own[SS_NODE_MAX * SS_NODE_MAX], *inverse = alart->own_inverse[k];
         for (int part = 0; part < 3; part++) inverse[part] = 1.0;
         if (node->law != SS_LAW_CONE) continue;
-        ss_newton_space_own(space, k, own);
+        ss_space_own(space, k, own);
         inverse[0] = fmax(own[0], least);
         inverse[1] = fmax(largest_eigenvalue(own, node->size, 1, node->size == 2 ? 1 : 2), least);
         if (node->size == 5) inverse[2] = fmax(largest_eigenvalue(own, node->size, 3, 2), least);
@@ -378,10 +376,10 @@ bool ss_alart_create(const ss_newton_space *space, ss_alart_variant variant, dou
 
 /* Phi = r - p(y), its derivative dr - D (dr - rho du), but for the discs of Jean and Moreau dr -
  * D_N dr_N - ... */
-static void alart_curnier(const ss_alart *alart, const ss_newton_space *space, int k, double alpha,
-                          const double *r, const double *u, double *phi, double *F, double *B)
+static void alart_curnier(const ss_alart *alart, const ss_space *space, int k, double alpha, const double *r,
+                          const double *u, double *phi, double *F, double *B)
 {
-    const ss_newton_node *node = &space->nodes[k];
+    const ss_node *node = &space->nodes[k];
     int n = node->size;
     bool is_lagged = alart->variant == SS_JEAN_MOREAU;
     double y[SS_NODE_MAX] = {0}, p[SS_NODE_MAX], rho[SS_NODE_MAX];
@@ -414,12 +412,12 @@ static void add_speed(double mu, int at, int count, const double *u, double *dua
     for (int i = at; i < at + count; i++) slope[i] = speed > 0.0 ? mu * u[i] / speed : 0.0;
 }
 
-static void de_saxce(const ss_alart *alart, const ss_newton_space *space, const ss_newton_node *node,
-                     double alpha, const double *r, const double *u, double *phi, double *F, double *B)
+static void de_saxce(const ss_alart *alart, const ss_space *space, const ss_node *node, double alpha,
+                     const double *r, const double *u, double *phi, double *F, double *B)
 {
     int n = node->size;
     double rho = alart->rho / (1.0 + alpha), dual[SS_NODE_MAX], slope[SS_NODE_MAX] = {0};
-    ss_newton_node convex = *node;
+    ss_node convex = *node;
     convex.law = SS_LAW_CONVEX;
     memcpy(dual, u + node->first, (size_t)n * sizeof *dual);
     add_speed(node->mu, 1, n == 2 ? 1 : 2, u + node->first, dual, slope);
@@ -438,10 +436,10 @@ static void de_saxce(const ss_alart *alart, const ss_newton_space *space, const 
     }
 }
 
-void ss_newton_alart(const ss_alart *alart, const ss_newton_space *space, int k, double alpha,
-                     const double *r, const double *u, double *phi, double *F, double *B)
+void ss_newton_alart(const ss_alart *alart, const ss_space *space, int k, double alpha, const double *r,
+                     const double *u, double *phi, double *F, double *B)
 {
-    const ss_newton_node *node = &space->nodes[k];
+    const ss_node *node = &space->nodes[k];
     if (node->law != SS_LAW_CONE)
         ss_newton_natural(space, node, 1.0 / (1.0 + alpha), r, u, phi, F, B);
     else if (alart->variant == SS_DE_SAXCE)

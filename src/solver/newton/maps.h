@@ -35,22 +35,21 @@
 #ifndef SS_SOLVER_NEWTON_MAPS_H
 #define SS_SOLVER_NEWTON_MAPS_H
 
-#include "solver/newton/newton_space.h"
+#include "solver/core/space.h"
 
 /* p, and D (size x size, row by row) unless NULL. y and p are those of the node; r is the whole vector, for
  * the bounds that follow a row of another node. */
-void ss_newton_project(const ss_newton_space *space, const ss_newton_node *node, const double *y,
-                       const double *r, double *p, double *D);
+void ss_newton_project(const ss_space *space, const ss_node *node, const double *y, const double *r,
+                       double *p, double *D);
 /* Phi of a node at (r, u), vectors of the whole, and its derivative F dr + B du unless F is NULL. */
-void ss_newton_natural(const ss_newton_space *space, const ss_newton_node *node, double rho, const double *r,
+void ss_newton_natural(const ss_space *space, const ss_node *node, double rho, const double *r,
                        const double *u, double *phi, double *F, double *B);
 /* Phi of all nodes; returns its Euclidean norm. phi may be NULL. */
-double ss_newton_residual(const ss_newton_space *space, double rho, const double *r, const double *u,
-                          double *phi);
+double ss_newton_residual(const ss_space *space, double rho, const double *r, const double *u, double *phi);
 
 /* phi of one node at (r, u), vectors of the whole; its derivative F dr + B du unless F is NULL. */
-void ss_newton_fischer(const ss_newton_space *space, const ss_newton_node *node, const double *r,
-                       const double *u, double *phi, double *F, double *B);
+void ss_newton_fischer(const ss_space *space, const ss_node *node, const double *r, const double *u,
+                       double *phi, double *F, double *B);
 
 typedef enum ss_alart_variant { SS_ALART_CURNIER, SS_JEAN_MOREAU, SS_DE_SAXCE } ss_alart_variant;
 
@@ -61,10 +60,10 @@ typedef struct ss_alart {
 } ss_alart;
 
 /* False when out of memory. */
-bool ss_alart_create(const ss_newton_space *space, ss_alart_variant variant, double rho, ss_arena *arena,
+bool ss_alart_create(const ss_space *space, ss_alart_variant variant, double rho, ss_arena *arena,
                      ss_alart *alart);
 /* phi of node k at (r, u), vectors of the whole; its derivative F dr + B du unless F is NULL. */
-void ss_newton_alart(const ss_alart *alart, const ss_newton_space *space, int k, double alpha,
-                     const double *r, const double *u, double *phi, double *F, double *B);
+void ss_newton_alart(const ss_alart *alart, const ss_space *space, int k, double alpha, const double *r,
+                     const double *u, double *phi, double *F, double *B);
 
 #endif

@@ -9,7 +9,7 @@ bool ss_newton_begin(const ss_problem *problem, ss_run *run, ss_newton_map map, 
 {
     size_t n = (size_t)problem->size;
     *newton = (ss_newton){.run = run, .map = map, .x = x, .best_error = INFINITY};
-    newton->space = ss_newton_space_create(problem, run->arena);
+    newton->space = ss_space_create(problem, run->arena);
     if (!newton->space || !ss_newton_system_create(newton->space, run, &newton->system)) return false;
     double **all[] = {&newton->best,    &newton->dr,     &newton->du,      &newton->phi, &newton->trial,
                       &newton->trial_u, &newton->centre, &newton->shifted, &newton->near};
@@ -21,7 +21,7 @@ bool ss_newton_begin(const ss_problem *problem, ss_run *run, ss_newton_map map, 
     // Errors are relative to that of P(0).
     ss_newton_residual(newton->space, 1.0, newton->trial, newton->trial_u, newton->phi);
     for (size_t i = 0; i < n; i++) newton->trial[i] = -newton->phi[i];
-    ss_newton_space_velocity(newton->space, newton->trial, newton->trial_u);
+    ss_space_velocity(newton->space, newton->trial, newton->trial_u);
     double size = ss_newton_residual(newton->space, 1.0, newton->trial, newton->trial_u, NULL);
     newton->start_size = size > 0.0 ? size : 1.0;
     return true;
@@ -37,7 +37,7 @@ ss_status ss_newton_end(ss_newton *newton)
     static const double rounding = 1e-10; // of ill-conditioned problems
     ss_newton_system_free(&newton->system);
     if (newton->stopped && ss_run_status(newton->run) == SS_CONVERGED) return SS_CONVERGED;
-    if (isfinite(newton->best_error)) ss_newton_space_leave(newton->space, newton->best, newton->x);
+    if (isfinite(newton->best_error)) ss_space_leave(newton->space, newton->best, newton->x);
     if (newton->stopped) return ss_run_status(newton->run);
     if (newton->has_ray) return SS_RAY;
     if (!isfinite(newton->best_error)) return SS_FAILED;
@@ -64,7 +64,7 @@ bool ss_newton_is_late(ss_newton *newton)
 
 bool ss_newton_report(ss_newton *newton, const double *r)
 {
-    ss_newton_space_leave(newton->space, r, newton->x);
+    ss_space_leave(newton->space, r, newton->x);
     newton->stopped = !ss_run_iteration(newton->run, newton->x, NULL);
     return !newton->stopped;
 }
@@ -77,7 +77,7 @@ bool ss_newton_report(ss_newton *newton, const double *r)
 static void evaluate(const ss_newton *newton, int k, double alpha, const double *r, const double *u,
                      double *phi, double *F, double *B)
 {
-    const ss_newton_node *node = &newton->space->nodes[k];
+    const ss_node *node = &newton->space->nodes[k];
     if (newton->map == SS_NATURAL_MAP)
         ss_newton_natural(newton->space, node, 1.0 / (1.0 + alpha), r, u, phi, F, B);
     else if (newton->map == SS_FISCHER_MAP)
@@ -93,7 +93,7 @@ static double linearize(ss_newton *newton, double alpha, const double *r, const 
     double sum = 0.0;
     system->uses_right = false;
     for (int k = 0; k < newton->space->node_count; k++) {
-        const ss_newton_node *node = &newton->space->nodes[k];
+        const ss_node *node = &newton->space->nodes[k];
         double *phi = newton->phi + node->first;
         evaluate(newton, k, alpha, r, u, phi, system->F + system->square[k], system->B + system->square[k]);
         for (int i = 0; i < node->size; i++) {
@@ -172,7 +172,7 @@ static outcome stride(ss_newton *newton, double alpha, double *r, double *u, int
             search(newton, alpha, before, r, newton->shifted, &ratio);
         if (!isfinite(ratio) || (ratio > 1.0 && *steps > 1)) return LOST;
         memcpy(r, newton->trial, bytes);
-        ss_newton_space_velocity(newton->space, r, u);
+        ss_space_velocity(newton->space, r, u);
         ss_newton_note(newton, r, u);
         if (!ss_newton_report(newton, r) || ss_newton_exact(newton)) return ENDED;
         double rest = ratio * before, drift = shift(newton, alpha, r, u);
@@ -186,7 +186,7 @@ static outcome stride(ss_newton *newton, double alpha, double *r, double *u, int
 static bool is_ray(ss_newton *newton, const double *r)
 {
     static const double far = 1e6;
-    const ss_newton_space *space = newton->space;
+    const ss_space *space = newton->space;
     double square = 0.0;
     for (int i = 0; i < space->size; i++) {
         newton->trial[i] = r[i] - newton->centre[i];
@@ -221,7 +221,7 @@ bool ss_newton_proximal(ss_newton *newton, const ss_proximal_plan *plan, double 
             alpha *= grow;
             if (!(ss_newton_note(newton, r, u) < not_much * best)) {
                 memcpy(r, newton->centre, bytes);
-                ss_newton_space_velocity(newton->space, r, u);
+                ss_space_velocity(newton->space, r, u);
             }
             best = fmin(best, newton->best_error);
             continue;
@@ -290,7 +290,7 @@ static bool leave_plateau(ss_newton *newton, const ss_newton_plan *plan, int idl
     if (idle != FROM_BEST && idle != FROM_HERE) return false;
     if (idle == FROM_BEST) {
         memcpy(r, newton->best, (size_t)newton->space->size * sizeof *r);
-        ss_newton_space_velocity(newton->space, r, u);
+        ss_space_velocity(newton->space, r, u);
     }
     ss_proximal_plan strides = {.alpha = fmax(0.1 * alpha, 1e-4),
                                 .largest = 1.0,
@@ -308,7 +308,7 @@ static bool leave_plateau(ss_newton *newton, const ss_newton_plan *plan, int idl
 bool ss_newton_steps(ss_newton *newton, const ss_newton_plan *plan, double *r, double *u)
 {
     static const double rounding = 1e-10; // below it, a few idle steps show that no digit is left to gain
-    const ss_newton_space *space = newton->space;
+    const ss_space *space = newton->space;
     double alpha = fmax(plan->alpha, newton->system.alpha_min), best = INFINITY, checked = INFINITY;
     for (int step = 0, best_at = 0; step < plan->steps; step++) {
         // Direction and search; a step into the wild is not taken, but alpha grows.
@@ -318,7 +318,7 @@ bool ss_newton_steps(ss_newton *newton, const ss_newton_plan *plan, double *r, d
         if (!isfinite(ratio)) return false;
         if (!is_wild(newton, alpha, ratio)) {
             memcpy(r, newton->trial, (size_t)space->size * sizeof *r);
-            ss_newton_space_velocity(space, r, u);
+            ss_space_velocity(space, r, u);
         }
         alpha = next_alpha(newton, plan, alpha, t, ratio);
         double error = ss_newton_note(newton, r, u);

@@ -12,7 +12,7 @@
 typedef enum ss_newton_map { SS_NATURAL_MAP, SS_FISCHER_MAP, SS_ALART_MAP } ss_newton_map;
 
 typedef struct ss_newton {
-    ss_newton_space *space;
+    ss_space *space;
     ss_newton_system system;
     ss_run *run;
     ss_newton_map map; /* of the proximal Newton method */
@@ -44,14 +44,14 @@ bool ss_newton_exact(const ss_newton *newton);
 
 /* ---- sweeps ----------------------------------------------------------------------------------------- */
 
-/* Gauss-Seidel over the nodes of a Newton space, on the problem itself or a proximal one,
+/* Gauss-Seidel over the nodes of a scaled space, on the problem itself or a proximal one,
  *
  *     u = W r + q + alpha (r - centre)
  *
  * Rows take a step of the natural map, r_k <- p(r_k - u_k / (1 + alpha)); contacts too, or they are solved
  * exactly: one that is stiff in one direction and soft in another would hardly move in the soft one. */
 typedef struct ss_sweeper {
-    const ss_newton_space *space;
+    const ss_space *space;
     double alpha;
     const double *centre; /* NULL: no proximal term */
     ss_local_cone *cones; /* per node, those that are solved exactly have a function; NULL: none */
@@ -59,7 +59,7 @@ typedef struct ss_sweeper {
 } ss_sweeper;
 
 /* False when out of memory. The centre stays the caller's and may change between sweeps. */
-bool ss_sweeper_create(const ss_newton_space *space, double alpha, const double *centre, bool is_exact,
+bool ss_sweeper_create(const ss_space *space, double alpha, const double *centre, bool is_exact,
                        ss_arena *arena, ss_sweeper *sweeper);
 /* Before the first sweep, and whenever r was changed by others: velocities are kept up to date from here. */
 void ss_sweeper_begin(const ss_sweeper *sweeper, const double *r);

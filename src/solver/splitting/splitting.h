@@ -15,7 +15,7 @@ typedef struct ss_splitting_options {
 
 typedef struct ss_splitting {
     ss_splitting_options set;
-    const ss_newton_space *space;
+    const ss_space *space;
     ss_row_groups groups;
     ss_arena *arena;
     double deadline;            /* of factorisations; INFINITY at first */
@@ -38,7 +38,7 @@ typedef struct ss_splitting {
 } ss_splitting;
 
 /* From r, which is put into its bounds. False when out of memory; ss_splitting_free in any case. */
-bool ss_splitting_create(const ss_newton_space *space, const ss_splitting_options *set, const double *r,
+bool ss_splitting_create(const ss_space *space, const ss_splitting_options *set, const double *r,
                          ss_arena *arena, ss_splitting *splitting);
 void ss_splitting_free(ss_splitting *splitting);
 /* One step from z to the next. False when the matrix is singular, out of memory, or late. */
