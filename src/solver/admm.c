@@ -93,13 +93,12 @@ bool ss_splitting_create(const ss_space *space, const ss_splitting_options *set,
                         .rho = set->rho,
                         .checked = INFINITY,
                         .deadline = INFINITY};
-    double **all[] = {&s->shift, &s->z, &s->lambda, &s->u, &s->gap, &s->step, &s->y, &s->image, &s->trial};
-    for (size_t k = 0; k < sizeof all / sizeof *all; k++) {
-        *all[k] = ss_arena_take_unset(arena, n, sizeof **all[k], "splitting");
-        if (!*all[k]) return false;
-    }
     s->is_free = ss_arena_take(arena, n, sizeof *s->is_free, "free rows");
-    if (!s->is_free || !ss_safeguarded_anderson_create(space->size, set->mixing, arena, &s->mixing) ||
+    if (!s->is_free ||
+        !ss_arena_take_vectors(arena, n, "splitting",
+                               (double **[]){&s->shift, &s->z, &s->lambda, &s->u, &s->gap, &s->step, &s->y,
+                                             &s->image, &s->trial, NULL}) ||
+        !ss_safeguarded_anderson_create(space->size, set->mixing, arena, &s->mixing) ||
         !ss_row_groups_create(space, arena, &s->groups))
         return false;
 

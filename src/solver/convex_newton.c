@@ -79,14 +79,11 @@ typedef struct newton_run {
 static bool take_memory(newton_run *c, const ss_newton *newton, ss_arena *arena)
 {
     c->space = newton->space;
-    size_t n = (size_t)c->space->size;
-    double **all[] = {&c->s, &c->u, &c->g, &c->p, &c->pu, &c->z, &c->zu, &c->ds, &c->du, &c->rhs, &c->swept};
-    for (size_t k = 0; k < sizeof all / sizeof *all; k++) {
-        *all[k] = ss_arena_take(arena, n, sizeof **all[k], "velocities");
-        if (!*all[k]) return false;
-    }
     c->blocks = ss_arena_take(arena, ss_newton_system_squares(c->space), sizeof *c->blocks, "Newton blocks");
-    return c->blocks && ss_row_groups_create(c->space, arena, &c->groups);
+    return c->blocks && ss_row_groups_create(c->space, arena, &c->groups) &&
+           ss_arena_take_vectors(arena, (size_t)c->space->size, "velocities",
+                                 (double **[]){&c->s, &c->u, &c->g, &c->p, &c->pu, &c->z, &c->zu, &c->ds,
+                                               &c->du, &c->rhs, &c->swept, NULL});
 }
 
 /* ---- the function ----------------------------------------------------------------------------------- */

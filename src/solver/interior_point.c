@@ -34,6 +34,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/option_rows.h"
 
 typedef struct interior_options {
@@ -205,11 +206,10 @@ static bool prepare(ss_interior *inner, ss_arena *arena)
 {
     const ss_space *space = inner->newton.space;
     size_t n = (size_t)space->size;
-    double **all[] = {&inner->r, &inner->u, &inner->rest, &inner->rhs, &inner->polished, &inner->polished_u};
-    for (size_t k = 0; k < sizeof all / sizeof *all; k++) {
-        *all[k] = ss_arena_take(arena, n, sizeof **all[k], "interior point");
-        if (!*all[k]) return false;
-    }
+    if (!ss_arena_take_vectors(arena, n, "interior point",
+                               (double **[]){&inner->r, &inner->u, &inner->rest, &inner->rhs,
+                                             &inner->polished, &inner->polished_u, NULL}))
+        return false;
     double sum = 0.0;
     for (size_t i = 0; i < n; i++) sum += space->q[i] * space->q[i];
     inner->scale = sum > 0.0 ? sqrt(sum / (double)n) : 1.0;

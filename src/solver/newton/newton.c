@@ -3,6 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/memory.h"
+
 /* ---- the run ---------------------------------------------------------------------------------------- */
 
 bool ss_newton_begin(const ss_problem *problem, ss_run *run, ss_newton_map map, double *x, ss_newton *newton)
@@ -11,12 +13,11 @@ bool ss_newton_begin(const ss_problem *problem, ss_run *run, ss_newton_map map, 
     *newton = (ss_newton){.run = run, .map = map, .x = x, .best_error = INFINITY};
     newton->space = ss_space_create(problem, run->arena);
     if (!newton->space || !ss_newton_system_create(newton->space, run, &newton->system)) return false;
-    double **all[] = {&newton->best,    &newton->dr,     &newton->du,      &newton->phi, &newton->trial,
-                      &newton->trial_u, &newton->centre, &newton->shifted, &newton->near};
-    for (size_t k = 0; k < sizeof all / sizeof *all; k++) {
-        *all[k] = ss_arena_take(run->arena, n, sizeof **all[k], "Newton vectors");
-        if (!*all[k]) return false;
-    }
+    if (!ss_arena_take_vectors(run->arena, n, "Newton vectors",
+                               (double **[]){&newton->best, &newton->dr, &newton->du, &newton->phi,
+                                             &newton->trial, &newton->trial_u, &newton->centre,
+                                             &newton->shifted, &newton->near, NULL}))
+        return false;
 
     // Errors are relative to that of P(0).
     ss_newton_residual(newton->space, 1.0, newton->trial, newton->trial_u, newton->phi);
