@@ -63,28 +63,6 @@ static const ss_option options_table[] = {
 
 /* ---- step lengths ----------------------------------------------------------------------------------- */
 
-/* 1 / D: the diagonal, in a contact the largest eigenvalue of the part; `relaxed` also divides by how much
- * the parts of a contact act on each other. */
-static bool local_steps(const ss_sweep *sweep, bool relaxed, ss_run *run, double *step)
-{
-    for (int c = 0; c < sweep->A.cell_count; c++) {
-        const ss_cell *cell = &sweep->A.cells[c];
-        double part[SS_PARTS] = {0}, coupling = 1.0;
-        if (!cell->own) {
-            step[cell->first] = 1.0 / sweep->A.problem->diagonal[cell->first];
-            continue;
-        }
-        if (ss_run_late(run)) return false;
-        ss_cone_stiffness(cell->size, cell->own, part);
-        if (relaxed && !ss_cone_coupling(cell->size, cell->own, part, run->arena, &coupling)) return false;
-        for (int i = 0; i < cell->size; i++) {
-            double stiffness = part[ss_part_of(i)];
-            step[cell->first + i] = stiffness > 0.0 ? 1.0 / (coupling * stiffness) : 0.0;
-        }
-    }
-    return true;
-}
-
 /* s_i = sum over j of |A_ij| / sqrt(a_ii a_jj), the same in every unit; D = a_ii s_i, in each part of a
  * contact the largest, is never below A. */
 static bool row_sum_steps(const ss_sweep *sweep, ss_arena *arena, double *step)
@@ -117,7 +95,7 @@ static bool row_sum_steps(const ss_sweep *sweep, ss_arena *arena, double *step)
 static bool find_steps(const ss_sweep *sweep, int rho, ss_run *run, double *step)
 {
     if (rho == ROW_SUM) return row_sum_steps(sweep, run->arena, step);
-    if (!local_steps(sweep, rho != GLOBAL, run, step)) return false;
+    if (!ss_law_local_steps(&sweep->A, rho != GLOBAL, run, step)) return false;
     if (rho != GLOBAL) return true;
     double lambda = ss_largest_eigenvalue(sweep->A.problem, step, POWER_ITERATIONS, run);
     for (int i = 0; i < sweep->A.problem->size; i++) step[i] /= lambda;
@@ -210,16 +188,8 @@ static ss_status solve(const ss_problem *problem, const void *options, ss_run *r
     if (!sweep || !scratch ||
         !ss_arena_take_vectors(arena, n, "proximal fixed point",
                                (double **[]){&w, &before, &previous, &step, &last, &best_x, NULL}) ||
-        !find_steps(sweep, set->rho, run, step))
+        !find_steps(sweep, set->rho, run, step) || !ss_law_use_steps(&sweep->A, step, &factor, arena))
         return SS_FAILED;
-    for (int c = 0; c < sweep->A.cell_count; c++) {
-        ss_cell *cell = &sweep->A.cells[c];
-        double part[SS_PARTS] = {0};
-        for (int i = 0; i < cell->size; i++) part[ss_part_of(i)] = step[cell->first + i];
-        if (!(cell->own ? ss_cone_step_set(problem, cell, part, false, &factor, arena)
-                        : ss_row_step_set(problem, cell, part[0], &factor, arena)))
-            return SS_FAILED;
-    }
 
     // Gauss-Seidel is stable with local steps, Jacobi with those of the largest eigenvalue.
     adaptation memory = {.safe = 1.0};
@@ -240,10 +210,7 @@ static ss_status solve(const ss_problem *problem, const void *options, ss_run *r
             residual = ss_sweep_pass(sweep, (ss_sweep_order)set->sweep, x);
         } else {
             ss_problem_apply(problem, x, scratch, w);
-            for (int c = 0; c < sweep->A.cell_count; c++) {
-                const ss_cell *cell = &sweep->A.cells[c];
-                cell->step(cell->data, w + cell->first, x + cell->first);
-            }
+            ss_law_step_all(&sweep->A, w, x);
             for (size_t i = 0; i < n; i++)
                 residual += problem->diagonal[i] * (x[i] - before[i]) * (x[i] - before[i]);
         }
