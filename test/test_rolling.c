@@ -45,9 +45,9 @@ static int rows_of(const kind *of)
 
 /* Solvers that know friction cones: none may drop out unnoticed. */
 static const char *const cone_solvers[] = {
-    "jacobi",           "pgs",           "psor",          "prox",    "nsgs", "interior-point",
-    "fischer-newton",   "minmap-newton", "coloured",      "nncg",    "admm", "apgd",
-    "barzilai-borwein", "auto",          "alart-curnier", "proximal"};
+    "jacobi",           "pgs",           "psor",          "prox",     "nsgs",      "interior-point",
+    "fischer-newton",   "minmap-newton", "coloured",      "nncg",     "admm",      "apgd",
+    "barzilai-borwein", "auto",          "alart-curnier", "proximal", "heavy-ball"};
 enum { CONE_SOLVERS = sizeof cone_solvers / sizeof *cone_solvers };
 
 /* Those that take torsion as well: rows that follow a partner. */

@@ -10,8 +10,7 @@
 #include "known_cone.h"
 #include "shared_data.h"
 #include "problem/laws.h"
-#include "solver/newton/newton_alart.h"
-#include "solver/newton/newton_natural.h"
+#include "solver/newton/maps.h"
 
 /* ---- helpers ---------------------------------------------------------------------------------------- */
 
@@ -88,8 +87,8 @@ static ss_problem *one_contact(int size, double mu, double mu_rolling, double so
 
 /* A space of one node, enough for the maps; own inverse masses as given. */
 typedef struct bench {
-    ss_newton_node node;
-    ss_newton_space space;
+    ss_node node;
+    ss_space space;
     double own[1][3];
     ss_alart alart;
 } bench;
@@ -97,7 +96,7 @@ typedef struct bench {
 static void bench_set(bench *b, int size, double mu, double mu_rolling, ss_alart_variant variant, double rho)
 {
     *b = (bench){.node = {SS_LAW_CONE, 0, size, mu, mu_rolling}, .own = {{0.5, 1.3, 0.8}}};
-    b->space = (ss_newton_space){.nodes = &b->node, .node_count = 1, .size = size};
+    b->space = (ss_space){.nodes = &b->node, .node_count = 1, .size = size};
     b->alart = (ss_alart){.variant = variant, .rho = rho, .own_inverse = b->own};
 }
 
@@ -343,15 +342,15 @@ TEST(the_own_block_of_a_contact_is_what_it_does_to_itself)
         ss_bodies_form *kept = problem->bodies;
         if (form == 2) problem->bodies = NULL;
         ss_arena *arena = known(ss_arena_create(1 << 20, &err), &err);
-        ss_newton_space *space = known(ss_newton_space_create(problem, arena), NULL);
+        ss_space *space = known(ss_space_create(problem, arena), NULL);
         ENSURE((form == 0) == (space->full != NULL) && (form == 1) == (space->levers != NULL));
         for (int k = 0; k < space->node_count; k++) {
             double own[SS_NODE_MAX * SS_NODE_MAX], r[60] = {0}, u[60];
             int first = space->nodes[k].first, n = space->nodes[k].size;
-            ss_newton_space_own(space, k, own);
+            ss_space_own(space, k, own);
             for (int j = 0; j < n; j++) {
                 r[first + j] = 1.0;
-                ss_newton_space_apply(space, r, u);
+                ss_space_apply(space, r, u);
                 r[first + j] = 0.0;
                 for (int i = 0; i < n; i++) ENSURE_NEAR(own[i * n + j], u[first + i], 1e-14); // rounding
             }

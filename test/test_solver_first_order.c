@@ -7,7 +7,7 @@
 
 #include "problems.h"
 #include "solver/splitting/gradient.h"
-#include "solver/newton/newton_natural.h"
+#include "solver/newton/maps.h"
 #include "solver/splitting/splitting.h"
 
 /* ---- running ---------------------------------------------------------------------------------------- */
@@ -183,14 +183,14 @@ TEST(gradient_methods_refuse_what_has_no_function_to_descend_on)
 typedef struct bench {
     ss_arena *arena;
     ss_problem *problem;
-    ss_newton_space *space;
+    ss_space *space;
     ss_row_groups groups;
 } bench;
 
 static bench bench_of(ss_problem *problem)
 {
     bench b = {.arena = ss_arena_create(1 << 16, NULL), .problem = problem};
-    b.space = known(ss_newton_space_create(problem, b.arena), NULL);
+    b.space = known(ss_space_create(problem, b.arena), NULL);
     if (!ss_row_groups_create(b.space, b.arena, &b.groups)) KIT_FAIL("out of memory");
     return b;
 }
@@ -258,7 +258,7 @@ TEST(products_by_stretches_are_those_row_by_row)
         double *r = numbers(n), *u = numbers(n), *expected = numbers(n);
         ss_random random = ss_random_start(3, 0);
         for (int i = 0; i < n; i++) r[i] = ss_random_normal(&random);
-        ss_newton_space_velocity(b.space, r, expected);
+        ss_space_velocity(b.space, r, expected);
         ss_row_groups_velocity(&b.groups, r, u);
         for (int i = 0; i < n; i++) ENSURE_NEAR(u[i], expected[i], 1e-12); // sums of some tens of numbers
         free(r);

@@ -11,9 +11,8 @@
 #include "shared_data.h"
 #include "problem/laws.h"
 #include "solver/newton/interior_cones.h"
-#include "solver/newton/newton_fischer.h"
+#include "solver/newton/maps.h"
 #include "solver/newton/newton_lorentz.h"
-#include "solver/newton/newton_natural.h"
 #include "solver/newton/newton_system.h"
 
 /* ---- helpers -------------------------------------------------------------------------------------- */
@@ -532,7 +531,7 @@ TEST(the_interior_is_resumed_in_its_centre_nearest_to_a_point)
     ss_problem *problem = heap(4, 12, 0.8, 5);
     ss_error err;
     ss_arena *arena = known(ss_arena_create(1 << 16, &err), &err);
-    ss_newton_space *space = ss_newton_space_create(problem, arena);
+    ss_space *space = ss_space_create(problem, arena);
     ss_interior_cones cones;
     double r[36], u[36], before[36];
     ENSURE(space && ss_interior_cones_create(space, arena, &cones) && cones.count == 12);
@@ -685,8 +684,7 @@ TEST(lack_of_memory_fails_the_solve_and_leaks_nothing)
 /* ---- parts ---------------------------------------------------------------------------------------- */
 
 /* One node of every kind; the maps look at nothing else of a space. */
-static void check_derivative(const ss_newton_space *space, const ss_newton_node *node, bool fischer,
-                             ss_random *random)
+static void check_derivative(const ss_space *space, const ss_node *node, bool fischer, ss_random *random)
 {
     double r[SS_NODE_MAX] = {0}, u[SS_NODE_MAX] = {0}, phi[SS_NODE_MAX], F[64], B[64];
     int n = node->size;
@@ -724,12 +722,12 @@ TEST(derivatives_of_all_maps_agree_with_differences)
     double lower[3] = {-0.3, -INFINITY, -INFINITY}, upper[3] = {0.8, INFINITY, 0.4},
            factor[3] = {0, 0.6, 0.6};
     int partner[3] = {-1, 0, 0};
-    ss_newton_space space = {.lower = lower, .upper = upper, .partner = partner, .factor = factor};
-    ss_newton_node nodes[] = {{SS_LAW_BOX, 0, 1, 0, 0},         {SS_LAW_BOX, 0, 3, 0, 0},
-                              {SS_LAW_CONE, 0, 2, 0.6, 0},      {SS_LAW_CONE, 0, 3, 0.6, 0},
-                              {SS_LAW_CONE, 0, 5, 0.6, 0.3},    {SS_LAW_CONVEX, 0, 2, 0.6, 0},
-                              {SS_LAW_CONVEX, 0, 3, 0.6, 0},    {SS_LAW_CONVEX, 0, 5, 0.6, 0.3},
-                              {SS_LAW_CONE, 0, 3, INFINITY, 0}, {SS_LAW_CONE, 0, 3, 0, 0}};
+    ss_space space = {.lower = lower, .upper = upper, .partner = partner, .factor = factor};
+    ss_node nodes[] = {{SS_LAW_BOX, 0, 1, 0, 0},         {SS_LAW_BOX, 0, 3, 0, 0},
+                       {SS_LAW_CONE, 0, 2, 0.6, 0},      {SS_LAW_CONE, 0, 3, 0.6, 0},
+                       {SS_LAW_CONE, 0, 5, 0.6, 0.3},    {SS_LAW_CONVEX, 0, 2, 0.6, 0},
+                       {SS_LAW_CONVEX, 0, 3, 0.6, 0},    {SS_LAW_CONVEX, 0, 5, 0.6, 0.3},
+                       {SS_LAW_CONE, 0, 3, INFINITY, 0}, {SS_LAW_CONE, 0, 3, 0, 0}};
     ss_random random = ss_random_start(77, 0);
     for (size_t k = 0; k < sizeof nodes / sizeof *nodes; k++) {
         for (int round = 0; round < 40; round++) {

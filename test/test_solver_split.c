@@ -7,7 +7,7 @@
 
 #include "problems.h"
 #include "solver/local/disc.h"
-#include "solver/newton/newton_natural.h"
+#include "solver/newton/maps.h"
 #include "solver/pivot/pivoting.h"
 #include "solver/core/run_state.h"
 
@@ -414,11 +414,11 @@ TEST(impulses_of_the_compliant_model_are_those_of_springs)
     ss_error err;
     ENSURE_INT(run("convex-newton", "compliance=1e-3", "none", 200, problem, x).status, SS_CONVERGED);
     ss_arena *arena = known(ss_arena_create(0, &err), &err);
-    ss_newton_space *space = known(ss_newton_space_create(problem, arena), NULL);
-    ss_newton_space_enter(space, x, r);
-    ss_newton_space_velocity(space, r, u);
+    ss_space *space = known(ss_space_create(problem, arena), NULL);
+    ss_space_enter(space, x, r);
+    ss_space_velocity(space, r, u);
     for (int n = 0; n < space->node_count; n++) {
-        const ss_newton_node *node = &space->nodes[n];
+        const ss_node *node = &space->nodes[n];
         double y[SS_NODE_MAX] = {0}, p[SS_NODE_MAX];
         for (int i = 0; i < node->size; i++) y[i] = -k * u[node->first + i];
         ss_newton_project(space, node, y, r, p, NULL);

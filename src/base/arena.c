@@ -138,6 +138,13 @@ void *ss_arena_take(ss_arena *arena, size_t count, size_t size, const char *what
     return array ? memset(array, 0, count * size) : NULL;
 }
 
+bool ss_arena_take_vectors(ss_arena *arena, size_t n, const char *what, double **const list[])
+{
+    bool good = true;
+    for (; *list && good; list++) good = (**list = ss_arena_take(arena, n, sizeof ***list, what)) != NULL;
+    return good;
+}
+
 ss_arena_mark ss_arena_get_mark(const ss_arena *arena)
 {
     size_t used = arena->block_count ? arena->blocks[arena->current].used : 0;

@@ -16,6 +16,8 @@ static const char built_in[] =
     "jacobi | solves | column, mass ratio 1e6 | " HEAVY "pgs | solves | column, mass ratio 1e6 | " HEAVY
     "psor | solves | column, mass ratio 1e6 | " HEAVY "nsgs | solves | column, mass ratio 1e6 | " HEAVY
     "nncg | solves | column, mass ratio 1e6 | " HEAVY
+    "heavy-ball | solves | column, mass ratio 1.6e4 | " HEAVY
+    "heavy-ball | solves | column, mass ratio 1e6 | " HEAVY "heavy-ball | solves | towers, convex law | " FEET
     "barzilai-borwein | solves | column, mass ratio 1e6 | " HEAVY
     "jacobi | solves | towers, convex law | " FEET "pgs | solves | towers, convex law | " FEET
     "psor | solves | towers, convex law | " FEET "nsgs | solves | towers, convex law | " FEET

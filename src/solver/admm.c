@@ -1,12 +1,25 @@
 /* Alternating direction method of multipliers: a linear system of all bodies and the laws of the contacts one
- * by one, in turn (splitting.h). The matrix stays the same for many iterations, so that its factors, in the
- * velocities of the bodies (shifted_system.h), are used again and again: an iteration is two products and a
- * solve. Impulses reach across the whole structure in one iteration; that is what tall stacks need, where
- * sweeps pass the weight down one course at a time.
+ * by one, in turn. The problem is split in two, W x + q = -lambda and the laws between z and lambda, and held
+ * together by x = z:
  *
- * For boxes and the convex law this is a proximal method with a proof. Coulomb's law is not monotone: De
- * Saxce's term is not lagged but inside the law of each contact, which helps; still sliding piles converge
- * slowly, or not at all. Redundant contacts that ask for slightly different velocities make it creep.
+ *     x = z + d,  (W + S) d = -(W z + q + lambda)            a linear system, always with the same matrix
+ *     y = z + d + lambda / S,  z <- p(y),  lambda <- S (y - z)                contact by contact
+ *
+ * S > 0 is diagonal: rho, but tiny in rows that know no inequality. p is the law of a contact that has
+ * nothing but S to push against (newton/maps.h): for boxes and the convex law a projection, for Coulomb's law
+ * the normal part on [0, inf), then the tangents on the disc that it allows. z always obeys the bounds,
+ * -lambda is its velocity by the laws, and what is left to do is |W z + q + lambda|, which is also a bound
+ * for the natural map. The system is solved for the change d, so that rounding, amplified by a small S, goes
+ * with the error and not with z. Its factors, in the velocities of the bodies (splitting/shifted_system.h),
+ * are used again and again: an iteration is two products and a solve. rho is adapted to let both halves of
+ * the error fall together. Everything is a function of y, which Anderson's mixing extrapolates
+ * (core/anderson.h).
+ *
+ * Impulses reach across the whole structure in one iteration; that is what tall stacks need, where sweeps
+ * pass the weight down one course at a time. For boxes and the convex law this is a proximal method with a
+ * proof. Coulomb's law is not monotone: De Saxce's term is not lagged but inside the law of each contact,
+ * which helps; still sliding piles converge slowly, or not at all. Redundant contacts that ask for slightly
+ * different velocities make it creep.
  *
  * References: Boyd, Parikh, Chu, Peleato, Eckstein, Distributed optimization and statistical learning via
  * the alternating direction method of multipliers (2011); Zhang, O'Donoghue, Boyd, Globally convergent
@@ -15,16 +28,17 @@
  * Stellato, Boyd, Infeasibility detection in the alternating direction method of multipliers for convex
  * optimization (2019).
  */
-#include <stickslip/solver.h>
+#include "solver/splitting/splitting.h"
 
 #include <math.h>
 #include <string.h>
 
+#include "base/deadline.h"
 #include "base/memory.h"
 #include "base/option_rows.h"
 #include "solver/core/run_state.h"
-#include "solver/newton/progress.h"
-#include "solver/splitting/splitting.h"
+#include "solver/newton/maps.h"
+#include "solver/core/progress.h"
 
 static const ss_option options_table[] = {
     SS_ROW_REAL(ss_splitting_options, rho, "0.01", 1e-7, 1e4,
@@ -38,54 +52,201 @@ static const ss_option options_table[] = {
     {0},
 };
 
-/* Where there is no solution the steps become all the same, and a ray (Banjac, Goulart, Stellato, Boyd 2019):
- * worth a look now and then, when the error does not fall. */
-typedef struct drift {
-    double *before; // y
-    double error;   // at the last look
-    int steps, rays;
-} drift;
+/* ---- the start -------------------------------------------------------------------------------------- */
 
-static bool is_time_to_look(drift *of, const ss_splitting *splitting)
+/* z = p(y) */
+static void project(const ss_splitting *s, const double *y, double *z)
 {
-    enum { EVERY = 25 };
-    static const double hardly = 0.5;
-    if (++of->steps % EVERY != 0) return false;
-    bool slow = splitting->error > hardly * of->error;
-    of->error = splitting->error;
-    return slow;
+    for (int k = 0; k < s->space->node_count; k++) {
+        const ss_node *node = &s->space->nodes[k];
+        double p[SS_NODE_MAX];
+        ss_newton_project(s->space, node, y + node->first, s->z, p, NULL);
+        memcpy(z + node->first, p, (size_t)node->size * sizeof *p);
+    }
 }
 
-static bool step(ss_splitting *splitting, ss_progress *progress, drift *of, bool *is_ray)
+/* What z still lacks. */
+static void look(ss_splitting *s)
 {
-    bool looks = is_time_to_look(of, splitting) && splitting->has_y;
-    if (looks) memcpy(of->before, splitting->y, (size_t)splitting->space->size * sizeof *of->before);
-    if (!ss_splitting_step(splitting)) return false;
-    if (!looks || !splitting->has_y) return true;
-    of->rays = ss_progress_drifts(progress, of->before, splitting->y) ? of->rays + 1 : 0;
-    *is_ray = of->rays > 1; // Coulomb's law may find a way out of the first
+    double sum = 0.0;
+    ss_row_groups_velocity(&s->groups, s->z, s->u);
+    for (int i = 0; i < s->space->size; i++) {
+        s->gap[i] = -(s->u[i] + s->lambda[i]);
+        sum += s->gap[i] * s->gap[i];
+    }
+    s->error = sqrt(sum);
+}
+
+static void forget(ss_splitting *s)
+{
+    ss_safeguarded_anderson_forget(&s->mixing);
+    s->has_y = false;
+}
+
+bool ss_splitting_create(const ss_space *space, const ss_splitting_options *set, const double *r,
+                         ss_arena *arena, ss_splitting *s)
+{
+    size_t n = (size_t)space->size;
+    *s = (ss_splitting){.set = *set,
+                        .space = space,
+                        .arena = arena,
+                        .rho = set->rho,
+                        .checked = INFINITY,
+                        .deadline = INFINITY};
+    s->is_free = ss_arena_take(arena, n, sizeof *s->is_free, "free rows");
+    if (!s->is_free ||
+        !ss_arena_take_vectors(arena, n, "splitting",
+                               (double **[]){&s->shift, &s->z, &s->lambda, &s->u, &s->gap, &s->step, &s->y,
+                                             &s->image, &s->trial, NULL}) ||
+        !ss_safeguarded_anderson_create(space->size, set->mixing, arena, &s->mixing) ||
+        !ss_row_groups_create(space, arena, &s->groups))
+        return false;
+
+    // Rows that know no inequality.
+    for (int k = 0; k < space->node_count; k++) {
+        const ss_node *node = &space->nodes[k];
+        for (int i = node->first; node->law == SS_LAW_BOX && i < node->first + node->size; i++)
+            s->is_free[i] = isinf(space->lower[i]) && isinf(space->upper[i]) && space->partner[i] < 0;
+    }
+
+    // At a solution u = -lambda, and anywhere lambda = z - u - p(z - u) is of the right kind.
+    memcpy(s->z, r, n * sizeof *r);
+    project(s, s->z, s->z);
+    ss_row_groups_velocity(&s->groups, s->z, s->u);
+    for (size_t i = 0; i < n; i++) s->y[i] = s->z[i] - s->u[i];
+    project(s, s->y, s->trial);
+    for (size_t i = 0; i < n; i++) s->lambda[i] = s->is_free[i] ? 0.0 : s->y[i] - s->trial[i];
+    forget(s);
+    look(s);
+    return true;
+}
+
+void ss_splitting_free(ss_splitting *s)
+{
+    ss_shifted_system_free(s->shifted);
+    s->shifted = NULL;
+}
+
+/* ---- rho -------------------------------------------------------------------------------------------- */
+
+static bool factor(ss_splitting *s)
+{
+    static const double free_shift = 1e-6; // the smaller the better, but for rounding
+    // s per group until the first front of the first matrix, measured on pyramids of cubes: not begun in vain
+    static const double per_group = 8e-7;
+    s->is_late = !s->shifted && ss_deadline_misses(s->deadline, per_group * s->groups.count);
+    if (s->is_late) return false;
+    if (!s->shifted) s->shifted = ss_shifted_system_create(&s->groups, s->arena);
+    if (!s->shifted) return false;
+    ss_shifted_system_set_deadline(s->shifted, s->deadline);
+    for (int i = 0; i < s->space->size; i++) s->shift[i] = s->is_free[i] ? fmin(free_shift, s->rho) : s->rho;
+    s->factorizations++;
+    forget(s);
+    s->is_factored = ss_shifted_system_factor(s->shifted, s->shift);
+    s->is_late = ss_shifted_system_is_late(s->shifted);
+    return s->is_factored;
+}
+
+/* After a factorisation it takes some steps to see whether it was a good one, and more when there were many.
+ * True when rho has changed; the plain step is made then. */
+static bool adapt(ss_splitting *s)
+{
+    enum { SOON = 10, LATER = 25, MANY = 3 };
+    static const double band = 3.0, narrow = 1.2, jump = 20.0, slowly = 0.5;
+    static const double least_rho = 1e-7, largest_rho = 1e4;
+    if (!s->set.adaptive || ++s->since < (s->factorizations > MANY ? LATER : SOON)) return false;
+    s->since = 0;
+    project(s, s->image, s->trial);
+
+    // By how much rho should change: x - z and S (z - z_before) of a plain step, in between relative to the
+    // sizes of z and lambda and not relative at all.
+    double primal = 0.0, dual = 0.0, size = 0.0, load = 0.0;
+    for (int i = 0; i < s->space->size; i++) {
+        if (s->is_free[i]) continue;
+        double apart = s->z[i] + s->step[i] - s->trial[i], moved = s->rho * (s->trial[i] - s->z[i]);
+        double lambda = s->rho * (s->image[i] - s->trial[i]);
+        primal += apart * apart;
+        dual += moved * moved;
+        size += s->trial[i] * s->trial[i];
+        load += lambda * lambda;
+    }
+    bool is_known = dual > 0.0 && size > 0.0;
+    double change = is_known ? sqrt(sqrt(primal / dual * sqrt(load / size))) : 1.0, width = band;
+
+    // Where the error hardly falls, rho goes further, and for less.
+    if (s->error > slowly * s->checked) {
+        change *= change;
+        width = narrow;
+    }
+    s->checked = s->error;
+    if (!(change > width || change < 1.0 / width)) return false;
+    double rho = s->rho * fmin(fmax(change, 1.0 / jump), jump);
+    rho = fmin(fmax(rho, least_rho), largest_rho);
+    if (rho == s->rho) return false;
+    for (int i = 0; i < s->space->size; i++) s->lambda[i] = s->shift[i] * (s->image[i] - s->trial[i]);
+    memcpy(s->z, s->trial, (size_t)s->space->size * sizeof *s->z);
+    s->rho = rho;
+    s->is_factored = false;
+    return true;
+}
+
+/* ---- the method ------------------------------------------------------------------------------------- */
+
+bool ss_splitting_step(ss_splitting *s)
+{
+    int n = s->space->size;
+
+    // All bodies: d, and with it the image of y.
+    if (!s->is_factored && !factor(s)) return false;
+    ss_shifted_system_solve(s->shifted, s->gap, s->step);
+    for (int i = 0; i < n; i++) {
+        double stride = s->is_free[i] ? 1.0 : s->set.relaxation;
+        s->image[i] = s->z[i] + stride * s->step[i] + s->lambda[i] / s->shift[i];
+    }
+
+    // Contact by contact: the laws, unless the plain step was made already for another rho.
+    if (!adapt(s)) {
+        if (s->has_y) ss_safeguarded_anderson_next(&s->mixing, s->y, s->image);
+        memcpy(s->y, s->image, (size_t)n * sizeof *s->y);
+        s->has_y = true;
+        project(s, s->y, s->z);
+        for (int i = 0; i < n; i++) s->lambda[i] = s->shift[i] * (s->y[i] - s->z[i]);
+    }
+    look(s);
     return true;
 }
 
 static ss_status solve(const ss_problem *problem, const void *options, ss_run *run, double *x)
 {
-    enum { STUCK = 5000 };
-    ss_newton_space *space = ss_newton_space_create(problem, run->arena);
+    enum { STUCK = 5000, LOOK = 25 };
+    static const double hardly = 0.5;
+    size_t bytes = (size_t)problem->size * sizeof *x;
+    ss_space *space = ss_space_create(problem, run->arena);
     double *start = ss_arena_take_unset(run->arena, (size_t)problem->size, sizeof *start, "start");
-    ss_splitting splitting;
+    double *before = ss_arena_take_unset(run->arena, (size_t)problem->size, sizeof *before, "y before");
+    ss_splitting s;
     ss_progress progress;
-    drift drifting = {.error = INFINITY};
-    drifting.before = ss_arena_take_unset(run->arena, (size_t)problem->size, sizeof *start, "drift");
-    if (!space || !start || !drifting.before || !ss_progress_start(space, run, x, &progress))
-        return SS_FAILED;
-    ss_newton_space_enter(space, x, start);
-    bool good = ss_splitting_create(space, options, start, run->arena, &splitting);
-    bool is_ray = false;
-    splitting.deadline = ss_run_deadline(run);
-    while (good && !is_ray && ss_progress_report(&progress, splitting.z, splitting.error, STUCK))
-        good = step(&splitting, &progress, &drifting, &is_ray);
-    if (!good && splitting.is_late) ss_run_give_up(run);
-    ss_splitting_free(&splitting);
+    if (!space || !start || !before || !ss_progress_start(space, run, x, &progress)) return SS_FAILED;
+    ss_space_enter(space, x, start);
+    bool good = ss_splitting_create(space, options, start, run->arena, &s), is_ray = false;
+    s.deadline = ss_run_deadline(run);
+
+    double looked = INFINITY; // the error when it was looked at last
+    for (int step = 1, rays = 0; good && !is_ray && ss_progress_report(&progress, s.z, s.error, STUCK);
+         step++) {
+        // Where there is no solution the steps become all the same, and a ray: worth a look now and then,
+        // when the error does not fall.
+        bool looks = step % LOOK == 0 && s.error > hardly * looked && s.has_y;
+        if (step % LOOK == 0) looked = s.error;
+        if (looks) memcpy(before, s.y, bytes);
+
+        good = ss_splitting_step(&s);
+        if (!good || !looks || !s.has_y) continue;
+        rays = ss_progress_drifts(&progress, before, s.y) ? rays + 1 : 0;
+        is_ray = rays > 1; // Coulomb's law may find a way out of the first
+    }
+    if (!good && s.is_late) ss_run_give_up(run);
+    ss_splitting_free(&s);
     if (!good) progress.status = SS_FAILED;
     return ss_progress_end(&progress);
 }

@@ -22,8 +22,8 @@
 
 #include "base/memory.h"
 #include "base/option_rows.h"
-#include "solver/newton/newton_natural.h"
-#include "solver/newton/progress.h"
+#include "solver/newton/maps.h"
+#include "solver/core/progress.h"
 #include "solver/splitting/gradient.h"
 
 typedef struct apgd_options {
@@ -38,97 +38,69 @@ static const ss_option options_table[] = {
     {0},
 };
 
-typedef struct descent {
-    const ss_newton_space *space;
-    ss_row_groups groups;
-    double *r, *u;         // the iterate and its velocity
-    double *last, *last_u; // before
-    double *y, *u_y;       // where the gradient is taken; then the next iterate and its velocity
-    double *term;          // De Saxce's
-    double slope, theta;   // L, and Nesterov's
-    bool restarts;
-} descent;
-
-static bool take_memory(descent *at, ss_arena *arena)
-{
-    double **all[] = {&at->r, &at->u, &at->last, &at->last_u, &at->y, &at->u_y, &at->term};
-    for (size_t k = 0; k < sizeof all / sizeof *all; k++) {
-        *all[k] = ss_arena_take_unset(arena, (size_t)at->space->size, sizeof **all[k], "descent");
-        if (!*all[k]) return false;
-    }
-    return ss_row_groups_create(at->space, arena, &at->groups);
-}
-
-static void start(descent *at, const double *x, int power_iterations, ss_run *run)
-{
-    static const double from_below = 1.05;
-    size_t bytes = (size_t)at->space->size * sizeof *at->r;
-    at->slope = from_below * ss_gradient_slope(&at->groups, power_iterations, run, at->y, at->term);
-    at->theta = 1.0;
-    ss_newton_space_enter(at->space, x, at->r);
-    ss_gradient_project(at->space, at->r, at->r, at->r);
-    ss_row_groups_velocity(&at->groups, at->r, at->u);
-    memcpy(at->last, at->r, bytes);
-    memcpy(at->last_u, at->u, bytes);
-}
-
-/* More curvature along the last step than L allows: L grows. */
-static void check_slope(descent *at)
-{
-    double work = 0.0, square = 0.0;
-    for (int i = 0; i < at->space->size; i++) {
-        double moved = at->r[i] - at->last[i];
-        work += moved * (at->u[i] - at->last_u[i]);
-        square += moved * moved;
-    }
-    if (work > at->slope * square) at->slope = 1.05 * work / square;
-}
-
-static void swap(double **a, double **b)
-{
-    double *kept = *a;
-    *a = *b;
-    *b = kept;
-}
-
-/* Returns the error at y: the length of the step, times L. */
-static double advance(descent *at)
-{
-    int n = at->space->size;
-    double theta = at->theta, next = 0.5 * theta * (sqrt(theta * theta + 4.0) - theta);
-    double beta = theta * (1.0 - theta) / (theta * theta + next), square = 0.0, turn = 0.0;
-    for (int i = 0; i < n; i++) {
-        at->y[i] = at->r[i] + beta * (at->r[i] - at->last[i]);
-        at->u_y[i] = at->u[i] + beta * (at->u[i] - at->last_u[i]);
-    }
-    ss_gradient_saxce(at->space, at->u_y, at->term);
-    double *new = at->last; // no longer needed
-    for (int i = 0; i < n; i++) new[i] = at->y[i] - (at->u_y[i] + at->term[i]) / at->slope;
-    ss_gradient_project(at->space, new, at->r, new);
-    for (int i = 0; i < n; i++) {
-        double step = new[i] - at->y[i];
-        square += step * step;
-        turn -= step * (new[i] - at->r[i]);
-    }
-    swap(&at->last, &at->r); // last: the iterate before; r: the new one
-    swap(&at->last_u, &at->u);
-    ss_row_groups_velocity(&at->groups, at->r, at->u);
-    at->theta = at->restarts && turn > 0.0 ? 1.0 : next;
-    check_slope(at);
-    return at->slope * sqrt(square);
-}
-
 static ss_status solve(const ss_problem *problem, const void *options, ss_run *run, double *x)
 {
     enum { STUCK = 5000 };
+    static const double from_below = 1.05; // estimates of L are
     const apgd_options *set = options;
-    descent at = {.space = ss_newton_space_create(problem, run->arena), .restarts = set->restart};
+    int n = problem->size;
+    size_t bytes = (size_t)n * sizeof *x;
+    double *r, *u;         // the iterate and its velocity
+    double *last, *last_u; // before
+    double *y, *u_y;       // where the gradient is taken
+    double *term;          // De Saxce's
+    ss_space *space = ss_space_create(problem, run->arena);
+    ss_row_groups groups;
     ss_progress progress;
-    if (!at.space || !take_memory(&at, run->arena) || !ss_progress_start(at.space, run, x, &progress))
+    if (!space || !ss_row_groups_create(space, run->arena, &groups) ||
+        !ss_progress_start(space, run, x, &progress) ||
+        !ss_arena_take_vectors(run->arena, (size_t)n, "descent",
+                               (double **[]){&r, &u, &last, &last_u, &y, &u_y, &term, NULL}))
         return SS_FAILED;
-    start(&at, x, set->power_iterations, run);
-    double error = ss_newton_residual(at.space, 1.0, at.r, at.u, NULL);
-    while (ss_progress_report(&progress, at.r, error, STUCK)) error = advance(&at);
+
+    // L, and a start that obeys the laws.
+    double L = from_below * ss_gradient_slope(&groups, set->power_iterations, run, y, term), theta = 1.0;
+    ss_space_enter(space, x, r);
+    ss_gradient_project(space, r, r, r);
+    ss_row_groups_velocity(&groups, r, u);
+    memcpy(last, r, bytes);
+    memcpy(last_u, u, bytes);
+
+    double error = ss_newton_residual(space, 1.0, r, u, NULL);
+    while (ss_progress_report(&progress, r, error, STUCK)) {
+        // y beyond r, its velocity by the same combination, and the gradient there.
+        double next = 0.5 * theta * (sqrt(theta * theta + 4.0) - theta);
+        double beta = theta * (1.0 - theta) / (theta * theta + next);
+        for (int i = 0; i < n; i++) {
+            y[i] = r[i] + beta * (r[i] - last[i]);
+            u_y[i] = u[i] + beta * (u[i] - last_u[i]);
+        }
+        ss_gradient_saxce(space, u_y, term);
+
+        // The step from y, into the place of the iterate before.
+        double *stepped = last, *speed = last_u, square = 0.0, turn = 0.0;
+        for (int i = 0; i < n; i++) stepped[i] = y[i] - (u_y[i] + term[i]) / L;
+        ss_gradient_project(space, stepped, r, stepped);
+        for (int i = 0; i < n; i++) {
+            double step = stepped[i] - y[i];
+            square += step * step;
+            turn -= step * (stepped[i] - r[i]);
+        }
+        last = r, last_u = u;
+        r = stepped, u = speed;
+        ss_row_groups_velocity(&groups, r, u);
+        theta = set->restart && turn > 0.0 ? 1.0 : next;
+
+        // More curvature along the last step than L allows: L grows.
+        double work = 0.0, moved_square = 0.0;
+        for (int i = 0; i < n; i++) {
+            double moved = r[i] - last[i];
+            work += moved * (u[i] - last_u[i]);
+            moved_square += moved * moved;
+        }
+        if (work > L * moved_square) L = from_below * work / moved_square;
+        error = L * sqrt(square); // at y
+    }
     return ss_progress_end(&progress);
 }
 

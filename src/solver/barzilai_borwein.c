@@ -21,8 +21,8 @@
 
 #include "base/memory.h"
 #include "base/option_rows.h"
-#include "solver/newton/newton_natural.h"
-#include "solver/newton/progress.h"
+#include "solver/newton/maps.h"
+#include "solver/core/progress.h"
 #include "solver/splitting/gradient.h"
 
 typedef struct spectral_options {
@@ -39,56 +39,12 @@ static const ss_option options_table[] = {
     {0},
 };
 
-typedef struct spectral {
-    const ss_newton_space *space;
-    ss_row_groups groups;
-    double *r, *u;         // the iterate and its velocity
-    double *d, *product;   // the way, and W d
-    double *term, *target; // De Saxce's, as held fixed; P(r - alpha g)
-    double alpha, shortest, longest;
-    double value[MEMORY_MAX]; // f, from where the term was set
-    double f;
-    int memory, steps;
-} spectral;
-
-static bool take_memory(spectral *at, ss_arena *arena)
-{
-    double **all[] = {&at->r, &at->u, &at->d, &at->product, &at->term, &at->target};
-    for (size_t k = 0; k < sizeof all / sizeof *all; k++) {
-        *all[k] = ss_arena_take_unset(arena, (size_t)at->space->size, sizeof **all[k], "descent");
-        if (!*all[k]) return false;
-    }
-    return ss_row_groups_create(at->space, arena, &at->groups);
-}
-
-static void start(spectral *at, const double *x, ss_run *run)
-{
-    enum { PRODUCTS = 10 };
-    static const double span = 1e3;
-    double slope = ss_gradient_slope(&at->groups, PRODUCTS, run, at->d, at->product);
-    at->alpha = 1.0 / slope;
-    at->shortest = 1.0 / (span * slope);
-    at->longest = span / slope;
-    ss_newton_space_enter(at->space, x, at->r);
-    ss_gradient_project(at->space, at->r, at->r, at->r);
-}
-
-/* Brings De Saxce's term up to date and, now and then, u, which collects rounding. */
-static void refresh(spectral *at, int frozen)
-{
-    enum { ROUNDING = 64 };
-    if (at->steps % ROUNDING == 0) ss_row_groups_velocity(&at->groups, at->r, at->u);
-    if (at->steps % frozen == 0) ss_gradient_saxce(at->space, at->u, at->term);
-}
-
-/* How far along d: f(r + t d) = f + t slope + t^2/2 curvature. Differences of f, not values, so that only the
- * slope has rounding in it, `noise`. */
-static double line_search(const spectral *at, double slope, double curvature, double noise)
+/* How far along d: f(r + t d) = f + t slope + t^2/2 curvature may grow by `room`. Differences of f, not
+ * values, so that only the slope has rounding in it. */
+static double line_search(double slope, double curvature, double room)
 {
     static const double enough = 1e-4, too_short = 1e-10;
-    double largest = at->value[0], t = 1.0;
-    for (int k = 1; k < at->memory; k++) largest = fmax(largest, at->value[k]);
-    double room = fmax(largest - at->f, 0.0) + noise;
+    double t = 1.0;
     while (t > too_short && t * slope + 0.5 * t * t * curvature > room + enough * t * slope) {
         double exact = curvature > 0.0 ? -slope / curvature : 0.0;
         t = fmax(0.1 * t, fmin(0.5 * t, exact));
@@ -96,57 +52,66 @@ static double line_search(const spectral *at, double slope, double curvature, do
     return t;
 }
 
-/* r + t d; alpha for the next step. */
-static void move(spectral *at, double t, double square, double curvature)
-{
-    int n = at->space->size;
-    double speeds = ss_dot(n, at->product, at->product);
-    for (int i = 0; i < n; i++) {
-        at->r[i] += t * at->d[i];
-        at->u[i] += t * at->product[i];
-    }
-    double alpha = at->longest;
-    if (curvature > 0.0) alpha = at->steps % 2 == 0 ? square / curvature : curvature / speeds;
-    at->alpha = fmin(fmax(alpha, at->shortest), at->longest);
-}
-
-static void advance(spectral *at)
-{
-    static const double rounding = 1e-15;
-    int n = at->space->size;
-    double slope = 0.0, size = 0.0;
-    for (int i = 0; i < n; i++) at->target[i] = at->r[i] - at->alpha * (at->u[i] + at->term[i]);
-    ss_gradient_project(at->space, at->target, at->r, at->target);
-    for (int i = 0; i < n; i++) {
-        at->d[i] = at->target[i] - at->r[i];
-        slope += at->d[i] * (at->u[i] + at->term[i]);
-        size += fabs(at->target[i] * (at->u[i] + at->term[i]));
-    }
-    ss_row_groups_apply(&at->groups, at->d, at->product);
-    double square = ss_dot(n, at->d, at->d), curvature = ss_dot(n, at->d, at->product);
-    double t = line_search(at, slope, curvature, rounding * size);
-    move(at, t, square, curvature);
-    at->f += t * slope + 0.5 * t * t * curvature;
-    at->value[at->steps++ % at->memory] = at->f;
-}
-
 static ss_status solve(const ss_problem *problem, const void *options, ss_run *run, double *x)
 {
-    enum { STUCK = 5000 };
+    enum { STUCK = 5000, PRODUCTS = 10, REFRESH = 64 };
+    static const double span = 1e3, rounding = 1e-15;
     const spectral_options *set = options;
-    spectral at = {.space = ss_newton_space_create(problem, run->arena), .memory = set->memory};
+    int n = problem->size;
+    double *r, *u;         // the iterate and its velocity
+    double *d, *product;   // the way, and W d
+    double *term, *target; // De Saxce's, as held fixed; P(r - alpha g)
+    ss_space *space = ss_space_create(problem, run->arena);
+    ss_row_groups groups;
     ss_progress progress;
-    if (!at.space || !take_memory(&at, run->arena) || !ss_progress_start(at.space, run, x, &progress))
+    if (!space || !ss_row_groups_create(space, run->arena, &groups) ||
+        !ss_progress_start(space, run, x, &progress) ||
+        !ss_arena_take_vectors(run->arena, (size_t)n, "descent",
+                               (double **[]){&r, &u, &d, &product, &term, &target, NULL}))
         return SS_FAILED;
-    start(&at, x, run);
-    refresh(&at, set->frozen);
-    double error = ss_newton_residual(at.space, 1.0, at.r, at.u, NULL);
-    while (ss_progress_report(&progress, at.r, error, STUCK)) {
-        advance(&at);
-        refresh(&at, set->frozen);
-        error = ss_newton_residual(at.space, 1.0, at.r, at.u, NULL);
+
+    // The first step length, from the largest eigenvalue, and a start that obeys the laws.
+    double largest = ss_gradient_slope(&groups, PRODUCTS, run, d, product);
+    double alpha = 1.0 / largest, shortest = 1.0 / (span * largest), longest = span / largest;
+    double f = 0.0, value[MEMORY_MAX] = {0}; // f, from where the term was set, now and at the last steps
+    ss_space_enter(space, x, r);
+    ss_gradient_project(space, r, r, r);
+
+    for (int steps = 0;; steps++) {
+        // u collects rounding; De Saxce's term is renewed now and then.
+        if (steps % REFRESH == 0) ss_row_groups_velocity(&groups, r, u);
+        if (steps % set->frozen == 0) ss_gradient_saxce(space, u, term);
+        double error = ss_newton_residual(space, 1.0, r, u, NULL);
+        if (!ss_progress_report(&progress, r, error, STUCK)) return ss_progress_end(&progress);
+
+        // d = P(r - alpha g) - r
+        double slope = 0.0, size = 0.0;
+        for (int i = 0; i < n; i++) target[i] = r[i] - alpha * (u[i] + term[i]);
+        ss_gradient_project(space, target, r, target);
+        for (int i = 0; i < n; i++) {
+            d[i] = target[i] - r[i];
+            slope += d[i] * (u[i] + term[i]);
+            size += fabs(target[i] * (u[i] + term[i]));
+        }
+
+        // r <- r + t d, where f stays below the largest of its last values
+        ss_row_groups_apply(&groups, d, product);
+        double square = ss_dot(n, d, d), curvature = ss_dot(n, d, product), top = value[0];
+        for (int k = 1; k < set->memory; k++) top = fmax(top, value[k]);
+        double t = line_search(slope, curvature, fmax(top - f, 0.0) + rounding * size);
+        double speeds = ss_dot(n, product, product);
+        for (int i = 0; i < n; i++) {
+            r[i] += t * d[i];
+            u[i] += t * product[i];
+        }
+        f += t * slope + 0.5 * t * t * curvature;
+        value[steps % set->memory] = f;
+
+        // The next step length, of both kinds in turn.
+        double wanted = longest;
+        if (curvature > 0.0) wanted = steps % 2 == 0 ? square / curvature : curvature / speeds;
+        alpha = fmin(fmax(wanted, shortest), longest);
     }
-    return ss_progress_end(&progress);
 }
 
 const ss_solver ss_solver_barzilai_borwein = {

@@ -1,5 +1,5 @@
 /* Newton's method on the velocities of all bodies, for boxes, joints and the convex law of friction: with v
- * the change of velocity that the impulses make, H the levers of the contacts (newton_space.h) and P the
+ * the change of velocity that the impulses make, H the levers of the contacts (core/space.h) and P the
  * projection on the laws,
  *
  *     min over v   1/2 |v|^2 + 1/(2k) |P(y)|^2,    y = g - k (H v + q)
@@ -34,8 +34,8 @@
 #include "solver/core/watch.h"
 #include "solver/local/local_cone.h"
 #include "solver/newton/newton.h"
-#include "solver/newton/newton_natural.h"
-#include "solver/newton/row_groups.h"
+#include "solver/newton/maps.h"
+#include "solver/core/space.h"
 
 typedef struct convex_newton_options {
     double compliance;
@@ -56,7 +56,7 @@ static const ss_option options_table[] = {
 };
 
 typedef struct newton_run {
-    const ss_newton_space *space;
+    const ss_space *space;
     ss_newton_system *system;
     ss_row_groups groups;
     double k;
@@ -79,20 +79,17 @@ typedef struct newton_run {
 static bool take_memory(newton_run *c, const ss_newton *newton, ss_arena *arena)
 {
     c->space = newton->space;
-    size_t n = (size_t)c->space->size;
-    double **all[] = {&c->s, &c->u, &c->g, &c->p, &c->pu, &c->z, &c->zu, &c->ds, &c->du, &c->rhs, &c->swept};
-    for (size_t k = 0; k < sizeof all / sizeof *all; k++) {
-        *all[k] = ss_arena_take(arena, n, sizeof **all[k], "velocities");
-        if (!*all[k]) return false;
-    }
     c->blocks = ss_arena_take(arena, ss_newton_system_squares(c->space), sizeof *c->blocks, "Newton blocks");
-    return c->blocks && ss_row_groups_create(c->space, arena, &c->groups);
+    return c->blocks && ss_row_groups_create(c->space, arena, &c->groups) &&
+           ss_arena_take_vectors(arena, (size_t)c->space->size, "velocities",
+                                 (double **[]){&c->s, &c->u, &c->g, &c->p, &c->pu, &c->z, &c->zu, &c->ds,
+                                               &c->du, &c->rhs, &c->swept, NULL});
 }
 
 /* ---- the function ----------------------------------------------------------------------------------- */
 
 /* P(g - k u) of a node, u + t du in the place of u. */
-static void project_node(const newton_run *c, const ss_newton_node *node, double t, double *p, double *D)
+static void project_node(const newton_run *c, const ss_node *node, double t, double *p, double *D)
 {
     double y[SS_NODE_MAX];
     for (int i = 0; i < node->size; i++) {
@@ -113,7 +110,7 @@ static double dot(int n, const double *a, const double *b)
 static void project_all(const newton_run *c, const double *s, double *z)
 {
     for (int k = 0; k < c->space->node_count; k++) {
-        const ss_newton_node *node = &c->space->nodes[k];
+        const ss_node *node = &c->space->nodes[k];
         double p[SS_NODE_MAX];
         ss_newton_project(c->space, node, s + node->first, s, p, NULL);
         memcpy(z + node->first, p, (size_t)node->size * sizeof *p);
@@ -145,7 +142,7 @@ static double derivative(const newton_run *c, double t, double *curvature)
     double sum = 0.0;
     *curvature = dot(c->space->size, c->du, c->ds);
     for (int k = 0; k < c->space->node_count; k++) {
-        const ss_newton_node *node = &c->space->nodes[k];
+        const ss_node *node = &c->space->nodes[k];
         double p[SS_NODE_MAX], D[SS_NODE_MAX * SS_NODE_MAX];
         const double *du = c->du + node->first;
         project_node(c, node, t, p, D);
@@ -182,7 +179,7 @@ static double search(const newton_run *c)
 static void linearize(newton_run *c)
 {
     for (int k = 0; k < c->space->node_count; k++) {
-        const ss_newton_node *node = &c->space->nodes[k];
+        const ss_node *node = &c->space->nodes[k];
         int n = node->size;
         double p[SS_NODE_MAX], *F = c->system->F + c->system->square[k],
                                *B = c->system->B + c->system->square[k];
@@ -262,9 +259,9 @@ static bool start_rigid(newton_run *c, ss_newton *newton, int sweeps)
 {
     size_t bytes = (size_t)c->space->size * sizeof *c->s;
     double error;
-    ss_newton_space_enter(c->space, newton->x, c->z);
+    ss_space_enter(c->space, newton->x, c->z);
     memcpy(c->g, c->z, bytes);
-    ss_newton_space_velocity(c->space, c->z, c->zu);
+    ss_space_velocity(c->space, c->z, c->zu);
     if (!tell(c, newton, &error)) return false;
     ss_newton_sweeps(newton, sweeps, c->z, c->zu);
     if (sweeps > 0 && !tell(c, newton, &error)) return false;
@@ -291,7 +288,7 @@ static bool is_ready(const newton_run *c, double error)
 /* Where there is no solution the multipliers grow without bound. */
 static bool is_ray(newton_run *c, ss_newton *newton)
 {
-    const ss_newton_space *space = c->space;
+    const ss_space *space = c->space;
     for (int i = 0; i < space->size; i++) {
         int k = space->number[i];
         c->rhs[i] = space->unit[i] * (c->z[k] - newton->best[k]);
@@ -323,7 +320,7 @@ static ss_status solve_compliant(newton_run *c, ss_newton *newton)
     enum { STUCK = 20 };
     static const double rounding = 1e-15; // of the velocities, next to the loads
     ss_watch watch = {0};
-    ss_newton_space_enter(c->space, newton->x, c->z);
+    ss_space_enter(c->space, newton->x, c->z);
     start(c);
     bool good = true, done = false;
     double size = sqrt(dot(c->space->size, c->space->q, c->space->q));
@@ -332,7 +329,7 @@ static ss_status solve_compliant(newton_run *c, ss_newton *newton)
         done = c->inner <= (100.0 + c->k) * rounding * size || ss_watch_stalled(&watch, c->inner, STUCK);
         if (!done) good = newton_step(c);
     }
-    ss_newton_space_leave(c->space, c->z, newton->x);
+    ss_space_leave(c->space, c->z, newton->x);
     return newton->stopped ? ss_run_status(newton->run) : good ? SS_CONVERGED : SS_FAILED;
 }
 

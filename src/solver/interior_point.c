@@ -2,7 +2,7 @@
  *
  *     u = W r + q,   u = N(z),   s = T r,   s o z = m e        s, z inside their Lorentz cones, m -> 0
  *
- * where N(z) is the velocity that the duals z stand for (interior_cones.h). Newton's method on these
+ * where N(z) is the velocity that the duals z stand for (newton/interior_cones.h). Newton's method on these
  * equations with Mehrotra's predictor and corrector, in Nesterov-Todd's scaling: with y = G^-1 ds and h from
  * complementarity,
  *
@@ -18,25 +18,24 @@
  * small. One common step for s and z, because u = N(z) couples them.
  *
  * An interior point is never quite on the boundary: as soon as the error is small, proximal Newton steps on
- * the natural map (newton.h) try to end it, and are given up when they do not converge at once.
+ * the natural map (newton/newton.h) try to end it, and are given up when they do not converge at once.
  *
  * Coulomb's law is not monotone, and the path inside may lead nowhere. Then, one after the other: inside
  * again from the best point, centred once more, in turn with Newton steps from there; strides
- * (newton_proximal.h) where the error is small; and a ladder: the problem with half of the friction, then
+ * (newton/newton.h) where the error is small; and a ladder: the problem with half of the friction, then
  * with more and more of it, each from the solution of the last.
  *
  * References: Mehrotra, On the implementation of a primal-dual interior point method (1992); Nesterov, Todd
  * (1998); Acary, Armand, Nguyen, Shpakovych, Second-order cone programming for frictional contact mechanics
  * using interior point algorithm (2024).
  */
-#include <stickslip/solver.h>
+#include "solver/newton/interior.h"
 
 #include <math.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/option_rows.h"
-#include "solver/newton/interior_steps.h"
-#include "solver/newton/newton_proximal.h"
 
 typedef struct interior_options {
     int factorizations;
@@ -53,186 +52,172 @@ static const ss_option options_table[] = {
     {0},
 };
 
-/* ---- from the best point so far ----------------------------------------------------------------------- */
+/* ---- one step in the interior ----------------------------------------------------------------------- */
 
-static void go_to(ss_interior *inner, const double *r)
+static bool direction(ss_interior *inner, ss_centring centring)
 {
-    memcpy(inner->r, r, (size_t)inner->newton.space->size * sizeof *inner->r);
-    ss_newton_space_velocity(inner->newton.space, inner->r, inner->u);
-}
-
-/* Before the first it is zero. */
-static void go_to_best(ss_interior *inner)
-{
-    go_to(inner, inner->newton.best);
-}
-
-/* Newton steps as the plan says, which does without its first three numbers. */
-static bool walk_from_best(ss_interior *inner, ss_newton_plan plan)
-{
-    plan.alpha = fmin(fmax(inner->newton.best_error, 1e-4), 0.1);
-    plan.shrink = 0.3;
-    plan.shrink_fast = 0.09;
-    go_to_best(inner);
-    return ss_newton_steps(&inner->newton, &plan, inner->r, inner->u);
-}
-
-static bool stride_from_best(ss_interior *inner)
-{
-    ss_proximal_plan plan = {.alpha = fmin(fmax(10.0 * inner->newton.best_error, 1e-8), 1e-4),
-                             .largest = 1.0,
-                             .patience = 100,
-                             .attempts = 8};
-    go_to_best(inner);
-    return ss_newton_proximal(&inner->newton, &plan, inner->r, inner->u);
-}
-
-/* ---- where the steps became short ----------------------------------------------------------------- */
-
-/* Once more inside from the best point, centred again, then after some Newton steps, twice.
- * True at the end. */
-static bool take_turns(ss_interior *inner)
-{
-    enum { TURNS = 4, STEPS = 25, IDLE = 8 };
-    static const ss_newton_plan between = {.steps = STEPS, .patience = IDLE};
-    static const ss_inside_plan again = {.factorizations = 30, .resume = true};
     ss_newton *newton = &inner->newton;
-    double resumed = INFINITY;
-    bool has_strode = false;
-    for (int k = 0; k < TURNS && isfinite(newton->best_error); k++) {
-        if (newton->best_error < SS_INTERIOR_SMALL && !has_strode) {
-            if (stride_from_best(inner)) return true;
-            has_strode = true;
+    ss_interior_cones_load(&inner->cones, centring, inner->rest, inner->rhs);
+    if (!ss_newton_system_solve(&newton->system, inner->rhs, newton->dr, newton->du)) return false;
+    ss_interior_cones_directions(&inner->cones, centring, inner->rest, newton->dr, newton->du);
+    return true;
+}
+
+/* How much of the way to the boundary a step goes. */
+static double boundary_share(const ss_interior *inner, double m)
+{
+    return fmin(fmax(1.0 - m / (inner->scale * inner->scale), 0.9), 0.98);
+}
+
+/* The part of the longest step that keeps to the neighbourhood of the central path. Off the centre is where
+ * De Saxce's term does harm. */
+static double centred_length(const ss_interior *inner, double m)
+{
+    static const double too_short = 1e-8;
+    double off_centre = inner->is_monotone ? 1e-3 : 0.1;
+    double t = fmin(1.0, boundary_share(inner, m) * ss_interior_cones_longest(&inner->cones));
+    while (t > too_short && !ss_interior_cones_centred(&inner->cones, t,
+                                                       off_centre * ss_interior_cones_mean(&inner->cones, t)))
+        t *= 0.8;
+    return t;
+}
+
+/* The direction, by up to four right-hand sides with one factor, in newton->dr and the cones; returns the
+ * length of the step to take, 0 when there is none. */
+static double step_length(ss_interior *inner)
+{
+    static const double short_step = 0.1, back = 20.0;
+    ss_interior_cones *cones = &inner->cones;
+    double m = ss_interior_cones_mean(cones, 0.0);
+
+    // The predictor, towards the boundary: how far it gets decides how much to centre.
+    if (!direction(inner, (ss_centring){0.0, 0.0})) return 0.0;
+    double affine = fmin(1.0, ss_interior_cones_longest(cones));
+    double sigma = pow(fmax(ss_interior_cones_mean(cones, affine), 0.0) / m, 3.0);
+    sigma = fmin(fmax(sigma, 1e-4), 1.0);
+    bool is_short = affine < short_step;
+    if (is_short) sigma = fmax(sigma, 0.5);
+    if (ss_newton_is_late(&inner->newton)) return 0.0;
+
+    // The corrector and, when that gets nowhere, a third direction towards the centre.
+    if (!direction(inner, (ss_centring){sigma * m, is_short ? 0.0 : 1.0})) return 0.0;
+    double longest = ss_interior_cones_longest(cones);
+    bool to_centre = 0.98 * longest < fmin(0.3, 0.5 * affine);
+    if (to_centre && !direction(inner, (ss_centring){fmax(sigma, 0.5) * m, 0.0})) return 0.0;
+    if (to_centre && inner->is_monotone)
+        return fmin(1.0, boundary_share(inner, m) * ss_interior_cones_longest(cones));
+
+    // Where Coulomb's law is not monotone the path may turn: then one back, to where m is larger.
+    double t = centred_length(inner, m);
+    if (inner->is_monotone || t >= short_step) return t;
+    return direction(inner, (ss_centring){back * m, 0.0}) ? centred_length(inner, m) : 0.0;
+}
+
+/* Slacks, what is missing in the velocities, the matrix, the direction, the step. Returns its length, 0 when
+ * there is none. */
+static double advance(ss_interior *inner)
+{
+    ss_newton *newton = &inner->newton;
+    if (ss_run_late(newton->run)) return 0.0;
+    ss_interior_cones_slacks(&inner->cones, inner->r);
+    ss_interior_cones_missing(&inner->cones, inner->u, inner->rest);
+    if (!ss_interior_cones_linearize(&inner->cones, &newton->system)) return 0.0;
+    if (!ss_newton_system_factor(&newton->system, inner->regularization)) return 0.0;
+    double t = step_length(inner);
+    if (!(t > 0.0)) return 0.0;
+    for (int i = 0; i < newton->space->size; i++) inner->r[i] += t * newton->dr[i];
+    ss_space_velocity(newton->space, inner->r, inner->u);
+    ss_interior_cones_move(&inner->cones, t);
+    return t;
+}
+
+/* ---- the way inside --------------------------------------------------------------------------------- */
+
+/* Newton steps from a copy of the point at hand. True when that was the end. */
+static bool polish(ss_interior *inner, double error)
+{
+    size_t bytes = (size_t)inner->newton.space->size * sizeof *inner->r;
+    ss_newton_plan plan = {
+        .steps = 12, .alpha = fmin(1e-3, error), .shrink = 0.2, .shrink_fast = 0.03, .hasty = true};
+    memcpy(inner->polished, inner->r, bytes);
+    memcpy(inner->polished_u, inner->u, bytes);
+    return ss_newton_steps(&inner->newton, &plan, inner->polished, inner->polished_u);
+}
+
+bool ss_interior_inside(ss_interior *inner, const ss_inside_plan *plan)
+{
+    static const double too_short = 1e-8, rough = 1e-5;
+    enum { SHORT_STEPS = 20, SHORT_STEPS_MONOTONE = 8, PATIENCE = 4 };
+    ss_newton *newton = &inner->newton;
+    double aim = fmin(1e-3, 0.1 * newton->best_error); // the error at which to polish next
+    int shorts = inner->is_monotone ? SHORT_STEPS - SHORT_STEPS_MONOTONE : 0, idle = 0,
+        limit = newton->system.factorizations + plan->factorizations;
+
+    // From the middle of the cones; or from the best point, so far inside that what is missing in the
+    // velocities can be made up on the way.
+    inner->cones.share = 1.0;
+    if (plan->resume) {
+        double size = 10.0 * inner->scale, missing = inner->scale * newton->best_error;
+        memcpy(inner->r, newton->best, (size_t)newton->space->size * sizeof *inner->r);
+        ss_space_velocity(newton->space, inner->r, inner->u);
+        ss_interior_cones_resume(&inner->cones, size * missing, inner->r, inner->u);
+    } else {
+        ss_interior_cones_start(&inner->cones, 10.0 * inner->scale, inner->r);
+    }
+    ss_space_velocity(newton->space, inner->r, inner->u);
+
+    while (newton->system.factorizations < limit) {
+        double best = newton->best_error;
+        newton->system.fine = best > SS_INTERIOR_SMALL ? rough : SS_NEWTON_FINE;
+        double t = advance(inner);
+        newton->system.fine = SS_NEWTON_FINE;
+        if (!(t > 0.0)) return ss_newton_is_late(newton);
+
+        // The point to the driver, and to Newton's method where that may end it.
+        double error = ss_newton_note(newton, inner->r, inner->u);
+        if (!isfinite(error)) return false;
+        if (!ss_newton_report(newton, inner->r) || ss_newton_exact(newton)) return true;
+        if (newton->best_error <= plan->enough) return false;
+        if (error <= aim) {
+            aim = 0.1 * error;
+            if (polish(inner, error)) return true;
         }
-        if (k % 2 == 1 && walk_from_best(inner, between)) return true;
-        if (newton->best_error == resumed) continue; // it would go the same way
-        resumed = newton->best_error;
-        if (ss_interior_inside(inner, &again)) return true;
+
+        // How much of De Saxce's term the next matrix has.
+        double *share = &inner->cones.share;
+        if (t < 0.3)
+            *share = fmax(0.0, *share - 0.1);
+        else if (t > 0.7)
+            *share = fmin(1.0, *share + 0.2);
+
+        // Redundant contacts under Coulomb's law with gaps that do not fit each other: the impulses have far
+        // to go along directions that W does not see. Strides do that better (newton/newton.h).
+        idle = newton->best_error < 0.9 * best ? 0 : idle + 1;
+        bool is_idle = !inner->is_monotone && newton->best_error < SS_INTERIOR_SMALL && idle >= PATIENCE;
+        if (is_idle || t < too_short || (t < 0.2 && ++shorts >= SHORT_STEPS)) return false;
     }
     return false;
 }
 
-/* ---- the ladder ----------------------------------------------------------------------------------- */
-
-#define ENOUGH 1e-6 // error of a rung
-
-typedef struct ladder {
-    ss_newton_node *nodes; // as they are in the problem
-    double *foot;          // the solution of the rung below
-    double *best;          // of the problem itself
-    double best_error;
-} ladder;
-
-/* With less friction the problem is closer to a monotone one. */
-static void set_friction(ss_interior *inner, const ladder *up, double share)
-{
-    ss_newton_space *space = inner->newton.space;
-    for (int k = 0; k < space->node_count; k++) {
-        if (up->nodes[k].law != SS_LAW_CONE) continue;
-        space->nodes[k].mu = share * up->nodes[k].mu;
-        space->nodes[k].mu_rolling = share * up->nodes[k].mu_rolling;
-    }
-    ss_interior_cones_read_friction(&inner->cones);
-    inner->newton.best_error = INFINITY; // what was best for another problem does not count
-}
-
-/* The problem with this friction, from the rung below: inside and, where that fails, by Newton steps.
- * Returns the error. */
-static double climb_rung(ss_interior *inner, ladder *up, double share)
-{
-    static const ss_inside_plan inside = {.factorizations = 40, .resume = true, .enough = ENOUGH};
-    static const ss_newton_plan steps = {.steps = 80, .patience = 30, .enough = ENOUGH};
-    ss_newton *newton = &inner->newton;
-    set_friction(inner, up, share);
-    go_to(inner, up->foot);
-    ss_newton_note(newton, inner->r, inner->u);
-    ss_interior_inside(inner, &inside);
-    if (!newton->stopped && newton->best_error > ENOUGH) walk_from_best(inner, steps);
-    return newton->best_error;
-}
-
-/* A part of the friction first, from inside; then more and more of it. Steps are halved where that fails;
- * where they are small it goes on all the same: there the solutions leap. Ends with all of the friction,
- * unless the run stops. */
-static void climb(ss_interior *inner, ladder *up, double share)
-{
-    static const double least = 0.02, solved = 1e-4;
-    static const ss_inside_plan first = {.factorizations = 60, .enough = ENOUGH};
-    ss_newton *newton = &inner->newton;
-    size_t bytes = (size_t)newton->space->size * sizeof *inner->r;
-    double step = 0.1;
-    set_friction(inner, up, share);
-    ss_interior_inside(inner, &first);
-    while (!newton->stopped && !newton->has_ray && share < 1.0) {
-        if (isfinite(newton->best_error)) memcpy(up->foot, newton->best, bytes);
-        for (bool is_up = false; !is_up && !newton->stopped && !newton->has_ray;) {
-            double next = fmin(1.0, share + step);
-            bool is_there = climb_rung(inner, up, next) <= solved;
-            is_up = is_there || step <= least;
-            if (is_up) share = next;
-            step = is_there ? 1.5 * step : fmax(0.5 * step, least);
-        }
-    }
-}
-
-static bool make_ladder(const ss_newton *newton, ss_arena *arena, ladder *up)
-{
-    size_t n = (size_t)newton->space->size, nodes = (size_t)newton->space->node_count;
-    up->nodes = ss_arena_take(arena, nodes, sizeof *up->nodes, "contacts");
-    up->foot = ss_arena_take(arena, n, sizeof *up->foot, "ladder");
-    up->best = ss_arena_take(arena, n, sizeof *up->best, "ladder");
-    if (!up->nodes || !up->foot || !up->best) return false;
-    memcpy(up->nodes, newton->space->nodes, nodes * sizeof *up->nodes);
-    memcpy(up->best, newton->best, n * sizeof *up->best);
-    up->best_error = newton->best_error;
-    return true;
-}
-
-/* The point at hand, if it is the best for the problem itself so far. */
-static void keep_best(const ss_newton *newton, ladder *up)
-{
-    if (!(newton->best_error < up->best_error)) return;
-    up->best_error = newton->best_error;
-    memcpy(up->best, newton->best, (size_t)newton->space->size * sizeof *up->best);
-}
-
-/* Friction from this share on. The best point is that of the last rung then; false when the run has
- * stopped before. */
-static bool use_ladder(ss_interior *inner, ladder *up, double share)
-{
-    ss_newton *newton = &inner->newton;
-    climb(inner, up, share);
-    bool is_up = !newton->stopped && !newton->has_ray && isfinite(newton->best_error);
-    set_friction(inner, up, 1.0);
-    if (!is_up) return false;
-    go_to(inner, newton->best);
-    ss_newton_note(newton, inner->r, inner->u);
-    return true;
-}
-
 /* ---- all of it ------------------------------------------------------------------------------------ */
 
-static bool is_over(const ss_newton *newton)
+/* After ss_newton_begin; false when out of memory. */
+static bool prepare(ss_interior *inner, ss_arena *arena)
 {
-    return newton->stopped || newton->has_ray || ss_newton_exact(newton);
-}
-
-/* What is tried under Coulomb's law when the steps inside have become short. */
-static void persist(ss_interior *inner)
-{
-    static const ss_newton_plan some = {.steps = 100, .patience = 40}, more = {.steps = 500, .patience = 200};
-    static const double feet[] = {0.5, 0.3};
-    ss_newton *newton = &inner->newton;
-    ladder up;
-    if (take_turns(inner) || is_over(newton)) return;
-    if (walk_from_best(inner, some) || !make_ladder(newton, newton->run->arena, &up)) return;
-    for (int k = 0; k < 2 && use_ladder(inner, &up, feet[k]); k++) {
-        bool over = is_over(newton) || take_turns(inner) || is_over(newton) || walk_from_best(inner, more);
-        keep_best(newton, &up);
-        if (over) break;
+    const ss_space *space = inner->newton.space;
+    size_t n = (size_t)space->size;
+    if (!ss_arena_take_vectors(arena, n, "interior point",
+                               (double **[]){&inner->r, &inner->u, &inner->rest, &inner->rhs,
+                                             &inner->polished, &inner->polished_u, NULL}))
+        return false;
+    double sum = 0.0;
+    for (size_t i = 0; i < n; i++) sum += space->q[i] * space->q[i];
+    inner->scale = sum > 0.0 ? sqrt(sum / (double)n) : 1.0;
+    inner->is_monotone = true;
+    for (int k = 0; k < space->node_count; k++) {
+        if (space->nodes[k].law == SS_LAW_CONE) inner->is_monotone = false;
     }
-    newton->best_error = up.best_error;
-    memcpy(newton->best, up.best, (size_t)newton->space->size * sizeof *newton->best);
+    return ss_interior_cones_create(space, arena, &inner->cones);
 }
 
 static void find_solution(ss_interior *inner, const interior_options *set)
@@ -242,18 +227,18 @@ static void find_solution(ss_interior *inner, const interior_options *set)
     ss_inside_plan first = {.factorizations = set->factorizations};
     bool has_inside = inner->cones.count > 0; // free and fixed unknowns alone: a linear system
     if (has_inside && ss_interior_inside(inner, &first)) return;
-    if (has_inside && !inner->is_monotone) persist(inner);
-    if (is_over(newton) || walk_from_best(inner, all)) return;
+    if (has_inside && !inner->is_monotone) ss_interior_persist(inner);
+    if (ss_interior_is_over(newton) || ss_interior_walk_from_best(inner, all)) return;
     newton->map = SS_FISCHER_MAP;
-    walk_from_best(inner, all);
+    ss_interior_walk_from_best(inner, all);
 }
 
 static ss_status solve(const ss_problem *problem, const void *options, ss_run *run, double *x)
 {
     const interior_options *set = options;
     ss_interior inner = {.regularization = set->regularization};
-    bool good = ss_newton_begin(problem, run, SS_NATURAL_MAP, x, &inner.newton) &&
-                ss_interior_prepare(&inner, run->arena);
+    bool good =
+        ss_newton_begin(problem, run, SS_NATURAL_MAP, x, &inner.newton) && prepare(&inner, run->arena);
     if (good) find_solution(&inner, set);
     ss_status status = ss_newton_end(&inner.newton);
     return good ? status : SS_FAILED;

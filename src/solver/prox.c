@@ -63,28 +63,6 @@ static const ss_option options_table[] = {
 
 /* ---- step lengths ----------------------------------------------------------------------------------- */
 
-/* 1 / D: the diagonal, in a contact the largest eigenvalue of the part; `relaxed` also divides by how much
- * the parts of a contact act on each other. */
-static bool local_steps(const ss_sweep *sweep, bool relaxed, ss_run *run, double *step)
-{
-    for (int c = 0; c < sweep->A.cell_count; c++) {
-        const ss_cell *cell = &sweep->A.cells[c];
-        double part[SS_PARTS] = {0}, coupling = 1.0;
-        if (!cell->own) {
-            step[cell->first] = 1.0 / sweep->A.problem->diagonal[cell->first];
-            continue;
-        }
-        if (ss_run_late(run)) return false;
-        ss_cone_stiffness(cell->size, cell->own, part);
-        if (relaxed && !ss_cone_coupling(cell->size, cell->own, part, run->arena, &coupling)) return false;
-        for (int i = 0; i < cell->size; i++) {
-            double stiffness = part[ss_part_of(i)];
-            step[cell->first + i] = stiffness > 0.0 ? 1.0 / (coupling * stiffness) : 0.0;
-        }
-    }
-    return true;
-}
-
 /* s_i = sum over j of |A_ij| / sqrt(a_ii a_jj), the same in every unit; D = a_ii s_i, in each part of a
  * contact the largest, is never below A. */
 static bool row_sum_steps(const ss_sweep *sweep, ss_arena *arena, double *step)
@@ -114,85 +92,14 @@ static bool row_sum_steps(const ss_sweep *sweep, ss_arena *arena, double *step)
     return true;
 }
 
-static bool global_steps(const ss_sweep *sweep, ss_run *run, double *step)
+static bool find_steps(const ss_sweep *sweep, int rho, ss_run *run, double *step)
 {
-    if (!local_steps(sweep, false, run, step)) return false;
+    if (rho == ROW_SUM) return row_sum_steps(sweep, run->arena, step);
+    if (!ss_law_local_steps(&sweep->A, rho != GLOBAL, run, step)) return false;
+    if (rho != GLOBAL) return true;
     double lambda = ss_largest_eigenvalue(sweep->A.problem, step, POWER_ITERATIONS, run);
     for (int i = 0; i < sweep->A.problem->size; i++) step[i] /= lambda;
     return lambda > 0.0;
-}
-
-static bool find_steps(const ss_sweep *sweep, int rho, ss_run *run, double *step)
-{
-    switch (rho) {
-    case ROW_SUM:
-        return row_sum_steps(sweep, run->arena, step);
-    case GLOBAL:
-        return global_steps(sweep, run, step);
-    default:
-        return local_steps(sweep, true, run, step);
-    }
-}
-
-/* ---- one step --------------------------------------------------------------------------------------- */
-
-typedef struct prox {
-    const ss_problem *problem;
-    ss_sweep *sweep;
-    int order;
-    ss_sweep_order sweep_order;
-    double factor;       // on all steps
-    double *w, *scratch; // Jacobi
-    double *before, *previous, *step;
-} prox;
-
-static bool set_cells(prox *state, ss_arena *arena)
-{
-    bool good = true;
-    for (int c = 0; good && c < state->sweep->A.cell_count; c++) {
-        ss_cell *cell = &state->sweep->A.cells[c];
-        double part[SS_PARTS] = {0};
-        for (int i = 0; i < cell->size; i++) part[ss_part_of(i)] = state->step[cell->first + i];
-        good = cell->own ? ss_cone_step_set(state->problem, cell, part, false, &state->factor, arena)
-                         : ss_row_step_set(state->problem, cell, part[0], &state->factor, arena);
-    }
-    return good;
-}
-
-static bool prepare(const ss_problem *problem, const prox_options *set, ss_run *run, prox *state)
-{
-    ss_arena *arena = run->arena;
-    size_t n = (size_t)problem->size;
-    *state = (prox){
-        .problem = problem,
-        .sweep = ss_sweep_create(problem, 0, run->seed, arena),
-        .order = set->order,
-        .sweep_order = (ss_sweep_order)set->sweep,
-        .factor = set->scale,
-        .w = ss_arena_take(arena, n, sizeof(double), "w"),
-        .scratch = ss_arena_take(arena, (size_t)ss_problem_scratch(problem), sizeof(double), "velocities"),
-        .before = ss_arena_take(arena, n, sizeof(double), "x before"),
-        .previous = ss_arena_take(arena, n, sizeof(double), "x before that"),
-        .step = ss_arena_take(arena, n, sizeof(double), "steps")};
-    return state->sweep && state->w && state->scratch && state->before && state->previous && state->step &&
-           find_steps(state->sweep, set->rho, run, state->step) && set_cells(state, arena);
-}
-
-/* Moves x; returns the squared residual, the move in energy norm for a step of 1. */
-static double advance(prox *state, double *x)
-{
-    double scale = 1.0 / (state->factor * state->factor), sum = 0.0;
-    if (state->order == GAUSS_SEIDEL) return scale * ss_sweep_pass(state->sweep, state->sweep_order, x);
-    ss_problem_apply(state->problem, x, state->scratch, state->w);
-    for (int c = 0; c < state->sweep->A.cell_count; c++) {
-        const ss_cell *cell = &state->sweep->A.cells[c];
-        cell->step(cell->data, state->w + cell->first, x + cell->first);
-    }
-    for (int i = 0; i < state->problem->size; i++) {
-        double change = x[i] - state->before[i];
-        sum += state->problem->diagonal[i] * change * change;
-    }
-    return scale * sum;
 }
 
 /* ---- adaptation ------------------------------------------------------------------------------------- */
@@ -215,17 +122,8 @@ static bool has_grown(const adaptation *memory, double residual)
     return !isfinite(residual);
 }
 
-/* The step that led here was too long: back to where it began, and half as far. */
-static void take_back(adaptation *memory, prox *state, double *x)
-{
-    memcpy(x, state->previous, (size_t)state->problem->size * sizeof *x);
-    ss_operator_refresh(&state->sweep->A, x);
-    state->factor *= 0.5;
-    *memory = (adaptation){.safe = memory->safe};
-}
-
 /* Longer steps while the residual falls, shorter ones when it has not for some time. */
-static void adapt(adaptation *memory, double residual, prox *state)
+static void adapt(adaptation *memory, double residual, double *factor)
 {
     static const double longest = 1.9, growth = 1.05;
     bool falls = memory->count > 0 && residual < memory->recent[(memory->count - 1) % MEMORY];
@@ -236,24 +134,15 @@ static void adapt(adaptation *memory, double residual, prox *state)
     if (is_best) memory->best = residual;
     if (memory->falls == FALLS) {
         memory->falls = 0;
-        state->factor = fmin(longest, growth * state->factor);
+        *factor = fmin(longest, growth * *factor);
     }
-    if (memory->since_best == NO_BEST && state->factor > memory->safe) {
-        state->factor = fmax(memory->safe, 0.5 * state->factor);
+    if (memory->since_best == NO_BEST && *factor > memory->safe) {
+        *factor = fmax(memory->safe, 0.5 * *factor);
         *memory = (adaptation){.safe = memory->safe};
     }
 }
 
-/* Gauss-Seidel is stable with local steps, Jacobi with those of the largest eigenvalue. */
-static double safe_factor(const prox *state, ss_run *run)
-{
-    if (state->order == GAUSS_SEIDEL) return 1.0;
-    return 1.0 / ss_largest_eigenvalue(state->problem, state->step, POWER_ITERATIONS, run);
-}
-
 /* ---- inertia ---------------------------------------------------------------------------------------- */
-
-enum { PATIENCE = 100 };
 
 typedef struct inertia {
     bool is_on;
@@ -264,94 +153,103 @@ typedef struct inertia {
     double *best_x;
 } inertia;
 
-static bool prepare_inertia(const prox_options *set, size_t n, const double *x, ss_arena *arena, inertia *of)
+/* From x, where the step that began at `before` led to, on to where the next one begins. Returns whether x
+ * has moved. */
+static bool move_on(inertia *of, const ss_problem *problem, const double *before, double *x)
 {
-    *of = (inertia){.is_on = set->inertia, .theta = 1.0, .best = INFINITY};
-    if (!set->inertia) return true;
-    of->last = ss_arena_take_unset(arena, 2 * n, sizeof *of->last, "inertia");
-    if (!of->last) return false;
-    of->best_x = of->last + n;
-    memcpy(of->last, x, n * sizeof *x);
-    memcpy(of->best_x, x, n * sizeof *x);
-    return true;
-}
-
-/* Does it still help? Otherwise the best x so far is where to go on without. */
-static bool still_helps(inertia *of, double residual, prox *state, double *x)
-{
-    size_t bytes = (size_t)state->problem->size * sizeof *x;
-    if (residual < of->best) {
-        of->best = residual;
-        of->since_best = 0;
-        memcpy(of->best_x, x, bytes);
-    }
-    if (of->since_best++ < PATIENCE && isfinite(residual)) return true;
-    of->is_on = false;
-    memcpy(x, of->best_x, bytes);
-    memcpy(state->previous, x, bytes);
-    ss_operator_refresh(&state->sweep->A, x);
-    return false;
-}
-
-/* From x, where the step that began at `before` led to, on to where the next one begins. */
-static void move_on(inertia *of, const prox *state, double *x)
-{
-    const double *a = state->problem->diagonal, *before = state->before;
+    const double *a = problem->diagonal;
     double turn = 0.0;
-    for (int i = 0; i < state->problem->size; i++) turn += a[i] * (before[i] - x[i]) * (x[i] - of->last[i]);
+    for (int i = 0; i < problem->size; i++) turn += a[i] * (before[i] - x[i]) * (x[i] - of->last[i]);
     if (turn > 0.0) of->theta = 1.0;
     double next = 0.5 + sqrt(0.25 + of->theta * of->theta), beta = (of->theta - 1.0) / next;
     of->theta = next;
-    for (int i = 0; i < state->problem->size; i++) {
+    for (int i = 0; i < problem->size; i++) {
         double here = x[i];
         x[i] += beta * (here - of->last[i]);
         of->last[i] = here;
     }
-    if (beta > 0.0) ss_operator_refresh(&state->sweep->A, x);
+    return beta > 0.0;
 }
 
-/* ---- the solver ------------------------------------------------------------------------------------- */
-
-/* What the residual means for the step lengths. False when nothing can be done any more. */
-static bool react(prox *state, bool adaptive, adaptation *memory, double residual, double *x)
-{
-    static const double shortest = 1e-3;
-    size_t bytes = (size_t)state->problem->size * sizeof *x;
-    if (adaptive && state->factor > shortest && has_grown(memory, residual)) {
-        take_back(memory, state, x);
-    } else if (!isfinite(residual)) {
-        memcpy(x, state->before, bytes);
-        return false;
-    } else {
-        memcpy(state->previous, state->before, bytes);
-        if (adaptive) adapt(memory, residual, state);
-    }
-    return true;
-}
+/* ---- the method ------------------------------------------------------------------------------------- */
 
 static ss_status solve(const ss_problem *problem, const void *options, ss_run *run, double *x)
 {
+    enum { PATIENCE = 100 };
+    static const double shortest = 1e-3;
     const prox_options *set = options;
-    size_t bytes = (size_t)problem->size * sizeof *x;
-    prox state;
-    inertia onward;
-    if (!prepare(problem, set, run, &state)) return SS_FAILED;
-    if (!prepare_inertia(set, (size_t)problem->size, x, run->arena, &onward)) return SS_FAILED;
-    adaptation memory = {.safe = safe_factor(&state, run)};
-    if (onward.is_on && set->rho == ADAPTIVE) state.factor *= memory.safe;
+    size_t n = (size_t)problem->size, bytes = n * sizeof *x;
+    double factor = set->scale; // on all steps
+    double *w, *before, *previous, *step, *last, *best_x;
+    ss_arena *arena = run->arena;
+    ss_sweep *sweep = ss_sweep_create(problem, 0, run->seed, arena);
+    double *scratch =
+        ss_arena_take(arena, (size_t)ss_problem_scratch(problem), sizeof *scratch, "velocities");
+    if (!sweep || !scratch ||
+        !ss_arena_take_vectors(arena, n, "proximal fixed point",
+                               (double **[]){&w, &before, &previous, &step, &last, &best_x, NULL}) ||
+        !find_steps(sweep, set->rho, run, step) || !ss_law_use_steps(&sweep->A, step, &factor, arena))
+        return SS_FAILED;
+
+    // Gauss-Seidel is stable with local steps, Jacobi with those of the largest eigenvalue.
+    adaptation memory = {.safe = 1.0};
+    if (set->order == JACOBI) memory.safe /= ss_largest_eigenvalue(problem, step, POWER_ITERATIONS, run);
+    inertia onward = {.is_on = set->inertia, .theta = 1.0, .best = INFINITY, .last = last, .best_x = best_x};
+    if (onward.is_on && set->rho == ADAPTIVE) factor *= memory.safe;
+    memcpy(last, x, bytes);
+    memcpy(best_x, x, bytes);
+    memcpy(previous, x, bytes);
+
     ss_watch watch = {0};
-    memcpy(state.previous, x, bytes);
     for (;;) {
-        memcpy(state.before, x, bytes);
-        double residual = advance(&state, x);
-        bool moved_on = onward.is_on;
-        if (moved_on && !still_helps(&onward, residual, &state, x)) watch = (ss_watch){0};
-        if (!moved_on && !react(&state, set->rho == ADAPTIVE, &memory, residual, x)) return SS_FAILED;
+        // Contact after contact, or all at once; the residual is the move in energy norm for a step of 1,
+        // squared.
+        double residual = 0.0;
+        memcpy(before, x, bytes);
+        if (set->order == GAUSS_SEIDEL) {
+            residual = ss_sweep_pass(sweep, (ss_sweep_order)set->sweep, x);
+        } else {
+            ss_problem_apply(problem, x, scratch, w);
+            ss_law_step_all(&sweep->A, w, x);
+            for (size_t i = 0; i < n; i++)
+                residual += problem->diagonal[i] * (x[i] - before[i]) * (x[i] - before[i]);
+        }
+        residual *= 1.0 / (factor * factor);
+
+        bool adapts = set->rho == ADAPTIVE;
+        if (onward.is_on) {
+            // Does inertia still help? Otherwise the best x so far is where to go on without.
+            if (residual < onward.best) {
+                onward.best = residual;
+                onward.since_best = 0;
+                memcpy(best_x, x, bytes);
+            }
+            if (onward.since_best++ >= PATIENCE || !isfinite(residual)) {
+                onward.is_on = false;
+                memcpy(x, best_x, bytes);
+                memcpy(previous, x, bytes);
+                ss_operator_refresh(&sweep->A, x);
+                watch = (ss_watch){0};
+            }
+        } else if (adapts && factor > shortest && has_grown(&memory, residual)) {
+            // The step that led here was too long: back to where it began, and half as far.
+            memcpy(x, previous, bytes);
+            ss_operator_refresh(&sweep->A, x);
+            factor *= 0.5;
+            memory = (adaptation){.safe = memory.safe};
+        } else if (!isfinite(residual)) {
+            memcpy(x, before, bytes);
+            return SS_FAILED;
+        } else {
+            memcpy(previous, before, bytes);
+            if (adapts) adapt(&memory, residual, &factor);
+        }
+
         bool due = ss_run_due(run, 0.5 * residual);
         if (!ss_run_iteration(run, due ? x : NULL, NULL)) return ss_run_status(run);
         if (residual == 0.0) return SS_CONVERGED;
         if (ss_watch_stalled(&watch, residual, STUCK)) return SS_STALLED;
-        if (onward.is_on) move_on(&onward, &state, x);
+        if (onward.is_on && move_on(&onward, problem, before, x)) ss_operator_refresh(&sweep->A, x);
     }
 }
 

@@ -6,7 +6,7 @@
  * fixed point the term is gone: nothing is regularised away. Each of them is solved only as far as it is
  * worth: until what is left is a few times alpha |r - r_k|, by which the next one differs anyway.
  *
- *   inner=newton   semismooth Newton on the natural map (newton_proximal.h). alpha falls as long as one or
+ *   inner=newton   semismooth Newton on the natural map (newton/newton.h). alpha falls as long as one or
  *                  two steps will do, grows where ten do not; what such steps have brought is kept when it is
  *                  not worse. Where that leads nowhere, the same with the function of Fischer and Burmeister,
  *                  from the best point
@@ -22,9 +22,8 @@
  * On solving contact problems with Coulomb friction: formulations and numerical comparisons (2018).
  */
 #include "base/option_rows.h"
-#include "solver/newton/newton_proximal.h"
-#include "solver/newton/newton_sweeps.h"
-#include "solver/newton/progress.h"
+#include "solver/newton/newton.h"
+#include "solver/core/progress.h"
 
 #include <math.h>
 #include <string.h>
@@ -54,7 +53,7 @@ static void use_newton(ss_newton *newton, const proximal_options *set, double *r
     ss_proximal_plan plan = {.alpha = set->regularization, .largest = 1e3, .patience = 500, .attempts = 20};
     if (ss_newton_proximal(newton, &plan, r, u)) return;
     if (isfinite(newton->best_error)) memcpy(r, newton->best, (size_t)newton->space->size * sizeof *r);
-    ss_newton_space_velocity(newton->space, r, u);
+    ss_space_velocity(newton->space, r, u);
     newton->map = SS_FISCHER_MAP;
     ss_newton_proximal(newton, &plan, r, u);
 }
@@ -70,8 +69,8 @@ static ss_status solve_by_newton(const ss_problem *problem, const proximal_optio
         ss_newton_end(&newton);
         return SS_FAILED;
     }
-    ss_newton_space_enter(newton.space, x, r);
-    ss_newton_space_velocity(newton.space, r, u);
+    ss_space_enter(newton.space, x, r);
+    ss_space_velocity(newton.space, r, u);
     ss_newton_sweeps(&newton, set->sweeps, r, u);
     if (ss_newton_report(&newton, r) && !ss_newton_exact(&newton)) use_newton(&newton, set, r, u);
     return ss_newton_end(&newton);
@@ -82,7 +81,7 @@ static ss_status solve_by_newton(const ss_problem *problem, const proximal_optio
 enum { SWEEPS = 100 }; // for one proximal problem
 
 typedef struct by_sweeps {
-    ss_newton_space *space;
+    ss_space *space;
     ss_progress progress;
     double *r, *centre;
     double alpha;
@@ -133,13 +132,13 @@ static ss_status solve_by_sweeps(const ss_problem *problem, const proximal_optio
                                  double *x)
 {
     size_t n = (size_t)problem->size;
-    by_sweeps by = {.space = ss_newton_space_create(problem, run->arena),
+    by_sweeps by = {.space = ss_space_create(problem, run->arena),
                     .r = ss_arena_take(run->arena, n, sizeof *by.r, "r"),
                     .centre = ss_arena_take(run->arena, n, sizeof *by.centre, "centre"),
                     .alpha = set->regularization};
     if (!by.space || !by.r || !by.centre || !ss_progress_start(by.space, run, x, &by.progress))
         return SS_FAILED;
-    ss_newton_space_enter(by.space, x, by.r);
+    ss_space_enter(by.space, x, by.r);
     if (!use_sweeps(&by, run->arena)) return SS_FAILED;
     return ss_progress_end(&by.progress);
 }

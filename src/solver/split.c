@@ -30,7 +30,7 @@
 #include "solver/core/law.h"
 #include "solver/local/disc.h"
 #include "solver/pivot/pivoting.h"
-#include "solver/splitting/safeguarded_anderson.h"
+#include "solver/core/anderson.h"
 #include "solver/sweep/sweep.h"
 
 typedef struct split_options {

@@ -3,7 +3,7 @@
 #ifndef SS_SOLVER_AUTO_AUTO_PLAN_H
 #define SS_SOLVER_AUTO_AUTO_PLAN_H
 
-#include "solver/newton/newton_start.h"
+#include "solver/newton/newton.h"
 
 /* Kinds of problems that want different plans; those with cones first. */
 typedef enum ss_auto_kind {

@@ -172,3 +172,46 @@ bool ss_cone_step_set(const ss_problem *problem, ss_cell *cell, const double ste
                                                          : step_coulomb;
     return true;
 }
+
+/* ---- all cells at once -------------------------------------------------------------------------------- */
+
+bool ss_law_local_steps(const ss_operator *A, bool relaxed, ss_run *run, double *step)
+{
+    for (int c = 0; c < A->cell_count; c++) {
+        const ss_cell *cell = &A->cells[c];
+        double part[SS_PARTS] = {0}, coupling = 1.0;
+        if (!cell->own) {
+            step[cell->first] = 1.0 / A->problem->diagonal[cell->first];
+            continue;
+        }
+        if (ss_run_late(run)) return false;
+        ss_cone_stiffness(cell->size, cell->own, part);
+        if (relaxed && !ss_cone_coupling(cell->size, cell->own, part, run->arena, &coupling)) return false;
+        for (int i = 0; i < cell->size; i++) {
+            double stiffness = part[ss_part_of(i)];
+            step[cell->first + i] = stiffness > 0.0 ? 1.0 / (coupling * stiffness) : 0.0;
+        }
+    }
+    return true;
+}
+
+bool ss_law_use_steps(ss_operator *A, const double *step, const double *factor, ss_arena *arena)
+{
+    bool good = true;
+    for (int c = 0; good && c < A->cell_count; c++) {
+        ss_cell *cell = &A->cells[c];
+        double part[SS_PARTS] = {0};
+        for (int i = 0; i < cell->size; i++) part[ss_part_of(i)] = step[cell->first + i];
+        good = cell->own ? ss_cone_step_set(A->problem, cell, part, false, factor, arena)
+                         : ss_row_step_set(A->problem, cell, part[0], factor, arena);
+    }
+    return good;
+}
+
+void ss_law_step_all(const ss_operator *A, const double *w, double *x)
+{
+    for (int c = 0; c < A->cell_count; c++) {
+        const ss_cell *cell = &A->cells[c];
+        cell->step(cell->data, w + cell->first, x + cell->first);
+    }
+}

@@ -29,4 +29,14 @@ bool ss_row_step_set(const ss_problem *problem, ss_cell *cell, double step, cons
 bool ss_cone_step_set(const ss_problem *problem, ss_cell *cell, const double step[SS_PARTS], bool sequential,
                       const double *factor, ss_arena *arena);
 
+/* ---- all cells at once, by a step for every unknown --------------------------------------------------- */
+
+/* 1 / D: the diagonal, in a contact the largest eigenvalue of the part; `relaxed` also divides by how much
+ * the parts of a contact act on each other. False when out of memory or late. */
+bool ss_law_local_steps(const ss_operator *A, bool relaxed, ss_run *run, double *step);
+/* Every cell gets its law with these steps, times *factor, its parts moving at the same time. */
+bool ss_law_use_steps(ss_operator *A, const double *step, const double *factor, ss_arena *arena);
+/* x <- P(x - factor step w) */
+void ss_law_step_all(const ss_operator *A, const double *w, double *x);
+
 #endif

@@ -31,7 +31,7 @@ typedef struct ss_interior_cone {
 } ss_interior_cone;
 
 typedef struct ss_interior_cones {
-    const ss_newton_space *space;
+    const ss_space *space;
     ss_interior_cone *cone;
     int count;
     /* how much of De Saxce's term N' has: 1 = Newton's method, 0 = lagged, a monotone problem */
@@ -41,7 +41,7 @@ typedef struct ss_interior_cones {
 } ss_interior_cones;
 
 /* False when out of memory. */
-bool ss_interior_cones_create(const ss_newton_space *space, ss_arena *arena, ss_interior_cones *cones);
+bool ss_interior_cones_create(const ss_space *space, ss_arena *arena, ss_interior_cones *cones);
 /* A starting point inside, `size` from all boundaries where there is room. */
 void ss_interior_cones_start(ss_interior_cones *cones, double size, double *r);
 /* The inside point with s o z = m nearest to given impulses and velocities; moves r inside. */

@@ -3,43 +3,28 @@
 #include <math.h>
 #include <string.h>
 
-#include "solver/newton/newton_natural.h"
-#include "solver/newton/newton_proximal.h"
-#include "solver/newton/newton_step.h"
+#include "base/memory.h"
 
 /* ---- the run ---------------------------------------------------------------------------------------- */
-
-static double size_at_start(ss_newton *newton)
-{
-    int n = newton->space->size;
-    memset(newton->trial, 0, (size_t)n * sizeof *newton->trial);
-    memset(newton->trial_u, 0, (size_t)n * sizeof *newton->trial_u);
-    ss_newton_residual(newton->space, 1.0, newton->trial, newton->trial_u, newton->phi);
-    for (int i = 0; i < n; i++) newton->trial[i] = -newton->phi[i]; // P(0)
-    ss_newton_space_velocity(newton->space, newton->trial, newton->trial_u);
-    double size = ss_newton_residual(newton->space, 1.0, newton->trial, newton->trial_u, NULL);
-    return size > 0.0 ? size : 1.0;
-}
 
 bool ss_newton_begin(const ss_problem *problem, ss_run *run, ss_newton_map map, double *x, ss_newton *newton)
 {
     size_t n = (size_t)problem->size;
     *newton = (ss_newton){.run = run, .map = map, .x = x, .best_error = INFINITY};
-    newton->space = ss_newton_space_create(problem, run->arena);
+    newton->space = ss_space_create(problem, run->arena);
     if (!newton->space || !ss_newton_system_create(newton->space, run, &newton->system)) return false;
-    newton->best = ss_arena_take(run->arena, n, sizeof *newton->best, "best");
-    newton->dr = ss_arena_take(run->arena, n, sizeof *newton->dr, "step");
-    newton->du = ss_arena_take(run->arena, n, sizeof *newton->du, "step");
-    newton->phi = ss_arena_take(run->arena, n, sizeof *newton->phi, "map");
-    newton->trial = ss_arena_take(run->arena, n, sizeof *newton->trial, "trial");
-    newton->trial_u = ss_arena_take(run->arena, n, sizeof *newton->trial_u, "trial");
-    newton->centre = ss_arena_take(run->arena, n, sizeof *newton->centre, "centre");
-    newton->shifted = ss_arena_take(run->arena, n, sizeof *newton->shifted, "shifted");
-    newton->near = ss_arena_take(run->arena, n, sizeof *newton->near, "near");
-    if (!newton->centre || !newton->shifted || !newton->near || !newton->best || !newton->dr || !newton->du ||
-        !newton->phi || !newton->trial || !newton->trial_u)
+    if (!ss_arena_take_vectors(run->arena, n, "Newton vectors",
+                               (double **[]){&newton->best, &newton->dr, &newton->du, &newton->phi,
+                                             &newton->trial, &newton->trial_u, &newton->centre,
+                                             &newton->shifted, &newton->near, NULL}))
         return false;
-    newton->start_size = size_at_start(newton);
+
+    // Errors are relative to that of P(0).
+    ss_newton_residual(newton->space, 1.0, newton->trial, newton->trial_u, newton->phi);
+    for (size_t i = 0; i < n; i++) newton->trial[i] = -newton->phi[i];
+    ss_space_velocity(newton->space, newton->trial, newton->trial_u);
+    double size = ss_newton_residual(newton->space, 1.0, newton->trial, newton->trial_u, NULL);
+    newton->start_size = size > 0.0 ? size : 1.0;
     return true;
 }
 
@@ -53,7 +38,7 @@ ss_status ss_newton_end(ss_newton *newton)
     static const double rounding = 1e-10; // of ill-conditioned problems
     ss_newton_system_free(&newton->system);
     if (newton->stopped && ss_run_status(newton->run) == SS_CONVERGED) return SS_CONVERGED;
-    if (isfinite(newton->best_error)) ss_newton_space_leave(newton->space, newton->best, newton->x);
+    if (isfinite(newton->best_error)) ss_space_leave(newton->space, newton->best, newton->x);
     if (newton->stopped) return ss_run_status(newton->run);
     if (newton->has_ray) return SS_RAY;
     if (!isfinite(newton->best_error)) return SS_FAILED;
@@ -80,12 +65,185 @@ bool ss_newton_is_late(ss_newton *newton)
 
 bool ss_newton_report(ss_newton *newton, const double *r)
 {
-    ss_newton_space_leave(newton->space, r, newton->x);
+    ss_space_leave(newton->space, r, newton->x);
     newton->stopped = !ss_run_iteration(newton->run, newton->x, NULL);
     return !newton->stopped;
 }
 
-/* ---- proximal Newton -------------------------------------------------------------------------------- */
+/* ---- one step ---------------------------------------------------------------------------------------
+ *
+ * u of these functions has the proximal term in it. */
+
+/* phi of a node at (r, u) and, unless F is NULL, its derivative F dr + B du. */
+static void evaluate(const ss_newton *newton, int k, double alpha, const double *r, const double *u,
+                     double *phi, double *F, double *B)
+{
+    const ss_node *node = &newton->space->nodes[k];
+    if (newton->map == SS_NATURAL_MAP)
+        ss_newton_natural(newton->space, node, 1.0 / (1.0 + alpha), r, u, phi, F, B);
+    else if (newton->map == SS_FISCHER_MAP)
+        ss_newton_fischer(newton->space, node, r, u, phi, F, B);
+    else
+        ss_newton_alart(&newton->alart, newton->space, k, alpha, r, u, phi, F, B);
+}
+
+/* The blocks of the Newton system, and its right-hand side -phi in newton->phi; returns |phi|. */
+static double linearize(ss_newton *newton, double alpha, const double *r, const double *u)
+{
+    ss_newton_system *system = &newton->system;
+    double sum = 0.0;
+    system->uses_right = false;
+    for (int k = 0; k < newton->space->node_count; k++) {
+        const ss_node *node = &newton->space->nodes[k];
+        double *phi = newton->phi + node->first;
+        evaluate(newton, k, alpha, r, u, phi, system->F + system->square[k], system->B + system->square[k]);
+        for (int i = 0; i < node->size; i++) {
+            sum += phi[i] * phi[i];
+            phi[i] = -phi[i];
+        }
+    }
+    return sqrt(sum);
+}
+
+/* newton->trial and trial_u after a step of length t along newton->dr and du; returns |phi| there. */
+static double try_step(ss_newton *newton, double alpha, double t, const double *r, const double *u)
+{
+    double sum = 0.0;
+    for (int i = 0; i < newton->space->size; i++) {
+        newton->trial[i] = r[i] + t * newton->dr[i];
+        newton->trial_u[i] = u[i] + t * newton->du[i];
+    }
+    for (int k = 0; k < newton->space->node_count; k++) {
+        double phi[SS_NODE_MAX];
+        evaluate(newton, k, alpha, newton->trial, newton->trial_u, phi, NULL, NULL);
+        for (int i = 0; i < newton->space->nodes[k].size; i++) sum += phi[i] * phi[i];
+    }
+    return sqrt(sum);
+}
+
+/* Halves until the map gets smaller. An eighth is taken in any case, for the way down may lead over a hill.
+ * Returns the length; `ratio`: |phi| at its end over `before`. */
+static double search(ss_newton *newton, double alpha, double before, const double *r, const double *u,
+                     double *ratio)
+{
+    double t = 1.0, after = try_step(newton, alpha, t, r, u);
+    while (!(after <= before) && t > 0.125) {
+        t *= 0.5;
+        after = try_step(newton, alpha, t, r, u);
+    }
+    *ratio = before > 0.0 ? after / before : 0.0;
+    return t;
+}
+
+/* ---- proximal points -------------------------------------------------------------------------------- */
+
+/* shifted = u + alpha (r - centre); returns alpha |r - centre| */
+static double shift(ss_newton *newton, double alpha, const double *r, const double *u)
+{
+    double sum = 0.0;
+    for (int i = 0; i < newton->space->size; i++) {
+        double push = alpha * (r[i] - newton->centre[i]);
+        newton->shifted[i] = u[i] + push;
+        sum += push * push;
+    }
+    return sqrt(sum);
+}
+
+typedef enum outcome { ARRIVED, LOST, ENDED } outcome;
+
+/* One proximal problem, from its centre r on. The first step goes off the cones and is taken as it is: the
+ * others come back. Solved is it when its map is a few times alpha |r - centre|, by which the next problem
+ * differs anyway. */
+static outcome stride(ss_newton *newton, double alpha, double *r, double *u, int *steps)
+{
+    static const double solved = 8.0, rounding = 1e-14;
+    enum { STEPS = 10 };
+    size_t bytes = (size_t)newton->space->size * sizeof *r;
+    memcpy(newton->centre, r, bytes);
+    for (*steps = 1; *steps <= STEPS; ++*steps) {
+        shift(newton, alpha, r, u);
+        double before = linearize(newton, alpha, r, newton->shifted), ratio;
+        if (!ss_newton_system_factor(&newton->system, alpha) ||
+            !ss_newton_system_solve(&newton->system, newton->phi, newton->dr, newton->du)) {
+            return ss_newton_is_late(newton) ? ENDED : LOST;
+        }
+        if (*steps == 1)
+            ratio = try_step(newton, alpha, 1.0, r, newton->shifted) / before;
+        else
+            search(newton, alpha, before, r, newton->shifted, &ratio);
+        if (!isfinite(ratio) || (ratio > 1.0 && *steps > 1)) return LOST;
+        memcpy(r, newton->trial, bytes);
+        ss_space_velocity(newton->space, r, u);
+        ss_newton_note(newton, r, u);
+        if (!ss_newton_report(newton, r) || ss_newton_exact(newton)) return ENDED;
+        double rest = ratio * before, drift = shift(newton, alpha, r, u);
+        if (rest <= fmax(solved * drift, rounding)) return ARRIVED;
+    }
+    return LOST;
+}
+
+/* Impulses that grow without bound along a direction W does not see, against which q works: then there is no
+ * solution (or none of a size that means anything). The driver judges whether it is so. */
+static bool is_ray(ss_newton *newton, const double *r)
+{
+    static const double far = 1e6;
+    const ss_space *space = newton->space;
+    double square = 0.0;
+    for (int i = 0; i < space->size; i++) {
+        newton->trial[i] = r[i] - newton->centre[i];
+        square += newton->trial[i] * newton->trial[i];
+    }
+    if (!(square > far * far)) return false;
+    for (int i = 0; i < space->size; i++)
+        newton->trial_u[i] = newton->trial[space->number[i]] * space->unit[i];
+    return ss_run_ray(newton->run, newton->trial_u);
+}
+
+bool ss_newton_proximal(ss_newton *newton, const ss_proximal_plan *plan, double *r, double *u)
+{
+    static const double grow = 3.0, shrink = 0.3, shrink_less = 0.5; // after one or two steps, after three
+    static const double not_much = 1.2;
+    size_t bytes = (size_t)newton->space->size * sizeof *r;
+    double alpha = plan->alpha, best = newton->best_error, near = best;
+    memcpy(newton->near, newton->best, bytes);
+    for (int idle = 0, failures = 0, taken = 0;
+         idle <= plan->patience && failures < plan->attempts && alpha <= plan->largest;) {
+        int steps;
+        outcome how = stride(newton, alpha, r, u, &steps);
+        if (how == ENDED) return true;
+        taken += steps;
+        if (newton->best_error <= plan->enough || (plan->steps > 0 && taken >= plan->steps)) return false;
+        idle = newton->best_error < 0.99 * best ? 0 : idle + steps;
+
+        // Back to the centre, unless the point is not much worse than the best so far: then the steps were
+        // not in vain.
+        if (how == LOST) {
+            failures++;
+            alpha *= grow;
+            if (!(ss_newton_note(newton, r, u) < not_much * best)) {
+                memcpy(r, newton->centre, bytes);
+                ss_space_velocity(newton->space, r, u);
+            }
+            best = fmin(best, newton->best_error);
+            continue;
+        }
+
+        best = fmin(best, newton->best_error);
+        failures = 0;
+        if (is_ray(newton, r)) {
+            memcpy(newton->best, newton->near, bytes); // what is out there is better by a hair at most
+            return newton->has_ray = true;
+        }
+        if (best < 0.5 * near) {
+            near = best;
+            memcpy(newton->near, newton->best, bytes);
+        }
+        if (steps <= 3) alpha = fmax(alpha * (steps <= 2 ? shrink : shrink_less), newton->system.alpha_min);
+    }
+    return false;
+}
+
+/* ---- a Newton step for every proximal step ------------------------------------------------------- */
 
 /* Off into the wild, along a direction that is nearly in the null space of the matrix. The map of Fischer and
  * Burmeister, smooth where the natural map has corners, finds its way back sooner when it is let go. */
@@ -99,9 +257,8 @@ static double next_alpha(const ss_newton *newton, const ss_newton_plan *plan, do
 {
     static const double largest = 10.0;
     if (is_wild(newton, alpha, ratio)) return 10.0 * alpha;
-    if (t == 1.0 && ratio < 0.3) {
+    if (t == 1.0 && ratio < 0.3)
         return fmax(newton->system.alpha_min, alpha * (ratio < 0.03 ? plan->shrink_fast : plan->shrink));
-    }
     return t < 1.0 || ratio > 0.7 ? fmin(largest, 3.0 * alpha) : alpha;
 }
 
@@ -111,47 +268,18 @@ static double direction(ss_newton *newton, double *alpha, const double *r, const
 {
     enum { ATTEMPTS = 4 };
     for (int k = 0; k < ATTEMPTS && !ss_newton_is_late(newton); k++, *alpha = fmin(100.0 * *alpha, 10.0)) {
-        double before = ss_newton_linearize(newton, *alpha, r, u);
+        double before = linearize(newton, *alpha, r, u);
         if (before == 0.0) {
             memset(newton->dr, 0, (size_t)newton->space->size * sizeof *newton->dr);
             memset(newton->du, 0, (size_t)newton->space->size * sizeof *newton->du);
             return 0.0;
         }
         if (ss_newton_system_factor(&newton->system, *alpha) &&
-            ss_newton_system_solve(&newton->system, newton->phi, newton->dr, newton->du)) {
+            ss_newton_system_solve(&newton->system, newton->phi, newton->dr, newton->du))
             return before;
-        }
     }
     return -1.0;
 }
-
-/* How the errors of the steps develop. */
-typedef struct progress {
-    double best, checked;
-    int count, best_at;
-} progress;
-
-static void count_step(progress *made, double error)
-{
-    made->count++;
-    if (error >= 0.999 * made->best) return;
-    made->best = error;
-    made->best_at = made->count;
-}
-
-static bool is_hopeless(progress *made, bool hasty)
-{
-    static const double rounding = 1e-10; // below it, a few idle steps tell that no digit is left to gain
-    int patience = made->count / 4 > 200 ? made->count / 4 : 200;
-    if (made->best <= rounding) patience = 6;
-    if (hasty && made->count % 3 == 0) {
-        if (made->best > 0.5 * made->checked) return true;
-        made->checked = made->best;
-    }
-    return made->count - made->best_at >= patience;
-}
-
-/* ---- plateaus ----------------------------------------------------------------------------------------- */
 
 /* After a number of idle steps: strides from the best point and, where they lead nowhere, later on from the
  * point at hand. By the natural map, whose steps at a face of the cones are exact where Fischer's and
@@ -163,7 +291,7 @@ static bool leave_plateau(ss_newton *newton, const ss_newton_plan *plan, int idl
     if (idle != FROM_BEST && idle != FROM_HERE) return false;
     if (idle == FROM_BEST) {
         memcpy(r, newton->best, (size_t)newton->space->size * sizeof *r);
-        ss_newton_space_velocity(newton->space, r, u);
+        ss_space_velocity(newton->space, r, u);
     }
     ss_proximal_plan strides = {.alpha = fmax(0.1 * alpha, 1e-4),
                                 .largest = 1.0,
@@ -180,24 +308,35 @@ static bool leave_plateau(ss_newton *newton, const ss_newton_plan *plan, int idl
 
 bool ss_newton_steps(ss_newton *newton, const ss_newton_plan *plan, double *r, double *u)
 {
-    const ss_newton_space *space = newton->space;
-    progress made = {.best = INFINITY, .checked = INFINITY};
-    double alpha = fmax(plan->alpha, newton->system.alpha_min);
-    for (int step = 0; step < plan->steps; step++) {
+    static const double rounding = 1e-10; // below it, a few idle steps show that no digit is left to gain
+    const ss_space *space = newton->space;
+    double alpha = fmax(plan->alpha, newton->system.alpha_min), best = INFINITY, checked = INFINITY;
+    for (int step = 0, best_at = 0; step < plan->steps; step++) {
+        // Direction and search; a step into the wild is not taken, but alpha grows.
         double ratio, before = direction(newton, &alpha, r, u);
         if (before < 0.0) return newton->stopped;
-        double t = ss_newton_search(newton, alpha, before, r, u, &ratio);
+        double t = search(newton, alpha, before, r, u, &ratio);
         if (!isfinite(ratio)) return false;
         if (!is_wild(newton, alpha, ratio)) {
             memcpy(r, newton->trial, (size_t)space->size * sizeof *r);
-            ss_newton_space_velocity(space, r, u);
+            ss_space_velocity(space, r, u);
         }
         alpha = next_alpha(newton, plan, alpha, t, ratio);
-        count_step(&made, ss_newton_note(newton, r, u));
+        double error = ss_newton_note(newton, r, u);
         if (!ss_newton_report(newton, r) || ss_newton_exact(newton)) return true;
-        int idle = made.count - made.best_at;
-        if (made.best <= plan->enough || (plan->patience > 0 && idle >= plan->patience)) return false;
-        if (is_hopeless(&made, plan->hasty) || (plan->hasty && ratio > 1.0)) return false;
+
+        // Enough, or no progress for long: the hasty leave unless the error halves in three steps.
+        int count = step + 1, patience = count / 4 > 200 ? count / 4 : 200;
+        if (error < 0.999 * best) best = error, best_at = count;
+        int idle = count - best_at;
+        if (best <= plan->enough || (plan->patience > 0 && idle >= plan->patience)) return false;
+        if (best <= rounding) patience = 6;
+        if (plan->hasty && count % 3 == 0) {
+            if (best > 0.5 * checked) return false;
+            checked = best;
+        }
+        if (idle >= patience || (plan->hasty && ratio > 1.0)) return false;
+
         if (!plan->hasty && leave_plateau(newton, plan, idle, alpha, r, u)) return true;
         if (newton->best_error <= plan->enough) return false;
     }

@@ -17,7 +17,7 @@
 enum { WIDTH = 6, GROUP_MAX = 2 * SS_NODE_MAX };
 
 struct ss_newton_bodies {
-    const ss_newton_space *space;
+    const ss_space *space;
     ss_block_rows *pattern; // bodies that meet
     ss_front_lu *fronts;
     int *group_start, *member; // per node: the bodies it touches
@@ -31,7 +31,7 @@ struct ss_newton_bodies {
 
 /* ---- life ------------------------------------------------------------------------------------------- */
 
-static int touched_bodies(const ss_newton_levers *levers, const ss_newton_node *node, int *member)
+static int touched_bodies(const ss_levers *levers, const ss_node *node, int *member)
 {
     int count = 0;
     for (int i = node->first; i < node->first + node->size; i++) {
@@ -46,7 +46,7 @@ static int touched_bodies(const ss_newton_levers *levers, const ss_newton_node *
 
 static bool make_groups(struct ss_newton_bodies *bodies, ss_arena *arena)
 {
-    const ss_newton_space *space = bodies->space;
+    const ss_space *space = bodies->space;
     size_t nodes = (size_t)space->node_count;
     int member[GROUP_MAX], total = 0;
     bodies->group_start = ss_arena_take(arena, nodes + 1, sizeof *bodies->group_start, "bodies of contacts");
@@ -58,9 +58,9 @@ static bool make_groups(struct ss_newton_bodies *bodies, ss_arena *arena)
     for (int k = 0; k < space->node_count; k++) {
         int count = touched_bodies(space->levers, &space->nodes[k], member);
         memcpy(bodies->member + total, member, (size_t)count * sizeof *member);
-        const ss_newton_node *node = &space->nodes[k];
+        const ss_node *node = &space->nodes[k];
         const int *pair = space->levers->pair[node->first];
-        bodies->is_contact[k] = ss_newton_is_contact(space->levers, node) && pair[0] != pair[1];
+        bodies->is_contact[k] = ss_space_is_contact(space->levers, node) && pair[0] != pair[1];
         total += count;
         bodies->group_start[k + 1] = total;
         bodies->entry_start[k + 1] = bodies->entry_start[k] + (size_t)(count * count);
@@ -85,7 +85,7 @@ static bool index_blocks(struct ss_newton_bodies *bodies, ss_arena *arena)
     return true;
 }
 
-struct ss_newton_bodies *ss_newton_bodies_create(const ss_newton_space *space, ss_run *run)
+struct ss_newton_bodies *ss_newton_bodies_create(const ss_space *space, ss_run *run)
 {
     // s per node, with the first assembly, without which it is of no use; measured on pyramids of cubes
     static const double per_node = 5e-7;
@@ -119,7 +119,7 @@ void ss_newton_bodies_free(struct ss_newton_bodies *bodies)
 /* inverse = D^-1, X = R D^-1 B */
 static bool reduce_node(struct ss_newton_bodies *bodies, const ss_newton_system *system, int k, double *X)
 {
-    const ss_newton_node *node = &bodies->space->nodes[k];
+    const ss_node *node = &bodies->space->nodes[k];
     int n = node->size;
     size_t at = system->square[k];
     const double *F = system->F + at, *B = system->B + at, *R = system->R + at;
@@ -144,7 +144,7 @@ static bool reduce_node(struct ss_newton_bodies *bodies, const ss_newton_system 
 }
 
 /* The columns of H of one body, size x 6, gathered from both sides of each row. */
-static void gather_levers(const ss_newton_levers *levers, const ss_newton_node *node, int body, double *H)
+static void gather_levers(const ss_levers *levers, const ss_node *node, int body, double *H)
 {
     memset(H, 0, (size_t)(node->size * WIDTH) * sizeof *H);
     for (int i = 0; i < node->size; i++) {
@@ -180,7 +180,7 @@ static void add_outer_of_three(const double *restrict A, const double *restrict 
 /* The same as below, of a contact, whose levers lie in memory as they are needed. */
 static void add_contact(struct ss_newton_bodies *bodies, int k, const double *X)
 {
-    const ss_newton_levers *levers = bodies->space->levers;
+    const ss_levers *levers = bodies->space->levers;
     int first = bodies->space->nodes[k].first;
     const int *pair = levers->pair[first], *entry = bodies->entry + bodies->entry_start[k];
     const double *H = levers->lever[first];
@@ -198,7 +198,7 @@ static void add_contact(struct ss_newton_bodies *bodies, int k, const double *X)
 /* H' X H of one node, into the blocks of its bodies. */
 static void add_node(struct ss_newton_bodies *bodies, int k, const double *X)
 {
-    const ss_newton_node *node = &bodies->space->nodes[k];
+    const ss_node *node = &bodies->space->nodes[k];
     double H[GROUP_MAX][SS_NODE_MAX * WIDTH], XH[SS_NODE_MAX * WIDTH];
     const int *member = bodies->member + bodies->group_start[k];
     int count = bodies->group_start[k + 1] - bodies->group_start[k];
@@ -243,11 +243,11 @@ bool ss_newton_bodies_factor(struct ss_newton_bodies *bodies, const ss_newton_sy
 void ss_newton_bodies_solve(struct ss_newton_bodies *bodies, const ss_newton_system *system, const double *b,
                             double *y)
 {
-    const ss_newton_space *space = bodies->space;
+    const ss_space *space = bodies->space;
     double(*v)[6] = (double(*)[6])bodies->velocity;
     memset(v, 0, (size_t)space->levers->bodies * sizeof *v);
     for (int k = 0; k < space->node_count; k++) {
-        const ss_newton_node *node = &space->nodes[k];
+        const ss_node *node = &space->nodes[k];
         int n = node->size, first = node->first;
         double plain[SS_NODE_MAX], impulse[SS_NODE_MAX];
         if (!system->active[k]) continue;
@@ -255,20 +255,20 @@ void ss_newton_bodies_solve(struct ss_newton_bodies *bodies, const ss_newton_sys
         if (system->uses_right) ss_newton_multiply(n, n, 1, system->R + system->square[k], plain, impulse);
         const double *push = system->uses_right ? impulse : plain;
         if (bodies->is_contact[k])
-            ss_newton_push_contact(space->levers, first, push, v);
+            ss_space_push_contact(space->levers, first, push, v);
         else
-            for (int i = 0; i < n; i++) ss_newton_push(space->levers, first + i, push[i], v);
+            for (int i = 0; i < n; i++) ss_space_push(space->levers, first + i, push[i], v);
     }
     ss_front_lu_solve(bodies->fronts, bodies->velocity, bodies->velocity);
     for (int k = 0; k < space->node_count; k++) {
-        const ss_newton_node *node = &space->nodes[k];
+        const ss_node *node = &space->nodes[k];
         int n = node->size, first = node->first;
         double speed[SS_NODE_MAX], change[SS_NODE_MAX];
         if (!system->active[k]) continue;
         if (bodies->is_contact[k])
-            ss_newton_pull_contact(space->levers, first, v, speed);
+            ss_space_pull_contact(space->levers, first, v, speed);
         else
-            for (int i = 0; i < n; i++) speed[i] = ss_newton_pull(space->levers, first + i, v);
+            for (int i = 0; i < n; i++) speed[i] = ss_space_pull(space->levers, first + i, v);
         ss_newton_multiply(n, n, 1, system->B + system->square[k], speed, change);
         for (int i = 0; i < n; i++) change[i] = b[first + i] - change[i];
         ss_newton_multiply(n, n, 1, bodies->inverse + system->square[k], change, y + first);

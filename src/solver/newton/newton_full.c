@@ -8,7 +8,7 @@
 #include "linalg/dense.h"
 
 struct ss_newton_full {
-    const ss_newton_space *space;
+    const ss_space *space;
     double *K;      // of the active unknowns, column by column; then its factors
     double *column; // of (W + alpha) R, all unknowns
     double *part;   // a vector of the active ones
@@ -19,7 +19,7 @@ struct ss_newton_full {
     int active_count;
 };
 
-struct ss_newton_full *ss_newton_full_create(const ss_newton_space *space, ss_arena *arena)
+struct ss_newton_full *ss_newton_full_create(const ss_space *space, ss_arena *arena)
 {
     size_t n = (size_t)space->size;
     struct ss_newton_full *full = ss_arena_take(arena, 1, sizeof *full, "Newton matrix");
@@ -37,10 +37,10 @@ struct ss_newton_full *ss_newton_full_create(const ss_newton_space *space, ss_ar
 
 static void list_active(struct ss_newton_full *full, const bool *active)
 {
-    const ss_newton_space *space = full->space;
+    const ss_space *space = full->space;
     full->count = full->active_count = 0;
     for (int k = 0; k < space->node_count; k++) {
-        const ss_newton_node *node = &space->nodes[k];
+        const ss_node *node = &space->nodes[k];
         if (!active[k]) continue;
         full->active[full->active_count++] = k;
         for (int i = 0; i < node->size; i++) full->unknowns[full->count++] = node->first + i;
@@ -80,13 +80,13 @@ static inline void apply_block(int n, const double *B, const double *v, double *
 static void fill_column(const struct ss_newton_full *full, const ss_newton_system *system,
                         const double *column, double *K)
 {
-    const ss_newton_node *nodes = full->space->nodes;
+    const ss_node *nodes = full->space->nodes;
     if (full->space->node_count == full->space->size) { // rows and nothing else
         for (int a = 0; a < full->count; a++) K[a] = system->B[full->active[a]] * column[full->active[a]];
         return;
     }
     for (int a = 0; a < full->active_count; a++) {
-        const ss_newton_node *node = &nodes[full->active[a]];
+        const ss_node *node = &nodes[full->active[a]];
         apply_block(node->size, system->B + system->square[full->active[a]], column + node->first, K);
         K += node->size;
     }

@@ -6,7 +6,7 @@
 #include "solver/core/run_state.h"
 
 struct ss_newton_matrix {
-    const ss_newton_space *space;
+    const ss_space *space;
     ss_front_lu *fronts;
     double *values; // laid out as those of W
     /* free choice of pivots, when the fronts fail: */
@@ -16,7 +16,7 @@ struct ss_newton_matrix {
     int active_size;
 };
 
-struct ss_newton_matrix *ss_newton_matrix_create(const ss_newton_space *space, ss_run *run)
+struct ss_newton_matrix *ss_newton_matrix_create(const ss_space *space, ss_run *run)
 {
     ss_arena *arena = run->arena;
     const ss_block_rows *W = space->W;
@@ -53,7 +53,7 @@ void ss_newton_matrix_free(struct ss_newton_matrix *matrix)
 /* The blocks B W R of one row, and on the diagonal F + B (W + alpha) R. */
 static void assemble_row(struct ss_newton_matrix *matrix, const ss_newton_system *system, int node)
 {
-    const ss_newton_space *space = matrix->space;
+    const ss_space *space = matrix->space;
     const ss_block_rows *W = space->W;
     int n = space->nodes[node].size;
     const double *F = system->F + system->square[node], *B = system->B + system->square[node];
@@ -129,11 +129,11 @@ static ss_sparse *active_matrix(const struct ss_newton_matrix *matrix, const boo
 
 bool ss_newton_matrix_rescue(struct ss_newton_matrix *matrix, const ss_newton_system *system)
 {
-    const ss_newton_space *space = matrix->space;
+    const ss_space *space = matrix->space;
     if (matrix->lu) return false;
     matrix->active_size = 0;
     for (int k = 0; k < space->node_count; k++) {
-        const ss_newton_node *node = &space->nodes[k];
+        const ss_node *node = &space->nodes[k];
         for (int i = node->first; i < node->first + node->size; i++) {
             matrix->place[i] = system->active[k] ? matrix->active_size++ : -1;
         }

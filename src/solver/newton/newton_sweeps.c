@@ -1,4 +1,4 @@
-#include "solver/newton/newton_sweeps.h"
+#include "solver/newton/newton.h"
 
 #include <math.h>
 #include <string.h>
@@ -6,15 +6,14 @@
 #include "base/memory.h"
 #include "linalg/add_scaled.h"
 #include "problem/laws.h"
-#include "solver/newton/newton_natural.h"
-#include "solver/newton/newton.h"
+#include "solver/newton/maps.h"
 #include "solver/core/run_state.h"
 
 /* u = W r of one node; with a full matrix or levers from what is kept up to date. */
-static void node_velocity(const ss_newton_space *space, int k, const double *r, double *u)
+static void node_velocity(const ss_space *space, int k, const double *r, double *u)
 {
-    const ss_newton_node *node = &space->nodes[k];
-    const ss_newton_levers *levers = space->levers;
+    const ss_node *node = &space->nodes[k];
+    const ss_levers *levers = space->levers;
     if (space->W) {
         ss_block_rows_apply_node(space->W, k, r, u);
         return;
@@ -22,16 +21,16 @@ static void node_velocity(const ss_newton_space *space, int k, const double *r, 
     for (int i = 0; i < node->size; i++) {
         int number = node->first + i;
         u[i] = levers
-                   ? ss_newton_pull(levers, number, levers->velocity) + levers->compliance[number] * r[number]
+                   ? ss_space_pull(levers, number, levers->velocity) + levers->compliance[number] * r[number]
                    : space->kept[number];
     }
 }
 
-static void keep_up(const ss_newton_space *space, int number, double change)
+static void keep_up(const ss_space *space, int number, double change)
 {
     if (change == 0.0 || space->W) return;
     if (space->levers) {
-        ss_newton_push(space->levers, number, change, space->levers->velocity);
+        ss_space_push(space->levers, number, change, space->levers->velocity);
         return;
     }
     ss_add_scaled(space->size, change, space->full + number * space->size, space->kept);
@@ -42,17 +41,17 @@ static void keep_up(const ss_newton_space *space, int number, double change)
 static bool make_cone(ss_sweeper *sweeper, int k, ss_arena *arena)
 {
     static const double tolerance = 1e-14;
-    const ss_newton_node *node = &sweeper->space->nodes[k];
+    const ss_node *node = &sweeper->space->nodes[k];
     int n = node->size;
     double shifted[SS_CONE_MAX * SS_CONE_MAX];
     ss_block block = {.law = node->law, .size = n, .mu = node->mu, .mu_rolling = node->mu_rolling};
-    ss_newton_space_own(sweeper->space, k, sweeper->own[k]);
+    ss_space_own(sweeper->space, k, sweeper->own[k]);
     memcpy(shifted, sweeper->own[k], (size_t)(n * n) * sizeof *shifted);
     for (int i = 0; i < n; i++) shifted[i * n + i] += sweeper->alpha;
     return ss_local_cone_create(&block, shifted, tolerance, arena, &sweeper->cones[k]);
 }
 
-bool ss_sweeper_create(const ss_newton_space *space, double alpha, const double *centre, bool is_exact,
+bool ss_sweeper_create(const ss_space *space, double alpha, const double *centre, bool is_exact,
                        ss_arena *arena, ss_sweeper *sweeper)
 {
     *sweeper = (ss_sweeper){.space = space, .alpha = alpha, .centre = centre};
@@ -69,7 +68,7 @@ bool ss_sweeper_create(const ss_newton_space *space, double alpha, const double 
 /* p = the solution with the load of the others, u + q - W_kk r - alpha centre */
 static void solve_contact(const ss_sweeper *sweeper, int k, const double *r, const double *u, double *p)
 {
-    const ss_newton_node *node = &sweeper->space->nodes[k];
+    const ss_node *node = &sweeper->space->nodes[k];
     const double *own = sweeper->own[k];
     double load[SS_NODE_MAX];
     for (int i = 0; i < node->size; i++, own += node->size) {
@@ -86,8 +85,8 @@ static void solve_contact(const ss_sweeper *sweeper, int k, const double *r, con
 /* p = a step of the natural map from r */
 static void step_node(const ss_sweeper *sweeper, int k, const double *r, const double *u, double *p)
 {
-    const ss_newton_space *space = sweeper->space;
-    const ss_newton_node *node = &space->nodes[k];
+    const ss_space *space = sweeper->space;
+    const ss_node *node = &space->nodes[k];
     double y[SS_NODE_MAX] = {0};
     for (int i = 0; i < node->size; i++) {
         int number = node->first + i;
@@ -101,10 +100,10 @@ static void step_node(const ss_sweeper *sweeper, int k, const double *r, const d
 
 double ss_sweeper_sweep(const ss_sweeper *sweeper, double *r)
 {
-    const ss_newton_space *space = sweeper->space;
+    const ss_space *space = sweeper->space;
     double moved = 0.0;
     for (int k = 0; k < space->node_count; k++) {
-        const ss_newton_node *node = &space->nodes[k];
+        const ss_node *node = &space->nodes[k];
         double u[SS_NODE_MAX], p[SS_NODE_MAX], *own = r + node->first;
         node_velocity(space, k, r, u);
         if (sweeper->cones && sweeper->cones[k].solve)
@@ -123,13 +122,13 @@ double ss_sweeper_sweep(const ss_sweeper *sweeper, double *r)
 
 void ss_sweeper_begin(const ss_sweeper *sweeper, const double *r)
 {
-    const ss_newton_space *space = sweeper->space;
-    const ss_newton_levers *levers = space->levers;
+    const ss_space *space = sweeper->space;
+    const ss_levers *levers = space->levers;
     if (space->full) {
-        ss_newton_space_apply(space, r, space->kept);
+        ss_space_apply(space, r, space->kept);
     } else if (levers) {
         memset(levers->velocity, 0, (size_t)levers->bodies * sizeof *levers->velocity);
-        for (int i = 0; i < space->size; i++) ss_newton_push(levers, i, r[i], levers->velocity);
+        for (int i = 0; i < space->size; i++) ss_space_push(levers, i, r[i], levers->velocity);
     }
 }
 
@@ -140,7 +139,7 @@ void ss_sweeper_begin(const ss_sweeper *sweeper, const double *r)
 void ss_newton_sweeps(ss_newton *newton, int count, double *r, double *u)
 {
     enum { FEW = 4 };
-    const ss_newton_space *space = newton->space;
+    const ss_space *space = newton->space;
     size_t bytes = (size_t)space->size * sizeof *r;
     ss_sweeper sweeper;
     double before = ss_newton_note(newton, r, u);
@@ -156,7 +155,7 @@ void ss_newton_sweeps(ss_newton *newton, int count, double *r, double *u)
         if (!(ss_sweeper_sweep(&sweeper, newton->trial) > 0.0)) break;
         if (is_timed) cost = ss_clock_seconds() - began, began += cost;
     }
-    ss_newton_space_velocity(space, newton->trial, newton->trial_u);
+    ss_space_velocity(space, newton->trial, newton->trial_u);
     if (!(ss_newton_note(newton, newton->trial, newton->trial_u) < before)) return;
     memcpy(r, newton->trial, bytes);
     memcpy(u, newton->trial_u, bytes);

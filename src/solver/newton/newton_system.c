@@ -5,7 +5,7 @@
 
 /* ---- life ------------------------------------------------------------------------------------------- */
 
-size_t ss_newton_system_squares(const ss_newton_space *space)
+size_t ss_newton_system_squares(const ss_space *space)
 {
     size_t count = 0;
     for (int k = 0; k < space->node_count; k++)
@@ -13,7 +13,7 @@ size_t ss_newton_system_squares(const ss_newton_space *space)
     return count;
 }
 
-bool ss_newton_system_create(const ss_newton_space *space, ss_run *run, ss_newton_system *system)
+bool ss_newton_system_create(const ss_space *space, ss_run *run, ss_newton_system *system)
 {
     ss_arena *arena = run->arena;
     size_t n = (size_t)space->size, nodes = (size_t)space->node_count,
@@ -42,7 +42,7 @@ bool ss_newton_system_create(const ss_newton_space *space, ss_run *run, ss_newto
 /* Often the sweeps at the start are enough: then nothing is ever factorised. */
 static bool choose_way(ss_newton_system *system)
 {
-    const ss_newton_space *space = system->space;
+    const ss_space *space = system->space;
     if (system->full || system->bodies || system->matrix) return true;
     if (space->full) return (system->full = ss_newton_full_create(space, system->run->arena)) != NULL;
     if (space->levers) return (system->bodies = ss_newton_bodies_create(space, system->run)) != NULL;
@@ -94,7 +94,7 @@ static bool is_trivial(int n, const double *F, const double *B)
 
 bool ss_newton_system_factor(ss_newton_system *system, double alpha)
 {
-    const ss_newton_space *space = system->space;
+    const ss_space *space = system->space;
     if (ss_run_late(system->run) || !choose_way(system) || ss_run_late(system->run)) return false;
     system->alpha = alpha;
     system->factorizations++;
@@ -112,13 +112,13 @@ bool ss_newton_system_factor(ss_newton_system *system, double alpha)
 /* dr = R y */
 static void unscale(const ss_newton_system *system, const double *y, double *dr)
 {
-    const ss_newton_space *space = system->space;
+    const ss_space *space = system->space;
     if (!system->uses_right) {
         memcpy(dr, y, (size_t)space->size * sizeof *dr);
         return;
     }
     for (int k = 0; k < space->node_count; k++) {
-        const ss_newton_node *node = &space->nodes[k];
+        const ss_node *node = &space->nodes[k];
         ss_newton_multiply(node->size, node->size, 1, system->R + system->square[k], y + node->first,
                            dr + node->first);
     }
@@ -127,13 +127,13 @@ static void unscale(const ss_newton_system *system, const double *y, double *dr)
 /* dr, du, and the residual rhs - F y - B du; returns its norm. */
 static double find_residual(ss_newton_system *system, const double *rhs, double *dr, double *du)
 {
-    const ss_newton_space *space = system->space;
+    const ss_space *space = system->space;
     unscale(system, system->y, dr);
-    ss_newton_space_apply(space, dr, du);
+    ss_space_apply(space, dr, du);
     for (int i = 0; i < space->size; i++) du[i] += system->alpha * dr[i];
     double sum = 0.0;
     for (int k = 0; k < space->node_count; k++) {
-        const ss_newton_node *node = &space->nodes[k];
+        const ss_node *node = &space->nodes[k];
         const double *F = system->F + system->square[k], *B = system->B + system->square[k];
         for (int i = 0; i < node->size; i++, F += node->size, B += node->size) {
             double rest = rhs[node->first + i];
@@ -166,10 +166,10 @@ static double refine(ss_newton_system *system, const double *rhs, double *dr, do
 static double attempt(ss_newton_system *system, const double *rhs, double *dr, double *du)
 {
     enum { REFINEMENTS = 2 };
-    const ss_newton_space *space = system->space;
+    const ss_space *space = system->space;
     double size = 0.0, fixed = 0.0;
     for (int k = 0; k < space->node_count; k++) {
-        const ss_newton_node *node = &space->nodes[k];
+        const ss_node *node = &space->nodes[k];
         for (int i = node->first; i < node->first + node->size; i++) {
             system->y[i] = system->active[k] ? 0.0 : rhs[i];
             size += rhs[i] * rhs[i];

@@ -16,12 +16,12 @@
 #ifndef SS_SOLVER_NEWTON_NEWTON_SYSTEM_H
 #define SS_SOLVER_NEWTON_NEWTON_SYSTEM_H
 
-#include "solver/newton/newton_space.h"
+#include "solver/core/space.h"
 
 #define SS_NEWTON_FINE 1e-10 /* ss_newton_system.fine at first */
 
 typedef struct ss_newton_system {
-    const ss_newton_space *space;
+    const ss_space *space;
     size_t *square; /* per node: where its F, B, R are */
     double *F, *B;  /* size x size, row by row; to be set before factoring */
     double *R;      /* used when uses_right, else 1 */
@@ -40,7 +40,7 @@ typedef struct ss_newton_system {
 } ss_newton_system;
 
 /* False when out of memory; free it in any case. */
-bool ss_newton_system_create(const ss_newton_space *space, ss_run *run, ss_newton_system *system);
+bool ss_newton_system_create(const ss_space *space, ss_run *run, ss_newton_system *system);
 void ss_newton_system_free(ss_newton_system *system);
 /* False when the matrix is singular, out of memory, or the run is late. */
 bool ss_newton_system_factor(ss_newton_system *system, double alpha);
@@ -50,24 +50,24 @@ bool ss_newton_system_solve(ss_newton_system *system, const double *rhs, double 
 /* ---- the three ways --------------------------------------------------------------------------------- */
 
 /* Numbers in all squares. */
-size_t ss_newton_system_squares(const ss_newton_space *space);
+size_t ss_newton_system_squares(const ss_space *space);
 /* product = left right: rows x inner times inner x cols, row by row */
 void ss_newton_multiply(int rows, int inner, int cols, const double *left, const double *right,
                         double *product);
 
 /* Solve: y = K^-1 b for active nodes, the others keep their y. Rescue: false when there is no
  * other way left. */
-struct ss_newton_full *ss_newton_full_create(const ss_newton_space *space, ss_arena *arena);
+struct ss_newton_full *ss_newton_full_create(const ss_space *space, ss_arena *arena);
 bool ss_newton_full_factor(struct ss_newton_full *full, const ss_newton_system *system);
 void ss_newton_full_solve(const struct ss_newton_full *full, const double *b, double *y);
 
-struct ss_newton_matrix *ss_newton_matrix_create(const ss_newton_space *space, ss_run *run);
+struct ss_newton_matrix *ss_newton_matrix_create(const ss_space *space, ss_run *run);
 void ss_newton_matrix_free(struct ss_newton_matrix *matrix);
 bool ss_newton_matrix_factor(struct ss_newton_matrix *matrix, const ss_newton_system *system);
 void ss_newton_matrix_solve(struct ss_newton_matrix *matrix, const double *b, double *y);
 bool ss_newton_matrix_rescue(struct ss_newton_matrix *matrix, const ss_newton_system *system);
 
-struct ss_newton_bodies *ss_newton_bodies_create(const ss_newton_space *space, ss_run *run);
+struct ss_newton_bodies *ss_newton_bodies_create(const ss_space *space, ss_run *run);
 void ss_newton_bodies_free(struct ss_newton_bodies *bodies);
 bool ss_newton_bodies_factor(struct ss_newton_bodies *bodies, const ss_newton_system *system);
 void ss_newton_bodies_solve(struct ss_newton_bodies *bodies, const ss_newton_system *system, const double *b,

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "solver/newton/newton_natural.h"
+#include "solver/newton/maps.h"
 
 double ss_dot(int n, const double *a, const double *b)
 {
@@ -17,10 +17,10 @@ double ss_dot(int n, const double *a, const double *b)
     return sum[0] + sum[1];
 }
 
-void ss_gradient_project(const ss_newton_space *space, const double *y, const double *r, double *z)
+void ss_gradient_project(const ss_space *space, const double *y, const double *r, double *z)
 {
     for (int k = 0; k < space->node_count; k++) {
-        ss_newton_node node = space->nodes[k];
+        ss_node node = space->nodes[k];
         double p[SS_NODE_MAX];
         if (node.law == SS_LAW_CONE) node.law = SS_LAW_CONVEX; // the cone is the same
         ss_newton_project(space, &node, y + node.first, r, p, NULL);
@@ -28,11 +28,11 @@ void ss_gradient_project(const ss_newton_space *space, const double *y, const do
     }
 }
 
-void ss_gradient_saxce(const ss_newton_space *space, const double *u, double *term)
+void ss_gradient_saxce(const ss_space *space, const double *u, double *term)
 {
     memset(term, 0, (size_t)space->size * sizeof *term);
     for (int k = 0; k < space->node_count; k++) {
-        const ss_newton_node *node = &space->nodes[k];
+        const ss_node *node = &space->nodes[k];
         if (node->law != SS_LAW_CONE) continue;
         const double *own = u + node->first;
         double slip = node->size == 2 ? fabs(own[1]) : sqrt(own[1] * own[1] + own[2] * own[2]);

@@ -8,14 +8,14 @@
 #ifndef SS_SOLVER_SPLITTING_GRADIENT_H
 #define SS_SOLVER_SPLITTING_GRADIENT_H
 
-#include "solver/newton/row_groups.h"
+#include "solver/core/space.h"
 
 /* z: the nearest to y of what bounds and cones allow. Bounds that follow a row of another node follow r. y
  * and z may be the same. */
-void ss_gradient_project(const ss_newton_space *space, const double *y, const double *r, double *z);
+void ss_gradient_project(const ss_space *space, const double *y, const double *r, double *z);
 /* De Saxce's term of every node under Coulomb's law at the velocities u, else 0; per number,
  * of normal parts. */
-void ss_gradient_saxce(const ss_newton_space *space, const double *u, double *term);
+void ss_gradient_saxce(const ss_space *space, const double *u, double *term);
 /* The largest eigenvalue of W by `count` products, from below; scratch: two vectors. */
 double ss_gradient_slope(const ss_row_groups *groups, int count, ss_run *run, double *scratch, double *image);
 

@@ -10,7 +10,7 @@ enum { WIDTH = 6 };
 
 struct ss_shifted_system {
     bool is_late;
-    const ss_newton_space *space;
+    const ss_space *space;
     ss_front_lu *fronts; // NULL: a full matrix
     double *values;      // laid out as the pattern is, or the full matrix
     int *pivot;          // of the full matrix
@@ -99,7 +99,7 @@ static bool create_full(ss_shifted_system *shifted, ss_arena *arena)
 
 ss_shifted_system *ss_shifted_system_create(const ss_row_groups *groups, ss_arena *arena)
 {
-    const ss_newton_space *space = groups->space;
+    const ss_space *space = groups->space;
     ss_shifted_system *shifted = ss_arena_take(arena, 1, sizeof *shifted, "shifted matrix");
     if (!shifted) return NULL;
     shifted->space = space;
@@ -147,7 +147,7 @@ static void mirror_blocks(ss_block_rows *pattern)
 /* 1 + H' T H. A block ab is added to once, be a before b or after. */
 static void assemble_bodies(ss_shifted_system *shifted, const double *shift)
 {
-    const ss_newton_levers *levers = shifted->space->levers;
+    const ss_levers *levers = shifted->space->levers;
     ss_block_rows *pattern = shifted->pattern;
     memset(pattern->value, 0, pattern->place[pattern->start[pattern->nodes]] * sizeof *pattern->value);
     for (int body = 0; body < pattern->nodes; body++) {
@@ -182,7 +182,7 @@ static void assemble_matrix(ss_shifted_system *shifted, const double *shift)
 
 static bool factor_full(ss_shifted_system *shifted, const double *shift)
 {
-    const ss_newton_space *space = shifted->space;
+    const ss_space *space = shifted->space;
     int n = space->size;
     memcpy(shifted->values, space->full, (size_t)n * (size_t)n * sizeof *shifted->values);
     for (int i = 0; i < n; i++) shifted->values[i * n + i] += shift[i];
@@ -191,7 +191,7 @@ static bool factor_full(ss_shifted_system *shifted, const double *shift)
 
 bool ss_shifted_system_factor(ss_shifted_system *shifted, const double *shift)
 {
-    const ss_newton_space *space = shifted->space;
+    const ss_space *space = shifted->space;
     if (space->full) return factor_full(shifted, shift);
     if (space->levers)
         assemble_bodies(shifted, shift);
@@ -206,7 +206,7 @@ bool ss_shifted_system_factor(ss_shifted_system *shifted, const double *shift)
 
 static void solve_bodies(ss_shifted_system *shifted, const double *right, double *x)
 {
-    const ss_newton_space *space = shifted->space;
+    const ss_space *space = shifted->space;
     double *v = (double *)shifted->velocity, *weighted = shifted->weighted;
     memset(v, 0, (size_t)space->levers->bodies * sizeof *shifted->velocity);
     for (int i = 0; i < space->size; i++) weighted[i] = shifted->inverse[i] * right[i];
@@ -218,7 +218,7 @@ static void solve_bodies(ss_shifted_system *shifted, const double *right, double
 
 void ss_shifted_system_solve(ss_shifted_system *shifted, const double *right, double *x)
 {
-    const ss_newton_space *space = shifted->space;
+    const ss_space *space = shifted->space;
     if (space->levers) {
         solve_bodies(shifted, right, x);
     } else if (space->full) {

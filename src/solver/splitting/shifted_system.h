@@ -1,4 +1,4 @@
-/* solver/splitting/shifted_system.h - (W + S) x = right with W of a Newton space and S > 0 diagonal: the
+/* solver/splitting/shifted_system.h - (W + S) x = right with W of a scaled space and S > 0 diagonal: the
  * linear algebra of splitting methods, which change S now and then and the right-hand side always.
  *
  *     bodies   W = H H' + C:  (1 + H' T H) v = H' T right,  x = T (right - H v),  T = (C + S)^-1
@@ -12,7 +12,7 @@
 #ifndef SS_SOLVER_SPLITTING_SHIFTED_SYSTEM_H
 #define SS_SOLVER_SPLITTING_SHIFTED_SYSTEM_H
 
-#include "solver/newton/row_groups.h"
+#include "solver/core/space.h"
 
 typedef struct ss_shifted_system ss_shifted_system;
 

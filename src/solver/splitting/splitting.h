@@ -1,26 +1,9 @@
-/* solver/splitting/splitting.h - the fixed point under the solver `admm`.
- *
- * The problem is split in two, W x + q = -lambda and the laws between z and lambda, and held
- * together by x = z:
- *
- *     x = z + d,  (W + S) d = -(W z + q + lambda)            a linear system, always with the same matrix
- *     y = z + d + lambda / S,  z <- p(y),  lambda <- S (y - z)                contact by contact
- *
- * S > 0 is diagonal. p is the law of a contact that has nothing but S to push against (newton_natural.h): for
- * boxes and the convex law a projection, for Coulomb's law the normal part on [0, inf), then the tangents on
- * the disc that it allows. z always obeys the bounds, -lambda is its velocity by the laws, and what is left
- * to do is |W z + q + lambda|, which is also a bound for the natural map. The system is solved for the change
- * d, so that rounding, amplified by a small S, goes with the error and not with z.
- *
- * Everything is a function of y; Anderson's mixing (safeguarded_anderson.h) extrapolates it.
- *
- * S = rho, but tiny in rows that know no inequality. rho is adapted to let both halves of the error
- * fall together.
- */
+/* solver/splitting/splitting.h - the fixed point under the solver `admm` (admm.c has the equations), so that
+ * tests can take its steps one by one. */
 #ifndef SS_SOLVER_SPLITTING_SPLITTING_H
 #define SS_SOLVER_SPLITTING_SPLITTING_H
 
-#include "solver/splitting/safeguarded_anderson.h"
+#include "solver/core/anderson.h"
 #include "solver/splitting/shifted_system.h"
 
 typedef struct ss_splitting_options {
@@ -32,7 +15,7 @@ typedef struct ss_splitting_options {
 
 typedef struct ss_splitting {
     ss_splitting_options set;
-    const ss_newton_space *space;
+    const ss_space *space;
     ss_row_groups groups;
     ss_arena *arena;
     double deadline;            /* of factorisations; INFINITY at first */
@@ -43,8 +26,8 @@ typedef struct ss_splitting {
     double rho;
     double checked; /* error when rho was looked at */
     int since;      /* steps since then */
-    double *shift;
-    bool *is_free; /* per number: a row without inequality */
+    double *shift;  /* S */
+    bool *is_free;  /* per number: a row without inequality */
     double *z, *lambda, *u;
     double *gap, error; /* -(u + lambda), and its length */
     double *step;       /* d */
@@ -55,7 +38,7 @@ typedef struct ss_splitting {
 } ss_splitting;
 
 /* From r, which is put into its bounds. False when out of memory; ss_splitting_free in any case. */
-bool ss_splitting_create(const ss_newton_space *space, const ss_splitting_options *set, const double *r,
+bool ss_splitting_create(const ss_space *space, const ss_splitting_options *set, const double *r,
                          ss_arena *arena, ss_splitting *splitting);
 void ss_splitting_free(ss_splitting *splitting);
 /* One step from z to the next. False when the matrix is singular, out of memory, or late. */

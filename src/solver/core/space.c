@@ -1,8 +1,9 @@
-#include "solver/newton/newton_space.h"
+#include "solver/core/space.h"
 
 #include <math.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "linalg/add_scaled.h"
 #include "problem/laws.h"
 
@@ -30,7 +31,7 @@ static void choose_leaders(const ss_problem *problem, const int *block_of, int *
 }
 
 /* Nodes in the order of their leaders; a leader comes first in its node, the others in their order. */
-static void number_nodes(ss_newton_space *space, const int *block_of, const int *leader, int *size)
+static void number_nodes(ss_space *space, const int *block_of, const int *leader, int *size)
 {
     const ss_problem *problem = space->problem;
     int *node_of = space->number, place = 0; // until the end: the node a leader has
@@ -38,11 +39,11 @@ static void number_nodes(ss_newton_space *space, const int *block_of, const int 
         if (leader[i] != i) continue;
         const ss_block *block = &problem->blocks[block_of[i]];
         bool is_cone = ss_block_is_cone(block);
-        space->nodes[space->node_count] = (ss_newton_node){.law = is_cone ? block->law : SS_LAW_BOX,
-                                                           .first = place,
-                                                           .size = size[i],
-                                                           .mu = is_cone ? block->mu : 0.0,
-                                                           .mu_rolling = is_cone ? block->mu_rolling : 0.0};
+        space->nodes[space->node_count] = (ss_node){.law = is_cone ? block->law : SS_LAW_BOX,
+                                                    .first = place,
+                                                    .size = size[i],
+                                                    .mu = is_cone ? block->mu : 0.0,
+                                                    .mu_rolling = is_cone ? block->mu_rolling : 0.0};
         node_of[i] = space->node_count++;
         place += size[i];
         size[i] = 1; // from here on: the next free place behind the leader
@@ -56,7 +57,7 @@ static void number_nodes(ss_newton_space *space, const int *block_of, const int 
     }
 }
 
-static bool make_nodes(ss_newton_space *space, ss_arena *arena)
+static bool make_nodes(ss_space *space, ss_arena *arena)
 {
     const ss_problem *problem = space->problem;
     size_t n = (size_t)problem->size;
@@ -125,7 +126,7 @@ static double energy_scale(const ss_problem *problem, const double *scale)
 
 /* ---- laws in the new variables ---------------------------------------------------------------------- */
 
-static void scale_laws(ss_newton_space *space)
+static void scale_laws(ss_space *space)
 {
     const ss_problem *problem = space->problem;
     for (int i = 0; i < problem->size; i++) {
@@ -146,8 +147,7 @@ static void scale_laws(ss_newton_space *space)
 
 /* ---- W ---------------------------------------------------------------------------------------------- */
 
-static bool make_matrix(ss_newton_space *space, const double *root_of_scale, double root_of_energy,
-                        ss_arena *arena)
+static bool make_matrix(ss_space *space, const double *root_of_scale, double root_of_energy, ss_arena *arena)
 {
     const ss_problem *problem = space->problem;
     double *left = ss_arena_take(arena, (size_t)problem->size, sizeof *left, "scales");
@@ -194,12 +194,12 @@ static void make_lever(const ss_bodies_form *form, int body, const double *roots
     }
 }
 
-static bool make_levers(ss_newton_space *space, const double *root_of_scale, ss_arena *arena)
+static bool make_levers(ss_space *space, const double *root_of_scale, ss_arena *arena)
 {
     const ss_problem *problem = space->problem;
     const ss_bodies_form *form = problem->bodies;
     size_t n = (size_t)problem->size, bodies = (size_t)form->bodies;
-    ss_newton_levers *levers = space->levers = ss_arena_take(arena, 1, sizeof *levers, "levers");
+    ss_levers *levers = space->levers = ss_arena_take(arena, 1, sizeof *levers, "levers");
     double *roots = ss_arena_take(arena, 9 * bodies, sizeof *roots, "roots of inertia");
     if (!levers || !roots) return false;
     levers->bodies = form->bodies;
@@ -224,7 +224,7 @@ static bool make_levers(ss_newton_space *space, const double *root_of_scale, ss_
 }
 
 /* H_i H_j' */
-static double lever_product(const ss_newton_levers *levers, int i, int j)
+static double lever_product(const ss_levers *levers, int i, int j)
 {
     double sum = 0.0;
     for (int a = 0; a < 2; a++) {
@@ -237,7 +237,7 @@ static double lever_product(const ss_newton_levers *levers, int i, int j)
     return sum;
 }
 
-static void multiply_levers(ss_newton_space *space)
+static void multiply_levers(ss_space *space)
 {
     for (int i = 0; i < space->size; i++) {
         for (int j = 0; j <= i; j++) {
@@ -248,7 +248,7 @@ static void multiply_levers(ss_newton_space *space)
     }
 }
 
-static void scatter_matrix(ss_newton_space *space, const double *root_of_scale, double root_of_energy)
+static void scatter_matrix(ss_space *space, const double *root_of_scale, double root_of_energy)
 {
     const ss_sparse *A = space->problem->A;
     const int *number = space->number;
@@ -261,8 +261,7 @@ static void scatter_matrix(ss_newton_space *space, const double *root_of_scale, 
     }
 }
 
-static bool make_full(ss_newton_space *space, const double *root_of_scale, double root_of_energy,
-                      ss_arena *arena)
+static bool make_full(ss_space *space, const double *root_of_scale, double root_of_energy, ss_arena *arena)
 {
     size_t n = (size_t)space->size;
     space->full = ss_arena_take(arena, n * n, sizeof *space->full, "full matrix");
@@ -278,7 +277,7 @@ static bool make_full(ss_newton_space *space, const double *root_of_scale, doubl
     return true;
 }
 
-static bool scale_problem(ss_newton_space *space, ss_arena *arena)
+static bool scale_problem(ss_space *space, ss_arena *arena)
 {
     const ss_problem *problem = space->problem;
     size_t n = (size_t)problem->size;
@@ -297,10 +296,10 @@ static bool scale_problem(ss_newton_space *space, ss_arena *arena)
     return problem->bodies ? make_levers(space, scale, arena) : make_matrix(space, scale, root, arena);
 }
 
-ss_newton_space *ss_newton_space_create(const ss_problem *problem, ss_arena *arena)
+ss_space *ss_space_create(const ss_problem *problem, ss_arena *arena)
 {
     size_t n = (size_t)problem->size;
-    ss_newton_space *space = ss_arena_take(arena, 1, sizeof *space, "Newton space");
+    ss_space *space = ss_arena_take(arena, 1, sizeof *space, "scaled space");
     if (!space) return NULL;
     space->problem = problem;
     space->size = problem->size;
@@ -316,18 +315,18 @@ ss_newton_space *ss_newton_space_create(const ss_problem *problem, ss_arena *are
 
 /* ---- there and back --------------------------------------------------------------------------------- */
 
-void ss_newton_space_enter(const ss_newton_space *space, const double *x, double *r)
+void ss_space_enter(const ss_space *space, const double *x, double *r)
 {
     for (int i = 0; i < space->size; i++) r[space->number[i]] = x[i] / space->unit[i];
 }
 
-void ss_newton_space_leave(const ss_newton_space *space, const double *r, double *x)
+void ss_space_leave(const ss_space *space, const double *r, double *x)
 {
     for (int i = 0; i < space->size; i++) x[i] = r[space->number[i]] * space->unit[i];
     ss_problem_project(space->problem, x);
 }
 
-void ss_newton_space_own(const ss_newton_space *space, int k, double *own)
+void ss_space_own(const ss_space *space, int k, double *own)
 {
     int first = space->nodes[k].first, n = space->nodes[k].size;
     if (space->W) {
@@ -344,31 +343,31 @@ void ss_newton_space_own(const ss_newton_space *space, int k, double *own)
     }
 }
 
-static void apply_levers(const ss_newton_space *space, const double *r, double *u)
+static void apply_levers(const ss_space *space, const double *r, double *u)
 {
-    const ss_newton_levers *levers = space->levers;
+    const ss_levers *levers = space->levers;
     memset(levers->velocity, 0, (size_t)levers->bodies * sizeof *levers->velocity);
     for (int k = 0; k < space->node_count; k++) {
-        const ss_newton_node *node = &space->nodes[k];
+        const ss_node *node = &space->nodes[k];
         int first = node->first, end = first + node->size;
-        if (ss_newton_is_contact(levers, node)) {
-            ss_newton_push_contact(levers, first, r + first, levers->velocity);
+        if (ss_space_is_contact(levers, node)) {
+            ss_space_push_contact(levers, first, r + first, levers->velocity);
             continue;
         }
-        for (int i = first; i < end; i++) ss_newton_push(levers, i, r[i], levers->velocity);
+        for (int i = first; i < end; i++) ss_space_push(levers, i, r[i], levers->velocity);
     }
     for (int k = 0; k < space->node_count; k++) {
-        const ss_newton_node *node = &space->nodes[k];
+        const ss_node *node = &space->nodes[k];
         int first = node->first, end = first + node->size;
-        if (ss_newton_is_contact(levers, node))
-            ss_newton_pull_contact(levers, first, levers->velocity, u + first);
+        if (ss_space_is_contact(levers, node))
+            ss_space_pull_contact(levers, first, levers->velocity, u + first);
         else
-            for (int i = first; i < end; i++) u[i] = ss_newton_pull(levers, i, levers->velocity);
+            for (int i = first; i < end; i++) u[i] = ss_space_pull(levers, i, levers->velocity);
         for (int i = first; i < end; i++) u[i] += levers->compliance[i] * r[i];
     }
 }
 
-static void apply_full(const ss_newton_space *space, const double *r, double *u)
+static void apply_full(const ss_space *space, const double *r, double *u)
 {
     int n = space->size;
     const double *column = space->full;
@@ -378,7 +377,7 @@ static void apply_full(const ss_newton_space *space, const double *r, double *u)
     }
 }
 
-void ss_newton_space_apply(const ss_newton_space *space, const double *r, double *u)
+void ss_space_apply(const ss_space *space, const double *r, double *u)
 {
     if (space->full)
         apply_full(space, r, u);
@@ -388,8 +387,131 @@ void ss_newton_space_apply(const ss_newton_space *space, const double *r, double
         ss_block_rows_apply(space->W, r, u);
 }
 
-void ss_newton_space_velocity(const ss_newton_space *space, const double *r, double *u)
+void ss_space_velocity(const ss_space *space, const double *r, double *u)
 {
-    ss_newton_space_apply(space, r, u);
+    ss_space_apply(space, r, u);
     for (int i = 0; i < space->size; i++) u[i] += space->q[i];
+}
+
+/* ---- fast products ---------------------------------------------------------------------------------- */
+
+/* Two numbers at a time: a twist is three pairs. */
+typedef double pair __attribute__((vector_size(16)));
+typedef struct twist {
+    pair part[3];
+} twist;
+
+static inline pair load_pair(const double *from)
+{
+    pair two;
+    memcpy(&two, from, sizeof two);
+    return two;
+}
+
+static inline twist load_twist(const double *from)
+{
+    return (twist){{load_pair(from), load_pair(from + 2), load_pair(from + 4)}};
+}
+
+static inline void store_twist(const twist *from, double *to)
+{
+    memcpy(to, from, sizeof *from);
+}
+
+bool ss_row_groups_create(const ss_space *space, ss_arena *arena, ss_row_groups *groups)
+{
+    const ss_levers *levers = space->levers;
+    *groups = (ss_row_groups){.space = space};
+    if (!levers) return true;
+    groups->items = ss_arena_take_unset(arena, (size_t)space->size, sizeof *groups->items, "bodies of rows");
+    if (!groups->items) return false;
+    ss_row_group *last = NULL;
+    for (int i = 0; i < space->size; i++) {
+        const int *body = levers->pair[i];
+        if (last && body[0] == last->body[0] && body[1] == last->body[1]) {
+            last->count++;
+        } else {
+            last = &groups->items[groups->count++];
+            *last = (ss_row_group){i, 1, {body[0], body[1]}};
+        }
+    }
+    return true;
+}
+
+static inline void push_side(const double *lever, const double *amount, int count, double *v)
+{
+    twist sum = load_twist(v);
+    for (int k = 0; k < count; k++, lever += 12) {
+        for (int d = 0; d < 3; d++) sum.part[d] += load_pair(lever + 2 * d) * amount[k];
+    }
+    store_twist(&sum, v);
+}
+
+void ss_row_groups_push(const ss_row_groups *groups, const double *amount, double (*v)[6])
+{
+    const ss_levers *levers = groups->space->levers;
+    for (int s = 0; s < groups->count; s++) {
+        const ss_row_group *at = &groups->items[s];
+        for (int side = 0; side < 2; side++) {
+            if (at->body[side] < 0) continue;
+            push_side(levers->lever[at->first] + 6 * side, amount + at->first, at->count, v[at->body[side]]);
+        }
+    }
+}
+
+static inline pair pull_side(const double *lever, const twist *v)
+{
+    return load_pair(lever) * v->part[0] + load_pair(lever + 2) * v->part[1] +
+           load_pair(lever + 4) * v->part[2];
+}
+
+void ss_row_groups_pull(const ss_row_groups *groups, double (*v)[6], double *speed)
+{
+    static const double still[6];
+    const ss_levers *levers = groups->space->levers;
+    for (int s = 0; s < groups->count; s++) {
+        const ss_row_group *at = &groups->items[s];
+        twist a = load_twist(at->body[0] < 0 ? still : v[at->body[0]]);
+        twist b = load_twist(at->body[1] < 0 ? still : v[at->body[1]]);
+        for (int i = at->first; i < at->first + at->count; i++) {
+            pair sum = pull_side(levers->lever[i], &a) + pull_side(levers->lever[i] + 6, &b);
+            speed[i] = sum[0] + sum[1];
+        }
+    }
+}
+
+void ss_row_groups_apply(const ss_row_groups *groups, const double *r, double *u)
+{
+    const ss_space *space = groups->space;
+    const ss_levers *levers = space->levers;
+    if (!levers) {
+        ss_space_apply(space, r, u);
+        return;
+    }
+    memset(levers->velocity, 0, (size_t)levers->bodies * sizeof *levers->velocity);
+    ss_row_groups_push(groups, r, levers->velocity);
+    ss_row_groups_pull(groups, levers->velocity, u);
+    for (int i = 0; i < space->size; i++) u[i] += levers->compliance[i] * r[i];
+}
+
+void ss_row_groups_velocity(const ss_row_groups *groups, const double *r, double *u)
+{
+    const ss_space *space = groups->space;
+    ss_row_groups_apply(groups, r, u);
+    for (int i = 0; i < space->size; i++) u[i] += space->q[i];
+}
+
+void ss_row_group_square(const ss_row_group *group, const ss_levers *levers, const double *T, int a, int b,
+                         double *block)
+{
+    const double *left = levers->lever[group->first] + 6 * a;
+    const double *right = levers->lever[group->first] + 6 * b;
+    for (int i = 0; i < 6; i++) {
+        twist sum = load_twist(block + 6 * i);
+        for (int k = 0; k < group->count; k++) {
+            double factor = T[k] * left[12 * k + i];
+            for (int d = 0; d < 3; d++) sum.part[d] += factor * load_pair(right + 12 * k + 2 * d);
+        }
+        store_twist(&sum, block + 6 * i);
+    }
 }

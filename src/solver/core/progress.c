@@ -1,4 +1,4 @@
-#include "solver/newton/progress.h"
+#include "solver/core/progress.h"
 
 #include <math.h>
 #include <string.h>
@@ -6,7 +6,7 @@
 #include "base/memory.h"
 
 /* E with w = (E / unit) u: the scale between pure numbers and the problem. */
-static double energy_scale(const ss_newton_space *space)
+static double energy_scale(const ss_space *space)
 {
     const double *b = space->problem->b;
     double work = 0.0, square = 0.0;
@@ -18,7 +18,7 @@ static double energy_scale(const ss_newton_space *space)
     return square > 0.0 ? work / square : 1.0;
 }
 
-bool ss_progress_start(const ss_newton_space *space, ss_run *run, double *x, ss_progress *progress)
+bool ss_progress_start(const ss_space *space, ss_run *run, double *x, ss_progress *progress)
 {
     size_t n = (size_t)space->size;
     *progress = (ss_progress){.space = space,
@@ -43,7 +43,7 @@ static bool is_due(const ss_progress *progress, double error)
 
 /* Impulses so large that rounding alone makes the velocities they cause wrong by as much as anybody
  * wants to know. */
-static bool is_lost(const ss_newton_space *space, const double *r)
+static bool is_lost(const ss_space *space, const double *r)
 {
     static const double enormous = 1e9; // times those that the loads alone would need
     double largest = 0.0;
@@ -54,7 +54,7 @@ static bool is_lost(const ss_newton_space *space, const double *r)
 /* Where there is no solution r grows without bound, along impulses that move nothing. */
 static bool is_ray(ss_progress *progress, const double *r)
 {
-    const ss_newton_space *space = progress->space;
+    const ss_space *space = progress->space;
     for (int i = 0; i < space->size; i++) {
         int k = space->number[i];
         progress->way[i] = space->unit[i] * (r[k] - progress->best[k]);
@@ -64,7 +64,7 @@ static bool is_ray(ss_progress *progress, const double *r)
 
 bool ss_progress_drifts(ss_progress *progress, const double *before, const double *after)
 {
-    const ss_newton_space *space = progress->space;
+    const ss_space *space = progress->space;
     for (int i = 0; i < space->size; i++) {
         int k = space->number[i];
         progress->way[i] = space->unit[i] * (after[k] - before[k]);
@@ -86,7 +86,7 @@ static ss_status own_end(ss_progress *progress, const double *r, double error, i
 
 bool ss_progress_report(ss_progress *progress, const double *r, double error, int patience)
 {
-    const ss_newton_space *space = progress->space;
+    const ss_space *space = progress->space;
     progress->status = SS_FAILED;
     if (!isfinite(error)) return false;
     if (error < progress->best_error) {
@@ -95,7 +95,7 @@ bool ss_progress_report(ss_progress *progress, const double *r, double error, in
     }
     bool due = is_due(progress, error);
     if (due) {
-        ss_newton_space_leave(space, r, progress->x);
+        ss_space_leave(space, r, progress->x);
         progress->measured = error;
     }
     if (!ss_run_iteration(progress->run, due ? progress->x : NULL, NULL)) {
@@ -112,6 +112,6 @@ ss_status ss_progress_end(ss_progress *progress)
 {
     bool is_last = progress->status == SS_CONVERGED && ss_run_status(progress->run) == SS_CONVERGED;
     if (!is_last && isfinite(progress->best_error))
-        ss_newton_space_leave(progress->space, progress->best, progress->x);
+        ss_space_leave(progress->space, progress->best, progress->x);
     return progress->status;
 }

@@ -1,14 +1,14 @@
-/* solver/newton/progress.h - how a method in the variables of a Newton space tells the driver what it does:
+/* solver/core/progress.h - how a method in the variables of a scaled space tells the driver what it does:
  * the best point so far, measured when it is worth it, and the ways to end.
  */
-#ifndef SS_SOLVER_NEWTON_PROGRESS_H
-#define SS_SOLVER_NEWTON_PROGRESS_H
+#ifndef SS_SOLVER_CORE_PROGRESS_H
+#define SS_SOLVER_CORE_PROGRESS_H
 
-#include "solver/newton/newton_space.h"
+#include "solver/core/space.h"
 #include "solver/core/watch.h"
 
 typedef struct ss_progress {
-    const ss_newton_space *space;
+    const ss_space *space;
     ss_run *run;
     double *x;          /* of the problem: what was reported last */
     double energy;      /* J: of one unit of error, squared and halved */
@@ -20,7 +20,7 @@ typedef struct ss_progress {
 } ss_progress;
 
 /* False when out of memory. */
-bool ss_progress_start(const ss_newton_space *space, ss_run *run, double *x, ss_progress *progress);
+bool ss_progress_start(const ss_space *space, ss_run *run, double *x, ss_progress *progress);
 /* One iteration: r, which obeys the bounds, and its error, of the size of the natural map. False when it was
  * the last: the driver said so, nothing but rounding is left, the error has not fallen for `patience`
  * iterations, or numbers are out of all proportion. */
