@@ -5,7 +5,8 @@ import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { after, before, test } from "node:test";
-import { complaints, program, scratch } from "./browser.mjs";
+import { pathToFileURL } from "node:url";
+import { complaints, program, scratch, stickslip } from "./browser.mjs";
 import { campaign, cells, choose, clean, copy, download, opened, pageWith, settled } from "./report_kit.mjs";
 
 let report, data;
@@ -242,6 +243,23 @@ test("a run can be watched", async (t) => {
     link,
     `replays/the%20wall.html#frame=${problem.index + 1}&path=${problem.place}&solver=${method.solver}&contact=${joined.runs.worst[joined.measure][run]}`,
   );
+  // Followed to its end: a replay of this file by this solver opens there.
+  const answers = join(folder, "answers.h5"),
+    replay = join(folder, "replay.html");
+  try {
+    stickslip("solve", problem.file, "-s", method.solver, "--iterations", "20", "-o", answers);
+  } catch (error) {
+    assert.equal(error.status, 1, error.stderr); // 1: some frames missed the stop rule
+  }
+  stickslip("view", answers, "-o", replay);
+  joined.replays[problem.file] = pathToFileURL(replay).pathname;
+  await opened(pageWith(t, joined), `#run=${run}`);
+  await page.locator("dialog[open] a.replay").click();
+  await page.waitForFunction(() => window.stickslip?.ready);
+  const there = await page.evaluate(() => ({ ...window.stickslip.selection, frame: window.stickslip.frame, solvers: window.stickslip.solvers }));
+  assert.equal(there.frame, problem.index);
+  assert.deepEqual(there.solvers.slice(0, 1), [method.solver]);
+  assert.deepEqual([there.kind, there.index], ["contact", joined.runs.worst[joined.measure][run]], JSON.stringify(there));
   joined.replays[problem.file] = "javascript:alert(1)";
   await opened(pageWith(t, joined), `#run=${run}`);
   assert.equal(await page.locator("dialog[open] a.replay").count(), 0);
