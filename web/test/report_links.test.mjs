@@ -5,7 +5,8 @@ import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { after, before, test } from "node:test";
-import { complaints, program, scratch } from "./browser.mjs";
+import { pathToFileURL } from "node:url";
+import { complaints, program, scratch, stickslip } from "./browser.mjs";
 import { campaign, cells, choose, clean, copy, download, opened, pageWith, settled } from "./report_kit.mjs";
 
 let report, data;
@@ -126,6 +127,19 @@ test("the whole state is in the address, and comes back from it", async (t) => {
     await page.goForward();
     await page.waitForFunction(() => document.getElementById("tolerance").value === "0");
   });
+  await t.test("undoing a choice leaves the reader where they are", async () => {
+    await opened(report, "#cost");
+    await page.evaluate(() => scrollTo(0, 0));
+    await page.selectOption("#tolerance", "0");
+    await inAddress(page, `tolerance=${data.tolerances[0]}`);
+    await page.goBack();
+    await page.waitForFunction(
+      (value) => document.getElementById("tolerance").value === value,
+      String(data.mainTolerance),
+    );
+    await settled(page);
+    assert.ok((await page.evaluate(() => scrollY)) < 100);
+  });
   await t.test("an open run", async () => {
     await opened(report, "#outcomes&run=energy:3,5-6");
     const runs = page.locator("dialog.details .runs > li");
@@ -242,6 +256,31 @@ test("a run can be watched", async (t) => {
     link,
     `replays/the%20wall.html#frame=${problem.index + 1}&path=${problem.place}&solver=${method.solver}&contact=${joined.runs.worst[joined.measure][run]}`,
   );
+  // Followed to its end: a replay of this file by this solver opens there.
+  const answers = join(folder, "answers.h5"),
+    replay = join(folder, "replay.html");
+  try {
+    stickslip("solve", problem.file, "-s", method.solver, "--iterations", "20", "-o", answers);
+  } catch (error) {
+    assert.equal(error.status, 1, error.stderr); // 1: some frames missed the stop rule
+  }
+  stickslip("view", answers, "-o", replay);
+  joined.replays[problem.file] = pathToFileURL(replay).pathname;
+  await opened(pageWith(t, joined), `#run=${run}`);
+  await page.locator("dialog[open] a.replay").click();
+  await page.waitForFunction(() => window.stickslip?.ready);
+  const there = await page.evaluate(() => ({
+    ...window.stickslip.selection,
+    frame: window.stickslip.frame,
+    solvers: window.stickslip.solvers,
+  }));
+  assert.equal(there.frame, problem.index);
+  assert.deepEqual(there.solvers.slice(0, 1), [method.solver]);
+  assert.deepEqual(
+    [there.kind, there.index],
+    ["contact", joined.runs.worst[joined.measure][run]],
+    JSON.stringify(there),
+  );
   joined.replays[problem.file] = "javascript:alert(1)";
   await opened(pageWith(t, joined), `#run=${run}`);
   assert.equal(await page.locator("dialog[open] a.replay").count(), 0);
@@ -315,6 +354,11 @@ test("48 methods: a short table, names at the ends of lines, a drawer to choose 
   await settled(page);
   const lines = page.locator('#performance-profile [data-mark="line"]');
   assert.equal(await lines.count(), 48);
+  assert.equal(
+    await page.locator("#performance-profile .legend button[data-series]:visible").count(),
+    12,
+    "the legend stays short",
+  );
   // As many names as fit, none over another.
   const ys = await page
     .locator("#performance-profile .end-name")

@@ -79,13 +79,15 @@ function land(id: string): void {
 
 /** Takes the state from the address. */
 function open(): void {
-  const { place: wanted, values } = parse(location.hash);
+  const { place: wanted, values } = parse(location.hash),
+    before = place;
   place = document.getElementById(wanted) ? wanted : "";
   for (const [key, one] of kept) {
     const value = values.get(key) ?? null;
     if (value !== one.read()) one.apply(value);
   }
-  land(place);
+  // Undoing a choice leaves the reader where they are.
+  if (place !== before) land(place);
 }
 
 /** After everything has been laid out. Links within the page keep the state. */

@@ -58,6 +58,7 @@ export interface Figure {
   redraw(): void;
 }
 
+const LEGEND_MOST = 12; // series above a figure; all of them are in the drawer
 const TABLE_LIMIT = 2000; // rows on the page; the CSV has all
 
 let figures = 0;
@@ -454,14 +455,17 @@ function seriesLegend(model: Model, lit: (series: number | null) => void): HTMLE
   function update(): void {
     for (const series of model.series.keys())
       if ((series < DEFAULT_SHOWN || model.shown.has(series)) && !buttons.has(series)) add(series);
-    for (const [series, button] of buttons) {
+    let room = LEGEND_MOST;
+    for (const [series, button] of [...buttons].sort(([a], [b]) => a - b)) {
       const on = model.shown.has(series);
       button.setAttribute("aria-pressed", String(on));
-      button.hidden = !on && series >= DEFAULT_SHOWN && button !== document.activeElement;
+      button.hidden = (room <= 0 || (!on && series >= DEFAULT_SHOWN)) && button !== document.activeElement;
+      if (!button.hidden) room--;
     }
     const rest = model.series.length - [...buttons.values()].filter((button) => !button.hidden).length;
     more.hidden = model.series.length <= DEFAULT_SHOWN;
     more.textContent = rest > 0 ? `${rest} more \u2026` : "Choose \u2026";
+    more.title = `${model.shown.size} of ${plural(model.series.length, "method")} shown`;
   }
   model.onChange(update);
   update();
