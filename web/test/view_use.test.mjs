@@ -423,3 +423,40 @@ test("pictures and films leave the page", async (t) => {
   });
   assert.deepEqual(faults(problems), []);
 });
+
+test("two recordings in step", async () => {
+  const files = ["exact", "quick"].map((name) => join(folder, `${name}.h5`)), path = join(folder, "both.html");
+  stickslip("run", "box-drop", "--steps", "40", "--record", files[0]);
+  stickslip("run", "box-drop", "--steps", "40", "--solver", "pgs", "--iterations", "4", "--record", files[1]);
+  stickslip("view", ...files, "-o", path);
+  const both = block(readFileSync(path, "utf8"), "replay");
+  const { page, problems } = await opened(`${path}#frame=40&hide=contacts,forces,shadows&bodies=apart`);
+  await ready(page);
+  await atFrame(page, 39);
+  assert.match(await page.locator("header").innerText(), /exact.h5 .*with quick.h5 as a ghost/);
+  assert.match(await page.locator(".legend").innerText(), /distance to the ghost[^]*ghost: quick.h5/);
+
+  // The largest of what the panel says is what the curve says.
+  const largest = both.series.find((s) => s.name === "largest distance of bodies").values[39];
+  assert.ok(largest > 1e-6);
+  assert.equal(await page.locator(".plot select").first().inputValue(), "frame largest distance of bodies");
+  await page.locator("canvas").focus();
+  let most = 0;
+  for (let i = 0; i < both.frames[39].bodies; i++) {
+    await page.keyboard.press("b");
+    most = Math.max(most, number(await page.locator('.selection [data-fact="apart"]').innerText()));
+  }
+  assert.ok(Math.abs(most - largest) < 1e-3 * largest, `${most} instead of ${largest}`);
+  await page.keyboard.press("Escape");
+
+  const shown = async () => {
+    const drawn = await peek(page, "drawn");
+    await page.locator("input[name=ghost]").click();
+    await page.waitForFunction((n) => window.stickslip.drawn > n, drawn);
+    return (await page.locator("canvas").screenshot()).toString("base64");
+  };
+  assert.notEqual(await shown(), await shown(), "the ghost can be hidden");
+  await page.locator("input[name=ghost]").uncheck();
+  await hashHas(page, "ghost");
+  assert.deepEqual(faults(problems), []);
+});

@@ -89,6 +89,7 @@ interface Group {
   crowd: Crowd | null; // is drawn instead
 }
 
+const GHOSTLY = 0.38; // opacity of ghosts
 const FADING = 0.66; // share of the neutral colour in pale bodies
 
 export class Bodies {
@@ -105,7 +106,13 @@ export class Bodies {
   private readonly pose: Pose = new Float64Array(7);
   private readonly other: Pose = new Float64Array(7);
 
-  constructor(private readonly parts: Part[], private readonly geometries: Geometries, up: THREE.Vector3, software: boolean) {
+  /** ghost: clear, all of one colour, behind bodies that are at the same place, without shadows. */
+  constructor(private readonly parts: Part[], private readonly geometries: Geometries, up: THREE.Vector3, software: boolean, ghost = false) {
+    if (ghost) {
+      for (const material of [this.plain, this.patterned]) {
+        Object.assign(material, { transparent: true, opacity: GHOSTLY, depthWrite: false, polygonOffset: true, polygonOffsetFactor: 1.5, polygonOffsetUnits: 6 });
+      }
+    }
     const byKey = new Map<string, Part[]>();
     for (const part of parts) {
       const list = byKey.get(part.geometry);
@@ -120,7 +127,11 @@ export class Bodies {
       mesh.instanceColor = new THREE.InstancedBufferAttribute(new Float32Array(3 * list.length), 3);
       mesh.frustumCulled = false;
       mesh.castShadow = mesh.receiveShadow = true;
-      const crowd = software && isCrowd(geometry, list.length)
+      if (ghost) {
+        mesh.castShadow = mesh.receiveShadow = false;
+        mesh.renderOrder = 1;
+      }
+      const crowd = software && !ghost && isCrowd(geometry, list.length)
         ? new Crowd(geometry, mesh.instanceMatrix.array as Float32Array, list.length, up, key === "sphere") : null;
       if (crowd) this.materials.push(...crowd.materials);
       const own = Float32Array.from(list.flatMap((part) => rgbOfHex(part.colour)));

@@ -5,8 +5,9 @@ import { compose, readPose } from "./bodies";
 import { Orbit, steer, upAxis } from "./camera";
 import { quickColours } from "./light";
 import { NOT_CHOSEN } from "./palette";
-import { Stage, themes, type Measure, type Selection, type Settings } from "./stage";
-import { Geometries, type Part } from "./shapes";
+import { legendColours, Stage, themes, type Measure, type Selection, type Settings } from "./stage";
+import type { Moment } from "./ghost";
+import { Geometries, partsOf, type Part } from "./shapes";
 
 export interface Hit { kind: "body" | "contact" | "joint"; id: number } // id of the body (0 = scenery), or index
 
@@ -23,6 +24,7 @@ export class Picture {
   private readonly renderer: THREE.WebGLRenderer;
   private readonly software: boolean;
   private stages: Stage[] = [];
+  private readonly ghosts: { parts: Part[]; geometries: Geometries } | null;
   private readonly reaches = new Map<number, number>();
   private asked = false;
   private dark = false;
@@ -45,6 +47,8 @@ export class Picture {
   constructor(private readonly replay: Replay, private readonly parts: Part[], private readonly geometries: Geometries,
     canvas: HTMLCanvasElement, picked: (hit: Hit | null) => void, private readonly turned: () => void) {
     this.canvas = canvas;
+    const ghostParts = replay.other ? partsOf(replay.other).filter((part) => part.body > 0).map((part) => ({ ...part, colour: legendColours.ghostColour })) : [];
+    this.ghosts = replay.other ? { parts: ghostParts, geometries: new Geometries(replay.other.meshes, ghostParts.length) } : null;
     const software = (this.software = isSoftware()), heavy = isMany(parts.length);
     if (software) quickColours();
     this.renderer = new THREE.WebGLRenderer({ canvas, antialias: !heavy || !software, powerPreference: "high-performance" });
@@ -71,7 +75,7 @@ export class Picture {
   /** Which answers are shown: one, or two beside each other. */
   setResults(results: number[]): void {
     this.stages = results.map((r) => this.stages.find((s) => s.result === r)
-      ?? new Stage(this.replay, this.parts, this.geometries, r, this.orbit.up, this.software));
+      ?? new Stage(this.replay, this.parts, this.geometries, r, this.orbit.up, this.software, this.ghosts));
     this.dress(this.dark);
     this.resize();
   }
@@ -82,9 +86,10 @@ export class Picture {
     this.ask();
   }
 
-  update(frame: FrameData, next: FrameData | null, share: number, set: Settings, measure: Measure, chosen: Selection): void {
+  update(frame: FrameData, next: FrameData | null, share: number, set: Settings, measure: Measure, chosen: Selection,
+    ghost: Moment | null): void {
     this.through = set.through;
-    for (const stage of this.stages) stage.update(frame, next, share, set, measure, chosen);
+    for (const stage of this.stages) stage.update(frame, next, share, set, measure, chosen, ghost);
     this.moved = set.shadows;
     this.ask();
   }

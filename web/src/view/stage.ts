@@ -9,6 +9,7 @@ import {
   NOT_CHOSEN, colours, notChosenHex, place, rgbOfHex, stateColour, worldColour, type Rgb, type Scale,
 } from "./palette";
 import { bodyQuantities, contactQuantities, worstOfBodies, type Quantity } from "./quantities";
+import type { Moment } from "./ghost";
 import type { Geometries, Part } from "./shapes";
 
 export interface Settings {
@@ -47,6 +48,7 @@ const STEEPEST = 10; // friction coefficient of a cone that is drawn: some files
 const CLIPPED = 3; // times the usual length of arrows, or width of bars: what is more is broken
 const slidingColour = 0x2b9348;
 const frictionColour = 0xb58900;
+const ghostColour = 0x2f9e8f;
 const normalColour = 0x6c757d;
 const plainColour = 0x3d6c99; // contacts without an answer
 
@@ -62,6 +64,7 @@ export const barRadius = (measure: Measure) => 0.055 * measure.bar;
 export class Stage {
   readonly scene = new THREE.Scene();
   readonly bodies: Bodies;
+  private readonly ghosts: Bodies | null;
   private readonly points = new Points();
   private readonly normals = new Arrows(4, false);
   private readonly bars = new Arrows(4, false, false); // forces: symmetric about the contact
@@ -87,7 +90,9 @@ export class Stage {
   private painted = ""; // settings of body colours that are in the buffers
 
   constructor(replay: Replay, parts: Part[], geometries: Geometries, readonly result: number, private readonly up: THREE.Vector3,
-    software: boolean) {
+    software: boolean, ghosts: { parts: Part[]; geometries: Geometries } | null) {
+    this.ghosts = ghosts ? new Bodies(ghosts.parts, ghosts.geometries, up, software, true) : null;
+    if (this.ghosts) this.scene.add(this.ghosts.object);
     this.bodies = new Bodies(parts, geometries, up, software);
     this.bare = software && parts.length > 300;
     this.scene.add(skyLight());
@@ -198,7 +203,11 @@ export class Stage {
     this.joints.style(1.15 * pixels, this.theme.edge);
   }
 
-  update(frame: FrameData, next: FrameData | null, share: number, set: Settings, measure: Measure, chosen: Selection): void {
+  update(frame: FrameData, next: FrameData | null, share: number, set: Settings, measure: Measure, chosen: Selection, ghost: Moment | null): void {
+    if (this.ghosts) {
+      this.ghosts.object.visible = set.ghost && ghost !== null;
+      if (ghost) this.ghosts.update(ghost.frame, ghost.next, ghost.share);
+    }
     this.sun.castShadow = set.shadows;
     for (const catcher of this.catchers) catcher.visible = set.shadows && set.opacity > 0.6;
     this.ground.visible = set.grid;
@@ -423,7 +432,7 @@ export class Stage {
 const plainRgb = rgbOfHex(plainColour), normalRgb = rgbOfHex(normalColour);
 const slidingRgb = rgbOfHex(slidingColour), notChosenRgb = rgbOfHex(notChosenHex), frictionRgb = rgbOfHex(frictionColour);
 const jointRgb = rgbOfHex(jointColour);
-export const legendColours = { slidingColour, normalColour, plainColour, worldColour, frictionColour };
+export const legendColours = { ghostColour, slidingColour, normalColour, plainColour, worldColour, frictionColour };
 
 /** The quantity of contacts that a colour choice asks for; null: by state. */
 export function quantityOf(key: string, answers: boolean): Quantity | null {
