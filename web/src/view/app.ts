@@ -539,10 +539,10 @@ export class App implements Commands, Keyed, Inside {
   // ---- pictures and films -------------------------------------------------------------------------------------------
 
   /** Draws the frame that is shown, with its caption, on a canvas that can be kept. */
-  private copyTo(canvas: HTMLCanvasElement): void {
+  private copyTo(canvas: HTMLCanvasElement, film: boolean): void {
     const { picture, data } = this, info = this.replay.frames[this.frame];
     if (!picture || !data) return;
-    picture.drawFull();
+    picture.drawFull(film);
     const style = getComputedStyle(document.documentElement), colour = (name: string) => style.getPropertyValue(name).trim();
     const rule = this.ui.scale.hidden ? null : this.ui.scale.querySelector<HTMLElement>(".rule");
     compose(canvas, picture.canvas, picture.ratio, {
@@ -558,8 +558,9 @@ export class App implements Commands, Keyed, Inside {
 
   async png(): Promise<void> {
     if (!this.picture || !this.data) return;
+    this.picture.drawFull(false);
     const canvas = sheet(this.picture.canvas, this.picture.ratio);
-    this.copyTo(canvas);
+    this.copyTo(canvas, false);
     save(`${this.replay.title}-frame-${this.frame + 1}.png`, "image/png", await png(canvas));
   }
 
@@ -577,7 +578,7 @@ export class App implements Commands, Keyed, Inside {
 
   private async makeFilm(order: FilmOrder): Promise<void> {
     const picture = this.picture!, back = this.frame, { first, last, rate, video } = order, { values } = this.x;
-    picture.drawFull();
+    picture.drawFull(true);
     const canvas = sheet(picture.canvas, picture.ratio), seconds = this.lasting(first, last);
     // At least one picture, and the last frame is the last one.
     const count = video ? Math.max(1, Math.round(seconds * rate)) + 1 : last - first + 1;
@@ -596,7 +597,7 @@ export class App implements Commands, Keyed, Inside {
         if (frame === drawn) return;
         await this.frames.get(frame);
         if (frame !== this.frame || this.data === null) this.go(frame);
-        this.copyTo(canvas);
+        this.copyTo(canvas, true);
         drawn = frame;
       },
     };

@@ -53,9 +53,15 @@ export function button(label: string, content: Node | string, act: () => void, k
 }
 
 function tick(text: string, on: boolean, change: (on: boolean) => void, name: string): HTMLElement {
-  const box = h("input", { type: "checkbox", name, onchange: () => change(box.checked) });
+  // After a click of the mouse the space bar plays again; people who came by keyboard stay where they are.
+  let mouse = false;
+  const box = h("input", { type: "checkbox", name, onkeydown: () => (mouse = false), onchange: () => {
+    if (mouse) box.blur();
+    mouse = false;
+    change(box.checked);
+  } });
   box.checked = on;
-  return h("label", { class: "tick" }, box, text);
+  return h("label", { class: "tick", onpointerdown: () => (mouse = true) }, box, text);
 }
 
 function slider(text: string, low: number, high: number, step: number, value: number, change: (value: number) => void, say: (value: number) => string): HTMLElement {

@@ -197,7 +197,7 @@ function contactPanel(shown: Shown, i: number, acts: Acts): HTMLElement {
   line("sliding", "Sliding", "m/s", (r) => size(frame.results[r].sliding));
   line("energy", "Energy error", "J", (r) => frame.results[r].energy[i]);
   table.append(body);
-  panel.append(h("div", { class: "wide" }, table));
+  panel.append(h("div", { class: "wide", role: "region", tabindex: 0, "aria-label": "Answers" }, table));
   for (const r of results) {
     const data = frame.results[r.index];
     panel.append(rows([

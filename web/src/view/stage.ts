@@ -98,9 +98,9 @@ export class Stage {
     this.scene.add(skyLight());
     this.scene.add(this.sun, this.sun.target, this.ground, this.bodies.object, this.points.object, this.normals.object);
     this.scene.add(this.bars.object, this.inward.object, this.jointBars.object, this.slides.object, this.cones.object, this.chosen.object, this.joints.object);
-    this.sun.shadow.mapSize.set(1024, 1024);
+    this.sun.shadow.mapSize.set(2048, 2048);
     this.sun.shadow.intensity = 0.55;
-    this.sun.shadow.bias = -5e-4;
+    this.sun.shadow.bias = -3e-4;
     this.sun.shadow.normalBias = 0.02;
     this.scene.fog = new THREE.Fog(0xffffff, 1, 100);
     this.scene.background = this.clear;
@@ -155,7 +155,8 @@ export class Stage {
     });
     this.sun.position.copy(centre).addScaledVector(towardsSun(this.up), size);
     this.sun.target.position.copy(centre);
-    const shadow = this.sun.shadow.camera, wide = 1.7 * size;
+    // The map covers the scene and what it throws its shadows on, no more: its grain is what one sees at their edges.
+    const shadow = this.sun.shadow.camera, wide = 1.2 * size;
     Object.assign(shadow, { left: -wide, right: wide, top: wide, bottom: -wide, near: 0.1 * size, far: 9 * size });
     shadow.updateProjectionMatrix();
     this.dress(this.theme);
