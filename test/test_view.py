@@ -69,13 +69,15 @@ def decode(replay, raw_chunks):
     return frames
 
 
+def chunks_of(blocks, replay, name):
+    return [zlib.decompress(base64.b64decode(blocks[f"{name}-{k}"], validate=True)) for k in range(len(replay["chunks"]))]
+
+
 def page(path):
     blocks = blocks_of(path.read_text())
     replay = json.loads(blocks["replay"])
     assert sorted(blocks) == sorted(["replay"] + [f"chunk-{k}" for k in range(len(replay["chunks"]))])
-    raw = [zlib.decompress(base64.b64decode(blocks[f"chunk-{k}"], validate=True))
-           for k in range(len(replay["chunks"]))]
-    return replay, decode(replay, raw)
+    return replay, decode(replay, chunks_of(blocks, replay, "chunk"))
 
 
 def close(a, b, relative=TRIMMED, absolute=1e-30):
@@ -213,6 +215,51 @@ def test_potential_energy_is_of_gravity(recording, here):
     replay, frames = page(here / "replay.html")
     for value, frame in zip(series(replay, "potential energy"), frames):
         assert close(value, 9.81 * float(frame["mass"] @ frame["position"][:, 2]), 1e-5)
+
+
+def test_two_recordings_in_step(here):
+    """The second is matched by time: its step is not that of the first, and it ends earlier."""
+    run("run", "box-drop", "--steps", "20", "--record", "a.h5")
+    run("run", "box-drop", "--steps", "25", "-s", "pgs", "--iterations", "10", "--dt", "0.007", "--record", "b.h5", code=None)
+    run("view", "a.h5", "b.h5", "-o", "both.html")
+    blocks = blocks_of((here / "both.html").read_text())
+    replay = json.loads(blocks["replay"])
+    other = replay["other"]
+    first, second = (decode(r, chunks_of(blocks, r, name)) for r, name in ((replay, "chunk"), (other, "other")))
+    assert other["file"] == "b.h5" and len(other["frames"]) == 25 and not any(f["contacts"] for f in other["frames"])
+    times, theirs = ([f["time"] for f in r["frames"]] for r in (replay, other))
+    assert all((f["id"] == first[0]["id"]).all() for f in first + second)
+    places = np.array([f["position"] for f in second])
+    compared = 0
+    for k, (time_, largest, rms) in enumerate(zip(times, series(replay, "largest distance of bodies"),
+                                                  series(replay, "rms distance of bodies"))):
+        if time_ > theirs[-1]:
+            assert largest is None and rms is None
+            continue
+        place = [[np.interp(time_, theirs, places[:, b, c]) for c in range(3)] for b in range(places.shape[1])]
+        apart = np.linalg.norm(first[k]["position"] - place, axis=1)
+        assert close(largest, apart.max(), 1e-3, 1e-6) and close(rms, np.sqrt((apart ** 2).mean()), 1e-3, 1e-6)  # 24 bits of places
+        compared += 1
+    assert 10 < compared < 20
+
+
+def test_two_recordings_that_do_not_belong_together(recording, here):
+    run("run", "box-drop", "--steps", "2", "--record", "drop.h5")
+    said = run("view", "logs.h5", "drop.h5", "-o", "x.html", code=BAD_INPUT).stderr
+    assert re.search(r"logs.h5 and drop.h5 do not show the same bodies \(\d+ and 25, matched by their ids\): body \d+ is only in", said)
+    shutil.copy("drop.h5", "late.h5")
+    with h5py.File("late.h5", "r+") as file:
+        for frame in file["simulation_000001"].values():
+            if "time" in frame:
+                frame["time"][()] += 100
+    assert "no common time" in run("view", "drop.h5", "late.h5", "-o", "x.html", code=BAD_INPUT).stderr
+    with h5py.File("late.h5", "r+") as file:
+        for frame in file["simulation_000001"].values():
+            if "time" in frame:
+                frame["time"][()] = 0
+    assert "late.h5: its frames have no rising times" in run("view", "drop.h5", "late.h5", "-o", "x.html", code=BAD_INPUT).stderr
+    assert "no.h5" in run("view", "drop.h5", "no.h5", "-o", "x.html", code=BAD_INPUT).stderr
+    assert "unexpected argument 'third.h5'" in run("view", "drop.h5", "late.h5", "third.h5", "-o", "x.html", code=USAGE).stderr
 
 
 def test_choices_of_frames_and_contacts(recording, here):
@@ -570,7 +617,20 @@ def test_served_page_and_data_are_those_of_the_file(port):
     assert reply.status == 200 and nothing == b"" and int(reply.getheader("Content-Length")) == len(text)
 
 
-@pytest.mark.parametrize("path", ["/nothing", "/chunk/", "/chunk/1", "/chunk/-1", "/chunk/+0", "/chunk/0x0", "/chunk/00000000000000000000001",
+def test_a_second_recording_is_served_as_well(tmp_path):
+    write_planted(tmp_path / "planted.h5")
+    with h5py.File(tmp_path / "planted.h5", "r+") as file:
+        for k, frame in enumerate(file["simulation_000001"][name] for name in sorted(file["simulation_000001"]) if "frame" in name):
+            if "time" not in frame:
+                frame["time"] = 0.1 * k
+    with serving(tmp_path / "planted.h5", tmp_path / "planted.h5") as (_, number):
+        other = json.loads(get(number, "/replay.json")[1])["other"]
+        frames = decode(other, [zlib.decompress(get(number, f"/other/{k}")[1]) for k in range(len(other["chunks"]))])
+        assert len(frames) == 2 and len(frames[0]["gap"]) == 0
+        assert get(number, f"/other/{len(other['chunks'])}")[0].status == 404
+
+
+@pytest.mark.parametrize("path", ["/nothing", "/other/0", "/chunk/", "/chunk/1", "/chunk/-1", "/chunk/+0", "/chunk/0x0", "/chunk/00000000000000000000001",
                                   "/chunk/9999999999999999999", "/chunk/0/", "//", "/../etc/passwd", "/%2e%2e/x",
                                   "/chunk/../replay.json", "/replay.json/", "/REPLAY.JSON", "/chunk/0%00", "/."])
 def test_other_paths_are_not_there(port, path):

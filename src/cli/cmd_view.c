@@ -28,9 +28,9 @@ typedef struct view_options {
 typedef struct viewing {
     const ss_command *command;
     const view_options *options;
-    const char *in;
-    ss_bpmd *file;
-    ss_replay *replay;
+    const char *in, *other_in; /* NULL: no second recording */
+    ss_bpmd *file, *other_file;
+    ss_replay *replay, *other;
     ss_progress_line progress;
     char *names; /* of results, cut at the commas */
     ss_text html, json, with;
@@ -91,6 +91,27 @@ static bool room_for_data(const viewing *v, double *megabytes, ss_error *err)
                    v->options->max_size, page);
 }
 
+/* Of a second recording only bodies are drawn: a third of the page is more than enough for them. */
+static const double OTHER_SHARE = 1.0 / 3.0;
+
+static bool open_other(viewing *v, double megabytes, ss_findings *findings, ss_error *err)
+{
+    const view_options *o = v->options;
+    ss_replay_options options = {.simulation = o->simulation > 0 ? o->simulation - 1 : 0,
+                                 .every = o->every,
+                                 .megabytes = megabytes,
+                                 .no_contacts = true,
+                                 .cancel = ss_sandbox_cancel(),
+                                 .progress = tell_progress,
+                                 .context = v};
+    v->other_file = ss_bpmd_open(v->other_in, &o->source.limits, &o->source.read, err);
+    if (!v->other_file) return false;
+    v->progress = ss_progress_line_begin(v->command);
+    v->other = ss_replay_open(v->other_file, v->other_in, &options, findings, err);
+    ss_progress_line_end(&v->progress);
+    return v->other && ss_replay_compare(v->replay, v->other, err);
+}
+
 static bool open_replay(viewing *v, ss_findings *findings, ss_error *err)
 {
     const view_options *o = v->options;
@@ -107,12 +128,15 @@ static bool open_replay(viewing *v, ss_findings *findings, ss_error *err)
     if (!parse_frames(o->frame, &options, err) || !parse_results(v, &options, err) ||
         !room_for_data(v, &options.megabytes, err))
         return false;
+    // two curves are added, which a hundredth has room for
+    double other_megabytes = OTHER_SHARE * options.megabytes;
+    if (v->other_in) options.megabytes *= 0.99 - OTHER_SHARE;
     v->file = ss_bpmd_open(v->in, &o->source.limits, &o->source.read, err);
     if (!v->file) return false;
     v->progress = ss_progress_line_begin(v->command);
     v->replay = ss_replay_open(v->file, v->in, &options, findings, err);
     ss_progress_line_end(&v->progress);
-    return v->replay != NULL;
+    return v->replay && (!v->other_in || open_other(v, other_megabytes, findings, err));
 }
 
 static void say_assumptions(const viewing *v)
@@ -163,6 +187,11 @@ static bool answer(const char *path, ss_http_reply *reply, void *context, ss_err
         reply->type = "application/octet-stream";
         reply->bytes = ss_replay_chunk(v->replay, chunk, &reply->size, err);
         return reply->bytes != NULL;
+    } else if (v->other && strncmp(path, "/other/", 7) == 0 && path[7] >= '0' && path[7] <= '9' &&
+               ss_integer_read(path + 7, &chunk) && chunk < ss_replay_chunk_count(v->other)) {
+        reply->type = "application/octet-stream";
+        reply->bytes = ss_replay_chunk(v->other, chunk, &reply->size, err);
+        return reply->bytes != NULL;
     }
     return true;
 }
@@ -202,15 +231,23 @@ static bool check_options(const viewing *v, ss_error *err)
     if (o->picture && !ss_input_check_target(v->command, o->picture, err)) return false;
     if (o->output && o->picture && strcmp(o->output, o->picture) == 0)
         return ss_fail(err, SS_ERROR_USAGE, "view: -o and --picture are the same file %s", o->output);
-    ss_format format;
-    if (!ss_format_of_file(v->in, &format, err)) return false;
-    return format == SS_FORMAT_BPMD ||
-           ss_fail(err, SS_ERROR_INPUT, "%s: an FCLIB problem has no bodies to show, only matrices", v->in);
+    const char *const files[] = {v->in, v->other_in};
+    for (int i = 0; i < 2 && files[i]; i++) {
+        ss_format format;
+        if (!ss_format_of_file(files[i], &format, err)) return false;
+        if (format != SS_FORMAT_BPMD)
+            return ss_fail(err, SS_ERROR_INPUT, "%s: an FCLIB problem has no bodies to show, only matrices",
+                           files[i]);
+    }
+    return true;
 }
 
 static int run_view(const ss_command *command)
 {
-    viewing v = {.command = command, .options = command->options, .in = command->arguments[0]};
+    viewing v = {.command = command,
+                 .options = command->options,
+                 .in = command->arguments[0],
+                 .other_in = command->argument_count > 1 ? command->arguments[1] : NULL};
     ss_error err = {0};
     ss_findings findings = {.limit = 10};
     bool good = ss_rules_read("view", v.options->formulation, &v.options->with, &v.with, &err) &&
@@ -221,7 +258,9 @@ static int run_view(const ss_command *command)
     good = good && (v.options->serve ? serve : write_page)(&v, &err);
     int code = good || ss_sandbox_interrupted() ? SS_EXIT_DONE : ss_report(&err);
     ss_replay_close(v.replay);
+    ss_replay_close(v.other);
     ss_bpmd_close(v.file);
+    ss_bpmd_close(v.other_file);
     ss_findings_free(&findings);
     ss_text_free(&v.html);
     ss_text_free(&v.json);
@@ -328,15 +367,18 @@ static const ss_example examples[] = {
     {"view stack.h5 -o replay.html --results nsgs,pgs --max-size 100",
      "two answers side by side, more frames"},
     {"view stack.h5 -o replay.html --frame 0:2 --no-contacts", "two frames, bodies only"},
+    {"view exact.h5 quick.h5 -o replay.html", "two runs of a scene, the second as a ghost"},
     {0}};
 
 const ss_verb ss_verb_view = {
     .name = "view",
     .summary = "replay a recording in the browser, in 3-D",
-    .arguments = "FILE",
+    .arguments = "FILE [OTHER]",
     .description = "Writes a page with a replay of a BPMD file: bodies with their shapes, contacts with "
                    "their forces and states, and every metric plotted over time. The page works offline "
                    "and can be sent to others.\n\n"
+                   "With a second recording of the same bodies, OTHER, its bodies are drawn as ghosts at the "
+                   "same time, and curves show how far the two are apart.\n\n"
                    "Recordings that are too large for one page are thinned out, or served with all frames "
                    "by --serve, which prints an address that only this machine can open.\n\n"
                    "Frames with faults are listed and skipped.",

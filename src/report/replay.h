@@ -35,10 +35,14 @@ typedef struct ss_replay ss_replay;
 ss_replay *ss_replay_open(ss_bpmd *file, const char *path, const ss_replay_options *options,
                           ss_findings *findings, ss_error *err);
 void ss_replay_close(ss_replay *replay);
+/* Shows a second recording with the first, as a ghost, and adds curves of how far bodies are apart. Frames
+ * are matched by time, between two frames of the other on the straight line; bodies by their ids, which must
+ * be the same in both. The other one stays open as long as the first. */
+bool ss_replay_compare(ss_replay *replay, ss_replay *other, ss_error *err);
 /* The object `Replay` of data.ts. inside_html as in ss_json. */
 void ss_replay_json(const ss_replay *replay, bool inside_html, ss_text *text);
 int ss_replay_chunk_count(const ss_replay *replay);
-/* One chunk, deflated (zlib format); ss_release frees it. */
+/* One chunk, deflated (zlib format); ss_release frees it. Of a second recording: call it with that one. */
 unsigned char *ss_replay_chunk(ss_replay *replay, int chunk, size_t *size, ss_error *err);
 /* The k-th solver whose rules are not in the file, and what was assumed; NULL when there are no more. */
 const char *ss_replay_assumed(const ss_replay *replay, int k, const char **rules);

@@ -8,6 +8,7 @@
  *   replay_boxes.c   ... and what to draw when shapes are unknown
  *   replay_joints.c  where joints are, from their rows
  *   replay_picture.c a still picture
+ *   replay_compare.c two recordings in step
  *   replay_json.c    what the page gets of all of it
  */
 #ifndef SS_REPORT_REPLAY_INTERNAL_H
@@ -80,6 +81,7 @@ struct ss_replay {
     bool decimated;
     bool has_unknown;      /* contacts whose state is unknown */
     bool has_alternatives; /* contacts that were not chosen */
+    ss_replay *other;      /* a second recording, drawn as a ghost; NULL: none. Not owned */
 };
 
 /* Empties the list of frames, chunks and series, for another walk. */

@@ -111,27 +111,36 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
+static void put_replay(ss_json *json, const ss_replay *replay)
+{
+    ss_json_begin_object(json);
+    ss_json_member_text(json, "stickslip", ss_version());
+    ss_json_member_text(json, "title", replay->title);
+    ss_json_member_text(json, "file", base_name(replay->path));
+    ss_json_member_text(json, "simulation",
+                        ss_bpmd_simulation_path(replay->file, replay->options.simulation));
+    ss_json_member_text(json, "toolkit", replay->manifest.toolkit);
+    ss_json_member_text(json, "description", replay->manifest.description);
+    put_gravity(json, replay->manifest.gravity);
+    ss_json_member_integer(json, "total", replay->total);
+    put_frames(json, replay);
+    ss_json_key(json, "chunks");
+    ss_json_integers(json, replay->chunk_first, (size_t)replay->chunk_count);
+    ss_replay_shapes_json(&replay->shapes, json);
+    ss_json_key(json, "boxes"), ss_json_bool(json, replay->boxes);
+    put_results(json, replay);
+    put_series(json, &replay->series, replay->shown);
+    put_states(json, replay);
+    ss_json_key(json, "decimated"), ss_json_bool(json, replay->decimated);
+    if (replay->other) {
+        ss_json_key(json, "other");
+        put_replay(json, replay->other);
+    }
+    ss_json_end_object(json);
+}
+
 void ss_replay_json(const ss_replay *replay, bool inside_html, ss_text *text)
 {
     ss_json json = {.text = text, .inside_html = inside_html};
-    ss_json_begin_object(&json);
-    ss_json_member_text(&json, "stickslip", ss_version());
-    ss_json_member_text(&json, "title", replay->title);
-    ss_json_member_text(&json, "file", base_name(replay->path));
-    ss_json_member_text(&json, "simulation",
-                        ss_bpmd_simulation_path(replay->file, replay->options.simulation));
-    ss_json_member_text(&json, "toolkit", replay->manifest.toolkit);
-    ss_json_member_text(&json, "description", replay->manifest.description);
-    put_gravity(&json, replay->manifest.gravity);
-    ss_json_member_integer(&json, "total", replay->total);
-    put_frames(&json, replay);
-    ss_json_key(&json, "chunks");
-    ss_json_integers(&json, replay->chunk_first, (size_t)replay->chunk_count);
-    ss_replay_shapes_json(&replay->shapes, &json);
-    ss_json_key(&json, "boxes"), ss_json_bool(&json, replay->boxes);
-    put_results(&json, replay);
-    put_series(&json, &replay->series, replay->shown);
-    put_states(&json, replay);
-    ss_json_key(&json, "decimated"), ss_json_bool(&json, replay->decimated);
-    ss_json_end_object(&json);
+    put_replay(&json, replay);
 }

@@ -1,5 +1,5 @@
 #include "report/page.h"
-#include "report/replay.h"
+#include "report/replay_internal.h"
 
 #include <stdio.h>
 
@@ -24,14 +24,14 @@ static void put_base64(ss_text *text, const unsigned char *bytes, size_t size)
     ss_text_append_bytes(text, line, filled);
 }
 
-static bool put_chunk(ss_replay *replay, int chunk, ss_text *blocks, ss_error *err)
+static bool put_chunk(ss_replay *replay, const char *name, int chunk, ss_text *blocks, ss_error *err)
 {
     size_t size;
     unsigned char *bytes = ss_replay_chunk(replay, chunk, &size, err);
     if (!bytes) return false;
     ss_text base64 = {0};
     char id[32];
-    snprintf(id, sizeof id, "chunk-%d", chunk);
+    snprintf(id, sizeof id, "%s-%d", name, chunk);
     put_base64(&base64, bytes, size);
     ss_release(bytes);
     ss_page_block(blocks, "application/octet-stream", id, ss_text_get(&base64), base64.length);
@@ -53,7 +53,9 @@ bool ss_replay_write(ss_replay *replay, const char *path, ss_error *err)
     blocks.out_of_memory |= json.out_of_memory;
     ss_text_free(&json);
     bool good = true;
-    for (int k = 0; good && k < ss_replay_chunk_count(replay); k++) good = put_chunk(replay, k, &blocks, err);
+    for (int k = 0; good && k < replay->chunk_count; k++) good = put_chunk(replay, "chunk", k, &blocks, err);
+    for (int k = 0; good && replay->other && k < replay->other->chunk_count; k++)
+        good = put_chunk(replay->other, "other", k, &blocks, err);
     good = good && ss_page_write(&ss_page_view, &blocks, path, err);
     ss_text_free(&blocks);
     return good;

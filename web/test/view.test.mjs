@@ -10,7 +10,7 @@ import { after, before, test } from "node:test";
 import { deflateSync, inflateSync } from "node:zlib";
 import { open, program, scratch, stickslip } from "./browser.mjs";
 import {
-  atFrame, block, bodies, fact, faults, info, madeUp, near, number, numbers, pageWith, peek, ready, sharedBrowser, shell,
+  atFrame, block, bodies, fact, faults, info, madeUp, near, number, numbers, pageWith, peek, ready, sharedBrowser, shell, still,
 } from "./view_kit.mjs";
 
 const { opened, close } = sharedBrowser();
@@ -357,6 +357,7 @@ test("alternatives that were not chosen", async (t) => {
   await t.test("they can be hidden", async () => {
     await page.locator("input[name=shadows]").uncheck();
     const around = async (at) => {
+      await still(page);
       const x = Math.round(at.x) - 6, y = Math.round(at.y) - 6;
       return (await page.screenshot({ clip: { x, y, width: 13, height: 13 } })).toString("base64");
     };

@@ -15,6 +15,8 @@ export function block(html, id) {
 
 // Software rendering tells how slow it is: not a fault of the page.
 export const faults = (problems) => problems.filter((text) => !/GL Driver Message/.test(text));
+/** The picture as it is once it stands still; without a graphics card it is drawn again with more pixels then. */
+export const still = (page) => page.waitForFunction(() => window.stickslip.still);
 export const ready = (page) => page.waitForFunction(() => window.stickslip?.ready);
 
 /** One browser for all tests that need nothing special: starting it takes longer than most of them. close() ends it. */

@@ -5,8 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { deflateSync, inflateSync } from "node:zlib";
-import { open, stickslip } from "./browser.mjs";
-import { atFrame, block, faults, madeUp, number, pageWith, peek, ready, sharedBrowser } from "./view_kit.mjs";
+import { complaints, open, stickslip } from "./browser.mjs";
+import { atFrame, block, faults, madeUp, number, pageWith, peek, ready, sharedBrowser, still } from "./view_kit.mjs";
 
 // Without a graphics card small pictures are quick ones.
 const { opened, close } = sharedBrowser({ viewport: { width: 1000, height: 680 } });
@@ -221,10 +221,12 @@ test("forces", async () => {
   await page.waitForFunction((old) => document.querySelector(".scale").dataset.key !== old, key);
   const ratio = (await width()) / number(await page.locator(".scale").innerText()) / (before_ / value);
   assert.ok(Math.abs(ratio - 10 ** 0.3) < 0.1, `${ratio}`);
+  await still(page);
   const whole = await page.locator("canvas").screenshot();
   await page.locator("input[name=split]").check();
   assert.match(await page.locator(".legend .keys").innerText(), /friction/);
-  await page.waitForTimeout(300);
+  await page.waitForFunction(() => !window.stickslip.still);
+  await still(page);
   assert.notDeepEqual(await page.locator("canvas").screenshot(), whole, "normal and friction are drawn apart");
   await page.locator("input[name=forces]").uncheck();
   assert.equal(await page.locator(".scale").isVisible(), false);
@@ -422,4 +424,125 @@ test("pictures and films leave the page", async (t) => {
     assert.deepEqual(faults(other.problems), []);
   });
   assert.deepEqual(faults(problems), []);
+});
+
+test("two recordings in step", async () => {
+  const files = ["exact", "quick"].map((name) => join(folder, `${name}.h5`)), path = join(folder, "both.html");
+  stickslip("run", "box-drop", "--steps", "40", "--record", files[0]);
+  stickslip("run", "box-drop", "--steps", "40", "--solver", "pgs", "--iterations", "4", "--record", files[1]);
+  stickslip("view", ...files, "-o", path);
+  const both = block(readFileSync(path, "utf8"), "replay");
+  const { page, problems } = await opened(`${path}#frame=40&hide=contacts,forces,shadows&bodies=apart`);
+  await ready(page);
+  await atFrame(page, 39);
+  assert.match(await page.locator("header").innerText(), /exact.h5 .*with quick.h5 as a ghost/);
+  assert.match(await page.locator(".legend").innerText(), /distance to the ghost[^]*ghost: quick.h5/);
+
+  // The largest of what the panel says is what the curve says.
+  const largest = both.series.find((s) => s.name === "largest distance of bodies").values[39];
+  assert.ok(largest > 1e-6);
+  assert.equal(await page.locator(".plot select").first().inputValue(), "frame largest distance of bodies");
+  await page.locator("canvas").focus();
+  let most = 0;
+  for (let i = 0; i < both.frames[39].bodies; i++) {
+    await page.keyboard.press("b");
+    most = Math.max(most, number(await page.locator('.selection [data-fact="apart"]').innerText()));
+  }
+  assert.ok(Math.abs(most - largest) < 1e-3 * largest, `${most} instead of ${largest}`);
+  await page.keyboard.press("Escape");
+
+  const shown = async () => {
+    const drawn = await peek(page, "drawn");
+    await page.locator("input[name=ghost]").click();
+    await page.waitForFunction((n) => window.stickslip.drawn > n, drawn);
+    await still(page);
+    return (await page.locator("canvas").screenshot()).toString("base64");
+  };
+  assert.notEqual(await shown(), await shown(), "the ghost can be hidden");
+  await page.locator("input[name=ghost]").uncheck();
+  await hashHas(page, "ghost");
+  assert.deepEqual(faults(problems), []);
+});
+
+test("axe finds nothing, whatever is shown", async () => {
+  const { page, problems } = await opened(`${wallPage}#frame=4&contact=3&show=normals,sliding,split&colour=energy&marks=2`);
+  await ready(page);
+  await page.getByRole("button", { name: "Plot over time" }).click();
+  assert.deepEqual(await complaints(page), []);
+  await page.locator("button.theme").click();
+  assert.deepEqual(await complaints(page), [], "dark");
+  await page.getByRole("button", { name: "Film" }).click();
+  assert.deepEqual(await complaints(page, ".film"), [], "the dialog");
+  await page.keyboard.press("Escape");
+  await page.setViewportSize({ width: 390, height: 844 });
+  assert.deepEqual(await complaints(page), [], "a phone");
+  assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), "nothing sticks out");
+  await page.setViewportSize({ width: 1000, height: 680 });
+  assert.deepEqual(faults(problems), []);
+});
+
+test("people who see colours differently tell states and errors apart", async () => {
+  const { page } = await opened(`${wallPage}#solver=pgs&colour=energy`);
+  await ready(page);
+  const session = await page.context().newCDPSession(page);
+  for (const type of ["deuteranopia", "protanopia", "tritanopia", "achromatopsia"]) {
+    await session.send("Emulation.setEmulatedVisionDeficiency", { type });
+    // The strip of the legend as it is seen: from one end to the other it gets darker, step by step.
+    const strip = await page.locator(".legend .strip").boundingBox();
+    const seen = readPng(await page.screenshot({ clip: { x: strip.x + 4, y: strip.y + 2, width: strip.width - 8, height: strip.height - 4 } }));
+    const light = Array.from({ length: 9 }, (_x, i) => {
+      const [r, g, b] = seen.at(Math.round((i * (seen.width - 1)) / 8), Math.floor(seen.height / 2));
+      return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+    });
+    for (let i = 1; i < 9; i++) assert.ok(light[i] < light[i - 1] - 3, `${type}: ${light.map(Math.round)}`);
+  }
+  await session.send("Emulation.setEmulatedVisionDeficiency", { type: "none" });
+  // States differ by their signs, not by colour alone.
+  assert.deepEqual(await page.locator(".legend .sign").allTextContents(), ["\u25cb", "\u25cf", "\u25c6", "\u25b2"]);
+});
+
+test("room: a notebook's frame, little height, and what the space bar does", async (t) => {
+  const host = join(folder, "host.html");
+  writeFileSync(host, '<!doctype html><title>host</title><body style="margin:0"><iframe src="wall.html" width="900" height="500" style="border:0"></iframe>');
+  const { page } = await opened(host);
+  await page.setViewportSize({ width: 900, height: 500 });
+  const frame = page.frameLocator("iframe"), tall = async () => (await frame.locator("canvas").boundingBox()).height;
+  await frame.locator(".play").waitFor();
+  assert.ok((await tall()) > 400, "the picture fills the frame");
+  await frame.getByRole("button", { name: "Curves" }).click();
+  await frame.locator(".curve svg").first().waitFor();
+  await frame.getByRole("button", { name: "Curves" }).click();
+  await frame.getByRole("button", { name: "Panel" }).click();
+  await frame.getByText("Contact colour").waitFor();
+  assert.ok((await tall()) > 400);
+
+  await t.test("a low window keeps the curves for later", async () => {
+    await opened(wallPage);
+    await ready(page);
+    assert.equal(await page.locator(".plots").isVisible(), false);
+    assert.ok((await page.locator("canvas").boundingBox()).height > 220);
+    await page.setViewportSize({ width: 1024, height: 768 });
+    await opened(wallPage);
+    await ready(page);
+    assert.ok((await page.locator("canvas").boundingBox()).height > 400);
+  });
+
+  await t.test("the space bar plays after a click on a tick box, and ticks it for those who came by keyboard", async () => {
+    const box = page.locator("input[name=cones]");
+    await box.click();
+    await page.keyboard.press(" ");
+    assert.equal(await peek(page, "playing"), true);
+    await page.keyboard.press(" ");
+    assert.equal(await box.isChecked(), true);
+    await box.focus();
+    await page.keyboard.press(" ");
+    assert.equal(await box.isChecked(), false);
+    assert.equal(await peek(page, "playing"), false);
+  });
+
+  await t.test("vectors have no noise", async () => {
+    await page.keyboard.press("]");
+    assert.doesNotMatch(await page.locator(".selection").innerText(), /\(.*(\u22120[,)]|e\u22121[3-9]).*\)/);
+  });
+  await page.setViewportSize({ width: 1000, height: 680 });
 });

@@ -18,6 +18,7 @@ import { abscissa, catalogue, firstChoice, ofSelection, Plot, Span, type Curves,
 import type { Inside } from "./outside";
 import { arrowScales, ColourScales, lengthOfBars, roomForArrows, sample } from "./scales";
 import { readAddress, writeAddress, type Place } from "./address";
+import { Ghost } from "./ghost";
 import { errorSeries, firstFrame, worstFrames } from "./notable";
 import { Choice, idOf, jointIdOf } from "./selection";
 import { Geometries, mostBodies, mostContacts, partsOf } from "./shapes";
@@ -70,6 +71,7 @@ export class App implements Commands, Keyed, Inside {
   private wanted: Place | null = null; // what the address asks for and waits for its frame
   private noting = 0; // timer of the address
   private solverBoxes: HTMLSelectElement[] = [];
+  private readonly ghost: Ghost | null; // the second recording
   private readonly watched: Watched[];
   private readonly curves: Curves[]; // of the selection
   private readonly watch: Watch;
@@ -96,7 +98,8 @@ export class App implements Commands, Keyed, Inside {
       themeButton(() => this.dress()), this.solverChoices(), this);
     this.filmBox = filmDialog(Math.max(1, replay.frames.length), (a, b) => this.lasting(a, b), (order) => this.makeFilm(order));
     root.append(this.dialog, this.filmBox);
-    this.legend = new Legend(this.ui.legend, replay.states);
+    this.legend = new Legend(this.ui.legend, replay.states, replay.other?.file ?? "");
+    this.ghost = replay.other ? new Ghost(replay.other, frames.served) : null;
     this.table = new ContactTable(this.answers.length > 0, (i) => this.selectContact(i), () => this.list());
     this.ui.contacts.append(this.table.element);
     const all = catalogue(replay), span = new Span(this.x), first = firstChoice(all);
@@ -352,6 +355,8 @@ export class App implements Commands, Keyed, Inside {
     const data = this.data;
     if (!data) return;
     this.note();
+    const ghost = this.ghost?.at(this.momentOf(share), () => this.refresh(share, next)) ?? null;
+    this.ghost?.measure(data, ghost);
     this.colours.feed(data, this.frames.siblings(this.frame), this.shown.map((a) => a.index), this.set, this.measure);
     this.legend.show(data, this.shown, this.set, this.measure);
     if (!this.picture) return;
@@ -363,7 +368,13 @@ export class App implements Commands, Keyed, Inside {
     this.picture.jointsShown = this.set.joints;
     this.picture.update(data, next, share, this.set, this.measure, {
       body: pick.kind === "body" ? pick.body : 0, contact: this.choice.contact, joint: this.choice.joint,
-    });
+    }, ghost);
+  }
+
+  /** The time of the frame, or between it and the next. */
+  private momentOf(share: number): number {
+    const { values } = this.x, now = values[this.frame];
+    return share > 0 && this.frame + 1 < values.length ? now + share * (values[this.frame + 1] - now) : now;
   }
 
   /** The length of an arrow and the width of a bar for a round impulse, at the distance the camera looks at. */
@@ -528,10 +539,10 @@ export class App implements Commands, Keyed, Inside {
   // ---- pictures and films -------------------------------------------------------------------------------------------
 
   /** Draws the frame that is shown, with its caption, on a canvas that can be kept. */
-  private copyTo(canvas: HTMLCanvasElement): void {
+  private copyTo(canvas: HTMLCanvasElement, film: boolean): void {
     const { picture, data } = this, info = this.replay.frames[this.frame];
     if (!picture || !data) return;
-    picture.drawFull();
+    picture.drawFull(film);
     const style = getComputedStyle(document.documentElement), colour = (name: string) => style.getPropertyValue(name).trim();
     const rule = this.ui.scale.hidden ? null : this.ui.scale.querySelector<HTMLElement>(".rule");
     compose(canvas, picture.canvas, picture.ratio, {
@@ -547,8 +558,9 @@ export class App implements Commands, Keyed, Inside {
 
   async png(): Promise<void> {
     if (!this.picture || !this.data) return;
+    this.picture.drawFull(false);
     const canvas = sheet(this.picture.canvas, this.picture.ratio);
-    this.copyTo(canvas);
+    this.copyTo(canvas, false);
     save(`${this.replay.title}-frame-${this.frame + 1}.png`, "image/png", await png(canvas));
   }
 
@@ -566,7 +578,7 @@ export class App implements Commands, Keyed, Inside {
 
   private async makeFilm(order: FilmOrder): Promise<void> {
     const picture = this.picture!, back = this.frame, { first, last, rate, video } = order, { values } = this.x;
-    picture.drawFull();
+    picture.drawFull(true);
     const canvas = sheet(picture.canvas, picture.ratio), seconds = this.lasting(first, last);
     // At least one picture, and the last frame is the last one.
     const count = video ? Math.max(1, Math.round(seconds * rate)) + 1 : last - first + 1;
@@ -585,7 +597,7 @@ export class App implements Commands, Keyed, Inside {
         if (frame === drawn) return;
         await this.frames.get(frame);
         if (frame !== this.frame || this.data === null) this.go(frame);
-        this.copyTo(canvas);
+        this.copyTo(canvas, true);
         drawn = frame;
       },
     };

@@ -3,6 +3,7 @@
 import * as THREE from "three";
 import type { FrameData } from "./data";
 import { Crowd, isCrowd } from "./crowd";
+import { addEdges } from "./light";
 import { rgbOfHex } from "./palette";
 import type { Geometries, Part } from "./shapes";
 
@@ -89,6 +90,7 @@ interface Group {
   crowd: Crowd | null; // is drawn instead
 }
 
+const GHOSTLY = 0.38; // opacity of ghosts
 const FADING = 0.66; // share of the neutral colour in pale bodies
 
 export class Bodies {
@@ -97,7 +99,8 @@ export class Bodies {
   private readonly groups: Group[] = [];
   private readonly plain = new THREE.MeshLambertMaterial();
   private readonly patterned = new THREE.MeshLambertMaterial({ vertexColors: true });
-  private readonly materials: THREE.Material[] = [this.plain, this.patterned];
+  private readonly edged = new THREE.MeshLambertMaterial(); // boxes
+  private readonly materials: THREE.Material[] = [this.plain, this.patterned, this.edged];
   private readonly selection = new THREE.Group();
   private readonly outline = new THREE.LineBasicMaterial({ color: 0xff5d00, depthTest: false, transparent: true });
   private selected: { body: number; lines: { object: THREE.LineSegments; part: Part }[] } = { body: 0, lines: [] };
@@ -105,7 +108,14 @@ export class Bodies {
   private readonly pose: Pose = new Float64Array(7);
   private readonly other: Pose = new Float64Array(7);
 
-  constructor(private readonly parts: Part[], private readonly geometries: Geometries, up: THREE.Vector3, software: boolean) {
+  /** ghost: clear, all of one colour, behind bodies that are at the same place, without shadows. */
+  constructor(private readonly parts: Part[], private readonly geometries: Geometries, up: THREE.Vector3, software: boolean, ghost = false) {
+    this.edged.onBeforeCompile = addEdges;
+    if (ghost) {
+      for (const material of [this.plain, this.patterned, this.edged]) {
+        Object.assign(material, { transparent: true, opacity: GHOSTLY, depthWrite: false, polygonOffset: true, polygonOffsetFactor: 1.5, polygonOffsetUnits: 6 });
+      }
+    }
     const byKey = new Map<string, Part[]>();
     for (const part of parts) {
       const list = byKey.get(part.geometry);
@@ -114,14 +124,18 @@ export class Bodies {
     }
     for (const [key, list] of byKey) {
       const geometry = geometries.get(key);
-      const material = geometry.hasAttribute("color") ? this.patterned : this.plain;
+      const material = geometry.hasAttribute("color") ? this.patterned : key === "box" ? this.edged : this.plain;
       const mesh = new THREE.InstancedMesh(geometry, material, list.length);
       mesh.instanceMatrix.setUsage(THREE.DynamicDrawUsage);
       mesh.instanceColor = new THREE.InstancedBufferAttribute(new Float32Array(3 * list.length), 3);
       mesh.frustumCulled = false;
       mesh.castShadow = mesh.receiveShadow = true;
-      const crowd = software && isCrowd(geometry, list.length)
-        ? new Crowd(geometry, mesh.instanceMatrix.array as Float32Array, list.length, up, key === "sphere") : null;
+      if (ghost) {
+        mesh.castShadow = mesh.receiveShadow = false;
+        mesh.renderOrder = 1;
+      }
+      const crowd = software && !ghost && isCrowd(geometry, list.length)
+        ? new Crowd(geometry, mesh.instanceMatrix.array as Float32Array, list.length, up, key) : null;
       if (crowd) this.materials.push(...crowd.materials);
       const own = Float32Array.from(list.flatMap((part) => rgbOfHex(part.colour)));
       this.groups.push({ mesh, parts: list, own, pale: own.slice(), crowd });

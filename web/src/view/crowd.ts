@@ -3,7 +3,7 @@
 // worked out at the corners, or the copies are balls.
 import * as THREE from "three";
 import { ballFragment, ballVertex, squares } from "./balls";
-import { quickFog, quickLight, quickShading, quickUniforms } from "./light";
+import { addEdges, boxEdges, quickFog, quickLight, quickShading, quickUniforms } from "./light";
 
 const MOST_CORNERS = 600_000;
 const MOST_COPIES = 4096; // rows of a texture that every machine takes
@@ -20,11 +20,11 @@ function texture(data: Float32Array, width: number, height: number): THREE.DataT
 
 function repeat(geometry: THREE.BufferGeometry, copies: number): THREE.BufferGeometry {
   const corners = geometry.getAttribute("position").count, all = new THREE.BufferGeometry();
-  for (const name of ["position", "normal", "color"]) {
+  for (const name of ["position", "normal", "color", "uv"]) {
     if (!geometry.hasAttribute(name)) continue;
-    const one = geometry.getAttribute(name).array as Float32Array, many = new Float32Array(one.length * copies);
+    const { array, itemSize } = geometry.getAttribute(name), one = array as Float32Array, many = new Float32Array(one.length * copies);
     for (let i = 0; i < copies; i++) many.set(one, i * one.length);
-    all.setAttribute(name, new THREE.BufferAttribute(many, 3));
+    all.setAttribute(name, new THREE.BufferAttribute(many, itemSize));
   }
   const slot = new Float32Array(corners * copies);
   for (let i = 0; i < copies; i++) slot.fill(i, i * corners, (i + 1) * corners);
@@ -54,6 +54,10 @@ vec3 crowdNormal(mat4 copy, vec3 normal) {
 
 const quickVertex = `${quickLight}${quickShading}${quickFog}
 varying vec3 vSeen;
+#ifdef BOXES
+varying vec2 vFace;
+varying vec4 vFog;
+#endif
 void main() {
   mat4 copy = crowdMatrix();
   vec4 place = viewMatrix * copy * vec4(position, 1.0), fog = faded(-place.z);
@@ -62,13 +66,26 @@ void main() {
   colour *= color;
 #endif
   vec3 face = normalize(crowdNormal(copy, normal));
+#ifdef BOXES
+  vFace = uv;
+  vFog = fog;
+  vSeen = seen(colour) * shine(dot(face, upwards), dot(face, sunwards));
+#else
   vSeen = mix(seen(colour) * shine(dot(face, upwards), dot(face, sunwards)), fog.rgb, fog.a);
+#endif
   gl_Position = projectionMatrix * place;
 }`;
 
 const quickFragment = `varying vec3 vSeen;
 uniform float opacity;
-void main() { gl_FragColor = vec4(vSeen, opacity); }`;
+#ifdef BOXES
+varying vec2 vFace;
+varying vec4 vFog;
+${boxEdges}
+void main() { gl_FragColor = vec4(mix(vSeen * edge(vFace), vFog.rgb, vFog.a), opacity); }
+#else
+void main() { gl_FragColor = vec4(vSeen, opacity); }
+#endif`;
 
 export class Crowd {
   readonly object = new THREE.Group();
@@ -78,20 +95,22 @@ export class Crowd {
   private readonly uniforms: { crowdMatrices: { value: THREE.DataTexture }; crowdTints: { value: THREE.DataTexture } };
   private readonly tintData: Float32Array;
 
-  /** `matrices`: 16 numbers for each copy; the caller writes them and calls moved(). `balls`: the geometry is the unit sphere. */
-  constructor(geometry: THREE.BufferGeometry, matrices: Float32Array, private readonly copies: number, up: THREE.Vector3, balls: boolean) {
+  /** `matrices`: 16 numbers for each copy; the caller writes them and calls moved(). `kind`: "sphere" is the unit sphere, "box" a cube. */
+  constructor(geometry: THREE.BufferGeometry, matrices: Float32Array, private readonly copies: number, up: THREE.Vector3, kind: string) {
+    const balls = kind === "sphere", boxes = kind === "box";
     this.tintData = new Float32Array(4 * copies);
     this.uniforms = { crowdMatrices: { value: texture(matrices, 4, copies) }, crowdTints: { value: texture(this.tintData, 1, copies) } };
     const vertexColors = geometry.hasAttribute("color"), all = repeat(geometry, copies);
     const material = new THREE.MeshLambertMaterial({ vertexColors }), depth = new THREE.MeshDepthMaterial();
-    this.patch(material, true);
-    this.patch(depth, false);
+    this.patch(material, true, boxes);
+    this.patch(depth, false, false);
     this.full = new THREE.Mesh(all, material);
     this.full.customDepthMaterial = depth;
     this.full.castShadow = this.full.receiveShadow = true;
     const quick = new THREE.ShaderMaterial({
       vertexShader: lookup + (balls ? ballVertex : quickVertex), fragmentShader: balls ? ballFragment : quickFragment,
       uniforms: { ...quickUniforms(up), ...this.uniforms }, fog: true, vertexColors: vertexColors && !balls,
+      defines: boxes ? { BOXES: 1 } : {},
     });
     this.quick = new THREE.Mesh(balls ? squares(copies) : all, quick);
     this.materials = [material, quick];
@@ -118,8 +137,9 @@ export class Crowd {
     this.uniforms.crowdTints.value.needsUpdate = true;
   }
 
-  private patch(material: THREE.Material, colours: boolean): void {
+  private patch(material: THREE.Material, colours: boolean, boxes: boolean): void {
     material.onBeforeCompile = (shader) => {
+      if (boxes) addEdges(shader);
       Object.assign(shader.uniforms, this.uniforms);
       shader.vertexShader = `${lookup}varying vec3 vCrowd;\n${shader.vertexShader}`
         .replace("#include <beginnormal_vertex>", "mat4 crowd = crowdMatrix();\nvec3 objectNormal = crowdNormal(crowd, normal);")

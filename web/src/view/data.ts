@@ -20,6 +20,7 @@ export interface Replay {
   // "unknown" where a frame lacks an answer that others have; with alternatives both "unknown" and "not chosen", the points of
   // alternatives that the answer did not choose
   decimated: boolean; // frames were left out to keep the page small
+  other?: Replay; // a second recording of the same bodies, without contacts; its chunks are other-K, or other/K
 }
 
 export interface FrameInfo {
@@ -78,5 +79,6 @@ export interface FrameData {
   jointPair: Int32Array; jointPoint: Float32Array; jointAxis: Float32Array; jointError: Float32Array;
   pair: Int32Array; point: Float32Array; normal: Float32Array; gap: Float32Array; mu: Float32Array;
   alternative: Int16Array | null;
+  apart?: Float32Array; // m: of bodies from those of the second recording, worked out by the page
   results: { impulse: Float32Array; friction: Float32Array; sliding: Float32Array; energy: Float32Array; state: Uint8Array; jointImpulse: Float32Array }[];
 }

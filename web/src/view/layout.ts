@@ -53,9 +53,15 @@ export function button(label: string, content: Node | string, act: () => void, k
 }
 
 function tick(text: string, on: boolean, change: (on: boolean) => void, name: string): HTMLElement {
-  const box = h("input", { type: "checkbox", name, onchange: () => change(box.checked) });
+  // After a click of the mouse the space bar plays again; people who came by keyboard stay where they are.
+  let mouse = false;
+  const box = h("input", { type: "checkbox", name, onkeydown: () => (mouse = false), onchange: () => {
+    if (mouse) box.blur();
+    mouse = false;
+    change(box.checked);
+  } });
   box.checked = on;
-  return h("label", { class: "tick" }, box, text);
+  return h("label", { class: "tick", onpointerdown: () => (mouse = true) }, box, text);
 }
 
 function slider(text: string, low: number, high: number, step: number, value: number, change: (value: number) => void, say: (value: number) => string): HTMLElement {
@@ -97,7 +103,7 @@ export function controls(set: Settings, answers: boolean, replay: Replay, act: C
       log.hidden = ["state", "cone", "gap"].includes(key);
     }));
   log.hidden = ["state", "cone", "gap"].includes(set.colour);
-  const body = choice("Body colour", [["own", "by body"], ...bodyQuantities.map((q): [string, string] => [q.key, q.label]), ["worst", "worst contact"]],
+  const body = choice("Body colour", [["own", "by body"], ...bodyQuantities.filter((q) => q.key !== "apart" || replay.other).map((q): [string, string] => [q.key, q.label]), ["worst", "worst contact"]],
     set.body, (key) => change(() => (set.body = key)));
   const percent = (v: number) => `${Math.round(100 * v)} %`;
   return h("div", { class: "controls" },
@@ -112,6 +118,7 @@ export function controls(set: Settings, answers: boolean, replay: Replay, act: C
       tick("cones", set.cones, (on) => change(() => (set.cones = on)), "cones"),
       tick("X-ray", set.through, (on) => change(() => (set.through = on)), "through"),
       replay.frames.some((f) => f.joints) && tick("joints", set.joints, (on) => change(() => (set.joints = on)), "joints"),
+      replay.other !== undefined && tick("ghost", set.ghost, (on) => change(() => (set.ghost = on)), "ghost"),
       tick("shadows", set.shadows, (on) => change(() => (set.shadows = on)), "shadows"),
       tick("ground", set.grid, (on) => change(() => (set.grid = on)), "ground")),
     colour, log, body,
@@ -173,6 +180,7 @@ export function layout(root: HTMLElement, replay: Replay, set: Settings, answers
   const header = h("header", { class: "top" },
     h("div", { class: "names" }, h("h1", null, foreign(replay.title)),
       h("p", { class: "hint" }, foreign(replay.file), " ", foreign(replay.simulation),
+        replay.other ? [", with ", foreign(replay.other.file), " as a ghost"] : null,
         replay.toolkit ? [" \u00b7 ", foreign(replay.toolkit)] : null,
         replay.decimated ? ` \u00b7 ${replay.frames.length} of ${replay.total} frames` : null)),
     h("div", { class: "line" }, ...solvers, themeSwitch, button("Help", "?", () => act.help(), "?")));

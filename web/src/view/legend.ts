@@ -53,11 +53,12 @@ export class Legend {
   private cells: HTMLElement[] = [];
   private readonly total = h("span");
 
-  constructor(private readonly element: HTMLElement, private readonly states: string[]) {}
+  /** ghost: the name of a second recording; "" = there is none. */
+  constructor(private readonly element: HTMLElement, private readonly states: string[], private readonly ghost: string) {}
 
   show(frame: FrameData, results: { name: string; index: number }[], set: Settings, measure: Measure): void {
     const { contact, body } = measure;
-    const key = JSON.stringify([set.colour, set.body, set.contacts, set.forces, set.normals, set.others, frame.alternative !== null, set.sliding, set.split, isDark(), results,
+    const key = JSON.stringify([set.colour, set.body, set.contacts, set.forces, set.normals, set.others, frame.alternative !== null, set.sliding, set.split, set.ghost, isDark(), results,
       set.colour !== "state" && [contact.low, contact.high, contact.log], set.body !== "own" && [body.low, body.high, body.log]]);
     if (key !== this.key) this.build(frame, results, set, measure);
     this.key = key;
@@ -86,10 +87,11 @@ export class Legend {
       parts.push(list);
     }
     if (results.length === 0) parts.push(h("span", { class: "hint" }, "no solver\u2019s answer"));
-    const answers = results.length > 0;
+    const answers = results.length > 0, { ghost } = this;
     parts.push(...barsOf(frame, answers, set, measure).map(barElement));
     const keys = [set.normals && swatch(legendColours.normalColour, "normal"),
       set.normals && set.others && answers && frame.alternative !== null && swatch(notChosenHex, "normal, not chosen"),
+      ghost !== "" && set.ghost && swatch(legendColours.ghostColour, `ghost: ${ghost}`),
       set.forces && set.split && answers && swatch(legendColours.frictionColour, "friction"),
       set.sliding && answers && swatch(legendColours.slidingColour, "sliding velocity")]
       .filter((k): k is HTMLElement => k !== false);

@@ -52,6 +52,22 @@ vec3 seen(vec3 colour) { return pow(colour, vec3(0.4545)); }
 vec4 faded(float depth) { return vec4(fogColor, smoothstep(fogNear, fogFar, depth)); }
 `;
 
+/** edge(face): how dark a point of the face of a box is, by its place in it (0 to 1 both ways): the rim, a pixel or so wide, so
+ * that boxes of one colour are told apart. Faces of a few pixels have none. */
+export const boxEdges = `float edge(vec2 face) {
+  vec2 pixel = max(fwidth(face), vec2(1e-6)), rim = min(face, 1.0 - face) / pixel;
+  float seen = smoothstep(0.12, 0.04, max(pixel.x, pixel.y));
+  return mix(1.0, 0.62, seen * (1.0 - smoothstep(0.5, 1.5, min(rim.x, rim.y))));
+}
+`;
+
+/** Gives a material of boxes its edges. */
+export function addEdges(shader: { vertexShader: string; fragmentShader: string }): void {
+  shader.vertexShader = shader.vertexShader.replace("void main() {", "varying vec2 vFace;\nvoid main() {\nvFace = uv;");
+  shader.fragmentShader = `varying vec2 vFace;\n${boxEdges}${shader.fragmentShader}`
+    .replace("#include <color_fragment>", "#include <color_fragment>\ndiffuseColor.rgb *= edge(vFace);");
+}
+
 /** Without a graphics card the powers by which linear colours become those of the screen are what costs most in a pixel. Roots
  * come within 0.02 of them. */
 export function quickColours(): void {

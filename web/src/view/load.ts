@@ -21,13 +21,13 @@ function bytesOfBase64(text: string): Uint8Array<ArrayBuffer> {
   return bytes;
 }
 
-async function compressed(chunk: number, served: boolean): Promise<ReadableStream<BufferSource>> {
+async function compressed(name: string, chunk: number, served: boolean): Promise<ReadableStream<BufferSource>> {
   if (served) {
-    const answer = await fetch(`chunk/${chunk}`);
+    const answer = await fetch(`${name}/${chunk}`);
     if (!answer.ok || !answer.body) throw new Error(`the server did not return it (status ${answer.status})`);
     return answer.body as ReadableStream<BufferSource>;
   }
-  const block = document.getElementById(`chunk-${chunk}`);
+  const block = document.getElementById(`${name}-${chunk}`);
   if (!block) throw new Error("it is not in this page");
   return new Blob([bytesOfBase64(block.textContent ?? "")]).stream() as ReadableStream<BufferSource>;
 }
@@ -91,7 +91,7 @@ export class Frames {
   private readonly broken = new Map<number, string>();
   private clock = 0;
 
-  constructor(readonly replay: Replay, private readonly served: boolean) {
+  constructor(readonly replay: Replay, readonly served: boolean, private readonly name: "chunk" | "other" = "chunk") {
     this.count = replay.frames.length;
     this.answers = replay.results.filter((r) => r.answers).length;
   }
@@ -165,7 +165,7 @@ export class Frames {
     const { frames, chunks } = this.replay;
     const first = chunks[k], end = k + 1 < chunks.length ? chunks[k + 1] : frames.length;
     try {
-      const stream = (await compressed(k, this.served)).pipeThrough(
+      const stream = (await compressed(this.name, k, this.served)).pipeThrough(
         new DecompressionStream("deflate") as unknown as TransformStream<BufferSource, Uint8Array<ArrayBuffer>>);
       const buffer = await new Response(stream).arrayBuffer();
       let bytes = 0;

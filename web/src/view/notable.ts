@@ -15,7 +15,8 @@ export function errorSeries(replay: Replay, solvers: readonly string[]): { name:
       const here = found.map((s) => s.values[i]).filter((v): v is number => v !== null && Number.isFinite(v));
       return here.length ? Math.max(...here) : null;
     });
-    if (values.some((v) => v !== null)) return { name, values };
+    // Rounding is not an error.
+    if (values.some((v) => v !== null)) return { name, values: name === "relative_energy" ? values.map((v) => (v !== null && v < 1e-9 ? 0 : v)) : values };
   }
   return null;
 }

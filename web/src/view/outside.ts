@@ -20,6 +20,8 @@ export function outside(app: Inside): object {
     /** Pictures a second, and pictures since the beginning. */
     get fps() { return app.picture?.rate ?? 0; },
     get drawn() { return app.picture?.drawn ?? 0; },
+    /** Nothing moves, and the picture is drawn in full. */
+    get still() { return app.picture?.still ?? true; },
     get picture() { return app.picture !== null; },
     get selection() {
       const { pick, index } = app.choice;

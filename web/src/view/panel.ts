@@ -82,6 +82,7 @@ function bodyPanel(shown: Shown, id: number, acts: Acts): HTMLElement {
     ["Angular velocity (rad/s)", vector(frame.velocity, 6 * i + 3), "spin"],
     ["Speed", withUnit(speedOf(frame, i), "m/s"), "speed"],
     ["Energy \u00bdmv\u00b2", withUnit(kineticEnergyOf(frame, i), "J"), "kinetic"],
+    ...(frame.apart ? [["Distance to the ghost", withUnit(frame.apart[i], "m"), "apart"] as Row] : []),
   ]));
   const followed = acts.followed() === id;
   panel.append(h("button", { type: "button", class: "small", "aria-pressed": followed, onclick: () => acts.follow(followed ? 0 : id) }, "Follow"));
@@ -196,7 +197,7 @@ function contactPanel(shown: Shown, i: number, acts: Acts): HTMLElement {
   line("sliding", "Sliding", "m/s", (r) => size(frame.results[r].sliding));
   line("energy", "Energy error", "J", (r) => frame.results[r].energy[i]);
   table.append(body);
-  panel.append(h("div", { class: "wide" }, table));
+  panel.append(h("div", { class: "wide", role: "region", tabindex: 0, "aria-label": "Answers" }, table));
   for (const r of results) {
     const data = frame.results[r.index];
     panel.append(rows([

@@ -5,8 +5,9 @@ import { compose, readPose } from "./bodies";
 import { Orbit, steer, upAxis } from "./camera";
 import { quickColours } from "./light";
 import { NOT_CHOSEN } from "./palette";
-import { Stage, themes, type Measure, type Selection, type Settings } from "./stage";
-import { Geometries, type Part } from "./shapes";
+import { legendColours, Stage, themes, type Measure, type Selection, type Settings } from "./stage";
+import type { Moment } from "./ghost";
+import { Geometries, partsOf, type Part } from "./shapes";
 
 export interface Hit { kind: "body" | "contact" | "joint"; id: number } // id of the body (0 = scenery), or index
 
@@ -23,6 +24,7 @@ export class Picture {
   private readonly renderer: THREE.WebGLRenderer;
   private readonly software: boolean;
   private stages: Stage[] = [];
+  private readonly ghosts: { parts: Part[]; geometries: Geometries } | null;
   private readonly reaches = new Map<number, number>();
   private asked = false;
   private dark = false;
@@ -37,6 +39,8 @@ export class Picture {
   through = true;
   drawn = 0; // pictures since the beginning
   private readonly fine: number; // pixels drawn for each of the page, when it stands still
+  private readonly quick: number; // ... while it moves, without a graphics card
+  private refining = false; // the next picture is of something that stands still
   private restore = 0; // timer
   private changed = 0; // pictures drawn when the number of pixels last changed
   private moved = false; // shadows are no longer right
@@ -45,11 +49,15 @@ export class Picture {
   constructor(private readonly replay: Replay, private readonly parts: Part[], private readonly geometries: Geometries,
     canvas: HTMLCanvasElement, picked: (hit: Hit | null) => void, private readonly turned: () => void) {
     this.canvas = canvas;
+    const ghostParts = replay.other ? partsOf(replay.other).filter((part) => part.body > 0).map((part) => ({ ...part, colour: legendColours.ghostColour })) : [];
+    this.ghosts = replay.other ? { parts: ghostParts, geometries: new Geometries(replay.other.meshes, ghostParts.length) } : null;
     const software = (this.software = isSoftware()), heavy = isMany(parts.length);
     if (software) quickColours();
-    this.renderer = new THREE.WebGLRenderer({ canvas, antialias: !heavy || !software, powerPreference: "high-performance" });
-    this.fine = Math.min(devicePixelRatio, heavy ? 1 : 2);
-    this.renderer.setPixelRatio(this.fine);
+    this.renderer = new THREE.WebGLRenderer({ canvas, antialias: !software, powerPreference: "high-performance" });
+    // Without a graphics card smooth edges take half of the time: what stands still is drawn once more with more pixels instead.
+    this.fine = software ? (heavy ? 1 : 1.5) : Math.min(devicePixelRatio, heavy ? 1 : 2);
+    this.quick = Math.min(1, this.fine);
+    this.renderer.setPixelRatio(software ? this.quick : this.fine);
     this.renderer.shadowMap.enabled = true;
     this.renderer.shadowMap.type = software ? THREE.BasicShadowMap : THREE.PCFShadowMap;
     this.renderer.shadowMap.autoUpdate = false; // shadows do not change when the camera moves
@@ -71,7 +79,7 @@ export class Picture {
   /** Which answers are shown: one, or two beside each other. */
   setResults(results: number[]): void {
     this.stages = results.map((r) => this.stages.find((s) => s.result === r)
-      ?? new Stage(this.replay, this.parts, this.geometries, r, this.orbit.up, this.software));
+      ?? new Stage(this.replay, this.parts, this.geometries, r, this.orbit.up, this.software, this.ghosts));
     this.dress(this.dark);
     this.resize();
   }
@@ -82,9 +90,10 @@ export class Picture {
     this.ask();
   }
 
-  update(frame: FrameData, next: FrameData | null, share: number, set: Settings, measure: Measure, chosen: Selection): void {
+  update(frame: FrameData, next: FrameData | null, share: number, set: Settings, measure: Measure, chosen: Selection,
+    ghost: Moment | null): void {
     this.through = set.through;
-    for (const stage of this.stages) stage.update(frame, next, share, set, measure, chosen);
+    for (const stage of this.stages) stage.update(frame, next, share, set, measure, chosen, ghost);
     this.moved = set.shadows;
     this.ask();
   }
@@ -176,6 +185,11 @@ export class Picture {
     this.asked = true;
     requestAnimationFrame((now) => {
       this.asked = false;
+      if (this.software && !this.refining && this.renderer.getPixelRatio() > this.quick) {
+        this.renderer.setPixelRatio(this.quick);
+        this.fill();
+      }
+      this.refining = false;
       this.before(now);
       this.orbit.advance(now);
       this.draw();
@@ -193,9 +207,10 @@ export class Picture {
     clearTimeout(this.restore);
     if (ratio < this.fine) {
       this.restore = window.setTimeout(() => {
+        this.refining = true;
         this.renderer.setPixelRatio(this.fine);
         this.resize();
-      }, 400);
+      }, this.software ? 800 : 400);
     }
     if (last < 8 || this.drawn - this.changed < 9 || this.times[last] - this.times[last - 8] > 8 * 400) return;
     if (this.times[last] - this.times[last - 8] < 8 * SLOW || ratio <= COARSE) return;
@@ -212,12 +227,21 @@ export class Picture {
     return last > first ? (1000 * (last - first)) / (this.times[last] - this.times[first]) : 0;
   }
 
+  /** Nothing moves, and it is drawn in full. */
+  get still(): boolean {
+    return !this.asked && this.renderer.getPixelRatio() >= this.fine;
+  }
+
   private resize(): void {
+    this.fill();
+    this.ask();
+  }
+
+  private fill(): void {
     const box = this.canvas.parentElement!;
     const width = Math.max(1, box.clientWidth), height = Math.max(1, box.clientHeight);
     this.renderer.setSize(width, height, false);
     this.orbit.setAspect(width / Math.max(1, this.stages.length) / height);
-    this.ask();
   }
 
   draw(): void {
@@ -242,10 +266,11 @@ export class Picture {
   }
 
   /** Draws at once and in full, for somebody who copies the canvas before the browser clears it. */
-  drawFull(): void {
-    if (this.renderer.getPixelRatio() < this.fine) {
-      this.renderer.setPixelRatio(this.fine);
-      this.resize();
+  drawFull(film: boolean): void {
+    const ratio = film && this.software ? this.quick : this.fine;
+    if (this.renderer.getPixelRatio() !== ratio) {
+      this.renderer.setPixelRatio(ratio);
+      this.fill();
     }
     this.draw();
   }

@@ -64,6 +64,7 @@ export function firstChoice(all: Curves[]): Curves[] {
     const found = all.find((c) => c.label === name && !chosen.includes(c));
     if (found && chosen.length < 3) chosen.push(found);
   };
+  take("largest distance of bodies");
   take("kinetic energy");
   wished.forEach(take);
   for (const c of all) if (chosen.length < 3 && !chosen.includes(c)) chosen.push(c);

@@ -41,6 +41,7 @@ export const kineticEnergyOf = (f: FrameData, i: number) => 0.5 * f.mass[i] * sp
 export const bodyQuantities: Quantity[] = [
   { key: "speed", label: "Speed", unit: "m/s", answer: false, of: (f, _r, i) => speedOf(f, i) },
   { key: "kinetic", label: "Kinetic energy (translation)", unit: "J", answer: false, of: (f, _r, i) => kineticEnergyOf(f, i) },
+  { key: "apart", label: "Distance to the ghost", unit: "m", answer: false, of: (f, _r, i) => f.apart?.[i] ?? NaN },
   { key: "mass", label: "Mass", unit: "kg", answer: false, of: (f, _r, i) => f.mass[i] },
 ];
 

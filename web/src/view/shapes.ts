@@ -41,9 +41,7 @@ export class Geometries {
   outline(key: string): THREE.BufferGeometry {
     let lines = this.outlines.get(key);
     if (!lines) {
-      const geometry = this.get(key);
-      lines = key === "box" || key.startsWith("mesh") || key.startsWith("hull")
-        ? new THREE.EdgesGeometry(geometry, 12) : new THREE.WireframeGeometry(geometry);
+      lines = rings(key) ?? new THREE.EdgesGeometry(this.get(key), 12);
       this.outlines.set(key, lines);
     }
     return lines;
@@ -64,6 +62,28 @@ export class Geometries {
       default: return new THREE.BoxGeometry(1, 1, 1);
     }
   }
+}
+
+/** A few circles and lines around a round body: all edges of its triangles would fill it. Null: it has edges of its own. */
+function rings(key: string): THREE.BufferGeometry | null {
+  const [kind, detail] = key.split(":"), ends: number[] = [], half = kind === "capsule" ? Number(detail) / 2 : 0.5, around = 48;
+  const arc = (from: number, to: number, at: (a: number) => [number, number, number]) => {
+    const steps = Math.max(1, Math.round((around * (to - from)) / (2 * Math.PI)));
+    for (let i = 0; i < steps; i++) ends.push(...at(from + ((to - from) * i) / steps), ...at(from + ((to - from) * (i + 1)) / steps));
+  };
+  const turn = 2 * Math.PI;
+  if (kind === "sphere") {
+    arc(0, turn, (a) => [Math.cos(a), Math.sin(a), 0]);
+    arc(0, turn, (a) => [Math.cos(a), 0, Math.sin(a)]);
+    arc(0, turn, (a) => [0, Math.cos(a), Math.sin(a)]);
+  } else if (kind === "capsule" || kind === "cylinder") {
+    for (const end of [-half, half]) arc(0, turn, (a) => [Math.cos(a), Math.sin(a), end]);
+    for (const [x, y] of [[1, 0], [0, 1], [-1, 0], [0, -1]]) ends.push(x, y, -half, x, y, half);
+    for (const [x, y] of kind === "capsule" ? [[1, 0], [0, 1]] : []) {
+      for (const side of [-1, 1]) arc(0, Math.PI, (a) => [x * Math.cos(a), y * Math.cos(a), side * (half + Math.sin(a))]);
+    }
+  } else return null;
+  return new THREE.BufferGeometry().setAttribute("position", new THREE.Float32BufferAttribute(ends, 3));
 }
 
 /** Light and dark parts, so that one sees round things turn. */

@@ -9,6 +9,7 @@ import {
   NOT_CHOSEN, colours, notChosenHex, place, rgbOfHex, stateColour, worldColour, type Rgb, type Scale,
 } from "./palette";
 import { bodyQuantities, contactQuantities, worstOfBodies, type Quantity } from "./quantities";
+import type { Moment } from "./ghost";
 import type { Geometries, Part } from "./shapes";
 
 export interface Settings {
@@ -47,6 +48,7 @@ const STEEPEST = 10; // friction coefficient of a cone that is drawn: some files
 const CLIPPED = 3; // times the usual length of arrows, or width of bars: what is more is broken
 const slidingColour = 0x2b9348;
 const frictionColour = 0xb58900;
+const ghostColour = 0x2f9e8f;
 const normalColour = 0x6c757d;
 const plainColour = 0x3d6c99; // contacts without an answer
 
@@ -62,6 +64,7 @@ export const barRadius = (measure: Measure) => 0.055 * measure.bar;
 export class Stage {
   readonly scene = new THREE.Scene();
   readonly bodies: Bodies;
+  private readonly ghosts: Bodies | null;
   private readonly points = new Points();
   private readonly normals = new Arrows(4, false);
   private readonly bars = new Arrows(4, false, false); // forces: symmetric about the contact
@@ -87,15 +90,17 @@ export class Stage {
   private painted = ""; // settings of body colours that are in the buffers
 
   constructor(replay: Replay, parts: Part[], geometries: Geometries, readonly result: number, private readonly up: THREE.Vector3,
-    software: boolean) {
+    software: boolean, ghosts: { parts: Part[]; geometries: Geometries } | null) {
+    this.ghosts = ghosts ? new Bodies(ghosts.parts, ghosts.geometries, up, software, true) : null;
+    if (this.ghosts) this.scene.add(this.ghosts.object);
     this.bodies = new Bodies(parts, geometries, up, software);
     this.bare = software && parts.length > 300;
     this.scene.add(skyLight());
     this.scene.add(this.sun, this.sun.target, this.ground, this.bodies.object, this.points.object, this.normals.object);
     this.scene.add(this.bars.object, this.inward.object, this.jointBars.object, this.slides.object, this.cones.object, this.chosen.object, this.joints.object);
-    this.sun.shadow.mapSize.set(1024, 1024);
+    this.sun.shadow.mapSize.set(2048, 2048);
     this.sun.shadow.intensity = 0.55;
-    this.sun.shadow.bias = -5e-4;
+    this.sun.shadow.bias = -3e-4;
     this.sun.shadow.normalBias = 0.02;
     this.scene.fog = new THREE.Fog(0xffffff, 1, 100);
     this.scene.background = this.clear;
@@ -150,7 +155,8 @@ export class Stage {
     });
     this.sun.position.copy(centre).addScaledVector(towardsSun(this.up), size);
     this.sun.target.position.copy(centre);
-    const shadow = this.sun.shadow.camera, wide = 1.7 * size;
+    // The map covers the scene and what it throws its shadows on, no more: its grain is what one sees at their edges.
+    const shadow = this.sun.shadow.camera, wide = 1.2 * size;
     Object.assign(shadow, { left: -wide, right: wide, top: wide, bottom: -wide, near: 0.1 * size, far: 9 * size });
     shadow.updateProjectionMatrix();
     this.dress(this.theme);
@@ -198,7 +204,11 @@ export class Stage {
     this.joints.style(1.15 * pixels, this.theme.edge);
   }
 
-  update(frame: FrameData, next: FrameData | null, share: number, set: Settings, measure: Measure, chosen: Selection): void {
+  update(frame: FrameData, next: FrameData | null, share: number, set: Settings, measure: Measure, chosen: Selection, ghost: Moment | null): void {
+    if (this.ghosts) {
+      this.ghosts.object.visible = set.ghost && ghost !== null;
+      if (ghost) this.ghosts.update(ghost.frame, ghost.next, ghost.share);
+    }
     this.sun.castShadow = set.shadows;
     for (const catcher of this.catchers) catcher.visible = set.shadows && set.opacity > 0.6;
     this.ground.visible = set.grid;
@@ -423,7 +433,7 @@ export class Stage {
 const plainRgb = rgbOfHex(plainColour), normalRgb = rgbOfHex(normalColour);
 const slidingRgb = rgbOfHex(slidingColour), notChosenRgb = rgbOfHex(notChosenHex), frictionRgb = rgbOfHex(frictionColour);
 const jointRgb = rgbOfHex(jointColour);
-export const legendColours = { slidingColour, normalColour, plainColour, worldColour, frictionColour };
+export const legendColours = { ghostColour, slidingColour, normalColour, plainColour, worldColour, frictionColour };
 
 /** The quantity of contacts that a colour choice asks for; null: by state. */
 export function quantityOf(key: string, answers: boolean): Quantity | null {
