@@ -204,18 +204,23 @@ test("tables leave the page for LaTeX, Markdown and spreadsheets", async (t) => 
   const { page } = await opened(pageWith(t, changed));
   const { name, text } = await download(page, "solvers", "tex");
   assert.equal(name, "solvers.tex");
-  assert.match(text, /\\begin\{tabular\}\{@\{\}rlrl[r]+@\{\}\}\n {2}\\toprule\n/);
+  assert.match(text, /\\begin\{tabular\}\{@\{\}lrlr+@\{\}\}\n {2}\\toprule\n {3}& \\multicolumn\{2\}\{c\}\{Success\}/);
   assert.ok(text.includes("50 \\% of\\_x \\& \\{y\\}$|$\\#1\\textbackslash{}"), text);
   const rows = text.split("\\midrule\n")[1].split("  \\bottomrule")[0].trim().split("\n");
   assert.equal(rows.length, data.series.length, "all rows, not only those in sight");
   const width = (row) => row.replaceAll("\\&", "").split("&").length;
-  assert.deepEqual(new Set(rows.map(width)), new Set([width(text.split("\n")[4])]));
+  assert.deepEqual(new Set(rows.map(width)), new Set([width(text.split("\n")[6])]));
   assert.ok(rows.every((row) => row.endsWith("\\\\")));
   assert.ok(/\\times10\^\{-\d+\}/.test(text));
+  // Failures are counted, whatever their kinds.
+  const [first] = data.series.filter((series) => series.scores[data.mainTolerance].failed > 0),
+    score = first.scores[data.mainTolerance],
+    cell = rows.find((row) => row.trim().split(" & ")[0] === first.label.replaceAll("_", "\\_")).split(" & ")[2];
+  assert.equal(cell, score.refused > 0 ? `${score.failed} (${score.refused} n/a)` : String(score.failed));
 
   const markdown = (await download(page, "solvers", "md")).text.trim().split("\n");
   assert.equal(markdown.length, data.series.length + 2);
-  assert.match(markdown[1], /^\| ---: \| --- \| ---: \|/);
+  assert.match(markdown[1], /^\| --- \| ---: \| --- \|/);
   assert.ok(markdown[2].includes("50 % of\\_x & {y}\\|#1\\\\"));
   for (const id of ["scenes", "problems", "success-rates"]) {
     assert.ok((await download(page, id, "tex")).text.includes("\\bottomrule"), id);

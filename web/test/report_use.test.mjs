@@ -183,6 +183,7 @@ test("the reader's hands", async (t) => {
       assert.equal(fault, null, id);
     }
     await page.locator("#success-rates .numbers summary").click();
+    await page.locator("#success-rates .numbers tbody tr").first().waitFor(); // it is filled after it has opened
     assert.equal(
       await page.locator("#success-rates .numbers tbody tr").count(),
       await page.locator("#success-rates .legend button[aria-pressed=true]").count(),

@@ -153,6 +153,7 @@ export async function savePng(name: string, text: string, millimetres: number): 
 export interface TextTable {
   title: string;
   columns: string[];
+  groups?: string[]; // of columns; neighbours of the same name share it
   rows: string[][];
   numeric: boolean[];
 }
@@ -199,14 +200,29 @@ function latexText(text: string): string {
   return [...tidy].map((letter) => LATEX[letter] ?? letter).join("");
 }
 
+/** Names of groups above their columns, each with a rule. */
+function groupLines(groups: string[]): string[] {
+  const cells: string[] = [],
+    rules: string[] = [];
+  for (let i = 0; i < groups.length;) {
+    let end = i + 1;
+    while (end < groups.length && groups[end] === groups[i]) end++;
+    cells.push(groups[i] ? `\\multicolumn{${end - i}}{c}{${latexText(groups[i])}}` : " & ".repeat(end - i - 1));
+    if (groups[i]) rules.push(`\\cmidrule(lr){${i + 1}-${end}}`);
+    i = end;
+  }
+  return [`  ${cells.join(" & ")} \\\\`, `  ${rules.join(" ")}`];
+}
+
 /** For \input inside a table of a document that uses booktabs. */
-export function latex({ title, columns, rows, numeric }: TextTable): string {
+export function latex({ title, columns, groups, rows, numeric }: TextTable): string {
   const line = (cells: string[]): string => `  ${cells.map(latexText).join(" & ")} \\\\`;
   return [
     `% ${title.replace(/[\r\n]+/g, " ")}`,
     "% needs \\usepackage{booktabs}",
     `\\begin{tabular}{@{}${numeric.map((one) => (one ? "r" : "l")).join("")}@{}}`,
     "  \\toprule",
+    ...(groups?.some(Boolean) ? groupLines(groups) : []),
     line(columns),
     "  \\midrule",
     ...rows.map(line),

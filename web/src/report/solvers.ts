@@ -62,6 +62,7 @@ export function solverTable(model: Model): HTMLElement {
   const metricColumn = (metric: string, title: string, fixed: "metricMedian" | "metricMost"): Column<Row> => ({
     key: metric === "energy" && fixed === "metricMost" ? "energy-most" : metric,
     title: title + unitOf(metric),
+    short: (fixed === "metricMost" && metric === "energy" ? "largest" : title.split(",")[0]) + unitOf(metric),
     numeric: true,
     help: `${model.data.metrics.find((one) => one.name === metric)?.summary ?? metric}, over the runs where it applies`,
     group: "Error",
@@ -73,6 +74,7 @@ export function solverTable(model: Model): HTMLElement {
     {
       key: "rank",
       title: "Rank",
+      short: "", // the rows are in this order
       numeric: true,
       help: "by number solved, then by cost on common ground, at this tolerance",
       value: (row) => row.rank,
@@ -142,10 +144,11 @@ export function solverTable(model: Model): HTMLElement {
       help: "by kind, at this tolerance",
       value: ({ series }) => model.score(series).failed,
       cell: (row) => failures(model, row.series),
-      text: ({ series }) =>
-        [...unsolved(model, series)]
-          .map(([verdict, runs]) => `${runs.length} ${model.verdicts[verdict].name}`)
-          .join(", ") || "none",
+      // On paper there is room for numbers only.
+      text: ({ series }) => {
+        const { failed, refused } = model.score(series);
+        return refused > 0 ? `${failed} (${refused} n/a)` : String(failed);
+      },
     },
     {
       key: "cost",

@@ -17,6 +17,7 @@ export interface Column<Row> {
   value: (row: Row) => number | string | null; // null always comes last
   cell: (row: Row) => Child;
   text?: (row: Row) => string; // on paper; without it: the words of the cell
+  short?: string; // title on paper; "" leaves the column out
 }
 
 export interface SortableTable<Row> {
@@ -187,13 +188,17 @@ export function sortable<Row>(all: Column<Row>[], options: SortableOptions): Sor
       columns = wanted;
       draw();
     },
-    text: () => ({
-      title: name,
-      columns: columns.map((column) => column.title),
-      rows: sorted().map((row) =>
-        columns.map((column) => column.text?.(row) ?? h("span", null, column.cell(row)).textContent ?? ""),
-      ),
-      numeric: columns.map((column) => column.numeric ?? false),
-    }),
+    text: () => {
+      const printed = columns.filter((column) => column.short !== "");
+      return {
+        title: name,
+        columns: printed.map((column) => column.short ?? column.title),
+        groups: printed.map((column) => column.group ?? ""),
+        rows: sorted().map((row) =>
+          printed.map((column) => column.text?.(row) ?? h("span", null, column.cell(row)).textContent ?? ""),
+        ),
+        numeric: printed.map((column) => column.numeric ?? false),
+      };
+    },
   };
 }
