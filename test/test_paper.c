@@ -82,9 +82,9 @@ TEST(everything_handed_in_is_written)
     ss_error err = {0};
     ss_paper_report *report = ss_paper_run(&study, &(ss_paper_options){.directory = s.directory}, &err);
     ENSURE(report != NULL);
-    // page, values, two figures with their numbers, a table, a program
-    ENSURE_INT(report->file_count, 8);
-    ENSURE_INT(scratch_files(&s, false), 8);
+    // page, values, two figures in two formats with their numbers, a table in two, a program
+    ENSURE_INT(report->file_count, 11);
+    ENSURE_INT(scratch_files(&s, false), 11);
     ss_text page = contents(&s, "study.html"), lines = contents(&s, "study_lines.csv"),
             table = contents(&s, "study_table.csv"), svg = contents(&s, "study_lines.svg");
     ENSURE(holds(&page, "a note, with &quot;marks&quot; &amp; &lt;signs&gt;") &&

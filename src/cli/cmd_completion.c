@@ -2,6 +2,7 @@
 #include "base/words.h"
 #include "cli/verb.h"
 #include "paper/paper.h"
+#include "report/report_figures.h"
 
 #include <string.h>
 
@@ -27,6 +28,9 @@ static void put_names(ss_text *text, const char *word, const char *separator)
     if (strstr(word, "ID")) ss_text_appendf(text, "all%s", separator);
     for (const ss_verb *const *verb = ss_verbs; strstr(word, "VERB") && *verb; verb++)
         ss_text_appendf(text, "%s%s", (*verb)->name, separator);
+    for (const ss_report_figure *figure = ss_report_figures; strstr(word, "FIGURE") && figure->name; figure++)
+        ss_text_appendf(text, "%s%s", figure->name, separator);
+    if (strstr(word, "FIGURE")) ss_text_appendf(text, "list%s", separator);
     if (strstr(word, "SHELL")) ss_text_appendf(text, "bash%szsh%sfish%s", separator, separator, separator);
 }
 

@@ -1,7 +1,9 @@
 #include "cli/extensions.h"
 #include "cli/input.h"
 #include "cli/ranking.h"
+#include "cli/report_figure.h"
 
+#include "base/file.h"
 #include "base/number.h"
 #include "base/words.h"
 #include "report/page.h"
@@ -17,8 +19,15 @@ typedef struct report_options {
     ss_option_list tolerances;
     double main; /* 0 = not given */
     bool json;
+    ss_figure_options figure;
     ss_extension_options extensions;
 } report_options;
+
+/* What -o asks for. */
+typedef struct report_target {
+    ss_report_format format;
+    const ss_report_figure *figure; /* NULL: the page, or all numbers */
+} report_target;
 
 /* ---- tolerances -------------------------------------------------------------------------------------- */
 
@@ -94,8 +103,21 @@ static bool write_page(const report_options *options, ss_report_options *how, co
     return good;
 }
 
-static bool show(const ss_command *command, const ss_results *results, const ss_statistics *statistics,
-                 ss_error *err)
+static bool write_json(const report_options *options, const ss_report_options *how, const ss_results *results,
+                       const ss_statistics *statistics, ss_error *err)
+{
+    ss_text object = {0};
+    ss_report_json(results, statistics, how, &object);
+    ss_text_append(&object, "\n");
+    bool good = object.out_of_memory
+                    ? ss_fail(err, SS_ERROR_RESOURCES, "%s: out of memory", options->output)
+                    : ss_file_replace(options->output, ss_text_get(&object), object.length, err);
+    ss_text_free(&object);
+    return good;
+}
+
+static bool show(const ss_command *command, const report_target *target, const ss_results *results,
+                 const ss_statistics *statistics, ss_error *err)
 {
     const report_options *options = command->options;
     char created[32];
@@ -106,7 +128,13 @@ static bool show(const ss_command *command, const ss_results *results, const ss_
                              .ledger = command->arguments[0],
                              .created = created};
     if (options->output) {
-        if (!write_page(options, &how, results, statistics, err)) return false;
+        ss_report_request request = {
+            .results = results, .statistics = statistics, .ledger = name_of(command->arguments[0])};
+        bool good = target->figure ? ss_figure_write(target->figure, &options->figure, &request,
+                                                     target->format, options->output, err)
+                    : target->format == SS_REPORT_JSON ? write_json(options, &how, results, statistics, err)
+                                                       : write_page(options, &how, results, statistics, err);
+        if (!good) return false;
         ss_command_say(command, "wrote %s", options->output);
         how.inside_html = false;
     }
@@ -129,17 +157,34 @@ static bool load(const char *path, ss_results *results, ss_error *err)
     return good;
 }
 
+/* What can be said without the ledger. */
+static bool check_options(const ss_command *command, report_target *target, ss_error *err)
+{
+    const report_options *options = command->options;
+    if (command->argument_count == 0) return ss_fail(err, SS_ERROR_USAGE, "report: no RESULTS.db given");
+    if (options->output && (!ss_input_check_target(command, options->output, err) ||
+                            !ss_report_format_of(options->output, &target->format, err)))
+        return false;
+    return (!options->output && !options->figure.figure) ||
+           ss_figure_check(&options->figure, options->output, target->format, &target->figure, err);
+}
+
 static int run_report(const ss_command *command)
 {
     const report_options *options = command->options;
+    if (options->figure.figure && strcmp(options->figure.figure, "list") == 0) {
+        ss_figure_list(command->out);
+        return SS_EXIT_DONE;
+    }
+    report_target target = {0};
     ss_statistics_options by;
     ss_statistics statistics = {0};
     ss_results results = {0};
     ss_error err = {0};
-    bool good =
-        (!options->output || ss_input_check_target(command, options->output, &err)) &&
-        load(command->arguments[0], &results, &err) && choose_tolerances(options, &results, &by, &err) &&
-        ss_statistics_make(&results, &by, &statistics, &err) && show(command, &results, &statistics, &err);
+    bool good = check_options(command, &target, &err) && load(command->arguments[0], &results, &err) &&
+                choose_tolerances(options, &results, &by, &err) &&
+                ss_statistics_make(&results, &by, &statistics, &err) &&
+                show(command, &target, &results, &statistics, &err);
     ss_statistics_free(&statistics);
     ss_results_free(&results);
     return good ? SS_EXIT_DONE : ss_report(&err);
@@ -150,8 +195,9 @@ static const ss_option table[] = {
     {.name = "output",
      .type = SS_OPTION_TEXT,
      FIELD(output),
-     .value_name = "FILE.html",
-     .help = "Write the report as one self-contained HTML page.",
+     .value_name = "FILE",
+     .help = "FILE.html: write the report as one self-contained page. FILE.json: all statistics. FILE.svg, "
+             ".pdf, .png, .csv, .tex or .md: a figure or table of it, see --figure.",
      .letter = 'o'},
     {.name = "title",
      .type = SS_OPTION_TEXT,
@@ -180,11 +226,17 @@ static const ss_option table[] = {
              "Default: relative_energy."},
     {.name = "json", .type = SS_OPTION_BOOL, FIELD(json), .help = "Print everything as one JSON object."},
     {0}};
-static const ss_option_group groups[] = {
-    {"Options", table, 0}, SS_EXTENSION_GROUP(report_options, extensions), SS_COMMON_GROUP};
+static const ss_option_group groups[] = {{"Options", table, 0},
+                                         SS_FIGURE_GROUP(report_options, figure),
+                                         SS_EXTENSION_GROUP(report_options, extensions),
+                                         SS_COMMON_GROUP};
 static const ss_example examples[] = {
     {"report results.db", "how many problems each method solved, and at what cost"},
     {"report results.db -o report.html", "all figures, as a page for the browser"},
+    {"report results.db --figure performance-profile -o profile.pdf", "one figure, for a column of a paper"},
+    {"report results.db --figure solvers --best 10 -o solvers.tex",
+     "the table of methods for LaTeX, with booktabs"},
+    {"report --figure list", "which figures and tables there are"},
     {"report results.db --main 1e-6", "with a stricter tolerance"},
     {"report results.db --measure natural_map", "judged by another metric"},
     {"report results.db --json", "all statistics, machine-readable"},
@@ -192,12 +244,14 @@ static const ss_example examples[] = {
 
 const ss_verb ss_verb_report = {
     .name = "report",
-    .summary = "summarise a campaign as a table, a page, or JSON",
-    .arguments = "RESULTS.db",
+    .summary = "summarise a campaign as a table, a page, figures, or JSON",
+    .arguments = "[RESULTS.db]",
     .description =
         "Reads the ledger that stickslip bench wrote and computes success rates with intervals, costs, "
         "performance and data profiles, convergence bands, errors at budgets of time, contact states, and "
         "how cost grows with the problem. docs/report.md defines all of them.\n\n"
+        "-o writes what the ending of the file asks for: the page, or one figure or table of it for a "
+        "paper.\n\n"
         "Without -o and --json, prints a table, best method first, and a recommendation in a few "
         "sentences. The ledger is only read; a running campaign may be writing to it.",
     .examples = examples,

@@ -2,7 +2,7 @@
  * (-1 <= x <= 1), a_ii = 1. */
 #include "paper/paper.h"
 
-#include "paper/figure.h"
+#include "figure/figure.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -17,7 +17,7 @@
 
 #include <stickslip/stickslip.h>
 
-#include "paper/figure.h"
+#include "figure/figure.h"
 #include "problem/gauge.h"
 
 /* code, word */

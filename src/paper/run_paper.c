@@ -1,4 +1,5 @@
 /* Runs a study and writes what it hands in: the page, its figures and tables, the values, the index. */
+#include "figure/data_table.h"
 #include "paper/paper.h"
 
 #include "base/number.h"
@@ -104,10 +105,14 @@ static void put_table(ss_text *html, const ss_paper_report *report, const ss_pap
     }
     ss_text_append(html, "</tbody></table></div><p class=\"note\">");
     if (report->directory) {
-        ss_text file = {0};
-        ss_text_appendf(&file, "%s_%s.csv", report->paper->id, table->name);
-        link_to(html, ss_text_get(&file), "CSV");
-        ss_text_free(&file);
+        const char *ends[2] = {"csv", "tex"}, *words[2] = {"CSV", "LaTeX"};
+        for (int i = 0; i < 2; i++) {
+            ss_text file = {0};
+            ss_text_appendf(&file, "%s_%s.%s", report->paper->id, table->name, ends[i]);
+            if (i) ss_text_append(html, " · ");
+            link_to(html, ss_text_get(&file), words[i]);
+            ss_text_free(&file);
+        }
     }
     ss_text_append(html, "</p></figure>\n");
 }
@@ -122,14 +127,15 @@ static void put_figure(ss_text *html, const ss_paper_report *report, const ss_fi
     ss_text_append(html, "</h3>");
     element(html, "p", " class=\"read\"", figure->caption ? figure->caption : "");
     ss_text_append(html, "</figcaption>\n<div class=\"canvas\">");
-    ss_figure_svg(figure, false, html);
+    const ss_figure_style style = ss_figure_for_page();
+    ss_figure_svg(figure, &style, html);
     ss_text_append(html, "</div><p class=\"note\">");
-    const char *ends[2] = {"svg", "csv"}, *words[2] = {"SVG", "CSV"};
-    for (int i = 0; i < 2; i++) {
+    const char *ends[3] = {"svg", "pdf", "csv"}, *words[3] = {"SVG", "PDF", "CSV"};
+    for (int i = 0; i < 3; i++) {
         ss_text file = {0};
         ss_text_appendf(&file, "%s_%s.%s", report->paper->id, figure->name, ends[i]);
         if (i) ss_text_append(html, " · ");
-        link_to(html, i && figure->table ? figure->table : ss_text_get(&file), words[i]);
+        link_to(html, i == 2 && figure->table ? figure->table : ss_text_get(&file), words[i]);
         ss_text_free(&file);
     }
     ss_text_append(html, "</p></figure>\n");
@@ -263,18 +269,53 @@ static bool write_values(ss_paper_report *report, ss_error *err)
     return good;
 }
 
-static bool write_figure(ss_paper_report *report, const ss_figure *figure, ss_error *err)
+/* For print: a panel fits one column of a paper, other figures both. */
+static bool write_figure(ss_paper_report *report, ss_figure *figure, ss_error *err)
 {
     ss_text text = {0};
-    ss_figure_svg(figure, true, &text);
+    ss_drawing drawing;
     const char *id = report->paper->id;
+    const ss_figure_style style = ss_figure_for_print(figure->panel ? 85.0 : 175.0);
+    figure->source = ss_paper_format(report, "stickslip paper %s%s; %s. stickslip %s", id,
+                                     report->quick ? " --quick" : "", report->paper->reference, ss_version());
+    ss_figure_draw(figure, &style, &drawing);
+    ss_drawing_svg(&drawing, false, figure->name, &text);
     bool good = ss_paper_write(report, ss_paper_format(report, "%s_%s.svg", id, figure->name), &text, err);
+    ss_text_clear(&text);
+    good = good && ss_drawing_pdf(&drawing, &text, err) &&
+           ss_paper_write(report, ss_paper_format(report, "%s_%s.pdf", id, figure->name), &text, err);
+    ss_drawing_free(&drawing);
     ss_text_clear(&text);
     if (!figure->table) {
         ss_figure_csv(figure, &text);
         good = good &&
                ss_paper_write(report, ss_paper_format(report, "%s_%s.csv", id, figure->name), &text, err);
     }
+    ss_text_free(&text);
+    return good;
+}
+
+/* Cells are words; what reads as a number is aligned as one, with the digits it has. */
+static bool write_tex(ss_paper_report *report, const ss_paper_table *table, ss_error *err)
+{
+    ss_text text = {0};
+    ss_data_table data = {.title = table->title,
+                          .source =
+                              ss_paper_format(report, "stickslip paper %s%s, stickslip %s", report->paper->id,
+                                              report->quick ? " --quick" : "", ss_version()),
+                          .arena = report->arena};
+    for (size_t i = 0; i < table->count; i++) {
+        double value;
+        if (i < (size_t)table->columns)
+            ss_data_add_column(&data, table->cells[i], SS_CELL_NUMBER);
+        else if (ss_number_read(table->cells[i], &value))
+            ss_data_number(&data, value);
+        else
+            ss_data_text(&data, table->cells[i]);
+    }
+    ss_data_tex(&data, 175.0, &text);
+    bool good = ss_paper_write(report, ss_paper_format(report, "%s_%s.tex", report->paper->id, table->name),
+                               &text, err);
     ss_text_free(&text);
     return good;
 }
@@ -308,7 +349,8 @@ static bool write_all(ss_paper_report *report, ss_error *err)
     bool good = write_values(report, err);
     for (const ss_paper_part *part = report->first; good && part; part = part->next) {
         if (part->kind == SS_PART_FIGURE) good = write_figure(report, part->figure, err);
-        if (part->kind == SS_PART_TABLE) good = write_table(report, part->table, err);
+        if (part->kind == SS_PART_TABLE)
+            good = write_table(report, part->table, err) && write_tex(report, part->table, err);
     }
     return good && write_page(report, err);
 }

@@ -1,6 +1,8 @@
 #include "report/picture.h"
 
+#include "base/file.h"
 #include "collision/ray_cast_world.h"
+#include "figure/png.h"
 #include "linalg/mat3.h"
 #include "linalg/quat.h"
 #include "linalg/vec3.h"
@@ -301,6 +303,16 @@ bool ss_picture_draw(const ss_world *world, const ss_camera *camera, int width, 
     }
     if (!good) ss_picture_free(picture);
     ss_release(hidden);
+    return good;
+}
+
+bool ss_picture_write_png(const ss_picture *picture, const char *path, ss_error *err)
+{
+    ss_text file = {0};
+    ss_png_append(&file, picture->width, picture->height, picture->rgb, 0.0);
+    bool good = file.out_of_memory ? ss_fail(err, SS_ERROR_RESOURCES, "%s: out of memory", path)
+                                   : ss_file_replace(path, ss_text_get(&file), file.length, err);
+    ss_text_free(&file);
     return good;
 }
 

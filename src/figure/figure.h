@@ -1,10 +1,10 @@
-/* paper/figure.h - figures of a study: lines, bands, points, bars and contours over two axes, as SVG for the
- * page and as a table of numbers beside it. A figure copies what it is given into its arena; lack of memory
- * is noted and looked at once, at the end. */
-#ifndef SS_PAPER_FIGURE_H
-#define SS_PAPER_FIGURE_H
+/* figure/figure.h - figures: lines, bands, points, bars, boxes and contours over two axes, for the pages
+ * of studies and for print, and their numbers as CSV. A figure copies what it is given into its arena;
+ * lack of memory is noted and looked at once, at the end. */
+#ifndef SS_FIGURE_FIGURE_H
+#define SS_FIGURE_FIGURE_H
 
-#include "base/text.h"
+#include "figure/drawing.h"
 
 typedef enum ss_plot_kind {
     SS_SERIES_LINE,
@@ -13,6 +13,7 @@ typedef enum ss_plot_kind {
     SS_SERIES_BARS,    /* beside those of other series at the same x */
     SS_SERIES_STACK,   /* bars on top of those of earlier series at the same x */
     SS_SERIES_CONTOUR, /* lines of one level over a grid */
+    SS_SERIES_BOXES,   /* from x to high, around y, filled */
 } ss_plot_kind;
 
 typedef struct ss_plot_series {
@@ -25,31 +26,58 @@ typedef struct ss_plot_series {
     double width;               /* pixels; 0 = 1.8 */
     double opacity;             /* 0 = 1 */
     bool dashed, right;         /* right: measured by the axis on the right */
+    bool steps;                 /* LINE: y holds from its x on */
+    int look;                   /* 0: plain; n: the n-th dash and marker of the report's series, from 1 on */
+    int marks;                  /* LINE: about this many markers, the first and the last point among them */
+    bool hollow;                /* POINTS: outlines of markers */
+    bool faint;                 /* not part of the legend's line: drawn thin and dotted */
+    double share;               /* BOXES: of the height of a row; 0 = 1 */
     int columns, rows;          /* CONTOUR: y[j * columns + i] is at (x_i, y_j), evenly over the axes */
     double level;
     struct ss_plot_series *next;
 } ss_plot_series;
 
+typedef enum ss_tick_words {
+    SS_TICK_NUMBER,
+    SS_TICK_POWER,   /* powers of ten with exponents */
+    SS_TICK_SECONDS, /* 10 us, 1 ms */
+    SS_TICK_PERCENT, /* of shares */
+} ss_tick_words;
+
 typedef struct ss_plot_axis {
     const char *label;
     bool log;
+    bool doubling; /* log: ticks at 1, 2, 4, 8 ... */
+    ss_tick_words words;
     double from, to; /* equal: chosen to show everything */
 } ss_plot_axis;
+
+/* Columns from..to of a figure that have a name, as the problems of one scene. */
+typedef struct ss_plot_span {
+    const char *name;
+    double from, to;
+} ss_plot_span;
 
 typedef struct ss_figure {
     const char *name;            /* of its files: "convergence" -> ID_convergence.svg, .csv */
     const char *title, *caption; /* caption: what to see in it, in a sentence or two */
+    const char *note;            /* below the drawing, where there is no page around it; NULL: none */
+    const char *source;          /* what it was made from: "results.db, stickslip 0.1.0"; NULL: not said */
     ss_plot_axis x, y, right;
     bool panel;                    /* one of several side by side: small */
     const char *const *categories; /* words at x = 0, 1, 2 ...; NULL: numbers. They must outlive the report */
     int category_count;
+    const char *const *row_names; /* the same for y, from the top down */
+    int row_count;
+    const ss_plot_span *spans; /* names below the x axis in the place of ticks; NULL: ticks */
+    int span_count;
     const char *table; /* file with its numbers, which the study writes itself; NULL: ID_NAME.csv */
     ss_plot_series *first, *last;
     int series_count;
     ss_plot_series spare; /* given out when memory is short */
     ss_arena *arena;
     bool *out_of_memory;
-    struct ss_figure *next;
+    struct ss_figure *below; /* a second drawing with the same x axis; NULL: none */
 } ss_figure;
 
 /* Each returns the series, so that a caller may change its looks. name NULL: not in the legend. */
@@ -63,16 +91,31 @@ ss_plot_series *ss_figure_band(ss_figure *figure, const char *name, int count, c
 ss_plot_series *ss_figure_bars(ss_figure *figure, const char *name, int count, const double *y);
 ss_plot_series *ss_figure_stack(ss_figure *figure, const char *name, int count, const double *x,
                                 const double *y);
+ss_plot_series *ss_figure_boxes(ss_figure *figure, const char *name, int count, const double *from,
+                                const double *to, const double *row);
 /* Where f = level. The axes need a range; f is not copied into the table of numbers. */
 ss_plot_series *ss_figure_contour(ss_figure *figure, const char *name, const double *f, int columns, int rows,
                                   double level);
 
-/* The drawing; `titled`: with its title inside, for a file of its own. */
-void ss_figure_svg(const ss_figure *figure, bool titled, ss_text *svg);
+/* How large, and what is around the axes. */
+typedef struct ss_figure_style {
+    double width;     /* pt; 0 = as figures of pages are */
+    double letters;   /* size of letters, pt */
+    bool titled;      /* with title, note and source, for a file of its own */
+    bool inside_page; /* colours of the page */
+} ss_figure_style;
+/* For a page: wide, without a title. For print: 7.5 pt letters. */
+ss_figure_style ss_figure_for_page(void);
+ss_figure_style ss_figure_for_print(double width_mm);
+
+/* Axes, series and legend as a drawing: ss_drawing_free. Whatever is written is placed by its width. */
+void ss_figure_draw(const ss_figure *figure, const ss_figure_style *style, ss_drawing *drawing);
+/* The drawing for a page, or for a file of its own. */
+void ss_figure_svg(const ss_figure *figure, const ss_figure_style *style, ss_text *svg);
 /* "series,x,y,high": every number of every series but contours, 10 digits. */
 void ss_figure_csv(const ss_figure *figure, ss_text *csv);
 
-/* Appends text with &, <, > and quotation marks replaced by their entities. */
-void ss_text_append_escaped(ss_text *text, const char *words);
+/* 0x0072b2 and so on: the report's colour of series i in its light theme. */
+uint32_t ss_series_colour(int tint);
 
 #endif
