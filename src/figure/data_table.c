@@ -267,10 +267,25 @@ static bool has_brackets(const ss_data_table *table, int columns)
     return false;
 }
 
-/* About how wide a column is in letters of 8 pt: ours are a little wider than LaTeX's. */
+/* About how wide words are in letters of 8 pt: ours are a little wider than LaTeX's. A character that
+ * LaTeX does not have is written as its number. */
+static double words_width(const char *words)
+{
+    double sum = 0.0;
+    while (*words) {
+        uint32_t character = ss_next_character(&words);
+        bool known = character < 0x180 || (character >= 0x2010 && character < 0x2270) || character == 0x3bc;
+        int glyph = ss_font_glyph(&ss_font_regular, character);
+        sum += known ? 8.0 * ss_font_regular.advance[glyph] / ss_font_regular.units
+                     : ss_font_width(&ss_font_regular, "[U+6F22]", 8.0);
+    }
+    return sum;
+}
+
+/* About how wide a column is. */
 static double column_width(const ss_data_table *table, int column)
 {
-    double most = ss_font_width(&ss_font_regular, table->columns[column].name, 8.0);
+    double most = words_width(table->columns[column].name);
     for (size_t r = 0; r < ss_data_rows(table); r++) {
         const ss_data_cell *cell = cell_at(table, r, column);
         char words[64];
@@ -280,7 +295,7 @@ static double column_width(const ss_data_table *table, int column)
             snprintf(words, sizeof words, "%s%s%s%s", n.digits, n.exponent ? "x1000" : "", n.unit,
                      cell->bracketed ? "()" : "");
         }
-        most = fmax(most, ss_font_width(&ss_font_regular, cell->text ? cell->text : words, 8.0));
+        most = fmax(most, words_width(cell->text ? cell->text : words));
     }
     return most;
 }
@@ -327,11 +342,15 @@ void ss_data_tex(const ss_data_table *table, double width_mm, ss_text *tex)
         for (int c = 0; c < columns; c++) {
             const ss_data_cell *cell = cell_at(table, r, c);
             if (c) ss_text_append(tex, " & ");
-            // a bracket at the beginning of a row would be taken for a length
-            if (cell->text && c == 0 && strchr("[*", *cell->text) && *cell->text) ss_text_append(tex, "{}");
-            if (cell->text)
-                ss_text_append_tex(tex, cell->text);
-            else {
+            if (cell->text) {
+                ss_text words = {0};
+                ss_text_append_tex(&words, cell->text);
+                // a bracket or star at the beginning of a row would belong to the end of the row before
+                if (c == 0 && words.length && strchr("[*", words.data[0])) ss_text_append(tex, "{}");
+                ss_text_append_bytes(tex, ss_text_get(&words), words.length);
+                tex->out_of_memory |= words.out_of_memory;
+                ss_text_free(&words);
+            } else {
                 if (cell->bracketed) ss_text_append(tex, "(");
                 put_tex_number(tex, cell->value, table->columns[c].words);
                 if (cell->bracketed) ss_text_append(tex, ")");

@@ -78,6 +78,9 @@ void ss_words_split(const char *words, double size, ss_words_piece *piece, void 
  * the page where there are looks; `id` keeps names apart between several in one page. */
 void ss_drawing_svg(const ss_drawing *drawing, bool inside_page, const char *id, ss_text *svg);
 bool ss_drawing_pdf(const ss_drawing *drawing, ss_text *pdf, ss_error *err);
+/* Row by row from the top, three bytes each; ss_release. */
+uint8_t *ss_drawing_pixels(const ss_drawing *drawing, double dots_per_inch, int *width, int *height,
+                           ss_error *err);
 bool ss_drawing_png(const ss_drawing *drawing, double dots_per_inch, ss_text *png, ss_error *err);
 
 /* Appends text with &, <, > and quotation marks replaced by their entities. */

@@ -260,7 +260,8 @@ static int put_font(document *d, int face)
     for (int i = 0; i < 6; i++, mix /= 26) name[i] = (char)('A' + mix % 26);
     snprintf(name + 6, sizeof name - 6, "+%s", font->name);
 
-    ss_text more = {0}, stream = {0};
+    ss_text stream = {0};
+    char more[48];
     begin_object(d);
     ss_text_appendf(
         d->pdf,
@@ -288,13 +289,12 @@ static int put_font(document *d, int face)
         face ? 138 : 88, first + 3);
     end_object(d);
     make_font(font, used, &stream);
-    ss_text_appendf(&more, "/Length1 %zu ", stream.length);
-    put_stream(d, ss_text_get(&more), &stream);
+    snprintf(more, sizeof more, "/Length1 %zu ", stream.length);
+    put_stream(d, more, &stream);
     ss_text_clear(&stream);
     make_characters(font, used, &stream);
     put_stream(d, "", &stream);
     ss_text_free(&stream);
-    ss_text_free(&more);
     return first;
 }
 

@@ -325,13 +325,16 @@ static void draw_words(raster *r, const ss_mark *mark)
     fill(r, mark->paint.fill, 1.0, 0);
 }
 
-bool ss_drawing_png(const ss_drawing *drawing, double dots_per_inch, ss_text *png, ss_error *err)
+uint8_t *ss_drawing_pixels(const ss_drawing *drawing, double dots_per_inch, int *width, int *height,
+                           ss_error *err)
 {
-    double scale = dots_per_inch / 72.0, columns = ceil(scale * drawing->width),
-           rows = ceil(scale * drawing->height);
-    if (!(columns <= MOST_PIXELS && rows <= MOST_PIXELS))
-        return ss_fail(err, SS_ERROR_USAGE, "a picture of %.0f by %.0f pixels: expected at most %d each way",
-                       columns, rows, MOST_PIXELS);
+    double scale = dots_per_inch / 72.0, columns = ceil(scale * drawing->width - 1e-6),
+           rows = ceil(scale * drawing->height - 1e-6);
+    if (!(columns <= MOST_PIXELS && rows <= MOST_PIXELS)) {
+        ss_fail(err, SS_ERROR_USAGE, "a picture of %.0f by %.0f pixels: expected at most %d each way",
+                columns, rows, MOST_PIXELS);
+        return NULL;
+    }
     raster r = {.drawing = drawing, .width = (int)columns, .height = (int)rows, .scale = scale};
     size_t size = 3 * (size_t)r.width * (size_t)r.height;
     r.rgb = ss_allocate(size, 1);
@@ -346,11 +349,24 @@ bool ss_drawing_png(const ss_drawing *drawing, double dots_per_inch, ss_text *pn
                 draw_path(&r, &drawing->marks[i]);
         }
     }
-    if (!r.out_of_memory) ss_png_append(png, r.width, r.height, r.rgb, dots_per_inch);
-    r.out_of_memory |= png->out_of_memory;
-    ss_release(r.rgb);
     ss_release(r.cover);
     ss_release(r.edges);
     ss_release(r.crossings);
-    return !r.out_of_memory || ss_fail(err, SS_ERROR_RESOURCES, "out of memory for a picture");
+    if (r.out_of_memory) {
+        ss_release(r.rgb);
+        ss_fail(err, SS_ERROR_RESOURCES, "out of memory for a picture");
+        return NULL;
+    }
+    *width = r.width, *height = r.height;
+    return r.rgb;
+}
+
+bool ss_drawing_png(const ss_drawing *drawing, double dots_per_inch, ss_text *png, ss_error *err)
+{
+    int width, height;
+    uint8_t *rgb = ss_drawing_pixels(drawing, dots_per_inch, &width, &height, err);
+    if (!rgb) return false;
+    ss_png_append(png, width, height, rgb, dots_per_inch);
+    ss_release(rgb);
+    return !png->out_of_memory || ss_fail(err, SS_ERROR_RESOURCES, "out of memory for a picture");
 }
