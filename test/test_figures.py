@@ -18,7 +18,7 @@ import pytest
 from report_numbers import GAUGES, MAIN, add_method, add_row, write_wild
 from test_cli import BAD_INPUT, PROGRAM, RESOURCES, USAGE, here, run
 
-FIGURES = ["success-rates", "outcomes", "performance-profile", "pairwise-profile", "data-profile", "work-precision", "budget-error",
+FIGURES = ["overview", "success-rates", "outcomes", "performance-profile", "pairwise-profile", "data-profile", "work-precision", "budget-error",
            "convergence", "contact-states", "contact-errors", "bpmd", "scaling"]
 TABLES = ["solvers", "recorded", "scenes", "why", "failure-list", "problems"]
 SVG = "{http://www.w3.org/2000/svg}"
@@ -105,8 +105,11 @@ def test_a_planted_profile_is_found(ledger):
     assert [row[:6] for row in rows] == [["first", 4, 0, 0, 0, 1], ["second", 3, 1, 0, 0, 0.75], ["third", 1, 3, 0, 0, 0.25]]
     _, rows = rows_of(figure(ledger, "contact-states"))
     assert rows[0] == ["first", 0.25, 0, 0.5, 0.25]
-    _, rows = rows_of(figure(ledger, "bpmd"))
-    assert [row[:6] for row in rows] == [[p, f"/frame{p}", 0.1 * p, 1, 0, 2] for p in range(4)] and rows[0][7] == 1e-3
+    _, rows = rows_of(figure(ledger, "bpmd", "csv", "--set", "beside=third"))
+    assert [row[:7] for row in rows] == [[name, p, f"/frame{p}", 0.1 * p, 1, 0, 2] for name in ("first", "third") for p in range(4)]
+    assert rows[0][8] == 1e-3
+    _, rows = rows_of(figure(ledger, "overview"))
+    assert [row[:3] for row in rows] == [["first", 4, 4], ["second", 3, 4], ["third", 1, 4]] and math.isclose(rows[2][3], 2e-3)
     _, rows = rows_of(figure(ledger, "failure-list"))
     assert rows == [["max iterations", "third", 3, None], ["max iterations", "second", 1, None]]
 
@@ -148,7 +151,7 @@ def test_the_numbers_are_those_of_the_object(wild):
     expect("data-profile", curves("perUnknown"))
     expect("data-profile", curves("iterations"), "--set", "effort=iterations")
     expect("work-precision", [[one["label"], tolerance, score["work"]["median"], score["solved"], score["work"]["problems"]] for one in shown
-                              for tolerance, score in zip(report["tolerances"], one["scores"])], "--set", "over=median")
+                              for tolerance, score in zip(report["tolerances"], one["scores"])], "--set", "time=median")
     expect("budget-error", [[one["label"], budget, error["median"], error["count"]] for one in shown
                             for budget, error in zip(report["budgets"], one["budgets"])])
     expect("contact-states", [[one["label"], *(one["contacts"][key] for key in ("slidingBad", "slidingGood", "sticking", "open"))] for one in shown])
@@ -175,7 +178,8 @@ def test_the_numbers_are_those_of_the_object(wild):
             return "not applicable" if runs["metrics"]["relative_energy"][k] is None else "too inaccurate"
         return outcome
     by_place = {(runs["series"][k], runs["problem"][k]): k for k in range(len(runs["problem"]))}
-    expect("outcomes", [[one["label"], *(report["problems"][p][key] for key in ("scene", "file", "place")), verdict(by_place[i, p]), runs["message"][by_place[i, p]]]
+    expect("outcomes", [[one["label"], *(report["problems"][p][key] for key in ("scene", "file", "place")), verdict(by_place[i, p]),
+                         runs["metrics"]["relative_energy"][by_place[i, p]], cost(by_place[i, p]), runs["iterations"][by_place[i, p]], runs["message"][by_place[i, p]]]
                         for i, one in enumerate(report["series"]) for p in range(len(report["problems"])) if (i, p) in by_place])
     _, failures = rows_of(figure(wild, "failure-list"))
     assert sum(row[2] for row in failures) == sum(verdict(k) not in ("solved", "not applicable") for k in range(len(runs["problem"])))
@@ -192,7 +196,7 @@ def test_tables_have_everything_as_csv_and_what_a_reader_needs_otherwise(wild):
     head, rows = rows_of(figure(wild, "problems"))
     assert [dict(zip(head, row))["hash"] for row in rows] == [int(one["hash"]) if one["hash"].isdigit() else one["hash"] for one in report["problems"]]
     head, rows = rows_of(figure(wild, "scenes"))
-    assert [(row[0], row[1], row[3]) for row in rows] == [(one["name"], one["problems"], one["best"][MAIN]["solved"]) for one in report["scenes"]]
+    assert [(row[0], row[1], row[4]) for row in rows] == [(one["name"], one["problems"], one["best"][MAIN]["solved"]) for one in report["scenes"]]
     lines = Path(figure(wild, "solvers", "md", "--best", "3")).read_text().splitlines()
     assert len([line for line in lines if line.startswith("|")]) == 5 and report["series"][0]["label"] in lines[2]
     assert f" {report['series'][0]['scores'][MAIN]['solved']}/22 " in lines[2] and "results.db: 22 problems" in lines[-1]
@@ -278,18 +282,18 @@ def test_the_same_ledger_gives_the_same_bytes(wild):
 
 def test_series_look_as_on_the_page(wild):
     """Colours of the light theme, and a mark and a dash as well, so that they can be told apart in grey."""
-    css = (Path(__file__).parent.parent / "web/src/common/common.css").read_text().split("@media")[0]
-    palette = [re.search(rf"--s{i}: (#\w+);", css)[1] for i in range(8)]
+    run("report", wild, "-o", "page.html")
+    light = re.search(r"<style>(.*?)</style>", Path("page.html").read_text(), re.S)[1].split("@media")[0]
+    colours = dict(re.findall(r"--([a-z][\w-]*): (#\w+);", light))
+    palette = [colours[f"s{i}"] for i in range(8)]
     root = xml.etree.ElementTree.parse(figure(wild, "performance-profile", "svg")).getroot()
     lines = [node for node in root.iter(f"{SVG}path") if node.get("clip-path") and node.get("fill") == "none"]
     assert [node.get("stroke") for node in lines] == palette
     assert len({(node.get("stroke-dasharray")) for node in lines}) == 5
-    report = Path("page.html")
-    run("report", wild, "-o", report)
-    page = re.search(r"<style>(.*?)</style>", report.read_text(), re.S)[1]
-    outcomes = dict(re.findall(r"--o-(\w+): (#\w+);", page.split("@media")[0]))
     drawn = {node.get("fill") for node in xml.etree.ElementTree.parse(figure(wild, "outcomes", "svg")).getroot().iter(f"{SVG}path")}
-    assert {outcomes[key] for key in ("solved", "limit", "stalled", "crashed", "refused")} <= drawn
+    assert {colours[f"o-{key}"] for key in ("solved", "limit", "stalled", "crashed", "refused")} <= drawn
+    drawn = {node.get("fill") for node in xml.etree.ElementTree.parse(figure(wild, "contact-states", "svg")).getroot().iter(f"{SVG}path")}
+    assert {colours[f"c-{key}"] for key in ("bad", "slip", "stick", "open")} <= drawn
 
 
 # ---- a document ----------------------------------------------------------------------------------------------------
@@ -360,9 +364,10 @@ def test_figures_are_listed_without_a_ledger(here):
     (["-o", "x.svg", "--figure", "outcomes", "--width", "wide"], ['invalid value "wide" for --width']),
     (["-o", "x.svg", "--figure", "outcomes", "--width", "8mm"], ["expected 40mm to 1000mm"]),
     (["-o", "x.svg", "--figure", "outcomes", "--width", "nanmm"], ["expected 40mm to 1000mm"]),
-    (["-o", "x.svg", "--figure", "outcomes", "--set", "a=b"], ["outcomes has no settings"]),
+    (["-o", "x.svg", "--figure", "success-rates", "--set", "a=b"], ["success-rates has no settings"]),
+    (["-o", "x.svg", "--figure", "outcomes", "--set", "scene=wal"], ["unknown scene 'wal'; did you mean wall?"]),
     (["-o", "x.svg", "--figure", "data-profile", "--set", "efort=iterations"], ["data-profile has no setting 'efort'; it has effort="]),
-    (["-o", "x.svg", "--figure", "data-profile", "--set", "effort=money"], ['invalid value "money" for effort: expected per-unknown|iterations']),
+    (["-o", "x.svg", "--figure", "data-profile", "--set", "effort=money"], ['invalid value "money" for effort: expected perUnknown|iterations']),
     (["-o", "x.svg", "--figure", "data-profile", "--set", "effort"], ["expected NAME=VALUE"]),
     (["-o", "x.svg", "--figure", "convergence", "--set", "scene=wal"], ["unknown scene 'wal'; did you mean wall?"]),
     (["-o", "x.svg", "--figure", "convergence", "--set", "error=enrgy"], ["unknown gauge 'enrgy'; did you mean energy?"]),

@@ -21,7 +21,7 @@ typedef struct ss_plot_series {
     const char *name; /* in the legend; NULL: not there */
     int count;
     const double *x, *y, *high; /* numbers that are not finite leave a hole */
-    const char *colour;         /* "#8c1c2b"; NULL: `tint` */
+    const char *colour;         /* "#8c1c2b", or a name of the pages: "o-solved"; NULL: `tint` */
     int tint;                   /* of the report's eight series colours; set to the number of the series */
     double width;               /* pixels; 0 = 1.8 */
     double opacity;             /* 0 = 1 */
@@ -32,6 +32,7 @@ typedef struct ss_plot_series {
     bool hollow;                /* POINTS: outlines of markers */
     bool faint;                 /* not part of the legend's line: drawn thin and dotted */
     double share;               /* BOXES: of the height of a row; 0 = 1 */
+    int hatch;                  /* BOXES: white lines across, rising (1) or falling (-1); 0: none */
     int columns, rows;          /* CONTOUR: y[j * columns + i] is at (x_i, y_j), evenly over the axes */
     double level;
     struct ss_plot_series *next;
@@ -48,6 +49,7 @@ typedef struct ss_plot_axis {
     const char *label;
     bool log;
     bool doubling; /* log: ticks at 1, 2, 4, 8 ... */
+    bool reversed; /* falling to the right, or upwards */
     ss_tick_words words;
     double from, to; /* equal: chosen to show everything */
 } ss_plot_axis;
@@ -77,7 +79,9 @@ typedef struct ss_figure {
     ss_plot_series spare; /* given out when memory is short */
     ss_arena *arena;
     bool *out_of_memory;
-    struct ss_figure *below; /* a second drawing with the same x axis; NULL: none */
+    struct ss_figure *below; /* the next panel, with the same x axis; NULL: none */
+    bool low;                /* a panel that needs little height */
+    const char *heading;     /* above the axes of a panel; NULL: none */
 } ss_figure;
 
 /* Each returns the series, so that a caller may change its looks. name NULL: not in the legend. */
@@ -115,7 +119,14 @@ void ss_figure_svg(const ss_figure *figure, const ss_figure_style *style, ss_tex
 /* "series,x,y,high": every number of every series but contours, 10 digits. */
 void ss_figure_csv(const ss_figure *figure, ss_text *csv);
 
-/* 0x0072b2 and so on: the report's colour of series i in its light theme. */
-uint32_t ss_series_colour(int tint);
+/* The colours of the pages in their light theme, by the names that they have in web/src/common/common.css:
+ * "s0" to "s7" for series, "o-solved" for outcomes, "c-stick" for contacts. Ends with name = NULL. */
+typedef struct ss_page_colour {
+    const char *name;
+    uint32_t colour;
+} ss_page_colour;
+extern const ss_page_colour ss_page_colours[];
+/* Grey for a name that does not exist. */
+uint32_t ss_colour_named(const char *name);
 
 #endif

@@ -28,6 +28,7 @@ typedef struct canvas {
     double left, top, width, height; /* of the frame */
     int groups;                      /* series of bars side by side */
     int clip;
+    bool bare; /* without words below */
     ticks x_ticks, y_ticks, right_ticks;
 } canvas;
 
@@ -41,12 +42,11 @@ ss_figure_style ss_figure_for_print(double width_mm)
     return (ss_figure_style){.width = width_mm * 72.0 / 25.4, .letters = 7.5, .titled = true};
 }
 
-uint32_t ss_series_colour(int tint)
+uint32_t ss_colour_named(const char *name)
 {
-    // distinct for the common kinds of colour blindness; dashes and markers tell them apart as well
-    static const uint32_t colours[8] = {0x0072b2, 0xcc4e00, 0x00795a, 0xa8437f,
-                                        0xb67a00, 0x3394d1, 0x5a4a9c, 0x5f6670};
-    return colours[tint & 7];
+    for (const ss_page_colour *one = ss_page_colours; one->name; one++)
+        if (strcmp(one->name, name) == 0) return one->colour;
+    return 0x808080;
 }
 
 /* ---- ranges --------------------------------------------------------------------------------------- */
@@ -142,8 +142,9 @@ static void choose_ranges(canvas *on)
 
 static double place(const ss_plot_axis *axis, double value)
 {
-    if (!axis->log) return (value - axis->from) / (axis->to - axis->from);
-    return log(value / axis->from) / log(axis->to / axis->from);
+    double t = axis->log ? log(value / axis->from) / log(axis->to / axis->from)
+                         : (value - axis->from) / (axis->to - axis->from);
+    return axis->reversed ? 1.0 - t : t;
 }
 
 static double column(const canvas *on, double x)
@@ -329,7 +330,8 @@ static int wrap(ss_drawing *drawing, const char *words, double x, double y, doub
 
 static uint32_t colour_of(const ss_plot_series *s)
 {
-    return s->colour ? (uint32_t)strtoul(s->colour + 1, NULL, 16) & 0xffffff : ss_series_colour(s->tint);
+    if (s->colour && *s->colour == '#') return (uint32_t)strtoul(s->colour + 1, NULL, 16) & 0xffffff;
+    return ss_colour_named(s->colour ? s->colour : (const char[]){'s', (char)('0' + (s->tint & 7)), 0});
 }
 
 /* Pixels of strokes and gaps by look, as in web/src/common/palette.ts. */
@@ -431,7 +433,7 @@ static void draw_points(const canvas *on, const ss_plot_series *s, const ss_plot
     const double radius = on->unit * (s->width > 0.0 ? s->width : 2.6);
     ss_plot_series thin = *s;
     thin.width = 1.1, thin.look = 0; // outlines of markers are not broken
-    begin_shape(on, &thin, !s->hollow, true);
+    begin_shape(on, &thin, !s->hollow, on->figure->row_names == NULL);
     for (int i = 0; i < s->count; i++) {
         if (!is_drawn(axis, s->y[i]) || !is_drawn(&on->x, s->x[i])) continue;
         double x = column(on, s->x[i]), y = row(on, axis, s->y[i]);
@@ -462,7 +464,9 @@ static void draw_band(const canvas *on, const ss_plot_series *s, const ss_plot_a
 static void draw_bars(const canvas *on, const ss_plot_series *s, const ss_plot_axis *axis, int group)
 {
     bool stack = s->kind == SS_SERIES_STACK;
-    double step = s->count > 1 && stack ? fabs(s->x[1] - s->x[0]) : 1.0;
+    double step = INFINITY; // the least distance between two bars
+    for (int i = 1; stack && i < s->count; i++) step = fmin(step, fabs(s->x[i] - s->x[i - 1]));
+    if (!isfinite(step) || step == 0.0) step = 1.0;
     double share = stack ? (s->count > 60 ? 1.0 : 0.86) * step : 0.8 / on->groups;
     begin_shape(on, s, true, true);
     for (int i = 0; i < s->count; i++) {
@@ -478,19 +482,51 @@ static void draw_bars(const canvas *on, const ss_plot_series *s, const ss_plot_a
     }
 }
 
+/* White lines at 45 degrees through a rectangle, at the same places wherever it is. */
+static void add_hatch(const canvas *on, double left, double top, double width, double height, int way)
+{
+    const double spacing = 5.0 * on->unit;
+    // along a line x + way * y is the same
+    double low = way > 0 ? left + top : left - top - height, high = low + width + height;
+    for (double sum = ceil(low / spacing) * spacing; sum < high; sum += spacing) {
+        double from = fmax(left, way > 0 ? sum - top - height : sum + top),
+               to = fmin(left + width, way > 0 ? sum - top : sum + top + height);
+        if (!(from < to)) continue;
+        ss_drawing_move(on->drawing, from, way > 0 ? sum - from : from - sum);
+        ss_drawing_line(on->drawing, to, way > 0 ? sum - to : to - sum);
+    }
+}
+
+static void begin_hatch(const canvas *on)
+{
+    ss_drawing_path(on->drawing,
+                    &(ss_paint){.fill = SS_NO_COLOUR, .stroke = 0xffffff, .width = 1.2 * on->unit});
+}
+
+/* Where a box is: false for one that is not drawn. */
+static bool place_box(const canvas *on, const ss_plot_series *s, int i, double at[4])
+{
+    if (!is_drawn(&on->x, s->x[i]) || !is_drawn(&on->x, s->high[i]) || !isfinite(s->y[i])) return false;
+    double half = 0.5 * (s->share > 0.0 ? s->share : 1.0);
+    double left = column(on, s->x[i]), top = row(on, &on->y, s->y[i] - half),
+           width = column(on, s->high[i]) - left;
+    // a hairline between cells, where there is room for one
+    double gap = s->share == 0.0 && width > 5.0 * on->unit ? 0.8 * on->unit : 0.0;
+    at[0] = left, at[1] = top + 0.5 * gap, at[2] = width - gap;
+    at[3] = row(on, &on->y, s->y[i] + half) - top - gap;
+    return true;
+}
+
 static void draw_boxes(const canvas *on, const ss_plot_series *s)
 {
-    double half = 0.5 * (s->share > 0.0 ? s->share : 1.0);
+    double at[4];
     begin_shape(on, s, true, false);
-    for (int i = 0; i < s->count; i++) {
-        if (!is_drawn(&on->x, s->x[i]) || !is_drawn(&on->x, s->high[i]) || !isfinite(s->y[i])) continue;
-        double left = column(on, s->x[i]), top = row(on, &on->y, s->y[i] - half);
-        double width = column(on, s->high[i]) - left;
-        // a hairline between cells, where there is room for one
-        double gap = s->share == 0.0 && width > 5.0 * on->unit ? 0.8 * on->unit : 0.0;
-        ss_drawing_rectangle(on->drawing, left, top + 0.5 * gap, width - gap,
-                             row(on, &on->y, s->y[i] + half) - top - gap);
-    }
+    for (int i = 0; i < s->count; i++)
+        if (place_box(on, s, i, at)) ss_drawing_rectangle(on->drawing, at[0], at[1], at[2], at[3]);
+    if (s->hatch == 0) return;
+    begin_hatch(on);
+    for (int i = 0; i < s->count; i++)
+        if (place_box(on, s, i, at)) add_hatch(on, at[0], at[1], at[2], at[3], s->hatch);
 }
 
 /* ---- contours, by marching squares ------------------------------------------------------------------ */
@@ -589,7 +625,9 @@ static void draw_axes(const canvas *on)
     const ss_figure *figure = on->figure;
     const double em = on->em, bottom = on->top + on->height, end = on->left + on->width;
     double below = bottom + 1.35 * em;
-    if (figure->spans)
+    if (on->bare)
+        ;
+    else if (figure->spans)
         draw_spans(on);
     else if (figure->categories) {
         double room = figure->category_count > 0 ? on->width / figure->category_count - 0.3 * em : 0.0;
@@ -684,6 +722,9 @@ static void draw_swatch(const canvas *on, const ss_plot_series *s, double left, 
     if (filled) {
         ss_drawing_edge(on->drawing, 0xb9bcb6, 0.5 * u);
         ss_drawing_rectangle(on->drawing, left, middle - 5.0 * u, width, 10.0 * u);
+        if (s->hatch == 0) return;
+        begin_hatch(on);
+        add_hatch(on, left, middle - 5.0 * u, width, 10.0 * u, s->hatch);
         return;
     }
     ss_drawing_move(on->drawing, left, middle);
@@ -745,7 +786,7 @@ static double height_of(const ss_figure *figure, double em, double total, double
     if (figure->row_names)
         return figure->row_count * (figure->row_count > 30 ? 1.0 : figure->row_count > 12 ? 1.4 : 1.9) * em;
     double height = fmax(18.0 * em, 0.39 * total);
-    return figure->below ? 0.7 * height : height;
+    return figure->low ? 6.5 * em : figure->below ? 0.7 * height : height;
 }
 
 /* The axes of one panel, with their top at `top`; where they end. Margins are the same for all panels. */
@@ -755,7 +796,7 @@ static double draw_panel(canvas *on, double top, double height, bool has_words_b
     on->top = top;
     on->height = height;
     on->clip = ss_drawing_clip(on->drawing, on->left, on->top, on->width, on->height);
-    if (!has_words_below) on->x.label = NULL;
+    if (!has_words_below) on->x.label = NULL, on->bare = true;
     draw_grid(on);
     draw_series(on);
     draw_axes(on);
@@ -764,12 +805,12 @@ static double draw_panel(canvas *on, double top, double height, bool has_words_b
                                              .width = 1.0 * on->unit,
                                              .look = on->style->inside_page ? "edge" : NULL});
     ss_drawing_rectangle(on->drawing, on->left, on->top, on->width, on->height);
-    return top + height + 1.8 * em + (on->x.label ? 1.5 * em : 0.0);
+    return top + height + (on->bare ? 0.5 * em : 1.8 * em) + (on->x.label ? 1.5 * em : 0.0);
 }
 
 void ss_figure_draw(const ss_figure *figure, const ss_figure_style *style, ss_drawing *drawing)
 {
-    enum { MOST_PANELS = 2 };
+    enum { MOST_PANELS = 6 };
     const double em = style->letters, unit = em / 12.0;
     const bool square = figure->first && figure->first->kind == SS_SERIES_CONTOUR;
     const double page = square ? 496.0 : figure->panel ? 426.0 : 796.0;
@@ -821,7 +862,14 @@ void ss_figure_draw(const ss_figure *figure, const ss_figure_style *style, ss_dr
         canvas *on = &panels[k];
         on->width = total - left - right;
         if (square) heights[k] = on->width;
-        y = draw_panel(on, y, heights[k], k == count - 1) + (k < count - 1 ? 0.6 * em : 0.0);
+        if (on->figure->heading) {
+            char words[256];
+            shorten(on->figure->heading, em, on->width, words, sizeof words);
+            ss_drawing_words(drawing, left + 0.5 * on->width, y + 0.75 * em, em, SS_ANCHOR_MIDDLE, ink,
+                             words);
+            y += 1.2 * em;
+        }
+        y = draw_panel(on, y, heights[k], k == count - 1) + (k < count - 1 ? 0.4 * em : 0.0);
     }
     double key_left = fmin(left, 0.4 * em + unit);
     y += 0.3 * em;

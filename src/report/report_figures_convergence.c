@@ -44,39 +44,33 @@ static void add_band_rows(ss_report_exhibit *to, const char *label, const ss_ban
     }
 }
 
-/* One series with its spread. A lower edge that is not positive goes down to the axis. */
-static void draw_one(ss_report_exhibit *to, const ss_series *series, int number, const ss_band *band,
-                     bool mean)
+/* A band around the line of a series; of one alone also its largest values. A lower edge that is not
+ * positive goes down to the axis. Widens least and most by what is drawn. */
+static void add_spread(ss_report_exhibit *to, const ss_band *band, int series, bool mean, bool alone,
+                       double *least, double *most)
 {
     double *x = ss_report_numbers(to, band->points), *low = ss_report_numbers(to, band->points),
            *high = ss_report_numbers(to, band->points);
     if (!x || !low || !high) return;
-    double least = INFINITY, most = 0.0;
     for (int i = 0; i < band->points; i++) {
         double spread = isfinite(band->deviation[i]) ? band->deviation[i] : 0.0;
         x[i] = band->iteration[i];
         low[i] = mean ? band->mean[i] - spread : band->low[i];
         high[i] = mean ? band->mean[i] + spread : band->high[i];
-        const double seen[] = {mean ? band->mean[i] : band->median[i], high[i], band->most[i],
+        const double seen[] = {mean ? band->mean[i] : band->median[i], high[i], alone ? band->most[i] : NAN,
                                mean ? NAN : low[i]};
         for (size_t k = 0; k < sizeof seen / sizeof *seen; k++)
-            if (isfinite(seen[k]) && seen[k] > 0.0) least = fmin(least, seen[k]), most = fmax(most, seen[k]);
+            if (isfinite(seen[k]) && seen[k] > 0.0)
+                *least = fmin(*least, seen[k]), *most = fmax(*most, seen[k]);
     }
-    if (!(most > 0.0)) return;
-    ss_plot_series *area = ss_figure_band(
-        &to->figure, mean ? "mean \xc2\xb1 one standard deviation" : "5 % to 95 % of the problems",
-        band->points, x, low, high);
-    area->tint = number % 8;
-    area->opacity = 0.18;
+    const char *name = mean ? "mean \xc2\xb1 one standard deviation" : "5 % to 95 % of the problems";
+    ss_plot_series *area = ss_figure_band(&to->figure, alone ? name : NULL, band->points, x, low, high);
+    area->tint = series % 8;
+    area->opacity = 0.16;
+    if (!alone) return;
     ss_plot_series *largest = ss_figure_line(&to->figure, "largest", band->points, x, band->most);
-    largest->tint = number % 8;
+    largest->tint = series % 8;
     largest->faint = true;
-    ss_plot_series *line =
-        ss_figure_line(&to->figure, ss_report_words(to, "%s, %s", series->label, mean ? "mean" : "median"),
-                       band->points, x, mean ? band->mean : band->median);
-    line->tint = number % 8;
-    to->figure.y.from = least / 3.0, to->figure.y.to = 1.3 * most;
-    to->has_drawing = true;
 }
 
 bool ss_report_convergence(const ss_report_request *request, ss_report_exhibit *to, ss_error *err)
@@ -85,52 +79,59 @@ bool ss_report_convergence(const ss_report_request *request, ss_report_exhibit *
                                           "mean",         "standard deviation", "median",
                                           "5 % quantile", "95 % quantile",      "largest"};
     const ss_statistics *statistics = request->statistics;
-    const char *who = ss_report_setting(request, "method", NULL);
-    bool mean = strcmp(ss_report_setting(request, "over", "median"), "mean") == 0;
-    bool compare = (who && strcmp(who, "shown") == 0) || (!who && request->method_count > 0);
+    const char *who = ss_report_setting(request, "method", request->method_count > 0 ? "shown" : NULL);
+    const bool mean = strcmp(ss_report_setting(request, "over", "median"), "mean") == 0;
+    const bool lines = who && strcmp(who, "shown") == 0,
+               several = lines || (who && strcmp(who, "bands") == 0);
     int place = find_place(request, ss_report_setting(request, "scene", NULL), err);
     int gauge = find_gauge(ss_report_setting(request, "error", "energy"), err), count = 1, one = 0;
     if (place < 0 || gauge < 0) return false;
-    if (who && !compare && (one = ss_report_series_named(request, who, err)) < 0) return false;
+    if (who && !several && (one = ss_report_series_named(request, who, err)) < 0) return false;
     const int *shown = &one;
-    if (compare && !(shown = ss_report_shown(request, to, false, &count, err))) return false;
+    if (several && !(shown = ss_report_shown(request, to, false, &count, err))) return false;
     for (size_t c = 0; c < sizeof columns / sizeof *columns; c++)
         ss_data_add_column(&to->table, columns[c], SS_CELL_NUMBER);
     if (statistics->series_count == 0) return true;
 
-    // all scenes together have an error without a unit only
+    // spreads first, so that lines are on top of them
     int scene = -1;
-    for (int k = 0; k < count; k++) {
-        const ss_series *series = &statistics->series[shown[k]];
-        if (place >= series->band_count) continue;
-        scene = series->bands[place].scene;
-        if (scene < 0) gauge = SS_GAUGE_RELATIVE_ENERGY;
-        const ss_band *band = &series->bands[place].gauge[gauge];
-        add_band_rows(to, series->label, band);
-        if (!compare) {
-            draw_one(to, series, shown[k], band, mean);
-            continue;
+    double least = INFINITY, most = 0.0;
+    for (int pass = 0; pass < 2; pass++)
+        for (int k = 0; k < count; k++) {
+            const ss_series *series = &statistics->series[shown[k]];
+            if (place >= series->band_count) continue;
+            scene = series->bands[place].scene;
+            if (scene < 0)
+                gauge = SS_GAUGE_RELATIVE_ENERGY; // all scenes together have an error without a unit only
+            const ss_band *band = &series->bands[place].gauge[gauge];
+            if (pass == 0) {
+                add_band_rows(to, series->label, band);
+                if (!lines) add_spread(to, band, shown[k], mean, count == 1, &least, &most);
+                continue;
+            }
+            double *x = ss_report_numbers(to, band->points);
+            const double *y = mean ? band->mean : band->median;
+            bool any = false;
+            for (int i = 0; x && i < band->points; i++) {
+                x[i] = band->iteration[i];
+                any = any || (isfinite(y[i]) && y[i] > 0.0);
+            }
+            if (!x || !any) continue;
+            ss_plot_series *line = ss_figure_line(&to->figure, series->label, band->points, x, y);
+            ss_report_look(line, shown[k]);
+            line->marks = 6;
+            to->has_drawing = true;
         }
-        double *x = ss_report_numbers(to, band->points);
-        bool any = false;
-        for (int i = 0; x && i < band->points; i++) {
-            double value = mean ? band->mean[i] : band->median[i];
-            x[i] = band->iteration[i];
-            any = any || (isfinite(value) && value > 0.0);
-        }
-        if (!x || !any) continue;
-        ss_plot_series *line =
-            ss_figure_line(&to->figure, series->label, band->points, x, mean ? band->mean : band->median);
-        ss_report_look(line, shown[k]);
-        line->marks = 6;
-        to->has_drawing = true;
-    }
+    if (!lines && most > 0.0) to->figure.y.from = least / 3.0, to->figure.y.to = 1.3 * most;
     const char *name = ss_report_with_unit(to, ss_gauge_name((ss_gauge)gauge));
     to->figure.title =
         ss_report_words(to, "Convergence: %s", scene < 0 ? "all scenes" : statistics->scenes[scene].name);
     to->figure.x.label = "iteration", to->figure.x.log = true;
-    to->figure.y.label = compare ? ss_report_words(to, "%s, %s", name, mean ? "mean" : "median") : name;
+    to->figure.y.label = ss_report_words(to, "%s, %s", name, mean ? "mean" : "median");
     to->figure.y.log = true, to->figure.y.words = SS_TICK_POWER;
+    if (several && !lines)
+        to->figure.note =
+            mean ? "Bands: mean \xc2\xb1 one standard deviation." : "Bands: 5 % to 95 % of the problems.";
     return true;
 }
 
@@ -142,9 +143,9 @@ static const struct {
 } features[] = {{"unknowns", "unknowns", SS_BY_UNKNOWNS},
                 {"contacts", "contacts", SS_BY_CONTACTS},
                 {"bodies", "bodies", -1},
-                {"mass-ratio", "mass ratio", SS_BY_MASS_RATIO},
+                {"massRatio", "mass ratio", SS_BY_MASS_RATIO},
                 {"density", "contact density", SS_BY_DENSITY},
-                {"rank-ratio", "rank ratio", SS_BY_RANK_RATIO}};
+                {"rankRatio", "rank ratio", SS_BY_RANK_RATIO}};
 
 static double feature_of(int feature, const ss_problem_entry *problem, const ss_run_entry *run)
 {
@@ -167,6 +168,7 @@ static double measured(const ss_report_request *request, const char *what, const
 
 bool ss_report_scaling(const ss_report_request *request, ss_report_exhibit *to, ss_error *err)
 {
+    enum { LEAST_SIZES = 5 };
     const ss_results *results = request->results;
     const char *across = ss_report_setting(request, "x", "unknowns"),
                *up = ss_report_setting(request, "y", "cost");
@@ -212,8 +214,15 @@ bool ss_report_scaling(const ss_report_request *request, ss_report_exhibit *to, 
         if (points == 0) continue;
         to->has_drawing = true;
 
-        // a least squares line goes through the centre of its points
-        double slope = strcmp(up, "cost") == 0 && features[feature].scaling >= 0
+        // A least squares line goes through the centre of its points. Few sizes are few clusters, and any line goes
+        // through those.
+        int sizes = 0;
+        for (int i = 0; i < points; i++) {
+            bool seen = false;
+            for (int j = 0; j < i && !seen; j++) seen = x[j] == x[i];
+            sizes += !seen;
+        }
+        double slope = sizes >= LEAST_SIZES && strcmp(up, "cost") == 0 && features[feature].scaling >= 0
                            ? series->scaling[features[feature].scaling].slope
                            : NAN;
         const char *label =

@@ -71,7 +71,7 @@ bool ss_report_performance_profile(const ss_report_request *request, ss_report_e
 
 bool ss_report_data_profile(const ss_report_request *request, ss_report_exhibit *to, ss_error *err)
 {
-    bool iterations = strcmp(ss_report_setting(request, "effort", "per-unknown"), "iterations") == 0;
+    bool iterations = strcmp(ss_report_setting(request, "effort", "perUnknown"), "iterations") == 0;
     to->figure.x.label = iterations ? "iterations" : "time per unknown";
     if (!iterations) to->figure.x.words = SS_TICK_SECONDS;
     return draw_curves(request, to,
@@ -160,7 +160,7 @@ bool ss_report_pairwise_profile(const ss_report_request *request, ss_report_exhi
 bool ss_report_work_precision(const ss_report_request *request, ss_report_exhibit *to, ss_error *err)
 {
     const ss_statistics_options *by = &request->statistics->options;
-    bool median = strcmp(ss_report_setting(request, "over", "mean"), "median") == 0;
+    bool median = strcmp(ss_report_setting(request, "time", "mean"), "median") == 0;
     const char *over = median ? "median, unsolved infinite" : "shifted geometric mean, unsolved penalised";
     int count;
     const int *shown = ss_report_shown(request, to, false, &count, err);
@@ -182,7 +182,7 @@ bool ss_report_work_precision(const ss_report_request *request, ss_report_exhibi
             ss_data_number(&to->table, time);
             ss_data_number(&to->table, score->solved);
             ss_data_number(&to->table, score->work.problems);
-            if (time > 0.0) x[points] = time, y[points++] = by->tolerances[t];
+            if (time > 0.0) x[points] = by->tolerances[t], y[points++] = time;
         }
         if (points == 0) continue;
         ss_plot_series *line = ss_figure_line(&to->figure, series->label, points, x, y);
@@ -190,11 +190,11 @@ bool ss_report_work_precision(const ss_report_request *request, ss_report_exhibi
         line->marks = points;
         to->has_drawing = true;
     }
-    to->figure.x = (ss_plot_axis){.label = median ? "time until solved (median)" : "time until solved (mean)",
+    to->figure.x = (ss_plot_axis){
+        .label = ss_report_measure(request, to), .log = true, .words = SS_TICK_POWER, .reversed = true};
+    to->figure.y = (ss_plot_axis){.label = median ? "time until solved (median)" : "time until solved (mean)",
                                   .log = true,
                                   .words = SS_TICK_SECONDS};
-    to->figure.y =
-        (ss_plot_axis){.label = ss_report_measure(request, to), .log = true, .words = SS_TICK_POWER};
     to->figure.note =
         ss_report_words(to, "Over the problems that any method solves at the loosest tolerance; %s.", over);
     return true;

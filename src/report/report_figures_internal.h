@@ -7,7 +7,7 @@
 #include <math.h>
 
 typedef bool ss_report_make(const ss_report_request *request, ss_report_exhibit *to, ss_error *err);
-ss_report_make ss_report_success_rates, ss_report_outcomes, ss_report_performance_profile,
+ss_report_make ss_report_overview, ss_report_success_rates, ss_report_outcomes, ss_report_performance_profile,
     ss_report_pairwise_profile, ss_report_data_profile, ss_report_work_precision, ss_report_budget_error,
     ss_report_convergence, ss_report_contact_states, ss_report_contact_errors, ss_report_bpmd,
     ss_report_scaling, ss_report_solvers, ss_report_recorded, ss_report_scenes, ss_report_failures,

@@ -1,8 +1,47 @@
 /* What is solved and what is not. */
 #include "report/report_figures_internal.h"
 
+#include "base/words.h"
+
 #include <stdlib.h>
 #include <string.h>
+
+/* The best methods at a glance: cost, and what they leave unsolved. */
+bool ss_report_overview(const ss_report_request *request, ss_report_exhibit *to, ss_error *err)
+{
+    enum { MOST = 12 };
+    int all, count = 0;
+    const int *shown = ss_report_shown(request, to, true, &all, err);
+    const char **names = ss_report_take(to, MOST, sizeof *names);
+    if (!shown) return false;
+    ss_data_add_column(&to->table, "series", SS_CELL_NUMBER);
+    ss_data_add_column(&to->table, "solved", SS_CELL_NUMBER);
+    ss_data_add_column(&to->table, "of", SS_CELL_NUMBER);
+    ss_data_add_column(&to->table, "cost of what it solved [s]", SS_CELL_SECONDS);
+    for (int k = 0; k < all && count < MOST && names; k++) {
+        const ss_score *score = ss_report_score(request, shown[k]);
+        const double row = count;
+        int total = score->solved + score->failed + score->refused + score->missing;
+        if (!isfinite(score->cost_solved)) continue;
+        const char *label = request->statistics->series[shown[k]].label;
+        names[count++] = ss_report_words(to, "%s  %d/%d", label, score->solved, total);
+        ss_data_text(&to->table, label);
+        ss_data_number(&to->table, score->solved);
+        ss_data_number(&to->table, total);
+        ss_data_number(&to->table, score->cost_solved);
+        ss_plot_series *mark = ss_figure_points(&to->figure, NULL, 1, &score->cost_solved, &row);
+        ss_report_look(mark, shown[k]);
+        mark->width = 4.0;
+        mark->hollow = score->solved < score->common;
+        to->has_drawing = true;
+    }
+    to->figure.row_names = names;
+    to->figure.row_count = count;
+    to->figure.x =
+        (ss_plot_axis){.label = "cost per problem that it solves", .log = true, .words = SS_TICK_SECONDS};
+    to->figure.note = "Hollow: it leaves problems unsolved that another method solves.";
+    return true;
+}
 
 bool ss_report_success_rates(const ss_report_request *request, ss_report_exhibit *to, ss_error *err)
 {
@@ -44,15 +83,25 @@ bool ss_report_success_rates(const ss_report_request *request, ss_report_exhibit
 
 /* ---- every run ------------------------------------------------------------------------------------- */
 
-/* How runs end at a tolerance, from good to bad, as the page has them: web/src/report/model.ts and
- * common.css. */
+/* How runs end at a tolerance, from good to bad, as the page has them (web/src/report/model.ts). Limits
+ * are hatched: a run that was cut off may have been right. */
 static const struct {
     const char *name, *colour;
-} verdicts[] = {{"solved", "#b9dcc9"},         {"too inaccurate", "#f1d58a"}, {"max iterations", "#e9a75c"},
-                {"time limit", "#c99a2e"},     {"stalled", "#d47f52"},        {"ray", "#a8659c"},
-                {"cancelled", "#5f6670"},      {"failed", "#b4463c"},         {"crashed", "#6d1520"},
-                {"hung", "#8a2f5e"},           {"out of memory", "#4a2a6b"},  {"broken", "#33363b"},
-                {"not applicable", "#e4e4df"}, {"no run", "#f7f7f4"}};
+    int hatch;
+} verdicts[] = {{"solved", "o-solved", 0},
+                {"too inaccurate", "o-inaccurate", 0},
+                {"max iterations", "o-limit", 1},
+                {"time limit", "o-time", -1},
+                {"stalled", "o-stalled", 0},
+                {"ray", "o-ray", 0},
+                {"cancelled", "s7", 0},
+                {"failed", "o-failed", 0},
+                {"crashed", "o-crashed", 0},
+                {"hung", "o-hung", 0},
+                {"out of memory", "o-memory", 0},
+                {"broken", "o-broken", 0},
+                {"not applicable", "o-refused", 0},
+                {"no run", "o-missing", 0}};
 enum { SOLVED = 0, INACCURATE = 1, FAILED = 7, REFUSED = 12, NO_RUN = 13, VERDICTS = 14 };
 
 static int verdict_of(const ss_report_request *request, const ss_run_entry *run)
@@ -67,48 +116,65 @@ static int verdict_of(const ss_report_request *request, const ss_run_entry *run)
 }
 
 /* Names of scenes over the columns of their problems. */
-static void add_spans(const ss_report_request *request, ss_report_exhibit *to)
+static void add_spans(const ss_report_request *request, ss_report_exhibit *to, const int *problems, int count)
 {
-    const ss_results *results = request->results;
-    ss_plot_span *spans = ss_report_take(to, (size_t)results->problem_count, sizeof *spans);
-    int count = 0;
-    for (int p = 0; spans && p < results->problem_count; p++) {
-        if (count > 0 && strcmp(spans[count - 1].name, results->problems[p].scene) == 0)
-            spans[count - 1].to = p + 1;
+    ss_plot_span *spans = ss_report_take(to, (size_t)count, sizeof *spans);
+    int found = 0;
+    for (int k = 0; spans && k < count; k++) {
+        const char *scene = request->results->problems[problems[k]].scene;
+        if (found > 0 && strcmp(spans[found - 1].name, scene) == 0)
+            spans[found - 1].to = k + 1;
         else
-            spans[count++] = (ss_plot_span){results->problems[p].scene, p, p + 1};
+            spans[found++] = (ss_plot_span){scene, k, k + 1};
     }
     to->figure.spans = spans;
-    to->figure.span_count = count;
+    to->figure.span_count = found;
 }
 
 bool ss_report_outcomes(const ss_report_request *request, ss_report_exhibit *to, ss_error *err)
 {
-    static const char *const columns[] = {"series", "scene", "file", "place", "outcome", "message"};
     const ss_results *results = request->results;
-    int count;
+    const char *scene = ss_report_setting(request, "scene", "all");
+    const char *measure = ss_metric_at(request->statistics->rule.measure)->name;
+    const char *columns[] = {"series",   "scene",      "file",
+                             "place",    "outcome",    ss_report_measure(request, to),
+                             "cost [s]", "iterations", "message"};
+    int count, width = 0;
     const int *shown = ss_report_shown(request, to, true, &count, err);
+    int *problems = ss_report_take(to, (size_t)results->problem_count, sizeof *problems);
     if (!shown) return false;
-    size_t cells = (size_t)count * (size_t)results->problem_count;
+    ss_unknown unknown = ss_unknown_start("scene", scene);
+    for (int p = 0; problems && p < results->problem_count; p++) {
+        ss_unknown_offer(&unknown, results->problems[p].scene);
+        if (strcmp(scene, "all") == 0 || strcmp(scene, results->problems[p].scene) == 0)
+            problems[width++] = p;
+    }
+    if (width == 0 && strcmp(scene, "all") != 0) return ss_unknown_fail(&unknown, err);
+    size_t cells = (size_t)count * (size_t)width;
     const char **names = ss_report_take(to, (size_t)count, sizeof *names);
     uint8_t *verdict = ss_report_take(to, cells, 1);
     double *from = ss_report_take(to, cells, sizeof *from), *end = ss_report_take(to, cells, sizeof *end),
            *row = ss_report_take(to, cells, sizeof *row);
-    if (!names || !verdict || !from || !end || !row) return true;
+    if (!problems || !names || !verdict || !from || !end || !row) return true;
     for (size_t c = 0; c < sizeof columns / sizeof *columns; c++)
-        ss_data_add_column(&to->table, columns[c], SS_CELL_NUMBER);
+        ss_data_add_column(&to->table, columns[c], c == 6 ? SS_CELL_SECONDS : SS_CELL_NUMBER);
     for (int k = 0; k < count; k++) {
         names[k] = request->statistics->series[shown[k]].label;
-        for (int p = 0; p < results->problem_count; p++) {
-            const ss_run_entry *run = ss_report_run(request, shown[k], p);
+        for (int c = 0; c < width; c++) {
+            const ss_problem_entry *problem = &results->problems[problems[c]];
+            const ss_run_entry *run = ss_report_run(request, shown[k], problems[c]);
             int found = verdict_of(request, run);
-            verdict[(size_t)k * (size_t)results->problem_count + (size_t)p] = (uint8_t)found;
+            verdict[(size_t)k * (size_t)width + (size_t)c] = (uint8_t)found;
             if (!run) continue;
             ss_data_text(&to->table, names[k]);
-            ss_data_text(&to->table, results->problems[p].scene);
-            ss_data_text(&to->table, results->problems[p].file);
-            ss_data_text(&to->table, results->problems[p].place);
+            ss_data_text(&to->table, problem->scene);
+            ss_data_text(&to->table, problem->file);
+            ss_data_text(&to->table, problem->place);
             ss_data_text(&to->table, verdicts[found].name);
+            ss_data_number(&to->table, ss_report_metric(run, measure));
+            ss_data_number(&to->table, ss_report_known(ss_run_cost(run, &request->statistics->rule,
+                                                                   ss_report_tolerance(request))));
+            ss_data_number(&to->table, run->iterations);
             ss_data_text(&to->table, run->message);
         }
     }
@@ -116,19 +182,21 @@ bool ss_report_outcomes(const ss_report_request *request, ss_report_exhibit *to,
         int boxes = 0;
         for (size_t i = 0; i < cells; i++) {
             if (verdict[i] != v) continue;
-            from[boxes] = (double)(i % (size_t)results->problem_count);
+            from[boxes] = (double)(i % (size_t)width);
             end[boxes] = from[boxes] + 1.0;
-            row[boxes++] = (double)(i / (size_t)results->problem_count);
+            row[boxes++] = (double)(i / (size_t)width);
         }
         if (boxes == 0) continue;
-        ss_figure_boxes(&to->figure, verdicts[v].name, boxes, from, end, row)->colour = verdicts[v].colour;
+        ss_plot_series *series = ss_figure_boxes(&to->figure, verdicts[v].name, boxes, from, end, row);
+        series->colour = verdicts[v].colour;
+        series->hatch = verdicts[v].hatch;
         to->has_drawing = true;
     }
     to->figure.row_names = names;
     to->figure.row_count = count;
-    to->figure.x.from = 0.0, to->figure.x.to = results->problem_count;
+    to->figure.x.from = 0.0, to->figure.x.to = width;
     to->figure.x.label = "problems, by scene";
-    add_spans(request, to);
+    add_spans(request, to, problems, width);
     return true;
 }
 

@@ -184,41 +184,32 @@ bool ss_report_scenes(const ss_report_request *request, ss_report_exhibit *to, s
     (void)err;
     const ss_statistics *statistics = request->statistics;
     const int main = statistics->options.main_tolerance;
-    static const char *const columns[] = {"Scene", "Best method",           "Solved",
-                                          "Cost",  "The one to use solves", "its cost"};
-    static const char *const all[] = {"scene",
-                                      "problems",
-                                      "best method",
-                                      "solved",
-                                      "cost, unsolved penalised [s]",
-                                      "cost of what it solved [s]",
-                                      "the one to use",
-                                      "it solves",
-                                      "its cost, unsolved penalised [s]",
-                                      "its cost of what it solved [s]"};
+    static const char *const some[] = {"Scene", "Best method",           "Solved",
+                                       "Cost",  "The one to use solves", "its cost"};
+    static const char *const all[] = {"scene",          "problems", "tolerance",
+                                      "best",           "solved",   "cost of what it solved [s]",
+                                      "the one to use", "solved",   "cost of what it solved [s]"};
     const bool reading = request->for_readers;
-    for (size_t c = 0; c < (reading ? sizeof columns / sizeof *columns : sizeof all / sizeof *all); c++)
-        ss_data_add_column(&to->table, (reading ? columns : all)[c],
-                           reading ? SS_CELL_SECONDS : SS_CELL_NUMBER);
+    for (size_t c = 0; c < (reading ? sizeof some / sizeof *some : sizeof all / sizeof *all); c++)
+        ss_data_add_column(&to->table, (reading ? some : all)[c], reading ? SS_CELL_SECONDS : SS_CELL_NUMBER);
     for (int i = 0; i < statistics->scene_count; i++) {
         const ss_scene_standing *scene = &statistics->scenes[i];
         const ss_scene_score *scores[2] = {&scene->best[main], &scene->first[main]};
         ss_data_text(&to->table, scene->name);
-        if (!reading) ss_data_number(&to->table, scene->problems);
+        if (!reading) {
+            ss_data_number(&to->table, scene->problems);
+            ss_data_number(&to->table, ss_report_tolerance(request));
+        }
         for (int k = 0; k < 2; k++) {
             const ss_scene_score *score = scores[k];
-            const char *label = score->series < 0 ? "none" : statistics->series[score->series].label;
-            if (k == 0 || !reading) ss_data_text(&to->table, label);
-            if (reading) {
-                if (score->series < 0)
-                    ss_data_number(&to->table, NAN);
-                else
-                    ss_data_textf(&to->table, "%d/%d", score->solved, scene->problems);
-                ss_data_number(&to->table, ss_report_known(score->cost_solved));
-                continue;
-            }
-            ss_data_number(&to->table, score->solved);
-            ss_data_number(&to->table, ss_report_known(score->cost));
+            const char *label = score->series < 0 ? NULL : statistics->series[score->series].label;
+            if (!reading || k == 0) ss_data_text(&to->table, reading && !label ? "none" : label);
+            if (!reading)
+                ss_data_number(&to->table, score->solved);
+            else if (label)
+                ss_data_textf(&to->table, "%d/%d", score->solved, scene->problems);
+            else
+                ss_data_number(&to->table, NAN);
             ss_data_number(&to->table, ss_report_known(score->cost_solved));
         }
     }

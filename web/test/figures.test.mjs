@@ -30,10 +30,10 @@ test("every figure has the numbers of the page", async () => {
     return table(readFileSync(path, "utf8"));
   };
   for (const id of ids) {
-    const theirs = table((await download(page, `#${id} [data-save=csv]`)).text);
+    const theirs = table((await download(page, id, "csv")).text);
     assert.ok(theirs.rows.length > 0, id);
     assert.deepEqual(ours(id), theirs, id);
   }
-  for (const id of ["solvers", "problems"])
-    assert.deepEqual(ours(id), table((await download(page, `#${id} [data-save=csv]`)).text), id);
+  for (const id of ["solvers", "scenes", "problems"])
+    assert.deepEqual(ours(id), table((await download(page, id, "csv")).text), id);
 });
