@@ -214,8 +214,8 @@ bool ss_report_scaling(const ss_report_request *request, ss_report_exhibit *to, 
         if (points == 0) continue;
         to->has_drawing = true;
 
-        // A least squares line goes through the centre of its points. Few sizes are few clusters, and any line
-        // goes through those.
+        // A least squares line goes through the centre of its points. Few sizes are few clusters, and any
+        // line goes through those.
         int sizes = 0;
         for (int i = 0; i < points; i++) {
             bool seen = false;
