@@ -134,7 +134,7 @@ TEST(a_deadline_that_passes_unnoticed_is_measured)
 TEST(an_order_that_changes_is_seen_in_the_bits)
 {
     ENSURE_FOUND("repeatable", RANDOM, "two equal runs differ");
-    ENSURE_FOUND("concurrent", RANDOM, "two threads that solve at once get another answer");
+    ENSURE_FOUND("concurrent", RANDOM, "two threads that solve at once get a different answer");
 }
 TEST(a_number_beyond_x_is_missed)
 {

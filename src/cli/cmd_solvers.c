@@ -21,45 +21,97 @@ static const struct {
                     {SS_WARM_STARTS, "warm_starts", "can start from a guess"}};
 #define TRAIT_COUNT (sizeof traits_known / sizeof *traits_known)
 
-static void print_traits(const view *v, const ss_solver *solver)
+static void append_traits(const ss_solver *solver, ss_text *words)
 {
-    ss_text words = {0};
     for (size_t i = 0; i < TRAIT_COUNT; i++) {
         if (solver->traits & traits_known[i].trait)
-            ss_text_appendf(&words, "%s%s", words.length ? "; " : "", traits_known[i].words);
+            ss_text_appendf(words, "%s%s", words->length ? "; " : "", traits_known[i].words);
     }
-    ss_describe_item(v->out, "traits", words.length ? ss_text_get(&words) : NULL);
-    ss_text_free(&words);
 }
 
-static void print_formulations(const view *v, const ss_solver *solver)
+static void append_formulations(const view *v, const ss_solver *solver, ss_text *words)
 {
-    ss_text words = {0};
     for (int f = 0; f < ss_formulation_count(); f++) {
         const char *why;
         ss_compatibility compatible = ss_compatibility_of(&v->probes, solver, f, &why);
         if (compatible == SS_COMPATIBLE_NONE) continue;
-        ss_text_appendf(&words, "%s%s", words.length ? ", " : "", ss_formulation_at(f)->name);
+        ss_text_appendf(words, "%s%s", words->length ? ", " : "", ss_formulation_at(f)->name);
         if (why)
-            ss_text_appendf(&words, " (%s)",
+            ss_text_appendf(words, " (%s)",
                             compatible == SS_COMPATIBLE_CONTACTS ? "without joints" : "no joint friction");
     }
-    ss_describe_item(v->out, "formulations", words.length ? ss_text_get(&words) : "none");
-    ss_text_free(&words);
+    if (!words->length) ss_text_append(words, "none");
 }
 
 static void print_one(const view *v, const ss_solver *solver)
 {
-    ss_text laws = {0};
+    ss_text laws = {0}, formulations = {0}, traits = {0};
     ss_describe_laws(&laws, solver->laws);
+    append_formulations(v, solver, &formulations);
+    append_traits(solver, &traits);
     ss_describe_title(v->out, solver->name, solver->summary);
     ss_describe_item(v->out, "weakness", solver->weakness);
     ss_describe_item(v->out, "laws", ss_text_get(&laws));
-    print_formulations(v, solver);
-    print_traits(v, solver);
+    ss_describe_item(v->out, "formulations", ss_text_get(&formulations));
+    ss_describe_item(v->out, "traits", traits.length ? ss_text_get(&traits) : NULL);
     ss_describe_item(v->out, "reference", solver->reference);
     ss_describe_options(v->out, "Options (--set NAME=VALUE)", solver->options);
     ss_text_free(&laws);
+    ss_text_free(&formulations);
+    ss_text_free(&traits);
+}
+
+/* A cell of a table in Markdown, where a bar would end it. */
+static void put_cell(ss_text *text, const char *words)
+{
+    for (; *words; words++) ss_text_appendf(text, *words == '|' ? "\\|" : "%c", *words);
+}
+
+static void put_row(ss_text *text, const char *name, const char *words)
+{
+    if (!words || !*words) return;
+    ss_text_appendf(text, "| %s | ", name);
+    put_cell(text, words);
+    ss_text_append(text, " |\n");
+}
+
+/* "0.01 to 1.99", "a|b|c"; nothing where any value will do. */
+static void put_range(ss_text *text, const ss_option *option)
+{
+    if (option->type == SS_OPTION_CHOICE)
+        put_cell(text, option->choices);
+    else if (option->type == SS_OPTION_BOOL)
+        ss_text_append(text, "true, false");
+    else if (option->min != 0.0 || option->max != 0.0)
+        ss_text_appendf(text, "%g to %g", option->min, option->max);
+}
+
+/* The head of the solver's page in docs/solvers. */
+static void print_markdown(const view *v, const ss_solver *solver)
+{
+    ss_text *text = &v->out->text, laws = {0}, formulations = {0}, traits = {0};
+    ss_describe_laws(&laws, solver->laws);
+    append_formulations(v, solver, &formulations);
+    append_traits(solver, &traits);
+    ss_text_appendf(text, "# %s\n\n*%s.*\n\n| | |\n| --- | --- |\n", solver->name, solver->summary);
+    put_row(text, "laws", ss_text_get(&laws));
+    put_row(text, "formulations", ss_text_get(&formulations));
+    put_row(text, "traits", ss_text_get(&traits));
+    put_row(text, "weakness", solver->weakness);
+    put_row(text, "reference", solver->reference);
+    if (solver->options && solver->options->name)
+        ss_text_append(text, "\n| option | default | range | |\n| --- | --- | --- | --- |\n");
+    for (const ss_option *option = solver->options; option && option->name; option++) {
+        ss_text_appendf(text, "| `%s` | %s | ", option->name,
+                        option->default_value ? option->default_value : "");
+        put_range(text, option);
+        ss_text_append(text, " | ");
+        put_cell(text, option->help);
+        ss_text_append(text, " |\n");
+    }
+    ss_text_free(&laws);
+    ss_text_free(&formulations);
+    ss_text_free(&traits);
 }
 
 static void put_reach(const view *v, const ss_solver *solver, ss_json *json)
@@ -162,6 +214,8 @@ static void show(const view *v, const ss_solvers_options *options, const ss_solv
 {
     if (options->json)
         put_list(v, only);
+    else if (only && options->markdown)
+        print_markdown(v, only);
     else if (only)
         print_one(v, only);
     else if (options->table)
@@ -181,7 +235,13 @@ static int run_solvers(const ss_command *command)
         only = ss_solver_named(command->arguments[0], &err);
         good = only != NULL || ss_fail_in(&err, "solvers");
     }
-    if (good && !options->test.test) show(&v, options, only);
+    if (good && !only && (options->markdown || options->convergence))
+        good = ss_fail(&err, SS_ERROR_USAGE, "solvers: --%s needs SOLVER",
+                       options->markdown ? "markdown" : "convergence");
+    if (good && options->convergence)
+        good = ss_solvers_convergence(only, options->convergence, &err);
+    else if (good && !options->test.test)
+        show(&v, options, only);
     ss_probes_free(&v.probes);
     if (good && options->test.test) return ss_solvers_test(command, only);
     return good ? SS_EXIT_DONE : ss_report(&err);
@@ -197,6 +257,16 @@ static const ss_option table[] = {{.name = "table",
                                    .help =
                                        "Print all properties of every solver, or the results of --test, as "
                                        "one JSON object."},
+                                  {.name = "markdown",
+                                   .type = SS_OPTION_BOOL,
+                                   .offset = offsetof(ss_solvers_options, markdown),
+                                   .help = "Print the properties of SOLVER as Markdown, as on its page in "
+                                           "docs/solvers."},
+                                  {.name = "convergence",
+                                   .type = SS_OPTION_TEXT,
+                                   .offset = offsetof(ss_solvers_options, convergence),
+                                   .value_name = "FILE.svg",
+                                   .help = "Draw how the error of SOLVER falls on three small problems."},
                                   {0}};
 static const ss_option_group groups[] = {
     {"Options", table, 0},

@@ -14,7 +14,8 @@ typedef struct ss_solvers_test_options {
 
 typedef struct ss_solvers_options {
     ss_common_options common;
-    bool json, table;
+    bool json, table, markdown;
+    const char *convergence;
     ss_solvers_test_options test;
     ss_extension_options extensions;
 } ss_solvers_options;
@@ -26,5 +27,8 @@ extern const ss_option ss_solvers_test_option_table[];
 int ss_solvers_test(const ss_command *command, const ss_solver *only);
 /* False with err if options of --test are given without it. */
 bool ss_solvers_test_fits(const ss_command *command, ss_error *err);
+
+/* Writes a picture: how the error falls on three problems. */
+bool ss_solvers_convergence(const ss_solver *solver, const char *path, ss_error *err);
 
 #endif

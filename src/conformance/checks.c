@@ -294,7 +294,7 @@ static bool check_team(trial *t)
     ss_team *team = shared ? ss_team_create(2, NULL) : NULL;
     if (team && solve_by_team(t, NULL, alone) && solve_by_team(t, team, shared) &&
         memcmp(alone, shared, (size_t)t->of->problem->size * sizeof *alone) != 0)
-        fail(t, NAN, "a team of two gives another answer than one thread");
+        fail(t, NAN, "a team of two gives a different answer from one thread");
     ss_team_destroy(team);
     ss_release(alone);
     ss_release(shared);
@@ -331,7 +331,7 @@ static bool check_concurrent(trial *t)
         crowd c = {.of = t, .expected = alone};
         ss_parallel_for(team, 4, 1, solve_in_crowd, &c);
         if (c.wrong[0] || c.wrong[1] || c.wrong[2] || c.wrong[3])
-            fail(t, NAN, "two threads that solve at once get another answer than one");
+            fail(t, NAN, "two threads that solve at once get a different answer from one");
     }
     ss_team_destroy(team);
     ss_release(alone);

@@ -94,8 +94,16 @@ static void judge_row(const ss_problem *problem, const double *x, const long dou
     blame(v, i, "lower bound", (l - x[i]) * root);
     blame(v, i, "upper bound", (x[i] - u) * root);
     if (l == u) return;
-    if (w[i] > 0.0L) blame(v, i, "positive w away from the lower bound", smaller(x[i] - l, w[i], a));
-    if (w[i] < 0.0L) blame(v, i, "negative w away from the upper bound", smaller(u - x[i], -w[i], a));
+    bool equation = isinf(l) && isinf(u);
+    if (w[i] > 0.0L)
+        blame(v, i, equation ? "an equation does not hold" : "positive w away from the lower bound",
+              smaller(x[i] - l, w[i], a));
+    if (w[i] < 0.0L)
+        blame(v, i,
+              equation   ? "an equation does not hold"
+              : isinf(u) ? "negative w"
+                         : "negative w away from the upper bound",
+              smaller(u - x[i], -w[i], a));
     if (isnan(x[i]) || isnan(w[i])) blame(v, i, "not a number", INFINITY);
 }
 

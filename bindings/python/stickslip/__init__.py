@@ -26,7 +26,7 @@ from .model import (AxisLaw, Body, Energy, Joint, MassProperties, Material, Mesh
 from .simulate import CONTACT, STAGES, Recording, Sim, StepReport, contact_table, run
 from .catalogue import OwnScene, Scene, SceneInfo, scene, scenes
 from .page import Page, report, view
-from .campaign import Campaign, Command, bench, command
+from .campaign import Campaign, Command, SolverCheck, bench, check_solver, command
 
 for _name, _value in list(globals().items()):  # tracebacks and help show stickslip.Frame, not stickslip.frame.Frame
     if isinstance(_value, type) and (_value.__module__ or "").startswith("stickslip."):

@@ -186,3 +186,42 @@ def bench(problems: Problems, solvers: Union[str, Solver, Command, Sequence[Unio
     return campaign
 
 
+class SolverCheck(Dict[str, Any]):
+    """What `stickslip solvers NAME --test --json` prints for one solver: counts, `checks` and `results`."""
+
+    def __init__(self, report: Dict[str, Any]):
+        super().__init__(report["solvers"][0])
+        self.findings: int = report["findings"]
+
+    @property
+    def failures(self) -> List[Dict[str, Any]]:
+        """Results that failed and were not expected to."""
+        return [result for result in self["results"] if result["outcome"] == "failed"]
+
+    def __repr__(self) -> str:
+        return (f"<SolverCheck {self['name']}: {self['passed']} passed, {self['failed']} failed, "
+                f"{self['expected']} expected to fail, {self['not_applicable']} not applicable>")
+
+
+def check_solver(solver: Union[str, Solver, Command], *, checks: Union[str, Sequence[str]] = "all", quick: bool = True,
+                 expect: Optional[PathLike] = None, output: Optional[PathLike] = None, iterations: Optional[int] = None,
+                 time_limit: Optional[float] = None, seed: Optional[int] = None, jobs: Optional[int] = None,
+                 plugins: Sequence[PathLike] = (), progress: bool = True) -> SolverCheck:
+    """Asks a solver what every solver has to hold, on small problems with known answers, in worker processes.
+
+    It is a name, a Python solver (`stickslip.solver`) or a program (`command`). `checks` chooses by name, `expect` is a list of
+    known failures, `output` a page in Markdown; the other options are those of `stickslip solvers --test`.
+
+    >>> import stickslip as ss
+    >>> ss.check_solver("pgs", checks=["warm-start", "repeatable"], progress=False)
+    <SolverCheck pgs: 96 passed, 0 failed, 0 expected to fail, 6 not applicable>
+    """
+    import json
+    commands = [f"{solver.name}={solver.command}"] if isinstance(solver, Command) else []
+    flags = {"check": checks if isinstance(checks, str) else ",".join(checks), "quick": quick or None, "expect": expect,
+             "output": output, "iterations": iterations, "time_limit": time_limit, "seed": seed, "jobs": jobs,
+             "plugin": [os.fspath(item) for item in plugins], "solver_command": commands, "test": True, "json": True}
+    name = solver if isinstance(solver, str) else solver.name
+    outcome = _program.call("solvers", name, *_program.words_of(flags), show=progress)
+    outcome.raise_for(1)
+    return SolverCheck(json.loads(outcome.out))
