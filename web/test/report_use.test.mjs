@@ -202,9 +202,23 @@ test("the reader's hands", async (t) => {
     assert.match(await tip.locator(".tip-head").innerText(), /^within .* times the best cost$/);
     const shares = (await tip.locator("li b").allInnerTexts()).map(Number.parseFloat);
     assert.equal(shares.length, await page.locator("#performance-profile .legend button[aria-pressed=true]").count());
-    assert.deepEqual(shares, [...shares].sort((a, b) => b - a));
+    assert.deepEqual(
+      shares,
+      [...shares].sort((a, b) => b - a),
+    );
     assert.equal(await tip.locator("li.lit").count(), 1);
     assert.ok((await page.locator("#performance-profile .dim").count()) > 0, "the others step back");
+    // A click holds the list, with a button for the runs behind the line: as many as it has solved there.
+    await page.mouse.click(box.x + 1, box.y + 1);
+    await tip.locator(".tip-open").waitFor();
+    const share = Number.parseFloat(await tip.locator("li.lit b").innerText()) / 100;
+    await tip.locator(".tip-open").click();
+    assert.equal(
+      Number.parseInt(await page.locator("dialog.details .read").first().innerText(), 10),
+      Math.round(share * data.problems.length),
+    );
+    await page.keyboard.press("Escape");
+    await page.mouse.move(box.x + 1, box.y + 1);
     await page.mouse.move(2, 2);
     await tip.waitFor({ state: "hidden" });
     assert.equal(await page.locator("#performance-profile .dim").count(), 0);
@@ -274,7 +288,10 @@ test("answers that were stored in the files stand beside the methods, and judge 
     (await page.locator("#recorded tbody [data-column=within]").innerText()).trim(),
     `${recorded.within[told.mainTolerance]}/${recorded.tried}`,
   );
-  assert.match(await page.locator("#recorded tbody [data-column=rules]").innerText(), /^cone, gap_term=stabilised gamma=0\.2/);
+  assert.match(
+    await page.locator("#recorded tbody [data-column=rules]").innerText(),
+    /^cone, gap_term=stabilised gamma=0\.2/,
+  );
   assert.deepEqual(await cells(page, "label"), ["nsgs"], "they do not race");
 
   await page.locator("#recorded tbody [data-column=energy-largest] button").click();

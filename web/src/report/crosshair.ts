@@ -1,7 +1,10 @@
 // What a figure of lines shows under the pointer: a vertical rule, the values of all lines there, sorted, and the nearest line lit.
 import { foreign, h, svg } from "../common/dom";
+import { plural } from "../common/format";
 import { look } from "../common/palette";
 import type { Point } from "./axes";
+import { showRuns } from "./details";
+import type { RunsRequest } from "./details";
 import type { Model } from "./model";
 import { swatch } from "./swatch";
 
@@ -14,6 +17,7 @@ export interface Lines {
   lowIsGood?: boolean; // the list begins with the least value
   heading: (x: number) => string;
   value: (y: number) => string;
+  runs?: (series: number, x: number) => RunsRequest; // what a pinned list opens for the line that is lit
 }
 
 const MOST = 14; // lines in the list
@@ -35,6 +39,12 @@ export function placeTip(event: MouseEvent): void {
   const right = event.clientX + 18 + box.width < innerWidth;
   tip.style.left = `${Math.max(4, right ? event.clientX + 18 : event.clientX - 18 - box.width)}px`;
   tip.style.top = `${Math.max(4, Math.min(event.clientY + 16, innerHeight - box.height - 4))}px`;
+}
+
+/** A list that is held can be used, so screen readers hear of it. */
+function hold(pinned: boolean): void {
+  floatingTip().classList.toggle("pinned", pinned);
+  floatingTip().setAttribute("aria-hidden", String(!pinned));
 }
 
 /** Lights the lines of one series, all of them with null. */
@@ -85,7 +95,23 @@ export function crosshair(drawing: SVGSVGElement, lines: Lines): void {
   drawing.append(rule);
   let pinned = false;
 
-  function show(event: MouseEvent): void {
+  function opener(series: number, at: number): HTMLElement | string {
+    const request = lines.runs!(series, at);
+    if (request.runs.length === 0) return "";
+    return h(
+      "button",
+      {
+        type: "button",
+        class: "tip-open",
+        onclick: () => {
+          unpin();
+          showRuns(lines.model, request);
+        },
+      },
+      `Open ${plural(request.runs.length, "run")}`,
+    );
+  }
+  function show(event: MouseEvent, pinning = false): void {
     const box = drawing.getBoundingClientRect(),
       scale = drawing.width.baseVal.value / box.width;
     const px = (event.clientX - box.left) * scale,
@@ -134,6 +160,7 @@ export function crosshair(drawing: SVGSVGElement, lines: Lines): void {
           ),
       ),
       rows.length > first + MOST ? h("p", { class: "tip-more" }, `${rows.length - first - MOST} below`) : "",
+      pinning && lines.runs ? opener(lit.series, at) : "",
     );
     tip.hidden = false;
     placeTip(event);
@@ -153,17 +180,25 @@ export function crosshair(drawing: SVGSVGElement, lines: Lines): void {
   drawing.addEventListener("pointerleave", () => {
     if (!pinned) hide();
   });
-  const unpin = (): void => {
+  function unpin(): void {
     pinned = false;
     hide();
+    hold(false);
     removeEventListener("keydown", unpin);
     removeEventListener("scroll", unpin);
-  };
+    removeEventListener("pointerdown", away);
+  }
+  function away(event: Event): void {
+    if (!drawing.contains(event.target as Node) && !floatingTip().contains(event.target as Node)) unpin();
+  }
   drawing.addEventListener("click", (event) => {
     if (pinned) return unpin();
-    show(event);
+    show(event, true);
+    if (floatingTip().hidden) return;
     pinned = true;
+    hold(true);
     addEventListener("keydown", unpin);
     addEventListener("scroll", unpin, { passive: true });
+    addEventListener("pointerdown", away);
   });
 }

@@ -84,7 +84,10 @@ export class Model {
   private keep(): void {
     const { tolerances, mainTolerance, series } = this.data;
     keep("tolerance", {
-      read: () => (this.tolerance === mainTolerance ? null : String(this.toleranceValue)),
+      read: () => {
+        const value = this.toleranceValue; // 1e-6, not 0.000001
+        return this.tolerance === mainTolerance ? null : value < 1e-3 ? value.toExponential() : String(value);
+      },
       apply: (value) => {
         const found = value === null ? mainTolerance : tolerances.findIndex((one) => one === Number(value));
         if (found >= 0) this.setTolerance(found);

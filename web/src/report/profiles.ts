@@ -2,6 +2,7 @@
 import { h } from "../common/dom";
 import { number, percent, plural, seconds } from "../common/format";
 import type { Curve, Pair } from "./data";
+import type { RunsRequest } from "./details";
 import { menu } from "./address";
 import { chart, heightFor, logScale, markSome, shareScale } from "./axes";
 import type { Point } from "./axes";
@@ -31,6 +32,41 @@ function curveTable(model: Model, name: string, curve: (series: number) => Curve
   return { columns: ["series", name, "fraction of problems"], rows };
 }
 
+/** What one run has on the x axis of a profile; null where it was not solved. */
+interface Effort {
+  name: string;
+  unit: string;
+  of: (run: number) => number | null;
+}
+
+/** Cost over the least cost of any method on the same problem and machine. */
+function ratioToBest(model: Model): Effort {
+  const { runs } = model.data,
+    best = new Map<string, number>(),
+    key = (run: number): string => `${runs.problem[run]} ${runs.machine[run]}`;
+  for (const run of model.live) {
+    const cost = model.cost(run);
+    if (cost !== null) best.set(key(run), Math.min(cost, best.get(key(run)) ?? Infinity));
+  }
+  return {
+    name: "cost over best",
+    unit: "",
+    of: (run) => {
+      const cost = model.cost(run);
+      return cost === null ? null : cost / best.get(key(run))!;
+    },
+  };
+}
+
+/** The runs of a series that a profile counts up to x, the last of them first. */
+function within(model: Model, effort: Effort, series: number, x: number, text: string): RunsRequest {
+  return {
+    title: `${model.series[series].label} within ${text}`,
+    runs: model.runsOf[series].filter((run) => (effort.of(run) ?? Infinity) <= x * (1 + 1e-12)),
+    value: effort,
+  };
+}
+
 function curves(
   model: Model,
   width: number,
@@ -40,6 +76,7 @@ function curves(
   format: (x: number) => string,
   base2: boolean,
   time: boolean,
+  effort: Effort | null,
 ): Drawn {
   const table = curveTable(model, name, curve);
   const all = model.chosen().flatMap((series) => curve(series).x);
@@ -88,6 +125,7 @@ function curves(
         step: true,
         heading: (at) => `within ${format(at)}`,
         value: (y) => percent(y, 1),
+        ...(effort ? { runs: (series: number, at: number) => within(model, effort, series, at, format(at)) } : {}),
       },
     ),
     table,
@@ -112,6 +150,7 @@ export function performanceProfile(model: Model): Figure {
         (x) => `${number(x)} times the best cost`,
         true,
         false,
+        ratioToBest(model),
       ),
   });
 }
@@ -150,6 +189,16 @@ export function dataProfile(model: Model): Figure {
         kind === "iterations" ? (x) => plural(x, "iteration") : (x) => `${seconds(x)} per unknown`,
         false,
         kind !== "iterations",
+        kind === "iterations"
+          ? null
+          : {
+              name: "time per unknown",
+              unit: "s",
+              of: (run) => {
+                const cost = model.cost(run);
+                return cost === null ? null : cost / Math.max(1, model.data.runs.unknowns[run]);
+              },
+            },
       ),
   });
   return own;
