@@ -4,7 +4,7 @@
 #include "cli/solvers.h"
 #include "conformance/catalogue.h"
 #include "conformance/frames.h"
-#include "paper/figure.h"
+#include "figure/figure.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -118,7 +118,9 @@ bool ss_solvers_convergence(const ss_solver *solver, const char *path, ss_error 
     figure.x.to = longest;
     ss_text svg = {0};
     if (good) {
-        ss_figure_svg(&figure, true, &svg);
+        ss_figure_style style = ss_figure_for_page();
+        style.titled = true;
+        ss_figure_svg(&figure, &style, &svg);
         good = (!svg.out_of_memory && !out_of_memory) ||
                ss_fail(err, SS_ERROR_RESOURCES, "out of memory for the picture");
     }
