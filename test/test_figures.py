@@ -404,3 +404,34 @@ def test_without_a_figure_an_ending_still_says_what_is_meant(wild):
     assert "\\toprule" in Path("a.TEX").read_text()
     run("report", wild, "-o", "a.csv")
     assert Path("a.csv").read_bytes() == Path(figure(wild, "solvers")).read_bytes()
+
+
+# ---- replays -------------------------------------------------------------------------------------------------------
+
+def test_replays_lie_beside_the_report(here):
+    """With the answers of the best methods at the frames of the campaign; the page knows where, and what they are called."""
+    for folder in ("runs", "pages"):
+        Path(folder).mkdir()
+    run("run", "sliding-block", "--steps", 12, "--record", "runs/a block.h5", "--every", 2)
+    run("run", "massratio", "--steps", 8, "--record", "runs/other.h5", "--every", 4)
+    run("bench", "runs/a block.h5", "runs/other.h5", "--every", 2, "-s", "nsgs,pgs", "-f", "cone,box", "-o", "results.db")
+    Path("runs/other.h5").unlink()
+    ended = run("report", "results.db", "-o", "pages/report.html", "--replays", "re&plays", "--replay-best", "3")
+    assert "no replay of runs/other.h5: the file is not there any more" in ended.stderr
+    report = json.loads(re.search(r'<script type="application/json" id="report">(.*?)</script>', Path("pages/report.html").read_text(), re.S)[1])
+    assert report["replays"] == {"runs/a block.h5": "../re%26plays/a-block.html"} and sorted(Path("re&plays").iterdir()) == [Path("re&plays/a-block.html")]
+    answers = {method["label"]: method["replay"] for method in report["methods"]}
+    best = [one["label"] for one in report["series"][:3]]
+    assert {label: name for label, name in answers.items() if name} == {label: label.replace("/", "-") for label in best}
+    replay = json.loads(re.search(r'<script type="application/json" id="replay">(.*?)</script>', Path("re&plays/a-block.html").read_text(), re.S)[1])
+    assert {label.replace("/", "-") for label in best} <= {one["name"] for one in replay["solvers"]} and len(replay["frames"]) == 6
+    assert "replays" not in json.loads(run("report", "results.db", "--json").stdout)
+
+
+def test_replays_need_a_page(ledger):
+    assert "expected -o FILE.html" in run("report", ledger, "--replays", "x", code=USAGE).stderr
+    assert "expected -o FILE.html" in run("report", ledger, "--replays", "x", "-o", "a.csv", code=USAGE).stderr
+    plant(ledger, [[1e-3]])
+    Path("file").write_text("")
+    run("report", ledger, "-o", "a.html", "--replays", "file/x", code=RESOURCES)
+    assert not Path("a.html").exists()

@@ -2,6 +2,7 @@
 #include "cli/input.h"
 #include "cli/ranking.h"
 #include "cli/report_figure.h"
+#include "cli/report_replays.h"
 
 #include "base/file.h"
 #include "base/number.h"
@@ -20,6 +21,7 @@ typedef struct report_options {
     double main; /* 0 = not given */
     bool json;
     ss_figure_options figure;
+    ss_replays_options replays;
     ss_extension_options extensions;
 } report_options;
 
@@ -127,24 +129,34 @@ static bool show(const ss_command *command, const report_target *target, const s
     ss_report_options how = {.title = options->title ? options->title : name_of(command->arguments[0]),
                              .ledger = command->arguments[0],
                              .created = created};
+    ss_report_links links = {0};
+    if (options->replays.directory) {
+        if (!ss_replays_write(command, &options->replays, options->output, results, statistics, &links,
+                              err)) {
+            ss_replays_free(&links);
+            return false;
+        }
+        how.links = &links;
+    }
+    bool good = true;
     if (options->output) {
         ss_report_request request = {
             .results = results, .statistics = statistics, .ledger = name_of(command->arguments[0])};
-        bool good = target->figure ? ss_figure_write(target->figure, &options->figure, &request,
-                                                     target->format, options->output, err)
-                    : target->format == SS_REPORT_JSON ? write_json(options, &how, results, statistics, err)
-                                                       : write_page(options, &how, results, statistics, err);
-        if (!good) return false;
-        ss_command_say(command, "wrote %s", options->output);
+        good = target->figure ? ss_figure_write(target->figure, &options->figure, &request, target->format,
+                                                options->output, err)
+               : target->format == SS_REPORT_JSON ? write_json(options, &how, results, statistics, err)
+                                                  : write_page(options, &how, results, statistics, err);
+        if (good) ss_command_say(command, "wrote %s", options->output);
         how.inside_html = false;
     }
-    if (options->json) {
+    if (good && options->json) {
         ss_report_json(results, statistics, &how, &command->out->text);
         ss_text_append(&command->out->text, "\n");
-    } else if (!options->output) {
+    } else if (good && !options->output) {
         ss_ranking_print(command->out, results, statistics);
     }
-    return true;
+    ss_replays_free(&links);
+    return good;
 }
 
 /* ---- the verb ---------------------------------------------------------------------------------------- */
@@ -165,6 +177,10 @@ static bool check_options(const ss_command *command, report_target *target, ss_e
     if (options->output && (!ss_input_check_target(command, options->output, err) ||
                             !ss_report_format_of(options->output, &target->format, err)))
         return false;
+    if (options->replays.directory && (!options->output || target->format != SS_REPORT_HTML))
+        return ss_fail(err, SS_ERROR_USAGE,
+                       "report: --replays %s: expected -o FILE.html, the page that links to them",
+                       options->replays.directory);
     return (!options->output && !options->figure.figure) ||
            ss_figure_check(&options->figure, options->output, target->format, &target->figure, err);
 }
@@ -228,6 +244,7 @@ static const ss_option table[] = {
     {0}};
 static const ss_option_group groups[] = {{"Options", table, 0},
                                          SS_FIGURE_GROUP(report_options, figure),
+                                         SS_REPLAYS_GROUP(report_options, replays),
                                          SS_EXTENSION_GROUP(report_options, extensions),
                                          SS_COMMON_GROUP};
 static const ss_example examples[] = {
@@ -236,6 +253,7 @@ static const ss_example examples[] = {
     {"report results.db --figure performance-profile -o profile.pdf", "one figure, for a column of a paper"},
     {"report results.db --figure solvers --best 10 -o solvers.tex",
      "the table of methods for LaTeX, with booktabs"},
+    {"report results.db -o report.html --replays replays", "and replays that its runs open"},
     {"report --figure list", "which figures and tables there are"},
     {"report results.db --main 1e-6", "with a stricter tolerance"},
     {"report results.db --measure natural_map", "judged by another metric"},

@@ -172,7 +172,7 @@ static void append_method(ss_text *text, const ss_method_entry *method)
     ss_text_append(text, " --every-iteration"); // as campaigns measure: it decides where some methods stop
 }
 
-static void put_method(ss_json *json, const ss_method_entry *method)
+static void put_method(ss_json *json, const ss_method_entry *method, const ss_report_links *links, int index)
 {
     ss_text options = {0};
     append_method(&options, method);
@@ -192,17 +192,29 @@ static void put_method(ss_json *json, const ss_method_entry *method)
     ss_json_member_text(json, "reference", method->reference);
     ss_json_member_text(json, "options", ss_text_get(&options));
     ss_json_key(json, "recorded"), ss_json_bool(json, ss_method_is_recorded(method));
+    if (links) ss_json_member_text(json, "replay", links->answers[index]); // null: its answers are not there
     ss_json_end_object(json);
     json->text->out_of_memory |= options.out_of_memory;
     ss_text_free(&options);
 }
 
-static void put_methods(ss_json *json, const ss_results *results)
+static void put_methods(ss_json *json, const ss_results *results, const ss_report_links *links)
 {
     ss_json_key(json, "methods");
     ss_json_begin_array(json);
-    for (int i = 0; i < results->method_count; i++) put_method(json, &results->methods[i]);
+    for (int i = 0; i < results->method_count; i++) put_method(json, &results->methods[i], links, i);
     ss_json_end_array(json);
+}
+
+/* From the file of a problem to the page that shows it. */
+static void put_replays(ss_json *json, const ss_report_links *links)
+{
+    if (!links) return;
+    ss_json_key(json, "replays");
+    ss_json_begin_object(json);
+    for (int i = 0; i < links->count; i++)
+        ss_json_member_text(json, links->replays[i].file, links->replays[i].address);
+    ss_json_end_object(json);
 }
 
 /* ---- all of it --------------------------------------------------------------------------------------- */
@@ -237,7 +249,8 @@ void ss_report_json(const ss_results *results, const ss_statistics *statistics,
     put_names(&json);
     put_machines(&json, results, statistics);
     put_problems(&json, results);
-    put_methods(&json, results);
+    put_methods(&json, results, options->links);
+    put_replays(&json, options->links);
     ss_report_runs(&json, results, statistics);
     ss_report_series(&json, statistics);
     ss_json_end_object(&json);

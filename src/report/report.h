@@ -6,11 +6,24 @@
 #include "base/text.h"
 #include "campaign/statistics.h"
 
+/* Replays beside the report. */
+typedef struct ss_report_link {
+    const char *file;    /* of a problem */
+    const char *address; /* of its replay, relative to the report */
+} ss_report_link;
+typedef struct ss_report_links {
+    ss_report_link *replays;
+    int count;
+    char **answers; /* per method: what its answers are called in the replays; NULL = not there */
+    int method_count;
+} ss_report_links;
+
 typedef struct ss_report_options {
     const char *title;
     const char *ledger;  /* its path, for commands that a reader may type */
     const char *created; /* UTC; the caller's clock */
     bool inside_html;
+    const ss_report_links *links; /* NULL: no replays */
 } ss_report_options;
 /* The object that web/src/report/data.ts describes. */
 void ss_report_json(const ss_results *results, const ss_statistics *statistics,

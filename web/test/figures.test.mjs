@@ -37,3 +37,28 @@ test("every figure has the numbers of the page", async () => {
   for (const id of ["solvers", "scenes", "problems"])
     assert.deepEqual(ours(id), table((await download(page, id, "csv")).text), id);
 });
+
+test("a run of the report opens in the replay beside it: its frame, its answer, its contact", async () => {
+  const folder = dirname(report),
+    joined = join(folder, "joined.html");
+  stickslip("report", join(folder, "results.db"), "-o", joined, "--replays", join(folder, "re plays"), "--replay-best", "2", "--quiet");
+  const { page, problems } = await opened(joined);
+  // The energy error of the best method: its runs with their worst contacts.
+  await page.locator('#solvers tbody tr:first-child [data-column="energy"] button').click();
+  const link = page.locator("dialog a.replay").first();
+  const href = await link.getAttribute("href");
+  const [, path] = /path=([^&]+)/.exec(href),
+    [, solver] = /solver=([^&]+)/.exec(href),
+    [, contact] = /contact=(\d+)/.exec(href);
+  assert.match(href, /^re%20plays\/[\w.-]+\.html#/);
+  await link.click();
+  await page.waitForFunction(() => window.stickslip?.ready, null, { timeout: 45000 });
+  const state = await page.evaluate(() => [window.stickslip.frame, window.stickslip.solvers, window.stickslip.selection]);
+  assert.equal(state[0], Number(/frame=(\d+)/.exec(href)[1]) - 1, path);
+  assert.deepEqual(state[1], [decodeURIComponent(solver)]);
+  assert.match(JSON.stringify(state[2]), new RegExp(`\\b${contact}\\b`));
+  assert.deepEqual(
+    problems.filter((text) => !/GL Driver Message/.test(text)),
+    [],
+  );
+});

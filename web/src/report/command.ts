@@ -63,7 +63,7 @@ export function replayLink(page: string, problem: Problem, method: Method, conta
   const words = [
     ["frame", String(problem.index + 1)],
     ["path", problem.place],
-    ["solver", method.solver],
+    ...(method.replay === null ? [] : [["solver", method.replay ?? method.solver]]),
     ...(contact === null ? [] : [["contact", String(contact)]]),
   ];
   return `${page}#${words.map(([key, value]) => `${key}=${encodeURIComponent(value).replaceAll("%2F", "/")}`).join("&")}`;

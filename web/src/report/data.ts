@@ -47,6 +47,7 @@ export interface Method {
   stop: string; keep: string; iterations: number; timeLimit: number; seed: number; reference: string;
   options: string; // command line options that choose this method: "-f cone -s nsgs --set omega=1.3 --stop ..."
   recorded: boolean; // answers stored in the files, not a method that was run; options are those of judge
+  replay?: string | null; // what its answers are called in the replays; null = they are not there
 }
 
 // Columns; row k is one run.
