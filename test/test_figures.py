@@ -424,7 +424,7 @@ def test_replays_lie_beside_the_report(here):
     best = [one["label"] for one in report["series"][:3]]
     assert {label: name for label, name in answers.items() if name} == {label: label.replace("/", "-") for label in best}
     replay = json.loads(re.search(r'<script type="application/json" id="replay">(.*?)</script>', Path("re&plays/a-block.html").read_text(), re.S)[1])
-    assert {label.replace("/", "-") for label in best} <= {one["name"] for one in replay["solvers"]} and len(replay["frames"]) == 6
+    assert {label.replace("/", "-") for label in best} <= {one["solver"] for one in replay["results"]} and len(replay["frames"]) == 6
     assert "replays" not in json.loads(run("report", "results.db", "--json").stdout)
 
 
