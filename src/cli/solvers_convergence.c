@@ -11,6 +11,7 @@
 #include <string.h>
 
 enum { PROBLEMS = 3, ITERATIONS = 5000, POINTS = 160 };
+#define WIDTH_MM 130.0
 #define FLOOR 1e-12 /* relative energy below which a curve ends */
 
 static const struct {
@@ -118,8 +119,7 @@ bool ss_solvers_convergence(const ss_solver *solver, const char *path, ss_error 
     figure.x.to = longest;
     ss_text svg = {0};
     if (good) {
-        ss_figure_style style = ss_figure_for_page();
-        style.titled = true;
+        ss_figure_style style = ss_figure_for_print(WIDTH_MM);
         ss_figure_svg(&figure, &style, &svg);
         good = (!svg.out_of_memory && !out_of_memory) ||
                ss_fail(err, SS_ERROR_RESOURCES, "out of memory for the picture");
