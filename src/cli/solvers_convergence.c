@@ -84,7 +84,11 @@ static bool add_curve(ss_figure *figure, int index, const ss_solver *solver, int
         char name[80];
         snprintf(name, sizeof name, "%s (%s)", problems[index].name, law);
         char *kept = ss_arena_take(figure->arena, sizeof name, 1, "legend");
-        if (kept) ss_figure_line(figure, memcpy(kept, name, sizeof name), count, at, error)->tint = index;
+        if (kept) {
+            ss_plot_series *line = ss_figure_line(figure, memcpy(kept, name, sizeof name), count, at, error);
+            line->tint = index;
+            line->look = index + 1; // dashes tell them apart in grey
+        }
         if (count > 0) *longest = at[count - 1] > *longest ? (int)at[count - 1] : *longest;
     }
     ss_solve_result_free(&result);
