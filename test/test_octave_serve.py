@@ -185,3 +185,11 @@ def test_an_own_lemke_has_the_same_metrics_in_octave_and_in_the_program(tmp_path
                 assert np.isnan(value) == np.isnan(other), name
                 # Texts carry 15 digits from Octave; 1e-12 relative, or of a joule, metre or N s where it is smaller.
                 assert np.isnan(value) or abs(value - other) <= 1e-12 * max(1, abs(value)), (name, value, other)
+
+
+def test_an_m_function_is_asked_what_every_solver_has_to_hold():
+    ended = subprocess.run([PROGRAM, "solvers", "mine", "--test", "--check", "inside,iteration-limit", "--json",
+                            *command("mine", "ss_serve(@projected_jacobi)")], capture_output=True, text=True)
+    assert ended.returncode == 0, ended.stderr
+    (solver,) = json.loads(ended.stdout)["solvers"]
+    assert solver["passed"] > 50 and solver["failed"] == solver["skipped"] == 0

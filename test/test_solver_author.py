@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from test_cli import BAD_INPUT, DONE, SOURCE, USAGE, run, run_json
+from test_cli import BAD_INPUT, DONE, SOURCE, USAGE, complete, run, run_json
 from test_plugins import plugins  # noqa: F401 (a fixture)
 from test_terminal import in_terminal
 
@@ -229,6 +229,11 @@ def test_tables_and_progress_fit_and_an_interruption_prints_what_was_done(plante
 def test_failures_fit_the_terminal(planted):
     lines, _ = in_terminal("solvers", *planted(SWEPT="return SS_CONVERGED"), "--check", "solves,units")
     assert len(lines) > 20 and [line for line in lines if len(line) > 80] == []
+
+
+def test_names_of_checks_complete():
+    assert complete("solvers", "pgs", "--test", "--check", "mass") == ["massless"]
+    assert complete("solvers", "pgs", "--test", "--exp") == ["--expect"]
 
 
 def test_json_is_one_line():

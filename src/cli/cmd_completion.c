@@ -1,6 +1,7 @@
 /* Shell completion, written from the same tables as the help. */
 #include "base/words.h"
 #include "cli/verb.h"
+#include "conformance/checks.h"
 #include "paper/paper.h"
 #include "report/report_figures.h"
 
@@ -31,6 +32,8 @@ static void put_names(ss_text *text, const char *word, const char *separator)
     for (const ss_report_figure *figure = ss_report_figures; strstr(word, "FIGURE") && figure->name; figure++)
         ss_text_appendf(text, "%s%s", figure->name, separator);
     if (strstr(word, "FIGURE")) ss_text_appendf(text, "list%s", separator);
+    for (int i = 0; strstr(word, "CHECK") && i < ss_check_count(); i++)
+        ss_text_appendf(text, "%s%s", ss_check_at(i)->name, separator);
     if (strstr(word, "SHELL")) ss_text_appendf(text, "bash%szsh%sfish%s", separator, separator, separator);
 }
 

@@ -11,6 +11,7 @@
 #include <string.h>
 
 enum { PROBLEMS = 3, ITERATIONS = 5000, POINTS = 160 };
+#define WIDTH_MM 130.0
 #define FLOOR 1e-12 /* relative energy below which a curve ends */
 
 static const struct {
@@ -83,7 +84,11 @@ static bool add_curve(ss_figure *figure, int index, const ss_solver *solver, int
         char name[80];
         snprintf(name, sizeof name, "%s (%s)", problems[index].name, law);
         char *kept = ss_arena_take(figure->arena, sizeof name, 1, "legend");
-        if (kept) ss_figure_line(figure, memcpy(kept, name, sizeof name), count, at, error)->tint = index;
+        if (kept) {
+            ss_plot_series *line = ss_figure_line(figure, memcpy(kept, name, sizeof name), count, at, error);
+            line->tint = index;
+            line->look = index + 1; // dashes tell them apart in grey
+        }
         if (count > 0) *longest = at[count - 1] > *longest ? (int)at[count - 1] : *longest;
     }
     ss_solve_result_free(&result);
@@ -118,8 +123,7 @@ bool ss_solvers_convergence(const ss_solver *solver, const char *path, ss_error 
     figure.x.to = longest;
     ss_text svg = {0};
     if (good) {
-        ss_figure_style style = ss_figure_for_page();
-        style.titled = true;
+        ss_figure_style style = ss_figure_for_print(WIDTH_MM);
         ss_figure_svg(&figure, &style, &svg);
         good = (!svg.out_of_memory && !out_of_memory) ||
                ss_fail(err, SS_ERROR_RESOURCES, "out of memory for the picture");
