@@ -236,6 +236,23 @@ test("forces", async () => {
   assert.deepEqual(faults(problems), []);
 });
 
+test("bodies of one colour are told apart by their edges", async () => {
+  const { page } = await opened(`${wallPage}#frame=3&solver=coloured&hide=contacts,forces,shadows,ground&bodies=mass`);
+  await ready(page);
+  await page.keyboard.press("3");
+  await still(page);
+  // Down the middle of the wall, at the height of the bodies: a course ends where it gets darker for a few pixels.
+  const spots = await page.evaluate(() => window.stickslip.bodies().map(([, ...at]) => window.stickslip.locate(...at)));
+  const box = await page.locator("canvas").boundingBox(), picture = readPng(await page.locator("canvas").screenshot());
+  const courses = new Set(spots.map((spot) => Math.round(spot.y))).size, x = Math.round(spots[0].x - box.x) + 3;
+  const light = Array.from({ length: picture.height }, (_y, y) => picture.at(x, y).reduce((sum, c) => sum + c, 0));
+  const from = Math.round(Math.min(...spots.map((s) => s.y)) - box.y), to = Math.round(Math.max(...spots.map((s) => s.y)) - box.y);
+  const usual = light[from];
+  let lines = 0;
+  for (let y = from + 1; y <= to; y++) if (light[y] < 0.93 * usual && light[y - 1] >= 0.93 * usual) lines++;
+  assert.ok(lines >= courses - 2, `${lines} lines between ${courses} courses`);
+});
+
 test("joints with errors and impulses", async () => {
   const file = join(folder, "bars.h5"), path = join(folder, "bars.html");
   stickslip("run", "four-bar", "--steps", "8", "--record", file);
