@@ -129,10 +129,17 @@ export class App implements Commands, Keyed, Inside {
 
   // ---- the address --------------------------------------------------------------------------------------------------
 
-  private frameOf({ frame, path }: Place): number | null {
+  /** The frame that the address asks for. One that a thinned page leaves out is stood for by the last one before it, whose
+   * contacts are others. */
+  private frameOf(place: Place): number | null {
+    const { frame, path } = place;
     if (path === null) return frame;
-    const found = this.replay.frames.findIndex((f) => f.path.endsWith(path));
-    return found >= 0 ? found : frame;
+    const { frames } = this.replay, found = frames.findIndex((f) => f.path.endsWith(path));
+    if (found >= 0) return found;
+    const before = frames.findLastIndex((f) => f.path.slice(-path.length) < path);
+    if (before < 0) return frame;
+    if (place.kind !== "body") place.kind = null;
+    return before;
   }
 
   /** The answers of these solvers; null: there are none, or they are not named. */

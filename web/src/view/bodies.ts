@@ -99,7 +99,7 @@ export class Bodies {
   private readonly groups: Group[] = [];
   private readonly plain = new THREE.MeshLambertMaterial();
   private readonly patterned = new THREE.MeshLambertMaterial({ vertexColors: true });
-  private readonly edged = new THREE.MeshLambertMaterial(); // boxes
+  private readonly edged = new THREE.MeshLambertMaterial(); // with dark lines along edges
   private readonly materials: THREE.Material[] = [this.plain, this.patterned, this.edged];
   private readonly selection = new THREE.Group();
   private readonly outline = new THREE.LineBasicMaterial({ color: 0xff5d00, depthTest: false, transparent: true });
@@ -124,7 +124,7 @@ export class Bodies {
     }
     for (const [key, list] of byKey) {
       const geometry = geometries.get(key);
-      const material = geometry.hasAttribute("color") ? this.patterned : key === "box" ? this.edged : this.plain;
+      const material = geometry.hasAttribute("color") ? this.patterned : geometry.hasAttribute("rim") ? this.edged : this.plain;
       const mesh = new THREE.InstancedMesh(geometry, material, list.length);
       mesh.instanceMatrix.setUsage(THREE.DynamicDrawUsage);
       mesh.instanceColor = new THREE.InstancedBufferAttribute(new Float32Array(3 * list.length), 3);
@@ -135,7 +135,7 @@ export class Bodies {
         mesh.renderOrder = 1;
       }
       const crowd = software && !ghost && isCrowd(geometry, list.length)
-        ? new Crowd(geometry, mesh.instanceMatrix.array as Float32Array, list.length, up, key) : null;
+        ? new Crowd(geometry, mesh.instanceMatrix.array as Float32Array, list.length, up, key === "sphere") : null;
       if (crowd) this.materials.push(...crowd.materials);
       const own = Float32Array.from(list.flatMap((part) => rgbOfHex(part.colour)));
       this.groups.push({ mesh, parts: list, own, pale: own.slice(), crowd });

@@ -3,7 +3,7 @@
 // worked out at the corners, or the copies are balls.
 import * as THREE from "three";
 import { ballFragment, ballVertex, squares } from "./balls";
-import { addEdges, boxEdges, quickFog, quickLight, quickShading, quickUniforms } from "./light";
+import { addEdges, darkEdges, quickFog, quickLight, quickShading, quickUniforms } from "./light";
 
 const MOST_CORNERS = 600_000;
 const MOST_COPIES = 4096; // rows of a texture that every machine takes
@@ -20,7 +20,7 @@ function texture(data: Float32Array, width: number, height: number): THREE.DataT
 
 function repeat(geometry: THREE.BufferGeometry, copies: number): THREE.BufferGeometry {
   const corners = geometry.getAttribute("position").count, all = new THREE.BufferGeometry();
-  for (const name of ["position", "normal", "color", "uv"]) {
+  for (const name of ["position", "normal", "color", "rim"]) {
     if (!geometry.hasAttribute(name)) continue;
     const { array, itemSize } = geometry.getAttribute(name), one = array as Float32Array, many = new Float32Array(one.length * copies);
     for (let i = 0; i < copies; i++) many.set(one, i * one.length);
@@ -54,8 +54,9 @@ vec3 crowdNormal(mat4 copy, vec3 normal) {
 
 const quickVertex = `${quickLight}${quickShading}${quickFog}
 varying vec3 vSeen;
-#ifdef BOXES
-varying vec2 vFace;
+#ifdef EDGES
+attribute vec3 rim;
+varying vec3 vRim;
 varying vec4 vFog;
 #endif
 void main() {
@@ -66,8 +67,8 @@ void main() {
   colour *= color;
 #endif
   vec3 face = normalize(crowdNormal(copy, normal));
-#ifdef BOXES
-  vFace = uv;
+#ifdef EDGES
+  vRim = rim;
   vFog = fog;
   vSeen = seen(colour) * shine(dot(face, upwards), dot(face, sunwards));
 #else
@@ -78,11 +79,11 @@ void main() {
 
 const quickFragment = `varying vec3 vSeen;
 uniform float opacity;
-#ifdef BOXES
-varying vec2 vFace;
+#ifdef EDGES
+varying vec3 vRim;
 varying vec4 vFog;
-${boxEdges}
-void main() { gl_FragColor = vec4(mix(vSeen * edge(vFace), vFog.rgb, vFog.a), opacity); }
+${darkEdges}
+void main() { gl_FragColor = vec4(mix(vSeen * edge(vRim), vFog.rgb, vFog.a), opacity); }
 #else
 void main() { gl_FragColor = vec4(vSeen, opacity); }
 #endif`;
@@ -95,14 +96,14 @@ export class Crowd {
   private readonly uniforms: { crowdMatrices: { value: THREE.DataTexture }; crowdTints: { value: THREE.DataTexture } };
   private readonly tintData: Float32Array;
 
-  /** `matrices`: 16 numbers for each copy; the caller writes them and calls moved(). `kind`: "sphere" is the unit sphere, "box" a cube. */
-  constructor(geometry: THREE.BufferGeometry, matrices: Float32Array, private readonly copies: number, up: THREE.Vector3, kind: string) {
-    const balls = kind === "sphere", boxes = kind === "box";
+  /** `matrices`: 16 numbers for each copy; the caller writes them and calls moved(). `balls`: the geometry is the unit sphere. */
+  constructor(geometry: THREE.BufferGeometry, matrices: Float32Array, private readonly copies: number, up: THREE.Vector3, balls: boolean) {
+    const edges = geometry.hasAttribute("rim");
     this.tintData = new Float32Array(4 * copies);
     this.uniforms = { crowdMatrices: { value: texture(matrices, 4, copies) }, crowdTints: { value: texture(this.tintData, 1, copies) } };
     const vertexColors = geometry.hasAttribute("color"), all = repeat(geometry, copies);
     const material = new THREE.MeshLambertMaterial({ vertexColors }), depth = new THREE.MeshDepthMaterial();
-    this.patch(material, true, boxes);
+    this.patch(material, true, edges);
     this.patch(depth, false, false);
     this.full = new THREE.Mesh(all, material);
     this.full.customDepthMaterial = depth;
@@ -110,7 +111,7 @@ export class Crowd {
     const quick = new THREE.ShaderMaterial({
       vertexShader: lookup + (balls ? ballVertex : quickVertex), fragmentShader: balls ? ballFragment : quickFragment,
       uniforms: { ...quickUniforms(up), ...this.uniforms }, fog: true, vertexColors: vertexColors && !balls,
-      defines: boxes ? { BOXES: 1 } : {},
+      defines: edges ? { EDGES: 1 } : {},
     });
     this.quick = new THREE.Mesh(balls ? squares(copies) : all, quick);
     this.materials = [material, quick];
@@ -137,9 +138,9 @@ export class Crowd {
     this.uniforms.crowdTints.value.needsUpdate = true;
   }
 
-  private patch(material: THREE.Material, colours: boolean, boxes: boolean): void {
+  private patch(material: THREE.Material, colours: boolean, edges: boolean): void {
     material.onBeforeCompile = (shader) => {
-      if (boxes) addEdges(shader);
+      if (edges) addEdges(shader);
       Object.assign(shader.uniforms, this.uniforms);
       shader.vertexShader = `${lookup}varying vec3 vCrowd;\n${shader.vertexShader}`
         .replace("#include <beginnormal_vertex>", "mat4 crowd = crowdMatrix();\nvec3 objectNormal = crowdNormal(crowd, normal);")

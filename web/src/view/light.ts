@@ -52,20 +52,21 @@ vec3 seen(vec3 colour) { return pow(colour, vec3(0.4545)); }
 vec4 faded(float depth) { return vec4(fogColor, smoothstep(fogNear, fogFar, depth)); }
 `;
 
-/** edge(face): how dark a point of the face of a box is, by its place in it (0 to 1 both ways): the rim, a pixel or so wide, so
- * that boxes of one colour are told apart. Faces of a few pixels have none. */
-export const boxEdges = `float edge(vec2 face) {
-  vec2 pixel = max(fwidth(face), vec2(1e-6)), rim = min(face, 1.0 - face) / pixel;
-  float seen = smoothstep(0.12, 0.04, max(pixel.x, pixel.y));
-  return mix(1.0, 0.62, seen * (1.0 - smoothstep(0.5, 1.5, min(rim.x, rim.y))));
+/** edge(rim): how dark a point of a face is, by how far it is from the edges of its triangle (0 at an edge, 1 at the corner
+ * opposite; 1 everywhere for edges within a flat face): a line of a pixel or so, so that bodies of one colour are told apart.
+ * Triangles of a few pixels have none. */
+export const darkEdges = `float edge(vec3 rim) {
+  vec3 pixel = max(fwidth(rim), vec3(1e-6)), away = rim / pixel;
+  float seen = smoothstep(0.15, 0.05, max(pixel.x, max(pixel.y, pixel.z)));
+  return mix(1.0, 0.62, seen * (1.0 - smoothstep(0.5, 1.5, min(away.x, min(away.y, away.z)))));
 }
 `;
 
-/** Gives a material of boxes its edges. */
+/** Gives a material its edges; its geometries have the attribute "rim". */
 export function addEdges(shader: { vertexShader: string; fragmentShader: string }): void {
-  shader.vertexShader = shader.vertexShader.replace("void main() {", "varying vec2 vFace;\nvoid main() {\nvFace = uv;");
-  shader.fragmentShader = `varying vec2 vFace;\n${boxEdges}${shader.fragmentShader}`
-    .replace("#include <color_fragment>", "#include <color_fragment>\ndiffuseColor.rgb *= edge(vFace);");
+  shader.vertexShader = shader.vertexShader.replace("void main() {", "attribute vec3 rim;\nvarying vec3 vRim;\nvoid main() {\nvRim = rim;");
+  shader.fragmentShader = `varying vec3 vRim;\n${darkEdges}${shader.fragmentShader}`
+    .replace("#include <color_fragment>", "#include <color_fragment>\ndiffuseColor.rgb *= edge(vRim);");
 }
 
 /** Without a graphics card the powers by which linear colours become those of the screen are what costs most in a pixel. Roots

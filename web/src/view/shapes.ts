@@ -58,8 +58,8 @@ export class Geometries {
         const straight = Number(detail);
         return patterned(new THREE.CapsuleGeometry(1, straight, [1, 4, 8][this.fine], around).rotateX(Math.PI / 2), false);
       }
-      case "hull": case "mesh": return ofMesh(this.meshes[Number(detail)], kind === "hull");
-      default: return new THREE.BoxGeometry(1, 1, 1);
+      case "hull": case "mesh": return rimmed(ofMesh(this.meshes[Number(detail)], kind === "hull"));
+      default: return rimmed(new THREE.BoxGeometry(1, 1, 1));
     }
   }
 }
@@ -100,6 +100,37 @@ function patterned(smooth: THREE.BufferGeometry, octants: boolean): THREE.Buffer
   geometry.setAttribute("color", new THREE.BufferAttribute(colours, 3));
   geometry.deleteAttribute("uv");
   return mergeVertices(geometry);
+}
+
+const SHARP = Math.cos((12 * Math.PI) / 180); // between the normals of two faces that meet in an edge
+const MOST_RIMMED = 1000; // triangles: finer meshes are seen well enough without
+
+/** Marks where the edges between faces are, for the shader in light.ts: each corner of a triangle has a number for each side,
+ * 0 on it and 1 opposite; sides within a flat face have 1 everywhere. */
+function rimmed(smooth: THREE.BufferGeometry): THREE.BufferGeometry {
+  const geometry = smooth.index ? smooth.toNonIndexed() : smooth, at = geometry.getAttribute("position");
+  if (at.count > 3 * MOST_RIMMED) return geometry;
+  const corners = Array.from({ length: at.count }, (_x, i) => new THREE.Vector3().fromBufferAttribute(at, i));
+  const size = new THREE.Box3().setFromPoints(corners).getSize(new THREE.Vector3()).length() || 1;
+  const name = (p: THREE.Vector3) => p.toArray().map((c) => Math.round((c / size) * 1e5)).join();
+  const names = corners.map(name), normals: THREE.Vector3[] = [], sides = new Map<string, number[]>();
+  for (let t = 0; 3 * t < corners.length; t++) {
+    const [a, b, c] = corners.slice(3 * t, 3 * t + 3);
+    normals.push(b.clone().sub(a).cross(c.clone().sub(a)).normalize());
+    for (let k = 0; k < 3; k++) {
+      const key = [names[3 * t + ((k + 1) % 3)], names[3 * t + ((k + 2) % 3)]].sort().join("|");
+      sides.set(key, [...(sides.get(key) ?? []), t]);
+    }
+  }
+  const rim = new Float32Array(3 * at.count);
+  for (let t = 0; 3 * t < corners.length; t++) {
+    for (let k = 0; k < 3; k++) {
+      const met = sides.get([names[3 * t + ((k + 1) % 3)], names[3 * t + ((k + 2) % 3)]].sort().join("|"))!;
+      const flat = met.length === 2 && normals[met[0]].dot(normals[met[1]]) > SHARP;
+      for (let corner = 0; corner < 3; corner++) rim[9 * t + 3 * corner + k] = flat || corner === k ? 1 : 0;
+    }
+  }
+  return geometry.setAttribute("rim", new THREE.BufferAttribute(rim, 3));
 }
 
 function ofMesh(mesh: Mesh | undefined, convex: boolean): THREE.BufferGeometry {
