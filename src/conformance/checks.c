@@ -193,17 +193,18 @@ static bool check_iteration_limit(trial *t)
 }
 
 /* A rule that never holds: only the limit can end it, or the method on its own. A second is what a loaded
- * machine may take away from one iteration. */
+ * machine may take away from one iteration; where it takes more, the second try is another chance. */
 static bool check_time_limit(trial *t)
 {
     ss_attempt a;
     ss_run_options run = {.max_iterations = 1000000000, .time_limit = 1e-3, .seed = 1};
-    double began = ss_clock_seconds();
-    bool good = attempt(t, &run, NULL, NULL, "time limit of 1 ms: ", &a);
-    double took = ss_clock_seconds() - began;
-    if (t->result->outcome == SS_CHECK_NOT_APPLICABLE) return false;
-    if (!(took < 1.0)) return fail(t, NAN, "time limit of 1 ms, took %.2g s", took);
-    return good;
+    double took = INFINITY;
+    for (int try = 0; try < 2 && !(took < 1.0); try++) {
+        double began = ss_clock_seconds();
+        if (!attempt(t, &run, NULL, NULL, "time limit of 1 ms: ", &a)) return false;
+        took = ss_clock_seconds() - began;
+    }
+    return took < 1.0 || fail(t, NAN, "time limit of 1 ms, took %.2g s", took);
 }
 
 static bool check_cancel(trial *t)
