@@ -10,8 +10,8 @@
 /* ---- nodes ------------------------------------------------------------------------------------------ */
 
 /* Renumbers the unknowns by nodes. A cone is a node, led by its normal; a row is one, or follows its partner
- * when that is a row whose node stays small. Nodes come in the order of their leaders; a leader comes first in
- * its node, the others in their order. */
+ * when that is a row whose node stays small. Nodes come in the order of their leaders; a leader comes first
+ * in its node, the others in their order. */
 static bool make_nodes(ss_space *space, ss_arena *arena)
 {
     const ss_problem *problem = space->problem;
