@@ -1,7 +1,7 @@
 /* Which contacts may be swept at the same time. The bodies are put in an order in which neighbours are near
  * (breadth first along the contacts) and that order is cut into parts of about a thousand contacts, which fit
  * into a cache. Contacts inside one part are a task; contacts between parts p and q are another. Tasks that
- * share no part form a phase: all parts first, then the pairs, batched greedily. The plan depends on the
+ * share no part form a phase: all parts first, then the pairs, coloured greedily. The plan depends on the
  * problem alone, not on the number of threads, so that neither do the results.
  */
 #include "problem/islands.h"
