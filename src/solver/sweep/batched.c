@@ -1,4 +1,4 @@
-/* The loop around the sweeps of batched.h: when to look, when to stop, and conjugate
+/* The loop around the sweeps of batches.h: when to look, when to stop, and conjugate
  * directions in between. */
 #include "solver/sweep/batches.h"
 
