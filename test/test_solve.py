@@ -116,7 +116,9 @@ def test_solvers_are_listed_and_explained():
         assert all(f"\n  {option['name']}\n" in full for option in solver["options"])
         assert run_json("solvers", solver["name"])["solvers"] == [solver]
     assert "did you mean nsgs?" in run("solvers", "nsg", code=USAGE).stderr
-    assert run("solvers", "cone-interior").stdout.startswith("interior-point - ")  # two names, one method
+    for other, name in [("cone-interior", "interior-point"), ("batched-nncg", "coloured"), ("proximal-fixed-point", "prox"),
+                        ("proximal-point", "proximal"), ("normal-friction-splitting", "split")]:
+        assert run("solvers", other).stdout.startswith(f"{name} - ")  # two names, one method
 
 
 def test_formulations_are_listed_and_explained():

@@ -7,7 +7,7 @@
 
 #include "problem/bodies_form.h"
 #include "scenes.h"
-#include "solver/sweep/coloured.h"
+#include "solver/sweep/batches.h"
 
 /* ---- running ---------------------------------------------------------------------------------------- */
 
@@ -476,12 +476,12 @@ TEST(kernels_give_the_same_bits)
 static void sweep_projected(ss_problem *problem, const ss_batch_kernel *kernel, double *x, double *w)
 {
     ss_arena *arena = ss_arena_create(1 << 16, NULL);
-    ss_coloured_method by = {.kernel = kernel, .contact = SS_BATCH_PROJECTED, .relaxation = 1.3};
-    ss_coloured coloured;
-    ENSURE(ss_coloured_create(problem, &by, x, NULL, arena, &coloured));
-    for (int k = 0; k < 20; k++) ss_coloured_sweep(&coloured, k % 3 == 2, x);
-    ss_coloured_store(&coloured, x);
-    ENSURE(ss_coloured_velocities(&coloured, x, w));
+    ss_batched_method by = {.kernel = kernel, .contact = SS_BATCH_PROJECTED, .relaxation = 1.3};
+    ss_batched coloured;
+    ENSURE(ss_batched_create(problem, &by, x, NULL, arena, &coloured));
+    for (int k = 0; k < 20; k++) ss_batched_sweep(&coloured, k % 3 == 2, x);
+    ss_batched_store(&coloured, x);
+    ENSURE(ss_batched_velocities(&coloured, x, w));
     ss_arena_destroy(arena);
 }
 
@@ -748,7 +748,7 @@ static bool lanes_are_apart(const ss_batch *batch, int bodies)
 }
 
 /* Marks the rows of a task; false when another task since `first` has one of them. */
-static bool claim_rows(const ss_coloured *of, int t, int first, int *owner)
+static bool claim_rows(const ss_batched *of, int t, int first, int *owner)
 {
     int bodies = of->problem->bodies->bodies;
     for (int k = of->plan.tasks[t].begin; k < of->plan.tasks[t].end; k++) {
@@ -764,7 +764,7 @@ static bool claim_rows(const ss_coloured *of, int t, int first, int *owner)
     return true;
 }
 
-static int filled_lanes(const ss_coloured *of)
+static int filled_lanes(const ss_batched *of)
 {
     int count = 0;
     for (int k = 0; k < of->batches.count; k++) {
@@ -773,7 +773,7 @@ static int filled_lanes(const ss_coloured *of)
     return count;
 }
 
-static bool is_sound(const ss_coloured *of)
+static bool is_sound(const ss_batched *of)
 {
     int bodies = of->problem->bodies->bodies, *owner = ss_allocate((size_t)bodies, sizeof *owner);
     bool sound = filled_lanes(of) + of->cell_count == of->plan.contact_count;
@@ -793,8 +793,8 @@ TEST(batches_share_no_body_and_tasks_of_a_phase_neither)
         ss_problem *problem = pack(all[k]);
         double *x = ss_allocate((size_t)problem->size, sizeof *x);
         ss_arena *arena = ss_arena_create(1 << 16, NULL);
-        ss_coloured coloured;
-        ENSURE(ss_coloured_create(problem, &(ss_coloured_method){0}, x, NULL, arena, &coloured));
+        ss_batched coloured;
+        ENSURE(ss_batched_create(problem, &(ss_batched_method){0}, x, NULL, arena, &coloured));
         ENSURE(is_sound(&coloured));
         ENSURE((coloured.plan.task_count > 1) == (k == 1));
         // lanes are full, nearly

@@ -1,7 +1,7 @@
 #include "kernels.h"
 
 #include "scenes.h"
-#include "solver/sweep/coloured.h"
+#include "solver/sweep/batches.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -59,96 +59,6 @@ typedef struct pivoting {
     ss_coupled_bounds *coupled; // NULL without coupled bounds
 } pivoting;
 
-static bool take_memory(pivoting *p, ss_run *run)
-{
-    ss_arena *arena = run->arena;
-    p->best = ss_arena_take(arena, (size_t)p->base.n, sizeof *p->best, "best x");
-    if (p->base.s.coupled) p->coupled = ss_coupled_bounds_create(&p->base.s, run);
-    return p->best && (p->coupled || !p->base.s.coupled);
-}
-
-/* ---- passes ----------------------------------------------------------------------------------------- */
-
-static void start(pivoting *p, const double *x)
-{
-    ss_scaled_start(&p->base.s, x, p->base.centre);
-    ss_scaled_bounds(&p->base.s, p->base.centre, p->base.lower, p->base.upper);
-    for (int i = 0; i < p->base.n; i++) {
-        p->base.centre[i] = fmin(fmax(p->base.centre[i], p->base.lower[i]), p->base.upper[i]);
-    }
-    ss_pivoting_start(&p->base);
-    p->best_error = p->milestone_error = INFINITY;
-    if (p->coupled) { // the first bounds are wrong anyway
-        p->base.face.shift = fmax(stiff, p->compliance);
-        ss_coupled_bounds_start(p->coupled, p->base.centre);
-    }
-    ss_pivoting_begin(&p->base);
-}
-
-/* The error of x under the laws themselves: no compliance, bounds where x puts them. Leaves the
- * clamped x in step. */
-static double true_error(pivoting *p)
-{
-    for (int i = 0; i < p->base.n; i++)
-        p->base.step[i] = fmin(fmax(p->base.x[i], p->base.lower[i]), p->base.upper[i]);
-    ss_scaled_bounds(&p->base.s, p->base.step, p->base.lower, p->base.upper);
-    ss_scaled_apply(&p->base.s, p->base.step, p->base.right);
-    return ss_scaled_error(p->base.n, p->base.lower, p->base.upper, p->base.step, p->base.right);
-}
-
-/* The load that the compliance adds. */
-static double felt_compliance(const pivoting *p)
-{
-    double felt = 0.0;
-    for (int i = 0; i < p->base.n; i++) felt = fmax(felt, fabs(p->base.step[i] - p->base.centre[i]));
-    return p->base.face.shift * felt;
-}
-
-/* Where A is singular, each move of the centre adds what rounding left over, divided by eps. Coupled bounds
- * would follow that: with them the centre moves only when the compliance is felt. */
-static void renew_centre(pivoting *p, double felt)
-{
-    if (!p->coupled || felt > unfelt * p->base.size)
-        memcpy(p->base.centre, p->base.step, (size_t)p->base.n * sizeof *p->base.centre);
-}
-
-/* The bounds of the next pass. */
-static void follow(pivoting *p, double shift, double error)
-{
-    if (!p->coupled) return;
-    ss_pass pass = {p->base.side, shift, p->base.last_centre, p->base.face.shift, p->base.centre, error};
-    ss_coupled_bounds_next(p->coupled, &pass, p->base.step);
-    ss_scaled_bounds(&p->base.s, p->base.step, p->base.lower, p->base.upper);
-}
-
-/* Progress is a tenth off within a few passes. */
-static bool crawls(pivoting *p, double error)
-{
-    bool stiffened = p->base.face.shift > p->compliance; // slow for a known reason
-    if (error < 0.9 * p->milestone_error) p->milestone_error = error, p->milestone_pass = p->passes;
-    if (stiffened) p->milestone_pass = p->passes;
-    return p->passes > p->milestone_pass + (p->coupled ? 3 * PATIENCE : 3);
-}
-
-/* A stiff proximal term is softened pass by pass. */
-static void soften(pivoting *p)
-{
-    if (p->base.face.shift <= p->compliance) return;
-    p->base.face.shift = fmax(p->compliance, softening * p->base.face.shift);
-    p->base.factor_is_old = p->base.sides_are_new = true;
-}
-
-/* Equations that contradict each other by a little, and unilateral contacts that could give way: forces grow
- * with each pass by what contradicts, divided by eps, until a contact opens. */
-static bool lower_compliance(pivoting *p)
-{
-    if (p->coupled || p->best_error <= 1e3 * settled * p->base.size || p->compliance < least_compliance)
-        return false;
-    p->compliance *= 0.01;
-    p->milestone_pass = p->passes;
-    return true;
-}
-
 static bool is_solved(const pivoting *p)
 {
     return ss_scaled_is_solved(p->best_error, p->base.size);
@@ -156,43 +66,93 @@ static bool is_solved(const pivoting *p)
 
 typedef enum verdict { AGAIN, DONE, STUCK } verdict;
 
+/* No unknown is on the wrong side any more: how good is x, and what is the next pass? */
 static verdict end_pass(pivoting *p, int max_passes)
 {
-    double error = true_error(p), felt = felt_compliance(p);
-    if (error < p->best_error) memcpy(p->best, p->base.step, (size_t)p->base.n * sizeof *p->best);
+    ss_pivoting *base = &p->base;
+    int n = base->n;
+    double *x = base->step, shift = base->face.shift, felt = 0.0; // x: clamped
+
+    // The error under the laws themselves: no compliance, bounds where x puts them.
+    for (int i = 0; i < n; i++) x[i] = fmin(fmax(base->x[i], base->lower[i]), base->upper[i]);
+    ss_scaled_bounds(&base->s, x, base->lower, base->upper);
+    ss_scaled_apply(&base->s, x, base->right);
+    double error = ss_scaled_error(n, base->lower, base->upper, x, base->right);
+    if (error < p->best_error) memcpy(p->best, x, (size_t)n * sizeof *p->best);
     p->best_error = fmin(p->best_error, error);
-    if (error <= (p->coupled ? settled_coupled : settled) * p->base.size) return DONE;
+    if (error <= (p->coupled ? settled_coupled : settled) * base->size) return DONE;
     p->passes++;
-    if (crawls(p, error) && !lower_compliance(p)) return is_solved(p) ? DONE : STUCK;
+
+    // Progress is a tenth off within a few passes, unless it is slow for a known reason, a stiff proximal
+    // term.
+    if (error < 0.9 * p->milestone_error) p->milestone_error = error, p->milestone_pass = p->passes;
+    if (shift > p->compliance) p->milestone_pass = p->passes;
+    if (p->passes > p->milestone_pass + (p->coupled ? 3 * PATIENCE : 3)) {
+        // Equations that contradict each other by a little, and unilateral contacts that could give way:
+        // forces grow with each pass by what contradicts, divided by eps, until a contact opens. So a smaller
+        // eps.
+        bool is_rough = p->best_error > 1e3 * settled * base->size;
+        if (p->coupled || !is_rough || p->compliance < least_compliance) return is_solved(p) ? DONE : STUCK;
+        p->compliance *= 0.01;
+        p->milestone_pass = p->passes;
+    }
     if (p->passes >= max_passes) return is_solved(p) ? DONE : STUCK;
-    double shift = p->base.face.shift;
-    soften(p);
-    renew_centre(p, felt);
-    follow(p, shift, error);
-    ss_pivoting_begin(&p->base);
+
+    // A stiff proximal term is softened pass by pass.
+    for (int i = 0; i < n; i++) felt = fmax(felt, fabs(x[i] - base->centre[i]));
+    felt *= shift; // the load that the compliance adds
+    if (shift > p->compliance) {
+        base->face.shift = fmax(p->compliance, softening * shift);
+        base->factor_is_old = base->sides_are_new = true;
+    }
+
+    // Where A is singular, each move of the centre adds what rounding left over, divided by eps. Coupled
+    // bounds would follow that: with them the centre moves only when the compliance is felt.
+    if (!p->coupled || felt > unfelt * base->size) memcpy(base->centre, x, (size_t)n * sizeof *base->centre);
+    if (p->coupled) {
+        ss_pass pass = {base->side, shift, base->last_centre, base->face.shift, base->centre, error};
+        ss_coupled_bounds_next(p->coupled, &pass, x);
+        ss_scaled_bounds(&base->s, x, base->lower, base->upper);
+    }
+    ss_pivoting_begin(base);
     return AGAIN;
 }
 
-/* ---- the loop --------------------------------------------------------------------------------------- */
-
 static ss_status iterate(pivoting *p, int max_passes, ss_run *run, double *x)
 {
+    ss_pivoting *base = &p->base;
+
+    // The start: the sides are those of x put into its bounds.
+    ss_scaled_start(&base->s, x, base->centre);
+    ss_scaled_bounds(&base->s, base->centre, base->lower, base->upper);
+    for (int i = 0; i < base->n; i++)
+        base->centre[i] = fmin(fmax(base->centre[i], base->lower[i]), base->upper[i]);
+    ss_pivoting_start(base);
+    if (p->coupled) { // the first bounds are wrong anyway
+        base->face.shift = fmax(stiff, p->compliance);
+        ss_coupled_bounds_start(p->coupled, base->centre);
+    }
+    ss_pivoting_begin(base);
+
     for (;;) {
-        if (!ss_pivoting_solve(&p->base)) { // compliance too low for this precision, or not a number
+        // Solve for those inside.
+        if (!ss_pivoting_solve(base)) { // compliance too low for this precision, or not a number
             bool any = p->best_error < INFINITY;
-            if (any) ss_scaled_restore(&p->base.s, p->best, x);
+            if (any) ss_scaled_restore(&base->s, p->best, x);
             return !any ? SS_FAILED : is_solved(p) ? SS_CONVERGED : SS_STALLED;
         }
-        if (ss_run_measures(run)) ss_scaled_restore(&p->base.s, p->base.x, x);
+        if (ss_run_measures(run)) ss_scaled_restore(&base->s, base->x, x);
         if (!ss_run_iteration(run, x, NULL)) {
-            ss_scaled_restore(&p->base.s, p->base.x, x);
+            ss_scaled_restore(&base->s, base->x, x);
             return ss_run_status(run);
         }
-        int last = -1, wrong = ss_pivoting_wrong(&p->base, &last);
-        if (wrong > 0 && ss_pivoting_exchange(&p->base, wrong, last)) continue;
+
+        // Move all that are on the wrong side; when there are none, a pass is over.
+        int last = -1, wrong = ss_pivoting_wrong(base, &last);
+        if (wrong > 0 && ss_pivoting_exchange(base, wrong, last)) continue;
         verdict end = wrong > 0 ? STUCK : end_pass(p, max_passes);
         if (end == AGAIN) continue;
-        ss_scaled_restore(&p->base.s, p->best_error < INFINITY ? p->best : p->base.x, x);
+        ss_scaled_restore(&base->s, p->best_error < INFINITY ? p->best : base->x, x);
         return end == DONE ? SS_CONVERGED : SS_STALLED;
     }
 }
@@ -200,12 +160,15 @@ static ss_status iterate(pivoting *p, int max_passes, ss_run *run, double *x)
 static ss_status solve(const ss_problem *problem, const void *options, ss_run *run, double *x)
 {
     const block_pivot_options *set = options;
-    pivoting p = {.compliance = set->compliance};
+    pivoting p = {.compliance = set->compliance, .best_error = INFINITY, .milestone_error = INFINITY};
     ss_status status = SS_FAILED;
-    if (ss_pivoting_create(problem, set->compliance, run, &p.base) && take_memory(&p, run)) {
-        start(&p, x);
-        status = iterate(&p, set->passes, run, x);
+    bool good = ss_pivoting_create(problem, set->compliance, run, &p.base);
+    if (good) {
+        p.best = ss_arena_take(run->arena, (size_t)p.base.n, sizeof *p.best, "best x");
+        if (p.base.s.coupled) p.coupled = ss_coupled_bounds_create(&p.base.s, run);
+        good = p.best && (p.coupled || !p.base.s.coupled);
     }
+    if (good) status = iterate(&p, set->passes, run, x);
     ss_pivoting_free(&p.base);
     return status;
 }

@@ -1,12 +1,13 @@
 /* Gauss-Seidel for speed: contact after contact solved with the newest impulses of all others, four at a
  * time, matrix-free. The method is that of nsgs (there is the derivation); what differs is how the work is
- * laid out (coloured.h) and that it may be accelerated by conjugate directions (conjugate.h). Sweeps converge
- * linearly, slowly on tall stacks and large mass ratios; resting stacks are what the acceleration is for.
+ * laid out (sweep/batches.h) and that it may be accelerated by conjugate directions (conjugate.h). Sweeps
+ * converge linearly, slowly on tall stacks and large mass ratios; resting stacks are what the acceleration is
+ * for.
  *
  * References: Jourdan, Alart, Jean (1998); Silcowitz-Hansen, Niebe, Erleben, A nonsmooth nonlinear conjugate
  * gradient method for interactive contact force problems (2010).
  */
-#include "solver/sweep/coloured.h"
+#include "solver/sweep/batches.h"
 
 #include "base/option_rows.h"
 
@@ -34,32 +35,32 @@ static const ss_option options_table[] = {
 };
 
 /* As far as single precision goes; stalled: the rest is for doubles. */
-static ss_status solve_single(const ss_problem *problem, const ss_coloured_method *method,
-                              const ss_coloured_loop *how, ss_run *run, double *x)
+static ss_status solve_single(const ss_problem *problem, const ss_batched_method *method,
+                              const ss_batched_loop *how, ss_run *run, double *x)
 {
     enum { STUCK = 300 };
-    ss_coloured_method rough = *method;
-    ss_coloured_loop until = *how;
-    ss_coloured coloured;
+    ss_batched_method rough = *method;
+    ss_batched_loop until = *how;
+    ss_batched coloured;
     rough.single = true;
     until.patience = STUCK;
-    if (!ss_coloured_create(problem, &rough, x, run->team, run->arena, &coloured)) return SS_FAILED;
-    return ss_single_suits(&coloured) ? ss_coloured_iterate(&coloured, &until, run, x) : SS_STALLED;
+    if (!ss_batched_create(problem, &rough, x, run->team, run->arena, &coloured)) return SS_FAILED;
+    return ss_single_suits(&coloured) ? ss_batched_iterate(&coloured, &until, run, x) : SS_STALLED;
 }
 
 static ss_status solve(const ss_problem *problem, const void *options, ss_run *run, double *x)
 {
     enum { STUCK = 5000 };
     const coloured_options *set = options;
-    ss_coloured_method method = {.kernel = set->kernel == PORTABLE ? &ss_batch_kernel_portable : NULL};
-    ss_coloured_loop how = {(ss_coloured_order)set->sweep, set->accelerate, STUCK};
-    ss_coloured coloured;
+    ss_batched_method method = {.kernel = set->kernel == PORTABLE ? &ss_batch_kernel_portable : NULL};
+    ss_batched_loop how = {(ss_batched_order)set->sweep, set->accelerate, STUCK};
+    ss_batched coloured;
     if (set->precision == SINGLE) {
         ss_status status = solve_single(problem, &method, &how, run, x);
         if (status != SS_STALLED && status != SS_FAILED) return status;
     }
-    if (!ss_coloured_create(problem, &method, x, run->team, run->arena, &coloured)) return SS_FAILED;
-    return ss_coloured_iterate(&coloured, &how, run, x);
+    if (!ss_batched_create(problem, &method, x, run->team, run->arena, &coloured)) return SS_FAILED;
+    return ss_batched_iterate(&coloured, &how, run, x);
 }
 
 const ss_solver ss_solver_coloured = {
@@ -73,5 +74,5 @@ const ss_solver ss_solver_coloured = {
     .options = options_table,
     .options_size = sizeof(coloured_options),
     .solve = solve,
-    .refusal = ss_coloured_refusal,
+    .refusal = ss_batched_refusal,
 };

@@ -25,6 +25,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/option_rows.h"
 #include "linalg/dense.h"
 #include "solver/core/run_state.h"
@@ -462,14 +463,12 @@ static ss_status iterate(pivoting *p, int passes, ss_coupled_bounds *coupled)
 static bool take_memory(pivoting *p, ss_arena *arena)
 {
     size_t n = (size_t)p->n;
-    double **vectors[] = {&p->x,      &p->w,          &p->dx,         &p->dw,          &p->lower,
-                          &p->upper,  &p->lower_rate, &p->upper_rate, &p->new_lower,   &p->new_upper,
-                          &p->column, &p->centre,     &p->new_centre, &p->centre_rate, &p->load_rate,
-                          &p->best,   &p->spread};
-    for (size_t v = 0; v < sizeof vectors / sizeof *vectors; v++) {
-        *vectors[v] = ss_arena_take(arena, n, sizeof **vectors[v], "dantzig vectors");
-        if (!*vectors[v]) return false;
-    }
+    if (!ss_arena_take_vectors(arena, n, "dantzig vectors",
+                               (double **[]){&p->x, &p->w, &p->dx, &p->dw, &p->lower, &p->upper,
+                                             &p->lower_rate, &p->upper_rate, &p->new_lower, &p->new_upper,
+                                             &p->column, &p->centre, &p->new_centre, &p->centre_rate,
+                                             &p->load_rate, &p->best, &p->spread, NULL}))
+        return false;
     p->place = ss_arena_take(arena, n, sizeof *p->place, "places");
     p->side = ss_arena_take(arena, n, sizeof *p->side, "sides");
     p->refused = ss_arena_take(arena, n, sizeof *p->refused, "refused");

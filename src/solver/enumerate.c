@@ -84,108 +84,49 @@ static void add_state(site *where, state what)
     where->states[where->count++] = what;
 }
 
-static site row_site(const ss_problem *problem, int i)
+/* Everything with a choice, and how many systems that makes. Returns their number; sites may be NULL. */
+static int list_sites(const ss_problem *problem, site *sites, double *systems)
 {
-    site where = {.unknown = i};
-    double lower = problem->lower[i], upper = problem->upper[i];
-    if (isfinite(lower)) add_state(&where, AT_LOWER);
-    if (isfinite(upper) && upper != lower) add_state(&where, AT_UPPER);
-    if (upper != lower) add_state(&where, INSIDE);
-    if (problem->partner[i] < 0) return where;
-    add_state(&where, FOLLOWS_DOWN);
-    add_state(&where, FOLLOWS_UP);
-    return where;
-}
-
-static site contact_site(const ss_block *block)
-{
-    site where = {.unknown = block->first};
-    add_state(&where, OPEN);
-    add_state(&where, STICK);
-    if (!(block->mu > 0.0) || isinf(block->mu)) return where;
-    add_state(&where, block->size == 2 ? SLIDE_UP : SLIDE);
-    if (block->size == 2) add_state(&where, SLIDE_DOWN);
-    return where;
-}
-
-static site sign_site(int partner)
-{
-    return (site){.unknown = partner, .count = 2, .states = {PLUS, MINUS}};
-}
-
-/* The first one that follows it? */
-static bool introduces_partner(const ss_problem *problem, int i)
-{
-    int partner = problem->partner[i];
-    for (int k = 0; k < i && partner >= 0; k++) {
-        if (problem->partner[k] == partner) return false;
-    }
-    return partner >= 0;
-}
-
-static bool has_both_signs(const ss_problem *problem, int i)
-{
-    return problem->lower[i] < 0.0 && problem->upper[i] > 0.0;
-}
-
-typedef void use_site(site where, void *context);
-
-static void for_all_sites(const ss_problem *problem, use_site *use, void *context)
-{
+    int count = 0;
+    *systems = 1.0;
     for (int k = 0; k < problem->block_count; k++) {
         const ss_block *block = &problem->blocks[k];
-        bool cone = ss_block_is_cone(block);
-        if (cone) use(contact_site(block), context);
-        for (int i = block->first; i < block->first + block->size && !cone; i++)
-            use(row_site(problem, i), context);
+        bool is_cone = ss_block_is_cone(block);
+        for (int i = block->first; i < block->first + (is_cone ? 1 : block->size); i++) {
+            site where = {.unknown = i};
+            int directions = 0; // of sliding in space, beyond the first
+            if (is_cone) {
+                bool slides = block->mu > 0.0 && !isinf(block->mu), is_planar = block->size == 2;
+                add_state(&where, OPEN);
+                add_state(&where, STICK);
+                if (slides) add_state(&where, is_planar ? SLIDE_UP : SLIDE);
+                if (slides && is_planar) add_state(&where, SLIDE_DOWN);
+                if (slides && !is_planar) directions = DIRECTIONS - 1;
+            } else {
+                double lower = problem->lower[i], upper = problem->upper[i];
+                if (isfinite(lower)) add_state(&where, AT_LOWER);
+                if (isfinite(upper) && upper != lower) add_state(&where, AT_UPPER);
+                if (upper != lower) add_state(&where, INSIDE);
+                if (problem->partner[i] >= 0) add_state(&where, FOLLOWS_DOWN);
+                if (problem->partner[i] >= 0) add_state(&where, FOLLOWS_UP);
+            }
+            *systems *= where.count + directions;
+            if (sites) sites[count] = where;
+            count++;
+        }
     }
+
+    // The signs of partners that may have both, once for each.
     for (int i = 0; i < problem->size; i++) {
         int partner = problem->partner[i];
-        if (introduces_partner(problem, i) && has_both_signs(problem, partner))
-            use(sign_site(partner), context);
+        bool is_first = partner >= 0;
+        for (int k = 0; k < i && is_first; k++) is_first = problem->partner[k] != partner;
+        if (!is_first || !(problem->lower[partner] < 0.0 && problem->upper[partner] > 0.0)) continue;
+        *systems *= 2.0;
+        if (sites) sites[count] = (site){.unknown = partner, .count = 2, .states = {PLUS, MINUS}};
+        count++;
     }
-}
-
-static void count_systems(site where, void *product)
-{
-    bool slides = where.count > 0 && where.states[where.count - 1] == SLIDE;
-    *(double *)product *= where.count + (slides ? DIRECTIONS - 1 : 0);
-}
-
-static void keep_site(site where, void *context)
-{
-    search *e = context;
-    e->sites[e->site_count++] = where;
-}
-
-static void list_sites(search *e)
-{
-    const ss_problem *problem = e->s.problem;
-    for_all_sites(problem, keep_site, e);
-    for (int i = 0; i < e->n; i++) e->sign[i] = problem->upper[i] <= 0.0 ? -1.0 : 1.0;
-}
-
-static void apply_choices(search *e)
-{
-    e->slider_count = 0;
-    for (int k = 0; k < e->site_count; k++) {
-        const site *where = &e->sites[k];
-        state chosen = where->states[where->chosen];
-        if (chosen == PLUS || chosen == MINUS)
-            e->sign[where->unknown] = chosen == PLUS ? 1.0 : -1.0;
-        else
-            e->state[where->unknown] = chosen;
-        e->slider_count += chosen == SLIDE;
-    }
-}
-
-static bool next_combination(search *e)
-{
-    for (int k = 0; k < e->site_count; k++) {
-        if (++e->sites[k].chosen < e->sites[k].count) return true;
-        e->sites[k].chosen = 0;
-    }
-    return false;
+    return count;
 }
 
 /* ---- equations -------------------------------------------------------------------------------------- */
@@ -204,27 +145,6 @@ static void add_unknown(search *e, int row, double weight, int i)
 {
     e->matrix[(size_t)row * (size_t)(e->n + e->slider_count) + (size_t)i] += weight;
     e->right[row] -= weight * e->x[i];
-}
-
-static void set_row_equation(search *e, int i)
-{
-    int partner = e->s.problem->partner[i];
-    if (e->state[i] == INSIDE) {
-        add_load_row(e, i, 1.0, i);
-        return;
-    }
-    add_unknown(e, i, 1.0, i);
-    switch (e->state[i]) {
-    case AT_LOWER:
-        e->right[i] += e->s.lower[i];
-        break;
-    case AT_UPPER:
-        e->right[i] += e->s.upper[i];
-        break;
-    default:
-        add_unknown(e, i, (e->state[i] == FOLLOWS_DOWN ? 1.0 : -1.0) * e->s.factor[i] * e->sign[partner],
-                    partner);
-    }
 }
 
 /* Sliding along t: the tangents follow the normal; `theta_column` < 0 when t is fixed. */
@@ -251,47 +171,49 @@ static void set_sliding(search *e, const ss_block *block, const double t[2], int
     e->matrix[(size_t)theta_column * (size_t)size + (size_t)theta_column] -= speed;
 }
 
-static void set_contact_equations(search *e, const ss_block *block, int *sliders)
-{
-    int n = block->first;
-    switch (e->state[n]) {
-    case OPEN:
-    case STICK:
-        for (int i = n; i < n + block->size; i++) {
-            bool normal = i == n, free_tangent = !normal && isinf(block->mu),
-                 no_tangent = !normal && !(block->mu > 0.0);
-            if (free_tangent || (e->state[n] == STICK && !no_tangent))
-                add_load_row(e, i, 1.0, i);
-            else
-                add_unknown(e, i, 1.0, i);
-        }
-        break;
-    case SLIDE: {
-        double angle = e->theta[*sliders], t[2] = {cos(angle), sin(angle)};
-        set_sliding(e, block, t, e->n + (*sliders)++);
-        break;
-    }
-    default:
-        set_sliding(e, block, (double[2]){e->state[n] == SLIDE_UP ? 1.0 : -1.0, 0.0}, -1);
-    }
-}
-
 /* J d = -F at (x, theta) */
 static void set_equations(search *e)
 {
     const ss_problem *problem = e->s.problem;
     size_t size = (size_t)(e->n + e->slider_count);
-    int sliders = 0;
     memset(e->matrix, 0, size * size * sizeof *e->matrix);
     memset(e->right, 0, size * sizeof *e->right);
     ss_scaled_apply(&e->s, e->x, e->w);
-    for (int k = 0; k < problem->block_count; k++) {
+    for (int k = 0, sliders = 0; k < problem->block_count; k++) {
         const ss_block *block = &problem->blocks[k];
-        if (ss_block_is_cone(block)) {
-            set_contact_equations(e, block, &sliders);
+        int n = block->first, end = n + block->size;
+        for (int i = n; i < end && !ss_block_is_cone(block); i++) {
+            if (e->state[i] == INSIDE) {
+                add_load_row(e, i, 1.0, i);
+                continue;
+            }
+            add_unknown(e, i, 1.0, i);
+            if (e->state[i] == AT_LOWER || e->state[i] == AT_UPPER) {
+                e->right[i] += e->state[i] == AT_LOWER ? e->s.lower[i] : e->s.upper[i];
+            } else {
+                double sense = e->state[i] == FOLLOWS_DOWN ? 1.0 : -1.0;
+                int partner = problem->partner[i];
+                add_unknown(e, i, sense * e->s.factor[i] * e->sign[partner], partner);
+            }
+        }
+        if (!ss_block_is_cone(block)) continue;
+        if (e->state[n] == SLIDE) {
+            double angle = e->theta[sliders], t[2] = {cos(angle), sin(angle)};
+            set_sliding(e, block, t, e->n + sliders++);
             continue;
         }
-        for (int i = block->first; i < block->first + block->size; i++) set_row_equation(e, i);
+        if (e->state[n] == SLIDE_UP || e->state[n] == SLIDE_DOWN) {
+            set_sliding(e, block, (double[2]){e->state[n] == SLIDE_UP ? 1.0 : -1.0, 0.0}, -1);
+            continue;
+        }
+        for (int i = n; i < end; i++) { // open, or sticking
+            bool is_normal = i == n, free_tangent = !is_normal && isinf(block->mu),
+                 no_tangent = !is_normal && !(block->mu > 0.0);
+            if (free_tangent || (e->state[n] == STICK && !no_tangent))
+                add_load_row(e, i, 1.0, i);
+            else
+                add_unknown(e, i, 1.0, i);
+        }
     }
 }
 
@@ -325,32 +247,6 @@ static double bring_pivot(double *a, double *right, int *order, int size, int k)
     return largest;
 }
 
-static void eliminate_below(double *a, double *right, int size, int k)
-{
-    for (int i = k + 1; i < size; i++) {
-        double factor = a[i * size + k] / a[k * size + k];
-        if (factor == 0.0) continue;
-        for (int j = k + 1; j < size; j++) a[i * size + j] -= factor * a[k * size + j];
-        right[i] -= factor * right[k];
-    }
-}
-
-static void substitute_back(const double *a, double *right, int size)
-{
-    for (int k = size - 1; k >= 0; k--) {
-        for (int j = k + 1; j < size; j++) right[k] -= a[k * size + j] * right[j];
-        right[k] /= a[k * size + k];
-    }
-}
-
-static bool names_only(const double *row, int size, int i)
-{
-    for (int j = 0; j < size; j++) {
-        if (row[j] != 0.0 && j != i) return false;
-    }
-    return row[i] != 0.0;
-}
-
 /* Unknowns whose equation names no other one are solved for. Makes a smaller system of the others, which are
  * listed in `order`, and returns its size. */
 static int reduce(search *e, double *a, double *right)
@@ -358,7 +254,8 @@ static int reduce(search *e, double *a, double *right)
     int size = e->n + e->slider_count, rest = 0;
     for (int i = 0; i < size; i++) {
         const double *row = e->matrix + i * size;
-        bool known = names_only(row, size, i);
+        bool known = row[i] != 0.0;
+        for (int j = 0; j < size && known; j++) known = row[j] == 0.0 || j == i;
         e->step[i] = known ? e->right[i] / row[i] : 0.0;
         if (!known) e->order[rest++] = i;
     }
@@ -371,20 +268,6 @@ static int reduce(search *e, double *a, double *right)
     return rest;
 }
 
-/* After that number of eliminations nothing is left on the left. Of many solutions the smallest; false when
- * there is none. */
-static bool solve_singular(search *e, int rank, double *a, double *right, int size)
-{
-    for (int i = rank; i < size; i++) {
-        if (!(fabs(right[i]) <= contradiction)) return false;
-    }
-    reduce(e, a, right);
-    if (ss_dense_least_squares(size, size, a, right, dependent, e->right, NULL, e->arena) != SS_LINALG_OK)
-        return false;
-    for (int k = 0; k < size; k++) right[k] = e->right[k];
-    return true;
-}
-
 /* step = matrix^-1 right, false when there is none */
 static bool solve_equations(search *e)
 {
@@ -394,12 +277,28 @@ static bool solve_equations(search *e)
         double pivot = bring_pivot(a, right, e->order, size, rank);
         first = fmax(first, pivot);
         if (!(pivot > dependent * first)) break;
-        eliminate_below(a, right, size, rank);
+        for (int i = rank + 1; i < size; i++) {
+            double factor = a[i * size + rank] / a[rank * size + rank];
+            if (factor == 0.0) continue;
+            for (int j = rank + 1; j < size; j++) a[i * size + j] -= factor * a[rank * size + j];
+            right[i] -= factor * right[rank];
+        }
     }
-    if (rank == size)
-        substitute_back(a, right, size);
-    else if (!solve_singular(e, rank, a, right, size))
-        return false;
+    if (rank == size) {
+        for (int k = size - 1; k >= 0; k--) {
+            for (int j = k + 1; j < size; j++) right[k] -= a[k * size + j] * right[j];
+            right[k] /= a[k * size + k];
+        }
+    } else {
+        // Nothing is left on the left: of many solutions the smallest, unless the right contradicts.
+        for (int i = rank; i < size; i++) {
+            if (!(fabs(right[i]) <= contradiction)) return false;
+        }
+        reduce(e, a, right);
+        if (ss_dense_least_squares(size, size, a, right, dependent, e->right, NULL, e->arena) != SS_LINALG_OK)
+            return false;
+        for (int k = 0; k < size; k++) right[k] = e->right[k];
+    }
     for (int k = 0; k < size; k++) e->step[e->order[k]] = right[k];
     return true;
 }
@@ -450,23 +349,16 @@ static double improve(search *e)
     return change / size;
 }
 
-/* Without sliding in space the equations are linear and one step is exact. */
-static bool solve_system(search *e)
+/* True when this is it. */
+static bool try_system(search *e)
 {
-    double step = INFINITY;
+    // Without sliding in space the equations are linear and one step is exact.
+    double step = INFINITY, size;
     memset(e->x, 0, (size_t)e->n * sizeof *e->x);
     for (int k = 0; k < (e->slider_count ? NEWTON_STEPS : 1) && step > still; k++) {
         step = improve(e);
         if (isinf(step)) return false;
     }
-    return true;
-}
-
-/* True when this is it. */
-static bool try_system(search *e)
-{
-    double size;
-    if (!solve_system(e)) return false;
     double error = error_of(e, &size);
     if (error <= far_off * size) { // what remains may be rounding
         if (isinf(improve(e))) return false;
@@ -477,21 +369,6 @@ static bool try_system(search *e)
         memcpy(e->best, e->x, (size_t)e->n * sizeof *e->best);
     }
     return ss_scaled_is_solved(error, size);
-}
-
-/* All first directions of the sliding contacts, as digits of one number. */
-static bool try_combination(search *e)
-{
-    double starts = pow(DIRECTIONS, e->slider_count);
-    for (int64_t start = 0; start < (int64_t)starts; start++) {
-        int64_t digits = start;
-        for (int c = 0; c < e->slider_count; c++) {
-            e->theta[c] = 2.0 * M_PI * ((double)(digits % DIRECTIONS) + 0.25) / DIRECTIONS;
-            digits /= DIRECTIONS;
-        }
-        if (try_system(e)) return true;
-    }
-    return false;
 }
 
 /* ---- all of them ------------------------------------------------------------------------------------ */
@@ -517,47 +394,66 @@ static bool take_memory(search *e, ss_arena *arena)
            e->right && e->step && e->reduced && e->matrix && e->scratch;
 }
 
-static void fill_dense(search *e)
-{
-    const ss_sparse *A = &e->s.A;
-    for (int j = 0; j < A->cols; j++) {
-        for (int k = A->start[j]; k < A->start[j + 1]; k++) e->dense[A->row[k] * A->cols + j] = A->value[k];
-    }
-}
-
-/* A combination is an iteration. */
-static ss_status try_all(search *e, ss_run *run, double *x)
-{
-    e->best_error = INFINITY;
-    do {
-        apply_choices(e);
-        bool found = try_combination(e);
-        if (e->best_error < INFINITY) ss_scaled_restore(&e->s, e->best, x);
-        if (!ss_run_iteration(run, x, NULL)) return ss_run_status(run);
-        if (found) return SS_CONVERGED;
-    } while (next_combination(e));
-    return SS_STALLED;
-}
-
 static ss_status solve(const ss_problem *problem, const void *options, ss_run *run, double *x)
 {
     (void)options;
-    search e = {.n = problem->size, .arena = run->arena};
+    double systems;
+    search e = {.n = problem->size, .arena = run->arena, .best_error = INFINITY};
     if (!ss_scaled_create(problem, run->arena, &e.s) || !take_memory(&e, run->arena)) return SS_FAILED;
-    fill_dense(&e);
-    list_sites(&e);
-    return try_all(&e, run, x);
+    for (int j = 0; j < e.n; j++) {
+        for (int k = e.s.A.start[j]; k < e.s.A.start[j + 1]; k++)
+            e.dense[e.s.A.row[k] * e.n + j] = e.s.A.value[k];
+    }
+    e.site_count = list_sites(problem, e.sites, &systems);
+    for (int i = 0; i < e.n; i++) e.sign[i] = problem->upper[i] <= 0.0 ? -1.0 : 1.0;
+
+    // A combination of choices is an iteration.
+    for (bool more = true; more;) {
+        e.slider_count = 0;
+        for (int k = 0; k < e.site_count; k++) {
+            const site *where = &e.sites[k];
+            state chosen = where->states[where->chosen];
+            if (chosen == PLUS || chosen == MINUS)
+                e.sign[where->unknown] = chosen == PLUS ? 1.0 : -1.0;
+            else
+                e.state[where->unknown] = chosen;
+            e.slider_count += chosen == SLIDE;
+        }
+
+        // All first directions of the sliding contacts, as digits of one number.
+        int64_t starts = (int64_t)pow(DIRECTIONS, e.slider_count);
+        bool found = false;
+        for (int64_t start = 0; start < starts && !found; start++) {
+            int64_t digits = start;
+            for (int c = 0; c < e.slider_count; c++) {
+                e.theta[c] = 2.0 * M_PI * ((double)(digits % DIRECTIONS) + 0.25) / DIRECTIONS;
+                digits /= DIRECTIONS;
+            }
+            found = try_system(&e);
+        }
+        if (e.best_error < INFINITY) ss_scaled_restore(&e.s, e.best, x);
+        if (!ss_run_iteration(run, x, NULL)) return ss_run_status(run);
+        if (found) return SS_CONVERGED;
+
+        // The next combination: count up, site by site.
+        more = false;
+        for (int k = 0; k < e.site_count && !more; k++) {
+            more = ++e.sites[k].chosen < e.sites[k].count;
+            if (!more) e.sites[k].chosen = 0;
+        }
+    }
+    return SS_STALLED;
 }
 
 static const char *refusal(const ss_problem *problem)
 {
-    double systems = 1.0;
+    double systems;
     for (int k = 0; k < problem->block_count; k++) {
         if (ss_block_is_cone(&problem->blocks[k]) && problem->blocks[k].size > 3)
             return "does not accept rolling friction";
     }
     if (problem->size > MAX_SIZE) return too_large;
-    for_all_sites(problem, count_systems, &systems);
+    list_sites(problem, NULL, &systems);
     return systems > MAX_SYSTEMS ? too_many : NULL;
 }
 

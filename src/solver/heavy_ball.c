@@ -3,7 +3,7 @@
  *     x+ = P(x - step w + beta (x - x_before)),   w = A x + b
  *
  * where apgd takes the gradient beyond x, this takes it at x. The step of each contact is that of its own
- * block of A over lambda_max(D^-1 A) (core/law.h, core/spectrum.h), shortened to 2 (1 - beta), below which
+ * block of A over lambda_max(D^-1 A) (core/law.h), shortened to 2 (1 - beta), below which
  * the method converges for symmetric positive semidefinite A and convex laws. A step that turns back against
  * the last one starts again without momentum. For Coulomb's law P is Alart's and Curnier's map, and there is
  * no proof.
@@ -22,7 +22,6 @@
 #include "base/memory.h"
 #include "base/option_rows.h"
 #include "solver/core/law.h"
-#include "solver/core/spectrum.h"
 #include "solver/core/watch.h"
 
 typedef struct heavy_ball_options {

@@ -13,7 +13,7 @@
 
 #include "base/option_rows.h"
 #include "problem/laws.h"
-#include "solver/core/spectrum.h"
+#include "solver/core/law.h"
 
 typedef struct jacobi_options {
     double scale;

@@ -26,6 +26,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/option_rows.h"
 #include "solver/core/run_state.h"
 #include "solver/core/scaled.h"
@@ -75,12 +76,10 @@ typedef struct minimiser {
 static bool take_memory(minimiser *m, ss_arena *arena)
 {
     size_t n = (size_t)m->n;
-    double **vectors[] = {&m->z,    &m->w,     &m->trial, &m->trial_w, &m->step,
-                          &m->rest, &m->lower, &m->upper, &m->best,    &m->before};
-    for (size_t v = 0; v < sizeof vectors / sizeof *vectors; v++) {
-        *vectors[v] = ss_arena_take(arena, n, sizeof **vectors[v], "vectors");
-        if (!*vectors[v]) return false;
-    }
+    if (!ss_arena_take_vectors(arena, n, "vectors",
+                               (double **[]){&m->z, &m->w, &m->trial, &m->trial_w, &m->step, &m->rest,
+                                             &m->lower, &m->upper, &m->best, &m->before, NULL}))
+        return false;
     m->inside = ss_arena_take(arena, n, sizeof *m->inside, "subspace");
     return m->inside != NULL;
 }

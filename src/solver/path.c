@@ -22,6 +22,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/option_rows.h"
 #include "solver/core/run_state.h"
 #include "solver/newton/active_set_factor.h"
@@ -75,11 +76,9 @@ typedef struct search {
 static bool take_memory(search *s, ss_arena *arena)
 {
     size_t n = (size_t)s->n;
-    double **vectors[] = {&s->z, &s->w, &s->trial, &s->trial_w, &s->step, &s->best};
-    for (size_t v = 0; v < sizeof vectors / sizeof *vectors; v++) {
-        *vectors[v] = ss_arena_take(arena, n, sizeof **vectors[v], "vectors");
-        if (!*vectors[v]) return false;
-    }
+    if (!ss_arena_take_vectors(arena, n, "vectors",
+                               (double **[]){&s->z, &s->w, &s->trial, &s->trial_w, &s->step, &s->best, NULL}))
+        return false;
     s->inside = ss_arena_take(arena, n, sizeof *s->inside, "inside");
     return s->inside;
 }

@@ -30,7 +30,6 @@
  */
 #include "base/option_rows.h"
 #include "solver/core/law.h"
-#include "solver/core/spectrum.h"
 #include "solver/sweep/sweep.h"
 
 #include <math.h>

@@ -20,6 +20,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/deadline.h"
 #include "base/option_rows.h"
 #include "solver/core/run_state.h"
@@ -340,11 +341,10 @@ static ss_status iterate(program *q, ss_run *run, double *x)
 static bool take_memory(program *q, ss_arena *arena)
 {
     size_t n = (size_t)q->n;
-    double **vectors[] = {&q->x, &q->g, &q->trial, &q->trial_g, &q->step, &q->residual, &q->z, &q->p, &q->hp};
-    for (size_t v = 0; v < sizeof vectors / sizeof *vectors; v++) {
-        *vectors[v] = ss_arena_take(arena, n, sizeof **vectors[v], "vectors");
-        if (!*vectors[v]) return false;
-    }
+    if (!ss_arena_take_vectors(arena, n, "vectors",
+                               (double **[]){&q->x, &q->g, &q->trial, &q->trial_g, &q->step, &q->residual,
+                                             &q->z, &q->p, &q->hp, NULL}))
+        return false;
     q->in_face = ss_arena_take(arena, n, sizeof *q->in_face, "face");
     q->scratch = ss_arena_take(arena, ss_scaled_scratch(&q->s), sizeof *q->scratch, "velocities");
     return q->in_face && q->scratch && ss_active_manifold_create(&q->s, arena, &q->face);

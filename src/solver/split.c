@@ -70,42 +70,26 @@ typedef struct halves {
     double energy, best_energy;
 } halves;
 
-/* ---- who belongs where ------------------------------------------------------------------------------ */
-
-static void sort_out(halves *h)
-{
-    const ss_problem *problem = h->problem;
-    int directs = 0;
-    for (int k = 0; k < problem->block_count; k++) {
-        const ss_block *block = &problem->blocks[k];
-        for (int i = 0; i < block->size; i++) {
-            int at = block->first + i;
-            bool is_tangent = block->law == SS_LAW_CONE ? i > 0 && !isinf(ss_friction_of(block, i))
-                                                        : problem->partner[at] >= 0;
-            h->is_direct[at] = !is_tangent;
-            if (is_tangent)
-                h->tangent[h->tangents++] = at;
-            else
-                h->member[directs++] = at;
-        }
-    }
-}
-
-static int direct_count(const halves *h)
-{
-    return h->problem->size - h->tangents;
-}
-
 /* ---- the direct half -------------------------------------------------------------------------------- */
 
-static ss_sparse *direct_matrix(const halves *h, int *place)
+/* Joints and normals, with their own part of the matrix. False when out of memory. */
+static bool make_direct(halves *h, double compliance, ss_run *run)
 {
-    const ss_sparse *A = h->problem->A;
-    int n = direct_count(h), entry = 0;
-    for (int i = 0; i < h->problem->size; i++) place[i] = -1;
+    const ss_problem *problem = h->problem;
+    const ss_sparse *A = problem->A;
+    int n = problem->size - h->tangents, entry = 0;
+    int *place = ss_arena_take_unset(run->arena, (size_t)problem->size, sizeof *place, "places");
+    h->direct = place ? ss_problem_create(n, 1, -1, NULL) : NULL;
+    if (!h->direct) return false;
+    h->direct->blocks[0] = (ss_block){.law = SS_LAW_BOX, .size = n, .contact = -1, .constraint = -1};
+    h->direct->symmetric = problem->symmetric;
+    h->compliance = compliance;
+
+    for (int i = 0; i < problem->size; i++) place[i] = -1;
     for (int i = 0; i < n; i++) place[h->member[i]] = i;
-    ss_sparse *D = ss_sparse_create(n, n, ss_sparse_nonzeros(A), NULL);
-    for (int j = 0; D && j < n; j++) {
+    ss_sparse *D = h->direct->A = ss_sparse_create(n, n, ss_sparse_nonzeros(A), NULL);
+    if (!D) return false;
+    for (int j = 0; j < n; j++) {
         for (int e = A->start[h->member[j]]; e < A->start[h->member[j] + 1]; e++) {
             if (place[A->row[e]] < 0) continue;
             D->row[entry] = place[A->row[e]];
@@ -113,13 +97,8 @@ static ss_sparse *direct_matrix(const halves *h, int *place)
         }
         D->start[j + 1] = entry;
     }
-    return D;
-}
 
-/* The bounds of a normal are [0, inf), of a tangent without limit none; of rows their own. */
-static void set_bounds(halves *h)
-{
-    const ss_problem *problem = h->problem;
+    // The bounds of a normal are [0, inf), of a tangent without limit none; of rows their own.
     for (int k = 0, at = 0; k < problem->block_count; k++) {
         const ss_block *block = &problem->blocks[k];
         for (int i = block->first; i < block->first + block->size; i++) {
@@ -131,58 +110,7 @@ static void set_bounds(halves *h)
             h->direct->b[at++] = problem->b[i];
         }
     }
-}
-
-static bool make_direct(halves *h, double compliance, ss_run *run)
-{
-    ss_arena *arena = run->arena;
-    int n = direct_count(h),
-        *place = ss_arena_take_unset(arena, (size_t)h->problem->size, sizeof *place, "places");
-    h->direct = place ? ss_problem_create(n, 1, -1, NULL) : NULL;
-    if (!h->direct) return false;
-    h->direct->blocks[0] = (ss_block){.law = SS_LAW_BOX, .size = n, .contact = -1, .constraint = -1};
-    h->direct->symmetric = h->problem->symmetric;
-    h->direct->A = direct_matrix(h, place);
-    if (!h->direct->A) return false;
-    set_bounds(h);
-    h->compliance = compliance;
     return ss_pivoting_create(h->direct, compliance, run, &h->pivoting);
-}
-
-static void start_direct(halves *h)
-{
-    ss_pivoting *p = &h->pivoting;
-    memcpy(p->lower, p->s.lower, (size_t)p->n * sizeof *p->lower);
-    memcpy(p->upper, p->s.upper, (size_t)p->n * sizeof *p->upper);
-    for (int i = 0; i < p->n; i++)
-        p->centre[i] = fmin(fmax(h->x[h->member[i]] / p->s.unit[i], p->lower[i]), p->upper[i]);
-    ss_pivoting_start(p);
-}
-
-/* b + A x_T, what the joints and normals have to carry. */
-static void renew_load(halves *h)
-{
-    const ss_problem *problem = h->problem;
-    ss_pivoting *p = &h->pivoting;
-    for (int i = 0; i < problem->size; i++) h->load[i] = h->is_direct[i] ? 0.0 : h->x[i];
-    memcpy(h->w, problem->b, (size_t)problem->size * sizeof *h->w);
-    ss_sparse_apply(problem->A, h->load, 1.0, h->w);
-    for (int i = 0; i < p->n; i++) h->load[i] = h->w[h->member[i]] / p->s.load_unit[i];
-    ss_pivoting_set_load(p, h->load);
-}
-
-/* The proximal centre follows, but not for what is rounding only: where contacts are redundant each move
- * would add to it. A compliance that was raised to get out of a cycle is lowered again. */
-static void follow_centre(halves *h)
-{
-    static const double unfelt = 1e-14, softening = 0.1;
-    ss_pivoting *p = &h->pivoting;
-    double apart = 0.0;
-    for (int i = 0; i < p->n; i++) apart = fmax(apart, fabs(p->x[i] - p->centre[i]));
-    if (p->face.shift * apart > unfelt * p->size) {
-        for (int i = 0; i < p->n; i++) p->centre[i] = fmin(fmax(p->x[i], p->lower[i]), p->upper[i]);
-    }
-    ss_pivoting_set_compliance(p, fmax(h->compliance, softening * p->face.shift));
 }
 
 /* Exchanges until no side is wrong, or for now enough of them: the next turn goes on. False when the matrix
@@ -190,81 +118,70 @@ static void follow_centre(halves *h)
 static bool solve_direct(halves *h)
 {
     enum { ENOUGH = 50 };
+    static const double unfelt = 1e-14, softening = 0.1;
+    const ss_problem *problem = h->problem;
     ss_pivoting *p = &h->pivoting;
-    int last = -1, wrong = 0;
-    renew_load(h);
+
+    // b + A x_T, what the joints and normals have to carry.
+    for (int i = 0; i < problem->size; i++) h->load[i] = h->is_direct[i] ? 0.0 : h->x[i];
+    memcpy(h->w, problem->b, (size_t)problem->size * sizeof *h->w);
+    ss_sparse_apply(problem->A, h->load, 1.0, h->w);
+    for (int i = 0; i < p->n; i++) h->load[i] = h->w[h->member[i]] / p->s.load_unit[i];
+    ss_pivoting_set_load(p, h->load);
+
     ss_pivoting_begin(p);
-    for (int k = 0; k < ENOUGH; k++) {
+    for (int k = 0, last = -1; k < ENOUGH; k++) {
         while (!ss_pivoting_solve(p)) {
             if (p->face.shift >= 1e-3 || ss_run_late(h->run)) return false;
             ss_pivoting_set_compliance(p, fmax(100.0 * p->face.shift, 1e-10));
         }
-        wrong = ss_pivoting_wrong(p, &last);
+        int wrong = ss_pivoting_wrong(p, &last);
         if (wrong == 0 || !ss_pivoting_exchange(p, wrong, last)) break;
     }
     for (int i = 0; i < p->n; i++)
         h->x[h->member[i]] = p->s.unit[i] * fmin(fmax(p->x[i], p->lower[i]), p->upper[i]);
-    follow_centre(h);
+
+    // The proximal centre follows, but not for what is rounding only: where contacts are redundant each move
+    // would add to it. A compliance that was raised to get out of a cycle is lowered again.
+    double apart = 0.0;
+    for (int i = 0; i < p->n; i++) apart = fmax(apart, fabs(p->x[i] - p->centre[i]));
+    if (p->face.shift * apart > unfelt * p->size) {
+        for (int i = 0; i < p->n; i++) p->centre[i] = fmin(fmax(p->x[i], p->lower[i]), p->upper[i]);
+    }
+    ss_pivoting_set_compliance(p, fmax(h->compliance, softening * p->face.shift));
     return true;
 }
 
 /* ---- the friction half ------------------------------------------------------------------------------ */
 
-static bool has_tangents(const halves *h, const ss_cell *cell)
-{
-    bool any = false;
-    for (int i = 0; i < cell->size; i++) any = any || !h->is_direct[cell->first + i];
-    return any;
-}
-
-static bool set_step(halves *h, ss_cell *cell, ss_arena *arena)
-{
-    static const double full = 1.0;
-    const ss_block *block = &h->problem->blocks[cell->block];
-    if (block->law == SS_LAW_CONE) return ss_tangents_step_set(block, cell, arena);
-    return ss_row_step_set(&h->rows, cell, 1.0 / h->problem->diagonal[cell->first], &full, arena);
-}
-
 /* Of the cells only those that have tangents stay. The sweep reads rows of the matrix, where no cell depends
  * on another being visited. */
 static bool make_friction(halves *h, int mixing, ss_arena *arena)
 {
+    static const double full = 1.0;
     int kept = 0;
     h->rows = *h->problem;
     h->rows.bodies = NULL;
     h->sweep = ss_sweep_create(&h->rows, SS_OUTER_CONES, 0, arena);
     if (!h->sweep) return false;
-    for (int c = 0; c < h->sweep->A.cell_count; c++) {
-        if (!has_tangents(h, &h->sweep->A.cells[c])) continue;
-        h->sweep->A.cells[kept] = h->sweep->A.cells[c];
-        if (!set_step(h, &h->sweep->A.cells[kept++], arena)) return false;
+    ss_operator *A = &h->sweep->A;
+    for (int c = 0; c < A->cell_count; c++) {
+        bool has_tangents = false;
+        for (int i = 0; i < A->cells[c].size; i++) has_tangents |= !h->is_direct[A->cells[c].first + i];
+        if (!has_tangents) continue;
+        ss_cell *cell = &A->cells[kept++];
+        *cell = A->cells[c];
+        const ss_block *block = &h->problem->blocks[cell->block];
+        double diagonal = h->problem->diagonal[cell->first];
+        if (!(block->law == SS_LAW_CONE ? ss_tangents_step_set(block, cell, arena)
+                                        : ss_row_step_set(&h->rows, cell, 1.0 / diagonal, &full, arena)))
+            return false;
     }
-    h->sweep->A.cell_count = kept;
+    A->cell_count = kept;
     return ss_safeguarded_anderson_create(h->tangents, mixing, arena, &h->mixing);
 }
 
-static void sweep_friction(halves *h, int sweeps)
-{
-    for (int k = 0; k < sweeps && !ss_run_late(h->run); k++) {
-        if (!(ss_sweep_pass(h->sweep, SS_SWEEP_SYMMETRIC, h->x) > 0.0)) break;
-    }
-}
-
 /* ---- turns ------------------------------------------------------------------------------------------ */
-
-static bool take_memory(halves *h, ss_arena *arena)
-{
-    size_t n = (size_t)h->problem->size;
-    double **all[] = {&h->x, &h->w, &h->load, &h->best, &h->before, &h->after};
-    for (size_t k = 0; k < sizeof all / sizeof *all; k++) {
-        *all[k] = ss_arena_take(arena, n, sizeof **all[k], "halves");
-        if (!*all[k]) return false;
-    }
-    h->member = ss_arena_take(arena, n, sizeof *h->member, "halves");
-    h->tangent = ss_arena_take(arena, n, sizeof *h->tangent, "halves");
-    h->is_direct = ss_arena_take(arena, n, sizeof *h->is_direct, "halves");
-    return h->member && h->tangent && h->is_direct;
-}
 
 /* w and the error of x, which is kept when it is the best. */
 static void measure(halves *h)
@@ -280,41 +197,26 @@ static void measure(halves *h)
     memcpy(h->best, h->x, (size_t)problem->size * sizeof *h->x);
 }
 
-static bool turn(halves *h, int sweeps)
-{
-    for (int i = 0; i < h->tangents; i++) h->before[i] = h->x[h->tangent[i]];
-    if (!solve_direct(h)) return false;
-    sweep_friction(h, sweeps);
-    measure(h);
-    return isfinite(h->energy);
-}
-
-/* From the tangents of this turn to those of the next. */
-static void mix(halves *h)
-{
-    for (int i = 0; i < h->tangents; i++) h->after[i] = h->x[h->tangent[i]];
-    ss_safeguarded_anderson_next(&h->mixing, h->before, h->after);
-    for (int i = 0; i < h->tangents; i++) h->x[h->tangent[i]] = h->after[i];
-}
-
-/* Where there is no solution the direct half grows without bound. */
-static ss_status stalled(halves *h, ss_run *run)
-{
-    for (int i = 0; i < h->problem->size; i++) h->load[i] = h->x[i] - h->best[i];
-    return ss_run_ray(run, h->load) ? SS_RAY : SS_STALLED;
-}
-
 static ss_status iterate(halves *h, int sweeps, ss_run *run, double *x)
 {
     enum { STUCK = 300 };
-    size_t bytes = (size_t)h->problem->size * sizeof *x;
+    int n = h->problem->size;
+    size_t bytes = (size_t)n * sizeof *x;
     ss_status status = SS_MAX_ITERATIONS;
     ss_watch watch = {0};
     while (status == SS_MAX_ITERATIONS) {
-        if (!turn(h, sweeps)) {
+        // Joints and normals with the friction given, then friction with these given.
+        for (int i = 0; i < h->tangents; i++) h->before[i] = h->x[h->tangent[i]];
+        bool good = solve_direct(h);
+        for (int k = 0; good && k < sweeps && !ss_run_late(h->run); k++) {
+            if (!(ss_sweep_pass(h->sweep, SS_SWEEP_SYMMETRIC, h->x) > 0.0)) break;
+        }
+        if (good) measure(h);
+        if (!good || !isfinite(h->energy)) {
             status = h->best_energy < INFINITY ? SS_STALLED : SS_FAILED;
             break;
         }
+
         memcpy(x, h->x, bytes);
         if (!ss_run_iteration(run, x, h->w)) {
             status = ss_run_status(run);
@@ -322,8 +224,16 @@ static ss_status iterate(halves *h, int sweeps, ss_run *run, double *x)
             break;
         }
         if (h->energy == 0.0) return SS_CONVERGED;
-        if (ss_watch_stalled(&watch, h->energy, STUCK)) status = stalled(h, run);
-        mix(h);
+        if (ss_watch_stalled(&watch, h->energy, STUCK)) {
+            // Where there is no solution the direct half grows without bound.
+            for (int i = 0; i < n; i++) h->load[i] = h->x[i] - h->best[i];
+            status = ss_run_ray(run, h->load) ? SS_RAY : SS_STALLED;
+        }
+
+        // From the tangents of this turn to those of the next.
+        for (int i = 0; i < h->tangents; i++) h->after[i] = h->x[h->tangent[i]];
+        ss_safeguarded_anderson_next(&h->mixing, h->before, h->after);
+        for (int i = 0; i < h->tangents; i++) h->x[h->tangent[i]] = h->after[i];
     }
     if (h->best_energy < INFINITY) memcpy(x, h->best, bytes);
     return status;
@@ -332,18 +242,45 @@ static ss_status iterate(halves *h, int sweeps, ss_run *run, double *x)
 static ss_status solve(const ss_problem *problem, const void *options, ss_run *run, double *x)
 {
     const split_options *set = options;
+    size_t n = (size_t)problem->size;
     halves h = {.problem = problem, .run = run, .best_energy = INFINITY};
     ss_status status = SS_FAILED;
-    if (!take_memory(&h, run->arena)) return SS_FAILED;
-    sort_out(&h);
-    memcpy(h.x, x, (size_t)problem->size * sizeof *x);
+    h.member = ss_arena_take(run->arena, n, sizeof *h.member, "halves");
+    h.tangent = ss_arena_take(run->arena, n, sizeof *h.tangent, "halves");
+    h.is_direct = ss_arena_take(run->arena, n, sizeof *h.is_direct, "halves");
+    if (!h.member || !h.tangent || !h.is_direct ||
+        !ss_arena_take_vectors(run->arena, n, "halves",
+                               (double **[]){&h.x, &h.w, &h.load, &h.best, &h.before, &h.after, NULL}))
+        return SS_FAILED;
+
+    // Who belongs where.
+    for (int k = 0, directs = 0; k < problem->block_count; k++) {
+        const ss_block *block = &problem->blocks[k];
+        for (int i = 0; i < block->size; i++) {
+            int at = block->first + i;
+            bool is_tangent = block->law == SS_LAW_CONE ? i > 0 && !isinf(ss_friction_of(block, i))
+                                                        : problem->partner[at] >= 0;
+            h.is_direct[at] = !is_tangent;
+            if (is_tangent)
+                h.tangent[h.tangents++] = at;
+            else
+                h.member[directs++] = at;
+        }
+    }
+    memcpy(h.x, x, n * sizeof *x);
     ss_problem_project(problem, h.x);
-    // each of the two halves takes as long as a turn
+
+    // Both halves, each of which takes as long as a turn; the direct one begins with the sides of x.
     if (make_direct(&h, set->compliance, run) && !ss_run_late(run) &&
         make_friction(&h, set->mixing, run->arena) && !ss_run_late(run)) {
-        start_direct(&h);
+        ss_pivoting *p = &h.pivoting;
+        memcpy(p->lower, p->s.lower, (size_t)p->n * sizeof *p->lower);
+        memcpy(p->upper, p->s.upper, (size_t)p->n * sizeof *p->upper);
+        for (int i = 0; i < p->n; i++)
+            p->centre[i] = fmin(fmax(h.x[h.member[i]] / p->s.unit[i], p->lower[i]), p->upper[i]);
+        ss_pivoting_start(p);
         status = iterate(&h, set->sweeps, run, x);
-        ss_run_note(run, "%d factorisations", h.pivoting.factorizations);
+        ss_run_note(run, "%d factorisations", p->factorizations);
     }
     ss_pivoting_free(&h.pivoting);
     ss_problem_destroy(h.direct);

@@ -28,10 +28,14 @@ const ss_solver *ss_solver_at(int index)
     return index >= 0 ? solvers[index] : NULL;
 }
 
-/* Other names by which a method is known. */
+/* Other names by which a method is known, and names that say what a method does. */
 static const struct {
     const char *other, *name;
-} aliases[] = {{"cone-interior", "interior-point"}};
+} aliases[] = {{"cone-interior", "interior-point"},
+               {"batched-nncg", "coloured"},
+               {"proximal-fixed-point", "prox"},
+               {"proximal-point", "proximal"},
+               {"normal-friction-splitting", "split"}};
 
 const ss_solver *ss_solver_find(const char *name)
 {

@@ -63,6 +63,33 @@ void ss_run_record(struct ss_run_state *state, const double *values, double seco
     history->count++;
 }
 
+/* ---- when to measure ---------------------------------------------------------------------------------- */
+
+/* `estimate`: anything that falls like the square of the gauge; `goal`: its value where the rule should hold,
+ * NAN when it is unknown. The first time the method's own word has to do; then it is calibrated by the last
+ * measurement. Where convergence crawls just above the goal the pauses grow with the number of iterations;
+ * the doubling is for estimates that mean nothing. */
+static bool is_worth_measuring(ss_measuring_schedule *schedule, int iteration, double estimate, double goal)
+{
+    static const double hope = 1.2;
+    enum { FIRST = 3, CRAWL = 10 };
+    schedule->offered = estimate;
+    if (!(estimate > 0.0) || iteration >= (schedule->forced ? schedule->forced : FIRST)) return true;
+    if (!(schedule->estimate > 0.0)) return goal == goal ? estimate <= 4.0 * goal : true;
+    bool near = schedule->ratio * (estimate / schedule->estimate) <= hope;
+    return near && iteration > schedule->measured + 1 + schedule->measured / CRAWL;
+}
+
+static void note_measurement(ss_measuring_schedule *schedule, int iteration, double ratio)
+{
+    schedule->ratio = ratio;
+    schedule->estimate = schedule->offered;
+    schedule->measured = iteration;
+    schedule->forced = 2 * iteration + 16;
+}
+
+/* ---- measuring ---------------------------------------------------------------------------------------- */
+
 /* Gauges of x, from the problem alone. What a method hands in is not remembered: it may be wrong. */
 void ss_run_measure(struct ss_run_state *state, const double *x, unsigned mask, double *values)
 {
@@ -103,8 +130,8 @@ static bool measure(struct ss_run_state *state, const double *x, const double *w
     }
     if (state->stop.gauge == SS_GAUGE_NONE) return false;
     double excess = values[state->stop.gauge] / state->stop.below;
-    ss_measuring_schedule_note(&state->schedule, state->iterations,
-                               state->stop.gauge == SS_GAUGE_ENERGY ? excess : excess * excess);
+    note_measurement(&state->schedule, state->iterations,
+                     state->stop.gauge == SS_GAUGE_ENERGY ? excess : excess * excess);
     return ss_stop_criterion_excess(&state->stop, values) < 1.0;
 }
 
@@ -139,7 +166,7 @@ bool ss_run_due(ss_run *run, double energy)
     if (state->record || state->watcher || state->keep != SS_GAUGE_NONE || next >= state->max_iterations)
         return true;
     if (state->stop.test) return next >= state->next_test;
-    return ss_measuring_schedule_is_due(&state->schedule, next, energy, energy_goal(state));
+    return is_worth_measuring(&state->schedule, next, energy, energy_goal(state));
 }
 
 /* The clock costs as much as a sweep over a few contacts: after many iterations it is looked

@@ -7,9 +7,17 @@
 
 #include "base/text.h"
 #include "problem/gauge.h"
-#include "solver/core/measuring_schedule.h"
 #include "solver/core/nested_run.h"
 #include "solver/core/stop_criterion.h"
+
+/* When is it worth to measure? Measuring an iterate may cost more than making it, so a method that can say
+ * for next to nothing how much it still changes is measured only when the stop rule may hold. Zeroed at the
+ * start. Ratios are squared values of a gauge over the squared value of the rule, as energies are. */
+typedef struct ss_measuring_schedule {
+    double ratio, estimate; /* at the last measurement; estimate 0: none yet */
+    double offered;         /* what the method said last */
+    int measured, forced;   /* iterations: of the last measurement, of the next whatever the method says */
+} ss_measuring_schedule;
 
 struct ss_run_state {
     const ss_problem *problem;

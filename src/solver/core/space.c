@@ -9,31 +9,37 @@
 
 /* ---- nodes ------------------------------------------------------------------------------------------ */
 
-/* The row that leads the node of row i: its partner, when their node stays small and the partner is a row. */
-static int leader_of(const ss_problem *problem, const int *block_of, const int *followers, int i)
-{
-    int partner = problem->partner[i];
-    if (partner < 0 || ss_block_is_cone(&problem->blocks[block_of[i]])) return i;
-    if (ss_block_is_cone(&problem->blocks[block_of[partner]])) return i;
-    bool is_plain = problem->partner[partner] < 0 && partner != i;
-    return is_plain && followers[partner] < SS_NODE_MAX ? partner : i;
-}
-
-/* leader[i] = i for the first row of a node */
-static void choose_leaders(const ss_problem *problem, const int *block_of, int *followers, int *leader)
-{
-    for (int i = 0; i < problem->size; i++) followers[i] = 1;
-    for (int i = 0; i < problem->size; i++) {
-        const ss_block *block = &problem->blocks[block_of[i]];
-        leader[i] = ss_block_is_cone(block) ? block->first : leader_of(problem, block_of, followers, i);
-        if (leader[i] != i) followers[leader[i]]++;
-    }
-}
-
-/* Nodes in the order of their leaders; a leader comes first in its node, the others in their order. */
-static void number_nodes(ss_space *space, const int *block_of, const int *leader, int *size)
+/* Renumbers the unknowns by nodes. A cone is a node, led by its normal; a row is one, or follows its partner
+ * when that is a row whose node stays small. Nodes come in the order of their leaders; a leader comes first
+ * in its node, the others in their order. */
+static bool make_nodes(ss_space *space, ss_arena *arena)
 {
     const ss_problem *problem = space->problem;
+    size_t n = (size_t)problem->size;
+    int *block_of = ss_arena_take(arena, n, sizeof *block_of, "blocks of unknowns");
+    int *leader = ss_arena_take(arena, n, sizeof *leader, "nodes"); // leader[i] = i for the first of a node
+    int *size = ss_arena_take(arena, n, sizeof *size, "nodes");     // of leaders
+    space->nodes = ss_arena_take(arena, n, sizeof *space->nodes, "nodes");
+    space->number = ss_arena_take(arena, n, sizeof *space->number, "numbers");
+    if (!block_of || !leader || !size || !space->nodes || !space->number) return false;
+    for (int k = 0; k < problem->block_count; k++) {
+        const ss_block *block = &problem->blocks[k];
+        for (int i = block->first; i < block->first + block->size; i++) block_of[i] = k;
+    }
+
+    for (int i = 0; i < problem->size; i++) size[i] = 1;
+    for (int i = 0; i < problem->size; i++) {
+        const ss_block *block = &problem->blocks[block_of[i]];
+        int partner = problem->partner[i];
+        leader[i] = ss_block_is_cone(block) ? block->first : i;
+        if (partner >= 0 && !ss_block_is_cone(block) &&
+            !ss_block_is_cone(&problem->blocks[block_of[partner]])) {
+            bool is_plain = problem->partner[partner] < 0 && partner != i;
+            if (is_plain && size[partner] < SS_NODE_MAX) leader[i] = partner;
+        }
+        if (leader[i] != i) size[leader[i]]++;
+    }
+
     int *node_of = space->number, place = 0; // until the end: the node a leader has
     for (int i = 0; i < problem->size; i++) {
         if (leader[i] != i) continue;
@@ -55,48 +61,16 @@ static void number_nodes(ss_space *space, const int *block_of, const int *leader
     for (int i = 0; i < problem->size; i++) {
         if (leader[i] == i) space->number[i] = space->nodes[node_of[i]].first;
     }
-}
-
-static bool make_nodes(ss_space *space, ss_arena *arena)
-{
-    const ss_problem *problem = space->problem;
-    size_t n = (size_t)problem->size;
-    int *block_of = ss_arena_take(arena, n, sizeof *block_of, "blocks of unknowns");
-    int *leader = ss_arena_take(arena, n, sizeof *leader, "nodes");
-    int *size = ss_arena_take(arena, n, sizeof *size, "nodes");
-    space->nodes = ss_arena_take(arena, n, sizeof *space->nodes, "nodes");
-    space->number = ss_arena_take(arena, n, sizeof *space->number, "numbers");
-    if (!block_of || !leader || !size || !space->nodes || !space->number) return false;
-    for (int k = 0; k < problem->block_count; k++) {
-        const ss_block *block = &problem->blocks[k];
-        for (int i = block->first; i < block->first + block->size; i++) block_of[i] = k;
-    }
-    choose_leaders(problem, block_of, size, leader);
-    number_nodes(space, block_of, leader, size);
     return true;
 }
 
 /* ---- scales ----------------------------------------------------------------------------------------- */
 
-/* An inverse mass for a row whose own is zero (the sliding speed of Stewart and Trinkle): what the rows
- * coupled to it make of it, |a_ij a_ji| / a_jj, has the right unit. */
-static double lent_scale(const ss_problem *problem, const double *diagonal, int j)
-{
-    const ss_sparse *A = problem->A;
-    double largest = 0.0;
-    for (int k = A ? A->start[j] : 0; A && k < A->start[j + 1]; k++) {
-        int i = A->row[k];
-        if (!(diagonal[i] > 0.0)) continue;
-        double back = ss_sparse_get(A, j, i), there = A->value[k];
-        largest = fmax(largest, fabs((back != 0.0 ? back : there) * there) / diagonal[i]);
-    }
-    return largest > 0.0 ? largest : 1.0;
-}
-
-/* Inverse masses a_i: of rows the diagonal, of contacts one for normal and tangents, one for
- * the rolling part. */
+/* Inverse masses a_i: of rows the diagonal, of contacts one for normal and tangents, one for the rolling
+ * part. */
 static void choose_scales(const ss_problem *problem, double *diagonal, double *scale)
 {
+    const ss_sparse *A = problem->A;
     for (int i = 0; i < problem->size; i++) diagonal[i] = fmax(problem->diagonal[i], 0.0);
     for (int k = 0; k < problem->block_count; k++) {
         const ss_block *block = &problem->blocks[k];
@@ -106,8 +80,18 @@ static void choose_scales(const ss_problem *problem, double *diagonal, double *s
         double rolling = block->size == 5 ? 0.5 * (diagonal[first + 3] + diagonal[first + 4]) : 0.0;
         for (int i = 0; i < block->size; i++) diagonal[first + i] = fmax(i < 3 ? mean : rolling, 0.0);
     }
-    for (int i = 0; i < problem->size; i++) {
-        scale[i] = diagonal[i] > 0.0 ? diagonal[i] : lent_scale(problem, diagonal, i);
+
+    // A row whose own is zero (the sliding speed of Stewart and Trinkle): what the rows coupled to it make of
+    // it, |a_ij a_ji| / a_jj, has the right unit.
+    for (int j = 0; j < problem->size; j++) {
+        double lent = 0.0;
+        for (int k = A ? A->start[j] : 0; A && !(diagonal[j] > 0.0) && k < A->start[j + 1]; k++) {
+            int i = A->row[k];
+            if (!(diagonal[i] > 0.0)) continue;
+            double back = ss_sparse_get(A, j, i), there = A->value[k];
+            lent = fmax(lent, fabs((back != 0.0 ? back : there) * there) / diagonal[i]);
+        }
+        scale[j] = diagonal[j] > 0.0 ? diagonal[j] : lent > 0.0 ? lent : 1.0;
     }
     for (int k = 0; k < problem->block_count; k++) { // contacts of zero mass: isotropic all the same
         const ss_block *block = &problem->blocks[k];
@@ -117,15 +101,7 @@ static void choose_scales(const ss_problem *problem, double *diagonal, double *s
     }
 }
 
-static double energy_scale(const ss_problem *problem, const double *scale)
-{
-    double sum = 0.0;
-    for (int i = 0; i < problem->size; i++) sum += 0.5 * problem->b[i] * problem->b[i] / scale[i];
-    return sum > 0.0 && isfinite(sum) ? sum : 1.0;
-}
-
-/* ---- laws in the new variables ---------------------------------------------------------------------- */
-
+/* The laws in the new variables. */
 static void scale_laws(ss_space *space)
 {
     const ss_problem *problem = space->problem;
@@ -161,8 +137,8 @@ static bool make_matrix(ss_space *space, const double *root_of_scale, double roo
     return space->W != NULL;
 }
 
-/* Lower L with L L' = A for a symmetric positive semidefinite 3 x 3 matrix; columns of zero
- * pivots are zero. */
+/* Lower L with L L' = A for a symmetric positive semidefinite 3 x 3 matrix; columns of zero pivots are
+ * zero. */
 static void root_of_inertia(const double A[9], double L[9])
 {
     static const double rounding = 1e-14;
@@ -180,20 +156,7 @@ static void root_of_inertia(const double A[9], double L[9])
     }
 }
 
-/* One body's six columns of a row of H: the Jacobian times the root of M^-1. */
-static void make_lever(const ss_bodies_form *form, int body, const double *roots, const double *jacobian,
-                       double scale, double *lever)
-{
-    double root_of_mass = sqrt(form->inverse_mass[body]);
-    const double *L = roots + 9 * body;
-    for (int k = 0; k < 3; k++) {
-        lever[k] = jacobian[k] * root_of_mass / scale;
-        double sum = 0.0;
-        for (int i = k; i < 3; i++) sum += jacobian[3 + i] * L[3 * i + k];
-        lever[3 + k] = sum / scale;
-    }
-}
-
+/* Rows of H: the Jacobian times the roots of M^-1. */
 static bool make_levers(ss_space *space, const double *root_of_scale, ss_arena *arena)
 {
     const ss_problem *problem = space->problem;
@@ -212,12 +175,19 @@ static bool make_levers(ss_space *space, const double *root_of_scale, ss_arena *
         root_of_inertia(form->inverse_inertia[body], roots + 9 * body);
     for (int i = 0; i < problem->size; i++) {
         int to = space->number[i];
-        levers->compliance[to] = form->compliance[i] / (root_of_scale[i] * root_of_scale[i]);
+        double scale = root_of_scale[i];
+        levers->compliance[to] = form->compliance[i] / (scale * scale);
         for (int side = 0; side < 2; side++) {
             int body = levers->pair[to][side] = form->pair[i][side];
             if (body < 0) continue;
-            make_lever(form, body, roots, form->jacobian[i] + 6 * side, root_of_scale[i],
-                       levers->lever[to] + 6 * side);
+            double root_of_mass = sqrt(form->inverse_mass[body]), *lever = levers->lever[to] + 6 * side;
+            const double *L = roots + 9 * body, *jacobian = form->jacobian[i] + 6 * side;
+            for (int k = 0; k < 3; k++) {
+                double sum = 0.0;
+                for (int j = k; j < 3; j++) sum += jacobian[3 + j] * L[3 * j + k];
+                lever[k] = jacobian[k] * root_of_mass / scale;
+                lever[3 + k] = sum / scale;
+            }
         }
     }
     return true;
@@ -237,8 +207,26 @@ static double lever_product(const ss_levers *levers, int i, int j)
     return sum;
 }
 
-static void multiply_levers(ss_space *space)
+/* From A where there is one, else from levers that are thrown away. */
+static bool make_full(ss_space *space, const double *root_of_scale, double root_of_energy, ss_arena *arena)
 {
+    const ss_sparse *A = space->problem->A;
+    const int *number = space->number;
+    size_t n = (size_t)space->size;
+    space->full = ss_arena_take(arena, n * n, sizeof *space->full, "full matrix");
+    space->kept = ss_arena_take(arena, n, sizeof *space->kept, "full matrix");
+    if (!space->full || !space->kept) return false;
+    if (A) {
+        for (int j = 0; j < space->size; j++) {
+            for (int k = A->start[j]; k < A->start[j + 1]; k++) {
+                int i = A->row[k];
+                space->full[number[j] * space->size + number[i]] =
+                    A->value[k] * space->unit[j] / (root_of_energy * root_of_scale[i]);
+            }
+        }
+        return true;
+    }
+    if (!make_levers(space, root_of_scale, arena)) return false;
     for (int i = 0; i < space->size; i++) {
         for (int j = 0; j <= i; j++) {
             space->full[i * space->size + j] = space->full[j * space->size + i] =
@@ -246,71 +234,38 @@ static void multiply_levers(ss_space *space)
         }
         space->full[i * space->size + i] += space->levers->compliance[i];
     }
-}
-
-static void scatter_matrix(ss_space *space, const double *root_of_scale, double root_of_energy)
-{
-    const ss_sparse *A = space->problem->A;
-    const int *number = space->number;
-    for (int j = 0; j < space->size; j++) {
-        for (int k = A->start[j]; k < A->start[j + 1]; k++) {
-            int i = A->row[k];
-            space->full[number[j] * space->size + number[i]] =
-                A->value[k] * space->unit[j] / (root_of_energy * root_of_scale[i]);
-        }
-    }
-}
-
-static bool make_full(ss_space *space, const double *root_of_scale, double root_of_energy, ss_arena *arena)
-{
-    size_t n = (size_t)space->size;
-    space->full = ss_arena_take(arena, n * n, sizeof *space->full, "full matrix");
-    space->kept = ss_arena_take(arena, n, sizeof *space->kept, "full matrix");
-    if (!space->full || !space->kept) return false;
-    if (space->problem->A) {
-        scatter_matrix(space, root_of_scale, root_of_energy);
-        return true;
-    }
-    if (!make_levers(space, root_of_scale, arena)) return false;
-    multiply_levers(space);
     space->levers = NULL;
     return true;
 }
 
-static bool scale_problem(ss_space *space, ss_arena *arena)
+ss_space *ss_space_create(const ss_problem *problem, ss_arena *arena)
 {
-    const ss_problem *problem = space->problem;
     size_t n = (size_t)problem->size;
-    double *diagonal = ss_arena_take(arena, n, sizeof *diagonal, "scales");
-    double *scale = ss_arena_take(arena, n, sizeof *scale, "scales");
-    if (!diagonal || !scale) return false;
+    double *diagonal, *scale, energy = 0.0;
+    ss_space *space = ss_arena_take(arena, 1, sizeof *space, "scaled space");
+    if (!space) return NULL;
+    space->problem = problem;
+    space->size = problem->size;
+    space->partner = ss_arena_take(arena, n, sizeof *space->partner, "partners");
+    if (!space->partner || !make_nodes(space, arena) ||
+        !ss_arena_take_vectors(arena, n, "scaled space",
+                               (double **[]){&space->unit, &space->lower, &space->upper, &space->factor,
+                                             &space->q, &diagonal, &scale, NULL}))
+        return NULL;
+
     choose_scales(problem, diagonal, scale);
-    double root = sqrt(energy_scale(problem, scale));
+    for (int i = 0; i < problem->size; i++) energy += 0.5 * problem->b[i] * problem->b[i] / scale[i];
+    double root = sqrt(energy > 0.0 && isfinite(energy) ? energy : 1.0);
     for (int i = 0; i < problem->size; i++) {
         scale[i] = sqrt(scale[i]);
         space->unit[i] = root / scale[i];
         space->q[space->number[i]] = problem->b[i] / (root * scale[i]);
     }
     scale_laws(space);
-    if (problem->size <= SS_FULL_SPACE) return make_full(space, scale, root, arena);
-    return problem->bodies ? make_levers(space, scale, arena) : make_matrix(space, scale, root, arena);
-}
-
-ss_space *ss_space_create(const ss_problem *problem, ss_arena *arena)
-{
-    size_t n = (size_t)problem->size;
-    ss_space *space = ss_arena_take(arena, 1, sizeof *space, "scaled space");
-    if (!space) return NULL;
-    space->problem = problem;
-    space->size = problem->size;
-    space->unit = ss_arena_take(arena, n, sizeof *space->unit, "units");
-    space->lower = ss_arena_take(arena, n, sizeof *space->lower, "bounds");
-    space->upper = ss_arena_take(arena, n, sizeof *space->upper, "bounds");
-    space->partner = ss_arena_take(arena, n, sizeof *space->partner, "partners");
-    space->factor = ss_arena_take(arena, n, sizeof *space->factor, "factors");
-    space->q = ss_arena_take(arena, n, sizeof *space->q, "q");
-    bool good = space->unit && space->lower && space->upper && space->partner && space->factor && space->q;
-    return good && make_nodes(space, arena) && scale_problem(space, arena) ? space : NULL;
+    bool good = problem->size <= SS_FULL_SPACE ? make_full(space, scale, root, arena)
+                : problem->bodies              ? make_levers(space, scale, arena)
+                                               : make_matrix(space, scale, root, arena);
+    return good ? space : NULL;
 }
 
 /* ---- there and back --------------------------------------------------------------------------------- */
@@ -343,18 +298,30 @@ void ss_space_own(const ss_space *space, int k, double *own)
     }
 }
 
-static void apply_levers(const ss_space *space, const double *r, double *u)
+void ss_space_apply(const ss_space *space, const double *r, double *u)
 {
     const ss_levers *levers = space->levers;
+    int n = space->size;
+    if (space->full) {
+        const double *column = space->full;
+        memset(u, 0, (size_t)n * sizeof *u);
+        for (int j = 0; j < n; j++, column += n) {
+            if (r[j] != 0.0) ss_add_scaled(n, r[j], column, u);
+        }
+        return;
+    }
+    if (!levers) {
+        ss_block_rows_apply(space->W, r, u);
+        return;
+    }
     memset(levers->velocity, 0, (size_t)levers->bodies * sizeof *levers->velocity);
     for (int k = 0; k < space->node_count; k++) {
         const ss_node *node = &space->nodes[k];
         int first = node->first, end = first + node->size;
-        if (ss_space_is_contact(levers, node)) {
+        if (ss_space_is_contact(levers, node))
             ss_space_push_contact(levers, first, r + first, levers->velocity);
-            continue;
-        }
-        for (int i = first; i < end; i++) ss_space_push(levers, i, r[i], levers->velocity);
+        else
+            for (int i = first; i < end; i++) ss_space_push(levers, i, r[i], levers->velocity);
     }
     for (int k = 0; k < space->node_count; k++) {
         const ss_node *node = &space->nodes[k];
@@ -365,26 +332,6 @@ static void apply_levers(const ss_space *space, const double *r, double *u)
             for (int i = first; i < end; i++) u[i] = ss_space_pull(levers, i, levers->velocity);
         for (int i = first; i < end; i++) u[i] += levers->compliance[i] * r[i];
     }
-}
-
-static void apply_full(const ss_space *space, const double *r, double *u)
-{
-    int n = space->size;
-    const double *column = space->full;
-    memset(u, 0, (size_t)n * sizeof *u);
-    for (int j = 0; j < n; j++, column += n) {
-        if (r[j] != 0.0) ss_add_scaled(n, r[j], column, u);
-    }
-}
-
-void ss_space_apply(const ss_space *space, const double *r, double *u)
-{
-    if (space->full)
-        apply_full(space, r, u);
-    else if (space->levers)
-        apply_levers(space, r, u);
-    else
-        ss_block_rows_apply(space->W, r, u);
 }
 
 void ss_space_velocity(const ss_space *space, const double *r, double *u)

@@ -3,6 +3,13 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/memory.h"
+#include "linalg/add_scaled.h"
+#include "linalg/dense.h"
+#include "linalg/factor.h"
+#include "linalg/front_lu.h"
+#include "solver/core/run_state.h"
+
 /* ---- life ------------------------------------------------------------------------------------------- */
 
 size_t ss_newton_system_squares(const ss_space *space)
@@ -195,4 +202,283 @@ bool ss_newton_system_solve(ss_newton_system *system, const double *rhs, double 
     if (!system->matrix || ss_run_late(system->run) || !ss_newton_matrix_rescue(system->matrix, system))
         return false;
     return attempt(system, rhs, dr, du) <= useless;
+}
+
+/* ---- a small problem: one full matrix, K = F + B (W + alpha) R, and its LU ------------------------ */
+
+struct ss_newton_full {
+    const ss_space *space;
+    double *K;      // of the active unknowns, column by column; then its factors
+    double *column; // of (W + alpha) R, all unknowns
+    double *part;   // a vector of the active ones
+    int *exchange;  // of rows
+    int *unknowns;  // the active ones, in order
+    int count;
+    int *active; // nodes
+    int active_count;
+};
+
+struct ss_newton_full *ss_newton_full_create(const ss_space *space, ss_arena *arena)
+{
+    size_t n = (size_t)space->size;
+    struct ss_newton_full *full = ss_arena_take(arena, 1, sizeof *full, "Newton matrix");
+    if (!full) return NULL;
+    full->space = space;
+    full->K = ss_arena_take_unset(arena, n * n, sizeof *full->K, "Newton matrix");
+    full->column = ss_arena_take_unset(arena, n, sizeof *full->column, "Newton matrix");
+    full->part = ss_arena_take_unset(arena, n, sizeof *full->part, "Newton matrix");
+    full->exchange = ss_arena_take_unset(arena, n, sizeof *full->exchange, "Newton matrix");
+    full->unknowns = ss_arena_take_unset(arena, n, sizeof *full->unknowns, "Newton matrix");
+    full->active = ss_arena_take_unset(arena, n, sizeof *full->active, "Newton matrix");
+    bool good = full->K && full->column && full->part && full->exchange && full->unknowns && full->active;
+    return good ? full : NULL;
+}
+
+static void list_active(struct ss_newton_full *full, const bool *active)
+{
+    const ss_space *space = full->space;
+    full->count = full->active_count = 0;
+    for (int k = 0; k < space->node_count; k++) {
+        const ss_node *node = &space->nodes[k];
+        if (!active[k]) continue;
+        full->active[full->active_count++] = k;
+        for (int i = 0; i < node->size; i++) full->unknowns[full->count++] = node->first + i;
+    }
+}
+
+/* Column j of a node's (W + alpha) R; without R that is one of W, and alpha is left to the caller. */
+static const double *column_of(struct ss_newton_full *full, const ss_newton_system *system, int k, int j)
+{
+    int n = full->space->size, first = full->space->nodes[k].first, size = full->space->nodes[k].size;
+    const double *W = full->space->full + first * n, *R = system->R + system->square[k] + j;
+    if (!system->uses_right) return W + j * n;
+    memset(full->column, 0, (size_t)n * sizeof *full->column);
+    for (int m = 0; m < size; m++) {
+        double share = R[m * size];
+        ss_add_scaled(n, share, W + m * n, full->column);
+        full->column[first + m] += system->alpha * share;
+    }
+    return full->column;
+}
+
+/* Most nodes are rows or contacts. */
+static inline void apply_block(int n, const double *B, const double *v, double *product)
+{
+    if (n == 1) {
+        product[0] = B[0] * v[0];
+    } else if (n == 3) {
+        product[0] = B[0] * v[0] + B[1] * v[1] + B[2] * v[2];
+        product[1] = B[3] * v[0] + B[4] * v[1] + B[5] * v[2];
+        product[2] = B[6] * v[0] + B[7] * v[1] + B[8] * v[2];
+    } else {
+        ss_newton_multiply(n, n, 1, B, v, product);
+    }
+}
+
+/* B times that column */
+static void fill_full_column(const struct ss_newton_full *full, const ss_newton_system *system,
+                             const double *column, double *K)
+{
+    const ss_node *nodes = full->space->nodes;
+    if (full->space->node_count == full->space->size) { // rows and nothing else
+        for (int a = 0; a < full->count; a++) K[a] = system->B[full->active[a]] * column[full->active[a]];
+        return;
+    }
+    for (int a = 0; a < full->active_count; a++) {
+        const ss_node *node = &nodes[full->active[a]];
+        apply_block(node->size, system->B + system->square[full->active[a]], column + node->first, K);
+        K += node->size;
+    }
+}
+
+/* F where the node meets itself, and B alpha unless R has it already. */
+static void add_own(const ss_newton_system *system, int k, int n, int j, double *K)
+{
+    const double *F = system->F + system->square[k], *B = system->B + system->square[k];
+    for (int i = 0; i < n; i++) {
+        if (!system->uses_right) K[i] += system->alpha * B[i * n + j];
+        K[i] += F[i * n + j];
+    }
+}
+
+bool ss_newton_full_factor(struct ss_newton_full *full, const ss_newton_system *system)
+{
+    list_active(full, system->active);
+    double *K = full->K;
+    for (int a = 0, place = 0; a < full->active_count; a++) {
+        int k = full->active[a], size = full->space->nodes[k].size;
+        for (int j = 0; j < size; j++, K += full->count) {
+            fill_full_column(full, system, column_of(full, system, k, j), K);
+            add_own(system, k, size, j, K + place);
+        }
+        place += size;
+    }
+    return full->count == 0 || ss_dense_lu_columns(full->count, full->K, full->count, full->exchange);
+}
+
+void ss_newton_full_solve(const struct ss_newton_full *full, const double *b, double *y)
+{
+    for (int c = 0; c < full->count; c++) full->part[c] = b[full->unknowns[c]];
+    ss_dense_lu_solve(full->count, full->K, full->exchange, SS_TRANSPOSED, full->part, 1);
+    for (int c = 0; c < full->count; c++) y[full->unknowns[c]] = full->part[c];
+}
+
+/* ---- a matrix of blocks, F + B (W + alpha) R, and its LU ------------------------------------------ */
+
+struct ss_newton_matrix {
+    const ss_space *space;
+    ss_front_lu *fronts;
+    double *values; // laid out as those of W
+    /* free choice of pivots, when the fronts fail: */
+    ss_lu *lu;    // NULL: the fronts are in use
+    int *place;   // per number: its row in the active matrix, -1 = not active
+    double *part; // a vector of the active
+    int active_size;
+};
+
+struct ss_newton_matrix *ss_newton_matrix_create(const ss_space *space, ss_run *run)
+{
+    ss_arena *arena = run->arena;
+    const ss_block_rows *W = space->W;
+    size_t n = (size_t)space->size;
+    struct ss_newton_matrix *matrix = ss_arena_take(arena, 1, sizeof *matrix, "Newton matrix");
+    if (!matrix) return NULL;
+    matrix->space = space;
+    matrix->values =
+        ss_arena_take(arena, W->place[W->start[W->nodes]], sizeof *matrix->values, "Newton matrix");
+    matrix->place = ss_arena_take(arena, n, sizeof *matrix->place, "Newton matrix");
+    matrix->part = ss_arena_take(arena, n, sizeof *matrix->part, "Newton matrix");
+    if (!matrix->values || !matrix->place || !matrix->part) return NULL;
+    matrix->fronts = ss_front_lu_create(W, NULL);
+    if (!matrix->fronts) return NULL;
+    ss_front_lu_set_deadline(matrix->fronts, ss_run_deadline(run));
+    return matrix;
+}
+
+static void end_rescue(struct ss_newton_matrix *matrix)
+{
+    ss_lu_destroy(matrix->lu);
+    matrix->lu = NULL;
+}
+
+void ss_newton_matrix_free(struct ss_newton_matrix *matrix)
+{
+    if (!matrix) return;
+    end_rescue(matrix);
+    ss_front_lu_destroy(matrix->fronts);
+}
+
+/* ---- blocks: factor ------------------------------------------------------------------------------- */
+
+/* The blocks B W R of one row, and on the diagonal F + B (W + alpha) R. */
+static void assemble_row(struct ss_newton_matrix *matrix, const ss_newton_system *system, int node)
+{
+    const ss_space *space = matrix->space;
+    const ss_block_rows *W = space->W;
+    int n = space->nodes[node].size;
+    const double *F = system->F + system->square[node], *B = system->B + system->square[node];
+    for (int k = W->start[node]; k < W->start[node + 1]; k++) {
+        int j = W->column[k], cols = space->nodes[j].size;
+        if (!system->active[j]) continue;
+        double own[SS_NODE_MAX * SS_NODE_MAX], half[SS_NODE_MAX * SS_NODE_MAX];
+        const double *from = W->value + W->place[k];
+        double *to = matrix->values + W->place[k];
+        if (j == node) {
+            for (int i = 0; i < n * n; i++) own[i] = from[i] + (i % (n + 1) == 0 ? system->alpha : 0.0);
+            from = own;
+        }
+        ss_newton_multiply(n, n, cols, B, from, system->uses_right ? half : to);
+        if (system->uses_right) ss_newton_multiply(n, cols, cols, half, system->R + system->square[j], to);
+        for (int i = 0; j == node && i < n * n; i++) to[i] += F[i];
+    }
+}
+
+bool ss_newton_matrix_factor(struct ss_newton_matrix *matrix, const ss_newton_system *system)
+{
+    end_rescue(matrix);
+    for (int k = 0; k < matrix->space->node_count; k++) {
+        if (system->active[k]) assemble_row(matrix, system, k);
+    }
+    ss_linalg_status outcome = ss_front_lu_factor(matrix->fronts, matrix->values, system->active);
+    if (outcome == SS_LINALG_LATE) ss_run_give_up(system->run);
+    return outcome == SS_LINALG_OK || (!ss_run_late(system->run) && ss_newton_matrix_rescue(matrix, system));
+}
+
+/* ---- blocks: rescue ------------------------------------------------------------------------------- */
+
+static int64_t active_entries(const ss_block_rows *W, const bool *active)
+{
+    int64_t count = 0;
+    for (int i = 0; i < W->nodes; i++) {
+        for (int k = W->start[i]; active[i] && k < W->start[i + 1]; k++) {
+            if (active[W->column[k]]) count += (int64_t)(W->place[k + 1] - W->place[k]);
+        }
+    }
+    return count;
+}
+
+static void fill_column(const struct ss_newton_matrix *matrix, const bool *active, int node, int column,
+                        ss_sparse *sparse, int *entry)
+{
+    const ss_block_rows *W = matrix->space->W;
+    int cols = ss_block_rows_size(W, node);
+    for (int k = W->start[node]; k < W->start[node + 1]; k++) { // the pattern is symmetric
+        int i = W->column[k];
+        if (!active[i]) continue;
+        const double *block = matrix->values + W->place[W->mirror[k]];
+        for (int row = 0; row < ss_block_rows_size(W, i); row++) {
+            sparse->row[*entry] = matrix->place[W->first[i] + row];
+            sparse->value[(*entry)++] = block[row * cols + column];
+        }
+    }
+}
+
+static ss_sparse *active_matrix(const struct ss_newton_matrix *matrix, const bool *active)
+{
+    const ss_block_rows *W = matrix->space->W;
+    int size = matrix->active_size, entry = 0, at = 0;
+    ss_sparse *sparse = ss_sparse_create(size, size, active_entries(W, active), NULL);
+    for (int j = 0; sparse && j < W->nodes; j++) {
+        for (int c = 0; active[j] && c < ss_block_rows_size(W, j); c++) {
+            fill_column(matrix, active, j, c, sparse, &entry);
+            sparse->start[++at] = entry;
+        }
+    }
+    return sparse;
+}
+
+bool ss_newton_matrix_rescue(struct ss_newton_matrix *matrix, const ss_newton_system *system)
+{
+    const ss_space *space = matrix->space;
+    if (matrix->lu) return false;
+    matrix->active_size = 0;
+    for (int k = 0; k < space->node_count; k++) {
+        const ss_node *node = &space->nodes[k];
+        for (int i = node->first; i < node->first + node->size; i++) {
+            matrix->place[i] = system->active[k] ? matrix->active_size++ : -1;
+        }
+    }
+    ss_sparse *sparse = active_matrix(matrix, system->active);
+    if (sparse) matrix->lu = ss_lu_create(sparse, NULL);
+    bool good = matrix->lu && ss_lu_factor(matrix->lu, sparse) == SS_LINALG_OK;
+    ss_sparse_destroy(sparse);
+    if (!good) end_rescue(matrix);
+    return good;
+}
+
+/* ---- blocks: solve -------------------------------------------------------------------------------- */
+
+void ss_newton_matrix_solve(struct ss_newton_matrix *matrix, const double *b, double *y)
+{
+    if (!matrix->lu) {
+        ss_front_lu_solve(matrix->fronts, b, y);
+        return;
+    }
+    for (int i = 0; i < matrix->space->size; i++) {
+        if (matrix->place[i] >= 0) matrix->part[matrix->place[i]] = b[i];
+    }
+    ss_lu_solve(matrix->lu, matrix->part, matrix->part, SS_REFINE_NEVER);
+    for (int i = 0; i < matrix->space->size; i++) {
+        if (matrix->place[i] >= 0) y[i] = matrix->part[matrix->place[i]];
+    }
 }

@@ -4,9 +4,9 @@
  *
  * with small matrices F, B, R for every node and alpha >= 0, a proximal term. Three ways to solve them:
  *
- *   newton_full.c     a full matrix, for small problems. Nodes with F = 1 and B = 0 (open contacts, rows on a
+ *   newton_system.c   a full matrix, for small problems. Nodes with F = 1 and B = 0 (open contacts, rows on a
  *                     bound) are solved for before. LU with exchange of rows
- *   newton_matrix.c   the matrix as it stands, of these nodes as well. LU by fronts; where that fails, LU
+ *   newton_system.c   the matrix as it stands, of these nodes as well. LU by fronts; where that fails, LU
  *                     with free choice of pivots
  *   newton_bodies.c   W = H H' + C reduced to the velocities of the bodies, with D = F + B (C + alpha) R:
  *                     (1 + H' R D^-1 B H) dv = H' R D^-1 rhs,   y = D^-1 (rhs - B H dv)

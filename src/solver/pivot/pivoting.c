@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "solver/core/run_state.h"
 
 enum { MAX_RESCUES = 30 };
@@ -22,12 +23,10 @@ bool ss_pivoting_create(const ss_problem *problem, double compliance, ss_run *ru
     if (!ss_scaled_create(problem, arena, &p->s)) return false;
     double took = began > 0.0 ? ss_clock_seconds() - began : 0.0;
     size_t n = (size_t)p->n;
-    double **vectors[] = {&p->x,           &p->w,     &p->right, &p->step,       &p->centre,
-                          &p->last_centre, &p->lower, &p->upper, &p->load_change};
-    for (size_t v = 0; v < sizeof vectors / sizeof *vectors; v++) {
-        *vectors[v] = ss_arena_take(arena, n, sizeof **vectors[v], "pivoting");
-        if (!*vectors[v]) return false;
-    }
+    if (!ss_arena_take_vectors(arena, n, "pivoting",
+                               (double **[]){&p->x, &p->w, &p->right, &p->step, &p->centre, &p->last_centre,
+                                             &p->lower, &p->upper, &p->load_change, NULL}))
+        return false;
     p->side = ss_arena_take(arena, n, sizeof *p->side, "sides");
     p->inside = ss_arena_take(arena, n, sizeof *p->inside, "inside");
     for (int i = 0; p->inside && i < p->n; i++) p->inside[i] = true; // as the zeroed sides say

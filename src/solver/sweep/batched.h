@@ -1,7 +1,7 @@
 /* solver/sweep/batched.h - the sweeps of pgs and nsgs on four contacts at a time, and on all threads.
  *
  * backend: it computes what the sweeps of sweep.h compute, in another order of the contacts and several times
- * faster (coloured.h). Nothing here is needed to follow a method.
+ * faster (sweep/batches.h). Nothing here is needed to follow a method.
  */
 #ifndef SS_SOLVER_SWEEP_BATCHED_H
 #define SS_SOLVER_SWEEP_BATCHED_H

@@ -1,4 +1,4 @@
-/* The inner loops of `coloured` in single precision for any machine: registers of four floats. */
+/* The inner loops of batches in single precision for any machine: registers of four floats. */
 #include <math.h>
 
 #define KERNEL_SINGLE
@@ -12,4 +12,4 @@
 #else
 #define KERNEL_ROOT(v) ((vec){sqrtf((v)[0]), sqrtf((v)[1]), sqrtf((v)[2]), sqrtf((v)[3])})
 #endif
-#include "solver/sweep/coloured_kernel.h"
+#include "solver/sweep/kernel.h"

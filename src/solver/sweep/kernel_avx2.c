@@ -1,4 +1,4 @@
-/* The inner loops of `coloured` with registers of four doubles. */
+/* The inner loops of batches with registers of four doubles. */
 #ifdef __x86_64__
 #include <immintrin.h>
 
@@ -7,5 +7,5 @@
 #define KERNEL __attribute__((target("avx2")))
 #define KERNEL_ROOT(v) ((vec)_mm256_sqrt_pd((__m256d)(v)))
 #define KERNEL_ANY(mask) (_mm256_movemask_pd((__m256d)(mask)) != 0)
-#include "solver/sweep/coloured_kernel.h"
+#include "solver/sweep/kernel.h"
 #endif

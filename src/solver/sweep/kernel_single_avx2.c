@@ -1,4 +1,4 @@
-/* The inner loops of `coloured` with registers of eight floats. */
+/* The inner loops of batches with registers of eight floats. */
 #ifdef __x86_64__
 #include <immintrin.h>
 
@@ -8,5 +8,5 @@
 #define KERNEL __attribute__((target("avx2")))
 #define KERNEL_ROOT(v) ((vec)_mm256_sqrt_ps((__m256)(v)))
 #define KERNEL_ANY(mask) (_mm256_movemask_ps((__m256)(mask)) != 0)
-#include "solver/sweep/coloured_kernel.h"
+#include "solver/sweep/kernel.h"
 #endif

@@ -1,4 +1,4 @@
-/* The inner loops of `coloured` for any machine: registers of two doubles, which nearly all of them have. */
+/* The inner loops of batches for any machine: registers of two doubles, which nearly all of them have. */
 #include <math.h>
 
 #define KERNEL_NAME portable
@@ -11,4 +11,4 @@
 #else
 #define KERNEL_ROOT(v) ((vec){sqrt((v)[0]), sqrt((v)[1])})
 #endif
-#include "solver/sweep/coloured_kernel.h"
+#include "solver/sweep/kernel.h"

@@ -1,6 +1,6 @@
 /* Batches in single precision: made as doubles, so that who suits a batch does not depend on the precision,
  * and rounded then. */
-#include "solver/sweep/coloured.h"
+#include "solver/sweep/batches.h"
 
 #include <math.h>
 #include <string.h>
@@ -17,12 +17,12 @@ static double power_of_two(double value)
     return ldexp(1.0, exponent);
 }
 
-static void set_units(const ss_coloured *coloured, ss_single_batches *single)
+static void set_units(const ss_batched *batched, ss_single_batches *single)
 {
-    const ss_problem *problem = coloured->problem;
+    const ss_problem *problem = batched->problem;
     double velocity = 0.0, root = 0.0;
     for (int i = 0; i < problem->size; i++) velocity = fmax(velocity, fabs(problem->b[i]));
-    for (int k = 0; k < problem->bodies->bodies; k++) root = fmax(root, coloured->roots[k].part[0]);
+    for (int k = 0; k < problem->bodies->bodies; k++) root = fmax(root, batched->roots[k].part[0]);
     single->velocity = power_of_two(velocity);
     single->root = power_of_two(root);
 }
@@ -80,7 +80,7 @@ static void narrow(ss_single_batches *single, const half *from, int k, int at)
 }
 
 typedef struct filling {
-    ss_coloured *coloured;
+    ss_batched *batched;
     const double *x;
 } filling;
 
@@ -88,19 +88,19 @@ static void fill_tasks(int64_t begin, int64_t end, int worker, void *context)
 {
     (void)worker;
     const filling *with = context;
-    ss_coloured *coloured = with->coloured;
+    ss_batched *batched = with->batched;
     half lanes;
-    ss_coloured part = *coloured;
+    ss_batched part = *batched;
     part.batches.items = &lanes.batch;
     part.batches.r = &lanes.r;
-    part.batches.compliance = coloured->single->compliance ? &lanes.compliance : NULL;
+    part.batches.compliance = batched->single->compliance ? &lanes.compliance : NULL;
     for (int64_t t = begin; t < end; t++) {
-        const ss_batch_task *task = &coloured->plan.tasks[t];
-        int world_row = coloured->problem->bodies->bodies + (int)t;
+        const ss_batch_task *task = &batched->plan.tasks[t];
+        int world_row = batched->problem->bodies->bodies + (int)t;
         for (int k = 2 * task->begin; k < 2 * task->end; k++) {
-            part.batches.block = &coloured->batches.block[k];
-            ss_coloured_fill_batch(&part, with->x, 0, world_row);
-            narrow(coloured->single, &lanes, k / 2, k % 2 * SS_LANES);
+            part.batches.block = &batched->batches.block[k];
+            ss_batched_fill_batch(&part, with->x, 0, world_row);
+            narrow(batched->single, &lanes, k / 2, k % 2 * SS_LANES);
         }
     }
 }
@@ -114,34 +114,34 @@ static const ss_single_kernel *kernel_like(const ss_batch_kernel *kernel)
     return &ss_single_kernel_portable;
 }
 
-bool ss_single_create(ss_coloured *coloured, const double *x, ss_arena *arena)
+bool ss_single_create(ss_batched *batched, const double *x, ss_arena *arena)
 {
     ss_single_batches *single = ss_arena_take(arena, 1, sizeof *single, "single batches");
     if (!single) return false;
-    size_t count = (size_t)coloured->batches.count;
-    coloured->single = single;
-    coloured->single_kernel = kernel_like(coloured->kernel);
-    single->count = coloured->batches.count;
+    size_t count = (size_t)batched->batches.count;
+    batched->single = single;
+    batched->single_kernel = kernel_like(batched->kernel);
+    single->count = batched->batches.count;
     single->items = ss_arena_take_unset(arena, count, sizeof *single->items, "single batches");
     single->r = ss_arena_take_unset(arena, count, sizeof *single->r, "impulses");
     single->is_long = count * sizeof *single->items > (size_t)16 << 20; // half of a large cache
-    size_t rows = (size_t)coloured->problem->bodies->bodies + (size_t)coloured->plan.task_count;
+    size_t rows = (size_t)batched->problem->bodies->bodies + (size_t)batched->plan.task_count;
     single->y = ss_arena_take(arena, rows, sizeof *single->y, "velocities");
     if (!single->items || !single->r || !single->y) return false;
-    if (ss_coloured_any_compliance(coloured->problem)) {
+    if (ss_batched_any_compliance(batched->problem)) {
         single->compliance = ss_arena_take(arena, count, sizeof *single->compliance, "compliance");
         if (!single->compliance) return false;
     }
-    set_units(coloured, single);
-    ss_parallel_for(coloured->team, coloured->plan.task_count, 1, fill_tasks, &(filling){coloured, x});
+    set_units(batched, single);
+    ss_parallel_for(batched->team, batched->plan.task_count, 1, fill_tasks, &(filling){batched, x});
     return true;
 }
 
-bool ss_single_suits(const ss_coloured *coloured)
+bool ss_single_suits(const ss_batched *batched)
 {
     static const float least_unit = 1e-24f, largest_unit = 1e24f, least_friction = 1e-4f;
-    const ss_single_batches *single = coloured->single;
-    if (coloured->cell_count > 0 || !ss_single_is_finite(coloured)) return false;
+    const ss_single_batches *single = batched->single;
+    if (batched->cell_count > 0 || !ss_single_is_finite(batched)) return false;
     for (int k = 0; k < single->count; k++) {
         const ss_single_batch *batch = &single->items[k];
         for (int lane = 0; lane < SS_SINGLE_LANES; lane++) {
@@ -154,33 +154,33 @@ bool ss_single_suits(const ss_coloured *coloured)
 
 /* ---- looking ---------------------------------------------------------------------------------------- */
 
-void ss_single_store(const ss_coloured *coloured, double *x)
+void ss_single_store(const ss_batched *batched, double *x)
 {
-    const ss_single_batches *single = coloured->single;
+    const ss_single_batches *single = batched->single;
     double impulse = single->velocity / single->root / single->root;
     for (int k = 0; k < single->count; k++) {
         for (int lane = 0; lane < SS_SINGLE_LANES; lane++) {
-            int block = coloured->batches.block[2 * k + lane / SS_LANES][lane % SS_LANES];
+            int block = batched->batches.block[2 * k + lane / SS_LANES][lane % SS_LANES];
             double unit = impulse * single->items[k].unit[lane];
-            double *r = block < 0 ? NULL : x + coloured->problem->blocks[block].first;
+            double *r = block < 0 ? NULL : x + batched->problem->blocks[block].first;
             for (int i = 0; r && i < 3; i++) r[i] = unit * single->r[k][i][lane];
         }
     }
 }
 
-bool ss_single_is_finite(const ss_coloured *coloured)
+bool ss_single_is_finite(const ss_batched *batched)
 {
-    const ss_single_batches *single = coloured->single;
-    size_t numbers = sizeof *single->y / sizeof(float) * (size_t)coloured->problem->bodies->bodies;
+    const ss_single_batches *single = batched->single;
+    size_t numbers = sizeof *single->y / sizeof(float) * (size_t)batched->problem->bodies->bodies;
     const float *y = single->y[0];
     double sum = 0.0;
     for (size_t i = 0; i < numbers; i++) sum += fabsf(y[i]);
     return isfinite(sum);
 }
 
-double ss_single_rounding(const ss_coloured *coloured)
+double ss_single_rounding(const ss_batched *batched)
 {
-    const ss_single_batches *single = coloured->single;
+    const ss_single_batches *single = batched->single;
     double sum = 0.0, energy = single->velocity / single->root;
     for (int k = 0; k < single->count; k++) {
         const ss_single_batch *batch = &single->items[k];

@@ -1,4 +1,4 @@
-/* solver/sweep/coloured.h - Gauss-Seidel on batches of four contacts that share no body (eight in single
+/* solver/sweep/batches.h - Gauss-Seidel on batches of four contacts that share no body (eight in single
  * precision), for the solver `coloured` and for nsgs, pgs and psor in their order `batched`.
  *
  * Everything happens in velocities scaled by the square root of the mass: with M^-1 = L L' and v = L y the
@@ -9,13 +9,13 @@
  * so that a contact is 29 numbers (its directions, two angular parts, two masses) instead of 72. Four
  * contacts lie side by side in a batch, one per lane. A batch is complete in itself but for the bodies' y.
  *
- *     contacts under Coulomb's law   -> batches      coloured_assign.c, coloured_batch.c, coloured_kernel.h
- *                                                    coloured_single.c
- *     many of them                   -> tasks that may run at the same time, coloured_plan.c
- *     everything else                -> cells        coloured_cell.c
+ *     contacts under Coulomb's law   -> batches      batch_plan.c, batches.c, kernel.h
+ *                                                    batch_single.c
+ *     many of them                   -> tasks that may run at the same time, batch_plan.c
+ *     everything else                -> cells        batch_cells.c
  */
-#ifndef SS_SOLVER_SWEEP_COLOURED_H
-#define SS_SOLVER_SWEEP_COLOURED_H
+#ifndef SS_SOLVER_SWEEP_BATCHES_H
+#define SS_SOLVER_SWEEP_BATCHES_H
 
 #include "solver/sweep/batched.h"
 
@@ -161,19 +161,19 @@ bool ss_contact_plan_make(const ss_problem *problem, ss_arena *arena, ss_contact
 
 /* ---- the whole problem ------------------------------------------------------------------------------ */
 
-typedef struct ss_coloured_method {
+typedef struct ss_batched_method {
     const ss_batch_kernel *kernel; /* NULL: the fastest this machine has */
     ss_batch_method contact;
     double relaxation; /* of projected steps; rows of their own then, too */
     bool single;       /* sweeps in single precision; not with projected steps */
-} ss_coloured_method;
+} ss_batched_method;
 
-typedef struct ss_coloured_cell ss_coloured_cell;
+typedef struct ss_batch_cell ss_batch_cell;
 
-typedef struct ss_coloured {
+typedef struct ss_batched {
     const ss_problem *problem;
     const ss_batch_kernel *kernel;
-    ss_coloured_method method;
+    ss_batched_method method;
     ss_team *team;
     ss_mass_root *roots; /* of the bodies, then zeros for the world */
     ss_scaled_twist *y;  /* of the bodies, then zeros for the world as every task sees it */
@@ -182,66 +182,66 @@ typedef struct ss_coloured {
     ss_single_batches *single; /* NULL: numbers are doubles */
     const ss_single_kernel *single_kernel;
     bool *is_batched; /* per block */
-    ss_coloured_cell *cells;
+    ss_batch_cell *cells;
     int cell_count;
     int sweeps; /* so far */
     ss_pace pace;
-} ss_coloured;
+} ss_batched;
 
 /* Batch k in doubles from the problem and x; contacts that it cannot take are sent back. */
-void ss_coloured_fill_batch(ss_coloured *coloured, const double *x, int k, int world_row);
-bool ss_coloured_any_compliance(const ss_problem *problem);
-/* All batches in single precision, as ss_coloured_create does it when asked to. False when out of memory. */
-bool ss_single_create(ss_coloured *coloured, const double *x, ss_arena *arena);
+void ss_batched_fill_batch(ss_batched *batched, const double *x, int k, int world_row);
+bool ss_batched_any_compliance(const ss_problem *problem);
+/* All batches in single precision, as ss_batched_create does it when asked to. False when out of memory. */
+bool ss_single_create(ss_batched *batched, const double *x, ss_arena *arena);
 /* Can all of it be said in floats, and are there no cells? */
-bool ss_single_suits(const ss_coloured *coloured);
+bool ss_single_suits(const ss_batched *batched);
 /* The energy in the rounding of the impulses, as a sweep counts it. */
-double ss_single_rounding(const ss_coloured *coloured);
-void ss_single_store(const ss_coloured *coloured, double *x);
-bool ss_single_is_finite(const ss_coloured *coloured);
+double ss_single_rounding(const ss_batched *batched);
+void ss_single_store(const ss_batched *batched, double *x);
+bool ss_single_is_finite(const ss_batched *batched);
 /* Contacts to batches: tasks, and blocks of batches; nothing is in them yet. False when out of memory. */
-bool ss_coloured_assign(ss_coloured *coloured, ss_arena *arena);
+bool ss_batched_assign(ss_batched *batched, ss_arena *arena);
 /* Batches and cells from the problem, impulses and y from x. False when out of memory. */
-bool ss_coloured_create(const ss_problem *problem, const ss_coloured_method *method, const double *x,
-                        ss_team *team, ss_arena *arena, ss_coloured *coloured);
+bool ss_batched_create(const ss_problem *problem, const ss_batched_method *method, const double *x,
+                       ss_team *team, ss_arena *arena, ss_batched *batched);
 /* Why a problem cannot be swept like this; NULL when it can. */
-const char *ss_coloured_refusal(const ss_problem *problem);
+const char *ss_batched_refusal(const ss_problem *problem);
 /* y from the impulses, without what rounding has added. */
-void ss_coloured_refresh(ss_coloured *coloured, const double *x);
+void ss_batched_refresh(ss_batched *batched, const double *x);
 /* One pass; x is read and written for cells only. Returns the kernel's estimate. */
-double ss_coloured_sweep(ss_coloured *coloured, bool backward, double *x);
+double ss_batched_sweep(ss_batched *batched, bool backward, double *x);
 /* The impulses of the batches to x. */
-void ss_coloured_store(const ss_coloured *coloured, double *x);
+void ss_batched_store(const ss_batched *batched, double *x);
 /* Is y? Then so is w. */
-bool ss_coloured_is_finite(const ss_coloured *coloured);
+bool ss_batched_is_finite(const ss_batched *batched);
 /* w = A x + b from y; false when it is not finite. */
-bool ss_coloured_velocities(const ss_coloured *coloured, const double *x, double *w);
+bool ss_batched_velocities(const ss_batched *batched, const double *x, double *w);
 
 /* Sweeps until the run says stop, nothing moves any more (converged), nothing has improved for `patience`
  * sweeps and half of them all (stalled), or numbers overflow (failed, with the last finite x). */
-typedef enum ss_coloured_order {
-    SS_COLOURED_FORWARD,
-    SS_COLOURED_ALTERNATE,
-    SS_COLOURED_SYMMETRIC
-} ss_coloured_order;
-typedef struct ss_coloured_loop {
-    ss_coloured_order order;
+typedef enum ss_batched_order {
+    SS_BATCHED_FORWARD,
+    SS_BATCHED_ALTERNATE,
+    SS_BATCHED_SYMMETRIC
+} ss_batched_order;
+typedef struct ss_batched_loop {
+    ss_batched_order order;
     bool accelerate;
     int patience;
-} ss_coloured_loop;
-ss_status ss_coloured_iterate(ss_coloured *coloured, const ss_coloured_loop *how, ss_run *run, double *x);
+} ss_batched_loop;
+ss_status ss_batched_iterate(ss_batched *batched, const ss_batched_loop *how, ss_run *run, double *x);
 
 /* Row of y of a body that is not the world. */
-static inline int ss_coloured_row(const ss_coloured *coloured, int body)
+static inline int ss_batched_row(const ss_batched *batched, int body)
 {
-    return coloured->plan.place ? coloured->plan.place[body] : body;
+    return batched->plan.place ? batched->plan.place[body] : body;
 }
 
 /* ---- cells ------------------------------------------------------------------------------------------ */
 
-bool ss_coloured_cells_create(ss_coloured *coloured, ss_arena *arena);
-void ss_coloured_cells_push(ss_coloured *coloured, const double *x);
-double ss_coloured_cells_sweep(ss_coloured *coloured, bool backward, double *x);
-void ss_coloured_cells_velocities(const ss_coloured *coloured, const double *x, double *w);
+bool ss_batch_cells_create(ss_batched *batched, ss_arena *arena);
+void ss_batch_cells_push(ss_batched *batched, const double *x);
+double ss_batch_cells_sweep(ss_batched *batched, bool backward, double *x);
+void ss_batch_cells_velocities(const ss_batched *batched, const double *x, double *w);
 
 #endif

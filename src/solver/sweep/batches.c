@@ -1,5 +1,5 @@
 /* Contacts into batches, and what is done with all of them. */
-#include "solver/sweep/coloured.h"
+#include "solver/sweep/batches.h"
 
 #include <math.h>
 #include <string.h>
@@ -29,16 +29,16 @@ static void set_root(const ss_bodies_form *form, int body, ss_mass_root *root)
 
 /* ---- filling ---------------------------------------------------------------------------------------- */
 
-static void fill_lane(const ss_coloured *coloured, const double *x, int k, int lane, int world_row,
+static void fill_lane(const ss_batched *batched, const double *x, int k, int lane, int world_row,
                       ss_batch_source *from)
 {
     static const double nothing[36];
-    const ss_batches *batches = &coloured->batches;
+    const ss_batches *batches = &batched->batches;
     ss_batch *batch = &batches->items[k];
-    const ss_bodies_form *form = coloured->problem->bodies;
+    const ss_bodies_form *form = batched->problem->bodies;
     int world = form->bodies, pair[2] = {SS_WORLD, SS_WORLD};
     const ss_block *block =
-        batches->block[k][lane] < 0 ? NULL : &coloured->problem->blocks[batches->block[k][lane]];
+        batches->block[k][lane] < 0 ? NULL : &batched->problem->blocks[batches->block[k][lane]];
     from->row[lane] = nothing;
     batch->mu[lane] = 0.0;
     if (block) {
@@ -49,26 +49,26 @@ static void fill_lane(const ss_coloured *coloured, const double *x, int k, int l
     for (int i = 0; i < 3; i++) {
         int at = block ? block->first + i : 0;
         bool acts = block && (i == 0 || block->mu >= SS_NO_FRICTION);
-        batch->load[i][lane] = block ? coloured->problem->b[at] : 0.0;
+        batch->load[i][lane] = block ? batched->problem->b[at] : 0.0;
         batches->r[k][i][lane] = acts ? x[at] : 0.0;
         from->compliance[i][lane] = block ? form->compliance[at] : 0.0;
     }
     for (int side = 0; side < 2; side++) {
-        batch->body[side][lane] = pair[side] < 0 ? world_row : ss_coloured_row(coloured, pair[side]);
-        from->root[side][lane] = coloured->roots[pair[side] < 0 ? world : pair[side]].part;
+        batch->body[side][lane] = pair[side] < 0 ? world_row : ss_batched_row(batched, pair[side]);
+        from->root[side][lane] = batched->roots[pair[side] < 0 ? world : pair[side]].part;
     }
 }
 
 /* Returns the lanes whose contacts the batch cannot take. */
-static unsigned fill_batch(const ss_coloured *coloured, const double *x, int k, int world_row)
+static unsigned fill_batch(const ss_batched *batched, const double *x, int k, int world_row)
 {
-    const ss_batches *batches = &coloured->batches;
+    const ss_batches *batches = &batched->batches;
     ss_batch_source from;
-    from.method = coloured->method.contact;
-    from.relaxation = coloured->method.relaxation;
-    for (int lane = 0; lane < SS_LANES; lane++) fill_lane(coloured, x, k, lane, world_row, &from);
+    from.method = batched->method.contact;
+    from.relaxation = batched->method.relaxation;
+    for (int lane = 0; lane < SS_LANES; lane++) fill_lane(batched, x, k, lane, world_row, &from);
     if (batches->compliance) memcpy(batches->compliance[k], from.compliance, sizeof from.compliance);
-    unsigned odd = coloured->kernel->fill(&from, &batches->items[k]);
+    unsigned odd = batched->kernel->fill(&from, &batches->items[k]);
     for (int lane = 0; lane < SS_LANES; lane++) {
         if (batches->block[k][lane] < 0) odd &= ~(1u << lane);
     }
@@ -76,24 +76,24 @@ static unsigned fill_batch(const ss_coloured *coloured, const double *x, int k, 
 }
 
 /* The lane becomes an empty one, its contact a cell. */
-static void send_back(ss_coloured *coloured, int k, int lane)
+static void send_back(ss_batched *batched, int k, int lane)
 {
-    ss_batches *batches = &coloured->batches;
-    coloured->is_batched[batches->block[k][lane]] = false;
+    ss_batches *batches = &batched->batches;
+    batched->is_batched[batches->block[k][lane]] = false;
     batches->block[k][lane] = -1;
 }
 
-void ss_coloured_fill_batch(ss_coloured *coloured, const double *x, int k, int world_row)
+void ss_batched_fill_batch(ss_batched *batched, const double *x, int k, int world_row)
 {
-    unsigned odd = fill_batch(coloured, x, k, world_row);
+    unsigned odd = fill_batch(batched, x, k, world_row);
     for (int lane = 0; odd && lane < SS_LANES; lane++) {
-        if (odd & 1u << lane) send_back(coloured, k, lane);
+        if (odd & 1u << lane) send_back(batched, k, lane);
     }
-    if (odd) fill_batch(coloured, x, k, world_row);
+    if (odd) fill_batch(batched, x, k, world_row);
 }
 
 typedef struct filling {
-    ss_coloured *coloured;
+    ss_batched *batched;
     const double *x;
 } filling;
 
@@ -101,16 +101,16 @@ static void fill_tasks(int64_t begin, int64_t end, int worker, void *context)
 {
     (void)worker;
     const filling *with = context;
-    ss_coloured *coloured = with->coloured;
+    ss_batched *batched = with->batched;
     for (int64_t t = begin; t < end; t++) {
-        const ss_batch_task *task = &coloured->plan.tasks[t];
+        const ss_batch_task *task = &batched->plan.tasks[t];
         // its own, or tasks would write to the same
-        int world_row = coloured->problem->bodies->bodies + (int)t;
-        for (int k = task->begin; k < task->end; k++) ss_coloured_fill_batch(coloured, with->x, k, world_row);
+        int world_row = batched->problem->bodies->bodies + (int)t;
+        for (int k = task->begin; k < task->end; k++) ss_batched_fill_batch(batched, with->x, k, world_row);
     }
 }
 
-bool ss_coloured_any_compliance(const ss_problem *problem)
+bool ss_batched_any_compliance(const ss_problem *problem)
 {
     const double *compliance = problem->bodies->compliance;
     for (int i = 0; i < problem->size; i++) {
@@ -119,22 +119,22 @@ bool ss_coloured_any_compliance(const ss_problem *problem)
     return false;
 }
 
-static bool create_batches(ss_coloured *coloured, const double *x, ss_arena *arena)
+static bool create_batches(ss_batched *batched, const double *x, ss_arena *arena)
 {
-    ss_batches *batches = &coloured->batches;
+    ss_batches *batches = &batched->batches;
     size_t count = (size_t)batches->count;
     batches->items = ss_arena_take_unset(arena, count, sizeof *batches->items, "batches");
     batches->r = ss_arena_take_unset(arena, count, sizeof *batches->r, "impulses");
     batches->is_long = count * sizeof *batches->items > (size_t)16 << 20; // half of a large cache
     if (!batches->items || !batches->r) return false;
-    if (ss_coloured_any_compliance(coloured->problem)) {
+    if (ss_batched_any_compliance(batched->problem)) {
         batches->compliance = ss_arena_take(arena, count, sizeof *batches->compliance, "compliance");
         if (!batches->compliance) return false;
     }
-    size_t rows = (size_t)coloured->problem->bodies->bodies + (size_t)coloured->plan.task_count;
-    batches->y = coloured->y = ss_arena_take(arena, rows, sizeof *coloured->y, "velocities");
-    if (!coloured->y) return false;
-    ss_parallel_for(coloured->team, coloured->plan.task_count, 1, fill_tasks, &(filling){coloured, x});
+    size_t rows = (size_t)batched->problem->bodies->bodies + (size_t)batched->plan.task_count;
+    batches->y = batched->y = ss_arena_take(arena, rows, sizeof *batched->y, "velocities");
+    if (!batched->y) return false;
+    ss_parallel_for(batched->team, batched->plan.task_count, 1, fill_tasks, &(filling){batched, x});
     return true;
 }
 
@@ -146,29 +146,29 @@ static const ss_batch_kernel *fastest_kernel(void)
     return &ss_batch_kernel_portable;
 }
 
-bool ss_coloured_create(const ss_problem *problem, const ss_coloured_method *method, const double *x,
-                        ss_team *team, ss_arena *arena, ss_coloured *coloured)
+bool ss_batched_create(const ss_problem *problem, const ss_batched_method *method, const double *x,
+                       ss_team *team, ss_arena *arena, ss_batched *batched)
 {
-    *coloured = (ss_coloured){.problem = problem, .method = *method, .team = team};
-    coloured->kernel = method->kernel ? method->kernel : fastest_kernel();
+    *batched = (ss_batched){.problem = problem, .method = *method, .team = team};
+    batched->kernel = method->kernel ? method->kernel : fastest_kernel();
     size_t bodies = (size_t)problem->bodies->bodies;
-    coloured->roots = ss_arena_take(arena, bodies + 1, sizeof *coloured->roots, "roots of masses");
-    coloured->is_batched =
-        ss_arena_take(arena, (size_t)problem->block_count, sizeof *coloured->is_batched, "kinds of blocks");
-    if (!coloured->roots || !coloured->is_batched) return false;
-    for (size_t body = 0; body < bodies; body++) set_root(problem->bodies, (int)body, &coloured->roots[body]);
-    if (!ss_coloured_assign(coloured, arena)) return false;
-    if (!(method->single ? ss_single_create : create_batches)(coloured, x, arena) ||
-        !ss_coloured_cells_create(coloured, arena))
+    batched->roots = ss_arena_take(arena, bodies + 1, sizeof *batched->roots, "roots of masses");
+    batched->is_batched =
+        ss_arena_take(arena, (size_t)problem->block_count, sizeof *batched->is_batched, "kinds of blocks");
+    if (!batched->roots || !batched->is_batched) return false;
+    for (size_t body = 0; body < bodies; body++) set_root(problem->bodies, (int)body, &batched->roots[body]);
+    if (!ss_batched_assign(batched, arena)) return false;
+    if (!(method->single ? ss_single_create : create_batches)(batched, x, arena) ||
+        !ss_batch_cells_create(batched, arena))
         return false;
-    ss_coloured_refresh(coloured, x);
+    ss_batched_refresh(batched, x);
     return true;
 }
 
 /* ---- all of them ------------------------------------------------------------------------------------ */
 
 typedef struct pass {
-    ss_coloured *coloured;
+    ss_batched *batched;
     ss_batch_task *tasks; // of a phase
     bool backward;
 } pass;
@@ -177,13 +177,13 @@ static void push_tasks(int64_t begin, int64_t end, int worker, void *context)
 {
     (void)worker;
     const pass *with = context;
-    ss_coloured *coloured = with->coloured;
+    ss_batched *batched = with->batched;
     for (int64_t t = begin; t < end; t++) {
         const ss_batch_task *task = &with->tasks[t];
-        if (coloured->single)
-            coloured->single_kernel->push(coloured->single, task->begin, task->end);
+        if (batched->single)
+            batched->single_kernel->push(batched->single, task->begin, task->end);
         else
-            coloured->kernel->push(&coloured->batches, task->begin, task->end);
+            batched->kernel->push(&batched->batches, task->begin, task->end);
     }
 }
 
@@ -191,12 +191,12 @@ static void sweep_tasks(int64_t begin, int64_t end, int worker, void *context)
 {
     (void)worker;
     const pass *with = context;
-    const ss_batch_kernel *kernel = with->coloured->kernel;
-    bool exact = with->coloured->method.contact == SS_BATCH_EXACT;
+    const ss_batch_kernel *kernel = with->batched->kernel;
+    bool exact = with->batched->method.contact == SS_BATCH_EXACT;
     double (*sweep)(ss_batches *, int, int, bool) = exact ? kernel->sweep : kernel->sweep_projected;
     for (int64_t t = begin; t < end; t++) {
         ss_batch_task *task = &with->tasks[t];
-        task->change = sweep(&with->coloured->batches, task->begin, task->end, with->backward);
+        task->change = sweep(&with->batched->batches, task->begin, task->end, with->backward);
     }
 }
 
@@ -204,50 +204,50 @@ static void sweep_single_tasks(int64_t begin, int64_t end, int worker, void *con
 {
     (void)worker;
     const pass *with = context;
-    ss_single_batches *single = with->coloured->single;
+    ss_single_batches *single = with->batched->single;
     double energy = (single->velocity / single->root) * (single->velocity / single->root);
     for (int64_t t = begin; t < end; t++) {
         ss_batch_task *task = &with->tasks[t];
         task->change =
-            energy * with->coloured->single_kernel->sweep(single, task->begin, task->end, with->backward);
+            energy * with->batched->single_kernel->sweep(single, task->begin, task->end, with->backward);
     }
 }
 
-static void each_phase(ss_coloured *coloured, ss_team *team, bool backward, ss_parallel_body *body)
+static void each_phase(ss_batched *batched, ss_team *team, bool backward, ss_parallel_body *body)
 {
-    const ss_contact_plan *plan = &coloured->plan;
+    const ss_contact_plan *plan = &batched->plan;
     for (int i = 0; i < plan->phase_count; i++) {
         int phase = backward ? plan->phase_count - 1 - i : i, first = plan->phase_start[phase];
-        pass with = {coloured, plan->tasks + first, backward};
+        pass with = {batched, plan->tasks + first, backward};
         ss_parallel_for(team, plan->phase_start[phase + 1] - first, 1, body, &with);
     }
 }
 
-void ss_coloured_refresh(ss_coloured *coloured, const double *x)
+void ss_batched_refresh(ss_batched *batched, const double *x)
 {
-    size_t bodies = (size_t)coloured->problem->bodies->bodies;
-    if (coloured->single) {
-        memset(coloured->single->y, 0, bodies * sizeof *coloured->single->y); // and no cells
+    size_t bodies = (size_t)batched->problem->bodies->bodies;
+    if (batched->single) {
+        memset(batched->single->y, 0, bodies * sizeof *batched->single->y); // and no cells
     } else {
-        memset(coloured->y, 0, bodies * sizeof *coloured->y);
-        ss_coloured_cells_push(coloured, x);
+        memset(batched->y, 0, bodies * sizeof *batched->y);
+        ss_batch_cells_push(batched, x);
     }
-    each_phase(coloured, coloured->team, false, push_tasks);
+    each_phase(batched, batched->team, false, push_tasks);
 }
 
 /* The team, unless it was slower than one thread lately. */
-static void sweep_at_pace(ss_coloured *coloured, bool backward)
+static void sweep_at_pace(ss_batched *batched, bool backward)
 {
     enum { LONGEST = 1023 };
-    ss_pace *pace = &coloured->pace;
-    ss_parallel_body *sweep = coloured->single ? sweep_single_tasks : sweep_tasks;
-    if (ss_team_size(coloured->team) == 1 || coloured->plan.task_count == 1) {
-        each_phase(coloured, NULL, backward, sweep);
+    ss_pace *pace = &batched->pace;
+    ss_parallel_body *sweep = batched->single ? sweep_single_tasks : sweep_tasks;
+    if (ss_team_size(batched->team) == 1 || batched->plan.task_count == 1) {
+        each_phase(batched, NULL, backward, sweep);
         return;
     }
     bool together = pace->alone > 0.0 && pace->resting == 0;
     double start = ss_clock_seconds();
-    each_phase(coloured, together ? coloured->team : NULL, backward, sweep);
+    each_phase(batched, together ? batched->team : NULL, backward, sweep);
     double seconds = ss_clock_seconds() - start;
     if (!together) {
         pace->alone = seconds;
@@ -260,31 +260,31 @@ static void sweep_at_pace(ss_coloured *coloured, bool backward)
     }
 }
 
-double ss_coloured_sweep(ss_coloured *coloured, bool backward, double *x)
+double ss_batched_sweep(ss_batched *batched, bool backward, double *x)
 {
     // a good start must not be spoiled by a slip that has not been looked at; later visits
     // continue earlier ones
     static const double first = 1e-7, later = 0.3, first_single = 1e-4;
-    double tolerance = coloured->sweeps++ == 0 ? first : later;
-    coloured->batches.slip_tolerance = tolerance;
-    if (coloured->single) coloured->single->slip_tolerance = fmax(tolerance, first_single);
-    double sum = backward ? 0.0 : ss_coloured_cells_sweep(coloured, false, x);
-    sweep_at_pace(coloured, backward);
-    for (int t = 0; t < coloured->plan.task_count; t++) sum += coloured->plan.tasks[t].change;
-    return backward ? sum + ss_coloured_cells_sweep(coloured, true, x) : sum;
+    double tolerance = batched->sweeps++ == 0 ? first : later;
+    batched->batches.slip_tolerance = tolerance;
+    if (batched->single) batched->single->slip_tolerance = fmax(tolerance, first_single);
+    double sum = backward ? 0.0 : ss_batch_cells_sweep(batched, false, x);
+    sweep_at_pace(batched, backward);
+    for (int t = 0; t < batched->plan.task_count; t++) sum += batched->plan.tasks[t].change;
+    return backward ? sum + ss_batch_cells_sweep(batched, true, x) : sum;
 }
 
-void ss_coloured_store(const ss_coloured *coloured, double *x)
+void ss_batched_store(const ss_batched *batched, double *x)
 {
-    const ss_batches *batches = &coloured->batches;
-    if (coloured->single) {
-        ss_single_store(coloured, x);
+    const ss_batches *batches = &batched->batches;
+    if (batched->single) {
+        ss_single_store(batched, x);
         return;
     }
     for (int k = 0; k < batches->count; k++) {
         for (int lane = 0; lane < SS_LANES; lane++) {
             int block = batches->block[k][lane];
-            double *r = block < 0 ? NULL : x + coloured->problem->blocks[block].first;
+            double *r = block < 0 ? NULL : x + batched->problem->blocks[block].first;
             for (int i = 0; r && i < 3; i++) r[i] = batches->r[k][i][lane];
         }
     }
@@ -297,25 +297,25 @@ static bool all_finite(const double *values, size_t count)
     return isfinite(sum);
 }
 
-bool ss_coloured_is_finite(const ss_coloured *coloured)
+bool ss_batched_is_finite(const ss_batched *batched)
 {
-    size_t numbers = sizeof *coloured->y / sizeof(double);
-    if (coloured->single) return ss_single_is_finite(coloured);
-    return all_finite(coloured->y[0], numbers * (size_t)coloured->problem->bodies->bodies);
+    size_t numbers = sizeof *batched->y / sizeof(double);
+    if (batched->single) return ss_single_is_finite(batched);
+    return all_finite(batched->y[0], numbers * (size_t)batched->problem->bodies->bodies);
 }
 
-bool ss_coloured_velocities(const ss_coloured *coloured, const double *x, double *w)
+bool ss_batched_velocities(const ss_batched *batched, const double *x, double *w)
 {
-    const ss_batches *batches = &coloured->batches;
-    ss_coloured_cells_velocities(coloured, x, w);
+    const ss_batches *batches = &batched->batches;
+    ss_batch_cells_velocities(batched, x, w);
     for (int k = 0; k < batches->count; k++) {
         double of[3][SS_LANES];
-        coloured->kernel->velocities(batches, k, of);
+        batched->kernel->velocities(batches, k, of);
         for (int lane = 0; lane < SS_LANES; lane++) {
             int block = batches->block[k][lane];
-            double *u = block < 0 ? NULL : w + coloured->problem->blocks[block].first;
+            double *u = block < 0 ? NULL : w + batched->problem->blocks[block].first;
             for (int i = 0; u && i < 3; i++) u[i] = of[i][lane];
         }
     }
-    return all_finite(w, (size_t)coloured->problem->size);
+    return all_finite(w, (size_t)batched->problem->size);
 }

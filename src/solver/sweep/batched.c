@@ -1,6 +1,6 @@
-/* The loop around the sweeps of coloured.h: when to look, when to stop, and conjugate
+/* The loop around the sweeps of batches.h: when to look, when to stop, and conjugate
  * directions in between. */
-#include "solver/sweep/coloured.h"
+#include "solver/sweep/batches.h"
 
 #include <math.h>
 #include <string.h>
@@ -32,110 +32,110 @@ static double overlap_single(const ss_conjugate *cg)
                            (const float *)r->direction);
 }
 
-static bool create_single_acceleration(const ss_coloured *coloured, ss_arena *arena, ss_conjugate *cg)
+static bool create_single_acceleration(const ss_batched *batched, ss_arena *arena, ss_conjugate *cg)
 {
-    const ss_single_batches *single = coloured->single;
-    size_t batched = 3 * SS_SINGLE_LANES / 2 * (size_t)single->count;
-    size_t twists = (sizeof(ss_single_twist) / sizeof(float)) / 2 * (size_t)coloured->problem->bodies->bodies;
-    *cg = (ss_conjugate){.part = {[BATCHES] = {.size = batched, .at = (double *)single->r},
+    const ss_single_batches *single = batched->single;
+    size_t impulses = 3 * SS_SINGLE_LANES / 2 * (size_t)single->count;
+    size_t twists = (sizeof(ss_single_twist) / sizeof(float)) / 2 * (size_t)batched->problem->bodies->bodies;
+    *cg = (ss_conjugate){.part = {[BATCHES] = {.size = impulses, .at = (double *)single->r},
                                   [VELOCITIES] = {.size = twists, .at = (double *)single->y}},
                          .overlap = overlap_single,
-                         .context = coloured->single_kernel,
-                         .extrapolate = coloured->single_kernel->extrapolate,
+                         .context = batched->single_kernel,
+                         .extrapolate = batched->single_kernel->extrapolate,
                          .slack = 0.2};
     return ss_conjugate_start(cg, arena);
 }
 
-static bool create_acceleration(ss_coloured *coloured, double *x, ss_arena *arena, ss_conjugate *cg)
+static bool create_acceleration(ss_batched *batched, double *x, ss_arena *arena, ss_conjugate *cg)
 {
-    const ss_problem *problem = coloured->problem;
-    if (coloured->single) return create_single_acceleration(coloured, arena, cg);
-    size_t batched = 3 * SS_LANES * (size_t)coloured->batches.count;
+    const ss_problem *problem = batched->problem;
+    if (batched->single) return create_single_acceleration(batched, arena, cg);
+    size_t impulses = 3 * SS_LANES * (size_t)batched->batches.count;
     size_t twists = sizeof(ss_scaled_twist) / sizeof(double) * (size_t)problem->bodies->bodies;
-    *cg = (ss_conjugate){.part = {{.size = batched, .at = (double *)coloured->batches.r},
-                                  {.size = coloured->cell_count ? (size_t)problem->size : 0, .at = x},
-                                  {.size = twists, .at = (double *)coloured->y}},
+    *cg = (ss_conjugate){.part = {{.size = impulses, .at = (double *)batched->batches.r},
+                                  {.size = batched->cell_count ? (size_t)problem->size : 0, .at = x},
+                                  {.size = twists, .at = (double *)batched->y}},
                          .overlap = overlap,
-                         .context = coloured->kernel,
-                         .extrapolate = coloured->kernel->extrapolate};
+                         .context = batched->kernel,
+                         .extrapolate = batched->kernel->extrapolate};
     return ss_conjugate_start(cg, arena);
 }
 
 /* ---- the loop --------------------------------------------------------------------------------------- */
 
-static double sweep_once(ss_coloured *coloured, ss_coloured_order order, int iteration, double *x)
+static double sweep_once(ss_batched *batched, ss_batched_order order, int iteration, double *x)
 {
-    if (order == SS_COLOURED_SYMMETRIC) {
-        double forward = ss_coloured_sweep(coloured, false, x);
-        return forward + ss_coloured_sweep(coloured, true, x);
+    if (order == SS_BATCHED_SYMMETRIC) {
+        double forward = ss_batched_sweep(batched, false, x);
+        return forward + ss_batched_sweep(batched, true, x);
     }
-    return ss_coloured_sweep(coloured, order == SS_COLOURED_ALTERNATE && iteration % 2, x);
+    return ss_batched_sweep(batched, order == SS_BATCHED_ALTERNATE && iteration % 2, x);
 }
 
 /* x and, unless NULL, w as they are now; false when they are not finite. */
-static bool look(ss_coloured *coloured, double change, double *x, double *w)
+static bool look(ss_batched *batched, double change, double *x, double *w)
 {
     if (!isfinite(change)) return false;
-    ss_coloured_store(coloured, x);
-    return w ? ss_coloured_velocities(coloured, x, w) : ss_coloured_is_finite(coloured);
+    ss_batched_store(batched, x);
+    return w ? ss_batched_velocities(batched, x, w) : ss_batched_is_finite(batched);
 }
 
 /* Is what a sweep changes so little that rounding hides where it leads? Sweeps that converge slowly
  * come there early. */
-static bool is_lost_in_rounding(const ss_coloured *coloured, int iteration, double change, double *rounding)
+static bool is_lost_in_rounding(const ss_batched *batched, int iteration, double change, double *rounding)
 {
     enum { SELDOM = 16 };
     static const double least = 300.0; // found by trial: brick walls
-    if (iteration % SELDOM == 0) *rounding = ss_single_rounding(coloured);
+    if (iteration % SELDOM == 0) *rounding = ss_single_rounding(batched);
     return change <= least * *rounding;
 }
 
-static ss_status iterate(ss_coloured *coloured, const ss_coloured_loop *how, ss_conjugate *cg, ss_run *run,
+static ss_status iterate(ss_batched *batched, const ss_batched_loop *how, ss_conjugate *cg, ss_run *run,
                          double *x, double *w, double *last_good)
 {
     enum { REFRESH = 64 };
-    size_t bytes = (size_t)coloured->problem->size * sizeof *x;
+    size_t bytes = (size_t)batched->problem->size * sizeof *x;
     ss_watch watch = {0};
     double rounding = 0.0; // of single precision
     bool refreshed = true; // y has no rounding in it but that of the last sweep
     memcpy(last_good, x, bytes);
     for (int iteration = 0;; iteration++) {
-        double change = sweep_once(coloured, how->order, iteration, x);
+        double change = sweep_once(batched, how->order, iteration, x);
         bool due = ss_run_due(run, change);
         // a good start needs one sweep: then the driver's own product is the only one
-        double *velocities = iteration > 0 && !coloured->single ? w : NULL;
-        if ((due || !isfinite(change)) && !look(coloured, change, x, velocities)) {
+        double *velocities = iteration > 0 && !batched->single ? w : NULL;
+        if ((due || !isfinite(change)) && !look(batched, change, x, velocities)) {
             memcpy(x, last_good, bytes);
             return SS_FAILED;
         }
         if (due) memcpy(last_good, x, bytes);
         bool go_on = ss_run_iteration(run, due ? x : NULL, due ? velocities : NULL);
         bool still = change == 0.0 && refreshed, stuck = ss_watch_stalled(&watch, change, how->patience);
-        if (coloured->single) stuck |= is_lost_in_rounding(coloured, iteration, change, &rounding);
+        if (batched->single) stuck |= is_lost_in_rounding(batched, iteration, change, &rounding);
         if (!go_on || still || stuck) {
-            ss_coloured_store(coloured, x);
-            return !go_on ? ss_run_status(run) : still && !coloured->single ? SS_CONVERGED : SS_STALLED;
+            ss_batched_store(batched, x);
+            return !go_on ? ss_run_status(run) : still && !batched->single ? SS_CONVERGED : SS_STALLED;
         }
         if (how->accelerate) ss_conjugate_next(cg, change);
         refreshed = iteration % REFRESH == REFRESH - 1 || change == 0.0;
-        if (refreshed) ss_coloured_refresh(coloured, x);
+        if (refreshed) ss_batched_refresh(batched, x);
     }
 }
 
-ss_status ss_coloured_iterate(ss_coloured *coloured, const ss_coloured_loop *how, ss_run *run, double *x)
+ss_status ss_batched_iterate(ss_batched *batched, const ss_batched_loop *how, ss_run *run, double *x)
 {
-    size_t size = (size_t)coloured->problem->size;
+    size_t size = (size_t)batched->problem->size;
     ss_conjugate cg = {0};
     double *w = ss_arena_take_unset(run->arena, size, sizeof *w, "w");
     double *last_good = ss_arena_take_unset(run->arena, size, sizeof *last_good, "last good x");
     if (!w || !last_good) return SS_FAILED;
-    if (how->accelerate && !create_acceleration(coloured, x, run->arena, &cg)) return SS_FAILED;
-    return iterate(coloured, how, &cg, run, x, w, last_good);
+    if (how->accelerate && !create_acceleration(batched, x, run->arena, &cg)) return SS_FAILED;
+    return iterate(batched, how, &cg, run, x, w, last_good);
 }
 
 /* ---- for other solvers ------------------------------------------------------------------------------ */
 
-const char *ss_coloured_refusal(const ss_problem *problem)
+const char *ss_batched_refusal(const ss_problem *problem)
 {
     const ss_bodies_form *form = problem->bodies;
     if (!form) return "needs the bodies, not only a matrix";
@@ -149,36 +149,36 @@ const char *ss_coloured_refusal(const ss_problem *problem)
     return NULL;
 }
 
-static bool is_cone_apart(const ss_coloured *coloured)
+static bool is_cone_apart(const ss_batched *batched)
 {
-    for (int k = 0; k < coloured->problem->block_count; k++) {
-        if (!coloured->is_batched[k] && ss_block_is_cone(&coloured->problem->blocks[k])) return true;
+    for (int k = 0; k < batched->problem->block_count; k++) {
+        if (!batched->is_batched[k] && ss_block_is_cone(&batched->problem->blocks[k])) return true;
     }
     return false;
 }
 
 /* Enough contacts, with enough of them that share no body, and little else. The cones outside of batches are
  * solved exactly, which is not what a method of projected steps does. */
-static bool is_worth_it(const ss_coloured *coloured)
+static bool is_worth_it(const ss_batched *batched)
 {
     enum { FEW = 16 };
-    int batches = coloured->batches.count, contacts = 0;
-    for (int k = 0; k < coloured->problem->block_count; k++) contacts += coloured->is_batched[k];
-    if (coloured->method.contact == SS_BATCH_PROJECTED && is_cone_apart(coloured)) return false;
-    return contacts >= FEW && contacts >= batches * SS_LANES / 2 && contacts >= coloured->cell_count;
+    int batches = batched->batches.count, contacts = 0;
+    for (int k = 0; k < batched->problem->block_count; k++) contacts += batched->is_batched[k];
+    if (batched->method.contact == SS_BATCH_PROJECTED && is_cone_apart(batched)) return false;
+    return contacts >= FEW && contacts >= batches * SS_LANES / 2 && contacts >= batched->cell_count;
 }
 
 bool ss_sweep_batched(const ss_problem *problem, ss_sweep_order order, ss_batch_method contact,
                       double relaxation, ss_run *run, double *x, ss_status *status)
 {
-    ss_coloured_method method = {.contact = contact, .relaxation = relaxation};
-    ss_coloured_loop how = {.patience = order == SS_SWEEP_AUTO ? SS_SWEEP_CIRCLING : SS_SWEEP_STUCK};
-    ss_coloured coloured;
+    ss_batched_method method = {.contact = contact, .relaxation = relaxation};
+    ss_batched_loop how = {.patience = order == SS_SWEEP_AUTO ? SS_SWEEP_CIRCLING : SS_SWEEP_STUCK};
+    ss_batched batched;
     bool asked = order == SS_SWEEP_AUTO || order == SS_SWEEP_BATCHED;
-    if (!asked || ss_coloured_refusal(problem)) return false;
+    if (!asked || ss_batched_refusal(problem)) return false;
     *status = SS_FAILED;
-    if (!ss_coloured_create(problem, &method, x, run->team, run->arena, &coloured)) return true;
-    if (!is_worth_it(&coloured)) return false;
-    *status = ss_coloured_iterate(&coloured, &how, run, x);
+    if (!ss_batched_create(problem, &method, x, run->team, run->arena, &batched)) return true;
+    if (!is_worth_it(&batched)) return false;
+    *status = ss_batched_iterate(&batched, &how, run, x);
     return *status != SS_STALLED || order == SS_SWEEP_BATCHED;
 }

@@ -1,0 +1,303 @@
+/* Which contacts may be swept at the same time. The bodies are put in an order in which neighbours are near
+ * (breadth first along the contacts) and that order is cut into parts of about a thousand contacts, which fit
+ * into a cache. Contacts inside one part are a task; contacts between parts p and q are another. Tasks that
+ * share no part form a phase: all parts first, then the pairs, coloured greedily. The plan depends on the
+ * problem alone, not on the number of threads, so that neither do the results.
+ */
+#include "problem/islands.h"
+#include "solver/sweep/batches.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+
+enum { PART = 1024, MOST_PHASES = 64 };
+
+static const int *pair_of(const ss_problem *problem, int block)
+{
+    return problem->bodies->pair[problem->blocks[block].first];
+}
+
+/* Puts the bodies in an order in which neighbours are near, breadth first from the first body of every
+ * island, and cuts it into parts of equal numbers of contacts. `place` and `part`: of every body. */
+static bool cut_parts(const ss_problem *problem, const ss_contact_plan *plan, int parts, ss_arena *arena,
+                      int *place, int *part)
+{
+    int bodies = problem->bodies->bodies, count = plan->contact_count, found = 0;
+    int *start = ss_arena_take(arena, (size_t)bodies + 2, sizeof *start, "degrees");
+    int *neighbour = ss_arena_take(arena, 2 * (size_t)count, sizeof *neighbour, "neighbours");
+    int *queue = ss_arena_take(arena, (size_t)bodies, sizeof *queue, "queue of bodies");
+    if (!start || !neighbour || !queue) return false;
+
+    // The neighbours of the bodies, in the order of the contacts.
+    int *next = start + 1; // shifted by one, so that filling turns ends into starts
+    for (int c = 0; c < count; c++) {
+        const int *pair = pair_of(problem, plan->contact[c]);
+        for (int side = 0; side < 2; side++) {
+            if (pair[side] >= 0) next[pair[side] + 1]++;
+        }
+    }
+    for (int b = 0; b < bodies; b++) next[b + 1] += next[b];
+    for (int c = 0; c < count; c++) {
+        const int *pair = pair_of(problem, plan->contact[c]);
+        for (int side = 0; side < 2; side++) {
+            if (pair[side] >= 0) neighbour[next[pair[side]]++] = pair[1 - side];
+        }
+    }
+
+    int64_t seen = 0, all = start[bodies];
+    memset(place, -1, (size_t)bodies * sizeof *place);
+    for (int root = 0, head = 0; root < bodies; root++) {
+        if (place[root] >= 0) continue;
+        place[root] = found;
+        queue[found++] = root;
+        for (; head < found; head++) {
+            int body = queue[head], end = start[body + 1];
+            part[body] = all ? (int)(seen * parts / all) : 0;
+            seen += end - start[body];
+            for (int k = start[body]; k < end; k++) {
+                int other = neighbour[k];
+                if (other < 0 || place[other] >= 0) continue;
+                place[other] = found;
+                queue[found++] = other;
+            }
+        }
+    }
+    return true;
+}
+
+/* Stable, by counting. */
+static void sort_by(const int *key, int keys, const int *from, int count, int *start, int *to)
+{
+    memset(start, 0, ((size_t)keys + 1) * sizeof *start);
+    for (int c = 0; c < count; c++) start[key[from[c]] + 1]++;
+    for (int k = 0; k < keys; k++) start[k + 1] += start[k];
+    for (int c = 0; c < count; c++) to[start[key[from[c]]]++] = from[c];
+}
+
+/* Contacts between the same two parts. */
+typedef struct group {
+    int begin, end, phase; // of the sorted contacts
+} group;
+
+/* The first phase is for single parts; what finds no other comes last, one task after the other. */
+static int phase_of(uint64_t *taken, int p, int q)
+{
+    if (p == q) return 0;
+    uint64_t free_phases = ~(taken[p] | taken[q] | 1);
+    if (!free_phases) return MOST_PHASES;
+    int phase = __builtin_ctzll(free_phases);
+    taken[p] |= UINT64_C(1) << phase;
+    taken[q] |= UINT64_C(1) << phase;
+    return phase;
+}
+
+/* Contacts in the order of their tasks, tasks in the order of their phases. Groups without a phase are phases
+ * alone. */
+static void lay_out(ss_contact_plan *plan, const group *groups, int count, const int *contact)
+{
+    int placed = 0;
+    for (int phase = 0; phase <= MOST_PHASES; phase++) {
+        int before = plan->task_count;
+        for (int g = 0; g < count; g++) {
+            if (groups[g].phase != phase) continue;
+            int members = groups[g].end - groups[g].begin;
+            if (phase == MOST_PHASES) plan->phase_start[plan->phase_count++] = plan->task_count;
+            memcpy(plan->contact + placed, contact + groups[g].begin, (size_t)members * sizeof *contact);
+            plan->tasks[plan->task_count++] =
+                (ss_batch_task){.contact_begin = placed, .contact_end = placed + members};
+            placed += members;
+        }
+        if (phase < MOST_PHASES && plan->task_count > before) plan->phase_start[plan->phase_count++] = before;
+    }
+    plan->phase_start[plan->phase_count] = plan->task_count;
+}
+
+bool ss_contact_plan_make(const ss_problem *problem, ss_arena *arena, ss_contact_plan *plan)
+{
+    // Few contacts: one task.
+    size_t count = (size_t)plan->contact_count, bodies = (size_t)problem->bodies->bodies;
+    if (plan->contact_count < SS_SHARED_LEAST_CONTACTS) {
+        plan->tasks = ss_arena_take(arena, 1, sizeof *plan->tasks, "tasks");
+        plan->phase_start = ss_arena_take(arena, 2, sizeof *plan->phase_start, "phases");
+        if (!plan->tasks || !plan->phase_start) return false;
+        plan->tasks[0].contact_end = plan->contact_count;
+        plan->task_count = plan->phase_count = plan->phase_start[1] = 1;
+        return true;
+    }
+
+    int parts = (int)((count + PART - 1) / PART), groups_found = 0;
+    int *place = ss_arena_take(arena, bodies, sizeof *place, "places of bodies");
+    int *part = ss_arena_take(arena, bodies, sizeof *part, "parts of bodies");
+    int *first_part = ss_arena_take(arena, 2 * count, sizeof *first_part, "parts of contacts");
+    int *sorted = ss_arena_take(arena, 3 * count, sizeof *sorted, "sorted contacts");
+    int *start = ss_arena_take(arena, (size_t)parts + 1, sizeof *start, "parts");
+    uint64_t *taken = ss_arena_take(arena, (size_t)parts, sizeof *taken, "phases of parts");
+    group *groups = ss_arena_take(arena, count, sizeof *groups, "groups");
+    if (!place || !part || !first_part || !sorted || !start || !taken || !groups ||
+        !cut_parts(problem, plan, parts, arena, place, part))
+        return false;
+    plan->place = place;
+
+    // The two parts of every contact, the lower one first; the world belongs to every contact that touches
+    // it.
+    int *second_part = first_part + count, *again = sorted + count, *contact = again + count;
+    for (size_t c = 0; c < count; c++) {
+        const int *pair = pair_of(problem, plan->contact[c]);
+        int a = part[pair[0] < 0 ? pair[1] : pair[0]], b = part[pair[1] < 0 ? pair[0] : pair[1]];
+        first_part[c] = a < b ? a : b;
+        second_part[c] = a < b ? b : a;
+        sorted[c] = (int)c;
+    }
+    sort_by(second_part, parts, sorted, plan->contact_count, start, again);
+    sort_by(first_part, parts, again, plan->contact_count, start, sorted);
+
+    for (size_t c = 0; c < count; c++) {
+        int p = first_part[sorted[c]], q = second_part[sorted[c]];
+        bool same = c > 0 && p == first_part[sorted[c - 1]] && q == second_part[sorted[c - 1]];
+        if (!same) groups[groups_found++] = (group){(int)c, (int)c, phase_of(taken, p, q)};
+        groups[groups_found - 1].end = (int)c + 1;
+        contact[c] = plan->contact[sorted[c]];
+    }
+    plan->tasks = ss_arena_take(arena, (size_t)groups_found, sizeof *plan->tasks, "tasks");
+    plan->phase_start = ss_arena_take(arena, (size_t)groups_found + 1, sizeof *plan->phase_start, "phases");
+    if (!plan->tasks || !plan->phase_start) return false;
+    lay_out(plan, groups, groups_found, contact);
+    return true;
+}
+
+/* ---- who goes into a batch ---------------------------------------------------------------------------- */
+
+/* A window of open batches. A contact goes to the first one that has a lane left and neither of its bodies;
+ * one bit per open batch and body tells. Batches leave the window when they are full, or for newer ones. */
+typedef struct window {
+    const ss_problem *problem;
+    ss_batches *batches;
+    uint64_t *taken; // per body: the places of the window whose batch has it
+    uint64_t open;   // places with a batch that has room
+    int lanes;
+    int batch[64], filled[64];
+} window;
+
+static int *blocks_of(const window *at, int place)
+{
+    return (int *)at->batches->block + (size_t)at->lanes * (size_t)at->batch[place];
+}
+
+static void forget(window *at, int place)
+{
+    at->open &= ~(UINT64_C(1) << place);
+    const int *block = blocks_of(at, place);
+    for (int lane = 0; lane < at->filled[place]; lane++) {
+        const int *pair = at->problem->bodies->pair[at->problem->blocks[block[lane]].first];
+        for (int side = 0; side < 2; side++) {
+            if (pair[side] >= 0) at->taken[pair[side]] &= ~(UINT64_C(1) << place);
+        }
+    }
+}
+
+static int oldest(const window *at)
+{
+    int place = 0;
+    for (int k = 1; k < 64; k++) {
+        if (at->batch[k] < at->batch[place]) place = k;
+    }
+    return place;
+}
+
+static int open_place(window *at)
+{
+    int place = ~at->open ? __builtin_ctzll(~at->open) : oldest(at);
+    if (!~at->open) forget(at, place);
+    at->batch[place] = at->batches->count++;
+    at->filled[place] = 0;
+    at->open |= UINT64_C(1) << place;
+    for (int lane = 0; lane < at->lanes; lane++) blocks_of(at, place)[lane] = -1;
+    return place;
+}
+
+static void put(window *at, int k)
+{
+    const int *pair = at->problem->bodies->pair[at->problem->blocks[k].first];
+    uint64_t nothing = 0, *first = pair[0] < 0 ? &nothing : &at->taken[pair[0]],
+             *second = pair[1] < 0 ? &nothing : &at->taken[pair[1]];
+    uint64_t fitting = at->open & ~(*first | *second);
+    int place = fitting ? __builtin_ctzll(fitting) : open_place(at);
+    *first |= UINT64_C(1) << place;
+    *second |= UINT64_C(1) << place;
+    blocks_of(at, place)[at->filled[place]++] = k;
+    if (at->filled[place] == at->lanes) forget(at, place);
+}
+
+/* Contacts of three under Coulomb's law; those whose A_cc or rows do not suit are sent back later. */
+static bool is_ordinary(const ss_problem *problem, const ss_block *block)
+{
+    const int *pair = problem->bodies->pair[block->first];
+    return block->law == SS_LAW_CONE && block->size == 3 && pair[0] != pair[1];
+}
+
+/* Batches of one task: the window is empty before and after. */
+static void fill_task(window *at, const int *contact, ss_batch_task *task)
+{
+    task->begin = at->batches->count;
+    for (int c = task->contact_begin; c < task->contact_end; c++) put(at, contact[c]);
+    while (at->open) forget(at, __builtin_ctzll(at->open));
+    task->end = at->batches->count;
+}
+
+static int block_of(const ss_problem *problem, int unknown)
+{
+    int low = 0, high = problem->block_count - 1;
+    while (low < high) {
+        int middle = low + (high - low + 1) / 2;
+        if (problem->blocks[middle].first <= unknown)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    return low;
+}
+
+/* Cells find the unknowns that their bounds follow in x, where those of batches are not. */
+static void keep_partners_out(const ss_problem *problem, bool *is_batched)
+{
+    for (int k = 0; k < problem->block_count; k++) {
+        const ss_block *block = &problem->blocks[k];
+        for (int i = block->first; block->law == SS_LAW_COUPLED && i < block->first + block->size; i++) {
+            if (problem->partner[i] >= 0) is_batched[block_of(problem, problem->partner[i])] = false;
+        }
+    }
+}
+
+static bool list_contacts(ss_batched *batched, ss_arena *arena)
+{
+    const ss_problem *problem = batched->problem;
+    ss_contact_plan *plan = &batched->plan;
+    plan->contact =
+        ss_arena_take_unset(arena, (size_t)problem->block_count, sizeof *plan->contact, "contacts");
+    if (!plan->contact) return false;
+    for (int k = 0; k < problem->block_count; k++)
+        batched->is_batched[k] = is_ordinary(problem, &problem->blocks[k]);
+    keep_partners_out(problem, batched->is_batched);
+    for (int k = 0; k < problem->block_count; k++) {
+        if (batched->is_batched[k]) plan->contact[plan->contact_count++] = k;
+    }
+    return true;
+}
+
+bool ss_batched_assign(ss_batched *batched, ss_arena *arena)
+{
+    const ss_problem *problem = batched->problem;
+    ss_contact_plan *plan = &batched->plan;
+    ss_batches *batches = &batched->batches;
+    if (!list_contacts(batched, arena) || !ss_contact_plan_make(problem, arena, plan)) return false;
+    size_t most = (size_t)plan->contact_count; // one contact in each
+    int lanes = batched->method.single ? SS_SINGLE_LANES : SS_LANES;
+    batches->block = ss_arena_take_unset(arena, most * (size_t)(lanes / SS_LANES), sizeof *batches->block,
+                                         "contacts of batches");
+    window at = {.problem = problem, .batches = batches, .lanes = lanes};
+    at.taken = ss_arena_take(arena, (size_t)problem->bodies->bodies, sizeof *at.taken, "bodies of batches");
+    if (!batches->block || !at.taken) return false;
+    for (int t = 0; t < plan->task_count; t++) fill_task(&at, plan->contact, &plan->tasks[t]);
+    return true;
+}
