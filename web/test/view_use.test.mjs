@@ -232,7 +232,7 @@ test("forces", async () => {
   await still(page);
   assert.notDeepEqual(await page.locator("canvas").screenshot(), whole, "normal and friction are drawn apart");
   await page.locator("input[name=forces]").uncheck();
-  assert.equal(await page.locator(".scale").isVisible(), false);
+  await page.locator(".scale").waitFor({ state: "hidden" });
   assert.deepEqual(faults(problems), []);
 });
 
