@@ -80,8 +80,8 @@ function bodyPanel(shown: Shown, id: number, acts: Acts): HTMLElement {
     ["Quaternion", `(${[3, 4, 5, 6].map((k) => number(Math.round(pose[k] * 1e4) / 1e4, 4)).join(", ")})`, "quaternion"],
     ["Velocity (m/s)", vector(frame.velocity, 6 * i), "velocity"],
     ["Angular velocity (rad/s)", vector(frame.velocity, 6 * i + 3), "spin"],
-    ["Speed", withUnit(speedOf(frame, i), "m/s"), "speed"],
-    ["Energy \u00bdmv\u00b2", withUnit(kineticEnergyOf(frame, i), "J"), "kinetic"],
+    ["Speed", withUnit(clean([speedOf(frame, i)], 0, 1)[0], "m/s"), "speed"],
+    ["Energy \u00bdmv\u00b2", withUnit(speedOf(frame, i) < 1e-12 ? 0 : kineticEnergyOf(frame, i), "J"), "kinetic"],
     ...(frame.apart ? [["Distance to the ghost", withUnit(frame.apart[i], "m"), "apart"] as Row] : []),
   ]));
   const followed = acts.followed() === id;
