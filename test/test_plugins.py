@@ -193,12 +193,12 @@ def test_a_formulation_that_fails_is_a_row_of_a_campaign(body, outcome, words, s
 def test_a_new_solver_works_from_the_first_minute(tmp_path):
     """tools/new writes one that builds and solves; what is there already is not touched."""
     new = [sys.executable, str(SOURCE / "tools/new"), "solver"]
-    subprocess.run([*new, "heavy-ball", str(tmp_path / "mine")], check=True, capture_output=True)
+    subprocess.run([*new, "rolling-stone", str(tmp_path / "mine")], check=True, capture_output=True)
     environment = {**os.environ, "STICKSLIP": PROGRAM, "CPPFLAGS": f"-I{SOURCE / 'include'}"}
     subprocess.run(["make", "-C", str(tmp_path / "mine"), "test"], check=True, capture_output=True, env=environment)
     standing = run_json("report", tmp_path / "mine/results.db")
-    assert {"heavy-ball", "nsgs", "auto"} <= {one["label"] for one in standing["series"]}
-    for arguments in (["heavy-ball", str(tmp_path / "mine")], ["Bad Name"], []):
+    assert {"rolling-stone", "nsgs", "auto"} <= {one["label"] for one in standing["series"]}
+    for arguments in (["rolling-stone", str(tmp_path / "mine")], ["Bad Name"], []):
         assert subprocess.run([*new, *arguments], capture_output=True, text=True).returncode == 1
 
 
