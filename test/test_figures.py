@@ -340,6 +340,26 @@ def test_a_figure_and_a_table_go_into_a_two_column_document(ledger):
     assert "Overfull" not in log and "Missing character" not in log, re.findall("Overfull.*|Missing char.*", log)
 
 
+def test_what_to_cite(ledger):
+    """Every solver and formulation of ours has an entry for all that it names, and the file is BibTeX."""
+    names = [one["name"] for one in json.loads(run("solvers", "--json").stdout)["solvers"]]
+    plant(ledger, [[1e-3]] * len(names), names)
+    with sqlite3.connect(ledger) as database:
+        formulations = [one["name"] for one in json.loads(run("formulations", "--json").stdout)["formulations"]]
+        for number, formulation in enumerate(formulations, 1):
+            database.execute("UPDATE methods SET formulation = ? WHERE id = (SELECT id FROM methods ORDER BY id LIMIT 1 OFFSET ?)", [formulation, number])
+    run("report", ledger, "-o", "references.bib")
+    text = Path("references.bib").read_text()
+    assert "no entry for" not in text and text.isascii() and text.count("{") == text.count("}")
+    entries = re.findall(r"^@(\w+)\{(\w+),$(.*?)^\}$", text, re.S | re.M)
+    keys = [key for _, key, _ in entries]
+    assert len(set(keys)) == len(keys) > 50 and keys[0] == "stickslip" and {"dolan2002", "cryer1971", "enzenhoefer2019", "anitescu1997"} <= set(keys)
+    for kind, key, body in entries:
+        fields = dict(re.findall(r"^  (\w+) = \{(.*)\},?$", body, re.M))
+        wanted = {"article": "journal", "inproceedings": "booktitle", "book": "publisher"}.get(kind, "title")
+        assert fields["author"] and fields["title"] and fields[wanted] and (key == "stickslip" or 1900 < int(fields["year"]) < 2100), key
+
+
 # ---- mistakes ------------------------------------------------------------------------------------------------------
 
 def test_figures_are_listed_without_a_ledger(here):
@@ -353,7 +373,7 @@ def test_figures_are_listed_without_a_ledger(here):
 
 
 @pytest.mark.parametrize("arguments, hints", [
-    (["-o", "report.doc"], ["unknown ending '.doc'", ".html", ".svg", ".pdf", ".png", ".csv", ".tex", ".md", ".json"]),
+    (["-o", "report.doc"], ["unknown ending '.doc'", ".html", ".svg", ".pdf", ".png", ".csv", ".tex", ".md", ".json", ".bib"]),
     (["-o", "report"], ["unknown ending ''"]),
     (["-o", "a.b/report"], ["unknown ending ''"]),
     (["-o", "profile.svg"], ["no figure given", "--figure list"]),

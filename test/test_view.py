@@ -510,6 +510,7 @@ def test_broken_shapes_cost_the_picture_not_the_replay(recording, here):
     ([], USAGE, "-o"),
     (["-o", "x.html", "--serve"], USAGE, "--serve"),
     (["-o", "planted.h5"], USAGE, "input"),
+    (["-o", "x.gif"], USAGE, "expected .html (the page) or .png"),
     (["-o", "x.html", "--simulation", "2"], USAGE, "simulation"),
     (["-o", "x.html", "--frame", "7:9"], USAGE, "frames"),
     (["-o", "x.html", "--frame", "2:1"], USAGE, "--frame"),
@@ -527,7 +528,9 @@ def test_what_cannot_be_done_is_said(here, options, code, word):
 def test_a_picture_shows_the_first_frame(recording, here):
     run("view", "logs.h5", "--picture", "first.png")
     run("view", "logs.h5", "--picture", "later.png", "--frame", "2", "-o", "later.html")
+    run("view", "logs.h5", "-o", "alone.png", "--frame", "2")
     first, later = (open(f"{name}.png", "rb").read() for name in ("first", "later"))
+    assert open("alone.png", "rb").read() == later
     for picture in (first, later):
         assert picture[:8] == b"\x89PNG\r\n\x1a\n" and struct.unpack(">II", picture[16:24]) == (720, 480)
         data = zlib.decompress(picture[picture.index(b"IDAT") + 4:picture.rindex(b"IEND")][:struct.unpack(

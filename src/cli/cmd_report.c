@@ -8,6 +8,7 @@
 #include "base/number.h"
 #include "base/words.h"
 #include "report/page.h"
+#include "report/references.h"
 #include "report/report.h"
 
 #include <math.h>
@@ -105,16 +106,20 @@ static bool write_page(const report_options *options, ss_report_options *how, co
     return good;
 }
 
-static bool write_json(const report_options *options, const ss_report_options *how, const ss_results *results,
-                       const ss_statistics *statistics, ss_error *err)
+/* All numbers, or what to cite. */
+static bool write_text(const report_options *options, ss_report_format format, const ss_report_options *how,
+                       const ss_results *results, const ss_statistics *statistics, ss_error *err)
 {
-    ss_text object = {0};
-    ss_report_json(results, statistics, how, &object);
-    ss_text_append(&object, "\n");
-    bool good = object.out_of_memory
-                    ? ss_fail(err, SS_ERROR_RESOURCES, "%s: out of memory", options->output)
-                    : ss_file_replace(options->output, ss_text_get(&object), object.length, err);
-    ss_text_free(&object);
+    ss_text text = {0};
+    if (format == SS_REPORT_BIB)
+        ss_references_bibtex(results, statistics, &text);
+    else {
+        ss_report_json(results, statistics, how, &text);
+        ss_text_append(&text, "\n");
+    }
+    bool good = text.out_of_memory ? ss_fail(err, SS_ERROR_RESOURCES, "%s: out of memory", options->output)
+                                   : ss_file_replace(options->output, ss_text_get(&text), text.length, err);
+    ss_text_free(&text);
     return good;
 }
 
@@ -144,8 +149,9 @@ static bool show(const ss_command *command, const report_target *target, const s
             .results = results, .statistics = statistics, .ledger = name_of(command->arguments[0])};
         good = target->figure ? ss_figure_write(target->figure, &options->figure, &request, target->format,
                                                 options->output, err)
-               : target->format == SS_REPORT_JSON ? write_json(options, &how, results, statistics, err)
-                                                  : write_page(options, &how, results, statistics, err);
+               : target->format != SS_REPORT_HTML
+                   ? write_text(options, target->format, &how, results, statistics, err)
+                   : write_page(options, &how, results, statistics, err);
         if (good) ss_command_say(command, "wrote %s", options->output);
         how.inside_html = false;
     }
@@ -212,7 +218,8 @@ static const ss_option table[] = {
      .type = SS_OPTION_TEXT,
      FIELD(output),
      .value_name = "FILE",
-     .help = "FILE.html: write the report as one self-contained page. FILE.json: all statistics. FILE.svg, "
+     .help = "FILE.html: write the report as one self-contained page. FILE.json: all statistics. FILE.bib: "
+             "what to cite, as BibTeX. FILE.svg, "
              ".pdf, .png, .csv, .tex or .md: a figure or table of it, see --figure.",
      .letter = 'o'},
     {.name = "title",
@@ -254,6 +261,7 @@ static const ss_example examples[] = {
     {"report results.db --figure solvers --best 10 -o solvers.tex",
      "the table of methods for LaTeX, with booktabs"},
     {"report results.db -o report.html --replays replays", "and replays that its runs open"},
+    {"report results.db -o references.bib", "BibTeX of the methods, and of stickslip"},
     {"report --figure list", "which figures and tables there are"},
     {"report results.db --main 1e-6", "with a stricter tolerance"},
     {"report results.db --measure natural_map", "judged by another metric"},

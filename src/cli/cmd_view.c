@@ -10,6 +10,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 enum { PICTURE_WIDTH = 720, PICTURE_HEIGHT = 480 };
 
@@ -161,10 +162,19 @@ static void say_page(const viewing *v)
         ss_command_say(v->command, "for more frames use --max-size MB, or --serve for all of them");
 }
 
+static bool ends_with(const char *path, const char *ending)
+{
+    size_t length = strlen(path), own = strlen(ending);
+    return length > own && strcasecmp(path + length - own, ending) == 0;
+}
+
 static bool write_page(viewing *v, ss_error *err)
 {
-    const char *picture = v->options->picture;
-    if (v->options->output) {
+    const char *picture = v->options->picture, *output = v->options->output;
+    if (output && ends_with(output, ".png")) {
+        if (!ss_replay_picture(v->replay, PICTURE_WIDTH, PICTURE_HEIGHT, output, err)) return false;
+        ss_command_say(v->command, "wrote %s", output);
+    } else if (output) {
         if (!ss_replay_write(v->replay, v->options->output, err)) return false;
         say_page(v);
     }
@@ -228,6 +238,13 @@ static bool check_options(const viewing *v, ss_error *err)
         return ss_fail(err, SS_ERROR_USAGE, "view: %s and --serve cannot be combined",
                        o->output ? "-o" : "--picture");
     if (o->output && !ss_input_check_target(v->command, o->output, err)) return false;
+    if (o->output && !ends_with(o->output, ".html") && !ends_with(o->output, ".htm") &&
+        !ends_with(o->output, ".png"))
+        return ss_fail(
+            err, SS_ERROR_USAGE,
+            "view: -o %s: unknown ending: expected .html (the page) or .png (a picture of the first frame "
+            "that is shown)",
+            o->output);
     if (o->picture && !ss_input_check_target(v->command, o->picture, err)) return false;
     if (o->output && o->picture && strcmp(o->output, o->picture) == 0)
         return ss_fail(err, SS_ERROR_USAGE, "view: -o and --picture are the same file %s", o->output);
@@ -274,8 +291,9 @@ static const ss_option table[] = {
     {.name = "output",
      .type = SS_OPTION_TEXT,
      FIELD(output),
-     .value_name = "FILE.html",
-     .help = "Write the replay as one self-contained HTML page.",
+     .value_name = "FILE",
+     .help = "FILE.html: write the replay as one self-contained page. FILE.png: a picture of the first "
+             "frame that is shown.",
      .letter = 'o'},
     {.name = "simulation",
      .type = SS_OPTION_INT,
@@ -366,6 +384,7 @@ static const ss_example examples[] = {
     {"view stack.h5 -o replay.html", "one page with everything in it"},
     {"view stack.h5 -o replay.html --results nsgs,pgs --max-size 100",
      "two answers side by side, more frames"},
+    {"view stack.h5 --frame 12 -o frame.png", "a picture of one frame"},
     {"view stack.h5 -o replay.html --frame 0:2 --no-contacts", "two frames, bodies only"},
     {"view exact.h5 quick.h5 -o replay.html", "two runs of a scene, the second as a ghost"},
     {0}};

@@ -11,9 +11,10 @@
 static const struct {
     const char *ending;
     ss_report_format format;
-} formats[] = {{".html", SS_REPORT_HTML}, {".htm", SS_REPORT_HTML}, {".json", SS_REPORT_JSON},
-               {".svg", SS_REPORT_SVG},   {".pdf", SS_REPORT_PDF},  {".png", SS_REPORT_PNG},
-               {".csv", SS_REPORT_CSV},   {".tex", SS_REPORT_TEX},  {".md", SS_REPORT_MARKDOWN}};
+} formats[] = {{".html", SS_REPORT_HTML},  {".htm", SS_REPORT_HTML}, {".json", SS_REPORT_JSON},
+               {".bib", SS_REPORT_BIB},    {".svg", SS_REPORT_SVG},  {".pdf", SS_REPORT_PDF},
+               {".png", SS_REPORT_PNG},    {".csv", SS_REPORT_CSV},  {".tex", SS_REPORT_TEX},
+               {".md", SS_REPORT_MARKDOWN}};
 
 bool ss_report_format_of(const char *path, ss_report_format *format, ss_error *err)
 {
@@ -25,7 +26,8 @@ bool ss_report_format_of(const char *path, ss_report_format *format, ss_error *e
     }
     return ss_fail(err, SS_ERROR_USAGE,
                    "report: -o %s: unknown ending '%s': expected .html (the page), .json (all numbers), "
-                   ".svg, .pdf or .png (a figure), .csv, .tex or .md (a table, or the numbers of a figure)",
+                   ".bib (what to cite), .svg, .pdf or .png (a figure), .csv, .tex or .md (a table, or "
+                   "the numbers of a figure)",
                    path, dot ? dot : "");
 }
 

@@ -8,6 +8,7 @@
 typedef enum ss_report_format {
     SS_REPORT_HTML, /* the page */
     SS_REPORT_JSON, /* all numbers */
+    SS_REPORT_BIB,  /* what to cite */
     SS_REPORT_SVG,  /* from here on: a figure */
     SS_REPORT_PDF,
     SS_REPORT_PNG,

@@ -1,0 +1,106 @@
+#include "report/references.h"
+
+#include <string.h>
+
+typedef struct reference {
+    const char *cite, *key, *kind, *authors, *title, *where, *volume, *year;
+} reference;
+
+static const reference references[] = {
+#define SS_REFERENCE(cite, key, kind, authors, title, where, volume, year) \
+    {cite, key, kind, authors, title, where, volume, year},
+#include "report/references.def"
+#undef SS_REFERENCE
+};
+enum { REFERENCES = sizeof references / sizeof *references };
+
+/* The entry with which a citation begins; -1: none. */
+static int find(const char *citation, size_t length)
+{
+    for (int i = 0; i < REFERENCES; i++) {
+        size_t own = strlen(references[i].cite);
+        if (own <= length && strncmp(references[i].cite, citation, own) == 0) return i;
+    }
+    return -1;
+}
+
+bool ss_reference_exists(const char *citation, size_t length)
+{
+    return find(citation, length) >= 0;
+}
+
+/* What is to be cited, as far as it is known. */
+typedef struct citing {
+    bool wanted[REFERENCES];
+    ss_text unknown; /* lines of comment */
+} citing;
+
+/* "Cryer 1971; Dostal 2009, section 5.2" */
+static void cite(citing *c, const char *citations)
+{
+    while (citations && *citations) {
+        while (*citations == ' ') citations++;
+        size_t length = strcspn(citations, ";");
+        int found = find(citations, length);
+        if (found >= 0)
+            c->wanted[found] = true;
+        else if (length > 0) {
+            ss_text line = {0};
+            ss_text_append(&line, "% no entry for: ");
+            ss_text_append_bytes(&line, citations, strcspn(citations, ";\n"));
+            ss_text_append(&line, "\n");
+            if (!strstr(ss_text_get(&c->unknown), ss_text_get(&line)))
+                ss_text_append(&c->unknown, ss_text_get(&line));
+            c->unknown.out_of_memory |= line.out_of_memory;
+            ss_text_free(&line);
+        }
+        citations += length + (citations[length] == ';');
+    }
+}
+
+static void put_field(ss_text *bib, const char *name, const char *value)
+{
+    if (*value) ss_text_appendf(bib, ",\n  %s = {%s}", name, value);
+}
+
+static void put_entry(ss_text *bib, const reference *r)
+{
+    static const struct {
+        const char *kind, *field;
+    } where[] = {{"article", "journal"}, {"inproceedings", "booktitle"}, {"incollection", "booktitle"},
+                 {"book", "publisher"},  {"phdthesis", "school"},        {"techreport", "institution"}};
+    ss_text_appendf(bib, "\n@%s{%s", r->kind, r->key);
+    put_field(bib, "author", r->authors);
+    put_field(bib, "title", r->title);
+    for (size_t i = 0; i < sizeof where / sizeof *where; i++)
+        if (strcmp(where[i].kind, r->kind) == 0) put_field(bib, where[i].field, r->where);
+    put_field(bib, strcmp(r->kind, "incollection") == 0 ? "publisher" : "volume", r->volume);
+    put_field(bib, "year", r->year);
+    ss_text_append(bib, "\n}\n");
+}
+
+void ss_references_bibtex(const ss_results *results, const ss_statistics *statistics, ss_text *bib)
+{
+    citing c = {0};
+    cite(&c, "Dolan, More 2002; Gould, Scott 2016; More, Wild 2009; Wilson 1927"); // profiles and intervals
+    const char *measure = ss_metric_at(statistics->rule.measure)->name;
+    if (strstr(measure, "energy")) cite(&c, "Enzenhoefer, Peiret, Teichmann, Kovecses 2019");
+    for (int i = 0; i < statistics->series_count; i++) {
+        const ss_method_entry *method = &results->methods[statistics->series[i].method];
+        const ss_solver *solver = ss_solver_find(method->solver);
+        const ss_formulation *formulation = ss_formulation_find(method->formulation);
+        if (solver && !*method->plugin) cite(&c, solver->reference);
+        if (formulation) cite(&c, formulation->reference);
+    }
+    ss_text_appendf(
+        bib,
+        "@misc{stickslip,\n  author = {{The stickslip developers}},\n  title = {stickslip: frictional "
+        "contact problems in multibody dynamics},\n  note = {Version %s}\n}\n",
+        ss_version());
+    for (int i = 0; i < REFERENCES; i++)
+        if (c.wanted[i]) put_entry(bib, &references[i]);
+    if (c.unknown.length) ss_text_append(bib, "\n");
+    ss_text_append(bib, ss_text_get(&c.unknown));
+    bib->out_of_memory |= c.unknown.out_of_memory;
+    ss_text_free(&c.unknown);
+}
