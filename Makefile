@@ -5,9 +5,6 @@ MAKEFLAGS += --no-print-directory
 JOBS   ?= $(shell nproc)
 PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 60
-FCLIB_FILES = $(wildcard ../shared/data/fclib/*.hdf5)
-race: FILES ?= $(FCLIB_FILES) $(wildcard ../shared/data/bpmd/*.h5)
-bench-peers: FILES ?= $(FCLIB_FILES)
 C_FILES = git ls-files -co --exclude-standard -- '*.c' '*.h'
 # Ninja when it is there; asked when a recipe runs, because tools/setup may just have installed it.
 define build
@@ -15,7 +12,7 @@ define build
 	@cmake --build build/$(1) -j $(JOBS)
 endef
 
-.PHONY: all release library debug asan tsan fuzz octave test demo bench bench-octave bench-python bench-peers bench-recorders how-wrong bench-self race race-engines format check-format install wheel clean help setup setup-library setup-test
+.PHONY: all release library debug asan tsan fuzz octave test demo bench bench-octave bench-python bench-peers bench-recorders how-wrong bench-self siconos race-engines format check-format install wheel clean help setup setup-library setup-test
 all: release
 
 ##  build
@@ -67,10 +64,6 @@ siconos: setup        ## Siconos' solvers as a plug-in: build it and install it 
 	@tools/setup peers
 	$(call build,release)
 	@cmake --install build/release --component siconos --prefix "$(or $(PREFIX),/usr/local)"
-race: setup           ## compare our solvers with those of Siconos on FILES="..." (FCLIB and BPMD files)
-	@tools/setup peers
-	$(call build,release)
-	@build/release/race_siconos $(FILES)
 race-engines: setup   ## compare our simulator with ODE, Bullet and MuJoCo on the same scenes
 	@tools/setup peers
 	$(call build,release)

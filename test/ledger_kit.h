@@ -80,7 +80,9 @@ static inline ss_method_entry made_method(int index)
                              .iterations = methods[index].iterations,
                              .time_limit = 2.5,
                              .seed = 1,
-                             .reference = ""};
+                             .reference = "",
+                             .clock = index == 4 ? "cpu" : "wall",
+                             .limit_by = index == 4 ? "auto:30:0.1:1" : NULL};
 }
 
 typedef struct made_run {
@@ -89,7 +91,7 @@ typedef struct made_run {
     ss_history_point history[MADE_MOST];
     ss_crossing crossings[2 * SS_DECADES];
     ss_bin bins[20];
-    double samples[3];
+    ss_sample samples[3];
 } made_run;
 
 static inline void made_judge(made_run *made, ss_random *random)
@@ -142,6 +144,8 @@ static inline void make_run(made_run *made, int problem, int method, int machine
                                .kept_iteration = 9 + number,
                                .seconds = pace * (1 + ss_random_real(&random)),
                                .memory = 4096.0 * number};
+    made->run.elapsed = number % 3 ? 2.0 * made->run.seconds : NAN;
+    made->run.time_limit = number % 4 ? 0.5 * number : NAN;
     for (int g = 0; g < SS_GAUGE_COUNT; g++)
         made->run.gauge[g] = g == 4 && method >= 3 ? NAN : exp(5 * ss_random_normal(&random));
     if (made->run.outcome == SS_OUTCOME_CRASHED) {
@@ -152,7 +156,7 @@ static inline void make_run(made_run *made, int problem, int method, int machine
     made_judge(made, &random);
     made_history(made, &random, pace);
     if (number % 2) return;
-    for (int i = 0; i < 3; i++) made->samples[i] = pace * (1 + 0.1 * i);
+    for (int i = 0; i < 3; i++) made->samples[i] = (ss_sample){pace * (1 + 0.1 * i), pace * (2 + 0.1 * i)};
     made->run.samples = made->samples;
     made->run.sample_count = 3;
     made->run.steady = true;

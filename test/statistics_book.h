@@ -23,7 +23,7 @@ static struct {
     ss_history_point history[MOST_RUNS][16];
     ss_crossing crossings[MOST_RUNS][4];
     ss_bin bins[MOST_RUNS][4];
-    double samples[MOST_RUNS][4];
+    ss_sample samples[MOST_RUNS][4];
 } book;
 
 static inline char *word(const char *text)
@@ -123,7 +123,7 @@ static inline void book_history(ss_run_entry *run, int iteration, double seconds
 static inline void book_sample(ss_run_entry *run, double seconds)
 {
     run->samples = book.samples[run - book.runs];
-    run->samples[run->sample_count++] = seconds;
+    run->samples[run->sample_count++] = (ss_sample){seconds, 2.0 * seconds};
 }
 
 static inline const ss_series *named(const ss_statistics *made, const char *label)
@@ -158,7 +158,7 @@ static inline double step_at(const ss_curve *curve, double x)
 /* By the clock of the book. */
 static inline double cost_of(const ss_run_entry *run, double tolerance)
 {
-    ss_cost_rule rule = ss_cost_rule_of(&book.results, ss_metric_index("relative_energy"));
+    ss_cost_rule rule = ss_cost_rule_of(&book.results, ss_metric_index("relative_energy"), false);
     return ss_run_cost(run, &rule, tolerance);
 }
 

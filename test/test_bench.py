@@ -25,7 +25,8 @@ QUICK = ["--iterations", "20", "--quiet"]
 ENDINGS = {"crashed", "hung", "out of memory", "broken"}
 
 # Columns that a clock or the order of work decides; the rest must be the same in every way of getting there.
-TIMES = {"runs": {"started", "seconds"}, "history": {"seconds"}, "crossings": {"seconds"}, "samples": {"seconds"}}
+TIMES = {"runs": {"started", "seconds", "elapsed"}, "history": {"seconds"}, "crossings": {"seconds"},
+         "samples": {"seconds", "elapsed"}}
 TABLES = ["machines", "problems", "methods", "runs", "metrics", "samples", "history", "crossings", "contact_errors"]
 
 PLANTED = r"""

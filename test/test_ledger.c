@@ -125,6 +125,14 @@ static bool same_history(const ss_run_entry *a, const ss_run_entry *b)
     return true;
 }
 
+static bool same_samples(const ss_sample *a, const ss_sample *b, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (!same_reals(&a[i].seconds, &b[i].seconds, 1) || !same_reals(&a[i].elapsed, &b[i].elapsed, 1))
+            return false;
+    return true;
+}
+
 static bool same_run(const ss_run_entry *a, const ss_run_entry *b)
 {
     return a->outcome == b->outcome && same_text(a->message, b->message) &&
@@ -133,7 +141,8 @@ static bool same_run(const ss_run_entry *a, const ss_run_entry *b)
            same_real(a->seconds, b->seconds) && same_real(a->memory, b->memory) &&
            same_reals(a->gauge, b->gauge, SS_GAUGE_COUNT) && strcmp(a->answer, b->answer) == 0 &&
            same_metrics(a->metrics, b->metrics) && same_history(a, b) && a->sample_count == b->sample_count &&
-           same_reals(a->samples, b->samples, a->sample_count) && a->steady == b->steady;
+           same_samples(a->samples, b->samples, a->sample_count) && a->steady == b->steady &&
+           same_reals(&a->elapsed, &b->elapsed, 1) && same_reals(&a->time_limit, &b->time_limit, 1);
 }
 
 static bool same_problem(const ss_problem_entry *a, const ss_problem_entry *b)
@@ -265,14 +274,15 @@ TEST(samples_are_added_to_a_run_and_one_that_differs_is_enough)
     scratch s = scratch_open();
     ss_ledger *ledger = ss_ledger_open(in(&s, "l.db"), NULL);
     ENSURE(ledger && write_run(ledger, 1, 1, NULL)); // without samples
-    ss_outcome outcome;
-    ENSURE_INT(ss_ledger_has(ledger, 1, 1, 1, &outcome, NULL), 0);
-    ENSURE_INT(outcome, SS_CONVERGED);
-    ENSURE_INT(ss_ledger_has(ledger, 1, 2, 1, &outcome, NULL), -1);
-    double first[] = {3, 2}, more[] = {1};
+    ss_known_run known;
+    ENSURE(ss_ledger_know(ledger, 1, 1, 1, &known, NULL) && known.samples == 0);
+    ENSURE_INT(known.outcome, SS_CONVERGED);
+    ENSURE(known.seconds >= 1.0 && known.seconds <= 2.0);
+    ENSURE(ss_ledger_know(ledger, 1, 2, 1, &known, NULL) && known.samples == -1);
+    ss_sample first[] = {{3, 4}, {2, NAN}}, more[] = {{1, 2}};
     ENSURE(ss_ledger_add_samples(ledger, 1, 1, 1, first, 2, false, NULL));
     ENSURE(ss_ledger_add_samples(ledger, 1, 1, 1, more, 1, true, NULL));
-    ENSURE_INT(ss_ledger_has(ledger, 1, 1, 1, NULL, NULL), 3);
+    ENSURE(ss_ledger_know(ledger, 1, 1, 1, &known, NULL) && known.samples == 3);
     ss_error err = {0};
     ENSURE(!ss_ledger_add_samples(ledger, 1, 2, 1, more, 1, true, &err));
     ENSURE_CONTAINS(err.message, "does not exist");
@@ -285,7 +295,8 @@ TEST(samples_are_added_to_a_run_and_one_that_differs_is_enough)
     ss_results results;
     ENSURE(load(in(&s, "l.db"), &results));
     ENSURE_INT(results.runs[0].sample_count, 3);
-    ENSURE(same_reals(results.runs[0].samples, (double[]){3, 2, 1}, 3) && !results.runs[0].steady);
+    ENSURE(same_samples(results.runs[0].samples, (ss_sample[]){{3, 4}, {2, NAN}, {1, 2}}, 3));
+    ENSURE(!results.runs[0].steady);
     ENSURE_TEXT(results.campaign, "second");
     ss_results_free(&results);
     scratch_close(&s);
@@ -380,7 +391,7 @@ TEST(a_run_with_another_answer_is_told_and_its_first_answer_stays)
     ENSURE(load(in(&s, "a.db"), &results));
     for (int i = 0; i < results.run_count; i++) {
         ENSURE(strcmp(results.runs[i].answer, "ffff") != 0);
-        ENSURE(results.runs[i].sample_count == 0 || results.runs[i].samples[0] == 1);
+        ENSURE(results.runs[i].sample_count == 0 || results.runs[i].samples[0].seconds == 1);
     }
     ss_results_free(&results);
     scratch_close(&s);
@@ -400,7 +411,7 @@ TEST(samples_are_taken_over_where_there_are_none)
         const ss_run_entry *run = &results.runs[i];
         if (run->sample_count == 0 && run->id != 1) continue;
         ENSURE(run->steady && run->sample_count == 3);
-        ENSURE_NEAR(run->samples[0], run->id == 1 ? 2 : 1, 0);
+        ENSURE_NEAR(run->samples[0].seconds, run->id == 1 ? 2 : 1, 0);
     }
     ss_results_free(&results);
     ss_ledger_close(ledger);
@@ -444,6 +455,71 @@ TEST(a_merge_that_fails_changes_nothing)
     scratch_close(&s);
 }
 
+/* ---- ledgers of earlier versions ---------------------------------------------------------------------- */
+
+static const char back_to_schema_1[] =
+    "ALTER TABLE methods DROP COLUMN clock; ALTER TABLE methods DROP COLUMN limit_by; ALTER TABLE runs DROP "
+    "COLUMN elapsed; ALTER TABLE runs DROP COLUMN time_limit; ALTER TABLE samples DROP COLUMN elapsed; "
+    "PRAGMA user_version = 1";
+
+TEST(a_ledger_from_before_there_was_a_choice_of_clocks_is_read_as_it_is_and_extended_when_written)
+{
+    scratch s = scratch_open();
+    ENSURE(write_ledger(in(&s, "old.db"), 0, 0, 2, 1, NULL) && tamper(in(&s, "old.db"), back_to_schema_1));
+    scratch_bytes before = scratch_read(in(&s, "old.db"));
+    ss_results results, extended;
+    ENSURE(load(in(&s, "old.db"), &results));
+    ENSURE(scratch_unchanged(in(&s, "old.db"), before));
+    ENSURE_INT(results.run_count, MADE_RUNS / 2);
+    int timed = 0;
+    for (int r = 0; r < results.run_count; r++) {
+        const ss_run_entry *run = &results.runs[r];
+        ENSURE(isnan(run->elapsed) && isnan(run->time_limit));
+        ENSURE(run->sample_count == 0 || (run->samples[0].seconds == 1 && isnan(run->samples[0].elapsed)));
+        timed += run->sample_count > 0;
+    }
+    ENSURE(timed > 0);
+    for (int m = 0; m < results.method_count; m++)
+        ENSURE(!results.methods[m].clock && !ss_method_counts_processor(&results.methods[m]));
+
+    // the other half comes as it is today; a method that counts wall time is the same as before
+    ENSURE(write_ledger(in(&s, "old.db"), 0, 1, 2, 1, NULL));
+    ENSURE(load(in(&s, "old.db"), &extended));
+    ENSURE_INT(extended.run_count, MADE_RUNS);
+    ENSURE_INT(extended.method_count, MADE_METHODS);
+    int known = 0;
+    for (int r = 0; r < extended.run_count; r++) known += !isnan(extended.runs[r].elapsed);
+    ENSURE(known > 0 && known <= MADE_RUNS / 2);
+    ss_results_free(&results);
+    ss_results_free(&extended);
+    free(before.data);
+
+    // and one that is merged keeps its rows
+    ENSURE(write_ledger(in(&s, "older.db"), 0, 0, 2, 1, NULL) &&
+           tamper(in(&s, "older.db"), back_to_schema_1));
+    ss_error err = {0};
+    ENSURE_INT(merge(in(&s, "new.db"), in(&s, "older.db"), NULL, 0, &err), 1000000 * (MADE_RUNS / 2));
+    scratch_close(&s);
+}
+
+TEST(a_method_by_another_clock_or_limit_is_another_method_and_one_by_the_wall_is_what_it_always_was)
+{
+    scratch s = scratch_open();
+    ss_ledger *ledger = ss_ledger_open(in(&s, "l.db"), NULL);
+    ENSURE(ledger);
+    ss_method_entry unsaid = made_method(0), wall = made_method(0), cpu = made_method(0), by = made_method(0);
+    unsaid.clock = NULL;
+    cpu.clock = CARELESS("cpu");
+    by.limit_by = CARELESS("auto:3:0.1:1");
+    ss_method_entry *methods[] = {&unsaid, &wall, &cpu, &by};
+    for (int i = 0; i < 4; i++) ENSURE(ss_ledger_method(ledger, methods[i], NULL));
+    ENSURE_TEXT(unsaid.key, "b271fa17bc58c53d761183d5a5df031c"); // by the version before
+    ENSURE_INT(wall.id, unsaid.id);
+    ENSURE(cpu.id != wall.id && by.id != wall.id && by.id != cpu.id);
+    ss_ledger_close(ledger);
+    scratch_close(&s);
+}
+
 /* ---- what is refused ---------------------------------------------------------------------------------- */
 
 static void ensure_refused(const char *path, bool to_write, ss_error_code code, const char *part)
@@ -472,14 +548,14 @@ TEST(files_that_are_no_ledger_are_refused_by_name_and_left_alone)
     write_bytes(in(&s, "empty"), "", 0);
     ENSURE(tamper(in(&s, "other"), "CREATE TABLE recipes(cake TEXT)"));
     ENSURE(write_ledger(in(&s, "later"), 0, 0, 30, 1, NULL) &&
-           tamper(in(&s, "later"), "PRAGMA user_version = 2"));
+           tamper(in(&s, "later"), "PRAGMA user_version = 3"));
     ENSURE(write_ledger(in(&s, "torn"), 0, 0, 30, 1, NULL) && tamper(in(&s, "torn"), "DROP TABLE samples"));
     ENSURE(mkfifo(in(&s, "pipe"), 0600) == 0);
     scratch_bytes other = scratch_read(in(&s, "other"));
     for (int to_write = 0; to_write < 2; to_write++) {
         ensure_refused(in(&s, "text"), to_write, SS_ERROR_INPUT, "not a ledger");
         ensure_refused(in(&s, "other"), to_write, SS_ERROR_INPUT, "of another program");
-        ensure_refused(in(&s, "later"), to_write, SS_ERROR_INPUT, "later version of stickslip: schema 2");
+        ensure_refused(in(&s, "later"), to_write, SS_ERROR_INPUT, "later version of stickslip: schema 3");
         ensure_refused(in(&s, "torn"), to_write, SS_ERROR_INPUT, "tables are missing");
         ensure_refused(in(&s, "pipe"), to_write, SS_ERROR_INPUT, "not a regular file");
         ensure_refused(s.directory, to_write, SS_ERROR_INPUT, "a directory");

@@ -24,10 +24,10 @@ MAKER = Path(os.environ["SS_BUILD_DIR"]) / "test/test_ledger"
 PAGE = SOURCE / "docs/ledger.md"
 GAUGES = ["energy", "relative_energy", "natural_residual", "fischer_burmeister", "natural_map"]
 TABLES = ["machines", "problems", "methods", "runs", "metrics", "samples", "history", "crossings", "contact_errors"]
-TIMES = {"seconds", "started"}
+TIMES = {"seconds", "elapsed", "started"}
 HANGING = {  # columns, and what tells rows of one run apart
     "metrics": (["name", "value", "worst_contact", "worst_constraint", "why"], "name"),
-    "samples": (["number", "seconds"], "number"),
+    "samples": (["number", "seconds", "elapsed"], "number"),
     "history": (["iteration", "seconds", *GAUGES], "iteration"),
     "crossings": (["gauge", "decade", "iteration", "seconds"], "gauge, decade"),
     "contact_errors": (["bin", "count"], "bin"),
@@ -92,7 +92,7 @@ def test_runs_carry_everything_by_name(ledger):
                "method_key": "m.key", "formulation": "m.formulation", "formulation_options": "m.formulation_options",
                "solver": "m.solver", "solver_options": "m.solver_options", "machine_key": "k.key"}
     own = ["outcome", "message", "started", "unknowns", "iterations", "kept_iteration", "seconds", "memory", "answer",
-           "steady", *GAUGES]
+           "steady", *GAUGES, "elapsed", "time_limit"]
     columns.update({name: "runs." + name for name in own})
     stored = {row[0]: row[1:] for row in query(ledger, f"""SELECT runs.id, {', '.join(columns.values())} FROM runs
         JOIN problems p ON p.id = problem JOIN methods m ON m.id = method JOIN machines k ON k.id = machine""")}
@@ -146,7 +146,7 @@ def test_what_hangs_on_runs_is_exported_as_it_is_stored(name, ledger):
 def test_json_has_the_rows_of_the_tables(ledger):
     everything = exported(ledger)
     assert list(everything) == ["schema", *TABLES]
-    assert everything["schema"] == query(ledger, "PRAGMA user_version")[0][0] == 1
+    assert everything["schema"] == query(ledger, "PRAGMA user_version")[0][0] == 2
     for name in TABLES:
         rows = table(ledger, name)
         assert len(rows) == len(everything[name])

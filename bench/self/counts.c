@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CONTACTS = 2000, SWEEPS = 10 };
+enum { CONTACTS = 2000, SWEEPS = 10, SKIPPED = 77 };
 
 typedef struct piece {
     const char *name;
@@ -73,13 +73,18 @@ int do_counted(const char *name)
 
 /* ---- counting --------------------------------------------------------------------------------------- */
 
-/* Millions of instructions; NAN when callgrind says nothing. */
+/* Counts repeat to within a few per mille, with the same compiler: what is above this is a change. */
+static const double tolerance = 0.03;
+
+/* Millions of instructions; NAN when callgrind says nothing. OpenBLAS would choose its loops by the
+ * processor: it gets those that every one has. */
 static double count(const char *program, const char *name)
 {
     char command[4096], line[512];
     double instructions = NAN;
     snprintf(command, sizeof command,
-             "valgrind --tool=callgrind --callgrind-out-file=/dev/null --collect-atstart=no "
+             "OPENBLAS_CORETYPE=Nehalem OPENBLAS_NUM_THREADS=1 valgrind --tool=callgrind "
+             "--callgrind-out-file=/dev/null --collect-atstart=no "
              "--toggle-collect=bench_self_counted '%s' count %s 2>&1",
              program, name);
     FILE *from = popen(command, "r");
@@ -107,25 +112,48 @@ static void write_counts(const char *path, const double *found)
 {
     FILE *to = fopen(path, "w");
     if (!to) stop("the reference cannot be written");
-    fprintf(to, "{\n");
+    fprintf(to, "{\n  \"built by\": \"%s\",\n", ss_build());
     for (int i = 0; i < PIECES; i++)
         fprintf(to, "  \"%s\": %.3f%s\n", pieces[i].name, found[i], i + 1 < PIECES ? "," : "");
     fprintf(to, "}\n");
     if (fclose(to) != 0) stop("the reference cannot be written");
 }
 
-int print_counts(const char *program, const char *path, int write)
+/* Why counts of this program here cannot be compared with those of the reference; NULL: they can. */
+static const char *excuse(FILE *reference)
+{
+    static char text[300];
+    char line[256], build[128] = "";
+    rewind(reference);
+    while (fgets(line, sizeof line, reference) && sscanf(line, " \"built by\" : \"%127[^\"]\"", build) != 1)
+        ;
+    snprintf(text, sizeof text, "the reference was built by %s, this program by %s", build, ss_build());
+    if (strcmp(build, ss_build()) != 0) return text;
+#if defined(__x86_64__)
+    return __builtin_cpu_supports("avx2") ? NULL : "this processor has no AVX2, so that other loops run";
+#else
+    return "the reference is of x86-64";
+#endif
+}
+
+int print_counts(const char *program, const char *path, bool write, bool check)
 {
     double found[PIECES];
+    int more = 0;
     if (system("valgrind --version >/dev/null 2>&1") != 0) {
+        const char *required = getenv("STICKSLIP_REQUIRE_TOOLS");
         printf("no instruction counts: valgrind is not installed (tools/setup bench)\n");
-        return 0;
+        return !check ? 0 : required && strcmp(required, "1") == 0 ? 1 : SKIPPED;
     }
     FILE *reference = write ? NULL : fopen(path, "r");
     if (!reference && !write) {
         fprintf(stderr, "bench_self: %s: cannot be read (--reference FILE, or --write to make it)\n", path);
         return 3;
     }
+    const char *why = reference ? excuse(reference) : NULL;
+    if (why) printf("not comparable: %s\n", why);
+    if (why && check) return fclose(reference), SKIPPED;
+
     printf("millions of instructions by callgrind: %d contacts, %d iterations; ratio to %s\n%-20s %10s %10s "
            "%8s\n",
            CONTACTS, SWEEPS, path, "work", "now", "reference", "ratio");
@@ -136,14 +164,22 @@ int print_counts(const char *program, const char *path, int write)
             if (reference) fclose(reference);
             return 1;
         }
-        double before = reference ? look_up(reference, pieces[i].name) : NAN;
-        printf("%-20s %10.3f %10.3f %8.3f%s\n", pieces[i].name, found[i], before, found[i] / before,
-               found[i] > 1.02 * before   ? "  more"
-               : found[i] < 0.98 * before ? "  less"
-                                          : "");
+        double before = reference ? look_up(reference, pieces[i].name) : NAN, ratio = found[i] / before;
+        bool is_more = ratio > 1.0 + tolerance || (reference && isnan(before));
+        printf("%-20s %10.3f %10.3f %8.3f%s\n", pieces[i].name, found[i], before, ratio,
+               is_more                   ? "  more"
+               : ratio < 1.0 - tolerance ? "  less"
+                                         : "");
         fflush(stdout);
+        more += is_more;
     }
     if (reference) fclose(reference);
     if (write) write_counts(path, found);
-    return 0;
+    if (!check || more == 0) return 0;
+    fprintf(
+        stderr,
+        "bench_self: %d piece%s of work take%s more than %g %% more instructions than %s says. If that is "
+        "meant: build/release/bench_self counts --write\n",
+        more, more == 1 ? "" : "s", more == 1 ? "s" : "", 100.0 * tolerance, path);
+    return 1;
 }

@@ -16,7 +16,7 @@
 #include <string.h>
 
 typedef struct wishes {
-    bool machine, iterations, threads, stages, counts, write;
+    bool machine, iterations, threads, stages, counts, write, check;
     int contacts;
     const char *reference;
 } wishes;
@@ -33,6 +33,8 @@ static const char usage[] =
     "  --contacts N      no problem with more contacts (default 200000)\n"
     "  --reference FILE  counts to compare with (default bench/self_counts.json)\n"
     "  --write           make that file\n"
+    "  --check           exit with 1 if there are more instructions than the reference allows,\n"
+    "                    with 77 if the two cannot be compared\n"
     "  --help            this text\n";
 
 _Noreturn static void refuse(const char *what, const char *why)
@@ -58,6 +60,7 @@ static bool *part(wishes *of, const char *name)
            : strcmp(name, "stages") == 0     ? &of->stages
            : strcmp(name, "counts") == 0     ? &of->counts
            : strcmp(name, "--write") == 0    ? &of->write
+           : strcmp(name, "--check") == 0    ? &of->check
                                              : NULL;
 }
 
@@ -94,5 +97,5 @@ int main(int argc, char **argv)
     if (of.iterations) print_iterations(&m, of.contacts);
     if (of.threads) print_threads(of.contacts);
     if (of.stages) print_stages(&m);
-    return of.counts ? print_counts(argv[0], of.reference, of.write) : 0;
+    return of.counts ? print_counts(argv[0], of.reference, of.write, of.check) : 0;
 }

@@ -61,9 +61,9 @@ typedef struct ss_result {
     const double *x;                   /* its solution */
     const ss_solve_result *reference;  /* of the reference solver; NULL without one */
     /* frames with alternatives: how they were selected. run, problem and x are those of the ordinary frame
-     * that was solved last, but run.iterations and run.seconds the sums of all, from which its kept iteration
-     * and the seconds of its history count on; answer, metrics and contacts are those of the frame. Else NULL
-     */
+     * that was solved last, but run.iterations, run.seconds and run.elapsed the sums of all, from which its
+     * kept iteration and the seconds of its history count on; answer, metrics and contacts are those of the
+     * frame. Else NULL */
     const ss_peg_result *peg;
 } ss_result;
 

@@ -110,6 +110,13 @@ SS_API bool ss_run_due(ss_run *run, double energy);
  * far and ss_run_status(run). Costs a look at the clock where there is a time limit, nothing otherwise. */
 SS_API bool ss_run_late(ss_run *run);
 SS_API ss_status ss_run_status(const ss_run *run);
+/* The stop rule of the run, for methods that stop by a measure of their own: .below is 0 if there is none, or
+ * if it is one of the caller (ss_stop_test). Rules of the scene are in joules already. */
+SS_API ss_stop_rule ss_run_stop(const ss_run *run);
+/* This many seconds by ss_clock_seconds do not count, neither as time of the run nor towards its limit: for
+ * what is not solving, such as starting another program or turning the problem into its matrices. Not for
+ * time in which ss_run_iteration was called: measuring is not counted anyway. */
+SS_API void ss_run_forgive(ss_run *run, double seconds);
 /* For methods that make decisions: a line of text in printf style, kept if ss_run_options.explain is set. */
 SS_API void ss_run_note(ss_run *run, const char *format, ...) SS_PRINTF(2, 3);
 /* The same for what went wrong, and kept in any case: `return ss_run_fail(run, "singular at row %d", i)`.
@@ -223,6 +230,9 @@ typedef struct ss_solve_request {
     ss_arena *arena;            /* memory of the solver, restored afterwards; NULL: allocated internally */
     unsigned gauges; /* bits 1u << gauge of those to measure the answer by; 0: all. Others are NaN */
     const ss_watcher *watcher; /* NULL: none */
+    /* What ss_run_forgive is given is added here as well, for an observer of the time that the run takes;
+     * NULL: not wanted */
+    volatile double *forgiven;
 } ss_solve_request;
 
 /* Runs a solver on a problem. x: start on entry, the kept iterate on return. A claim of convergence that the

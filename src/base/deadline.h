@@ -5,6 +5,8 @@
 
 #include <stickslip/base.h>
 
+#include "base/inner.h"
+
 #include <math.h>
 
 /* Would a part that takes that many seconds end after the deadline? Without one the clock is not looked
@@ -19,6 +21,6 @@ static inline bool ss_deadline_misses(double deadline, double seconds)
 void ss_clock_pretend(double step);
 /* For benchmarks on a busy machine: from now on the clock is the processor time of the thread that looks at
  * it. Not while other threads run. */
-void ss_clock_count_processor(bool counts);
+SS_INNER void ss_clock_count_processor(bool counts);
 
 #endif

@@ -2,6 +2,7 @@
 
 #include "base/number.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -13,10 +14,14 @@ const ss_option ss_campaign_option_table[] = {
      .type = SS_OPTION_TEXT,
      FIELD(stop),
      .default_value = SS_CAMPAIGN_STOP,
-     .value_name = "RULE",
+     .value_name = "RULE,...",
      .help = "A run has converged if METRIC<VALUE holds, as in solve; none = stop only at the limits of "
-             "iterations and time."},
-    SS_TOLERANCE_OPTION(FIELD(tolerance)),
+             "iterations and time. Several rules are a ladder: every method is run with each of them."},
+    {.name = "tol",
+     .type = SS_OPTION_TEXT,
+     FIELD(tolerances),
+     .value_name = "T,...",
+     .help = "Short for --stop relative_energy<T; several are a ladder, 0 = off."},
     {.name = "iterations",
      .type = SS_OPTION_INT,
      FIELD(iterations),
@@ -34,6 +39,28 @@ const ss_option ss_campaign_option_table[] = {
      .value_name = "seconds",
      .help = "Stop a run after this many seconds, measuring included; a solver that does not respond is "
              "killed. 0 = no limit: a solver that hangs is not stopped."},
+    {.name = "limit_by",
+     .type = SS_OPTION_TEXT,
+     FIELD(limit_by),
+     .value_name = "SOLVER:FACTOR:LEAST:MOST",
+     .help = "Limit all other solvers to FACTOR times the longest run of SOLVER on the same problem, but at "
+             "least LEAST and at most MOST seconds; --time-limit then holds for SOLVER, which runs first."},
+    {.name = "grace",
+     .type = SS_OPTION_REAL,
+     FIELD(grace),
+     .default_value = "0",
+     .min = 0,
+     .max = 1e9,
+     .value_name = "seconds",
+     .help = "Kill a solver that has not stopped this long after its time limit. 0 = twice the limit and "
+             "3 s."},
+    {.name = "clock",
+     .type = SS_OPTION_CHOICE,
+     FIELD(clock),
+     .default_value = SS_CLOCK_WALL,
+     .choices = SS_CLOCK_WALL "|" SS_CLOCK_PROCESSOR,
+     .help = "Clock for times and time limits: wall time, or processor time, which other programs on the "
+             "machine disturb less."},
     {.name = "keep",
      .type = SS_OPTION_TEXT,
      FIELD(keep),
@@ -68,6 +95,15 @@ const ss_option ss_campaign_option_table[] = {
      .max = 10000,
      .value_name = "N",
      .help = "Afterwards repeat every run this many times for timing, alone on one core."},
+    {.name = "repeat_best",
+     .type = SS_OPTION_INT,
+     FIELD(repeat_best),
+     .default_value = "0",
+     .min = 0,
+     .max = 1e9,
+     .value_name = "N",
+     .help = "Of the methods of one solver that converged, repeat only the N fastest for each problem and "
+             "stop rule. 0 = all."},
     {.name = "max_memory",
      .type = SS_OPTION_REAL,
      FIELD(max_memory),
@@ -158,10 +194,72 @@ const char *ss_tolerance_rule(double tolerance, char rule[SS_TOLERANCE_RULE])
     return rule;
 }
 
-const char *ss_campaign_stop(ss_campaign *campaign, ss_error *err)
+const char **ss_campaign_stops(ss_campaign *campaign, int *count, ss_error *err)
 {
-    char rule[SS_TOLERANCE_RULE];
-    if (campaign->options.tolerance <= 0) return campaign->options.stop;
-    ss_tolerance_rule(campaign->options.tolerance, rule);
-    return ss_campaign_copy(campaign, rule, strlen(rule), err);
+    const char *tolerances = campaign->options.tolerances;
+    int given = 0;
+    const char **words = tolerances ? ss_campaign_words(campaign, tolerances, &given, err) : NULL;
+    if (tolerances && !words) return NULL;
+    bool off = given == 1 && strcmp(words[0], "0") == 0;
+    for (int i = 0; i < given && !off; i++) {
+        char rule[SS_TOLERANCE_RULE];
+        double tolerance;
+        if (!ss_number_read(words[i], &tolerance) || !(tolerance > 0.0) || tolerance > 1.0) {
+            ss_fail(
+                err, SS_ERROR_USAGE,
+                "invalid value \"%s\" for --tol: expected a number above 0 and at most 1, for instance 1e-4",
+                words[i]);
+            return NULL;
+        }
+        ss_tolerance_rule(tolerance, rule);
+        words[i] = ss_campaign_copy(campaign, rule, strlen(rule), err);
+        if (!words[i]) return NULL;
+    }
+    if (given == 0 || off) words = ss_campaign_words(campaign, campaign->options.stop, &given, err);
+    if (words && given == 0) {
+        ss_fail(err, SS_ERROR_USAGE, "invalid value \"%s\" for --stop: expected a rule, for instance %s",
+                campaign->options.stop, SS_CAMPAIGN_STOP);
+        return NULL;
+    }
+
+    *count = 0;
+    for (int i = 0; words && i < given; i++) {
+        bool twice = false;
+        for (int k = 0; k < *count && !twice; k++) twice = strcmp(words[k], words[i]) == 0;
+        if (!twice) words[(*count)++] = words[i];
+    }
+    return words;
+}
+
+bool ss_campaign_limit_rule(ss_campaign *campaign, ss_limit_rule *rule, ss_error *err)
+{
+    const char *text = campaign->options.limit_by;
+    double numbers[3];
+    *rule = (ss_limit_rule){0};
+    if (!text || !*text) return true;
+    size_t length = strcspn(text, ":");
+    const char *at = text + length;
+    bool good = length > 0;
+    for (int i = 0; i < 3 && good; i++) {
+        char number[SS_NUMBER_TEXT];
+        size_t digits = *at == ':' ? strcspn(at + 1, ":") : 0;
+        snprintf(number, sizeof number, "%.*s", (int)(digits < sizeof number ? digits : 0), at + 1);
+        good = digits > 0 && ss_number_read(number, &numbers[i]) && numbers[i] > 0.0 && numbers[i] <= 1e9;
+        at += digits + 1;
+    }
+    if (!good || *at || numbers[1] > numbers[2])
+        return ss_fail(
+            err, SS_ERROR_USAGE,
+            "invalid value \"%s\" for --limit-by: expected SOLVER:FACTOR:LEAST:MOST with LEAST up to "
+            "MOST in seconds, for instance auto:30:0.1:1",
+            text);
+    *rule =
+        (ss_limit_rule){ss_campaign_copy(campaign, text, length, err), numbers[0], numbers[1], numbers[2]};
+    return rule->solver != NULL;
+}
+
+double ss_limit_rule_apply(const ss_limit_rule *rule, double longest)
+{
+    if (!(longest >= 0.0)) return rule->most;
+    return fmin(rule->most, fmax(rule->least, rule->factor * longest));
 }

@@ -12,18 +12,24 @@
 
 /* What all runs share. The table gives the flags of `bench` and the keys of campaign files alike. */
 typedef struct ss_campaign_options {
-    const char *stop;
-    double tolerance; /* of relative_energy: another way to say stop; 0 = not said */
+    /* One stop rule, or several separated by commas: a ladder, every method with each. `tolerances`: of
+     * relative_energy, another way to say the same; NULL or "0" = not said */
+    const char *stop, *tolerances;
     int iterations;
-    double time_limit; /* s */
+    double time_limit;    /* s */
+    const char *limit_by; /* "SOLVER:FACTOR:LEAST:MOST", see ss_limit_rule; NULL = all have the same limit */
+    double grace;         /* s beyond its limit after which a solver is killed; 0 = the usual */
+    int clock;            /* SS_COUNT_WALL_TIME, SS_COUNT_PROCESSOR_TIME */
     const char *keep;
     int seed;
     const char *peg;       /* what is done about alternatives, as in ss_request */
     const char *reference; /* solver of the true answer; NULL = none */
     int repeats;           /* timed alone, on a pinned core */
+    int repeat_best;       /* only this many of the methods of one solver; 0 = all */
     double max_memory;     /* MB that one run may take; 0 = any */
     bool recorded;         /* judge the answers that are stored in the files as well */
 } ss_campaign_options;
+enum { SS_COUNT_WALL_TIME, SS_COUNT_PROCESSOR_TIME };
 extern const ss_option ss_campaign_option_table[];
 
 /* A file and which of its frames: those `frames` means (ss_choose_frames), of them every `every`-th. */
@@ -82,7 +88,6 @@ const char **ss_campaign_words(ss_campaign *campaign, const char *list, int *cou
 bool ss_campaign_read_shard(const char *text, int *shard, int *shards, ss_error *err);
 /* Stricter than most need, so that a report can show several tolerances. */
 #define SS_CAMPAIGN_STOP "relative_energy<1e-8"
-/* The stop rule that is meant. */
 /* The option --tol of bench, solve and run; `place` is the offset of its number. */
 #define SS_TOLERANCE_OPTION(place)                                                              \
     {                                                                                           \
@@ -92,7 +97,18 @@ bool ss_campaign_read_shard(const char *text, int *shard, int *shards, ss_error 
 #define SS_TOLERANCE_RULE 64
 /* The stop rule that --tol T is short for, "relative_energy<T". */
 const char *ss_tolerance_rule(double tolerance, char rule[SS_TOLERANCE_RULE]);
-const char *ss_campaign_stop(ss_campaign *campaign, ss_error *err);
+/* The stop rules that are meant, one or more, each once; NULL with err when a tolerance is not a number. */
+const char **ss_campaign_stops(ss_campaign *campaign, int *count, ss_error *err);
+
+/* Runs of other solvers may take `factor` times the longest run of `solver` on the same problem, but at least
+ * `least` and at most `most` seconds. `solver` itself has the time limit of the campaign. */
+typedef struct ss_limit_rule {
+    const char *solver; /* NULL: there is no such rule */
+    double factor, least, most;
+} ss_limit_rule;
+bool ss_campaign_limit_rule(ss_campaign *campaign, ss_limit_rule *rule, ss_error *err);
+/* s; `longest`: of the runs of rule->solver, NaN = it has none that ended. */
+double ss_limit_rule_apply(const ss_limit_rule *rule, double longest);
 
 /* Reads a campaign file. Messages name line and column, or the key: "c.json: methods[2].set.omega: ...". */
 bool ss_campaign_read(ss_campaign *campaign, const char *path, ss_error *err);
@@ -115,7 +131,7 @@ typedef struct ss_catalogue {
 const ss_catalogue_entry *ss_catalogue_find(const ss_catalogue *catalogue, const char *solver);
 
 typedef struct ss_planned_method {
-    const char *formulation, *solver;
+    const char *formulation, *solver, *stop;
     ss_option_list with, set;      /* "name=value" */
     const ss_selection *selection; /* that it is of: says where in the campaign names and options stand */
     ss_method_entry entry;         /* filled in by the worker that tries it out */

@@ -13,6 +13,8 @@ typedef struct expansion {
     const ss_catalogue *catalogue;
     ss_planned_method *methods; /* in memory of its own while it grows */
     int count, capacity;
+    const char **stops;
+    int stop_count;
     ss_text *left_out;
     ss_error *err;
 } expansion;
@@ -58,7 +60,14 @@ static bool assign(expansion *e, const ss_option_sweep *sweep, int value, ss_opt
 /* Sweeps of the formulation come first, then those of the solver; `at` counts through both. */
 static bool take_values(expansion *e, ss_selection *selection, int at, const ss_planned_method *so_far)
 {
-    if (at == selection->with_count + selection->set_count) return add_method(e, so_far);
+    if (at == selection->with_count + selection->set_count) {
+        ss_planned_method method = *so_far;
+        for (int i = 0; i < e->stop_count; i++) {
+            method.stop = e->stops[i];
+            if (!add_method(e, &method)) return false;
+        }
+        return true;
+    }
     bool is_with = at < selection->with_count;
     ss_option_sweep *sweep = is_with ? &selection->with[at] : &selection->set[at - selection->with_count];
     const char *name = is_with ? so_far->formulation : so_far->solver;
@@ -135,7 +144,8 @@ bool ss_campaign_expand(ss_campaign *campaign, const ss_catalogue *catalogue, ss
                         int *count, ss_text *left_out, ss_error *err)
 {
     expansion e = {.campaign = campaign, .catalogue = catalogue, .left_out = left_out, .err = err};
-    bool good = true;
+    e.stops = ss_campaign_stops(campaign, &e.stop_count, err);
+    bool good = e.stops != NULL;
     for (int i = 0; good && i < campaign->selection_count; i++)
         good = take_selection(&e, &campaign->selections[i]);
     if (good && e.count == 0 && !campaign->options.recorded)

@@ -282,12 +282,29 @@ static bool read_plugins(const reader *r, json_t *list)
     return true;
 }
 
+/* ["1e-4", "1e-8"] as it would be typed: "1e-4,1e-8" */
+static const char *joined_list(const reader *r, json_t *list, const char *where)
+{
+    int count = 0;
+    const char **values = value_list(r, list, where, &count);
+    ss_text text = {0};
+    for (int i = 0; values && i < count; i++) ss_text_appendf(&text, "%s%s", i ? "," : "", values[i]);
+    const char *joined =
+        values ? ss_campaign_copy(r->campaign, ss_text_get(&text), text.length, r->err) : NULL;
+    if (text.out_of_memory)
+        joined = NULL, ss_fail(r->err, SS_ERROR_RESOURCES, "out of memory for the campaign");
+    ss_text_free(&text);
+    return joined;
+}
+
 static bool read_options(const reader *r, json_t *root)
 {
     for (const ss_option *option = ss_campaign_option_table; option->name; option++) {
         json_t *value = json_object_get(root, option->name);
         if (!value) continue;
-        const char *text = value_text(r, value, option->name);
+        bool has_list = strcmp(option->name, "stop") == 0 || strcmp(option->name, "tol") == 0;
+        const char *text = has_list && json_is_array(value) ? joined_list(r, value, option->name)
+                                                            : value_text(r, value, option->name);
         if (!text) return false;
         if (!ss_options_set(ss_campaign_option_table, &r->campaign->options, option->name, text, r->err)) {
             r->err->code = SS_ERROR_INPUT;
@@ -297,12 +314,23 @@ static bool read_options(const reader *r, json_t *root)
     return true;
 }
 
+/* What options that hold more than a number mean. */
+static bool check_options(const reader *r)
+{
+    ss_limit_rule rule;
+    int rungs;
+    if (ss_campaign_stops(r->campaign, &rungs, r->err) && ss_campaign_limit_rule(r->campaign, &rule, r->err))
+        return true;
+    if (r->err->code == SS_ERROR_USAGE) r->err->code = SS_ERROR_INPUT;
+    return false;
+}
+
 static bool read_root(const reader *r, json_t *root)
 {
     static const char *const keys[] = {"problems", "methods", "plugins", NULL};
     if (!json_is_object(root)) return ss_fail(r->err, SS_ERROR_INPUT, "must be one JSON object");
     return check_keys(r, root, "", keys, ss_campaign_option_table) && read_options(r, root) &&
-           read_plugins(r, json_object_get(root, "plugins")) &&
+           check_options(r) && read_plugins(r, json_object_get(root, "plugins")) &&
            read_problems(r, json_object_get(root, "problems")) &&
            read_methods(r, json_object_get(root, "methods"));
 }

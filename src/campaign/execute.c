@@ -90,14 +90,20 @@ static void stage_idle(void *context)
     show_progress(((going *)context)->execution);
 }
 
-static void set_patience(const ss_campaign_options *options, ss_patience patience[SS_PHASES])
+ss_patience ss_execution_patience(const ss_execution *e, double limit)
 {
-    double limit = options->time_limit, soft = SOFT_FACTOR * limit + SOFT_EXTRA;
+    double grace = e->campaign->options.grace, soft = SOFT_FACTOR * limit + SOFT_EXTRA;
+    if (!(limit > 0.0)) return (ss_patience){0};
+    if (grace > 0.0) return (ss_patience){limit + 0.5 * grace, limit + grace};
+    return (ss_patience){soft, soft + limit + HARD_EXTRA};
+}
+
+static void set_patience(ss_patience patience[SS_PHASES])
+{
     patience[SS_PHASE_IDLE].hard = patience[SS_PHASE_REPLYING].hard = IDLE_PATIENCE;
     patience[SS_PHASE_JUDGING].hard = JUDGING_PATIENCE;
     patience[SS_PHASE_READING].hard = WORK_PATIENCE;
     patience[SS_PHASE_REFERENCE] = (ss_patience){REFERENCE_PATIENCE, WORK_PATIENCE};
-    if (limit > 0) patience[SS_PHASE_SOLVING] = (ss_patience){soft, soft + limit + HARD_EXTRA};
 }
 
 bool ss_execution_stage(ss_execution *e, const ss_campaign_stage *stage, ss_error *err)
@@ -116,7 +122,8 @@ bool ss_execution_stage(ss_execution *e, const ss_campaign_stage *stage, ss_erro
     if (e->queue.out_of_memory) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for tasks");
     if (pool.workers > e->queue.count) pool.workers = e->queue.count;
     if (pool.workers < 1) pool.workers = 1;
-    set_patience(&e->campaign->options, pool.patience);
+    pool.by_processor = e->campaign->options.clock == SS_COUNT_PROCESSOR_TIME;
+    set_patience(pool.patience);
     e->doing = stage->doing;
     e->done = 0;
     e->total = e->queue.count;
@@ -132,14 +139,12 @@ bool ss_execution_stage(ss_execution *e, const ss_campaign_stage *stage, ss_erro
 static bool prepare(ss_execution *e, ss_error *err)
 {
     const ss_campaign_options *options = &e->campaign->options;
-    const char *stop = ss_campaign_stop(e->campaign, err);
-    if (!stop || !ss_machine_here(&e->machine, err) || !ss_ledger_machine(e->ledger, &e->machine, err))
+    if (!ss_campaign_limit_rule(e->campaign, &e->limit_rule, err) || !ss_machine_here(&e->machine, err) ||
+        !ss_ledger_machine(e->ledger, &e->machine, err))
         return false;
     if (e->campaign->jobs < 1) e->campaign->jobs = ss_core_count();
     e->plan = (ss_plan){.campaign = e->campaign,
                         .request = {.iterations = options->iterations > 0 ? options->iterations : -1,
-                                    .time_limit = options->time_limit,
-                                    .stop = stop,
                                     .keep = options->keep,
                                     .seed = options->seed,
                                     .peg = options->peg}};

@@ -15,6 +15,9 @@ typedef struct ss_execution {
     ss_machine machine;
     ss_catalogue catalogue;
     char (*plugin_digests)[33];
+    ss_limit_rule limit_rule;
+    bool sets_limits;       /* while solving: those runs are made that set the limits of the others, */
+    const char *rung;       /* ... and those with this stop rule */
     bool more_than_solvers; /* plug-ins bring formulations or metrics, too */
     ss_queue queue;         /* of the stage that is going on */
     int complaints;         /* told so far */
@@ -37,6 +40,11 @@ typedef struct ss_campaign_stage {
                  size_t size, ss_error *err);
 } ss_campaign_stage;
 bool ss_execution_stage(ss_execution *execution, const ss_campaign_stage *stage, ss_error *err);
+
+/* With a solver whose limit this is, s; none without a limit. */
+ss_patience ss_execution_patience(const ss_execution *execution, double limit);
+/* Is the method one of those that set the limits of the others? */
+bool ss_execution_sets_limits(const ss_execution *execution, const ss_planned_method *method);
 
 bool ss_execution_interrupted(const ss_execution *execution);
 void ss_execution_say(const ss_execution *execution, const char *format, ...) SS_PRINTF(2, 3);

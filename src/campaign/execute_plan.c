@@ -134,18 +134,26 @@ static bool find_origin(ss_execution *e, const ss_planned_method *method, ss_met
 static bool take_description(ss_execution *e, ss_planned_method *method, ss_unpacker *from, ss_error *err)
 {
     const ss_campaign_options *options = &e->campaign->options;
+    bool by_processor = options->clock == SS_COUNT_PROCESSOR_TIME;
     if (!ss_reply_unpack(from, err)) return false;
     method->entry =
         (ss_method_entry){.formulation = (char *)(uintptr_t)method->formulation,
                           .with = ss_unpack_text(from),
                           .solver = (char *)(uintptr_t)method->solver,
                           .set = ss_unpack_text(from),
-                          .stop = (char *)(uintptr_t)e->plan.request.stop,
+                          .stop = (char *)(uintptr_t)method->stop,
                           .keep = (char *)(uintptr_t)options->keep,
                           .iterations = options->iterations,
                           .time_limit = options->time_limit,
                           .seed = options->seed,
-                          .reference = (char *)(uintptr_t)(options->reference ? options->reference : "")};
+                          .reference = (char *)(uintptr_t)(options->reference ? options->reference : ""),
+                          .clock = (char *)(uintptr_t)(by_processor ? SS_CLOCK_PROCESSOR : SS_CLOCK_WALL)};
+    if (e->limit_rule.solver && !ss_execution_sets_limits(e, method))
+        method->entry.limit_by = (char *)(uintptr_t)options->limit_by;
+    const ss_solver *solver = ss_solver_find(method->solver);
+    if (by_processor && solver && ss_is_solver_command(solver))
+        return ss_fail(err, SS_ERROR_USAGE,
+                       "--clock cpu: %s is a program of its own, whose time is not known", method->solver);
     return (!from->bad && method->entry.with && method->entry.set &&
             find_origin(e, method, &method->entry, err)) ||
            ss_fail(err, SS_ERROR_RESOURCES, "out of memory for methods");
@@ -160,6 +168,11 @@ static bool method_done(void *context, const ss_task *task, const ss_ending *end
     e->done++;
     if (!ending->replied) return fail_task(ending, method->solver, err);
     return take_description(e, method, &from, err);
+}
+
+bool ss_execution_sets_limits(const ss_execution *e, const ss_planned_method *method)
+{
+    return e->limit_rule.solver && strcmp(method->solver, e->limit_rule.solver) == 0;
 }
 
 /* Two that say the same are one. */
@@ -209,6 +222,11 @@ bool ss_execution_find_methods(ss_execution *e, ss_error *err)
     say_left_out(e, &left_out);
     ss_text_free(&left_out);
     if (!good) return false;
+    bool paced = !e->limit_rule.solver;
+    for (int i = 0; i < e->plan.method_count; i++) paced |= ss_execution_sets_limits(e, &e->plan.methods[i]);
+    if (!paced)
+        return ss_fail(err, SS_ERROR_USAGE, "--limit-by %s: no solver '%s' in this campaign",
+                       e->campaign->options.limit_by, e->limit_rule.solver);
     for (int i = 0; i < e->plan.method_count; i++)
         ss_queue_add(&e->queue, 0, &(ss_task){.kind = SS_TASK_DESCRIBE, .method = i});
     if (!ss_execution_stage(e, &stage, err)) return false;

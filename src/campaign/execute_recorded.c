@@ -26,13 +26,13 @@ static bool store(ss_execution *e, const ss_task *task, ss_method_entry *method,
     const ss_problem_entry *problem = &e->plan.problems[task->problem].entry;
     if (!ss_ledger_method(e->ledger, method, err)) return false;
     if (!ss_execution_is_ours(e->campaign, problem, method)) return true;
-    int there = ss_ledger_has(e->ledger, problem->id, method->id, e->machine.id, NULL, err);
-    if (there < -1) return false;
+    ss_known_run known;
+    if (!ss_ledger_know(e->ledger, problem->id, method->id, e->machine.id, &known, err)) return false;
     e->summary->runs++;
     e->summary->recorded++;
     e->summary->assumed += assumed;
     e->summary->outcomes[run->outcome]++;
-    if (there >= 0) {
+    if (known.samples >= 0) {
         e->summary->before++;
         return true;
     }

@@ -2,6 +2,7 @@
 #include "campaign/execute_internal.h"
 
 #include "base/digest.h"
+#include "base/number.h"
 #include "campaign/machine.h"
 #include "campaign/record.h"
 
@@ -54,10 +55,27 @@ static bool for_every_run(ss_execution *e, bool (*visit)(ss_execution *, int pro
     return true;
 }
 
-static int look_up(ss_execution *e, int problem, int method, ss_outcome *outcome, ss_error *err)
+static bool look_up(ss_execution *e, int problem, int method, ss_known_run *known, ss_error *err)
 {
-    return ss_ledger_has(e->ledger, e->plan.problems[problem].entry.id, e->plan.methods[method].entry.id,
-                         e->machine.id, outcome, err);
+    return ss_ledger_know(e->ledger, e->plan.problems[problem].entry.id, e->plan.methods[method].entry.id,
+                          e->machine.id, known, err);
+}
+
+/* The time that a run may take, s: that of the campaign, or what follows from the longest run of the solver
+ * that sets the limits. */
+static bool find_limit(ss_execution *e, int problem, int method, double *limit, ss_error *err)
+{
+    double longest = NAN;
+    *limit = e->campaign->options.time_limit;
+    if (!e->limit_rule.solver || ss_execution_sets_limits(e, &e->plan.methods[method])) return true;
+    for (int m = 0; m < e->plan.method_count; m++) {
+        ss_known_run known;
+        if (!ss_execution_sets_limits(e, &e->plan.methods[m])) continue;
+        if (!look_up(e, problem, m, &known, err)) return false;
+        if (known.samples >= 0) longest = fmax(longest, known.seconds); // fmax: a number before NaN
+    }
+    *limit = ss_limit_rule_apply(&e->limit_rule, longest);
+    return true;
 }
 
 /* ---- solving ------------------------------------------------------------------------------------- */
@@ -69,6 +87,7 @@ static bool store(ss_execution *e, const ss_task *task, const ss_ending *ending,
     run->method_id = e->plan.methods[task->method].entry.id;
     run->machine_id = e->machine.id;
     run->started = ss_text_copy(ending->started);
+    run->time_limit = task->limit;
     e->done++;
     e->summary->done++;
     e->summary->outcomes[run->outcome]++;
@@ -84,6 +103,7 @@ static bool store_end(ss_execution *e, const ss_task *task, const ss_ending *end
     ss_run_entry run = {.outcome = ending->outcome,
                         .message = ss_text_copy(ss_text_get(&message)),
                         .seconds = NAN,
+                        .elapsed = NAN,
                         .memory = NAN,
                         .steady = true};
     for (int g = 0; g < SS_GAUGE_COUNT; g++) run.gauge[g] = NAN;
@@ -94,28 +114,79 @@ static bool store_end(ss_execution *e, const ss_task *task, const ss_ending *end
 }
 
 /* A row that needs no worker. */
-static bool store_refusal(ss_execution *e, const ss_task *task, ss_error *err)
+static bool store_unrun(ss_execution *e, const ss_task *task, ss_outcome outcome, const char *why,
+                        ss_error *err)
 {
-    ss_ending ending = {.outcome = (ss_outcome)SS_NOT_APPLICABLE, .phase = SS_PHASE_SOLVING};
-    snprintf(ending.message, sizeof ending.message, "an FCLIB problem can only be solved as cone");
+    ss_ending ending = {.outcome = outcome, .phase = SS_PHASE_SOLVING};
+    snprintf(ending.message, sizeof ending.message, "%s", why);
     ss_pool_time(ending.started);
     return store_end(e, task, &ending, err);
 }
 
+/* Of two stop rules about the same thing: is the first the easier one? */
+static bool is_easier(const char *a, const char *b)
+{
+    size_t length = strcspn(a, "<");
+    double easy, hard;
+    return a[length] == '<' && strncmp(a, b, length + 1) == 0 && ss_number_read(a + length + 1, &easy) &&
+           ss_number_read(b + length + 1, &hard) && easy > hard;
+}
+
+/* On a ladder, a method whose time was not enough for an easier rule is not asked for more: finds that run.
+ * NULL: there is none. */
+static bool find_failed_rung(ss_execution *e, int problem, int method, ss_known_run *known,
+                             const ss_method_entry **rung, ss_error *err)
+{
+    const ss_method_entry *own = &e->plan.methods[method].entry;
+    *rung = NULL;
+    for (int m = 0; m < e->plan.method_count && !*rung; m++) {
+        const ss_method_entry *other = &e->plan.methods[m].entry;
+        bool below = is_easier(other->stop, own->stop) && strcmp(other->solver, own->solver) == 0 &&
+                     strcmp(other->set, own->set) == 0 && strcmp(other->formulation, own->formulation) == 0 &&
+                     strcmp(other->with, own->with) == 0;
+        if (!below) continue;
+        if (!look_up(e, problem, m, known, err)) return false;
+        bool too_slow = known->outcome == SS_OUTCOME_HUNG || known->outcome == (ss_outcome)SS_TIME_LIMIT;
+        if (known->samples >= 0 && too_slow) *rung = other;
+    }
+    return true;
+}
+
+/* Which runs of the matrix are there already. */
+static bool count_run(ss_execution *e, int problem, int method, ss_error *err)
+{
+    ss_known_run known;
+    if (!look_up(e, problem, method, &known, err)) return false;
+    e->summary->runs++;
+    if (known.samples < 0) return true;
+    e->summary->before++;
+    e->summary->outcomes[known.outcome]++;
+    return true;
+}
+
+/* Those of the pass that is going on: of one stop rule, and of the solver that sets the limits or the
+ * others. */
 static bool queue_run(ss_execution *e, int problem, int method, ss_error *err)
 {
     ss_task task = {.kind = SS_TASK_RUN, .problem = problem, .method = method};
-    ss_outcome outcome = SS_OUTCOME_COUNT;
-    int there = look_up(e, problem, method, &outcome, err);
-    if (there < -1) return false;
-    e->summary->runs++;
-    if (there >= 0) {
-        e->summary->before++;
-        if (outcome < SS_OUTCOME_COUNT) e->summary->outcomes[outcome]++;
+    const ss_planned_method *planned = &e->plan.methods[method];
+    const ss_method_entry *rung;
+    ss_known_run known;
+    if (ss_execution_sets_limits(e, planned) != e->sets_limits || strcmp(planned->stop, e->rung) != 0)
         return true;
+    if (!look_up(e, problem, method, &known, err)) return false;
+    if (known.samples >= 0) return true;
+    if (!find_limit(e, problem, method, &task.limit, err)) return false;
+    task.patience = ss_execution_patience(e, task.limit);
+    if (!belongs_together(&e->plan.problems[problem], planned))
+        return store_unrun(e, &task, (ss_outcome)SS_NOT_APPLICABLE,
+                           "an FCLIB problem can only be solved as cone", err);
+    if (!find_failed_rung(e, problem, method, &known, &rung, err)) return false;
+    if (rung) {
+        char why[200];
+        snprintf(why, sizeof why, "not run: %s with %s already", ss_outcome_name(known.outcome), rung->stop);
+        return store_unrun(e, &task, known.outcome, why, err);
     }
-    if (!belongs_together(&e->plan.problems[problem], &e->plan.methods[method]))
-        return store_refusal(e, &task, err);
     ss_queue_add(&e->queue, problem, &task);
     return true;
 }
@@ -186,14 +257,25 @@ static bool run_done(void *context, const ss_task *task, const ss_ending *ending
 bool ss_execution_solve(ss_execution *e, ss_error *err)
 {
     ss_campaign_stage stage = {"solving", e->campaign->jobs, -1, group_of_run, run_done};
+    int rungs = 0;
+    const char **stops = ss_campaign_stops(e->campaign, &rungs, err);
+    if (!stops) return false;
     if (ss_execution_interrupted(e)) return true;
     double began = ss_clock_seconds();
-    if (!for_every_run(e, queue_run, err)) return false;
-    if (e->queue.count > 0 && e->summary->before > 0)
+    if (!for_every_run(e, count_run, err)) return false;
+    if (e->summary->before > 0 && e->summary->before < e->summary->runs)
         ss_execution_say(e, "%d of %d runs are already in the ledger", e->summary->before, e->summary->runs);
-    bool good = ss_execution_stage(e, &stage, err);
+
+    // The solver that sets the limits runs first; rules come in the order in which they were given.
+    for (int pass = e->limit_rule.solver ? 0 : 1; pass < 2; pass++) {
+        e->sets_limits = pass == 0;
+        for (int i = 0; i < rungs && !ss_execution_interrupted(e); i++) {
+            e->rung = stops[i];
+            if (!for_every_run(e, queue_run, err) || !ss_execution_stage(e, &stage, err)) return false;
+        }
+    }
     e->summary->solving_time = ss_clock_seconds() - began;
-    return good;
+    return true;
 }
 
 /* ---- timing -------------------------------------------------------------------------------------- */
@@ -205,23 +287,50 @@ static bool is_worth_timing(ss_outcome outcome)
            outcome != (ss_outcome)SS_CANCELLED;
 }
 
-static bool queue_time(ss_execution *e, int problem, int method, ss_error *err)
+/* Are there already as many faster ones among the methods of the same solver with the same stop rule? */
+static bool is_beaten(const ss_execution *e, const ss_known_run *known, int method)
 {
-    ss_outcome outcome = SS_OUTCOME_COUNT;
-    int samples = look_up(e, problem, method, &outcome, err);
-    if (samples < -1) return false;
-    int missing = e->campaign->options.repeats - samples;
-    if (samples >= 0 && missing > 0 && is_worth_timing(outcome))
-        ss_queue_add(
-            &e->queue, problem,
-            &(ss_task){.kind = SS_TASK_TIME, .problem = problem, .method = method, .count = missing});
+    const ss_planned_method *methods = e->plan.methods;
+    int faster = 0, most = e->campaign->options.repeat_best;
+    if (most == 0) return false;
+    if (known[method].outcome != (ss_outcome)SS_CONVERGED) return true;
+    for (int m = 0; m < e->plan.method_count; m++) {
+        bool rival = m != method && known[m].samples >= 0 && known[m].outcome == (ss_outcome)SS_CONVERGED &&
+                     strcmp(methods[m].solver, methods[method].solver) == 0 &&
+                     strcmp(methods[m].stop, methods[method].stop) == 0;
+        bool tie = known[m].seconds == known[method].seconds && m < method;
+        faster += rival && (known[m].seconds < known[method].seconds || tie);
+    }
+    return faster >= most;
+}
+
+static bool queue_times(ss_execution *e, int problem, ss_known_run *known, ss_error *err)
+{
+    const ss_problem_entry *entry = &e->plan.problems[problem].entry;
+    for (int m = 0; m < e->plan.method_count; m++) {
+        known[m].samples = -1;
+        bool is_ours = !entry->fault && ss_execution_is_ours(e->campaign, entry, &e->plan.methods[m].entry);
+        if (is_ours && !look_up(e, problem, m, &known[m], err)) return false;
+    }
+    for (int m = 0; m < e->plan.method_count; m++) {
+        int missing = e->campaign->options.repeats - known[m].samples;
+        ss_task task = {.kind = SS_TASK_TIME, .problem = problem, .method = m, .count = missing};
+        if (known[m].samples < 0 || missing < 1 || !is_worth_timing(known[m].outcome)) continue;
+        if (is_beaten(e, known, m)) continue;
+        if (!find_limit(e, problem, m, &task.limit, err)) return false;
+        task.patience = ss_execution_patience(e, task.limit);
+        ss_queue_add(&e->queue, problem, &task);
+    }
     return true;
 }
 
-static bool unpack_samples(ss_unpacker *from, int expected, double *samples, bool *steady)
+static bool unpack_samples(ss_unpacker *from, int expected, ss_sample *samples, bool *steady)
 {
     if (ss_unpack_within(from, expected, expected) != expected || from->bad) return false;
-    for (int i = 0; i < expected; i++) samples[i] = ss_unpack_real(from);
+    for (int i = 0; i < expected; i++) {
+        samples[i].seconds = ss_unpack_real(from);
+        samples[i].elapsed = ss_unpack_real(from);
+    }
     *steady = ss_unpack_within(from, 0, 1);
     return !from->bad && from->at == from->end;
 }
@@ -242,7 +351,7 @@ static bool time_done(void *context, const ss_task *task, const ss_ending *endin
         cannot_run(e, task, why.code, why.message);
         return true;
     }
-    double *samples = ss_allocate((size_t)task->count, sizeof *samples);
+    ss_sample *samples = ss_allocate((size_t)task->count, sizeof *samples);
     bool good = samples || ss_fail(err, SS_ERROR_RESOURCES, "out of memory for samples");
     if (good && unpack_samples(&from, task->count, samples, &steady)) {
         good = ss_ledger_add_samples(e->ledger, e->plan.problems[task->problem].entry.id,
@@ -261,5 +370,9 @@ bool ss_execution_time(ss_execution *e, ss_error *err)
 {
     ss_campaign_stage stage = {"timing", 1, ss_quiet_core(), group_of_run, time_done};
     if (ss_execution_interrupted(e) || e->campaign->options.repeats < 1) return true;
-    return for_every_run(e, queue_time, err) && ss_execution_stage(e, &stage, err);
+    ss_known_run *known = ss_allocate((size_t)e->plan.method_count, sizeof *known);
+    bool good = known || ss_fail(err, SS_ERROR_RESOURCES, "out of memory for times");
+    for (int p = 0; p < e->plan.problem_count && good; p++) good = queue_times(e, p, known, err);
+    ss_release(known);
+    return good && ss_execution_stage(e, &stage, err);
 }

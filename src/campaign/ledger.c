@@ -30,30 +30,31 @@ static const char schema[] =
     "REAL, bodies INTEGER NOT NULL, joints INTEGER NOT NULL, rows INTEGER NOT NULL, contacts INTEGER NOT "
     "NULL, mass_ratio REAL, density REAL, rank_ratio REAL, mu_least REAL, mu_most REAL, fault TEXT, "
     "UNIQUE(hash, place)) STRICT;CREATE TABLE methods(id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, "
-    "formulation TEXT NOT NULL, formulation_options TEXT NOT NULL, solver TEXT NOT NULL, solver_options TEXT "
-    "NOT NULL, plugin TEXT NOT NULL, stop TEXT NOT NULL, keep TEXT NOT NULL, iterations INTEGER NOT NULL, "
-    "time_limit REAL NOT NULL, seed INTEGER NOT NULL, reference TEXT NOT NULL, plugin_file TEXT NOT NULL) "
-    "STRICT;CREATE TABLE runs(id INTEGER PRIMARY KEY, problem INTEGER NOT NULL REFERENCES problems, method "
-    "INTEGER NOT NULL REFERENCES methods, machine INTEGER NOT NULL REFERENCES machines, outcome TEXT NOT "
-    "NULL, message TEXT, started TEXT, unknowns INTEGER NOT NULL, iterations INTEGER NOT NULL, "
-    "kept_iteration INTEGER NOT NULL, seconds REAL, memory REAL, answer TEXT NOT NULL, steady INTEGER NOT "
-    "NULL" GAUGE_TYPES
-    ", UNIQUE(problem, method, machine)) STRICT;CREATE TABLE metrics(run INTEGER NOT NULL REFERENCES runs, "
-    "name TEXT NOT NULL, value REAL, worst_contact INTEGER, worst_constraint INTEGER, why TEXT, PRIMARY "
-    "KEY(run, name)) STRICT, WITHOUT ROWID;CREATE TABLE samples(run INTEGER NOT NULL REFERENCES runs, number "
-    "INTEGER NOT NULL, seconds REAL, PRIMARY KEY(run, number)) STRICT, WITHOUT ROWID;CREATE TABLE "
-    "history(run INTEGER NOT NULL REFERENCES runs, iteration INTEGER NOT NULL, seconds REAL" GAUGE_TYPES
+    "formulation TEXT NOT NULL, formulation_options TEXT NOT NULL, solver TEXT NOT NULL, solver_options "
+    "TEXT NOT NULL, plugin TEXT NOT NULL, stop TEXT NOT NULL, keep TEXT NOT NULL, iterations INTEGER NOT "
+    "NULL, time_limit REAL NOT NULL, seed INTEGER NOT NULL, reference TEXT NOT NULL, plugin_file TEXT NOT "
+    "NULL, clock TEXT, limit_by TEXT) STRICT;CREATE TABLE runs(id INTEGER PRIMARY KEY, problem INTEGER NOT "
+    "NULL REFERENCES problems, method INTEGER NOT NULL REFERENCES methods, machine INTEGER NOT NULL "
+    "REFERENCES machines, outcome TEXT NOT NULL, message TEXT, started TEXT, unknowns INTEGER NOT NULL, "
+    "iterations INTEGER NOT NULL, kept_iteration INTEGER NOT NULL, seconds REAL, memory REAL, answer TEXT "
+    "NOT NULL, steady INTEGER NOT NULL" GAUGE_TYPES
+    ", elapsed REAL, time_limit REAL, UNIQUE(problem, method, machine)) STRICT;CREATE TABLE metrics(run "
+    "INTEGER NOT NULL REFERENCES runs, name TEXT NOT NULL, value REAL, worst_contact INTEGER, "
+    "worst_constraint INTEGER, why TEXT, PRIMARY KEY(run, name)) STRICT, WITHOUT ROWID;CREATE TABLE "
+    "samples(run INTEGER NOT NULL REFERENCES runs, number INTEGER NOT NULL, seconds REAL, elapsed REAL, "
+    "PRIMARY KEY(run, number)) STRICT, WITHOUT ROWID;CREATE TABLE history(run INTEGER NOT NULL REFERENCES "
+    "runs, iteration INTEGER NOT NULL, seconds REAL" GAUGE_TYPES
     ", PRIMARY KEY(run, iteration)) STRICT, WITHOUT ROWID;CREATE TABLE crossings(run INTEGER NOT NULL "
     "REFERENCES runs, gauge TEXT NOT NULL, decade INTEGER NOT NULL, iteration INTEGER NOT NULL, seconds "
     "REAL, PRIMARY KEY(run, gauge, decade)) STRICT, WITHOUT ROWID;CREATE TABLE contact_errors(run INTEGER "
-    "NOT NULL REFERENCES runs, bin INTEGER NOT NULL, count INTEGER NOT NULL, PRIMARY KEY(run, bin)) STRICT, "
-    "WITHOUT ROWID;CREATE TABLE campaigns(id INTEGER PRIMARY KEY, machine INTEGER NOT NULL REFERENCES "
-    "machines, started TEXT NOT NULL, text TEXT NOT NULL, UNIQUE(machine, started, text)) STRICT;CREATE VIEW "
-    "results AS SELECT runs.id AS run, scene, file, place, frame, contacts, formulation, "
-    "formulation_options, solver, solver_options, cpu, build, outcome, message, runs.iterations, "
-    "seconds" SS_GAUGE_COLUMNS
-    " FROM runs JOIN problems ON problems.id = runs.problem JOIN methods ON methods.id = runs.method"
-    " JOIN machines ON machines.id = runs.machine;";
+    "NOT NULL REFERENCES runs, bin INTEGER NOT NULL, count INTEGER NOT NULL, PRIMARY KEY(run, bin)) "
+    "STRICT, WITHOUT ROWID;CREATE TABLE campaigns(id INTEGER PRIMARY KEY, machine INTEGER NOT NULL "
+    "REFERENCES machines, started TEXT NOT NULL, text TEXT NOT NULL, UNIQUE(machine, started, text)) "
+    "STRICT;CREATE VIEW results AS SELECT runs.id AS run, scene, file, place, frame, contacts, "
+    "formulation, formulation_options, solver, solver_options, cpu, build, outcome, message, "
+    "runs.iterations, seconds" SS_GAUGE_COLUMNS
+    " FROM runs JOIN problems ON problems.id = runs.problem JOIN methods ON methods.id = runs.method JOIN "
+    "machines ON machines.id = runs.machine;";
 #define TABLES_IN_SCHEMA 10
 #define TABLE_NAMES                                                                              \
     "('machines', 'problems', 'methods', 'runs', 'metrics', 'samples', 'history', 'crossings', " \
@@ -223,6 +224,7 @@ static bool look(ss_ledger *ledger, bool *empty, ss_error *err)
         return ss_fail(err, SS_ERROR_INPUT,
                        "%s: written by a later version of stickslip: schema %d, this version supports %d",
                        ledger->path, version, SS_LEDGER_SCHEMA);
+    ledger->schema = version;
     if (!refuse_intruders(ledger, err)) return false;
     if (!ask(ledger, "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name IN " TABLE_NAMES,
              &tables, err))
@@ -238,10 +240,28 @@ static bool make_schema(ss_ledger *ledger, ss_error *err)
     snprintf(numbers, sizeof numbers, "PRAGMA application_id = %d; PRAGMA user_version = %d",
              SS_LEDGER_APPLICATION, SS_LEDGER_SCHEMA);
     if (execute(ledger, "BEGIN IMMEDIATE", err) && execute(ledger, schema, err) &&
-        execute(ledger, numbers, err) && execute(ledger, "COMMIT", err))
+        execute(ledger, numbers, err) && execute(ledger, "COMMIT", err)) {
+        ledger->schema = SS_LEDGER_SCHEMA;
         return true;
+    }
     ss_ledger_rollback(ledger);
     return false;
+}
+
+/* From schema 1 to 2: only columns that may be NULL, so that rows stay as they are. All or nothing. */
+static bool extend_schema(ss_ledger *ledger, ss_error *err)
+{
+    static const char columns[] =
+        "BEGIN IMMEDIATE; ALTER TABLE methods ADD COLUMN clock TEXT; ALTER TABLE methods ADD COLUMN limit_by "
+        "TEXT; ALTER TABLE runs ADD COLUMN elapsed REAL; ALTER TABLE runs ADD COLUMN time_limit REAL; ALTER "
+        "TABLE samples ADD COLUMN elapsed REAL; PRAGMA user_version = 2; COMMIT";
+    if (ledger->schema >= 2) return true;
+    if (!execute(ledger, columns, err)) {
+        ss_ledger_rollback(ledger);
+        return false;
+    }
+    ledger->schema = 2;
+    return true;
 }
 
 /* Nothing is changed before it is known to be ours. A crash of the program loses nothing that was committed;
@@ -254,7 +274,7 @@ static bool prepare_writing(ss_ledger *ledger, ss_error *err)
            execute(ledger,
                    "PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON;PRAGMA wal_autocheckpoint = 10000",
                    err) &&
-           (!empty || make_schema(ledger, err));
+           (empty ? make_schema(ledger, err) : extend_schema(ledger, err));
 }
 
 ss_ledger *ss_ledger_open(const char *path, ss_error *err)

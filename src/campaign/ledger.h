@@ -63,7 +63,12 @@ typedef struct ss_method_entry {
     double time_limit; /* s, 0 = none */
     int seed;
     char *reference; /* solver of the reference, "" = none */
+    char *clock;     /* that its seconds and its limit are counted by: "wall" (also NULL), "cpu" */
+    char *limit_by;  /* "auto:30:0.1:1": limits follow another solver (ss_limit_rule); NULL or "" = none */
 } ss_method_entry;
+#define SS_CLOCK_WALL "wall"
+#define SS_CLOCK_PROCESSOR "cpu" /* processor time of the thread */
+bool ss_method_counts_processor(const ss_method_entry *method);
 
 /* Answers that were stored in the files, by an engine for instance, are judged and not solved again. Their
  * method has the name of the stored result as its solver, the rules it was made with as its formulation, and
@@ -116,6 +121,12 @@ typedef struct ss_bin {
 } ss_bin;
 #define SS_LEAST_BIN (-48)
 
+/* A repeat without history, as a user would run it. */
+typedef struct ss_sample {
+    double seconds; /* of solving alone */
+    double elapsed; /* ... with what the stop rule measures on the way; NaN = not known */
+} ss_sample;
+
 typedef struct ss_run_entry {
     int64_t id;
     int problem, method, machine; /* indices into the arrays of ss_results; when written: ids below */
@@ -127,6 +138,8 @@ typedef struct ss_run_entry {
     int iterations, kept_iteration;
     /* of the solve alone, in the run for accuracy: other runs may have been going on beside it */
     double seconds;
+    double elapsed;               /* s: the same with measuring; NaN = not known */
+    double time_limit;            /* s that it was given; 0 = none, NaN = not known: that of its method */
     double memory;                /* bytes of arena */
     double gauge[SS_GAUGE_COUNT]; /* on the problem of the formulation; NaN = n/a */
     char answer[33];              /* digest of x: the same bits everywhere; "" = none */
@@ -138,7 +151,7 @@ typedef struct ss_run_entry {
     int crossing_count;
     ss_bin *bins;
     int bin_count;
-    double *samples; /* s: repeats alone on a pinned core; the warm-up is not among them */
+    ss_sample *samples; /* repeats alone on a pinned core; the warm-up is not among them */
     int sample_count;
     bool steady; /* every repeat gave the same bits as the first run */
 } ss_run_entry;
@@ -174,10 +187,15 @@ bool ss_ledger_note_campaign(ss_ledger *ledger, const char *campaign, int64_t ma
 bool ss_ledger_add(ss_ledger *ledger, const ss_run_entry *run, ss_error *err);
 /* Samples for a run that is there. One transaction. */
 bool ss_ledger_add_samples(ss_ledger *ledger, int64_t problem_id, int64_t method_id, int64_t machine_id,
-                           const double *samples, int count, bool steady, ss_error *err);
-/* What is there of a run: -1 = nothing, else its number of samples; outcome may be NULL. -2 on failure. */
-int ss_ledger_has(ss_ledger *ledger, int64_t problem_id, int64_t method_id, int64_t machine_id,
-                  ss_outcome *outcome, ss_error *err);
+                           const ss_sample *samples, int count, bool steady, ss_error *err);
+/* What is there of a run. */
+typedef struct ss_known_run {
+    int samples; /* -1 = there is no such run, and the rest says nothing */
+    ss_outcome outcome;
+    double seconds; /* NaN = not known */
+} ss_known_run;
+bool ss_ledger_know(ss_ledger *ledger, int64_t problem_id, int64_t method_id, int64_t machine_id,
+                    ss_known_run *known, ss_error *err);
 
 /* Everything of `from` that is not in `into` yet. Runs that are in both are counted in *there, or in
  * *differing when their answers are not the same; the first such is described in `which` (size bytes; may be

@@ -66,6 +66,8 @@ static bool put_method(exporter *e, int index, ss_error *err)
     ss_row_writer_integer(&e->rows, m->seed);
     ss_row_writer_text(&e->rows, m->reference);
     ss_row_writer_text(&e->rows, m->plugin_file);
+    ss_row_writer_text(&e->rows, m->clock ? m->clock : SS_CLOCK_WALL);
+    ss_row_writer_text(&e->rows, m->limit_by);
     return end_row(e, err);
 }
 
@@ -91,6 +93,7 @@ static bool put_run(exporter *e, int index, ss_error *err)
     ss_row_writer_text(&e->rows, run->answer);
     ss_row_writer_integer(&e->rows, run->steady);
     ss_row_writer_reals(&e->rows, run->gauge, SS_GAUGE_COUNT);
+    ss_row_writer_reals(&e->rows, (const double[]){run->elapsed, run->time_limit}, 2);
     return end_row(e, err);
 }
 
@@ -168,7 +171,7 @@ static bool put_contact_errors(exporter *e, int index, ss_error *err)
 /* ---- tables ------------------------------------------------------------------------------------------- */
 
 #define GAUGE_NAME(code, name) name,
-#define MOST_COLUMNS 30
+#define MOST_COLUMNS 32
 
 typedef struct table {
     const char *name;
@@ -191,7 +194,7 @@ static const table tables[] = {
      offsetof(ss_results, method_count),
      put_method,
      {"method", "key", "label", "formulation", "formulation_options", "solver", "solver_options", "plugin",
-      "stop", "keep", "iterations", "time_limit", "seed", "reference", "plugin_file"}},
+      "stop", "keep", "iterations", "time_limit", "seed", "reference", "plugin_file", "clock", "limit_by"}},
     {"runs",
      offsetof(ss_results, run_count),
      put_run,
@@ -218,12 +221,13 @@ static const table tables[] = {
       "memory",
       "answer",
       "steady",
-      SS_GAUGE_LIST(GAUGE_NAME)}},
+      SS_GAUGE_LIST(GAUGE_NAME) "elapsed",
+      "time_limit"}},
     {"metrics",
      offsetof(ss_results, run_count),
      put_metrics,
      {"run", "name", "value", "worst_contact", "worst_constraint", "why", "unit"}},
-    {"samples", offsetof(ss_results, run_count), put_samples, {"run", "number", "seconds"}},
+    {"samples", offsetof(ss_results, run_count), put_samples, {"run", "number", "seconds", "elapsed"}},
     {"history",
      offsetof(ss_results, run_count),
      put_history,

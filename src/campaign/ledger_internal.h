@@ -7,7 +7,9 @@
 
 #include <sqlite3.h>
 
-#define SS_LEDGER_SCHEMA 1
+/* 2: methods.clock, methods.limit_by, runs.elapsed, runs.time_limit, samples.elapsed. Older ledgers are read
+ * as they are, with NULL in their place, and get these columns when they are written to. */
+#define SS_LEDGER_SCHEMA 2
 #define SS_LEDGER_APPLICATION 0x736c6970 /* "slip" */
 /* Operations of SQLite's machine for one row or one statement: some seconds. Ours take about ten for every
  * problem or run of the ledger. */
@@ -24,17 +26,16 @@
     " density, rank_ratio, mu_least, mu_most, fault"
 #define SS_METHOD_COLUMNS                                                                             \
     "key, formulation, formulation_options, solver, solver_options, plugin, stop, keep, iterations, " \
-    "time_limit, seed, reference, plugin_file"
+    "time_limit, seed, reference, plugin_file, clock, limit_by"
 #define SS_RUN_COLUMNS                                                                           \
     "outcome, message, started, unknowns, iterations, kept_iteration, seconds, memory, answer, " \
-    "steady" SS_GAUGE_COLUMNS
+    "steady" SS_GAUGE_COLUMNS ", elapsed, time_limit"
 #define SS_METRIC_COLUMNS "name, value, worst_contact, worst_constraint, why"
-#define SS_SAMPLE_COLUMNS "number, seconds"
+#define SS_SAMPLE_COLUMNS "number, seconds, elapsed"
 #define SS_HISTORY_COLUMNS "iteration, seconds" SS_GAUGE_COLUMNS
 #define SS_CROSSING_COLUMNS "gauge, decade, iteration, seconds"
 #define SS_CONTACT_ERROR_COLUMNS "bin, count"
 #define SS_CAMPAIGN_COLUMNS "started, text"
-#define SS_RUN_COLUMN_COUNT (10 + SS_GAUGE_COUNT)
 
 #define SS_QUESTION_MARK(code, name) ", ?"
 #define SS_QUESTION_MARKS SS_GAUGE_LIST(SS_QUESTION_MARK)
@@ -47,19 +48,19 @@
     X(SS_SQL_FIND_PROBLEM, "SELECT id FROM problems WHERE hash = ? AND place = ?")                        \
     X(SS_SQL_FIND_METHOD, "SELECT id FROM methods WHERE key = ?")                                         \
     X(SS_SQL_FIND_RUN, "SELECT id, outcome, (SELECT count(*) FROM samples WHERE run = runs.id), answer, " \
-                       "steady FROM runs WHERE problem = ? AND method = ? AND machine = ?")               \
+                       "steady, seconds FROM runs WHERE problem = ? AND method = ? AND machine = ?")      \
     X(SS_SQL_ADD_MACHINE, "INSERT INTO machines(" SS_MACHINE_COLUMNS ") VALUES(?, ?, ?, ?, ?, ?, ?)")     \
     X(SS_SQL_ADD_PROBLEM, "INSERT INTO problems(" SS_PROBLEM_COLUMNS                                      \
                           ") VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")               \
     X(SS_SQL_ADD_METHOD,                                                                                  \
-      "INSERT INTO methods(" SS_METHOD_COLUMNS ") VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")         \
+      "INSERT INTO methods(" SS_METHOD_COLUMNS ") VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")   \
     X(SS_SQL_ADD_CAMPAIGN,                                                                                \
       "INSERT OR IGNORE INTO campaigns(machine, " SS_CAMPAIGN_COLUMNS ") VALUES(?, ?, ?)")                \
     X(SS_SQL_ADD_RUN, "INSERT INTO runs(problem, method, machine, " SS_RUN_COLUMNS                        \
-                      ") VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?" SS_QUESTION_MARKS ")"              \
+                      ") VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?" SS_QUESTION_MARKS ", ?, ?)"        \
                       " ON CONFLICT(problem, method, machine) DO NOTHING")                                \
     X(SS_SQL_ADD_METRIC, "INSERT INTO metrics(run, " SS_METRIC_COLUMNS ") VALUES(?, ?, ?, ?, ?, ?)")      \
-    X(SS_SQL_ADD_SAMPLE, "INSERT INTO samples(run, " SS_SAMPLE_COLUMNS ") VALUES(?, ?, ?)")               \
+    X(SS_SQL_ADD_SAMPLE, "INSERT INTO samples(run, " SS_SAMPLE_COLUMNS ") VALUES(?, ?, ?, ?)")            \
     X(SS_SQL_ADD_HISTORY,                                                                                 \
       "INSERT INTO history(run, " SS_HISTORY_COLUMNS ") VALUES(?, ?, ?" SS_QUESTION_MARKS ")")            \
     X(SS_SQL_ADD_CROSSING, "INSERT INTO crossings(run, " SS_CROSSING_COLUMNS ") VALUES(?, ?, ?, ?, ?)")   \
@@ -93,6 +94,7 @@ struct ss_ledger {
     char *path; /* as messages name it */
     char *name; /* the same for SQLite, which takes ":memory:" and "" for something else than files */
     sqlite3 *db;
+    int schema;                             /* of the file */
     long operations;                        /* since the last row or statement was asked for */
     bool made;                              /* by this opening */
     int lock;                               /* the descriptor that keeps other writers out; -1 when reading */
@@ -142,6 +144,7 @@ typedef struct ss_found_run {
     int samples;
     bool steady;
     ss_outcome outcome;
+    double seconds;
     char answer[33];
 } ss_found_run;
 bool ss_ledger_find_run(ss_ledger *ledger, int64_t problem_id, int64_t method_id, int64_t machine_id,

@@ -48,6 +48,16 @@ static void describe_time_limit(const ss_method_entry *method, ss_text *text)
         ss_text_append(text, "no time limit");
 }
 
+static void describe_clock(const ss_method_entry *method, ss_text *text)
+{
+    ss_text_appendf(text, "%s clock", ss_method_counts_processor(method) ? "processor" : SS_CLOCK_WALL);
+}
+
+static void describe_limit_by(const ss_method_entry *method, ss_text *text)
+{
+    if (method->limit_by && *method->limit_by) ss_text_appendf(text, "limit by %s", method->limit_by);
+}
+
 static void describe_seed(const ss_method_entry *method, ss_text *text)
 {
     ss_text_appendf(text, "seed %d", method->seed);
@@ -68,9 +78,10 @@ static void describe_key(const ss_method_entry *method, ss_text *text)
     ss_text_append(text, method->key);
 }
 
-static describer *const describers[] = {
-    describe_set,        describe_with, describe_stop,   describe_keep,      describe_iterations,
-    describe_time_limit, describe_seed, describe_plugin, describe_reference, describe_key};
+static describer *const describers[] = {describe_set,    describe_with,       describe_stop,
+                                        describe_keep,   describe_iterations, describe_time_limit,
+                                        describe_clock,  describe_limit_by,   describe_seed,
+                                        describe_plugin, describe_reference,  describe_key};
 
 static int by_text(const void *left, const void *right)
 {

@@ -130,6 +130,8 @@ static bool read_method(ss_ledger *ledger, row *r, ss_results *results, ss_error
     m->seed = whole(r, 11, INT32_MIN);
     m->reference = some_text(r, 12);
     m->plugin_file = some_text(r, 13);
+    m->clock = maybe_text(r, 14);
+    m->limit_by = maybe_text(r, 15);
     return check(ledger, r, "invalid row in table methods", err);
 }
 
@@ -160,6 +162,8 @@ static bool read_run(ss_ledger *ledger, row *r, ss_results *results, ss_error *e
     short_text(r, 12, run->answer);
     run->steady = sqlite3_column_int(r->statement, 13) != 0;
     read_gauges(r, 14, run->gauge);
+    run->elapsed = ss_column_real(r->statement, 14 + SS_GAUGE_COUNT);
+    run->time_limit = ss_column_real(r->statement, 15 + SS_GAUGE_COUNT);
     return check(ledger, r, "invalid row in table runs", err);
 }
 
@@ -207,7 +211,8 @@ static bool read_samples(ss_ledger *ledger, row *r, ss_run_entry *run, ss_error 
 {
     if (!grow((void **)&run->samples, run->sample_count, sizeof *run->samples))
         return ss_ledger_fail_memory(ledger, err);
-    run->samples[run->sample_count++] = ss_column_real(r->statement, 1);
+    run->samples[run->sample_count++] =
+        (ss_sample){ss_column_real(r->statement, 1), ss_column_real(r->statement, 2)};
     return true;
 }
 

@@ -10,6 +10,24 @@ static const char *const texts[] = {
 #undef SQL_TEXT
 };
 
+/* A ledger of schema 1 does not have all columns: NULL stands for them. */
+static const char *text_of(const ss_ledger *ledger, ss_sql sql)
+{
+    if (ledger->schema >= 2) return texts[sql];
+    switch (sql) {
+    case SS_SQL_METHODS:
+        return "SELECT id, key, formulation, formulation_options, solver, solver_options, plugin, stop, "
+               "keep, iterations, time_limit, seed, reference, plugin_file, NULL, NULL FROM methods";
+    case SS_SQL_RUNS:
+        return "SELECT id, problem, method, machine, outcome, message, started, unknowns, iterations, "
+               "kept_iteration, seconds, memory, answer, steady" SS_GAUGE_COLUMNS ", NULL, NULL FROM runs";
+    case SS_SQL_SAMPLES:
+        return "SELECT number, seconds, NULL FROM samples WHERE run = ? ORDER BY number";
+    default:
+        return texts[sql];
+    }
+}
+
 /* ---- failures ----------------------------------------------------------------------------------------- */
 
 /* Does the code speak of what is in the file, rather than of the disk, the memory or other users? */
@@ -63,8 +81,8 @@ sqlite3_stmt *ss_ledger_statement(ss_ledger *ledger, ss_sql sql, ss_error *err)
     if (*statement) {
         sqlite3_reset(*statement);
         sqlite3_clear_bindings(*statement);
-    } else if (sqlite3_prepare_v3(ledger->db, texts[sql], -1, SQLITE_PREPARE_PERSISTENT, statement, NULL) !=
-               SQLITE_OK) {
+    } else if (sqlite3_prepare_v3(ledger->db, text_of(ledger, sql), -1, SQLITE_PREPARE_PERSISTENT, statement,
+                                  NULL) != SQLITE_OK) {
         ss_ledger_fail(ledger, err);
     }
     return *statement;

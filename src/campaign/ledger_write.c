@@ -31,6 +31,9 @@ static void method_key(ss_method_entry *m)
     ss_digest_add(&digest, (uint64_t)m->iterations);
     ss_digest_add(&digest, (uint64_t)m->seed);
     ss_digest_add_reals(&digest, &m->time_limit, 1);
+    // only where they are not as usual: ledgers from before there was a choice keep their keys
+    if (ss_method_counts_processor(m)) add_text(&digest, m->clock);
+    if (m->limit_by && *m->limit_by) add_text(&digest, m->limit_by);
     ss_digest_print(&digest, m->key);
 }
 
@@ -125,6 +128,8 @@ bool ss_ledger_method(ss_ledger *ledger, ss_method_entry *method, ss_error *err)
     sqlite3_bind_int(s, 11, method->seed);
     ss_bind_text(s, 12, method->reference);
     ss_bind_text(s, 13, method->plugin_file);
+    ss_bind_text(s, 14, method->clock ? method->clock : SS_CLOCK_WALL);
+    ss_bind_maybe(s, 15, method->limit_by && *method->limit_by ? method->limit_by : NULL);
     return finish_adding(ledger, s, &method->id, err);
 }
 
@@ -167,6 +172,8 @@ bool ss_ledger_add_row(ss_ledger *ledger, const ss_run_entry *run, int64_t *id, 
     ss_bind_text(s, 12, run->answer);
     sqlite3_bind_int(s, 13, run->steady);
     bind_gauges(s, 14, run->gauge);
+    ss_bind_real(s, 14 + SS_GAUGE_COUNT, run->elapsed);
+    ss_bind_real(s, 15 + SS_GAUGE_COUNT, run->time_limit);
     if (!finish_adding(ledger, s, id, err)) return false;
     *added = sqlite3_changes(ledger->db) > 0;
     return true;
@@ -230,7 +237,7 @@ static bool add_bin(ss_ledger *ledger, int64_t run, const ss_bin *bin, ss_error 
     return ss_ledger_finish(ledger, s, err);
 }
 
-static bool add_samples(ss_ledger *ledger, int64_t run, int first, const double *samples, int count,
+static bool add_samples(ss_ledger *ledger, int64_t run, int first, const ss_sample *samples, int count,
                         ss_error *err)
 {
     for (int i = 0; i < count; i++) {
@@ -238,7 +245,8 @@ static bool add_samples(ss_ledger *ledger, int64_t run, int first, const double 
         if (!s) return false;
         sqlite3_bind_int64(s, 1, run);
         sqlite3_bind_int(s, 2, first + i);
-        ss_bind_real(s, 3, samples[i]);
+        ss_bind_real(s, 3, samples[i].seconds);
+        ss_bind_real(s, 4, samples[i].elapsed);
         if (!ss_ledger_finish(ledger, s, err)) return false;
     }
     return true;
@@ -288,6 +296,7 @@ bool ss_ledger_find_run(ss_ledger *ledger, int64_t problem_id, int64_t method_id
         found->id = sqlite3_column_int64(s, 0);
         found->samples = sqlite3_column_int(s, 2);
         found->steady = sqlite3_column_int(s, 4) != 0;
+        found->seconds = ss_column_real(s, 5);
         found->outcome = ss_outcome_named(outcome ? outcome : "");
         snprintf(found->answer, sizeof found->answer, "%s", answer ? answer : "");
         sqlite3_reset(s);
@@ -297,13 +306,14 @@ bool ss_ledger_find_run(ss_ledger *ledger, int64_t problem_id, int64_t method_id
     return step != SS_STEP_FAILED;
 }
 
-int ss_ledger_has(ss_ledger *ledger, int64_t problem_id, int64_t method_id, int64_t machine_id,
-                  ss_outcome *outcome, ss_error *err)
+bool ss_ledger_know(ss_ledger *ledger, int64_t problem_id, int64_t method_id, int64_t machine_id,
+                    ss_known_run *known, ss_error *err)
 {
     ss_found_run found;
-    if (!ss_ledger_find_run(ledger, problem_id, method_id, machine_id, &found, err)) return -2;
-    if (found.id && outcome) *outcome = found.outcome;
-    return found.id ? found.samples : -1;
+    if (!ss_ledger_find_run(ledger, problem_id, method_id, machine_id, &found, err)) return false;
+    *known = (ss_known_run){
+        .samples = found.id ? found.samples : -1, .outcome = found.outcome, .seconds = found.seconds};
+    return true;
 }
 
 bool ss_ledger_set_steady(ss_ledger *ledger, int64_t run, bool steady, ss_error *err)
@@ -316,7 +326,7 @@ bool ss_ledger_set_steady(ss_ledger *ledger, int64_t run, bool steady, ss_error 
 }
 
 bool ss_ledger_add_samples(ss_ledger *ledger, int64_t problem_id, int64_t method_id, int64_t machine_id,
-                           const double *samples, int count, bool steady, ss_error *err)
+                           const ss_sample *samples, int count, bool steady, ss_error *err)
 {
     ss_found_run found;
     if (!ss_ledger_do(ledger, SS_SQL_BEGIN, err)) return false;

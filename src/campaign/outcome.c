@@ -28,6 +28,11 @@ bool ss_method_is_recorded(const ss_method_entry *method)
     return strcmp(method->stop, SS_METHOD_RECORDED) == 0;
 }
 
+bool ss_method_counts_processor(const ss_method_entry *method)
+{
+    return method->clock && strcmp(method->clock, SS_CLOCK_PROCESSOR) == 0;
+}
+
 int ss_history_grid(int iteration)
 {
     if (iteration < 1) return 1;

@@ -3,6 +3,7 @@
 #include "linalg/dense.h"
 
 #include <errno.h>
+#include <math.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -16,6 +17,8 @@
 
 #define TICK_MS 25                       /* between two looks at sizes and clocks */
 #define MOST_REPLY ((uint64_t)256 << 20) /* bytes: more is nonsense */
+#define LONGEST_SLEEP 60.0               /* s of wall time that need not be processor time, and */
+#define SLEEPS_FACTOR 40.0               /* s of wall time for each of processor time after that */
 #define CRASHED_FOR_SPACE 0.75           /* share of the limit that makes a crash a lack of memory */
 
 typedef struct slot { /* a place for a worker */
@@ -176,6 +179,7 @@ static bool give_task(run *r, slot *s)
     }
     s->request = (ss_worker_request){++r->serial, task};
     s->page->since = ss_clock_seconds();
+    s->page->forgiven = 0.0;
     s->page->phase = SS_PHASE_IDLE;
     ss_pool_time(s->started);
     ss_process_size(s->pid, &s->start_space, &s->start_resident);
@@ -266,11 +270,26 @@ static void listen_to(run *r, slot *s)
 
 /* ---- patience ------------------------------------------------------------------------------------ */
 
+/* s that the phase has taken. One that sleeps, or forgives itself everything, takes time all the same. */
+static double time_taken(const run *r, const slot *s, ss_phase phase)
+{
+    double wall = ss_clock_seconds() - s->page->since, forgiven = s->page->forgiven, taken = wall;
+    if (phase != SS_PHASE_SOLVING) return wall;
+    if (r->pool->by_processor) {
+        double processor = ss_process_seconds(s->pid) - s->page->since_processor;
+        if (isfinite(processor)) taken = processor;
+    }
+    if (isfinite(forgiven) && forgiven > 0.0) taken -= forgiven;
+    return fmax(taken, (wall - LONGEST_SLEEP) / SLEEPS_FACTOR);
+}
+
 /* One that waits for memory it will not get is not called hung. */
 static void watch_clock(const run *r, slot *s, double space)
 {
-    const ss_patience *patience = &r->pool->patience[phase_of(s)];
-    double waited = ss_clock_seconds() - s->page->since;
+    ss_phase phase = phase_of(s);
+    const ss_patience *patience = &r->pool->patience[phase], *own = &s->request.task.patience;
+    if (phase == SS_PHASE_SOLVING && (own->soft > 0 || own->hard > 0)) patience = own;
+    double waited = time_taken(r, s, phase);
     if (patience->soft > 0 && waited > patience->soft) s->page->cancel = 1;
     if (patience->hard <= 0 || waited <= patience->hard) return;
     if (is_at_its_limit(r, s, space))

@@ -10,13 +10,6 @@
 #include "base/text.h"
 #include "campaign/ledger.h"
 
-/* What to do; the numbers mean what the caller wants them to. */
-typedef struct ss_task {
-    int kind, problem, method, count;
-    bool plain;
-    bool fresh; /* the pool's: in a new process, so that no other task is to blame for its end */
-} ss_task;
-
 /* What a worker is at. Each phase has its own patience. */
 typedef enum ss_phase {
     SS_PHASE_IDLE,
@@ -33,9 +26,20 @@ typedef struct ss_patience {
     double hard; /* s: then the worker is killed; 0 = never */
 } ss_patience;
 
+/* What to do; the numbers mean what the caller wants them to. */
+typedef struct ss_task {
+    int kind, problem, method, count;
+    double limit; /* s of solving; 0 = none */
+    bool plain;
+    bool fresh;           /* the pool's: in a new process, so that no other task is to blame for its end */
+    ss_patience patience; /* with its solving; all 0 = that of the pool */
+} ss_task;
+
 /* In the worker. */
 typedef struct ss_worker ss_worker;
 void ss_worker_phase(ss_worker *worker, ss_phase phase);
+/* Seconds of the phase that patience does not count; the worker adds to them. */
+volatile double *ss_worker_forgiven(ss_worker *worker);
 /* Not zero once the soft patience with the phase is over. */
 const volatile int *ss_worker_cancel(const ss_worker *worker);
 
@@ -54,6 +58,7 @@ typedef struct ss_pool {
     int core;             /* every worker is pinned to it; -1 = none is */
     double max_megabytes; /* that a task may take; 0 = any */
     ss_patience patience[SS_PHASES];
+    bool by_processor;        /* patience with solving counts the worker's processor time */
     const volatile int *stop; /* not zero: drop everything soon; may be NULL */
     void *context;
 

@@ -93,6 +93,7 @@ static bool keep_result(const ss_solve_result *result, bool selected, ss_run_ent
     run->iterations = result->iterations;
     run->kept_iteration = result->kept_iteration;
     run->seconds = result->seconds;
+    run->elapsed = result->elapsed;
     run->memory = (double)result->memory;
     memcpy(run->gauge, result->gauge, sizeof run->gauge);
     run->crossings = ss_allocate((size_t)2 * SS_DECADES, sizeof *run->crossings);
@@ -154,6 +155,8 @@ bool ss_record_stored(const ss_stored_result *stored, const ss_metric_value *met
     *run = (ss_run_entry){.outcome = SS_OUTCOME_RECORDED,
                           .iterations = stored->iterations > 0 ? stored->iterations : 0,
                           .seconds = stored->seconds,
+                          .elapsed = NAN,
+                          .time_limit = NAN,
                           .memory = NAN,
                           .steady = true};
     run->kept_iteration = run->iterations;
@@ -216,7 +219,7 @@ void ss_record_pack(const ss_run_entry *run, ss_text *to)
 {
     ss_pack_int(to, run->outcome), ss_pack_text(to, run->message);
     ss_pack_int(to, run->unknowns), ss_pack_int(to, run->iterations), ss_pack_int(to, run->kept_iteration);
-    ss_pack_real(to, run->seconds), ss_pack_real(to, run->memory);
+    ss_pack_real(to, run->seconds), ss_pack_real(to, run->elapsed), ss_pack_real(to, run->memory);
     for (int g = 0; g < SS_GAUGE_COUNT; g++) ss_pack_real(to, run->gauge[g]);
     ss_pack_text(to, run->answer);
     pack_lists(run, to);
@@ -278,6 +281,7 @@ bool ss_record_unpack(ss_unpacker *from, ss_run_entry *run)
     run->iterations = ss_unpack_within(from, 0, INT32_MAX);
     run->kept_iteration = ss_unpack_within(from, -1, INT32_MAX);
     run->seconds = ss_unpack_real(from);
+    run->elapsed = ss_unpack_real(from);
     run->memory = ss_unpack_real(from);
     for (int g = 0; g < SS_GAUGE_COUNT; g++) run->gauge[g] = ss_unpack_real(from);
     char *answer = ss_unpack_text(from);

@@ -8,8 +8,8 @@ static void free_problem(ss_problem_entry *p)
 
 static void free_method(ss_method_entry *m)
 {
-    char *texts[] = {m->label,  m->formulation, m->with, m->solver,    m->set,
-                     m->plugin, m->stop,        m->keep, m->reference, m->plugin_file};
+    char *texts[] = {m->label, m->formulation, m->with,      m->solver,      m->set,   m->plugin,
+                     m->stop,  m->keep,        m->reference, m->plugin_file, m->clock, m->limit_by};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) ss_release(texts[i]);
 }
 

@@ -56,18 +56,32 @@ static bool names_a_rule(const char *campaign)
     return false;
 }
 
+/* The tolerance of the measure that a method was asked for; 0 = none. */
+static double rung_of(const ss_results *results, const ss_method_entry *method, int measure)
+{
+    const char *name = ss_metric_at(measure)->name, *stop = method->stop;
+    size_t length = strlen(name);
+    double below;
+    bool usual = strcmp(stop, SS_CAMPAIGN_STOP) == 0 && !names_a_rule(results->campaign);
+    if (usual || strncmp(stop, name, length) != 0 || stop[length] != '<') return 0.0;
+    return ss_number_read(stop + length + 1, &below) && isfinite(below) && below > 0.0 ? below : 0.0;
+}
+
 double ss_statistics_asked_tolerance(const ss_results *results, int measure)
 {
-    const char *name = ss_metric_at(measure)->name;
-    size_t length = strlen(name);
-    double asked = 0.0, below;
-    for (int i = 0; i < results->method_count; i++) {
-        const char *stop = results->methods[i].stop;
-        bool usual = strcmp(stop, SS_CAMPAIGN_STOP) == 0 && !names_a_rule(results->campaign);
-        if (usual || strncmp(stop, name, length) != 0 || stop[length] != '<') continue;
-        if (ss_number_read(stop + length + 1, &below) && isfinite(below)) asked = fmax(asked, below);
-    }
+    double asked = 0.0;
+    for (int i = 0; i < results->method_count; i++)
+        asked = fmax(asked, rung_of(results, &results->methods[i], measure));
     return asked;
+}
+
+bool ss_statistics_add_rungs(ss_statistics_options *options, const ss_results *results)
+{
+    for (int i = 0; i < results->method_count; i++) {
+        double rung = rung_of(results, &results->methods[i], options->measure);
+        if (rung > 0.0 && !ss_statistics_add_tolerance(options, rung)) return false;
+    }
+    return true;
 }
 
 void ss_statistics_ask(ss_statistics_options *options, const ss_results *results)
@@ -75,6 +89,7 @@ void ss_statistics_ask(ss_statistics_options *options, const ss_results *results
     double asked = ss_statistics_asked_tolerance(results, options->measure);
     if (!(asked > 0.0)) return;
     ss_statistics_add_tolerance(options, asked);
+    ss_statistics_add_rungs(options, results); // those for which there is room
     options->main_tolerance = ss_statistics_nearest_tolerance(options, asked);
 }
 
@@ -305,7 +320,7 @@ bool ss_statistics_make(const ss_results *results, const ss_statistics_options *
 {
     *statistics = (ss_statistics){.options = options ? *options : ss_statistics_defaults()};
     if (!check(&statistics->options, err)) return false;
-    statistics->rule = ss_cost_rule_of(results, statistics->options.measure);
+    statistics->rule = ss_cost_rule_of(results, statistics->options.measure, statistics->options.whole_call);
     ss_statistics_work work = {.results = results, .options = &statistics->options, .rule = statistics->rule};
     statistics->arena = work.arena = ss_arena_create((size_t)1 << 16, err);
     work.scratch = work.arena ? ss_arena_create((size_t)1 << 16, err) : NULL;

@@ -32,6 +32,7 @@ typedef struct ss_statistics_options {
     double tolerances[8]; /* of the measure, falling */
     int tolerance_count;
     int main_tolerance; /* index: the one of the summary */
+    bool whole_call;    /* see ss_cost_rule */
     double shift;       /* s, of shifted geometric means */
     double budgets[16]; /* s, rising */
     int budget_count;
@@ -47,6 +48,9 @@ int ss_statistics_nearest_tolerance(const ss_statistics_options *options, double
 double ss_statistics_asked_tolerance(const ss_results *results, int measure);
 /* Makes what the campaign asked for the main tolerance. */
 void ss_statistics_ask(ss_statistics_options *options, const ss_results *results);
+/* Adds every tolerance of the measure that a stop rule asks for: the rungs of a ladder. False when there is
+ * no room for one. */
+bool ss_statistics_add_rungs(ss_statistics_options *options, const ss_results *results);
 
 /* How runs are judged and timed, one rule for all of them. The time until the tolerance was reached is known
  * only where the iterates of every run were measured on the true problem, by a gauge whose crossings are in
@@ -54,8 +58,14 @@ void ss_statistics_ask(ss_statistics_options *options, const ss_results *results
 typedef struct ss_cost_rule {
     int measure; /* metric */
     bool until_solved;
+    /* The whole call of the solver, with what its stop rule measures on the way: fair to solvers that watch
+     * their error themselves, for which that is part of solving. */
+    bool whole_call;
 } ss_cost_rule;
-ss_cost_rule ss_cost_rule_of(const ss_results *results, int measure);
+ss_cost_rule ss_cost_rule_of(const ss_results *results, int measure, bool whole_call);
+/* By which clock the runs were timed: "wall times", "processor times", or what to say where both occur. */
+const char *ss_statistics_clock(const ss_results *results);
+const char *ss_cost_rule_name(const ss_cost_rule *rule); /* "until solved", "whole run", "whole call" */
 
 /* A step function or curve; y belongs to x. */
 typedef struct ss_curve {

@@ -28,7 +28,7 @@ const char *ss_failure_name(ss_outcome outcome)
 static double least_sample(const ss_run_entry *run)
 {
     double least = INFINITY;
-    for (int i = 0; i < run->sample_count; i++) least = fmin(least, run->samples[i]);
+    for (int i = 0; i < run->sample_count; i++) least = fmin(least, run->samples[i].seconds);
     return least;
 }
 
@@ -52,9 +52,11 @@ bool ss_statistics_has_crossings(int measure)
     return gauge == SS_GAUGE_RELATIVE_ENERGY || gauge == SS_GAUGE_NATURAL_MAP;
 }
 
-ss_cost_rule ss_cost_rule_of(const ss_results *results, int measure)
+ss_cost_rule ss_cost_rule_of(const ss_results *results, int measure, bool whole_call)
 {
-    ss_cost_rule rule = {.measure = measure, .until_solved = ss_statistics_has_crossings(measure)};
+    ss_cost_rule rule = {.measure = measure,
+                         .until_solved = !whole_call && ss_statistics_has_crossings(measure),
+                         .whole_call = whole_call};
     for (int r = 0; r < results->run_count; r++) {
         const ss_run_entry *run = &results->runs[r];
         bool counts = run->metrics && !results->problems[run->problem].fault &&
@@ -62,6 +64,24 @@ ss_cost_rule ss_cost_rule_of(const ss_results *results, int measure)
         if (counts && !ss_run_is_true(results, run)) rule.until_solved = false;
     }
     return rule;
+}
+
+const char *ss_statistics_clock(const ss_results *results)
+{
+    int counted = 0, by_processor = 0;
+    for (int m = 0; m < results->method_count; m++) {
+        if (ss_method_is_recorded(&results->methods[m])) continue;
+        counted++;
+        by_processor += ss_method_counts_processor(&results->methods[m]);
+    }
+    return by_processor == 0         ? "wall times"
+           : by_processor == counted ? "processor times"
+                                     : "wall times of some methods and processor times of others";
+}
+
+const char *ss_cost_rule_name(const ss_cost_rule *rule)
+{
+    return rule->whole_call ? "whole call" : rule->until_solved ? "until solved" : "whole run";
 }
 
 bool ss_run_is_refused(const ss_run_entry *run, int measure)
@@ -90,6 +110,13 @@ static const ss_crossing *crossing_of(const ss_run_entry *run, const ss_cost_rul
 double ss_run_cost(const ss_run_entry *run, const ss_cost_rule *rule, double tolerance)
 {
     if (!is_solved(run, rule->measure, tolerance)) return NAN;
+    if (rule->whole_call) {
+        double least_call = INFINITY;
+        for (int i = 0; i < run->sample_count; i++) least_call = fmin(least_call, run->samples[i].elapsed);
+        // that of the run itself, whose every iterate was measured, only where there is nothing better
+        if (isinf(least_call)) least_call = run->elapsed;
+        if (isfinite(least_call)) return fmax(least_call, FLOOR);
+    }
     const ss_crossing *crossing = crossing_of(run, rule, tolerance);
     double seconds = crossing ? crossing->seconds : run->seconds, least = least_sample(run);
     if (run->seconds > 0.0)

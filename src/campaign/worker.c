@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -10,6 +11,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -74,6 +76,14 @@ bool ss_process_size(pid_t pid, double *space, double *resident)
         put_number(path, pid);
     strcat(path, "/statm");
     return read_sizes(path, space, resident);
+}
+
+double ss_process_seconds(pid_t pid)
+{
+    clockid_t clock;
+    struct timespec now;
+    if (clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &now) != 0) return NAN;
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
 /* ---- last words ---------------------------------------------------------------------------------- */
@@ -152,7 +162,14 @@ void ss_worker_phase(ss_worker *worker, ss_phase phase)
 {
     worker->page->cancel = 0;
     worker->page->since = ss_clock_seconds();
+    worker->page->since_processor = ss_process_seconds(0);
+    worker->page->forgiven = 0.0;
     worker->page->phase = phase;
+}
+
+volatile double *ss_worker_forgiven(ss_worker *worker)
+{
+    return &worker->page->forgiven;
 }
 
 const volatile int *ss_worker_cancel(const ss_worker *worker)

@@ -9,7 +9,9 @@
 /* What parent and worker both see. */
 typedef struct ss_worker_page {
     volatile int phase;
-    volatile double since; /* ss_clock_seconds at the start of the phase */
+    volatile double since;           /* ss_clock_seconds at the start of the phase */
+    volatile double since_processor; /* s of the worker's processor time then */
+    volatile double forgiven;        /* s of the phase that do not count */
     volatile int cancel;
     volatile double crash_megabytes; /* address space when a signal struck, 0 = none did */
     volatile int retire;             /* it has grown: a new one is better */
@@ -31,6 +33,8 @@ struct ss_worker {
     double start_megabytes; /* address space */
 };
 
+/* s of processor time that a process (0: this one) has taken; NaN when the kernel does not say. */
+double ss_process_seconds(pid_t pid);
 /* Address space and resident set of a process (0: this one), in MB; false when the kernel does not tell. */
 bool ss_process_size(pid_t pid, double *space, double *resident);
 /* Address space cannot be limited under a sanitizer, which maps terabytes. */

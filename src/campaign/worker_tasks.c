@@ -137,8 +137,8 @@ static void name_place(const ss_planned_method *planned, const ss_request_fault 
     if (from->where[0] && err->code == SS_ERROR_USAGE) err->code = SS_ERROR_INPUT;
 }
 
-static ss_session *open_session(ss_worker_state *state, const ss_planned_method *planned, bool history,
-                                ss_error *err)
+static ss_session *open_session(ss_worker_state *state, const ss_planned_method *planned, double limit,
+                                bool history, ss_error *err)
 {
     const ss_plan *plan = state->plan;
     ss_request request = plan->request;
@@ -146,6 +146,8 @@ static ss_session *open_session(ss_worker_state *state, const ss_planned_method 
     ss_text with = {0}, set = {0};
     request.formulation = planned->formulation;
     request.solver = planned->solver;
+    request.stop = planned->stop;
+    request.time_limit = limit;
     request.reference = plan->campaign->options.reference;
     ss_option_list_join(&planned->with, &with);
     ss_option_list_join(&planned->set, &set);
@@ -159,21 +161,27 @@ static ss_session *open_session(ss_worker_state *state, const ss_planned_method 
     return session;
 }
 
-ss_session *ss_worker_state_session(ss_worker_state *state, int method, bool history, ss_error *err)
+ss_session *ss_worker_state_session(ss_worker_state *state, int method, double limit, bool history,
+                                    ss_error *err)
 {
-    if (state->session && state->session_method == method && state->session_history == history)
+    if (state->session && state->session_method == method && state->session_limit == limit &&
+        state->session_history == history)
         return state->session;
     ss_session_destroy(state->session);
-    state->session = open_session(state, &state->plan->methods[method], history, err);
+    state->session = open_session(state, &state->plan->methods[method], limit, history, err);
     state->session_method = method;
+    state->session_limit = limit;
     state->session_history = history;
-    if (state->session) ss_session_watch(state->session, ss_worker_cancel(state->worker));
+    if (state->session) {
+        ss_session_watch(state->session, ss_worker_cancel(state->worker));
+        ss_session_count_forgiven(state->session, ss_worker_forgiven(state->worker));
+    }
     return state->session;
 }
 
 bool ss_task_describe(ss_worker_state *state, int index, ss_text *reply, ss_error *err)
 {
-    const ss_session *session = ss_worker_state_session(state, index, true, err);
+    const ss_session *session = ss_worker_state_session(state, index, 0.0, true, err);
     char with[1024], set[1024];
     if (!session) return false;
     bool fits = ss_session_with(session, false, with, sizeof with) < (int)sizeof with &&

@@ -62,6 +62,7 @@ typedef struct ss_worker_state {
 
     ss_session *session; /* of the method at work; NULL = none */
     int session_method;
+    double session_limit;
     bool session_history;
 
     bool has_truth; /* of the problem in memory, for */
@@ -83,7 +84,8 @@ bool ss_worker_state_load(ss_worker_state *state, int problem, ss_error *err);
 bool ss_worker_state_load_again(ss_worker_state *state, int problem, ss_error *err);
 /* The session of a method, made when it is not the one at work. history: with the gauges of
  * every iteration. */
-ss_session *ss_worker_state_session(ss_worker_state *state, int method, bool history, ss_error *err);
+ss_session *ss_worker_state_session(ss_worker_state *state, int method, double limit, bool history,
+                                    ss_error *err);
 /* The file of a source, open. */
 ss_bpmd *ss_worker_state_file(ss_worker_state *state, int source, ss_error *err);
 /* "/simulation_000001/mbs_frame000003", "/fclib_local" */

@@ -1,4 +1,5 @@
 /* Workers solving: one run with everything that is kept of it, or repeats for their times alone. */
+#include "base/deadline.h"
 #include "base/registry.h"
 #include "campaign/record.h"
 #include "campaign/worker_tasks.h"
@@ -6,9 +7,13 @@
 #include <math.h>
 #include <string.h>
 
+/* s: below that, looking at the processor's clock (0.3 us) shows, and another process seldom gets the core
+ * in between. */
+#define SHORT_RUN 1e-3
+
 /* Assembles and solves. The problem is made again for every run: what one solver adds to a problem, its
  * matrix for instance, would change the rounding of the next. */
-static bool solve(ss_worker_state *state, ss_session *session, ss_error *err)
+static bool solve(ss_worker_state *state, ss_session *session, bool by_processor, ss_error *err)
 {
     const ss_formulation *formulation = ss_session_method(session)->formulation;
     const ss_solver *solver = ss_session_method(session)->solver;
@@ -16,14 +21,16 @@ static bool solve(ss_worker_state *state, ss_session *session, ss_error *err)
     // what a formulation of a stranger does is part of the run, not of reading the problem
     if (state->frame && ss_is_registered(SS_REGISTERED_FORMULATIONS, formulation))
         ss_worker_phase(state->worker, SS_PHASE_SOLVING);
-    if (state->frame && ss_session_selects(session, state->frame)) {
-        ss_worker_phase(state->worker, SS_PHASE_SOLVING);
-        return ss_session_select(session, state->frame, NULL, err);
-    }
-    bool taken = state->frame ? ss_session_take_frame(session, state->frame, NULL, err)
-                              : ss_session_take_problem(session, state->lawful, NULL, err);
+    bool selects = state->frame && ss_session_selects(session, state->frame);
+    bool taken = selects        ? true
+                 : state->frame ? ss_session_take_frame(session, state->frame, NULL, err)
+                                : ss_session_take_problem(session, state->lawful, NULL, err);
     ss_worker_phase(state->worker, SS_PHASE_SOLVING);
-    return taken && ss_session_run(session, err);
+    ss_clock_count_processor(by_processor); // the phase began by the clock of its observer
+    bool good = taken && (selects ? ss_session_select(session, state->frame, NULL, err)
+                                  : ss_session_run(session, err));
+    ss_clock_count_processor(false);
+    return good;
 }
 
 /* The one of the step before last is not kept: methods come sorted by formulation. */
@@ -71,14 +78,15 @@ static void pack_refusal(const ss_error *why, int unknowns, ss_text *reply)
                         .message = (char *)(uintptr_t)why->message,
                         .unknowns = unknowns};
     for (int g = 0; g < SS_GAUGE_COUNT; g++) run.gauge[g] = NAN;
-    run.seconds = run.memory = NAN;
+    run.seconds = run.elapsed = run.memory = NAN;
     ss_record_pack(&run, reply);
 }
 
 static bool make_record(ss_worker_state *state, const ss_task *task, ss_session *session, ss_run_entry *run,
                         ss_error *why)
 {
-    return solve(state, session, why) && judge(state, session, task->plain, why) &&
+    bool by_processor = state->plan->campaign->options.clock == SS_COUNT_PROCESSOR_TIME;
+    return solve(state, session, by_processor, why) && judge(state, session, task->plain, why) &&
            ss_record_make(ss_session_result(session), run, why) &&
            (settle_outcome(run) || ss_fail(why, SS_ERROR_RESOURCES, "out of memory for a record"));
 }
@@ -86,7 +94,7 @@ static bool make_record(ss_worker_state *state, const ss_task *task, ss_session 
 bool ss_task_run(ss_worker_state *state, const ss_task *task, ss_text *reply, ss_error *err)
 {
     if (!ss_worker_state_load_again(state, task->problem, err)) return false;
-    ss_session *session = ss_worker_state_session(state, task->method, true, err);
+    ss_session *session = ss_worker_state_session(state, task->method, task->limit, true, err);
     if (!session) return false;
     ss_run_entry run = {0};
     ss_error why = {0};
@@ -102,28 +110,32 @@ bool ss_task_run(ss_worker_state *state, const ss_task *task, ss_text *reply, ss
 
 /* ---- times --------------------------------------------------------------------------------------- */
 
-static bool time_once(ss_worker_state *state, ss_session *session, double *seconds, char answer[33],
-                      ss_error *err)
+static bool time_once(ss_worker_state *state, ss_session *session, bool by_processor, ss_sample *sample,
+                      char answer[33], ss_error *err)
 {
-    if (!solve(state, session, err)) return false;
+    if (!solve(state, session, by_processor, err)) return false;
     const ss_result *result = ss_session_result(session);
-    *seconds = result->run.seconds;
+    *sample = (ss_sample){result->run.seconds, result->run.elapsed};
     ss_record_answer(result->x, result->problem->size, answer);
     return true;
 }
 
 bool ss_task_time(ss_worker_state *state, const ss_task *task, ss_text *reply, ss_error *err)
 {
+    bool by_processor = state->plan->campaign->options.clock == SS_COUNT_PROCESSOR_TIME;
     char first[33], answer[33];
-    double seconds;
+    ss_sample sample;
     bool steady = true;
     if (!ss_worker_state_load_again(state, task->problem, err)) return false;
-    ss_session *session = ss_worker_state_session(state, task->method, false, err); // what a user would run
-    if (!session || !time_once(state, session, &seconds, first, err)) return false; // warm-up
+    // without history: what a user would run
+    ss_session *session = ss_worker_state_session(state, task->method, task->limit, false, err);
+    if (!session || !time_once(state, session, by_processor, &sample, first, err)) return false; // warm-up
+    if (sample.elapsed < SHORT_RUN) by_processor = false;
     ss_pack_int(reply, task->count);
     for (int i = 0; i < task->count; i++) {
-        if (!time_once(state, session, &seconds, answer, err)) return false;
-        ss_pack_real(reply, seconds);
+        if (!time_once(state, session, by_processor, &sample, answer, err)) return false;
+        ss_pack_real(reply, sample.seconds);
+        ss_pack_real(reply, sample.elapsed);
         steady &= strcmp(first, answer) == 0;
     }
     ss_pack_int(reply, steady);

@@ -1,3 +1,4 @@
+#include "cli/against.h"
 #include "cli/extensions.h"
 #include "cli/input.h"
 #include "cli/ranking.h"
@@ -19,8 +20,9 @@ typedef struct report_options {
     ss_common_options common;
     const char *output, *title, *measure;
     ss_option_list tolerances;
+    const char *against, *best_of;
     double main; /* 0 = not given */
-    bool json;
+    bool json, whole_call;
     ss_figure_options figure;
     ss_replays_options replays;
     ss_extension_options extensions;
@@ -80,6 +82,8 @@ static bool choose_tolerances(const report_options *options, const ss_results *r
     // of tolerances that were listed none is added but by --main
     bool is_new = options->main > 0.0 || options->tolerances.count == 0;
     if (is_new && !add_tolerance(by, wanted, err)) return false;
+    if (options->tolerances.count == 0) ss_statistics_add_rungs(by, results); // those for which there is room
+    by->whole_call = options->whole_call;
     by->main_tolerance = ss_statistics_nearest_tolerance(by, wanted);
     return true;
 }
@@ -127,13 +131,20 @@ static bool show(const ss_command *command, const report_target *target, const s
                  const ss_statistics *statistics, ss_error *err)
 {
     const report_options *options = command->options;
+    ss_against against;
+    if (options->best_of && !options->against)
+        return ss_fail(err, SS_ERROR_USAGE, "report: --best-of needs --against METHODS");
+    if (options->against &&
+        !ss_against_make(results, statistics, options->against, options->best_of, &against, err))
+        return ss_fail_in(err, "report: --against");
     char created[32];
     time_t now = time(NULL);
     struct tm utc;
     strftime(created, sizeof created, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
     ss_report_options how = {.title = options->title ? options->title : name_of(command->arguments[0]),
                              .ledger = command->arguments[0],
-                             .created = created};
+                             .created = created,
+                             .against = options->against ? &against : NULL};
     ss_report_links links = {0};
     if (options->replays.directory) {
         if (!ss_replays_write(command, &options->replays, options->output, results, statistics, &links,
@@ -158,6 +169,8 @@ static bool show(const ss_command *command, const report_target *target, const s
     if (good && options->json) {
         ss_report_json(results, statistics, &how, &command->out->text);
         ss_text_append(&command->out->text, "\n");
+    } else if (good && options->against) {
+        ss_against_print(command->out, results, statistics, &against);
     } else if (good && !options->output) {
         ss_ranking_print(command->out, results, statistics);
     }
@@ -247,6 +260,23 @@ static const ss_option table[] = {
      .value_name = "METRIC",
      .help = "The metric that decides what is solved, for instance natural_map as in the FCLIB literature. "
              "Default: relative_energy."},
+    {.name = "against",
+     .type = SS_OPTION_TEXT,
+     FIELD(against),
+     .value_name = "METHODS",
+     .help =
+         "Compare these methods, problem by problem, with the best of others in hindsight, instead of "
+         "ranking all. Names of solvers or labels with * and ?, separated by commas; !NAME takes one out."},
+    {.name = "best_of",
+     .type = SS_OPTION_TEXT,
+     FIELD(best_of),
+     .value_name = "METHODS",
+     .help = "The others of --against. Default: all that are not named there."},
+    {.name = "whole_call",
+     .type = SS_OPTION_BOOL,
+     FIELD(whole_call),
+     .help = "The cost of a run is the time of the whole call of the solver, with what its stop rule "
+             "measures on the way, instead of the time until the tolerance was reached."},
     {.name = "json", .type = SS_OPTION_BOOL, FIELD(json), .help = "Print everything as one JSON object."},
     {0}};
 static const ss_option_group groups[] = {{"Options", table, 0},
@@ -265,6 +295,8 @@ static const ss_example examples[] = {
     {"report --figure list", "which figures and tables there are"},
     {"report results.db --main 1e-6", "with a stricter tolerance"},
     {"report results.db --measure natural_map", "judged by another metric"},
+    {"report results.db --against auto --best-of 'siconos*'",
+     "how much faster auto is than the best method of Siconos for each problem"},
     {"report results.db --json", "all statistics, machine-readable"},
     {0}};
 

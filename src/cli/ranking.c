@@ -289,7 +289,9 @@ static void print_terms(ss_out *out, const ss_results *results, const ss_statist
         "; solved: %s at most %g; cost: mean %s over what it solved; factor: cost over that of %s, "
         "on the problems that both solve; error: median energy error of the answers",
         ss_metric_at(by->measure)->name, by->tolerances[by->main_tolerance],
-        statistics->rule.until_solved ? "time until then" : "time of the whole run",
+        statistics->rule.whole_call     ? "time of the whole call"
+        : statistics->rule.until_solved ? "time until then"
+                                        : "time of the whole run",
         results->machine_count > 1 ? "the best of its machine" : "#1");
     print_words(out, ss_text_get(&words));
     out->text.out_of_memory |= words.out_of_memory;

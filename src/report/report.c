@@ -188,6 +188,8 @@ static void put_method(ss_json *json, const ss_method_entry *method, const ss_re
     ss_json_member_text(json, "keep", method->keep);
     ss_json_member_integer(json, "iterations", method->iterations);
     ss_report_key_real(json, "timeLimit", method->time_limit);
+    ss_json_member_text(json, "clock", method->clock ? method->clock : SS_CLOCK_WALL);
+    ss_json_member_text(json, "limitBy", method->limit_by);
     ss_json_member_integer(json, "seed", method->seed);
     ss_json_member_text(json, "reference", method->reference);
     ss_json_member_text(json, "options", ss_text_get(&options));
@@ -229,7 +231,7 @@ static void put_head(ss_json *json, const ss_results *results, const ss_statisti
     ss_json_member_text(json, "created", options->created);
     ss_json_member_text(json, "campaign", results->campaign);
     ss_json_member_text(json, "measure", ss_metric_at(statistics->rule.measure)->name);
-    ss_json_member_text(json, "clock", statistics->rule.until_solved ? "until solved" : "whole run");
+    ss_json_member_text(json, "clock", ss_cost_rule_name(&statistics->rule));
     ss_json_member_integer(json, "penalty", SS_PENALTY);
     ss_json_key(json, "tolerances");
     ss_json_reals(json, by->tolerances, (size_t)by->tolerance_count);
@@ -253,5 +255,6 @@ void ss_report_json(const ss_results *results, const ss_statistics *statistics,
     put_replays(&json, options->links);
     ss_report_runs(&json, results, statistics);
     ss_report_series(&json, statistics);
+    if (options->against) ss_report_against(&json, results, options->against);
     ss_json_end_object(&json);
 }

@@ -4,7 +4,7 @@
 #define SS_REPORT_REPORT_H
 
 #include "base/text.h"
-#include "campaign/statistics.h"
+#include "campaign/against.h"
 
 /* Replays beside the report. */
 typedef struct ss_report_link {
@@ -24,6 +24,7 @@ typedef struct ss_report_options {
     const char *created; /* UTC; the caller's clock */
     bool inside_html;
     const ss_report_links *links; /* NULL: no replays */
+    const ss_against *against;    /* NULL = not asked for */
 } ss_report_options;
 /* The object that web/src/report/data.ts describes. */
 void ss_report_json(const ss_results *results, const ss_statistics *statistics,

@@ -267,10 +267,13 @@ static const char *source_of(const ss_report_request *request, ss_report_exhibit
                  fabs(exponent));
     else
         snprintf(shown, sizeof shown, "%.3g", tolerance);
-    return ss_report_words(
-        to, "%s: %d problem%s; solved: %s at most %s; cost: %s. stickslip %s", request->ledger, problems,
-        problems == 1 ? "" : "s", ss_report_measure(request, to), shown,
-        request->statistics->rule.until_solved ? "time until solved" : "time of the whole run", ss_version());
+    return ss_report_words(to, "%s: %d problem%s; solved: %s at most %s; cost: %s. stickslip %s",
+                           request->ledger, problems, problems == 1 ? "" : "s",
+                           ss_report_measure(request, to), shown,
+                           request->statistics->rule.whole_call     ? "time of the whole call"
+                           : request->statistics->rule.until_solved ? "time until solved"
+                                                                    : "time of the whole run",
+                           ss_version());
 }
 
 bool ss_report_figure_make(const ss_report_figure *figure, const ss_report_request *request,

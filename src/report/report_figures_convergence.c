@@ -162,7 +162,7 @@ static double measured(const ss_report_request *request, const char *what, const
     if (strcmp(what, "memory") == 0) return run->memory;
     if (strcmp(what, "seconds") != 0) return ss_report_metric(run, what);
     double least = NAN;
-    for (int i = 0; i < run->sample_count; i++) least = fmin(least, run->samples[i]);
+    for (int i = 0; i < run->sample_count; i++) least = fmin(least, run->samples[i].seconds);
     return isfinite(least) ? least : run->seconds;
 }
 

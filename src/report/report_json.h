@@ -19,5 +19,7 @@ static inline void ss_report_key_real(ss_json *json, const char *key, double val
 /* Keys "runs", and "series", "recorded", "pairs", "scenes" and "advice". */
 void ss_report_runs(ss_json *json, const ss_results *results, const ss_statistics *statistics);
 void ss_report_series(ss_json *json, const ss_statistics *statistics);
+/* Key "against". */
+void ss_report_against(ss_json *json, const ss_results *results, const ss_against *against);
 
 #endif

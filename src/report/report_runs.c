@@ -88,14 +88,14 @@ static void put_seconds(const columns *c, const ss_run_entry *run)
 static void put_best(const columns *c, const ss_run_entry *run)
 {
     double least = NAN;
-    for (int i = 0; i < run->sample_count; i++) least = fmin(least, run->samples[i]);
+    for (int i = 0; i < run->sample_count; i++) least = fmin(least, run->samples[i].seconds);
     ss_report_real(c->json, least);
 }
 
 static void put_samples(const columns *c, const ss_run_entry *run)
 {
     ss_json_begin_array(c->json);
-    for (int i = 0; i < run->sample_count; i++) ss_report_real(c->json, run->samples[i]);
+    for (int i = 0; i < run->sample_count; i++) ss_report_real(c->json, run->samples[i].seconds);
     ss_json_end_array(c->json);
 }
 

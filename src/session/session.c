@@ -20,6 +20,7 @@ struct ss_session {
     bool skip_exact;
     ss_team *team;              /* the caller's; NULL = one thread */
     const volatile int *cancel; /* the caller's; NULL = none */
+    volatile double *forgiven;  /* the caller's, s; NULL = none */
     const ss_watcher *watcher;  /* the caller's; NULL = none */
     ss_arena *arena;            /* of solver and judge */
     ss_answer_store answer;
@@ -95,6 +96,11 @@ void ss_session_destroy(ss_session *session)
 void ss_session_watch(ss_session *session, const volatile int *cancel)
 {
     session->cancel = cancel;
+}
+
+void ss_session_count_forgiven(ss_session *session, volatile double *seconds)
+{
+    session->forgiven = seconds;
 }
 
 void ss_session_follow(ss_session *session, const ss_watcher *watcher)
@@ -279,7 +285,8 @@ bool ss_session_run(ss_session *session, ss_error *err)
                                 .team = session->team,
                                 .cancel = session->cancel,
                                 .arena = session->arena,
-                                .watcher = session->watcher};
+                                .watcher = session->watcher,
+                                .forgiven = session->forgiven};
     return ss_solve(&request, session->x, &session->result.run, err);
 }
 
@@ -409,7 +416,7 @@ typedef struct peg_context {
     ss_session *session;
     const ss_answer *guess;
     int iterations; /* of all ordinary frames */
-    double seconds;
+    double seconds, elapsed;
 } peg_context;
 
 /* The part of a guess that an ordinary frame has use for; NULL when out of memory. */
@@ -436,6 +443,7 @@ static bool solve_plain(const ss_frame *plain, const int *origin, ss_peg_solved 
     bool converged = run->status == SS_CONVERGED || session->result.refusal;
     of->iterations += run->iterations;
     session->spent = of->seconds += run->seconds;
+    of->elapsed += run->elapsed;
     *how = (ss_peg_solved){.answer = session->answer.answer,
                            .converged = converged,
                            .ray = run->status == SS_RAY,
@@ -466,6 +474,7 @@ bool ss_session_select(ss_session *session, const ss_frame *frame, const ss_answ
     result->run.kept_iteration += context.iterations - result->run.iterations;
     result->run.iterations = context.iterations;
     result->run.seconds = context.seconds;
+    result->run.elapsed = context.elapsed;
 
     session->peg_frame = frame;
     result->answer = session->peg_answer;

@@ -19,6 +19,9 @@ typedef struct ss_truth {
 SS_INNER ss_session *ss_session_open(const ss_request *request, ss_request_fault *fault, ss_error *err);
 SS_INNER const ss_method *ss_session_method(const ss_session *session);
 
+/* Seconds that a solver has forgiven (ss_run_forgive) are added up there; NULL: nowhere. */
+SS_INNER void ss_session_count_forgiven(ss_session *session, volatile double *seconds);
+
 /* 1. The frame is assembled, and x is zero or the guess; or the problem is taken as it is. */
 SS_INNER bool ss_session_take_frame(ss_session *session, const ss_frame *frame, const ss_answer *guess,
                                     ss_error *err);

@@ -214,6 +214,14 @@ void ss_run_forgive(ss_run *run, double seconds)
     run->state->started += seconds;
     run->state->looked += seconds;
     run->state->deadline += seconds; // or infinity
+    if (run->state->forgiven) *run->state->forgiven += seconds;
+}
+
+ss_stop_rule ss_run_stop(const ss_run *run)
+{
+    const ss_stop_criterion *stop = &run->state->stop;
+    bool measured = stop->gauge != SS_GAUGE_NONE && !stop->test;
+    return (ss_stop_rule){.gauge = (ss_gauge)stop->gauge, .below = measured ? stop->below : 0.0};
 }
 
 void ss_run_give_up(ss_run *run)
@@ -496,8 +504,10 @@ static bool solve_in(ss_arena *arena, const ss_solve_request *request, double *x
     if (needs_matrix && !ss_problem_need_matrix(problem, err)) return false;
 
     ss_arena_mark mark = ss_arena_get_mark(arena);
-    struct ss_run_state state = {
-        .cancel = request->cancel, .watcher = request->watcher, .explain = options.explain};
+    struct ss_run_state state = {.cancel = request->cancel,
+                                 .forgiven = request->forgiven,
+                                 .watcher = request->watcher,
+                                 .explain = options.explain};
     const void *solver_options = request->solver_options;
     bool good = true;
     if (!solver_options && solver->options)

@@ -38,6 +38,7 @@ struct ss_run_state {
     double looked, gap, piece;
     bool is_late; /* the method knows, in the middle of an iteration */
     const volatile int *cancel;
+    volatile double *forgiven; /* of the caller, s; NULL = none */
     const ss_watcher *watcher; /* of the caller; NULL = none */
     bool is_dismissed;         /* by the watcher */
     ss_status status;
@@ -100,8 +101,6 @@ static inline double ss_run_lu_cost(double entries)
 {
     return 2e-9 * entries * sqrt(entries);
 }
-/* That number of seconds does not count: neither as time of the run nor towards its limit. */
-void ss_run_forgive(ss_run *run, double seconds);
 /* Of the run: what takes long and is not a solver (factorisations) looks at it. */
 double ss_run_deadline(const ss_run *run);
 

@@ -8,7 +8,7 @@ export interface Report {
   created: string; // UTC
   campaign: string | null; // text of the campaign that was run last
   measure: string; // metric by which runs are called solved: "relative_energy"
-  clock: "until solved" | "whole run"; // what the cost of a run is, the same for all
+  clock: "until solved" | "whole run" | "whole call"; // what the cost of a run is, the same for all
   penalty: number; // an unsolved problem counts as this many times the slowest success of its machine
   tolerances: number[]; // falling
   mainTolerance: number; // index
@@ -27,7 +27,20 @@ export interface Report {
   scenes: Scene[]; // in the order of problems
   advice: Advice[]; // per tolerance
   replays?: Record<string, string>; // from the file of a problem to the address of its replay, relative to the report
+  against?: Against; // report --against
 }
+
+/** Methods against the best of others in hindsight. Costs in s; a side is null where none of it solves the problem. */
+export interface Against {
+  methods: string; bestOf: string | null; // patterns; null: all others
+  refused: number; // problems that no method of one side accepts
+  scores: {
+    tolerance: number; geometricMean: number | null; worst: number | null;
+    both: number; slower: number; twiceAsSlow: number; only: number; onlyBest: number; neither: number;
+    problems: { problem: number; machine: number; against: AgainstSide | null; best: AgainstSide | null; ratio: number | null }[];
+  }[];
+}
+export interface AgainstSide { method: number; label: string; cost: number }
 
 export interface Metric { name: string; unit: string; summary: string; definition: string }
 export interface Machine { name: string; key: string; cpu: string; cores: number; system: string; version: string; compiler: string; build: string }
@@ -45,6 +58,7 @@ export interface Problem {
 export interface Method {
   label: string; formulation: string; with: string; solver: string; set: string; plugin: string; pluginFile: string;
   stop: string; keep: string; iterations: number; timeLimit: number; seed: number; reference: string;
+  clock: "wall" | "cpu"; limitBy: string | null; // what times are counted by; "auto:30:0.1:1": limits follow a solver
   options: string; // command line options that choose this method: "-f cone -s nsgs --set omega=1.3 --stop ..."
   recorded: boolean; // answers stored in the files, not a method that was run; options are those of judge
   replay?: string | null; // what its answers are called in the replays; null = they are not there

@@ -14,6 +14,13 @@ const REFERENCES = [
   "A. Enzenh\u00f6fer, A. Peiret, M. Teichmann, J. K\u00f6vecses: A unit-consistent error measure for mixed linear complementarity problems in multibody dynamics with contact. 2019.",
 ];
 
+/** What the cost of a run is, by the report's clock. */
+const COSTS = {
+  "until solved": "the time until then",
+  "whole run": "the time of the whole run, because the time until then is not known of every formulation",
+  "whole call": "the time of the whole call of the solver, with what its stop rule measures on the way",
+};
+
 const titled = (id: string, title: string): HTMLElement =>
   h("div", { class: "title-line", id }, h("h3", null, title), anchor(id, title));
 
@@ -26,7 +33,7 @@ export function notes(model: Model): HTMLElement {
     h(
       "p",
       null,
-      `A run is solved at a tolerance if its ${model.measureName}, judged on the true Coulomb problem whatever the formulation, is at most the tolerance. Its cost is ${data.clock === "until solved" ? "the time until then" : "the time of the whole run, because the time until then is not known of every formulation"}. Means of costs are geometric, shifted by ${seconds(data.shift)}. Ranks and ties compare them over all problems that at least one method solves, an unsolved one counted as ${data.penalty} times the slowest success; a factor compares two methods on the problems that both solve. \u201cNot applicable\u201d is neither success nor failure, but stays unsolved in profiles and means.`,
+      `A run is solved at a tolerance if its ${model.measureName}, judged on the true Coulomb problem whatever the formulation, is at most the tolerance. Its cost is ${COSTS[data.clock]}. Means of costs are geometric, shifted by ${seconds(data.shift)}. Ranks and ties compare them over all problems that at least one method solves, an unsolved one counted as ${data.penalty} times the slowest success; a factor compares two methods on the problems that both solve. \u201cNot applicable\u201d is neither success nor failure, but stays unsolved in profiles and means.`,
     ),
     h(
       "p",

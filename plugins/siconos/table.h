@@ -1,6 +1,6 @@
-/* bench/siconos/table.h - which friction solvers Siconos has, and what is set in them. */
-#ifndef SS_BENCH_SICONOS_TABLE_H
-#define SS_BENCH_SICONOS_TABLE_H
+/* plugins/siconos/table.h - which friction solvers Siconos has, and what is set in them. */
+#ifndef SS_SICONOS_TABLE_H
+#define SS_SICONOS_TABLE_H
 
 /* What a driver of Siconos takes. */
 typedef enum ss_siconos_kind {

@@ -1,12 +1,11 @@
-/* bench/siconos/variants.h - the friction solvers of Siconos Numerics behind one small face: a problem of
- * ours is turned into theirs once, and solved by any of their variants. absent.c stands in where Siconos is
- * not installed. */
-#ifndef SS_BENCH_SICONOS_VARIANTS_H
-#define SS_BENCH_SICONOS_VARIANTS_H
+/* plugins/siconos/variants.h - the friction solvers of Siconos Numerics behind one small face: a problem of
+ * ours is turned into theirs once, and solved by any of their variants. */
+#ifndef SS_SICONOS_VARIANTS_H
+#define SS_SICONOS_VARIANTS_H
 
 #include <stickslip/problem.h>
 
-int ss_siconos_count(void); /* of variants; 0 = Siconos is not installed */
+int ss_siconos_count(void); /* of variants */
 /* "NSGS-AC-GP": the method, what solves one contact or the inner problem, what differs from the defaults. */
 const char *ss_siconos_name(int variant);
 
@@ -16,7 +15,6 @@ typedef enum ss_siconos_storage {
     SS_SICONOS_DENSE,
     SS_SICONOS_BLOCKS,
     SS_SICONOS_SPARSE,
-    SS_SICONOS_STORAGES
 } ss_siconos_storage;
 
 /* The global form M v = H r + f, u = H' v + w of a problem that comes from bodies and has nothing but

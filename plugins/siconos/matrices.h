@@ -1,7 +1,7 @@
-/* bench/siconos/matrices.h - our sparse matrices as those of Siconos Numerics, which are copies
+/* plugins/siconos/matrices.h - our sparse matrices as those of Siconos Numerics, which are copies
  * that belong to it. */
-#ifndef SS_BENCH_SICONOS_MATRICES_H
-#define SS_BENCH_SICONOS_MATRICES_H
+#ifndef SS_SICONOS_MATRICES_H
+#define SS_SICONOS_MATRICES_H
 
 #include <stickslip/sparse.h>
 
