@@ -16,7 +16,7 @@ before(() => {
   folder = mkdtempSync(join(tmpdir(), "stickslip-view-"));
   const one = join(folder, "wall.h5");
   wall = join(folder, "two.h5");
-  stickslip("run", "brick-wall", "--steps", "20", "--record", one);
+  stickslip("run", "brick-wall", "-p", "rows=6", "--steps", "20", "--record", one);
   stickslip("solve", one, "-s", "pgs", "--iterations", "30", "--stop", "none", "-o", wall);
   wallPage = join(folder, "wall.html");
   stickslip("view", wall, "-o", wallPage);
@@ -133,15 +133,26 @@ test("the camera", async (t) => {
     const { page } = await opened(`${wallPage}#frame=5&solver=pgs`);
     await ready(page);
     await page.locator("canvas").focus();
-    const away = async (point) => Math.hypot(...(await peek(page, "camera")).map((c, k) => c - point[k]));
+    const box = await page.locator("canvas").boundingBox();
+    // What the camera looks at is in the middle of the picture, and larger than before.
+    const size = () => page.evaluate(() => {
+      const spots = window.stickslip.bodies().map(([, ...at]) => window.stickslip.locate(...at).x);
+      return Math.max(...spots) - Math.min(...spots);
+    });
+    const inTheMiddle = async (point) => {
+      const spot = await page.evaluate((at) => window.stickslip.locate(...at), point);
+      assert.ok(Math.hypot(spot.x - box.x - box.width / 2, spot.y - box.y - box.height / 2) < 3, JSON.stringify(spot));
+    };
+    const far = await size();
     await page.keyboard.press("b");
-    const [, ...body] = (await page.evaluate(() => window.stickslip.bodies()))[0], before_ = await away(body);
     await page.keyboard.press("z");
-    assert.ok((await away(body)) < 0.6 * before_);
+    await inTheMiddle((await page.evaluate(() => window.stickslip.bodies()))[0].slice(1));
+    const near = await size();
+    assert.ok(near > 1.1 * far, `${near} ${far}`);
     await page.keyboard.press("f");
     await page.keyboard.press("w");
-    const { index } = await peek(page, "selection"), point = (await page.evaluate(() => window.stickslip.contacts()))[index];
-    assert.ok((await away(point)) < 0.6 * before_);
+    await inTheMiddle((await page.evaluate(() => window.stickslip.contacts()))[(await peek(page, "selection")).index]);
+    assert.ok((await size()) > 1.1 * far);
   });
 
   await t.test("begins where there is something to see, and steps back when bodies leave", async (t) => {

@@ -520,7 +520,7 @@ export class App implements Commands, Keyed, Inside {
     if (kind === "none" || i < 0) return;
     const points = kind === "body" ? data.position : kind === "contact" ? data.point : data.jointPoint;
     const reach = kind === "body" ? picture.reachOf(body) : Math.max(...pair.filter((id) => id > 0).map((id) => picture.reachOf(id)), 0);
-    picture.approach(points.subarray(3 * i, 3 * i + 3), 1.9 * (reach || picture.reachOf(0)));
+    picture.approach(points.subarray(3 * i, 3 * i + 3), 1.5 * (reach || picture.reachOf(0)));
     this.note();
   }
 

@@ -140,11 +140,11 @@ export class Picture {
     this.ask();
   }
 
-  /** Looks at a place with what is within a radius around it. */
+  /** Looks at a place with what is within a radius around it, from no farther than now. */
   approach(point: ArrayLike<number>, radius: number): void {
     const centre = new THREE.Vector3().fromArray(point);
     this.orbit.touched = true;
-    this.orbit.fly(centre, this.orbit.distanceFor(centre, [...centre.toArray(), radius]));
+    this.orbit.fly(centre, Math.min(this.orbit.distance, this.orbit.distanceFor(centre, [...centre.toArray(), radius])));
     this.ask();
   }
 
