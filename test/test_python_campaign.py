@@ -148,7 +148,7 @@ def test_pages_are_static_and_bounded(frames, tmp_path):
     assert shown.startswith("<iframe srcdoc=") and "Show in 3-D" in shown and "cards &lt;&amp;&gt;" in shown
     assert (tmp_path / "replay.html").read_text() == replay.html and len(shown) < 5e6
     assert replay._repr_png_()[:4] == b"\x89PNG"
-    assert "too much for a notebook" in ss.view(frames, max_size=0.7)._repr_html_() or len(shown) < 0.7e6
+    assert "too much for a notebook" in ss.view(frames, max_size=1.0)._repr_html_() or len(shown) < 1e6
     small = ss.Page(replay.html, "t", max_size=0.01)
     assert "too much for a notebook" in small._repr_html_()
     campaign = ss.bench(frames[:1], "nsgs", progress=False)
