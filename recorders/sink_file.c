@@ -2,6 +2,7 @@
 #include "sink.h"
 
 #include "base/text.h"
+#include "dataset/capture_rows.h"
 
 #include <math.h>
 #include <string.h>
@@ -12,6 +13,7 @@ typedef struct file {
     ss_mesh **meshes;        /* theirs */
     int count, room;
     ss_text notes;
+    ss_rows_notes noted; /* of capture_rows.h */
 } file;
 
 static bool begin(ss_sink *sink, const double gravity[3], const char *toolkit, const char *description)
@@ -62,11 +64,24 @@ static bool note(ss_sink *sink, const char *text)
 static bool step(ss_sink *sink)
 {
     file *f = sink->target;
+    ss_capture_complete(&sink->capture);
     if (ss_capture_write(&sink->capture, f->writer, &sink->err)) {
         sink->recorded++;
         return true;
     }
     return sink->err.code == SS_ERROR_INPUT;
+}
+
+static bool rows(ss_sink *sink, const void *bytes, size_t length)
+{
+    file *f = sink->target;
+    ss_rows_notes notes = 0;
+    if (!ss_capture_from_rows(bytes, length, &sink->capture, &notes))
+        return ss_fail(&sink->err, SS_ERROR_RESOURCES, "out of memory for a step");
+    for (int i = 0; i < SS_ROWS_NOTES; i++)
+        if (notes & ~f->noted & 1u << i) note(sink, ss_rows_note(i));
+    f->noted |= notes;
+    return step(sink);
 }
 
 bool ss_sink_open_file(ss_sink *sink, const char *path, ss_error *err)
@@ -82,8 +97,8 @@ bool ss_sink_open_file(ss_sink *sink, const char *path, ss_error *err)
                       .shape = keep_shape,
                       .note = note,
                       .step = step,
+                      .rows = rows,
                       .target = f,
-                      .socket = -1,
                       .first = 1,
                       .every = 1};
     return true;

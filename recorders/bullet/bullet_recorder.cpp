@@ -26,11 +26,10 @@ void ss_bullet_recorder_begin(ss_bullet_recorder *recorder, btDiscreteDynamicsWo
 }
 
 void ss_bullet_recorder_island(ss_bullet_recorder *recorder,
-                               const btSequentialImpulseConstraintSolver *solver,
-                               const btContactSolverInfo &info)
+                               const btSequentialImpulseConstraintSolver *solver)
 {
     ss_sink *sink = &recorder->sink;
-    if (!sink->broken) sink->broken = !ss_bullet_island(recorder->step, sink, solver, info);
+    if (!sink->broken) sink->broken = !ss_bullet_island(recorder->step, sink, solver);
 }
 
 void ss_bullet_recorder_end(ss_bullet_recorder *recorder)

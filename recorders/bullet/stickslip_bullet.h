@@ -33,8 +33,7 @@ SS_API bool ss_bullet_recorder_close(ss_bullet_recorder *recorder, ss_error *err
 /* Called by the solver below, when the world begins to solve, for every island, and at the end. */
 SS_API void ss_bullet_recorder_begin(ss_bullet_recorder *recorder, btDiscreteDynamicsWorld *world);
 SS_API void ss_bullet_recorder_island(ss_bullet_recorder *recorder,
-                                      const btSequentialImpulseConstraintSolver *solver,
-                                      const btContactSolverInfo &info);
+                                      const btSequentialImpulseConstraintSolver *solver);
 SS_API void ss_bullet_recorder_end(ss_bullet_recorder *recorder);
 
 /* A solver of Bullet's that is recorded. */
@@ -68,7 +67,7 @@ template <class Solver> class ss_bullet_recorded : public Solver
     btScalar solveGroupCacheFriendlyFinish(btCollisionObject **bodies, int count,
                                            const btContactSolverInfo &info) override
     {
-        if (recorder) ss_bullet_recorder_island(recorder, this, info);
+        if (recorder) ss_bullet_recorder_island(recorder, this);
         return Solver::solveGroupCacheFriendlyFinish(bodies, count, info);
     }
 

@@ -6,6 +6,8 @@
  * into a pile. grasp: two fingers on sliders pick up a box. wall: bricks, for measuring. Prints a number made of
  * all poses and velocities at the end, so that two runs can be compared.
  */
+#include "step_time.h"
+
 #include <BulletDynamics/ConstraintSolver/btNNCGConstraintSolver.h>
 #include <BulletDynamics/MLCPSolvers/btDantzigSolver.h>
 #include <BulletDynamics/MLCPSolvers/btMLCPSolver.h>
@@ -15,7 +17,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <ctime>
 #include <vector>
 
 static btDiscreteDynamicsWorld *world;
@@ -174,18 +175,15 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: %s stack|vehicle|grasp|wall [STEPS] [si|mlcp|nncg] [ITERATIONS]\n", argv[0]);
         return 2;
     }
-    double seconds = 0.0, contacts = 0.0;
+    double contacts = 0.0;
     for (int k = 0; k < steps; k++) {
         if (palm) palm->setTargetLinMotorVelocity(btScalar(k < 60 ? 0.0 : 0.15));
-        timespec start, end;
-        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &start);
+        step_time_begin();
         world->stepSimulation(btScalar(0.01), 1, btScalar(0.01));
-        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &end);
-        seconds += double(end.tv_sec - start.tv_sec) + 1e-9 * double(end.tv_nsec - start.tv_nsec);
+        step_time_end();
         contacts += contacts_now();
     }
     printf("%s: %d steps, state %016llx\n", scene, steps, (unsigned long long)hash_of_state());
-    if (getenv("DEMO_TIME"))
-        printf("%.1f contacts, %.1f us a step\n", contacts / steps, 1e6 * seconds / steps);
+    step_time_print(contacts);
     return 0; // the world goes with the program
 }

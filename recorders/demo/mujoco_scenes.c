@@ -6,6 +6,8 @@
  * into a pile. grasp: two fingers on sliders pick up a box. wall: bricks, for measuring. Prints a number made
  * of the state at the end, so that two runs can be compared.
  */
+#include "step_time.h"
+
 #include <mujoco/mujoco.h>
 
 #include <stdarg.h>
@@ -13,7 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 static char xml[1 << 17];
 
@@ -115,7 +116,7 @@ int main(int argc, char **argv)
         return 1;
     }
     mjData *d = mj_makeData(m);
-    double seconds = 0.0, contacts = 0.0;
+    double contacts = 0.0;
     for (int k = 0; k < steps; k++) {
         for (int i = 0; i < 4 && strcmp(scene, "vehicle") == 0; i++) d->ctrl[i] = 6.0;
         if (strcmp(scene, "grasp") == 0) {
@@ -123,11 +124,9 @@ int main(int argc, char **argv)
             d->ctrl[1] = 20.0;
             d->ctrl[2] = -20.0;
         }
-        struct timespec start, end;
-        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &start);
+        step_time_begin();
         mj_step(m, d);
-        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &end);
-        seconds += (double)(end.tv_sec - start.tv_sec) + 1e-9 * (double)(end.tv_nsec - start.tv_nsec);
+        step_time_end();
         contacts += d->ncon;
     }
     uint64_t hash = 1469598103934665603u;
@@ -137,8 +136,7 @@ int main(int argc, char **argv)
         for (size_t i = 0; i < size; i++) hash = (hash ^ bytes[i]) * 1099511628211u;
     }
     printf("%s: %d steps, state %016llx\n", scene, steps, (unsigned long long)hash);
-    if (getenv("DEMO_TIME"))
-        printf("%.1f contacts, %.1f us a step\n", contacts / steps, 1e6 * seconds / steps);
+    step_time_print(contacts);
     mj_deleteData(d);
     mj_deleteModel(m);
     return 0;

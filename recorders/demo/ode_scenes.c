@@ -6,6 +6,8 @@
  * suspensions drive over a bump. grasp: two fingers on sliders pick up a box. wall: bricks, for measuring.
  * Prints a number made of all positions and velocities at the end, so that two runs can be compared.
  */
+#include "step_time.h"
+
 #include <ode/ode.h>
 
 #include <math.h>
@@ -14,7 +16,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { MOST = 512 };
 static dWorldID world;
@@ -176,11 +177,10 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: %s stack|vehicle|grasp|wall [STEPS] [step|quick]\n", argv[0]);
         return 2;
     }
-    double seconds = 0.0, contacts = 0.0;
+    double contacts = 0.0;
     for (int k = 0; k < steps; k++) {
         if (palm) dJointSetSliderParam(palm, dParamVel, k < 60 ? 0.0 : 0.15);
-        struct timespec start, end;
-        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &start);
+        step_time_begin();
         contact_count = 0;
         dSpaceCollide(space, NULL, collide);
         if (quick)
@@ -188,13 +188,11 @@ int main(int argc, char **argv)
         else
             dWorldStep(world, 0.01);
         dJointGroupEmpty(touching);
-        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &end);
-        seconds += (double)(end.tv_sec - start.tv_sec) + 1e-9 * (double)(end.tv_nsec - start.tv_nsec);
+        step_time_end();
         contacts += contact_count;
     }
     printf("%s: %d steps, state %016llx\n", scene, steps, (unsigned long long)hash_of_state());
-    if (getenv("DEMO_TIME"))
-        printf("%.1f contacts, %.1f us a step\n", contacts / steps, 1e6 * seconds / steps);
+    step_time_print(contacts);
     dWorldDestroy(world);
     dCloseODE();
     return 0;

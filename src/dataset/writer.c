@@ -496,7 +496,7 @@ static bool add_shapes(ss_writer *writer, const ss_writer_shape_columns *columns
            ss_writer_put_shapes(&writer->simulation, columns, err);
 }
 
-bool ss_writer_shapes(ss_writer *writer, const ss_stored_shape *shapes, int count, ss_error *err)
+static bool put_shapes(ss_writer *writer, const ss_stored_shape *shapes, int count, bool replace, ss_error *err)
 {
     ss_writer_shape_columns columns;
     if (spoiled(writer, err)) return false;
@@ -505,11 +505,23 @@ bool ss_writer_shapes(ss_writer *writer, const ss_stored_shape *shapes, int coun
     ss_error trouble = {0};
     ss_h5_session session;
     ss_h5_enter_to_write(&session);
+    if (replace && writer->simulation.id >= 0 && ss_h5_has(&writer->simulation, "shapes"))
+        H5Ldelete(writer->simulation.id, "shapes", H5P_DEFAULT);
     bool allowed = may_have_shapes(writer, err);
     bool ok = allowed && add_shapes(writer, &columns, &trouble) && note_work(writer, &trouble);
     ss_h5_leave(&session);
     ss_writer_shape_columns_free(&columns);
     return ok || (allowed && keep_trouble(writer, &trouble, err));
+}
+
+bool ss_writer_shapes(ss_writer *writer, const ss_stored_shape *shapes, int count, ss_error *err)
+{
+    return put_shapes(writer, shapes, count, false, err);
+}
+
+bool ss_writer_replace_shapes(ss_writer *writer, const ss_stored_shape *shapes, int count, ss_error *err)
+{
+    return put_shapes(writer, shapes, count, true, err);
 }
 
 static bool scenery_fits(const ss_writer *writer, ss_error *err)
