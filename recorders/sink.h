@@ -36,6 +36,9 @@ bool ss_sink_wants(ss_sink *sink);
 /* ---- a file (sink_file.c) --------------------------------------------------------------------------- */
 
 bool ss_sink_open_file(ss_sink *sink, const char *path, ss_error *err);
+/* As ss_recorder_configure and ss_recorder_trip. */
+bool ss_sink_configure(ss_sink *sink, const char *settings, ss_error *err);
+bool ss_sink_trip(ss_sink *sink, const char *reason, ss_error *err);
 /* Notes so far, one per line; never NULL. */
 const char *ss_sink_notes(const ss_sink *sink);
 bool ss_sink_close_file(ss_sink *sink, ss_error *err);

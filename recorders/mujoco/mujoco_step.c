@@ -570,6 +570,9 @@ static void balance_trees(ss_mujoco_step *step, ss_capture *c)
 {
     const ss_bodies *bodies = &c->frame.bodies;
     double h = c->frame.h;
+    bool jointed = false;
+    for (int b = 0; b < step->count; b++) jointed |= step->rigid[b].rows > 0;
+    if (!jointed) return;
     for (int b = 0; b < step->count; b++) {
         double *w = step->wrench[b], *v = bodies->velocity[b], *after = c->answer.velocity[b];
         for (int i = 0; i < 3; i++) {

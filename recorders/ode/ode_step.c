@@ -39,6 +39,9 @@ static const char *const class_names[] = {
 };
 enum { CLASSES = sizeof class_names / sizeof *class_names, MOST_ROWS = 6, ROW_SKIP = 8, LARGEST = 2048 };
 enum { AHEAD = 3, LINES = 6 }; // joints; cache lines of a contact joint
+/* Where the velocity after a step could be other than the forces make it, every step is looked at; else one in
+ * this many, to notice what a program changes during a step. */
+enum { EXPLAINED = 8 };
 
 typedef struct joint_class {
     get_info1 *info1;
@@ -94,6 +97,7 @@ struct ss_ode_step {
     dJointID *list;
     int body_room, state_count, entry_room, entry_count, list_room;
     bool looking;
+    bool explaining; /* joint forces are added up, to see whether they explain the new velocities */
 };
 
 /* ---- which ODE is this ------------------------------------------------------------------------------ */
@@ -458,6 +462,7 @@ static bool add_body(ss_ode_step *step, ss_sink *sink, dBodyID body, const doubl
     }
     state->slowed = dBodyGetLinearDamping(body) != 0.0 || dBodyGetAngularDamping(body) != 0.0 ||
                     dBodyGetMaxAngularSpeed(body) < dInfinity;
+    step->explaining |= state->slowed || dBodyGetAutoDisableFlag(body);
     step->state_count = b + 1;
     if (dBodyGetGravityMode(body))
         for (int i = 0; i < 3; i++) to->force[b][i] += mass.mass * gravity[i];
@@ -486,6 +491,7 @@ static bool add_bodies(ss_ode_step *step, ss_sink *sink, dWorldID world, const d
         step->bodies[--at] = b;
     ss_numbers_clear(&step->here);
     step->state_count = 0;
+    step->explaining = sink->steps % EXPLAINED == 1;
     bool good = true;
     for (int i = 0; good && i < count; i++) good = add_body(step, sink, step->bodies[i], gravity, h);
     return good;
@@ -855,7 +861,7 @@ static void read_entry(ss_ode_step *step, ss_capture *c, entry *e)
         f[6 + i] = e->body[1] ? from->f2[i] : 0.0;
         f[9 + i] = e->body[1] ? from->t2[i] : 0.0;
     }
-    for (int k = 0; k < 2; k++)
+    for (int k = 0; step->explaining && k < 2; k++)
         for (int i = 0; e->number[k] >= 0 && i < 6; i++)
             step->state[e->number[k]].joint_force[i] += f[6 * k + i];
 
@@ -943,7 +949,7 @@ static bool read_body(ss_ode_step *step, ss_sink *sink, int b)
     memcpy(after, v, 3 * sizeof *after);
     memcpy(after + 3, w, 3 * sizeof *after);
     c->frame.bodies.state[b] = dBodyIsEnabled(state->body) ? 1 : 0;
-    if (!c->frame.bodies.state[b]) return true;
+    if (!c->frame.bodies.state[b] || !step->explaining) return true;
     if (!state->slowed && is_explained(c, state, b, before, after)) return true;
     if (!predict(c, state, b, before, expected)) return true;
 

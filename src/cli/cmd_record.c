@@ -253,14 +253,15 @@ static int run_record(const ss_command *command)
     if (!whole && in.trouble.code == SS_OK)
         ss_fail(&in.trouble, SS_ERROR_INPUT, "what the recorder sent is damaged, or memory is short");
 
-    char end[200];
+    char end[200], crash[220];
     describe_end(status, end, sizeof end);
-    bool kept = ss_incoming_end(&in, end[0] && !was_asked_to_end(status) ? end : NULL);
+    snprintf(crash, sizeof crash, "the program %s", end);
+    bool kept = ss_incoming_end(&in, end[0] && !was_asked_to_end(status) ? crash : NULL);
     if (end[0]) fprintf(stderr, "stickslip: %s %s\n", command->arguments[0], end);
     if (kept) say_what_was_recorded(&in);
     if (in.faulty > 0)
-        fprintf(stderr, "stickslip: %d steps were left out; the first one at %s\n", in.faulty,
-                in.fault.message);
+        fprintf(stderr, "stickslip: %d %s left out; the first one at %s\n", in.faulty,
+                in.faulty == 1 ? "step was" : "steps were", in.fault.message);
     if (in.trouble.code != SS_OK) return ss_report(&in.trouble);
     if (!kept) {
         explain_nothing(&in, &err);

@@ -6,7 +6,7 @@
 
 #include "dataset/capture.h"
 #include "dataset/capture_rows.h"
-#include "dataset/writer_hold.h"
+#include "dataset/shape_list.h"
 
 #include <pthread.h>
 
@@ -32,9 +32,7 @@ typedef struct ss_incoming {
     ss_writer *writer;
     ss_capture capture;
     ss_rows_notes notes; /* that were printed */
-    ss_stored_shape *shapes;
-    ss_mesh **meshes;
-    int shape_count, shape_room, shapes_stored;
+    ss_shape_list shapes;
     uint32_t sender; /* the process whose steps these are */
     int simulations, recorded, faulty, trips;
     ss_error trouble;   /* of the file or the messages: recording has ended */

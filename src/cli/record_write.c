@@ -6,51 +6,22 @@
 
 static const size_t queue_limit = (size_t)1 << 30; // bytes; beyond it the program waits for the file
 
-/* ---- shapes ----------------------------------------------------------------------------------------- */
+/* ---- messages --------------------------------------------------------------------------------------- */
 
-/* Shapes arrive when a body is first seen. A recording has all of them at its end; for one that does not get
- * there, they are stored before, whenever their number has doubled. A flight recorder may write at any step. */
+/* Shapes arrive when a body is first seen, and before the first frame with it. */
 static bool store_shapes(ss_incoming *in, bool all)
 {
-    int count = in->shape_count;
-    bool due = all ? count > in->shapes_stored : count >= 2 * in->shapes_stored && count > in->shapes_stored;
-    if (!due || in->simulations == 0) return true;
-    in->shapes_stored = count;
-    return ss_writer_replace_shapes(in->writer, in->shapes, count, &in->trouble);
-}
-
-static void forget_shapes(ss_incoming *in)
-{
-    for (int i = 0; i < in->shape_count; i++) ss_mesh_destroy(in->meshes[i]);
-    in->shape_count = in->shapes_stored = 0;
+    return in->simulations == 0 || ss_shape_list_store(&in->shapes, in->writer, all, &in->trouble);
 }
 
 static bool keep_shape(ss_incoming *in, const ss_message *m)
 {
-    if (in->shape_count == in->shape_room) {
-        size_t room = 2 * (size_t)in->shape_room + 64;
-        ss_stored_shape *shapes = ss_allocate(room, sizeof *shapes);
-        ss_mesh **meshes = ss_allocate(room, sizeof *meshes);
-        if (!shapes || !meshes) {
-            ss_release(shapes);
-            ss_release(meshes);
-            return ss_fail(&in->trouble, SS_ERROR_RESOURCES, "out of memory for shapes");
-        }
-        if (in->shape_count) memcpy(shapes, in->shapes, (size_t)in->shape_count * sizeof *shapes);
-        if (in->shape_count) memcpy(meshes, in->meshes, (size_t)in->shape_count * sizeof *meshes);
-        ss_release(in->shapes);
-        ss_release(in->meshes);
-        in->shapes = shapes;
-        in->meshes = meshes;
-        in->shape_room = (int)room;
-    }
-    int at = in->shape_count;
-    if (ss_capture_unpack_shape(m->bytes, (size_t)m->head.length, &in->shapes[at], &in->meshes[at]))
-        in->shape_count++; // one that is not understood is not drawn
-    return true;
+    ss_stored_shape shape;
+    ss_mesh *mesh;
+    if (!ss_capture_unpack_shape(m->bytes, (size_t)m->head.length, &shape, &mesh))
+        return true; // one that is not understood is not drawn
+    return ss_shape_list_add(&in->shapes, &shape, mesh, &in->trouble);
 }
-
-/* ---- messages --------------------------------------------------------------------------------------- */
 
 static bool begin_simulation(ss_incoming *in, const ss_message *m)
 {
@@ -66,7 +37,7 @@ static bool begin_simulation(ss_incoming *in, const ss_message *m)
                             .description = (char *)(uintptr_t)description,
                             .gravity = {hello.gravity[0], hello.gravity[1], hello.gravity[2]}};
     if (!store_shapes(in, true)) return false;
-    forget_shapes(in);
+    ss_shape_list_clear(&in->shapes);
     in->simulations++;
     in->sender = m->head.sender;
     return ss_writer_simulation(in->writer, &manifest, &in->trouble);
@@ -198,9 +169,7 @@ bool ss_incoming_end(ss_incoming *in, const char *crash)
     } else if (in->writer) {
         ss_writer_discard(in->writer);
     }
-    forget_shapes(in);
-    ss_release(in->shapes);
-    ss_release(in->meshes);
+    ss_shape_list_clear(&in->shapes);
     ss_capture_free(&in->capture);
     return kept;
 }
