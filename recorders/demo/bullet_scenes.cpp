@@ -1,6 +1,6 @@
 /* A Bullet program like many others. It knows nothing of stickslip; docs/recording.md records it.
  *
- *     demo_bullet_scenes stack|vehicle|grasp|wall [STEPS] [si|mlcp|nncg] [ITERATIONS]
+ *     demo_bullet_scenes stack|vehicle|grasp|wall|column|slide|press [STEPS] [si|mlcp|nncg] [ITERATIONS]
  *
  * stack: boxes on a table, and a chain of hinges that swings into them. vehicle: four wheels on motors drive
  * into a pile. grasp: two fingers on sliders pick up a box. wall: bricks, for measuring. Prints a number made of
@@ -13,6 +13,7 @@
 #include <BulletDynamics/MLCPSolvers/btMLCPSolver.h>
 #include <btBulletDynamicsCommon.h>
 
+#include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -23,6 +24,7 @@ static btDiscreteDynamicsWorld *world;
 static std::vector<btRigidBody *> bodies;
 static btScalar friction = btScalar(0.8); // Bullet multiplies those of the two bodies
 static btSliderConstraint *palm;
+static btRigidBody *ground;
 
 static btRigidBody *add(btCollisionShape *shape, double kg, const btTransform &pose)
 {
@@ -117,8 +119,37 @@ static void build_grasp()
     }
 }
 
+static void rub(double mu) // of all pairs
+{
+    friction = btScalar(std::sqrt(mu));
+    ground->setFriction(friction);
+}
+
+/* The scenes that recorders/node has, too. */
+static void build_column()
+{
+    rub(0.5);
+    for (int i = 0; i < 6; i++) add_box(0.4, 0.4, 0.2, 4.0, 0.0, 0.0, 0.1 + 0.2 * i);
+}
+
+static void build_slide()
+{
+    rub(0.5);
+    add_box(0.4, 0.4, 0.2, 4.0, 0.0, 0.0, 0.1)->setLinearVelocity(btVector3(2, 0, 0));
+}
+
+static btRigidBody *pressing[2];
+
+static void build_press()
+{
+    rub(0.8);
+    add_box(0.2, 0.2, 0.2, 5.0, 0.0, 0.0, 1.0);
+    for (int i = 0; i < 2; i++) pressing[i] = add_box(0.05, 0.2, 0.1, 1.0, i ? 0.125 : -0.125, 0.0, 1.0);
+}
+
 static void build_wall()
 {
+    rub(0.6);
     for (int row = 0; row < 5; row++)
         for (int i = 0; i < 7 - row % 2; i++)
             add_box(0.38, 0.2, 0.2, 3.0, 0.4 * i + 0.2 * (row % 2), 0.0, 0.1 + 0.2 * row);
@@ -162,7 +193,7 @@ int main(int argc, char **argv)
     world = new btDiscreteDynamicsWorld(&dispatcher, &broadphase, solver, &configuration);
     world->setGravity(btVector3(0, 0, btScalar(-9.81)));
     if (argc > 4) world->getSolverInfo().m_numIterations = atoi(argv[4]);
-    add(new btStaticPlaneShape(btVector3(0, 0, 1), 0), 0.0, at(0, 0, 0));
+    ground = add(new btStaticPlaneShape(btVector3(0, 0, 1), 0), 0.0, at(0, 0, 0));
     if (strcmp(scene, "stack") == 0)
         build_stack();
     else if (strcmp(scene, "vehicle") == 0)
@@ -171,13 +202,23 @@ int main(int argc, char **argv)
         build_grasp();
     else if (strcmp(scene, "wall") == 0)
         build_wall();
+    else if (strcmp(scene, "column") == 0)
+        build_column();
+    else if (strcmp(scene, "slide") == 0)
+        build_slide();
+    else if (strcmp(scene, "press") == 0)
+        build_press();
     else {
-        fprintf(stderr, "usage: %s stack|vehicle|grasp|wall [STEPS] [si|mlcp|nncg] [ITERATIONS]\n", argv[0]);
+        fprintf(stderr,
+                "usage: %s stack|vehicle|grasp|wall|column|slide|press [STEPS] [si|mlcp|nncg] [ITERATIONS]\n",
+                argv[0]);
         return 2;
     }
     double contacts = 0.0;
     for (int k = 0; k < steps; k++) {
         if (palm) palm->setTargetLinMotorVelocity(btScalar(k < 60 ? 0.0 : 0.15));
+        for (int i = 0; i < 2; i++) // the fingers carry themselves and the box
+            if (pressing[i]) pressing[i]->applyCentralForce(btVector3(i ? -60 : 60, 0, btScalar(34.335)));
         step_time_begin();
         world->stepSimulation(btScalar(0.01), 1, btScalar(0.01));
         step_time_end();

@@ -1,9 +1,10 @@
 /* An ODE program like many others. It knows nothing of stickslip; docs/recording.md records it.
  *
- *     demo_ode_scenes stack|vehicle|grasp|wall [STEPS] [step|quick [ITERATIONS]]
+ *     demo_ode_scenes stack|vehicle|grasp|wall|column|slide|press [STEPS] [step|quick [ITERATIONS]]
  *
  * stack: boxes on a table, and a chain of hinges that swings into them. vehicle: four wheels on motors and
- * suspensions drive over a bump. grasp: two fingers on sliders pick up a box. wall: bricks, for measuring.
+ * suspensions drive over a bump. grasp: two fingers on sliders pick up a box. wall: bricks, for measuring. column: six boxes at rest. slide: a box that
+ * slides. press: two fingers that are pushed carry a box.
  * Prints a number made of all positions and velocities at the end, so that two runs can be compared.
  */
 #include "step_time.h"
@@ -130,6 +131,28 @@ static void build_grasp(void)
     }
 }
 
+/* The scenes that recorders/node has, too. */
+static void build_column(void)
+{
+    friction = 0.5;
+    for (int i = 0; i < 6; i++) add_box(0.4, 0.4, 0.2, 4.0, 0.0, 0.0, 0.1 + 0.2 * i);
+}
+
+static void build_slide(void)
+{
+    friction = 0.5;
+    dBodySetLinearVel(add_box(0.4, 0.4, 0.2, 4.0, 0.0, 0.0, 0.1), 2.0, 0.0, 0.0);
+}
+
+static dBodyID pressing[2];
+
+static void build_press(void)
+{
+    friction = 0.8;
+    add_box(0.2, 0.2, 0.2, 5.0, 0.0, 0.0, 1.0);
+    for (int i = 0; i < 2; i++) pressing[i] = add_box(0.05, 0.2, 0.1, 1.0, i ? 0.125 : -0.125, 0.0, 1.0);
+}
+
 static void build_wall(void)
 {
     for (int row = 0; row < 5; row++)
@@ -173,13 +196,22 @@ int main(int argc, char **argv)
         build_grasp();
     else if (strcmp(scene, "wall") == 0)
         build_wall();
+    else if (strcmp(scene, "column") == 0)
+        build_column();
+    else if (strcmp(scene, "slide") == 0)
+        build_slide();
+    else if (strcmp(scene, "press") == 0)
+        build_press();
     else {
-        fprintf(stderr, "usage: %s stack|vehicle|grasp|wall [STEPS] [step|quick]\n", argv[0]);
+        fprintf(stderr, "usage: %s stack|vehicle|grasp|wall|column|slide|press [STEPS] [step|quick]\n",
+                argv[0]);
         return 2;
     }
     double contacts = 0.0;
     for (int k = 0; k < steps; k++) {
         if (palm) dJointSetSliderParam(palm, dParamVel, k < 60 ? 0.0 : 0.15);
+        for (int i = 0; i < 2; i++) // the fingers carry themselves and the box
+            if (pressing[i]) dBodyAddForce(pressing[i], i ? -60.0 : 60.0, 0.0, 34.335);
         step_time_begin();
         contact_count = 0;
         dSpaceCollide(space, NULL, collide);

@@ -2,6 +2,8 @@
 // equality constraints ("connect") between free bodies, soft as well.
 import load from "@mujoco/mujoco";
 
+import { velocityRules } from "../scenes.mjs";
+
 export async function open(scene, gravity, h) {
   const mujoco = await load();
   const numbers = (list) => list.join(" ");
@@ -39,6 +41,7 @@ export async function open(scene, gravity, h) {
   return {
     toolkit: `MuJoCo ${mujoco.mj_versionString()} (npm, WebAssembly, float64)`,
     solver: "mujoco-newton",
+    rules: velocityRules,
     notes: "elliptic cones, Newton, soft contacts and soft equality constraints with MuJoCo's default solref and solimp; " +
       "Euler integration. Impulses are forces times h.",
     gyroscopic: true,
