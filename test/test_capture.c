@@ -1,4 +1,5 @@
-/* A captured step on its way through shared memory: what arrives is what was sent, damaged bytes are refused. */
+/* A captured step on its way through shared memory: what arrives is what was sent, damaged bytes are
+ * refused. */
 #define _GNU_SOURCE
 #include "kit.h"
 #include "scratch.h"
@@ -84,7 +85,7 @@ static ss_message *receive(both_ends *ends)
 }
 
 /* The bytes of its message after the head, for free(). */
-static char *send_and_receive(const ss_capture *capture, ss_message_head *head)
+static char *send_and_receive(const ss_capture *capture, ss_channel_head *head)
 {
     both_ends ends = connect_ends(1 << 20);
     ss_message *m = ss_capture_send(&ends.sender, capture) ? receive(&ends) : NULL;
@@ -99,7 +100,7 @@ static char *send_and_receive(const ss_capture *capture, ss_message_head *head)
 TEST(what_was_sent_arrives)
 {
     ss_capture sent = {0}, got = {0};
-    ss_message_head head;
+    ss_channel_head head;
     fill(&sent);
     char *bytes = send_and_receive(&sent, &head);
     ENSURE(bytes && head.kind == SS_MESSAGE_FRAME && head.magic == SS_MESSAGE_MAGIC);
@@ -119,7 +120,7 @@ TEST(what_was_sent_arrives)
 TEST(bytes_that_are_cut_or_counted_wrongly_are_refused)
 {
     ss_capture sent = {0}, got = {0};
-    ss_message_head head;
+    ss_channel_head head;
     fill(&sent);
     char *bytes = send_and_receive(&sent, &head);
     ENSURE(bytes != NULL);
@@ -287,7 +288,7 @@ TEST(a_plain_contact_is_completed_by_the_receiver)
 {
     // ODE: ERP 0.2, CFM 1e-5, surface layer 1 mm, a correction of at most 0.1 m/s; h = 0.01 s
     ss_capture sent = {0}, got = {0};
-    ss_message_head head;
+    ss_channel_head head;
     ss_capture_begin(&sent, 0.0, 0.01);
     ss_capture_body(&sent, 1);
     sent.plain = (ss_capture_plain){true, true, 0.2, 1e-5, 1e-3, 0.1, 0.2};

@@ -1,6 +1,7 @@
 /* A MuJoCo program like many others. It knows nothing of stickslip; docs/recording.md records it.
  *
- *     demo_mujoco_scenes stack|vehicle|grasp|wall|column|slide|press [STEPS] [newton|cg|pgs] [pyramidal|elliptic]
+ *     demo_mujoco_scenes SCENE [STEPS] [newton|cg|pgs] [pyramidal|elliptic]
+ *     scenes: stack|vehicle|grasp|wall|column|slide|press
  *
  * stack: boxes on a table, and a chain of hinges that swings into them. vehicle: four wheels on motors drive
  * into a pile. grasp: two fingers on sliders pick up a box. wall: bricks, for measuring. Prints a number made
@@ -115,10 +116,10 @@ int main(int argc, char **argv)
     else if (strcmp(scene, "press") == 0)
         put_press();
     else {
-        fprintf(
-            stderr,
-            "usage: %s stack|vehicle|grasp|wall|column|slide|press [STEPS] [newton|cg|pgs] [pyramidal|elliptic]\n",
-            argv[0]);
+        fprintf(stderr,
+                "usage: %s stack|vehicle|grasp|wall|column|slide|press [STEPS] [newton|cg|pgs] "
+                "[pyramidal|elliptic]\n",
+                argv[0]);
         return 2;
     }
     put("</worldbody><actuator>");

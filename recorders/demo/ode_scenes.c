@@ -3,8 +3,8 @@
  *     demo_ode_scenes stack|vehicle|grasp|wall|column|slide|press [STEPS] [step|quick [ITERATIONS]]
  *
  * stack: boxes on a table, and a chain of hinges that swings into them. vehicle: four wheels on motors and
- * suspensions drive over a bump. grasp: two fingers on sliders pick up a box. wall: bricks, for measuring. column: six boxes at rest. slide: a box that
- * slides. press: two fingers that are pushed carry a box.
+ * suspensions drive over a bump. grasp: two fingers on sliders pick up a box. wall: bricks, for measuring.
+ * column: six boxes at rest. slide: a box that slides. press: two fingers that are pushed carry a box.
  * Prints a number made of all positions and velocities at the end, so that two runs can be compared.
  */
 #include "step_time.h"

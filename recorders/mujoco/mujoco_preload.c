@@ -24,8 +24,8 @@ static stepper *find(const char *name)
     return function;
 }
 
-/* MuJoCo's compiler tries a step with each model that it has read: that is not the program's. Programs call from
- * the same place again and again, and dladdr is slow. */
+/* MuJoCo's compiler tries a step with each model that it has read: that is not the program's. Programs call
+ * from the same place again and again, and dladdr is slow. */
 static bool is_of_mujoco(stepper *real, void *caller)
 {
     static _Thread_local void *last;

@@ -224,7 +224,8 @@ static bool add_bodies(ss_mujoco_step *step, ss_capture *c, const mjModel *m, co
     // Jacobians, velocities before and after, gravity and gyroscopic torque.
     bool heavy = !(m->opt.disableflags & mjDSBL_GRAVITY);
     for (int b = 0; b < step->count; b++) {
-        // As mj_jac, for the coordinates that move the body only: cdof is (angular, linear) at the root's centre.
+        // As mj_jac, for the coordinates that move the body only: cdof is (angular, linear) at the root's
+        // centre.
         const double *root = d->subtree_com + 3 * m->body_rootid[step->rigid[b].top];
         double(*J)[6] = step->J + (size_t)b * nv, arm[3];
         for (int i = 0; i < 3; i++) arm[i] = to->position[b][i] - root[i];
@@ -255,8 +256,9 @@ static bool add_bodies(ss_mujoco_step *step, ss_capture *c, const mjModel *m, co
 
 /* ---- joints of the trees ---------------------------------------------------------------------------- */
 
-/* P of a free joint, whose coordinates are the velocity of the body's origin and its spin about its own axes R:
- * S = ((1, R x d), (0, R)), so that P = ((1, d x), (0, R')), d from the origin to the centre of mass. */
+/* P of a free joint, whose coordinates are the velocity of the body's origin and its spin about its own
+ * axes R: S = ((1, R x d), (0, R)), so that P = ((1, d x), (0, R')), d from the origin to the centre of
+ * mass. */
 static void invert_free(rigid *r)
 {
     memset(r->P, 0, sizeof r->P);

@@ -39,8 +39,8 @@ static const char *const class_names[] = {
 };
 enum { CLASSES = sizeof class_names / sizeof *class_names, MOST_ROWS = 6, ROW_SKIP = 8, LARGEST = 2048 };
 enum { AHEAD = 3, LINES = 6 }; // joints; cache lines of a contact joint
-/* Where the velocity after a step could be other than the forces make it, every step is looked at; else one in
- * this many, to notice what a program changes during a step. */
+/* Where the velocity after a step could be other than the forces make it, every step is looked at; else one
+ * in this many, to notice what a program changes during a step. */
 enum { EXPLAINED = 8 };
 
 typedef struct joint_class {
@@ -917,8 +917,8 @@ static double difference(const double a[6], const double b[6])
     return sqrt(sum) / (1e-3 + sqrt(size)); // below 1 mm/s it is absolute
 }
 
-/* Is M (v+ - v) = h (f + joint forces) so well that `difference` is below 1e-12? Cheaper than computing v+: the
- * smallest moment of inertia is at least det I / (trace I / 2)^2. */
+/* Is M (v+ - v) = h (f + joint forces) so well that `difference` is below 1e-12? Cheaper than computing v+:
+ * the smallest moment of inertia is at least det I / (trace I / 2)^2. */
 static bool is_explained(const ss_capture *c, const body_state *state, int b, const double v[6],
                          const double after[6])
 {

@@ -335,8 +335,8 @@ const ss_verb ss_verb_record = {
         "program need not be changed or compiled again, and computes the same numbers as without.\n\n"
         "Frames are written by this process while the program runs. If the program crashes or is killed, "
         "what it recorded until then is kept. Put -- before the program, so that its options are its own.\n\n"
-        "With --ring only the last steps are kept, and written when --trip says so, when a step is faulty, or "
-        "when the program crashes or fails. Signals for --trip_signal go to this process.\n\n"
+        "With --ring only the last steps are kept, and written when --trip says so, when a step is faulty, "
+        "or when the program crashes or fails. Signals for --trip-signal go to this process.\n\n"
         "The exit code is 0 if everything went well, 1 if the program failed or steps had to be left out, "
         "and 3 if nothing could be recorded: the engine is linked statically, has another version, or is "
         "not used.",

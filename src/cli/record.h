@@ -44,8 +44,8 @@ typedef struct ss_incoming {
 
 /* Takes the message; waits when the file is far behind. */
 void ss_incoming_add(ss_incoming *in, ss_message *message);
-/* A thread: writes messages until `finished`. After trouble they are taken and dropped, so that the program is
- * not held up. argument: ss_incoming */
+/* A thread: writes messages until `finished`. After trouble they are taken and dropped, so that the program
+ * is not held up. argument: ss_incoming */
 void *ss_incoming_write(void *argument);
 /* The end: `crash` says why the program ended, NULL if it ended well. True: there is a recording. */
 bool ss_incoming_end(ss_incoming *in, const char *crash);

@@ -1,10 +1,11 @@
 /* dataset/capture.h - one step of another engine while it is being recorded, and its way to the file.
  *
  * The recorders (recorders/) fill a capture: what the engine is about to solve, then its own answer. A
- * capture goes to a file (ss_capture_write), or as bytes through shared memory (ss_capture_send) to a process
- * that writes it: `stickslip record`. The recorded program then needs no HDF5, hardly waits, and may die at any
- * moment without taking the recording along. capture.c, capture_stream.c and channel.c need only src/base and
- * src/frame/fields.c; both ends are one build of this library, so that the bytes are those in memory.
+ * capture goes to a file (ss_capture_write), or as bytes through shared memory (ss_capture_send) to a
+ * process that writes it: `stickslip record`. The recorded program then needs no HDF5, hardly waits, and
+ * may die at any moment without taking the recording along. capture.c, capture_stream.c and channel.c need
+ * only src/base and src/frame/fields.c; both ends are one build of this library, so that the bytes are
+ * those in memory.
  *
  *     ss_capture_begin(c, time, h);
  *     int b = ss_capture_body(c, id);           then fill c->frame.bodies.xxx[b]

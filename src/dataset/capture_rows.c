@@ -1,8 +1,8 @@
 /* Rows of a solver by sequential impulses into a frame (dataset/capture_rows.h).
  *
- * C = cfm / D, and the constant -J (v + push) - rhs / D becomes the term of gap or joint error of the rules; what
- * differs from that, such as restitution, or an overlap that split impulses remove without velocity, is the
- * surface velocity of the contact or the time derivative of the row. */
+ * C = cfm / D, and the constant -J (v + push) - rhs / D becomes the term of gap or joint error of the
+ * rules; what differs from that, such as restitution, or an overlap that split impulses remove without
+ * velocity, is the surface velocity of the contact or the time derivative of the row. */
 #include "dataset/capture_rows.h"
 
 #include <math.h>
@@ -159,7 +159,8 @@ static bool add_scenery(shaping *s)
 
 /* ---- rows ------------------------------------------------------------------------------------------- */
 
-/* The constant in J v+ + C x + offset = 0: -J (v + push) - rhs / D. The motion of prescribed bodies is in it. */
+/* The constant in J v+ + C x + offset = 0: -J (v + push) - rhs / D. The motion of prescribed bodies is in
+ * it. */
 static double offset_of(const shaping *s, const double J[12], int a, int b, float rhs, float D)
 {
     double speed = 0.0;
@@ -209,7 +210,8 @@ static bool add_joint(shaping *s)
                offset = offset_of(s, J, from.a, from.b, row.rhs, row.D);
         joints->bounds[r][0] = lo;
         joints->bounds[r][1] = hi;
-        // An equation or a stop corrects an error; a motor has a speed, and so has a stop that is not reached.
+        // An equation or a stop corrects an error; a motor has a speed, and so has a stop that is not
+        // reached.
         bool driven = isfinite(lo) && isfinite(hi);
         bool open = (lo >= 0.0 && offset > 0.0) || (hi <= 0.0 && offset < 0.0);
         if (driven || open || erp <= 0.0)

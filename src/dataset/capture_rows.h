@@ -1,8 +1,8 @@
 /* dataset/capture_rows.h - a step as a solver by sequential impulses had it (Bullet), in single precision.
  *
- * The recorder only copies numbers of the engine into these records, one after the other; the frame is computed
- * from them by the process that writes it. For each body with inverse mass 1/m and inverse inertia I^-1 and for
- * each row J = (linear a, angular a, linear b, angular b) with the impulse x the engine solves
+ * The recorder only copies numbers of the engine into these records, one after the other; the frame is
+ * computed from them by the process that writes it. For each body with inverse mass 1/m and inverse inertia
+ * I^-1 and for each row J = (linear a, angular a, linear b, angular b) with the impulse x the engine solves
  *
  *     v+ = v + push + M^-1 J' x,    J (v+ - v - push) + (cfm / D) x = rhs / D,    lower <= x <= upper
  *

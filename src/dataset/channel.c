@@ -167,12 +167,12 @@ bool ss_channel_send(ss_channel *c, uint32_t kind, const struct iovec *part, int
     uint32_t number = 0;
     for (int i = 0;; number++) {
         size_t length = left < most ? left : most, filled = 0;
-        size_t needed = sizeof(ss_message_head) + (length + 7) / 8 * 8;
+        size_t needed = sizeof(ss_channel_head) + (length + 7) / 8 * 8;
         good = wait_for_room(c, needed, deadline);
         if (!good) break;
         uint64_t written = atomic_load_explicit(&page->written, memory_order_relaxed);
         unsigned char *to = c->bytes + written % c->capacity;
-        ss_message_head head = {SS_MESSAGE_MAGIC, kind, (uint32_t)c->process, number, left > length, length};
+        ss_channel_head head = {SS_MESSAGE_MAGIC, kind, (uint32_t)c->process, number, left > length, length};
         memcpy(to, &head, sizeof head);
         to += sizeof head;
         while (filled < length) {
@@ -200,7 +200,7 @@ ss_message *ss_channel_receive(ss_channel *c, bool *bad)
         uint64_t written = atomic_load_explicit(&c->page->written, memory_order_acquire);
         if (written == c->taken) return NULL;
         size_t there = (size_t)(written - c->taken);
-        ss_message_head head = {0};
+        ss_channel_head head = {0};
         if (there <= c->capacity && there >= sizeof head)
             memcpy(&head, c->bytes + c->taken % c->capacity, sizeof head);
         *bad = head.magic != SS_MESSAGE_MAGIC || head.length > there - sizeof head;
