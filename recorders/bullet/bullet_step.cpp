@@ -9,7 +9,7 @@
 #include <cstdlib>
 #include <cstring>
 
-/* The pools of a solver are protected; this names them. No object of this class ever exists. */
+/* The pools of a solver are protected; this names them, and solver->*&peek::NAME is one. */
 struct peek : btSequentialImpulseConstraintSolver {
     using btSequentialImpulseConstraintSolver::m_tmpSolverBodyPool;
     using btSequentialImpulseConstraintSolver::m_tmpSolverContactConstraintPool;
@@ -243,9 +243,10 @@ static int add_body(ss_bullet_step *step, ss_sink *sink, const btRigidBody *body
     return step->bodies++;
 }
 
-static bool add_solver_bodies(ss_bullet_step *step, ss_sink *sink, const peek *solver)
+static bool add_solver_bodies(ss_bullet_step *step, ss_sink *sink,
+                              const btSequentialImpulseConstraintSolver *solver)
 {
-    auto &pool = solver->m_tmpSolverBodyPool;
+    auto &pool = (solver->*&peek::m_tmpSolverBodyPool);
     if (pool.size() > step->number_room) {
         ss_release(step->number);
         step->number = static_cast<int *>(ss_allocate(2 * size_t(pool.size()), sizeof *step->number));
@@ -277,9 +278,10 @@ static bool works(const btSolverConstraint &row)
 }
 
 /* Rows `first` to `end` of one constraint. */
-static bool add_joint(ss_bullet_step *step, const peek *solver, int first, int end)
+static bool add_joint(ss_bullet_step *step, const btSequentialImpulseConstraintSolver *solver, int first,
+                      int end)
 {
-    auto &rows = solver->m_tmpSolverNonContactConstraintPool;
+    auto &rows = (solver->*&peek::m_tmpSolverNonContactConstraintPool);
     int a = step->number[rows[first].m_solverBodyIdA], b = step->number[rows[first].m_solverBodyIdB],
         count = 0;
     for (int i = first; i < end; i++) count += works(rows[i]);
@@ -326,11 +328,11 @@ static void fill(ss_rows_contact_row *to, const btSolverConstraint &row, bool fi
 }
 
 /* Contacts: friction rows name their normal row, in ascending order. */
-static bool add_contacts(ss_bullet_step *step, const peek *solver)
+static bool add_contacts(ss_bullet_step *step, const btSequentialImpulseConstraintSolver *solver)
 {
-    auto &normals = solver->m_tmpSolverContactConstraintPool;
-    auto &frictions = solver->m_tmpSolverContactFrictionConstraintPool;
-    auto &rollings = solver->m_tmpSolverContactRollingFrictionConstraintPool;
+    auto &normals = (solver->*&peek::m_tmpSolverContactConstraintPool);
+    auto &frictions = (solver->*&peek::m_tmpSolverContactFrictionConstraintPool);
+    auto &rollings = (solver->*&peek::m_tmpSolverContactRollingFrictionConstraintPool);
     enum { MOST_ROWS = 6, AHEAD = 6 };
     const int count = normals.size(), friction_count = frictions.size(), rolling_count = rollings.size();
     if (!have_room(step, size_t(count) * (sizeof(ss_rows_contact) + MOST_ROWS * sizeof(ss_rows_contact_row))))
@@ -431,11 +433,11 @@ bool ss_bullet_begin(ss_bullet_step *step, ss_sink *sink, btDiscreteDynamicsWorl
 bool ss_bullet_island(ss_bullet_step *step, ss_sink *sink, const btSequentialImpulseConstraintSolver *of)
 {
     if (!step->looking) return true;
-    const peek *solver = static_cast<const peek *>(of);
+    const btSequentialImpulseConstraintSolver *solver = of;
     if (!add_solver_bodies(step, sink, solver)) return false;
 
     // Joints: consecutive rows of one constraint.
-    auto &joints = solver->m_tmpSolverNonContactConstraintPool;
+    auto &joints = (solver->*&peek::m_tmpSolverNonContactConstraintPool);
     for (int first = 0, end; first < joints.size(); first = end) {
         for (end = first + 1; end < joints.size(); end++)
             if (joints[end].m_originalContactPoint != joints[first].m_originalContactPoint) break;

@@ -321,7 +321,7 @@ static const ss_option_group groups[] = {
 static const ss_example examples[] = {
     {"record --engine ode -o frames.h5 -- ./program ARGS", "every step of a program that uses ODE"},
     {"record --engine ode -o frames.h5 --first 500 --every 10 -- ./program", "a part of a long run"},
-    {"record -e bullet -o bad.h5 --ring 200 --trip 'overlap>0.01' -- ./program",
+    {"record -e bullet -o bad.h5 --ring 200 --trip nan -- ./program",
      "only the last 200 steps before something goes wrong, or the program crashes"},
     {0}};
 
