@@ -12,7 +12,7 @@ define build
 	@cmake --build build/$(1) -j $(JOBS)
 endef
 
-.PHONY: all release library debug asan tsan fuzz octave test demo bench bench-octave bench-python bench-peers bench-recorders how-wrong bench-self siconos race-engines format check-format install wheel clean help setup setup-library setup-test
+.PHONY: all release library debug asan tsan fuzz octave test demo bench bench-octave bench-python bench-peers bench-recorders how-wrong node-engines bench-self siconos race-engines format check-format install wheel clean help setup setup-library setup-test
 all: release
 
 ##  build
@@ -44,7 +44,9 @@ bench-octave: setup   ## time per step of scenes in RPIsim's form, from Octave; 
 	    'build/release/octave'); bench_rpisim('$(RPISIM)')"
 bench-python: release ## what a call from Python costs beyond the same call from C
 	@for script in bindings/python/bench/*.py; do PYTHONPATH=build/release/python /usr/bin/python3 "$$script" || exit; done
-how-wrong: setup      ## ODE, Bullet and MuJoCo judged by their own answers on the same scenes: how-wrong/how-wrong.html
+node-engines:         ## MuJoCo 3, Rapier, Jolt and PhysX as npm packages, for how-wrong; not part of any build
+	@cd recorders/node && npm ci --no-audit --no-fund
+how-wrong: setup      ## engines judged by their own answers on the same scenes: how-wrong/how-wrong.html
 	@tools/setup engines
 	$(call build,release)
 	@tools/how-wrong build/release

@@ -1,7 +1,7 @@
 /* recorders/sink.h - where a recorder's steps go, and what all recorders share.
  *
  * A recorder looks at its engine before and after a step and fills sink->capture. The sink is a file, for a
- * program that calls the recorder itself, or a socket to `stickslip record`, for a preloaded recorder.
+ * program that calls the recorder itself, or a channel to `stickslip record`, for a preloaded recorder.
  */
 #ifndef SS_RECORDERS_SINK_H
 #define SS_RECORDERS_SINK_H
@@ -22,8 +22,9 @@ struct ss_sink {
     bool (*shape)(ss_sink *sink, const ss_stored_shape *shape);
     bool (*note)(ss_sink *sink, const char *text);
     bool (*step)(ss_sink *sink);
-    void *target; /* of the file */
-    int socket;
+    /* instead of a step: what dataset/capture_rows.h makes a capture of */
+    bool (*rows)(ss_sink *sink, const void *bytes, size_t length);
+    void *target;               /* of the file */
     int64_t first, every, last; /* which steps, from 1; last 0: to the end */
     bool begun, broken;
     ss_error err; /* why it broke, or the fault of a step that was left out */
@@ -35,13 +36,16 @@ bool ss_sink_wants(ss_sink *sink);
 /* ---- a file (sink_file.c) --------------------------------------------------------------------------- */
 
 bool ss_sink_open_file(ss_sink *sink, const char *path, ss_error *err);
+/* As ss_recorder_configure and ss_recorder_trip. */
+bool ss_sink_configure(ss_sink *sink, const char *settings, ss_error *err);
+bool ss_sink_trip(ss_sink *sink, const char *reason, ss_error *err);
 /* Notes so far, one per line; never NULL. */
 const char *ss_sink_notes(const ss_sink *sink);
 bool ss_sink_close_file(ss_sink *sink, ss_error *err);
 
-/* ---- the socket of `stickslip record` (sink_socket.c) ----------------------------------------------- */
+/* ---- the channel to `stickslip record` (sink_channel.c) --------------------------------------------- */
 
-/* When the recorder is loaded: reads STICKSLIP_RECORD = SOCKET:FIRST:EVERY:LAST. library: how the name of the
+/* When the recorder is loaded: reads STICKSLIP_RECORD = FILE:FIRST:EVERY:LAST. library: how the name of the
  * engine's shared library begins. */
 void ss_sink_attend(const char *library);
 /* The sink of this program. NULL: not started by `stickslip record`, or a child process, which is not

@@ -6,6 +6,7 @@
 
 #include "dataset/packet.h"
 #include "dataset/ring.h"
+#include "dataset/shape_list.h"
 
 #include <stickslip/recorder.h>
 
@@ -254,6 +255,55 @@ TEST(a_signal_and_the_program_itself_trip)
     ENSURE(ss_recorder_close(recorder, NULL));
     struct sigaction action;
     ENSURE(sigaction(SIGUSR1, NULL, &action) == 0 && action.sa_handler == SIG_DFL);
+    scratch_close(&s);
+}
+
+/* What belongs to a frame beside its arrays goes through the ring, too. */
+TEST(moving_scenery_and_shapes_that_become_known_late_are_there_after_a_trip)
+{
+    scratch s = scratch_open();
+    ss_recorder *recorder = start(&s, "ring=3 trip=overlap>0.01");
+    ENSURE(recorder);
+    ss_recorder_begin(recorder, 0, 0.01);
+    ss_recorder_body(recorder, 1, (double[3]){0, 0, 0.5}, upright, inertia, (double[6]){0}, (double[6]){0});
+    ss_recorder_scenery(recorder, (double[3]){1, 2, 3}, upright);
+    ENSURE(ss_recorder_end(recorder, NULL));
+    ENSURE(record_step(recorder, 1, 0.02, 0.1, NULL));
+    ENSURE(ss_recorder_close(recorder, NULL));
+    ENSURE_TEXT(steps_in(s.file), "0? 1!");
+    ss_bpmd *file = ss_bpmd_open(s.file, NULL, NULL, NULL);
+    ss_scenery scenery = {0};
+    ENSURE(file && ss_bpmd_scenery(file, 0, &scenery, NULL));
+    ENSURE(scenery.count == 1 && scenery.position[0][1] == 2.0);
+    ss_scenery_free(&scenery);
+    ss_bpmd_close(file);
+
+    // Shapes as a recorder of another engine finds them: one, then two; the step trips as soon as it ends.
+    ss_writer *writer = ss_writer_open(s.file, SS_LAYOUT_CANONICAL, false, NULL);
+    ss_shape_list shapes = {0};
+    ss_random random = ss_random_start(1, 0);
+    ss_frame *frame = random_frame_create(&random, 2, 0, 3, 0);
+    ENSURE(writer && ss_writer_configure_text(writer, "ring=3 trip=contacts>2 trips=2", NULL));
+    for (int step = 0; step < 2; step++) {
+        ss_stored_shape ball = {.shape = {.kind = SS_SPHERE, .size = {0.5}}, .id = step + 1, .scenery = -1};
+        ENSURE(ss_shape_list_add(&shapes, &ball, NULL, NULL));
+        ENSURE(ss_shape_list_store(&shapes, writer, true, NULL));
+        for (int k = 0; k < 3; k++) {
+            frame->time = 10 * step + k;
+            ENSURE(ss_writer_frame(writer, frame, NULL) && ss_writer_end_frame(writer, NULL));
+        }
+        ENSURE_INT(ss_writer_trips(writer), step + 1);
+    }
+    ENSURE(ss_writer_close(writer, NULL));
+    ss_shape_list_clear(&shapes);
+    ss_frame_destroy(frame);
+    ENSURE_TEXT(steps_in(s.file), "0!? 2? 10? 11!?");
+    ss_shapes stored = {0};
+    file = ss_bpmd_open(s.file, NULL, NULL, NULL);
+    ENSURE(file && ss_bpmd_shapes(file, 0, &stored, NULL, NULL));
+    ENSURE_INT(stored.count, 2);
+    ss_shapes_free(&stored);
+    ss_bpmd_close(file);
     scratch_close(&s);
 }
 

@@ -3,6 +3,8 @@ import csv
 import shutil
 import subprocess
 
+import h5py
+
 from record_kit import BUILD, metrics, recorder
 from test_cli import SOURCE
 
@@ -33,3 +35,29 @@ def test_the_page_says_what_judge_says(tmp_path):
 
     page = (tmp_path / "two/how-wrong.html").read_text()
     assert "Another engine" in page and "dWorldQuickStep: 100 iterations" in page
+
+
+def test_impulses_that_are_not_given_out_are_inferred_from_velocities(tmp_path):
+    """A recording of ODE's direct stepper, which solves the column exactly, without its impulses: those that are found explain the
+    velocities, and the answer is judged as good as it was. Without friction alone, too. The file of the user is not changed."""
+    recorder("ode", PACKAGE)
+    study = [SOURCE / "tools/how-wrong", BUILD, "--scenes", "column", "--steps", "24", "--every", "8"]
+    subprocess.run([*study, "-o", tmp_path / "own", "--engines", "ode"], check=True, capture_output=True)
+    for name, missing in [("no impulses", ("normal", "tangent")), ("no friction", ("tangent",))]:
+        shutil.copy(tmp_path / "own/column@ODE-step.h5", tmp_path / f"column@{name}.h5")
+        with h5py.File(tmp_path / f"column@{name}.h5", "r+") as file:
+            for frame in file["simulation_000001"].values():
+                for result in frame.get("solver_data", {}).values():
+                    for array in missing:
+                        del result[array]
+    given = [tmp_path / "column@no impulses.h5", tmp_path / "column@no friction.h5"]
+    bytes_before = [path.read_bytes() for path in given]
+    subprocess.run([*study, "-o", tmp_path / "all", "--engines", "", *given], check=True, capture_output=True)
+    assert bytes_before == [path.read_bytes() for path in given]
+    with open(tmp_path / "all/how-wrong.csv") as file:
+        rows = {row["name"]: row for row in csv.DictReader(file)}
+    assert [rows[name]["inferred"] for name in ("no impulses", "no friction")] == ["all impulses", "friction"]
+    for name in ("no impulses", "no friction"):  # the gradients stop at 1e-9 of impulses of 2 N s: some 1e-9 m/s, 1e-18 J and more
+        assert float(rows[name]["momentum_max"]) < 1e-12 and float(rows[name]["energy_max"]) < 1e-9, rows[name]
+    page = (tmp_path / "all/how-wrong.html").read_text()
+    assert "Rows with *" in page and "no impulses: all impulses" in page

@@ -6,11 +6,14 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import h5py
 import pytest
 
 from test_cli import BAD_INPUT, DONE, PROGRAM, SOURCE, here, run, run_json
+
+BUILD = Path(os.environ["SS_BUILD_DIR"])
 
 
 def record_and_kill(*words):
@@ -120,3 +123,61 @@ def test_a_signal_trips_a_run_and_a_kill_leaves_its_last_steps(here):
     ended = run_json("recover", "frames.h5")
     assert ended[0]["file"] == "frames.recovered-1.h5" and ended[0]["frames"] >= len(frames)
     assert sorted(os.listdir()) == ["frames.h5", "frames.recovered-1.h5"]
+
+
+# ---- from Python ---------------------------------------------------------------------------------------------
+
+PYTHON_STEPS = """
+import sys
+import stickslip as ss
+recorder = ss.Recorder("python.h5", "mine", flight={"ring": 4, "trip": ["overlap>0.01", "nan"], "trips": 2})
+for step in range(12):
+    with recorder.frame(time=step, h=0.01) as f:
+        ball = f.body(1.0, position=(0, 0, 0.5), inertia=(0.1, 0.1, 0.1), force=(0, 0, -9.81, 0, 0, 0))
+        f.contact(ss.WORLD, ball, point=(0, 0, 0), normal=(0, 0, 1), gap=-0.02 if step == 6 else 0.0, mu=0.5)
+    assert recorder.trips == (step >= 6), step
+    if step == 8 and "die" in sys.argv:
+        import os
+        os.kill(os.getpid(), 9)
+recorder.trip("a reason of mine")
+assert recorder.trips == 2
+recorder.close()
+assert recorder.trips == 2
+"""
+
+
+def python(here, *words):
+    environment = {**os.environ, "PYTHONPATH": str(BUILD / "python")}
+    return subprocess.run([sys.executable, "-c", PYTHON_STEPS, *words], env=environment, capture_output=True, text=True, timeout=60)
+
+
+def test_a_flight_recorder_in_python_and_its_recovery(here, monkeypatch):
+    ended = python(here)
+    assert ended.returncode == 0, ended.stderr
+    frames = run_json("info", "python.h5")["frames"]
+    assert [frame["time"] for frame in frames] == [3, 4, 5, 6, 8, 9, 10, 11]
+    assert frames[3]["note"].startswith("overlap 0.02 > 0.01") and frames[7]["note"] == "a reason of mine"
+    os.remove("python.h5")
+
+    assert python(here, "die").returncode == -signal.SIGKILL
+    monkeypatch.syspath_prepend(BUILD / "python")
+    import stickslip
+    (leftover, file, frames), = stickslip.recover("python.h5")
+    assert leftover.endswith(".partial") and file == "python.recovered-1.h5" and frames == 6  # four that had tripped, and 7, 8
+    with pytest.raises(stickslip.InputError, match="no recording was left unfinished"):
+        stickslip.recover("python.h5")
+
+
+def test_a_simulation_in_python_has_a_flight_recorder(here, monkeypatch):
+    monkeypatch.syspath_prepend(BUILD / "python")
+    import stickslip
+    sim = stickslip.scene("box-drop").sim()
+    with sim.record("sim.h5", flight={"ring": 3, "trip": "speed>0.5", "trips": 1}) as recording:
+        sim.step(20)
+    assert recording.trips == 1
+    frames = run_json("info", "sim.h5")["frames"]
+    assert len(frames) == 3 and frames[-1]["note"].startswith("speed 0.5")
+    with pytest.raises(stickslip.UsageError, match="did you mean speed"):
+        sim.record("sim.h5", flight={"ring": 3, "trip": "sped>1"})
+    with pytest.raises(stickslip.UsageError, match="rings"):
+        sim.record("sim.h5", flight={"rings": 3})

@@ -214,6 +214,8 @@ extern SS_API const ss_option ss_recording_option_table[];
  * tripped has the reason as its note. A process that dies leaves its ring, and ss_leftover_recover makes
  * frames of it. A frame must stay as it is until its results have been added. */
 SS_API bool ss_writer_configure(ss_writer *writer, const ss_recording_options *options, ss_error *err);
+/* The same with settings as text, apart by blanks: "ring=500 trip=energy>1e-3 trip=nan". */
+SS_API bool ss_writer_configure_text(ss_writer *writer, const char *settings, ss_error *err);
 /* Trips now, for a reason of the caller's, with all steps so far. Nothing without a ring. */
 SS_API bool ss_writer_trip(ss_writer *writer, const char *reason, ss_error *err);
 SS_API int ss_writer_trips(const ss_writer *writer); /* how often it has tripped */
@@ -243,6 +245,9 @@ SS_API bool ss_writer_result(ss_writer *writer, const ss_stored_result *result, 
 SS_API bool ss_writer_judged_result(ss_writer *writer, const ss_stored_result *result,
                                     const ss_assembly *assembly, const ss_metric_value *metrics,
                                     const ss_contact_report *contacts, ss_error *err);
+/* Everything of the frame written last is there. A flight recorder judges it now, and not when the next frame
+ * comes or the writer is closed. Not required. */
+SS_API bool ss_writer_end_frame(ss_writer *writer, ss_error *err);
 /* Flushes, syncs and renames. On failure the old file is as it was and the temporary file is gone. Frees the
  * writer in any case. When a call above fails because of the file (disk full), all later ones fail, this one
  * too: half a frame never reaches the target. */

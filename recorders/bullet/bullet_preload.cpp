@@ -63,6 +63,6 @@ btScalar ss_bullet_finish(btSequentialImpulseConstraintSolver *solver, btCollisi
     static auto real = find<btScalar(btSequentialImpulseConstraintSolver *, btCollisionObject **, int,
                                      const btContactSolverInfo *)>(FINISH);
     ss_sink *sink = looking ? ss_sink_of_program() : nullptr;
-    if (sink && !sink->broken) sink->broken = !ss_bullet_island(recorded, sink, solver, *info);
+    if (sink && !sink->broken) sink->broken = !ss_bullet_island(recorded, sink, solver);
     return real(solver, bodies, count, info);
 }

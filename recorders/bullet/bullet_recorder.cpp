@@ -26,17 +26,26 @@ void ss_bullet_recorder_begin(ss_bullet_recorder *recorder, btDiscreteDynamicsWo
 }
 
 void ss_bullet_recorder_island(ss_bullet_recorder *recorder,
-                               const btSequentialImpulseConstraintSolver *solver,
-                               const btContactSolverInfo &info)
+                               const btSequentialImpulseConstraintSolver *solver)
 {
     ss_sink *sink = &recorder->sink;
-    if (!sink->broken) sink->broken = !ss_bullet_island(recorder->step, sink, solver, info);
+    if (!sink->broken) sink->broken = !ss_bullet_island(recorder->step, sink, solver);
 }
 
 void ss_bullet_recorder_end(ss_bullet_recorder *recorder)
 {
     ss_sink *sink = &recorder->sink;
     if (!sink->broken) sink->broken = !ss_bullet_end(recorder->step, sink);
+}
+
+bool ss_bullet_recorder_configure(ss_bullet_recorder *recorder, const char *settings, ss_error *err)
+{
+    return ss_sink_configure(&recorder->sink, settings, err);
+}
+
+bool ss_bullet_recorder_trip(ss_bullet_recorder *recorder, const char *reason, ss_error *err)
+{
+    return ss_sink_trip(&recorder->sink, reason, err);
 }
 
 const char *ss_bullet_recorder_error(const ss_bullet_recorder *recorder)

@@ -9,7 +9,7 @@
 #include <cstdlib>
 #include <cstring>
 
-/* The pools of a solver are protected; this names them. No object of this class ever exists. */
+/* The pools of a solver are protected; this names them, and solver->*&peek::NAME is one. */
 struct peek : btSequentialImpulseConstraintSolver {
     using btSequentialImpulseConstraintSolver::m_tmpSolverBodyPool;
     using btSequentialImpulseConstraintSolver::m_tmpSolverContactConstraintPool;
@@ -18,11 +18,19 @@ struct peek : btSequentialImpulseConstraintSolver {
     using btSequentialImpulseConstraintSolver::m_tmpSolverNonContactConstraintPool;
 };
 
+static_assert(sizeof(btScalar) == sizeof(float), "rows are recorded in single precision");
+
 struct ss_bullet_step {
-    ss_numbers ids, pieces, objects; /* live bodies, kinematic bodies, objects that were described */
-    ss_numbers here;                 /* bodies of this step: number + 1 of the frame */
-    btDiscreteDynamicsWorld *world;  /* the first one that was stepped */
-    bool other_world, as_rows, factors, frozen, looking;
+    ss_numbers ids, pieces, scenery; /* live bodies, kinematic bodies, static objects that were described */
+    int64_t *seen;                   /* by id of a body: the last step it was in */
+    int seen_room;
+    int *number; /* of each body of the solver: in the frame, or SS_WORLD */
+    int number_room;
+    unsigned char *bytes; /* the records of this step: dataset/capture_rows.h */
+    size_t used, room;
+    int bodies;                     /* in them */
+    btDiscreteDynamicsWorld *world; /* the first one that was stepped */
+    bool other_world, looking;
     double time;
 };
 
@@ -36,8 +44,10 @@ void ss_bullet_step_destroy(ss_bullet_step *step)
     if (!step) return;
     ss_numbers_free(&step->ids);
     ss_numbers_free(&step->pieces);
-    ss_numbers_free(&step->objects);
-    ss_numbers_free(&step->here);
+    ss_numbers_free(&step->scenery);
+    ss_release(step->seen);
+    ss_release(step->number);
+    ss_release(step->bytes);
     ss_release(step);
 }
 
@@ -79,27 +89,6 @@ static void put(const btQuaternion &from, double *to)
     const double q[4] = {double(from.w()), double(from.x()), double(from.y()), double(from.z())};
     double length = std::sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
     for (int i = 0; i < 4; i++) to[i] = q[i] / length; // single precision is not unit length to 1e-6
-}
-
-static double dot(const double *a, const double *b)
-{
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
-/* The inverse of a symmetric matrix in double precision; false: singular. */
-static bool invert(const double A[9], double inverse[9])
-{
-    for (int column = 0; column < 3; column++) {
-        double copy[9], b[3] = {0, 0, 0};
-        memcpy(copy, A, sizeof copy);
-        b[column] = 1.0;
-        if (!ss_solve_3(copy, b)) return false;
-        for (int i = 0; i < 3; i++) inverse[3 * i + column] = b[i];
-    }
-    for (int i = 0; i < 3; i++)
-        for (int j = 0; j < i; j++)
-            inverse[3 * i + j] = inverse[3 * j + i] = 0.5 * (inverse[3 * i + j] + inverse[3 * j + i]);
-    return true;
 }
 
 /* ---- shapes ----------------------------------------------------------------------------------------- */
@@ -175,6 +164,47 @@ static bool describe(ss_sink *sink, const btCollisionShape *shape, const btTrans
     return sink->shape(sink, &stored);
 }
 
+/* ---- records ---------------------------------------------------------------------------------------- */
+
+/* A larger array for what `old` holds; NULL: out of memory, and `old` is as it was. */
+static void *enlarge(void *old, size_t used, size_t room)
+{
+    void *grown = ss_allocate(room, 1);
+    if (!grown) return nullptr;
+    if (used) memcpy(grown, old, used);
+    ss_release(old);
+    return grown;
+}
+
+static bool have_room(ss_bullet_step *step, size_t more)
+{
+    if (more <= step->room - step->used) return true;
+    size_t room = 2 * (step->used + more) + 4096;
+    void *grown = enlarge(step->bytes, step->used, room);
+    if (!grown) return false;
+    step->bytes = static_cast<unsigned char *>(grown);
+    step->room = room;
+    return true;
+}
+
+/* Room was asked for before. */
+template <class Record> static Record *add(ss_bullet_step *step)
+{
+    auto record = reinterpret_cast<Record *>(step->bytes + step->used);
+    step->used += sizeof(Record);
+    return record;
+}
+
+static void copy(const btVector3 &from, float *to)
+{
+    memcpy(to, static_cast<const btScalar *>(from), 3 * sizeof *to);
+}
+
+static void copy(const btMatrix3x3 &from, float *to)
+{
+    for (int i = 0; i < 3; i++) copy(from[i], to + 3 * i);
+}
+
 /* ---- bodies ----------------------------------------------------------------------------------------- */
 
 static bool note_once(ss_sink *sink, bool &said, const char *text)
@@ -184,230 +214,161 @@ static bool note_once(ss_sink *sink, bool &said, const char *text)
     return sink->note(sink, text);
 }
 
-/* Mass, inertia and pose; velocities and forces are the caller's. -1: out of memory. */
-static int add_body(ss_bullet_step *step, ss_sink *sink, const btRigidBody *body)
+/* Its number in the frame; velocities are the caller's. -1: out of memory. */
+static int add_body(ss_bullet_step *step, ss_sink *sink, const btRigidBody *body, ss_rows_body **added)
 {
-    ss_capture *c = &sink->capture;
-    int id = ss_number_of(&step->ids, body, nullptr), b = ss_capture_body(c, id);
-    if (id == 0 || b < 0 || ss_number_of(&step->here, body, nullptr) != b + 1) return -1;
-    ss_bodies &to = c->frame.bodies;
-    const btTransform &pose = body->getWorldTransform();
-    double inverse[9];
-    for (int i = 0; i < 9; i++) inverse[i] = double(body->getInvInertiaTensorWorld()[i / 3][i % 3]);
-    to.mass[b] = 1.0 / double(body->getInvMass());
-    put(pose.getOrigin(), to.position[b]);
-    put(pose.getRotation(), to.quaternion[b]);
-    memset(to.velocity[b], 0, sizeof to.velocity[b]);
-    if (!invert(inverse, to.inertia[b])) {
-        // A body that cannot be turned: an inertia that no load of the scene turns noticeably.
-        for (int i = 0; i < 9; i++) to.inertia[b][i] = i % 4 == 0 ? 1e9 * to.mass[b] : 0.0;
-        if (!note_once(sink, step->frozen,
-                       "bodies without inertia, which Bullet does not turn, have a very "
-                       "large one in the recording"))
-            return -1;
-    }
-    bool free_to_move =
-        body->getLinearFactor() == btVector3(1, 1, 1) && body->getAngularFactor() == btVector3(1, 1, 1);
-    if (!free_to_move && !note_once(sink, step->factors,
-                                    "linear and angular factors of bodies cannot be expressed in a frame: "
-                                    "the balance of such bodies does not hold"))
-        return -1;
     bool fresh;
-    ss_number_of(&step->objects, body, &fresh);
-    return !fresh || describe(sink, body->getCollisionShape(), btTransform::getIdentity(), id, -1) ? b : -1;
-}
-
-/* The speed of a row before the solver: J (v + ext). */
-static double speed_before(const btSolverBody &A, const btSolverBody &B, const btSolverConstraint &row)
-{
-    double sum = 0.0;
-    const btSolverBody *bodies[2] = {&A, &B};
-    const btVector3 *linear[2] = {&row.m_contactNormal1, &row.m_contactNormal2};
-    const btVector3 *angular[2] = {&row.m_relpos1CrossNormal, &row.m_relpos2CrossNormal};
-    for (int side = 0; side < 2; side++) {
-        const btSolverBody &body = *bodies[side];
-        if (!body.m_originalBody || body.m_invMass.isZero())
-            continue; // prescribed: part of the row's constant
-        double v[3], w[3], ev[3], ew[3], l[3], a[3];
-        put(body.m_linearVelocity, v), put(body.m_angularVelocity, w);
-        put(body.m_externalForceImpulse, ev), put(body.m_externalTorqueImpulse, ew);
-        put(*linear[side], l), put(*angular[side], a);
-        for (int i = 0; i < 3; i++) v[i] += ev[i], w[i] += ew[i];
-        sum += dot(l, v) + dot(a, w);
+    int id = ss_number_of(&step->ids, body, &fresh);
+    if (id == 0 || !have_room(step, sizeof(ss_rows_body))) return -1;
+    if (id >= step->seen_room) {
+        int room = 2 * id + 64;
+        void *grown = enlarge(step->seen, size_t(step->seen_room) * sizeof *step->seen,
+                              size_t(room) * sizeof *step->seen);
+        if (!grown) return -1;
+        step->seen = static_cast<int64_t *>(grown);
+        step->seen_room = room;
     }
-    return sum;
+    step->seen[id] = sink->steps;
+    if (fresh && !describe(sink, body->getCollisionShape(), btTransform::getIdentity(), id, -1)) return -1;
+    auto record = add<ss_rows_body>(step);
+    const btVector3 one(1, 1, 1);
+    record->kind = SS_ROWS_BODY;
+    record->id = id;
+    record->flags = body->getLinearFactor() == one && body->getAngularFactor() == one ? 0 : SS_ROWS_HELD;
+    record->inverse_mass = body->getInvMass();
+    copy(body->getWorldTransform().getOrigin(), record->position);
+    copy(body->getWorldTransform().getBasis(), record->rotation);
+    copy(body->getInvInertiaTensorWorld(), record->inverse_inertia);
+    *added = record;
+    return step->bodies++;
 }
 
-/* J v+ + C x + offset = 0 */
-static double offset_of(const btSolverBody &A, const btSolverBody &B, const btSolverConstraint &row)
+static bool add_solver_bodies(ss_bullet_step *step, ss_sink *sink,
+                              const btSequentialImpulseConstraintSolver *solver)
 {
-    return -speed_before(A, B, row) - double(row.m_rhs) / double(row.m_jacDiagABInv);
-}
-
-static int number_of(const ss_bullet_step *step, const btSolverBody &body)
-{
-    bool moves = body.m_originalBody && !body.m_invMass.isZero();
-    return moves ? ss_number_find(&step->here, body.m_originalBody) - 1 : SS_WORLD;
+    auto &pool = (solver->*&peek::m_tmpSolverBodyPool);
+    if (pool.size() > step->number_room) {
+        ss_release(step->number);
+        step->number = static_cast<int *>(ss_allocate(2 * size_t(pool.size()), sizeof *step->number));
+        step->number_room = step->number ? 2 * pool.size() : 0;
+        if (!step->number) return false;
+    }
+    for (int i = 0; i < pool.size(); i++) {
+        const btSolverBody &body = pool[i];
+        step->number[i] = SS_WORLD; // prescribed: part of the constants of rows
+        if (!body.m_originalBody || body.m_invMass.isZero()) continue;
+        ss_rows_body *record;
+        step->number[i] = add_body(step, sink, body.m_originalBody, &record);
+        if (step->number[i] < 0) return false;
+        copy(body.m_linearVelocity, record->velocity);
+        copy(body.m_angularVelocity, record->velocity + 3);
+        copy(body.m_externalForceImpulse, record->push);
+        copy(body.m_externalTorqueImpulse, record->push + 3);
+        copy(body.getDeltaLinearVelocity(), record->change);
+        copy(body.getDeltaAngularVelocity(), record->change + 3);
+    }
+    return true;
 }
 
 /* ---- rows ------------------------------------------------------------------------------------------- */
 
-/* Fills row r of the frame; bounds are the caller's. */
-static void fill_row(ss_capture *c, int r, const btSolverConstraint &row, int a, int b)
-{
-    ss_constraints &joints = c->frame.constraints;
-    if (a >= 0) put(row.m_contactNormal1, joints.jacobian[r]);
-    if (a >= 0) put(row.m_relpos1CrossNormal, joints.jacobian[r] + 3);
-    if (b >= 0) put(row.m_contactNormal2, joints.jacobian[r] + 6);
-    if (b >= 0) put(row.m_relpos2CrossNormal, joints.jacobian[r] + 9);
-    joints.regularization[r] = double(row.m_cfm) / double(row.m_jacDiagABInv);
-    c->answer.row_impulse[r] = double(btScalar(row.m_appliedImpulse));
-}
-
 static bool works(const btSolverConstraint &row)
 {
-    return double(row.m_jacDiagABInv) > 0.0;
+    return row.m_jacDiagABInv > 0;
 }
 
-/* An impulse bound as a force; Bullet's infinities are large numbers. */
-static double bound(double impulse, double h)
+/* Rows `first` to `end` of one constraint. */
+static bool add_joint(ss_bullet_step *step, const btSequentialImpulseConstraintSolver *solver, int first,
+                      int end)
 {
-    return std::fabs(impulse) >= 1e9 ? std::copysign(INFINITY, impulse) : impulse / h;
-}
-
-static bool add_joint(ss_bullet_step *step, ss_sink *sink, const peek *solver, int first, int end, double erp)
-{
-    ss_capture *c = &sink->capture;
-    auto &rows = solver->m_tmpSolverNonContactConstraintPool;
-    const btSolverBody &A = solver->m_tmpSolverBodyPool[rows[first].m_solverBodyIdA],
-                       &B = solver->m_tmpSolverBodyPool[rows[first].m_solverBodyIdB];
-    int a = number_of(step, A), b = number_of(step, B), count = 0;
+    auto &rows = (solver->*&peek::m_tmpSolverNonContactConstraintPool);
+    int a = step->number[rows[first].m_solverBodyIdA], b = step->number[rows[first].m_solverBodyIdB],
+        count = 0;
     for (int i = first; i < end; i++) count += works(rows[i]);
     if (count == 0 || (a < 0 && b < 0)) return true;
-    if (ss_capture_joint(c, a, b, count) < 0) return false;
-    ss_constraints &joints = c->frame.constraints;
-    double h = c->frame.h;
-    int r = joints.row_count - count;
+    if (!have_room(step, sizeof(ss_rows_joint) + size_t(count) * sizeof(ss_rows_joint_row))) return false;
+    *add<ss_rows_joint>(step) = {SS_ROWS_JOINT, count, a, b};
     for (int i = first; i < end; i++) {
         const btSolverConstraint &row = rows[i];
         if (!works(row)) continue;
-        fill_row(c, r, row, a, b);
-        double lo = bound(double(row.m_lowerLimit), h), hi = bound(double(row.m_upperLimit), h),
-               offset = offset_of(A, B, row);
-        joints.bounds[r][0] = lo;
-        joints.bounds[r][1] = hi;
-        // An equation or a stop corrects an error; a motor has a speed, and so has a stop that is not reached.
-        bool driven = std::isfinite(lo) && std::isfinite(hi);
-        bool open = (lo >= 0.0 && offset > 0.0) || (hi <= 0.0 && offset < 0.0);
-        if (driven || open || erp <= 0.0)
-            joints.time_derivative[r] = offset;
-        else
-            joints.violation[r] = offset * h / erp;
-        r++;
+        auto to = add<ss_rows_joint_row>(step);
+        copy(row.m_contactNormal1, to->jacobian);
+        copy(row.m_relpos1CrossNormal, to->jacobian + 3);
+        copy(row.m_contactNormal2, to->jacobian + 6);
+        copy(row.m_relpos2CrossNormal, to->jacobian + 9);
+        to->impulse = btScalar(row.m_appliedImpulse);
+        to->D = row.m_jacDiagABInv;
+        to->rhs = row.m_rhs;
+        to->cfm = row.m_cfm;
+        to->lower = row.m_lowerLimit;
+        to->upper = row.m_upperLimit;
     }
     return true;
 }
 
-/* The gap term of gap_term=stabilised without slop. */
-static double gap_term(double gap, double gamma, double h)
+/* Four floats at once where the record has room behind the three; what is too much is written over next. */
+static void copy_4(const btVector3 &from, float *to)
 {
-    return gap > 0.0 ? gap / h : gamma * gap / h;
+    memcpy(to, static_cast<const btScalar *>(from), 4 * sizeof *to);
 }
 
-/* Rows of one contact: the normal, friction, rolling and spinning. */
-struct contact_rows {
-    const btSolverConstraint *normal, *friction[2], *rolling[3];
-    int frictions, rollings;
-};
-
-static bool add_contact_as_rows(ss_bullet_step *step, ss_sink *sink, const contact_rows &rows,
-                                const btSolverBody &A, const btSolverBody &B)
+static void fill(ss_rows_contact_row *to, const btSolverConstraint &row, bool first)
 {
-    ss_capture *c = &sink->capture;
-    int a = number_of(step, A), b = number_of(step, B);
-    const btSolverConstraint *all[6] = {rows.normal};
-    int count = 1;
-    for (int i = 0; i < rows.frictions; i++) all[count++] = rows.friction[i];
-    for (int i = 0; i < rows.rollings; i++) all[count++] = rows.rolling[i];
-    if (!note_once(sink, step->as_rows,
-                   "contacts with rolling or anisotropic friction are recorded as joints"))
+    if (first) // a body that does not move has no direction
+        copy_4(row.m_contactNormal1, to->direction);
+    else
+        copy_4(-row.m_contactNormal2, to->direction);
+    copy_4(row.m_relpos1CrossNormal, to->turn_a);
+    copy_4(row.m_relpos2CrossNormal, to->turn_b);
+    to->impulse = btScalar(row.m_appliedImpulse);
+    to->friction = row.m_friction;
+    to->D = row.m_jacDiagABInv;
+    to->rhs = row.m_rhs;
+    to->cfm = row.m_cfm;
+}
+
+/* Contacts: friction rows name their normal row, in ascending order. */
+static bool add_contacts(ss_bullet_step *step, const btSequentialImpulseConstraintSolver *solver)
+{
+    auto &normals = (solver->*&peek::m_tmpSolverContactConstraintPool);
+    auto &frictions = (solver->*&peek::m_tmpSolverContactFrictionConstraintPool);
+    auto &rollings = (solver->*&peek::m_tmpSolverContactRollingFrictionConstraintPool);
+    enum { MOST_ROWS = 6, AHEAD = 6 };
+    const int count = normals.size(), friction_count = frictions.size(), rolling_count = rollings.size();
+    if (!have_room(step, size_t(count) * (sizeof(ss_rows_contact) + MOST_ROWS * sizeof(ss_rows_contact_row))))
         return false;
-    if (ss_capture_joint(c, a, b, count) < 0) return false;
-    ss_constraints &joints = c->frame.constraints;
-    int first = joints.row_count - count;
-    joints.bounds[first][0] = 0.0;
-    for (int i = 0; i < count; i++) {
-        fill_row(c, first + i, *all[i], a, b);
-        joints.time_derivative[first + i] = offset_of(A, B, *all[i]);
-        if (i > 0) joints.friction[first + i] = double(all[i]->m_friction);
-        if (i > 0) joints.friction_row[first + i] = first;
+    unsigned char *at = step->bytes + step->used;
+    for (int i = 0, f = 0, r = 0; i < count; i++) {
+        // Points of contacts are anywhere in memory: they are asked for some contacts ahead.
+        if (i + AHEAD < count) {
+            auto ahead = static_cast<const char *>(normals[i + AHEAD].m_originalContactPoint);
+            __builtin_prefetch(ahead);
+            __builtin_prefetch(ahead + 64);
+        }
+        const btSolverConstraint &normal = normals[i];
+        int a = step->number[normal.m_solverBodyIdA], b = step->number[normal.m_solverBodyIdB];
+        bool left_out = !works(normal) || (a < 0 && b < 0), first = !normal.m_contactNormal1.isZero();
+        auto &point = *static_cast<const btManifoldPoint *>(normal.m_originalContactPoint);
+        auto contact = reinterpret_cast<ss_rows_contact *>(at);
+        auto row = reinterpret_cast<ss_rows_contact_row *>(at + sizeof *contact);
+        int friction = 0, rolling = 0;
+        fill(row++, normal, first);
+        for (; f < friction_count && frictions[f].m_frictionIndex == i; f++)
+            if (friction < 2) fill(row++, frictions[f], first), friction++;
+        for (; r < rolling_count && rollings[r].m_frictionIndex == i; r++)
+            if (rolling < 3 && rollings[r].m_friction > 0 && works(rollings[r]))
+                fill(row++, rollings[r], true), rolling++;
+        contact->kind = SS_ROWS_CONTACT;
+        contact->frictions = friction;
+        contact->rollings = rolling;
+        contact->a = a;
+        contact->b = b;
+        copy_4(point.getPositionWorldOnA(), contact->on_a);
+        copy_4(point.getPositionWorldOnB(), contact->on_b);
+        contact->gap = point.getDistance();
+        if (!left_out) at = reinterpret_cast<unsigned char *>(row);
     }
-    return true;
-}
-
-static bool add_contact(ss_bullet_step *step, ss_sink *sink, const peek *solver, const contact_rows &rows,
-                        const btContactSolverInfo &info)
-{
-    ss_capture *c = &sink->capture;
-    const btSolverConstraint &normal = *rows.normal;
-    const btSolverBody &A = solver->m_tmpSolverBodyPool[normal.m_solverBodyIdA],
-                       &B = solver->m_tmpSolverBodyPool[normal.m_solverBodyIdB];
-    int a = number_of(step, A), b = number_of(step, B);
-    if (!works(normal) || (a < 0 && b < 0)) return true;
-
-    // Directions of friction; anisotropic ones are not of unit length.
-    double tangent[2][3] = {{0}};
-    bool odd = rows.rollings > 0;
-    for (int i = 0; i < rows.frictions; i++) {
-        const btSolverConstraint &row = *rows.friction[i];
-        bool first = !row.m_contactNormal1.isZero();
-        put(first ? row.m_contactNormal1 : -row.m_contactNormal2, tangent[i]);
-        odd = odd || std::fabs(dot(tangent[i], tangent[i]) - 1.0) > 1e-3 || !works(row);
-    }
-    if (odd) return add_contact_as_rows(step, sink, rows, A, B);
-
-    auto &point = *static_cast<const btManifoldPoint *>(normal.m_originalContactPoint);
-    int k = ss_capture_contact(c, b, a); // the normal points from B to A
-    if (k < 0) return false;
-    ss_contacts &contacts = c->frame.contacts;
-    double h = c->frame.h, *n = contacts.normal[k], *u = contacts.tangent[k];
-    put(point.m_normalWorldOnB, n);
-    double length = std::sqrt(dot(n, n));
-    for (int i = 0; i < 3; i++) n[i] /= length;
-
-    // A tangent in single precision is made a right-angled one in double precision.
-    double *chosen = tangent[0],
-           unit[3] = {std::fabs(n[0]) < 0.6 ? 1.0 : 0.0, std::fabs(n[0]) < 0.6 ? 0.0 : 1.0, 0};
-    if (rows.frictions == 0) chosen = unit;
-    double along = dot(chosen, n), size = 0.0;
-    for (int i = 0; i < 3; i++) u[i] = chosen[i] - along * n[i];
-    size = std::sqrt(dot(u, u));
-    for (int i = 0; i < 3; i++) u[i] /= size;
-    double v[3] = {n[1] * u[2] - n[2] * u[1], n[2] * u[0] - n[0] * u[2], n[0] * u[1] - n[1] * u[0]};
-
-    double on_A[3], on_B[3];
-    put(point.getPositionWorldOnA(), on_A);
-    put(point.getPositionWorldOnB(), on_B);
-    for (int i = 0; i < 3; i++) {
-        contacts.point[k][i] = 0.5 * (on_A[i] + on_B[i]);
-        if (b >= 0) contacts.lever_arm[k][i] = on_B[i] - c->frame.bodies.position[b][i];
-        if (a >= 0) contacts.lever_arm[k][3 + i] = on_A[i] - c->frame.bodies.position[a][i];
-    }
-    contacts.gap[k] = double(point.getDistance());
-    contacts.compliance[k] = double(normal.m_cfm) / double(normal.m_jacDiagABInv);
-    c->answer.normal_impulse[k] = double(btScalar(normal.m_appliedImpulse));
-    double gamma = std::fmin(std::fmax(double(info.m_erp2), 0.0), 1.0);
-    double surface[3] = {offset_of(A, B, normal) - gap_term(contacts.gap[k], gamma, h), 0.0, 0.0};
-    for (int i = 0; i < rows.frictions; i++) {
-        const btSolverConstraint &row = *rows.friction[i];
-        double sign = i == 1 && dot(tangent[1], v) < 0.0 ? -1.0 : 1.0,
-               x = double(btScalar(row.m_appliedImpulse));
-        contacts.mu[k][i] = double(row.m_friction);
-        surface[1 + i] = sign * offset_of(A, B, row);
-        for (int j = 0; j < 3; j++) c->answer.friction_impulse[k][j] += sign * x * (i ? v[j] : u[j]);
-    }
-    for (int i = 0; i < 3; i++)
-        contacts.surface_velocity[k][i] = surface[0] * n[i] + surface[1] * u[i] + surface[2] * v[i];
+    step->used = size_t(at - step->bytes);
     return true;
 }
 
@@ -443,10 +404,6 @@ bool ss_bullet_begin(ss_bullet_step *step, ss_sink *sink, btDiscreteDynamicsWorl
     step->time += h;
     if (!ss_sink_wants(sink)) return true;
     if (!sink->begun && !say_hello(sink, world, info)) return false;
-    ss_capture *c = &sink->capture;
-    ss_capture_begin(c, time, h);
-    c->has_arms = true;
-    ss_numbers_clear(&step->here);
     const char *name = "sequential_impulse";
     switch (world->getConstraintSolver()->getSolverType()) {
     case BT_MLCP_SOLVER:
@@ -458,106 +415,69 @@ bool ss_bullet_begin(ss_bullet_step *step, ss_sink *sink, btDiscreteDynamicsWorl
     default:
         break;
     }
-    snprintf(c->solver, sizeof c->solver, "Bullet_%s", name);
-    snprintf(c->formulation, sizeof c->formulation, "box");
-    snprintf(c->with, sizeof c->with,
-             "tangents=frame gap_term=stabilised gamma=%.9g joint_term=stabilised joint_gamma=%.9g",
-             std::fmin(std::fmax(double(info.m_erp2), 0.0), 1.0),
-             std::fmin(std::fmax(double(info.m_erp), 0.0), 1.0));
-    c->iterations = info.m_numIterations;
+    step->used = 0;
+    step->bodies = 0;
+    if (!have_room(step, sizeof(ss_rows_head))) return false;
+    auto head = add<ss_rows_head>(step);
+    *head = {};
+    head->time = time;
+    head->h = h;
+    head->gamma = std::fmin(std::fmax(double(info.m_erp2), 0.0), 1.0);
+    head->joint_gamma = std::fmin(std::fmax(double(info.m_erp), 0.0), 1.0);
+    head->iterations = info.m_numIterations;
+    strcat(strcpy(head->solver, "Bullet_"), name);
     step->looking = true;
     return true;
 }
 
-bool ss_bullet_island(ss_bullet_step *step, ss_sink *sink, const btSequentialImpulseConstraintSolver *of,
-                      const btContactSolverInfo &info)
+bool ss_bullet_island(ss_bullet_step *step, ss_sink *sink, const btSequentialImpulseConstraintSolver *of)
 {
     if (!step->looking) return true;
-    const peek *solver = static_cast<const peek *>(of);
-    ss_capture *c = &sink->capture;
-    double h = c->frame.h;
-
-    // Bodies: what the solver started from, what acted on them, and what it made of them.
-    for (int i = 0; i < solver->m_tmpSolverBodyPool.size(); i++) {
-        const btSolverBody &body = solver->m_tmpSolverBodyPool[i];
-        if (!body.m_originalBody || body.m_invMass.isZero()) continue;
-        int b = add_body(step, sink, body.m_originalBody);
-        if (b < 0) return false;
-        double v[6], ext[6], change[6];
-        put(body.m_linearVelocity, v), put(body.m_angularVelocity, v + 3);
-        put(body.m_externalForceImpulse, ext), put(body.m_externalTorqueImpulse, ext + 3);
-        put(body.getDeltaLinearVelocity(), change), put(body.getDeltaAngularVelocity(), change + 3);
-        ss_bodies &to = c->frame.bodies;
-        for (int k = 0; k < 6; k++) {
-            to.velocity[b][k] = v[k];
-            c->answer.velocity[b][k] = v[k] + ext[k] + change[k];
-        }
-        for (int k = 0; k < 3; k++) {
-            to.force[b][k] = to.mass[b] * ext[k] / h;
-            to.force[b][3 + k] = dot(to.inertia[b] + 3 * k, ext + 3) / h;
-        }
-    }
+    const btSequentialImpulseConstraintSolver *solver = of;
+    if (!add_solver_bodies(step, sink, solver)) return false;
 
     // Joints: consecutive rows of one constraint.
-    auto &joints = solver->m_tmpSolverNonContactConstraintPool;
-    double erp = std::fmin(std::fmax(double(info.m_erp), 0.0), 1.0);
+    auto &joints = (solver->*&peek::m_tmpSolverNonContactConstraintPool);
     for (int first = 0, end; first < joints.size(); first = end) {
         for (end = first + 1; end < joints.size(); end++)
             if (joints[end].m_originalContactPoint != joints[first].m_originalContactPoint) break;
-        if (!add_joint(step, sink, solver, first, end, erp)) return false;
+        if (!add_joint(step, solver, first, end)) return false;
     }
-
-    // Contacts: friction rows name their normal row, in ascending order.
-    auto &normals = solver->m_tmpSolverContactConstraintPool;
-    auto &frictions = solver->m_tmpSolverContactFrictionConstraintPool;
-    auto &rollings = solver->m_tmpSolverContactRollingFrictionConstraintPool;
-    for (int i = 0, f = 0, r = 0; i < normals.size(); i++) {
-        contact_rows rows = {};
-        rows.normal = &normals[i];
-        for (; f < frictions.size() && frictions[f].m_frictionIndex == i; f++)
-            if (rows.frictions < 2) rows.friction[rows.frictions++] = &frictions[f];
-        for (; r < rollings.size() && rollings[r].m_frictionIndex == i; r++)
-            if (rows.rollings < 3 && rollings[r].m_friction > 0 && works(rollings[r]))
-                rows.rolling[rows.rollings++] = &rollings[r];
-        if (!add_contact(step, sink, solver, rows, info)) return false;
-    }
-    return true;
+    return add_contacts(step, solver);
 }
 
 bool ss_bullet_end(ss_bullet_step *step, ss_sink *sink)
 {
     if (!step->looking) return true;
     step->looking = false;
-    ss_capture *c = &sink->capture;
     const btCollisionObjectArray &objects = step->world->getCollisionObjectArray();
     for (int i = 0; i < objects.size(); i++) {
         const btCollisionObject *object = objects[i];
         const btRigidBody *body = btRigidBody::upcast(object);
         if (body && body->getInvMass() > 0 && !body->isStaticOrKinematicObject()) {
-            if (ss_number_find(&step->here, body)) continue;
-            int b = add_body(step, sink, body); // asleep: no solver has seen it
-            if (b < 0) return false;
-            c->frame.bodies.state[b] = 0;
+            int id = ss_number_find(&step->ids, body);
+            if (id > 0 && step->seen[id] == sink->steps) continue;
+            ss_rows_body *record;
+            if (add_body(step, sink, body, &record) < 0) return false;
+            record->flags |= SS_ROWS_ASLEEP; // no solver has seen it
         } else if (object->isKinematicObject()) {
-            int piece = ss_number_of(&step->pieces, object, nullptr);
-            double position[3], quaternion[4];
-            put(object->getWorldTransform().getOrigin(), position);
-            put(object->getWorldTransform().getRotation(), quaternion);
-            while (c->scenery.count < piece)
-                if (ss_capture_scenery(c, position, quaternion) < 0) return false;
-            memcpy(c->scenery.position[piece - 1], position, sizeof position);
-            memcpy(c->scenery.quaternion[piece - 1], quaternion, sizeof quaternion);
             bool fresh;
-            ss_number_of(&step->objects, object, &fresh);
+            int piece = ss_number_of(&step->pieces, object, &fresh);
+            if (piece == 0 || !have_room(step, sizeof(ss_rows_scenery))) return false;
+            auto record = add<ss_rows_scenery>(step);
+            record->kind = SS_ROWS_SCENERY;
+            record->number = piece - 1;
+            copy(object->getWorldTransform().getOrigin(), record->position);
+            copy(object->getWorldTransform().getBasis(), record->rotation);
             if (fresh &&
                 !describe(sink, object->getCollisionShape(), btTransform::getIdentity(), 0, piece - 1))
                 return false;
         } else {
             bool fresh;
-            ss_number_of(&step->objects, object, &fresh);
+            ss_number_of(&step->scenery, object, &fresh);
             if (fresh && !describe(sink, object->getCollisionShape(), object->getWorldTransform(), 0, -1))
                 return false;
         }
     }
-    return sink->step(sink);
+    return sink->rows(sink, step->bytes, step->used);
 }

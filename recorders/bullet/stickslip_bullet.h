@@ -24,6 +24,12 @@ struct ss_bullet_recorder;
 
 /* The file appears when the recorder is closed. Null: the file cannot be written. */
 SS_API ss_bullet_recorder *ss_bullet_recorder_open(const char *path, ss_error *err);
+/* Settings as text, before the first step, as ss_recorder_configure of stickslip/recorder.h: "survive=60",
+ * or for a flight recorder "ring=500 trip=energy>1e-3 trip=nan". Recordings survive their program from the
+ * start: what is older than five seconds can be recovered (`stickslip recover`). */
+SS_API bool ss_bullet_recorder_configure(ss_bullet_recorder *recorder, const char *settings, ss_error *err);
+/* Writes the ring of a flight recorder now; nothing without a ring. */
+SS_API bool ss_bullet_recorder_trip(ss_bullet_recorder *recorder, const char *reason, ss_error *err);
 /* What went wrong last, and what could not be expressed in a frame, one line each; "" if nothing. */
 SS_API const char *ss_bullet_recorder_error(const ss_bullet_recorder *recorder);
 SS_API const char *ss_bullet_recorder_notes(const ss_bullet_recorder *recorder);
@@ -33,8 +39,7 @@ SS_API bool ss_bullet_recorder_close(ss_bullet_recorder *recorder, ss_error *err
 /* Called by the solver below, when the world begins to solve, for every island, and at the end. */
 SS_API void ss_bullet_recorder_begin(ss_bullet_recorder *recorder, btDiscreteDynamicsWorld *world);
 SS_API void ss_bullet_recorder_island(ss_bullet_recorder *recorder,
-                                      const btSequentialImpulseConstraintSolver *solver,
-                                      const btContactSolverInfo &info);
+                                      const btSequentialImpulseConstraintSolver *solver);
 SS_API void ss_bullet_recorder_end(ss_bullet_recorder *recorder);
 
 /* A solver of Bullet's that is recorded. */
@@ -68,7 +73,7 @@ template <class Solver> class ss_bullet_recorded : public Solver
     btScalar solveGroupCacheFriendlyFinish(btCollisionObject **bodies, int count,
                                            const btContactSolverInfo &info) override
     {
-        if (recorder) ss_bullet_recorder_island(recorder, this, info);
+        if (recorder) ss_bullet_recorder_island(recorder, this);
         return Solver::solveGroupCacheFriendlyFinish(bodies, count, info);
     }
 

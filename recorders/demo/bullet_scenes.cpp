@@ -1,27 +1,30 @@
 /* A Bullet program like many others. It knows nothing of stickslip; docs/recording.md records it.
  *
- *     demo_bullet_scenes stack|vehicle|grasp|wall [STEPS] [si|mlcp|nncg] [ITERATIONS]
+ *     demo_bullet_scenes stack|vehicle|grasp|wall|column|slide|press [STEPS] [si|mlcp|nncg] [ITERATIONS]
  *
  * stack: boxes on a table, and a chain of hinges that swings into them. vehicle: four wheels on motors drive
  * into a pile. grasp: two fingers on sliders pick up a box. wall: bricks, for measuring. Prints a number made of
  * all poses and velocities at the end, so that two runs can be compared.
  */
+#include "step_time.h"
+
 #include <BulletDynamics/ConstraintSolver/btNNCGConstraintSolver.h>
 #include <BulletDynamics/MLCPSolvers/btDantzigSolver.h>
 #include <BulletDynamics/MLCPSolvers/btMLCPSolver.h>
 #include <btBulletDynamicsCommon.h>
 
+#include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <ctime>
 #include <vector>
 
 static btDiscreteDynamicsWorld *world;
 static std::vector<btRigidBody *> bodies;
 static btScalar friction = btScalar(0.8); // Bullet multiplies those of the two bodies
 static btSliderConstraint *palm;
+static btRigidBody *ground;
 
 static btRigidBody *add(btCollisionShape *shape, double kg, const btTransform &pose)
 {
@@ -116,8 +119,37 @@ static void build_grasp()
     }
 }
 
+static void rub(double mu) // of all pairs
+{
+    friction = btScalar(std::sqrt(mu));
+    ground->setFriction(friction);
+}
+
+/* The scenes that recorders/node has, too. */
+static void build_column()
+{
+    rub(0.5);
+    for (int i = 0; i < 6; i++) add_box(0.4, 0.4, 0.2, 4.0, 0.0, 0.0, 0.1 + 0.2 * i);
+}
+
+static void build_slide()
+{
+    rub(0.5);
+    add_box(0.4, 0.4, 0.2, 4.0, 0.0, 0.0, 0.1)->setLinearVelocity(btVector3(2, 0, 0));
+}
+
+static btRigidBody *pressing[2];
+
+static void build_press()
+{
+    rub(0.8);
+    add_box(0.2, 0.2, 0.2, 5.0, 0.0, 0.0, 1.0);
+    for (int i = 0; i < 2; i++) pressing[i] = add_box(0.05, 0.2, 0.1, 1.0, i ? 0.125 : -0.125, 0.0, 1.0);
+}
+
 static void build_wall()
 {
+    rub(0.6);
     for (int row = 0; row < 5; row++)
         for (int i = 0; i < 7 - row % 2; i++)
             add_box(0.38, 0.2, 0.2, 3.0, 0.4 * i + 0.2 * (row % 2), 0.0, 0.1 + 0.2 * row);
@@ -161,7 +193,7 @@ int main(int argc, char **argv)
     world = new btDiscreteDynamicsWorld(&dispatcher, &broadphase, solver, &configuration);
     world->setGravity(btVector3(0, 0, btScalar(-9.81)));
     if (argc > 4) world->getSolverInfo().m_numIterations = atoi(argv[4]);
-    add(new btStaticPlaneShape(btVector3(0, 0, 1), 0), 0.0, at(0, 0, 0));
+    ground = add(new btStaticPlaneShape(btVector3(0, 0, 1), 0), 0.0, at(0, 0, 0));
     if (strcmp(scene, "stack") == 0)
         build_stack();
     else if (strcmp(scene, "vehicle") == 0)
@@ -170,22 +202,29 @@ int main(int argc, char **argv)
         build_grasp();
     else if (strcmp(scene, "wall") == 0)
         build_wall();
+    else if (strcmp(scene, "column") == 0)
+        build_column();
+    else if (strcmp(scene, "slide") == 0)
+        build_slide();
+    else if (strcmp(scene, "press") == 0)
+        build_press();
     else {
-        fprintf(stderr, "usage: %s stack|vehicle|grasp|wall [STEPS] [si|mlcp|nncg] [ITERATIONS]\n", argv[0]);
+        fprintf(stderr,
+                "usage: %s stack|vehicle|grasp|wall|column|slide|press [STEPS] [si|mlcp|nncg] [ITERATIONS]\n",
+                argv[0]);
         return 2;
     }
-    double seconds = 0.0, contacts = 0.0;
+    double contacts = 0.0;
     for (int k = 0; k < steps; k++) {
         if (palm) palm->setTargetLinMotorVelocity(btScalar(k < 60 ? 0.0 : 0.15));
-        timespec start, end;
-        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &start);
+        for (int i = 0; i < 2; i++) // the fingers carry themselves and the box
+            if (pressing[i]) pressing[i]->applyCentralForce(btVector3(i ? -60 : 60, 0, btScalar(34.335)));
+        step_time_begin();
         world->stepSimulation(btScalar(0.01), 1, btScalar(0.01));
-        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &end);
-        seconds += double(end.tv_sec - start.tv_sec) + 1e-9 * double(end.tv_nsec - start.tv_nsec);
+        step_time_end();
         contacts += contacts_now();
     }
     printf("%s: %d steps, state %016llx\n", scene, steps, (unsigned long long)hash_of_state());
-    if (getenv("DEMO_TIME"))
-        printf("%.1f contacts, %.1f us a step\n", contacts / steps, 1e6 * seconds / steps);
+    step_time_print(contacts);
     return 0; // the world goes with the program
 }

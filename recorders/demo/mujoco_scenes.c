@@ -1,11 +1,14 @@
 /* A MuJoCo program like many others. It knows nothing of stickslip; docs/recording.md records it.
  *
- *     demo_mujoco_scenes stack|vehicle|grasp|wall [STEPS] [newton|cg|pgs] [pyramidal|elliptic]
+ *     demo_mujoco_scenes SCENE [STEPS] [newton|cg|pgs] [pyramidal|elliptic]
+ *     scenes: stack|vehicle|grasp|wall|column|slide|press
  *
  * stack: boxes on a table, and a chain of hinges that swings into them. vehicle: four wheels on motors drive
  * into a pile. grasp: two fingers on sliders pick up a box. wall: bricks, for measuring. Prints a number made
  * of the state at the end, so that two runs can be compared.
  */
+#include "step_time.h"
+
 #include <mujoco/mujoco.h>
 
 #include <stdarg.h>
@@ -13,7 +16,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 static char xml[1 << 17];
 
@@ -73,17 +75,32 @@ static void put_wall(void)
             put_box(0.38, 0.2, 0.2, 3.0, 0.4 * i + 0.2 * (row % 2), 0.0, 0.1 + 0.2 * row);
 }
 
+/* The scenes that recorders/node has, too. */
+static void put_column(void)
+{
+    for (int i = 0; i < 6; i++) put_box(0.4, 0.4, 0.2, 4.0, 0.0, 0.0, 0.1 + 0.2 * i);
+}
+
+static void put_press(void)
+{
+    put_box(0.2, 0.2, 0.2, 5.0, 0.0, 0.0, 1.0);
+    for (int i = 0; i < 2; i++) put_box(0.05, 0.2, 0.1, 1.0, i ? 0.125 : -0.125, 0.0, 1.0);
+}
+
 int main(int argc, char **argv)
 {
     const char *scene = argc > 1 ? argv[1] : "stack", *solver = argc > 3 ? argv[3] : "newton",
                *cone = argc > 4 ? argv[4] : "pyramidal";
     int steps = argc > 2 ? atoi(argv[2]) : 200;
     put("<mujoco><size njmax='6000' nconmax='1500'/><option timestep='0.01' solver='%s' cone='%s'/>"
-        "<default><geom friction='0.6 0.005 0.0001'/></default><worldbody><geom type='plane' size='5 5 1'/>",
+        "<default><geom friction='%g 0.005 0.0001'/></default><worldbody><geom type='plane' size='5 5 1'/>",
         strcmp(solver, "newton") == 0 ? "Newton"
         : strcmp(solver, "cg") == 0   ? "CG"
                                       : "PGS",
-        cone);
+        cone,
+        strcmp(scene, "press") == 0                                   ? 0.8
+        : strcmp(scene, "column") == 0 || strcmp(scene, "slide") == 0 ? 0.5
+                                                                      : 0.6);
     if (strcmp(scene, "stack") == 0)
         put_stack();
     else if (strcmp(scene, "vehicle") == 0)
@@ -92,8 +109,16 @@ int main(int argc, char **argv)
         put_grasp();
     else if (strcmp(scene, "wall") == 0)
         put_wall();
+    else if (strcmp(scene, "column") == 0)
+        put_column();
+    else if (strcmp(scene, "slide") == 0)
+        put_box(0.4, 0.4, 0.2, 4.0, 0.0, 0.0, 0.1);
+    else if (strcmp(scene, "press") == 0)
+        put_press();
     else {
-        fprintf(stderr, "usage: %s stack|vehicle|grasp|wall [STEPS] [newton|cg|pgs] [pyramidal|elliptic]\n",
+        fprintf(stderr,
+                "usage: %s stack|vehicle|grasp|wall|column|slide|press [STEPS] [newton|cg|pgs] "
+                "[pyramidal|elliptic]\n",
                 argv[0]);
         return 2;
     }
@@ -115,7 +140,12 @@ int main(int argc, char **argv)
         return 1;
     }
     mjData *d = mj_makeData(m);
-    double seconds = 0.0, contacts = 0.0;
+    if (strcmp(scene, "slide") == 0) d->qvel[0] = 2.0;
+    for (int i = 0; i < 2 && strcmp(scene, "press") == 0; i++) { // the fingers carry themselves and the box
+        d->xfrc_applied[6 * (2 + i)] = i ? -60.0 : 60.0;
+        d->xfrc_applied[6 * (2 + i) + 2] = 34.335;
+    }
+    double contacts = 0.0;
     for (int k = 0; k < steps; k++) {
         for (int i = 0; i < 4 && strcmp(scene, "vehicle") == 0; i++) d->ctrl[i] = 6.0;
         if (strcmp(scene, "grasp") == 0) {
@@ -123,11 +153,9 @@ int main(int argc, char **argv)
             d->ctrl[1] = 20.0;
             d->ctrl[2] = -20.0;
         }
-        struct timespec start, end;
-        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &start);
+        step_time_begin();
         mj_step(m, d);
-        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &end);
-        seconds += (double)(end.tv_sec - start.tv_sec) + 1e-9 * (double)(end.tv_nsec - start.tv_nsec);
+        step_time_end();
         contacts += d->ncon;
     }
     uint64_t hash = 1469598103934665603u;
@@ -137,8 +165,7 @@ int main(int argc, char **argv)
         for (size_t i = 0; i < size; i++) hash = (hash ^ bytes[i]) * 1099511628211u;
     }
     printf("%s: %d steps, state %016llx\n", scene, steps, (unsigned long long)hash);
-    if (getenv("DEMO_TIME"))
-        printf("%.1f contacts, %.1f us a step\n", contacts / steps, 1e6 * seconds / steps);
+    step_time_print(contacts);
     mj_deleteData(d);
     mj_deleteModel(m);
     return 0;

@@ -1,11 +1,14 @@
 /* An ODE program like many others. It knows nothing of stickslip; docs/recording.md records it.
  *
- *     demo_ode_scenes stack|vehicle|grasp|wall [STEPS] [step|quick [ITERATIONS]]
+ *     demo_ode_scenes stack|vehicle|grasp|wall|column|slide|press [STEPS] [step|quick [ITERATIONS]]
  *
  * stack: boxes on a table, and a chain of hinges that swings into them. vehicle: four wheels on motors and
  * suspensions drive over a bump. grasp: two fingers on sliders pick up a box. wall: bricks, for measuring.
+ * column: six boxes at rest. slide: a box that slides. press: two fingers that are pushed carry a box.
  * Prints a number made of all positions and velocities at the end, so that two runs can be compared.
  */
+#include "step_time.h"
+
 #include <ode/ode.h>
 
 #include <math.h>
@@ -14,7 +17,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { MOST = 512 };
 static dWorldID world;
@@ -129,6 +131,28 @@ static void build_grasp(void)
     }
 }
 
+/* The scenes that recorders/node has, too. */
+static void build_column(void)
+{
+    friction = 0.5;
+    for (int i = 0; i < 6; i++) add_box(0.4, 0.4, 0.2, 4.0, 0.0, 0.0, 0.1 + 0.2 * i);
+}
+
+static void build_slide(void)
+{
+    friction = 0.5;
+    dBodySetLinearVel(add_box(0.4, 0.4, 0.2, 4.0, 0.0, 0.0, 0.1), 2.0, 0.0, 0.0);
+}
+
+static dBodyID pressing[2];
+
+static void build_press(void)
+{
+    friction = 0.8;
+    add_box(0.2, 0.2, 0.2, 5.0, 0.0, 0.0, 1.0);
+    for (int i = 0; i < 2; i++) pressing[i] = add_box(0.05, 0.2, 0.1, 1.0, i ? 0.125 : -0.125, 0.0, 1.0);
+}
+
 static void build_wall(void)
 {
     for (int row = 0; row < 5; row++)
@@ -172,15 +196,23 @@ int main(int argc, char **argv)
         build_grasp();
     else if (strcmp(scene, "wall") == 0)
         build_wall();
+    else if (strcmp(scene, "column") == 0)
+        build_column();
+    else if (strcmp(scene, "slide") == 0)
+        build_slide();
+    else if (strcmp(scene, "press") == 0)
+        build_press();
     else {
-        fprintf(stderr, "usage: %s stack|vehicle|grasp|wall [STEPS] [step|quick]\n", argv[0]);
+        fprintf(stderr, "usage: %s stack|vehicle|grasp|wall|column|slide|press [STEPS] [step|quick]\n",
+                argv[0]);
         return 2;
     }
-    double seconds = 0.0, contacts = 0.0;
+    double contacts = 0.0;
     for (int k = 0; k < steps; k++) {
         if (palm) dJointSetSliderParam(palm, dParamVel, k < 60 ? 0.0 : 0.15);
-        struct timespec start, end;
-        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &start);
+        for (int i = 0; i < 2; i++) // the fingers carry themselves and the box
+            if (pressing[i]) dBodyAddForce(pressing[i], i ? -60.0 : 60.0, 0.0, 34.335);
+        step_time_begin();
         contact_count = 0;
         dSpaceCollide(space, NULL, collide);
         if (quick)
@@ -188,13 +220,11 @@ int main(int argc, char **argv)
         else
             dWorldStep(world, 0.01);
         dJointGroupEmpty(touching);
-        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &end);
-        seconds += (double)(end.tv_sec - start.tv_sec) + 1e-9 * (double)(end.tv_nsec - start.tv_nsec);
+        step_time_end();
         contacts += contact_count;
     }
     printf("%s: %d steps, state %016llx\n", scene, steps, (unsigned long long)hash_of_state());
-    if (getenv("DEMO_TIME"))
-        printf("%.1f contacts, %.1f us a step\n", contacts / steps, 1e6 * seconds / steps);
+    step_time_print(contacts);
     dWorldDestroy(world);
     dCloseODE();
     return 0;

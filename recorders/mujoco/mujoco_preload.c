@@ -24,13 +24,19 @@ static stepper *find(const char *name)
     return function;
 }
 
-/* MuJoCo's compiler tries a step with each model that it has read: that is not the program's. */
+/* MuJoCo's compiler tries a step with each model that it has read: that is not the program's. Programs call
+ * from the same place again and again, and dladdr is slow. */
 static bool is_of_mujoco(stepper *real, void *caller)
 {
+    static _Thread_local void *last;
+    static _Thread_local bool of_mujoco;
+    if (caller == last) return of_mujoco;
     void *place;
     memcpy(&place, &real, sizeof place);
     Dl_info one = {0}, two = {0};
-    return dladdr(place, &one) && dladdr(caller, &two) && one.dli_fbase == two.dli_fbase;
+    of_mujoco = dladdr(place, &one) && dladdr(caller, &two) && one.dli_fbase == two.dli_fbase;
+    last = caller;
+    return of_mujoco;
 }
 
 /* One world at a time; one that steps while another one does is not recorded. */

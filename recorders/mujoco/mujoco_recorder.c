@@ -37,6 +37,16 @@ bool ss_mujoco_after_step(ss_mujoco_recorder *recorder, const mjModel *model, co
     return !sink->broken && sink->err.code == SS_OK;
 }
 
+bool ss_mujoco_recorder_configure(ss_mujoco_recorder *recorder, const char *settings, ss_error *err)
+{
+    return ss_sink_configure(&recorder->sink, settings, err);
+}
+
+bool ss_mujoco_recorder_trip(ss_mujoco_recorder *recorder, const char *reason, ss_error *err)
+{
+    return ss_sink_trip(&recorder->sink, reason, err);
+}
+
 const char *ss_mujoco_recorder_error(const ss_mujoco_recorder *recorder)
 {
     return recorder->sink.err.message;

@@ -224,16 +224,24 @@ static bool add_bodies(ss_mujoco_step *step, ss_capture *c, const mjModel *m, co
     // Jacobians, velocities before and after, gravity and gyroscopic torque.
     bool heavy = !(m->opt.disableflags & mjDSBL_GRAVITY);
     for (int b = 0; b < step->count; b++) {
-        double *p = step->row, *q = step->row + 3 * nv; // 3 x nv each
-        mj_jac(m, d, p, q, to->position[b], step->rigid[b].top);
-        double(*J)[6] = step->J + (size_t)b * nv;
-        memset(c->answer.velocity[b], 0, sizeof c->answer.velocity[b]);
-        for (int k = last_dof(&step->rigid[b]); k >= 0; k = m->dof_parentid[k])
-            for (size_t i = 0; i < 6; i++) {
-                J[k][i] = i < 3 ? p[i * nv + (size_t)k] : q[(i - 3) * nv + (size_t)k];
-                to->velocity[b][i] += J[k][i] * step->qvel[k];
-                c->answer.velocity[b][i] += J[k][i] * (step->qvel[k] + c->frame.h * d->qacc[k]);
+        // As mj_jac, for the coordinates that move the body only: cdof is (angular, linear) at the root's
+        // centre.
+        const double *root = d->subtree_com + 3 * m->body_rootid[step->rigid[b].top];
+        double(*J)[6] = step->J + (size_t)b * nv, arm[3];
+        for (int i = 0; i < 3; i++) arm[i] = to->position[b][i] - root[i];
+        for (int k = last_dof(&step->rigid[b]); k >= 0; k = m->dof_parentid[k]) {
+            const double *axis = d->cdof + 6 * k;
+            double moved[3], before = step->qvel[k], after = before + c->frame.h * d->qacc[k];
+            cross(axis, arm, moved);
+            for (int i = 0; i < 3; i++) {
+                J[k][i] = axis[3 + i] + moved[i];
+                J[k][3 + i] = axis[i];
             }
+            for (int i = 0; i < 6; i++) {
+                to->velocity[b][i] += J[k][i] * before;
+                c->answer.velocity[b][i] += J[k][i] * after;
+            }
+        }
         double momentum[3], torque[3];
         const double *w = to->velocity[b] + 3;
         for (int i = 0; i < 3; i++) momentum[i] = dot(to->inertia[b] + 3 * i, w, 3);
@@ -248,6 +256,41 @@ static bool add_bodies(ss_mujoco_step *step, ss_capture *c, const mjModel *m, co
 
 /* ---- joints of the trees ---------------------------------------------------------------------------- */
 
+/* P of a free joint, whose coordinates are the velocity of the body's origin and its spin about its own
+ * axes R: S = ((1, R x d), (0, R)), so that P = ((1, d x), (0, R')), d from the origin to the centre of
+ * mass. */
+static void invert_free(rigid *r)
+{
+    memset(r->P, 0, sizeof r->P);
+    for (int k = 0; k < 3; k++) {
+        r->P[k][k] = 1.0;
+        memcpy(r->P[3 + k] + 3, r->S[3 + k] + 3, 3 * sizeof(double));
+    }
+    // R x d = columns of S: d x w = -(sum of (R_k x d) (R_k . w))
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++)
+            for (int k = 0; k < 3; k++) r->P[i][3 + j] -= r->S[3 + k][i] * r->S[3 + k][3 + j];
+}
+
+/* The inertia of motors turns with the coordinates of the joint: a soft row for each. */
+static bool add_armature(ss_mujoco_step *step, ss_capture *c, const mjModel *m, const mjData *d, int b)
+{
+    const rigid *r = &step->rigid[b];
+    for (int k = 0; k < r->dofs; k++) {
+        double armature = m->dof_armature[r->first + k];
+        if (armature <= 0.0) continue;
+        int j = ss_capture_joint(c, r->parent, b, 1);
+        if (j < 0) return false;
+        int row = c->frame.constraints.row_count - 1;
+        relative_row(r, r->P[k], c->frame.constraints.jacobian[row]);
+        c->frame.constraints.regularization[row] = 1.0 / armature;
+        c->frame.constraints.time_derivative[row] = -step->qvel[r->first + k];
+        c->frame.constraints.holonomic[j] = 0;
+        c->answer.row_impulse[row] = -armature * c->frame.h * d->qacc[r->first + k];
+    }
+    return true;
+}
+
 /* S, P and the bilateral rows of every joint. */
 static bool add_trees(ss_mujoco_step *step, ss_capture *c, const mjModel *m, const mjData *d)
 {
@@ -259,10 +302,16 @@ static bool add_trees(ss_mujoco_step *step, ss_capture *c, const mjModel *m, con
             r->arm[i] = bodies->position[b][i] - (r->parent >= 0 ? bodies->position[r->parent][i] : 0.0);
         r->rows = 0;
 
+        for (int k = 0; k < r->dofs; k++) memcpy(r->S[k], J[r->first + k], sizeof r->S[k]);
+        if (r->dofs == 6 && m->jnt_type[m->dof_jntid[r->first]] == mjJNT_FREE) {
+            invert_free(r);
+            if (!add_armature(step, c, m, d, b)) return false;
+            continue;
+        }
+
         // S = Q U with orthonormal Q; P = U^-1 Q'.
         double Q[6][6], U[6][6] = {{0}};
         for (int k = 0; k < r->dofs; k++) {
-            memcpy(r->S[k], J[r->first + k], sizeof r->S[k]);
             memcpy(Q[k], r->S[k], sizeof Q[k]);
             orthogonalise(Q[k], Q, k);
             for (int i = 0; i <= k; i++) U[i][k] = dot(Q[i], r->S[k], 6);
@@ -292,18 +341,7 @@ static bool add_trees(ss_mujoco_step *step, ss_capture *c, const mjModel *m, con
                 relative_row(r, Q[k], c->frame.constraints.jacobian[r->first_row + k - r->dofs]);
             }
         }
-        for (int k = 0; k < r->dofs; k++) {
-            double armature = m->dof_armature[r->first + k];
-            if (armature <= 0.0) continue;
-            int j = ss_capture_joint(c, r->parent, b, 1);
-            if (j < 0) return false;
-            int row = c->frame.constraints.row_count - 1;
-            relative_row(r, r->P[k], c->frame.constraints.jacobian[row]);
-            c->frame.constraints.regularization[row] = 1.0 / armature;
-            c->frame.constraints.time_derivative[row] = -step->qvel[r->first + k];
-            c->frame.constraints.holonomic[j] = 0;
-            c->answer.row_impulse[row] = -armature * c->frame.h * d->qacc[r->first + k];
-        }
+        if (!add_armature(step, c, m, d, b)) return false;
     }
     return true;
 }
@@ -534,6 +572,9 @@ static void balance_trees(ss_mujoco_step *step, ss_capture *c)
 {
     const ss_bodies *bodies = &c->frame.bodies;
     double h = c->frame.h;
+    bool jointed = false;
+    for (int b = 0; b < step->count; b++) jointed |= step->rigid[b].rows > 0;
+    if (!jointed) return;
     for (int b = 0; b < step->count; b++) {
         double *w = step->wrench[b], *v = bodies->velocity[b], *after = c->answer.velocity[b];
         for (int i = 0; i < 3; i++) {

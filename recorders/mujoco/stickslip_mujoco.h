@@ -31,6 +31,12 @@ typedef struct ss_mujoco_recorder ss_mujoco_recorder;
 /* The file appears when the recorder is closed. NULL: the file cannot be written, or this MuJoCo is not the
  * one that the recorder was built for. */
 SS_API ss_mujoco_recorder *ss_mujoco_recorder_open(const char *path, int flags, ss_error *err);
+/* Settings as text, before the first step, as ss_recorder_configure of stickslip/recorder.h: "survive=60",
+ * or for a flight recorder "ring=500 trip=energy>1e-3 trip=nan". Recordings survive their program from the
+ * start: what is older than five seconds can be recovered (`stickslip recover`). */
+SS_API bool ss_mujoco_recorder_configure(ss_mujoco_recorder *recorder, const char *settings, ss_error *err);
+/* Writes the ring of a flight recorder now; nothing without a ring. */
+SS_API bool ss_mujoco_recorder_trip(ss_mujoco_recorder *recorder, const char *reason, ss_error *err);
 /* A step with a fault is left out: false, and ss_mujoco_recorder_error says why. */
 SS_API bool ss_mujoco_before_step(ss_mujoco_recorder *recorder, const mjModel *model, const mjData *data);
 SS_API bool ss_mujoco_after_step(ss_mujoco_recorder *recorder, const mjModel *model, const mjData *data);

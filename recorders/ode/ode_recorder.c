@@ -40,6 +40,16 @@ bool ss_ode_after_step(ss_ode_recorder *recorder)
     return !sink->broken && sink->err.code == SS_OK;
 }
 
+bool ss_ode_recorder_configure(ss_ode_recorder *recorder, const char *settings, ss_error *err)
+{
+    return ss_sink_configure(&recorder->sink, settings, err);
+}
+
+bool ss_ode_recorder_trip(ss_ode_recorder *recorder, const char *reason, ss_error *err)
+{
+    return ss_sink_trip(&recorder->sink, reason, err);
+}
+
 const char *ss_ode_recorder_error(const ss_ode_recorder *recorder)
 {
     return recorder->sink.err.message;

@@ -38,6 +38,10 @@ static const char *const class_names[] = {
     [dJointTypeTransmission] = "19dxJointTransmission",
 };
 enum { CLASSES = sizeof class_names / sizeof *class_names, MOST_ROWS = 6, ROW_SKIP = 8, LARGEST = 2048 };
+enum { AHEAD = 3, LINES = 6 }; // joints; cache lines of a contact joint
+/* Where the velocity after a step could be other than the forces make it, every step is looked at; else one
+ * in this many, to notice what a program changes during a step. */
+enum { EXPLAINED = 8 };
 
 typedef struct joint_class {
     get_info1 *info1;
@@ -56,13 +60,12 @@ typedef struct joint_rows {
 /* A joint of the step and where it went in the frame. */
 typedef struct entry {
     dJointID joint;
-    dBodyID body[2];      /* nodes 0 and 1; node 1 may be NULL */
-    int number[2];        /* bodies of the frame, or SS_WORLD */
-    int contact;          /* of the frame, -1 = none */
-    int first_row, rows;  /* of the frame; none: 0 rows */
-    bool friction_rows;   /* the rows are the friction of the contact */
-    dJointFeedback force; /* where ODE puts the forces, unless the program asked for them, too */
-    dJointFeedback *asked;
+    dBodyID body[2];       /* nodes 0 and 1; node 1 may be NULL */
+    int number[2];         /* bodies of the frame, or SS_WORLD */
+    int contact;           /* of the frame, -1 = none */
+    int first_row, rows;   /* of the frame; none: 0 rows */
+    bool friction_rows;    /* the rows are the friction of the contact */
+    dJointFeedback *asked; /* where the program has asked ODE to put the forces; NULL: step->force */
 } entry;
 
 typedef struct body_state {
@@ -77,18 +80,24 @@ struct ss_ode_step {
     joint_class classes[CLASSES];
     /* bytes: where a world keeps its first body and joint, these the next one, a contact joint its contact */
     size_t first_body, first_joint, next_body, next_joint, contact, world_of_body;
-    dWorldID aside; /* a world of ours that has made a step */
-    dWorldID world; /* the first one that was stepped */
+    size_t node[2];      /* where a joint keeps its bodies */
+    void *contact_class; /* what a contact joint begins with */
+    dWorldID aside;      /* a world of ours that has made a step */
+    dWorldID world;      /* the first one that was stepped */
+    dGeomID ground;      /* the geometry of the world that was described last */
     bool other_world, unexplained, as_rows;
     double time;
+    double written[2];             /* ERP and surface layer in the text of the rules */
     ss_numbers ids, pieces, geoms; /* live bodies, kinematic bodies, geometries that were described */
     ss_numbers here;               /* bodies of this step: number + 1 of the frame */
     dBodyID *bodies;
     body_state *state;
     entry *entries;
+    dJointFeedback *force; /* of each entry, where ODE puts the forces, unless the program asked for them */
     dJointID *list;
     int body_room, state_count, entry_room, entry_count, list_room;
     bool looking;
+    bool explaining; /* joint forces are added up, to see whether they explain the new velocities */
 };
 
 /* ---- which ODE is this ------------------------------------------------------------------------------ */
@@ -202,7 +211,7 @@ static bool ask(const ss_ode_step *step, dJointID joint, double h, double erp, d
 /* On a world with two bodies, a ball joint and a contact, all known. */
 static bool probe(ss_ode_step *step)
 {
-    enum { WORLD_BYTES = 256, NEXT_BYTES = 64 };
+    enum { WORLD_BYTES = 256, NEXT_BYTES = 64, NODE_BYTES = 256 };
     dWorldID world = dWorldCreate();
     dBodyID older = dBodyCreate(world), newer = dBodyCreate(world);
     dContact contact;
@@ -220,10 +229,13 @@ static bool probe(ss_ode_step *step)
     step->next_body = find_pointer(newer, older, NEXT_BYTES);
     step->next_joint = find_pointer(touch, ball, NEXT_BYTES);
     step->world_of_body = find_pointer(newer, world, NEXT_BYTES);
+    for (int k = 0; k < 2; k++) step->node[k] = find_pointer(touch, k ? older : newer, NODE_BYTES);
+    step->contact_class = pointer_at(touch, 0);
     step->contact = find_contact(touch, &contact, step->classes[dJointTypeContact].size(touch));
     bool good = step->first_body < WORLD_BYTES && step->first_joint < WORLD_BYTES &&
                 step->next_body < NEXT_BYTES && step->next_joint < NEXT_BYTES &&
-                step->world_of_body < NEXT_BYTES &&
+                step->world_of_body < NEXT_BYTES && step->node[0] < NODE_BYTES &&
+                step->node[1] < NODE_BYTES && pointer_at(ball, 0) != step->contact_class &&
                 step->contact + sizeof contact <= step->classes[dJointTypeContact].size(touch) &&
                 !pointer_at(older, step->next_body) && !pointer_at(ball, step->next_joint);
 
@@ -277,6 +289,7 @@ void ss_ode_step_destroy(ss_ode_step *step)
     ss_release(step->bodies);
     ss_release(step->state);
     ss_release(step->entries);
+    ss_release(step->force);
     ss_release(step->list);
     ss_release(step);
 }
@@ -387,12 +400,18 @@ static bool describe(ss_ode_step *step, ss_sink *sink, dGeomID geom, int id, int
 static void set_gyroscopic_torque(const double I[9], const double w[3], double h, double torque[3])
 {
     double L[3], y[3], A[9];
-    for (int i = 0; i < 3; i++) L[i] = y[i] = I[3 * i] * w[0] + I[3 * i + 1] * w[1] + I[3 * i + 2] * w[2];
+    for (int i = 0; i < 3; i++) L[i] = I[3 * i] * w[0] + I[3 * i + 1] * w[1] + I[3 * i + 2] * w[2];
     memcpy(A, I, sizeof A);
     A[1] += h * L[2], A[2] -= h * L[1];
     A[3] -= h * L[2], A[5] += h * L[0];
     A[6] += h * L[1], A[7] -= h * L[0];
-    if (!ss_solve_3(A, y)) return;
+    // Cramer's rule: A is a positive definite matrix and a skew one, so that no pivots are needed.
+    const double C[9] = {A[4] * A[8] - A[5] * A[7], A[2] * A[7] - A[1] * A[8], A[1] * A[5] - A[2] * A[4],
+                         A[5] * A[6] - A[3] * A[8], A[0] * A[8] - A[2] * A[6], A[2] * A[3] - A[0] * A[5],
+                         A[3] * A[7] - A[4] * A[6], A[1] * A[6] - A[0] * A[7], A[0] * A[4] - A[1] * A[3]};
+    double det = A[0] * C[0] + A[1] * C[3] + A[2] * C[6];
+    if (det == 0.0) return;
+    for (int i = 0; i < 3; i++) y[i] = (C[3 * i] * L[0] + C[3 * i + 1] * L[1] + C[3 * i + 2] * L[2]) / det;
     for (int i = 0; i < 3; i++)
         torque[i] = (I[3 * i] * y[0] + I[3 * i + 1] * y[1] + I[3 * i + 2] * y[2] - L[i]) / h;
 }
@@ -443,6 +462,7 @@ static bool add_body(ss_ode_step *step, ss_sink *sink, dBodyID body, const doubl
     }
     state->slowed = dBodyGetLinearDamping(body) != 0.0 || dBodyGetAngularDamping(body) != 0.0 ||
                     dBodyGetMaxAngularSpeed(body) < dInfinity;
+    step->explaining |= state->slowed || dBodyGetAutoDisableFlag(body);
     step->state_count = b + 1;
     if (dBodyGetGravityMode(body))
         for (int i = 0; i < 3; i++) to->force[b][i] += mass.mass * gravity[i];
@@ -471,6 +491,7 @@ static bool add_bodies(ss_ode_step *step, ss_sink *sink, dWorldID world, const d
         step->bodies[--at] = b;
     ss_numbers_clear(&step->here);
     step->state_count = 0;
+    step->explaining = sink->steps % EXPLAINED == 1;
     bool good = true;
     for (int i = 0; good && i < count; i++) good = add_body(step, sink, step->bodies[i], gravity, h);
     return good;
@@ -526,18 +547,22 @@ static bool add_rows(ss_capture *c, entry *e, const joint_rows *rows, int from, 
     return true;
 }
 
+/* Without the rules of fmax and fmin for NaN, which make them calls. */
+static double larger(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+static double smaller(double a, double b)
+{
+    return a < b ? a : b;
+}
+
 static void cross(const double a[3], const double b[3], double c[3])
 {
     c[0] = a[1] * b[2] - a[2] * b[1];
     c[1] = a[2] * b[0] - a[0] * b[2];
     c[2] = a[0] * b[1] - a[1] * b[0];
-}
-
-/* The gap term of gap_term=stabilised. */
-static double gap_term(double gap, double gamma, double slop, double h)
-{
-    if (gap > 0.0) return (gap > slop ? gap - slop + gamma * slop : gamma * gap) / h;
-    return gap < -slop ? gamma * (gap + slop) / h : 0.0;
 }
 
 /* What the world says of all contacts. */
@@ -562,26 +587,16 @@ static double normal_target(const contact_rules *rules, const entry *e, const dC
 {
     const dSurfaceParameters *surface = &contact->surface;
     double erp = surface->mode & dContactSoftERP ? surface->soft_erp : rules->erp;
-    double depth = fmax(contact->geom.depth - rules->layer, 0.0);
+    double depth = larger(contact->geom.depth - rules->layer, 0.0);
     double motion = surface->mode & dContactMotionN ? surface->motionN : 0.0;
-    double target = fmin(erp / rules->h * depth + motion, rules->max_speed);
+    double target = smaller(erp / rules->h * depth + motion, rules->max_speed);
     if (!(surface->mode & dContactBounce) || surface->bounce_vel < 0.0) return target;
     double speed[2][3] = {{0}};
     for (int k = 0; k < 2; k++)
         if (e->body[k]) speed_at(e->body[k], contact->geom.pos, speed[k]);
     double incoming = motion;
     for (int i = 0; i < 3; i++) incoming -= n[i] * (speed[0][i] - speed[1][i]);
-    return incoming > surface->bounce_vel ? fmax(target, surface->bounce * incoming + motion) : target;
-}
-
-/* The first tangent that ODE takes without fdir1 (dPlaneSpace). */
-static void first_tangent(const double n[3], double u[3])
-{
-    bool steep = fabs(n[2]) > M_SQRT1_2;
-    double x = steep ? -n[2] : -n[1], y = steep ? n[1] : n[0], k = 1.0 / sqrt(x * x + y * y);
-    u[0] = steep ? 0.0 : x * k;
-    u[1] = steep ? x * k : y * k;
-    u[2] = steep ? y * k : 0.0;
+    return incoming > surface->bounce_vel ? larger(target, surface->bounce * incoming + motion) : target;
 }
 
 static bool note_joints(ss_ode_step *step, ss_sink *sink)
@@ -593,27 +608,51 @@ static bool note_joints(ss_ode_step *step, ss_sink *sink)
                       "two kinds of friction bounds are recorded as joints");
 }
 
+/* Most contacts have nothing but friction by coefficient: the rest is computed when the frame is written. */
+static bool is_plain(const entry *e, const dSurfaceParameters *surface)
+{
+    for (int side = 0; side < 2; side++)
+        if (e->body[side] && e->number[side] < 0) return false; // kinematic
+    return surface->mode == dContactApprox1 ||
+           (surface->mode == 0 && (surface->mu == dInfinity || surface->mu == 0.0));
+}
+
 static bool add_contact(ss_ode_step *step, ss_sink *sink, entry *e, const contact_rules *rules, bool reversed)
 {
     ss_capture *c = &sink->capture;
     const dContact *contact = (const void *)((const char *)e->joint + step->contact);
     const dSurfaceParameters *surface = &contact->surface;
+    const dGeomID geoms[2] = {contact->geom.g1, contact->geom.g2};
     for (int i = 0; i < 2; i++) {
-        dGeomID geom = i ? contact->geom.g2 : contact->geom.g1;
-        if (geom && !dGeomGetBody(geom) && !describe(step, sink, geom, 0, -1)) return false;
+        if (!geoms[i] || geoms[i] == step->ground || dGeomGetBody(geoms[i])) continue;
+        step->ground = geoms[i]; // the next contact is often with the same one
+        if (!describe(step, sink, geoms[i], 0, -1)) return false;
     }
+    if (is_plain(e, surface)) {
+        int k = e->contact = ss_capture_contact(c, e->number[1], e->number[0]);
+        if (k < 0) return false;
+        ss_contacts *contacts = &c->frame.contacts;
+        for (int i = 0; i < 3; i++) {
+            contacts->normal[k][i] = reversed ? -contact->geom.normal[i] : contact->geom.normal[i];
+            contacts->point[k][i] = contact->geom.pos[i];
+        }
+        contacts->gap[k] = -contact->geom.depth;
+        contacts->mu[k][0] = contacts->mu[k][1] = larger(surface->mu, 0.0);
+        return true;
+    }
+    c->plain.only = false;
 
     // ODE's normal pushes node 0 away from node 1: from a = node 1 to b = node 0.
-    double n[3], u[3], v[3], mu[2] = {fmax(surface->mu, 0.0), fmax(surface->mu, 0.0)};
+    double n[3], u[3], v[3], mu[2] = {larger(surface->mu, 0.0), larger(surface->mu, 0.0)};
     for (int i = 0; i < 3; i++) n[i] = reversed ? -contact->geom.normal[i] : contact->geom.normal[i];
-    if (surface->mode & dContactMu2) mu[1] = fmax(surface->mu2, 0.0);
+    if (surface->mode & dContactMu2) mu[1] = larger(surface->mu2, 0.0);
     bool rubs = mu[0] > 0.0 || mu[1] > 0.0, odd = false;
     if (rubs && (surface->mode & dContactFDir1)) {
         memcpy(u, contact->fdir1, sizeof u);
         odd = fabs(u[0] * u[0] + u[1] * u[1] + u[2] * u[2] - 1.0) > 1e-7 ||
               fabs(u[0] * n[0] + u[1] * n[1] + u[2] * n[2]) > 1e-7;
     } else {
-        first_tangent(n, u);
+        ss_capture_first_tangent(n, u);
     }
     cross(n, u, v);
     bool constant[2];
@@ -622,7 +661,8 @@ static bool add_contact(ss_ode_step *step, ss_sink *sink, entry *e, const contac
             mu[k] > 0.0 && isfinite(mu[k]) && !(surface->mode & (k ? dContactApprox1_2 : dContactApprox1_1));
     bool mixed = rubs && mu[0] > 0.0 && mu[1] > 0.0 && constant[0] != constant[1];
     bool as_rows = odd || mixed || (surface->mode & dContactRolling);
-    joint_rows rows = {0};
+    joint_rows rows;
+    rows.count = 0;
     if ((as_rows || constant[0] || constant[1]) &&
         !ask(step, e->joint, rules->h, rules->erp, rules->cfm, &rows))
         return false;
@@ -640,7 +680,7 @@ static bool add_contact(ss_ode_step *step, ss_sink *sink, entry *e, const contac
 
     // What is not the gap term of the rules moves the surface.
     double along[3] = {-normal_target(rules, e, contact, n) -
-                           gap_term(contacts->gap[k], rules->gamma, rules->layer, rules->h),
+                           ss_capture_gap_term(contacts->gap[k], rules->gamma, rules->layer, rules->h),
                        0.0, 0.0};
     if (constant[0] || constant[1]) {
         e->friction_rows = true;
@@ -667,9 +707,11 @@ static bool has_room(ss_ode_step *step, int count)
 {
     if (count <= step->entry_room) return true;
     ss_release(step->entries);
+    ss_release(step->force);
     step->entries = ss_allocate(2 * (size_t)count, sizeof *step->entries);
-    step->entry_room = step->entries ? 2 * count : 0;
-    return step->entries != NULL;
+    step->force = ss_allocate(2 * (size_t)count, sizeof *step->force);
+    step->entry_room = step->entries && step->force ? 2 * count : 0;
+    return step->entry_room > 0;
 }
 
 /* The joints of the world, oldest first, in step->entries[].joint. */
@@ -699,18 +741,26 @@ static bool add_joints(ss_ode_step *step, ss_sink *sink, dWorldID world, double 
                                  .layer = dWorldGetContactSurfaceLayer(world),
                                  .max_speed = dWorldGetContactMaxCorrectingVel(world),
                                  .gamma = gamma};
+    sink->capture.plain =
+        (ss_capture_plain){true, true, rules.erp, rules.cfm, rules.layer, rules.max_speed, gamma};
     step->entry_count = 0;
     int count = list_joints(step, world);
     for (int i = count - 1; i >= 0; i--) {
         dJointID joint = step->list[i];
-        // ODE swaps the bodies of a joint that was attached to the world first.
-        dBodyID one = dJointGetBody(joint, 0), two = dJointGetBody(joint, 1);
+        // Joints are anywhere in memory, and ODE has not looked at them since collision detection.
+        for (int line = 0; i >= AHEAD && line < LINES; line++)
+            __builtin_prefetch((const char *)step->list[i - AHEAD] + 64 * line);
         entry *e = &step->entries[step->entry_count];
-        *e = (entry){.joint = joint, .body = {one ? one : two, one ? two : NULL}, .contact = -1};
-        for (int k = 0; k < 2; k++) e->number[k] = ss_number_find(&step->here, e->body[k]) - 1;
+        *e = (entry){.joint = joint, .contact = -1};
+        for (int k = 0; k < 2; k++) {
+            e->body[k] = pointer_at(joint, step->node[k]);
+            e->number[k] = ss_number_find(&step->here, e->body[k]) - 1;
+        }
         if (!dJointIsEnabled(joint) || (e->number[0] < 0 && e->number[1] < 0)) continue;
-        if (dJointGetType(joint) == dJointTypeContact) {
-            if (!add_contact(step, sink, e, &rules, !one)) return false;
+        if (pointer_at(joint, 0) == step->contact_class) {
+            // ODE swaps the bodies of a joint that was attached to the world first.
+            bool reversed = !e->body[1] && !dJointGetBody(joint, 0);
+            if (!add_contact(step, sink, e, &rules, reversed)) return false;
         } else {
             joint_rows rows;
             if (!ask(step, joint, h, rules.erp, rules.cfm, &rows)) return false;
@@ -779,26 +829,31 @@ bool ss_ode_look_before(ss_ode_step *step, ss_sink *sink, dWorldID world, double
     ss_capture *c = &sink->capture;
     double gamma = fmin(fmax(dWorldGetERP(world), 0.0), 1.0);
     ss_capture_begin(c, time, h);
-    snprintf(c->solver, sizeof c->solver, "%s", quick ? "ODE_quickstep" : "ODE_step");
-    snprintf(c->formulation, sizeof c->formulation, "box");
-    snprintf(c->with, sizeof c->with,
-             "tangents=frame gap_term=stabilised gamma=%.17g slop=%.17g joint_term=stabilised "
-             "joint_gamma=%.17g",
-             gamma, dWorldGetContactSurfaceLayer(world), gamma);
+    strcpy(c->solver, quick ? "ODE_quickstep" : "ODE_step");
+    double layer = dWorldGetContactSurfaceLayer(world);
+    if (!c->with[0] || step->written[0] != gamma || step->written[1] != layer) {
+        strcpy(c->formulation, "box");
+        snprintf(c->with, sizeof c->with,
+                 "tangents=frame gap_term=stabilised gamma=%.17g slop=%.17g joint_term=stabilised "
+                 "joint_gamma=%.17g",
+                 gamma, layer, gamma);
+        step->written[0] = gamma;
+        step->written[1] = layer;
+    }
     if (quick) c->iterations = dWorldGetQuickStepNumIterations(world);
     if (!add_bodies(step, sink, world, gravity, h)) return false;
     bool good = add_joints(step, sink, world, h, gamma);
     settle_forces(step, c);
     if (!good) return false;
     for (int i = 0; i < step->entry_count; i++)
-        if (!step->entries[i].asked) dJointSetFeedback(step->entries[i].joint, &step->entries[i].force);
+        if (!step->entries[i].asked) dJointSetFeedback(step->entries[i].joint, &step->force[i]);
     step->looking = true;
     return true;
 }
 
 static void read_entry(ss_ode_step *step, ss_capture *c, entry *e)
 {
-    const dJointFeedback *from = e->asked ? e->asked : &e->force;
+    const dJointFeedback *from = e->asked ? e->asked : &step->force[e - step->entries];
     double h = c->frame.h, f[12];
     for (int i = 0; i < 3; i++) {
         f[i] = from->f1[i];
@@ -806,7 +861,7 @@ static void read_entry(ss_ode_step *step, ss_capture *c, entry *e)
         f[6 + i] = e->body[1] ? from->f2[i] : 0.0;
         f[9 + i] = e->body[1] ? from->t2[i] : 0.0;
     }
-    for (int k = 0; k < 2; k++)
+    for (int k = 0; step->explaining && k < 2; k++)
         for (int i = 0; e->number[k] >= 0 && i < 6; i++)
             step->state[e->number[k]].joint_force[i] += f[6 * k + i];
 
@@ -862,6 +917,29 @@ static double difference(const double a[6], const double b[6])
     return sqrt(sum) / (1e-3 + sqrt(size)); // below 1 mm/s it is absolute
 }
 
+/* Is M (v+ - v) = h (f + joint forces) so well that `difference` is below 1e-12? Cheaper than computing v+:
+ * the smallest moment of inertia is at least det I / (trace I / 2)^2. */
+static bool is_explained(const ss_capture *c, const body_state *state, int b, const double v[6],
+                         const double after[6])
+{
+    const ss_bodies *bodies = &c->frame.bodies;
+    const double *I = bodies->inertia[b], *f = bodies->force[b], h = c->frame.h, mass = bodies->mass[b];
+    double push = 0.0, turn = 0.0, speed = 0.0, d[6];
+    for (int i = 0; i < 6; i++) {
+        d[i] = after[i] - v[i];
+        speed = larger(speed, fabs(after[i]));
+    }
+    for (int i = 0; i < 3; i++) {
+        double spin = I[3 * i] * d[3] + I[3 * i + 1] * d[4] + I[3 * i + 2] * d[5];
+        push += fabs(mass * d[i] - h * (f[i] + state->joint_force[i]));
+        turn += fabs(spin - h * (f[3 + i] + state->joint_force[3 + i]));
+    }
+    double half_trace = 0.5 * (I[0] + I[4] + I[8]), det = I[0] * (I[4] * I[8] - I[5] * I[7]) -
+                                                          I[1] * (I[3] * I[8] - I[5] * I[6]) +
+                                                          I[2] * (I[3] * I[7] - I[4] * I[6]);
+    return push / mass * det + turn * half_trace * half_trace <= 1e-12 * (1e-3 + speed) * det;
+}
+
 static bool read_body(ss_ode_step *step, ss_sink *sink, int b)
 {
     ss_capture *c = &sink->capture;
@@ -871,7 +949,9 @@ static bool read_body(ss_ode_step *step, ss_sink *sink, int b)
     memcpy(after, v, 3 * sizeof *after);
     memcpy(after + 3, w, 3 * sizeof *after);
     c->frame.bodies.state[b] = dBodyIsEnabled(state->body) ? 1 : 0;
-    if (!c->frame.bodies.state[b] || !predict(c, state, b, before, expected)) return true;
+    if (!c->frame.bodies.state[b] || !step->explaining) return true;
+    if (!state->slowed && is_explained(c, state, b, before, after)) return true;
+    if (!predict(c, state, b, before, expected)) return true;
 
     // Damping and speed limits act after the solver: its own answer is what the impulses make of the speed.
     if (state->slowed) {

@@ -29,6 +29,12 @@ typedef struct ss_ode_recorder ss_ode_recorder;
 /* After dInitODE. The file appears when the recorder is closed. NULL: the file cannot be written, or this ODE
  * is not one that the recorder knows. */
 SS_API ss_ode_recorder *ss_ode_recorder_open(const char *path, ss_error *err);
+/* Settings as text, before the first step, as ss_recorder_configure of stickslip/recorder.h: "survive=60",
+ * or for a flight recorder "ring=500 trip=energy>1e-3 trip=nan". Recordings survive their program from the
+ * start: what is older than five seconds can be recovered (`stickslip recover`). */
+SS_API bool ss_ode_recorder_configure(ss_ode_recorder *recorder, const char *settings, ss_error *err);
+/* Writes the ring of a flight recorder now; nothing without a ring. */
+SS_API bool ss_ode_recorder_trip(ss_ode_recorder *recorder, const char *reason, ss_error *err);
 /* Right before and right after dWorldStep or dWorldQuickStep. One world per recorder. A step with a fault is
  * left out: false, and ss_ode_recorder_error says why. */
 SS_API bool ss_ode_before_step(ss_ode_recorder *recorder, dWorldID world, double h, ss_ode_stepper stepper);

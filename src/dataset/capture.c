@@ -75,8 +75,27 @@ static bool have_contacts(ss_capture *c)
     return !c->out_of_memory;
 }
 
+/* Contacts get their defaults, which are zeros, all at once and not one by one. */
+static void clear_contacts(ss_capture *c)
+{
+    ss_contacts *k = &c->frame.contacts;
+    size_t count = (size_t)c->dirty_contacts;
+    c->dirty_contacts = 0;
+    if (count == 0) return;
+#define CLEAR(array) memset(array, 0, count * sizeof *(array))
+    CLEAR(k->gap), CLEAR(k->mu), CLEAR(c->answer.normal_impulse), CLEAR(c->answer.friction_impulse);
+    if (c->has_arms) CLEAR(k->lever_arm);
+    if (c->has_rolling) CLEAR(c->answer.rolling_impulse);
+    if (c->plain.used && c->plain.only) return;
+    CLEAR(k->tangent), CLEAR(k->restitution), CLEAR(k->compliance), CLEAR(k->mu_rolling);
+    CLEAR(k->surface_velocity);
+#undef CLEAR
+}
+
 void ss_capture_begin(ss_capture *c, double time, double h)
 {
+    clear_contacts(c);
+    c->plain.used = false;
     c->frame.time = time;
     c->frame.h = h;
     c->frame.bodies.count = c->frame.contacts.count = c->scenery.count = 0;
@@ -173,17 +192,9 @@ int ss_capture_contact(ss_capture *c, int a, int b)
     if (c->out_of_memory || !have_contacts(c)) return -1;
     ss_contacts *contacts = &c->frame.contacts;
     int k = contacts->count++;
-    c->answer.contacts = contacts->count;
+    c->answer.contacts = c->dirty_contacts = contacts->count;
     contacts->pair[k][0] = a;
     contacts->pair[k][1] = b;
-    contacts->gap[k] = contacts->mu[k][0] = contacts->mu[k][1] = 0.0;
-    contacts->restitution[k] = contacts->compliance[k] = contacts->mu_rolling[k] = 0.0;
-    memset(contacts->tangent[k], 0, sizeof contacts->tangent[k]);
-    memset(contacts->surface_velocity[k], 0, sizeof contacts->surface_velocity[k]);
-    memset(contacts->lever_arm[k], 0, sizeof contacts->lever_arm[k]);
-    c->answer.normal_impulse[k] = 0.0;
-    memset(c->answer.friction_impulse[k], 0, sizeof c->answer.friction_impulse[k]);
-    memset(c->answer.rolling_impulse[k], 0, sizeof c->answer.rolling_impulse[k]);
     return k;
 }
 
@@ -200,10 +211,52 @@ int ss_capture_scenery(ss_capture *c, const double position[3], const double qua
     return c->scenery.count++;
 }
 
+void ss_capture_first_tangent(const double n[3], double u[3]) // dPlaneSpace
+{
+    bool steep = fabs(n[2]) > 0.7071067811865475244;
+    double x = steep ? -n[2] : -n[1], y = steep ? n[1] : n[0], k = 1.0 / sqrt(x * x + y * y);
+    u[0] = steep ? 0.0 : x * k;
+    u[1] = steep ? x * k : y * k;
+    u[2] = steep ? y * k : 0.0;
+}
+
+double ss_capture_gap_term(double gap, double gamma, double slop, double h)
+{
+    if (gap > 0.0) return (gap > slop ? gap - slop + gamma * slop : gamma * gap) / h;
+    return gap < -slop ? gamma * (gap + slop) / h : 0.0;
+}
+
+void ss_capture_complete(ss_capture *c)
+{
+    const ss_capture_plain *rules = &c->plain;
+    if (!rules->used) return;
+    ss_contacts *contacts = &c->frame.contacts;
+    double h = c->frame.h;
+    for (int k = 0; k < contacts->count; k++) {
+        double *n = contacts->normal[k], *u = contacts->tangent[k];
+        if (u[0] != 0.0 || u[1] != 0.0 || u[2] != 0.0) continue;
+        ss_capture_first_tangent(n, u);
+        contacts->compliance[k] = rules->cfm / h;
+        // What is not the gap term of the rules moves the surface.
+        double depth = fmax(-contacts->gap[k] - rules->layer, 0.0);
+        double target = fmin(rules->erp / h * depth, rules->max_speed);
+        double along = -target - ss_capture_gap_term(contacts->gap[k], rules->gamma, rules->layer, h);
+        for (int i = 0; i < 3; i++) contacts->surface_velocity[k][i] = along * n[i];
+    }
+    c->plain.used = false; // they have their own values from now on
+}
+
+/* Is one of them other than zero? By blocks, whose bits are put together: usually all are zero. */
 static bool any(const double *values, int count)
 {
-    for (int i = 0; i < count; i++)
-        if (values[i] != 0.0) return true;
+    enum { BLOCK = 32 };
+    for (int from = 0; from < count; from += BLOCK) {
+        int size = count - from < BLOCK ? count - from : BLOCK;
+        uint64_t bits[BLOCK] = {0}, together = 0;
+        memcpy(bits, values + from, (size_t)size * sizeof *values);
+        for (int i = 0; i < BLOCK; i++) together |= bits[i];
+        if (together << 1) return true; // without the sign
+    }
     return false;
 }
 
@@ -219,11 +272,16 @@ ss_frame ss_capture_view(const ss_capture *c)
     for (int j = 0; j < joints->count; j++) speeds |= !joints->holonomic[j];
     if (!coupled) joints->friction = NULL, joints->friction_row = NULL;
     if (!speeds) joints->holonomic = NULL;
+    if (count == 0 || !c->has_arms) contacts->lever_arm = NULL;
+    if (c->plain.used && c->plain.only) {
+        contacts->tangent = contacts->surface_velocity = NULL;
+        contacts->restitution = contacts->compliance = contacts->mu_rolling = NULL;
+        return view;
+    }
     if (count == 0 || !any(contacts->tangent[0], 3 * count)) contacts->tangent = NULL;
     if (!any(contacts->restitution, count)) contacts->restitution = NULL;
     if (!any(contacts->compliance, count)) contacts->compliance = NULL;
     if (!any(contacts->mu_rolling, count)) contacts->mu_rolling = NULL;
     if (count == 0 || !any(contacts->surface_velocity[0], 3 * count)) contacts->surface_velocity = NULL;
-    if (count == 0 || !c->has_arms) contacts->lever_arm = NULL;
     return view;
 }

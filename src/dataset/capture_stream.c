@@ -6,9 +6,7 @@
 
 #include "frame/fields.h"
 
-#include <errno.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <sys/uio.h>
 
 typedef struct ss_frame_head {
@@ -16,90 +14,76 @@ typedef struct ss_frame_head {
     int32_t bodies, joints, rows, contacts, scenery, iterations;
     uint64_t present; /* bit f: field f of the frame follows */
     int32_t has_rolling;
+    ss_capture_plain plain;
     char solver[64], formulation[32], with[256];
 } ss_frame_head;
 
 enum { PARTS = 64 }; /* arrays of one message, at most */
 
 typedef struct parcel {
-    ss_capture_head head;
     struct iovec part[PARTS];
     int count;
 } parcel;
 
 static void put(parcel *p, const void *bytes, size_t length)
 {
-    if (length == 0) return;
-    p->part[p->count++] = (struct iovec){(void *)(uintptr_t)bytes, length};
-    p->head.length += length;
+    if (length > 0) p->part[p->count++] = (struct iovec){(void *)(uintptr_t)bytes, length};
 }
 
-static void start(parcel *p, ss_capture_kind kind)
+static bool deliver(ss_channel *channel, ss_capture_kind kind, const parcel *p)
 {
-    p->head = (ss_capture_head){SS_MESSAGE_MAGIC, (uint32_t)kind, 0};
-    p->part[0] = (struct iovec){&p->head, sizeof p->head};
-    p->count = 1;
+    return ss_channel_send(channel, (uint32_t)kind, p->part, p->count, 0.0);
 }
 
-/* Everything, however the kernel cuts it. */
-static bool deliver(int socket, parcel *p)
-{
-    struct iovec *next = p->part;
-    int left = p->count;
-    while (left > 0) {
-        struct msghdr message = {.msg_iov = next, .msg_iovlen = (size_t)left};
-        ssize_t sent = sendmsg(socket, &message, MSG_NOSIGNAL);
-        if (sent < 0 && errno == EINTR) continue;
-        if (sent < 0) return false;
-        size_t done = (size_t)sent;
-        while (left > 0 && done >= next->iov_len) done -= next->iov_len, next++, left--;
-        if (left > 0) next->iov_base = (char *)next->iov_base + done, next->iov_len -= done;
-    }
-    return true;
-}
-
-bool ss_capture_send_hello(int socket, const double gravity[3], const char *toolkit, const char *description)
+bool ss_capture_send_hello(ss_channel *channel, const double gravity[3], const char *toolkit,
+                           const char *description)
 {
     ss_capture_hello hello = {SS_ABI, (int32_t)sizeof(ss_frame_head), {gravity[0], gravity[1], gravity[2]}};
     parcel p;
-    start(&p, SS_MESSAGE_HELLO);
+    p.count = 0;
     put(&p, &hello, sizeof hello);
     put(&p, toolkit, strlen(toolkit) + 1);
     put(&p, description, strlen(description) + 1);
-    return deliver(socket, &p);
+    return deliver(channel, SS_MESSAGE_HELLO, &p);
 }
 
-bool ss_capture_send_text(int socket, ss_capture_kind kind, const char *text)
+bool ss_capture_send_bytes(ss_channel *channel, ss_capture_kind kind, const void *bytes, size_t length)
 {
     parcel p;
-    start(&p, kind);
-    put(&p, text, strlen(text) + 1);
-    return deliver(socket, &p);
+    p.count = 0;
+    put(&p, bytes, length);
+    return deliver(channel, kind, &p);
 }
 
-bool ss_capture_send_end(int socket, int64_t steps, bool loaded)
+bool ss_capture_send_text(ss_channel *channel, ss_capture_kind kind, const char *text)
+{
+    return ss_capture_send_bytes(channel, kind, text, strlen(text) + 1);
+}
+
+bool ss_capture_send_end(ss_channel *channel, int64_t steps, bool loaded)
 {
     ss_capture_end end = {steps, loaded};
     parcel p;
-    start(&p, SS_MESSAGE_END);
+    p.count = 0;
     put(&p, &end, sizeof end);
-    return deliver(socket, &p);
+    return ss_channel_send(channel, SS_MESSAGE_END, p.part, p.count,
+                           1.0); // a program that ends waits a second
 }
 
-bool ss_capture_send_shape(int socket, const ss_stored_shape *shape)
+bool ss_capture_send_shape(ss_channel *channel, const ss_stored_shape *shape)
 {
     const ss_mesh *mesh = shape->shape.mesh;
     int32_t size[2] = {mesh ? mesh->vertex_count : 0, mesh ? mesh->face_count : 0};
     parcel p;
-    start(&p, SS_MESSAGE_SHAPE);
+    p.count = 0;
     put(&p, shape, sizeof *shape);
     put(&p, size, sizeof size);
     if (mesh) put(&p, mesh->vertex, (size_t)size[0] * sizeof *mesh->vertex);
     if (mesh) put(&p, mesh->face, (size_t)size[1] * sizeof *mesh->face);
-    return deliver(socket, &p);
+    return deliver(channel, SS_MESSAGE_SHAPE, &p);
 }
 
-bool ss_capture_send(int socket, const ss_capture *c)
+bool ss_capture_send(ss_channel *channel, const ss_capture *c)
 {
     if (c->out_of_memory) return true; // this step is lost, the others are not
     ss_frame view = ss_capture_view(c);
@@ -111,12 +95,13 @@ bool ss_capture_send(int socket, const ss_capture *c)
                           .contacts = view.contacts.count,
                           .scenery = c->scenery.count,
                           .iterations = c->iterations,
-                          .has_rolling = c->has_rolling};
+                          .has_rolling = c->has_rolling,
+                          .plain = c->plain};
     memcpy(head.solver, c->solver, sizeof head.solver);
     memcpy(head.formulation, c->formulation, sizeof head.formulation);
     memcpy(head.with, c->with, sizeof head.with);
     parcel p;
-    start(&p, SS_MESSAGE_FRAME);
+    p.count = 0;
     put(&p, &head, sizeof head);
     for (int f = 0; f < ss_field_count; f++) {
         const ss_field *field = &ss_fields[f];
@@ -135,7 +120,7 @@ bool ss_capture_send(int socket, const ss_capture *c)
     put(&p, answer->friction_impulse, (size_t)head.contacts * sizeof *answer->friction_impulse);
     if (c->has_rolling)
         put(&p, answer->rolling_impulse, (size_t)head.contacts * sizeof *answer->rolling_impulse);
-    return deliver(socket, &p);
+    return deliver(channel, SS_MESSAGE_FRAME, &p);
 }
 
 /* ---- the receiver ----------------------------------------------------------------------------------- */
@@ -207,6 +192,9 @@ bool ss_capture_unpack(const char *bytes, size_t length, ss_capture *c)
     memcpy(c->with, head.with, sizeof c->with);
     c->solver[sizeof c->solver - 1] = c->formulation[sizeof c->formulation - 1] =
         c->with[sizeof c->with - 1] = '\0';
+
+    c->plain = head.plain;
+    ss_capture_complete(c);
 
     // Equations of the joints: what the sender counted must be what it sent.
     int64_t rows = 0;

@@ -1,6 +1,8 @@
 /* A captured step into a BPMD file. */
 #include "dataset/capture.h"
 
+#include "dataset/writer_hold.h"
+
 #include <math.h>
 
 bool ss_capture_write(const ss_capture *capture, ss_writer *writer, ss_error *err)
@@ -27,7 +29,9 @@ bool ss_capture_write(const ss_capture *capture, ss_writer *writer, ss_error *er
                                .iterations = capture->iterations,
                                .error = NAN,
                                .seconds = NAN};
-    return ss_writer_frame(writer, &view, err) &&
-           (capture->scenery.count == 0 || ss_writer_scenery(writer, &capture->scenery, err)) &&
-           ss_writer_result(writer, &result, err);
+    ss_writer_hold(writer);
+    bool good = ss_writer_frame(writer, &view, err) &&
+                (capture->scenery.count == 0 || ss_writer_scenery(writer, &capture->scenery, err)) &&
+                ss_writer_result(writer, &result, err);
+    return ss_writer_let_go(writer, good ? err : NULL) && good;
 }

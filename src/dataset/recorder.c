@@ -121,17 +121,7 @@ bool ss_recorder_survive(ss_recorder *recorder, double seconds, ss_error *err)
 
 bool ss_recorder_configure(ss_recorder *recorder, const char *settings, ss_error *err)
 {
-    ss_recording_options options;
-    ss_options_defaults(ss_recording_option_table, &options);
-    char *text = ss_text_copy(settings);
-    if (!text) return ss_fail(err, SS_ERROR_RESOURCES, "%s: out of memory", recorder->path);
-    bool good = true;
-    char *rest = NULL;
-    for (char *word = strtok_r(text, " \t\n", &rest); good && word; word = strtok_r(NULL, " \t\n", &rest))
-        good = ss_options_assign(ss_recording_option_table, &options, word, err);
-    good = good && ss_writer_configure(recorder->writer, &options, err);
-    ss_release(text);
-    return good;
+    return ss_writer_configure_text(recorder->writer, settings, err);
 }
 
 bool ss_recorder_configure_by(ss_recorder *recorder, const ss_recording_options *options, ss_error *err)

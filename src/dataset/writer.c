@@ -378,6 +378,21 @@ bool ss_writer_configure(ss_writer *writer, const ss_recording_options *options,
     return writer->flight != NULL;
 }
 
+bool ss_writer_configure_text(ss_writer *writer, const char *settings, ss_error *err)
+{
+    ss_recording_options options;
+    ss_options_defaults(ss_recording_option_table, &options);
+    char *text = ss_text_copy(settings);
+    if (!text) return ss_fail(err, SS_ERROR_RESOURCES, "%s: out of memory", writer->output.target);
+    bool good = true;
+    char *rest = NULL;
+    for (char *word = strtok_r(text, " \t\n", &rest); good && word; word = strtok_r(NULL, " \t\n", &rest))
+        good = ss_options_assign(ss_recording_option_table, &options, word, err);
+    good = good && ss_writer_configure(writer, &options, err);
+    ss_release(text);
+    return good;
+}
+
 bool ss_writer_trip(ss_writer *writer, const char *reason, ss_error *err)
 {
     ss_flight *flight = writer->flight;
@@ -473,6 +488,12 @@ bool ss_writer_result(ss_writer *writer, const ss_stored_result *result, ss_erro
     return ok || keep_trouble(writer, &trouble, err);
 }
 
+bool ss_writer_end_frame(ss_writer *writer, ss_error *err)
+{
+    if (spoiled(writer, err)) return false;
+    return !flies(writer) || end_step(writer, err);
+}
+
 bool ss_writer_note(ss_writer *writer, const char *text, ss_error *err)
 {
     if (spoiled(writer, err)) return false;
@@ -496,7 +517,8 @@ static bool add_shapes(ss_writer *writer, const ss_writer_shape_columns *columns
            ss_writer_put_shapes(&writer->simulation, columns, err);
 }
 
-bool ss_writer_shapes(ss_writer *writer, const ss_stored_shape *shapes, int count, ss_error *err)
+static bool put_shapes(ss_writer *writer, const ss_stored_shape *shapes, int count, bool replace,
+                       ss_error *err)
 {
     ss_writer_shape_columns columns;
     if (spoiled(writer, err)) return false;
@@ -505,11 +527,23 @@ bool ss_writer_shapes(ss_writer *writer, const ss_stored_shape *shapes, int coun
     ss_error trouble = {0};
     ss_h5_session session;
     ss_h5_enter_to_write(&session);
+    if (replace && writer->simulation.id >= 0 && ss_h5_has(&writer->simulation, "shapes"))
+        H5Ldelete(writer->simulation.id, "shapes", H5P_DEFAULT);
     bool allowed = may_have_shapes(writer, err);
     bool ok = allowed && add_shapes(writer, &columns, &trouble) && note_work(writer, &trouble);
     ss_h5_leave(&session);
     ss_writer_shape_columns_free(&columns);
     return ok || (allowed && keep_trouble(writer, &trouble, err));
+}
+
+bool ss_writer_shapes(ss_writer *writer, const ss_stored_shape *shapes, int count, ss_error *err)
+{
+    return put_shapes(writer, shapes, count, false, err);
+}
+
+bool ss_writer_replace_shapes(ss_writer *writer, const ss_stored_shape *shapes, int count, ss_error *err)
+{
+    return put_shapes(writer, shapes, count, true, err);
 }
 
 static bool scenery_fits(const ss_writer *writer, ss_error *err)
@@ -525,6 +559,11 @@ bool ss_writer_scenery(ss_writer *writer, const ss_scenery *scenery, ss_error *e
 {
     if (spoiled(writer, err)) return false;
     if (writer->layout == SS_LAYOUT_FLAT || scenery->count == 0) return true;
+    if (flies(writer)) {
+        if (!scenery_fits(writer, err)) return false;
+        ss_packet_add_scenery(&writer->flight->step, scenery);
+        return true;
+    }
     ss_error trouble = {0};
     ss_h5_session session;
     ss_h5_enter_to_write(&session);

@@ -85,7 +85,7 @@ static tb_world *running(const mxArray *handle, ss_error *err)
 
 /* ---- recording ---------------------------------------------------------------------------------------- */
 
-static bool begin_record(tb_world *w, const char *path, ss_error *err)
+static bool begin_record(tb_world *w, const char *path, const char *settings, ss_error *err)
 {
     char toolkit[80];
     const double *g = ss_world_gravity(w->world);
@@ -94,8 +94,8 @@ static bool begin_record(tb_world *w, const char *path, ss_error *err)
                             .keywords = w->scene ? (char *)(uintptr_t)w->scene->name : NULL,
                             .gravity = {g[0], g[1], g[2]}};
     w->writer = ss_writer_open(path, SS_LAYOUT_CANONICAL, false, err);
-    if (w->writer && ss_writer_simulation(w->writer, &manifest, err) &&
-        ss_writer_world(w->writer, w->world, err))
+    if (w->writer && ss_writer_configure_text(w->writer, settings, err) &&
+        ss_writer_simulation(w->writer, &manifest, err) && ss_writer_world(w->writer, w->world, err))
         return true;
     ss_writer_discard(w->writer);
     w->writer = NULL;
@@ -114,9 +114,12 @@ bool tb_do_world_record(const tb_call *call, ss_error *err)
     if (w->writer) return ss_fail(err, SS_ERROR_USAGE, "a recording is under way already");
     w->every = 1;
     if (call->inputs > 2 && !tb_get_int(call->input[2], "every", 1, INT_MAX, &w->every, err)) return false;
-    char *path = tb_get_text(call->input[1], "path", err);
-    bool good = path && begin_record(w, path, err);
+    char *path = tb_get_text(call->input[1], "path", err), *settings = NULL;
+    bool good = path != NULL;
+    if (good && call->inputs > 3) good = (settings = tb_get_text(call->input[3], "settings", err)) != NULL;
+    good = good && begin_record(w, path, settings ? settings : "", err);
     mxFree(path);
+    mxFree(settings);
     return good;
 }
 
@@ -140,7 +143,7 @@ static bool record(tb_world *w, ss_error *err)
     if (!w->writer || (ss_sim_steps(w->sim) - 1) % w->every != 0) return true;
     if (!ss_writer_frame(w->writer, frame, err) || !ss_writer_scenery(w->writer, ss_sim_scenery(w->sim), err))
         return false;
-    if (w->dynamics) return true;
+    if (w->dynamics) return ss_writer_end_frame(w->writer, err);
     ss_sim_report report = ss_sim_last(w->sim);
     ss_metric_value *metrics;
     ss_contact_report *contacts;
@@ -149,8 +152,10 @@ static bool record(tb_world *w, ss_error *err)
                                .iterations = report.iterations,
                                .error = report.relative_energy,
                                .seconds = report.solve};
-    bool good = judge(w, &metrics, &contacts, err) &&
-                ss_writer_judged_result(w->writer, &result, ss_sim_assembly(w->sim), metrics, contacts, err);
+    bool good =
+        judge(w, &metrics, &contacts, err) &&
+        ss_writer_judged_result(w->writer, &result, ss_sim_assembly(w->sim), metrics, contacts, err) &&
+        ss_writer_end_frame(w->writer, err);
     ss_release(metrics);
     ss_release(contacts);
     return good;

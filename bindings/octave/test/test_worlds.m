@@ -99,6 +99,15 @@ piles = {ss_state(ss_world('rock-pile', 'seed', 1)), ss_state(ss_world('rock-pil
 assert(isequal(piles{1}, piles{2}) && ~isequal(piles{1}, piles{3}));
 throws(@() ss_world('sliding-block', 'slope', 200), 'slope');
 frames = ss_read(file);
+% a flight recorder: the last steps before something trips
+w = ss_world('sliding-block', 'slope', 20);
+file = fullfile(getenv('SS_SCRATCH'), 'flight.h5');
+throws(@() ss_record(w, file, 1, 'ring=5 trip=sped>1'), 'did you mean speed');
+ss_record(w, file, 1, 'ring=5 trip=speed>0.2 trips=1');
+ss_step(w, 100);
+ss_record(w);
+flight = ss_read(file);
+assert(sum(strncmp(fieldnames(flight.simulation_000001), 'mbs_frame', 9)) == 5);
 assert(sum(strncmp(fieldnames(frames.simulation_000001), 'mbs_frame', 9)) == 10);
 
 % Handles end with their last copy, or at once.

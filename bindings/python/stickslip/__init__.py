@@ -12,7 +12,7 @@ from ._library import Error, InputError, ResourceError, UsageError, include_path
 from .answer import Answer
 from .dataset import BpmdFile, FclibFile, FclibProblem, Manifest, Simulation, StoredResult, open
 from .diagnosis import Complaint, Diagnosis
-from .files import Check, Conversion, check, convert, info
+from .files import Check, Conversion, Recovered, check, convert, info, recover
 from .findings import Finding, Findings
 from .frame import WORLD, Bodies, Constraints, Contacts, Frame, Subcontacts
 from .judge import ContactStates, Metric, MetricInfo, Metrics, metrics

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from typing import Any, Dict, List, NamedTuple
+from typing import Any, Dict, List, NamedTuple, Optional
 
 from ._library import PathLike
 from ._program import Outcome, call, words_of
@@ -21,6 +21,22 @@ def info(path: PathLike, **options: Any) -> Dict[str, Any]:
     """What is in a file, as `stickslip info --json` prints it: simulations, frames, sizes, masses, energies, stored results.
     Options are the flags of the command line: frame="3", full=True, dialect="gazebo", max_contacts=1000."""
     return _printed(call("info", path, "--json", *words_of(options)))
+
+
+class Recovered(NamedTuple):
+    """A recording whose program died, and the file that `recover` has made of it."""
+
+    leftover: str
+    file: str
+    frames: int
+
+
+def recover(path: PathLike, output: Optional[PathLike] = None) -> List[Recovered]:
+    """Makes ordinary files of the recordings that were to become `path` when their programs died (or of one such leftover,
+    FILE.PROCESS-N.partial). A file that exists is never replaced: the new one is then FILE.recovered-1.h5 and so on."""
+    outcome = call("recover", path, "--json", *words_of({"output": os.fspath(output)} if output is not None else {}))
+    outcome.raise_for()
+    return [Recovered(**item) for item in json.loads(outcome.out)]
 
 
 class Check(Findings):

@@ -13,6 +13,7 @@ from ._library import PathLike, UsageError, encoded, lib, path_bytes
 from ._memory import Owner, address_of
 from .answer import Answer
 from .frame import Frame
+from .options import assignments
 from .session import Result
 
 LAYOUTS = {"canonical": _abi.SS_LAYOUT_CANONICAL, "flat": _abi.SS_LAYOUT_FLAT}
@@ -175,9 +176,13 @@ class Recorder:
 
     def __init__(self, path: PathLike, toolkit: Optional[str] = None, *, layout: str = "canonical", append: bool = False,
                  gravity: Optional[Sequence[float]] = None, image: Optional[np.ndarray] = None, survive: float = 5.0,
-                 **texts: str):
+                 flight: Optional[Mapping[str, Any]] = None, **texts: str):
         """Texts are title, description, author, date, url and keywords; `image` is height x width x 3, uint8. What was
-        recorded more than `survive` seconds ago can be recovered (`stickslip recover`) if the program dies; 0 = nothing."""
+        recorded more than `survive` seconds ago can be recovered (`recover`) if the program dies; 0 = nothing.
+
+        `flight` makes it a flight recorder, which writes only the last steps before something trips:
+        flight={"ring": 500, "trip": ["energy>1e-3", "nan"], "after": 20, "trip_signal": "usr1"}; further settings are trips,
+        ring_megabytes and no_ring_file (docs/recorder.md). `trip(reason)` trips at once, `trips` counts."""
         if layout not in LAYOUTS:
             raise UsageError(f"unknown layout '{layout}'; there are {', '.join(LAYOUTS)}")
         self.path = os.fspath(path)
@@ -186,7 +191,17 @@ class Recorder:
         self._pointer: Any = lib.ss_writer_open(path_bytes(path), LAYOUTS[layout], append)
         self._begun = False
         self._discard = lib.ss_writer_discard
-        lib.ss_writer_survive(self._pointer, survive)
+        self._tripped = 0
+        configure(self._pointer, survive, flight)
+
+    def trip(self, reason: str) -> None:
+        """Writes the ring of a flight recorder now; nothing without one."""
+        lib.ss_writer_trip(self._writer(), encoded(reason))
+
+    @property
+    def trips(self) -> int:
+        """How often the flight recorder has written its ring."""
+        return int(lib.ss_writer_trips(self._pointer)) if self._pointer is not None else self._tripped
 
     def _writer(self) -> Any:
         if self._pointer is None:
@@ -220,6 +235,7 @@ class Recorder:
         self.frames += 1
         for solver, result in (results or {}).items():
             self._result(frame, solver, result)
+        lib.ss_writer_end_frame(self._writer())
 
     def _result(self, frame: Frame, solver: str, result: Any) -> None:
         stored = _abi.ss_stored_result(solver=encoded(solver), iterations=-1, error=math.nan, seconds=math.nan)
@@ -266,6 +282,8 @@ class Recorder:
         """Puts the file in its place."""
         if self._pointer is not None:
             self._begin()
+            lib.ss_writer_end_frame(self._pointer)
+            self._tripped = self.trips
             pointer, self._pointer = self._pointer, None
             lib.ss_writer_close(pointer)
 
@@ -291,6 +309,15 @@ class Recorder:
     def __repr__(self) -> str:
         state = "closed" if self._pointer is None else "open"
         return f"<Recorder {self.path}: {self.frames} frame{'s' if self.frames != 1 else ''}, {state}>"
+
+
+def configure(writer: Any, survive: float, flight: Optional[Mapping[str, Any]]) -> None:
+    """How a recording is kept, before its first frame: by settings of the library, of which `trip` may be a list."""
+    words = [f"survive={float(survive)!r}"]
+    for name, value in (flight or {}).items():
+        listed = value if isinstance(value, (list, tuple)) else [value]
+        words += [assignments({name: item}) or "" for item in listed]
+    lib.ss_writer_configure_text(writer, encoded(" ".join(words)))
 
 
 def _manifest(texts: Mapping[str, Optional[str]], gravity: Optional[Sequence[float]],

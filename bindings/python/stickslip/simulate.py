@@ -6,7 +6,8 @@ import math
 import os
 import time
 import weakref
-from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, List, NamedTuple, Optional, Sequence, Tuple, Union
+from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, List, Mapping, NamedTuple, Optional, Sequence, Tuple, \
+    Union
 
 import numpy as np
 
@@ -507,11 +508,11 @@ class Sim:
         return buffer.value.decode()
 
     def record(self, path: PathLike, *, every: int = 1, metrics: bool = True, layout: str = "canonical",
-               survive: float = 5.0, **texts: str) -> "Recording":
+               survive: float = 5.0, flight: Optional[Mapping[str, Any]] = None, **texts: str) -> "Recording":
         """Records every K-th step to a BPMD file from now on: frame, shapes, answer, and metrics. In `with`, or until
-        `close()`; the file appears then. What was recorded more than `survive` seconds ago can be recovered
-        (`stickslip recover`) if the program dies; 0 = nothing."""
-        return Recording(self, path, every, metrics, layout, survive, texts)
+        `close()`; the file appears then. What was recorded more than `survive` seconds ago can be recovered (`recover`) if
+        the program dies; 0 = nothing. `flight` makes it a flight recorder, as in Recorder: {"ring": 500, "trip": "nan"}."""
+        return Recording(self, path, every, metrics, layout, survive, flight, texts)
 
     def __repr__(self) -> str:
         contacts = lib.ss_sim_contacts(self._pointer).contents.count
@@ -591,12 +592,12 @@ class Recording:
     """What `Sim.record` returns: a file that is being written; `frames` counts."""
 
     def __init__(self, sim: Sim, path: PathLike, every: int, metrics: bool, layout: str, survive: float,
-                 texts: Dict[str, str]):
-        from .recorder import LAYOUTS, _manifest
+                 flight: Optional[Mapping[str, Any]], texts: Dict[str, str]):
+        from .recorder import LAYOUTS, _manifest, configure
         if every < 1:
             raise ValueError("every must be at least 1")
         self.sim, self.path, self.every, self.metrics, self.frames = sim, os.fspath(path), every, metrics, 0
-        self._seen = 0
+        self._seen = self._tripped = 0
         told: Dict[str, Optional[str]] = {"toolkit": f"stickslip {text(lib.ss_version())}"}
         if sim.scene is not None:
             told.update(keywords=sim.scene.name, description=f"scene {sim.scene.name}: {sim.scene.summary}")
@@ -604,7 +605,7 @@ class Recording:
         self._manifest = _manifest(told, tuple(sim.world.gravity), None)
         self._writer: Any = lib.ss_writer_open(path_bytes(path), LAYOUTS[layout], False)
         try:
-            lib.ss_writer_survive(self._writer, survive)
+            configure(self._writer, survive, flight)
             lib.ss_writer_simulation(self._writer, self._manifest[0])
             lib.ss_writer_world(self._writer, sim.world._pointer)
         except BaseException:
@@ -636,9 +637,21 @@ class Recording:
         stored.answer = lib.ss_sim_answer(pointer)
         stored.iterations, stored.error, stored.seconds = last.iterations, last.relative_energy, last.solve
         lib.ss_writer_judged_result(self._writer, stored, assembly, values if self.metrics else None, contacts)
+        lib.ss_writer_end_frame(self._writer)
         self.frames += 1
 
+    def trip(self, reason: str) -> None:
+        """Writes the ring of a flight recorder now; nothing without one."""
+        if self._writer is not None:
+            lib.ss_writer_trip(self._writer, encoded(reason))
+
+    @property
+    def trips(self) -> int:
+        """How often the flight recorder has written its ring."""
+        return int(lib.ss_writer_trips(self._writer)) if self._writer is not None else self._tripped
+
     def _stop(self) -> Any:
+        self._tripped = self.trips
         writer, self._writer = self._writer, None
         if self in self.sim._recordings:
             self.sim._recordings.remove(self)

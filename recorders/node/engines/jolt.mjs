@@ -3,6 +3,8 @@
 import { createRequire } from "node:module";
 import load from "jolt-physics";
 
+import { velocityRules } from "../scenes.mjs";
+
 export async function open(scene, gravity, h) {
   const Jolt = await load();
   const settings = new Jolt.JoltSettings();
@@ -17,6 +19,7 @@ export async function open(scene, gravity, h) {
   const jolt = new Jolt.JoltInterface(settings);
   const system = jolt.GetPhysicsSystem(), world = system.GetBodyInterface();
   system.SetGravity(new Jolt.Vec3(...gravity));
+  const tuning = system.GetPhysicsSettings();
 
   const number = new Map();
   const make = (shape, position, motion, layer, index, mass) => {
@@ -69,7 +72,8 @@ export async function open(scene, gravity, h) {
   return {
     toolkit: `Jolt ${createRequire(import.meta.url)("jolt-physics/package.json").version} (npm, WebAssembly, float32)`,
     solver: "jolt",
-    notes: "Jolt gives out no impulses: only its velocities are stored. Contacts are those it solves, near ones included.",
+    rules: velocityRules,
+    notes: `${tuning.mNumVelocitySteps} velocity and ${tuning.mNumPositionSteps} position steps, other settings as they come. ` + "Jolt gives out no impulses: only its velocities are stored. Contacts are those it solves, near ones included.",
     state: () => bodies.map((body) => {
       const q = body.GetRotation(), turn = [q.GetW(), q.GetX(), q.GetY(), q.GetZ()], length = Math.hypot(...turn);
       return {

@@ -2,6 +2,8 @@
 // equality constraints ("connect") between free bodies, soft as well.
 import load from "@mujoco/mujoco";
 
+import { velocityRules } from "../scenes.mjs";
+
 export async function open(scene, gravity, h) {
   const mujoco = await load();
   const numbers = (list) => list.join(" ");
@@ -39,6 +41,7 @@ export async function open(scene, gravity, h) {
   return {
     toolkit: `MuJoCo ${mujoco.mj_versionString()} (npm, WebAssembly, float64)`,
     solver: "mujoco-newton",
+    rules: velocityRules,
     notes: "elliptic cones, Newton, soft contacts and soft equality constraints with MuJoCo's default solref and solimp; " +
       "Euler integration. Impulses are forces times h.",
     gyroscopic: true,
@@ -46,16 +49,22 @@ export async function open(scene, gravity, h) {
     step() {
       mujoco.mj_step1(model, data);
       const found = [];
+      const contacts = data.contact; // a copy, as is each of its elements: both are ours to delete
       for (let k = 0; k < data.ncon; k++) {
-        const contact = data.contact.get(k);
-        if (contact.efc_address < 0) continue; // not in the problem
+        const contact = contacts.get(k);
+        if (contact.efc_address < 0) { // not in the problem
+          contact.delete();
+          continue;
+        }
         const frame = Array.from(contact.frame);
         found.push({
           a: model.geom_bodyid[contact.geom1] - 1, b: model.geom_bodyid[contact.geom2] - 1, point: Array.from(contact.pos),
           normal: frame.slice(0, 3), tangents: [frame.slice(3, 6), frame.slice(6, 9)], gap: contact.dist,
           row: contact.efc_address,
         });
+        contact.delete();
       }
+      contacts.delete();
       mujoco.mj_step2(model, data);
       const force = Array.from(data.efc_force);
       const normal = found.map(({ row }) => h * force[row]);

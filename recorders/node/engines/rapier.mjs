@@ -2,6 +2,8 @@
 // not, and joints give out none: both are left out.
 import RAPIER from "@dimforge/rapier3d-compat";
 
+import { velocityRules } from "../scenes.mjs";
+
 const vector = ([x, y, z]) => ({ x, y, z });
 const array = ({ x, y, z }) => [x, y, z];
 
@@ -37,7 +39,8 @@ export async function open(scene, gravity, h) {
   return {
     toolkit: `Rapier ${RAPIER.version()} (npm, WebAssembly, float32)`,
     solver: "rapier",
-    notes: "Rapier gives out normal impulses of contacts; friction impulses and joint impulses are not stored. Contacts are " +
+    rules: velocityRules,
+    notes: `${world.numSolverIterations} solver iterations, other settings as they come. ` + "Rapier gives out normal impulses of contacts; friction impulses and joint impulses are not stored. Contacts are " +
       "those after the step.",
     state: () => bodies.map((body) => {
       const { w, x, y, z } = body.rotation();
