@@ -813,7 +813,7 @@ void ss_figure_draw(const ss_figure *figure, const ss_figure_style *style, ss_dr
     enum { MOST_PANELS = 6 };
     const double em = style->letters, unit = em / 12.0;
     const bool square = figure->first && figure->first->kind == SS_SERIES_CONTOUR;
-    const double page = square ? 496.0 : figure->panel ? 426.0 : 796.0;
+    const double page = square ? 400.0 : figure->panel ? 360.0 : 796.0;
     const double total = style->width > 0.0 ? style->width : page * unit;
     *drawing = (ss_drawing){.width = total, .title = figure->title};
 
