@@ -145,6 +145,16 @@ TEST(twice_the_column_takes_twice_the_accelerated_steps_and_four_times_the_plain
     known_problem_free(&high);
 }
 
+/* Where the error creeps, a share beta of every step that goes on adds up to 1 / (1 - beta) steps. */
+TEST(a_ball_that_keeps_half_of_its_momentum_rolls_twice_as_far)
+{
+    known_problem of = column("column", 20, 1.0);
+    int light = iterations_of("heavy-ball", "momentum=0", of.problem);
+    int heavy = iterations_of("heavy-ball", "", of.problem);
+    if (!(1.6 * heavy < light && light < 2.4 * heavy)) KIT_FAIL("%d without, %d with momentum", light, heavy);
+    known_problem_free(&of);
+}
+
 TEST(restarts_are_what_makes_apgd_linear)
 {
     ss_problem *problem = tall_tower("convex");

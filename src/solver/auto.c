@@ -65,17 +65,6 @@ typedef struct watch {
     bool gave_up;
 } watch;
 
-/* The slope of the later half: at first errors fall faster than in the end. */
-static void fit(watch *w)
-{
-    int last = w->looks - 1, from = 0;
-    if (last == 0) return;
-    while (from < last - 1 && 2 * w->iteration[from] < w->iteration[last]) from++;
-    double slope = (w->log_excess[last] - w->log_excess[from]) / (w->iteration[last] - w->iteration[from]);
-    w->rate = exp(slope);
-    w->left = slope < 0.0 ? w->log_excess[last] / -slope : INFINITY;
-}
-
 /* Measured so seldom, at about every fourth of what is done already, that looking costs next to nothing. */
 static int next_look(const watch *w, int iteration)
 {
@@ -86,30 +75,31 @@ static int next_look(const watch *w, int iteration)
                                                    : iteration / 4);
 }
 
-static bool steps_pay(const watch *w)
-{
-    int last = w->looks - 1;
-    return last < 2 || w->log_excess[last] < w->log_excess[last - 2] - log(w->choice->fall);
-}
-
-/* The less was spent the more hopeless it must look: predictions from a few iterations are poor, and errors
- * often fall late, all at once. Who is close goes on for a while. */
-static bool rate_pays(watch *w, int iteration)
+/* Is it worth to go on? */
+static bool pays(watch *w, int iteration)
 {
     static const double close = 100.0, leave_to_the_close = 3.0, little = 0.4;
-    int last = w->looks - 1;
-    fit(w);
+    int last = w->looks - 1, from = 0;
+    if (w->choice->watch == SS_WATCH_STEPS)
+        return last < 2 || w->log_excess[last] < w->log_excess[last - 2] - log(w->choice->fall);
+
+    // The slope of the later half: at first errors fall faster than in the end.
+    if (last > 0) {
+        while (from < last - 1 && 2 * w->iteration[from] < w->iteration[last]) from++;
+        double slope =
+            (w->log_excess[last] - w->log_excess[from]) / (w->iteration[last] - w->iteration[from]);
+        w->rate = exp(slope);
+        w->left = slope < 0.0 ? w->log_excess[last] / -slope : INFINITY;
+    }
+
+    // The less was spent the more hopeless it must look: predictions from a few iterations are poor, and
+    // errors often fall late, all at once. What is close goes on for a while.
     const ss_auto_choice *next = choice_at(w->a, w->next);
     if (last == 0 || !next || iteration < w->choice->least) return true;
     double per = w->choice->per_iteration / next->cost, rest = per * w->left, spent = per * iteration;
     if (rest < little) return true;
     bool is_close = w->log_excess[last] < log(close);
     return rest * spent <= w->choice->patience * (is_close ? leave_to_the_close : 1.0);
-}
-
-static bool pays(watch *w, int iteration)
-{
-    return w->choice->watch == SS_WATCH_STEPS ? steps_pay(w) : rate_pays(w, iteration);
 }
 
 static int look(void *context, int iteration, double excess)
@@ -152,13 +142,6 @@ static void note_problem(const ss_problem *problem, ss_run *run)
 /* So close that a few Newton steps are worth a try, in multiples of the goal. */
 static const double close_to_goal = 100.0;
 
-/* A method that says that it has arrived, and has not, went as far as it could. */
-static const char *ending(const watch *w, const ss_nested_run_end *end)
-{
-    if (w->gave_up) return "not worth continuing";
-    return end->status == SS_CONVERGED ? "makes no progress" : ss_status_name(end->status);
-}
-
 static void note_stage(automatic *a, const watch *w, const ss_nested_run_end *end)
 {
     if (!ss_run_explains(a->run)) return;
@@ -169,6 +152,10 @@ static void note_stage(automatic *a, const watch *w, const ss_nested_run_end *en
                                                          ? "Newton steps, if cheaper than the next method"
                                                      : next ? next->solver->name
                                                             : "the best so far";
+    // a method that claims to have converged, and has not, went as far as it could
+    const char *ending = w->gave_up                    ? "not worth continuing"
+                         : end->status == SS_CONVERGED ? "makes no progress"
+                                                       : ss_status_name(end->status);
     char rate[120] = "";
     if (choice->watch == SS_WATCH_RATE && !isnan(w->left)) {
         int used = snprintf(rate, sizeof rate, "; error x %.3g per iteration", w->rate);
@@ -181,7 +168,7 @@ static void note_stage(automatic *a, const watch *w, const ss_nested_run_end *en
                     end->excess < 1.0 ? "solved" : ss_status_name(ss_run_status(a->run)), rate);
     else
         ss_run_note(a->run, "%d iteration%s of %s: %s, error %.2g times the goal%s -> %s", end->iterations,
-                    plural(end->iterations), name, ending(w, end), end->excess, rate, then);
+                    plural(end->iterations), name, ending, end->excess, rate, then);
 }
 
 /* ---- stages ----------------------------------------------------------------------------------------- */
@@ -197,14 +184,6 @@ static void keep_best(automatic *a, double excess)
     }
 }
 
-/* NULL when out of memory: then it will be told so again. */
-static const void *options_without_sweeps(automatic *a, const ss_solver *solver)
-{
-    void *options = ss_run_default_options(solver, a->run->arena, NULL);
-    if (options) ss_options_set(solver->options, options, "sweeps", "0", NULL);
-    return options;
-}
-
 /* `next`: who comes after it. True: that was the end, *status says how. */
 static bool run_choice(automatic *a, const ss_auto_choice *choice, int next, ss_status *status)
 {
@@ -212,15 +191,18 @@ static bool run_choice(automatic *a, const ss_auto_choice *choice, int next, ss_
     // steps are compared with where they began
     if (choice->watch == SS_WATCH_STEPS && isfinite(a->best_excess))
         w.log_excess[w.looks++] = log(a->best_excess);
-    ss_nested_run stage = {
-        .solver = choice->solver,
-        .options = choice->without_sweeps ? options_without_sweeps(a, choice->solver) : NULL,
-        .budget = choice->budget,
-        .look = choice->watch == SS_WATCH_NOTHING ? NULL : look,
-        .context = &w,
-        .first_look = choice->watch == SS_WATCH_STEPS                               ? LOOK_FOR_STEPS
-                      : a->features.kind == SS_AUTO_STRUCTURE && a->features.bodies ? SOON
-                                                                                    : FIRST_LOOK};
+    void *options = NULL; // defaults; also when out of memory, which will show again
+    if (choice->without_sweeps) options = ss_run_default_options(choice->solver, a->run->arena, NULL);
+    if (options) ss_options_set(choice->solver->options, options, "sweeps", "0", NULL);
+    ss_nested_run stage = {.solver = choice->solver,
+                           .options = options,
+                           .budget = choice->budget,
+                           .look = choice->watch == SS_WATCH_NOTHING ? NULL : look,
+                           .context = &w,
+                           .first_look = choice->watch == SS_WATCH_STEPS ? LOOK_FOR_STEPS
+                                         : a->features.kind == SS_AUTO_STRUCTURE && a->features.bodies
+                                             ? SOON
+                                             : FIRST_LOOK};
     ss_nested_run_end end;
     if (a->trail->count < SS_AUTO_CHOICES) a->trail->solver[a->trail->count++] = choice->solver;
     if (choice->from_start) memcpy(a->x, a->start, (size_t)a->problem->size * sizeof *a->x);
@@ -328,15 +310,6 @@ ss_status ss_auto_solve_one(ss_problem *problem, ss_run *run, double *x, ss_auto
 
 /* ---- all of it -------------------------------------------------------------------------------------- */
 
-static ss_status solve_whole(const ss_problem *problem, ss_run *run, double *x)
-{
-    ss_problem copy = *problem; // it may get a matrix
-    ss_auto_trail trail;
-    ss_status status = ss_auto_solve_one(&copy, run, x, &trail);
-    if (copy.A != problem->A) ss_sparse_destroy(copy.A);
-    return status;
-}
-
 static ss_status solve(const ss_problem *problem, const void *options, ss_run *run, double *x)
 {
     (void)options;
@@ -350,7 +323,14 @@ static ss_status solve(const ss_problem *problem, const void *options, ss_run *r
     ss_status status;
     bool is_end = islands.problems && ss_auto_solve_islands(&islands, run, x, &status);
     ss_islands_release(&islands);
-    return is_end ? status : solve_whole(problem, run, x);
+    if (is_end) return status;
+
+    // As a whole: a copy, which may get a matrix.
+    ss_problem copy = *problem;
+    ss_auto_trail trail;
+    status = ss_auto_solve_one(&copy, run, x, &trail);
+    if (copy.A != problem->A) ss_sparse_destroy(copy.A);
+    return status;
 }
 
 const ss_solver ss_solver_auto = {

@@ -162,40 +162,29 @@ static void solve_planar_convex(void *data, const double *q, double *r)
 
 /* ---- which one -------------------------------------------------------------------------------------- */
 
-static bool create_ray(const double *A, ss_arena *arena, ss_local_cone *cone)
-{
-    ray *contact = ss_arena_take(arena, 1, sizeof *contact, "contacts");
-    if (!contact) return false;
-    contact->a = A[0];
-    *cone = (ss_local_cone){solve_ray, contact};
-    return true;
-}
-
-static bool create_planar(const ss_block *block, const double *A, ss_arena *arena, ss_local_cone *cone)
-{
-    planar *contact = ss_arena_take(arena, 1, sizeof *contact, "contacts");
-    if (!contact) return false;
-    memcpy(contact->a, A, sizeof contact->a);
-    contact->mu = block->mu;
-    ss_small_invert(2, A, contact->inverse);
-    *cone = (ss_local_cone){block->law == SS_LAW_CONE ? solve_planar_coulomb : solve_planar_convex, contact};
-    return true;
-}
-
+/* Friction of the usual kind, A regular. */
 static bool create_core(const ss_block *block, const double *A, double tolerance, ss_arena *arena,
                         ss_local_cone *cone)
 {
-    switch (block->size) {
-    case 1:
-        return create_ray(A, arena, cone);
-    case 2:
-        return create_planar(block, A, arena, cone);
-    case 3:
-        return block->law == SS_LAW_CONE ? ss_local_slip_create(block, A, tolerance, arena, cone)
-                                         : ss_local_convex_create(block, A, tolerance, arena, cone);
-    default:
-        return ss_local_newton_create(block, A, tolerance, arena, cone);
+    bool is_coulomb = block->law == SS_LAW_CONE;
+    if (block->size == 1) {
+        ray *contact = ss_arena_take(arena, 1, sizeof *contact, "contacts");
+        if (!contact) return false;
+        contact->a = A[0];
+        *cone = (ss_local_cone){solve_ray, contact};
+        return true;
     }
+    if (block->size == 2) {
+        planar *contact = ss_arena_take(arena, 1, sizeof *contact, "contacts");
+        if (!contact) return false;
+        memcpy(contact->a, A, sizeof contact->a);
+        contact->mu = block->mu;
+        ss_small_invert(2, A, contact->inverse);
+        *cone = (ss_local_cone){is_coulomb ? solve_planar_coulomb : solve_planar_convex, contact};
+        return true;
+    }
+    if (block->size > 3) return ss_local_newton_create(block, A, tolerance, arena, cone);
+    return (is_coulomb ? ss_local_slip_create : ss_local_convex_create)(block, A, tolerance, arena, cone);
 }
 
 /* ---- extreme friction, singular A ------------------------------------------------------------------- */
@@ -245,29 +234,6 @@ static double friction_of(const ss_block *block, int component)
 /* Below this friction the slip speed s leaves the range of numbers; a force of 1e-100 of the normal one is
  * none. */
 static const double NO_FRICTION = 1e-100;
-
-static bool has_usual_friction(const ss_block *block)
-{
-    bool usual = true;
-    for (int i = 1; i < block->size; i++) {
-        double mu = friction_of(block, i);
-        usual &= mu > NO_FRICTION && !isinf(mu);
-    }
-    return usual;
-}
-
-static reduced sort_components(const ss_block *block)
-{
-    reduced contact = {.size = block->size, .kept_count = 1};
-    for (int i = 1; i < block->size; i++) {
-        double mu = friction_of(block, i);
-        if (isinf(mu))
-            contact.stuck[contact.stuck_count++] = i;
-        else if (mu > NO_FRICTION)
-            contact.kept[contact.kept_count++] = i;
-    }
-    return contact;
-}
 
 /* Are the pivots of elimination in natural order positive, and more than rounding of the diagonal? */
 static inline bool has_positive_pivots(int n, const double *A)
@@ -325,25 +291,31 @@ static void eliminate_stuck(const double *A, reduced *contact, double *core)
     }
 }
 
-/* The part of A that takes part at all. */
-static bool part_is_regular(const reduced *contact, const double *A)
-{
-    int used[SS_CONE_MAX], count = contact->kept_count + contact->stuck_count;
-    memcpy(used, contact->kept, sizeof used);
-    for (int i = 0; i < contact->stuck_count; i++) used[contact->kept_count + i] = contact->stuck[i];
-    double part[SS_CONE_MAX * SS_CONE_MAX];
-    take_part(contact->size, A, used, count, used, count, part);
-    return is_regular(count, part);
-}
-
-static bool create_reduced(const ss_block *block, const double *A, const reduced *sorted, bool regular,
-                           double tolerance, ss_arena *arena, ss_local_cone *cone)
+/* What create_core does not accept: components without friction or with infinite friction, a singular A. */
+static bool create_reduced(const ss_block *block, const double *A, double tolerance, ss_arena *arena,
+                           ss_local_cone *cone)
 {
     static const double compliance = 1e-8; // of the diagonal
     int n = block->size;
     reduced *contact = ss_arena_take(arena, 1, sizeof *contact, "contacts");
     if (!contact) return false;
-    *contact = *sorted;
+    *contact = (reduced){.size = n, .kept_count = 1};
+    for (int i = 1; i < n; i++) {
+        double mu = friction_of(block, i);
+        if (isinf(mu))
+            contact->stuck[contact->stuck_count++] = i;
+        else if (mu > NO_FRICTION)
+            contact->kept[contact->kept_count++] = i;
+    }
+
+    // Is the part of A that takes part at all regular?
+    int used[SS_CONE_MAX], count = contact->kept_count + contact->stuck_count;
+    double part[SS_CONE_MAX * SS_CONE_MAX];
+    memcpy(used, contact->kept, sizeof used);
+    for (int i = 0; i < contact->stuck_count; i++) used[contact->kept_count + i] = contact->stuck[i];
+    take_part(n, A, used, count, used, count, part);
+    bool regular = is_regular(count, part);
+
     double softened[SS_CONE_MAX * SS_CONE_MAX], core[SS_CONE_MAX * SS_CONE_MAX];
     memcpy(softened, A, (size_t)(n * n) * sizeof *A);
     for (int i = 0; i < n && !regular; i++) {
@@ -361,10 +333,11 @@ static bool create_reduced(const ss_block *block, const double *A, const reduced
 bool ss_local_cone_create(const ss_block *block, const double *A, double tolerance, ss_arena *arena,
                           ss_local_cone *cone)
 {
-    if (has_usual_friction(block) && is_regular(block->size, A)) {
-        return create_core(block, A, tolerance, arena, cone);
+    bool is_usual = true;
+    for (int i = 1; i < block->size; i++) {
+        double mu = friction_of(block, i);
+        is_usual &= mu > NO_FRICTION && !isinf(mu);
     }
-    reduced sorted = sort_components(block);
-    bool regular = part_is_regular(&sorted, A);
-    return create_reduced(block, A, &sorted, regular, tolerance, arena, cone);
+    return (is_usual && is_regular(block->size, A) ? create_core : create_reduced)(block, A, tolerance, arena,
+                                                                                   cone);
 }

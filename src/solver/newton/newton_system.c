@@ -91,14 +91,6 @@ void ss_newton_multiply(int rows, int inner, int cols, const double *left, const
     }
 }
 
-static bool is_trivial(int n, const double *F, const double *B)
-{
-    for (int i = 0; i < n * n; i++) {
-        if (B[i] != 0.0 || F[i] != (i % (n + 1) == 0 ? 1.0 : 0.0)) return false;
-    }
-    return true;
-}
-
 bool ss_newton_system_factor(ss_newton_system *system, double alpha)
 {
     const ss_space *space = system->space;
@@ -106,8 +98,10 @@ bool ss_newton_system_factor(ss_newton_system *system, double alpha)
     system->alpha = alpha;
     system->factorizations++;
     for (int k = 0; k < space->node_count; k++) {
-        size_t at = system->square[k];
-        system->active[k] = !is_trivial(space->nodes[k].size, system->F + at, system->B + at);
+        const double *F = system->F + system->square[k], *B = system->B + system->square[k];
+        int n = space->nodes[k].size, i = 0;
+        while (i < n * n && B[i] == 0.0 && F[i] == (i % (n + 1) == 0 ? 1.0 : 0.0)) i++;
+        system->active[k] = i < n * n; // unless F = 1 and B = 0
     }
     if (system->full) return ss_newton_full_factor(system->full, system);
     return system->bodies ? ss_newton_bodies_factor(system->bodies, system)
@@ -116,26 +110,16 @@ bool ss_newton_system_factor(ss_newton_system *system, double alpha)
 
 /* ---- solve ------------------------------------------------------------------------------------------ */
 
-/* dr = R y */
-static void unscale(const ss_newton_system *system, const double *y, double *dr)
-{
-    const ss_space *space = system->space;
-    if (!system->uses_right) {
-        memcpy(dr, y, (size_t)space->size * sizeof *dr);
-        return;
-    }
-    for (int k = 0; k < space->node_count; k++) {
-        const ss_node *node = &space->nodes[k];
-        ss_newton_multiply(node->size, node->size, 1, system->R + system->square[k], y + node->first,
-                           dr + node->first);
-    }
-}
-
 /* dr, du, and the residual rhs - F y - B du; returns its norm. */
 static double find_residual(ss_newton_system *system, const double *rhs, double *dr, double *du)
 {
     const ss_space *space = system->space;
-    unscale(system, system->y, dr);
+    if (!system->uses_right) memcpy(dr, system->y, (size_t)space->size * sizeof *dr);
+    for (int k = 0; k < space->node_count && system->uses_right; k++) { // dr = R y
+        const ss_node *node = &space->nodes[k];
+        ss_newton_multiply(node->size, node->size, 1, system->R + system->square[k], system->y + node->first,
+                           dr + node->first);
+    }
     ss_space_apply(space, dr, du);
     for (int i = 0; i < space->size; i++) du[i] += system->alpha * dr[i];
     double sum = 0.0;
@@ -234,18 +218,6 @@ struct ss_newton_full *ss_newton_full_create(const ss_space *space, ss_arena *ar
     return good ? full : NULL;
 }
 
-static void list_active(struct ss_newton_full *full, const bool *active)
-{
-    const ss_space *space = full->space;
-    full->count = full->active_count = 0;
-    for (int k = 0; k < space->node_count; k++) {
-        const ss_node *node = &space->nodes[k];
-        if (!active[k]) continue;
-        full->active[full->active_count++] = k;
-        for (int i = 0; i < node->size; i++) full->unknowns[full->count++] = node->first + i;
-    }
-}
-
 /* Column j of a node's (W + alpha) R; without R that is one of W, and alpha is left to the caller. */
 static const double *column_of(struct ss_newton_full *full, const ss_newton_system *system, int k, int j)
 {
@@ -303,7 +275,14 @@ static void add_own(const ss_newton_system *system, int k, int n, int j, double 
 
 bool ss_newton_full_factor(struct ss_newton_full *full, const ss_newton_system *system)
 {
-    list_active(full, system->active);
+    const ss_space *space = full->space;
+    full->count = full->active_count = 0;
+    for (int k = 0; k < space->node_count; k++) {
+        const ss_node *node = &space->nodes[k];
+        if (!system->active[k]) continue;
+        full->active[full->active_count++] = k;
+        for (int i = 0; i < node->size; i++) full->unknowns[full->count++] = node->first + i;
+    }
     double *K = full->K;
     for (int a = 0, place = 0; a < full->active_count; a++) {
         int k = full->active[a], size = full->space->nodes[k].size;
@@ -406,17 +385,6 @@ bool ss_newton_matrix_factor(struct ss_newton_matrix *matrix, const ss_newton_sy
 
 /* ---- blocks: rescue ------------------------------------------------------------------------------- */
 
-static int64_t active_entries(const ss_block_rows *W, const bool *active)
-{
-    int64_t count = 0;
-    for (int i = 0; i < W->nodes; i++) {
-        for (int k = W->start[i]; active[i] && k < W->start[i + 1]; k++) {
-            if (active[W->column[k]]) count += (int64_t)(W->place[k + 1] - W->place[k]);
-        }
-    }
-    return count;
-}
-
 static void fill_column(const struct ss_newton_matrix *matrix, const bool *active, int node, int column,
                         ss_sparse *sparse, int *entry)
 {
@@ -437,7 +405,13 @@ static ss_sparse *active_matrix(const struct ss_newton_matrix *matrix, const boo
 {
     const ss_block_rows *W = matrix->space->W;
     int size = matrix->active_size, entry = 0, at = 0;
-    ss_sparse *sparse = ss_sparse_create(size, size, active_entries(W, active), NULL);
+    int64_t count = 0;
+    for (int i = 0; i < W->nodes; i++) {
+        for (int k = W->start[i]; active[i] && k < W->start[i + 1]; k++) {
+            if (active[W->column[k]]) count += (int64_t)(W->place[k + 1] - W->place[k]);
+        }
+    }
+    ss_sparse *sparse = ss_sparse_create(size, size, count, NULL);
     for (int j = 0; sparse && j < W->nodes; j++) {
         for (int c = 0; active[j] && c < ss_block_rows_size(W, j); c++) {
             fill_column(matrix, active, j, c, sparse, &entry);

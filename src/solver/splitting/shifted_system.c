@@ -28,15 +28,21 @@ struct ss_shifted_system {
 enum { AA, AB, BB, BLOCKS };
 static const int side_of[BLOCKS][2] = {{0, 0}, {0, 1}, {1, 1}};
 
-/* Which bodies meet in a row. */
-static bool make_pattern(ss_shifted_system *shifted, ss_arena *arena)
+static bool create_bodies(ss_shifted_system *shifted, ss_arena *arena)
 {
     const ss_row_groups *groups = shifted->groups;
-    size_t count = (size_t)groups->count;
+    size_t n = (size_t)shifted->space->size, count = (size_t)groups->count;
+    int bodies = shifted->space->levers->bodies, members = 0;
     int *start = ss_arena_take_unset(arena, count + 1, sizeof *start, "bodies that meet");
     int *member = ss_arena_take_unset(arena, 2 * count, sizeof *member, "bodies that meet");
-    if (!start || !member) return false;
-    int members = 0;
+    shifted->entry = ss_arena_take_unset(arena, count, sizeof *shifted->entry, "bodies that meet");
+    shifted->inverse = ss_arena_take_unset(arena, n, sizeof *shifted->inverse, "inverse of the shift");
+    shifted->weighted = ss_arena_take_unset(arena, n, sizeof *shifted->weighted, "weighted impulses");
+    shifted->velocity = ss_arena_take_unset(arena, (size_t)bodies, sizeof *shifted->velocity, "velocities");
+    if (!start || !member || !shifted->entry || !shifted->inverse || !shifted->weighted || !shifted->velocity)
+        return false;
+
+    // Which bodies meet in a row.
     for (int k = 0; k < groups->count; k++) {
         const int *body = groups->items[k].body;
         start[k] = members;
@@ -45,69 +51,40 @@ static bool make_pattern(ss_shifted_system *shifted, ss_arena *arena)
         }
     }
     start[count] = members;
-    shifted->pattern =
-        ss_block_rows_of_groups(shifted->space->levers->bodies, WIDTH, groups->count, start, member, arena);
-    return shifted->pattern != NULL;
-}
-
-static void find_entries(ss_shifted_system *shifted)
-{
-    for (int k = 0; k < shifted->groups->count; k++) {
-        const int *body = shifted->groups->items[k].body;
+    shifted->pattern = ss_block_rows_of_groups(bodies, WIDTH, groups->count, start, member, arena);
+    if (!shifted->pattern) return false;
+    for (int k = 0; k < groups->count; k++) {
+        const int *body = groups->items[k].body;
         for (int e = 0; e < BLOCKS; e++) {
             int row = body[side_of[e][0]], col = body[side_of[e][1]];
             shifted->entry[k][e] = row >= 0 && col >= 0 ? ss_block_rows_find(shifted->pattern, row, col) : -1;
         }
     }
-}
 
-static bool create_bodies(ss_shifted_system *shifted, ss_arena *arena)
-{
-    size_t n = (size_t)shifted->space->size;
-    shifted->entry = ss_arena_take_unset(arena, (size_t)shifted->groups->count, sizeof *shifted->entry,
-                                         "bodies that meet");
-    shifted->inverse = ss_arena_take_unset(arena, n, sizeof *shifted->inverse, "inverse of the shift");
-    shifted->weighted = ss_arena_take_unset(arena, n, sizeof *shifted->weighted, "weighted impulses");
-    shifted->velocity = ss_arena_take_unset(arena, (size_t)shifted->space->levers->bodies,
-                                            sizeof *shifted->velocity, "velocities");
-    if (!shifted->entry || !shifted->inverse || !shifted->weighted || !shifted->velocity) return false;
-    if (!make_pattern(shifted, arena)) return false;
-    find_entries(shifted);
     shifted->values = shifted->pattern->value;
     shifted->fronts = ss_front_lu_create(shifted->pattern, NULL);
     if (shifted->fronts) ss_front_lu_use_symmetry(shifted->fronts);
     return shifted->fronts != NULL;
 }
 
-static bool create_matrix(ss_shifted_system *shifted, ss_arena *arena)
-{
-    const ss_block_rows *W = shifted->space->W;
-    shifted->values =
-        ss_arena_take_unset(arena, W->place[W->start[W->nodes]], sizeof *shifted->values, "shifted matrix");
-    if (!shifted->values) return false;
-    shifted->fronts = ss_front_lu_create(W, NULL);
-    return shifted->fronts != NULL;
-}
-
-static bool create_full(ss_shifted_system *shifted, ss_arena *arena)
-{
-    size_t n = (size_t)shifted->space->size;
-    shifted->values = ss_arena_take_unset(arena, n * n, sizeof *shifted->values, "shifted matrix");
-    shifted->pivot = ss_arena_take_unset(arena, n, sizeof *shifted->pivot, "pivots");
-    return shifted->values && shifted->pivot;
-}
-
 ss_shifted_system *ss_shifted_system_create(const ss_row_groups *groups, ss_arena *arena)
 {
     const ss_space *space = groups->space;
+    const ss_block_rows *W = space->W;
+    size_t n = (size_t)space->size;
     ss_shifted_system *shifted = ss_arena_take(arena, 1, sizeof *shifted, "shifted matrix");
     if (!shifted) return NULL;
     shifted->space = space;
     shifted->groups = groups;
-    bool good = space->full     ? create_full(shifted, arena)
-                : space->levers ? create_bodies(shifted, arena)
-                                : create_matrix(shifted, arena);
-    return good ? shifted : NULL;
+    if (space->levers) return create_bodies(shifted, arena) ? shifted : NULL;
+    size_t numbers = space->full ? n * n : W->place[W->start[W->nodes]];
+    shifted->values = ss_arena_take_unset(arena, numbers, sizeof *shifted->values, "shifted matrix");
+    if (space->full) {
+        shifted->pivot = ss_arena_take_unset(arena, n, sizeof *shifted->pivot, "pivots");
+        return shifted->values && shifted->pivot ? shifted : NULL;
+    }
+    shifted->fronts = shifted->values ? ss_front_lu_create(W, NULL) : NULL;
+    return shifted->fronts ? shifted : NULL;
 }
 
 void ss_shifted_system_set_deadline(ss_shifted_system *shifted, double deadline)
@@ -127,24 +104,8 @@ void ss_shifted_system_free(ss_shifted_system *shifted)
 
 /* ---- factor ----------------------------------------------------------------------------------------- */
 
-/* Blocks that were made on one side of the diagonal, to the other. */
-static void mirror_blocks(ss_block_rows *pattern)
-{
-    for (int row = 0; row < pattern->nodes; row++) {
-        for (int k = pattern->diagonal[row] + 1; k < pattern->start[row + 1]; k++) {
-            double *upper = pattern->value + pattern->place[k];
-            double *lower = pattern->value + pattern->place[pattern->mirror[k]];
-            for (int i = 0; i < WIDTH; i++) {
-                for (int j = 0; j < WIDTH; j++) {
-                    upper[WIDTH * i + j] += lower[WIDTH * j + i];
-                    lower[WIDTH * j + i] = upper[WIDTH * i + j];
-                }
-            }
-        }
-    }
-}
-
-/* 1 + H' T H. A block ab is added to once, be a before b or after. */
+/* 1 + H' T H. A block ab is added to once, be a before b or after; then those on one side of the diagonal go
+ * to the other. */
 static void assemble_bodies(ss_shifted_system *shifted, const double *shift)
 {
     const ss_levers *levers = shifted->space->levers;
@@ -166,37 +127,40 @@ static void assemble_bodies(ss_shifted_system *shifted, const double *shift)
             if (e == AB && at->body[0] == at->body[1]) ss_row_group_square(at, levers, T, 1, 0, block);
         }
     }
-    mirror_blocks(pattern);
-}
-
-static void assemble_matrix(ss_shifted_system *shifted, const double *shift)
-{
-    const ss_block_rows *W = shifted->space->W;
-    memcpy(shifted->values, W->value, W->place[W->start[W->nodes]] * sizeof *shifted->values);
-    for (int node = 0; node < W->nodes; node++) {
-        int first = W->first[node], n = W->first[node + 1] - first;
-        double *block = shifted->values + W->place[W->diagonal[node]];
-        for (int i = 0; i < n; i++) block[i * n + i] += shift[first + i];
+    for (int row = 0; row < pattern->nodes; row++) {
+        for (int k = pattern->diagonal[row] + 1; k < pattern->start[row + 1]; k++) {
+            double *upper = pattern->value + pattern->place[k];
+            double *lower = pattern->value + pattern->place[pattern->mirror[k]];
+            for (int i = 0; i < WIDTH; i++) {
+                for (int j = 0; j < WIDTH; j++) {
+                    upper[WIDTH * i + j] += lower[WIDTH * j + i];
+                    lower[WIDTH * j + i] = upper[WIDTH * i + j];
+                }
+            }
+        }
     }
-}
-
-static bool factor_full(ss_shifted_system *shifted, const double *shift)
-{
-    const ss_space *space = shifted->space;
-    int n = space->size;
-    memcpy(shifted->values, space->full, (size_t)n * (size_t)n * sizeof *shifted->values);
-    for (int i = 0; i < n; i++) shifted->values[i * n + i] += shift[i];
-    return ss_dense_lu(n, shifted->values, shifted->pivot) == SS_LINALG_OK;
 }
 
 bool ss_shifted_system_factor(ss_shifted_system *shifted, const double *shift)
 {
     const ss_space *space = shifted->space;
-    if (space->full) return factor_full(shifted, shift);
-    if (space->levers)
+    const ss_block_rows *W = space->W;
+    int n = space->size;
+    if (space->full) {
+        memcpy(shifted->values, space->full, (size_t)n * (size_t)n * sizeof *shifted->values);
+        for (int i = 0; i < n; i++) shifted->values[i * n + i] += shift[i];
+        return ss_dense_lu(n, shifted->values, shifted->pivot) == SS_LINALG_OK;
+    }
+    if (space->levers) {
         assemble_bodies(shifted, shift);
-    else
-        assemble_matrix(shifted, shift);
+    } else {
+        memcpy(shifted->values, W->value, W->place[W->start[W->nodes]] * sizeof *shifted->values);
+        for (int node = 0; node < W->nodes; node++) {
+            int first = W->first[node], size = W->first[node + 1] - first;
+            double *block = shifted->values + W->place[W->diagonal[node]];
+            for (int i = 0; i < size; i++) block[i * size + i] += shift[first + i];
+        }
+    }
     ss_linalg_status outcome = ss_front_lu_factor(shifted->fronts, shifted->values, NULL);
     shifted->is_late = outcome == SS_LINALG_LATE;
     return outcome == SS_LINALG_OK;
@@ -204,28 +168,25 @@ bool ss_shifted_system_factor(ss_shifted_system *shifted, const double *shift)
 
 /* ---- solve ------------------------------------------------------------------------------------------ */
 
-static void solve_bodies(ss_shifted_system *shifted, const double *right, double *x)
-{
-    const ss_space *space = shifted->space;
-    double *v = (double *)shifted->velocity, *weighted = shifted->weighted;
-    memset(v, 0, (size_t)space->levers->bodies * sizeof *shifted->velocity);
-    for (int i = 0; i < space->size; i++) weighted[i] = shifted->inverse[i] * right[i];
-    ss_row_groups_push(shifted->groups, weighted, shifted->velocity);
-    ss_front_lu_solve(shifted->fronts, v, v);
-    ss_row_groups_pull(shifted->groups, shifted->velocity, weighted);
-    for (int i = 0; i < space->size; i++) x[i] = shifted->inverse[i] * (right[i] - weighted[i]);
-}
-
 void ss_shifted_system_solve(ss_shifted_system *shifted, const double *right, double *x)
 {
     const ss_space *space = shifted->space;
-    if (space->levers) {
-        solve_bodies(shifted, right, x);
-    } else if (space->full) {
-        if (x != right) memcpy(x, right, (size_t)space->size * sizeof *x);
+    int n = space->size;
+    if (space->full) {
+        if (x != right) memcpy(x, right, (size_t)n * sizeof *x);
         // the matrix is by columns: row by row it is the transpose
-        ss_dense_lu_solve(space->size, shifted->values, shifted->pivot, SS_TRANSPOSED, x, 1);
-    } else {
-        ss_front_lu_solve(shifted->fronts, right, x);
+        ss_dense_lu_solve(n, shifted->values, shifted->pivot, SS_TRANSPOSED, x, 1);
+        return;
     }
+    if (!space->levers) {
+        ss_front_lu_solve(shifted->fronts, right, x);
+        return;
+    }
+    double *v = (double *)shifted->velocity, *weighted = shifted->weighted;
+    memset(v, 0, (size_t)space->levers->bodies * sizeof *shifted->velocity);
+    for (int i = 0; i < n; i++) weighted[i] = shifted->inverse[i] * right[i];
+    ss_row_groups_push(shifted->groups, weighted, shifted->velocity);
+    ss_front_lu_solve(shifted->fronts, v, v);
+    ss_row_groups_pull(shifted->groups, shifted->velocity, weighted);
+    for (int i = 0; i < n; i++) x[i] = shifted->inverse[i] * (right[i] - weighted[i]);
 }

@@ -32,105 +32,83 @@ static double overlap_single(const ss_conjugate *cg)
                            (const float *)r->direction);
 }
 
-static bool create_single_acceleration(const ss_batched *batched, ss_arena *arena, ss_conjugate *cg)
-{
-    const ss_single_batches *single = batched->single;
-    size_t impulses = 3 * SS_SINGLE_LANES / 2 * (size_t)single->count;
-    size_t twists = (sizeof(ss_single_twist) / sizeof(float)) / 2 * (size_t)batched->problem->bodies->bodies;
-    *cg = (ss_conjugate){.part = {[BATCHES] = {.size = impulses, .at = (double *)single->r},
-                                  [VELOCITIES] = {.size = twists, .at = (double *)single->y}},
-                         .overlap = overlap_single,
-                         .context = batched->single_kernel,
-                         .extrapolate = batched->single_kernel->extrapolate,
-                         .slack = 0.2};
-    return ss_conjugate_start(cg, arena);
-}
-
-static bool create_acceleration(ss_batched *batched, double *x, ss_arena *arena, ss_conjugate *cg)
+static ss_conjugate acceleration_of(ss_batched *batched, double *x)
 {
     const ss_problem *problem = batched->problem;
-    if (batched->single) return create_single_acceleration(batched, arena, cg);
+    const ss_single_batches *single = batched->single;
+    size_t bodies = (size_t)problem->bodies->bodies;
+    if (single) {
+        size_t impulses = 3 * SS_SINGLE_LANES / 2 * (size_t)single->count;
+        size_t twists = (sizeof(ss_single_twist) / sizeof(float)) / 2 * bodies;
+        return (ss_conjugate){.part = {[BATCHES] = {.size = impulses, .at = (double *)single->r},
+                                       [VELOCITIES] = {.size = twists, .at = (double *)single->y}},
+                              .overlap = overlap_single,
+                              .context = batched->single_kernel,
+                              .extrapolate = batched->single_kernel->extrapolate,
+                              .slack = 0.2};
+    }
     size_t impulses = 3 * SS_LANES * (size_t)batched->batches.count;
-    size_t twists = sizeof(ss_scaled_twist) / sizeof(double) * (size_t)problem->bodies->bodies;
-    *cg = (ss_conjugate){.part = {{.size = impulses, .at = (double *)batched->batches.r},
-                                  {.size = batched->cell_count ? (size_t)problem->size : 0, .at = x},
-                                  {.size = twists, .at = (double *)batched->y}},
-                         .overlap = overlap,
-                         .context = batched->kernel,
-                         .extrapolate = batched->kernel->extrapolate};
-    return ss_conjugate_start(cg, arena);
+    size_t twists = sizeof(ss_scaled_twist) / sizeof(double) * bodies;
+    return (ss_conjugate){
+        .part = {[BATCHES] = {.size = impulses, .at = (double *)batched->batches.r},
+                 [CELLS] = {.size = batched->cell_count ? (size_t)problem->size : 0, .at = x},
+                 [VELOCITIES] = {.size = twists, .at = (double *)batched->y}},
+        .overlap = overlap,
+        .context = batched->kernel,
+        .extrapolate = batched->kernel->extrapolate};
 }
 
 /* ---- the loop --------------------------------------------------------------------------------------- */
 
-static double sweep_once(ss_batched *batched, ss_batched_order order, int iteration, double *x)
+ss_status ss_batched_iterate(ss_batched *batched, const ss_batched_loop *how, ss_run *run, double *x)
 {
-    if (order == SS_BATCHED_SYMMETRIC) {
-        double forward = ss_batched_sweep(batched, false, x);
-        return forward + ss_batched_sweep(batched, true, x);
-    }
-    return ss_batched_sweep(batched, order == SS_BATCHED_ALTERNATE && iteration % 2, x);
-}
+    enum { REFRESH = 64, SELDOM = 16 };
+    static const double least = 300.0; // times the rounding; found by trial: brick walls
+    size_t size = (size_t)batched->problem->size, bytes = size * sizeof *x;
+    double *w = ss_arena_take_unset(run->arena, size, sizeof *w, "w");
+    double *last_good = ss_arena_take_unset(run->arena, size, sizeof *last_good, "last good x");
+    ss_conjugate cg = acceleration_of(batched, x);
+    if (!w || !last_good || (how->accelerate && !ss_conjugate_start(&cg, run->arena))) return SS_FAILED;
 
-/* x and, unless NULL, w as they are now; false when they are not finite. */
-static bool look(ss_batched *batched, double change, double *x, double *w)
-{
-    if (!isfinite(change)) return false;
-    ss_batched_store(batched, x);
-    return w ? ss_batched_velocities(batched, x, w) : ss_batched_is_finite(batched);
-}
-
-/* Is what a sweep changes so little that rounding hides where it leads? Sweeps that converge slowly
- * come there early. */
-static bool is_lost_in_rounding(const ss_batched *batched, int iteration, double change, double *rounding)
-{
-    enum { SELDOM = 16 };
-    static const double least = 300.0; // found by trial: brick walls
-    if (iteration % SELDOM == 0) *rounding = ss_single_rounding(batched);
-    return change <= least * *rounding;
-}
-
-static ss_status iterate(ss_batched *batched, const ss_batched_loop *how, ss_conjugate *cg, ss_run *run,
-                         double *x, double *w, double *last_good)
-{
-    enum { REFRESH = 64 };
-    size_t bytes = (size_t)batched->problem->size * sizeof *x;
     ss_watch watch = {0};
     double rounding = 0.0; // of single precision
     bool refreshed = true; // y has no rounding in it but that of the last sweep
     memcpy(last_good, x, bytes);
     for (int iteration = 0;; iteration++) {
-        double change = sweep_once(batched, how->order, iteration, x);
-        bool due = ss_run_due(run, change);
-        // a good start needs one sweep: then the driver's own product is the only one
+        bool backward = how->order == SS_BATCHED_ALTERNATE && iteration % 2;
+        double change = ss_batched_sweep(batched, backward, x);
+        if (how->order == SS_BATCHED_SYMMETRIC) change += ss_batched_sweep(batched, true, x);
+
+        // x and w as they are now, if they are looked at; a good start needs one sweep: then the driver's own
+        // product is the only one.
+        bool due = ss_run_due(run, change), good = isfinite(change);
         double *velocities = iteration > 0 && !batched->single ? w : NULL;
-        if ((due || !isfinite(change)) && !look(batched, change, x, velocities)) {
+        if (good && due) {
+            ss_batched_store(batched, x);
+            good = velocities ? ss_batched_velocities(batched, x, w) : ss_batched_is_finite(batched);
+        }
+        if (!good) {
             memcpy(x, last_good, bytes);
             return SS_FAILED;
         }
         if (due) memcpy(last_good, x, bytes);
         bool go_on = ss_run_iteration(run, due ? x : NULL, due ? velocities : NULL);
+
+        // In single precision a sweep may change so little that rounding hides where it leads; sweeps that
+        // converge slowly come there early.
         bool still = change == 0.0 && refreshed, stuck = ss_watch_stalled(&watch, change, how->patience);
-        if (batched->single) stuck |= is_lost_in_rounding(batched, iteration, change, &rounding);
+        if (batched->single) {
+            if (iteration % SELDOM == 0) rounding = ss_single_rounding(batched);
+            stuck |= change <= least * rounding;
+        }
         if (!go_on || still || stuck) {
             ss_batched_store(batched, x);
             return !go_on ? ss_run_status(run) : still && !batched->single ? SS_CONVERGED : SS_STALLED;
         }
-        if (how->accelerate) ss_conjugate_next(cg, change);
+        if (how->accelerate) ss_conjugate_next(&cg, change);
         refreshed = iteration % REFRESH == REFRESH - 1 || change == 0.0;
         if (refreshed) ss_batched_refresh(batched, x);
     }
-}
-
-ss_status ss_batched_iterate(ss_batched *batched, const ss_batched_loop *how, ss_run *run, double *x)
-{
-    size_t size = (size_t)batched->problem->size;
-    ss_conjugate cg = {0};
-    double *w = ss_arena_take_unset(run->arena, size, sizeof *w, "w");
-    double *last_good = ss_arena_take_unset(run->arena, size, sizeof *last_good, "last good x");
-    if (!w || !last_good) return SS_FAILED;
-    if (how->accelerate && !create_acceleration(batched, x, run->arena, &cg)) return SS_FAILED;
-    return iterate(batched, how, &cg, run, x, w, last_good);
 }
 
 /* ---- for other solvers ------------------------------------------------------------------------------ */
@@ -149,22 +127,19 @@ const char *ss_batched_refusal(const ss_problem *problem)
     return NULL;
 }
 
-static bool is_cone_apart(const ss_batched *batched)
-{
-    for (int k = 0; k < batched->problem->block_count; k++) {
-        if (!batched->is_batched[k] && ss_block_is_cone(&batched->problem->blocks[k])) return true;
-    }
-    return false;
-}
-
 /* Enough contacts, with enough of them that share no body, and little else. The cones outside of batches are
  * solved exactly, which is not what a method of projected steps does. */
 static bool is_worth_it(const ss_batched *batched)
 {
     enum { FEW = 16 };
+    const ss_problem *problem = batched->problem;
     int batches = batched->batches.count, contacts = 0;
-    for (int k = 0; k < batched->problem->block_count; k++) contacts += batched->is_batched[k];
-    if (batched->method.contact == SS_BATCH_PROJECTED && is_cone_apart(batched)) return false;
+    bool is_cone_apart = false;
+    for (int k = 0; k < problem->block_count; k++) {
+        contacts += batched->is_batched[k];
+        is_cone_apart |= !batched->is_batched[k] && ss_block_is_cone(&problem->blocks[k]);
+    }
+    if (batched->method.contact == SS_BATCH_PROJECTED && is_cone_apart) return false;
     return contacts >= FEW && contacts >= batches * SS_LANES / 2 && contacts >= batched->cell_count;
 }
 
