@@ -4,7 +4,19 @@ import { execFileSync } from "node:child_process";
 import { dirname, join, resolve } from "node:path";
 import { after, before, test } from "node:test";
 import { open, program, scratch, stickslip } from "./browser.mjs";
-import { campaign, choose, clean, cells, download, findEnergies, numbers, of, opened, settled } from "./report_kit.mjs";
+import {
+  campaign,
+  choose,
+  clean,
+  cells,
+  download,
+  findEnergies,
+  near,
+  numbers,
+  of,
+  opened,
+  settled,
+} from "./report_kit.mjs";
 
 let report, data;
 before(() => ({ report, data } = campaign()));
@@ -271,6 +283,27 @@ test("keyboard and screen reader find their way", async (t) => {
   assert.equal(unnamed, 0);
   const ids = await page.locator("[id]").evaluateAll((all) => all.map((one) => one.id));
   assert.equal(new Set(ids).size, ids.length);
+});
+
+test("methods against the best of others in hindsight have a section, at the tolerance that is chosen", async (t) => {
+  const folder = scratch(t),
+    file = join(folder, "wall.h5"),
+    ledger = join(folder, "results.db"),
+    where = join(folder, "report.html");
+  stickslip("run", "brick-wall", "--steps", "5", "--record", file, "--every", "2");
+  stickslip("bench", file, "-s", "auto,nsgs,psor", "--tol", "1e-2,1e-6", "-o", ledger);
+  const { against } = JSON.parse(stickslip("report", ledger, "-o", where, "--against", "auto", "--json"));
+  const { page, problems } = await opened(where);
+  for (const score of against.scores) {
+    await page.locator("#tolerance").selectOption(String(against.scores.indexOf(score)));
+    assert.equal(await page.locator("#against tbody tr").count(), score.problems.length);
+    const words = await page.locator("#against .read").innerText();
+    assert.ok(words.includes(`auto solves ${score.both + score.only} of ${score.problems.length} problem`), words);
+    assert.equal(words.includes("geometric mean"), score.both > 0);
+    const shown = await page.locator("#against tbody [data-column=ratio]").allInnerTexts();
+    score.problems.forEach((row, i) => row.ratio === null || near(Number(shown[i]), row.ratio, "ratio"));
+  }
+  assert.deepEqual(problems, []);
 });
 
 test("answers that were stored in the files stand beside the methods, and judge repeats them", async (t) => {

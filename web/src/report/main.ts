@@ -4,6 +4,7 @@ import { choice, foreign, h } from "../common/dom";
 import { power } from "../common/format";
 import { themeButton } from "../common/theme";
 import { anchor, follow, moved } from "./address";
+import { againstTable } from "./against";
 import { contactErrors, contactShares } from "./contacts";
 import { convergence } from "./convergence";
 import { budgets, workPrecision } from "./cost";
@@ -57,6 +58,9 @@ function start(model: Model): void {
   const sections: [string, string, Child[]][] = [
     ["summary", "Summary", [summary(model)]],
     ["solvers", "Methods", [solverTable(model)]],
+    ...(data.against
+      ? [["against", "Against the best in hindsight", [againstTable(model, data.against)]] as [string, string, Child[]]]
+      : []),
     ...(data.recorded.length > 0
       ? [["recorded", "Answers as recorded", [recordedTable(model)]] as [string, string, Child[]]]
       : []),
