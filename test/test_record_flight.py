@@ -158,7 +158,7 @@ def test_a_signal_trips(falling, tmp_path):
     wait_for(lambda: list(tmp_path.glob("*.ring")))
     process.send_signal(signal.SIGUSR1)
     assert process.wait(60) == 0
-    assert notes(path) == ["signal"] and len(times(path)) == 5
+    assert notes(path) == ["signal"] and 1 <= len(times(path)) <= 5  # it may come before the ring is full
 
 
 @pytest.mark.parametrize("words", [("--ring", 6), ("--survive", 0.2)])

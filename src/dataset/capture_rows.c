@@ -13,14 +13,15 @@ enum { AS_ROWS, HELD, FROZEN };
 
 const char *ss_rows_note(int bit)
 {
-    static const char *const notes[SS_ROWS_NOTES] = {
-        [AS_ROWS] = "contacts with rolling or anisotropic friction are recorded as joints",
-        [HELD] = "linear and angular factors of bodies cannot be expressed in a frame: the balance of such "
-                 "bodies does not hold",
-        [FROZEN] =
-            "bodies without inertia, which Bullet does not turn, have a very large one in the recording",
-    };
-    return notes[bit];
+    switch (bit) {
+    case AS_ROWS:
+        return "contacts with rolling or anisotropic friction are recorded as joints";
+    case HELD:
+        return "linear and angular factors of bodies cannot be expressed in a frame: the balance of such "
+               "bodies does not hold";
+    default: // FROZEN
+        return "bodies without inertia, which Bullet does not turn, have a very large one in the recording";
+    }
 }
 
 typedef struct shaping {
