@@ -168,7 +168,7 @@ static void check_velocities(checker *c)
                "differs from T v of the generalised coordinates by %.2g of its terms", worst);
 }
 
-/* The row J T, dense; the terms that it is a sum of, largest of all. */
+/* The row J T, dense; the largest term that it may be a sum of, by the largest entries of J and T. */
 static double project_row(const ss_frame *frame, int joint, int row, int *further, double *out)
 {
     const ss_constraints *constraints = &frame->constraints;
@@ -187,13 +187,15 @@ static double project_row(const ss_frame *frame, int joint, int row, int *furthe
             block = constraints->further_jacobian[(*further)++];
         }
         if (body == SS_WORLD) continue;
+        double of_row = 0.0, of_map = 0.0;
         for (int i = 0; i < 6; i++) {
+            of_row = fmax(of_row, fabs(block[i]));
             for (int e = g->map_start[6 * body + i]; e < g->map_start[6 * body + i + 1]; e++) {
-                double term = block[i] * g->map[e];
-                out[g->map_column[e]] += term;
-                largest = fmax(largest, fabs(term));
+                out[g->map_column[e]] += block[i] * g->map[e];
+                of_map = fmax(of_map, fabs(g->map[e]));
             }
         }
+        largest = fmax(largest, of_row * of_map);
     }
     return largest;
 }

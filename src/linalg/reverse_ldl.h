@@ -18,7 +18,7 @@ typedef struct ss_reverse_ldl {
     int row_room, entry_room;
 } ss_reverse_ldl;
 
-/* Lower half by rows, each ending with its diagonal. `to` is zeroed, or used again. Returns -1 if all is well,
+/* Lower half by rows, each ending with its diagonal. `to` is zeroed, or used again. Returns -1 on success,
  * the row of the first pivot that is not positive, or -2 when out of memory. */
 int ss_reverse_ldl_make(int size, const int32_t *start, const int32_t *column, const double *value,
                         ss_reverse_ldl *to);
