@@ -17,23 +17,26 @@ class Error(Structure):
 def group(*members):
     """A struct of counts and then arrays, as ss_bodies, ss_constraints and ss_contacts are."""
     return type("Group", (Structure,), {"_fields_": [
-        (name, c_int if name in ("count", "row_count", "group_count", "further_count") else c_void_p) for name in members]})
+        (name, c_int if name in ("count", "row_count", "group_count", "further_count", "trees", "map_count", "mass_count") else c_void_p) for name in members]})
 
 
 Bodies = group("count", "masses", "positions", "quaternions", "velocities", "forces", "world_inertia_tensors",
                "ids", "states")
 Constraints = group("count", "row_count", "pairs", "rows", "Jacobian", "violations", "time_derivative", "bounds",
-                    "regularization", "friction", "friction_row", "holonomic", "further_count", "further_rows",
+                    "regularization", "friction", "friction_row", "holonomic", "implied", "further_count", "further_rows",
                     "further_bodies", "further_Jacobian")
 Contacts = group("count", "pairs", "points", "normals", "gaps", "mu_k", "mu_s", "t_u", "restitution", "compliance",
                  "damping", "adhesion", "mu_r", "mu_t", "lever_arms", "surface_velocities")
 Subcontacts = group("group_count", "count", "contact_groups", "cut", "groups", "alternatives", "roles", "points",
                     "normals", "gaps", "surface_velocities")
+Generalized = group("trees", "count", "map_count", "mass_count", "tree", "map_start", "map_column", "map", "mass_start",
+                    "mass_column", "mass", "velocity", "force")
 
 
 class Frame(Structure):
     _fields_ = [("h", c_double), ("time", c_double), ("bodies", Bodies), ("constraints", Constraints),
-                ("contacts", Contacts), ("subcontacts", Subcontacts)]
+                ("contacts", Contacts), ("subcontacts", Subcontacts),
+                ("generalized", Generalized)]
 
 
 class Manifest(Structure):
@@ -46,7 +49,8 @@ class Answer(Structure):
     _fields_ = [("bodies", c_int), ("rows", c_int), ("contacts", c_int)] + [
         (name, c_void_p) for name in ("velocities", "lambda", "normal", "tangent", "rolling")] + [
         ("groups", c_int), ("subcontacts", c_int)] + [
-        (name, c_void_p) for name in ("selection", "sub_normal", "sub_tangent", "sub_rolling")]
+        (name, c_void_p) for name in ("selection", "sub_normal", "sub_tangent", "sub_rolling")] + [
+        ("coordinates", c_int), ("generalized_velocities", c_void_p)]
 
 
 class Measure(Structure):

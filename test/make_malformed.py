@@ -493,6 +493,66 @@ def further_block_on_the_world(place):
     add_further(place, bodies=(4, -1))
 
 
+def add_coordinates(place, announce=True):
+    """Every body's own velocities as coordinates; no joint is implied."""
+    bodies = place["bodies/masses"].size
+    n = 6 * bodies
+    place["generalized/trees"] = np.array([[6 * b, 6] for b in range(bodies)], "<i4")
+    place["generalized/map/indptr"] = np.arange(n + 1, dtype="<i4").reshape(-1, 1)
+    place["generalized/map/indices"] = np.arange(n, dtype="<i4").reshape(-1, 1)
+    place["generalized/map/values"] = np.ones((n, 1))
+    place["generalized/mass/indptr"] = np.arange(n + 1, dtype="<i4").reshape(-1, 1)
+    place["generalized/mass/indices"] = np.arange(n, dtype="<i4").reshape(-1, 1)
+    place["generalized/mass/values"] = np.ones((n, 1))
+    place["generalized/velocities"] = np.array(place["bodies/velocities"]).reshape(-1, 1)
+    place["generalized/forces"] = np.zeros((n, 1))
+    place["constraints/implied"] = np.zeros((place["constraints/rows"].size, 1), "u1")
+    if announce:
+        place["constraints"].attrs["block_order"] = "pairs, implied"
+
+
+@case("block_order")
+def implied_joints_not_announced(place):
+    add_coordinates(place, announce=False)
+    place["constraints"].attrs["block_order"] = "pairs"
+
+
+@case("constraints/implied")
+def implied_joints_announced_but_missing(place):
+    add_coordinates(place)
+    del place["constraints/implied"]
+
+
+@case("constraints/implied")
+def implied_joints_without_coordinates(place):
+    add_coordinates(place)
+    del place["generalized"]
+
+
+@case("generalized/map/values")
+def coordinates_without_a_map(place):
+    add_coordinates(place)
+    del place["generalized/map"]
+
+
+@case("generalized/forces")
+def coordinates_without_forces(place):
+    add_coordinates(place)
+    del place["generalized/forces"]
+
+
+@case("generalized/map/indices", semantic=True)
+def coordinates_of_no_number(place):
+    add_coordinates(place)
+    place["generalized/map/indices"][3] = 6 * 1000
+
+
+@case("constraints/implied", semantic=True)
+def a_joint_implied_that_moves(place):
+    add_coordinates(place)
+    place["constraints/implied"][0] = 1
+
+
 @case("further_bodies", semantic=True)
 def further_block_twice(place):
     add_further(place, rows=(3, 3))

@@ -115,12 +115,40 @@ static inline void fill_alternatives(ss_frame *frame, ss_random *random)
     sub->cut[0] = 0.01, sub->cut[1] = 0.02;
 }
 
-/* With all optional arrays, none of which says what its absence would. */
+/* The live bodies' own velocities as coordinates: T is the identity, M the mass of the bodies. */
+static inline void fill_coordinates(ss_frame *frame)
+{
+    ss_generalized *g = &frame->generalized;
+    int next = 0, entry = 0, count = 0;
+    for (int b = 0; b < BODIES; b++) {
+        bool live = ss_frame_is_live(frame, b);
+        for (int i = 0; i < 6; i++) {
+            g->map_start[6 * b + i] = count;
+            if (!live) continue;
+            g->map_column[count] = count;
+            g->map[count] = 1.0;
+            g->velocity[count] = frame->bodies.velocity[b][i];
+            g->force[count] = frame->bodies.force[b][i];
+            g->mass_start[count] = entry;
+            for (int j = i < 3 ? i : 3; j <= i; j++, entry++) {
+                g->mass_column[entry] = count - i + j;
+                g->mass[entry] =
+                    i < 3 ? frame->bodies.mass[b] : frame->bodies.inertia[b][3 * (i - 3) + j - 3];
+            }
+            count++;
+        }
+        if (live) g->tree[next][0] = count - 6, g->tree[next++][1] = 6;
+    }
+    g->map_start[6 * BODIES] = g->mass_start[count] = count;
+    g->mass_start[count] = entry;
+}
+
+/* With all optional arrays, none of which says what its absence would, but that no joint is implied. */
 static inline ss_frame *full_frame(void)
 {
     ss_frame *frame = plain_frame();
     if (!frame || !ss_frame_add_alternatives(frame, 2, 3, NULL) || !ss_frame_add_further(frame, 2, NULL) ||
-        !enable_all(frame, NULL))
+        !ss_frame_add_generalized(frame, 3, 18, 18, 27, NULL) || !enable_all(frame, NULL))
         return NULL;
     ss_random random = ss_random_start(2026, 2);
     for (int i = 0; i < ROWS; i++) frame->constraints.regularization[i] = ss_random_between(&random, 0.1, 1);
@@ -148,6 +176,7 @@ static inline ss_frame *full_frame(void)
         for (int i = 0; i < 6; i++) frame->contacts.lever_arm[c][i] += 0.125;
     }
     fill_alternatives(frame, &random);
+    fill_coordinates(frame);
     return frame;
 }
 

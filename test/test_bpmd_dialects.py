@@ -590,10 +590,11 @@ def test_a_converted_copy_holds_what_was_repaired(tmp_path, layout):
 
 # ---- docs/format.md says what the library believes ------------------------------------------------------------------
 
-FIELD = re.compile(r"SS_FIELD\((\w+), *(\w+), *\w+, *(\w+), *(\w+), *(\d+), *(\d+), *(true|false), *[^,]+, *"
+FIELD = re.compile(r"SS_FIELD\((\w+), *([\w/]+), *\w+, *(\w+), *(\w+), *(\d+), *(\d+), *(true|false), *[^,]+, *"
                    r'"([^"]*)", *"([^"]*)"\)')
 TYPES = {"REAL": "float64", "INT": "int32", "COUNT": "uint64", "BYTE": "uint8", "PAIR": "int32"}
-SIZES = {"BODY": "nb", "CONSTRAINT": "nk", "ROW": "nr", "FURTHER": "nf", "CONTACT": "nc", "GROUP": "ng", "SUBCONTACT": "ns"}
+SIZES = {"BODY": "nb", "CONSTRAINT": "nk", "ROW": "nr", "FURTHER": "nf", "CONTACT": "nc", "GROUP": "ng", "SUBCONTACT": "ns",
+         "TREE": "nt", "MAP_ROW": "6nb + 1", "MAP_ENTRY": "nm", "MASS_ROW": "nv + 1", "MASS_ENTRY": "ne", "COORDINATE": "nv"}
 
 
 def shape_text(per, width, columns):
@@ -605,7 +606,7 @@ def documented_arrays():
     rows = {}
     for line in (SOURCE / "docs/format.md").read_text().splitlines():
         cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
-        found = re.fullmatch(r"`F/((?:bodies|constraints|contacts|subcontacts)/\w+)`", cells[0])
+        found = re.fullmatch(r"`F/((?:bodies|constraints|contacts|subcontacts|generalized)/[\w/]+)`", cells[0])
         if found and len(cells) >= 6:
             rows[found[1]] = cells[1:6]
     return rows

@@ -1,5 +1,6 @@
-/* race_models TIME STEP TILT FILE...   each model file in MuJoCo and in our simulator: a row of
- * docs/models.md. Times in s; a step of 0 is that of the file; gravity is turned by TILT (rad). */
+/* race_models TIME STEP TILT COORDINATES FILE...   each model file in MuJoCo and in our simulator: a row of
+ * docs/models.md. Times in s; a step of 0 is that of the file; gravity is turned by TILT (rad);
+ * COORDINATES of our simulator are maximal or minimal. */
 #include "model_files.h"
 
 #include <stdlib.h>
@@ -11,8 +12,8 @@ static void quiet(const char *text)
 
 int main(int count, char **arguments)
 {
-    if (count < 5) {
-        fprintf(stderr, "usage: race_models TIME STEP TILT FILE...\n");
+    if (count < 6) {
+        fprintf(stderr, "usage: race_models TIME STEP TILT COORDINATES FILE...\n");
         return 2;
     }
     double seconds = atof(arguments[1]), h = atof(arguments[2]), tilt = atof(arguments[3]);
@@ -21,9 +22,10 @@ int main(int count, char **arguments)
            "apart: start, largest, end [m] | "
            "energy since the start [J]: MuJoCo, ours | fastest body at the end [m/s] | contacts |\n"
            "| --- | --- | --- | --- | --- | --- | --- | --- | --- |\n");
-    for (int i = 4; i < count; i++) {
+    ss_coordinate_kind kind = strcmp(arguments[4], "minimal") == 0 ? SS_MINIMAL : SS_MAXIMAL;
+    for (int i = 5; i < count; i++) {
         const char *slash = strrchr(arguments[i], '/'), *name = slash ? slash + 1 : arguments[i];
-        model_comparison c = model_compare(arguments[i], h, tilt, seconds);
+        model_comparison c = model_compare(arguments[i], kind, h, tilt, seconds);
         if (c.why[0])
             printf("| %s | not compared: %s | | | | | | | |\n", name, c.why);
         else

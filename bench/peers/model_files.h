@@ -62,7 +62,8 @@ static inline double model_mujoco_energy(const mjModel *m, mjData *d)
 
 /* h = 0: the step of the file. tilt: gravity is turned by this angle (rad), so that what stands upright
  * moves. */
-static inline model_comparison model_compare(const char *path, double h, double tilt, double seconds)
+static inline model_comparison model_compare(const char *path, ss_coordinate_kind coordinates, double h,
+                                             double tilt, double seconds)
 {
     model_comparison c = {.why = ""};
     char text[1000] = "";
@@ -90,6 +91,7 @@ static inline model_comparison model_compare(const char *path, double h, double 
         ss_options_defaults(ss_collision_option_table, &how.collision);
         how.h = c.h;
         how.joints = SS_STABILISE_IMPULSE;
+        how.coordinates = coordinates;
         sim = ss_sim_create(world, &how, &err);
         if (!sim) snprintf(c.why, sizeof c.why, "%.250s", err.message);
     }

@@ -30,6 +30,9 @@ typedef struct ss_answer {
     double *sub_normal_impulse;        /* of every further row, as normal_impulse */
     double (*sub_friction_impulse)[3]; /* as friction_impulse */
     double (*sub_rolling_impulse)[3];  /* as rolling_impulse; NULL if not modelled */
+    /* of a frame with generalised coordinates; else 0 and NULL */
+    int coordinates;
+    double *generalized_velocity; /* after the step; NaN: not known, as in maximal coordinates */
 } ss_answer;
 
 /* Is there rolling or torsional friction, so that contacts have moments? */

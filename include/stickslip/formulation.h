@@ -42,6 +42,12 @@ typedef enum ss_joint_term {
     SS_JOINT_SPOOK,      /* Y (4 g / h - J v), Y = 1 / (1 + 4 joint_relaxation): damped (Lacoursiere 2007) */
 } ss_joint_term;
 
+/* The velocities that a problem is about. */
+typedef enum ss_coordinate_kind {
+    SS_MAXIMAL, /* six of every body; all joints are constraints */
+    SS_MINIMAL, /* the generalised coordinates of the frame, which must have some (docs/coordinates.md) */
+} ss_coordinate_kind;
+
 /* ---- formulations ----------------------------------------------------------------------------------- */
 
 /* What all formulations share about the step. Every option struct of a formulation begins with it. */
@@ -57,6 +63,7 @@ typedef struct ss_step_options {
     /* m: SS_GAP_STABILISED tolerates overlaps up to it, and closes gaps up to it slowly, so that the error
      * of one step is not the load of the next */
     double slop;
+    int coordinates; /* ss_coordinate_kind: maximal by default */
 } ss_step_options;
 
 /* The first lines of every option table of a formulation, whose struct begins with an ss_step_options. */
@@ -123,10 +130,18 @@ typedef struct ss_step_options {
          .max = 1e6,                                                                                        \
          .value_name = "steps",                                                                             \
          .help = "relaxation time, in steps (joint_term=spook)"},                                           \
+        {.name = "mu_max",                                                                                  \
+         .type = SS_OPTION_REAL,                                                                            \
+         .offset = offsetof(ss_step_options, mu_max),                                                       \
+         .default_value = "0",                                                                              \
+         .min = 0.0,                                                                                        \
+         .max = 1e12,                                                                                       \
+         .help = "upper limit of friction coefficients, including infinite ones; 0 = no limit"},            \
     {                                                                                                       \
-        .name = "mu_max", .type = SS_OPTION_REAL, .offset = offsetof(ss_step_options, mu_max),              \
-        .default_value = "0", .min = 0.0, .max = 1e12,                                                      \
-        .help = "upper limit of friction coefficients, including infinite ones; 0 = no limit"               \
+        .name = "coordinates", .type = SS_OPTION_CHOICE, .offset = offsetof(ss_step_options, coordinates),  \
+        .default_value = "maximal", .choices = "maximal|minimal",                                           \
+        .help = "velocities of the problem: six of every body, or the generalised coordinates of a frame "  \
+                "that has some"                                                                             \
     }
 /* These lines alone, for a formulation that has no other options. */
 extern SS_API const ss_option ss_step_option_table[];

@@ -60,6 +60,7 @@ typedef struct ss_constraints {
     double *friction;        /* optional: |x_i| <= friction_i |x_friction_row(i)| */
     int32_t *friction_row;   /* optional, with friction: 0-based row, -1 = none */
     uint8_t *holonomic;      /* optional, per joint: 1 (or absent) = g is a position error, 0 = g is 0 */
+    uint8_t *implied;        /* optional, per joint: ss_implied, of a frame with generalised coordinates */
     /* Rows on more than two bodies (differentials, pulleys): further blocks of the Jacobian, so that
      * dg/dt = jacobian[i] . (v_a, v_b) + sum of further_jacobian . v + time_derivative[i]. By rising row; a
      * body occurs once in a row, and its pair counts. 0: the frame has none, and the pointers are NULL. */
@@ -118,6 +119,34 @@ typedef struct ss_subcontacts {
     double (*surface_velocity)[3]; /* optional, as in contacts */
 } ss_subcontacts;
 
+/* What generalised coordinates make of a joint. */
+typedef enum ss_implied {
+    SS_IMPLIED_NOT,  /* it stays a constraint: a closed loop, a limit, a motor with a bound */
+    SS_IMPLIED_BY_T, /* every motion T v fulfils its equations: J T = 0 */
+    /* its rows are linear laws without bounds, J v + C x + c = 0 with C > 0 (springs, dampers, rotors), which
+     * mass and force hold: M contains (J T)'(J T)/C, and h f minus (J T)'(J T v + c)/C */
+    SS_IMPLIED_BY_MASS,
+} ss_implied;
+
+/* Minimal coordinates beside the bodies (docs/coordinates.md): body velocities = T v, world frame, centre of
+ * mass, with T and v of before the step, and M v+ = M v + h f + T' J' x. The bodies, all joints and contacts
+ * are in the frame as usual, so that the same problem can be solved in maximal coordinates. Sparse matrices
+ * are stored by rows: the entries of row i are those from start[i] to start[i + 1] - 1, by rising column. */
+typedef struct ss_generalized {
+    int trees, count; /* trees and coordinates; 0 and 0: the frame has none, and all pointers are NULL */
+    int map_count;    /* stored entries of T, and of M */
+    int mass_count;
+    int32_t (*tree)[2]; /* of each tree: its first coordinate and their number; in order, without a gap */
+    int32_t *map_start; /* T: 6 bodies x coordinates; 6 bodies + 1 numbers */
+    int32_t *map_column;
+    double *map;
+    int32_t *mass_start; /* M: lower half with the diagonal, which ends each row; coordinates + 1 numbers */
+    int32_t *mass_column;
+    double *mass;     /* kg, kg m or kg m^2; blocks of one tree each */
+    double *velocity; /* v, before the step */
+    double *force;    /* f: everything explicit */
+} ss_generalized;
+
 typedef struct ss_frame {
     double h;    /* s, time step, > 0 */
     double time; /* s, of the simulation; NaN = unknown */
@@ -125,6 +154,7 @@ typedef struct ss_frame {
     ss_constraints constraints;
     ss_contacts contacts;
     ss_subcontacts subcontacts; /* optional */
+    ss_generalized generalized; /* optional */
 } ss_frame;
 
 /* ---- life ------------------------------------------------------------------------------------------- */
@@ -152,6 +182,9 @@ SS_API ss_frame *ss_frame_select(const ss_frame *frame, const int32_t *selection
                                  int *origin, ss_error *err);
 /* Room for blocks of rows on more than two bodies, in a frame without any: all of row 0 and body 0, zero. */
 SS_API bool ss_frame_add_further(ss_frame *frame, int blocks, ss_error *err);
+/* Room for generalised coordinates in a frame without any: every number zero. */
+SS_API bool ss_frame_add_generalized(ss_frame *frame, int trees, int coordinates, int map_entries,
+                                     int mass_entries, ss_error *err);
 /* Sets body b to planar motion in z = 0: rotation and torque about z; the inertia is made isotropic. */
 SS_API void ss_frame_set_planar_body(ss_frame *frame, int body, double mass, double inertia,
                                      const double pose[3], const double velocity[3], const double force[3]);

@@ -66,6 +66,9 @@ typedef struct ss_sim_options {
     int refine; /* with peg: at most this many further solves of a step, with the geometry at its end */
     /* with peg: how often a step is done in two halves when bodies turn too far within it; needs refine */
     int halvings;
+    /* ss_coordinate_kind: with SS_MINIMAL, joints that hold the bodies in trees are exact, and frames have
+     * generalised coordinates (docs/coordinates.md) */
+    int coordinates;
 } ss_sim_options;
 extern SS_API const ss_option ss_sim_option_table[]; /* without ss_collision_option_table */
 

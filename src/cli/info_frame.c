@@ -87,6 +87,7 @@ void ss_info_frame_json(ss_json *json, ss_out *out, const char *path, const ss_f
     put_group(json, out, "dead_bodies", "bodies", frame, false);
     put_group(json, out, "constraints", "constraints", frame, true);
     put_group(json, out, "contacts", "contacts", frame, true);
+    if (frame->generalized.count > 0) put_group(json, out, "generalized", "generalized", frame, true);
 }
 
 /* ---- results ------------------------------------------------------------------------------------- */
@@ -113,6 +114,8 @@ static void put_known_rows(ss_json *json, const char *key, const double *values,
 static void put_answer(ss_json *json, ss_out *out, const ss_answer *answer)
 {
     put_known_rows(json, "velocities", answer->velocity[0], answer->bodies, 6);
+    if (answer->coordinates > 0)
+        put_known_rows(json, "generalized_velocities", answer->generalized_velocity, answer->coordinates, 1);
     put_known_rows(json, "lambda", answer->row_impulse, answer->rows, 1);
     put_known_rows(json, "normal", answer->normal_impulse, answer->contacts, 1);
     ss_out_drain(out);

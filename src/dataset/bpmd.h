@@ -131,6 +131,7 @@ typedef struct ss_bpmd_stored {
     ss_bpmd *file;
     int index; /* of the frame in the file */
     ss_bpmd_place place, bodies, constraints, contacts, subcontacts, settings;
+    ss_bpmd_place generalized, map, mass; /* the last two are groups in the first */
     ss_bpmd_family family;
     bool old_rpisim; /* RPI-sim before `inertia`: lever arms in the body's frame, squares transposed */
     ss_bpmd_tables tables;
@@ -163,9 +164,11 @@ typedef struct ss_bpmd_sizes {
     int bodies, joints, rows, contacts; /* of the frame, without disabled joints */
     int groups, subcontacts;            /* of alternatives */
     int further;                        /* blocks of rows on more than two bodies */
+    int trees, coordinates, map_entries, mass_entries;
 } ss_bpmd_sizes;
-/* block_order of constraints with rows on more than two bodies. Readers before them refuse it. */
-extern const char ss_bpmd_further_order[];
+/* block_order of constraints with rows on more than two bodies, and of those that generalised coordinates
+ * imply: "pairs", "pairs, further", "pairs, implied" or both. Readers before them refuse it. */
+const char *ss_bpmd_order_name(bool further, bool implied);
 bool ss_bpmd_stored_count(ss_bpmd_stored *stored, ss_bpmd_sizes *sizes, ss_error *err);
 /* Reads the Jacobian, which may have more rows than the joints together: stored->rows. */
 bool ss_bpmd_stored_rows(ss_bpmd_stored *stored, int needed, ss_error *err);

@@ -41,7 +41,8 @@ static bool names_field(const alias *a, const ss_field *field)
 const char *ss_bpmd_name_of(const ss_bpmd_place *place, const ss_field *field, bool exact, double *factor)
 {
     if (factor) *factor = 1;
-    if (ss_bpmd_has(place, field->name)) return field->name;
+    const char *slash = strrchr(field->name, '/'), *own = slash ? slash + 1 : field->name;
+    if (ss_bpmd_has(place, own)) return own;
     for (int i = 0; !exact && i < ALIAS_COUNT; i++)
         if (names_field(&aliases[i], field) && ss_bpmd_has(place, aliases[i].name)) {
             if (factor) *factor = aliases[i].factor;

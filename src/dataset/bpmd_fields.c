@@ -147,11 +147,19 @@ static bool squares_are_transposed(ss_bpmd_stored *stored, uint64_t items, int w
 
 static ss_bpmd_shape shape_of(ss_bpmd_stored *stored, const ss_field *field)
 {
-    static const char *const nouns[] = {
-        [SS_PER_BODY] = "bodies",     [SS_PER_CONSTRAINT] = "joints",
-        [SS_PER_ROW] = "joint rows",  [SS_PER_FURTHER] = "further blocks",
-        [SS_PER_GROUP] = "groups",    [SS_PER_SUBCONTACT] = "points of alternatives",
-        [SS_PER_CONTACT] = "contacts"};
+    static const char *const nouns[] = {[SS_PER_BODY] = "bodies",
+                                        [SS_PER_CONSTRAINT] = "joints",
+                                        [SS_PER_ROW] = "joint rows",
+                                        [SS_PER_FURTHER] = "further blocks",
+                                        [SS_PER_GROUP] = "groups",
+                                        [SS_PER_SUBCONTACT] = "points of alternatives",
+                                        [SS_PER_CONTACT] = "contacts",
+                                        [SS_PER_TREE] = "trees",
+                                        [SS_PER_MAP_ROW] = "rows of T",
+                                        [SS_PER_MAP_ENTRY] = "entries of T",
+                                        [SS_PER_MASS_ROW] = "rows of M",
+                                        [SS_PER_MASS_ENTRY] = "entries of M",
+                                        [SS_PER_COORDINATE] = "generalised coordinates"};
     return (ss_bpmd_shape){.items = stored_items(stored, field),
                            .width = field->width,
                            .columns = field->file_columns,
@@ -419,6 +427,10 @@ bool ss_bpmd_stored_read(ss_bpmd_stored *stored, ss_error *err)
     stored->frame->subcontacts.groups = sizes.groups;
     stored->frame->subcontacts.count = sizes.subcontacts;
     stored->frame->constraints.further_count = sizes.further;
+    stored->frame->generalized.trees = sizes.trees;
+    stored->frame->generalized.count = sizes.coordinates;
+    stored->frame->generalized.map_count = sizes.map_entries;
+    stored->frame->generalized.mass_count = sizes.mass_entries;
     if (!read_fields(stored, err)) return false;
     note_dropped(stored);
     note_sign_of_gaps(stored);

@@ -35,8 +35,8 @@ static bool choose_order(const ss_bpmd_stored *stored, ss_dialect dialect, ss_bl
 {
     *how = "stated by block_order";
     *order = SS_BLOCKS_STRAIGHT;
-    if (strcmp(stored->block_order, "pairs") == 0 || strcmp(stored->block_order, ss_bpmd_further_order) == 0)
-        return true;
+    for (int k = 0; k < 4; k++)
+        if (strcmp(stored->block_order, ss_bpmd_order_name(k & 1, k & 2)) == 0) return true;
     if (strcmp(stored->block_order, "reversed") == 0) {
         *order = SS_BLOCKS_REVERSED;
         return true;
@@ -44,8 +44,10 @@ static bool choose_order(const ss_bpmd_stored *stored, ss_dialect dialect, ss_bl
     if (stored->block_order[0])
         return ss_fail(
             err, SS_ERROR_INPUT,
-            "%s: %s: the attribute block_order is \"%s\", must be \"pairs\", \"reversed\" or \"%s\"",
-            stored->file->name, stored->constraints.group.path, stored->block_order, ss_bpmd_further_order);
+            "%s: %s: the attribute block_order is \"%s\", must be \"pairs\", \"reversed\", \"%s\", \"%s\" or "
+            "\"%s\"",
+            stored->file->name, stored->constraints.group.path, stored->block_order,
+            ss_bpmd_order_name(true, false), ss_bpmd_order_name(false, true), ss_bpmd_order_name(true, true));
     if (stored->family == SS_FAMILY_OURS || stored->file->options.dialect == SS_DIALECT_CANONICAL)
         return true;
     *order = ss_bpmd_block_order(stored->frame, how);

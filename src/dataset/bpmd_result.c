@@ -180,6 +180,17 @@ static bool read_selection(const ss_bpmd_place *solver, const ss_frame *sizes, s
     return good;
 }
 
+static bool read_coordinates(const ss_bpmd_place *solver, const ss_frame *sizes, ss_answer *answer,
+                             ss_error *err)
+{
+    const part velocities = {"generalized_velocities",
+                             {(uint64_t)answer->coordinates, 1, 1, false, "generalised coordinates"},
+                             answer->generalized_velocity,
+                             false};
+    return answer->coordinates == 0 || !ss_bpmd_has(solver, velocities.name) ||
+           read_part(solver, &velocities, sizes->h, err);
+}
+
 /* The sizes of the frame and its step; nothing else of it is needed. */
 static bool measure_frame(ss_bpmd_stored *stored, ss_frame *sizes, ss_error *err)
 {
@@ -191,6 +202,7 @@ static bool measure_frame(ss_bpmd_stored *stored, ss_frame *sizes, ss_error *err
     sizes->contacts.count = found.contacts;
     sizes->subcontacts.groups = found.groups;
     sizes->subcontacts.count = found.subcontacts;
+    sizes->generalized.count = found.coordinates;
     int limit = stored->file->limits.max_rows;
     return found.rows <= limit ||
            ss_bpmd_refuse(&stored->constraints.group, "rows", err,
@@ -205,7 +217,8 @@ static bool read_answer(ss_bpmd_stored *stored, const ss_bpmd_place *solver, ss_
     if (!measure_frame(stored, &sizes, err)) return false;
     result->answer = ss_answer_create(&sizes, ss_bpmd_has(solver, "rolling"), err);
     return result->answer && fill_answer(solver, &sizes, result->answer, err) &&
-           read_selection(solver, &sizes, result->answer, err);
+           read_selection(solver, &sizes, result->answer, err) &&
+           read_coordinates(solver, &sizes, result->answer, err);
 }
 
 /* ---- how the run went ----------------------------------------------------------------------------- */

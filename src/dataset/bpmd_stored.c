@@ -90,12 +90,18 @@ bool ss_bpmd_stored_open(ss_bpmd *file, int frame, ss_bpmd_stored *stored, ss_er
                 ss_bpmd_enter_member(&stored->place, "constraints", &stored->constraints, err) &&
                 ss_bpmd_enter_member(&stored->place, "contacts", &stored->contacts, err) &&
                 ss_bpmd_enter_member(&stored->place, "subcontacts", &stored->subcontacts, err) &&
+                ss_bpmd_enter_member(&stored->place, "generalized", &stored->generalized, err) &&
+                ss_bpmd_enter_member(&stored->generalized, "map", &stored->map, err) &&
+                ss_bpmd_enter_member(&stored->generalized, "mass", &stored->mass, err) &&
                 ss_bpmd_enter_member(&stored->place, "settings", &stored->settings, err);
     if (good) {
         ss_bpmd_tighten(&stored->bodies, file->limits.max_bodies, 9);
         ss_bpmd_tighten(&stored->constraints, file->limits.max_rows, 12);
         ss_bpmd_tighten(&stored->contacts, file->limits.max_contacts, 6);
         ss_bpmd_tighten(&stored->subcontacts, file->limits.max_contacts, 3);
+        ss_bpmd_tighten(&stored->generalized, file->limits.max_rows, 2);
+        ss_bpmd_tighten(&stored->map, file->limits.max_rows, 12);
+        ss_bpmd_tighten(&stored->mass, file->limits.max_rows, 12);
         stored->family = choose_family(stored);
         stored->old_rpisim = stored->family == SS_FAMILY_RPISIM && !ss_bpmd_has(&stored->bodies, "inertia");
         if (stored->constraints.exists)
@@ -122,6 +128,9 @@ void ss_bpmd_stored_close(ss_bpmd_stored *stored)
     stored->joint_rows = NULL;
     stored->labels = NULL;
     ss_bpmd_leave(&stored->settings);
+    ss_bpmd_leave(&stored->mass);
+    ss_bpmd_leave(&stored->map);
+    ss_bpmd_leave(&stored->generalized);
     ss_bpmd_leave(&stored->subcontacts);
     ss_bpmd_leave(&stored->contacts);
     ss_bpmd_leave(&stored->constraints);
@@ -140,6 +149,10 @@ const ss_bpmd_place *ss_bpmd_place_of(const ss_bpmd_stored *stored, const ss_fie
 {
     if (strcmp(field->group, "bodies") == 0) return &stored->bodies;
     if (strcmp(field->group, "subcontacts") == 0) return &stored->subcontacts;
+    if (strcmp(field->group, "generalized") == 0)
+        return strncmp(field->name, "map/", 4) == 0    ? &stored->map
+               : strncmp(field->name, "mass/", 5) == 0 ? &stored->mass
+                                                       : &stored->generalized;
     return strcmp(field->group, "constraints") == 0 ? &stored->constraints : &stored->contacts;
 }
 
@@ -253,7 +266,19 @@ static bool count_alternatives(ss_bpmd_stored *stored, ss_bpmd_sizes *sizes, ss_
                                                       limit, "max_contacts", &sizes->subcontacts, err);
 }
 
-const char ss_bpmd_further_order[] = "pairs, further";
+const char *ss_bpmd_order_name(bool further, bool implied)
+{
+    if (implied) return further ? "pairs, further, implied" : "pairs, implied";
+    return further ? "pairs, further" : "pairs";
+}
+
+static bool announces(const ss_bpmd_stored *stored, bool further)
+{
+    for (int other = 0; other < 2; other++)
+        if (strcmp(stored->block_order, ss_bpmd_order_name(further || other, !further || other)) == 0)
+            return true;
+    return false;
+}
 
 /* Rows on more than two bodies. Their writer says so in block_order, which readers that do not know them
  * refuse; so the attribute and the arrays must agree, all three of them. */
@@ -261,7 +286,7 @@ static bool count_further(ss_bpmd_stored *stored, int *blocks, ss_error *err)
 {
     static const char *const names[3] = {"further_rows", "further_bodies", "further_Jacobian"};
     const ss_bpmd_place *place = &stored->constraints;
-    bool announced = strcmp(stored->block_order, ss_bpmd_further_order) == 0, any = announced;
+    bool announced = announces(stored, true), any = announced;
     *blocks = 0;
     for (int k = 0; k < 3; k++) any |= ss_bpmd_has(place, names[k]);
     if (!any) return true;
@@ -274,9 +299,67 @@ static bool count_further(ss_bpmd_stored *stored, int *blocks, ss_error *err)
         return ss_fail(err, SS_ERROR_INPUT,
                        "%s: %s: there are further blocks, but the attribute block_order is \"%s\", must be "
                        "\"%s\"",
-                       stored->file->name, place->group.path, stored->block_order, ss_bpmd_further_order);
+                       stored->file->name, place->group.path, stored->block_order,
+                       ss_bpmd_order_name(true, ss_bpmd_has(place, "implied")));
     return count_items(stored, place, "constraints/further_rows", &stored->further_rows,
                        stored->file->limits.max_rows, "max_rows", blocks, err);
+}
+
+static bool count_leader(ss_bpmd_stored *stored, const ss_bpmd_place *place, const char *leader, int limit,
+                         int *items, ss_error *err)
+{
+    ss_h5_array array = {0};
+    bool good = count_items(stored, place, leader, &array, limit, "max_rows", items, err);
+    ss_h5_array_free(&array);
+    return good;
+}
+
+/* Two numbers each, so that a table of one column would be misread. */
+static bool count_trees(ss_bpmd_stored *stored, int *trees, ss_error *err)
+{
+    ss_h5_array array;
+    if (!ss_h5_read(&stored->generalized.group, "trees", &array, err)) return false;
+    uint64_t count = array.count;
+    ss_h5_array_free(&array);
+    *trees = (int)(count / 2);
+    return (count % 2 == 0 && count / 2 <= (uint64_t)stored->file->limits.max_rows) ||
+           ss_bpmd_refuse(&stored->generalized.group, "trees", err, ": must have two columns");
+}
+
+/* Generalised coordinates. That joints are implied is announced by block_order, as further blocks are. The
+ * arrays of the group come together, and make sense with what they imply only. */
+static bool count_coordinates(ss_bpmd_stored *stored, ss_bpmd_sizes *sizes, ss_error *err)
+{
+    bool has_implied = ss_bpmd_has(&stored->constraints, "implied"), announced = announces(stored, false);
+    const char *order = ss_bpmd_order_name(sizes->further > 0, true);
+    if (has_implied && !announced && stored->block_order[0])
+        return ss_fail(err, SS_ERROR_INPUT,
+                       "%s: %s: joints are implied, but the attribute block_order is \"%s\", must be \"%s\"",
+                       stored->file->name, stored->constraints.group.path, stored->block_order, order);
+    if (announced && !has_implied)
+        return ss_bpmd_refuse(&stored->constraints.group, "implied", err, ": is missing");
+    if (!stored->generalized.exists) {
+        if (has_implied)
+            return ss_bpmd_refuse(&stored->constraints.group, "implied", err,
+                                  ": there are no generalised coordinates that imply joints");
+        return true;
+    }
+    for (int f = 0; f < ss_field_count; f++) {
+        const ss_field *field = &ss_fields[f];
+        if (strcmp(field->group, "generalized") != 0) continue;
+        const ss_bpmd_place *place = ss_bpmd_place_of(stored, field);
+        if (!ss_bpmd_name_of(place, field, true, NULL))
+            return ss_bpmd_refuse(&stored->generalized.group, field->name, err,
+                                  ": is missing; the arrays of generalised coordinates come together");
+    }
+    int limit = stored->file->limits.max_rows;
+    return count_leader(stored, &stored->generalized, "generalized/velocities", limit, &sizes->coordinates,
+                        err) &&
+           count_leader(stored, &stored->map, "generalized/map/values", INT32_MAX, &sizes->map_entries,
+                        err) &&
+           count_leader(stored, &stored->mass, "generalized/mass/values", INT32_MAX, &sizes->mass_entries,
+                        err) &&
+           count_trees(stored, &sizes->trees, err);
 }
 
 bool ss_bpmd_stored_count(ss_bpmd_stored *stored, ss_bpmd_sizes *sizes, ss_error *err)
@@ -289,7 +372,7 @@ bool ss_bpmd_stored_count(ss_bpmd_stored *stored, ss_bpmd_sizes *sizes, ss_error
                        "max_contacts", &sizes->contacts, err) &&
            count_alternatives(stored, sizes, err) &&
            count_joints(stored, &sizes->joints, &sizes->rows, err) &&
-           count_further(stored, &sizes->further, err);
+           count_further(stored, &sizes->further, err) && count_coordinates(stored, sizes, err);
 }
 
 bool ss_bpmd_stored_rows(ss_bpmd_stored *stored, int needed, ss_error *err)

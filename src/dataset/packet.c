@@ -76,14 +76,26 @@ static void end_part(ss_packet *packet, size_t start)
     if (!packet->out_of_memory) memcpy(packet->bytes + start - sizeof size, &size, sizeof size);
 }
 
+enum { FRAME_COUNTS = 11, ANSWER_ARRAYS = 9 };
+
 void ss_packet_add_frame(ss_packet *packet, const ss_frame *frame)
 {
     size_t start = begin_part(packet, FRAME);
     put_real(packet, frame->h);
     put_real(packet, frame->time);
-    const int counts[6] = {frame->bodies.count,   frame->constraints.count,  frame->constraints.row_count,
-                           frame->contacts.count, frame->subcontacts.groups, frame->subcontacts.count};
-    for (int i = 0; i < 6; i++) put_word(packet, (uint64_t)counts[i]);
+    const ss_generalized *coordinates = &frame->generalized;
+    const int counts[FRAME_COUNTS] = {frame->bodies.count,
+                                      frame->constraints.count,
+                                      frame->constraints.row_count,
+                                      frame->contacts.count,
+                                      frame->subcontacts.groups,
+                                      frame->subcontacts.count,
+                                      frame->constraints.further_count,
+                                      coordinates->trees,
+                                      coordinates->count,
+                                      coordinates->map_count,
+                                      coordinates->mass_count};
+    for (int i = 0; i < FRAME_COUNTS; i++) put_word(packet, (uint64_t)counts[i]);
     for (int f = 0; f < ss_field_count; f++)
         put_array(packet, ss_field_data(&ss_fields[f], frame), (size_t)ss_field_items(&ss_fields[f], frame),
                   (size_t)ss_fields[f].width * ss_field_element_size(&ss_fields[f]));
@@ -100,7 +112,6 @@ void ss_packet_add_scenery(ss_packet *packet, const ss_scenery *scenery)
 }
 
 /* The arrays of an answer: where they are, and how many numbers of what size they hold. */
-enum { ANSWER_ARRAYS = 8 };
 typedef struct answer_array {
     void *slot; /* of the pointer */
     int count;
@@ -117,6 +128,7 @@ static void list_arrays(ss_answer *a, answer_array list[ANSWER_ARRAYS])
         {&a->selection, a->groups, sizeof *a->selection},
         {&a->sub_normal_impulse, a->subcontacts, sizeof *a->sub_normal_impulse},
         {&a->sub_friction_impulse, a->subcontacts, sizeof *a->sub_friction_impulse},
+        {&a->generalized_velocity, a->coordinates, sizeof *a->generalized_velocity},
     };
     memcpy(list, all, sizeof all);
 }
@@ -234,11 +246,15 @@ static void *get_exactly(reading *r, size_t count, size_t size)
 static ss_frame *get_frame(reading *r)
 {
     double h = get_real(r), time = get_real(r);
-    int count[6];
-    for (int i = 0; i < 6; i++) count[i] = get_count(r);
+    int count[FRAME_COUNTS];
+    for (int i = 0; i < FRAME_COUNTS; i++) count[i] = get_count(r);
     ss_frame *frame = r->bad ? NULL : ss_frame_create(count[0], count[1], count[2], count[3], NULL);
     r->out_of_memory |= !r->bad && !frame;
     if (frame && count[4] + count[5] > 0 && !ss_frame_add_alternatives(frame, count[4], count[5], NULL))
+        r->out_of_memory = true;
+    if (frame && count[6] > 0 && !ss_frame_add_further(frame, count[6], NULL)) r->out_of_memory = true;
+    if (frame && count[8] > 0 &&
+        !ss_frame_add_generalized(frame, count[7], count[8], count[9], count[10], NULL))
         r->out_of_memory = true;
     for (int f = 0; frame && !r->bad && !r->out_of_memory && f < ss_field_count; f++) {
         const ss_field *field = &ss_fields[f];
@@ -305,6 +321,7 @@ static ss_stored_result *get_result(reading *r, const ss_frame *frame)
     answer->bodies = frame->bodies.count;
     answer->rows = frame->constraints.row_count;
     answer->contacts = frame->contacts.count;
+    answer->coordinates = frame->generalized.count;
     answer->groups = get_count(r);
     answer->subcontacts = get_count(r);
     r->bad |= answer->groups > frame->subcontacts.groups || answer->subcontacts > frame->subcontacts.count;
@@ -315,7 +332,8 @@ static ss_stored_result *get_result(reading *r, const ss_frame *frame)
         memcpy(list[i].slot, &array, sizeof array);
     }
     r->bad |= (answer->groups > 0 && !answer->selection) ||
-              (answer->subcontacts > 0 && (!answer->sub_normal_impulse || !answer->sub_friction_impulse));
+              (answer->subcontacts > 0 && (!answer->sub_normal_impulse || !answer->sub_friction_impulse)) ||
+              (answer->coordinates > 0 && !answer->generalized_velocity);
     return result;
 }
 

@@ -45,6 +45,9 @@ bool ss_writer_prepare(ss_writer_scratch *scratch, const ss_frame *frame, ss_lay
                        "%s: constraints/further_rows: the flat layout cannot hold rows on more than two "
                        "bodies",
                        file);
+    if (layout == SS_LAYOUT_FLAT && frame->generalized.count > 0)
+        return ss_fail(err, SS_ERROR_INPUT,
+                       "%s: generalized: the flat layout cannot hold generalised coordinates", file);
     for (int f = 0; f < ss_field_count; f++)
         if (ss_fields[f].type == SS_FIELD_PAIR && !bodies_exist(&ss_fields[f], frame, file, err))
             return false;
@@ -93,7 +96,19 @@ static bool put_field(const ss_h5_group *group, const ss_field *field, const ss_
         break;
     }
     uint64_t numbers = (uint64_t)items * (uint64_t)field->width, columns = (uint64_t)field->file_columns;
-    return ss_h5_write_table(group, field->name, type, numbers / columns, columns, values, err);
+    const char *slash = strchr(field->name, '/');
+    if (!slash) return ss_h5_write_table(group, field->name, type, numbers / columns, columns, values, err);
+
+    // "map/values": in a group of the group
+    char name[16] = "";
+    memcpy(name, field->name, (size_t)(slash - field->name));
+    ss_h5_group inner;
+    bool opened = ss_h5_has(group, name) ? ss_h5_enter_group(group, name, &inner, err)
+                                         : ss_h5_make_group(group, name, &inner, err);
+    if (!opened) return false;
+    bool good = ss_h5_write_table(&inner, slash + 1, type, numbers / columns, columns, values, err);
+    ss_h5_leave_group(&inner);
+    return good;
 }
 
 /* ---- groups ---------------------------------------------------------------------------------------- */
@@ -121,7 +136,7 @@ static bool belongs(const ss_field *field, const ss_frame *frame, ss_layout layo
 {
     if (!field->optional) return true;
     bool genuine = strcmp(field->name, "mu_s") == 0; // the only optional array the authors' tools know
-    bool of_lists = strcmp(field->group, "subcontacts") == 0 || field->per == SS_PER_FURTHER;
+    bool of_lists = strcmp(field->group, "subcontacts") == 0 || ss_field_is_of_list(field);
     if (of_lists && ss_field_items(field, frame) == 0) return false;
     return ss_field_data(field, frame) && (layout == SS_LAYOUT_CANONICAL || genuine);
 }
@@ -136,7 +151,9 @@ static bool fill_group(const ss_h5_group *group, const char *name, const ss_fram
     }
     if (strcmp(name, "constraints") == 0)
         return ss_h5_write_text_attribute(
-            group, "block_order", frame->constraints.further_count > 0 ? ss_bpmd_further_order : "pairs",
+            group, "block_order",
+            ss_bpmd_order_name(frame->constraints.further_count > 0,
+                               layout == SS_LAYOUT_CANONICAL && frame->constraints.implied),
             err);
     if (strcmp(name, "contacts") != 0) return true;
     return layout == SS_LAYOUT_FLAT ? put_static_friction(group, frame, err)
@@ -165,5 +182,6 @@ bool ss_writer_put_frame(const ss_h5_group *place, const ss_frame *frame, ss_lay
            put_group(place, "constraints", frame->constraints.count, frame, layout, room, err) &&
            put_group(place, "contacts", frame->contacts.count, frame, layout, room, err) &&
            (layout == SS_LAYOUT_FLAT ||
-            put_group(place, "subcontacts", frame->subcontacts.groups, frame, layout, room, err));
+            (put_group(place, "subcontacts", frame->subcontacts.groups, frame, layout, room, err) &&
+             put_group(place, "generalized", frame->generalized.count, frame, layout, room, err)));
 }

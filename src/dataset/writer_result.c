@@ -45,7 +45,10 @@ static bool put_answer(const ss_h5_group *group, const ss_answer *answer, ss_err
 {
     if (!answer) return true;
     if (!put_selection(group, answer, err)) return false;
+    bool in_coordinates = answer->coordinates > 0 && !isnan(answer->generalized_velocity[0]);
     return put_array(group, "velocities", answer->bodies, 6, 1, answer->velocity, err) &&
+           (!in_coordinates || put_array(group, "generalized_velocities", answer->coordinates, 1, 1,
+                                         answer->generalized_velocity, err)) &&
            put_impulses(group, "lambda", answer->rows, 1, answer->row_impulse, err) &&
            put_impulses(group, "normal", answer->contacts, 1, answer->normal_impulse, err) &&
            put_impulses(group, "tangent", answer->contacts, 3, answer->friction_impulse, err) &&

@@ -2,6 +2,7 @@
  * come from them. */
 #include "formulation/assembly.h"
 
+#include <math.h>
 #include <string.h>
 
 /* ---- life ------------------------------------------------------------------------------------------- */
@@ -35,6 +36,7 @@ void ss_assembly_destroy(ss_assembly *assembly)
     ss_problem_store_free(&assembly->judged_store);
     ss_problem_store_free(&assembly->coulomb_store);
     ss_problem_store_free(&assembly->store);
+    ss_rows_free(&assembly->maximal_rows);
     ss_rows_free(&assembly->rows);
     ss_release(assembly->options);
     ss_release(assembly);
@@ -83,7 +85,7 @@ static bool build(const ss_contact_model *model, ss_rows *rows, const void *opti
     if (model->traits & SS_MODELS_FORCES) push_contacts(model, rows, options);
     if (!ss_builder_start(store, rows, unknowns, blocks, &builder, err)) return false;
     for (int c = 0; c < rows->contact_count; c++) model->add(rows, &rows->contact[c], options, &builder);
-    ss_builder_finish(&builder);
+    if (!ss_builder_finish(&builder, err)) return false;
     if (model->traits & SS_MODELS_FORCES) ss_rows_let_go(rows);
     return true;
 }
@@ -114,7 +116,7 @@ bool ss_assemble(ss_assembly *assembly, const ss_frame *frame, ss_findings *note
     const ss_formulation *formulation = assembly->formulation;
     ss_problem_destroy(assembly->transformed);
     assembly->transformed = NULL;
-    assembly->has_coulomb = assembly->has_judged = false;
+    assembly->has_coulomb = assembly->has_judged = assembly->has_maximal_rows = false;
 
     if (!ss_rows_make(frame, assembly->options, &assembly->rows, err)) return false;
     if (formulation->model && formulation->model->prepare)
@@ -172,12 +174,35 @@ ss_problem *ss_assembly_coulomb(ss_assembly *assembly, ss_error *err)
     return assembly->has_coulomb ? assembly->coulomb_store.problem : NULL;
 }
 
+static ss_rows *judged_rows(ss_assembly *assembly)
+{
+    return assembly->has_maximal_rows ? &assembly->maximal_rows : &assembly->rows;
+}
+
+static const ss_contact_model *judged_model(const ss_assembly *assembly)
+{
+    return assembly->rows.is_planar ? &ss_judged_model : &ss_coulomb_model;
+}
+
 ss_problem *ss_assembly_judged(ss_assembly *assembly, ss_error *err)
 {
-    if (!assembly->rows.is_planar) return ss_assembly_coulomb(assembly, err);
+    ss_rows *rows = &assembly->rows;
+    if (rows->minimal && !assembly->has_judged) {
+        ss_step_options maximal = *(const ss_step_options *)assembly->options;
+        maximal.coordinates = SS_MAXIMAL;
+        if (!ss_rows_make(rows->frame, &maximal, &assembly->maximal_rows, err)) return NULL;
+        assembly->has_maximal_rows = true;
+    }
+    if (!rows->is_planar && !rows->minimal) return ss_assembly_coulomb(assembly, err);
     if (!assembly->has_judged)
-        assembly->has_judged = build(&ss_judged_model, &assembly->rows, NULL, &assembly->judged_store, err);
+        assembly->has_judged =
+            build(judged_model(assembly), judged_rows(assembly), NULL, &assembly->judged_store, err);
     return assembly->has_judged ? assembly->judged_store.problem : NULL;
+}
+
+const ss_rows *ss_assembly_judged_rows(const ss_assembly *assembly)
+{
+    return assembly->has_maximal_rows ? &assembly->maximal_rows : &assembly->rows;
 }
 
 /* ---- recover ---------------------------------------------------------------------------------------- */
@@ -245,6 +270,12 @@ void ss_assembly_recover_coulomb(ss_assembly *assembly, const double *x, ss_answ
 
 static void take_velocities(ss_rows *rows, const ss_answer *answer)
 {
+    ss_coordinates *coordinates = &rows->coordinates;
+    bool known =
+        rows->minimal && answer->coordinates == coordinates->count && !isnan(answer->generalized_velocity[0]);
+    if (known)
+        memcpy(coordinates->velocity, answer->generalized_velocity,
+               (size_t)coordinates->count * sizeof *coordinates->velocity);
     for (int b = 0; b < rows->frame->bodies.count; b++) {
         if (rows->body[b] >= 0)
             memcpy(rows->velocity[rows->body[b]], answer->velocity[b], sizeof answer->velocity[b]);
@@ -287,7 +318,10 @@ void ss_assembly_guess(ss_assembly *assembly, const ss_answer *answer, double *x
     }
     int velocities = count_velocities(assembly);
     take_velocities(&assembly->rows, answer);
-    if (velocities) memcpy(x, assembly->rows.velocity, (size_t)velocities * sizeof *x);
+    const ss_rows *rows = &assembly->rows;
+    if (velocities)
+        memcpy(x, rows->minimal ? rows->coordinates.velocity : rows->velocity[0],
+               (size_t)velocities * sizeof *x);
     guess_under(assembly->formulation->model, assembly->options, &assembly->rows, answer, x + velocities);
 }
 
@@ -299,7 +333,6 @@ void ss_assembly_guess_coulomb(ss_assembly *assembly, const ss_answer *answer, d
 
 void ss_assembly_guess_judged(ss_assembly *assembly, const ss_answer *answer, double *x)
 {
-    take_velocities(&assembly->rows, answer);
-    guess_under(assembly->rows.is_planar ? &ss_judged_model : &ss_coulomb_model, NULL, &assembly->rows,
-                answer, x);
+    take_velocities(judged_rows(assembly), answer);
+    guess_under(judged_model(assembly), NULL, judged_rows(assembly), answer, x);
 }

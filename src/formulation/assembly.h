@@ -18,12 +18,16 @@ struct ss_assembly {
     bool has_coulomb;
     ss_problem_store judged_store; /* of a planar frame, with both tangents */
     bool has_judged;
+    ss_rows maximal_rows; /* of a problem in minimal coordinates: what its answer is judged by */
+    bool has_maximal_rows;
     ss_own_laws own; /* of a formulation that is not the library's */
 };
 
-/* What answers are judged by: the Coulomb problem with both tangents of every contact, planar or not; and an
- * answer as its unknowns. */
+/* What answers are judged by: the Coulomb problem with both tangents of every contact, planar or not, in
+ * maximal coordinates; and an answer as its unknowns. */
 ss_problem *ss_assembly_judged(ss_assembly *assembly, ss_error *err);
+/* The rows of that problem, once it was made. */
+const ss_rows *ss_assembly_judged_rows(const ss_assembly *assembly);
 void ss_assembly_guess_judged(ss_assembly *assembly, const ss_answer *answer, double *x);
 /* The problem in impulses whose rows are those of ss_assembly_coulomb, whatever form the solver got. */
 bool ss_assembly_is_coulomb(const ss_assembly *assembly);

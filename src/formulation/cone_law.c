@@ -94,7 +94,8 @@ static bool transform(const ss_frame *frame, ss_problem *problem, const void *op
                       ss_error *err)
 {
     if (((const ss_cone_law_options *)options)->form == SS_FORM_REDUCED) return true;
-    *other = ss_problem_to_descriptor(frame, problem, err);
+    bool minimal = ((const ss_step_options *)options)->coordinates == SS_MINIMAL;
+    *other = (minimal ? ss_problem_to_generalized : ss_problem_to_descriptor)(frame, problem, err);
     return *other != NULL;
 }
 

@@ -25,6 +25,7 @@ void ss_cone_view_free(ss_cone_view *view)
     ss_release(view->component);
     ss_release(view->sign);
     ss_release(view->equation);
+    ss_release(view->row);
     *view = (ss_cone_view){0};
 }
 
@@ -80,7 +81,8 @@ bool ss_cone_view_make(ss_assembly *assembly, ss_cone_view *view, ss_error *err)
     view->component = ss_allocate((size_t)problem->size * (size_t)view->dimension, sizeof *view->component);
     view->sign = ss_allocate((size_t)problem->size, sizeof *view->sign);
     view->equation = ss_allocate((size_t)problem->size, sizeof *view->equation);
-    if (!view->component || !view->sign || !view->equation) {
+    view->row = ss_allocate((size_t)view->rows->coordinates.count, sizeof *view->row);
+    if (!view->component || !view->sign || !view->equation || !view->row) {
         ss_cone_view_free(view);
         return ss_fail(err, SS_ERROR_RESOURCES, "cone problem: out of memory for %d unknowns", problem->size);
     }
@@ -128,7 +130,24 @@ static bool check(const ss_cone_view *view, bool refuse_bounds, const char *plac
 static bool add_bodies(const ss_rows *rows, ss_cone *cone, ss_error *err)
 {
     const ss_frame *frame = rows->frame;
+    const ss_generalized *g = &frame->generalized;
     ss_triplets M;
+    if (rows->minimal) {
+        if (!ss_triplets_start(&M, 2 * (size_t)g->mass_count, err)) return false;
+        for (int i = 0; i < g->count; i++) {
+            cone->f[i] += frame->h * g->force[i];
+            for (int e = g->mass_start[i]; e < g->mass_start[i + 1]; e++) {
+                int j = g->mass_column[e];
+                ss_triplets_add(&M, i, j, g->mass[e]);
+                cone->f[i] += g->mass[e] * g->velocity[j];
+                if (j == i) continue;
+                ss_triplets_add(&M, j, i, g->mass[e]);
+                cone->f[j] += g->mass[e] * g->velocity[i];
+            }
+        }
+        cone->M = ss_triplets_finish(&M, cone->dofs, cone->dofs, err);
+        return cone->M != NULL;
+    }
     if (!ss_triplets_start(&M, 2 * (size_t)cone->dofs, err)) return false;
     for (int b = 0; b < frame->bodies.count; b++) {
         if (rows->body[b] < 0) continue;
@@ -159,8 +178,15 @@ static void add_column(ss_triplets *matrix, const int pair[2], const double jaco
 }
 
 /* The same of an unknown of the problem, with all its bodies. */
-static void add_unknown(ss_triplets *matrix, const ss_bodies_form *form, int i, double sign, int column)
+static void add_unknown(ss_triplets *matrix, const ss_cone_view *view, int i, double sign, int column)
 {
+    const ss_bodies_form *form = view->problem->bodies;
+    if (view->rows->minimal) {
+        ss_coordinates_row(&view->rows->coordinates, form, i, view->row);
+        for (int k = 0; k < view->rows->coordinates.count; k++)
+            if (view->row[k] != 0.0) ss_triplets_add(matrix, k, column, sign * view->row[k]);
+        return;
+    }
     add_column(matrix, form->pair[i], form->jacobian[i], sign, column);
     for (int k = 0; k < ss_bodies_further(form, i, i + 1); k++) {
         int at = form->further_start[i] + k;
@@ -171,8 +197,22 @@ static void add_unknown(ss_triplets *matrix, const ss_bodies_form *form, int i, 
     }
 }
 
+/* A row on bodies, along T. */
+static void add_projected(ss_triplets *matrix, const ss_rows *rows, const int pair[2],
+                          const double jacobian[12], int column)
+{
+    const ss_generalized *g = &rows->frame->generalized;
+    for (int k = 0; k < 12; k++) {
+        if (pair[k / 6] < 0 || jacobian[k] == 0.0) continue;
+        int row = 6 * rows->frame_body[pair[k / 6]] + k % 6;
+        for (int e = g->map_start[row]; e < g->map_start[row + 1]; e++)
+            ss_triplets_add(matrix, g->map_column[e], column, jacobian[k] * g->map[e]);
+    }
+}
+
 /* A component that the problem has no unknown for. */
-static void fill_component(const ss_contact_row *contact, int j, int column, ss_triplets *H, ss_cone *cone)
+static void fill_component(const ss_cone_view *view, const ss_contact_row *contact, int j, int column,
+                           ss_triplets *H, ss_cone *cone)
 {
     double row[12];
     if (j < 3 && contact->in_plane[j - 1]) return; // a tangent without friction: nothing may act along it
@@ -181,8 +221,17 @@ static void fill_component(const ss_contact_row *contact, int j, int column, ss_
         ss_contact_sliding_row(contact, direction, row);
     else
         ss_contact_turning_row(contact, direction, row);
-    add_column(H, contact->pair, row, 1.0, column);
+    if (view->rows->minimal)
+        add_projected(H, view->rows, contact->pair, row, column);
+    else
+        add_column(H, contact->pair, row, 1.0, column);
     if (j < 3) cone->w[column] = ss_vec3_dot(direction, contact->surface);
+}
+
+/* Of a column in minimal coordinates: two bodies, whose six rows of T may have every coordinate. */
+static int most_entries(const ss_rows *rows)
+{
+    return 12 * rows->frame->generalized.count;
 }
 
 static bool add_contacts(const ss_cone_view *view, ss_cone *cone, ss_error *err)
@@ -191,15 +240,16 @@ static bool add_contacts(const ss_cone_view *view, ss_cone *cone, ss_error *err)
     int limits_from = view->contacts - view->limits;
     ss_triplets H;
     size_t further = 6 * (size_t)ss_bodies_further(form, 0, view->problem->size); // of limits of joints
-    if (!ss_triplets_start(&H, 12 * (size_t)ss_cone_size(cone) + further, err)) return false;
+    size_t each = view->rows->minimal ? (size_t)most_entries(view->rows) : 12;
+    if (!ss_triplets_start(&H, each * (size_t)ss_cone_size(cone) + further, err)) return false;
     for (int k = 0; k < view->contacts; k++) {
         for (int j = 0; j < view->dimension; j++) {
             int column = k * view->dimension + j, i = view->component[column];
             if (i >= 0) {
-                add_unknown(&H, form, i, view->sign[k], column);
+                add_unknown(&H, view, i, view->sign[k], column);
                 cone->w[column] = view->sign[k] * form->offset[i];
             } else if (k < limits_from) {
-                fill_component(&view->rows->contact[k], j, column, &H, cone);
+                fill_component(view, &view->rows->contact[k], j, column, &H, cone);
             }
         }
     }
@@ -219,20 +269,26 @@ static bool add_equations(const ss_cone_view *view, ss_cone *cone, ss_error *err
     ss_triplets G;
     if (view->equations == 0) return true;
     size_t further = 6 * (size_t)ss_bodies_further(form, 0, view->problem->size);
-    if (!ss_triplets_start(&G, 12 * (size_t)view->equations + further, err)) return false;
+    size_t each = view->rows->minimal ? (size_t)most_entries(view->rows) : 12;
+    if (!ss_triplets_start(&G, each * (size_t)view->equations + further, err)) return false;
     for (int e = 0; e < view->equations; e++) {
         int i = view->equation[e];
-        add_unknown(&G, form, i, 1.0, e);
+        add_unknown(&G, view, i, 1.0, e);
         cone->b[e] = form->offset[i];
     }
     cone->G = ss_triplets_finish(&G, cone->dofs, view->equations, err);
     return cone->G != NULL;
 }
 
+static int count_dofs(const ss_cone_view *view)
+{
+    return view->rows->minimal ? view->rows->coordinates.count : 6 * view->rows->body_count;
+}
+
 static ss_cone *make_global(const ss_cone_view *view, ss_error *err)
 {
-    ss_cone *cone = ss_cone_create(SS_CONE_GLOBAL, view->dimension, view->contacts,
-                                   6 * view->rows->body_count, view->equations, err);
+    ss_cone *cone = ss_cone_create(SS_CONE_GLOBAL, view->dimension, view->contacts, count_dofs(view),
+                                   view->equations, err);
     if (cone && add_bodies(view->rows, cone, err) && add_contacts(view, cone, err) &&
         add_equations(view, cone, err))
         return cone;
@@ -350,7 +406,7 @@ bool ss_assembly_recover_cone(ss_assembly *assembly, const ss_cone_point *point,
     bool good = x ? read_point(&view, point, x, err)
                   : ss_fail(err, SS_ERROR_RESOURCES, "cone problem: out of memory for an answer");
     if (good) ss_assembly_recover_coulomb(assembly, x, answer);
-    for (int b = 0; good && point->v && b < answer->bodies; b++) {
+    for (int b = 0; good && point->v && !view.rows->minimal && b < answer->bodies; b++) {
         int live = view.rows->body[b];
         if (live >= 0) memcpy(answer->velocity[b], point->v + 6 * live, sizeof answer->velocity[b]);
     }
@@ -377,7 +433,10 @@ static void fill_velocity(const ss_cone *cone, ss_cone_point *point)
 static void write_point(const ss_cone_view *view, const ss_answer *answer, const double *x,
                         ss_cone_point *point)
 {
-    for (int b = 0; point->v && b < answer->bodies; b++) {
+    bool minimal = view->rows->minimal;
+    if (minimal && point->v && answer->coordinates == view->rows->coordinates.count)
+        memcpy(point->v, answer->generalized_velocity, (size_t)answer->coordinates * sizeof *point->v);
+    for (int b = 0; point->v && !minimal && b < answer->bodies; b++) {
         int live = view->rows->body[b];
         if (live >= 0) memcpy(point->v + 6 * live, answer->velocity[b], sizeof answer->velocity[b]);
     }
@@ -392,7 +451,7 @@ static bool belongs(const ss_cone *cone, const ss_cone_view *view)
     bool eliminated = cone->form == SS_CONE_LOCAL && cone->equations == 0;
     return cone->dimension == view->dimension && cone->contacts == view->contacts &&
            (cone->equations == view->equations || eliminated) &&
-           (cone->form == SS_CONE_LOCAL || cone->dofs == 6 * view->rows->body_count);
+           (cone->form == SS_CONE_LOCAL || cone->dofs == count_dofs(view));
 }
 
 bool ss_assembly_cone_point(ss_assembly *assembly, const ss_cone *cone, const ss_answer *answer,

@@ -94,6 +94,68 @@ ss_problem *ss_problem_to_descriptor(const ss_frame *frame, const ss_problem *pr
     return descriptor;
 }
 
+/* ---- generalised velocities as unknowns --------------------------------------------------------------- */
+
+ss_problem *ss_problem_to_generalized(const ss_frame *frame, const ss_problem *problem, ss_error *err)
+{
+    const ss_generalized *g = &frame->generalized;
+    ss_coordinates coordinates = {0};
+    ss_problem *made = NULL;
+    ss_triplets A = {0};
+    if (!ss_coordinates_make(frame, &coordinates, err)) {
+        ss_coordinates_free(&coordinates);
+        return NULL;
+    }
+    int n = g->count, size = n + problem->size;
+    size_t entries = 2 * (size_t)g->mass_count + (size_t)problem->size * (2 * (size_t)n + 1);
+    double *row = ss_allocate((size_t)n, sizeof *row);
+    if (!row)
+        ss_fail(err, SS_ERROR_RESOURCES, "out of memory for %d coordinates", n);
+    else
+        made = ss_problem_create(size, g->trees + problem->block_count, -1, err);
+    bool good = made && ss_triplets_start(&A, entries, err);
+
+    // 0 = M v - (J T)' x - M v*, a free block for each tree
+    if (good) copy_laws(problem, n, g->trees, made);
+    for (int t = 0; good && t < g->trees; t++)
+        made->blocks[t] = (ss_block){.law = SS_LAW_FREE,
+                                     .first = g->tree[t][0],
+                                     .size = g->tree[t][1],
+                                     .contact = -1,
+                                     .constraint = -1};
+    for (int i = 0; good && i < n; i++) {
+        for (int e = g->mass_start[i]; e < g->mass_start[i + 1]; e++) {
+            int j = g->mass_column[e];
+            ss_triplets_add(&A, i, j, g->mass[e]);
+            made->b[i] -= g->mass[e] * coordinates.free[j];
+            if (j == i) made->diagonal[i] = g->mass[e];
+            if (j == i) continue;
+            ss_triplets_add(&A, j, i, g->mass[e]);
+            made->b[j] -= g->mass[e] * coordinates.free[i];
+        }
+    }
+
+    // w = J T v + C x + c
+    for (int i = 0; good && i < problem->size; i++) {
+        made->b[n + i] = problem->bodies->offset[i];
+        made->diagonal[n + i] = problem->bodies->compliance[i];
+        ss_triplets_add(&A, n + i, n + i, problem->bodies->compliance[i]);
+        ss_coordinates_row(&coordinates, problem->bodies, i, row);
+        for (int j = 0; j < n; j++) {
+            if (row[j] == 0.0) continue;
+            ss_triplets_add(&A, n + i, j, row[j]);
+            ss_triplets_add(&A, j, n + i, -row[j]);
+        }
+    }
+    if (good) good = (made->A = ss_triplets_finish(&A, size, size, err)) != NULL;
+    if (good) made->symmetric = problem->size == 0;
+    ss_release(row);
+    ss_coordinates_free(&coordinates);
+    if (good) return made;
+    ss_problem_destroy(made);
+    return NULL;
+}
+
 /* ---- without bodies --------------------------------------------------------------------------------- */
 
 ss_problem *ss_problem_to_explicit(ss_problem *problem, ss_error *err)

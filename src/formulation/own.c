@@ -243,7 +243,7 @@ bool ss_own_build(const ss_own_laws *laws, ss_rows *rows, ss_problem_store *stor
                                                   .constraint = -1});
         }
     }
-    if (good) ss_builder_finish(&builder);
+    good = good && ss_builder_finish(&builder, err);
     if (pushed) ss_rows_let_go(rows);
     return good;
 }

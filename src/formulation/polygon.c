@@ -231,8 +231,11 @@ static bool transform(const ss_frame *frame, ss_problem *problem, const void *op
                       ss_error *err)
 {
     const ss_polygon_options *set = options;
-    *other = set->form == SS_POLYGON_MIXED ? ss_problem_to_descriptor(frame, problem, err)
-                                           : ss_problem_to_explicit(problem, err);
+    bool minimal = ((const ss_step_options *)options)->coordinates == SS_MINIMAL;
+    if (set->form == SS_POLYGON_MIXED)
+        *other = (minimal ? ss_problem_to_generalized : ss_problem_to_descriptor)(frame, problem, err);
+    else
+        *other = ss_problem_to_explicit(problem, err);
     return *other && couple(*other, err);
 }
 

@@ -119,7 +119,7 @@ bool ss_builder_start(ss_problem_store *store, const ss_rows *rows, int64_t unkn
                       ss_problem_builder *builder, ss_error *err)
 {
     int64_t size = rows->joint_count + unknowns;
-    *builder = (ss_problem_builder){0};
+    *builder = (ss_problem_builder){.rows = rows};
     if (size > INT_MAX)
         return ss_fail(err, SS_ERROR_RESOURCES, "%d contacts have more unknowns than can be counted",
                        rows->contact_count);
@@ -148,15 +148,20 @@ static double diagonal_entry(const ss_bodies_form *form, int i)
     return sum;
 }
 
-void ss_builder_finish(ss_problem_builder *builder)
+bool ss_builder_finish(ss_problem_builder *builder, ss_error *err)
 {
     ss_problem *problem = builder->problem;
     ss_bodies_form *form = problem->bodies;
     problem->size = builder->size;
     problem->block_count = builder->blocks;
     problem->symmetric = true;
+    if (builder->rows->minimal) {
+        ss_coordinates *coordinates = (ss_coordinates *)(uintptr_t)&builder->rows->coordinates; // its scratch
+        if (!ss_coordinates_transform(coordinates, builder->rows->frame_body, problem, err)) return false;
+    }
     for (int i = 0; i < problem->size; i++) {
         problem->b[i] = ss_bodies_row(form, i, form->free_velocity) + form->offset[i];
         problem->diagonal[i] = diagonal_entry(form, i);
     }
+    return true;
 }

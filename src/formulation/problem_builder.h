@@ -8,6 +8,7 @@
 typedef struct ss_problem_builder {
     ss_problem *problem; /* bodies form */
     int size, blocks;    /* so far */
+    const ss_rows *rows;
 } ss_problem_builder;
 
 /* Takes over bodies and joint rows; leaves room for `unknowns` more in `blocks` more. In the memory of a
@@ -26,14 +27,16 @@ int ss_builder_add_spin(ss_problem_builder *builder, const ss_contact_row *conta
 void ss_builder_add_contact(ss_problem_builder *builder, const ss_contact_row *contact);
 /* The unknowns added since the last block become a block, with the law, mu and origin of `like`. */
 void ss_builder_close(ss_problem_builder *builder, ss_block like);
-/* b, the diagonal, and the sizes as they came out. */
-void ss_builder_finish(ss_problem_builder *builder);
+/* b, the diagonal, and the sizes as they came out; in minimal coordinates the rows as well. */
+bool ss_builder_finish(ss_problem_builder *builder, ss_error *err);
 
 /* The same problem with the velocities of live bodies as free unknowns in front, 6 for each
  * (linear, angular):
  *     0 = M v - J' x - M v*        w = J v + C x + c
  * The matrix is explicit and unsymmetric. */
 ss_problem *ss_problem_to_descriptor(const ss_frame *frame, const ss_problem *problem, ss_error *err);
+/* The same of a problem in minimal coordinates: their velocities are the free unknowns in front. */
+ss_problem *ss_problem_to_generalized(const ss_frame *frame, const ss_problem *problem, ss_error *err);
 /* The same problem with an explicit matrix only, so that entries can be added which come from no body. */
 ss_problem *ss_problem_to_explicit(ss_problem *problem, ss_error *err);
 

@@ -10,6 +10,7 @@
 static bool add_body(const ss_frame *frame, int body, ss_rows *rows, ss_error *err)
 {
     int live = rows->body_count++;
+    rows->frame_body[live] = body;
     ss_mass mass = ss_frame_mass(frame, body);
     ss_mass inverse;
     if (!ss_mass_inverse(&mass, &inverse))
@@ -19,6 +20,7 @@ static bool add_body(const ss_frame *frame, int body, ss_rows *rows, ss_error *e
     double *v = rows->free_velocity[live];
     ss_mass_apply(&inverse, frame->bodies.force[body], v);
     for (int i = 0; i < 6; i++) v[i] = frame->bodies.velocity[body][i] + frame->h * v[i];
+    if (rows->minimal) ss_coordinates_velocity(&rows->coordinates, body, v);
     memcpy(rows->velocity[live], v, sizeof rows->velocity[live]);
     return true;
 }
@@ -36,8 +38,12 @@ static bool add_bodies(const ss_frame *frame, ss_rows *rows, ss_error *err)
 /* Live bodies of a pair; false when there is none. */
 static bool find_pair(const ss_rows *rows, const int pair[2], int live[2])
 {
-    for (int side = 0; side < 2; side++) live[side] = pair[side] == SS_WORLD ? -1 : rows->body[pair[side]];
-    return live[0] >= 0 || live[1] >= 0;
+    bool moves = false;
+    for (int side = 0; side < 2; side++) {
+        live[side] = pair[side] == SS_WORLD ? -1 : rows->body[pair[side]];
+        moves |= live[side] >= 0 && (!rows->minimal || ss_coordinates_move(&rows->coordinates, pair[side]));
+    }
+    return moves;
 }
 
 static bool check_pair(const int pair[2], const char *path, int index, ss_error *err)
@@ -114,6 +120,19 @@ static void place_block(const int pair[2], int body, const double block[6], ss_j
     rows->further_count++;
 }
 
+/* In minimal coordinates: does anything move along this row of the frame? */
+static bool row_moves(ss_rows *rows, int row, int joint, blocks_of_row further)
+{
+    const ss_constraints *constraints = &rows->frame->constraints;
+    if (!rows->minimal || further.end > further.begin) return true;
+    int body[2];
+    for (int side = 0; side < 2; side++) {
+        body[side] = constraints->pair[joint][side];
+        if (!ss_frame_is_live(rows->frame, body[side])) body[side] = SS_WORLD;
+    }
+    return ss_coordinates_see(&rows->coordinates, body, constraints->jacobian[row]);
+}
+
 static void add_joint_row(const ss_frame *frame, const ss_step_options *step, int row, int joint,
                           const int pair[2], blocks_of_row further, ss_rows *rows)
 {
@@ -163,6 +182,7 @@ static bool add_joints(const ss_frame *frame, const ss_step_options *step, ss_ro
         int live[2], end = block;
         good = check_pair(constraints->pair[joint], "constraints/pairs", joint, err);
         bool moves = good && find_pair(rows, constraints->pair[joint], live);
+        bool implied = rows->minimal && constraints->implied && constraints->implied[joint];
 
         // a side that does not move is taken by the first further body that does, for all rows of the joint
         while (good && end < constraints->further_count &&
@@ -177,8 +197,9 @@ static bool add_joints(const ss_frame *frame, const ss_step_options *step, ss_ro
             blocks_of_row further = {block, block};
             while (further.end < end && constraints->further_row[further.end] == row) further.end++;
             block = further.end;
-            rows->place[row] = moves ? rows->joint_count : -1;
-            if (moves) add_joint_row(frame, step, row, joint, live, further, rows);
+            bool in = moves && !implied && row_moves(rows, row, joint, further);
+            rows->place[row] = in ? rows->joint_count : -1;
+            if (in) add_joint_row(frame, step, row, joint, live, further, rows);
         }
     }
     if (good) couple(constraints, rows);
@@ -287,6 +308,35 @@ static bool cap_friction(double mu[2], double mu_max)
     return capped;
 }
 
+/* In minimal coordinates: tangents along which nothing moves count as those that leave a planar frame. False
+ * when nothing moves along the normal. */
+static bool see_contact(ss_rows *rows, ss_contact_row *contact)
+{
+    int body[2];
+    double row[12];
+    for (int side = 0; side < 2; side++)
+        body[side] = contact->pair[side] < 0 ? SS_WORLD : rows->frame_body[contact->pair[side]];
+    for (int k = 0; k < 2; k++) {
+        ss_contact_sliding_row(contact, contact->tangent[k], row);
+        contact->in_plane[k] = contact->in_plane[k] && ss_coordinates_see(&rows->coordinates, body, row);
+    }
+    if (!contact->in_plane[0] && !contact->in_plane[1]) { // nothing slides: as good as no friction
+        contact->in_plane[0] = contact->in_plane[1] = true;
+        contact->mu[0] = contact->mu[1] = 0.0;
+    }
+    ss_contact_turning_row(contact, contact->normal, row);
+    if (contact->mu_torsion > 0.0 && !ss_coordinates_see(&rows->coordinates, body, row))
+        contact->mu_torsion = 0.0;
+    bool rolls = false;
+    for (int k = 0; k < 2; k++) {
+        ss_contact_turning_row(contact, contact->tangent[k], row);
+        rolls |= contact->mu_rolling > 0.0 && ss_coordinates_see(&rows->coordinates, body, row);
+    }
+    if (!rolls) contact->mu_rolling = 0.0;
+    ss_contact_sliding_row(contact, contact->normal, row);
+    return ss_coordinates_see(&rows->coordinates, body, row);
+}
+
 static void add_contact(const ss_frame *frame, const ss_step_options *step, int c, const int pair[2],
                         ss_rows *rows)
 {
@@ -314,6 +364,10 @@ static void add_contact(const ss_frame *frame, const ss_step_options *step, int 
         contacts->surface_velocity ? ss_vec3_load(contacts->surface_velocity[c]) : (ss_vec3){0.0, 0.0, 0.0};
     for (int k = 0; rows->is_planar && k < 2; k++)
         to->in_plane[k] = fabs(to->tangent[k].z) < 0.5; // it is 0 or 1
+    if (rows->minimal && !see_contact(rows, to)) {
+        rows->contact_count--;
+        return;
+    }
     rows->capped_contacts += cap_friction(to->mu, step->mu_max);
     double gap_part = gap_term(rows, step, to);
 
@@ -327,15 +381,24 @@ static void add_contact(const ss_frame *frame, const ss_step_options *step, int 
     to->offset = gap_part + ss_vec3_dot(to->normal, to->surface) - to->compliance * to->pull;
 }
 
+/* momentum += the pull of adhesion, with a sign */
+static void push_pulls(ss_rows *rows, double sign)
+{
+    for (int c = 0; rows->frame->contacts.adhesion && c < rows->contact_count; c++) {
+        ss_contact_impulse pull = {.normal = sign * rows->contact[c].pull};
+        ss_rows_push_contact(rows, &rows->contact[c], &pull);
+    }
+}
+
 /* The pull of adhesion is a known force: it goes into the free velocity. */
 static void pull_contacts(ss_rows *rows)
 {
     if (!rows->frame->contacts.adhesion) return;
-    for (int c = 0; c < rows->contact_count; c++) {
-        ss_contact_impulse pull = {.normal = -rows->contact[c].pull};
-        ss_rows_push_contact(rows, &rows->contact[c], &pull);
-    }
+    push_pulls(rows, -1.0);
     ss_rows_move(rows);
+    if (rows->minimal)
+        memcpy(rows->coordinates.free, rows->coordinates.velocity,
+               (size_t)rows->coordinates.count * sizeof *rows->coordinates.free);
     if (rows->body_count)
         memcpy(rows->free_velocity, rows->velocity, (size_t)rows->body_count * sizeof *rows->velocity);
 }
@@ -370,6 +433,9 @@ void ss_rows_free(ss_rows *rows)
     ss_release(rows->place);
     ss_release(rows->further_body);
     ss_release(rows->further_jacobian);
+    ss_release(rows->frame_body);
+    ss_coordinates_free(&rows->coordinates);
+    ss_reactions_free(&rows->reactions);
     *rows = (ss_rows){0};
 }
 
@@ -383,6 +449,8 @@ static bool make_room_for_bodies(ss_rows *rows, int count)
     ss_release(rows->free_velocity);
     ss_release(rows->velocity);
     ss_release(rows->momentum);
+    ss_release(rows->frame_body);
+    rows->frame_body = ss_allocate(bodies, sizeof *rows->frame_body);
     rows->body = ss_allocate(bodies, sizeof *rows->body);
     rows->inverse_mass = ss_allocate(bodies, sizeof *rows->inverse_mass);
     rows->inverse_inertia = ss_allocate(bodies, sizeof *rows->inverse_inertia);
@@ -390,7 +458,7 @@ static bool make_room_for_bodies(ss_rows *rows, int count)
     rows->velocity = ss_allocate(bodies, sizeof *rows->velocity);
     rows->momentum = ss_allocate(bodies, sizeof *rows->momentum);
     return rows->body && rows->inverse_mass && rows->inverse_inertia && rows->free_velocity &&
-           rows->velocity && rows->momentum;
+           rows->velocity && rows->momentum && rows->frame_body;
 }
 
 static bool make_room_for_joints(ss_rows *rows, int count)
@@ -441,12 +509,19 @@ void ss_rows_let_go(ss_rows *rows)
 {
     if (rows->body_count)
         memcpy(rows->velocity, rows->free_velocity, (size_t)rows->body_count * sizeof *rows->velocity);
+    if (rows->minimal)
+        memcpy(rows->coordinates.velocity, rows->coordinates.free,
+               (size_t)rows->coordinates.count * sizeof *rows->coordinates.velocity);
 }
 
 bool ss_rows_make(const ss_frame *frame, const ss_step_options *step, ss_rows *rows, ss_error *err)
 {
-    bool good = make_room(frame, rows, err) && add_bodies(frame, rows, err) &&
-                add_joints(frame, step, rows, err) && add_contacts(frame, step, rows, err);
+    rows->minimal = step->coordinates == SS_MINIMAL;
+    bool good = make_room(frame, rows, err) &&
+                (!rows->minimal || (ss_coordinates_make(frame, &rows->coordinates, err) &&
+                                    ss_reactions_make(frame, &rows->reactions, err))) &&
+                add_bodies(frame, rows, err) && add_joints(frame, step, rows, err) &&
+                add_contacts(frame, step, rows, err);
     if (good)
         pull_contacts(rows);
     else
@@ -477,6 +552,12 @@ double ss_rows_speed(const int pair[2], const double jacobian[12], double (*velo
 double ss_rows_inverse_mass(const ss_rows *rows, const int pair[2], const double jacobian[12])
 {
     double sum = 0.0;
+    if (rows->minimal) {
+        int body[2];
+        for (int side = 0; side < 2; side++)
+            body[side] = pair[side] < 0 ? SS_WORLD : rows->frame_body[pair[side]];
+        return ss_coordinates_inverse_mass((ss_coordinates *)(uintptr_t)&rows->coordinates, body, jacobian);
+    }
     for (int side = 0; side < 2; side++) {
         if (pair[side] < 0) continue;
         double response[6];
@@ -529,6 +610,14 @@ void ss_rows_push_contact(ss_rows *rows, const ss_contact_row *contact, const ss
 
 void ss_rows_move(ss_rows *rows)
 {
+    for (int body = 0; rows->minimal && body < rows->body_count; body++)
+        ss_coordinates_push(&rows->coordinates, rows->frame_body[body], rows->momentum[body]);
+    if (rows->minimal) ss_coordinates_go(&rows->coordinates);
+    for (int body = 0; rows->minimal && body < rows->body_count; body++) {
+        ss_coordinates_velocity(&rows->coordinates, rows->frame_body[body], rows->velocity[body]);
+        memset(rows->momentum[body], 0, sizeof rows->momentum[body]);
+    }
+    if (rows->minimal) return;
     for (int body = 0; body < rows->body_count; body++) {
         double response[6];
         respond(rows, body, rows->momentum[body], response);
@@ -570,12 +659,24 @@ void ss_rows_add_contact(ss_rows *rows, const ss_contact_row *contact, const ss_
 
 void ss_rows_end_answer(ss_rows *rows, ss_answer *answer)
 {
+    if (rows->minimal) {
+        push_pulls(rows, -1.0); // the bodies feel it, but the free velocity has it already
+        for (int body = 0; body < rows->body_count; body++)
+            for (int i = 0; i < 6; i++)
+                rows->reactions.lacks[rows->frame_body[body]][i] = -rows->momentum[body][i];
+        push_pulls(rows, 1.0);
+    }
     ss_rows_move(rows);
     for (int b = 0; b < rows->frame->bodies.count; b++) {
         int live = rows->body[b];
         memcpy(answer->velocity[b], live < 0 ? rows->frame->bodies.velocity[b] : rows->velocity[live],
                sizeof answer->velocity[b]);
     }
+    if (!rows->minimal) return;
+    ss_reactions_find(&rows->reactions, rows->frame, answer);
+    if (answer->coordinates == rows->coordinates.count)
+        memcpy(answer->generalized_velocity, rows->coordinates.velocity,
+               (size_t)answer->coordinates * sizeof *answer->generalized_velocity);
 }
 
 static void components_of(const ss_contact_row *contact, const double vector[3], double components[2])

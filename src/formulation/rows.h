@@ -12,6 +12,8 @@
 
 #include <stickslip/formulation.h>
 
+#include "formulation/coordinates.h"
+#include "formulation/reactions.h"
 #include "linalg/mat6.h"
 #include "linalg/vec3.h"
 
@@ -69,6 +71,12 @@ typedef struct ss_rows {
     int further_count;
     int body_room, joint_room, contact_room, further_room;
     int *place; /* of the frame's constraint rows among the rows */
+    /* In minimal coordinates implied joints are left out, and pushes move the coordinates. Rows between
+     * bodies of which T moves none are left out as well. */
+    bool minimal;
+    int *frame_body; /* live to the frame */
+    ss_coordinates coordinates;
+    ss_reactions reactions;
 } ss_rows;
 
 /* `rows` is zeroed, or of another frame: its memory is used again. Fails when out of memory, when a mass

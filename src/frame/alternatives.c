@@ -131,7 +131,13 @@ ss_frame *ss_frame_select(const ss_frame *frame, const int32_t *selection, const
         }
         plain = ss_frame_create(frame->bodies.count, frame->constraints.count, frame->constraints.row_count,
                                 count, err);
-        if (plain) plain->constraints.further_count = frame->constraints.further_count;
+        if (plain) {
+            plain->constraints.further_count = frame->constraints.further_count;
+            plain->generalized.trees = frame->generalized.trees;
+            plain->generalized.count = frame->generalized.count;
+            plain->generalized.map_count = frame->generalized.map_count;
+            plain->generalized.mass_count = frame->generalized.mass_count;
+        }
         good = plain && copy_fields(frame, like, plain, err);
     }
     if (good) {

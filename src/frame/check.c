@@ -5,6 +5,7 @@
  * vectors, right angles, symmetry): up to 1e-6 nothing is said, since files in single precision are that good
  * after a few operations; up to 1e-3 it is a warning, the digits of a text file, and the answer is as good as
  * the data; beyond that it is a fault, because something else is stored than what the name says. */
+#include "frame/check_generalized.h"
 #include "frame/fields.h"
 
 #include "base/number.h"
@@ -116,6 +117,11 @@ static const range ranges[] = {
     {"subcontacts/normals", -FARTHEST, FARTHEST},
     {"subcontacts/gaps", -FARTHEST, FARTHEST},
     {"subcontacts/surface_velocities", -FARTHEST, FARTHEST},
+    {"constraints/implied", 0, SS_IMPLIED_BY_MASS},
+    {"generalized/map/values", -FARTHEST, FARTHEST},
+    {"generalized/mass/values", -HEAVIEST, HEAVIEST},
+    {"generalized/velocities", -FARTHEST, FARTHEST},
+    {"generalized/forces", -HEAVIEST, HEAVIEST},
 };
 
 static void report_range(checker *c, const range *r, const ss_field *field, int item, int component,
@@ -660,6 +666,7 @@ bool ss_frame_check(const ss_frame *frame, const char *place, ss_findings *findi
     checker c = {.frame = frame, .place = place, .findings = findings};
     check_arrays(&c);
     check_alternative_arrays(&c);
+    c.faulty |= !ss_frame_check_generalized_arrays(frame, place, findings);
     if (c.faulty) return false;
     check_step(&c);
     check_ranges(&c);
@@ -667,5 +674,6 @@ bool ss_frame_check(const ss_frame *frame, const char *place, ss_findings *findi
     check_constraints(&c);
     check_contacts(&c);
     check_alternatives(&c);
+    if (!c.faulty) c.faulty = !ss_frame_check_generalized(frame, place, findings);
     return !c.faulty;
 }

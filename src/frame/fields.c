@@ -69,10 +69,28 @@ int ss_field_items(const ss_field *field, const ss_frame *frame)
         return frame->subcontacts.groups;
     case SS_PER_SUBCONTACT:
         return frame->subcontacts.count;
+    case SS_PER_TREE:
+        return frame->generalized.trees;
+    case SS_PER_MAP_ROW:
+        return frame->generalized.count ? 6 * frame->bodies.count + 1 : 0;
+    case SS_PER_MAP_ENTRY:
+        return frame->generalized.map_count;
+    case SS_PER_MASS_ROW:
+        return frame->generalized.count ? frame->generalized.count + 1 : 0;
+    case SS_PER_MASS_ENTRY:
+        return frame->generalized.mass_count;
+    case SS_PER_COORDINATE:
+        return frame->generalized.count;
     case SS_PER_COUNT:
         break;
     }
     return 0;
+}
+
+bool ss_field_is_of_list(const ss_field *field)
+{
+    return field->per == SS_PER_GROUP || field->per == SS_PER_SUBCONTACT || field->per == SS_PER_FURTHER ||
+           strcmp(field->group, "generalized") == 0;
 }
 
 void *ss_field_data(const ss_field *field, const ss_frame *frame)

@@ -24,12 +24,18 @@ typedef enum ss_field_per { /* one item per ... */
                             SS_PER_CONTACT,
                             SS_PER_GROUP,      /* of alternatives */
                             SS_PER_SUBCONTACT, /* a further point of an alternative */
+                            SS_PER_TREE, /* generalised coordinates: trees, rows and entries of T and M */
+                            SS_PER_MAP_ROW,
+                            SS_PER_MAP_ENTRY,
+                            SS_PER_MASS_ROW,
+                            SS_PER_MASS_ENTRY,
+                            SS_PER_COORDINATE,
                             SS_PER_COUNT
 } ss_field_per;
 
 typedef struct ss_field {
     const char *group; /* "bodies" */
-    const char *name;  /* "positions" */
+    const char *name;  /* "positions"; "map/values" is one of a group in the group */
     ss_field_type type;
     ss_field_per per;
     int width;           /* numbers per item in memory */
@@ -46,6 +52,8 @@ extern SS_INNER const int ss_field_count;
 
 /* Finds "bodies/positions"; NULL if there is none. */
 const ss_field *ss_field_find(const char *path);
+/* Items of a list that most frames do not have: alternatives, further blocks, generalised coordinates. */
+bool ss_field_is_of_list(const ss_field *field);
 size_t ss_field_element_size(const ss_field *field); /* bytes of one number in memory */
 SS_INNER int ss_field_items(const ss_field *field, const ss_frame *frame);
 /* The array itself, NULL when an optional one is absent. */

@@ -105,6 +105,10 @@ ss_frame *ss_frame_copy(const ss_frame *frame, ss_error *err)
     copy->subcontacts.groups = frame->subcontacts.groups;
     copy->subcontacts.count = frame->subcontacts.count;
     copy->constraints.further_count = frame->constraints.further_count;
+    copy->generalized.trees = frame->generalized.trees;
+    copy->generalized.count = frame->generalized.count;
+    copy->generalized.map_count = frame->generalized.map_count;
+    copy->generalized.mass_count = frame->generalized.mass_count;
     for (int f = 0; f < ss_field_count; f++) {
         const void *data = ss_field_data(&ss_fields[f], frame);
         if (!data) continue;
@@ -139,12 +143,29 @@ bool ss_frame_add_further(ss_frame *frame, int blocks, ss_error *err)
                            ss_frame_enable(frame, "constraints/further_Jacobian", err));
 }
 
+bool ss_frame_add_generalized(ss_frame *frame, int trees, int coordinates, int map_entries, int mass_entries,
+                              ss_error *err)
+{
+    if (!is_size(trees, "trees", err) || !is_size(coordinates, "coordinates", err) ||
+        !is_size(map_entries, "entries of the map", err) ||
+        !is_size(mass_entries, "entries of the mass", err))
+        return false;
+    if (frame->generalized.tree)
+        return ss_fail(err, SS_ERROR_USAGE, "frame: it has generalised coordinates already");
+    frame->generalized = (ss_generalized){
+        .trees = trees, .count = coordinates, .map_count = map_entries, .mass_count = mass_entries};
+    bool good = true;
+    for (int f = 0; good && coordinates > 0 && f < ss_field_count; f++) {
+        const ss_field *field = &ss_fields[f];
+        if (strcmp(field->group, "generalized") == 0) good = allocate_field(field, frame, err);
+    }
+    return good;
+}
+
 static bool same_bits(const ss_field *field, const ss_frame *a, const ss_frame *b)
 {
     const void *of_a = ss_field_data(field, a), *of_b = ss_field_data(field, b);
-    bool of_lists =
-        field->per == SS_PER_GROUP || field->per == SS_PER_SUBCONTACT || field->per == SS_PER_FURTHER;
-    if (of_lists && ss_field_items(field, a) == 0) return true; // they need not be there
+    if (ss_field_is_of_list(field) && ss_field_items(field, a) == 0) return true; // they need not be there
     if (!of_a || !of_b) return of_a == of_b;
     return memcmp(of_a, of_b, field_bytes(field, a)) == 0;
 }
@@ -156,7 +177,10 @@ bool ss_frame_equal(const ss_frame *a, const ss_frame *b)
         a->constraints.row_count != b->constraints.row_count ||
         a->constraints.further_count != b->constraints.further_count ||
         a->contacts.count != b->contacts.count || a->subcontacts.groups != b->subcontacts.groups ||
-        a->subcontacts.count != b->subcontacts.count)
+        a->subcontacts.count != b->subcontacts.count || a->generalized.trees != b->generalized.trees ||
+        a->generalized.count != b->generalized.count ||
+        a->generalized.map_count != b->generalized.map_count ||
+        a->generalized.mass_count != b->generalized.mass_count)
         return false;
     for (int f = 0; f < ss_field_count; f++)
         if (!same_bits(&ss_fields[f], a, b)) return false;

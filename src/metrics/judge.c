@@ -124,7 +124,8 @@ static void state_from_problem(const ss_judgement *judgement, const ss_block *bl
 static void describe_contacts(ss_judgement *judgement)
 {
     const ss_problem *problem = judgement->problem;
-    const ss_contact_row *rows = judgement->frame ? judgement->what->assembly->rows.contact : NULL;
+    const ss_contact_row *rows =
+        judgement->frame ? ss_assembly_judged_rows(judgement->what->assembly)->contact : NULL;
     for (int k = 0; k < problem->block_count; k++) {
         const ss_block *block = &problem->blocks[k];
         if (!ss_block_is_cone(block)) continue;

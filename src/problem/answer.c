@@ -35,6 +35,13 @@ ss_answer *ss_answer_create(const ss_frame *frame, bool rolling, ss_error *err)
                    (answer->sub_rolling_impulse || !rolling);
             for (int g = 0; good && g < answer->groups; g++) answer->selection[g] = -1;
         }
+        if (frame->generalized.count > 0) {
+            answer->coordinates = frame->generalized.count;
+            answer->generalized_velocity =
+                ss_allocate((size_t)answer->coordinates, sizeof *answer->generalized_velocity);
+            good = good && answer->generalized_velocity;
+            for (int i = 0; good && i < answer->coordinates; i++) answer->generalized_velocity[i] = NAN;
+        }
         if (good) return answer;
     }
     ss_answer_destroy(answer);
@@ -55,6 +62,7 @@ void ss_answer_destroy(ss_answer *answer)
     ss_release(answer->sub_normal_impulse);
     ss_release(answer->sub_friction_impulse);
     ss_release(answer->sub_rolling_impulse);
+    ss_release(answer->generalized_velocity);
     ss_release(answer);
 }
 
@@ -72,7 +80,7 @@ ss_answer *ss_answer_store_take(ss_answer_store *store, const ss_frame *frame, b
     // answers with alternatives are made to measure
     bool fits = answer && bodies <= store->bodies && rows <= store->rows && contacts <= store->contacts &&
                 rolling == (answer->rolling_impulse != NULL) && frame->subcontacts.groups == 0 &&
-                answer->groups == 0;
+                answer->groups == 0 && frame->generalized.count == answer->coordinates;
     if (!fits) {
         ss_answer_store_free(store);
         answer = store->answer = ss_answer_create(frame, rolling, err);
@@ -89,6 +97,7 @@ ss_answer *ss_answer_store_take(ss_answer_store *store, const ss_frame *frame, b
     clear(answer->normal_impulse, contacts, sizeof *answer->normal_impulse);
     clear(answer->friction_impulse, contacts, sizeof *answer->friction_impulse);
     clear(answer->rolling_impulse, contacts, sizeof *answer->rolling_impulse);
+    for (int i = 0; i < answer->coordinates; i++) answer->generalized_velocity[i] = NAN;
     return answer;
 }
 

@@ -81,6 +81,7 @@ static inline double ss_bodies_dot(const ss_bodies_form *form, int i, int body, 
 
 /* Room for `blocks` further blocks of `size` unknowns, which have none so far. False when out of memory. */
 bool ss_bodies_form_add_further(ss_bodies_form *form, int size, int blocks);
+void ss_bodies_form_forget_further(ss_bodies_form *form);
 /* NULL is fine. */
 void ss_bodies_form_destroy(ss_bodies_form *form);
 

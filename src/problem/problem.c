@@ -10,7 +10,7 @@
 
 /* ---- life ------------------------------------------------------------------------------------------- */
 
-static void forget_further(ss_bodies_form *form)
+void ss_bodies_form_forget_further(ss_bodies_form *form)
 {
     ss_release(form->further_start);
     ss_release(form->further_body);
@@ -29,13 +29,13 @@ void ss_bodies_form_destroy(ss_bodies_form *form)
     ss_release(form->jacobian);
     ss_release(form->compliance);
     ss_release(form->offset);
-    forget_further(form);
+    ss_bodies_form_forget_further(form);
     ss_release(form);
 }
 
 bool ss_bodies_form_add_further(ss_bodies_form *form, int size, int blocks)
 {
-    forget_further(form);
+    ss_bodies_form_forget_further(form);
     form->further_start = ss_allocate((size_t)size + 1, sizeof *form->further_start);
     form->further_body = ss_allocate((size_t)blocks, sizeof *form->further_body);
     form->further_jacobian = ss_allocate((size_t)blocks, sizeof *form->further_jacobian);
@@ -142,7 +142,7 @@ ss_problem *ss_problem_store_take(ss_problem_store *store, int size, int blocks,
     ss_sparse_destroy(problem->A);
     problem->A = NULL;
     problem->bodies->bodies = bodies;
-    forget_further(problem->bodies);
+    ss_bodies_form_forget_further(problem->bodies);
     start(problem, size, blocks);
     return problem;
 }

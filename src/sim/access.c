@@ -20,8 +20,23 @@ int64_t ss_sim_steps(const ss_sim *sim)
     return sim->steps;
 }
 
+/* What a step of trees alone left for later: generalised coordinates of the frame, and an answer with the
+ * impulses of the joints. An ordinary solve of the frame has no unknowns, and gives just that. Out of memory,
+ * the frame stays without coordinates. */
+static void complete(const ss_sim *of)
+{
+    ss_sim *sim = (ss_sim *)(uintptr_t)of;
+    if (!sim->frame || !ss_sim_fill_coordinates(sim, NULL) || !sim->is_solved_by_trees) return;
+    sim->is_solved_by_trees = false;
+    ss_answer *answer = ss_answer_store_take(&sim->answer_store, sim->frame, false, NULL);
+    if (answer) sim->answer = answer;
+    if (answer && ss_assemble(sim->assembly, sim->frame, NULL, NULL))
+        ss_assembly_recover(sim->assembly, sim->rates, answer);
+}
+
 const ss_frame *ss_sim_frame(const ss_sim *sim)
 {
+    complete(sim);
     return sim->peg.frame ? sim->peg.frame : sim->frame;
 }
 
@@ -32,11 +47,13 @@ const ss_scenery *ss_sim_scenery(const ss_sim *sim)
 
 const ss_answer *ss_sim_answer(const ss_sim *sim)
 {
+    complete(sim);
     return sim->peg.answer ? sim->peg.answer : sim->answer;
 }
 
 ss_assembly *ss_sim_assembly(const ss_sim *sim)
 {
+    complete(sim);
     return sim->assembly;
 }
 

@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "base/memory.h"
 #include "linalg/quat.h"
 #include "model/joint_rows.h"
 
@@ -54,7 +55,12 @@ static void fill_body(const ss_sim *sim, int b, ss_bodies *to)
     memcpy(to->position[b], body->position, sizeof to->position[b]);
     memcpy(to->quaternion[b], body->quaternion, sizeof to->quaternion[b]);
     memcpy(to->velocity[b], body->velocity, sizeof to->velocity[b]);
-    ss_sim_force(sim, body, to->force[b]);
+    bool in_tree = sim->options.coordinates == SS_MINIMAL;
+    const ss_link *link = in_tree ? &sim->trees.link[sim->trees.of_body[number]] : NULL;
+    if (link && !link->alone)
+        ss_sim_link_force(sim, body, link, to->force[b]);
+    else
+        ss_sim_force(sim, body, to->force[b]);
     ss_mat3_store(ss_mat3_rotate_tensor(rotation, ss_mat3_load(body->inertia)), to->inertia[b]);
     to->id[b] = number + 1; // ids are positive
 }
@@ -245,14 +251,14 @@ typedef struct equations {
     int count, capacity, constraints;
     ss_joint_equation *rows;
     // some row has compliance, load-dependent friction; some block has no position
-    bool regularised, loaded, free;
+    bool regularised, loaded, free, implied;
     int further; // blocks of rows on more than two bodies of the frame
 } equations;
 
 static bool make_room(ss_sim *sim, equations *all, ss_error *err)
 {
     int most = ss_world_joint_count(sim->world) * SS_JOINT_EQUATIONS_MOST;
-    all->rows = ss_arena_take(sim->memory, (size_t)most, sizeof *all->rows, "joint rows");
+    all->rows = ss_arena_take_unset(sim->memory, (size_t)most, sizeof *all->rows, "joint rows");
     if (all->rows && sim->origin_capacity < most) {
         ss_release(sim->origins);
         sim->origins = ss_allocate((size_t)most, sizeof *sim->origins);
@@ -267,6 +273,16 @@ static int count_live(const ss_sim *sim, const ss_joint *joint)
     int live = 0;
     for (int k = 0; k < joint->body_count; k++) live += place_of(sim, ss_joint_body(joint, k)) >= 0;
     return live;
+}
+
+/* The equations of a joint that holds a link, and its linear laws: springs, dampers and rotors. */
+static ss_implied implied_by_trees(const ss_sim *sim, int joint, const ss_joint_equation *row)
+{
+    if (sim->options.coordinates != SS_MINIMAL || sim->trees.of_joint[joint] < 0) return SS_IMPLIED_NOT;
+    if (row->equality) return SS_IMPLIED_BY_T;
+    bool linear = row->regularization > 0.0 && row->load < 0 && !row->holonomic &&
+                  row->bounds[0] == -INFINITY && row->bounds[1] == INFINITY;
+    return linear ? SS_IMPLIED_BY_MASS : SS_IMPLIED_NOT;
 }
 
 static bool make_equations(ss_sim *sim, equations *all, ss_error *err)
@@ -286,6 +302,7 @@ static bool make_equations(ss_sim *sim, equations *all, ss_error *err)
             all->regularised |= rows[k].regularization != 0.0;
             all->loaded |= rows[k].load >= 0;
             all->free |= !rows[k].holonomic;
+            all->implied |= implied_by_trees(sim, j, &rows[k]) != SS_IMPLIED_NOT;
             all->further += further;
         }
         all->count += count;
@@ -299,7 +316,8 @@ static bool enable_rows(ss_frame *frame, const equations *all, ss_error *err)
            (!all->regularised || ss_frame_enable(frame, "constraints/regularization", err)) &&
            (!all->loaded || (ss_frame_enable(frame, "constraints/friction", err) &&
                              ss_frame_enable(frame, "constraints/friction_row", err))) &&
-           (!all->free || ss_frame_enable(frame, "constraints/holonomic", err));
+           (!all->free || ss_frame_enable(frame, "constraints/holonomic", err)) &&
+           (!all->implied || ss_frame_enable(frame, "constraints/implied", err));
 }
 
 /* J of one side: what belongs to a body of the frame stays, what is prescribed becomes part of the
@@ -368,6 +386,7 @@ static void fill_constraints(const ss_sim *sim, const equations *all, ss_constra
             fill_pair(sim, joint, to->pair[block]);
             to->rows[block] = 0;
             if (to->holonomic) to->holonomic[block] = row->holonomic;
+            if (to->implied) to->implied[block] = (uint8_t)implied_by_trees(sim, sim->origins[i].joint, row);
         }
         to->rows[block]++;
         fill_row(sim, row, i, to, &further);
@@ -391,13 +410,107 @@ static void add_joint_forces(const ss_sim *sim, ss_bodies *to)
     }
 }
 
+/* ---- trees ------------------------------------------------------------------------------------------ */
+
+/* Poses and velocities of the world as trees; what the velocities had beside the joints is dropped. */
+static bool find_trees(ss_sim *sim, ss_error *err)
+{
+    if (sim->options.coordinates != SS_MINIMAL) return true;
+    if (!ss_trees_update(&sim->trees, sim->world, err)) return false;
+    ss_trees_write_velocities(&sim->trees, sim->world);
+    return true;
+}
+
+/* Rows that are part of mass and force of a link: (J T)'(J T)/C in M, and -(J T)'(J T v + c)/C in h f. */
+static void add_law(const ss_sim *sim, int i, ss_link_law *laws)
+{
+    const ss_constraints *constraints = &sim->frame->constraints;
+    int l = sim->trees.of_joint[sim->origins[i].joint];
+    const ss_link *link = &sim->trees.link[l];
+    double row[SS_LINK_COORDINATES], rate = constraints->time_derivative[i],
+                                     C = constraints->regularization[i];
+    ss_link_project(link, constraints->jacobian[i] + 6 * link->side, row);
+    for (int c = 0; c < link->count; c++) rate += row[c] * link->rate[c];
+    for (int c = 0; c < link->count; c++) {
+        for (int k = 0; k < link->count; k++) laws[l].resistance[c][k] += row[c] * row[k] / C;
+        laws[l].push[c] -= row[c] * rate / C;
+    }
+}
+
+/* Of each link, memory of the substep; NULL when there is none. */
+static ss_link_law *find_laws(const ss_sim *sim)
+{
+    const ss_constraints *constraints = &sim->frame->constraints;
+    ss_link_law *laws = ss_arena_take(sim->memory, (size_t)sim->trees.count, sizeof *laws, "laws of links");
+    for (int k = 0, i = 0; laws && constraints->implied && k < constraints->count;
+         i += constraints->rows[k++]) {
+        for (int r = 0; r < constraints->rows[k] && constraints->implied[k] == SS_IMPLIED_BY_MASS; r++)
+            add_law(sim, i + r, laws);
+    }
+    return laws;
+}
+
+bool ss_sim_fill_coordinates(ss_sim *sim, ss_error *err)
+{
+    if (!sim->coordinates_wait) return true;
+    sim->coordinates_wait = false;
+    ss_link_law *laws = find_laws(sim);
+    if (!laws) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for %d links", sim->trees.count);
+    if (!ss_trees_fill(&sim->trees, sim->body_place, sim->frame, err)) return false;
+    ss_generalized *g = &sim->frame->generalized;
+    for (int l = 0; g->count && l < sim->trees.count; l++) {
+        const ss_link *link = &sim->trees.link[l];
+        for (int c = 0; c < link->count; c++)
+            for (int k = 0; k <= c; k++) // the last entries of a row are those of its own link
+                g->mass[g->mass_start[link->first + c + 1] - 1 - c + k] += laws[l].resistance[c][k];
+    }
+    ss_sim_fill_coordinate_forces(sim);
+    return true;
+}
+
+void ss_sim_fill_coordinate_forces(ss_sim *sim)
+{
+    ss_frame *frame = sim->frame;
+    ss_link_law *laws = frame->generalized.count ? find_laws(sim) : NULL;
+    if (!laws) return;
+    ss_trees_fill_forces(&sim->trees, sim->body_place, frame);
+    for (int l = 0; l < sim->trees.count; l++)
+        for (int c = 0; c < sim->trees.link[l].count; c++)
+            frame->generalized.force[sim->trees.link[l].first + c] += laws[l].push[c] / frame->h;
+}
+
+bool ss_sim_trees_suffice(const ss_sim *sim)
+{
+    const ss_constraints *constraints = &sim->frame->constraints;
+    bool all = sim->options.coordinates == SS_MINIMAL && !sim->dynamics && sim->frame->contacts.count == 0;
+    for (int k = 0; all && k < constraints->count; k++) all = constraints->implied && constraints->implied[k];
+    return all;
+}
+
+/* Impulses of the joints are found when someone looks at the answer (access.c). */
+bool ss_sim_solve_trees(ss_sim *sim, ss_error *err)
+{
+    ss_link_law *laws = find_laws(sim);
+    if (sim->trees.coordinates > sim->rate_room) {
+        ss_release(sim->rates);
+        sim->rates = ss_allocate((size_t)sim->trees.coordinates, sizeof *sim->rates);
+        sim->rate_room = sim->rates ? sim->trees.coordinates : 0;
+    }
+    if (!laws || sim->trees.coordinates > sim->rate_room)
+        return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for %d links", sim->trees.count);
+    return ss_trees_solve(&sim->trees, sim->body_place, sim->frame, laws, sim->rates, sim->answer->velocity,
+                          err);
+}
+
 /* ---- together --------------------------------------------------------------------------------------- */
 
 bool ss_sim_build_frame(ss_sim *sim, ss_error *err)
 {
     equations all;
     int bodies = number_bodies(sim, err);
-    if (bodies < 0 || !drop_fixed_contacts(sim, err) || !make_equations(sim, &all, err)) return false;
+    if (bodies < 0 || !find_trees(sim, err) || !drop_fixed_contacts(sim, err) ||
+        !make_equations(sim, &all, err))
+        return false;
     ss_frame_destroy(sim->frame);
     ss_frame *frame = sim->frame =
         ss_frame_create(bodies, all.constraints, all.count, sim->contacts.count, err);
@@ -412,6 +525,8 @@ bool ss_sim_build_frame(ss_sim *sim, ss_error *err)
     fill_constraints(sim, &all, &frame->constraints);
     add_joint_forces(sim, &frame->bodies);
     note_scenery(sim);
+    sim->is_solved_by_trees = false;
+    sim->coordinates_wait = sim->options.coordinates == SS_MINIMAL && sim->trees.coordinates > 0;
     return ss_sim_add_alternatives(sim, err);
 }
 

@@ -80,12 +80,11 @@ ss_vec3 ss_sim_gyroscopic_torque(const ss_sim *sim, const ss_body *body, bool *m
     return ss_quat_rotate(q, torque);
 }
 
-void ss_sim_force(const ss_sim *sim, const ss_body *body, double wrench[6])
+/* All but the gyroscopic torque. */
+static void add_plain_forces(const ss_sim *sim, const ss_body *body, double wrench[6])
 {
     memcpy(wrench, body->force, 6 * sizeof *wrench);
     add(wrench, body->mass * ss_body_gravity_scale(body), ss_vec3_load(ss_world_gravity(sim->world)));
-    bool midway;
-    add(wrench + 3, 1.0, ss_sim_gyroscopic_torque(sim, body, &midway));
     if (body->linear_damping != 0.0)
         add(wrench, -body->linear_damping * body->mass, ss_vec3_load(body->velocity));
     if (body->angular_damping != 0.0) {
@@ -94,4 +93,22 @@ void ss_sim_force(const ss_sim *sim, const ss_body *body, double wrench[6])
         ss_vec3 momentum = ss_quat_rotate(q, ss_mat3_apply(ss_mat3_load(body->inertia), w));
         add(wrench + 3, -body->angular_damping, momentum);
     }
+}
+
+void ss_sim_force(const ss_sim *sim, const ss_body *body, double wrench[6])
+{
+    bool midway;
+    add_plain_forces(sim, body, wrench);
+    add(wrench + 3, 1.0, ss_sim_gyroscopic_torque(sim, body, &midway));
+}
+
+void ss_sim_link_force(const ss_sim *sim, const ss_body *body, const ss_link *link, double wrench[6])
+{
+    ss_quat q = ss_quat_load(body->quaternion);
+    ss_mat3 inertia = ss_mat3_rotate_tensor(ss_quat_to_matrix(q), ss_mat3_load(body->inertia));
+    add_plain_forces(sim, body, wrench);
+    if (sim->options.gyro != SS_GYRO_OFF)
+        add(wrench + 3, -1.0, ss_vec3_cross(link->spin, ss_mat3_apply(inertia, link->spin)));
+    add(wrench, -body->mass, link->acceleration);
+    add(wrench + 3, -1.0, ss_mat3_apply(inertia, link->angular));
 }

@@ -228,8 +228,10 @@ static free_turn *find_free_turns(const ss_sim *sim)
 
 static void move_bodies(ss_sim *sim, const free_turn *turns)
 {
+    bool in_trees = sim->options.coordinates == SS_MINIMAL;
     for (int b = 0; b < sim->answer->bodies; b++) {
         ss_body *body = ss_world_body(sim->world, sim->frame_body[b]);
+        if (in_trees && !sim->trees.link[sim->trees.of_body[sim->frame_body[b]]].alone) continue;
         if (!turns[b].midway) {
             move_body(body, sim->h);
             continue;
@@ -237,12 +239,14 @@ static void move_bodies(ss_sim *sim, const free_turn *turns)
         for (int i = 0; i < 3; i++) body->position[i] += sim->h * body->velocity[i];
         turn_keeping_momentum(body, turns[b].torque, sim->h);
     }
+    if (in_trees) ss_trees_move(&sim->moved, sim->world, sim->h);
 }
 
 bool ss_sim_move(ss_sim *sim, ss_error *err)
 {
     const free_turn *turns = find_free_turns(sim);
     if (!turns) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for the turns of bodies");
+    if (sim->options.coordinates == SS_MINIMAL && !ss_trees_copy(&sim->trees, &sim->moved, err)) return false;
     take_velocities(sim);
     note_loads(sim);
     if (!before_move(sim, err)) return false;

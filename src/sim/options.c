@@ -82,6 +82,13 @@ const ss_option ss_sim_option_table[] = {
      .choices = "implicit|explicit|off",
      .help = "gyroscopic torque: by the midpoint rule, which conserves the energy of free rotation; from "
              "the start of the step; none"},
+    {.name = "coordinates",
+     .type = SS_OPTION_CHOICE,
+     .offset = offsetof(ss_sim_options, coordinates),
+     .default_value = "maximal",
+     .choices = "maximal|minimal",
+     .help = "velocities of the step: six of every body, or those of the joints that hold bodies in trees, "
+             "which are then exact"},
     {.name = "joints",
      .type = SS_OPTION_CHOICE,
      .offset = offsetof(ss_sim_options, joints),

@@ -94,6 +94,7 @@ static bool choose_formulation(ss_sim *sim, ss_error *err)
     step->joint_term = joint_term_of(options->joints);
     step->joint_gamma = options->joint_gamma;
     step->joint_relaxation = options->joint_relaxation;
+    step->coordinates = options->coordinates;
     // Anitescu and Potra's is a formulation by its gap term
     sim->gap_term_is_given = step->gap_term != SS_GAP_PREVENTIVE || gives(&options->with, "gap_term");
     sim->restitution_speed_is_given = gives(&options->with, "restitution_speed");
@@ -225,6 +226,9 @@ static bool prepare(ss_sim *sim, ss_error *err)
 {
     const ss_sim_options *options = &sim->options;
     sim->options.finisher = ss_sim_choose_finisher(options);
+    // bodies on trees do not move by their own velocities, which corrections of positions count on
+    bool corrects = options->joints == SS_STABILISE_PROJECTION || options->joints == SS_STABILISE_IMPULSE;
+    if (options->coordinates == SS_MINIMAL && corrects) sim->options.joints = SS_STABILISE_BAUMGARTE;
     if (!copy_texts(&sim->options, err) || !ss_options_check(ss_sim_option_table, &sim->options, err) ||
         !choose_formulation(sim, err) || !choose_solvers(sim, err) || !choose_run(sim, err))
         return ss_fail_in(err, "sim");
@@ -268,6 +272,9 @@ void ss_sim_destroy(ss_sim *sim)
     ss_stabiliser_destroy(sim->stabiliser);
     ss_collision_destroy(sim->collision);
     ss_frame_destroy(sim->frame);
+    ss_trees_free(&sim->trees);
+    ss_trees_free(&sim->moved);
+    ss_release(sim->rates);
     ss_sim_free_peg(sim);
     ss_answer_store_free(&sim->answer_store);
     ss_warm_free(&sim->warm);

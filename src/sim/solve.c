@@ -366,9 +366,17 @@ bool ss_sim_solve(ss_sim *sim, ss_error *err)
 {
     double start = ss_clock_seconds();
     choose_gap_term(sim);
+    sim->is_solved_by_trees = ss_sim_trees_suffice(sim);
+    if (!sim->is_solved_by_trees && !ss_sim_fill_coordinates(sim, err)) return false;
     sim->answer = ss_answer_store_take(&sim->answer_store, sim->frame, ss_frame_has_moments(sim->frame), err);
     sim->wait = ss_arena_take(sim->memory, (size_t)sim->frame->contacts.count, sizeof *sim->wait, "waits");
     if (!sim->wait) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for a step");
+    if (sim->is_solved_by_trees) {
+        bool good = sim->answer && ss_sim_solve_trees(sim, err);
+        sim->report.solve += ss_clock_seconds() - start;
+        if (good) look_at_contacts(sim);
+        return good;
+    }
     if (!sim->answer || !bound_by_previous(sim, err) || !ss_assemble(sim->assembly, sim->frame, NULL, err))
         return false;
     if (sim->dynamics) {

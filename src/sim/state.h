@@ -18,6 +18,7 @@
 #include "problem/islands.h"
 #include "sim/byte_stream.h"
 #include "sim/stabilise.h"
+#include "tree/tree.h"
 
 /* Two shapes and their bodies: a source of the user's need not number shapes. */
 typedef struct ss_warm_pair {
@@ -133,6 +134,12 @@ struct ss_sim {
     int *wait;              /* ss_warm_contact.wait of the frame's contacts, memory of the substep */
     ss_row_origin *origins; /* of the frame's rows */
     int origin_capacity;
+    ss_trees trees;          /* in minimal coordinates, as they were when the frame was made */
+    ss_trees moved;          /* after the move */
+    bool coordinates_wait;   /* the frame's generalised coordinates are not filled in until someone looks */
+    bool is_solved_by_trees; /* the answer has velocities alone until someone looks */
+    double *rates;           /* after a step that was solved without them */
+    int rate_room;
     ss_frame *frame;
     ss_answer_store answer_store;
     ss_answer *answer; /* in the store; NULL before the first step */
@@ -153,12 +160,22 @@ bool ss_sim_call(ss_sim *sim, ss_stage stage, ss_error *err);
 /* Body forces of the world as it is: gravity, the user's, damping and the gyroscopic torque; joints' user
  * forces are added by the frame. */
 void ss_sim_force(const ss_sim *sim, const ss_body *body, double wrench[6]);
+/* The same of a link of a tree: the gyroscopic torque is that before the step, and what bodies on turning
+ * joints accelerate at constant rates is a force against it. */
+void ss_sim_link_force(const ss_sim *sim, const ss_body *body, const ss_link *link, double wrench[6]);
 /* The gyroscopic torque in it, N m in the world frame. *midway: it is that of the midpoint rule. */
 ss_vec3 ss_sim_gyroscopic_torque(const ss_sim *sim, const ss_body *body, bool *midway);
 
 /* sim->contacts and the world -> sim->frame. Contacts that touch nothing dynamic are dropped
  * from the list. */
 bool ss_sim_build_frame(ss_sim *sim, ss_error *err);
+/* Generalised coordinates of the frame, when they are needed: its matrices grow with the depth of the trees.
+ * Then the generalised forces from those of the bodies, when nothing changes them any more. */
+bool ss_sim_fill_coordinates(ss_sim *sim, ss_error *err);
+void ss_sim_fill_coordinate_forces(ss_sim *sim);
+/* A step in minimal coordinates without contacts, and with no joints but those of trees. */
+bool ss_sim_trees_suffice(const ss_sim *sim);
+bool ss_sim_solve_trees(ss_sim *sim, ss_error *err);
 /* Every number of it is finite; else the error names body or contact. */
 bool ss_sim_check_frame(const ss_sim *sim, ss_error *err);
 

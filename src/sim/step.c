@@ -51,6 +51,7 @@ static bool make_frame(ss_sim *sim, ss_error *err)
     sim->editing_frame = true;
     good = good && ss_sim_call(sim, SS_BEFORE_SOLVE, err);
     sim->editing_frame = false;
+    if (good) ss_sim_fill_coordinate_forces(sim);
     return good && ss_sim_check_frame(sim, err);
 }
 
@@ -63,6 +64,7 @@ static bool look_ahead(ss_sim *sim, bool again, ss_error *err)
     ss_sim_drive_kinematic(sim);
     if (!find_contacts(sim, err) || !make_frame(sim, err)) return false;
     bool alternatives = sim->frame->subcontacts.groups > 0 && !ss_sim_models_alternatives(sim);
+    if (alternatives && !ss_sim_fill_coordinates(sim, err)) return false;
     return (alternatives ? ss_sim_solve_peg(sim, err) : ss_sim_solve(sim, err)) &&
            ss_sim_check_answer(sim, err);
 }

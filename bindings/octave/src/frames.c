@@ -7,7 +7,21 @@
 #include <string.h>
 
 typedef enum type { REAL, INT, COUNT, BYTE, PAIR } type;
-typedef enum per { BODY, CONSTRAINT, ROW, FURTHER, CONTACT, GROUP, SUBCONTACT } per;
+typedef enum per {
+    BODY,
+    CONSTRAINT,
+    ROW,
+    FURTHER,
+    CONTACT,
+    GROUP,
+    SUBCONTACT,
+    TREE,
+    MAP_ROW,
+    MAP_ENTRY,
+    MASS_ROW,
+    MASS_ENTRY,
+    COORDINATE
+} per;
 typedef struct field {
     const char *group, *name;
     size_t offset; /* of the pointer in ss_frame */
@@ -42,6 +56,18 @@ static int items(const ss_frame *frame, per which)
         return frame->contacts.count;
     case GROUP:
         return frame->subcontacts.groups;
+    case TREE:
+        return frame->generalized.trees;
+    case MAP_ROW:
+        return 6 * frame->bodies.count + 1;
+    case MAP_ENTRY:
+        return frame->generalized.map_count;
+    case MASS_ROW:
+        return frame->generalized.count + 1;
+    case MASS_ENTRY:
+        return frame->generalized.mass_count;
+    case COORDINATE:
+        return frame->generalized.count;
     default:
         return frame->subcontacts.count;
     }
@@ -96,11 +122,20 @@ mxArray *tb_frame(const ss_frame *frame)
         per owner = strcmp(f->group, "bodies") == 0        ? BODY
                     : strcmp(f->group, "constraints") == 0 ? CONSTRAINT
                     : strcmp(f->group, "contacts") == 0    ? CONTACT
+                    : strcmp(f->group, "generalized") == 0 ? COORDINATE
                                                            : GROUP;
         if (items(frame, owner) == 0 || (f->optional && !data)) continue; // as in files
         if (f->per == FURTHER && items(frame, FURTHER) == 0) continue;
         if (!tb_get(structure, f->group)) tb_set(structure, f->group, tb_struct());
-        tb_set(mxGetField(structure, 0, f->group), f->name, show(frame, f, data));
+        mxArray *owner_struct = mxGetField(structure, 0, f->group);
+        const char *slash = strchr(f->name, '/');
+        if (slash) { // "map/values": a struct in the struct
+            char inner[16] = "";
+            memcpy(inner, f->name, (size_t)(slash - f->name));
+            if (!tb_get(owner_struct, inner)) tb_set(owner_struct, inner, tb_struct());
+            owner_struct = mxGetField(owner_struct, 0, inner);
+        }
+        tb_set(owner_struct, slash ? slash + 1 : f->name, show(frame, f, data));
     }
 
     // Files hold the second tangent too, where the first one is stored.

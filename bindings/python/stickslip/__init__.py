@@ -14,7 +14,7 @@ from .dataset import BpmdFile, FclibFile, FclibProblem, Manifest, Simulation, St
 from .diagnosis import Complaint, Diagnosis
 from .files import Check, Conversion, Recovered, check, convert, info, recover
 from .findings import Finding, Findings
-from .frame import WORLD, Bodies, Constraints, Contacts, Frame, Subcontacts
+from .frame import WORLD, Bodies, Constraints, Contacts, Frame, Generalized, Subcontacts
 from .judge import ContactStates, Metric, MetricInfo, Metrics, metrics
 from .problem import LCP, Block, FormulationInfo, Problem, formulations
 from .recorder import FrameBuilder, Recorder

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
 _COUNTS = {"velocity": "bodies", "row_impulse": "rows", "normal_impulse": "contacts", "friction_impulse": "contacts",
            "rolling_impulse": "contacts", "selection": "groups", "sub_normal_impulse": "subcontacts",
-           "sub_friction_impulse": "subcontacts", "sub_rolling_impulse": "subcontacts"}
+           "sub_friction_impulse": "subcontacts", "sub_rolling_impulse": "subcontacts",
+           "generalized_velocity": "coordinates"}
 
 
 class _Part:
@@ -82,6 +83,7 @@ class Answer(Lent):
     sub_normal_impulse = _Part("frames with alternatives: N s of every further point")
     sub_friction_impulse = _Part("frames with alternatives: N s of every further point, on body b")
     sub_rolling_impulse = _Part("frames with alternatives: N m s of every further point; None if not modelled")
+    generalized_velocity = _Part("frames with generalised coordinates: after the step; NaN = not known")
 
     def arrays(self) -> Dict[str, np.ndarray]:
         """Those that are there, by name, as views."""
@@ -93,6 +95,7 @@ class Answer(Lent):
         sizes = _abi.ss_frame()
         sizes.bodies.count, sizes.constraints.row_count, sizes.contacts.count = self.sizes
         sizes.subcontacts.groups, sizes.subcontacts.count = self._struct.groups, self._struct.subcontacts
+        sizes.generalized.count = self._struct.coordinates
         owner = Owner(lib.ss_answer_create(sizes, self._struct.rolling_impulse is not None), lib.ss_answer_destroy)
         copy = Answer(owner, owner.pointer.contents, True, self._step)
         for name, array in self.arrays().items():

@@ -42,7 +42,8 @@ class _Array:
             if values is None:
                 return
             if not self.optional:
-                how = "add_further(blocks)" if self.per == "further_count" else "add_alternatives(groups, rows)"
+                how = ("add_generalized(...)" if isinstance(group, Generalized) else
+                       "add_further(blocks)" if self.per == "further_count" else "add_alternatives(groups, rows)")
                 raise ValueError(f"{self.name} is not there: use frame.{how} first")
             lib.ss_frame_enable(group._owner.pointer, encoded(self.optional))
             array = self.__get__(group)
@@ -115,6 +116,8 @@ class Constraints(_Group):
     friction_row = _Array("per row, optional: the row that friction refers to, -1 = none", "row_count",
                           optional="constraints/friction_row")
     holonomic = _Array("per joint, optional: 1 = g is a position error", optional="constraints/holonomic")
+    implied = _Array("per joint, optional: 1 = fulfilled by generalised coordinates, 2 = part of their mass",
+                     optional="constraints/implied")
     further_row = _Array("per further block: its row, rising; rows on more than two bodies", "further_count")
     further_body = _Array("per further block: its body", "further_count")
     further_jacobian = _Array("per further block: linear, angular", "further_count")
@@ -172,6 +175,34 @@ class Subcontacts(_Group):
     @property
     def groups(self) -> int:
         return int(self._struct.groups)
+
+
+class Generalized(_Group):
+    """Generalised coordinates (docs/coordinates.md): body velocities = T v, M v+ = M v + h f + T' J' x. `len()` counts
+    coordinates; most frames have none, and all arrays are None."""
+
+    tree = _Array("first coordinate and number of coordinates of each tree", "trees")
+    map_start = _Array("T by rows: where each of the 6 rows per body begins, and the end", "map_rows")
+    map_column = _Array("T: coordinate of each entry", "map_count")
+    map = _Array("T: entries", "map_count")
+    mass_start = _Array("M by rows, lower half: where each row begins, and the end", "mass_rows")
+    mass_column = _Array("M: coordinate of each entry, up to the diagonal", "mass_count")
+    mass = _Array("M: entries", "mass_count")
+    velocity = _Array("v, before the step")
+    force = _Array("f, everything explicit")
+
+    def __init__(self, owner: Any, struct: Any, writable: bool, bodies: int):
+        super().__init__(owner, struct, writable)
+        self._bodies = bodies
+
+    def _count(self, per: str) -> int:
+        if per == "map_rows":
+            return 6 * self._bodies + 1
+        return len(self) + 1 if per == "mass_rows" else super()._count(per)
+
+    @property
+    def trees(self) -> int:
+        return int(self._struct.trees)
 
 
 class Frame(Lent):
@@ -290,6 +321,10 @@ class Frame(Lent):
     def subcontacts(self) -> Subcontacts:
         return self._part(Subcontacts(self._owner, self._struct.subcontacts, self._writable, self._struct.contacts.count))
 
+    @property
+    def generalized(self) -> Generalized:
+        return self._part(Generalized(self._owner, self._struct.generalized, self._writable, self._struct.bodies.count))
+
     def _part(self, part: Any) -> Any:
         if self._owner is None:
             self._reached.append(part)
@@ -306,6 +341,12 @@ class Frame(Lent):
         self._change()
         lib.ss_frame_add_further(self._struct, blocks)
         return self.constraints
+
+    def add_generalized(self, trees: int, coordinates: int, map_entries: int, mass_entries: int) -> Generalized:
+        """Room for generalised coordinates in a frame without any, to be filled: every number zero."""
+        self._change()
+        lib.ss_frame_add_generalized(self._struct, trees, coordinates, map_entries, mass_entries)
+        return self.generalized
 
     def arrays(self) -> Dict[str, np.ndarray]:
         """Every array that is there, by its name: {"bodies.mass": ..., "contacts.gap": ...}, as views."""
@@ -327,7 +368,9 @@ class Frame(Lent):
         groups = {name: {key: array.copy() for key, array in getattr(self, name).arrays().items()}
                   for name in _GROUPS}
         sizes = (len(self.bodies), len(self.constraints), self.constraints.row_count, len(self.contacts),
-                 self.subcontacts.groups, len(self.subcontacts), self.constraints.further_count)
+                 self.subcontacts.groups, len(self.subcontacts), self.constraints.further_count,
+                 self.generalized.trees, len(self.generalized), int(self._struct.generalized.map_count),
+                 int(self._struct.generalized.mass_count))
         return _rebuild, (sizes, self.h, self.time, self.place, groups)
 
     def __eq__(self, other: object) -> bool:
@@ -407,7 +450,7 @@ class Frame(Lent):
         return f"<Frame{where}: {self._described()}, h = {self.h:g} s>"
 
 
-_GROUPS = ("bodies", "constraints", "contacts", "subcontacts")
+_GROUPS = ("bodies", "constraints", "contacts", "subcontacts", "generalized")
 
 
 def _rebuild(sizes: Tuple[int, ...], h: float, time: float, place: str, groups: Dict[str, Dict[str, Any]]) -> Frame:
@@ -417,6 +460,8 @@ def _rebuild(sizes: Tuple[int, ...], h: float, time: float, place: str, groups: 
         frame.add_alternatives(*sizes[4:6])
     if sizes[6]:
         frame.add_further(sizes[6])
+    if sizes[8]:
+        frame.add_generalized(*sizes[7:11])
     for group, arrays in groups.items():
         for name, array in arrays.items():
             setattr(getattr(frame, group), name, array)

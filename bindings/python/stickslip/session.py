@@ -125,7 +125,8 @@ class _ss_answer(ctypes.Structure):
     """ss_answer with its arrays in one list: velocity, row, normal, friction and rolling impulses."""
 
     _fields_ = [("bodies", ctypes.c_int), ("rows", ctypes.c_int), ("contacts", ctypes.c_int), ("arrays", ctypes.c_void_p * 5),
-                ("groups", ctypes.c_int), ("subcontacts", ctypes.c_int), ("more", ctypes.c_void_p * 4)]
+                ("groups", ctypes.c_int), ("subcontacts", ctypes.c_int), ("more", ctypes.c_void_p * 4),
+                ("coordinates", ctypes.c_int), ("generalized", ctypes.c_void_p)]
 
 
 assert (ctypes.sizeof(_ss_answer), _ss_answer.arrays.offset, _ss_answer.more.offset) == (  # a change of the header is seen here
@@ -170,6 +171,9 @@ class Result:
             if answer.groups:
                 addresses += answer.more
                 sizes += (4 * answer.groups, 8 * answer.subcontacts, 24 * answer.subcontacts, 24 * answer.subcontacts)
+            if answer.coordinates:
+                addresses += [answer.generalized]
+                sizes += [8 * answer.coordinates]
         block = np.empty(sum(sizes) // 8 + len(sizes), np.float64)
         places: List[Optional[int]] = []
         at = block.__array_interface__["data"][0]
@@ -191,7 +195,9 @@ class Result:
         if answer is not None:
             answer.arrays[:] = places[3:8]
             if answer.groups:
-                answer.more[:] = places[8:]
+                answer.more[:] = places[8:12]
+            if answer.coordinates:
+                answer.generalized = places[-1]
             new.answer = ctypes.addressof(answer)
         self._owner = (block, answer)
 

@@ -123,7 +123,9 @@ static bool set_cell(const ss_batched *batched, const ss_block *block, int first
     }
     for (int k = 0; k < further; k++) {
         int at = form->further_start[first] + k, body = form->further_body[at];
-        add_scaled_row(&batched->roots[body], form->further_jacobian[at], cell->J[size * cell->bodies]);
+        for (int i = 0; i < size; i++) // all rows of a cone act on the same bodies
+            add_scaled_row(&batched->roots[body], form->further_jacobian[form->further_start[first + i] + k],
+                           cell->J[size * cell->bodies + i]);
         cell->row[cell->bodies++] = ss_batched_row(batched, body);
     }
     return set_own(batched, block, arena, cell);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "problem/bodies_form.h"
 
 enum { PART = 1024, MOST_PHASES = 64 };
 
@@ -233,7 +234,8 @@ static void put(window *at, int k)
 static bool is_ordinary(const ss_problem *problem, const ss_block *block)
 {
     const int *pair = problem->bodies->pair[block->first];
-    return block->law == SS_LAW_CONE && block->size == 3 && pair[0] != pair[1];
+    return block->law == SS_LAW_CONE && block->size == 3 && pair[0] != pair[1] &&
+           ss_bodies_further(problem->bodies, block->first, block->first + block->size) == 0;
 }
 
 /* Batches of one task: the window is empty before and after. */

@@ -1,0 +1,148 @@
+/* The articulated-body algorithm, for changes of velocity within a step:
+ *
+ *     (M + R) dq = T' p + t,
+ *
+ * p the impulses on the links, R and t what linear laws of the joints add. Seen from its parent, a link with
+ * all that hangs on it is one body, whose inertia I - U D^-1 U' lacks what gives way along its coordinates: a
+ * pass from the leaves to the roots finds these inertias, a pass back the changes. The work is linear in the
+ * number of links. Featherstone 2008, section 7.3. */
+#include "tree/tree.h"
+
+#include "linalg/mat3.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Momentum of a velocity: linear A v + B w, angular B' v + C w, about the centre of the link. */
+typedef struct inertia {
+    ss_mat3 A, B, C;
+} inertia;
+
+typedef struct articulated {
+    inertia I;
+    double p[6];
+    double U[SS_LINK_COORDINATES][6];
+    double factor[SS_LINK_COORDINATES][SS_LINK_COORDINATES]; /* of D, Cholesky */
+    double u[SS_LINK_COORDINATES];
+    double change[6]; /* of the link's velocity */
+} articulated;
+
+static void apply(const inertia *I, ss_vec3 v, ss_vec3 w, double out[6])
+{
+    ss_vec3_store(ss_vec3_add(ss_mat3_apply(I->A, v), ss_mat3_apply(I->B, w)), out);
+    ss_vec3_store(ss_vec3_add(ss_mat3_apply_transposed(I->B, v), ss_mat3_apply(I->C, w)), out + 3);
+}
+
+static double dot(const double a[6], const ss_link_axis *axis)
+{
+    return ss_vec3_dot(ss_vec3_load(a), axis->linear) + ss_vec3_dot(ss_vec3_load(a + 3), axis->angular);
+}
+
+/* x := D^-1 x */
+static void solve_small(const articulated *of, int n, double *x)
+{
+    for (int i = 0; i < n; i++) {
+        for (int j = 0; j < i; j++) x[i] -= of->factor[i][j] * x[j];
+        x[i] /= of->factor[i][i];
+    }
+    for (int i = n - 1; i >= 0; i--) {
+        for (int j = i + 1; j < n; j++) x[i] -= of->factor[j][i] * x[j];
+        x[i] /= of->factor[i][i];
+    }
+}
+
+/* I - U D^-1 U' and p - U D^-1 u go to the parent, about its centre. */
+static void hand_up(const ss_link *link, articulated *of, ss_vec3 r, articulated *parent)
+{
+    inertia rest = of->I;
+    double p[6], W[SS_LINK_COORDINATES][6]; // rows of D^-1 U'
+    memcpy(p, of->p, sizeof p);
+    for (int d = 0; d < 6; d++) {
+        double column[SS_LINK_COORDINATES];
+        for (int i = 0; i < link->count; i++) column[i] = of->U[i][d];
+        solve_small(of, link->count, column);
+        for (int i = 0; i < link->count; i++) W[i][d] = column[i];
+    }
+    for (int i = 0; i < link->count; i++) {
+        for (int a = 0; a < 3; a++) {
+            for (int b = 0; b < 3; b++) {
+                rest.A.m[a][b] -= of->U[i][a] * W[i][b];
+                rest.B.m[a][b] -= of->U[i][a] * W[i][3 + b];
+                rest.C.m[a][b] -= of->U[i][3 + a] * W[i][3 + b];
+            }
+        }
+        for (int d = 0; d < 6; d++) p[d] -= W[i][d] * of->u[i];
+    }
+    ss_mat3 R = ss_mat3_skew(r), moved = ss_mat3_add_scaled(rest.B, -1.0, ss_mat3_multiply(rest.A, R));
+    ss_mat3 C = ss_mat3_add_scaled(rest.C, -1.0, ss_mat3_multiply(ss_mat3_transpose(rest.B), R));
+    C = ss_mat3_add_scaled(C, 1.0, ss_mat3_multiply(R, moved));
+    parent->I.A = ss_mat3_add_scaled(parent->I.A, 1.0, rest.A);
+    parent->I.B = ss_mat3_add_scaled(parent->I.B, 1.0, moved);
+    parent->I.C = ss_mat3_add_scaled(parent->I.C, 1.0, C);
+    ss_vec3 force = ss_vec3_load(p), torque = ss_vec3_add(ss_vec3_load(p + 3), ss_vec3_cross(r, force));
+    ss_vec3_store(ss_vec3_add(ss_vec3_load(parent->p), force), parent->p);
+    ss_vec3_store(ss_vec3_add(ss_vec3_load(parent->p + 3), torque), parent->p + 3);
+}
+
+bool ss_trees_solve(const ss_trees *trees, const int *place, const ss_frame *frame, const ss_link_law *laws,
+                    double *rate, double (*velocity)[6], ss_error *err)
+{
+    articulated *all = ss_allocate((size_t)trees->count, sizeof *all);
+    if (!all) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for %d links", trees->count);
+    for (int l = 0; l < trees->count; l++) {
+        int b = place[trees->link[l].body];
+        all[l].I.A = ss_mat3_diagonal(frame->bodies.mass[b], frame->bodies.mass[b], frame->bodies.mass[b]);
+        all[l].I.C = ss_mat3_symmetric_part(ss_mat3_load(frame->bodies.inertia[b]));
+        for (int d = 0; d < 6; d++) all[l].p[d] = frame->h * frame->bodies.force[b][d];
+    }
+    bool good = true;
+    for (int l = trees->count - 1; good && l >= 0; l--) {
+        const ss_link *link = &trees->link[l];
+        articulated *of = &all[l];
+        int n = link->count;
+        for (int i = 0; i < n; i++) {
+            apply(&of->I, link->axis[i].linear, link->axis[i].angular, of->U[i]);
+            of->u[i] = dot(of->p, &link->axis[i]) + laws[l].push[i];
+        }
+        for (int i = 0; good && i < n; i++) {
+            for (int j = 0; j <= i; j++) {
+                double sum = dot(of->U[i], &link->axis[j]) + laws[l].resistance[i][j];
+                for (int k = 0; k < j; k++) sum -= of->factor[i][k] * of->factor[j][k];
+                good = i != j || sum > 0.0;
+                of->factor[i][j] = i == j ? sqrt(sum) : sum / of->factor[j][j];
+            }
+        }
+        if (!good)
+            ss_fail(err, SS_ERROR_INPUT, "the mass matrix of tree %d is not positive definite", link->tree);
+        else if (link->parent >= 0)
+            hand_up(link, of, ss_vec3_subtract(link->centre, trees->link[link->parent].centre),
+                    &all[link->parent]);
+    }
+    for (int l = 0; good && l < trees->count; l++) {
+        const ss_link *link = &trees->link[l];
+        articulated *of = &all[l];
+        int b = place[link->body];
+        ss_vec3 v = {0.0, 0.0, 0.0}, w = v;
+        if (link->parent >= 0) {
+            const articulated *parent = &all[link->parent];
+            ss_vec3 arm = ss_vec3_subtract(link->centre, trees->link[link->parent].centre);
+            w = ss_vec3_load(parent->change + 3);
+            v = ss_vec3_add(ss_vec3_load(parent->change), ss_vec3_cross(w, arm));
+        }
+        double change[SS_LINK_COORDINATES];
+        for (int i = 0; i < link->count; i++)
+            change[i] = of->u[i] - ss_vec3_dot(ss_vec3_load(of->U[i]), v) -
+                        ss_vec3_dot(ss_vec3_load(of->U[i] + 3), w);
+        solve_small(of, link->count, change);
+        for (int i = 0; i < link->count; i++) {
+            rate[link->first + i] = link->rate[i] + change[i];
+            v = ss_vec3_add_scaled(v, change[i], link->axis[i].linear);
+            w = ss_vec3_add_scaled(w, change[i], link->axis[i].angular);
+        }
+        ss_vec3_store(v, of->change);
+        ss_vec3_store(w, of->change + 3);
+        for (int d = 0; d < 6; d++) velocity[b][d] = frame->bodies.velocity[b][d] + of->change[d];
+    }
+    ss_release(all);
+    return good;
+}

@@ -1,0 +1,684 @@
+#include "tree/tree.h"
+
+#include "model/joint_geometry.h"
+#include "model/joint_rows.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- which joints ----------------------------------------------------------------------------------- */
+
+static bool is_link(const ss_world *world, int body)
+{
+    const ss_body *of = body == SS_WORLD ? NULL : ss_world_body(world, body);
+    return of && of->kind == SS_DYNAMIC && !of->disabled;
+}
+
+/* What never moves can carry a tree; a body with prescribed motion cannot, it would move T's origin. */
+static bool is_ground(const ss_world *world, int body)
+{
+    return body == SS_WORLD || ss_world_body(world, body)->kind == SS_STATIC;
+}
+
+/* Joints that can hold a link. Soft ones are springs, and friction that follows a joint's load needs the load
+ * as an unknown. */
+static bool holds(const ss_world *world, const ss_joint *joint)
+{
+    switch (joint->kind) {
+    case SS_JOINT_FIXED:
+    case SS_JOINT_REVOLUTE:
+    case SS_JOINT_PRISMATIC:
+    case SS_JOINT_CYLINDRICAL:
+    case SS_JOINT_UNIVERSAL:
+    case SS_JOINT_BALL:
+    case SS_JOINT_PLANAR:
+    case SS_JOINT_SCREW:
+        break;
+    default:
+        return false;
+    }
+    if (!ss_joint_is_active(world, joint) || joint->compliance > 0.0) return false;
+    for (int i = 0; i < 2; i++)
+        if (joint->law[i].load_friction > 0.0) return false;
+    return true;
+}
+
+static int count_coordinates(const ss_joint *joint)
+{
+    switch (joint->kind) {
+    case SS_JOINT_REVOLUTE:
+    case SS_JOINT_PRISMATIC:
+    case SS_JOINT_SCREW:
+        return 1;
+    case SS_JOINT_CYLINDRICAL:
+    case SS_JOINT_UNIVERSAL:
+        return 2;
+    case SS_JOINT_BALL:
+    case SS_JOINT_PLANAR:
+        return 3;
+    default:
+        return 0;
+    }
+}
+
+/* ---- life ------------------------------------------------------------------------------------------- */
+
+void ss_trees_free(ss_trees *trees)
+{
+    ss_release(trees->link);
+    ss_release(trees->of_body);
+    ss_release(trees->of_joint);
+    ss_release(trees->scratch);
+    ss_release(trees->wrench);
+    *trees = (ss_trees){0};
+}
+
+static bool make_room(ss_trees *trees, int bodies, int joints)
+{
+    if (bodies <= trees->body_room && joints <= trees->joint_room) return true;
+    ss_trees_free(trees);
+    trees->link = ss_allocate((size_t)bodies, sizeof *trees->link);
+    trees->of_body = ss_allocate((size_t)bodies, sizeof *trees->of_body);
+    trees->of_joint = ss_allocate((size_t)joints, sizeof *trees->of_joint);
+    trees->scratch = ss_allocate(3 * (size_t)bodies + 1 + 4 * (size_t)joints, sizeof *trees->scratch);
+    trees->wrench_room = 6 * bodies; // no more coordinates than velocities
+    trees->wrench = ss_allocate((size_t)trees->wrench_room, sizeof *trees->wrench);
+    bool good = trees->link && trees->of_body && trees->of_joint && trees->scratch && trees->wrench;
+    trees->body_room = good ? bodies : 0;
+    trees->joint_room = good ? joints : 0;
+    return good;
+}
+
+bool ss_trees_copy(const ss_trees *from, ss_trees *to, ss_error *err)
+{
+    if (!make_room(to, from->body_room, from->joint_room))
+        return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for %d links", from->count);
+    to->count = from->count;
+    to->trees = from->trees;
+    to->coordinates = from->coordinates;
+    if (from->count) memcpy(to->link, from->link, (size_t)from->count * sizeof *to->link);
+    return true;
+}
+
+/* Joints of each body: those from start[b] to start[b + 1] - 1. */
+static void list_joints(const ss_world *world, int bodies, int joints, int *start, int *list)
+{
+    memset(start, 0, ((size_t)bodies + 1) * sizeof *start);
+    for (int pass = 0; pass < 2; pass++) {
+        for (int j = 0; j < joints; j++) {
+            const ss_joint *joint = ss_world_joint(world, j);
+            if (!holds(world, joint)) continue;
+            const int body[2] = {joint->a, joint->b};
+            for (int side = 0; side < 2; side++) {
+                if (body[side] == SS_WORLD) continue;
+                if (pass == 0)
+                    start[body[side] + 1]++;
+                else
+                    list[start[body[side]]++] = j;
+            }
+        }
+        if (pass == 0)
+            for (int b = 0; b < bodies; b++) start[b + 1] += start[b];
+    }
+    for (int b = bodies; b > 0; b--) start[b] = start[b - 1]; // filling has moved each to the next one
+    start[0] = 0;
+}
+
+/* Finds the parents, breadth first: bodies that hang on the ground, then one free body after the other. So
+ * that a tree is a run of links, each link is numbered when its tree is walked through, depth first. */
+static bool find_links(ss_trees *trees, const ss_world *world)
+{
+    int bodies = ss_world_body_count(world), joints = ss_world_joint_count(world);
+    int *start = trees->scratch, *queue = start + bodies + 1, *joint_of = queue + bodies;
+    int *list = joint_of + bodies, count = 0;
+    list_joints(world, bodies, joints, start, list);
+    for (int b = 0; b < bodies; b++) trees->of_body[b] = joint_of[b] = -1;
+    for (int j = 0; j < joints; j++) trees->of_joint[j] = -1;
+
+    // of_body holds for now: -1 not reached, else 0
+    for (int j = 0; j < joints; j++) {
+        const ss_joint *joint = ss_world_joint(world, j);
+        if (!holds(world, joint) || is_ground(world, joint->a) == is_ground(world, joint->b)) continue;
+        int body = is_ground(world, joint->a) ? joint->b : joint->a;
+        if (!is_link(world, body) || trees->of_body[body] == 0) continue;
+        trees->of_body[body] = 0;
+        joint_of[body] = j;
+        queue[count++] = body;
+    }
+    for (int done = 0, next = 0;;) {
+        for (; done < count; done++) {
+            for (int k = start[queue[done]]; k < start[queue[done] + 1]; k++) {
+                const ss_joint *joint = ss_world_joint(world, list[k]);
+                int other = joint->a == queue[done] ? joint->b : joint->a;
+                if (!is_link(world, other) || trees->of_body[other] == 0) continue;
+                trees->of_body[other] = 0;
+                joint_of[other] = list[k];
+                queue[count++] = other;
+            }
+        }
+        while (next < bodies && (trees->of_body[next] == 0 || !is_link(world, next))) next++;
+        if (next == bodies) break;
+        trees->of_body[next] = 0;
+        queue[count++] = next;
+    }
+
+    // depth first from each root, in the order in which the bodies were reached
+    trees->count = trees->trees = trees->coordinates = 0;
+    for (int i = 0; i < count; i++) trees->of_body[queue[i]] = -1;
+    int *stack = list + 2 * joints; // as long as there are joints
+    for (int i = 0; i < count; i++) {
+        int root = queue[i], height = 0, held = joint_of[root];
+        const ss_joint *joint = held < 0 ? NULL : ss_world_joint(world, held);
+        bool is_root = !joint || is_ground(world, joint->a) || is_ground(world, joint->b);
+        if (!is_root) continue;
+        bool moves = false;
+        int first = trees->count;
+        for (int body = root;;) {
+            ss_link *link = &trees->link[trees->count];
+            int j = joint_of[body];
+            *link = (ss_link){.body = body, .parent = -1, .joint = j, .tree = trees->trees};
+            link->first = trees->coordinates;
+            if (j >= 0) {
+                const ss_joint *own = ss_world_joint(world, j);
+                link->side = own->b == body;
+                int other = link->side ? own->a : own->b;
+                if (!is_ground(world, other)) link->parent = trees->of_body[other];
+                link->count = count_coordinates(own);
+                trees->of_joint[j] = trees->count;
+            } else {
+                link->count = 6;
+            }
+            link->depth = link->count + (link->parent >= 0 ? trees->link[link->parent].depth : 0);
+            moves |= link->count > 0;
+            trees->coordinates += link->count;
+            trees->of_body[body] = trees->count++;
+            for (int k = start[body + 1] - 1; k >= start[body]; k--) {
+                const ss_joint *below = ss_world_joint(world, list[k]);
+                int child = below->a == body ? below->b : below->a;
+                if (list[k] != j && child != SS_WORLD && joint_of[child] == list[k] && is_link(world, child))
+                    stack[height++] = child;
+            }
+            if (height == 0) break;
+            body = stack[--height];
+        }
+        trees->link[first].alone = trees->count == first + 1 && trees->link[first].joint < 0;
+        if (moves)
+            trees->trees++;
+        else // no coordinates, no tree
+            for (int l = first; l < trees->count; l++) trees->link[l].tree = -1;
+    }
+    return true;
+}
+
+/* ---- where they are --------------------------------------------------------------------------------- */
+
+static ss_vec3 column(const ss_mat3 *m, int i)
+{
+    return ss_mat3_column(m, i);
+}
+
+/* Axes of the joint: of each coordinate the relative spin of b and the rate of its anchor's slide, seen from
+ * a, in the world. */
+static int find_axes(const ss_joint *joint, const ss_joint_pose *pose, ss_vec3 spin[3], ss_vec3 slide[3])
+{
+    ss_vec3 none = {0.0, 0.0, 0.0}, x = column(&pose->axes, 0), y = column(&pose->axes, 1),
+            z = column(&pose->axes, 2);
+    for (int i = 0; i < 3; i++) spin[i] = slide[i] = none;
+    switch (joint->kind) {
+    case SS_JOINT_REVOLUTE:
+        spin[0] = z;
+        return 1;
+    case SS_JOINT_PRISMATIC:
+        slide[0] = z;
+        return 1;
+    case SS_JOINT_SCREW:
+        spin[0] = z;
+        slide[0] = ss_vec3_scale(joint->ratio, z);
+        return 1;
+    case SS_JOINT_CYLINDRICAL:
+        spin[0] = z;
+        slide[1] = z;
+        return 2;
+    case SS_JOINT_UNIVERSAL: {
+        ss_mat3 of_b = ss_quat_to_matrix(pose->frame[1]);
+        spin[0] = z;
+        spin[1] = column(&of_b, 2);
+        return 2;
+    }
+    case SS_JOINT_BALL:
+        spin[0] = x, spin[1] = y, spin[2] = z;
+        return 3;
+    case SS_JOINT_PLANAR:
+        slide[0] = x, slide[1] = y, spin[2] = z;
+        return 3;
+    default:
+        return 0;
+    }
+}
+
+static void find_link_axes(ss_link *link, const ss_world *world)
+{
+    link->centre = ss_vec3_load(ss_world_body(world, link->body)->position);
+    if (link->joint < 0) {
+        for (int i = 0; i < 6; i++) {
+            double unit[6] = {0};
+            unit[i] = 1.0;
+            link->axis[i] = (ss_link_axis){ss_vec3_load(unit), ss_vec3_load(unit + 3)};
+        }
+        return;
+    }
+    const ss_joint *joint = ss_world_joint(world, link->joint);
+    ss_joint_pose pose = ss_joint_pose_now(world, joint);
+    ss_vec3 arm = ss_vec3_subtract(link->centre, pose.anchor[1]);
+    int count = find_axes(joint, &pose, link->joint_spin, link->joint_slide);
+    double sign = link->side ? 1.0 : -1.0;
+    for (int i = 0; i < count; i++) {
+        ss_vec3 spin = link->joint_spin[i], slide = link->joint_slide[i];
+        link->axis[i].angular = ss_vec3_scale(sign, spin);
+        link->axis[i].linear = ss_vec3_scale(sign, ss_vec3_add(slide, ss_vec3_cross(spin, arm)));
+    }
+    link->anchor[0] = pose.anchor[0];
+    link->anchor[1] = pose.anchor[1];
+}
+
+bool ss_trees_update(ss_trees *trees, const ss_world *world, ss_error *err)
+{
+    int bodies = ss_world_body_count(world), joints = ss_world_joint_count(world);
+    if (!make_room(trees, bodies, joints) || !find_links(trees, world))
+        return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for the trees of %d bodies", bodies);
+    for (int l = 0; l < trees->count; l++) find_link_axes(&trees->link[l], world);
+    ss_trees_read_rates(trees, world);
+    ss_trees_spread(trees, world);
+    return true;
+}
+
+/* ---- how they move ---------------------------------------------------------------------------------- */
+
+static void velocity_of(const ss_world *world, int body, ss_vec3 *linear, ss_vec3 *angular)
+{
+    bool moves = body != SS_WORLD && is_link(world, body);
+    const double none[6] = {0}, *v = moves ? ss_world_body(world, body)->velocity : none;
+    *linear = ss_vec3_load(v);
+    *angular = ss_vec3_load(v + 3);
+}
+
+void ss_trees_read_rates(ss_trees *trees, const ss_world *world)
+{
+    for (int l = 0; l < trees->count; l++) {
+        ss_link *link = &trees->link[l];
+        if (link->joint < 0) {
+            memcpy(link->rate, ss_world_body(world, link->body)->velocity, sizeof link->rate);
+            continue;
+        }
+        const ss_joint *joint = ss_world_joint(world, link->joint);
+        const ss_vec3 *spin = link->joint_spin, *slide = link->joint_slide;
+        ss_vec3 v[2], w[2];
+        const int body[2] = {joint->a, joint->b};
+
+        // of b's anchor past the point of a at the same place, and of b's frame
+        for (int side = 0; side < 2; side++) {
+            velocity_of(world, body[side], &v[side], &w[side]);
+            if (body[side] == SS_WORLD) continue;
+            ss_vec3 centre = ss_vec3_load(ss_world_body(world, body[side])->position);
+            v[side] = ss_vec3_add(v[side], ss_vec3_cross(w[side], ss_vec3_subtract(link->anchor[1], centre)));
+        }
+        ss_vec3 sliding = ss_vec3_subtract(v[1], v[0]), turning = ss_vec3_subtract(w[1], w[0]);
+        bool screw = joint->kind == SS_JOINT_SCREW; // its angle says it all
+        for (int i = 0; i < link->count; i++) {
+            bool slides = !screw && ss_vec3_dot(slide[i], slide[i]) > 0.0;
+            link->rate[i] = slides ? ss_vec3_dot(slide[i], sliding) : ss_vec3_dot(spin[i], turning);
+        }
+    }
+}
+
+/* Velocities by the rates, and what remains of the accelerations when the rates stay as they are. */
+void ss_trees_spread(ss_trees *trees, const ss_world *world)
+{
+    ss_vec3 none = {0.0, 0.0, 0.0};
+    for (int l = 0; l < trees->count; l++) {
+        ss_link *link = &trees->link[l];
+        const ss_link *parent = link->parent < 0 ? NULL : &trees->link[link->parent];
+        ss_vec3 v = none, w = none, a = none, alpha = none;
+        if (parent) { // as if it were part of its parent
+            ss_vec3 arm = ss_vec3_subtract(link->centre, parent->centre);
+            w = parent->spin;
+            v = ss_vec3_add(parent->velocity, ss_vec3_cross(w, arm));
+        }
+        for (int i = 0; i < link->count; i++) {
+            v = ss_vec3_add_scaled(v, link->rate[i], link->axis[i].linear);
+            w = ss_vec3_add_scaled(w, link->rate[i], link->axis[i].angular);
+        }
+        link->velocity = v;
+        link->spin = w;
+        if (link->joint >= 0) {
+            const ss_joint *joint = ss_world_joint(world, link->joint);
+            const ss_vec3 *spin = link->joint_spin, *slide = link->joint_slide;
+            ss_vec3 sliding = none, curl = none;
+            ss_vec3 base_w = parent ? parent->spin : none;
+            ss_vec3 base_a = parent ? parent->acceleration : none,
+                    base_alpha = parent ? parent->angular : none;
+            ss_vec3 base_x = parent ? parent->centre : none;
+            ss_vec3 w_a = link->side ? base_w : w, w_b = link->side ? w : base_w;
+            for (int i = 0; i < link->count; i++) {
+                sliding = ss_vec3_add_scaled(sliding, link->rate[i], slide[i]);
+                // every axis is fixed in a, but the second one of a universal joint in b
+                bool of_b = joint->kind == SS_JOINT_UNIVERSAL && i == 1;
+                curl =
+                    ss_vec3_add(curl, ss_vec3_cross(of_b ? w_b : w_a, ss_vec3_scale(link->rate[i], spin[i])));
+            }
+            alpha = ss_vec3_add_scaled(base_alpha, link->side ? 1.0 : -1.0, curl);
+
+            // the parent's anchor; along the slide, which turns with a; from there to the centre
+            ss_vec3 from = link->anchor[1 - link->side], to = link->anchor[link->side];
+            ss_vec3 arm = ss_vec3_subtract(from, base_x), slide_arm = ss_vec3_subtract(to, from);
+            ss_vec3 alpha_a = link->side ? base_alpha : alpha;
+            double sign = link->side ? 1.0 : -1.0;
+            if (parent) {
+                a = ss_vec3_add(base_a, ss_vec3_cross(base_alpha, arm));
+                a = ss_vec3_add(a, ss_vec3_cross(base_w, ss_vec3_cross(base_w, arm)));
+            }
+            a = ss_vec3_add(a, ss_vec3_cross(alpha_a, slide_arm));
+            a = ss_vec3_add(a, ss_vec3_cross(w_a, ss_vec3_cross(w_a, slide_arm)));
+            a = ss_vec3_add_scaled(a, 2.0 * sign, ss_vec3_cross(w_a, sliding));
+            arm = ss_vec3_subtract(link->centre, to);
+            a = ss_vec3_add(a, ss_vec3_cross(alpha, arm));
+            a = ss_vec3_add(a, ss_vec3_cross(w, ss_vec3_cross(w, arm)));
+        }
+        link->acceleration = a;
+        link->angular = alpha;
+    }
+}
+
+void ss_trees_write_velocities(const ss_trees *trees, ss_world *world)
+{
+    for (int l = 0; l < trees->count; l++) {
+        const ss_link *link = &trees->link[l];
+        if (link->alone) continue;
+        double *velocity = ss_world_body(world, link->body)->velocity;
+        ss_vec3_store(link->velocity, velocity);
+        ss_vec3_store(link->spin, velocity + 3);
+    }
+}
+
+/* ---- moving ----------------------------------------------------------------------------------------- */
+
+static ss_quat about_z(double angle)
+{
+    return (ss_quat){cos(0.5 * angle), 0.0, 0.0, sin(0.5 * angle)};
+}
+
+/* The joint after the step: the turn of frame b in frame a, and the slide in frame a. What the joint does not
+ * allow is left behind here, so that rounding does not add up. */
+static void advance(const ss_joint *joint, const ss_joint_pose *pose, const double *rate, double h,
+                    ss_quat *turn, ss_vec3 *slide)
+{
+    ss_vec3 offset = ss_mat3_apply_transposed(pose->axes, pose->offset);
+    *turn = ss_quat_identity();
+    *slide = (ss_vec3){0.0, 0.0, 0.0};
+    switch (joint->kind) {
+    case SS_JOINT_REVOLUTE:
+        *turn = about_z(ss_joint_twist(pose).value + h * rate[0]);
+        break;
+    case SS_JOINT_PRISMATIC:
+        slide->z = offset.z + h * rate[0];
+        break;
+    case SS_JOINT_CYLINDRICAL:
+        *turn = about_z(ss_joint_twist(pose).value + h * rate[0]);
+        slide->z = offset.z + h * rate[1];
+        break;
+    case SS_JOINT_SCREW: {
+        double angle = ss_joint_coordinate_now(pose, 0).value + h * rate[0]; // full turns count
+        *turn = about_z(angle);
+        slide->z = joint->ratio * angle;
+        break;
+    }
+    case SS_JOINT_UNIVERSAL: {
+        static const double half = 0.70710678118654752440; // the cross at rest: z of b along x of a
+        ss_quat cross = {0.0, half, 0.0, half};
+        double first = ss_joint_cross_angle(pose, 0).value + h * rate[0];
+        double second = ss_joint_cross_angle(pose, 1).value + h * rate[1];
+        *turn = ss_quat_multiply(about_z(first), ss_quat_multiply(cross, about_z(second)));
+        break;
+    }
+    case SS_JOINT_BALL:
+        *turn = ss_quat_integrate(pose->turn, (ss_vec3){rate[0], rate[1], rate[2]}, h);
+        break;
+    case SS_JOINT_PLANAR:
+        *turn = about_z(ss_joint_twist(pose).value + h * rate[2]);
+        slide->x = offset.x + h * rate[0];
+        slide->y = offset.y + h * rate[1];
+        break;
+    default:
+        break;
+    }
+}
+
+static void place_link(const ss_joint *joint, int side, ss_quat turn, ss_vec3 slide, const ss_world *world,
+                       ss_body *body)
+{
+    int other = side ? joint->a : joint->b;
+    const ss_body *base = other == SS_WORLD ? NULL : ss_world_body(world, other);
+    ss_quat base_q = base ? ss_quat_load(base->quaternion) : ss_quat_identity();
+    ss_vec3 base_x = base ? ss_vec3_load(base->position) : (ss_vec3){0.0, 0.0, 0.0};
+    ss_vec3 anchor = ss_vec3_add(base_x, ss_quat_rotate(base_q, ss_vec3_load(joint->local_anchor[1 - side])));
+    ss_quat frame = ss_quat_multiply(base_q, ss_quat_load(joint->local_frame[1 - side]));
+    ss_quat own = ss_quat_multiply(frame, side ? turn : ss_quat_conjugate(turn));
+    ss_quat frame_a = side ? frame : own;
+    anchor = ss_vec3_add_scaled(anchor, side ? 1.0 : -1.0, ss_quat_rotate(frame_a, slide));
+    ss_quat q =
+        ss_quat_normalise(ss_quat_multiply(own, ss_quat_conjugate(ss_quat_load(joint->local_frame[side]))));
+    ss_quat_store(q, body->quaternion);
+    ss_vec3_store(ss_vec3_subtract(anchor, ss_quat_rotate(q, ss_vec3_load(joint->local_anchor[side]))),
+                  body->position);
+}
+
+void ss_trees_move(ss_trees *trees, ss_world *world, double h)
+{
+    ss_trees_read_rates(trees, world);
+
+    // the joint's own frames are wanted as they were, those of the parent as they are: so from the leaves
+    // the turns first, kept in the links' axes, which are found again below
+    for (int l = 0; l < trees->count; l++) {
+        ss_link *link = &trees->link[l];
+        if (link->joint < 0) continue;
+        const ss_joint *joint = ss_world_joint(world, link->joint);
+        ss_joint_pose pose = ss_joint_pose_now(world, joint);
+        ss_quat turn;
+        ss_vec3 slide;
+        advance(joint, &pose, link->rate, h, &turn, &slide);
+        link->axis[0] = (ss_link_axis){slide, {turn.x, turn.y, turn.z}};
+        link->axis[1].linear.x = turn.w;
+    }
+    for (int l = 0; l < trees->count; l++) {
+        ss_link *link = &trees->link[l];
+        ss_body *body = ss_world_body(world, link->body);
+        if (link->joint >= 0) {
+            ss_vec3 v = link->axis[0].angular;
+            ss_quat turn = {link->axis[1].linear.x, v.x, v.y, v.z};
+            place_link(ss_world_joint(world, link->joint), link->side, turn, link->axis[0].linear, world,
+                       body);
+        } else if (!link->alone) {
+            for (int i = 0; i < 3; i++) body->position[i] += h * link->rate[i];
+            ss_quat q = ss_quat_load(body->quaternion);
+            ss_quat_store(ss_quat_integrate(q, ss_vec3_load(link->rate + 3), h), body->quaternion);
+        }
+    }
+    for (int l = 0; l < trees->count; l++) find_link_axes(&trees->link[l], world);
+    ss_trees_spread(trees, world);
+    ss_trees_write_velocities(trees, world);
+}
+
+/* ---- matrices --------------------------------------------------------------------------------------- */
+
+void ss_link_project(const ss_link *link, const double block[6], double row[SS_LINK_COORDINATES])
+{
+    for (int i = 0; i < link->count; i++)
+        row[i] = ss_vec3_dot(link->axis[i].linear, ss_vec3_load(block)) +
+                 ss_vec3_dot(link->axis[i].angular, ss_vec3_load(block + 3));
+}
+
+/* A coordinate of an ancestor, as it moves another link: about that one's centre. */
+static ss_link_axis carried(const ss_link *ancestor, int i, const ss_link *link)
+{
+    ss_link_axis axis = ancestor->axis[i];
+    ss_vec3 arm = ss_vec3_subtract(link->centre, ancestor->centre);
+    axis.linear = ss_vec3_add(axis.linear, ss_vec3_cross(axis.angular, arm));
+    return axis;
+}
+
+static int fill_map(ss_trees *trees, const int *place, ss_frame *frame)
+{
+    ss_generalized *g = &frame->generalized;
+    int entry = 0, bodies = frame->bodies.count;
+    int *way = trees->scratch,
+        *of_place = way + trees->body_room; // links from one to its root; links of bodies
+    double(*six)[6] = trees->wrench;
+    for (int b = 0; b < bodies; b++) of_place[b] = -1;
+    for (int l = 0; l < trees->count; l++)
+        if (place[trees->link[l].body] >= 0) of_place[place[trees->link[l].body]] = l;
+
+    for (int b = 0; b < bodies; b++) {
+        int length = 0, count = 0;
+        for (int l = of_place[b]; l >= 0; l = trees->link[l].parent) way[length++] = l;
+        for (int k = length - 1; k >= 0; k--) {
+            const ss_link *ancestor = &trees->link[way[k]];
+            for (int c = 0; c < ancestor->count; c++) {
+                ss_link_axis axis = carried(ancestor, c, &trees->link[way[0]]);
+                ss_vec3_store(axis.linear, six[count]);
+                ss_vec3_store(axis.angular, six[count++] + 3);
+            }
+        }
+        for (int i = 0; i < 6; i++) { // zeros are not stored
+            g->map_start[6 * b + i] = entry;
+            count = 0;
+            for (int k = length - 1; k >= 0; k--) {
+                const ss_link *ancestor = &trees->link[way[k]];
+                for (int c = 0; c < ancestor->count; c++, count++) {
+                    if (six[count][i] == 0.0) continue;
+                    g->map_column[entry] = ancestor->first + c;
+                    g->map[entry++] = six[count][i];
+                }
+            }
+        }
+    }
+    g->map_start[6 * bodies] = entry;
+    return entry;
+}
+
+/* Mass, its moment and inertia about a link's centre, of the link and all that hangs on it. */
+typedef struct composite {
+    double mass;
+    ss_vec3 moment;
+    ss_mat3 inertia;
+} composite;
+
+/* I about another point: with r = old minus new, I' = I - (r x)(h x) - (h x)(r x) - m (r x)(r x). */
+static composite moved(composite of, ss_vec3 r)
+{
+    ss_mat3 R = ss_mat3_skew(r), H = ss_mat3_skew(of.moment);
+    of.inertia = ss_mat3_add_scaled(of.inertia, -1.0, ss_mat3_multiply(R, H));
+    of.inertia = ss_mat3_add_scaled(of.inertia, -1.0, ss_mat3_multiply(H, R));
+    of.inertia = ss_mat3_add_scaled(of.inertia, -of.mass, ss_mat3_multiply(R, R));
+    of.moment = ss_vec3_add_scaled(of.moment, of.mass, r);
+    return of;
+}
+
+/* Composite rigid bodies: the momentum that a coordinate gives to all behind it, along itself and along all
+ * coordinates between it and the root. */
+static bool fill_mass(const ss_trees *trees, const int *place, ss_frame *frame)
+{
+    ss_generalized *g = &frame->generalized;
+    composite *all = ss_allocate((size_t)trees->count, sizeof *all);
+    if (!all) return false;
+    int entry = 0;
+    for (int l = 0; l < trees->count; l++) {
+        int b = place[trees->link[l].body];
+        all[l].mass = b < 0 ? 0.0 : frame->bodies.mass[b];
+        if (b >= 0) all[l].inertia = ss_mat3_symmetric_part(ss_mat3_load(frame->bodies.inertia[b]));
+    }
+    for (int l = trees->count - 1; l >= 0; l--) {
+        int up = trees->link[l].parent;
+        if (up < 0) continue;
+        composite part = moved(all[l], ss_vec3_subtract(trees->link[l].centre, trees->link[up].centre));
+        all[up].mass += part.mass;
+        all[up].moment = ss_vec3_add(all[up].moment, part.moment);
+        all[up].inertia = ss_mat3_add_scaled(all[up].inertia, 1.0, part.inertia);
+    }
+    for (int l = 0; l < trees->count; l++) {
+        const ss_link *link = &trees->link[l];
+        for (int c = 0; c < link->count; c++) {
+            int row = link->first + c, end = entry + link->depth - link->count + c + 1, at = end;
+            ss_vec3 v = link->axis[c].linear, w = link->axis[c].angular;
+            ss_vec3 force = ss_vec3_add(ss_vec3_scale(all[l].mass, v), ss_vec3_cross(w, all[l].moment));
+            ss_vec3 torque = ss_vec3_add(ss_mat3_apply(all[l].inertia, w), ss_vec3_cross(all[l].moment, v));
+            g->mass_start[row] = entry;
+            for (int up = l, last = c; up >= 0; up = trees->link[up].parent) {
+                const ss_link *above = &trees->link[up];
+                if (up != l) last = above->count - 1;
+                for (int k = last; k >= 0; k--) {
+                    at--;
+                    g->mass_column[at] = above->first + k;
+                    g->mass[at] = ss_vec3_dot(above->axis[k].linear, force) +
+                                  ss_vec3_dot(above->axis[k].angular, torque);
+                }
+                if (above->parent >= 0)
+                    torque = ss_vec3_add(
+                        torque,
+                        ss_vec3_cross(ss_vec3_subtract(above->centre, trees->link[above->parent].centre),
+                                      force));
+            }
+            entry = end;
+        }
+    }
+    g->mass_start[g->count] = entry;
+    ss_release(all);
+    return true;
+}
+
+bool ss_trees_fill(ss_trees *trees, const int *place, ss_frame *frame, ss_error *err)
+{
+    int map = 0, mass = 0;
+    if (trees->coordinates == 0) return true;
+    for (int l = 0; l < trees->count; l++) {
+        const ss_link *link = &trees->link[l];
+        map += 6 * link->depth;
+        for (int c = 0; c < link->count; c++) mass += link->depth - link->count + c + 1;
+    }
+    if (!ss_frame_add_generalized(frame, trees->trees, trees->coordinates, map, mass, err)) return false;
+    ss_generalized *g = &frame->generalized;
+    for (int t = 0; t < trees->trees; t++) g->tree[t][1] = 0;
+    for (int l = 0; l < trees->count; l++) {
+        const ss_link *link = &trees->link[l];
+        if (link->tree < 0) continue;
+        if (g->tree[link->tree][1] == 0) g->tree[link->tree][0] = link->first;
+        g->tree[link->tree][1] += link->count;
+        for (int c = 0; c < link->count; c++) g->velocity[link->first + c] = link->rate[c];
+    }
+    g->map_count = fill_map(trees, place, frame); // zeros are not stored
+    return fill_mass(trees, place, frame) ||
+           ss_fail(err, SS_ERROR_RESOURCES, "out of memory for the mass of %d links", trees->count);
+}
+
+void ss_trees_fill_forces(const ss_trees *trees, const int *place, ss_frame *frame)
+{
+    ss_generalized *g = &frame->generalized;
+    double(*wrench)[6] = trees->wrench;
+    for (int l = 0; l < trees->count; l++) {
+        int b = place[trees->link[l].body];
+        if (b >= 0)
+            memcpy(wrench[l], frame->bodies.force[b], sizeof wrench[l]);
+        else
+            memset(wrench[l], 0, sizeof wrench[l]);
+    }
+    for (int l = trees->count - 1; l >= 0; l--) {
+        const ss_link *link = &trees->link[l];
+        ss_link_project(link, wrench[l], g->force + link->first);
+        if (link->parent < 0) continue;
+        double *up = wrench[link->parent];
+        ss_vec3 force = ss_vec3_load(wrench[l]),
+                arm = ss_vec3_subtract(link->centre, trees->link[link->parent].centre);
+        ss_vec3_store(ss_vec3_add(ss_vec3_load(up), force), up);
+        ss_vec3 torque = ss_vec3_add(ss_vec3_load(wrench[l] + 3), ss_vec3_cross(arm, force));
+        ss_vec3_store(ss_vec3_add(ss_vec3_load(up + 3), torque), up + 3);
+    }
+}

@@ -1,0 +1,90 @@
+/* tree/tree.h - the bodies of a world as trees: which joints hold them, and how they move along the free
+ * coordinates of these joints.
+ *
+ * Every dynamic body is a link. Its parent is the body at the other side of one of its joints; a link without
+ * such a joint is the root of a tree and moves freely. Joints between links that are connected already close
+ * loops, and stay constraints, as do all kinds that leave no simple coordinates. Coordinates are read from
+ * the poses of the bodies and written back to them, so that the world alone is the state: snapshots, user
+ * functions and broken joints need no care of their own.
+ *
+ * Featherstone, Rigid Body Dynamics Algorithms, 2008; here with vectors of the world, each link about its
+ * centre of mass. */
+#ifndef SS_TREE_TREE_H
+#define SS_TREE_TREE_H
+
+#include <stickslip/frame.h>
+#include <stickslip/model.h>
+
+#include "base/inner.h"
+#include "linalg/quat.h"
+#include "linalg/vec3.h"
+
+enum { SS_LINK_COORDINATES = 6 }; /* at most */
+
+/* One coordinate of a link: what its rate adds to the link's velocity. */
+typedef struct ss_link_axis {
+    ss_vec3 linear, angular; /* m/s of the centre of mass and rad/s, per unit of the rate */
+} ss_link_axis;
+
+typedef struct ss_link {
+    int body;         /* of the world */
+    int parent;       /* link, -1: what does not move, or nothing */
+    int joint;        /* -1: it moves freely, by its own six velocities */
+    int side;         /* of the joint that the link is: 1 is b */
+    int first, count; /* coordinates */
+    int tree, depth;  /* depth: coordinates from the root of the tree up to and with its own */
+    bool alone;       /* a free body without any joints of the trees */
+    ss_link_axis axis[SS_LINK_COORDINATES];
+    /* of the joint, in the world: of each coordinate the relative spin of b, and the rate of its anchor's
+     * slide as seen from a; the anchors of a and b */
+    ss_vec3 joint_spin[3], joint_slide[3], anchor[2];
+    double rate[SS_LINK_COORDINATES];
+    ss_vec3 centre, velocity, spin; /* m, m/s, rad/s: as the rates have it */
+    ss_vec3 acceleration, angular;  /* m/s^2 and rad/s^2 at constant rates: the bias */
+} ss_link;
+
+typedef struct ss_trees {
+    int count; /* links, parents first, trees one after the other */
+    int trees, coordinates;
+    ss_link *link;
+    int *of_body;  /* link of each body of the world, -1 = none */
+    int *of_joint; /* of each joint: the link that it holds, -1 = it is a constraint */
+    int body_room, joint_room;
+    int *scratch;
+    double (*wrench)[6]; /* of each link, or of each coordinate on the way to one */
+    int wrench_room;
+} ss_trees;
+
+/* The trees of a world as it is now, with poses and velocities; used again from step to step. */
+bool ss_trees_update(ss_trees *trees, const ss_world *world, ss_error *err);
+void ss_trees_free(ss_trees *trees);
+/* Reads rates from the velocities of bodies; then makes velocities and bias of all links from the rates. */
+void ss_trees_read_rates(ss_trees *trees, const ss_world *world);
+void ss_trees_spread(ss_trees *trees, const ss_world *world);
+/* The links' velocities become those of the bodies, without those that are alone. */
+void ss_trees_write_velocities(const ss_trees *trees, ss_world *world);
+/* Rates are read from the bodies' velocities, poses move by h times the rates along the joints, and the
+ * bodies' velocities become those of the new poses. Bodies that are alone are left out. */
+void ss_trees_move(ss_trees *trees, ss_world *world, double h);
+
+/* Room for the coordinates of the trees in a frame whose bodies are these links' (place of each body of the
+ * world, -1 = none): T, velocities; M without what joints add, forces zero. */
+bool ss_trees_fill(ss_trees *trees, const int *place, ss_frame *frame, ss_error *err);
+/* f = T' of the forces of the frame's bodies. */
+void ss_trees_fill_forces(const ss_trees *trees, const int *place, ss_frame *frame);
+/* The linear laws of a link's joint, along its coordinates: what they add to M, and to h f. */
+typedef struct ss_link_law {
+    double resistance[SS_LINK_COORDINATES][SS_LINK_COORDINATES];
+    double push[SS_LINK_COORDINATES];
+} ss_link_law;
+/* Rates after a step without constraints and contacts, and the velocities of the frame's bodies: by
+ * articulated bodies, in a time that is linear in the number of links. */
+bool ss_trees_solve(const ss_trees *trees, const int *place, const ss_frame *frame, const ss_link_law *laws,
+                    double *rate, double (*velocity)[6], ss_error *err);
+/* Links with all they know, into memory that is used again. */
+bool ss_trees_copy(const ss_trees *from, ss_trees *to, ss_error *err);
+
+/* A row of a joint that a link hangs on, along the coordinates of the link: J T. */
+void ss_link_project(const ss_link *link, const double block[6], double row[SS_LINK_COORDINATES]);
+
+#endif

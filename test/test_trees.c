@@ -1,0 +1,722 @@
+/* Minimal coordinates: trees of a world, frames that hold them, problems and answers in both kinds of
+ * coordinates. */
+#include <stickslip/stickslip.h>
+
+#include "kit.h"
+#include "known_cone.h"
+#include "linalg/quat.h"
+#include "linalg/reverse_ldl.h"
+#include "scratch.h"
+#include "tree/tree.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- the factor ------------------------------------------------------------------------------------- */
+
+/* A random symmetric positive definite matrix, lower half by rows: M = sum of random rows' products, where a
+ * row has entries on a path to the root of a random tree, so that M has the pattern of a tree; or on random
+ * places. */
+static void check_factor(uint64_t seed, bool of_tree)
+{
+    enum { N = 12 };
+    ss_random random = ss_random_start(seed, 0);
+    double M[N][N] = {{0}}, value[N * N], x[N], b[N];
+    int32_t start[N + 1] = {0}, column[N * N];
+    int parent[N], count = 0;
+    for (int i = 0; i < N; i++) {
+        double row[N] = {0};
+        parent[i] = i == 0 ? -1 : (int)ss_random_between(&random, 0, i - 1e-9);
+        for (int k = i; k >= 0; k = parent[k]) row[k] = ss_random_between(&random, -1, 1);
+        if (!of_tree && i > 2) row[(i * 5) % i] = 1.0;
+        row[i] = 2.0;
+        for (int a = 0; a < N; a++)
+            for (int c = 0; c < N; c++) M[a][c] += row[a] * row[c];
+    }
+    for (int i = 0; i < N; i++) {
+        for (int j = 0; j <= i; j++) {
+            if (M[i][j] == 0.0) continue;
+            column[count] = j;
+            value[count++] = M[i][j];
+        }
+        start[i + 1] = count;
+    }
+    ss_reverse_ldl ldl = {0};
+    ENSURE_INT(ss_reverse_ldl_make(N, start, column, value, &ldl), -1);
+    int entries = 0;
+    for (int i = 0; i < N; i++) entries += ldl.end[i] - ldl.first[i];
+    if (of_tree) ENSURE_INT(entries, count - N); // no fill
+    for (int i = 0; i < N; i++) x[i] = ss_random_between(&random, -1, 1);
+    for (int i = 0; i < N; i++) {
+        b[i] = 0.0;
+        for (int j = 0; j < N; j++) b[i] += M[i][j] * x[j];
+    }
+    ss_reverse_ldl_solve(&ldl, b);
+    ENSURE_NEAR(largest_difference(b, x, N), 0.0, 1e-9); // conditions of these matrices are below 1e5
+    ss_reverse_ldl_free(&ldl);
+}
+
+TEST(a_mass_matrix_of_a_tree_is_factored_without_fill_and_any_other_with_it)
+{
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        check_factor(seed, true);
+        check_factor(seed, false);
+    }
+    ss_reverse_ldl ldl = {0};
+    const int32_t start[] = {0, 1, 3}, column[] = {0, 0, 1};
+    ENSURE_INT(ss_reverse_ldl_make(2, start, column, (const double[]){1.0, 2.0, 3.0}, &ldl), 0);
+    ss_reverse_ldl_free(&ldl);
+}
+
+/* ---- worlds ----------------------------------------------------------------------------------------- */
+
+static int add_body(ss_world *world, double x, double y, double z, double mass)
+{
+    ss_error err = {0};
+    ss_body body = {.kind = SS_DYNAMIC,
+                    .position = {x, y, z},
+                    .mass = mass,
+                    .inertia = {0.02 * mass, 0, 0, 0, 0.03 * mass, 0, 0, 0, 0.04 * mass}};
+    ss_quat_store(ss_quat_exponential((ss_vec3){0.3 * x, 0.2, -0.1 * z}), body.quaternion);
+    int number = ss_world_add_body(world, &body, &err);
+    if (number < 0) known(NULL, &err);
+    return number;
+}
+
+static int add_joint(ss_world *world, const ss_joint *joint)
+{
+    ss_error err = {0};
+    int number = ss_world_add_joint(world, joint, &err);
+    if (number < 0) known(NULL, &err);
+    return number;
+}
+
+static ss_sim *start(ss_world *world, ss_coordinate_kind coordinates, double h)
+{
+    ss_error err = {0};
+    ss_sim_options options;
+    ss_options_defaults(ss_sim_option_table, &options);
+    ss_options_defaults(ss_collision_option_table, &options.collision);
+    options.h = h;
+    options.coordinates = coordinates;
+    options.solver = "auto";
+    options.stop = "relative_energy<1e-12";
+    options.threads = 1;
+    return known(ss_sim_create(world, &options, &err), &err);
+}
+
+static void run(ss_sim *sim, int steps)
+{
+    ss_error err = {0};
+    for (int i = 0; i < steps; i++)
+        if (!ss_sim_step(sim, &err)) known(NULL, &err);
+}
+
+static const ss_joint_kind kinds[] = {SS_JOINT_FIXED,       SS_JOINT_REVOLUTE,  SS_JOINT_PRISMATIC,
+                                      SS_JOINT_CYLINDRICAL, SS_JOINT_UNIVERSAL, SS_JOINT_BALL,
+                                      SS_JOINT_PLANAR,      SS_JOINT_SCREW};
+enum { KINDS = sizeof kinds / sizeof *kinds };
+
+/* A body on a hinge in the world, and a second one on a joint of the kind; `turned`: the second one is a.
+ * With springs and dampers where the joint has coordinates, and a rotor. */
+static ss_world *make_pair(ss_joint_kind kind, bool turned, bool floating)
+{
+    ss_error err = {0};
+    ss_world *world = known(ss_world_create(&err), &err);
+    int first = add_body(world, 0.4, 0.1, 0.0, 2.0), second = add_body(world, 0.9, 0.2, -0.3, 1.0);
+    if (!floating)
+        add_joint(world, &(ss_joint){.kind = SS_JOINT_REVOLUTE,
+                                     .a = SS_WORLD,
+                                     .b = first,
+                                     .anchor = {0, 0, 0},
+                                     .axis = {0.1, 1, 0.2}});
+    ss_joint joint = {.kind = kind,
+                      .a = turned ? second : first,
+                      .b = turned ? first : second,
+                      .anchor = {0.7, 0.15, -0.1},
+                      .axis = {0.3, 0.8, 0.5},
+                      .ratio = 0.05};
+    if (kind == SS_JOINT_UNIVERSAL) ss_vec3_store((ss_vec3){0.8, -0.3, 0.0}, joint.axis2);
+    joint.law[0] = (ss_axis_law){.stiffness = 1.0, .damping = 0.1};
+    // a rotor of a slide or a cross feels the turning of its base in maximal coordinates, see below
+    bool felt = kind == SS_JOINT_PRISMATIC || kind == SS_JOINT_UNIVERSAL;
+    if (!felt) joint.law[0].armature = 0.05;
+    add_joint(world, &joint);
+    if (floating) memset(ss_world_gravity(world), 0, 3 * sizeof(double));
+    const double v[6] = {0.3, -0.2, 0.1, 1.0, 2.0, -1.5};
+    memcpy(ss_world_body(world, second)->velocity, v, sizeof v);
+    return world;
+}
+
+/* How far the same world is apart after half a second, in both kinds of coordinates. */
+static double apart(ss_joint_kind kind, bool turned, double h)
+{
+    ss_sim *sim[2];
+    ss_world *world[2];
+    double largest = 0.0;
+    for (int k = 0; k < 2; k++) {
+        world[k] = make_pair(kind, turned, false);
+        sim[k] = start(world[k], k ? SS_MINIMAL : SS_MAXIMAL, h);
+        run(sim[k], 1); // minimal coordinates drop what the joints do not allow in other ways
+    }
+    for (int b = 0; b < 2; b++) { // so that both go on from one state
+        memcpy(ss_world_body(world[0], b)->position, ss_world_body(world[1], b)->position,
+               3 * sizeof(double));
+        memcpy(ss_world_body(world[0], b)->quaternion, ss_world_body(world[1], b)->quaternion,
+               4 * sizeof(double));
+        memcpy(ss_world_body(world[0], b)->velocity, ss_world_body(world[1], b)->velocity,
+               6 * sizeof(double));
+    }
+    for (int k = 0; k < 2; k++) run(sim[k], (int)(0.5 / h + 0.5));
+    for (int b = 0; b < 2; b++)
+        largest = fmax(largest, largest_difference(ss_world_body(world[0], b)->position,
+                                                   ss_world_body(world[1], b)->position, 3));
+    for (int k = 0; k < 2; k++) {
+        ss_sim_destroy(sim[k]);
+        ss_world_destroy(world[k]);
+    }
+    return largest;
+}
+
+TEST(every_kind_of_joint_moves_alike_in_both_coordinates_as_the_step_shrinks)
+{
+    for (int k = 0; k < KINDS; k++) {
+        for (int turned = 0; turned < 2; turned++) {
+            double coarse = apart(kinds[k], turned, 0.002), fine = apart(kinds[k], turned, 0.0005);
+            if (!(fine < 0.4 * coarse + 1e-9) || !(fine < 4e-3)) // both rules are of first order
+                KIT_FAIL("%s%s: %.3g apart with h, %.3g with h/4", ss_joint_kind_name(kinds[k]),
+                         turned ? ", turned" : "", coarse, fine);
+        }
+    }
+}
+
+TEST(joints_of_trees_stay_at_rounding_and_their_frames_have_no_findings)
+{
+    for (int k = 0; k < 2 * KINDS; k++) {
+        ss_world *world = make_pair(kinds[k / 2], k % 2, k == 5);
+        ss_sim *sim = start(world, SS_MINIMAL, 0.005);
+        for (int i = 0; i < 40; i++) {
+            run(sim, 5);
+            ss_findings findings = {0};
+            bool good = ss_frame_check(ss_sim_frame(sim), "F", &findings);
+            if (!good || findings.count)
+                KIT_FAIL("%s: %s: %s", ss_joint_kind_name(kinds[k / 2]), findings.items[0].place,
+                         findings.items[0].message);
+            ss_findings_free(&findings);
+            for (int j = 0; j < ss_world_joint_count(world); j++)
+                ENSURE_NEAR(ss_joint_error(world, j), 0.0, 1e-13); // a few roundings of metres and radians
+        }
+        ss_sim_destroy(sim);
+        ss_world_destroy(world);
+    }
+}
+
+/* ---- mechanics -------------------------------------------------------------------------------------- */
+
+/* Angle of a rod that swings by 1 rad, after one exact period. */
+static double pendulum_error(double h)
+{
+    ss_error err = {0};
+    ss_world *world = known(ss_world_create(&err), &err);
+    double amplitude = 1.0, length = 0.5, moment = 0.03 * 2.0 + 2.0 * length * length, a = 1.0,
+           b = cos(0.5 * amplitude);
+    ss_body rod = {.kind = SS_DYNAMIC,
+                   .position = {length * sin(amplitude), 0, -length * cos(amplitude)},
+                   .mass = 2.0,
+                   .inertia = {0.02, 0, 0, 0, 0.06, 0, 0, 0, 0.05}};
+    int number = ss_world_add_body(world, &rod, &err);
+    add_joint(world, &(ss_joint){.kind = SS_JOINT_REVOLUTE, .a = SS_WORLD, .b = number, .axis = {0, 1, 0}});
+    for (int i = 0; i < 8; i++) { // the arithmetic-geometric mean gives the period
+        double mean = 0.5 * (a + b);
+        b = sqrt(a * b);
+        a = mean;
+    }
+    double period = 2.0 * 3.14159265358979323846 * sqrt(moment / (2.0 * 9.81 * length)) / a;
+    int steps = (int)(period / h + 0.5);
+    ss_sim *sim = start(world, SS_MINIMAL, period / steps);
+    run(sim, steps);
+    const double *x = ss_world_body(world, number)->position;
+    double error = atan2(x[0], -x[2]) - amplitude;
+    ss_sim_destroy(sim);
+    ss_world_destroy(world);
+    return fabs(error);
+}
+
+TEST(a_pendulum_is_back_after_the_period_of_the_elliptic_integral)
+{
+    double coarse = pendulum_error(0.002), fine = pendulum_error(0.0005);
+    ENSURE(coarse < 1e-2);
+    ENSURE(fine < 0.3 * coarse); // first order: a quarter
+}
+
+/* Two and three rods in a row, released from the side. */
+static ss_world *make_chain(int links)
+{
+    ss_error err = {0};
+    ss_world *world = known(ss_world_create(&err), &err);
+    for (int k = 0, before = SS_WORLD; k < links; k++) {
+        int link = add_body(world, 0.25 + 0.5 * k, 0.0, 0.0, 1.0);
+        add_joint(world, &(ss_joint){.kind = k % 2 ? SS_JOINT_BALL : SS_JOINT_REVOLUTE,
+                                     .a = before,
+                                     .b = link,
+                                     .anchor = {0.5 * k, 0, 0},
+                                     .axis = {0, 1, 0.3}});
+        before = link;
+    }
+    return world;
+}
+
+static double energy_error(int links, double h)
+{
+    ss_world *world = make_chain(links);
+    ss_sim *sim = start(world, SS_MINIMAL, h);
+    ss_world_energy before = ss_world_measure(world);
+    run(sim, (int)(0.5 / h + 0.5));
+    ss_world_energy after = ss_world_measure(world);
+    ss_sim_destroy(sim);
+    ss_world_destroy(world);
+    return fabs(after.kinetic + after.potential - before.kinetic - before.potential);
+}
+
+TEST(double_and_triple_pendulums_keep_their_energy_to_first_order)
+{
+    for (int links = 2; links <= 3; links++) {
+        double coarse = energy_error(links, 0.002), fine = energy_error(links, 0.0005);
+        ENSURE(coarse < 0.2); // of about 5 J that change hands
+        ENSURE(fine < 0.35 * coarse + 1e-6);
+    }
+}
+
+static void momentum_error(double h, double *linear, double *angular)
+{
+    ss_world *world = make_pair(SS_JOINT_BALL, false, true);
+    ss_sim *sim = start(world, SS_MINIMAL, h);
+    run(sim, 1); // velocities that the joint allows
+    ss_world_energy before = ss_world_measure(world);
+    run(sim, (int)(1.0 / h + 0.5));
+    ss_world_energy after = ss_world_measure(world);
+    *linear = largest_difference(before.momentum, after.momentum, 3);
+    *angular = largest_difference(before.angular_momentum, after.angular_momentum, 3);
+    ss_sim_destroy(sim);
+    ss_world_destroy(world);
+}
+
+TEST(a_free_pair_of_bodies_keeps_its_momentum_to_first_order)
+{
+    double linear[2], angular[2];
+    momentum_error(0.004, &linear[0], &angular[0]);
+    momentum_error(0.001, &linear[1], &angular[1]);
+    ENSURE(linear[0] < 2e-2);
+    ENSURE(linear[1] < 0.35 * linear[0] + 1e-9);
+    ENSURE(angular[1] < 0.35 * angular[0] + 1e-9);
+}
+
+/* A slide of mass m with a rotor of inertia a on a wheel that turns steadily: (m + a) s'' = m w^2 s, because
+ * the rotor does not travel with the slide. */
+TEST(a_rotor_on_a_turning_slide_feels_no_centrifugal_force)
+{
+    ss_error err = {0};
+    ss_world *world = known(ss_world_create(&err), &err);
+    memset(ss_world_gravity(world), 0, 3 * sizeof(double));
+    ss_body wheel = {.kind = SS_DYNAMIC, .mass = 1e6, .inertia = {1e6, 0, 0, 0, 1e6, 0, 0, 0, 1e6}};
+    wheel.velocity[5] = 2.0;
+    ss_body slide = {.kind = SS_DYNAMIC,
+                     .mass = 1.0,
+                     .inertia = {0.01, 0, 0, 0, 0.01, 0, 0, 0, 0.01},
+                     .position = {0.1, 0, 0},
+                     .velocity = {0, 0.2, 0, 0, 0, 2.0}};
+    int first = ss_world_add_body(world, &wheel, &err), second = ss_world_add_body(world, &slide, &err);
+    add_joint(world, &(ss_joint){.kind = SS_JOINT_REVOLUTE, .a = SS_WORLD, .b = first, .axis = {0, 0, 1}});
+    ss_joint joint = {.kind = SS_JOINT_PRISMATIC, .a = first, .b = second, .axis = {1, 0, 0}};
+    joint.law[0].armature = 3.0;
+    add_joint(world, &joint);
+    ss_sim *sim = start(world, SS_MINIMAL, 0.0005);
+    run(sim, 2000);
+    double position;
+    ENSURE(ss_joint_coordinate(world, 1, 0, &position, NULL));
+    // m / (m + a) is a quarter: s grows with cosh(w t / 2); first order in h
+    ENSURE_NEAR(position + 0.1, 0.1 * cosh(0.5 * 2.0 * 1.0), 2e-4);
+    ss_sim_destroy(sim);
+    ss_world_destroy(world);
+}
+
+/* A step without contacts is solved by articulated bodies; the answer that one looks at is that of the mass
+ * matrix and its factor. */
+TEST(articulated_bodies_and_the_factor_of_the_mass_matrix_find_the_same_rates)
+{
+    for (int k = 0; k < 2 * KINDS; k++) {
+        ss_world *world = make_pair(kinds[k / 2], k % 2, k % 4 == 3);
+        ss_sim *sim = start(world, SS_MINIMAL, 0.01);
+        ss_trees trees = {0};
+        ss_error err = {0};
+        for (int i = 0; i < 20; i++) {
+            run(sim, 1);
+            const ss_answer *answer = ss_sim_answer(sim);
+            ENSURE(ss_trees_update(&trees, world, &err)); // rates after the step
+            ENSURE_INT(answer->coordinates, trees.coordinates);
+            for (int l = 0; l < trees.count; l++)
+                for (int c = 0; c < trees.link[l].count; c++)
+                    ENSURE_NEAR(trees.link[l].rate[c], answer->generalized_velocity[trees.link[l].first + c],
+                                1e-11); // of rates of a few per second
+        }
+        ss_trees_free(&trees);
+        ss_sim_destroy(sim);
+        ss_world_destroy(world);
+    }
+}
+
+/* ---- scenes in both coordinates --------------------------------------------------------------------- */
+
+static ss_sim *scene_sim(const char *name, ss_coordinate_kind coordinates, double h, ss_world **world,
+                         void **state)
+{
+    ss_error err = {0};
+    const ss_scene *scene = known((void *)(uintptr_t)ss_scene_find(name), NULL);
+    void *parameters = known(ss_allocate(1, scene->parameters_size + 1), NULL);
+    if (scene->parameters) ss_options_defaults(scene->parameters, parameters);
+    *world = known(ss_world_create(&err), &err);
+    if (!scene->build(parameters, 1, *world, &err)) known(NULL, &err);
+    ss_sim_options options;
+    ss_options_defaults(ss_sim_option_table, &options);
+    ss_options_defaults(ss_collision_option_table, &options.collision);
+    if (scene->options) scene->options(parameters, &options);
+    options.h = h > 0.0 ? h : scene->h;
+    options.coordinates = coordinates;
+    options.threads = 1;
+    ss_sim *sim = known(ss_sim_create(*world, &options, &err), &err);
+    *state = NULL;
+    if (scene->begin && !scene->begin(parameters, sim, state, &err)) known(NULL, &err);
+    ss_release(parameters);
+    return sim;
+}
+
+static double scenes_apart(const char *name, double h, double seconds)
+{
+    ss_world *world[2];
+    void *state[2];
+    double largest = 0.0;
+    ss_sim *sim[2];
+    for (int k = 0; k < 2; k++) {
+        sim[k] = scene_sim(name, k ? SS_MINIMAL : SS_MAXIMAL, h, &world[k], &state[k]);
+        run(sim[k], (int)(seconds / h + 0.5));
+    }
+    for (int b = 0; b < ss_world_body_count(world[0]); b++)
+        largest = fmax(largest, largest_difference(ss_world_body(world[0], b)->position,
+                                                   ss_world_body(world[1], b)->position, 3));
+    for (int k = 0; k < 2; k++) {
+        ss_sim_destroy(sim[k]);
+        ss_world_destroy(world[k]);
+        ss_release(state[k]);
+    }
+    return largest;
+}
+
+TEST(a_closed_four_bar_and_a_spinning_top_agree_as_the_step_shrinks)
+{
+    static const struct {
+        const char *name;
+        double h, seconds;
+    } cases[] = {{"four-bar", 0.004, 0.5}, {"spinning-top", 0.0004, 0.1}};
+    for (int i = 0; i < 2; i++) {
+        double coarse = scenes_apart(cases[i].name, cases[i].h, cases[i].seconds);
+        double fine = scenes_apart(cases[i].name, cases[i].h / 4.0, cases[i].seconds);
+        if (!(coarse < 2e-2) || !(fine < 0.4 * coarse))
+            KIT_FAIL("%s: %.3g apart with h, %.3g with h/4", cases[i].name, coarse, fine);
+    }
+}
+
+/* ---- one frame, two kinds of coordinates ------------------------------------------------------------ */
+
+static ss_session *session_of(const char *with, const char *solver)
+{
+    ss_error err = {0};
+    ss_request request = {.with = with, .solver = solver, .stop = "natural_map<1e-12", .skip_exact = true};
+    return known(ss_session_create(&request, &err), &err);
+}
+
+/* Solves every `every`th of `frames` frames in both; their body velocities are the same. */
+static void compare_solutions(const char *name, int frames, int every, const char *solver)
+{
+    ss_error err = {0};
+    ss_world *world;
+    void *state;
+    ss_sim *sim = scene_sim(name, SS_MINIMAL, 0.0, &world, &state);
+    ss_session *maximal = session_of(NULL, solver), *minimal = session_of("coordinates=minimal", solver);
+    for (int i = 0; i < frames; i++) {
+        run(sim, every);
+        const ss_frame *frame = ss_sim_frame(sim);
+        ENSURE(frame->generalized.count > 0);
+        // Coulomb's law may have several answers: the second solver starts from the first one's
+        const ss_result *a = known((void *)(uintptr_t)ss_session_solve(maximal, frame, NULL, &err), &err);
+        const ss_result *b =
+            known((void *)(uintptr_t)ss_session_solve(minimal, frame, a->answer, &err), &err);
+        double difference =
+            largest_difference(a->answer->velocity[0], b->answer->velocity[0], 6 * frame->bodies.count);
+        if (difference > 1e-8)
+            KIT_FAIL("%s, frame %d: velocities differ by %.3g, %s and %s", name, i, difference,
+                     ss_status_name(a->run.status), ss_status_name(b->run.status));
+
+        // metrics judge bodies, joints and contacts, whatever coordinates the answer was found in
+        ss_metric_value *values = known(ss_allocate((size_t)ss_metric_count(), sizeof *values), NULL);
+        ss_step_options step = *ss_assembly_step(ss_session_assembly(minimal));
+        step.coordinates = SS_MAXIMAL;
+        if (!ss_judge_frame(frame, &step, b->answer, values, NULL, &err)) known(NULL, &err);
+        for (int m = 0; m < ss_metric_count(); m++) {
+            bool same = values[m].applies == b->metrics[m].applies &&
+                        (!values[m].applies || values[m].value == b->metrics[m].value);
+            bool left_out = strcmp(ss_metric_at(m)->name, "energy_exact") == 0;
+            if (!same && !left_out)
+                KIT_FAIL("%s: %s is %g by the minimal session, %g by the maximal rows", name,
+                         ss_metric_at(m)->name, b->metrics[m].value, values[m].value);
+        }
+        int balance = ss_metric_index("momentum_balance");
+        if (balance >= 0 && values[balance].applies) ENSURE_NEAR(values[balance].value, 0.0, 1e-8);
+        ss_release(values);
+    }
+    ss_session_destroy(maximal);
+    ss_session_destroy(minimal);
+    ss_sim_destroy(sim);
+    ss_world_destroy(world);
+    ss_release(state);
+}
+
+TEST(thirty_frames_of_four_scenes_have_the_same_velocities_in_both_coordinates)
+{
+    static const char *const scenes[] = {"powerball-grasp", "mass-ratio-grasp", "cart", "four-bar"};
+    for (int i = 0; i < 4; i++) compare_solutions(scenes[i], 30, 10, "auto");
+}
+
+TEST(an_answer_in_minimal_coordinates_does_not_depend_on_the_solver_or_the_form)
+{
+    ss_error err = {0};
+    ss_world *world;
+    void *state;
+    ss_sim *sim = scene_sim("cart", SS_MINIMAL, 0.0, &world, &state);
+    run(sim, 60);
+    const ss_frame *frame = ss_sim_frame(sim);
+    ss_session *first = session_of("coordinates=minimal", "auto");
+    const ss_result *best = known((void *)(uintptr_t)ss_session_solve(first, frame, NULL, &err), &err);
+    ENSURE(frame->contacts.count > 0);
+    static const char *const others[][2] = {
+        {"coordinates=minimal", "nsgs"},           {"coordinates=minimal", "coloured"},
+        {"coordinates=minimal", "interior-point"}, {"coordinates=minimal", "alart-curnier"},
+        {"coordinates=minimal", "admm"},           {"coordinates=minimal", "pgs"},
+        {"coordinates=minimal", "proximal"},       {"coordinates=minimal form=descriptor", "alart-curnier"},
+    };
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        ss_session *other = session_of(others[i][0], others[i][1]);
+        const ss_result *found = known((void *)(uintptr_t)ss_session_solve(other, frame, NULL, &err), &err);
+        double difference = largest_difference(found->answer->velocity[0], best->answer->velocity[0],
+                                               6 * frame->bodies.count);
+        if (!(difference < 1e-7))
+            KIT_FAIL("%s %s: %s, %.3g apart", others[i][1], others[i][0], ss_status_name(found->run.status),
+                     difference);
+        ss_session_destroy(other);
+    }
+    ss_session_destroy(first);
+    ss_sim_destroy(sim);
+    ss_world_destroy(world);
+    ss_release(state);
+}
+
+/* ---- files ------------------------------------------------------------------------------------------ */
+
+TEST(frames_with_trees_and_their_answers_come_back_from_files_bit_for_bit)
+{
+    ss_error err = {0};
+    ss_world *world;
+    void *state;
+    scratch folder = scratch_open();
+    char path[300], flat[300];
+    snprintf(path, sizeof path, "%s/trees.h5", folder.directory);
+    snprintf(flat, sizeof flat, "%s/flat.h5", folder.directory);
+    ss_sim *sim = scene_sim("cart", SS_MINIMAL, 0.0, &world, &state);
+    run(sim, 30);
+    ss_writer *writer = known(ss_writer_open(path, SS_LAYOUT_CANONICAL, false, &err), &err);
+    ss_stored_result result = {.solver = (char *)(uintptr_t) "ours",
+                               .answer = (ss_answer *)(uintptr_t)ss_sim_answer(sim),
+                               .iterations = -1,
+                               .error = NAN,
+                               .seconds = NAN};
+    ENSURE(ss_writer_simulation(writer, NULL, &err) && ss_writer_frame(writer, ss_sim_frame(sim), &err) &&
+           ss_writer_result(writer, &result, &err) && ss_writer_close(writer, &err));
+
+    ss_bpmd *file = known(ss_bpmd_open(path, NULL, NULL, &err), &err);
+    ss_findings findings = {0};
+    ss_frame *frame = known(ss_bpmd_read(file, 0, &findings, &err), &err);
+    ENSURE_INT((int)findings.count, 0);
+    ENSURE(ss_frame_equal(frame, ss_sim_frame(sim)));
+    ss_stored_result back;
+    ENSURE(ss_bpmd_result(file, 0, 0, &back, &err));
+    ENSURE_INT(back.answer->coordinates, frame->generalized.count);
+    ENSURE(memcmp(back.answer->generalized_velocity, ss_sim_answer(sim)->generalized_velocity,
+                  (size_t)frame->generalized.count * sizeof(double)) == 0);
+    ss_stored_result_free(&back);
+    ss_bpmd_close(file);
+
+    // the authors' layout has no place for them, and says so
+    writer = known(ss_writer_open(flat, SS_LAYOUT_FLAT, false, &err), &err);
+    ENSURE(ss_writer_simulation(writer, NULL, &err));
+    ENSURE(!ss_writer_frame(writer, frame, &err));
+    ENSURE_CONTAINS(err.message, "generalised coordinates");
+    ss_writer_discard(writer);
+    ss_findings_free(&findings);
+    ss_frame_destroy(frame);
+    ss_sim_destroy(sim);
+    ss_world_destroy(world);
+    ss_release(state);
+    scratch_close(&folder);
+}
+
+TEST(an_fclib_problem_in_minimal_coordinates_holds_the_answer_to_rounding)
+{
+    ss_error err = {0};
+    ss_world *world;
+    void *state;
+    ss_sim *sim = scene_sim("cart", SS_MINIMAL, 0.0, &world, &state);
+    run(sim, 60);
+    ss_session *session = session_of("coordinates=minimal", "auto");
+    const ss_result *best =
+        known((void *)(uintptr_t)ss_session_solve(session, ss_sim_frame(sim), NULL, &err), &err);
+    ss_assembly *assembly = ss_session_assembly(session);
+    ss_cone *cone =
+        known(ss_assembly_cone(assembly, &(ss_cone_wish){.form = SS_CONE_GLOBAL}, "", NULL, &err), &err);
+    ENSURE_INT(cone->dofs, ss_sim_frame(sim)->generalized.count);
+    ss_cone_point point;
+    ENSURE(ss_assembly_cone_point(assembly, cone, best->answer, &point, &err));
+
+    // M v = f + H r + G l
+    double *left = known(ss_allocate(2 * (size_t)cone->dofs, sizeof *left), NULL), *right = left + cone->dofs;
+    ss_sparse_apply(cone->M, point.v, 1.0, left);
+    memcpy(right, cone->f, (size_t)cone->dofs * sizeof *right);
+    ss_sparse_apply(cone->H, point.r, 1.0, right);
+    if (cone->G) ss_sparse_apply(cone->G, point.l, 1.0, right);
+    ENSURE_NEAR(largest_difference(left, right, cone->dofs) / norm_of(left, cone->dofs), 0.0, 1e-13);
+    ss_release(left);
+    ss_cone_point_free(&point);
+    ss_cone_destroy(cone);
+    ss_session_destroy(session);
+    ss_sim_destroy(sim);
+    ss_world_destroy(world);
+    ss_release(state);
+}
+
+/* ---- checks ----------------------------------------------------------------------------------------- */
+
+static void plant(ss_frame *frame, const char *what)
+{
+    ss_findings findings = {0};
+    bool good = ss_frame_check(frame, "F", &findings);
+    bool found = false;
+    for (size_t i = 0; i < findings.count; i++) found |= strstr(findings.items[i].place, what) != NULL;
+    if (good || !found) KIT_FAIL("%s was not found", what);
+    ss_findings_free(&findings);
+    ss_frame_destroy(frame);
+}
+
+TEST(what_does_not_fit_in_generalised_coordinates_is_found)
+{
+    ss_world *world = make_pair(SS_JOINT_UNIVERSAL, false, false);
+    ss_sim *sim = start(world, SS_MINIMAL, 0.005);
+    run(sim, 10);
+    const ss_frame *good = ss_sim_frame(sim);
+    ss_frame *frame = ss_frame_copy(good, NULL);
+    frame->generalized.velocity[1] += 1e-3;
+    plant(frame, "F/bodies/velocities");
+    frame = ss_frame_copy(good, NULL);
+    frame->generalized.map[0] *= 1.001;
+    plant(frame, "F/constraints/implied");
+    frame = ss_frame_copy(good, NULL);
+    frame->generalized.mass[0] = -frame->generalized.mass[0];
+    plant(frame, "F/generalized/mass/values");
+    frame = ss_frame_copy(good, NULL);
+    frame->generalized.map_column[0] = 99;
+    plant(frame, "F/generalized/map/indices");
+    frame = ss_frame_copy(good, NULL);
+    frame->generalized.tree[0][1] = 1;
+    plant(frame, "F/generalized/trees");
+    frame = ss_frame_copy(good, NULL);
+    frame->generalized.mass_start[2] = 0;
+    plant(frame, "F/generalized/mass/indptr");
+
+    // other masses and forces than the bodies' are a warning: flexible bodies have them
+    frame = ss_frame_copy(good, NULL);
+    ss_findings findings = {0};
+    frame->generalized.mass[0] *= 2.0;
+    frame->generalized.force[0] += 1.0;
+    ENSURE(ss_frame_check(frame, "F", &findings));
+    ENSURE_INT((int)findings.count, 2);
+    ss_findings_free(&findings);
+    ss_frame_destroy(frame);
+    ss_sim_destroy(sim);
+    ss_world_destroy(world);
+}
+
+TEST(a_frame_without_coordinates_cannot_be_solved_in_minimal_ones)
+{
+    ss_error err = {0};
+    ss_frame *frame = known(ss_frame_create(1, 0, 0, 0, &err), &err);
+    frame->bodies.mass[0] = 1.0;
+    for (int i = 0; i < 3; i++) frame->bodies.inertia[0][4 * i] = 1.0;
+    ss_session *session = session_of("coordinates=minimal", "auto");
+    ENSURE(!ss_session_solve(session, frame, NULL, &err));
+    ENSURE_CONTAINS(err.message, "no generalised coordinates");
+    ss_session_destroy(session);
+    ss_frame_destroy(frame);
+}
+
+/* ---- the simulator ---------------------------------------------------------------------------------- */
+
+TEST(snapshots_and_threads_do_not_change_a_bit)
+{
+    ss_error err = {0};
+    ss_world *world;
+    void *state;
+    ss_snapshot snapshot = {0};
+    ss_sim *sim = scene_sim("cart", SS_MINIMAL, 0.0, &world, &state);
+    run(sim, 40);
+    ENSURE(ss_sim_save(sim, &snapshot, &err));
+    run(sim, 30);
+    int bodies = ss_world_body_count(world);
+    double(*first)[3] = known(ss_allocate((size_t)bodies, sizeof *first), NULL);
+    for (int b = 0; b < bodies; b++) memcpy(first[b], ss_world_body(world, b)->position, sizeof first[b]);
+    ENSURE(ss_sim_restore(sim, &snapshot, &err));
+    run(sim, 30);
+    for (int b = 0; b < bodies; b++)
+        ENSURE(memcmp(first[b], ss_world_body(world, b)->position, sizeof first[b]) == 0);
+    ss_release(first);
+    ss_snapshot_free(&snapshot);
+    ss_sim_destroy(sim);
+    ss_world_destroy(world);
+    ss_release(state);
+}
+
+TEST(limits_motors_and_friction_act_on_trees)
+{
+    ss_error err = {0};
+    ss_world *world = known(ss_world_create(&err), &err);
+    int slide = add_body(world, 0, 0, 0, 1.0), wheel = add_body(world, 3, 0, 0, 1.0),
+        stuck = add_body(world, 6, 0, 0, 1.0);
+    ss_joint joint = {.kind = SS_JOINT_PRISMATIC, .a = SS_WORLD, .b = slide};
+    joint.law[0] = (ss_axis_law){.limited = true, .lower = -0.1, .upper = 1.0};
+    add_joint(world, &joint);
+    joint = (ss_joint){.kind = SS_JOINT_REVOLUTE, .a = SS_WORLD, .b = wheel, .anchor = {3, 0, 0}};
+    joint.law[0] = (ss_axis_law){.motor = SS_MOTOR_VELOCITY, .target_speed = 3.0, .max_force = 1.0};
+    add_joint(world, &joint);
+    joint = (ss_joint){.kind = SS_JOINT_PRISMATIC, .a = SS_WORLD, .b = stuck, .anchor = {6, 0, 0}};
+    joint.law[0] = (ss_axis_law){.friction = 20.0}; // more than the weight
+    add_joint(world, &joint);
+    ss_sim *sim = start(world, SS_MINIMAL, 0.005);
+    run(sim, 200);
+    double position, speed;
+    ENSURE(ss_joint_coordinate(world, 0, 0, &position, &speed));
+    ENSURE_NEAR(position, -0.1, 1e-9); // rests on its limit
+    ENSURE(ss_joint_coordinate(world, 1, 0, NULL, &speed));
+    ENSURE_NEAR(speed, 3.0, 1e-9);
+    ENSURE(ss_joint_coordinate(world, 2, 0, &position, NULL));
+    ENSURE_NEAR(position, 0.0, 1e-9);
+    ss_sim_destroy(sim);
+    ss_world_destroy(world);
+}
+
+TEST_MAIN
