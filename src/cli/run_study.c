@@ -153,8 +153,13 @@ static void print(const ss_command *command, const study_run run[RUNS], int bodi
         ss_table_add(&table, "%lld", (long long)run[i].steps);
         ss_table_add(&table, "%.4g", run[i].iterations);
         ss_table_add(&table, "%.3g", run[i].seconds);
-        ss_table_add(&table, i < 3 ? "%.3g" : "reference", distance(&run[i], &run[3], bodies, 0, last));
-        ss_table_add(&table, i < 3 ? "%.3g" : "", distance(&run[i], &run[3], bodies, last, last));
+        if (i < RUNS - 1) {
+            ss_table_add(&table, "%.3g", distance(&run[i], &run[3], bodies, 0, last));
+            ss_table_add(&table, "%.3g", distance(&run[i], &run[3], bodies, last, last));
+        } else {
+            ss_table_add(&table, "reference");
+            ss_table_add(&table, "reference");
+        }
         ss_table_add(&table, "%.6g", run[i].energy);
     }
     ss_table_print(&table, out);

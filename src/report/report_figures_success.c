@@ -234,7 +234,10 @@ bool ss_report_failures(const ss_report_request *request, ss_report_exhibit *to,
         while (g < groups && (list[g].verdict != found || list[g].series != series ||
                               strcmp(list[g].message, message) != 0))
             g++;
-        if (g == groups) list[groups++] = (failure){found, series, 0, message, groups};
+        if (g == groups) {
+            list[g] = (failure){found, series, 0, message, g};
+            groups++;
+        }
         list[g].runs++;
     }
     if (groups > 1) qsort(list, (size_t)groups, sizeof *list, worst_first);
