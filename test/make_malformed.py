@@ -529,7 +529,7 @@ def implied_joints_without_coordinates(place):
     del place["generalized"]
 
 
-@case("generalized/map/values")
+@case("generalized/map/indptr")
 def coordinates_without_a_map(place):
     add_coordinates(place)
     del place["generalized/map"]
