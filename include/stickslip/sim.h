@@ -30,6 +30,15 @@ typedef enum ss_gyro {
     SS_GYRO_OFF,
 } ss_gyro;
 
+/* What turning links do to the bodies on them, in minimal coordinates: Coriolis, centrifugal and gyroscopic
+ * forces. */
+typedef enum ss_bias {
+    SS_BIAS_EXPLICIT, /* by the rates at the start of the step, as MuJoCo has it: gains energy if fast */
+    /* the bodies bring their momenta of the step before with them, as in maximal coordinates: stable where
+     * joints turn far within a step, at the price of energy that is lost there */
+    SS_BIAS_CARRIED,
+} ss_bias;
+
 /* Stabilisation of joints (numerical comparison: docs/simulating.md). */
 typedef enum ss_joint_stabilisation {
     SS_STABILISE_BAUMGARTE,  /* a fraction of the error per step, joint_gamma */
@@ -69,6 +78,7 @@ typedef struct ss_sim_options {
     /* ss_coordinate_kind: with SS_MINIMAL, joints that hold the bodies in trees are exact, and frames have
      * generalised coordinates (docs/coordinates.md) */
     int coordinates;
+    int bias; /* ss_bias, with SS_MINIMAL */
 } ss_sim_options;
 extern SS_API const ss_option ss_sim_option_table[]; /* without ss_collision_option_table */
 

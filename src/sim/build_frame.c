@@ -418,7 +418,8 @@ static bool find_trees(ss_sim *sim, ss_error *err)
     if (sim->options.coordinates != SS_MINIMAL) return true;
     if (!ss_trees_update(&sim->trees, sim->world, err)) return false;
     ss_trees_write_velocities(&sim->trees, sim->world);
-    return true;
+    return sim->options.bias != SS_BIAS_CARRIED ||
+           ss_trees_carry(&sim->trees, &sim->moved, sim->world, sim->h, sim->memory, err);
 }
 
 /* Rows that are part of mass and force of a link: (J T)'(J T)/C in M, and -(J T)'(J T v + c)/C in h f. */

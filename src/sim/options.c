@@ -89,6 +89,13 @@ const ss_option ss_sim_option_table[] = {
      .choices = "maximal|minimal",
      .help = "velocities of the step: six of every body, or those of the joints that hold bodies in trees, "
              "which are then exact"},
+    {.name = "bias",
+     .type = SS_OPTION_CHOICE,
+     .offset = offsetof(ss_sim_options, bias),
+     .default_value = "explicit",
+     .choices = "explicit|carried",
+     .help = "Coriolis and centrifugal forces in minimal coordinates: from the start of the step, as MuJoCo; "
+             "or by the momenta that bodies bring along, which is stable at larger steps and loses energy"},
     {.name = "joints",
      .type = SS_OPTION_CHOICE,
      .offset = offsetof(ss_sim_options, joints),

@@ -508,6 +508,42 @@ void ss_trees_move(ss_trees *trees, ss_world *world, double h)
     ss_trees_write_velocities(trees, world);
 }
 
+/* m v and I w of a link as it is now, in the world. */
+static void momentum_of(const ss_link *link, const ss_body *body, ss_vec3 *linear, ss_vec3 *angular)
+{
+    ss_mat3 turn = ss_quat_to_matrix(ss_quat_load(body->quaternion));
+    *linear = ss_vec3_scale(body->mass, link->velocity);
+    *angular = ss_mat3_apply(ss_mat3_rotate_tensor(turn, ss_mat3_load(body->inertia)), link->spin);
+}
+
+bool ss_trees_carry(ss_trees *trees, ss_trees *back, ss_world *world, double h, ss_arena *scratch,
+                    ss_error *err)
+{
+    ss_body *kept = ss_arena_take(scratch, (size_t)trees->count, sizeof *kept, "bodies of trees");
+    if (!kept) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for %d links", trees->count);
+    if (!ss_trees_copy(trees, back, err)) return false;
+
+    // Now, and one step back along the joints, at the same rates.
+    ss_vec3 linear, angular;
+    for (int l = 0; l < trees->count; l++) {
+        ss_link *link = &trees->link[l];
+        kept[l] = *ss_world_body(world, link->body);
+        momentum_of(link, &kept[l], &link->force, &link->torque);
+    }
+    ss_trees_move(back, world, -h);
+    for (int l = 0; l < trees->count; l++) {
+        ss_link *link = &trees->link[l];
+        ss_body *body = ss_world_body(world, link->body);
+        momentum_of(&back->link[l], body, &linear, &angular);
+        link->force = ss_vec3_scale(1.0 / h, ss_vec3_subtract(linear, link->force));
+        link->torque = ss_vec3_scale(1.0 / h, ss_vec3_subtract(angular, link->torque));
+        memcpy(body->position, kept[l].position, sizeof body->position);
+        memcpy(body->quaternion, kept[l].quaternion, sizeof body->quaternion);
+        memcpy(body->velocity, kept[l].velocity, sizeof body->velocity);
+    }
+    return true;
+}
+
 /* ---- matrices --------------------------------------------------------------------------------------- */
 
 void ss_link_project(const ss_link *link, const double block[6], double row[SS_LINK_COORDINATES])

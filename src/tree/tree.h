@@ -41,6 +41,7 @@ typedef struct ss_link {
     double rate[SS_LINK_COORDINATES];
     ss_vec3 centre, velocity, spin; /* m, m/s, rad/s: as the rates have it */
     ss_vec3 acceleration, angular;  /* m/s^2 and rad/s^2 at constant rates: the bias */
+    ss_vec3 force, torque;          /* N, N m: the bias by ss_trees_carry */
 } ss_link;
 
 typedef struct ss_trees {
@@ -66,6 +67,12 @@ void ss_trees_write_velocities(const ss_trees *trees, ss_world *world);
 /* Rates are read from the bodies' velocities, poses move by h times the rates along the joints, and the
  * bodies' velocities become those of the new poses. Bodies that are alone are left out. */
 void ss_trees_move(ss_trees *trees, ss_world *world, double h);
+
+/* The momenta that the rates gave the links one step of h ago, less those that they give them now, over h:
+ * what bodies bring along when links turn. `back`: room for the trees as they were; the world is moved there
+ * and put back. Bodies that are alone are left out. */
+bool ss_trees_carry(ss_trees *trees, ss_trees *back, ss_world *world, double h, ss_arena *scratch,
+                    ss_error *err);
 
 /* Room for the coordinates of the trees in a frame whose bodies are these links' (place of each body of the
  * world, -1 = none): T, velocities; M without what joints add, forces zero. */
