@@ -193,7 +193,7 @@ def register():
                for f in (richardson, crashes, hangs, eats, raises)]
     metrics = [Metric(name=b"largest", unit=b"N s", summary=b"largest normal impulse", measure=MEASURE(largest))]
     step = ctypes.addressof(ctypes.c_char.in_dll(library, "ss_step_option_table"))
-    formulations = [Formulation(name=b"py-frictionless", summary=b"Python", laws=7, options=step, options_size=72,
+    formulations = [Formulation(name=b"py-frictionless", summary=b"Python", laws=7, options=step, options_size=80,
                                 contact=CONTACT(frictionless))]
     extension = Extension(abi=abi, name=b"python", version=b"1", solvers=listed(Solver, solvers),
                           formulations=listed(Formulation, formulations), metrics=listed(Metric, metrics))

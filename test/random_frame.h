@@ -12,10 +12,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Alternatives and further blocks of rows come all at once or not at all. */
+/* Alternatives, further blocks of rows and generalised coordinates, with the joints that these imply, come
+ * all at once or not at all. */
 static inline bool random_frame_chooses(const ss_field *field)
 {
-    return field->optional && strcmp(field->group, "subcontacts") != 0 && field->per != SS_PER_FURTHER;
+    bool alone = strcmp(field->group, "subcontacts") != 0 && strcmp(field->group, "generalized") != 0 &&
+                 strcmp(field->name, "implied") != 0 && field->per != SS_PER_FURTHER;
+    return field->optional && alone;
 }
 
 static inline int random_frame_optional_count(void)

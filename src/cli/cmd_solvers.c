@@ -277,7 +277,7 @@ static const ss_example examples[] = {
     {"solvers", "list all solvers"},
     {"solvers nsgs", "explain one of them and its options"},
     {"solvers --table", "which solver fits which formulation"},
-    {"solvers mine --test --plugin ./mine.so", "check a solver of your own on 58 small problems"},
+    {"solvers nsgs --test --quick", "check one on 58 small problems; with --plugin, one of your own"},
     {0}};
 
 const ss_verb ss_verb_solvers = {
