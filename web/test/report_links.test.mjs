@@ -164,7 +164,7 @@ test("figures leave the page with title, legend and source, in light colours", a
   const { page, problems } = await opened(report);
   await page.emulateMedia({ colorScheme: "dark" });
   t.after(() => page.emulateMedia({ colorScheme: null }));
-  assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), "dark");
+  await page.waitForSelector('html[data-theme="dark"]'); // the page hears of it a little later
   const texts = (xml) =>
     page.evaluate(
       (text) =>

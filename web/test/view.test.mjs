@@ -496,9 +496,9 @@ test("1,000 bodies, 1,000 steps, 3,000 contacts", async (t) => {
 test("small screens and dark colours", async (t) => {
   const { page, problems } = await open(t, wallPage, { viewport: { width: 420, height: 800 }, colorScheme: "dark" });
   await ready(page);
-  assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), "dark");
+  await page.waitForSelector('html[data-theme="dark"]');
   assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth));
   await page.getByRole("button", { name: "Change to light colours" }).click();
-  assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), "light");
+  await page.waitForSelector('html[data-theme="light"]');
   assert.deepEqual(faults(problems), []);
 });
