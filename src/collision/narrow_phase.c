@@ -201,7 +201,7 @@ bool ss_contacts_find(ss_collision *c, ss_team *team, ss_error *err)
         c->contact_capacity = capacity;
     }
 
-    // In the order of the pairs, whoever found the points; groups of alternatives last.
+    // In the order of the pairs, not of the workers that found the points; groups of alternatives last.
     for (int i = 0; i < c->pairs.count; i++) {
         ss_pair_result result = c->results[i];
         if (result.count == 0) continue;

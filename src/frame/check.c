@@ -6,6 +6,7 @@
  * after a few operations; up to 1e-3 it is a warning, the digits of a text file, and the answer is as good as
  * the data; beyond that it is a fault, because something else is stored than what the name says. */
 #include "frame/check_generalized.h"
+#include "frame/checker.h"
 #include "frame/fields.h"
 
 #include "base/number.h"
@@ -29,39 +30,6 @@
 /* Turning a tensor into the world frame costs 1e-16 of its largest moment: below this share of it, a
  * principal moment has hardly a right digit left. */
 #define THINNEST 1e-12
-
-typedef struct checker {
-    const ss_frame *frame;
-    const char *place;
-    ss_findings *findings;
-    bool faulty;
-} checker;
-
-#define NO_INDEX (-1)
-#define LONGEST_PREFIX 960
-#define LONGEST_PLACE (LONGEST_PREFIX + 64)
-
-/* "PLACE/bodies/masses[3]"; of a very long PLACE the end is cut off, never what follows it. */
-static void write_place(const checker *c, const char *path, int index, char text[LONGEST_PLACE])
-{
-    const char *place = c->place ? c->place : "";
-    int used = snprintf(text, LONGEST_PLACE, "%.*s%s%s", LONGEST_PREFIX, place, *place ? "/" : "", path);
-    if (index != NO_INDEX) snprintf(text + used, (size_t)(LONGEST_PLACE - used), "[%d]", index);
-}
-
-SS_PRINTF(5, 6)
-static void report(checker *c, ss_finding_kind kind, const char *path, int index, const char *format, ...)
-{
-    if (kind == SS_FINDING_FAULT) c->faulty = true;
-    if (!c->findings) return;
-    char place[LONGEST_PLACE], message[400];
-    write_place(c, path, index, place);
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(message, sizeof message, format, arguments);
-    va_end(arguments);
-    ss_findings_add(c->findings, kind, place, "%s", message);
-}
 
 /* A stored number with all its digits. */
 typedef struct digits {
@@ -124,7 +92,7 @@ static const range ranges[] = {
     {"generalized/forces", -HEAVIEST, HEAVIEST},
 };
 
-static void report_range(checker *c, const range *r, const ss_field *field, int item, int component,
+static void report_range(ss_checker *c, const range *r, const ss_field *field, int item, int component,
                          double value)
 {
     char subject[24] = "", must[80];
@@ -137,18 +105,19 @@ static void report_range(checker *c, const range *r, const ss_field *field, int 
         snprintf(must, sizeof must, "at least %g; inf is allowed", r->lowest);
     else
         snprintf(must, sizeof must, "between %g and %.10g", r->lowest, r->highest);
-    report(c, SS_FINDING_FAULT, r->path, item, "%sis %s, must be %s", subject, digits_of(value).text, must);
+    ss_checker_report(c, SS_FINDING_FAULT, r->path, item, "%sis %s, must be %s", subject,
+                      digits_of(value).text, must);
 }
 
 /* A body that takes no part may have any mass, zero included; not-a-number is wrong everywhere. */
-static range range_for_item(const checker *c, const range *r, const ss_field *field, int item)
+static range range_for_item(const ss_checker *c, const range *r, const ss_field *field, int item)
 {
     bool takes_part =
         field->per != SS_PER_BODY || field->type != SS_FIELD_REAL || ss_frame_is_live(c->frame, item);
     return takes_part ? *r : (range){r->path, -DBL_MAX, DBL_MAX};
 }
 
-static void check_range(checker *c, const range *r)
+static void check_range(ss_checker *c, const range *r)
 {
     const ss_field *field = ss_field_find(r->path);
     const void *data = ss_field_data(field, c->frame);
@@ -163,7 +132,7 @@ static void check_range(checker *c, const range *r)
     }
 }
 
-static void check_ranges(checker *c)
+static void check_ranges(ss_checker *c)
 {
     for (size_t r = 0; r < sizeof ranges / sizeof ranges[0]; r++) check_range(c, &ranges[r]);
 }
@@ -177,11 +146,12 @@ static bool is_off(double deviation, ss_finding_kind *kind)
     return deviation > ROUNDED;
 }
 
-static void check_length(checker *c, const char *path, int index, double length)
+static void check_length(ss_checker *c, const char *path, int index, double length)
 {
     ss_finding_kind kind;
     if (is_off(fabs(length - 1), &kind))
-        report(c, kind, path, index, "length %.9g, must be 1 within %s", length, digits_of(ROUNDED).text);
+        ss_checker_report(c, kind, path, index, "length %.9g, must be 1 within %s", length,
+                          digits_of(ROUNDED).text);
 }
 
 static double length_of_quaternion(const double q[4])
@@ -204,18 +174,18 @@ static bool is_sane(const double *values, int count)
     return true;
 }
 
-static void check_symmetry(checker *c, int body, ss_mat3 inertia)
+static void check_symmetry(ss_checker *c, int body, ss_mat3 inertia)
 {
     double largest = ss_mat3_max_abs(inertia);
     double difference = ss_mat3_max_abs(ss_mat3_add_scaled(inertia, -1, ss_mat3_transpose(inertia)));
     ss_finding_kind kind;
     if (is_off(difference / largest, &kind))
-        report(c, kind, "bodies/world_inertia_tensors", body,
-               "not symmetric: opposite entries differ by %.9g, the largest entry is %.9g", difference,
-               largest);
+        ss_checker_report(c, kind, "bodies/world_inertia_tensors", body,
+                          "not symmetric: opposite entries differ by %.9g, the largest entry is %.9g",
+                          difference, largest);
 }
 
-static void check_moments(checker *c, int body, ss_mat3 inertia)
+static void check_moments(ss_checker *c, int body, ss_mat3 inertia)
 {
     double m[3];
     ss_mat3_eigen(ss_mat3_symmetric_part(inertia), m, NULL);
@@ -228,11 +198,11 @@ static void check_moments(checker *c, int body, ss_mat3 inertia)
         kind = SS_FINDING_WARNING;
     }
     if (complaint)
-        report(c, kind, "bodies/world_inertia_tensors", body, "principal moments %.9g, %.9g, %.9g kg m^2: %s",
-               m[0], m[1], m[2], complaint);
+        ss_checker_report(c, kind, "bodies/world_inertia_tensors", body,
+                          "principal moments %.9g, %.9g, %.9g kg m^2: %s", m[0], m[1], m[2], complaint);
 }
 
-static void check_live_body(checker *c, int body)
+static void check_live_body(ss_checker *c, int body)
 {
     const ss_bodies *bodies = &c->frame->bodies;
     check_length(c, "bodies/quaternions", body, length_of_quaternion(bodies->quaternion[body]));
@@ -261,27 +231,28 @@ static bool is_ascending(const int32_t *id, int count)
     return true;
 }
 
-static void check_labels(checker *c)
+static void check_labels(ss_checker *c)
 {
     const int32_t *id = c->frame->bodies.id;
     int count = c->frame->bodies.count;
     if (is_ascending(id, count)) return;
     label *labels = ss_allocate((size_t)count, sizeof *labels);
     if (!labels) {
-        report(c, SS_FINDING_FAULT, "bodies/ids", NO_INDEX,
-               "cannot be searched for duplicates: out of memory");
+        ss_checker_report(c, SS_FINDING_FAULT, "bodies/ids", SS_NO_INDEX,
+                          "cannot be searched for duplicates: out of memory");
         return;
     }
     for (int b = 0; b < count; b++) labels[b] = (label){id[b], b};
     qsort(labels, (size_t)count, sizeof *labels, compare_labels);
     for (int b = 1; b < count; b++)
         if (labels[b].id == labels[b - 1].id)
-            report(c, SS_FINDING_FAULT, "bodies/ids", labels[b].body,
-                   "is %d, the same as [%d]; must be unique", (int)labels[b].id, labels[b - 1].body);
+            ss_checker_report(c, SS_FINDING_FAULT, "bodies/ids", labels[b].body,
+                              "is %d, the same as [%d]; must be unique", (int)labels[b].id,
+                              labels[b - 1].body);
     ss_release(labels);
 }
 
-static void check_bodies(checker *c)
+static void check_bodies(ss_checker *c)
 {
     for (int b = 0; b < c->frame->bodies.count; b++)
         if (ss_frame_is_live(c->frame, b)) check_live_body(c, b);
@@ -291,26 +262,26 @@ static void check_bodies(checker *c)
 /* ---- pairs ------------------------------------------------------------------------------------------ */
 
 /* True when the pair can be followed. `also_live`: another body that takes part is live. */
-static bool check_pair(checker *c, const char *path, int index, const int pair[2], bool also_live)
+static bool check_pair(ss_checker *c, const char *path, int index, const int pair[2], bool also_live)
 {
     int bodies = c->frame->bodies.count;
     for (int side = 0; side < 2; side++)
         if (pair[side] < SS_WORLD || pair[side] >= bodies) {
-            report(c, SS_FINDING_FAULT, path, index,
-                   "side %d is body %d, but there are %d; must be below, or %d for the world", side,
-                   pair[side], bodies, SS_WORLD);
+            ss_checker_report(c, SS_FINDING_FAULT, path, index,
+                              "side %d is body %d, but there are %d; must be below, or %d for the world",
+                              side, pair[side], bodies, SS_WORLD);
             return false;
         }
     if (pair[0] == pair[1]) {
         if (pair[0] == SS_WORLD)
-            report(c, SS_FINDING_FAULT, path, index, "both sides are the world");
+            ss_checker_report(c, SS_FINDING_FAULT, path, index, "both sides are the world");
         else
-            report(c, SS_FINDING_FAULT, path, index, "both sides are body %d", pair[0]);
+            ss_checker_report(c, SS_FINDING_FAULT, path, index, "both sides are body %d", pair[0]);
         return false;
     }
     if (!also_live && !ss_frame_is_live(c->frame, pair[0]) && !ss_frame_is_live(c->frame, pair[1])) {
-        report(c, SS_FINDING_WARNING, path, index, "bodies %d and %d: neither is live, so it has no effect",
-               pair[0], pair[1]);
+        ss_checker_report(c, SS_FINDING_WARNING, path, index,
+                          "bodies %d and %d: neither is live, so it has no effect", pair[0], pair[1]);
         return false;
     }
     return true;
@@ -324,7 +295,7 @@ static double largest_entry(const double *block)
 }
 
 /* The further blocks of row `row` from `*block` on, in a list that is known to be in order. */
-static double largest_further(checker *c, int row, int *block)
+static double largest_further(ss_checker *c, int row, int *block)
 {
     const ss_constraints *constraints = &c->frame->constraints;
     double largest = 0;
@@ -334,69 +305,72 @@ static double largest_further(checker *c, int row, int *block)
     return largest;
 }
 
-static void check_row(checker *c, int row, const int pair[2], double on_live_bodies)
+static void check_row(ss_checker *c, int row, const int pair[2], double on_live_bodies)
 {
     for (int side = 0; side < 2; side++) {
         double largest = largest_entry(c->frame->constraints.jacobian[row] + 6 * side);
         if (pair[side] == SS_WORLD && largest > 0)
-            report(c, SS_FINDING_WARNING, "constraints/Jacobian", row,
-                   "columns %d to %d belong to the world but are not zero, the largest is %.9g", 6 * side,
-                   6 * side + 5, largest);
+            ss_checker_report(c, SS_FINDING_WARNING, "constraints/Jacobian", row,
+                              "columns %d to %d belong to the world but are not zero, the largest is %.9g",
+                              6 * side, 6 * side + 5, largest);
         if (ss_frame_is_live(c->frame, pair[side])) on_live_bodies = fmax(on_live_bodies, largest);
     }
     if (on_live_bodies == 0 && is_sane(c->frame->constraints.jacobian[row], 12))
-        report(c, SS_FINDING_WARNING, "constraints/Jacobian", row,
-               "is zero on every live body, so no impulse can satisfy the equation");
+        ss_checker_report(c, SS_FINDING_WARNING, "constraints/Jacobian", row,
+                          "is zero on every live body, so no impulse can satisfy the equation");
 }
 
 /* A velocity constraint has no position to be wrong about; a formulation would pull on it all the same. */
-static void check_violation(checker *c, int joint, int row)
+static void check_violation(ss_checker *c, int joint, int row)
 {
     const ss_constraints *constraints = &c->frame->constraints;
     if (constraints->holonomic && !constraints->holonomic[joint] && constraints->violation[row] != 0)
-        report(c, SS_FINDING_WARNING, "constraints/violations", row,
-               "is %s, but joint %d is not holonomic: there is no position error to correct",
-               digits_of(constraints->violation[row]).text, joint);
+        ss_checker_report(c, SS_FINDING_WARNING, "constraints/violations", row,
+                          "is %s, but joint %d is not holonomic: there is no position error to correct",
+                          digits_of(constraints->violation[row]).text, joint);
 }
 
-static void check_bounds(checker *c, int row)
+static void check_bounds(ss_checker *c, int row)
 {
     double lower = c->frame->constraints.bounds[row][0], upper = c->frame->constraints.bounds[row][1];
     if (!(lower <= upper) || lower == INFINITY || upper == -INFINITY)
-        report(c, SS_FINDING_FAULT, "constraints/bounds", row,
-               "lower %s and upper %s enclose no number; (-inf, inf) is unbounded", digits_of(lower).text,
-               digits_of(upper).text);
+        ss_checker_report(c, SS_FINDING_FAULT, "constraints/bounds", row,
+                          "lower %s and upper %s enclose no number; (-inf, inf) is unbounded",
+                          digits_of(lower).text, digits_of(upper).text);
 }
 
-static void check_friction_row(checker *c, int row)
+static void check_friction_row(ss_checker *c, int row)
 {
     const ss_constraints *constraints = &c->frame->constraints;
     int load = constraints->friction_row[row];
     if (load < -1 || load >= constraints->row_count)
-        report(c, SS_FINDING_FAULT, "constraints/friction_row", row,
-               "is %d, but there are %d rows; must be below, or -1 for none", load, constraints->row_count);
+        ss_checker_report(c, SS_FINDING_FAULT, "constraints/friction_row", row,
+                          "is %d, but there are %d rows; must be below, or -1 for none", load,
+                          constraints->row_count);
     else if (load == row)
-        report(c, SS_FINDING_FAULT, "constraints/friction_row", row, "is %d, the row itself", load);
+        ss_checker_report(c, SS_FINDING_FAULT, "constraints/friction_row", row, "is %d, the row itself",
+                          load);
 }
 
 /* Coefficients and the rows they refer to come together. */
-static void check_friction(checker *c)
+static void check_friction(ss_checker *c)
 {
     const ss_constraints *constraints = &c->frame->constraints;
     if (constraints->friction_row && !constraints->friction)
-        report(c, SS_FINDING_FAULT, "constraints/friction_row", NO_INDEX, "requires constraints/friction");
+        ss_checker_report(c, SS_FINDING_FAULT, "constraints/friction_row", SS_NO_INDEX,
+                          "requires constraints/friction");
     for (int i = 0; constraints->friction_row && i < constraints->row_count; i++) check_friction_row(c, i);
     for (int i = 0; constraints->friction && i < constraints->row_count; i++)
         if (constraints->friction[i] > 0 &&
             (!constraints->friction_row || constraints->friction_row[i] == -1))
-            report(c, SS_FINDING_WARNING, "constraints/friction", i,
-                   "is %s, but without a friction_row it has no effect",
-                   digits_of(constraints->friction[i]).text);
+            ss_checker_report(c, SS_FINDING_WARNING, "constraints/friction", i,
+                              "is %s, but without a friction_row it has no effect",
+                              digits_of(constraints->friction[i]).text);
 }
 
 /* Further blocks: of rows that exist, by rising row, on bodies that the row does not have yet. Others than
  * these could not be followed. */
-static bool check_further(checker *c)
+static bool check_further(ss_checker *c)
 {
     const ss_constraints *constraints = &c->frame->constraints;
     const int32_t *rows = constraints->further_row;
@@ -404,25 +378,25 @@ static bool check_further(checker *c)
     int count = constraints->further_count, joint = 0;
     long long end = 0; // of the rows of the joints before `joint`
     if (count > 0 && (!rows || !bodies || !constraints->further_jacobian)) {
-        report(c, SS_FINDING_FAULT, "constraints/further_rows", NO_INDEX,
-               "further_rows, further_bodies and further_Jacobian come together");
+        ss_checker_report(c, SS_FINDING_FAULT, "constraints/further_rows", SS_NO_INDEX,
+                          "further_rows, further_bodies and further_Jacobian come together");
         return false;
     }
     for (int i = 0; i < count; i++) {
         if (rows[i] < 0 || rows[i] >= constraints->row_count) {
-            report(c, SS_FINDING_FAULT, "constraints/further_rows", i, "is %d, but there are %d rows",
-                   (int)rows[i], constraints->row_count);
+            ss_checker_report(c, SS_FINDING_FAULT, "constraints/further_rows", i,
+                              "is %d, but there are %d rows", (int)rows[i], constraints->row_count);
             return false;
         }
         if (i > 0 && rows[i] < rows[i - 1]) {
-            report(c, SS_FINDING_FAULT, "constraints/further_rows", i, "is %d after %d, must not fall",
-                   (int)rows[i], (int)rows[i - 1]);
+            ss_checker_report(c, SS_FINDING_FAULT, "constraints/further_rows", i,
+                              "is %d after %d, must not fall", (int)rows[i], (int)rows[i - 1]);
             return false;
         }
         if (bodies[i] < 0 || bodies[i] >= c->frame->bodies.count) {
-            report(c, SS_FINDING_FAULT, "constraints/further_bodies", i,
-                   "is body %d, but there are %d; must be below, and not the world", bodies[i],
-                   c->frame->bodies.count);
+            ss_checker_report(c, SS_FINDING_FAULT, "constraints/further_bodies", i,
+                              "is body %d, but there are %d; must be below, and not the world", bodies[i],
+                              c->frame->bodies.count);
             return false;
         }
         while (joint < constraints->count && end + constraints->rows[joint] <= rows[i])
@@ -431,13 +405,13 @@ static bool check_further(checker *c)
                      (constraints->pair[joint][0] == bodies[i] || constraints->pair[joint][1] == bodies[i]);
         for (int j = i - 1; j >= 0 && rows[j] == rows[i]; j--) twice |= bodies[j] == bodies[i];
         if (twice)
-            report(c, SS_FINDING_FAULT, "constraints/further_bodies", i,
-                   "body %d occurs twice in row %d, must have one block", bodies[i], (int)rows[i]);
+            ss_checker_report(c, SS_FINDING_FAULT, "constraints/further_bodies", i,
+                              "body %d occurs twice in row %d, must have one block", bodies[i], (int)rows[i]);
     }
     return true;
 }
 
-static void check_constraints(checker *c)
+static void check_constraints(ss_checker *c)
 {
     const ss_constraints *constraints = &c->frame->constraints;
     long long total = 0;
@@ -458,36 +432,37 @@ static void check_constraints(checker *c)
         total += constraints->rows[k];
     }
     if (total != constraints->row_count)
-        report(c, SS_FINDING_FAULT, "constraints/rows", NO_INDEX,
-               "add up to %lld, but there are %d equations", total, constraints->row_count);
+        ss_checker_report(c, SS_FINDING_FAULT, "constraints/rows", SS_NO_INDEX,
+                          "add up to %lld, but there are %d equations", total, constraints->row_count);
     for (int i = 0; i < constraints->row_count; i++) check_bounds(c, i);
     check_friction(c);
 }
 
 /* ---- contacts --------------------------------------------------------------------------------------- */
 
-static void check_tangent(checker *c, int contact)
+static void check_tangent(ss_checker *c, int contact)
 {
     const double *t = c->frame->contacts.tangent[contact];
     check_length(c, "contacts/t_u", contact, length_of_vector(t));
     double dot = ss_vec3_dot(ss_vec3_load(t), ss_vec3_load(c->frame->contacts.normal[contact]));
     ss_finding_kind kind;
     if (is_off(fabs(dot), &kind))
-        report(c, kind, "contacts/t_u", contact, "has component %.9g along the normal, must be 0 within %s",
-               dot, digits_of(ROUNDED).text);
+        ss_checker_report(c, kind, "contacts/t_u", contact,
+                          "has component %.9g along the normal, must be 0 within %s", dot,
+                          digits_of(ROUNDED).text);
 }
 
-static void check_static_friction(checker *c, int contact)
+static void check_static_friction(ss_checker *c, int contact)
 {
     const double *sliding = c->frame->contacts.mu[contact], *resting = c->frame->contacts.mu_static[contact];
     for (int k = 0; k < 2; k++)
         if (resting[k] < sliding[k])
-            report(c, SS_FINDING_WARNING, "contacts/mu_s", contact,
-                   "component %d is %s, less than sliding friction, %s", k, digits_of(resting[k]).text,
-                   digits_of(sliding[k]).text);
+            ss_checker_report(c, SS_FINDING_WARNING, "contacts/mu_s", contact,
+                              "component %d is %s, less than sliding friction, %s", k,
+                              digits_of(resting[k]).text, digits_of(sliding[k]).text);
 }
 
-static void check_contacts(checker *c)
+static void check_contacts(ss_checker *c)
 {
     const ss_contacts *contacts = &c->frame->contacts;
     for (int k = 0; k < contacts->count; k++) {
@@ -504,7 +479,7 @@ static void check_contacts(checker *c)
 #define SAME_NORMAL 1e-9
 
 /* All arrays or none; surface velocities are the only ones that may be left out. */
-static void check_alternative_arrays(checker *c)
+static void check_alternative_arrays(ss_checker *c)
 {
     const ss_subcontacts *sub = &c->frame->subcontacts;
     bool any = sub->groups || sub->count || sub->contact_group || sub->cut || sub->group ||
@@ -518,34 +493,35 @@ static void check_alternative_arrays(checker *c)
         may_miss |= ss_field_items(field, c->frame) == 0;
         if (strcmp(field->group, "subcontacts") != 0 || may_miss || ss_field_data(field, c->frame)) continue;
         snprintf(path, sizeof path, "%s/%s", field->group, field->name);
-        report(c, SS_FINDING_FAULT, path, NO_INDEX, "is missing, but other arrays of subcontacts exist");
+        ss_checker_report(c, SS_FINDING_FAULT, path, SS_NO_INDEX,
+                          "is missing, but other arrays of subcontacts exist");
     }
 }
 
 /* Groups, alternatives and roles that exist. */
-static bool check_alternative_numbers(checker *c)
+static bool check_alternative_numbers(ss_checker *c)
 {
     const ss_subcontacts *sub = &c->frame->subcontacts;
     bool before = c->faulty;
     c->faulty = false;
     for (int k = 0; k < c->frame->contacts.count; k++)
         if (sub->contact_group[k] < -1 || sub->contact_group[k] >= sub->groups)
-            report(c, SS_FINDING_FAULT, "subcontacts/contact_groups", k,
-                   "is %d, but there are %d groups; must be below, or -1 for an ordinary contact",
-                   (int)sub->contact_group[k], sub->groups);
+            ss_checker_report(c, SS_FINDING_FAULT, "subcontacts/contact_groups", k,
+                              "is %d, but there are %d groups; must be below, or -1 for an ordinary contact",
+                              (int)sub->contact_group[k], sub->groups);
     for (int r = 0; r < sub->count; r++) {
         if (sub->group[r] < 0 || sub->group[r] >= sub->groups)
-            report(c, SS_FINDING_FAULT, "subcontacts/groups", r, "is %d, but there are %d groups",
-                   (int)sub->group[r], sub->groups);
+            ss_checker_report(c, SS_FINDING_FAULT, "subcontacts/groups", r, "is %d, but there are %d groups",
+                              (int)sub->group[r], sub->groups);
         if (sub->alternative[r] < 0)
-            report(c, SS_FINDING_FAULT, "subcontacts/alternatives", r, "is %d, must not be negative",
-                   (int)sub->alternative[r]);
+            ss_checker_report(c, SS_FINDING_FAULT, "subcontacts/alternatives", r,
+                              "is %d, must not be negative", (int)sub->alternative[r]);
         if (sub->role[r] != SS_ROW_FORCE && sub->role[r] != SS_ROW_TEST)
-            report(c, SS_FINDING_FAULT, "subcontacts/roles", r, "is %d, must be 0 (force) or 1 (test)",
-                   (int)sub->role[r]);
+            ss_checker_report(c, SS_FINDING_FAULT, "subcontacts/roles", r,
+                              "is %d, must be 0 (force) or 1 (test)", (int)sub->role[r]);
         else if (sub->alternative[r] == 0 && sub->role[r] == SS_ROW_FORCE)
-            report(c, SS_FINDING_FAULT, "subcontacts/roles", r,
-                   "is 0, but force points of alternative 0 are contacts");
+            ss_checker_report(c, SS_FINDING_FAULT, "subcontacts/roles", r,
+                              "is 0, but force points of alternative 0 are contacts");
         check_length(c, "subcontacts/normals", r, length_of_vector(sub->normal[r]));
     }
     bool good = !c->faulty;
@@ -561,7 +537,7 @@ static double normals_apart(const ss_frame *frame, int i, int k)
     return ss_vec3_norm(ss_vec3_subtract(ss_vec3_load(n), ss_vec3_load(m)));
 }
 
-static void check_groups(checker *c, const ss_groups *groups)
+static void check_groups(ss_checker *c, const ss_groups *groups)
 {
     const ss_frame *frame = c->frame;
     int contacts = frame->contacts.count;
@@ -570,9 +546,9 @@ static void check_groups(checker *c, const ss_groups *groups)
         const int *pair = frame->contacts.pair[k],
                   *first = g < 0 ? pair : frame->contacts.pair[groups->contact[g]];
         if (pair[0] != first[0] || pair[1] != first[1])
-            report(c, SS_FINDING_FAULT, "subcontacts/contact_groups", k,
-                   "is %d, like contact %d, but the contacts are of different pairs of bodies", g,
-                   groups->contact[g]);
+            ss_checker_report(c, SS_FINDING_FAULT, "subcontacts/contact_groups", k,
+                              "is %d, like contact %d, but the contacts are of different pairs of bodies", g,
+                              groups->contact[g]);
     }
     for (int g = 0; g < groups->group_count; g++) {
         for (int a = groups->first_alternative[g]; a < groups->first_alternative[g + 1]; a++) {
@@ -582,22 +558,24 @@ static void check_groups(checker *c, const ss_groups *groups)
                 forces += !ss_groups_is_test(groups, r);
                 double apart = normals_apart(frame, i, groups->origin[begin]);
                 if (apart > SAME_NORMAL)
-                    report(c, SS_FINDING_FAULT, i < contacts ? "contacts/normals" : "subcontacts/normals",
-                           i < contacts ? i : i - contacts,
-                           "differs by %.3g from the others of alternative %d of group %d, must be the same "
-                           "within %g",
-                           apart, a - groups->first_alternative[g], g, SAME_NORMAL);
+                    ss_checker_report(
+                        c, SS_FINDING_FAULT, i < contacts ? "contacts/normals" : "subcontacts/normals",
+                        i < contacts ? i : i - contacts,
+                        "differs by %.3g from the others of alternative %d of group %d, must be the same "
+                        "within %g",
+                        apart, a - groups->first_alternative[g], g, SAME_NORMAL);
             }
             if (forces == 0)
-                report(c, SS_FINDING_FAULT, "subcontacts/roles", NO_INDEX,
-                       "alternative %d of group %d has no force point", a - groups->first_alternative[g], g);
+                ss_checker_report(c, SS_FINDING_FAULT, "subcontacts/roles", SS_NO_INDEX,
+                                  "alternative %d of group %d has no force point",
+                                  a - groups->first_alternative[g], g);
         }
     }
 }
 
 /* A group has contacts, and no more alternatives than points for them: else a few rows could ask for any
  * amount of memory. */
-static void check_group_sizes(checker *c, int (*count)[2])
+static void check_group_sizes(ss_checker *c, int (*count)[2])
 {
     const ss_subcontacts *sub = &c->frame->subcontacts;
     for (int k = 0; k < c->frame->contacts.count; k++)
@@ -605,16 +583,16 @@ static void check_group_sizes(checker *c, int (*count)[2])
     for (int r = 0; r < sub->count; r++) count[sub->group[r]][1]++;
     for (int g = 0; g < sub->groups; g++)
         if (count[g][0] == 0)
-            report(c, SS_FINDING_FAULT, "subcontacts/contact_groups", NO_INDEX,
-                   "group %d has no contact, which its alternative 0 consists of", g);
+            ss_checker_report(c, SS_FINDING_FAULT, "subcontacts/contact_groups", SS_NO_INDEX,
+                              "group %d has no contact, which its alternative 0 consists of", g);
     for (int r = 0; r < sub->count; r++)
         if (sub->alternative[r] > count[sub->group[r]][1])
-            report(c, SS_FINDING_FAULT, "subcontacts/alternatives", r,
-                   "is %d, but its group has only %d points", (int)sub->alternative[r],
-                   count[sub->group[r]][1]);
+            ss_checker_report(c, SS_FINDING_FAULT, "subcontacts/alternatives", r,
+                              "is %d, but its group has only %d points", (int)sub->alternative[r],
+                              count[sub->group[r]][1]);
 }
 
-static void check_alternatives(checker *c)
+static void check_alternatives(ss_checker *c)
 {
     const ss_subcontacts *sub = &c->frame->subcontacts;
     ss_groups groups;
@@ -625,7 +603,8 @@ static void check_alternatives(checker *c)
     c->faulty = false;
     if (count) check_group_sizes(c, count);
     if (!count || (!c->faulty && !ss_groups_make(c->frame, &groups, NULL))) {
-        report(c, SS_FINDING_FAULT, "subcontacts", NO_INDEX, "cannot be checked: out of memory");
+        ss_checker_report(c, SS_FINDING_FAULT, "subcontacts", SS_NO_INDEX,
+                          "cannot be checked: out of memory");
     } else if (!c->faulty) {
         check_groups(c, &groups);
         ss_groups_free(&groups);
@@ -636,34 +615,35 @@ static void check_alternatives(checker *c)
 
 /* ---- the frame -------------------------------------------------------------------------------------- */
 
-static void check_step(checker *c)
+static void check_step(ss_checker *c)
 {
     double h = c->frame->h, time = c->frame->time;
     if (!(h >= SHORTEST_STEP && h <= FARTHEST))
-        report(c, SS_FINDING_FAULT, "timestep", NO_INDEX, "is %s s, must be between %g and %g",
-               digits_of(h).text, SHORTEST_STEP, FARTHEST);
+        ss_checker_report(c, SS_FINDING_FAULT, "timestep", SS_NO_INDEX, "is %s s, must be between %g and %g",
+                          digits_of(h).text, SHORTEST_STEP, FARTHEST);
     if (isinf(time))
-        report(c, SS_FINDING_WARNING, "time", NO_INDEX, "is %s s, must be finite, or nan for unknown",
-               digits_of(time).text);
+        ss_checker_report(c, SS_FINDING_WARNING, "time", SS_NO_INDEX,
+                          "is %s s, must be finite, or nan for unknown", digits_of(time).text);
 }
 
 /* Sizes and arrays that make it possible to look at the numbers at all. */
-static void check_arrays(checker *c)
+static void check_arrays(ss_checker *c)
 {
     for (int f = 0; f < ss_field_count; f++) {
         char path[64];
         snprintf(path, sizeof path, "%s/%s", ss_fields[f].group, ss_fields[f].name);
         int items = ss_field_items(&ss_fields[f], c->frame);
         if (items < 0)
-            report(c, SS_FINDING_FAULT, path, NO_INDEX, "has %d items, must not be negative", items);
+            ss_checker_report(c, SS_FINDING_FAULT, path, SS_NO_INDEX, "has %d items, must not be negative",
+                              items);
         else if (items > 0 && !ss_fields[f].optional && !ss_field_data(&ss_fields[f], c->frame))
-            report(c, SS_FINDING_FAULT, path, NO_INDEX, "is missing");
+            ss_checker_report(c, SS_FINDING_FAULT, path, SS_NO_INDEX, "is missing");
     }
 }
 
 bool ss_frame_check(const ss_frame *frame, const char *place, ss_findings *findings)
 {
-    checker c = {.frame = frame, .place = place, .findings = findings};
+    ss_checker c = {.frame = frame, .place = place, .findings = findings};
     check_arrays(&c);
     check_alternative_arrays(&c);
     c.faulty |= !ss_frame_check_generalized_arrays(frame, place, findings);

@@ -1,10 +1,10 @@
 #include "frame/check_generalized.h"
+#include "frame/checker.h"
 
 #include "frame/fields.h"
 #include "linalg/reverse_ldl.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -12,62 +12,41 @@
  * fifteen digits after a chain of hundreds of links is far below this share of the terms. */
 static const double rounding = 1e-9;
 
-typedef struct checker {
-    const ss_frame *frame;
-    const char *place;
-    ss_findings *findings;
-    bool faulty;
-} checker;
-
-SS_PRINTF(5, 6)
-static void report(checker *c, ss_finding_kind kind, const char *path, int index, const char *format, ...)
-{
-    if (kind == SS_FINDING_FAULT) c->faulty = true;
-    if (!c->findings) return;
-    char place[1040], message[400];
-    const char *prefix = c->place ? c->place : "";
-    int used = snprintf(place, sizeof place, "%.960s%s%s", prefix, *prefix ? "/" : "", path);
-    if (index >= 0) snprintf(place + used, sizeof place - (size_t)used, "[%d]", index);
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(message, sizeof message, format, arguments);
-    va_end(arguments);
-    ss_findings_add(c->findings, kind, place, "%s", message);
-}
-
 /* ---- arrays ----------------------------------------------------------------------------------------- */
 
-static void check_trees(checker *c)
+static void check_trees(ss_checker *c)
 {
     const ss_generalized *g = &c->frame->generalized;
     int next = 0;
     for (int t = 0; t < g->trees; t++) {
         if (g->tree[t][0] != next || g->tree[t][1] < 1 || g->tree[t][1] > g->count - next) {
-            report(c, SS_FINDING_FAULT, "generalized/trees", t,
-                   "is (%d, %d), must begin at coordinate %d and have at least one of the %d that are left",
-                   (int)g->tree[t][0], (int)g->tree[t][1], next, g->count - next);
+            ss_checker_report(
+                c, SS_FINDING_FAULT, "generalized/trees", t,
+                "is (%d, %d), must begin at coordinate %d and have at least one of the %d that are left",
+                (int)g->tree[t][0], (int)g->tree[t][1], next, g->count - next);
             return;
         }
         next += g->tree[t][1];
     }
     if (next != g->count)
-        report(c, SS_FINDING_FAULT, "generalized/trees", -1, "have %d coordinates, but there are %d", next,
-               g->count);
+        ss_checker_report(c, SS_FINDING_FAULT, "generalized/trees", SS_NO_INDEX,
+                          "have %d coordinates, but there are %d", next, g->count);
 }
 
 /* Starts that do not fall, columns that rise and exist. */
-static bool check_rows(checker *c, const char *starts, const char *columns, int rows, const int32_t *start,
+static bool check_rows(ss_checker *c, const char *starts, const char *columns, int rows, const int32_t *start,
                        const int32_t *column, int entries)
 {
     if (start[0] != 0 || start[rows] != entries) {
-        report(c, SS_FINDING_FAULT, starts, -1, "goes from %d to %d, must go from 0 to the %d entries",
-               (int)start[0], (int)start[rows], entries);
+        ss_checker_report(c, SS_FINDING_FAULT, starts, SS_NO_INDEX,
+                          "goes from %d to %d, must go from 0 to the %d entries", (int)start[0],
+                          (int)start[rows], entries);
         return false;
     }
     for (int i = 0; i < rows; i++) {
         if (start[i + 1] < start[i]) {
-            report(c, SS_FINDING_FAULT, starts, i + 1, "is %d after %d, must not fall", (int)start[i + 1],
-                   (int)start[i]);
+            ss_checker_report(c, SS_FINDING_FAULT, starts, i + 1, "is %d after %d, must not fall",
+                              (int)start[i + 1], (int)start[i]);
             return false;
         }
     }
@@ -75,28 +54,28 @@ static bool check_rows(checker *c, const char *starts, const char *columns, int 
         for (int e = start[i]; e < start[i + 1]; e++) {
             bool rises = e == start[i] || column[e] > column[e - 1];
             if (column[e] >= 0 && column[e] < c->frame->generalized.count && rises) continue;
-            report(c, SS_FINDING_FAULT, columns, e, "is %d in row %d, must rise within 0 to %d",
-                   (int)column[e], i, c->frame->generalized.count - 1);
+            ss_checker_report(c, SS_FINDING_FAULT, columns, e, "is %d in row %d, must rise within 0 to %d",
+                              (int)column[e], i, c->frame->generalized.count - 1);
             return false;
         }
     }
     return true;
 }
 
-static void check_mass_rows(checker *c)
+static void check_mass_rows(ss_checker *c)
 {
     const ss_generalized *g = &c->frame->generalized;
     for (int t = 0; t < g->trees; t++) {
         for (int i = g->tree[t][0]; i < g->tree[t][0] + g->tree[t][1]; i++) {
             int begin = g->mass_start[i], end = g->mass_start[i + 1];
             if (begin == end || g->mass_column[end - 1] != i) {
-                report(c, SS_FINDING_FAULT, "generalized/mass/indices", end - 1,
-                       "row %d does not end with its diagonal", i);
+                ss_checker_report(c, SS_FINDING_FAULT, "generalized/mass/indices", end - 1,
+                                  "row %d does not end with its diagonal", i);
                 return;
             }
             if (g->mass_column[begin] < g->tree[t][0]) {
-                report(c, SS_FINDING_FAULT, "generalized/mass/indices", begin,
-                       "is %d in row %d of another tree", (int)g->mass_column[begin], i);
+                ss_checker_report(c, SS_FINDING_FAULT, "generalized/mass/indices", begin,
+                                  "is %d in row %d of another tree", (int)g->mass_column[begin], i);
                 return;
             }
         }
@@ -105,14 +84,14 @@ static void check_mass_rows(checker *c)
 
 bool ss_frame_check_generalized_arrays(const ss_frame *frame, const char *place, ss_findings *findings)
 {
-    checker c = {.frame = frame, .place = place, .findings = findings};
+    ss_checker c = {.frame = frame, .place = place, .findings = findings};
     const ss_generalized *g = &frame->generalized;
     bool any = g->trees || g->count || g->map_count || g->mass_count;
     if (!any) {
         for (int k = 0; frame->constraints.implied && k < frame->constraints.count; k++) {
             if (!frame->constraints.implied[k]) continue;
-            report(&c, SS_FINDING_FAULT, "constraints/implied", k,
-                   "there are no generalised coordinates that imply joints");
+            ss_checker_report(&c, SS_FINDING_FAULT, "constraints/implied", k,
+                              "there are no generalised coordinates that imply joints");
             break;
         }
         return !c.faulty;
@@ -122,10 +101,12 @@ bool ss_frame_check_generalized_arrays(const ss_frame *frame, const char *place,
         char path[64];
         snprintf(path, sizeof path, "%s/%s", field->group, field->name);
         if (strcmp(field->group, "generalized") == 0 && !ss_field_data(field, frame))
-            report(&c, SS_FINDING_FAULT, path, -1, "is missing, but other arrays of generalized exist");
+            ss_checker_report(&c, SS_FINDING_FAULT, path, SS_NO_INDEX,
+                              "is missing, but other arrays of generalized exist");
     }
     if (c.faulty || g->count < 1 || g->trees < 1 || g->map_count < 0 || g->mass_count < 0) {
-        if (!c.faulty) report(&c, SS_FINDING_FAULT, "generalized/trees", -1, "there is none");
+        if (!c.faulty)
+            ss_checker_report(&c, SS_FINDING_FAULT, "generalized/trees", SS_NO_INDEX, "there is none");
         return false;
     }
     check_trees(&c);
@@ -140,7 +121,7 @@ bool ss_frame_check_generalized_arrays(const ss_frame *frame, const char *place,
 
 /* ---- what they say ---------------------------------------------------------------------------------- */
 
-static void check_velocities(checker *c)
+static void check_velocities(ss_checker *c)
 {
     const ss_generalized *g = &c->frame->generalized;
     double worst = 0.0;
@@ -148,8 +129,8 @@ static void check_velocities(checker *c)
     for (int b = 0; b < c->frame->bodies.count; b++) {
         bool live = ss_frame_is_live(c->frame, b);
         if (!live && g->map_start[6 * b + 6] > g->map_start[6 * b])
-            report(c, SS_FINDING_FAULT, "generalized/map/indptr", 6 * b,
-                   "body %d is not live, but T moves it", b);
+            ss_checker_report(c, SS_FINDING_FAULT, "generalized/map/indptr", 6 * b,
+                              "body %d is not live, but T moves it", b);
         for (int i = 0; live && i < 6; i++) {
             double sum = 0.0, terms = fabs(c->frame->bodies.velocity[b][i]);
             for (int e = g->map_start[6 * b + i]; e < g->map_start[6 * b + i + 1]; e++) {
@@ -164,8 +145,8 @@ static void check_velocities(checker *c)
         }
     }
     if (worst_body >= 0)
-        report(c, SS_FINDING_FAULT, "bodies/velocities", worst_body,
-               "differs from T v of the generalised coordinates by %.2g of its terms", worst);
+        ss_checker_report(c, SS_FINDING_FAULT, "bodies/velocities", worst_body,
+                          "differs from T v of the generalised coordinates by %.2g of its terms", worst);
 }
 
 /* The row J T, dense; the largest term that it may be a sum of, by the largest entries of J and T. */
@@ -207,14 +188,15 @@ static int root_of(const int *parent, int i)
 }
 
 /* Implied joints form a forest: what closes a loop stays a constraint. */
-static void check_forest(checker *c)
+static void check_forest(ss_checker *c)
 {
     const ss_frame *frame = c->frame;
     const ss_constraints *constraints = &frame->constraints;
     int bodies = frame->bodies.count, left = 0;
     int *parent = ss_allocate((size_t)bodies + 1, sizeof *parent);
     if (!parent) {
-        report(c, SS_FINDING_FAULT, "generalized", -1, "cannot be checked: out of memory");
+        ss_checker_report(c, SS_FINDING_FAULT, "generalized", SS_NO_INDEX,
+                          "cannot be checked: out of memory");
         return;
     }
     for (int b = 0; b <= bodies; b++) parent[b] = b;
@@ -228,15 +210,16 @@ static void check_forest(checker *c)
             root[side] = root_of(parent, body == SS_WORLD || !ss_frame_is_live(frame, body) ? bodies : body);
         }
         if (root[0] == root[1])
-            report(c, SS_FINDING_FAULT, "constraints/implied", k,
-                   "closes a loop of implied joints, must be 0");
+            ss_checker_report(c, SS_FINDING_FAULT, "constraints/implied", k,
+                              "closes a loop of implied joints, must be 0");
         parent[root[0]] = root[1];
     }
     if (left != frame->generalized.count)
-        report(c, SS_FINDING_WARNING, "generalized/velocities", -1,
-               "%d coordinates, but the implied joints leave %d motions: in maximal coordinates this is "
-               "another problem",
-               frame->generalized.count, left);
+        ss_checker_report(
+            c, SS_FINDING_WARNING, "generalized/velocities", SS_NO_INDEX,
+            "%d coordinates, but the implied joints leave %d motions: in maximal coordinates this is "
+            "another problem",
+            frame->generalized.count, left);
     ss_release(parent);
 }
 
@@ -281,7 +264,7 @@ static double subtract_product(const ss_generalized *g, const int *column, const
 }
 
 /* M and f are those of the bodies, seen along T, and of the laws they hold. */
-static void check_mass_and_force(checker *c, double *row, double *force, double *mass)
+static void check_mass_and_force(ss_checker *c, double *row, double *force, double *mass)
 {
     const ss_frame *frame = c->frame;
     const ss_generalized *g = &frame->generalized;
@@ -291,7 +274,9 @@ static void check_mass_and_force(checker *c, double *row, double *force, double 
     double *part = ss_allocate(2 * (size_t)g->count, sizeof *part);
     double lost = 0.0, largest_force = 0.0;
     bool good = column && motion && part;
-    if (!good) report(c, SS_FINDING_FAULT, "generalized", -1, "cannot be checked: out of memory");
+    if (!good)
+        ss_checker_report(c, SS_FINDING_FAULT, "generalized", SS_NO_INDEX,
+                          "cannot be checked: out of memory");
     memcpy(mass, g->mass, (size_t)g->mass_count * sizeof *mass);
     for (int i = 0; i < g->count; i++) force[i] = g->force[i];
 
@@ -374,19 +359,21 @@ static void check_mass_and_force(checker *c, double *row, double *force, double 
         force_difference = fmax(force_difference, fabs(force[i]));
     }
     if (difference > rounding * largest)
-        report(c, SS_FINDING_WARNING, "generalized/mass/values", -1,
-               "differs from the masses of the bodies along T, and of implied laws, by %.3g of %.3g",
-               difference, largest);
+        ss_checker_report(
+            c, SS_FINDING_WARNING, "generalized/mass/values", SS_NO_INDEX,
+            "differs from the masses of the bodies along T, and of implied laws, by %.3g of %.3g", difference,
+            largest);
     if (force_difference > rounding * largest_force)
-        report(c, SS_FINDING_WARNING, "generalized/forces", -1,
-               "differ from the forces of the bodies along T, and of implied laws, by %.3g of %.3g",
-               force_difference, largest_force);
+        ss_checker_report(
+            c, SS_FINDING_WARNING, "generalized/forces", SS_NO_INDEX,
+            "differ from the forces of the bodies along T, and of implied laws, by %.3g of %.3g",
+            force_difference, largest_force);
     ss_release(column);
     ss_release(motion);
     ss_release(part);
 }
 
-static void check_joints(checker *c, double *row)
+static void check_joints(ss_checker *c, double *row)
 {
     const ss_frame *frame = c->frame;
     const ss_constraints *constraints = &frame->constraints;
@@ -395,11 +382,13 @@ static void check_joints(checker *c, double *row)
             double terms = project_row(frame, k, i, &further, row), left = 0.0;
             for (int m = 0; m < frame->generalized.count; m++) left = fmax(left, fabs(row[m]));
             if (constraints->implied[k] == SS_IMPLIED_BY_T && left > rounding * terms)
-                report(c, SS_FINDING_FAULT, "constraints/implied", k,
-                       "row %d moves by %.2g of its terms along T, must not move at all", i, left / terms);
+                ss_checker_report(c, SS_FINDING_FAULT, "constraints/implied", k,
+                                  "row %d moves by %.2g of its terms along T, must not move at all", i,
+                                  left / terms);
             if (constraints->implied[k] == SS_IMPLIED_BY_MASS && !is_linear_law(constraints, i))
-                report(c, SS_FINDING_FAULT, "constraints/implied", k,
-                       "is 2, but row %d is not a linear law without bounds and with regularization", i);
+                ss_checker_report(
+                    c, SS_FINDING_FAULT, "constraints/implied", k,
+                    "is 2, but row %d is not a linear law without bounds and with regularization", i);
         }
     }
     for (int i = 0, k = 0, end = 0;
@@ -408,27 +397,29 @@ static void check_joints(checker *c, double *row)
         if (load < 0) continue;
         for (k = 0, end = constraints->rows[0]; end <= load;) end += constraints->rows[++k];
         if (constraints->implied[k])
-            report(c, SS_FINDING_FAULT, "constraints/friction_row", i,
-                   "is row %d of an implied joint, whose load is not an unknown", load);
+            ss_checker_report(c, SS_FINDING_FAULT, "constraints/friction_row", i,
+                              "is row %d of an implied joint, whose load is not an unknown", load);
     }
 }
 
-static void check_definite(checker *c)
+static void check_definite(ss_checker *c)
 {
     const ss_generalized *g = &c->frame->generalized;
     ss_reverse_ldl ldl = {0};
     int bad = ss_reverse_ldl_make(g->count, g->mass_start, g->mass_column, g->mass, &ldl);
-    if (bad == -2) report(c, SS_FINDING_FAULT, "generalized", -1, "cannot be checked: out of memory");
+    if (bad == -2)
+        ss_checker_report(c, SS_FINDING_FAULT, "generalized", SS_NO_INDEX,
+                          "cannot be checked: out of memory");
     for (int t = 0; bad >= 0 && t < g->trees; t++)
         if (bad >= g->tree[t][0] && bad < g->tree[t][0] + g->tree[t][1])
-            report(c, SS_FINDING_FAULT, "generalized/mass/values", g->mass_start[bad + 1] - 1,
-                   "the mass matrix of tree %d is not positive definite", t);
+            ss_checker_report(c, SS_FINDING_FAULT, "generalized/mass/values", g->mass_start[bad + 1] - 1,
+                              "the mass matrix of tree %d is not positive definite", t);
     ss_reverse_ldl_free(&ldl);
 }
 
 bool ss_frame_check_generalized(const ss_frame *frame, const char *place, ss_findings *findings)
 {
-    checker c = {.frame = frame, .place = place, .findings = findings};
+    ss_checker c = {.frame = frame, .place = place, .findings = findings};
     const ss_generalized *g = &frame->generalized;
     if (g->count == 0) return true;
     size_t n = (size_t)g->count;
@@ -441,7 +432,8 @@ bool ss_frame_check_generalized(const ss_frame *frame, const char *place, ss_fin
         if (!c.faulty) check_definite(&c);
         if (!c.faulty) check_mass_and_force(&c, row, force, mass);
     } else {
-        report(&c, SS_FINDING_FAULT, "generalized", -1, "cannot be checked: out of memory");
+        ss_checker_report(&c, SS_FINDING_FAULT, "generalized", SS_NO_INDEX,
+                          "cannot be checked: out of memory");
     }
     ss_release(row);
     ss_release(force);

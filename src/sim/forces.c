@@ -104,14 +104,14 @@ void ss_sim_force(const ss_sim *sim, const ss_body *body, double wrench[6])
 
 void ss_sim_link_force(const ss_sim *sim, const ss_body *body, const ss_link *link, double wrench[6])
 {
-    ss_quat q = ss_quat_load(body->quaternion);
-    ss_mat3 inertia = ss_mat3_rotate_tensor(ss_quat_to_matrix(q), ss_mat3_load(body->inertia));
     add_plain_forces(sim, body, wrench);
     if (sim->options.bias == SS_BIAS_CARRIED) {
         add(wrench, 1.0, link->force);
         add(wrench + 3, 1.0, link->torque);
         return;
     }
+    ss_quat q = ss_quat_load(body->quaternion);
+    ss_mat3 inertia = ss_mat3_rotate_tensor(ss_quat_to_matrix(q), ss_mat3_load(body->inertia));
     if (sim->options.gyro != SS_GYRO_OFF)
         add(wrench + 3, -1.0, ss_vec3_cross(link->spin, ss_mat3_apply(inertia, link->spin)));
     add(wrench, -body->mass, link->acceleration);

@@ -212,17 +212,12 @@ static bool find_links(ss_trees *trees, const ss_world *world)
 
 /* ---- where they are --------------------------------------------------------------------------------- */
 
-static ss_vec3 column(const ss_mat3 *m, int i)
-{
-    return ss_mat3_column(m, i);
-}
-
 /* Axes of the joint: of each coordinate the relative spin of b and the rate of its anchor's slide, seen from
  * a, in the world. */
 static int find_axes(const ss_joint *joint, const ss_joint_pose *pose, ss_vec3 spin[3], ss_vec3 slide[3])
 {
-    ss_vec3 none = {0.0, 0.0, 0.0}, x = column(&pose->axes, 0), y = column(&pose->axes, 1),
-            z = column(&pose->axes, 2);
+    ss_vec3 none = {0.0, 0.0, 0.0}, x = ss_mat3_column(&pose->axes, 0), y = ss_mat3_column(&pose->axes, 1),
+            z = ss_mat3_column(&pose->axes, 2);
     for (int i = 0; i < 3; i++) spin[i] = slide[i] = none;
     switch (joint->kind) {
     case SS_JOINT_REVOLUTE:
@@ -242,7 +237,7 @@ static int find_axes(const ss_joint *joint, const ss_joint_pose *pose, ss_vec3 s
     case SS_JOINT_UNIVERSAL: {
         ss_mat3 of_b = ss_quat_to_matrix(pose->frame[1]);
         spin[0] = z;
-        spin[1] = column(&of_b, 2);
+        spin[1] = ss_mat3_column(&of_b, 2);
         return 2;
     }
     case SS_JOINT_BALL:

@@ -30,7 +30,7 @@ interface Answer { name: string; index: number } // index in FrameData.results
 
 const FRAMES_A_SECOND = 30; // of files without times
 const CROWD = 300; // contacts: from here on bodies show them by default
-const WORST = 50; // ... and so many of them are marked
+const WORST = 50; // ... and this many of them are marked
 const WORST_FRAMES = 5; // that have a mark
 const LOW = 600; // pixels: below this height the curves wait until they are asked for
 const NARROW = 700; // pixels: two pictures beside each other would be too small

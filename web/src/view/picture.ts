@@ -265,7 +265,7 @@ export class Picture {
     return this.canvas.clientHeight / (2 * this.orbit.distance * Math.tan((this.orbit.camera.fov * Math.PI) / 360));
   }
 
-  /** Draws at once and in full, for somebody who copies the canvas before the browser clears it. */
+  /** Draws at once and in full, for a caller that copies the canvas before the browser clears it. */
   drawFull(film: boolean): void {
     const ratio = film && this.software ? this.quick : this.fine;
     if (this.renderer.getPixelRatio() !== ratio) {
