@@ -13,8 +13,6 @@ export function block(html, id) {
   return id === "replay" ? JSON.parse(text) : inflateSync(Buffer.from(text, "base64"));
 }
 
-// Software rendering tells how slow it is: not a fault of the page.
-export const faults = (problems) => problems.filter((text) => !/GL Driver Message/.test(text));
 /** The picture as it is once it stands still; without a graphics card it is drawn again with more pixels then. */
 export const still = (page) => page.waitForFunction(() => window.stickslip.still);
 export const ready = (page) => page.waitForFunction(() => window.stickslip?.ready);
