@@ -26,7 +26,7 @@ Constraints = group("count", "row_count", "pairs", "rows", "Jacobian", "violatio
                     "regularization", "friction", "friction_row", "holonomic", "implied", "further_count", "further_rows",
                     "further_bodies", "further_Jacobian")
 Contacts = group("count", "pairs", "points", "normals", "gaps", "mu_k", "mu_s", "t_u", "restitution", "compliance",
-                 "damping", "adhesion", "mu_r", "mu_t", "lever_arms", "surface_velocities")
+                 "damping", "adhesion", "mu_r", "mu_t", "spin_coupling", "lever_arms", "surface_velocities")
 Subcontacts = group("group_count", "count", "contact_groups", "cut", "groups", "alternatives", "roles", "points",
                     "normals", "gaps", "surface_velocities")
 Generalized = group("trees", "count", "map_count", "mass_count", "tree", "map_start", "map_column", "map", "mass_start",

@@ -72,7 +72,7 @@ class Metric(Structure):
 class ContactView(Structure):
     _fields_ = [("contact", c_int), ("frame", c_void_p), ("normal", c_double * 3), ("tangent", (c_double * 3) * 2),
                 ("in_plane", c_bool * 2), ("mu", c_double * 2), ("mu_rolling", c_double),
-                ("mu_torsion", c_double), ("gap", c_double), ("offset", c_double), ("compliance", c_double)]
+                ("mu_torsion", c_double), ("spin_coupling", c_int), ("gap", c_double), ("offset", c_double), ("compliance", c_double)]
 
 
 class Unknown(Structure):

@@ -173,6 +173,7 @@ static inline ss_frame *full_frame(void)
         frame->contacts.adhesion[c] = ss_random_between(&random, 0, 5);
         frame->contacts.mu_rolling[c] = ss_random_between(&random, 0.001, 0.01);
         frame->contacts.mu_torsion[c] = ss_random_between(&random, 0.001, 0.01);
+        frame->contacts.spin_coupling[c] = (uint8_t)(c % 2);
         for (int i = 0; i < 6; i++) frame->contacts.lever_arm[c][i] += 0.125;
     }
     fill_alternatives(frame, &random);

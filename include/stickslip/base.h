@@ -33,6 +33,13 @@ extern "C" {
 
 #define SS_WORLD (-1) /* in the place of a body's number */
 
+/* What sliding and spinning about the normal have to do with each other at a contact with torsional friction
+ * (docs/formulations.md). */
+typedef enum ss_spin_coupling {
+    SS_SPIN_INDEPENDENT, /* |r_T| <= mu nu and |r_S| <= mu_t nu: nothing */
+    SS_SPIN_ELLIPSOID,   /* |(r_T / mu, r_S / mu_t)| <= nu: algebraic Coulomb-Contensou friction */
+} ss_spin_coupling;
+
 #define SS_API __attribute__((visibility("default")))
 #define SS_PRINTF(format_index, first_argument) __attribute__((format(printf, format_index, first_argument)))
 
@@ -42,7 +49,7 @@ SS_API const char *ss_version(void); /* "0.1.0" */
 SS_API const char *ss_build(void);   /* compiler and build type, for provenance */
 /* The layout of every struct in these headers, as a number: it changes when one of them does. A plug-in
  * states the one that it was compiled with, and a binding compares its own with that of the library. */
-#define SS_ABI 6
+#define SS_ABI 7
 SS_API int ss_abi_version(void);
 
 /* ---- errors ----------------------------------------------------------------------------------------- */

@@ -152,6 +152,7 @@ enum ss_formulation_models {
     SS_MODELS_ROLLING = 2,
     SS_MODELS_GAPS = 4, /* the gap term, and with it restitution */
     SS_MODELS_TORSION = 32,
+    SS_MODELS_SPIN_COUPLING = 64, /* the ellipsoid of sliding and spinning */
 };
 
 typedef struct ss_contact_view ss_contact_view;
@@ -206,9 +207,10 @@ struct ss_contact_view {
     double normal[3], tangent[2][3];
     /* false for the tangent that leaves the plane of a planar frame: nothing moves along it */
     bool in_plane[2];
-    double mu[2];            /* along the tangents, at most mu_max; infinity is allowed */
-    double mu_rolling;       /* m */
-    double mu_torsion;       /* m */
+    double mu[2];      /* along the tangents, at most mu_max; infinity is allowed */
+    double mu_rolling; /* m */
+    double mu_torsion; /* m */
+    ss_spin_coupling spin_coupling;
     double gap;              /* m */
     double offset;           /* m/s: the gap term that the step options ask for; belongs to the normal row */
     double compliance;       /* of the normal row */

@@ -87,6 +87,7 @@ typedef struct ss_contacts {
     double *adhesion;       /* optional: N, the force it can pull with: nu >= -h adhesion */
     double *mu_rolling;     /* optional: m, rolling friction */
     double *mu_torsion;     /* optional: m, friction of spinning about the normal */
+    uint8_t *spin_coupling; /* optional: ss_spin_coupling, with mu_torsion; absent: independent */
     double (*lever_arm)[6]; /* optional: m, r_a and r_b where they are not point - position */
     /* optional: m/s, world: velocity of b's surface minus a's in addition to the velocities of the bodies:
      * belts, prescribed motion */

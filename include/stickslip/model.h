@@ -118,12 +118,14 @@ typedef struct ss_material {
     const char *name; /* copied; unique */
     double mu;        /* sliding friction */
     double restitution;
-    double mu_rolling; /* m */
-    double mu_torsion; /* m */
+    double mu_rolling;              /* m */
+    double mu_torsion;              /* m */
+    ss_spin_coupling spin_coupling; /* of sliding and spinning, with mu_torsion */
 } ss_material;
 
 /* Properties of a pair of materials. If none is set: mu, mu_rolling and mu_torsion are geometric means
- * sqrt(a b), restitution is the larger one, and contacts are rigid and do not stick together. */
+ * sqrt(a b), restitution is the larger one, sliding and spinning are coupled if one of the two says so, and
+ * contacts are rigid and do not stick together. */
 typedef struct ss_material_pair {
     double mu, mu_static; /* mu_static 0 = as mu */
     double restitution;
@@ -131,6 +133,7 @@ typedef struct ss_material_pair {
     double stiffness;              /* N/m, of each contact point; 0 = rigid */
     double damping;                /* N s/m, with a stiffness */
     double adhesion;               /* N, of each contact point that touches */
+    ss_spin_coupling spin_coupling;
 } ss_material_pair;
 
 /* ---- bodies ----------------------------------------------------------------------------------------- */

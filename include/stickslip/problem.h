@@ -32,8 +32,10 @@ extern "C" {
  * mu = inf: K = { x_N >= 0 }, any tangents; then w_T = 0, and w~ = w. A partner is never free, because free
  * unknowns may be eliminated; one without bounds is an infinite box.
  *
- * Rolling friction is the second disc of a cone of five, of any two directions. Torsional friction,
- * about the normal, is a coupled row whose partner is the normal of a cone: |x_S| <= factor x_N,
+ * The tangents of a cone are in one ball, |x_T| <= mu x_N: one of them, two, or three, of which the third may
+ * be a moment about the normal whose row is scaled to m/s (the ellipsoid of sliding and spinning). Rolling
+ * friction is a second disc of two more, |x_M| <= mu_r x_N, of any two directions. Torsional friction that
+ * does not depend on sliding is a coupled row whose partner is the normal of a cone: |x_S| <= factor x_N,
  * Coulomb's law of spinning.
  *
  * One run of unknowns under one law is a block. LCP, MLCP and cone problems are the same struct with other
@@ -49,7 +51,9 @@ SS_API const char *ss_law_name(ss_law law); /* "free", "box", ...; NULL if it is
 
 typedef struct ss_block {
     ss_law law;
-    int first, size; /* cones: size = 2, 3, or 5 with rolling; the first unknown is the normal one */
+    /* cones: the first unknown is the normal one; size = 2, 3 or 4, with rolling 5 or 6. Sizes 4 and 6 have
+     * three tangents, and only solvers with the trait SS_SPINNING_CONES see them */
+    int first, size;
     double mu, mu_rolling;
     int contact;    /* of the frame (or of the FCLIB file), -1 if none: named in reports */
     int constraint; /* of the frame, -1 if none */

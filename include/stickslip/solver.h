@@ -144,13 +144,14 @@ SS_API void ss_local_step(ss_local *local, const double *w, double *x);
 /* ---- the solver ------------------------------------------------------------------------------------- */
 
 enum ss_solver_traits {
-    SS_MATRIX_FREE = 1,     /* works on the bodies form if there is one; otherwise needs A */
-    SS_NEEDS_SYMMETRIC = 2, /* A = A' (positive semidefinite) */
-    SS_NEEDS_DIAGONAL = 4,  /* a_ii > 0 for every unknown */
-    SS_EXACT = 8,           /* ends on its own at a solution, up to rounding */
-    SS_WARM_STARTS = 16,    /* uses x on entry */
-    SS_ONE_THREAD = 32,     /* never called by two threads at once: simulations solve islands one by one */
-    SS_MANY_BODIES = 64,    /* follows further blocks of the bodies form (ss_bodies_form.further_start) */
+    SS_MATRIX_FREE = 1,      /* works on the bodies form if there is one; otherwise needs A */
+    SS_NEEDS_SYMMETRIC = 2,  /* A = A' (positive semidefinite) */
+    SS_NEEDS_DIAGONAL = 4,   /* a_ii > 0 for every unknown */
+    SS_EXACT = 8,            /* ends on its own at a solution, up to rounding */
+    SS_WARM_STARTS = 16,     /* uses x on entry */
+    SS_ONE_THREAD = 32,      /* never called by two threads at once: simulations solve islands one by one */
+    SS_MANY_BODIES = 64,     /* follows further blocks of the bodies form (ss_bodies_form.further_start) */
+    SS_SPINNING_CONES = 128, /* accepts cones of four and six: sliding and spinning in one ball */
 };
 
 typedef struct ss_solver {

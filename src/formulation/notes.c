@@ -43,6 +43,18 @@ static int count_static(const ss_rows *rows)
     return count;
 }
 
+/* Ellipsoids of sliding and spinning, where there is friction of both kinds. */
+static int count_couplings(const ss_rows *rows)
+{
+    int count = 0;
+    for (int c = 0; c < rows->contact_count; c++) {
+        const ss_contact_row *row = &rows->contact[c];
+        bool slides = row->mu[0] > 0.0 || row->mu[1] > 0.0;
+        count += row->spin_coupling == SS_SPIN_ELLIPSOID && row->mu_torsion > 0.0 && slides;
+    }
+    return count;
+}
+
 static int count_gaps(const ss_rows *rows)
 {
     int count = 0;
@@ -77,6 +89,9 @@ void ss_model_note_losses(unsigned models, const ss_rows *rows, const ss_step_op
     if (!(models & SS_MODELS_TORSION))
         note(notes, "contacts/mu_t", count_positive(rows, contacts->mu_torsion),
              "torsional friction is ignored");
+    else if (!(models & SS_MODELS_SPIN_COUPLING))
+        note(notes, "contacts/spin_coupling", count_couplings(rows),
+             "sliding and spinning are independent instead of coupled");
     if (!(models & SS_MODELS_ROLLING))
         note(notes, "contacts/mu_r", count_positive(rows, contacts->mu_rolling),
              "rolling friction is ignored");

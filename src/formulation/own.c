@@ -25,6 +25,7 @@ static ss_contact_view view_of(const ss_rows *rows, const ss_contact_row *contac
                             .mu = {contact->mu[0], contact->mu[1]},
                             .mu_rolling = contact->mu_rolling,
                             .mu_torsion = contact->mu_torsion,
+                            .spin_coupling = contact->spin_coupling,
                             .gap = rows->frame->contacts.gap[contact->contact],
                             .offset = contact->offset - ss_vec3_dot(contact->normal, contact->surface),
                             .compliance = contact->compliance};

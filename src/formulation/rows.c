@@ -358,6 +358,7 @@ static void add_contact(const ss_frame *frame, const ss_step_options *step, int 
     to->mu[1] = contacts->mu[c][1];
     to->mu_rolling = contacts->mu_rolling ? contacts->mu_rolling[c] : 0.0;
     to->mu_torsion = contacts->mu_torsion && !rows->is_planar ? contacts->mu_torsion[c] : 0.0;
+    to->spin_coupling = contacts->spin_coupling ? contacts->spin_coupling[c] : SS_SPIN_INDEPENDENT;
     to->pull = contacts->adhesion ? frame->h * contacts->adhesion[c] : 0.0;
     to->compliance = contacts->compliance ? contacts->compliance[c] : 0.0;
     to->surface =

@@ -40,9 +40,10 @@ typedef struct ss_contact_row {
     ss_vec3 arm[2];
     /* false for the tangent that leaves the plane of a planar frame: u_T is 0 there anyway */
     bool in_plane[2];
-    double mu[2];              /* along the two tangents, >= 0, infinity allowed */
-    double mu_rolling;         /* m */
-    double mu_torsion;         /* m; 0 in a planar frame, where nothing spins */
+    double mu[2];      /* along the two tangents, >= 0, infinity allowed */
+    double mu_rolling; /* m */
+    double mu_torsion; /* m; 0 in a planar frame, where nothing spins */
+    ss_spin_coupling spin_coupling;
     double compliance, offset; /* of the normal row */
     /* N s, adhesion times h: the impulses here, and so the unknowns of problems, are what presses beyond
      * the pull, nu + pull; rows->free_velocity contains the pull */

@@ -78,6 +78,7 @@ static const range ranges[] = {
     {"contacts/adhesion", 0, HEAVIEST},
     {"contacts/mu_r", 0, FARTHEST},
     {"contacts/mu_t", 0, FARTHEST},
+    {"contacts/spin_coupling", 0, SS_SPIN_ELLIPSOID},
     {"contacts/lever_arms", -FARTHEST, FARTHEST},
     {"contacts/surface_velocities", -FARTHEST, FARTHEST},
     {"subcontacts/cut", 0, INFINITY},

@@ -62,6 +62,9 @@ static bool check_material(const ss_world *world, const ss_material *material, s
                        find_material(world, material->name));
     if (!(material->restitution >= 0.0 && material->restitution <= 1.0))
         return ss_fail(err, SS_ERROR_USAGE, "restitution: %g, must be from 0 to 1", material->restitution);
+    if ((unsigned)material->spin_coupling > SS_SPIN_ELLIPSOID)
+        return ss_fail(err, SS_ERROR_USAGE, "spin_coupling: unknown coupling %d",
+                       (int)material->spin_coupling);
     return ss_require_not_negative(material->mu, "mu", err) &&
            ss_require_not_negative(material->mu_rolling, "mu_rolling", err) &&
            ss_require_not_negative(material->mu_torsion, "mu_torsion", err);

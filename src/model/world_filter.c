@@ -30,6 +30,8 @@ static bool check_pair(const ss_world *world, int a, int b, const ss_material_pa
         return ss_fail(err, SS_ERROR_USAGE, "unknown material");
     if (!(pair->restitution >= 0.0 && pair->restitution <= 1.0))
         return ss_fail(err, SS_ERROR_USAGE, "restitution: %g, must be from 0 to 1", pair->restitution);
+    if ((unsigned)pair->spin_coupling > SS_SPIN_ELLIPSOID)
+        return ss_fail(err, SS_ERROR_USAGE, "spin_coupling: unknown coupling %d", (int)pair->spin_coupling);
     if (!(pair->mu_static == 0.0 || (pair->mu_static >= pair->mu && isfinite(pair->mu_static))))
         return ss_fail(err, SS_ERROR_USAGE, "mu_static: %g, must be 0 or at least mu, %g", pair->mu_static,
                        pair->mu);
@@ -71,7 +73,9 @@ static ss_material_pair mixed_pair(const ss_material *a, const ss_material *b)
                               .mu_static = mu,
                               .restitution = fmax(a->restitution, b->restitution),
                               .mu_rolling = sqrt(a->mu_rolling * b->mu_rolling),
-                              .mu_torsion = sqrt(a->mu_torsion * b->mu_torsion)};
+                              .mu_torsion = sqrt(a->mu_torsion * b->mu_torsion),
+                              .spin_coupling =
+                                  a->spin_coupling > b->spin_coupling ? a->spin_coupling : b->spin_coupling};
 }
 
 ss_material_pair ss_world_pair(const ss_world *world, int material_a, int material_b)

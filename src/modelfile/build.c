@@ -320,7 +320,11 @@ static bool set_materials(build *b)
             return ss_xml_fail(b->reading, geom->node, "more than %d different materials", most);
         char name[32];
         snprintf(name, sizeof name, "material %d", count + 1);
-        ss_material material = {name, geom->mu, geom->restitution, geom->mu_rolling, geom->mu_torsion};
+        ss_material material = {.name = name,
+                                .mu = geom->mu,
+                                .restitution = geom->restitution,
+                                .mu_rolling = geom->mu_rolling,
+                                .mu_torsion = geom->mu_torsion};
         ss_error err = {0};
         geom->material = ss_world_add_material(b->world, &material, &err);
         if (geom->material < 0) return ss_xml_fail(b->reading, geom->node, "%s", err.message);

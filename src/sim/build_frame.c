@@ -129,7 +129,8 @@ static bool drop_fixed_contacts(ss_sim *sim, ss_error *err)
 
 /* Which optional arrays the contacts need. */
 typedef struct needs {
-    bool surface_velocity, restitution, mu_static, mu_rolling, mu_torsion, compliance, damping, adhesion;
+    bool surface_velocity, restitution, mu_static, mu_rolling, mu_torsion, spin_coupling, compliance, damping,
+        adhesion;
 } needs;
 
 static bool is_zero(const double v[3])
@@ -155,6 +156,7 @@ static needs needs_of(const ss_sim *sim)
         need.mu_static |= pair->mu_static > pair->mu;
         need.mu_rolling |= pair->mu_rolling > 0.0;
         need.mu_torsion |= pair->mu_torsion > 0.0;
+        need.spin_coupling |= pair->mu_torsion > 0.0 && pair->spin_coupling != SS_SPIN_INDEPENDENT;
         need.compliance |= pair->stiffness > 0.0;
         need.damping |= pair->stiffness > 0.0; // with it a compliance is that of a spring
         need.adhesion |= pair->adhesion > 0.0;
@@ -169,6 +171,7 @@ static bool enable(ss_frame *frame, needs need, ss_error *err)
            (!need.mu_static || ss_frame_enable(frame, "contacts/mu_s", err)) &&
            (!need.mu_rolling || ss_frame_enable(frame, "contacts/mu_r", err)) &&
            (!need.mu_torsion || ss_frame_enable(frame, "contacts/mu_t", err)) &&
+           (!need.spin_coupling || ss_frame_enable(frame, "contacts/spin_coupling", err)) &&
            (!need.compliance || ss_frame_enable(frame, "contacts/compliance", err)) &&
            (!need.damping || ss_frame_enable(frame, "contacts/damping", err)) &&
            (!need.adhesion || ss_frame_enable(frame, "contacts/adhesion", err));
@@ -233,6 +236,7 @@ static bool fill_contact(ss_sim *sim, int c, ss_contacts *to)
     if (to->restitution) to->restitution[c] = pair->restitution;
     if (to->mu_rolling) to->mu_rolling[c] = pair->mu_rolling;
     if (to->mu_torsion) to->mu_torsion[c] = pair->mu_torsion;
+    if (to->spin_coupling) to->spin_coupling[c] = (uint8_t)pair->spin_coupling;
     if (to->compliance && pair->stiffness > 0.0)
         to->compliance[c] = 1.0 / (pair->stiffness * sim->h * sim->h);
     if (to->damping) to->damping[c] = pair->damping;

@@ -4,8 +4,8 @@ function m = ss_material(w, varargin)
 % m = ss_material(w, 'mu', 0.3, 'restitution', 0.5, 'mu_rolling', 0.001, 'name', 'steel')
 % m = ss_material(w, [m1 m2], 'mu', 0.1, ...) sets what holds between two materials; without it,
 % friction is the geometric mean and restitution the larger of the two. Material 0 is the default one.
-% Torsional friction is 'mu_torsion'; between two materials there are also 'mu_static', 'stiffness',
-% 'damping' and 'adhesion'.
+% Torsional friction is 'mu_torsion', and its 'spin_coupling' with sliding 'independent' or 'ellipsoid';
+% between two materials there are also 'mu_static', 'stiffness', 'damping' and 'adhesion'.
 %
 % Example:
 %   w = ss_world();

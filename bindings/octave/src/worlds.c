@@ -238,6 +238,18 @@ bool tb_do_world_gravity(const tb_call *call, ss_error *err)
     return true;
 }
 
+static bool get_coupling(const mxArray *from, ss_spin_coupling *coupling, ss_error *err)
+{
+    char *text = NULL;
+    bool good = tb_get_option(from, "spin_coupling", &text, err);
+    if (good && text && strcmp(text, "ellipsoid") == 0)
+        *coupling = SS_SPIN_ELLIPSOID;
+    else if (good && text && strcmp(text, "independent") != 0)
+        good = ss_fail(err, SS_ERROR_USAGE, "spin_coupling: '%s', must be independent or ellipsoid", text);
+    mxFree(text);
+    return good;
+}
+
 bool tb_do_world_material(const tb_call *call, ss_error *err)
 {
     tb_world *w = open_world(call->input[0], err);
@@ -247,7 +259,8 @@ bool tb_do_world_material(const tb_call *call, ss_error *err)
     bool good = w && tb_get_option(from, "name", &name, err) && tb_get_real(from, "mu", &material.mu, err) &&
                 tb_get_real(from, "restitution", &material.restitution, err) &&
                 tb_get_real(from, "mu_rolling", &material.mu_rolling, err) &&
-                tb_get_real(from, "mu_torsion", &material.mu_torsion, err);
+                tb_get_real(from, "mu_torsion", &material.mu_torsion, err) &&
+                get_coupling(from, &material.spin_coupling, err);
     if (good) {
         snprintf(own, sizeof own, "material %d", ss_world_material_count(w->world));
         material.name = name ? name : own;
@@ -274,7 +287,7 @@ bool tb_do_world_pair(const tb_call *call, ss_error *err)
            tb_get_real(from, "stiffness", &pair.stiffness, err) &&
            tb_get_real(from, "damping", &pair.damping, err) &&
            tb_get_real(from, "adhesion", &pair.adhesion, err) &&
-           ss_world_set_pair(w->world, a, b, &pair, err);
+           get_coupling(from, &pair.spin_coupling, err) && ss_world_set_pair(w->world, a, b, &pair, err);
 }
 
 bool tb_do_world_body(const tb_call *call, ss_error *err)

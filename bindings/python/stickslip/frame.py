@@ -147,6 +147,8 @@ class Contacts(_Group):
     adhesion = _Array("optional: N, the force it can pull with", optional="contacts/adhesion")
     mu_rolling = _Array("optional: m, rolling friction", optional="contacts/mu_r")
     mu_torsion = _Array("optional: m, friction of spinning about the normal", optional="contacts/mu_t")
+    spin_coupling = _Array("optional, with mu_torsion: 0 = sliding and spinning are independent, 1 = one ellipsoid",
+                           optional="contacts/spin_coupling")
     lever_arm = _Array("optional: m, r_a and r_b", optional="contacts/lever_arms")
     surface_velocity = _Array("optional: m/s, of b's surface minus a's: belts", optional="contacts/surface_velocities")
 

@@ -23,6 +23,7 @@ SHAPES = tuple(lib.ss_shape_kind_name(kind).decode() for kind in range(_abi.SS_S
 JOINTS = tuple(lib.ss_joint_kind_name(kind).decode() for kind in range(_abi.SS_JOINT_KINDS))
 KINDS = ("static", "kinematic", "dynamic")
 MOTORS = ("off", "velocity", "position", "drive")
+SPIN_COUPLINGS = ("independent", "ellipsoid")
 SOLIDS = ("tetrahedron", "cube", "octahedron", "dodecahedron", "icosahedron")
 
 
@@ -596,18 +597,21 @@ class World:
     # ---- adding
 
     def material(self, name: str, mu: float = 0.5, restitution: float = 0.0, mu_rolling: float = 0.0,
-                 mu_torsion: float = 0.0) -> Material:
+                 mu_torsion: float = 0.0, spin_coupling: str = "independent") -> Material:
         """A new material. Pairs have the geometric mean of mu, mu_rolling and mu_torsion (m) and the larger restitution,
-        unless `pair` says otherwise. Number 0 is "default": mu 0.5."""
-        struct = _abi.ss_material(encoded(name), mu, restitution, mu_rolling, mu_torsion)
+        unless `pair` says otherwise. spin_coupling, of sliding and spinning, is "independent" or "ellipsoid". Number 0 is
+        "default": mu 0.5."""
+        struct = _abi.ss_material(encoded(name), mu, restitution, mu_rolling, mu_torsion,
+                                  _number(spin_coupling, SPIN_COUPLINGS, "spin coupling"))
         return Material(lib.ss_world_add_material(self._pointer, struct), name)
 
     def pair(self, a: Union[Material, int], b: Union[Material, int], mu: float, *, mu_static: float = 0.0,
              restitution: float = 0.0, mu_rolling: float = 0.0, mu_torsion: float = 0.0, stiffness: float = 0.0,
-             damping: float = 0.0, adhesion: float = 0.0) -> None:
+             damping: float = 0.0, adhesion: float = 0.0, spin_coupling: str = "independent") -> None:
         """How two materials act on each other; mu_static 0 = as mu. stiffness (N/m; 0 = rigid), damping (N s/m) and adhesion
-        (N) are those of each contact point."""
-        struct = _abi.ss_material_pair(mu, mu_static, restitution, mu_rolling, mu_torsion, stiffness, damping, adhesion)
+        (N) are those of each contact point; spin_coupling as in `material`."""
+        struct = _abi.ss_material_pair(mu, mu_static, restitution, mu_rolling, mu_torsion, stiffness, damping, adhesion,
+                                       _number(spin_coupling, SPIN_COUPLINGS, "spin coupling"))
         lib.ss_world_set_pair(self._pointer, int(a), int(b), struct)
 
     def _add_shape(self, body: int, shape: Shape) -> int:

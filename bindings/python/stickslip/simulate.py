@@ -42,6 +42,7 @@ def _contact_type() -> np.dtype:
         places[name] = (kind, getattr(_abi.ss_contact, name).offset)
     for name in ("mu", "mu_static", "restitution", "mu_rolling", "mu_torsion", "stiffness", "damping", "adhesion"):
         places[name] = ("<f8", _abi.ss_contact.material.offset + getattr(_abi.ss_material_pair, name).offset)
+    places["spin_coupling"] = ("<i4", _abi.ss_contact.material.offset + _abi.ss_material_pair.spin_coupling.offset)
     return np.dtype({"names": list(places), "formats": [kind for kind, _ in places.values()],
                      "offsets": [offset for _, offset in places.values()], "itemsize": ctypes.sizeof(_abi.ss_contact)})
 
@@ -52,7 +53,7 @@ CONTACT = _contact_type()
 def contact_table(contacts: Union[np.ndarray, Iterable[Dict[str, Any]]]) -> np.ndarray:
     """Contacts for a simulation, from dictionaries with body_a, body_b (bodies, numbers, or ss.WORLD), point, normal (unit,
     from a to b), gap (m), mu, and optionally mu_static, restitution, mu_rolling, mu_torsion, stiffness, damping, adhesion,
-    surface_velocity, shape_a, shape_b and key.
+    spin_coupling (0 independent, 1 ellipsoid), surface_velocity, shape_a, shape_b and key.
 
     A `key` that stays the same from step to step lets the solver start where it ended; without it the contacts of a pair of
     bodies are numbered."""

@@ -76,10 +76,22 @@ static bool has_positive_diagonal(const ss_problem *problem)
     return true;
 }
 
+/* Sliding and spinning in one ball. */
+static bool has_spinning_cones(const ss_problem *problem)
+{
+    for (int k = 0; k < problem->block_count; k++) {
+        const ss_block *block = &problem->blocks[k];
+        if (ss_law_is_cone(block->law) && (block->size == 4 || block->size == 6)) return true;
+    }
+    return false;
+}
+
 const char *ss_solver_refusal(const ss_solver *solver, const ss_problem *problem)
 {
     unsigned missing = ss_problem_laws(problem) & ~solver->laws;
     if (missing) return law_refusal(missing);
+    if (!(solver->traits & SS_SPINNING_CONES) && has_spinning_cones(problem))
+        return "does not accept sliding and spinning in one cone";
     if (solver->traits & SS_NEEDS_SYMMETRIC && !problem->symmetric) return "needs a symmetric matrix";
     if (solver->traits & SS_NEEDS_DIAGONAL && !has_positive_diagonal(problem)) {
         return "needs a positive diagonal";
