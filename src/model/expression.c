@@ -30,27 +30,23 @@ static bool accept(scanner *s, char c)
     return true;
 }
 
-/* The part of the text that can be a decimal number. */
-static size_t number_length(const char *text)
-{
-    size_t n = strspn(text, "0123456789.");
-    if (n > 0 && (text[n] == 'e' || text[n] == 'E')) {
-        size_t sign = text[n + 1] == '+' || text[n + 1] == '-';
-        size_t digits = strspn(text + n + 1 + sign, "0123456789");
-        if (digits > 0) n += 1 + sign + digits;
-    }
-    return n;
-}
-
 static double read_number(scanner *s)
 {
+    /* The part of the text that can be a decimal number: an exponent belongs to it only with digits. */
+    size_t length = strspn(s->at, "0123456789.");
+    if (length > 0 && (s->at[length] == 'e' || s->at[length] == 'E')) {
+        size_t sign = s->at[length + 1] == '+' || s->at[length + 1] == '-';
+        size_t digits = strspn(s->at + length + 1 + sign, "0123456789");
+        if (digits > 0) length += 1 + sign + digits;
+    }
+
     char text[64];
     double value;
-    size_t length = number_length(s->at);
     if (length == 0 || length >= sizeof text) return fail(s);
     memcpy(text, s->at, length);
     text[length] = '\0';
     if (!ss_number_read(text, &value)) return fail(s);
+
     s->at += length;
     return value;
 }

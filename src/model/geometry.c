@@ -7,22 +7,18 @@
 
 /* ---- sizes ------------------------------------------------------------------------------------------ */
 
-/* How many entries of `size` a kind has. */
-static int size_count(ss_shape_kind kind)
-{
-    static const int counts[SS_SHAPE_KINDS] = {[SS_SPHERE] = 1,   [SS_BOX] = 3,       [SS_CAPSULE] = 2,
-                                               [SS_CYLINDER] = 2, [SS_ELLIPSOID] = 3, [SS_HEIGHTFIELD] = 2};
-    return counts[kind];
-}
-
 static bool check_size(const ss_shape *shape, ss_error *err)
 {
-    for (int k = 0; k < size_count(shape->kind); k++) {
+    /* How many entries of `size` a kind has; only a capsule may have a length of zero. */
+    static const int counts[SS_SHAPE_KINDS] = {[SS_SPHERE] = 1,   [SS_BOX] = 3,       [SS_CAPSULE] = 2,
+                                               [SS_CYLINDER] = 2, [SS_ELLIPSOID] = 3, [SS_HEIGHTFIELD] = 2};
+    for (int k = 0; k < counts[shape->kind]; k++) {
         bool may_be_zero = shape->kind == SS_CAPSULE && k == 1;
         double size = shape->size[k];
         if (isfinite(size) && (size > 0.0 || (may_be_zero && size == 0.0))) continue;
         return ss_fail(err, SS_ERROR_USAGE, "size[%d]: %g, must be finite and positive", k, size);
     }
+
     if ((shape->kind == SS_HULL || shape->kind == SS_MESH) && !shape->mesh)
         return ss_fail(err, SS_ERROR_USAGE, "mesh: not given");
     return true;
@@ -51,21 +47,24 @@ static void bound_points(ss_geometry *geometry, const ss_vec3 *points, int count
 
 /* ---- heightfields ----------------------------------------------------------------------------------- */
 
-static bool check_heights(const ss_shape *shape, ss_error *err)
-{
-    if (shape->nx < 2 || shape->ny < 2 || shape->nx > INT32_MAX / shape->ny)
-        return ss_fail(err, SS_ERROR_USAGE, "nx, ny: %d x %d, must be at least 2 x 2 and below 2^31 in all",
-                       shape->nx, shape->ny);
-    if (!shape->heights) return ss_fail(err, SS_ERROR_USAGE, "heights: not given");
-    for (int i = 0; i < shape->nx * shape->ny; i++)
-        if (!isfinite(shape->heights[i]))
-            return ss_fail(err, SS_ERROR_USAGE, "heights[%d]: %g, must be finite", i, shape->heights[i]);
-    return true;
-}
-
 static ss_heightfield *create_heights(const ss_shape *shape, ss_error *err)
 {
-    if (!check_heights(shape, err)) return NULL;
+    /* The number of heights must fit an int, and each of them must be a number. */
+    if (shape->nx < 2 || shape->ny < 2 || shape->nx > INT32_MAX / shape->ny) {
+        ss_fail(err, SS_ERROR_USAGE, "nx, ny: %d x %d, must be at least 2 x 2 and below 2^31 in all",
+                shape->nx, shape->ny);
+        return NULL;
+    }
+    if (!shape->heights) {
+        ss_fail(err, SS_ERROR_USAGE, "heights: not given");
+        return NULL;
+    }
+    for (int i = 0; i < shape->nx * shape->ny; i++)
+        if (!isfinite(shape->heights[i])) {
+            ss_fail(err, SS_ERROR_USAGE, "heights[%d]: %g, must be finite", i, shape->heights[i]);
+            return NULL;
+        }
+
     size_t count = (size_t)shape->nx * (size_t)shape->ny;
     ss_heightfield *field = ss_allocate(1, sizeof *field);
     double *height = ss_allocate(count, sizeof *height);
@@ -75,6 +74,8 @@ static ss_heightfield *create_heights(const ss_shape *shape, ss_error *err)
         ss_fail(err, SS_ERROR_RESOURCES, "heights: out of memory for %d x %d", shape->nx, shape->ny);
         return NULL;
     }
+
+    /* The user's heights are copied; the lowest and the highest bound the field. */
     memcpy(height, shape->heights, count * sizeof *height);
     *field =
         (ss_heightfield){shape->nx, shape->ny, shape->size[0], shape->size[1], height, height[0], height[0]};
@@ -85,19 +86,9 @@ static ss_heightfield *create_heights(const ss_shape *shape, ss_error *err)
     return field;
 }
 
-/* The ground goes on below: the box reaches as far down as the field is wide, so that what has
- * sunk in is found. */
-static void bound_heights(ss_geometry *geometry)
-{
-    const ss_heightfield *field = geometry->heights;
-    double x = 0.5 * (field->nx - 1) * field->dx, y = 0.5 * (field->ny - 1) * field->dy;
-    set_bounds(geometry, x, y, 0.0);
-    geometry->low[2] = field->low - 2.0 * fmax(x, y);
-    geometry->high[2] = field->high;
-}
-
 /* ---- any shape -------------------------------------------------------------------------------------- */
 
+/* The part of the geometry that a kind has, and the box around it. */
 static bool fill(ss_geometry *geometry, const ss_shape *shape, ss_error *err)
 {
     const double *size = shape->size;
@@ -131,10 +122,18 @@ static bool fill(ss_geometry *geometry, const ss_shape *shape, ss_error *err)
         if (geometry->triangles)
             bound_points(geometry, geometry->triangles->vertex, geometry->triangles->vertex_count);
         return geometry->triangles != NULL;
-    case SS_HEIGHTFIELD:
-        geometry->heights = create_heights(shape, err);
-        if (geometry->heights) bound_heights(geometry);
-        return geometry->heights != NULL;
+    case SS_HEIGHTFIELD: {
+        const ss_heightfield *field = geometry->heights = create_heights(shape, err);
+        if (!field) return false;
+
+        /* There is ground below the surface too: the box reaches as far down as the field is wide, so that
+         * what has sunk in is found. */
+        double x = 0.5 * (field->nx - 1) * field->dx, y = 0.5 * (field->ny - 1) * field->dy;
+        set_bounds(geometry, x, y, 0.0);
+        geometry->low[2] = field->low - 2.0 * fmax(x, y);
+        geometry->high[2] = field->high;
+        return true;
+    }
     case SS_SHAPE_KINDS:
         break;
     }
@@ -173,6 +172,7 @@ void ss_geometry_scale(ss_geometry *geometry, double length)
     }
     if (geometry->hull) ss_hull_scale(geometry->hull, length);
     if (geometry->triangles) ss_triangles_scale(geometry->triangles, length);
+
     ss_heightfield *field = geometry->heights;
     if (!field) return;
     for (int i = 0; i < field->nx * field->ny; i++) field->height[i] *= length;

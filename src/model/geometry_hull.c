@@ -16,11 +16,13 @@ static size_t reserve(size_t *used, size_t bytes)
 
 ss_hull *ss_hull_create(int vertices, int faces, int corners, ss_error *err)
 {
+    /* Where each array begins in the one block that holds them all, and the hull before them. */
     size_t n = (size_t)vertices, f = (size_t)faces, c = (size_t)corners, used = sizeof(ss_hull);
     size_t vertex = reserve(&used, n * sizeof(ss_vec3)), face = reserve(&used, f * sizeof(ss_hull_face));
     size_t loop = reserve(&used, c * sizeof(int)), loop_edge = reserve(&used, c * sizeof(int));
     size_t edge = reserve(&used, c / 2 * sizeof(ss_hull_edge));
     size_t start = reserve(&used, (n + 1) * sizeof(int)), neighbour = reserve(&used, c * sizeof(int));
+
     char *block = ss_allocate(used, 1);
     if (!block) {
         ss_fail(err, SS_ERROR_RESOURCES, "out of memory for a hull of %d faces", faces);
@@ -72,8 +74,20 @@ static void find_plane(const ss_hull *hull, ss_hull_face *face)
         face->offset += ss_vec3_dot(face->normal, hull->vertex[loop[k]]) / face->size;
 }
 
-static ss_mesh_side *hull_sides(const ss_hull *hull, int corners)
+static bool fail_to_close(ss_error *err)
 {
+    return ss_fail(err, SS_ERROR_INPUT, "its faces do not close to a solid: it is too flat, or folded");
+}
+
+bool ss_hull_complete(ss_hull *hull, ss_error *err)
+{
+    int corners = 2 * hull->edge_count, vertices = hull->vertex_count;
+    for (int f = 0; f < hull->face_count; f++) {
+        if (hull->face[f].size < 3) return fail_to_close(err);
+        find_plane(hull, &hull->face[f]);
+    }
+
+    /* The sides of all faces; after sorting, those of one edge stand together. */
     ss_mesh_side *sides = ss_allocate((size_t)corners, sizeof *sides);
     for (int f = 0; sides && f < hull->face_count; f++) {
         const ss_hull_face *face = &hull->face[f];
@@ -82,68 +96,44 @@ static ss_mesh_side *hull_sides(const ss_hull *hull, int corners)
             sides[place] = ss_mesh_side_between(hull->loop[place], hull->loop[next], f, place);
         }
     }
-    if (sides && ss_mesh_sort_sides(sides, (size_t)corners, hull->vertex_count)) return sides;
-    ss_release(sides);
-    return NULL;
-}
+    if (!sides || !ss_mesh_sort_sides(sides, (size_t)corners, vertices)) {
+        ss_release(sides);
+        return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for a hull");
+    }
 
-/* False when an edge does not have exactly two faces that go along it against each other. */
-static bool set_edges(ss_hull *hull, const ss_mesh_side *sides, int corners)
-{
-    for (int i = 0; i < corners; i += 2) {
+    /* Every edge has exactly two faces, which go along it against each other; with Euler's formula that makes
+     * the surface of one solid. */
+    bool closed = true;
+    for (int i = 0; closed && i < corners; i += 2) {
         int e = i / 2;
-        if (!ss_mesh_sides_meet(sides + i, ss_mesh_side_run(sides, corners, i))) return false;
+        closed = ss_mesh_sides_meet(sides + i, ss_mesh_side_run(sides, corners, i));
+        if (!closed) break;
         const ss_mesh_side *along = &sides[sides[i].forward ? i : i + 1];
         const ss_mesh_side *against = &sides[sides[i].forward ? i + 1 : i];
         hull->edge[e] = (ss_hull_edge){{along->low, along->high}, {along->face, against->face}};
         hull->loop_edge[along->corner] = hull->loop_edge[against->corner] = e;
     }
-    return true;
-}
+    ss_release(sides);
+    if (!closed || vertices - hull->edge_count + hull->face_count != 2) return fail_to_close(err);
 
-static void set_neighbours(ss_hull *hull)
-{
-    int *start = hull->neighbour_start, n = hull->vertex_count;
+    /* Neighbours by counting sort: while they are filled in, start[v] is where the next one of v goes. */
+    int *start = hull->neighbour_start;
     for (int e = 0; e < hull->edge_count; e++)
         for (int k = 0; k < 2; k++) start[hull->edge[e].vertex[k] + 1]++;
-    for (int v = 0; v < n; v++) start[v + 1] += start[v];
+    for (int v = 0; v < vertices; v++) start[v + 1] += start[v];
     for (int e = 0; e < hull->edge_count; e++)
         for (int k = 0; k < 2; k++)
             hull->neighbour[start[hull->edge[e].vertex[k]]++] = hull->edge[e].vertex[1 - k];
-    memmove(start + 1, start, (size_t)n * sizeof *start);
+    memmove(start + 1, start, (size_t)vertices * sizeof *start);
     start[0] = 0;
-}
 
-static void set_centre(ss_hull *hull)
-{
     ss_vec3 sum = {0.0, 0.0, 0.0};
-    for (int i = 0; i < hull->vertex_count; i++) sum = ss_vec3_add(sum, hull->vertex[i]);
-    hull->centre = ss_vec3_scale(1.0 / hull->vertex_count, sum);
-    for (int i = 0; i < hull->vertex_count; i++) {
+    for (int i = 0; i < vertices; i++) sum = ss_vec3_add(sum, hull->vertex[i]);
+    hull->centre = ss_vec3_scale(1.0 / vertices, sum);
+    for (int i = 0; i < vertices; i++) {
         double distance = ss_vec3_norm(ss_vec3_subtract(hull->vertex[i], hull->centre));
         hull->radius = fmax(hull->radius, distance);
     }
-}
-
-static bool fail_to_close(ss_error *err)
-{
-    return ss_fail(err, SS_ERROR_INPUT, "its faces do not close to a solid: it is too flat, or folded");
-}
-
-bool ss_hull_complete(ss_hull *hull, ss_error *err)
-{
-    int corners = 2 * hull->edge_count;
-    for (int f = 0; f < hull->face_count; f++) {
-        if (hull->face[f].size < 3) return fail_to_close(err);
-        find_plane(hull, &hull->face[f]);
-    }
-    ss_mesh_side *sides = hull_sides(hull, corners);
-    if (!sides) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for a hull");
-    bool closed = set_edges(hull, sides, corners);
-    ss_release(sides);
-    if (!closed || hull->vertex_count - hull->edge_count + hull->face_count != 2) return fail_to_close(err);
-    set_neighbours(hull);
-    set_centre(hull);
     return true;
 }
 

@@ -24,41 +24,36 @@ static float round_up(double x)
     return (double)f < x ? nextafterf(f, INFINITY) : f;
 }
 
-static void bound_leaf(const ss_triangles *t, ss_tree_node *node)
-{
-    double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
-    for (int i = node->first; i < node->first + node->count; i++)
-        for (int c = 0; c < 3; c++) {
-            ss_vec3 v = t->vertex[t->corner[t->order[i]][c]];
-            const double x[3] = {v.x, v.y, v.z};
-            for (int k = 0; k < 3; k++) {
-                low[k] = fmin(low[k], x[k]);
-                high[k] = fmax(high[k], x[k]);
-            }
-        }
-    for (int k = 0; k < 3; k++) {
-        node->low[k] = round_down(low[k]);
-        node->high[k] = round_up(high[k]);
-    }
-}
-
-static void bound_children(const ss_triangles *t, ss_tree_node *node)
-{
-    const ss_tree_node *a = &t->node[node->first], *b = a + 1;
-    for (int k = 0; k < 3; k++) {
-        node->low[k] = fminf(a->low[k], b->low[k]);
-        node->high[k] = fmaxf(a->high[k], b->high[k]);
-    }
-}
-
 /* Children come after their parents: from the end to the root. */
 void ss_triangles_refit(ss_triangles *t)
 {
-    for (int i = t->node_count - 1; i >= 0; i--) {
-        if (t->node[i].count > 0)
-            bound_leaf(t, &t->node[i]);
-        else
-            bound_children(t, &t->node[i]);
+    for (int n = t->node_count - 1; n >= 0; n--) {
+        ss_tree_node *node = &t->node[n];
+
+        /* The box of a node that is no leaf holds those of its children. */
+        if (node->count == 0) {
+            const ss_tree_node *a = &t->node[node->first], *b = a + 1;
+            for (int k = 0; k < 3; k++) {
+                node->low[k] = fminf(a->low[k], b->low[k]);
+                node->high[k] = fmaxf(a->high[k], b->high[k]);
+            }
+            continue;
+        }
+
+        double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
+        for (int i = node->first; i < node->first + node->count; i++)
+            for (int c = 0; c < 3; c++) {
+                ss_vec3 v = t->vertex[t->corner[t->order[i]][c]];
+                const double x[3] = {v.x, v.y, v.z};
+                for (int k = 0; k < 3; k++) {
+                    low[k] = fmin(low[k], x[k]);
+                    high[k] = fmax(high[k], x[k]);
+                }
+            }
+        for (int k = 0; k < 3; k++) {
+            node->low[k] = round_down(low[k]);
+            node->high[k] = round_up(high[k]);
+        }
     }
 }
 
@@ -128,40 +123,39 @@ static void select_middle(planting *p, int first, int last, int middle, int axis
     }
 }
 
-/* Nodes are split in the order they were made: the array itself is the list of what is to be done. */
-static void split_nodes(planting *p)
-{
-    ss_triangles *t = p->t;
-    t->node[0] = (ss_tree_node){.first = 0, .count = t->count};
-    t->node_count = 1;
-    for (int i = 0; i < t->node_count; i++) {
-        int first = t->node[i].first, count = t->node[i].count, half = count / 2;
-        if (count <= LEAF) continue;
-        select_middle(p, first, first + count - 1, first + half, longest_axis(p, first, count));
-        t->node[i].first = t->node_count;
-        t->node[i].count = 0;
-        t->node[t->node_count++] = (ss_tree_node){.first = first, .count = half};
-        t->node[t->node_count++] = (ss_tree_node){.first = first + half, .count = count - half};
-    }
-}
-
 bool ss_triangles_plant(ss_triangles *t, ss_error *err)
 {
     size_t n = (size_t)t->count;
     ss_vec3 *middle = ss_allocate(n, sizeof *middle);
     t->order = ss_allocate(n, sizeof *t->order);
     t->node = ss_allocate(2 * n, sizeof *t->node); // a leaf has at least one triangle
-    bool good = middle && t->order && t->node;
-    if (good) {
-        for (int i = 0; i < t->count; i++) {
-            const int *corner = t->corner[i];
-            t->order[i] = i;
-            middle[i] =
-                ss_vec3_add(t->vertex[corner[0]], ss_vec3_add(t->vertex[corner[1]], t->vertex[corner[2]]));
-        }
-        split_nodes(&(planting){t, middle});
-        ss_triangles_refit(t);
+    if (!middle || !t->order || !t->node) {
+        ss_release(middle);
+        return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for a tree over %d triangles", t->count);
+    }
+
+    for (int i = 0; i < t->count; i++) {
+        const int *corner = t->corner[i];
+        t->order[i] = i;
+        middle[i] =
+            ss_vec3_add(t->vertex[corner[0]], ss_vec3_add(t->vertex[corner[1]], t->vertex[corner[2]]));
+    }
+
+    /* Nodes are split in the order they were made: the array itself is the list of what is to be done. */
+    planting p = {t, middle};
+    t->node[0] = (ss_tree_node){.first = 0, .count = t->count};
+    t->node_count = 1;
+    for (int i = 0; i < t->node_count; i++) {
+        int first = t->node[i].first, count = t->node[i].count, half = count / 2;
+        if (count <= LEAF) continue;
+        select_middle(&p, first, first + count - 1, first + half, longest_axis(&p, first, count));
+        t->node[i].first = t->node_count;
+        t->node[i].count = 0;
+        t->node[t->node_count++] = (ss_tree_node){.first = first, .count = half};
+        t->node[t->node_count++] = (ss_tree_node){.first = first + half, .count = count - half};
     }
     ss_release(middle);
-    return good || ss_fail(err, SS_ERROR_RESOURCES, "out of memory for a tree over %d triangles", t->count);
+
+    ss_triangles_refit(t);
+    return true;
 }

@@ -3,20 +3,21 @@
 
 #include <math.h>
 
-static double wrapped(double angle)
-{
-    double near_zero = ss_angle_near(angle, 0.0);
-    return near_zero > -ss_pi ? near_zero : ss_pi;
-}
-
 bool ss_joint_coordinate(const ss_world *world, int joint, int index, double *position, double *speed)
 {
     const ss_joint *item = ss_world_joint(world, joint);
     if (!item || index < 0 || index >= ss_joint_coordinate_count(item)) return false;
     ss_joint_pose pose = ss_joint_pose_now(world, item);
     ss_joint_quantity now = ss_joint_coordinate_now(&pose, index);
-    if (position) *position = ss_joint_coordinate_is_angle(item, index) ? wrapped(now.value) : now.value;
     if (speed) *speed = ss_joint_speed(world, item, now.jacobian);
+
+    /* Turns are not counted here: an angle is given between -pi, which is left out, and pi. */
+    if (position && ss_joint_coordinate_is_angle(item, index)) {
+        double near_zero = ss_angle_near(now.value, 0.0);
+        *position = near_zero > -ss_pi ? near_zero : ss_pi;
+    } else if (position) {
+        *position = now.value;
+    }
     return true;
 }
 

@@ -33,13 +33,6 @@ static ss_joint_quantity combine(ss_joint_quantity first, double factor, ss_join
     return first;
 }
 
-static int add_thread(const ss_joint_pose *pose, ss_joint_quantity *rows)
-{
-    ss_joint_quantity slide = ss_joint_slide(pose, (ss_vec3){0.0, 0.0, 1.0});
-    rows[0] = combine(slide, -pose->joint->ratio, ss_joint_coordinate_now(pose, 0));
-    return 1;
-}
-
 static ss_joint_quantity counted_turn(const ss_joint_pose *pose, int side)
 {
     ss_joint_quantity turn = ss_joint_own_turn(pose, side);
@@ -47,27 +40,14 @@ static ss_joint_quantity counted_turn(const ss_joint_pose *pose, int side)
     return turn;
 }
 
-static int add_gear(const ss_joint_pose *pose, ss_joint_quantity *rows)
-{
-    rows[0] = combine(counted_turn(pose, 1), pose->joint->ratio, counted_turn(pose, 0));
-    return 1;
-}
-
-/* A length or a sum that stays, unless a law acts on it. */
-static int add_kept_coordinate(const ss_joint_pose *pose, ss_joint_quantity *rows)
-{
-    if (ss_joint_coordinate_is_free(pose->joint)) return 0;
-    rows[0] = ss_joint_coordinate_now(pose, 0);
-    rows[0].value -= pose->joint->start_length;
-    return 1;
-}
-
 /* ---- kinds ------------------------------------------------------------------------------------------ */
 
 int ss_joint_own_equations(const ss_joint_pose *pose, ss_joint_quantity rows[6])
 {
+    const ss_joint *joint = pose->joint;
+    ss_vec3 z = {0.0, 0.0, 1.0};
     int n = 0;
-    switch (pose->joint->kind) {
+    switch (joint->kind) {
     case SS_JOINT_FIXED:
         n = add_slides(pose, 3, rows);
         return n + add_rotation(pose, rows + n);
@@ -81,7 +61,10 @@ int ss_joint_own_equations(const ss_joint_pose *pose, ss_joint_quantity rows[6])
     case SS_JOINT_SCREW:
         n = add_slides(pose, 2, rows);
         n += add_swing(pose, rows + n);
-        return pose->joint->kind == SS_JOINT_SCREW ? n + add_thread(pose, rows + n) : n;
+        // the thread: the slide along the axis is the pitch times the turn
+        if (joint->kind == SS_JOINT_SCREW)
+            rows[n++] = combine(ss_joint_slide(pose, z), -joint->ratio, ss_joint_coordinate_now(pose, 0));
+        return n;
     case SS_JOINT_UNIVERSAL:
         n = add_slides(pose, 3, rows);
         rows[n] = ss_joint_skew(pose);
@@ -89,17 +72,22 @@ int ss_joint_own_equations(const ss_joint_pose *pose, ss_joint_quantity rows[6])
     case SS_JOINT_BALL:
         return add_slides(pose, 3, rows);
     case SS_JOINT_PLANAR:
-        rows[0] = ss_joint_slide(pose, (ss_vec3){0.0, 0.0, 1.0});
+        rows[0] = ss_joint_slide(pose, z);
         return 1 + add_swing(pose, rows + 1);
     case SS_JOINT_DISTANCE:
     case SS_JOINT_PULLEY:
     case SS_JOINT_COUPLING:
     case SS_JOINT_DIFFERENTIAL:
-        return add_kept_coordinate(pose, rows);
+        // a length or a sum that stays, unless a law acts on it
+        if (ss_joint_coordinate_is_free(joint)) return 0;
+        rows[0] = ss_joint_coordinate_now(pose, 0);
+        rows[0].value -= joint->start_length;
+        return 1;
     case SS_JOINT_CONVERTER:
         return 0;
     case SS_JOINT_GEAR:
-        return add_gear(pose, rows);
+        rows[0] = combine(counted_turn(pose, 1), joint->ratio, counted_turn(pose, 0));
+        return 1;
     case SS_JOINT_KINDS:
         break;
     }
@@ -125,23 +113,14 @@ int ss_joint_load_row(const ss_joint *joint)
 
 /* ---- who takes part --------------------------------------------------------------------------------- */
 
-static bool is_enabled(const ss_world *world, int body)
-{
-    return body == SS_WORLD || !ss_world_body(world, body)->disabled;
-}
-
-static bool is_dynamic(const ss_world *world, int body)
-{
-    return body != SS_WORLD && ss_world_body(world, body)->kind == SS_DYNAMIC;
-}
-
 bool ss_joint_is_active(const ss_world *world, const ss_joint *joint)
 {
     bool dynamic = false;
     if (joint->disabled) return false;
     for (int k = 0; k < joint->body_count; k++) {
-        if (!is_enabled(world, ss_joint_body(joint, k))) return false;
-        dynamic |= is_dynamic(world, ss_joint_body(joint, k));
+        const ss_body *body = ss_world_body(world, ss_joint_body(joint, k)); // NULL for the world
+        if (body && body->disabled) return false;
+        dynamic |= body && body->kind == SS_DYNAMIC;
     }
     for (int t = 0; t < joint->terms; t++)
         if (ss_world_joint(world, joint->term[t].joint)->disabled) return false;
@@ -169,19 +148,6 @@ static int own_rows(const ss_joint_pose *pose, ss_joint_equation *rows)
     return count;
 }
 
-/* A spring of stiffness 1/compliance in every row, implicit: x = -h k (g + h u), so that u + x/(h^2
- * k) + g/h = 0. It goes by g itself, whatever the formulation does about errors of joints: the row is
- * not holonomic. */
-static void soften(double compliance, double h, int count, ss_joint_equation *rows)
-{
-    for (int i = 0; i < count && compliance > 0.0; i++) {
-        rows[i].regularization = compliance / (h * h);
-        rows[i].time_derivative = rows[i].violation / h;
-        rows[i].violation = 0.0;
-        rows[i].holonomic = rows[i].equality = false;
-    }
-}
-
 int ss_joint_residual(const ss_world *world, int joint, ss_joint_equation rows[6])
 {
     const ss_joint *item = ss_world_joint(world, joint);
@@ -197,7 +163,17 @@ int ss_joint_equations(const ss_world *world, int joint, double h,
     if (!ss_joint_is_active(world, item)) return 0;
     ss_joint_pose pose = ss_joint_pose_now(world, item);
     int count = own_rows(&pose, rows);
-    soften(item->compliance, h, count, rows);
+
+    /* A spring of stiffness 1/compliance in every row, implicit: x = -h k (g + h u), so that u + x/(h^2 k) +
+     * g/h = 0. It depends on g itself, whatever the formulation does about errors of joints: the row is not
+     * holonomic. */
+    for (int i = 0; i < count && item->compliance > 0.0; i++) {
+        rows[i].regularization = item->compliance / (h * h);
+        rows[i].time_derivative = rows[i].violation / h;
+        rows[i].violation = 0.0;
+        rows[i].holonomic = rows[i].equality = false;
+    }
+
     if (item->kind == SS_JOINT_CONVERTER) return ss_joint_add_converter(&pose, h, rows);
     return ss_joint_add_laws(world, &pose, h, rows, count);
 }

@@ -11,26 +11,25 @@ static ss_quat shorter_way(ss_quat q)
     return q.w < 0.0 ? (ss_quat){-q.w, -q.x, -q.y, -q.z} : q;
 }
 
-static void place_side(const ss_world *world, const ss_joint *joint, int side, ss_joint_pose *pose)
-{
-    int number = side ? joint->b : joint->a;
-    ss_quat rotation = ss_quat_identity();
-    pose->centre[side] = (ss_vec3){0.0, 0.0, 0.0};
-    pose->moves[side] = number != SS_WORLD;
-    if (pose->moves[side]) {
-        const ss_body *body = ss_world_body(world, number);
-        pose->centre[side] = ss_vec3_load(body->position);
-        rotation = ss_quat_load(body->quaternion);
-    }
-    ss_vec3 arm = ss_quat_rotate(rotation, ss_vec3_load(joint->local_anchor[side]));
-    pose->anchor[side] = ss_vec3_add(pose->centre[side], arm);
-    pose->frame[side] = ss_quat_multiply(rotation, ss_quat_load(joint->local_frame[side]));
-}
-
 ss_joint_pose ss_joint_pose_now(const ss_world *world, const ss_joint *joint)
 {
     ss_joint_pose pose = {.world = world, .joint = joint};
-    for (int side = 0; side < 2; side++) place_side(world, joint, side, &pose);
+
+    /* Anchor and frame of each side, fixed in its body or in the world. */
+    for (int side = 0; side < 2; side++) {
+        int number = side ? joint->b : joint->a;
+        ss_quat rotation = ss_quat_identity();
+        pose.moves[side] = number != SS_WORLD;
+        if (pose.moves[side]) {
+            const ss_body *body = ss_world_body(world, number);
+            pose.centre[side] = ss_vec3_load(body->position);
+            rotation = ss_quat_load(body->quaternion);
+        }
+        ss_vec3 arm = ss_quat_rotate(rotation, ss_vec3_load(joint->local_anchor[side]));
+        pose.anchor[side] = ss_vec3_add(pose.centre[side], arm);
+        pose.frame[side] = ss_quat_multiply(rotation, ss_quat_load(joint->local_frame[side]));
+    }
+
     pose.axes = ss_quat_to_matrix(pose.frame[0]);
     pose.offset = ss_vec3_subtract(pose.anchor[1], pose.anchor[0]);
     pose.turn = shorter_way(ss_quat_multiply(ss_quat_conjugate(pose.frame[0]), pose.frame[1]));
@@ -281,21 +280,20 @@ bool ss_joint_coordinate_is_angle(const ss_joint *joint, int index)
     return joint->kind != SS_JOINT_PRISMATIC && !ss_joint_keeps_coordinate(joint);
 }
 
-static ss_joint_quantity angle_now(const ss_joint_pose *pose, int index)
-{
-    ss_joint_quantity quantity =
-        pose->joint->kind == SS_JOINT_UNIVERSAL ? ss_joint_cross_angle(pose, index) : ss_joint_twist(pose);
-    quantity.value = ss_angle_near(quantity.value, pose->joint->turned[index]);
-    return quantity;
-}
-
 ss_joint_quantity ss_joint_coordinate_now(const ss_joint_pose *pose, int index)
 {
-    if (ss_joint_coordinate_is_angle(pose->joint, index)) return angle_now(pose, index);
-    if (pose->joint->kind == SS_JOINT_DISTANCE) return ss_joint_length(pose);
-    if (pose->joint->kind == SS_JOINT_PULLEY) return ss_joint_rope(pose);
-    if (ss_joint_has_terms(pose->joint)) return ss_joint_sum(pose, NULL);
-    return ss_joint_slide(pose, (ss_vec3){0.0, 0.0, 1.0});
+    const ss_joint *joint = pose->joint;
+    if (joint->kind == SS_JOINT_DISTANCE) return ss_joint_length(pose);
+    if (joint->kind == SS_JOINT_PULLEY) return ss_joint_rope(pose);
+    if (!ss_joint_coordinate_is_angle(joint, index))
+        return ss_joint_has_terms(joint) ? ss_joint_sum(pose, NULL)
+                                         : ss_joint_slide(pose, (ss_vec3){0.0, 0.0, 1.0});
+
+    /* Angles count their turns: of those that differ by 2 pi it is the one next to the last. */
+    ss_joint_quantity angle =
+        joint->kind == SS_JOINT_UNIVERSAL ? ss_joint_cross_angle(pose, index) : ss_joint_twist(pose);
+    angle.value = ss_angle_near(angle.value, joint->turned[index]);
+    return angle;
 }
 
 bool ss_joint_has_terms(const ss_joint *joint)

@@ -36,20 +36,6 @@ static void add_limit(const coordinate *along, double distance, double sign)
     row->bounds[0] = 0.0;
 }
 
-static void add_limits(const coordinate *along)
-{
-    const ss_axis_law *law = along->law;
-    if (!law->limited) return;
-    if (law->lower < law->upper) {
-        add_limit(along, along->now.value - law->lower, 1.0);
-        add_limit(along, law->upper - along->now.value, -1.0);
-        return;
-    }
-    ss_joint_equation *locked = add_row(along, 1.0);
-    locked->violation = along->now.value - law->lower;
-    locked->holonomic = true;
-}
-
 /* ---- springs and motors ----------------------------------------------------------------------------- */
 
 /* x = -h (k (error + h u) + d u), u relative to the wanted speed: u + x/(h (h k + d)) + k
@@ -71,7 +57,6 @@ static void bound(ss_joint_equation *row, double force)
     row->bounds[1] = force;
 }
 
-/* The spring, which SS_MOTOR_POSITION takes over unless it has gains of its own, and the motor. */
 static void add_motor(const coordinate *along)
 {
     const ss_axis_law *law = along->law;
@@ -79,6 +64,8 @@ static void add_motor(const coordinate *along)
     bool own_gains = law->motor_stiffness > 0.0 || law->motor_damping > 0.0;
     double length =
         ss_joint_keeps_coordinate(along->joint) && law->rest == 0.0 ? along->joint->start_length : law->rest;
+
+    /* The spring, which SS_MOTOR_POSITION takes over unless it has gains of its own. */
     if (law->motor == SS_MOTOR_POSITION && !own_gains) {
         if (springs)
             bound(add_spring(along, law->stiffness, law->damping, law->target, law->target_speed),
@@ -86,59 +73,21 @@ static void add_motor(const coordinate *along)
         return;
     }
     if (springs) add_spring(along, law->stiffness, law->damping, length, 0.0);
+
     if (law->motor == SS_MOTOR_POSITION)
         bound(add_spring(along, law->motor_stiffness, law->motor_damping, law->target, law->target_speed),
               law->max_force);
     if (law->motor == SS_MOTOR_OFF || law->motor == SS_MOTOR_POSITION) return;
+
+    /* A drive arrives at target + h target_speed by the end of the step, whatever it was off at its start. */
     ss_joint_equation *row = add_row(along, 1.0);
     bound(row, law->max_force);
-    // A drive arrives at target + h target_speed by the end of the step, whatever it was off at its start.
     row->time_derivative = law->motor == SS_MOTOR_VELOCITY
                                ? -law->target_speed
                                : (along->now.value - law->target) / along->h - law->target_speed;
 }
 
-/* ---- armature --------------------------------------------------------------------------------------- */
-
-/* A rotor's inertia a resists a change of the coordinate's rate alone: x = -a (u - speed), a row of its own
- * with u + x/a - speed = 0. */
-static void add_armature(const coordinate *along)
-{
-    if (!(along->law->armature > 0.0)) return;
-    ss_joint_equation *row = add_row(along, 1.0);
-    row->regularization = 1.0 / along->law->armature;
-    row->time_derivative = -along->speed;
-}
-
-/* ---- friction --------------------------------------------------------------------------------------- */
-
-static void add_friction(const coordinate *along)
-{
-    if (along->law->friction > 0.0) bound(add_row(along, 1.0), along->law->friction);
-    int load = ss_joint_load_row(along->joint);
-    if (!(along->law->load_friction > 0.0) || ss_joint_keeps_coordinate(along->joint)) return;
-    ss_joint_equation *row = add_row(along, 1.0);
-    row->friction = along->law->load_friction;
-    row->load = load;
-}
-
 /* ---- all of them ------------------------------------------------------------------------------------ */
-
-/* What a coordinate may do within a step from rest: fall, or a twentieth of its range. Angles have a
- * scale of their own. */
-static double limit_margin(const ss_world *world, const ss_joint *joint, int index, double h)
-{
-    if (ss_joint_coordinate_is_angle(joint, index)) return 0.1;
-    double range = joint->law[index].upper - joint->law[index].lower;
-    double fall = 2.0 * h * h * ss_vec3_norm(ss_vec3_load(world->gravity));
-    return (isfinite(range) ? 0.05 * range : 0.0) + fall;
-}
-
-static bool has_rows(const ss_axis_law *law)
-{
-    return law->limited || law->motor != SS_MOTOR_OFF || law->stiffness > 0.0 || law->damping > 0.0 ||
-           law->friction > 0.0 || law->load_friction > 0.0 || law->armature > 0.0;
-}
 
 int ss_joint_add_laws(const ss_world *world, const ss_joint_pose *pose, double h,
                       ss_joint_equation rows[SS_JOINT_EQUATIONS_MOST], int count)
@@ -146,16 +95,49 @@ int ss_joint_add_laws(const ss_world *world, const ss_joint_pose *pose, double h
     const ss_joint *joint = pose->joint;
     int block = count > 0;
     for (int i = 0; i < ss_joint_coordinate_count(joint); i++) {
-        if (!has_rows(&joint->law[i])) continue;
-        coordinate along = {.joint = joint, .law = &joint->law[i], .h = h, .rows = rows, .count = &count};
+        const ss_axis_law *law = &joint->law[i];
+        if (!law->limited && law->motor == SS_MOTOR_OFF && !(law->stiffness > 0.0) && !(law->damping > 0.0) &&
+            !(law->friction > 0.0) && !(law->load_friction > 0.0) && !(law->armature > 0.0))
+            continue;
+        coordinate along = {.joint = joint, .law = law, .h = h, .rows = rows, .count = &count};
         along.block = &block;
         along.now = ss_joint_coordinate_now(pose, i);
         along.speed = ss_joint_speed(world, joint, along.now.jacobian);
-        along.margin = limit_margin(world, joint, i, h);
-        add_limits(&along);
+
+        /* What a coordinate may do within a step from rest: fall, or a twentieth of its range. Angles have a
+         * scale of their own. */
+        double range = law->upper - law->lower;
+        double fall = 2.0 * h * h * ss_vec3_norm(ss_vec3_load(world->gravity));
+        along.margin =
+            ss_joint_coordinate_is_angle(joint, i) ? 0.1 : (isfinite(range) ? 0.05 * range : 0.0) + fall;
+
+        /* Limits that leave no room lock the coordinate, with one equation instead of two bounds. */
+        if (law->limited && law->lower < law->upper) {
+            add_limit(&along, along.now.value - law->lower, 1.0);
+            add_limit(&along, law->upper - along.now.value, -1.0);
+        } else if (law->limited) {
+            ss_joint_equation *locked = add_row(&along, 1.0);
+            locked->violation = along.now.value - law->lower;
+            locked->holonomic = true;
+        }
+
         add_motor(&along);
-        add_armature(&along);
-        add_friction(&along);
+
+        /* A rotor's inertia a resists a change of the coordinate's rate alone: x = -a (u - speed), a row of
+         * its own with u + x/a - speed = 0. */
+        if (law->armature > 0.0) {
+            ss_joint_equation *row = add_row(&along, 1.0);
+            row->regularization = 1.0 / law->armature;
+            row->time_derivative = -along.speed;
+        }
+
+        /* Friction with a bound of its own, and friction whose bound is the load of another row. */
+        if (law->friction > 0.0) bound(add_row(&along, 1.0), law->friction);
+        if (law->load_friction > 0.0 && !ss_joint_keeps_coordinate(joint)) {
+            ss_joint_equation *row = add_row(&along, 1.0);
+            row->friction = law->load_friction;
+            row->load = ss_joint_load_row(joint);
+        }
     }
     return count;
 }

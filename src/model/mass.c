@@ -17,18 +17,6 @@ typedef struct moments {
 
 /* Of a tetrahedron with one corner at the origin, with d = a . (b x c) and s = a + b + c:
  *   volume = d / 6,  integral(x) = d / 24 s,  integral(x x') = d / 120 (s s' + a a' + b b' + c c') */
-static void add_tetrahedron(moments *sum, ss_vec3 a, ss_vec3 b, ss_vec3 c)
-{
-    double d = ss_vec3_dot(a, ss_vec3_cross(b, c));
-    ss_vec3 s = ss_vec3_add(a, ss_vec3_add(b, c));
-    sum->volume6 += d;
-    sum->first = ss_vec3_add_scaled(sum->first, d, s);
-    sum->second = ss_mat3_add_scaled(sum->second, d, ss_mat3_outer(s, s));
-    sum->second = ss_mat3_add_scaled(sum->second, d, ss_mat3_outer(a, a));
-    sum->second = ss_mat3_add_scaled(sum->second, d, ss_mat3_outer(b, b));
-    sum->second = ss_mat3_add_scaled(sum->second, d, ss_mat3_outer(c, c));
-}
-
 static moments integrate(const ss_mesh *mesh, ss_vec3 origin)
 {
     moments sum = {0};
@@ -36,30 +24,16 @@ static moments integrate(const ss_mesh *mesh, ss_vec3 origin)
         ss_vec3 corner[3];
         for (int k = 0; k < 3; k++)
             corner[k] = ss_vec3_subtract(ss_vec3_load(mesh->vertex[mesh->face[f][k]]), origin);
-        add_tetrahedron(&sum, corner[0], corner[1], corner[2]);
+
+        double d = ss_vec3_dot(corner[0], ss_vec3_cross(corner[1], corner[2]));
+        ss_vec3 s = ss_vec3_add(corner[0], ss_vec3_add(corner[1], corner[2]));
+        sum.volume6 += d;
+        sum.first = ss_vec3_add_scaled(sum.first, d, s);
+        sum.second = ss_mat3_add_scaled(sum.second, d, ss_mat3_outer(s, s));
+        for (int k = 0; k < 3; k++)
+            sum.second = ss_mat3_add_scaled(sum.second, d, ss_mat3_outer(corner[k], corner[k]));
     }
     return sum;
-}
-
-static ss_vec3 mean_corner(const ss_mesh *mesh)
-{
-    ss_vec3 sum = {0.0, 0.0, 0.0};
-    for (int f = 0; f < mesh->face_count; f++)
-        for (int k = 0; k < 3; k++) sum = ss_vec3_add(sum, ss_vec3_load(mesh->vertex[mesh->face[f][k]]));
-    return mesh->face_count ? ss_vec3_scale(1.0 / (3.0 * mesh->face_count), sum) : sum;
-}
-
-static ss_vec3 centre_of(const moments *sum)
-{
-    double d = 4.0 * sum->volume6;
-    return (ss_vec3){sum->first.x / d, sum->first.y / d, sum->first.z / d};
-}
-
-/* trace(C) - C, C the second moments about the centre */
-static ss_mat3 inertia_of(ss_mat3 second)
-{
-    ss_mat3 trace = ss_mat3_scale(ss_mat3_trace(second), ss_mat3_identity());
-    return ss_mat3_symmetric_part(ss_mat3_add_scaled(trace, -1.0, second));
 }
 
 /* Integrates twice: about a point near the mesh to find the centre, then about the centre, so that no large
@@ -67,14 +41,23 @@ static ss_mat3 inertia_of(ss_mat3 second)
 ss_mass_properties ss_mesh_mass(const ss_mesh *mesh, double density)
 {
     ss_mass_properties mass = {0};
-    ss_vec3 near = mean_corner(mesh);
+    ss_vec3 near = {0.0, 0.0, 0.0}; // the mean of all corners
+    for (int f = 0; f < mesh->face_count; f++)
+        for (int k = 0; k < 3; k++) near = ss_vec3_add(near, ss_vec3_load(mesh->vertex[mesh->face[f][k]]));
+    if (mesh->face_count) near = ss_vec3_scale(1.0 / (3.0 * mesh->face_count), near);
+
     moments sum = integrate(mesh, near);
     if (sum.volume6 == 0.0) return mass;
-    ss_vec3 centre = ss_vec3_add(near, centre_of(&sum));
+    double d = 4.0 * sum.volume6;
+    ss_vec3 centre = ss_vec3_add(near, (ss_vec3){sum.first.x / d, sum.first.y / d, sum.first.z / d});
+
+    /* The inertia is trace(C) - C, C the second moments about the centre. */
     sum = integrate(mesh, centre);
+    ss_mat3 second = ss_mat3_scale(density / 120.0, sum.second);
+    ss_mat3 trace = ss_mat3_scale(ss_mat3_trace(second), ss_mat3_identity());
     mass.mass = density * sum.volume6 / 6.0;
     ss_vec3_store(centre, mass.centre);
-    ss_mat3_store(inertia_of(ss_mat3_scale(density / 120.0, sum.second)), mass.inertia);
+    ss_mat3_store(ss_mat3_symmetric_part(ss_mat3_add_scaled(trace, -1.0, second)), mass.inertia);
     return mass;
 }
 

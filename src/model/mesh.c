@@ -5,29 +5,24 @@
 
 #include <string.h>
 
-static ss_mesh *allocate_mesh(int vertices, int faces)
-{
-    ss_mesh *mesh = ss_allocate(1, sizeof *mesh);
-    if (!mesh) return NULL;
-    mesh->vertex_count = vertices;
-    mesh->face_count = faces;
-    mesh->vertex = ss_allocate((size_t)vertices, sizeof *mesh->vertex);
-    mesh->face = ss_allocate((size_t)faces, sizeof *mesh->face);
-    if (mesh->vertex && mesh->face) return mesh;
-    ss_mesh_destroy(mesh);
-    return NULL;
-}
-
 ss_mesh *ss_mesh_create(int vertices, int faces, ss_error *err)
 {
     if (vertices < 0 || faces < 0) {
         ss_fail(err, SS_ERROR_USAGE, "mesh: %d vertices, %d faces: must not be negative", vertices, faces);
         return NULL;
     }
-    ss_mesh *mesh = allocate_mesh(vertices, faces);
-    if (!mesh)
-        ss_fail(err, SS_ERROR_RESOURCES, "mesh: out of memory for %d vertices and %d faces", vertices, faces);
-    return mesh;
+
+    ss_mesh *mesh = ss_allocate(1, sizeof *mesh);
+    if (mesh) {
+        mesh->vertex_count = vertices;
+        mesh->face_count = faces;
+        mesh->vertex = ss_allocate((size_t)vertices, sizeof *mesh->vertex);
+        mesh->face = ss_allocate((size_t)faces, sizeof *mesh->face);
+        if (mesh->vertex && mesh->face) return mesh;
+    }
+    ss_mesh_destroy(mesh);
+    ss_fail(err, SS_ERROR_RESOURCES, "mesh: out of memory for %d vertices and %d faces", vertices, faces);
+    return NULL;
 }
 
 void ss_mesh_destroy(ss_mesh *mesh)

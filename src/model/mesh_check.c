@@ -15,34 +15,6 @@ typedef struct checking {
     ((c)->good = false, ss_findings_add((c)->findings, SS_FINDING_FAULT, (c)->place, __VA_ARGS__))
 #define WARNING(c, ...) ss_findings_add((c)->findings, SS_FINDING_WARNING, (c)->place, __VA_ARGS__)
 
-/* ---- numbers ---------------------------------------------------------------------------------------- */
-
-static void check_numbers(checking *c)
-{
-    const ss_mesh *mesh = c->mesh;
-    for (int i = 0; i < mesh->vertex_count; i++) {
-        const double *v = mesh->vertex[i];
-        if (!isfinite(v[0]) || !isfinite(v[1]) || !isfinite(v[2]))
-            FAULT(c, "vertex %d: (%g, %g, %g) is not finite", i, v[0], v[1], v[2]);
-    }
-    for (int f = 0; f < mesh->face_count; f++)
-        for (int k = 0; k < 3; k++)
-            if (mesh->face[f][k] < 0 || mesh->face[f][k] >= mesh->vertex_count)
-                FAULT(c, "face %d: corner %d is vertex %d; there are %d vertices", f, k, mesh->face[f][k],
-                      mesh->vertex_count);
-}
-
-static void check_areas(checking *c)
-{
-    for (int f = 0; f < c->mesh->face_count; f++) {
-        const int *v = c->mesh->face[f];
-        if (v[0] == v[1] || v[1] == v[2] || v[2] == v[0])
-            FAULT(c, "face %d: uses a vertex twice (%d, %d, %d)", f, v[0], v[1], v[2]);
-        else if (!ss_mesh_has_area(c->mesh, f))
-            FAULT(c, "face %d: has no area", f);
-    }
-}
-
 /* ---- equal faces ------------------------------------------------------------------------------------ */
 
 typedef struct sorted_face {
@@ -70,6 +42,8 @@ static bool check_doubles(checking *c)
     int count = c->mesh->face_count;
     sorted_face *faces = ss_allocate((size_t)count, sizeof *faces);
     if (!faces) return false;
+
+    /* With the corners of each face in order, equal faces are neighbours after sorting. */
     for (int f = 0; f < count; f++) {
         int *corner = faces[f].corner;
         memcpy(corner, c->mesh->face[f], sizeof faces[f].corner);
@@ -79,6 +53,7 @@ static bool check_doubles(checking *c)
         order(&corner[0], &corner[1]);
     }
     qsort(faces, (size_t)count, sizeof *faces, by_corners);
+
     for (int i = 1; i < count; i++)
         if (memcmp(faces[i].corner, faces[i - 1].corner, sizeof faces[i].corner) == 0)
             FAULT(c, "face %d: has the corners of face %d", faces[i].face, faces[i - 1].face);
@@ -88,17 +63,6 @@ static bool check_doubles(checking *c)
 
 /* ---- edges and parts -------------------------------------------------------------------------------- */
 
-static void check_edge(checking *c, const ss_mesh_side *sides, int run)
-{
-    if (run == 1)
-        FAULT(c, "edge %d-%d: is open, only face %d uses it", sides->low, sides->high, sides->face);
-    else if (run > 2)
-        FAULT(c, "edge %d-%d: belongs to %d faces", sides->low, sides->high, run);
-    else if (sides[0].forward == sides[1].forward)
-        FAULT(c, "edge %d-%d: faces %d and %d have opposite orientations", sides->low, sides->high,
-              sides[0].face, sides[1].face);
-}
-
 /* The face that stands for a whole part; the path to it is halved on the way. */
 static int part_of(int *parent, int face)
 {
@@ -106,43 +70,54 @@ static int part_of(int *parent, int face)
     return face;
 }
 
-static void join(int *parent, int a, int b)
-{
-    int x = part_of(parent, a), y = part_of(parent, b);
-    parent[x > y ? x : y] = x > y ? y : x;
-}
-
-static void check_edges(checking *c, const ss_mesh_side *sides, int *parent)
-{
-    int count = 3 * c->mesh->face_count, parts = 0;
-    for (int f = 0; f < c->mesh->face_count; f++) parent[f] = f;
-    for (int i = 0, run; i < count; i += run) {
-        run = ss_mesh_side_run(sides, count, i);
-        if (sides[i].low != sides[i].high) check_edge(c, sides + i, run);
-        for (int k = 1; k < run; k++) join(parent, sides[i].face, sides[i + k].face);
-    }
-    for (int f = 0; f < c->mesh->face_count; f++) parts += parent[f] == f;
-    if (parts > 1) WARNING(c, "is in %d parts", parts);
-}
-
 static bool check_surface(checking *c)
 {
-    ss_mesh_side *sides = ss_mesh_sides(c->mesh);
-    int *parent = ss_allocate((size_t)c->mesh->face_count, sizeof *parent);
-    bool enough = sides && parent;
-    if (enough) check_edges(c, sides, parent);
-    ss_release(sides);
+    int faces = c->mesh->face_count, count = 3 * faces, parts = 0;
+    ss_mesh_side *all = ss_mesh_sides(c->mesh);
+    int *parent = ss_allocate((size_t)faces, sizeof *parent);
+    if (!all || !parent) {
+        ss_release(all);
+        ss_release(parent);
+        return false;
+    }
+
+    for (int f = 0; f < faces; f++) parent[f] = f;
+    for (int i = 0, run; i < count; i += run) {
+        const ss_mesh_side *sides = all + i;
+        run = ss_mesh_side_run(all, count, i);
+
+        /* A side from a vertex to itself has been reported with its face. */
+        bool is_edge = sides->low != sides->high;
+        if (is_edge && run == 1)
+            FAULT(c, "edge %d-%d: is open, only face %d uses it", sides->low, sides->high, sides->face);
+        else if (is_edge && run > 2)
+            FAULT(c, "edge %d-%d: belongs to %d faces", sides->low, sides->high, run);
+        else if (is_edge && sides[0].forward == sides[1].forward)
+            FAULT(c, "edge %d-%d: faces %d and %d have opposite orientations", sides->low, sides->high,
+                  sides[0].face, sides[1].face);
+
+        /* Faces on one edge belong to one part, for which its first face stands. */
+        for (int k = 1; k < run; k++) {
+            int x = part_of(parent, sides[0].face), y = part_of(parent, sides[k].face);
+            parent[x > y ? x : y] = x > y ? y : x;
+        }
+    }
+
+    for (int f = 0; f < faces; f++) parts += parent[f] == f;
+    if (parts > 1) WARNING(c, "is in %d parts", parts);
+    ss_release(all);
     ss_release(parent);
-    return enough;
+    return true;
 }
 
 static bool check_unused(checking *c)
 {
     bool *used = ss_allocate((size_t)c->mesh->vertex_count, sizeof *used);
     if (!used) return false;
-    int unused = 0, first = -1;
     for (int f = 0; f < c->mesh->face_count; f++)
         for (int k = 0; k < 3; k++) used[c->mesh->face[f][k]] = true;
+
+    int unused = 0, first = -1;
     for (int i = c->mesh->vertex_count - 1; i >= 0; i--) {
         if (used[i]) continue;
         unused++;
@@ -158,14 +133,35 @@ static bool check_unused(checking *c)
 bool ss_mesh_check(const ss_mesh *mesh, const char *place, ss_findings *findings)
 {
     checking c = {mesh, place, findings, true};
-    check_numbers(&c);
+
+    /* Numbers first: of a mesh that fails here nothing else can be asked. */
+    for (int i = 0; i < mesh->vertex_count; i++) {
+        const double *v = mesh->vertex[i];
+        if (!isfinite(v[0]) || !isfinite(v[1]) || !isfinite(v[2]))
+            FAULT(&c, "vertex %d: (%g, %g, %g) is not finite", i, v[0], v[1], v[2]);
+    }
+    for (int f = 0; f < mesh->face_count; f++)
+        for (int k = 0; k < 3; k++)
+            if (mesh->face[f][k] < 0 || mesh->face[f][k] >= mesh->vertex_count)
+                FAULT(&c, "face %d: corner %d is vertex %d; there are %d vertices", f, k, mesh->face[f][k],
+                      mesh->vertex_count);
     if (mesh->face_count == 0) FAULT(&c, "has no faces");
-    if (!c.good) return false; // nothing else can be asked of it
-    check_areas(&c);
+    if (!c.good) return false;
+
+    for (int f = 0; f < mesh->face_count; f++) {
+        const int *v = mesh->face[f];
+        if (v[0] == v[1] || v[1] == v[2] || v[2] == v[0])
+            FAULT(&c, "face %d: uses a vertex twice (%d, %d, %d)", f, v[0], v[1], v[2]);
+        else if (!ss_mesh_has_area(mesh, f))
+            FAULT(&c, "face %d: has no area", f);
+    }
+
     if (!check_doubles(&c) || !check_surface(&c) || !check_unused(&c)) {
         FAULT(&c, "out of memory for the check of %d faces", mesh->face_count);
         return false;
     }
+
+    /* Only a closed surface has a volume whose sign says which way its faces point. */
     if (c.good && ss_mesh_mass(mesh, 1.0).mass < 0.0) WARNING(&c, "is inside out: its faces point inwards");
     return c.good;
 }

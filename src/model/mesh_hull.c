@@ -39,52 +39,44 @@ static bool normalise(const double (*points)[3], int count, double *to, ss_error
     return true;
 }
 
-/* Numbers the points that faces use, in their order; -1 for the others. Returns how many. */
-static int number_vertices(qhT *qh, int *number, int count, int *faces)
+/* The facets that Qhull has found, as a mesh of the points they use. */
+static ss_mesh *read_hull(qhT *qh, const double (*points)[3], int count, ss_error *err)
 {
     facetT *facet;
     vertexT *vertex, **vertexp;
-    int used = 0;
-    *faces = 0;
+    int faces = 0, vertices = 0, *number = ss_allocate((size_t)count, sizeof *number);
+    if (!number) {
+        fail(err, qh_ERRmem, count);
+        return NULL;
+    }
+
+    /* Numbers the points that faces use, in their order; -1 for the others. */
     FORALLfacets
     {
-        ++*faces;
+        faces++;
         FOREACHvertex_(facet->vertices) number[qh_pointid(qh, vertex->point)] = 1;
     }
-    for (int i = 0; i < count; i++) number[i] = number[i] ? used++ : -1;
-    return used;
-}
+    for (int i = 0; i < count; i++) number[i] = number[i] ? vertices++ : -1;
 
-static void list_faces(qhT *qh, const int *number, int (*face)[3])
-{
-    facetT *facet;
-    vertexT *vertex, **vertexp;
+    ss_mesh *mesh = ss_mesh_create(vertices, faces, err);
+    if (!mesh) {
+        ss_release(number);
+        return NULL;
+    }
+    for (int i = 0; i < count; i++)
+        for (int k = 0; number[i] >= 0 && k < 3; k++) mesh->vertex[number[i]][k] = points[i][k];
+
+    /* The vertices of a simplicial facet stand in an order whose parity is its orientation. */
+    int(*face)[3] = mesh->face;
     FORALLfacets
     {
         int corner[3] = {0, 0, 0}, k = 0;
         FOREACHvertex_(facet->vertices) if (k < 3) corner[k++] = number[qh_pointid(qh, vertex->point)];
-        // The vertices of a simplicial facet stand in an order whose parity is its orientation.
         bool swap = facet->toporient ^ qh_ORIENTclock;
         (*face)[0] = corner[swap ? 1 : 0];
         (*face)[1] = corner[swap ? 0 : 1];
         (*face)[2] = corner[2];
         face++;
-    }
-}
-
-static ss_mesh *read_hull(qhT *qh, const double (*points)[3], int count, ss_error *err)
-{
-    int faces, *number = ss_allocate((size_t)count, sizeof *number);
-    if (!number) {
-        fail(err, qh_ERRmem, count);
-        return NULL;
-    }
-    int vertices = number_vertices(qh, number, count, &faces);
-    ss_mesh *mesh = ss_mesh_create(vertices, faces, err);
-    if (mesh) {
-        for (int i = 0; i < count; i++)
-            for (int k = 0; number[i] >= 0 && k < 3; k++) mesh->vertex[number[i]][k] = points[i][k];
-        list_faces(qh, number, mesh->face);
     }
     ss_release(number);
     return mesh;

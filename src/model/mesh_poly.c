@@ -19,16 +19,6 @@ typedef struct reading {
 
 /* ---- lines ------------------------------------------------------------------------------------------ */
 
-static void cut_comment(ss_mesh_text *line)
-{
-    for (const char *c = line->at; c < line->end; c++) {
-        bool slashes = c + 1 < line->end && c[0] == '/' && c[1] == '/';
-        if (*c != '#' && *c != '%' && !slashes) continue;
-        line->end = c;
-        return;
-    }
-}
-
 static bool is_separator(char c)
 {
     return c == '\0' || c == ',' || c == ';' || c == '[' || c == ']' || isspace((unsigned char)c);
@@ -48,20 +38,17 @@ static bool next_item(ss_mesh_text *line, ss_mesh_word *word)
     return length > 0;
 }
 
-static bool is_letter(const ss_mesh_word *word)
-{
-    return ss_mesh_is_word(word, "v") || ss_mesh_is_word(word, "f");
-}
-
-/* The next line with anything on it, without its letter; false at the end of the file. */
+/* The next line with anything on it, without comment and letter; false at the end of the file. */
 static bool next_line(reading *r, ss_mesh_text *line)
 {
     ss_mesh_word word;
     while (ss_mesh_next_line(r->text, line)) {
-        cut_comment(line);
+        for (const char *c = line->at; c < line->end; c++)
+            if (*c == '#' || *c == '%' || (c + 1 < line->end && c[0] == '/' && c[1] == '/')) line->end = c;
+
         ss_mesh_text look = *line;
         if (!next_item(&look, &word)) continue;
-        if (is_letter(&word)) *line = look;
+        if (ss_mesh_is_word(&word, "v") || ss_mesh_is_word(&word, "f")) *line = look;
         return true;
     }
     return false;
@@ -88,25 +75,6 @@ static bool read_whole(const ss_mesh_word *word, int *value, ss_error *err)
 
 /* ---- the two parts ---------------------------------------------------------------------------------- */
 
-static bool read_count(reading *r, const char *what, int *count, ss_error *err)
-{
-    ss_mesh_text line;
-    ss_mesh_word word;
-    if (!next_line(r, &line)) return ss_fail(err, SS_ERROR_INPUT, "ends before the number of %s", what);
-    if (!next_item(&line, &word) || !read_whole(&word, count, err) || *count < 1)
-        return ss_fail(err, SS_ERROR_INPUT, "\"%.40s\" is not a number of %s", word.text, what);
-    return !next_item(&line, &word) ||
-           ss_fail(err, SS_ERROR_INPUT, "\"%.40s\" after the number of %s", word.text, what);
-}
-
-static bool check_index(reading *r, double index, ss_error *err)
-{
-    if (r->base < 0 && (index == 0.0 || index == 1.0)) r->base = (int)index;
-    int expected = r->builder.vertex_count + (r->base < 0 ? 1 : r->base);
-    return index == expected ||
-           ss_fail(err, SS_ERROR_INPUT, "vertex has index %g; %d was expected", index, expected);
-}
-
 static bool read_vertex(reading *r, ss_mesh_text *line, ss_error *err)
 {
     double values[4];
@@ -115,10 +83,18 @@ static bool read_vertex(reading *r, ss_mesh_text *line, ss_error *err)
     while (count < 4 && next_item(line, &word))
         if (!read_value(&word, &values[count++], err)) return false;
     if (next_item(line, &word)) return ss_fail(err, SS_ERROR_INPUT, "a vertex with more than four numbers");
+
+    /* The first vertex settles whether there are indices, and its index what they count from. */
     if (r->columns == 0) r->columns = count < 4 ? 3 : 4;
     if (count != r->columns)
         return ss_fail(err, SS_ERROR_INPUT, "a vertex with %d numbers, must be %d", count, r->columns);
-    if (count == 4 && !check_index(r, values[0], err)) return false;
+    if (count == 4) {
+        double index = values[0];
+        if (r->base < 0 && (index == 0.0 || index == 1.0)) r->base = (int)index;
+        int expected = r->builder.vertex_count + (r->base < 0 ? 1 : r->base);
+        if (index != expected)
+            return ss_fail(err, SS_ERROR_INPUT, "vertex has index %g; %d was expected", index, expected);
+    }
     return ss_mesh_add_vertex(&r->builder, values + count - 3, err);
 }
 
@@ -133,11 +109,18 @@ static bool read_face(reading *r, ss_mesh_text *line, ss_error *err)
 
 typedef bool read_item(reading *r, ss_mesh_text *line, ss_error *err);
 
+/* A line with a number, and as many lines of items. */
 static bool read_items(reading *r, const char *what, read_item *read, ss_error *err)
 {
     ss_mesh_text line;
+    ss_mesh_word word;
     int count;
-    if (!read_count(r, what, &count, err)) return false;
+    if (!next_line(r, &line)) return ss_fail(err, SS_ERROR_INPUT, "ends before the number of %s", what);
+    if (!next_item(&line, &word) || !read_whole(&word, &count, err) || count < 1)
+        return ss_fail(err, SS_ERROR_INPUT, "\"%.40s\" is not a number of %s", word.text, what);
+    if (next_item(&line, &word))
+        return ss_fail(err, SS_ERROR_INPUT, "\"%.40s\" after the number of %s", word.text, what);
+
     for (int i = 0; i < count; i++) {
         if (!next_line(r, &line))
             return ss_fail(err, SS_ERROR_INPUT, "ends after %d of %d %s", i, count, what);
@@ -146,35 +129,26 @@ static bool read_items(reading *r, const char *what, read_item *read, ss_error *
     return true;
 }
 
-static bool expect_end(reading *r, ss_error *err)
-{
-    ss_mesh_text line;
-    return !next_line(r, &line) || ss_fail(err, SS_ERROR_INPUT, "continues after the last face");
-}
-
-/* Makes the corners count from 0. Without indices the file counts from 0 if it uses 0, else from 1. */
-static void rebase(reading *r)
-{
-    ss_mesh_builder *b = &r->builder;
-    if (r->base < 0) r->base = 1;
-    if (r->columns == 3)
-        for (int i = 0; i < b->corner_count; i++)
-            if (b->corner[i] == 0) r->base = 0;
-    for (int i = 0; i < b->corner_count; i++) b->corner[i] -= r->base;
-    b->counts_from = r->base;
-}
-
 ss_mesh *ss_mesh_parse_poly(ss_mesh_text *text, ss_error *err)
 {
     reading r = {.text = text, .base = -1};
+    ss_mesh_builder *b = &r.builder;
+    ss_mesh_text rest;
     ss_mesh *mesh = NULL;
-    if (read_items(&r, "vertices", read_vertex, err) && read_items(&r, "faces", read_face, err) &&
-        expect_end(&r, err)) {
-        rebase(&r);
-        mesh = ss_mesh_build(&r.builder, text, err);
+    bool good = read_items(&r, "vertices", read_vertex, err) && read_items(&r, "faces", read_face, err) &&
+                (!next_line(&r, &rest) || ss_fail(err, SS_ERROR_INPUT, "continues after the last face"));
+    if (good) {
+        /* Corners are to count from 0. Without indices the file counts from 0 if it uses 0, else from 1. */
+        if (r.base < 0) r.base = 1;
+        if (r.columns == 3)
+            for (int i = 0; i < b->corner_count; i++)
+                if (b->corner[i] == 0) r.base = 0;
+        for (int i = 0; i < b->corner_count; i++) b->corner[i] -= r.base;
+        b->counts_from = r.base;
+        mesh = ss_mesh_build(b, text, err);
     } else {
         ss_mesh_fail_at(text, text->line, err);
     }
-    ss_mesh_builder_free(&r.builder);
+    ss_mesh_builder_free(b);
     return mesh;
 }

@@ -18,54 +18,44 @@ typedef struct bytes {
     int size, capacity;
 } bytes;
 
-static bool fill(FILE *file, bytes *b, ss_error *err)
-{
-    for (;;) {
-        char *larger = ss_array_grow(b->data, b->size, &b->capacity, 1);
-        if (!larger) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory after %d bytes", b->size);
-        b->data = larger;
-        size_t got = fread(b->data + b->size, 1, (size_t)(b->capacity - b->size), file);
-        b->size += (int)got;
-        if (ferror(file)) return ss_fail(err, SS_ERROR_INPUT, "cannot be read: %s", strerror(errno));
-        if (feof(file)) return true;
-    }
-}
-
 static bool read_file(const char *path, bytes *b, ss_error *err)
 {
     FILE *file = fopen(path, "rb");
-    bool good =
-        file ? fill(file, b, err) : ss_fail(err, SS_ERROR_INPUT, "cannot be opened: %s", strerror(errno));
+    bool good = file || ss_fail(err, SS_ERROR_INPUT, "cannot be opened: %s", strerror(errno));
+    while (good && !feof(file)) {
+        char *larger = ss_array_grow(b->data, b->size, &b->capacity, 1);
+        if (larger) {
+            b->data = larger;
+            b->size += (int)fread(b->data + b->size, 1, (size_t)(b->capacity - b->size), file);
+            if (ferror(file)) good = ss_fail(err, SS_ERROR_INPUT, "cannot be read: %s", strerror(errno));
+        } else {
+            good = ss_fail(err, SS_ERROR_RESOURCES, "out of memory after %d bytes", b->size);
+        }
+    }
     if (file) fclose(file);
     return good || ss_fail_in(err, "%s", path);
 }
 
-typedef ss_mesh *parser(ss_mesh_text *text, ss_error *err);
-
-static parser *parser_of(const char *path)
-{
-    static const struct {
-        const char *suffix;
-        parser *parse;
-    } formats[] = {{".obj", ss_mesh_parse_obj}, {".stl", ss_mesh_parse_stl}, {".poly", ss_mesh_parse_poly}};
-    const char *dot = strrchr(path, '.');
-    for (int i = 0; dot && i < 3; i++)
-        if (strcasecmp(dot, formats[i].suffix) == 0) return formats[i].parse;
-    return NULL;
-}
-
 ss_mesh *ss_mesh_read(const char *path, ss_error *err)
 {
-    parser *parse = parser_of(path);
-    if (!parse) {
+    /* The format is that of the file's name. */
+    static const struct {
+        const char *suffix;
+        ss_mesh *(*parse)(ss_mesh_text *text, ss_error *err);
+    } formats[] = {{".obj", ss_mesh_parse_obj}, {".stl", ss_mesh_parse_stl}, {".poly", ss_mesh_parse_poly}};
+    const char *dot = strrchr(path, '.');
+    int format = 0;
+    while (dot && format < 3 && strcasecmp(dot, formats[format].suffix) != 0) format++;
+    if (!dot || format == 3) {
         ss_fail(err, SS_ERROR_USAGE, "%s: not a mesh file: its name must end in .obj, .stl or .poly", path);
         return NULL;
     }
+
     bytes b = {0};
     ss_mesh *mesh = NULL;
     if (read_file(path, &b, err)) {
         ss_mesh_text text = {.name = path, .at = b.data, .end = b.data + b.size};
-        mesh = parse(&text, err);
+        mesh = formats[format].parse(&text, err);
     }
     ss_release(b.data);
     return mesh;
@@ -83,19 +73,14 @@ bool ss_mesh_next_line(ss_mesh_text *text, ss_mesh_text *line)
     return true;
 }
 
-static bool goes_on(const ss_mesh_text *line)
-{
-    const char *last = line->end;
-    while (last > line->at && last[-1] == '\r') last--;
-    return last > line->at && last[-1] == '\\';
-}
-
 bool ss_mesh_next_joined_line(ss_mesh_text *text, ss_mesh_text *line)
 {
     if (!ss_mesh_next_line(text, line)) return false;
-    ss_mesh_text last = *line;
-    while (goes_on(&last) && ss_mesh_next_line(text, &last)) line->end = last.end;
-    return true;
+    for (ss_mesh_text last = *line;; line->end = last.end) {
+        const char *end = last.end; // before the line end of a file from Windows
+        while (end > last.at && end[-1] == '\r') end--;
+        if (end == last.at || end[-1] != '\\' || !ss_mesh_next_line(text, &last)) return true;
+    }
 }
 
 static bool is_blank(char c)
@@ -177,23 +162,19 @@ void ss_mesh_builder_free(ss_mesh_builder *b)
     *b = (ss_mesh_builder){0};
 }
 
-static bool check_corners(const ss_mesh_builder *b, const ss_mesh_polygon *polygon, ss_error *err)
-{
-    for (int k = polygon->first; k < polygon->first + polygon->size; k++)
-        if (b->corner[k] < 0 || b->corner[k] >= b->vertex_count)
-            return ss_fail(err, SS_ERROR_INPUT, "vertex %lld; there are %d",
-                           (long long)b->corner[k] + b->counts_from, b->vertex_count);
-    return true;
-}
-
 static bool cut_polygons(const ss_mesh_builder *b, const ss_mesh_text *text, ss_mesh *mesh, ss_error *err)
 {
     int face = 0;
     for (int p = 0; p < b->polygon_count; p++) {
         const ss_mesh_polygon *polygon = &b->polygon[p];
-        if (!check_corners(b, polygon, err) ||
-            !ss_polygon_cut((const double(*)[3])b->vertex, b->corner + polygon->first, polygon->size,
-                            mesh->face + face, err))
+        const int *corner = b->corner + polygon->first;
+        bool good = true;
+        for (int k = 0; good && k < polygon->size; k++)
+            if (corner[k] < 0 || corner[k] >= b->vertex_count)
+                good = ss_fail(err, SS_ERROR_INPUT, "vertex %lld; there are %d",
+                               (long long)corner[k] + b->counts_from, b->vertex_count);
+        if (!good ||
+            !ss_polygon_cut((const double(*)[3])b->vertex, corner, polygon->size, mesh->face + face, err))
             return ss_mesh_fail_at(text, polygon->line, err);
         face += polygon->size - 2;
     }

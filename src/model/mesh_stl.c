@@ -14,7 +14,8 @@ typedef struct joining {
     size_t size; /* a power of two */
 } joining;
 
-static size_t place_of(const joining *j, const double position[3])
+/* The slot of this position: that of an equal vertex, or a free one. */
+static int *find_slot(const joining *j, const double position[3])
 {
     uint64_t hash = 0;
     for (int k = 0; k < 3; k++) {
@@ -24,40 +25,30 @@ static size_t place_of(const joining *j, const double position[3])
         hash = (hash ^ bits) * 0x9E3779B97F4A7C15u;
         hash ^= hash >> 29;
     }
-    return (size_t)hash & (j->size - 1);
-}
 
-static bool is_at(const double a[3], const double b[3])
-{
-    return a[0] == b[0] && a[1] == b[1] && a[2] == b[2];
-}
-
-/* The slot of this position: that of an equal vertex, or a free one. */
-static int *find_slot(const joining *j, const double position[3])
-{
-    size_t place = place_of(j, position);
-    while (j->table[place] && !is_at(j->builder.vertex[j->table[place] - 1], position))
-        place = (place + 1) & (j->size - 1);
-    return &j->table[place];
-}
-
-static bool enlarge(joining *j, ss_error *err)
-{
-    if (2 * (size_t)j->builder.vertex_count < j->size) return true;
-    size_t size = j->size ? 2 * j->size : 64;
-    int *table = ss_allocate(size, sizeof *table);
-    if (!table)
-        return ss_fail(err, SS_ERROR_RESOURCES, "out of memory after %d vertices", j->builder.vertex_count);
-    ss_release(j->table);
-    j->table = table;
-    j->size = size;
-    for (int i = 0; i < j->builder.vertex_count; i++) *find_slot(j, j->builder.vertex[i]) = i + 1;
-    return true;
+    for (size_t place = (size_t)hash & (j->size - 1);; place = (place + 1) & (j->size - 1)) {
+        int *slot = &j->table[place];
+        if (!*slot) return slot;
+        const double *there = j->builder.vertex[*slot - 1];
+        if (there[0] == position[0] && there[1] == position[1] && there[2] == position[2]) return slot;
+    }
 }
 
 static bool add_corner(joining *j, const double position[3], ss_error *err)
 {
-    if (!enlarge(j, err)) return false;
+    /* A table that would be more than half full is made again, twice as large. */
+    if (2 * (size_t)j->builder.vertex_count >= j->size) {
+        size_t size = j->size ? 2 * j->size : 64;
+        int *table = ss_allocate(size, sizeof *table);
+        if (!table)
+            return ss_fail(err, SS_ERROR_RESOURCES, "out of memory after %d vertices",
+                           j->builder.vertex_count);
+        ss_release(j->table);
+        j->table = table;
+        j->size = size;
+        for (int i = 0; i < j->builder.vertex_count; i++) *find_slot(j, j->builder.vertex[i]) = i + 1;
+    }
+
     int *slot = find_slot(j, position);
     if (!*slot) {
         if (!ss_mesh_add_vertex(&j->builder, position, err)) return false;
@@ -77,14 +68,6 @@ static uint32_t little_endian(const char *from)
     return value;
 }
 
-static float float_at(const char *from)
-{
-    uint32_t bits = little_endian(from);
-    float value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
 static size_t binary_size(const ss_mesh_text *text)
 {
     return HEADER + (size_t)TRIANGLE * little_endian(text->at + 80);
@@ -95,7 +78,10 @@ static bool read_binary_triangle(joining *j, const char *from, ss_error *err)
     for (int corner = 0; corner < 3; corner++) {
         double position[3];
         for (int k = 0; k < 3; k++) {
-            position[k] = float_at(from + 12 + 12 * corner + 4 * k);
+            uint32_t bits = little_endian(from + 12 + 12 * corner + 4 * k); // after the normal
+            float value;
+            memcpy(&value, &bits, sizeof value);
+            position[k] = value;
             if (!isfinite(position[k]))
                 return ss_fail(err, SS_ERROR_INPUT, "corner %d: %c is %g", corner, "xyz"[k], position[k]);
         }
@@ -139,39 +125,27 @@ static bool expect(ss_mesh_text *text, ss_mesh_text *line, const char *keyword, 
            ss_fail(err, SS_ERROR_INPUT, "\"%.40s\" where \"%s\" was expected", word.text, keyword);
 }
 
-static bool expect_three(ss_mesh_text *text, ss_mesh_text *line, double values[3], ss_error *err)
-{
-    ss_mesh_word word;
-    for (int k = 0; k < 3; k++) {
-        if (!next_word(text, line, &word))
-            return ss_fail(err, SS_ERROR_INPUT, "ends where a number was expected");
-        if (!ss_mesh_read_number(&word, &values[k], err)) return false;
-    }
-    return true;
-}
-
-/* Normals are not used, and some programs write nan for them: three words of any kind. */
-static bool skip_normal(ss_mesh_text *text, ss_mesh_text *line, ss_error *err)
-{
-    ss_mesh_word word;
-    if (!expect(text, line, "normal", err)) return false;
-    for (int k = 0; k < 3; k++)
-        if (!next_word(text, line, &word))
-            return ss_fail(err, SS_ERROR_INPUT, "ends where a number was expected");
-    return true;
-}
-
 static bool read_facet(joining *j, ss_mesh_text *text, ss_mesh_text *line, ss_error *err)
 {
-    double position[3];
+    static const char *const ends_early = "ends where a number was expected";
+    ss_mesh_word word;
     int at = text->line;
-    if (!skip_normal(text, line, err) || !expect(text, line, "outer", err) ||
-        !expect(text, line, "loop", err))
-        return false;
+
+    /* Normals are not used, and some programs write nan for them: three words of any kind. */
+    if (!expect(text, line, "normal", err)) return false;
     for (int k = 0; k < 3; k++)
-        if (!expect(text, line, "vertex", err) || !expect_three(text, line, position, err) ||
-            !add_corner(j, position, err))
-            return false;
+        if (!next_word(text, line, &word)) return ss_fail(err, SS_ERROR_INPUT, "%s", ends_early);
+
+    if (!expect(text, line, "outer", err) || !expect(text, line, "loop", err)) return false;
+    for (int corner = 0; corner < 3; corner++) {
+        double position[3];
+        if (!expect(text, line, "vertex", err)) return false;
+        for (int k = 0; k < 3; k++) {
+            if (!next_word(text, line, &word)) return ss_fail(err, SS_ERROR_INPUT, "%s", ends_early);
+            if (!ss_mesh_read_number(&word, &position[k], err)) return false;
+        }
+        if (!add_corner(j, position, err)) return false;
+    }
     return expect(text, line, "endloop", err) && expect(text, line, "endfacet", err) &&
            ss_mesh_end_polygon(&j->builder, at, err);
 }
@@ -191,11 +165,6 @@ static bool read_words(joining *j, ss_mesh_text *text, ss_error *err)
     return true;
 }
 
-static bool read_text(joining *j, ss_mesh_text *text, ss_error *err)
-{
-    return read_words(j, text, err) || ss_mesh_fail_at(text, text->line, err);
-}
-
 /* Binary headers may begin with "solid" too: the size decides. */
 static bool is_text(const ss_mesh_text *text)
 {
@@ -210,8 +179,9 @@ ss_mesh *ss_mesh_parse_stl(ss_mesh_text *text, ss_error *err)
 {
     joining j = {0};
     ss_mesh *mesh = NULL;
-    if (is_text(text) ? read_text(&j, text, err) : read_binary(&j, text, err))
-        mesh = ss_mesh_build(&j.builder, text, err);
+    bool good = is_text(text) ? read_words(&j, text, err) || ss_mesh_fail_at(text, text->line, err)
+                              : read_binary(&j, text, err);
+    if (good) mesh = ss_mesh_build(&j.builder, text, err);
     ss_mesh_builder_free(&j.builder);
     ss_release(j.table);
     return mesh;

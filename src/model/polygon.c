@@ -20,13 +20,6 @@ static ss_vec3 fan_area(const double (*vertex)[3], const int *corner, int k)
                          ss_vec3_subtract(corner_at(vertex, corner, k + 1), origin));
 }
 
-static ss_vec3 normal_of(const double (*vertex)[3], const int *corner, int corners)
-{
-    ss_vec3 sum = {0.0, 0.0, 0.0};
-    for (int k = 1; k + 1 < corners; k++) sum = ss_vec3_add(sum, fan_area(vertex, corner, k));
-    return ss_vec3_normalise(sum, NULL);
-}
-
 /* All triangles of the fan turn the same way and have an area. */
 static bool fan_is_good(const double (*vertex)[3], const int *corner, int corners, ss_vec3 normal)
 {
@@ -36,15 +29,6 @@ static bool fan_is_good(const double (*vertex)[3], const int *corner, int corner
     for (int k = 1; k + 1 < corners; k++)
         if (!(ss_vec3_dot(normal, fan_area(vertex, corner, k)) > 1e-12 * largest)) return false;
     return true;
-}
-
-static void cut_fan(const int *corner, int corners, int (*triangle)[3])
-{
-    for (int k = 1; k + 1 < corners; k++, triangle++) {
-        (*triangle)[0] = corner[0];
-        (*triangle)[1] = corner[k];
-        (*triangle)[2] = corner[k + 1];
-    }
 }
 
 /* ---- ears ------------------------------------------------------------------------------------------- */
@@ -60,11 +44,6 @@ static double turn(const ring *a, const ring *b, const ring *c)
     return (b->x - a->x) * (c->y - a->y) - (b->y - a->y) * (c->x - a->x);
 }
 
-static bool is_inside(const ring *p, const ring *a, const ring *b, const ring *c)
-{
-    return turn(a, b, p) >= 0.0 && turn(b, c, p) >= 0.0 && turn(c, a, p) >= 0.0;
-}
-
 static bool is_same_place(const ring *a, const ring *b)
 {
     return a->x == b->x && a->y == b->y;
@@ -78,28 +57,44 @@ static bool is_ear(const ring *at, int i)
     for (int k = c->next; k != b->previous; k = at[k].next) {
         const ring *p = &at[k];
         if (is_same_place(p, a) || is_same_place(p, b) || is_same_place(p, c)) continue;
-        if (is_inside(p, a, b, c)) return false;
+        if (turn(a, b, p) >= 0.0 && turn(b, c, p) >= 0.0 && turn(c, a, p) >= 0.0) return false;
     }
     return true;
 }
 
-static void project(const double (*vertex)[3], const int *corner, int corners, ss_vec3 normal, ring *at)
+bool ss_polygon_cut(const double (*vertex)[3], const int *corner, int corners, int (*triangle)[3],
+                    ss_error *err)
 {
-    ss_vec3 x, y;
+    ss_vec3 area = {0.0, 0.0, 0.0}, x, y;
+    for (int k = 1; k + 1 < corners; k++) area = ss_vec3_add(area, fan_area(vertex, corner, k));
+    ss_vec3 normal = ss_vec3_normalise(area, NULL);
+
+    if (corners == 3 || ss_vec3_max_abs(normal) == 0.0 || fan_is_good(vertex, corner, corners, normal)) {
+        for (int k = 1; k + 1 < corners; k++, triangle++) {
+            (*triangle)[0] = corner[0];
+            (*triangle)[1] = corner[k];
+            (*triangle)[2] = corner[k + 1];
+        }
+        return true;
+    }
+
+    /* Ears are found in the plane across the normal, with what is left of the polygon as a ring. */
+    if (corners > MOST_DENTED)
+        return ss_fail(err, SS_ERROR_INPUT, "a non-convex face with %d corners, must be at most %d", corners,
+                       MOST_DENTED);
+    ring *at = ss_allocate((size_t)corners, sizeof *at);
+    if (!at) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for a face of %d corners", corners);
     ss_vec3_tangents(normal, &x, &y);
     for (int k = 0; k < corners; k++) {
         ss_vec3 arm = ss_vec3_subtract(corner_at(vertex, corner, k), corner_at(vertex, corner, 0));
         at[k] =
             (ring){ss_vec3_dot(x, arm), ss_vec3_dot(y, arm), (k + corners - 1) % corners, (k + 1) % corners};
     }
-}
 
-/* A polygon that crosses itself may have no ear: then the corner at hand is cut off all the same, and the
- * check of the mesh will say what came of it. */
-static void cut_ears(ring *at, const int *corner, int corners, int (*triangle)[3])
-{
-    for (int i = 0; corners > 2; corners--, triangle++) {
-        for (int tried = 0; tried < corners && !is_ear(at, i); tried++) i = at[i].next;
+    /* A polygon that crosses itself may have no ear: then the corner at hand is cut off all the same, and the
+     * check of the mesh will say what came of it. */
+    for (int i = 0, left = corners; left > 2; left--, triangle++) {
+        for (int tried = 0; tried < left && !is_ear(at, i); tried++) i = at[i].next;
         ring *ear = &at[i];
         (*triangle)[0] = corner[ear->previous];
         (*triangle)[1] = corner[i];
@@ -108,23 +103,6 @@ static void cut_ears(ring *at, const int *corner, int corners, int (*triangle)[3
         at[ear->next].previous = ear->previous;
         i = ear->next;
     }
-}
-
-bool ss_polygon_cut(const double (*vertex)[3], const int *corner, int corners, int (*triangle)[3],
-                    ss_error *err)
-{
-    ss_vec3 normal = normal_of(vertex, corner, corners);
-    if (corners == 3 || ss_vec3_max_abs(normal) == 0.0 || fan_is_good(vertex, corner, corners, normal)) {
-        cut_fan(corner, corners, triangle);
-        return true;
-    }
-    if (corners > MOST_DENTED)
-        return ss_fail(err, SS_ERROR_INPUT, "a non-convex face with %d corners, must be at most %d", corners,
-                       MOST_DENTED);
-    ring *at = ss_allocate((size_t)corners, sizeof *at);
-    if (!at) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for a face of %d corners", corners);
-    project(vertex, corner, corners, normal, at);
-    cut_ears(at, corner, corners, triangle);
     ss_release(at);
     return true;
 }

@@ -101,21 +101,6 @@ static void set_face(ss_mesh *mesh, int *place, int a, int b, int c)
     face[2] = c;
 }
 
-/* Vertices 0 .. n-1 below, n .. 2n-1 above; the ends are fans around their first corner. */
-static void set_prism_faces(ss_mesh *mesh, int n)
-{
-    int place = 0;
-    for (int i = 0; i < n; i++) {
-        int next = (i + 1) % n;
-        set_face(mesh, &place, i, next, n + next);
-        set_face(mesh, &place, i, n + next, n + i);
-    }
-    for (int i = 1; i + 1 < n; i++) {
-        set_face(mesh, &place, 0, i + 1, i);
-        set_face(mesh, &place, n, n + i, n + i + 1);
-    }
-}
-
 ss_mesh *ss_mesh_cylinder(int sides, double radius, double length, ss_error *err)
 {
     if (sides < 3 || sides > INT_MAX / 4) {
@@ -126,54 +111,57 @@ ss_mesh *ss_mesh_cylinder(int sides, double radius, double length, ss_error *err
         return NULL;
     ss_mesh *mesh = ss_mesh_create(2 * sides, 4 * sides - 4, err);
     if (!mesh) return NULL;
-    for (int i = 0; i < 2 * sides; i++) {
-        double angle = 6.28318530717958647693 * (i % sides) / sides;
-        ss_vec3 at = {radius * cos(angle), radius * sin(angle), i < sides ? -0.5 * length : 0.5 * length};
+
+    /* Vertices 0 .. n-1 below, n .. 2n-1 above; the ends are fans around their first corner. */
+    int n = sides, place = 0;
+    for (int i = 0; i < 2 * n; i++) {
+        double angle = 6.28318530717958647693 * (i % n) / n;
+        ss_vec3 at = {radius * cos(angle), radius * sin(angle), i < n ? -0.5 * length : 0.5 * length};
         ss_vec3_store(at, mesh->vertex[i]);
     }
-    set_prism_faces(mesh, sides);
+    for (int i = 0; i < n; i++) {
+        int next = (i + 1) % n;
+        set_face(mesh, &place, i, next, n + next);
+        set_face(mesh, &place, i, n + next, n + i);
+    }
+    for (int i = 1; i + 1 < n; i++) {
+        set_face(mesh, &place, 0, i + 1, i);
+        set_face(mesh, &place, n, n + i, n + i + 1);
+    }
     return mesh;
 }
 
 /* ---- balls ------------------------------------------------------------------------------------------ */
 
-/* The vertices of `from`, and one more on the sphere above the middle of each edge; middle[f][k] is the one
- * of side k of face f. */
-static void place_middles(const ss_mesh *from, const ss_mesh_side *sides, ss_mesh *to, int (*middle)[3])
-{
-    for (int i = 0; i < from->vertex_count; i++) ss_vec3_store(ss_vec3_load(from->vertex[i]), to->vertex[i]);
-    for (int i = 0; i < 3 * from->face_count; i++) {
-        int number = from->vertex_count + i / 2;
-        middle[sides[i].face][sides[i].corner] = number;
-        ss_vec3 sum =
-            ss_vec3_add(ss_vec3_load(from->vertex[sides[i].low]), ss_vec3_load(from->vertex[sides[i].high]));
-        ss_vec3_store(ss_vec3_normalise(sum, NULL), to->vertex[number]);
-    }
-}
-
-static void quarter_faces(const ss_mesh *from, ss_mesh *to, const int (*middle)[3])
-{
-    int place = 0;
-    for (int f = 0; f < from->face_count; f++) {
-        const int *m = middle[f];
-        for (int k = 0; k < 3; k++) set_face(to, &place, from->face[f][k], m[k], m[(k + 2) % 3]);
-        set_face(to, &place, m[0], m[1], m[2]);
-    }
-}
-
 /* Each triangle of a mesh on the unit sphere into four; releases the old mesh. */
 static ss_mesh *refine(ss_mesh *mesh, ss_error *err)
 {
-    ss_mesh *finer = ss_mesh_create(mesh->vertex_count + 3 * mesh->face_count / 2, 4 * mesh->face_count, err);
+    int vertices = mesh->vertex_count, faces = mesh->face_count, place = 0;
+    ss_mesh *finer = ss_mesh_create(vertices + 3 * faces / 2, 4 * faces, err);
     ss_mesh_side *sides = ss_mesh_sides(mesh);
-    int(*middle)[3] = ss_allocate((size_t)mesh->face_count, sizeof *middle);
+    int(*middle)[3] = ss_allocate((size_t)faces, sizeof *middle);
     bool good = finer && sides && middle;
-    if (good) {
-        place_middles(mesh, sides, finer, middle);
-        quarter_faces(mesh, finer, (const int(*)[3])middle);
-    } else {
-        ss_fail(err, SS_ERROR_RESOURCES, "ball: out of memory for %d faces", 4 * mesh->face_count);
+    if (!good) {
+        ss_fail(err, SS_ERROR_RESOURCES, "ball: out of memory for %d faces", 4 * faces);
         ss_mesh_destroy(finer);
+    }
+
+    /* The vertices there are, and one more on the sphere above the middle of each edge; middle[f][k] is the
+     * one of side k of face f. */
+    for (int i = 0; good && i < vertices; i++) ss_vec3_store(ss_vec3_load(mesh->vertex[i]), finer->vertex[i]);
+    for (int i = 0; good && i < 3 * faces; i++) {
+        const double *low = mesh->vertex[sides[i].low], *high = mesh->vertex[sides[i].high];
+        int number = vertices + i / 2;
+        middle[sides[i].face][sides[i].corner] = number;
+        ss_vec3 sum = ss_vec3_add(ss_vec3_load(low), ss_vec3_load(high));
+        ss_vec3_store(ss_vec3_normalise(sum, NULL), finer->vertex[number]);
+    }
+
+    /* One triangle at each corner, and one between the middles. */
+    for (int f = 0; good && f < faces; f++) {
+        const int *m = middle[f];
+        for (int k = 0; k < 3; k++) set_face(finer, &place, mesh->face[f][k], m[k], m[(k + 2) % 3]);
+        set_face(finer, &place, m[0], m[1], m[2]);
     }
     ss_release(sides);
     ss_release(middle);

@@ -10,49 +10,9 @@ typedef struct units {
     double force, torque, inertia, density;
 } units;
 
-static units units_of(double length, double mass, double time)
-{
-    units u = {.length = length, .mass = mass, .time = time};
-    u.turning = 1.0 / time;
-    u.speed = length / time;
-    u.acceleration = u.speed / time;
-    u.force = mass * u.acceleration;
-    u.torque = u.force * length;
-    u.inertia = mass * length * length;
-    u.density = mass / (length * length * length);
-    return u;
-}
-
 static void multiply(double *values, int count, double factor)
 {
     for (int i = 0; i < count; i++) values[i] *= factor;
-}
-
-static void convert_body(ss_body *body, ss_body_record *record, const units *u)
-{
-    multiply(body->position, 3, u->length);
-    multiply(body->centre, 3, u->length);
-    multiply(body->velocity, 3, u->speed);
-    multiply(body->velocity + 3, 3, u->turning);
-    multiply(body->force, 3, u->force);
-    multiply(body->force + 3, 3, u->torque);
-    body->mass *= u->mass;
-    record->mass *= u->mass;
-    multiply(body->inertia, 9, u->inertia);
-    multiply(record->inertia, 9, u->inertia);
-    body->linear_damping *= u->turning;
-    body->angular_damping *= u->turning;
-}
-
-static void convert_shape(ss_shape *shape, ss_shape_record *record, const units *u)
-{
-    multiply(shape->size, 3, u->length);
-    multiply(shape->position, 3, u->length);
-    multiply(shape->surface_velocity, 3, u->speed);
-    shape->density *= u->density;
-    if (record->mesh) multiply(record->mesh->vertex[0], 3 * record->mesh->vertex_count, u->length);
-    if (record->heights) multiply(record->heights, shape->nx * shape->ny, u->length);
-    ss_geometry_scale(record->geometry, u->length);
 }
 
 /* ---- joints ----------------------------------------------------------------------------------------- */
@@ -74,47 +34,38 @@ static void convert_law(ss_axis_law *law, bool slide, const units *u)
     if (!slide) law->load_friction *= u->length;
 }
 
-/* The sum is of the kind of the first term, whose factor is a pure number. */
-static void convert_terms(const ss_world *world, ss_joint *joint, const units *u)
+static void convert_joint(const ss_world *world, ss_joint *joint, const units *u)
 {
+    bool has_terms = ss_joint_has_terms(joint);
     bool of_length = ss_joint_coordinate_is_length(world, joint, 0);
-    for (int t = 0; t < joint->terms; t++) {
+    bool of_angles = joint->kind == SS_JOINT_GEAR || (has_terms && !of_length);
+
+    /* A sum of coordinates is of the kind of the first term, whose factor is a pure number. */
+    for (int t = 0; has_terms && t < joint->terms; t++) {
         const ss_joint *other = ss_world_joint(world, joint->term[t].joint);
         bool length = ss_joint_coordinate_is_length(world, other, joint->term[t].index);
         joint->term[t].factor *= (of_length ? u->length : 1.0) / (length ? u->length : 1.0);
     }
-    if (!of_length) joint->start_length /= u->length; // which convert_joint takes for a length
-}
+    if (has_terms && !of_length) joint->start_length /= u->length; // which is multiplied as a length below
 
-static void convert_joint(const ss_world *world, ss_joint *joint, const units *u)
-{
-    bool of_angles = joint->kind == SS_JOINT_GEAR ||
-                     (ss_joint_has_terms(joint) && !ss_joint_coordinate_is_length(world, joint, 0));
-    if (ss_joint_has_terms(joint)) convert_terms(world, joint, u);
-    for (int k = 0; k < 2; k++) multiply(joint->sheave[k], 3, u->length);
-    for (int k = 0; k < 2; k++) multiply(joint->local_sheave[k], 3, u->length);
-    joint->capacity *= u->inertia; // N m s^2
+    for (int k = 0; k < 2; k++) {
+        multiply(joint->sheave[k], 3, u->length);
+        multiply(joint->local_sheave[k], 3, u->length);
+        multiply(joint->local_anchor[k], 3, u->length);
+    }
     multiply(joint->anchor, 3, u->length);
     multiply(joint->anchor_b, 3, u->length);
-    for (int k = 0; k < 2; k++) multiply(joint->local_anchor[k], 3, u->length);
     joint->start_length *= u->length;
     if (joint->kind == SS_JOINT_SCREW) joint->ratio *= u->length;
+    joint->capacity *= u->inertia; // N m s^2
     joint->compliance *= of_angles ? 1.0 / u->torque : u->length / u->force;
     for (int k = 0; k < 2; k++)
         convert_law(&joint->law[k], !of_angles && ss_joint_coordinate_is_length(world, joint, k), u);
 }
 
-/* One number stands for m/N and rad/(N m): they change alike only if the unit of length stays, or if the
- * joint has equations of one sort only. */
-static bool compliance_can_change(const ss_joint *joint, double length)
-{
-    bool one_sort =
-        joint->kind == SS_JOINT_BALL || joint->kind == SS_JOINT_GEAR || ss_joint_keeps_coordinate(joint);
-    return joint->compliance == 0.0 || one_sort || length == 1.0;
-}
-
 /* ---- the world -------------------------------------------------------------------------------------- */
 
+/* Everything is checked before anything is changed. */
 static bool check_change(const ss_world *world, const units *u, ss_error *err)
 {
     const double all[] = {u->length,       u->mass,  u->time,   u->speed,   u->turning,
@@ -124,28 +75,69 @@ static bool check_change(const ss_world *world, const units *u, ss_error *err)
             return ss_fail(err, SS_ERROR_USAGE,
                            "units: length %g, mass %g, time %g: must be positive, and so must their products",
                            u->length, u->mass, u->time);
+
     for (int i = 0; i < world->body_count; i++)
         if (world->bodies[i].motion)
             return ss_fail(err, SS_ERROR_USAGE,
-                           "units: body %d is moved by a function, whose units "
-                           "cannot be changed",
-                           i);
-    for (int i = 0; i < world->joint_count; i++)
-        if (!compliance_can_change(&world->joints[i], u->length))
+                           "units: body %d is moved by a function, whose units cannot be changed", i);
+
+    /* One number stands for m/N and rad/(N m): they change alike only if the unit of length stays, or if the
+     * joint has equations of one sort only. */
+    for (int i = 0; i < world->joint_count; i++) {
+        const ss_joint *joint = &world->joints[i];
+        bool one_sort =
+            joint->kind == SS_JOINT_BALL || joint->kind == SS_JOINT_GEAR || ss_joint_keeps_coordinate(joint);
+        if (joint->compliance != 0.0 && !one_sort && u->length != 1.0)
             return ss_fail(err, SS_ERROR_USAGE,
                            "units: joint %d (%s): its compliance mixes lengths and angles", i,
-                           ss_joint_kind_name(world->joints[i].kind));
+                           ss_joint_kind_name(joint->kind));
+    }
     return true;
 }
 
 bool ss_world_change_units(ss_world *world, double length, double mass, double time, ss_error *err)
 {
-    units u = units_of(length, mass, time);
+    units u = {.length = length, .mass = mass, .time = time};
+    u.turning = 1.0 / time;
+    u.speed = length / time;
+    u.acceleration = u.speed / time;
+    u.force = mass * u.acceleration;
+    u.torque = u.force * length;
+    u.inertia = mass * length * length;
+    u.density = mass / (length * length * length);
     if (!check_change(world, &u, err)) return false;
-    for (int i = 0; i < world->body_count; i++) convert_body(&world->bodies[i], &world->body_records[i], &u);
-    for (int i = 0; i < world->shape_count; i++)
-        convert_shape(&world->shapes[i], &world->shape_records[i], &u);
+
+    for (int i = 0; i < world->body_count; i++) {
+        ss_body *body = &world->bodies[i];
+        ss_body_record *record = &world->body_records[i];
+        multiply(body->position, 3, u.length);
+        multiply(body->centre, 3, u.length);
+        multiply(body->velocity, 3, u.speed);
+        multiply(body->velocity + 3, 3, u.turning);
+        multiply(body->force, 3, u.force);
+        multiply(body->force + 3, 3, u.torque);
+        body->mass *= u.mass;
+        record->mass *= u.mass;
+        multiply(body->inertia, 9, u.inertia);
+        multiply(record->inertia, 9, u.inertia);
+        body->linear_damping *= u.turning;
+        body->angular_damping *= u.turning;
+    }
+
+    for (int i = 0; i < world->shape_count; i++) {
+        ss_shape *shape = &world->shapes[i];
+        ss_shape_record *record = &world->shape_records[i];
+        multiply(shape->size, 3, u.length);
+        multiply(shape->position, 3, u.length);
+        multiply(shape->surface_velocity, 3, u.speed);
+        shape->density *= u.density;
+        if (record->mesh) multiply(record->mesh->vertex[0], 3 * record->mesh->vertex_count, u.length);
+        if (record->heights) multiply(record->heights, shape->nx * shape->ny, u.length);
+        ss_geometry_scale(record->geometry, u.length);
+    }
+
     for (int i = 0; i < world->joint_count; i++) convert_joint(world, &world->joints[i], &u);
+
     for (int i = 0; i < world->material_count; i++) {
         world->materials[i].mu_rolling *= length;
         world->materials[i].mu_torsion *= length;

@@ -111,27 +111,27 @@ int ss_world_find_joint(const ss_world *world, const char *name)
 
 /* ---- energy and momentum ---------------------------------------------------------------------------- */
 
-static void add_body(const ss_world *world, const ss_body *body, ss_world_energy *sum)
-{
-    ss_vec3 x = ss_vec3_load(body->position), v = ss_vec3_load(body->velocity);
-    ss_vec3 w = ss_vec3_load(body->velocity + 3), g = ss_vec3_load(world->gravity);
-    ss_quat q = ss_quat_load(body->quaternion);
-    ss_vec3 turning = ss_quat_rotate_back(q, w);
-    ss_vec3 spin = ss_quat_rotate(q, ss_mat3_apply(ss_mat3_load(body->inertia), turning));
-    ss_vec3 momentum = ss_vec3_scale(body->mass, v);
-    ss_vec3 angular = ss_vec3_add(spin, ss_vec3_cross(x, momentum));
-    sum->kinetic += 0.5 * (ss_vec3_dot(v, momentum) + ss_vec3_dot(w, spin));
-    sum->potential -= ss_body_gravity_scale(body) * body->mass * ss_vec3_dot(g, x);
-    ss_vec3_store(ss_vec3_add(ss_vec3_load(sum->momentum), momentum), sum->momentum);
-    ss_vec3_store(ss_vec3_add(ss_vec3_load(sum->angular_momentum), angular), sum->angular_momentum);
-}
-
 ss_world_energy ss_world_measure(const ss_world *world)
 {
     ss_world_energy sum = {0};
+    ss_vec3 g = ss_vec3_load(world->gravity);
     for (int i = 0; i < world->body_count; i++) {
         const ss_body *body = &world->bodies[i];
-        if (body->kind == SS_DYNAMIC && !body->disabled) add_body(world, body, &sum);
+        if (body->kind != SS_DYNAMIC || body->disabled) continue;
+
+        /* The inertia is that of the body frame. */
+        ss_vec3 x = ss_vec3_load(body->position), v = ss_vec3_load(body->velocity);
+        ss_vec3 w = ss_vec3_load(body->velocity + 3);
+        ss_quat q = ss_quat_load(body->quaternion);
+        ss_vec3 turning = ss_quat_rotate_back(q, w);
+        ss_vec3 spin = ss_quat_rotate(q, ss_mat3_apply(ss_mat3_load(body->inertia), turning));
+
+        ss_vec3 momentum = ss_vec3_scale(body->mass, v);
+        ss_vec3 angular = ss_vec3_add(spin, ss_vec3_cross(x, momentum));
+        sum.kinetic += 0.5 * (ss_vec3_dot(v, momentum) + ss_vec3_dot(w, spin));
+        sum.potential -= ss_body_gravity_scale(body) * body->mass * ss_vec3_dot(g, x);
+        ss_vec3_store(ss_vec3_add(ss_vec3_load(sum.momentum), momentum), sum.momentum);
+        ss_vec3_store(ss_vec3_add(ss_vec3_load(sum.angular_momentum), angular), sum.angular_momentum);
     }
     return sum;
 }

@@ -70,24 +70,20 @@ static bool check_material(const ss_world *world, const ss_material *material, s
            ss_require_not_negative(material->mu_torsion, "mu_torsion", err);
 }
 
-static bool append_material(ss_world *world, const ss_material *material, ss_error *err)
-{
-    char *name;
-    ss_material *items =
-        ss_array_grow(world->materials, world->material_count, &world->material_capacity, sizeof *items);
-    if (!items) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory");
-    world->materials = items;
-    if (!copy_name(material->name, &name, err)) return false;
-    items[world->material_count] = *material;
-    items[world->material_count++].name = name;
-    return true;
-}
-
 int ss_world_add_material(ss_world *world, const ss_material *material, ss_error *err)
 {
-    char text[80];
-    if (check_material(world, material, err) && append_material(world, material, err))
-        return world->material_count - 1;
+    char text[80], *name = NULL;
+    if (check_material(world, material, err)) {
+        int n = world->material_count;
+        ss_material *items = ss_array_grow(world->materials, n, &world->material_capacity, sizeof *items);
+        if (items) world->materials = items;
+        if (!items) ss_fail(err, SS_ERROR_RESOURCES, "out of memory");
+        if (items && copy_name(material->name, &name, err)) {
+            items[n] = *material;
+            items[n].name = name;
+            return world->material_count++;
+        }
+    }
     ss_fail_in(err, "material %d%s", world->material_count, quoted(material->name, text));
     return -1;
 }
@@ -126,30 +122,30 @@ static bool check_body(ss_body *body, ss_error *err)
            ss_require_not_negative(body->angular_damping, "angular_damping", err);
 }
 
-static bool append_body(ss_world *world, ss_body *body, ss_error *err)
-{
-    int n = world->body_count;
-    ss_body *bodies = ss_array_grow(world->bodies, n, &world->body_capacity, sizeof *bodies);
-    if (bodies) world->bodies = bodies;
-    ss_body_record *records =
-        ss_array_grow(world->body_records, n, &world->body_record_capacity, sizeof *records);
-    if (records) world->body_records = records;
-    if (!bodies || !records) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory");
-    records[n] = (ss_body_record){0};
-    if (!copy_name(body->name, &records[n].name, err)) return false;
-    body->name = records[n].name;
-    bodies[n] = *body;
-    world->body_count++;
-    return true;
-}
-
 int ss_world_add_body(ss_world *world, const ss_body *body, ss_error *err)
 {
     char text[80];
+    int n = world->body_count;
     ss_body copy = *body;
     memset(copy.centre, 0, sizeof copy.centre);
-    if (check_body(&copy, err) && append_body(world, &copy, err)) return world->body_count - 1;
-    ss_fail_in(err, "body %d%s", world->body_count, quoted(body->name, text));
+    if (check_body(&copy, err)) {
+        ss_body *bodies = ss_array_grow(world->bodies, n, &world->body_capacity, sizeof *bodies);
+        if (bodies) world->bodies = bodies;
+        ss_body_record *records =
+            ss_array_grow(world->body_records, n, &world->body_record_capacity, sizeof *records);
+        if (records) world->body_records = records;
+        if (!bodies || !records) {
+            ss_fail(err, SS_ERROR_RESOURCES, "out of memory");
+        } else {
+            records[n] = (ss_body_record){0};
+            if (copy_name(body->name, &records[n].name, err)) {
+                copy.name = records[n].name;
+                bodies[n] = copy;
+                return world->body_count++;
+            }
+        }
+    }
+    ss_fail_in(err, "body %d%s", n, quoted(body->name, text));
     return -1;
 }
 
@@ -198,13 +194,6 @@ static bool copy_parts(ss_shape *shape, ss_shape_record *record, ss_error *err)
     return true;
 }
 
-static void release_parts(ss_shape_record *record)
-{
-    ss_geometry_destroy(record->geometry);
-    ss_mesh_destroy(record->mesh);
-    ss_release(record->heights);
-}
-
 static bool append_shape(ss_world *world, ss_shape *shape, ss_error *err)
 {
     int n = world->shape_count;
@@ -214,9 +203,13 @@ static bool append_shape(ss_world *world, ss_shape *shape, ss_error *err)
         ss_array_grow(world->shape_records, n, &world->shape_record_capacity, sizeof *records);
     if (records) world->shape_records = records;
     if (!shapes || !records) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory");
-    records[n] = (ss_shape_record){0};
-    if (!copy_parts(shape, &records[n], err)) {
-        release_parts(&records[n]);
+
+    ss_shape_record *record = &records[n];
+    *record = (ss_shape_record){0};
+    if (!copy_parts(shape, record, err)) {
+        ss_geometry_destroy(record->geometry);
+        ss_mesh_destroy(record->mesh);
+        ss_release(record->heights);
         return false;
     }
     shapes[n] = *shape;

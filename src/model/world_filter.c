@@ -43,12 +43,20 @@ static bool check_pair(const ss_world *world, int a, int b, const ss_material_pa
            ss_require_not_negative(pair->adhesion, "adhesion", err);
 }
 
-static bool store_pair(ss_world *world, uint64_t key, const ss_material_pair *pair, ss_error *err)
+bool ss_world_set_pair(ss_world *world, int material_a, int material_b, const ss_material_pair *pair,
+                       ss_error *err)
 {
+    if (!check_pair(world, material_a, material_b, pair, err))
+        return ss_fail_in(err, "materials %d and %d", material_a, material_b);
+
+    /* A pair that is there already is replaced. */
+    uint64_t key = ss_pair_key(material_a, material_b);
     int place = pair_place(world, key), count = world->pair_count;
     if (!has_pair(world, place, key)) {
         ss_named_pair *pairs = ss_array_grow(world->pairs, count, &world->pair_capacity, sizeof *pairs);
-        if (!pairs) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory");
+        if (!pairs)
+            return ss_fail(err, SS_ERROR_RESOURCES, "materials %d and %d: out of memory", material_a,
+                           material_b);
         world->pairs = pairs;
         memmove(&pairs[place + 1], &pairs[place], (size_t)(count - place) * sizeof *pairs);
         world->pair_count++;
@@ -57,17 +65,19 @@ static bool store_pair(ss_world *world, uint64_t key, const ss_material_pair *pa
     return true;
 }
 
-bool ss_world_set_pair(ss_world *world, int material_a, int material_b, const ss_material_pair *pair,
-                       ss_error *err)
+ss_material_pair ss_world_pair(const ss_world *world, int material_a, int material_b)
 {
-    if (check_pair(world, material_a, material_b, pair, err) &&
-        store_pair(world, ss_pair_key(material_a, material_b), pair, err))
-        return true;
-    return ss_fail_in(err, "materials %d and %d", material_a, material_b);
-}
+    const ss_material *a = ss_world_material(world, material_a), *b = ss_world_material(world, material_b);
+    if (!a || !b) return (ss_material_pair){0};
+    uint64_t key = ss_pair_key(material_a, material_b);
+    int place = pair_place(world, key);
+    if (has_pair(world, place, key)) {
+        ss_material_pair pair = world->pairs[place].pair;
+        if (pair.mu_static == 0.0) pair.mu_static = pair.mu;
+        return pair;
+    }
 
-static ss_material_pair mixed_pair(const ss_material *a, const ss_material *b)
-{
+    /* A pair that was not set: geometric means of the frictions, the livelier restitution. */
     double mu = sqrt(a->mu * b->mu);
     return (ss_material_pair){.mu = mu,
                               .mu_static = mu,
@@ -76,18 +86,6 @@ static ss_material_pair mixed_pair(const ss_material *a, const ss_material *b)
                               .mu_torsion = sqrt(a->mu_torsion * b->mu_torsion),
                               .spin_coupling =
                                   a->spin_coupling > b->spin_coupling ? a->spin_coupling : b->spin_coupling};
-}
-
-ss_material_pair ss_world_pair(const ss_world *world, int material_a, int material_b)
-{
-    const ss_material *a = ss_world_material(world, material_a), *b = ss_world_material(world, material_b);
-    if (!a || !b) return (ss_material_pair){0};
-    uint64_t key = ss_pair_key(material_a, material_b);
-    int place = pair_place(world, key);
-    if (!has_pair(world, place, key)) return mixed_pair(a, b);
-    ss_material_pair pair = world->pairs[place].pair;
-    if (pair.mu_static == 0.0) pair.mu_static = pair.mu;
-    return pair;
 }
 
 /* ---- separations ------------------------------------------------------------------------------------ */
@@ -147,19 +145,6 @@ bool ss_world_note_joint(ss_world *world, int joint, ss_error *err)
     return add_separation(world, ss_pair_key(j->a, j->b), joint, err);
 }
 
-static bool are_separate(const ss_world *world, int body_a, int body_b)
-{
-    uint64_t key = ss_pair_key(body_a, body_b);
-    for (int i = separation_place(world, key, -1); i < world->separation_count; i++) {
-        const ss_separation *item = &world->separations[i];
-        if (item->key != key) return false;
-        if (item->joint < 0) return true;
-        const ss_joint *joint = &world->joints[item->joint];
-        if (!joint->disabled && !joint->bodies_collide) return true;
-    }
-    return false;
-}
-
 static bool moves_freely(const ss_world *world, int body)
 {
     return body != SS_WORLD && world->bodies[body].kind == SS_DYNAMIC;
@@ -182,5 +167,16 @@ bool ss_world_may_touch(const ss_world *world, int shape_a, int shape_b)
     if (!a || !b || a->body == b->body || a->ghost || b->ghost) return false;
     if (!moves_freely(world, a->body) && !moves_freely(world, b->body)) return false;
     if (!takes_part(world, a->body) || !takes_part(world, b->body)) return false;
-    return wants(a, b) && wants(b, a) && !are_separate(world, a->body, b->body);
+    if (!wants(a, b) || !wants(b, a)) return false;
+
+    /* Bodies that were separated for good, or by a joint that is enabled and does not let them collide. */
+    uint64_t key = ss_pair_key(a->body, b->body);
+    for (int i = separation_place(world, key, -1); i < world->separation_count; i++) {
+        const ss_separation *item = &world->separations[i];
+        if (item->key != key) return true;
+        if (item->joint < 0) return false;
+        const ss_joint *joint = &world->joints[item->joint];
+        if (!joint->disabled && !joint->bodies_collide) return false;
+    }
+    return true;
 }

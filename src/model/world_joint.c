@@ -41,11 +41,6 @@ ss_quat ss_joint_start_frame(const ss_joint *joint, int side)
     return frame_along(axis, axis);
 }
 
-static bool uses_second_axis(ss_joint_kind kind)
-{
-    return kind == SS_JOINT_UNIVERSAL || kind == SS_JOINT_GEAR;
-}
-
 /* Unit vectors, with the defaults for those that are left 0. */
 static bool place_axes(ss_joint *joint, ss_error *err)
 {
@@ -54,7 +49,8 @@ static bool place_axes(ss_joint *joint, ss_error *err)
     ss_vec3 axis = ss_vec3_normalise(ss_vec3_load(joint->axis), NULL), across, other;
     if (ss_vec3_max_abs(axis) == 0.0) axis = (ss_vec3){0.0, 0.0, 1.0};
     ss_vec3_store(axis, joint->axis);
-    if (!uses_second_axis(joint->kind)) return true;
+    if (joint->kind != SS_JOINT_UNIVERSAL && joint->kind != SS_JOINT_GEAR) return true;
+
     ss_vec3 axis2 = ss_vec3_normalise(ss_vec3_load(joint->axis2), NULL);
     if (ss_vec3_max_abs(axis2) == 0.0) {
         ss_vec3_tangents(axis, &across, &other);
@@ -81,34 +77,35 @@ static void place_side(const ss_world *world, ss_joint *joint, int side)
     ss_quat_store(frame, joint->local_frame[side]);
 }
 
-/* Nothing has turned yet, and the load is taken to be weight until a step has shown it. */
-static void start_state(const ss_world *world, ss_joint *joint)
-{
-    ss_quat frame = ss_joint_start_frame(joint, 0);
-    joint->turned[0] = joint->turned[1] = 0.0;
-    ss_vec3_store(ss_quat_rotate_back(frame, ss_vec3_load(world->gravity)), joint->load_direction);
-}
-
-static void place_sheaves(const ss_world *world, ss_joint *joint)
-{
-    const ss_body *body = ss_world_body(world, joint->c);
-    for (int end = 0; end < 2; end++) {
-        ss_vec3 sheave = ss_vec3_load(joint->sheave[end]);
-        if (body)
-            sheave = ss_quat_rotate_back(ss_quat_load(body->quaternion),
-                                         ss_vec3_subtract(sheave, ss_vec3_load(body->position)));
-        ss_vec3_store(sheave, joint->local_sheave[end]);
-    }
-}
-
 static double distance(const double from[3], const double to[3])
 {
     return ss_vec3_norm(ss_vec3_subtract(ss_vec3_load(to), ss_vec3_load(from)));
 }
 
-/* The coordinate at the start, which stays. */
-static bool start_coordinate(const ss_world *world, ss_joint *joint, ss_error *err)
+bool ss_joint_place(const ss_world *world, ss_joint *joint, ss_error *err)
 {
+    if (!ss_require_finite(joint->anchor, 3, "anchor", err) ||
+        !ss_require_finite(joint->anchor_b, 3, "anchor_b", err) ||
+        !ss_require_finite(joint->sheave[0], 6, "sheave", err) || !place_axes(joint, err))
+        return false;
+    place_side(world, joint, 0);
+    place_side(world, joint, 1);
+
+    const ss_body *carrier = ss_world_body(world, joint->c);
+    for (int end = 0; joint->kind == SS_JOINT_PULLEY && end < 2; end++) {
+        ss_vec3 sheave = ss_vec3_load(joint->sheave[end]);
+        if (carrier)
+            sheave = ss_quat_rotate_back(ss_quat_load(carrier->quaternion),
+                                         ss_vec3_subtract(sheave, ss_vec3_load(carrier->position)));
+        ss_vec3_store(sheave, joint->local_sheave[end]);
+    }
+
+    /* Nothing has turned yet, and the load is taken to be weight until a step has shown it. */
+    ss_quat frame = ss_joint_start_frame(joint, 0);
+    joint->turned[0] = joint->turned[1] = 0.0;
+    ss_vec3_store(ss_quat_rotate_back(frame, ss_vec3_load(world->gravity)), joint->load_direction);
+
+    /* The coordinate at the start, which stays. */
     joint->start_length = 0.0;
     if (!ss_joint_keeps_coordinate(joint)) return true;
     ss_joint_pose pose = ss_joint_pose_now(world, joint);
@@ -122,19 +119,6 @@ static bool start_coordinate(const ss_world *world, ss_joint *joint, ss_error *e
     bool needs_length = joint->kind == SS_JOINT_DISTANCE && !ss_joint_coordinate_is_free(joint);
     return !needs_length || joint->start_length > 0.0 ||
            ss_fail(err, SS_ERROR_USAGE, "anchor_b: is at anchor, and a distance of 0 has no direction");
-}
-
-bool ss_joint_place(const ss_world *world, ss_joint *joint, ss_error *err)
-{
-    if (!ss_require_finite(joint->anchor, 3, "anchor", err) ||
-        !ss_require_finite(joint->anchor_b, 3, "anchor_b", err) ||
-        !ss_require_finite(joint->sheave[0], 6, "sheave", err) || !place_axes(joint, err))
-        return false;
-    place_side(world, joint, 0);
-    place_side(world, joint, 1);
-    if (joint->kind == SS_JOINT_PULLEY) place_sheaves(world, joint);
-    start_state(world, joint);
-    return start_coordinate(world, joint, err);
 }
 
 /* ---- adding ----------------------------------------------------------------------------------------- */
@@ -158,32 +142,7 @@ static bool check_law(const ss_axis_law *law, ss_error *err)
            ss_require_not_negative(law->motor_damping, "motor_damping", err);
 }
 
-static bool check_bodies(const ss_world *world, const ss_joint *joint, ss_error *err)
-{
-    bool dynamic = false;
-    for (int k = 0; k < joint->body_count; k++) {
-        const ss_body *body = ss_world_body(world, joint->bodies[k]);
-        if (!body && joint->bodies[k] != SS_WORLD)
-            return ss_fail(err, SS_ERROR_USAGE, "%c: unknown body %d", k == 0 ? 'a' : 'b', joint->bodies[k]);
-        dynamic |= body && body->kind == SS_DYNAMIC;
-    }
-    if (joint->a == joint->b) return ss_fail(err, SS_ERROR_USAGE, "a and b are the same body");
-    return dynamic || ss_fail(err, SS_ERROR_USAGE,
-                              joint->body_count > 2 ? "bodies: none of them is dynamic"
-                                                    : "a and b: neither of them is dynamic");
-}
-
 /* ---- more than two bodies --------------------------------------------------------------------------- */
-
-static bool list_body(ss_joint *joint, int body, ss_error *err)
-{
-    for (int k = 0; k < joint->body_count; k++)
-        if (joint->bodies[k] == body) return true;
-    if (joint->body_count == SS_JOINT_BODIES)
-        return ss_fail(err, SS_ERROR_USAGE, "term: more than %d bodies", (int)SS_JOINT_BODIES);
-    joint->bodies[joint->body_count++] = body;
-    return true;
-}
 
 /* Terms: joints that exist and have the coordinate; its bodies are all of theirs, except for the world. */
 static bool find_terms(const ss_world *world, ss_joint *joint, ss_error *err)
@@ -193,6 +152,7 @@ static bool find_terms(const ss_world *world, ss_joint *joint, ss_error *err)
     if (joint->terms < 1 || joint->terms > SS_JOINT_TERMS)
         return ss_fail(err, SS_ERROR_USAGE, "terms: is %d, must be between 1 and %d", joint->terms,
                        (int)SS_JOINT_TERMS);
+
     joint->body_count = 0;
     for (int t = 0; t < joint->terms; t++) {
         ss_coupling_term *term = &joint->term[t];
@@ -206,9 +166,16 @@ static bool find_terms(const ss_world *world, ss_joint *joint, ss_error *err)
         if (joint->kind == SS_JOINT_DIFFERENTIAL) term->factor = t == 0 ? 1.0 : -0.5 * joint->ratio;
         if (joint->kind == SS_JOINT_COUPLING && !ss_require_finite(&term->factor, 1, "factor", err))
             return ss_fail_in(err, "term[%d]", t);
+
+        /* Each body is listed once, whichever terms it takes part in. */
         for (int k = 0; k < other->body_count; k++) {
-            int body = ss_joint_body(other, k);
-            if (body != SS_WORLD && !list_body(joint, body, err)) return false;
+            int body = ss_joint_body(other, k), place = 0;
+            if (body == SS_WORLD) continue;
+            while (place < joint->body_count && joint->bodies[place] != body) place++;
+            if (place < joint->body_count) continue;
+            if (place == SS_JOINT_BODIES)
+                return ss_fail(err, SS_ERROR_USAGE, "term: more than %d bodies", (int)SS_JOINT_BODIES);
+            joint->bodies[joint->body_count++] = body;
         }
     }
     joint->a = joint->bodies[0];
@@ -219,18 +186,19 @@ static bool find_terms(const ss_world *world, ss_joint *joint, ss_error *err)
 /* What the kinds have in addition to a and b. */
 static bool find_bodies(const ss_world *world, ss_joint *joint, ss_error *err)
 {
-    bool many = ss_joint_has_terms(joint) || joint->kind == SS_JOINT_PULLEY;
-    if (many && joint->ratio == 0.0) joint->ratio = 1.0;
-    if (!ss_joint_has_terms(joint)) joint->terms = 0;
+    bool has_terms = ss_joint_has_terms(joint);
+    if ((has_terms || joint->kind == SS_JOINT_PULLEY) && joint->ratio == 0.0) joint->ratio = 1.0;
     if (joint->kind == SS_JOINT_CONVERTER && !(joint->ratio >= 1.0 && joint->ratio <= 3.0))
         return ss_fail(err, SS_ERROR_USAGE, "ratio: is %g, must be between 1 and 3", joint->ratio);
     if (!ss_require_not_negative(joint->capacity, "capacity", err)) return false;
-    if (ss_joint_has_terms(joint)) {
-        if (!find_terms(world, joint, err)) return false;
-    }
+
+    if (!has_terms) joint->terms = 0;
+    if (has_terms && !find_terms(world, joint, err)) return false;
     joint->bodies[0] = joint->a;
     joint->bodies[1] = joint->b;
-    if (joint->body_count < 2 || !ss_joint_has_terms(joint)) joint->body_count = 2;
+    if (joint->body_count < 2 || !has_terms) joint->body_count = 2;
+
+    /* The sheaves of a rope may be carried by a body that is at neither of its ends. */
     if (joint->kind != SS_JOINT_PULLEY || joint->c == SS_WORLD) return true;
     if (!ss_world_body(world, joint->c)) return ss_fail(err, SS_ERROR_USAGE, "c: unknown body %d", joint->c);
     if (joint->c == joint->a || joint->c == joint->b)
@@ -239,12 +207,27 @@ static bool find_bodies(const ss_world *world, ss_joint *joint, ss_error *err)
     return true;
 }
 
+/* Fills in what the kind implies, and refuses what makes no joint. */
 static bool check_joint(const ss_world *world, ss_joint *joint, ss_error *err)
 {
     if ((unsigned)joint->kind >= SS_JOINT_KINDS)
         return ss_fail(err, SS_ERROR_USAGE, "kind: unknown kind of joint %d", (int)joint->kind);
-    if (!find_bodies(world, joint, err) || !check_bodies(world, joint, err) ||
-        !ss_require_finite(&joint->ratio, 1, "ratio", err) ||
+    if (!find_bodies(world, joint, err)) return false;
+
+    bool dynamic = false;
+    for (int k = 0; k < joint->body_count; k++) {
+        const ss_body *body = ss_world_body(world, joint->bodies[k]);
+        if (!body && joint->bodies[k] != SS_WORLD)
+            return ss_fail(err, SS_ERROR_USAGE, "%c: unknown body %d", k == 0 ? 'a' : 'b', joint->bodies[k]);
+        dynamic |= body && body->kind == SS_DYNAMIC;
+    }
+    if (joint->a == joint->b) return ss_fail(err, SS_ERROR_USAGE, "a and b are the same body");
+    if (!dynamic)
+        return ss_fail(err, SS_ERROR_USAGE,
+                       joint->body_count > 2 ? "bodies: none of them is dynamic"
+                                             : "a and b: neither of them is dynamic");
+
+    if (!ss_require_finite(&joint->ratio, 1, "ratio", err) ||
         !ss_require_not_negative(joint->compliance, "compliance", err))
         return false;
     for (int k = 0; k < 2; k++)
