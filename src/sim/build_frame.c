@@ -9,11 +9,6 @@
 
 /* ---- bodies ----------------------------------------------------------------------------------------- */
 
-static bool takes_part(const ss_body *body)
-{
-    return body->kind == SS_DYNAMIC && !body->disabled;
-}
-
 /* Numbers the bodies of the frame; returns how many there are, -1 when out of memory. */
 static int number_bodies(ss_sim *sim, ss_error *err)
 {
@@ -33,8 +28,10 @@ static int number_bodies(ss_sim *sim, ss_error *err)
             return -1;
         }
     }
+
     for (int b = 0; b < bodies; b++) {
-        bool in = takes_part(ss_world_body(sim->world, b));
+        const ss_body *body = ss_world_body(sim->world, b);
+        bool in = body->kind == SS_DYNAMIC && !body->disabled;
         sim->body_place[b] = in ? count : SS_WORLD;
         if (in) sim->frame_body[count++] = b;
     }
@@ -55,27 +52,17 @@ static void fill_body(const ss_sim *sim, int b, ss_bodies *to)
     memcpy(to->position[b], body->position, sizeof to->position[b]);
     memcpy(to->quaternion[b], body->quaternion, sizeof to->quaternion[b]);
     memcpy(to->velocity[b], body->velocity, sizeof to->velocity[b]);
+
+    /* A link of a tree feels what its turning joints accelerate it by. */
     bool in_tree = sim->options.coordinates == SS_MINIMAL;
     const ss_link *link = in_tree ? &sim->trees.link[sim->trees.of_body[number]] : NULL;
     if (link && !link->alone)
         ss_sim_link_force(sim, body, link, to->force[b]);
     else
         ss_sim_force(sim, body, to->force[b]);
+
     ss_mat3_store(ss_mat3_rotate_tensor(rotation, ss_mat3_load(body->inertia)), to->inertia[b]);
     to->id[b] = number + 1; // ids are positive
-}
-
-/* Bodies with prescribed motion are not in the frame; to draw it one needs to know where they are. */
-static void note_scenery(ss_sim *sim)
-{
-    ss_scenery *scenery = &sim->scenery;
-    scenery->count = 0;
-    for (int b = 0; b < ss_world_body_count(sim->world); b++) {
-        const ss_body *body = ss_world_body(sim->world, b);
-        if (body->kind != SS_KINEMATIC) continue;
-        memcpy(scenery->position[scenery->count], body->position, sizeof body->position);
-        memcpy(scenery->quaternion[scenery->count++], body->quaternion, sizeof body->quaternion);
-    }
 }
 
 /* ---- motion that is prescribed ---------------------------------------------------------------------- */
@@ -107,76 +94,6 @@ static bool body_exists(const ss_sim *sim, int body)
     return body >= SS_WORLD && body < ss_world_body_count(sim->world);
 }
 
-/* Contacts of a user's source or edits may name any body. */
-static bool drop_fixed_contacts(ss_sim *sim, ss_error *err)
-{
-    ss_contact_list *list = &sim->contacts;
-    int kept = 0;
-    if (list->count > 0 && !list->items)
-        return ss_fail(err, SS_ERROR_INPUT, "contacts: count is %d, but the list is NULL", list->count);
-    for (int c = 0; c < list->count; c++) {
-        const ss_contact *contact = &list->items[c];
-        if (!body_exists(sim, contact->body_a) || !body_exists(sim, contact->body_b))
-            return ss_fail(err, SS_ERROR_INPUT, "contact %d: bodies %d and %d do not both exist", c,
-                           contact->body_a, contact->body_b);
-        if (place_of(sim, contact->body_a) < 0 && place_of(sim, contact->body_b) < 0) continue;
-        if (kept != c) list->items[kept] = *contact;
-        kept++;
-    }
-    list->count = kept;
-    return true;
-}
-
-/* Which optional arrays the contacts need. */
-typedef struct needs {
-    bool surface_velocity, restitution, mu_static, mu_rolling, mu_torsion, spin_coupling, compliance, damping,
-        adhesion;
-} needs;
-
-static bool is_zero(const double v[3])
-{
-    return v[0] == 0.0 && v[1] == 0.0 && v[2] == 0.0;
-}
-
-static bool surface_moves(const ss_sim *sim, const ss_contact *contact)
-{
-    return !is_zero(contact->surface_velocity) ||
-           (place_of(sim, contact->body_a) < 0 && told_velocity(sim, contact->body_a)) ||
-           (place_of(sim, contact->body_b) < 0 && told_velocity(sim, contact->body_b));
-}
-
-static needs needs_of(const ss_sim *sim)
-{
-    needs need = {0};
-    for (int c = 0; c < sim->contacts.count; c++) {
-        const ss_contact *contact = &sim->contacts.items[c];
-        const ss_material_pair *pair = &contact->material;
-        need.surface_velocity |= surface_moves(sim, contact);
-        need.restitution |= pair->restitution > 0.0;
-        need.mu_static |= pair->mu_static > pair->mu;
-        need.mu_rolling |= pair->mu_rolling > 0.0;
-        need.mu_torsion |= pair->mu_torsion > 0.0;
-        need.spin_coupling |= pair->mu_torsion > 0.0 && pair->spin_coupling != SS_SPIN_INDEPENDENT;
-        need.compliance |= pair->stiffness > 0.0;
-        need.damping |= pair->stiffness > 0.0; // with it a compliance is that of a spring
-        need.adhesion |= pair->adhesion > 0.0;
-    }
-    return need;
-}
-
-static bool enable(ss_frame *frame, needs need, ss_error *err)
-{
-    return (!need.surface_velocity || ss_frame_enable(frame, "contacts/surface_velocities", err)) &&
-           (!need.restitution || ss_frame_enable(frame, "contacts/restitution", err)) &&
-           (!need.mu_static || ss_frame_enable(frame, "contacts/mu_s", err)) &&
-           (!need.mu_rolling || ss_frame_enable(frame, "contacts/mu_r", err)) &&
-           (!need.mu_torsion || ss_frame_enable(frame, "contacts/mu_t", err)) &&
-           (!need.spin_coupling || ss_frame_enable(frame, "contacts/spin_coupling", err)) &&
-           (!need.compliance || ss_frame_enable(frame, "contacts/compliance", err)) &&
-           (!need.damping || ss_frame_enable(frame, "contacts/damping", err)) &&
-           (!need.adhesion || ss_frame_enable(frame, "contacts/adhesion", err));
-}
-
 static ss_vec3 velocity_at(const ss_sim *sim, int body, ss_vec3 point)
 {
     if (place_of(sim, body) < 0) return told_velocity_at(sim, body, point);
@@ -185,9 +102,18 @@ static ss_vec3 velocity_at(const ss_sim *sim, int body, ss_vec3 point)
     return ss_vec3_add(ss_vec3_load(of->velocity), ss_vec3_cross(ss_vec3_load(of->velocity + 3), arm));
 }
 
-/* How fast the surfaces slide before the step, in units of what free fall gains in one. */
-static double slip_of(const ss_sim *sim, const ss_contact *contact)
+/* Static friction acts until it saturates, and again from when kinetic friction has stopped the contact.
+ * Speed alone is seen too late: where the load grows slowly, it takes a time like sqrt(h) to be told from the
+ * errors of a solver. It decides where a pair turns, whose friction as a whole does not saturate. */
+static bool find_friction(ss_sim *sim, int c, double *mu)
 {
+    static const double fast = 1e-2;
+    const ss_contact *contact = &sim->contacts.items[c];
+    const ss_material_pair *pair = &contact->material;
+    *mu = pair->mu;
+    if (!(pair->mu_static > pair->mu)) return true;
+
+    /* How fast the surfaces slide before the step, in units of what free fall gains in one. */
     ss_vec3 point = ss_vec3_load(contact->point), normal = ss_vec3_load(contact->normal);
     ss_vec3 velocity = ss_vec3_add(
         ss_vec3_subtract(velocity_at(sim, contact->body_b, point), velocity_at(sim, contact->body_a, point)),
@@ -195,19 +121,8 @@ static double slip_of(const ss_sim *sim, const ss_contact *contact)
     ss_vec3 slip = ss_vec3_add_scaled(velocity, -ss_vec3_dot(velocity, normal), normal);
     double speed = ss_vec3_norm(slip),
            gain = sim->h * ss_vec3_norm(ss_vec3_load(ss_world_gravity(sim->world)));
-    return speed > 0.0 ? speed / gain : 0.0;
-}
+    bool slides = (speed > 0.0 ? speed / gain : 0.0) > fast;
 
-/* Static friction acts until it saturates, and again from when kinetic friction has stopped the contact.
- * Speed alone is seen too late: where the load grows slowly, it takes a time like sqrt(h) to be told from the
- * errors of a solver. It decides where a pair turns, whose friction as a whole does not saturate. */
-static bool find_friction(ss_sim *sim, int c, double *mu)
-{
-    static const double fast = 1e-2;
-    const ss_material_pair *pair = &sim->contacts.items[c].material;
-    *mu = pair->mu;
-    if (!(pair->mu_static > pair->mu)) return true;
-    bool slides = slip_of(sim, &sim->contacts.items[c]) > fast;
     if (!slides && !ss_warm_slides(sim, c, &slides)) return false;
     if (!slides) *mu = pair->mu_static;
     return true;
@@ -221,30 +136,68 @@ void ss_sim_surface_velocity(const ss_sim *sim, const int body[2], const double 
     ss_vec3_store(ss_vec3_add(told, ss_vec3_load(belt)), velocity);
 }
 
-static bool fill_contact(ss_sim *sim, int c, ss_contacts *to)
+/* The contacts of the frame. Optional arrays are enabled only when a contact needs them. */
+static bool fill_contacts(ss_sim *sim, ss_frame *frame, ss_error *err)
 {
-    const ss_contact *contact = &sim->contacts.items[c];
-    const ss_material_pair *pair = &contact->material;
-    to->pair[c][0] = place_of(sim, contact->body_a);
-    to->pair[c][1] = place_of(sim, contact->body_b);
-    memcpy(to->point[c], contact->point, sizeof to->point[c]);
-    memcpy(to->normal[c], contact->normal, sizeof to->normal[c]);
-    to->gap[c] = contact->gap;
-    if (!find_friction(sim, c, &to->mu[c][0])) return false;
-    to->mu[c][1] = to->mu[c][0];
-    if (to->mu_static) to->mu_static[c][0] = to->mu_static[c][1] = fmax(pair->mu_static, pair->mu);
-    if (to->restitution) to->restitution[c] = pair->restitution;
-    if (to->mu_rolling) to->mu_rolling[c] = pair->mu_rolling;
-    if (to->mu_torsion) to->mu_torsion[c] = pair->mu_torsion;
-    if (to->spin_coupling) to->spin_coupling[c] = (uint8_t)pair->spin_coupling;
-    if (to->compliance && pair->stiffness > 0.0)
-        to->compliance[c] = 1.0 / (pair->stiffness * sim->h * sim->h);
-    if (to->damping) to->damping[c] = pair->damping;
-    // What is still apart does not hold on to anything.
-    if (to->adhesion && contact->gap <= sim->step->slop) to->adhesion[c] = pair->adhesion;
-    if (!to->surface_velocity) return true;
-    const int bodies[2] = {contact->body_a, contact->body_b};
-    ss_sim_surface_velocity(sim, bodies, contact->surface_velocity, contact->point, to->surface_velocity[c]);
+    struct {
+        bool surface_velocity, restitution, mu_static, mu_rolling, mu_torsion, spin_coupling, compliance,
+            damping, adhesion;
+    } need = {0};
+    for (int c = 0; c < sim->contacts.count; c++) {
+        const ss_contact *contact = &sim->contacts.items[c];
+        const ss_material_pair *pair = &contact->material;
+        const double *belt = contact->surface_velocity;
+        need.surface_velocity |=
+            !(belt[0] == 0.0 && belt[1] == 0.0 && belt[2] == 0.0) ||
+            (place_of(sim, contact->body_a) < 0 && told_velocity(sim, contact->body_a)) ||
+            (place_of(sim, contact->body_b) < 0 && told_velocity(sim, contact->body_b));
+        need.restitution |= pair->restitution > 0.0;
+        need.mu_static |= pair->mu_static > pair->mu;
+        need.mu_rolling |= pair->mu_rolling > 0.0;
+        need.mu_torsion |= pair->mu_torsion > 0.0;
+        need.spin_coupling |= pair->mu_torsion > 0.0 && pair->spin_coupling != SS_SPIN_INDEPENDENT;
+        need.compliance |= pair->stiffness > 0.0;
+        need.damping |= pair->stiffness > 0.0; // with it a compliance is that of a spring
+        need.adhesion |= pair->adhesion > 0.0;
+    }
+    if ((need.surface_velocity && !ss_frame_enable(frame, "contacts/surface_velocities", err)) ||
+        (need.restitution && !ss_frame_enable(frame, "contacts/restitution", err)) ||
+        (need.mu_static && !ss_frame_enable(frame, "contacts/mu_s", err)) ||
+        (need.mu_rolling && !ss_frame_enable(frame, "contacts/mu_r", err)) ||
+        (need.mu_torsion && !ss_frame_enable(frame, "contacts/mu_t", err)) ||
+        (need.spin_coupling && !ss_frame_enable(frame, "contacts/spin_coupling", err)) ||
+        (need.compliance && !ss_frame_enable(frame, "contacts/compliance", err)) ||
+        (need.damping && !ss_frame_enable(frame, "contacts/damping", err)) ||
+        (need.adhesion && !ss_frame_enable(frame, "contacts/adhesion", err)))
+        return false;
+
+    ss_contacts *to = &frame->contacts;
+    for (int c = 0; c < sim->contacts.count; c++) {
+        const ss_contact *contact = &sim->contacts.items[c];
+        const ss_material_pair *pair = &contact->material;
+        to->pair[c][0] = place_of(sim, contact->body_a);
+        to->pair[c][1] = place_of(sim, contact->body_b);
+        memcpy(to->point[c], contact->point, sizeof to->point[c]);
+        memcpy(to->normal[c], contact->normal, sizeof to->normal[c]);
+        to->gap[c] = contact->gap;
+        if (!find_friction(sim, c, &to->mu[c][0]))
+            return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for %d contacts", sim->contacts.count);
+        to->mu[c][1] = to->mu[c][0];
+
+        if (to->mu_static) to->mu_static[c][0] = to->mu_static[c][1] = fmax(pair->mu_static, pair->mu);
+        if (to->restitution) to->restitution[c] = pair->restitution;
+        if (to->mu_rolling) to->mu_rolling[c] = pair->mu_rolling;
+        if (to->mu_torsion) to->mu_torsion[c] = pair->mu_torsion;
+        if (to->spin_coupling) to->spin_coupling[c] = (uint8_t)pair->spin_coupling;
+        if (to->compliance && pair->stiffness > 0.0)
+            to->compliance[c] = 1.0 / (pair->stiffness * sim->h * sim->h);
+        if (to->damping) to->damping[c] = pair->damping;
+        // What is still apart does not hold on to anything.
+        if (to->adhesion && contact->gap <= sim->step->slop) to->adhesion[c] = pair->adhesion;
+        if (to->surface_velocity)
+            ss_sim_surface_velocity(sim, (const int[2]){contact->body_a, contact->body_b},
+                                    contact->surface_velocity, contact->point, to->surface_velocity[c]);
+    }
     return true;
 }
 
@@ -258,26 +211,6 @@ typedef struct equations {
     bool regularised, loaded, free, implied;
     int further; // blocks of rows on more than two bodies of the frame
 } equations;
-
-static bool make_room(ss_sim *sim, equations *all, ss_error *err)
-{
-    int most = ss_world_joint_count(sim->world) * SS_JOINT_EQUATIONS_MOST;
-    all->rows = ss_arena_take_unset(sim->memory, (size_t)most, sizeof *all->rows, "joint rows");
-    if (all->rows && sim->origin_capacity < most) {
-        ss_release(sim->origins);
-        sim->origins = ss_allocate((size_t)most, sizeof *sim->origins);
-        sim->origin_capacity = sim->origins ? most : 0;
-    }
-    return (all->rows && sim->origin_capacity >= most) ||
-           ss_fail(err, SS_ERROR_RESOURCES, "out of memory for %d joint rows", most);
-}
-
-static int count_live(const ss_sim *sim, const ss_joint *joint)
-{
-    int live = 0;
-    for (int k = 0; k < joint->body_count; k++) live += place_of(sim, ss_joint_body(joint, k)) >= 0;
-    return live;
-}
 
 /* The equations of a joint that holds a link, and its linear laws: springs, dampers and rotors. */
 static ss_implied implied_by_trees(const ss_sim *sim, int joint, const ss_joint_equation *row)
@@ -294,12 +227,28 @@ static bool make_equations(ss_sim *sim, equations *all, ss_error *err)
     int joints = ss_world_joint_count(sim->world);
     *all = (equations){0};
     if (joints == 0) return true;
-    if (!make_room(sim, all, err)) return false;
+
+    /* Room for the most rows that the joints can have. */
+    int most = joints * SS_JOINT_EQUATIONS_MOST;
+    all->rows = ss_arena_take_unset(sim->memory, (size_t)most, sizeof *all->rows, "joint rows");
+    if (all->rows && sim->origin_capacity < most) {
+        ss_release(sim->origins);
+        sim->origins = ss_allocate((size_t)most, sizeof *sim->origins);
+        sim->origin_capacity = sim->origins ? most : 0;
+    }
+    if (!all->rows || sim->origin_capacity < most)
+        return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for %d joint rows", most);
+
     for (int j = 0; j < joints; j++) {
         ss_joint_equation *rows = all->rows + all->count;
         int count = ss_joint_equations(sim->world, j, sim->h, rows);
-        int further = count_live(sim, ss_world_joint(sim->world, j)) - 2;
-        if (further < 0) further = 0;
+
+        /* A row has room for two bodies of the frame; the blocks of the others are stored apart. */
+        const ss_joint *joint = ss_world_joint(sim->world, j);
+        int live = 0;
+        for (int k = 0; k < joint->body_count; k++) live += place_of(sim, ss_joint_body(joint, k)) >= 0;
+        int further = live > 2 ? live - 2 : 0;
+
         for (int k = 0; k < count; k++) {
             sim->origins[all->count + k] = (ss_row_origin){j, k, count};
             all->constraints += k == 0 || rows[k].block != rows[k - 1].block;
@@ -314,29 +263,6 @@ static bool make_equations(ss_sim *sim, equations *all, ss_error *err)
     return true;
 }
 
-static bool enable_rows(ss_frame *frame, const equations *all, ss_error *err)
-{
-    return ss_frame_add_further(frame, all->further, err) &&
-           (!all->regularised || ss_frame_enable(frame, "constraints/regularization", err)) &&
-           (!all->loaded || (ss_frame_enable(frame, "constraints/friction", err) &&
-                             ss_frame_enable(frame, "constraints/friction_row", err))) &&
-           (!all->free || ss_frame_enable(frame, "constraints/holonomic", err)) &&
-           (!all->implied || ss_frame_enable(frame, "constraints/implied", err));
-}
-
-/* J of one side: what belongs to a body of the frame stays, what is prescribed becomes part of the
- * time derivative. */
-static void fill_half(const ss_sim *sim, int body, const double half[6], double to[6],
-                      double *time_derivative)
-{
-    if (place_of(sim, body) >= 0) {
-        memcpy(to, half, 6 * sizeof *to);
-        return;
-    }
-    const double *v = told_velocity(sim, body);
-    for (int i = 0; v && i < 6; i++) *time_derivative += half[i] * v[i];
-}
-
 static void fill_row(const ss_sim *sim, const ss_joint_equation *row, int i, ss_constraints *to, int *further)
 {
     const ss_joint *joint = ss_world_joint(sim->world, sim->origins[i].joint);
@@ -348,109 +274,102 @@ static void fill_row(const ss_sim *sim, const ss_joint_equation *row, int i, ss_
         to->friction[i] = row->friction;
         to->friction_row[i] = i - sim->origins[i].index + row->load;
     }
-    // of joints on more than two bodies, the first two of the frame are the pair
+
+    /* J, body by body. Of joints on more than two bodies, the first two of the frame are the pair; the
+     * part of a body whose motion is prescribed becomes part of the time derivative. */
     int live = 0;
     for (int k = 0; k < joint->body_count; k++) {
+        const double *jacobian = row->jacobian + 6 * k;
         int body = ss_joint_body(joint, k), place = place_of(sim, body);
-        bool of_pair = joint->body_count == 2 || place < 0 || live < 2;
-        int side = joint->body_count == 2 ? k : live < 2 ? live : 0;
+        int side = joint->body_count == 2 ? k : live;
         live += place >= 0;
-        if (of_pair) {
-            fill_half(sim, body, row->jacobian + 6 * k, to->jacobian[i] + 6 * side, &to->time_derivative[i]);
-            continue;
+        if (place < 0) {
+            const double *v = told_velocity(sim, body);
+            for (int c = 0; v && c < 6; c++) to->time_derivative[i] += jacobian[c] * v[c];
+        } else if (side < 2) {
+            memcpy(to->jacobian[i] + 6 * side, jacobian, 6 * sizeof *jacobian);
+        } else {
+            to->further_row[*further] = i;
+            to->further_body[*further] = place;
+            memcpy(to->further_jacobian[(*further)++], jacobian, sizeof *to->further_jacobian);
         }
-        to->further_row[*further] = i;
-        to->further_body[*further] = place;
-        memcpy(to->further_jacobian[(*further)++], row->jacobian + 6 * k, sizeof *to->further_jacobian);
     }
 }
 
-static void fill_pair(const ss_sim *sim, const ss_joint *joint, int pair[2])
+/* The joints of the frame: the equations by blocks, and forces that user functions apply at joints. */
+static bool fill_constraints(const ss_sim *sim, const equations *all, ss_frame *frame, ss_error *err)
 {
-    int live = 0;
-    pair[0] = place_of(sim, joint->a);
-    pair[1] = place_of(sim, joint->b);
-    if (joint->body_count == 2) return;
-    pair[0] = pair[1] = SS_WORLD;
-    for (int k = 0; k < joint->body_count && live < 2; k++) {
-        int place = place_of(sim, ss_joint_body(joint, k));
-        if (place >= 0) pair[live++] = place;
-    }
-}
+    if (!ss_frame_add_further(frame, all->further, err) ||
+        (all->regularised && !ss_frame_enable(frame, "constraints/regularization", err)) ||
+        (all->loaded && !(ss_frame_enable(frame, "constraints/friction", err) &&
+                          ss_frame_enable(frame, "constraints/friction_row", err))) ||
+        (all->free && !ss_frame_enable(frame, "constraints/holonomic", err)) ||
+        (all->implied && !ss_frame_enable(frame, "constraints/implied", err)))
+        return false;
 
-static void fill_constraints(const ss_sim *sim, const equations *all, ss_constraints *to)
-{
+    ss_constraints *to = &frame->constraints;
     int block = -1, further = 0;
     for (int i = 0; i < all->count; i++) {
         const ss_joint_equation *row = &all->rows[i];
-        const ss_joint *joint = ss_world_joint(sim->world, sim->origins[i].joint);
-        bool starts = sim->origins[i].index == 0 || row->block != row[-1].block;
-        if (starts) {
+        int number = sim->origins[i].joint;
+        if (sim->origins[i].index == 0 || row->block != row[-1].block) {
             block++;
-            fill_pair(sim, joint, to->pair[block]);
             to->rows[block] = 0;
             if (to->holonomic) to->holonomic[block] = row->holonomic;
-            if (to->implied) to->implied[block] = (uint8_t)implied_by_trees(sim, sim->origins[i].joint, row);
+            if (to->implied) to->implied[block] = (uint8_t)implied_by_trees(sim, number, row);
+
+            /* The pair: both bodies, or of more than two the first two of the frame. */
+            const ss_joint *joint = ss_world_joint(sim->world, number);
+            bool two = joint->body_count == 2;
+            int *pair = to->pair[block], live = 0;
+            pair[0] = two ? place_of(sim, joint->a) : SS_WORLD;
+            pair[1] = two ? place_of(sim, joint->b) : SS_WORLD;
+            for (int k = 0; !two && k < joint->body_count && live < 2; k++) {
+                int place = place_of(sim, ss_joint_body(joint, k));
+                if (place >= 0) pair[live++] = place;
+            }
         }
         to->rows[block]++;
         fill_row(sim, row, i, to, &further);
     }
-}
 
-static void add_wrench(const ss_sim *sim, int body, const double wrench[6], ss_bodies *to)
-{
-    int place = place_of(sim, body);
-    for (int i = 0; place >= 0 && i < 6; i++) to->force[place][i] += wrench[i];
-}
-
-static void add_joint_forces(const ss_sim *sim, ss_bodies *to)
-{
     for (int j = 0; j < ss_world_joint_count(sim->world); j++) {
         const ss_joint *joint = ss_world_joint(sim->world, j);
         if (!ss_joint_is_active(sim->world, joint)) continue;
         double wrench[SS_JOINT_BODIES][6] = {{0}};
         ss_joint_user_force(sim->world, j, wrench);
-        for (int k = 0; k < joint->body_count; k++) add_wrench(sim, ss_joint_body(joint, k), wrench[k], to);
+        for (int k = 0; k < joint->body_count; k++) {
+            int place = place_of(sim, ss_joint_body(joint, k));
+            for (int i = 0; place >= 0 && i < 6; i++) frame->bodies.force[place][i] += wrench[k][i];
+        }
     }
+    return true;
 }
 
 /* ---- trees ------------------------------------------------------------------------------------------ */
 
-/* Poses and velocities of the world as trees; what the velocities had beside the joints is dropped. */
-static bool find_trees(ss_sim *sim, ss_error *err)
-{
-    if (sim->options.coordinates != SS_MINIMAL) return true;
-    if (!ss_trees_update(&sim->trees, sim->world, err)) return false;
-    ss_trees_write_velocities(&sim->trees, sim->world);
-    return sim->options.bias != SS_BIAS_CARRIED ||
-           ss_trees_carry(&sim->trees, &sim->moved, sim->world, sim->h, sim->memory, err);
-}
-
-/* Rows that are part of mass and force of a link: (J T)'(J T)/C in M, and -(J T)'(J T v + c)/C in h f. */
-static void add_law(const ss_sim *sim, int i, ss_link_law *laws)
-{
-    const ss_constraints *constraints = &sim->frame->constraints;
-    int l = sim->trees.of_joint[sim->origins[i].joint];
-    const ss_link *link = &sim->trees.link[l];
-    double row[SS_LINK_COORDINATES], rate = constraints->time_derivative[i],
-                                     C = constraints->regularization[i];
-    ss_link_project(link, constraints->jacobian[i] + 6 * link->side, row);
-    for (int c = 0; c < link->count; c++) rate += row[c] * link->rate[c];
-    for (int c = 0; c < link->count; c++) {
-        for (int k = 0; k < link->count; k++) laws[l].resistance[c][k] += row[c] * row[k] / C;
-        laws[l].push[c] -= row[c] * rate / C;
-    }
-}
-
-/* Of each link, memory of the substep; NULL when there is none. */
+/* Rows that are part of mass and force of a link: (J T)'(J T)/C in M, and -(J T)'(J T v + c)/C in h f. One
+ * law of each link, memory of the substep; NULL when there is none. */
 static ss_link_law *find_laws(const ss_sim *sim)
 {
     const ss_constraints *constraints = &sim->frame->constraints;
     ss_link_law *laws = ss_arena_take(sim->memory, (size_t)sim->trees.count, sizeof *laws, "laws of links");
-    for (int k = 0, i = 0; laws && constraints->implied && k < constraints->count;
-         i += constraints->rows[k++]) {
-        for (int r = 0; r < constraints->rows[k] && constraints->implied[k] == SS_IMPLIED_BY_MASS; r++)
-            add_law(sim, i + r, laws);
+    if (!laws || !constraints->implied) return laws;
+    for (int k = 0, i = 0; k < constraints->count; k++) {
+        for (int end = i + constraints->rows[k]; i < end; i++) {
+            if (constraints->implied[k] != SS_IMPLIED_BY_MASS) continue;
+            int l = sim->trees.of_joint[sim->origins[i].joint];
+            const ss_link *link = &sim->trees.link[l];
+            double row[SS_LINK_COORDINATES], C = constraints->regularization[i];
+            ss_link_project(link, constraints->jacobian[i] + 6 * link->side, row);
+
+            double rate = constraints->time_derivative[i];
+            for (int c = 0; c < link->count; c++) rate += row[c] * link->rate[c];
+            for (int c = 0; c < link->count; c++) {
+                for (int d = 0; d < link->count; d++) laws[l].resistance[c][d] += row[c] * row[d] / C;
+                laws[l].push[c] -= row[c] * rate / C;
+            }
+        }
     }
     return laws;
 }
@@ -511,25 +430,55 @@ bool ss_sim_solve_trees(ss_sim *sim, ss_error *err)
 
 bool ss_sim_build_frame(ss_sim *sim, ss_error *err)
 {
-    equations all;
     int bodies = number_bodies(sim, err);
-    if (bodies < 0 || !find_trees(sim, err) || !drop_fixed_contacts(sim, err) ||
-        !make_equations(sim, &all, err))
-        return false;
+    if (bodies < 0) return false;
+
+    /* Poses and velocities of the world as trees; what the velocities had beside the joints is dropped. */
+    if (sim->options.coordinates == SS_MINIMAL) {
+        if (!ss_trees_update(&sim->trees, sim->world, err)) return false;
+        ss_trees_write_velocities(&sim->trees, sim->world);
+        if (sim->options.bias == SS_BIAS_CARRIED &&
+            !ss_trees_carry(&sim->trees, &sim->moved, sim->world, sim->h, sim->memory, err))
+            return false;
+    }
+
+    /* Contacts of a user's source or edits may name any body. Those that touch nothing dynamic go. */
+    ss_contact_list *list = &sim->contacts;
+    int kept = 0;
+    if (list->count > 0 && !list->items)
+        return ss_fail(err, SS_ERROR_INPUT, "contacts: count is %d, but the list is NULL", list->count);
+    for (int c = 0; c < list->count; c++) {
+        const ss_contact *contact = &list->items[c];
+        if (!body_exists(sim, contact->body_a) || !body_exists(sim, contact->body_b))
+            return ss_fail(err, SS_ERROR_INPUT, "contact %d: bodies %d and %d do not both exist", c,
+                           contact->body_a, contact->body_b);
+        if (place_of(sim, contact->body_a) < 0 && place_of(sim, contact->body_b) < 0) continue;
+        if (kept != c) list->items[kept] = *contact;
+        kept++;
+    }
+    list->count = kept;
+
+    /* The number of joint rows is known only when they are made: so they come before the frame. */
+    equations all;
+    if (!make_equations(sim, &all, err)) return false;
     ss_frame_destroy(sim->frame);
-    ss_frame *frame = sim->frame =
-        ss_frame_create(bodies, all.constraints, all.count, sim->contacts.count, err);
-    if (!frame || !enable(frame, needs_of(sim), err) || !enable_rows(frame, &all, err)) return false;
+    ss_frame *frame = sim->frame = ss_frame_create(bodies, all.constraints, all.count, list->count, err);
+    if (!frame) return false;
     frame->h = sim->h;
     frame->time = sim->time;
     for (int b = 0; b < bodies; b++) fill_body(sim, b, &frame->bodies);
-    for (int c = 0; c < sim->contacts.count; c++) {
-        if (!fill_contact(sim, c, &frame->contacts))
-            return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for %d contacts", sim->contacts.count);
+    if (!fill_contacts(sim, frame, err) || !fill_constraints(sim, &all, frame, err)) return false;
+
+    /* Bodies with prescribed motion are not in the frame; to draw it one needs to know where they are. */
+    ss_scenery *scenery = &sim->scenery;
+    scenery->count = 0;
+    for (int b = 0; b < ss_world_body_count(sim->world); b++) {
+        const ss_body *body = ss_world_body(sim->world, b);
+        if (body->kind != SS_KINEMATIC) continue;
+        memcpy(scenery->position[scenery->count], body->position, sizeof body->position);
+        memcpy(scenery->quaternion[scenery->count++], body->quaternion, sizeof body->quaternion);
     }
-    fill_constraints(sim, &all, &frame->constraints);
-    add_joint_forces(sim, &frame->bodies);
-    note_scenery(sim);
+
     sim->is_solved_by_trees = false;
     sim->coordinates_wait = sim->options.coordinates == SS_MINIMAL && sim->trees.coordinates > 0;
     return ss_sim_add_alternatives(sim, err);
@@ -544,50 +493,47 @@ static bool all_finite(const double *values, int count)
     return sum == 0.0;
 }
 
-static const char *first_bad_field(const ss_bodies *bodies, int b)
-{
-    if (!isfinite(bodies->mass[b]) || !(bodies->mass[b] > 0.0)) return "mass";
-    if (!all_finite(bodies->position[b], 3)) return "position";
-    if (!all_finite(bodies->quaternion[b], 4)) return "quaternion";
-    if (!all_finite(bodies->velocity[b], 6)) return "velocity";
-    if (!all_finite(bodies->force[b], 6)) return "force";
-    return all_finite(bodies->inertia[b], 9) ? NULL : "inertia";
-}
-
-static bool contact_is_finite(const ss_contacts *contacts, int c)
-{
-    return all_finite(contacts->point[c], 3) && all_finite(contacts->normal[c], 3) &&
-           isfinite(contacts->gap[c]) && !isnan(contacts->mu[c][0]) && !isnan(contacts->mu[c][1]) &&
-           (!contacts->surface_velocity || all_finite(contacts->surface_velocity[c], 3));
-}
-
 bool ss_sim_check_frame(const ss_sim *sim, ss_error *err)
 {
     const ss_frame *frame = sim->frame;
-    for (int b = 0; b < frame->bodies.count; b++) {
-        const char *bad = first_bad_field(&frame->bodies, b);
+    const ss_bodies *bodies = &frame->bodies;
+    for (int b = 0; b < bodies->count; b++) {
+        const char *bad = !isfinite(bodies->mass[b]) || !(bodies->mass[b] > 0.0) ? "mass"
+                          : !all_finite(bodies->position[b], 3)                  ? "position"
+                          : !all_finite(bodies->quaternion[b], 4)                ? "quaternion"
+                          : !all_finite(bodies->velocity[b], 6)                  ? "velocity"
+                          : !all_finite(bodies->force[b], 6)                     ? "force"
+                          : !all_finite(bodies->inertia[b], 9)                   ? "inertia"
+                                                                                 : NULL;
         if (bad)
             return ss_fail(err, SS_ERROR_INPUT, "%s: its %s is not a usable number",
                            ss_sim_body_label(sim, sim->frame_body[b]).text, bad);
     }
-    for (int c = 0; c < frame->contacts.count; c++) {
-        if (!contact_is_finite(&frame->contacts, c))
+
+    const ss_contacts *contacts = &frame->contacts;
+    for (int c = 0; c < contacts->count; c++) {
+        int body = sim->contacts.items[c].body_b;
+        if (!all_finite(contacts->point[c], 3) || !all_finite(contacts->normal[c], 3) ||
+            !isfinite(contacts->gap[c]) || isnan(contacts->mu[c][0]) || isnan(contacts->mu[c][1]) ||
+            (contacts->surface_velocity && !all_finite(contacts->surface_velocity[c], 3)))
             return ss_fail(err, SS_ERROR_INPUT, "contact %d of %s: not finite", c,
-                           ss_sim_body_label(sim, sim->contacts.items[c].body_b).text);
-        double length = ss_vec3_norm(ss_vec3_load(frame->contacts.normal[c]));
+                           ss_sim_body_label(sim, body).text);
+        double length = ss_vec3_norm(ss_vec3_load(contacts->normal[c]));
         if (fabs(length - 1.0) > 1e-6)
             return ss_fail(err, SS_ERROR_INPUT, "contact %d of %s: its normal has length %g, must be 1", c,
-                           ss_sim_body_label(sim, sim->contacts.items[c].body_b).text, length);
+                           ss_sim_body_label(sim, body).text, length);
     }
-    for (int i = 0; i < frame->constraints.row_count; i++) {
-        if (!all_finite(frame->constraints.jacobian[i], 12) || !isfinite(frame->constraints.violation[i]) ||
-            !isfinite(frame->constraints.time_derivative[i]))
+
+    const ss_constraints *constraints = &frame->constraints;
+    for (int i = 0; i < constraints->row_count; i++) {
+        if (!all_finite(constraints->jacobian[i], 12) || !isfinite(constraints->violation[i]) ||
+            !isfinite(constraints->time_derivative[i]))
             return ss_fail(err, SS_ERROR_INPUT, "joint %d, row %d: not finite", sim->origins[i].joint,
                            sim->origins[i].index);
     }
-    for (int k = 0; k < frame->constraints.further_count; k++) {
-        int i = frame->constraints.further_row[k];
-        if (!all_finite(frame->constraints.further_jacobian[k], 6))
+    for (int k = 0; k < constraints->further_count; k++) {
+        int i = constraints->further_row[k];
+        if (!all_finite(constraints->further_jacobian[k], 6))
             return ss_fail(err, SS_ERROR_INPUT, "joint %d, row %d: not finite", sim->origins[i].joint,
                            sim->origins[i].index);
     }

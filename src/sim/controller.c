@@ -16,19 +16,6 @@ static double slope_at(const ss_controller *of, int k)
     return (before * right + after * left) / (left + right);
 }
 
-static int piece_at(const ss_controller *of, double time)
-{
-    int low = 0, high = of->knots - 1;
-    while (high - low > 1) {
-        int middle = (low + high) / 2;
-        if (of->time[middle] <= time)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 void ss_trajectory_at(const ss_controller *controller, double time, double *value, double *speed)
 {
     int last = controller->knots - 1;
@@ -38,10 +25,21 @@ void ss_trajectory_at(const ss_controller *controller, double time, double *valu
         *value = controller->value[time >= controller->time[last] ? last : 0];
         return;
     }
-    int k = piece_at(controller, time);
+
+    /* The piece between two knots, by bisection. */
+    int k = 0, high = last;
+    while (high - k > 1) {
+        int middle = (k + high) / 2;
+        if (controller->time[middle] <= time)
+            k = middle;
+        else
+            high = middle;
+    }
+
     double span = controller->time[k + 1] - controller->time[k], s = (time - controller->time[k]) / span;
     double rise = controller->value[k + 1] - controller->value[k];
     double start = span * slope_at(controller, k), end = span * slope_at(controller, k + 1);
+
     // Hermite: p(0) = 0, p(1) = rise, p'(0) = start, p'(1) = end
     double square = 3.0 * rise - 2.0 * start - end, cube = start + end - 2.0 * rise;
     *value = controller->value[k] + s * (start + s * (square + s * cube));
@@ -58,9 +56,9 @@ static bool control(ss_sim *sim, void *context, ss_error *err)
     ss_trajectory_at(self, sim->time, &wanted, &speed);
     ss_joint *joint = ss_world_joint(sim->world, self->joint);
     // an angle is counted on over full turns
-    double error =
-        wanted -
-        (ss_joint_coordinate_is_angle(joint, self->coordinate) ? joint->turned[self->coordinate] : is);
+    if (ss_joint_coordinate_is_angle(joint, self->coordinate)) is = joint->turned[self->coordinate];
+
+    double error = wanted - is;
     double sum = self->sum + sim->h * error;
     double force = self->proportional * error + self->integral * sum + self->derivative * (speed - rate);
     bool saturated = self->max_force > 0.0 && fabs(force) > self->max_force;

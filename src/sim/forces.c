@@ -18,15 +18,6 @@ static ss_mat3 slope_of(ss_mat3 inertia, ss_vec3 w)
                               ss_mat3_skew(ss_mat3_apply(inertia, w)));
 }
 
-/* One Newton step for  I (w1 - w0) + h w1 x I w1 = 0: loses energy, but cannot blow up. */
-static ss_vec3 turn_backward(ss_mat3 inertia, ss_vec3 w, double h)
-{
-    ss_mat3 inverse;
-    if (!ss_mat3_inverse(ss_mat3_add_scaled(inertia, h, slope_of(inertia, w)), &inverse)) return w;
-    ss_vec3 residual = ss_vec3_scale(h, ss_vec3_cross(w, ss_mat3_apply(inertia, w)));
-    return ss_vec3_subtract(w, ss_mat3_apply(inverse, residual));
-}
-
 /* The midpoint rule I (w1 - w0) + h w x I w = 0, w = (w0 + w1) / 2, keeps energy and momentum of a free body,
  * because both are quadratic in w. Newton's method; false when it does not converge, which takes about a
  * radian per step. */
@@ -48,35 +39,36 @@ static bool turn_midway(ss_mat3 inertia, ss_vec3 before, double h, ss_vec3 *afte
     return false;
 }
 
-/* The torque that changes w within the step as free rotation does, in the body frame. What the midpoint rule
- * adds to the explicit torque is a share h |w| of it, and the torque itself changes w by such a share.
- * *midway: the midpoint rule could be solved. */
-static ss_vec3 implicit_torque(ss_mat3 inertia, ss_vec3 w, double h, bool *midway)
-{
-    static const double slow = 1e-7; // its square is rounding
-    ss_vec3 after;
-    *midway = true;
-    if (h * ss_vec3_norm(w) < slow) return ss_vec3_cross(ss_mat3_apply(inertia, w), w);
-    *midway = turn_midway(inertia, w, h, &after);
-    if (!*midway) after = turn_backward(inertia, w, h);
-    return ss_vec3_scale(1.0 / h, ss_mat3_apply(inertia, ss_vec3_subtract(after, w)));
-}
-
-static bool is_isotropic(ss_mat3 a)
-{
-    return a.m[0][0] == a.m[1][1] && a.m[1][1] == a.m[2][2] && a.m[0][1] == 0.0 && a.m[0][2] == 0.0 &&
-           a.m[1][2] == 0.0;
-}
-
+/* Implicitly, it is the torque that changes w within the step as free rotation does. What the midpoint rule
+ * adds to the explicit torque is a share h |w| of it, and the torque itself changes w by such a share. */
 ss_vec3 ss_sim_gyroscopic_torque(const ss_sim *sim, const ss_body *body, bool *midway)
 {
-    *midway = false;
+    static const double slow = 1e-7; // rad per step: its square is rounding
     ss_mat3 inertia = ss_mat3_load(body->inertia);
-    if (sim->options.gyro == SS_GYRO_OFF || is_isotropic(inertia)) return (ss_vec3){0.0, 0.0, 0.0};
+    bool isotropic = inertia.m[0][0] == inertia.m[1][1] && inertia.m[1][1] == inertia.m[2][2] &&
+                     inertia.m[0][1] == 0.0 && inertia.m[0][2] == 0.0 && inertia.m[1][2] == 0.0;
+    *midway = false;
+    if (sim->options.gyro == SS_GYRO_OFF || isotropic) return (ss_vec3){0.0, 0.0, 0.0};
+
     ss_quat q = ss_quat_load(body->quaternion);
-    ss_vec3 w = ss_quat_rotate_back(q, ss_vec3_load(body->velocity + 3));
-    ss_vec3 torque = sim->options.gyro == SS_GYRO_IMPLICIT ? implicit_torque(inertia, w, sim->h, midway)
-                                                           : ss_vec3_cross(ss_mat3_apply(inertia, w), w);
+    ss_vec3 w = ss_quat_rotate_back(q, ss_vec3_load(body->velocity + 3)), after = w;
+    ss_vec3 explicit = ss_vec3_cross(ss_mat3_apply(inertia, w), w);
+    if (sim->options.gyro != SS_GYRO_IMPLICIT) return ss_quat_rotate(q, explicit);
+    bool is_slow = sim->h * ss_vec3_norm(w) < slow;
+    *midway = is_slow || turn_midway(inertia, w, sim->h, &after);
+    if (is_slow) return ss_quat_rotate(q, explicit);
+
+    /* Too fast for the midpoint rule: one Newton step for I (w1 - w0) + h w1 x I w1 = 0, which loses
+     * energy, but cannot blow up. */
+    if (!*midway) {
+        ss_mat3 slope = ss_mat3_add_scaled(inertia, sim->h, slope_of(inertia, w)), inverse;
+        after = w;
+        if (ss_mat3_inverse(slope, &inverse)) {
+            ss_vec3 residual = ss_vec3_scale(sim->h, ss_vec3_cross(w, ss_mat3_apply(inertia, w)));
+            after = ss_vec3_subtract(w, ss_mat3_apply(inverse, residual));
+        }
+    }
+    ss_vec3 torque = ss_vec3_scale(1.0 / sim->h, ss_mat3_apply(inertia, ss_vec3_subtract(after, w)));
     return ss_quat_rotate(q, torque);
 }
 

@@ -46,24 +46,20 @@ void ss_sim_drive_kinematic(ss_sim *sim)
 /* Without a limit of the user's: ten thousand sizes of the world, and as many radians, within one step. */
 static const double most_per_step = 1e4;
 
-static bool check_speed(const ss_sim *sim, int body, const double v[6], ss_error *err)
+bool ss_sim_check_answer(const ss_sim *sim, ss_error *err)
 {
-    double linear = ss_vec3_norm(ss_vec3_load(v)), angular = ss_vec3_norm(ss_vec3_load(v + 3));
     double most = sim->options.max_speed, h = sim->options.h;
     double most_linear = most > 0.0 ? most : most_per_step * sim->size / h;
     double most_angular = most > 0.0 ? most : most_per_step / h;
-    if (linear <= most_linear && angular <= most_angular) return true;
-    if (!isfinite(linear) || !isfinite(angular))
-        return ss_fail(err, SS_ERROR_INPUT, "%s: its velocity is not finite after the solve",
-                       ss_sim_body_label(sim, body).text);
-    return ss_fail(err, SS_ERROR_INPUT, "%s: diverged, its speed is %g m/s and %g rad/s",
-                   ss_sim_body_label(sim, body).text, linear, angular);
-}
-
-bool ss_sim_check_answer(const ss_sim *sim, ss_error *err)
-{
     for (int b = 0; b < sim->answer->bodies; b++) {
-        if (!check_speed(sim, sim->frame_body[b], sim->answer->velocity[b], err)) return false;
+        const double *v = sim->answer->velocity[b];
+        double linear = ss_vec3_norm(ss_vec3_load(v)), angular = ss_vec3_norm(ss_vec3_load(v + 3));
+        if (linear <= most_linear && angular <= most_angular) continue;
+        ss_body_label label = ss_sim_body_label(sim, sim->frame_body[b]);
+        if (!isfinite(linear) || !isfinite(angular))
+            return ss_fail(err, SS_ERROR_INPUT, "%s: its velocity is not finite after the solve", label.text);
+        return ss_fail(err, SS_ERROR_INPUT, "%s: diverged, its speed is %g m/s and %g rad/s", label.text,
+                       linear, angular);
     }
     return true;
 }
@@ -75,12 +71,6 @@ static void move_body(ss_body *body, double h)
     for (int i = 0; i < 3; i++) body->position[i] += h * body->velocity[i];
     ss_quat q = ss_quat_load(body->quaternion);
     ss_quat_store(ss_quat_integrate(q, ss_vec3_load(body->velocity + 3), h), body->quaternion);
-}
-
-/* Inertia in the world frame, times a vector; and its inverse. */
-static ss_vec3 momentum_of(const ss_body *body, ss_quat q, ss_vec3 w)
-{
-    return ss_quat_rotate(q, ss_mat3_apply(ss_mat3_load(body->inertia), ss_quat_rotate_back(q, w)));
 }
 
 static bool spin_of(const ss_body *body, ss_quat q, ss_vec3 momentum, ss_vec3 *w)
@@ -102,37 +92,14 @@ static void turn_keeping_momentum(ss_body *body, ss_vec3 torque, double h)
 {
     ss_quat q = ss_quat_load(body->quaternion);
     ss_vec3 w = ss_vec3_load(body->velocity + 3), change;
-    ss_vec3 momentum = ss_vec3_add_scaled(momentum_of(body, q, w), -h, torque);
+    ss_vec3 spin = ss_quat_rotate(q, ss_mat3_apply(ss_mat3_load(body->inertia), ss_quat_rotate_back(q, w)));
+    ss_vec3 momentum = ss_vec3_add_scaled(spin, -h, torque);
     if (!spin_of(body, q, ss_vec3_scale(h, torque), &change)) return;
     ss_vec3 turn = ss_vec3_scale(0.5 * h, ss_vec3_add_scaled(w, -0.5, change));
     ss_quat cayley = ss_quat_normalise((ss_quat){1.0, turn.x, turn.y, turn.z});
     q = ss_quat_normalise(ss_quat_multiply(cayley, q));
     ss_quat_store(q, body->quaternion);
     if (spin_of(body, q, momentum, &w)) ss_vec3_store(w, body->velocity + 3);
-}
-
-static void move_told(ss_sim *sim)
-{
-    for (int b = 0; b < ss_world_body_count(sim->world); b++) {
-        ss_body *body = ss_world_body(sim->world, b);
-        if (is_driven(body))
-            body->motion(sim->time + sim->h, body->position, body->quaternion, body->velocity,
-                         body->motion_context);
-        else if (body->kind == SS_KINEMATIC && !body->disabled)
-            move_body(body, sim->h);
-    }
-}
-
-static bool check_pose(const ss_sim *sim, int b, ss_error *err)
-{
-    const ss_body *body = ss_world_body(sim->world, b);
-    double sum = 0.0;
-    for (int i = 0; i < 3; i++) sum += 0.0 * body->position[i];
-    for (int i = 0; i < 4; i++) sum += 0.0 * body->quaternion[i];
-    for (int i = 0; i < 6; i++) sum += 0.0 * body->velocity[i];
-    // 0 times what is not finite is not a number
-    return sum == 0.0 || ss_fail(err, SS_ERROR_INPUT, "%s: its pose is not finite after the move",
-                                 ss_sim_body_label(sim, b).text);
 }
 
 void ss_sim_predict(const ss_sim *sim, const double *velocity, ss_body *body)
@@ -155,43 +122,6 @@ void ss_sim_predict(const ss_sim *sim, const double *velocity, ss_body *body)
     }
 }
 
-static void take_velocities(ss_sim *sim)
-{
-    for (int b = 0; b < sim->answer->bodies; b++) {
-        ss_body *body = ss_world_body(sim->world, sim->frame_body[b]);
-        memcpy(body->velocity, sim->answer->velocity[b], sizeof body->velocity);
-    }
-}
-
-/* ---- joints ----------------------------------------------------------------------------------------- */
-
-/* Friction that depends on the load follows the force of the step before. */
-static void note_loads(ss_sim *sim)
-{
-    for (int i = 0; i < sim->frame->constraints.row_count; i++) {
-        if (sim->origins[i].index == 0)
-            ss_joint_note_load(sim->world, sim->origins[i].joint, sim->answer->row_impulse + i);
-    }
-}
-
-static bool before_move(ss_sim *sim, ss_error *err)
-{
-    ss_stabilise_report report;
-    return sim->options.joints != SS_STABILISE_IMPULSE ||
-           ss_stabilise_before_move(sim->stabiliser, sim->world, sim->h, sim->options.joint_tolerance,
-                                    &report, err);
-}
-
-static bool after_move(ss_sim *sim, ss_error *err)
-{
-    ss_stabilise_report report;
-    double tolerance = sim->options.joint_tolerance;
-    if (sim->options.joints == SS_STABILISE_PROJECTION)
-        return ss_stabilise_positions(sim->stabiliser, sim->world, tolerance, &report, err);
-    return sim->options.joints != SS_STABILISE_IMPULSE ||
-           ss_stabilise_after_move(sim->stabiliser, sim->world, tolerance, &report, err);
-}
-
 /* ---- together --------------------------------------------------------------------------------------- */
 
 /* How the bodies turn freely within the step; of the velocities before it, so first of all. */
@@ -200,37 +130,49 @@ typedef struct free_turn {
     bool midway;    /* it is that of the midpoint rule, and nothing else counts on how the body turns */
 } free_turn;
 
-/* Correction impulses before the move count on bodies that turn by their velocity, exp(h w / 2) q. */
-static void leave_to_stabiliser(const ss_sim *sim, free_turn *turns)
+bool ss_sim_move(ss_sim *sim, ss_error *err)
 {
-    for (int j = 0; sim->options.joints == SS_STABILISE_IMPULSE && j < ss_world_joint_count(sim->world);
-         j++) {
-        const ss_joint *joint = ss_world_joint(sim->world, j);
+    ss_world *world = sim->world;
+    double tolerance = sim->options.joint_tolerance;
+    int count = sim->answer->bodies;
+    bool in_trees = sim->options.coordinates == SS_MINIMAL,
+         by_impulses = sim->options.joints == SS_STABILISE_IMPULSE;
+    ss_stabilise_report report;
+
+    free_turn *turns = ss_arena_take(sim->memory, (size_t)count, sizeof *turns, "free turns");
+    if (!turns) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for the turns of bodies");
+    for (int b = 0; b < count; b++) {
+        const ss_body *body = ss_world_body(world, sim->frame_body[b]);
+        turns[b].torque = ss_sim_gyroscopic_torque(sim, body, &turns[b].midway);
+    }
+
+    /* Correction impulses before the move count on bodies that turn by their velocity, exp(h w / 2) q. */
+    for (int j = 0; by_impulses && j < ss_world_joint_count(world); j++) {
+        const ss_joint *joint = ss_world_joint(world, j);
         for (int side = 0; side < joint->body_count; side++) {
-            int body = ss_joint_body(joint, side),
-                place = body == SS_WORLD ? SS_WORLD : sim->body_place[body];
+            int body = ss_joint_body(joint, side);
+            int place = body == SS_WORLD ? SS_WORLD : sim->body_place[body];
             if (place != SS_WORLD) turns[place].midway = false;
         }
     }
-}
+    if (in_trees && !ss_trees_copy(&sim->trees, &sim->moved, err)) return false;
 
-static free_turn *find_free_turns(const ss_sim *sim)
-{
-    int count = sim->answer->bodies;
-    free_turn *turns = ss_arena_take(sim->memory, (size_t)count, sizeof *turns, "free turns");
-    for (int b = 0; turns && b < count; b++) {
-        const ss_body *body = ss_world_body(sim->world, sim->frame_body[b]);
-        turns[b].torque = ss_sim_gyroscopic_torque(sim, body, &turns[b].midway);
+    for (int b = 0; b < count; b++) {
+        ss_body *body = ss_world_body(world, sim->frame_body[b]);
+        memcpy(body->velocity, sim->answer->velocity[b], sizeof body->velocity);
     }
-    if (turns) leave_to_stabiliser(sim, turns);
-    return turns;
-}
 
-static void move_bodies(ss_sim *sim, const free_turn *turns)
-{
-    bool in_trees = sim->options.coordinates == SS_MINIMAL;
-    for (int b = 0; b < sim->answer->bodies; b++) {
-        ss_body *body = ss_world_body(sim->world, sim->frame_body[b]);
+    /* Friction that depends on the load follows the force of the step before. */
+    for (int i = 0; i < sim->frame->constraints.row_count; i++) {
+        if (sim->origins[i].index == 0)
+            ss_joint_note_load(world, sim->origins[i].joint, sim->answer->row_impulse + i);
+    }
+    if (by_impulses && !ss_stabilise_before_move(sim->stabiliser, world, sim->h, tolerance, &report, err))
+        return false;
+
+    /* Poses of the frame's bodies; those of trees move by their coordinates. */
+    for (int b = 0; b < count; b++) {
+        ss_body *body = ss_world_body(world, sim->frame_body[b]);
         if (in_trees && !sim->trees.link[sim->trees.of_body[sim->frame_body[b]]].alone) continue;
         if (!turns[b].midway) {
             move_body(body, sim->h);
@@ -239,23 +181,34 @@ static void move_bodies(ss_sim *sim, const free_turn *turns)
         for (int i = 0; i < 3; i++) body->position[i] += sim->h * body->velocity[i];
         turn_keeping_momentum(body, turns[b].torque, sim->h);
     }
-    if (in_trees) ss_trees_move(&sim->moved, sim->world, sim->h);
-}
+    if (in_trees) ss_trees_move(&sim->moved, world, sim->h);
 
-bool ss_sim_move(ss_sim *sim, ss_error *err)
-{
-    const free_turn *turns = find_free_turns(sim);
-    if (!turns) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for the turns of bodies");
-    if (sim->options.coordinates == SS_MINIMAL && !ss_trees_copy(&sim->trees, &sim->moved, err)) return false;
-    take_velocities(sim);
-    note_loads(sim);
-    if (!before_move(sim, err)) return false;
-    move_bodies(sim, turns);
-    move_told(sim);
-    if (!after_move(sim, err)) return false;
-    for (int j = 0; j < ss_world_joint_count(sim->world); j++) ss_joint_follow(sim->world, j);
-    for (int b = 0; b < ss_world_body_count(sim->world); b++) {
-        if (!check_pose(sim, b, err)) return false;
+    /* Kinematic bodies arrive where their motion says, or where their velocity leads. */
+    for (int b = 0; b < ss_world_body_count(world); b++) {
+        ss_body *body = ss_world_body(world, b);
+        if (is_driven(body))
+            body->motion(sim->time + sim->h, body->position, body->quaternion, body->velocity,
+                         body->motion_context);
+        else if (body->kind == SS_KINEMATIC && !body->disabled)
+            move_body(body, sim->h);
+    }
+
+    if (by_impulses && !ss_stabilise_after_move(sim->stabiliser, world, tolerance, &report, err))
+        return false;
+    if (sim->options.joints == SS_STABILISE_PROJECTION &&
+        !ss_stabilise_positions(sim->stabiliser, world, tolerance, &report, err))
+        return false;
+    for (int j = 0; j < ss_world_joint_count(world); j++) ss_joint_follow(world, j);
+
+    for (int b = 0; b < ss_world_body_count(world); b++) {
+        const ss_body *body = ss_world_body(world, b);
+        double sum = 0.0; // 0 times what is not finite is not a number
+        for (int i = 0; i < 3; i++) sum += 0.0 * body->position[i];
+        for (int i = 0; i < 4; i++) sum += 0.0 * body->quaternion[i];
+        for (int i = 0; i < 6; i++) sum += 0.0 * body->velocity[i];
+        if (sum != 0.0)
+            return ss_fail(err, SS_ERROR_INPUT, "%s: its pose is not finite after the move",
+                           ss_sim_body_label(sim, b).text);
     }
     return true;
 }

@@ -68,20 +68,6 @@ bool ss_sim_foresee(ss_sim *sim, ss_error *err)
 
 /* ---- alternatives in the frame ---------------------------------------------------------------------- */
 
-/* Groups of the list of which a contact is left, in the order of their first contacts. */
-static int *number_groups(ss_sim *sim, int *groups)
-{
-    int count = sim->peg.list->count;
-    int *number = ss_arena_take(sim->memory, (size_t)count + 1, sizeof *number, "groups");
-    *groups = 0;
-    for (int g = 0; number && g < count; g++) number[g] = -1;
-    for (int c = 0; number && c < sim->contacts.count; c++) {
-        int g = sim->contacts.items[c].group - 1;
-        if (g >= 0 && g < count && number[g] < 0) number[g] = (*groups)++;
-    }
-    return number;
-}
-
 static bool is_row(const ss_contact_group *group, int k, const ss_alternative_point *point)
 {
     return k > group->first || point->test;
@@ -89,12 +75,20 @@ static bool is_row(const ss_contact_group *group, int k, const ss_alternative_po
 
 bool ss_sim_add_alternatives(ss_sim *sim, ss_error *err)
 {
-    int groups = 0, rows = 0;
-    if (!sim->peg.list || sim->peg.list->count == 0) return true;
     const ss_group_list *list = sim->peg.list;
-    int *number = number_groups(sim, &groups);
+    if (!list || list->count == 0) return true;
+
+    /* Groups of the list of which a contact is left are numbered in the order of their first contacts. */
+    int groups = 0, rows = 0;
+    int *number = ss_arena_take(sim->memory, (size_t)list->count + 1, sizeof *number, "groups");
     if (!number) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for %d groups", list->count);
+    for (int g = 0; g < list->count; g++) number[g] = -1;
+    for (int c = 0; c < sim->contacts.count; c++) {
+        int g = sim->contacts.items[c].group - 1;
+        if (g >= 0 && g < list->count && number[g] < 0) number[g] = groups++;
+    }
     if (groups == 0) return true;
+
     for (int g = 0; g < list->count; g++) {
         const ss_contact_group *group = &list->groups[g];
         for (int k = group->first; number[g] >= 0 && k < group->first + group->count; k++) {
@@ -103,6 +97,7 @@ bool ss_sim_add_alternatives(ss_sim *sim, ss_error *err)
                 rows += is_row(group, k, &list->points[i]);
         }
     }
+
     ss_subcontacts *sub = &sim->frame->subcontacts;
     bool moving = sim->frame->contacts.surface_velocity != NULL;
     sim->peg.origin = ss_arena_take(sim->memory, (size_t)rows + 1, sizeof *sim->peg.origin, "rows");
@@ -229,13 +224,6 @@ static bool solve_choice(const ss_frame *plain, const int *origin, ss_peg_solved
     return true;
 }
 
-static ss_answer *copy_answer(const ss_frame *frame, const ss_answer *from, ss_error *err)
-{
-    ss_answer *to = ss_answer_create(frame, from->rolling_impulse != NULL, err);
-    if (to) ss_sim_copy_answer(from, to);
-    return to;
-}
-
 /* Solves the frame that sim->frame is now; it becomes the attempt's, also on failure. */
 static bool solve_attempt(ss_sim *sim, const int32_t *start, const uint8_t *hold, bool skip_path, attempt *to,
                           ss_error *err)
@@ -256,7 +244,8 @@ static bool solve_attempt(ss_sim *sim, const int32_t *start, const uint8_t *hold
     to->wait = sim->wait;
     to->report = sim->report;
     sim->peg.solves += to->result.solves;
-    to->answer = copy_answer(to->result.plain, sim->answer, err);
+    to->answer = ss_answer_create(to->result.plain, sim->answer->rolling_impulse != NULL, err);
+    if (to->answer) ss_sim_copy_answer(sim->answer, to->answer);
     return to->answer != NULL;
 }
 
@@ -307,19 +296,6 @@ static double impulse_of(const attempt *of, int g)
     return sum;
 }
 
-/* m: what linear rows may be wrong by. A point at r that turns by the angle t is r t^2 / 2 from where its
- * tangent leads, at most: |R r - r - t x r| <= r t^2 / 2. */
-static double allowed_error(const ss_sim *sim, const ss_contact_group *group, const outlook *at)
-{
-    double sum = 0.0;
-    for (int side = 0; side < 2; side++) {
-        if (group->body[side] == SS_WORLD) continue;
-        double turn = sim->h * ss_vec3_norm(ss_vec3_load(at->bodies[group->body[side]].velocity + 3));
-        sum += 0.5 * turn * turn * group->radius[side];
-    }
-    return fmax(sum, touching_share * group->size);
-}
-
 /* The exact error of the attempt, relative to sizes: overlap, and separation of what pushes. Also which
  * groups the audit sends back. */
 static bool measure(ss_sim *sim, attempt *of, uint8_t *hold, int32_t *start, bool *sent, ss_error *err)
@@ -337,7 +313,17 @@ static bool measure(ss_sim *sim, attempt *of, uint8_t *hold, int32_t *start, boo
         double separation = ss_polyhedra_separation(&a, &b), wrong = fmax(0.0, -separation);
         if (separation > 0.0 && impulse_of(of, g) > 0.0) wrong = separation;
         of->error = fmax(of->error, wrong / group->size);
-        of->too_far |= -separation > allowed_error(sim, group, &at);
+
+        /* m: what linear rows may be wrong by. A point at r that turns by the angle t is r t^2 / 2 from where
+         * its tangent leads, at most: |R r - r - t x r| <= r t^2 / 2. */
+        double sum = 0.0;
+        for (int side = 0; side < 2; side++) {
+            if (group->body[side] == SS_WORLD) continue;
+            double turn = sim->h * ss_vec3_norm(ss_vec3_load(at.bodies[group->body[side]].velocity + 3));
+            sum += 0.5 * turn * turn * group->radius[side];
+        }
+        of->too_far |= -separation > fmax(sum, touching_share * group->size);
+
         if (!hold) continue;
         // the best alternative now is 0, up to rounding
         int best = 0, first = groups.first_alternative[g];
@@ -367,25 +353,6 @@ static ss_vec3 carry(const outlook *at, int body, ss_vec3 v, bool point)
     return point ? ss_vec3_add(v, ss_vec3_load(now->position)) : v;
 }
 
-/* Normals go with the body that owns the face, points with the one that has the vertex; edges with a. */
-static void carry_back(const outlook *at, ss_group_list *list)
-{
-    for (int g = 0; g < list->count; g++) {
-        const ss_contact_group *group = &list->groups[g];
-        for (int k = group->first; k < group->first + group->count; k++) {
-            ss_alternative *of = &list->alternatives[k];
-            int owner = group->body[of->kind == SS_AXIS_FACE_B],
-                with = group->body[of->kind == SS_AXIS_FACE_A];
-            double length;
-            ss_vec3 normal = carry(at, owner, ss_vec3_load(of->normal), false);
-            ss_vec3_store(ss_vec3_normalise(normal, &length), of->normal);
-            for (int i = of->first; i < of->first + of->count; i++)
-                ss_vec3_store(carry(at, with, ss_vec3_load(list->points[i].point), true),
-                              list->points[i].point);
-        }
-    }
-}
-
 typedef struct search {
     ss_sim *sim;
     const outlook *at;
@@ -408,13 +375,6 @@ static bool find_again(int g, ss_group_list *to, void *context, ss_error *err)
     return ss_group_find(&a, &b, &group, s->sim->options.collision.reduce, to, err);
 }
 
-static bool find_at_end(ss_sim *sim, const outlook *at, const ss_group_list *from, ss_group_list *to,
-                        ss_error *err)
-{
-    search s = {.sim = sim, .at = at, .from = from};
-    return ss_group_list_fill(to, from->count, sim->team, find_again, &s, err);
-}
-
 /* Ordinary contacts stay; groups bring theirs. */
 static bool list_contacts(ss_sim *sim, const attempt *last, const ss_group_list *list, ss_error *err)
 {
@@ -427,17 +387,6 @@ static bool list_contacts(ss_sim *sim, const attempt *last, const ss_group_list 
         if (last->contacts.items[c].group == 0) made->items[made->count++] = last->contacts.items[c];
     ss_collision_list_groups(list, made);
     return true;
-}
-
-/* gap := gap at the end - h (J v + c), so that the prediction is exact at v. */
-static void shift_gaps(ss_frame *frame, const ss_groups *groups, double (*velocity)[6])
-{
-    int contacts = frame->contacts.count;
-    for (int r = 0; r < groups->row_count; r++) {
-        int i = groups->origin[r];
-        double at_end = ss_groups_gap(groups, r), moved = ss_groups_gap_after(groups, r, velocity) - at_end;
-        *(i < contacts ? &frame->contacts.gap[i] : &frame->subcontacts.gap[i - contacts]) = at_end - moved;
-    }
 }
 
 /* The alternative of the last try, as the nearest thing in this one: the best within a right angle of its
@@ -468,9 +417,26 @@ static bool refine(ss_sim *sim, const attempt *last, double (*velocity)[6], cons
                    ss_group_list *list, attempt *next, ss_error *err)
 {
     outlook at;
-    ss_groups groups;
-    if (!look_at_end(sim, velocity, &at, err) || !find_at_end(sim, &at, last->list, list, err)) return false;
-    carry_back(&at, list);
+    search s = {.sim = sim, .at = &at, .from = last->list};
+    if (!look_at_end(sim, velocity, &at, err)) return false;
+    if (!ss_group_list_fill(list, last->list->count, sim->team, find_again, &s, err)) return false;
+
+    /* Normals go with the body that owns the face, points with the one that has the vertex; edges with a. */
+    for (int g = 0; g < list->count; g++) {
+        const ss_contact_group *group = &list->groups[g];
+        for (int k = group->first; k < group->first + group->count; k++) {
+            ss_alternative *of = &list->alternatives[k];
+            int owner = group->body[of->kind == SS_AXIS_FACE_B],
+                with = group->body[of->kind == SS_AXIS_FACE_A];
+            double length;
+            ss_vec3 normal = carry(&at, owner, ss_vec3_load(of->normal), false);
+            ss_vec3_store(ss_vec3_normalise(normal, &length), of->normal);
+            for (int i = of->first; i < of->first + of->count; i++)
+                ss_vec3_store(carry(&at, with, ss_vec3_load(list->points[i].point), true),
+                              list->points[i].point);
+        }
+    }
+
     sim->frame = NULL;
     if (!list_contacts(sim, last, list, err)) return false;
     sim->peg.list = list;
@@ -483,15 +449,22 @@ static bool refine(ss_sim *sim, const attempt *last, double (*velocity)[6], cons
                       .list = list,
                       .origin = sim->peg.origin,
                       .group = sim->peg.group};
+
+    /* gap := gap at the end - h (J v + c), so that the prediction is exact at v. */
+    ss_groups groups;
     if (!ss_groups_make(next->frame, &groups, err)) return false;
+    double *gap = next->frame->contacts.gap;
+    int contacts = next->frame->contacts.count;
+    for (int r = 0; r < groups.row_count; r++) {
+        int i = groups.origin[r];
+        double at_end = ss_groups_gap(&groups, r), moved = ss_groups_gap_after(&groups, r, velocity) - at_end;
+        *(i < contacts ? &gap[i] : &next->frame->subcontacts.gap[i - contacts]) = at_end - moved;
+    }
+    for (int c = 0; c < contacts; c++) next->contacts.items[c].gap = gap[c];
+
     int32_t *start = ss_arena_take(sim->memory, (size_t)groups.group_count + 1, sizeof *start, "start");
     bool good = start || ss_fail(err, SS_ERROR_RESOURCES, "out of memory for %d groups", groups.group_count);
-    if (good) {
-        shift_gaps(next->frame, &groups, velocity);
-        for (int c = 0; c < next->contacts.count; c++)
-            next->contacts.items[c].gap = next->frame->contacts.gap[c];
-        start_from(last, next, &groups, freed, start);
-    }
+    if (good) start_from(last, next, &groups, freed, start);
     ss_groups_free(&groups);
     return good && solve_attempt(sim, start, NULL, true, next, err);
 }
@@ -514,12 +487,6 @@ static void look_between(const outlook *end, double share, outlook *to)
         ss_vec3 turn = ss_quat_between(q, ss_quat_load(until->quaternion));
         ss_quat_store(ss_quat_integrate(q, turn, share), to->bodies[b].quaternion);
     }
-}
-
-static double separation_at(const outlook *at, const ss_contact_group *group)
-{
-    ss_placed_shape a = place_at_end(at, group->shape[0]), b = place_at_end(at, group->shape[1]);
-    return ss_polyhedra_separation(&a, &b);
 }
 
 /* Islands that push although their free motion passes, by exact geometry: they end apart, and do not cut
@@ -569,8 +536,9 @@ static bool free_islands(ss_sim *sim, const attempt *of, double (*velocity)[6], 
             const ss_contact_group *group = &of->list->groups[of->group[g]];
             if (!passes[groups.island[g]]) continue;
             double least = part == WAYPOINTS ? 0.0 : -group->cut;
-            if (separation_at(part == WAYPOINTS ? &end : &between, group) < least)
-                passes[groups.island[g]] = 0;
+            const outlook *at = part == WAYPOINTS ? &end : &between;
+            ss_placed_shape a = place_at_end(at, group->shape[0]), b = place_at_end(at, group->shape[1]);
+            if (ss_polyhedra_separation(&a, &b) < least) passes[groups.island[g]] = 0;
         }
     }
     for (int b = 0; good && b < frame->bodies.count; b++) {
@@ -583,12 +551,6 @@ static bool free_islands(ss_sim *sim, const attempt *of, double (*velocity)[6], 
 }
 
 /* ---- together --------------------------------------------------------------------------------------- */
-
-/* Contacts that a user function made or changed cannot be found again at another pose. */
-static bool may_refine(const ss_sim *sim)
-{
-    return !sim->source && sim->calls[SS_AFTER_CONTACTS].count == 0 && sim->calls[SS_BEFORE_SOLVE].count == 0;
-}
 
 /* How deep the groups overlap at the start of the step. */
 static double depth_of(const attempt *of)
@@ -650,14 +612,17 @@ bool ss_sim_solve_peg(ss_sim *sim, ss_error *err)
     bool good = (hold && start) || ss_fail(err, SS_ERROR_RESOURCES, "out of memory for %zu groups", groups);
     good = good && solve_attempt(sim, NULL, NULL, false, &best, err);
 
-    // audit
+    /* The audit. */
     good = good && (!selects || measure(sim, &best, hold, start, &sent, err));
     if (good && sent)
         good =
             solve_attempt(sim, start, hold, true, &best, err) && measure(sim, &best, NULL, NULL, &sent, err);
 
-    // refinement, from one try to the next; the best one counts
-    int refinements = selects && may_refine(sim) ? sim->options.refine : 0, bodies = best.frame->bodies.count;
+    /* Refinement, from one try to the next; the best one counts. Contacts that a user function made or
+     * changed cannot be found again at another pose. */
+    bool ours =
+        !sim->source && sim->calls[SS_AFTER_CONTACTS].count == 0 && sim->calls[SS_BEFORE_SOLVE].count == 0;
+    int refinements = selects && ours ? sim->options.refine : 0, bodies = best.frame->bodies.count;
     double(*velocity)[6] = ss_arena_take(sim->memory, (size_t)bodies + 1, sizeof *velocity, "velocities");
     uint8_t *freed = ss_arena_take(sim->memory, (size_t)bodies + 1, sizeof *freed, "free bodies");
     bool any_free = false;
@@ -677,6 +642,7 @@ bool ss_sim_solve_peg(ss_sim *sim, ss_error *err)
             free_attempt(&next);
             break;
         }
+
         // two tries may lead to each other, without end: then the next one is from halfway between them
         bool better = any_free || next.error < best.error;
         double share = any_free || next.error < 0.5 * best.error ? 1.0 : 0.5;
@@ -685,6 +651,7 @@ bool ss_sim_solve_peg(ss_sim *sim, ss_error *err)
                 velocity[b][i] =
                     share * next.answer->velocity[b][i] + (1.0 - share) * best.answer->velocity[b][i];
         any_free = false;
+
         if (better) {
             free_attempt(&best);
             best = next;
@@ -694,6 +661,7 @@ bool ss_sim_solve_peg(ss_sim *sim, ss_error *err)
             from = &last;
         }
     }
+
     sim->peg.too_far = refinements > 0 && best.too_far;
     free_attempt(&last);
     sim->frame = NULL; // it is one of the attempts'

@@ -36,45 +36,24 @@ static void exchange_law(ss_axis_law *law, ss_byte_stream *bytes)
     PASS(bytes, law->motor_damping);
 }
 
-static void exchange_joint(ss_joint *joint, ss_byte_stream *bytes)
-{
-    PASS(bytes, joint->disabled);
-    PASS(bytes, joint->turned);
-    PASS(bytes, joint->load_direction);
-    for (int k = 0; k < 2; k++) exchange_law(&joint->law[k], bytes);
-}
-
 void ss_sim_exchange_world(const ss_sim *sim, ss_byte_stream *bytes)
 {
     ss_world *world = sim->world;
     ss_byte_stream_pass(bytes, ss_world_gravity(world), 3 * sizeof(double));
     for (int b = 0; b < ss_world_body_count(world); b++) exchange_body(ss_world_body(world, b), bytes);
-    for (int j = 0; j < ss_world_joint_count(world); j++) exchange_joint(ss_world_joint(world, j), bytes);
+    for (int j = 0; j < ss_world_joint_count(world); j++) {
+        ss_joint *joint = ss_world_joint(world, j);
+        PASS(bytes, joint->disabled);
+        PASS(bytes, joint->turned);
+        PASS(bytes, joint->load_direction);
+        for (int k = 0; k < 2; k++) exchange_law(&joint->law[k], bytes);
+    }
     for (int s = 0; s < ss_world_shape_count(world); s++) {
         ss_shape *shape = ss_world_shape(world, s);
         PASS(bytes, shape->surface_velocity);
         PASS(bytes, shape->ghost);
     }
     for (int c = 0; c < sim->controllers.count; c++) PASS(bytes, sim->controllers.items[c]->sum);
-}
-
-static void exchange_warm_contact(ss_warm_contact *contact, ss_byte_stream *bytes)
-{
-    PASS(bytes, contact->pair);
-    PASS(bytes, contact->key);
-    PASS(bytes, contact->point);
-    PASS(bytes, contact->impulse);
-    PASS(bytes, contact->rolling);
-    PASS(bytes, contact->wait);
-    PASS(bytes, contact->slides);
-}
-
-static void exchange_warm_row(ss_warm_row *row, ss_byte_stream *bytes)
-{
-    PASS(bytes, row->joint);
-    PASS(bytes, row->index);
-    PASS(bytes, row->of);
-    PASS(bytes, row->impulse);
 }
 
 void ss_sim_exchange_warm(ss_warm *warm, ss_byte_stream *bytes)
@@ -93,6 +72,22 @@ void ss_sim_exchange_warm(ss_warm *warm, ss_byte_stream *bytes)
         warm->contact_count = contacts;
         warm->row_count = rows;
     }
-    for (int c = 0; c < contacts; c++) exchange_warm_contact(&warm->contacts[c], bytes);
-    for (int i = 0; i < rows; i++) exchange_warm_row(&warm->rows[i], bytes);
+
+    for (int c = 0; c < contacts; c++) {
+        ss_warm_contact *contact = &warm->contacts[c];
+        PASS(bytes, contact->pair);
+        PASS(bytes, contact->key);
+        PASS(bytes, contact->point);
+        PASS(bytes, contact->impulse);
+        PASS(bytes, contact->rolling);
+        PASS(bytes, contact->wait);
+        PASS(bytes, contact->slides);
+    }
+    for (int i = 0; i < rows; i++) {
+        ss_warm_row *row = &warm->rows[i];
+        PASS(bytes, row->joint);
+        PASS(bytes, row->index);
+        PASS(bytes, row->of);
+        PASS(bytes, row->impulse);
+    }
 }

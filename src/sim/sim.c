@@ -33,23 +33,17 @@ static bool assign_all(const char *option, const char *owner, const ss_option *t
     return true;
 }
 
-static void *make_options(const ss_option *table, size_t size, ss_error *err)
-{
-    void *options = ss_allocate(1, size);
-    if (!options) ss_fail(err, SS_ERROR_RESOURCES, "out of memory for options");
-    if (options && table) ss_options_defaults(table, options);
-    return options;
-}
-
 static bool choose_solvers(ss_sim *sim, ss_error *err)
 {
     const ss_sim_options *options = &sim->options;
     const ss_solver *solver = sim->first.solver = find_solver("solver", options->solver, err);
     if (!solver) return false;
-    sim->first.options = make_options(solver->options, solver->options_size, err);
-    if (!sim->first.options ||
-        !assign_all("set", solver->name, solver->options, &options->set, sim->first.options, err))
+    sim->first.options = ss_allocate(1, solver->options_size);
+    if (!sim->first.options) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for options");
+    if (solver->options) ss_options_defaults(solver->options, sim->first.options);
+    if (!assign_all("set", solver->name, solver->options, &options->set, sim->first.options, err))
         return false;
+
     if (!options->finisher || strcmp(options->finisher, "none") == 0) return true;
     sim->finisher.solver = find_solver("finisher", options->finisher, err);
     return sim->finisher.solver != NULL; // with its default options
@@ -64,23 +58,6 @@ static bool gives(const ss_option_list *list, const char *name)
     return false;
 }
 
-/* Projection and impulses correct positions after the step: within it, joints are held at the level
- * of velocities. */
-static int joint_term_of(int stabilisation)
-{
-    switch ((ss_joint_stabilisation)stabilisation) {
-    case SS_STABILISE_BAUMGARTE:
-        return SS_JOINT_STABILISED;
-    case SS_STABILISE_SPOOK:
-        return SS_JOINT_SPOOK;
-    case SS_STABILISE_NONE:
-    case SS_STABILISE_PROJECTION:
-    case SS_STABILISE_IMPULSE:
-        break;
-    }
-    return SS_JOINT_ZERO;
-}
-
 static bool choose_formulation(ss_sim *sim, ss_error *err)
 {
     const ss_sim_options *options = &sim->options;
@@ -88,13 +65,19 @@ static bool choose_formulation(ss_sim *sim, ss_error *err)
     if (!formulation) return false;
     sim->assembly = ss_assembly_create(formulation, NULL, err);
     if (!sim->assembly) return false;
-    // every option struct begins with it
-    ss_step_options *step = sim->step = ss_assembly_options(sim->assembly);
+
+    /* Projection and impulses correct positions after the step: within it, joints are held at the level
+     * of velocities. */
+    ss_step_options *step = sim->step =
+        ss_assembly_options(sim->assembly); // every option struct begins with it
     step->gamma = 0.2;
-    step->joint_term = joint_term_of(options->joints);
+    step->joint_term = options->joints == SS_STABILISE_BAUMGARTE ? SS_JOINT_STABILISED
+                       : options->joints == SS_STABILISE_SPOOK   ? SS_JOINT_SPOOK
+                                                                 : SS_JOINT_ZERO;
     step->joint_gamma = options->joint_gamma;
     step->joint_relaxation = options->joint_relaxation;
     step->coordinates = options->coordinates;
+
     // Anitescu and Potra's is a formulation by its gap term
     sim->gap_term_is_given = step->gap_term != SS_GAP_PREVENTIVE || gives(&options->with, "gap_term");
     sim->restitution_speed_is_given = gives(&options->with, "restitution_speed");
@@ -137,36 +120,34 @@ static void widen(box *all, ss_vec3 centre, double radius)
                           fmax(all->high.z, centre.z + radius)};
 }
 
-static void widen_by_shape(box *all, const ss_world *world, int number)
+/* The lengths to compare others with. */
+static void measure_world(ss_sim *sim)
 {
-    const ss_shape *shape = ss_world_shape(world, number);
-    const ss_geometry *geometry = ss_world_geometry(world, number);
-    if (!geometry) return;
-    ss_vec3 centre = ss_vec3_load(shape->position);
-    if (shape->body != SS_WORLD) {
-        const ss_body *body = ss_world_body(world, shape->body);
-        centre =
-            ss_vec3_add(ss_vec3_load(body->position), ss_quat_rotate(ss_quat_load(body->quaternion), centre));
-    }
-    double radius = 0.0;
-    for (int i = 0; i < 3; i++) radius = fmax(radius, fmax(-geometry->low[i], geometry->high[i]));
-    widen(all, centre, radius);
-}
+    const ss_world *world = sim->world;
 
-/* A length to compare others with: the box around everything that is not infinite. */
-static double size_of(const ss_world *world)
-{
+    /* Size: the box around everything that is not infinite. Of a shape, a ball about its own origin
+     * counts. */
     box all = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
     for (int b = 0; b < ss_world_body_count(world); b++)
         widen(&all, ss_vec3_load(ss_world_body(world, b)->position), 0.0);
-    for (int s = 0; s < ss_world_shape_count(world); s++) widen_by_shape(&all, world, s);
+    for (int s = 0; s < ss_world_shape_count(world); s++) {
+        const ss_shape *shape = ss_world_shape(world, s);
+        const ss_geometry *geometry = ss_world_geometry(world, s);
+        if (!geometry) continue;
+        ss_vec3 centre = ss_vec3_load(shape->position);
+        if (shape->body != SS_WORLD) {
+            const ss_body *body = ss_world_body(world, shape->body);
+            ss_vec3 arm = ss_quat_rotate(ss_quat_load(body->quaternion), centre);
+            centre = ss_vec3_add(ss_vec3_load(body->position), arm);
+        }
+        double radius = 0.0;
+        for (int i = 0; i < 3; i++) radius = fmax(radius, fmax(-geometry->low[i], geometry->high[i]));
+        widen(&all, centre, radius);
+    }
     double size = ss_vec3_norm(ss_vec3_subtract(all.high, all.low));
-    return size > 0.0 && isfinite(size) ? size : INFINITY;
-}
+    sim->size = size > 0.0 && isfinite(size) ? size : INFINITY;
 
-/* The smallest edge of the box around any shape that moves freely; 0 when there is none. */
-static double grain_of(const ss_world *world)
-{
+    /* Grain: the smallest edge of the box around any shape that moves freely; 0 when there is none. */
     double smallest = INFINITY;
     for (int s = 0; s < ss_world_shape_count(world); s++) {
         const ss_shape *shape = ss_world_shape(world, s);
@@ -175,22 +156,25 @@ static double grain_of(const ss_world *world)
         for (int i = 0; moves && geometry && i < 3; i++)
             smallest = fmin(smallest, geometry->high[i] - geometry->low[i]);
     }
-    return isfinite(smallest) ? smallest : 0.0;
-}
-
-static void start_motions(ss_sim *sim)
-{
-    for (int b = 0; b < ss_world_body_count(sim->world); b++) {
-        ss_body *body = ss_world_body(sim->world, b);
-        if (body->kind == SS_KINEMATIC && body->motion)
-            body->motion(0.0, body->position, body->quaternion, body->velocity, body->motion_context);
-    }
+    sim->grain = isfinite(smallest) ? smallest : 0.0;
 }
 
 /* ---- life ------------------------------------------------------------------------------------------- */
 
-static bool copy_texts(ss_sim_options *options, ss_error *err)
+static void release_text(const char *text)
 {
+    ss_release((void *)(uintptr_t)text);
+}
+
+static bool prepare(ss_sim *sim, ss_error *err)
+{
+    ss_sim_options *options = &sim->options;
+    options->finisher = ss_sim_choose_finisher(options);
+    // bodies on trees do not move by their own velocities, which corrections of positions count on
+    bool corrects = options->joints == SS_STABILISE_PROJECTION || options->joints == SS_STABILISE_IMPULSE;
+    if (options->coordinates == SS_MINIMAL && corrects) options->joints = SS_STABILISE_BAUMGARTE;
+
+    /* Texts are copied first, all of them: what is destroyed must be ours. */
     const char **texts[] = {&options->formulation, &options->solver, &options->finisher, &options->stop,
                             &options->keep};
     bool good = true;
@@ -199,18 +183,15 @@ static bool copy_texts(ss_sim_options *options, ss_error *err)
         *texts[i] = ss_text_copy(text);
         good &= *texts[i] || !text;
     }
-    return good || ss_fail(err, SS_ERROR_RESOURCES, "out of memory for options");
-}
+    good = good || ss_fail(err, SS_ERROR_RESOURCES, "out of memory for options");
+    if (!good || !ss_options_check(ss_sim_option_table, options, err) || !choose_formulation(sim, err) ||
+        !choose_solvers(sim, err) || !choose_run(sim, err))
+        return ss_fail_in(err, "sim");
+    if (!ss_world_finish(sim->world, err)) return false;
 
-static void release_text(const char *text)
-{
-    ss_release((void *)(uintptr_t)text);
-}
-
-static bool make_memory(ss_sim *sim, ss_error *err)
-{
-    if (sim->options.threads != 1) sim->team = ss_team_create(sim->options.threads, err);
-    if (sim->options.threads != 1 && !sim->team) return false;
+    /* Threads, with an arena each, and one for the substep. */
+    if (options->threads != 1) sim->team = ss_team_create(options->threads, err);
+    if (options->threads != 1 && !sim->team) return false;
     int workers = ss_team_size(sim->team);
     sim->arenas = ss_allocate((size_t)workers, sizeof *sim->arenas);
     if (!sim->arenas) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for %d workers", workers);
@@ -219,30 +200,23 @@ static bool make_memory(ss_sim *sim, ss_error *err)
         if (!sim->arenas[w]) return false;
     }
     sim->memory = ss_arena_create(1 << 16, err);
-    return sim->memory != NULL;
-}
+    if (!sim->memory) return false;
 
-static bool prepare(ss_sim *sim, ss_error *err)
-{
-    const ss_sim_options *options = &sim->options;
-    sim->options.finisher = ss_sim_choose_finisher(options);
-    // bodies on trees do not move by their own velocities, which corrections of positions count on
-    bool corrects = options->joints == SS_STABILISE_PROJECTION || options->joints == SS_STABILISE_IMPULSE;
-    if (options->coordinates == SS_MINIMAL && corrects) sim->options.joints = SS_STABILISE_BAUMGARTE;
-    if (!copy_texts(&sim->options, err) || !ss_options_check(ss_sim_option_table, &sim->options, err) ||
-        !choose_formulation(sim, err) || !choose_solvers(sim, err) || !choose_run(sim, err))
-        return ss_fail_in(err, "sim");
-    if (!ss_world_finish(sim->world, err) || !make_memory(sim, err)) return false;
+    /* Bodies with a motion begin where it does; only then the world has its size. */
     sim->h = options->h / options->substeps;
-    start_motions(sim);
-    sim->size = size_of(sim->world);
-    sim->grain = grain_of(sim->world);
+    for (int b = 0; b < ss_world_body_count(sim->world); b++) {
+        ss_body *body = ss_world_body(sim->world, b);
+        if (body->kind == SS_KINEMATIC && body->motion)
+            body->motion(0.0, body->position, body->quaternion, body->velocity, body->motion_context);
+    }
+    measure_world(sim);
     if (!gives(&options->with, "slop")) sim->step->slop = slop_share * sim->grain;
+
     if (options->joints == SS_STABILISE_PROJECTION || options->joints == SS_STABILISE_IMPULSE) {
         sim->stabiliser = ss_stabiliser_create(err);
         if (!sim->stabiliser) return false;
     }
-    sim->collision = ss_collision_create(sim->world, &sim->options.collision, err);
+    sim->collision = ss_collision_create(sim->world, &options->collision, err);
     return sim->collision != NULL;
 }
 

@@ -154,68 +154,56 @@ static bool check_bytes(const ss_snapshot *snapshot, header *head, ss_error *err
     return true;
 }
 
-static bool check_fit(const ss_sim *sim, const header *head, ss_error *err)
-{
-    header own = header_of(sim);
-    if (head->bodies != own.bodies || head->joints != own.joints || head->shapes != own.shapes ||
-        head->controllers != own.controllers)
-        return ss_fail(
-            err, SS_ERROR_INPUT,
-            "snapshot: from a world with %d bodies, %d joints, %d shapes and %d controllers, but this one "
-            "has %d, %d, %d and %d",
-            head->bodies, head->joints, head->shapes, head->controllers, own.bodies, own.joints, own.shapes,
-            own.controllers);
-    return head->make == own.make ||
-           ss_fail(err, SS_ERROR_INPUT, "snapshot: from a world with other masses, shapes or joints");
-}
-
-/* Bytes that the world takes. */
-static size_t world_size(const ss_sim *sim)
-{
-    ss_byte_stream bytes = {0};
-    ss_sim_exchange_world(sim, &bytes);
-    size_t size = bytes.failed ? 0 : bytes.size;
-    ss_byte_stream_free(&bytes);
-    return size;
-}
-
-static void set_clock(ss_sim *sim, const clock_state *clock)
-{
-    bool same = clock->h == sim->options.h;
-    sim->time = clock->time;
-    sim->steps = clock->steps;
-    sim->base_time = same ? clock->base_time : clock->time;
-    sim->base_steps = same ? clock->base_steps : clock->steps;
-}
-
-static void forget_last_step(ss_sim *sim)
-{
-    ss_frame_destroy(sim->frame);
-    sim->frame = NULL;
-    sim->answer = NULL;
-    sim->contacts = (ss_contact_list){0};
-    sim->report = (ss_sim_report){.worst_contact = -1};
-}
-
 bool ss_sim_restore(ss_sim *sim, const ss_snapshot *snapshot, ss_error *err)
 {
     header head;
     clock_state clock;
     ss_warm warm = {0};
-    if (!check_bytes(snapshot, &head, err) || !check_fit(sim, &head, err)) return false;
+
+    /* The world must be the one the snapshot was made of. */
+    if (!check_bytes(snapshot, &head, err)) return false;
+    header own = header_of(sim);
+    if (head.bodies != own.bodies || head.joints != own.joints || head.shapes != own.shapes ||
+        head.controllers != own.controllers)
+        return ss_fail(
+            err, SS_ERROR_INPUT,
+            "snapshot: from a world with %d bodies, %d joints, %d shapes and %d controllers, but this one "
+            "has %d, %d, %d and %d",
+            head.bodies, head.joints, head.shapes, head.controllers, own.bodies, own.joints, own.shapes,
+            own.controllers);
+    if (head.make != own.make)
+        return ss_fail(err, SS_ERROR_INPUT, "snapshot: from a world with other masses, shapes or joints");
+
+    /* Warm starts vary in number, the world does not: what is left must be as long as the world would be.
+     * Only then anything is changed. */
     ss_byte_stream bytes = {
         .data = snapshot->bytes, .size = snapshot->size, .at = sizeof head, .reading = true};
     ss_byte_stream_pass(&bytes, &clock, sizeof clock);
     ss_sim_exchange_warm(&warm, &bytes);
-    if (bytes.failed || bytes.size - bytes.at != world_size(sim)) {
+    ss_byte_stream world = {0};
+    ss_sim_exchange_world(sim, &world);
+    bool fits = !bytes.failed && bytes.size - bytes.at == (world.failed ? 0 : world.size);
+    ss_byte_stream_free(&world);
+    if (!fits) {
         ss_warm_free(&warm);
         return ss_fail(err, SS_ERROR_INPUT, "snapshot: damaged, or out of memory");
     }
     ss_sim_exchange_world(sim, &bytes);
     ss_warm_free(&sim->warm);
     sim->warm = warm;
-    set_clock(sim, &clock);
-    forget_last_step(sim);
+
+    /* With another step length, time is counted from here. */
+    bool same = clock.h == sim->options.h;
+    sim->time = clock.time;
+    sim->steps = clock.steps;
+    sim->base_time = same ? clock.base_time : clock.time;
+    sim->base_steps = same ? clock.base_steps : clock.steps;
+
+    ss_frame_destroy(sim->frame);
+    sim->frame = NULL;
+    sim->answer = NULL;
+    sim->contacts = (ss_contact_list){0};
+    sim->report = (ss_sim_report){.worst_contact = -1};
     return true;
 }
 

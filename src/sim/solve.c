@@ -60,31 +60,22 @@ static bool run(const ss_sim_method *method, ss_problem *problem, ss_arena *aren
 /* An island in which nothing is faster than this many steps of free fall, the present one included, rests. */
 static const double steps_of_fall_at_rest = 1.5;
 
-static bool is_at_rest(const ss_sim *sim, const ss_problem *problem)
-{
-    double most = steps_of_fall_at_rest * sim->h * ss_vec3_norm(ss_vec3_load(ss_world_gravity(sim->world)));
-    for (int b = 0; b < problem->bodies->bodies; b++) {
-        if (ss_vec3_norm(ss_vec3_load(problem->bodies->free_velocity[b])) > most) return false;
-    }
-    return true;
-}
-
-static bool has_joints(const ss_problem *problem)
-{
-    for (int k = 0; k < problem->block_count; k++) {
-        if (problem->blocks[k].contact < 0) return true;
-    }
-    return false;
-}
-
 /* What rests must be held exactly, and mechanisms must not stretch. In a pile that moves, errors
  * do not add up. */
 static bool finisher_takes(const ss_sim *sim, const ss_problem *problem)
 {
-    return sim->finisher.solver && problem->size <= finisher_most_unknowns &&
-           (!problem->bodies || has_joints(problem) ||
-            (problem->bodies->bodies <= finisher_most_bodies && is_at_rest(sim, problem))) &&
-           !ss_solver_refusal(sim->finisher.solver, problem);
+    if (!sim->finisher.solver || problem->size > finisher_most_unknowns) return false;
+
+    bool has_joints = false;
+    for (int k = 0; k < problem->block_count && !has_joints; k++) has_joints = problem->blocks[k].contact < 0;
+    if (problem->bodies && !has_joints) {
+        if (problem->bodies->bodies > finisher_most_bodies) return false;
+        double rest =
+            steps_of_fall_at_rest * sim->h * ss_vec3_norm(ss_vec3_load(ss_world_gravity(sim->world)));
+        for (int b = 0; b < problem->bodies->bodies; b++)
+            if (ss_vec3_norm(ss_vec3_load(problem->bodies->free_velocity[b])) > rest) return false;
+    }
+    return !ss_solver_refusal(sim->finisher.solver, problem);
 }
 
 /* What the finisher makes of it counts only when it is better. Its own rule is stricter than the user's. */
@@ -116,46 +107,39 @@ static bool finish(const ss_sim *sim, ss_problem *problem, ss_arena *arena, ss_t
  * only hold. Then it rests for a while that grows with the square of the island, as its cost does. */
 static const int squared_contacts_per_step_of_rest = 5000;
 
-static int wait_of(const ss_sim *sim, const ss_problem *problem)
-{
-    int most = 0;
-    for (int k = 0; k < problem->block_count; k++) {
-        int contact = problem->blocks[k].contact;
-        if (contact < 0) continue;
-        if (sim->wait[contact] == SS_CALL_AGAIN) return SS_CALL_AGAIN;
-        if (sim->wait[contact] > most) most = sim->wait[contact];
-    }
-    return most;
-}
-
-static void set_wait(const ss_sim *sim, const ss_problem *problem, int wait)
-{
-    for (int k = 0; k < problem->block_count; k++) {
-        int contact = problem->blocks[k].contact;
-        if (contact >= 0) sim->wait[contact] = wait;
-    }
-}
-
-static int next_wait(const ss_problem *problem, int wait, bool finished)
-{
-    if (finished && wait != SS_CALL_AGAIN) return SS_CALL_AGAIN;
-    int contacts = ss_problem_contacts(problem);
-    if (finished) return (int)((int64_t)contacts * contacts / squared_contacts_per_step_of_rest);
-    return wait > 0 ? wait - 1 : 0;
-}
-
 static void solve_one(const ss_sim *sim, ss_problem *problem, ss_arena *arena, ss_team *team, double *x,
                       outcome *to)
 {
     ss_arena_mark mark = ss_arena_get_mark(arena);
-    int wait = wait_of(sim, problem);
+
+    /* The island waits as long as any of its contacts; a contact that calls again calls for all of them. */
+    int wait = 0;
+    for (int k = 0; k < problem->block_count && wait != SS_CALL_AGAIN; k++) {
+        int contact = problem->blocks[k].contact;
+        if (contact < 0) continue;
+        if (sim->wait[contact] == SS_CALL_AGAIN || sim->wait[contact] > wait) wait = sim->wait[contact];
+    }
+
     bool again = wait == SS_CALL_AGAIN && finisher_takes(sim, problem);
     *to = (outcome){.good = true, .status = SS_NOT_APPLICABLE};
     if (!again) to->good = run(&sim->first, problem, arena, team, x, to);
     bool missed = to->status != SS_CONVERGED, helpless = to->status == SS_NOT_APPLICABLE;
     if (to->good && missed && (wait <= 0 || helpless) && finisher_takes(sim, problem))
         to->good = finish(sim, problem, arena, team, x, to);
-    set_wait(sim, problem, next_wait(problem, wait, to->finished));
+
+    /* After a first call of the finisher comes a second one, then a rest, which is counted down. */
+    int next = wait > 0 ? wait - 1 : 0;
+    if (to->finished && wait != SS_CALL_AGAIN) {
+        next = SS_CALL_AGAIN;
+    } else if (to->finished) {
+        int64_t contacts = ss_problem_contacts(problem);
+        next = (int)(contacts * contacts / squared_contacts_per_step_of_rest);
+    }
+    for (int k = 0; k < problem->block_count; k++) {
+        int contact = problem->blocks[k].contact;
+        if (contact >= 0) sim->wait[contact] = next;
+    }
+
     ss_arena_reset(arena, mark);
 }
 
@@ -174,35 +158,6 @@ static void solve_range(int64_t begin, int64_t end, int worker, void *context)
     for (int64_t k = begin; k < end; k++) solve_at(all, k, all->sim->arenas[worker], NULL);
 }
 
-/* Counting sort by the number of binary digits of the size: the large ones first, equals in order. */
-static void make_queue(const ss_islands *islands, int *queue)
-{
-    int at = 0;
-    for (int digits = 31; digits >= 0; digits--) {
-        for (int i = 0; i < islands->count; i++) {
-            int size = islands->problems[i].size;
-            if (size >> digits == 1) queue[at++] = i;
-        }
-    }
-}
-
-/* Islands at the head of the queue that all threads should solve together, because each of them is more than
- * the share of one. Who solves what does not change the results. */
-static int count_shared(const crew *all)
-{
-    int count = 0, workers = ss_team_size(all->sim->team);
-    while (count < all->islands->count &&
-           all->islands->problems[all->queue[count]].size >= shared_least_unknowns)
-        count++;
-    return count < workers ? count : 0;
-}
-
-static bool needs_one_thread(const ss_sim *sim)
-{
-    unsigned traits = sim->first.solver->traits | (sim->finisher.solver ? sim->finisher.solver->traits : 0);
-    return traits & SS_ONE_THREAD;
-}
-
 static bool solve_islands(ss_sim *sim, ss_problem *problem, ss_islands *islands, double *x, outcome *outcomes,
                           ss_error *err)
 {
@@ -218,70 +173,32 @@ static bool solve_islands(ss_sim *sim, ss_problem *problem, ss_islands *islands,
     if (!all.x || !all.queue)
         return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for %d unknowns", problem->size);
     ss_islands_gather(islands, x, all.x);
-    make_queue(islands, all.queue);
-    ss_team *team = problem->size >= team_least_unknowns && !needs_one_thread(sim) ? sim->team : NULL;
-    int shared = team ? count_shared(&all) : 0;
+
+    /* Counting sort by the number of binary digits of the size: the large ones first, equals in order. */
+    int at = 0;
+    for (int digits = 31; digits >= 0; digits--)
+        for (int i = 0; i < islands->count; i++)
+            if (islands->problems[i].size >> digits == 1) all.queue[at++] = i;
+
+    /* Islands at the head of the queue that are each more than the share of one thread are solved by all
+     * threads together, one after the other. Who solves what does not change the results. */
+    unsigned traits = sim->first.solver->traits | (sim->finisher.solver ? sim->finisher.solver->traits : 0);
+    bool alone = problem->size < team_least_unknowns || traits & SS_ONE_THREAD;
+    ss_team *team = alone ? NULL : sim->team;
+    int shared = 0;
+    while (team && shared < islands->count &&
+           islands->problems[all.queue[shared]].size >= shared_least_unknowns)
+        shared++;
+    if (shared >= ss_team_size(sim->team)) shared = 0;
     for (int k = 0; k < shared; k++) solve_at(&all, k, sim->arenas[0], team);
+
     all.queue += shared;
     ss_parallel_for(team, islands->count - shared, 1, solve_range, &all);
     ss_islands_scatter(islands, all.x, x);
     return true;
 }
 
-/* ---- report ----------------------------------------------------------------------------------------- */
-
-static bool sum_up(ss_sim *sim, const ss_problem *problem, const ss_islands *islands, const outcome *outcomes,
-                   ss_error *err)
-{
-    ss_sim_report *report = &sim->report;
-    report->islands += islands->count;
-    for (int i = 0; i < islands->count; i++) {
-        const outcome *of = &outcomes[i];
-        if (!of->good) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory while solving");
-        if (of->status == SS_NOT_APPLICABLE)
-            return ss_fail(err, SS_ERROR_USAGE,
-                           "solver %s is not applicable to the problem of this step: "
-                           "it %s",
-                           sim->first.solver->name, of->refusal);
-        int contacts = ss_problem_contacts(islands->problems ? &islands->problems[i] : problem);
-        if (contacts > report->largest_island) report->largest_island = contacts;
-        if (of->status > report->status) report->status = of->status;
-        if (of->iterations > report->iterations) report->iterations = of->iterations;
-        report->finished += of->finished;
-        report->relative_energy = fmax(report->relative_energy, of->gauge[SS_GAUGE_RELATIVE_ENERGY]);
-        report->energy_error += of->gauge[SS_GAUGE_ENERGY];
-    }
-    return true;
-}
-
 /* ---- together --------------------------------------------------------------------------------------- */
-
-/* A bouncing contact anywhere asks for Newton's law; approaches slower than two steps of free
- * fall are rest. */
-static void choose_gap_term(ss_sim *sim)
-{
-    ss_step_options *step = sim->step;
-    if (!sim->gap_term_is_given && sim->options.peg != SS_PEG_OFF)
-        step->gap_term = SS_GAP_PREVENTIVE; // the law is about gaps at the end of the step
-    else if (!sim->gap_term_is_given)
-        step->gap_term = sim->frame->contacts.restitution ? SS_GAP_RESTITUTION : SS_GAP_STABILISED;
-    if (!sim->restitution_speed_is_given)
-        step->restitution_speed = 2.0 * sim->h * ss_vec3_norm(ss_vec3_load(ss_world_gravity(sim->world)));
-}
-
-static bool guess(ss_sim *sim, const ss_problem *problem, double *x, ss_error *err)
-{
-    const ss_frame *frame = sim->frame;
-    ss_answer *answer = sim->answer; // not yet filled: used for the guess first
-    if (!sim->options.warm_start) return true;
-    if (sim->warm.contact_count == 0 && sim->warm.row_count == 0) return true;
-    for (int b = 0; b < frame->bodies.count; b++)
-        memcpy(answer->velocity[b], frame->bodies.velocity[b], sizeof answer->velocity[b]);
-    if (!ss_warm_guess(sim, answer, err)) return false;
-    ss_assembly_guess(sim->assembly, answer, x);
-    ss_problem_project(problem, x);
-    return true;
-}
 
 bool ss_sim_needs_previous(const ss_sim *sim)
 {
@@ -308,27 +225,33 @@ static bool bound_by_previous(ss_sim *sim, ss_error *err)
     return good;
 }
 
-/* The user's own dynamics. There are no islands, and what it missed is for ss_judge to say. */
-static bool solve_elsewhere(ss_sim *sim, double start, ss_error *err)
-{
-    double assembled = ss_clock_seconds();
-    ss_error own = {0};
-    bool good = sim->dynamics(sim, sim->frame, sim->answer, sim->dynamics_context, &own);
-    if (!good && own.code == SS_OK) ss_fail(&own, SS_ERROR_USAGE, "the user's dynamics stopped the step");
-    if (!good && err) *err = own;
-    sim->report.assembly += assembled - start;
-    sim->report.solve += ss_clock_seconds() - assembled;
-    return good;
-}
-
 static bool solve_problem(ss_sim *sim, ss_problem *problem, double *x, ss_error *err)
 {
     ss_islands islands = {.count = problem->size > 0};
     if (sim->options.islands && !ss_islands_split(problem, sim->memory, &islands, err)) return false;
     outcome *outcomes = ss_arena_take(sim->memory, (size_t)islands.count, sizeof *outcomes, "outcomes");
     bool good = outcomes || ss_fail(err, SS_ERROR_RESOURCES, "out of memory for %d islands", islands.count);
-    good = good && (islands.count == 0 || solve_islands(sim, problem, &islands, x, outcomes, err)) &&
-           sum_up(sim, problem, &islands, outcomes, err);
+    good = good && (islands.count == 0 || solve_islands(sim, problem, &islands, x, outcomes, err));
+
+    /* The report has the worst of all islands. */
+    ss_sim_report *report = &sim->report;
+    if (good) report->islands += islands.count;
+    for (int i = 0; good && i < islands.count; i++) {
+        const outcome *of = &outcomes[i];
+        if (!of->good) good = ss_fail(err, SS_ERROR_RESOURCES, "out of memory while solving");
+        if (of->good && of->status == SS_NOT_APPLICABLE)
+            good =
+                ss_fail(err, SS_ERROR_USAGE, "solver %s is not applicable to the problem of this step: it %s",
+                        sim->first.solver->name, of->refusal);
+        if (!good) break;
+        int contacts = ss_problem_contacts(islands.problems ? &islands.problems[i] : problem);
+        if (contacts > report->largest_island) report->largest_island = contacts;
+        if (of->status > report->status) report->status = of->status;
+        if (of->iterations > report->iterations) report->iterations = of->iterations;
+        report->finished += of->finished;
+        report->relative_energy = fmax(report->relative_energy, of->gauge[SS_GAUGE_RELATIVE_ENERGY]);
+        report->energy_error += of->gauge[SS_GAUGE_ENERGY];
+    }
     ss_islands_release(&islands);
     return good;
 }
@@ -364,34 +287,63 @@ void ss_sim_copy_answer(const ss_answer *from, ss_answer *to)
 
 bool ss_sim_solve(ss_sim *sim, ss_error *err)
 {
+    const ss_frame *frame = sim->frame;
     double start = ss_clock_seconds();
-    choose_gap_term(sim);
+
+    /* A bouncing contact anywhere asks for Newton's law; approaches slower than two steps of free
+     * fall are rest. */
+    ss_step_options *step = sim->step;
+    if (!sim->gap_term_is_given && sim->options.peg != SS_PEG_OFF)
+        step->gap_term = SS_GAP_PREVENTIVE; // the law is about gaps at the end of the step
+    else if (!sim->gap_term_is_given)
+        step->gap_term = frame->contacts.restitution ? SS_GAP_RESTITUTION : SS_GAP_STABILISED;
+    if (!sim->restitution_speed_is_given)
+        step->restitution_speed = 2.0 * sim->h * ss_vec3_norm(ss_vec3_load(ss_world_gravity(sim->world)));
+
     sim->is_solved_by_trees = ss_sim_trees_suffice(sim);
     if (!sim->is_solved_by_trees && !ss_sim_fill_coordinates(sim, err)) return false;
-    sim->answer = ss_answer_store_take(&sim->answer_store, sim->frame, ss_frame_has_moments(sim->frame), err);
-    sim->wait = ss_arena_take(sim->memory, (size_t)sim->frame->contacts.count, sizeof *sim->wait, "waits");
+    ss_answer *answer = ss_answer_store_take(&sim->answer_store, frame, ss_frame_has_moments(frame), err);
+    sim->answer = answer;
+    sim->wait = ss_arena_take(sim->memory, (size_t)frame->contacts.count, sizeof *sim->wait, "waits");
     if (!sim->wait) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for a step");
     if (sim->is_solved_by_trees) {
-        bool good = sim->answer && ss_sim_solve_trees(sim, err);
+        bool good = answer && ss_sim_solve_trees(sim, err);
         sim->report.solve += ss_clock_seconds() - start;
         if (good) look_at_contacts(sim);
         return good;
     }
-    if (!sim->answer || !bound_by_previous(sim, err) || !ss_assemble(sim->assembly, sim->frame, NULL, err))
+    if (!answer || !bound_by_previous(sim, err) || !ss_assemble(sim->assembly, frame, NULL, err))
         return false;
+
+    /* The user's own dynamics. There are no islands, and what it missed is for ss_judge to say. */
     if (sim->dynamics) {
-        bool good = solve_elsewhere(sim, start, err);
+        double assembled = ss_clock_seconds();
+        ss_error own = {0};
+        bool good = sim->dynamics(sim, frame, answer, sim->dynamics_context, &own);
+        if (!good && own.code == SS_OK) ss_fail(&own, SS_ERROR_USAGE, "the user's dynamics stopped the step");
+        if (!good && err) *err = own;
+        sim->report.assembly += assembled - start;
+        sim->report.solve += ss_clock_seconds() - assembled;
         if (good) look_at_contacts(sim);
         return good;
     }
+
+    /* The start: impulses of the step before. The answer, not yet filled, holds the guess first. */
     ss_problem *problem = ss_assembly_problem(sim->assembly);
     double *x = ss_arena_take(sim->memory, (size_t)problem->size, sizeof *x, "x");
     bool good = x || ss_fail(err, SS_ERROR_RESOURCES, "out of memory for %d unknowns", problem->size);
-    good = good && guess(sim, problem, x, err);
+    if (good && sim->options.warm_start && (sim->warm.contact_count > 0 || sim->warm.row_count > 0)) {
+        for (int b = 0; b < frame->bodies.count; b++)
+            memcpy(answer->velocity[b], frame->bodies.velocity[b], sizeof answer->velocity[b]);
+        good = ss_warm_guess(sim, answer, err);
+        if (good) ss_assembly_guess(sim->assembly, answer, x);
+        if (good) ss_problem_project(problem, x);
+    }
+
     double assembled = ss_clock_seconds();
     good = good && solve_problem(sim, problem, x, err);
     double solved = ss_clock_seconds();
-    if (good) ss_assembly_recover(sim->assembly, x, sim->answer);
+    if (good) ss_assembly_recover(sim->assembly, x, answer);
     sim->report.solve += solved - assembled;
     sim->report.assembly += assembled - start + ss_clock_seconds() - solved;
     if (good) look_at_contacts(sim);

@@ -53,37 +53,11 @@ void ss_stabiliser_destroy(ss_stabiliser *stabiliser)
     ss_release(stabiliser);
 }
 
-static bool make_scratch(ss_stabiliser *stabiliser, ss_error *err)
-{
-    int rows = stabiliser->system.row_count, members = stabiliser->system.member_count;
-    if (rows <= stabiliser->row_capacity && members <= stabiliser->member_capacity) return true;
-    release_scratch(stabiliser);
-    stabiliser->error = ss_allocate((size_t)rows, sizeof *stabiliser->error);
-    stabiliser->motion = ss_allocate((size_t)members, sizeof *stabiliser->motion);
-    stabiliser->start = ss_allocate((size_t)members, sizeof *stabiliser->start);
-    if (!stabiliser->error || !stabiliser->motion || !stabiliser->start)
-        return ss_fail(err, SS_ERROR_RESOURCES, "joints: out of memory");
-    stabiliser->row_capacity = rows;
-    stabiliser->member_capacity = members;
-    return true;
-}
-
 /* ---- states of the members -------------------------------------------------------------------------- */
 
 static ss_body *member_body(const ss_stabiliser *stabiliser, const ss_world *world, int member)
 {
     return ss_world_body(world, stabiliser->system.members[member].body);
-}
-
-static void keep_states(ss_stabiliser *stabiliser, const ss_world *world)
-{
-    for (int m = 0; m < stabiliser->system.member_count; m++) {
-        const ss_body *body = member_body(stabiliser, world, m);
-        body_state *state = &stabiliser->start[m];
-        memcpy(state->position, body->position, sizeof state->position);
-        memcpy(state->quaternion, body->quaternion, sizeof state->quaternion);
-        memcpy(state->velocity, body->velocity, sizeof state->velocity);
-    }
 }
 
 static void put_back_poses(const ss_stabiliser *stabiliser, ss_world *world)
@@ -121,17 +95,6 @@ typedef struct correction {
     double slow; /* an iteration that leaves more than this share of the error asks for a new linearisation */
 } correction;
 
-static correction of_poses(ss_stabiliser *stabiliser, ss_world *world)
-{
-    return (correction){stabiliser, world, .h = 0.0, .slow = 0.1};
-}
-
-/* More patient: the impulses of a move should act along the G of its start, as long as that gets anywhere. */
-static correction of_move(ss_stabiliser *stabiliser, ss_world *world, double h)
-{
-    return (correction){stabiliser, world, .h = h, .slow = 0.3};
-}
-
 static void predict(const correction *c)
 {
     for (int m = 0; c->h > 0.0 && m < c->stabiliser->system.member_count; m++) {
@@ -150,23 +113,6 @@ static double safe_share(const ss_stabiliser *stabiliser)
     return turn > largest_turn ? largest_turn / turn : 1.0;
 }
 
-static bool apply(const correction *c, ss_error *err)
-{
-    ss_stabiliser *stabiliser = c->stabiliser;
-    if (!ss_joint_system_answer(&stabiliser->system, stabiliser->error, stabiliser->motion, err))
-        return false;
-    double share = safe_share(stabiliser);
-    for (int m = 0; m < stabiliser->system.member_count; m++) {
-        ss_body *body = member_body(stabiliser, c->world, m);
-        const double *motion = stabiliser->motion[m];
-        if (!stabiliser->system.members[m].dynamic) continue;
-        for (int i = 0; c->h > 0.0 && i < 6; i++) body->velocity[i] += share * motion[i] / c->h;
-        if (!(c->h > 0.0)) advance(body->position, body->quaternion, motion, share, body);
-    }
-    predict(c);
-    return true;
-}
-
 static double look(const correction *c)
 {
     return ss_joint_system_violation(&c->stabiliser->system, c->world, c->stabiliser->error);
@@ -177,18 +123,31 @@ static double look(const correction *c)
  * poses as they are. */
 static bool iterate(const correction *c, double tolerance, ss_stabilise_report *report, ss_error *err)
 {
-    ss_joint_system *system = &c->stabiliser->system;
-    double first = ss_joint_system_size(system, c->stabiliser->error), size = first;
+    ss_stabiliser *stabiliser = c->stabiliser;
+    ss_joint_system *system = &stabiliser->system;
+    double first = ss_joint_system_size(system, stabiliser->error), size = first;
     bool fresh = !(c->h > 0.0); // where the move goes, G may differ from that of its start
     while (report->iterations < ITERATIONS_MOST) {
-        if (!apply(c, err)) return false;
+        /* One step, cut short where it would turn a body too far. */
+        if (!ss_joint_system_answer(system, stabiliser->error, stabiliser->motion, err)) return false;
+        double share = safe_share(stabiliser);
+        for (int m = 0; m < system->member_count; m++) {
+            ss_body *body = member_body(stabiliser, c->world, m);
+            const double *motion = stabiliser->motion[m];
+            if (!system->members[m].dynamic) continue;
+            for (int i = 0; c->h > 0.0 && i < 6; i++) body->velocity[i] += share * motion[i] / c->h;
+            if (!(c->h > 0.0)) advance(body->position, body->quaternion, motion, share, body);
+        }
+        predict(c);
+
+        /* Done, diverged, or stuck: a whole step along a new linearisation that gained nothing. */
         report->iterations++;
         report->after = look(c);
-        double left = ss_joint_system_size(system, c->stabiliser->error);
+        double left = ss_joint_system_size(system, stabiliser->error);
         report->diverged = !(left <= first);
         if (report->after <= tolerance || !(left <= growth * first)) return true;
-        bool is_whole = safe_share(c->stabiliser) == 1.0;
-        if (fresh && is_whole && left > hopeless * size) return true;
+        if (fresh && share == 1.0 && left > hopeless * size) return true;
+
         fresh = left > c->slow * size;
         if (fresh && !ss_joint_system_linearise(system, c->world, err)) return false;
         size = left;
@@ -199,10 +158,27 @@ static bool iterate(const correction *c, double tolerance, ss_stabilise_report *
 static bool begin(ss_stabiliser *stabiliser, ss_world *world, ss_stabilise_report *report, ss_error *err)
 {
     *report = (ss_stabilise_report){.converged = true};
-    if (!ss_joint_system_gather(&stabiliser->system, world, err) || !make_scratch(stabiliser, err))
-        return false;
-    report->rows = stabiliser->system.row_count;
-    keep_states(stabiliser, world);
+    if (!ss_joint_system_gather(&stabiliser->system, world, err)) return false;
+
+    int rows = report->rows = stabiliser->system.row_count, members = stabiliser->system.member_count;
+    if (rows > stabiliser->row_capacity || members > stabiliser->member_capacity) {
+        release_scratch(stabiliser);
+        stabiliser->error = ss_allocate((size_t)rows, sizeof *stabiliser->error);
+        stabiliser->motion = ss_allocate((size_t)members, sizeof *stabiliser->motion);
+        stabiliser->start = ss_allocate((size_t)members, sizeof *stabiliser->start);
+        if (!stabiliser->error || !stabiliser->motion || !stabiliser->start)
+            return ss_fail(err, SS_ERROR_RESOURCES, "joints: out of memory");
+        stabiliser->row_capacity = rows;
+        stabiliser->member_capacity = members;
+    }
+
+    for (int m = 0; m < members; m++) {
+        const ss_body *body = member_body(stabiliser, world, m);
+        body_state *state = &stabiliser->start[m];
+        memcpy(state->position, body->position, sizeof state->position);
+        memcpy(state->quaternion, body->quaternion, sizeof state->quaternion);
+        memcpy(state->velocity, body->velocity, sizeof state->velocity);
+    }
     return true;
 }
 
@@ -231,27 +207,19 @@ static bool correct_positions(const correction *c, double tolerance, ss_stabilis
 bool ss_stabilise_positions(ss_stabiliser *stabiliser, ss_world *world, double tolerance,
                             ss_stabilise_report *report, ss_error *err)
 {
-    correction poses = of_poses(stabiliser, world);
+    correction poses = {stabiliser, world, .h = 0.0, .slow = 0.1};
     return correct_positions(&poses, tolerance, report, err);
 }
 
+/* More patient: the impulses of a move should act along the G of its start, as long as that gets anywhere. */
 bool ss_stabilise_before_move(ss_stabiliser *stabiliser, ss_world *world, double h, double tolerance,
                               ss_stabilise_report *report, ss_error *err)
 {
-    correction move = of_move(stabiliser, world, h);
+    correction move = {stabiliser, world, .h = h, .slow = 0.3};
     return correct_positions(&move, tolerance, report, err);
 }
 
 /* ---- velocities ------------------------------------------------------------------------------------- */
-
-static void add_velocities(const ss_stabiliser *stabiliser, ss_world *world)
-{
-    for (int m = 0; m < stabiliser->system.member_count; m++) {
-        ss_body *body = member_body(stabiliser, world, m);
-        for (int i = 0; stabiliser->system.members[m].dynamic && i < 6; i++)
-            body->velocity[i] += stabiliser->motion[m][i];
-    }
-}
 
 bool ss_stabilise_after_move(ss_stabiliser *stabiliser, ss_world *world, double tolerance,
                              ss_stabilise_report *report, ss_error *err)
@@ -262,12 +230,18 @@ bool ss_stabilise_after_move(ss_stabiliser *stabiliser, ss_world *world, double 
     bool good = ss_joint_system_linearise(system, world, err);
     if (good) report->before = report->after = ss_joint_system_speed(system, world, stabiliser->error);
     double first = good ? ss_joint_system_size(system, stabiliser->error) : 0.0;
+
     while (good && !(report->after <= tolerance) && report->iterations < SPEED_ITERATIONS_MOST) {
         report->iterations++;
         good = ss_joint_system_answer(system, stabiliser->error, stabiliser->motion, err);
-        if (good) add_velocities(stabiliser, world);
+        for (int m = 0; good && m < system->member_count; m++) {
+            ss_body *body = member_body(stabiliser, world, m);
+            for (int i = 0; system->members[m].dynamic && i < 6; i++)
+                body->velocity[i] += stabiliser->motion[m][i];
+        }
         report->after = ss_joint_system_speed(system, world, stabiliser->error);
     }
+
     report->converged = report->after <= tolerance;
     report->diverged = !report->converged && !(ss_joint_system_size(system, stabiliser->error) <= first);
     if (report->diverged || !good) put_back_velocities(stabiliser, world);

@@ -18,10 +18,17 @@ bool ss_sim_call(ss_sim *sim, ss_stage stage, ss_error *err)
     return true;
 }
 
-/* ---- contacts --------------------------------------------------------------------------------------- */
+/* ---- the step --------------------------------------------------------------------------------------- */
 
-static bool find_contacts(ss_sim *sim, ss_error *err)
+/* Everything but the move. again: user functions have seen this moment already. */
+static bool look_ahead(ss_sim *sim, bool again, ss_error *err)
 {
+    ss_arena_clear(sim->memory);
+    sim->peg.too_far = false;
+    if (!again && !ss_sim_call(sim, SS_BEFORE_COLLISION, err)) return false;
+    ss_sim_drive_kinematic(sim);
+
+    /* Contacts: of the user's source, or of our collision detection; then user functions may edit them. */
     double start = ss_clock_seconds();
     bool good;
     sim->contacts = (ss_contact_list){0};
@@ -40,42 +47,22 @@ static bool find_contacts(ss_sim *sim, ss_error *err)
     sim->editing_contacts = true;
     good = good && ss_sim_call(sim, SS_AFTER_CONTACTS, err);
     sim->editing_contacts = false;
-    return good;
-}
+    if (!good) return false;
 
-static bool make_frame(ss_sim *sim, ss_error *err)
-{
-    double start = ss_clock_seconds();
-    bool good = ss_sim_build_frame(sim, err);
+    /* The frame, which user functions may edit, too. So it is checked after them. */
+    start = ss_clock_seconds();
+    good = ss_sim_build_frame(sim, err);
     sim->report.assembly += ss_clock_seconds() - start;
     sim->editing_frame = true;
     good = good && ss_sim_call(sim, SS_BEFORE_SOLVE, err);
     sim->editing_frame = false;
     if (good) ss_sim_fill_coordinate_forces(sim);
-    return good && ss_sim_check_frame(sim, err);
-}
+    if (!good || !ss_sim_check_frame(sim, err)) return false;
 
-/* Everything but the move. again: user functions have seen this moment already. */
-static bool look_ahead(ss_sim *sim, bool again, ss_error *err)
-{
-    ss_arena_clear(sim->memory);
-    sim->peg.too_far = false;
-    if (!again && !ss_sim_call(sim, SS_BEFORE_COLLISION, err)) return false;
-    ss_sim_drive_kinematic(sim);
-    if (!find_contacts(sim, err) || !make_frame(sim, err)) return false;
     bool alternatives = sim->frame->subcontacts.groups > 0 && !ss_sim_models_alternatives(sim);
     if (alternatives && !ss_sim_fill_coordinates(sim, err)) return false;
     return (alternatives ? ss_sim_solve_peg(sim, err) : ss_sim_solve(sim, err)) &&
            ss_sim_check_answer(sim, err);
-}
-
-/* ---- the step --------------------------------------------------------------------------------------- */
-
-/* A step of one piece replaces the warm start when nothing can fail any more. */
-static bool may_lose_warm_start(const ss_sim *sim)
-{
-    bool pieces = sim->options.substeps > 1 || sim->options.peg != SS_PEG_OFF; // those may be halved
-    return pieces || sim->calls[SS_AFTER_STEP].count > 0;
 }
 
 static void exchange(ss_sim *sim, bool reading)
@@ -83,7 +70,10 @@ static void exchange(ss_sim *sim, bool reading)
     sim->backup.at = 0;
     sim->backup.reading = reading;
     ss_sim_exchange_world(sim, &sim->backup);
-    if (may_lose_warm_start(sim)) ss_sim_exchange_warm(&sim->warm, &sim->backup);
+
+    /* A step of one piece replaces the warm start when nothing can fail any more. */
+    bool pieces = sim->options.substeps > 1 || sim->options.peg != SS_PEG_OFF; // those may be halved
+    if (pieces || sim->calls[SS_AFTER_STEP].count > 0) ss_sim_exchange_warm(&sim->warm, &sim->backup);
 }
 
 static bool save(ss_sim *sim, ss_error *err)

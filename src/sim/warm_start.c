@@ -29,18 +29,6 @@ static bool same_pair(const ss_warm_pair *a, const ss_warm_pair *b)
            a->body[1] == b->body[1];
 }
 
-static void keep_contact(const ss_sim *sim, int c, ss_warm_contact *to)
-{
-    const ss_contact *contact = &sim->contacts.items[c];
-    const ss_answer *answer = sim->answer;
-    ss_vec3 normal = ss_vec3_load(sim->frame->contacts.normal[c]),
-            tangent = ss_vec3_load(answer->friction_impulse[c]);
-    *to = (ss_warm_contact){.pair = pair_of(contact), .key = contact->key, .wait = sim->wait[c]};
-    memcpy(to->point, contact->point, sizeof to->point);
-    ss_vec3_store(ss_vec3_add_scaled(tangent, answer->normal_impulse[c], normal), to->impulse);
-    if (answer->rolling_impulse) memcpy(to->rolling, answer->rolling_impulse[c], sizeof to->rolling);
-}
-
 bool ss_warm_reserve(ss_warm *warm, int contacts, int rows)
 {
     warm->contact_count = warm->row_count = warm->slot_count = 0;
@@ -79,13 +67,25 @@ static void keep_sliding(const ss_sim *sim, ss_warm *warm)
 bool ss_warm_keep(ss_sim *sim)
 {
     ss_warm *warm = &sim->warm;
+    const ss_answer *answer = sim->answer;
     int contacts = sim->frame->contacts.count, rows = sim->frame->constraints.row_count;
     if (!ss_warm_reserve(warm, contacts, rows)) return false;
-    for (int c = 0; c < contacts; c++) keep_contact(sim, c, &warm->contacts[c]);
+
+    for (int c = 0; c < contacts; c++) {
+        const ss_contact *contact = &sim->contacts.items[c];
+        ss_warm_contact *to = &warm->contacts[c];
+        ss_vec3 normal = ss_vec3_load(sim->frame->contacts.normal[c]),
+                tangent = ss_vec3_load(answer->friction_impulse[c]);
+        *to = (ss_warm_contact){.pair = pair_of(contact), .key = contact->key, .wait = sim->wait[c]};
+        memcpy(to->point, contact->point, sizeof to->point);
+        ss_vec3_store(ss_vec3_add_scaled(tangent, answer->normal_impulse[c], normal), to->impulse);
+        if (answer->rolling_impulse) memcpy(to->rolling, answer->rolling_impulse[c], sizeof to->rolling);
+    }
     for (int i = 0; i < rows; i++) {
         const ss_row_origin *origin = &sim->origins[i];
-        warm->rows[i] = (ss_warm_row){origin->joint, origin->index, origin->of, sim->answer->row_impulse[i]};
+        warm->rows[i] = (ss_warm_row){origin->joint, origin->index, origin->of, answer->row_impulse[i]};
     }
+
     warm->contact_count = contacts;
     warm->row_count = rows;
     if (sim->frame->contacts.mu_static) keep_sliding(sim, warm);
@@ -129,15 +129,6 @@ static bool make_slots(ss_warm *warm)
     return true;
 }
 
-static int look_up(const ss_warm *warm, const ss_warm_pair *pair)
-{
-    unsigned slot = first_slot(pair, warm->slot_count);
-    for (; warm->slots[slot]; slot = (slot + 1) & (unsigned)(warm->slot_count - 1)) {
-        if (same_pair(pair, &warm->contacts[warm->slots[slot] - 1].pair)) return warm->slots[slot] - 1;
-    }
-    return warm->contact_count;
-}
-
 /* Contacts of one pair stand together: where they did in the last step, or `contact_count`. `next` is where
  * the pair after the last one stood, and most often it is the one looked for. */
 static bool find_pair(ss_warm *warm, const ss_warm_pair *pair, int next, int *first)
@@ -145,7 +136,14 @@ static bool find_pair(ss_warm *warm, const ss_warm_pair *pair, int next, int *fi
     *first = next;
     if (next < warm->contact_count && same_pair(pair, &warm->contacts[next].pair)) return true;
     if (warm->slot_count == 0 && !make_slots(warm)) return false;
-    *first = look_up(warm, pair);
+    *first = warm->contact_count;
+    unsigned slot = first_slot(pair, warm->slot_count);
+    for (; warm->slots[slot]; slot = (slot + 1) & (unsigned)(warm->slot_count - 1)) {
+        int old = warm->slots[slot] - 1;
+        if (!same_pair(pair, &warm->contacts[old].pair)) continue;
+        *first = old;
+        break;
+    }
     return true;
 }
 
@@ -160,28 +158,6 @@ static int find_key(const ss_warm *warm, int first, int end, int hint, uint64_t 
         if (warm->contacts[old].key == key) return old;
     }
     return -1;
-}
-
-static double distance_squared(const double a[3], const double b[3])
-{
-    ss_vec3 d = ss_vec3_subtract(ss_vec3_load(a), ss_vec3_load(b));
-    return ss_vec3_dot(d, d);
-}
-
-/* Features change where two are equally good: then it is the nearest one that is not taken. */
-static int find_nearest(const ss_warm *warm, int first, int end, const double point[3])
-{
-    int best = -1;
-    double nearest = INFINITY;
-    for (int old = first; old < end; old++) {
-        if (warm->contacts[old].taken) continue;
-        double away = distance_squared(point, warm->contacts[old].point);
-        if (away < nearest) {
-            best = old;
-            nearest = away;
-        }
-    }
-    return best;
 }
 
 bool ss_warm_slides(ss_sim *sim, int c, bool *slides)
@@ -200,42 +176,18 @@ static ss_vec3 in_plane(ss_vec3 v, ss_vec3 normal)
     return ss_vec3_add_scaled(v, -ss_vec3_dot(v, normal), normal);
 }
 
-/* The impulse as a vector of the world, taken apart along the new normal. */
-static void guess_contact(const ss_sim *sim, int c, const ss_warm_contact *from, ss_answer *guess)
+/* Contact c starts from an old one, whose impulse is a vector of the world: taken apart along the new
+ * normal. */
+static void take(ss_sim *sim, int c, int old, ss_answer *guess)
 {
+    ss_warm_contact *from = &sim->warm.contacts[old];
     ss_vec3 normal = ss_vec3_load(sim->frame->contacts.normal[c]), impulse = ss_vec3_load(from->impulse);
     guess->normal_impulse[c] = fmax(0.0, ss_vec3_dot(impulse, normal));
     ss_vec3_store(in_plane(impulse, normal), guess->friction_impulse[c]);
     if (guess->rolling_impulse)
         ss_vec3_store(in_plane(ss_vec3_load(from->rolling), normal), guess->rolling_impulse[c]);
-}
-
-/* Rows come and go with limits; a joint's own equations are always the first ones. */
-static void guess_rows(const ss_sim *sim, ss_answer *guess)
-{
-    const ss_warm *warm = &sim->warm;
-    int old = 0;
-    for (int i = 0; i < sim->frame->constraints.row_count; i++) {
-        const ss_row_origin *origin = &sim->origins[i];
-        while (old < warm->row_count &&
-               (warm->rows[old].joint < origin->joint ||
-                (warm->rows[old].joint == origin->joint && warm->rows[old].index < origin->index)))
-            old++;
-        if (old == warm->row_count) return;
-        const ss_warm_row *row = &warm->rows[old];
-        bool same = row->joint == origin->joint && row->index == origin->index;
-        const double *bounds = sim->frame->constraints.bounds[i];
-        bool equation = bounds[0] == -INFINITY && bounds[1] == INFINITY;
-        if (same && (row->of == origin->of || equation)) guess->row_impulse[i] = row->impulse;
-    }
-}
-
-static void take(ss_sim *sim, int c, int old, ss_answer *guess)
-{
-    ss_warm_contact *from = &sim->warm.contacts[old];
-    from->taken = true;
-    guess_contact(sim, c, from, guess);
     sim->wait[c] = from->wait;
+    from->taken = true;
 }
 
 /* Contacts begin .. end - 1 are of one pair, whose old ones are first .. last - 1. */
@@ -250,44 +202,59 @@ static void guess_pair(ss_sim *sim, int begin, int end, int first, int last, ss_
         if (old >= 0) take(sim, c, old, guess);
         missing |= old < 0;
     }
+
+    /* Features change where two are equally good: then it is the nearest one that is not taken. */
     for (int c = begin; missing && c < end; c++) {
         if (find_key(warm, first, last, first + c - begin, contacts[c].key) >= 0) continue;
-        int old = find_nearest(warm, first, last, contacts[c].point);
-        if (old >= 0) take(sim, c, old, guess);
+        int best = -1;
+        double nearest = INFINITY;
+        for (int old = first; old < last; old++) {
+            if (warm->contacts[old].taken) continue;
+            ss_vec3 away =
+                ss_vec3_subtract(ss_vec3_load(contacts[c].point), ss_vec3_load(warm->contacts[old].point));
+            double distance_squared = ss_vec3_dot(away, away);
+            if (distance_squared < nearest) {
+                best = old;
+                nearest = distance_squared;
+            }
+        }
+        if (best >= 0) take(sim, c, best, guess);
     }
-}
-
-static int end_of_new_pair(const ss_contact *contacts, int count, int begin)
-{
-    ss_warm_pair first = pair_of(&contacts[begin]);
-    int end = begin + 1;
-    for (; end < count; end++) {
-        ss_warm_pair pair = pair_of(&contacts[end]);
-        if (!same_pair(&first, &pair)) break;
-    }
-    return end;
-}
-
-static bool guess_contacts(ss_sim *sim, ss_answer *guess, ss_error *err)
-{
-    const ss_contact *contacts = sim->contacts.items;
-    int count = sim->frame->contacts.count, next = 0;
-    for (int begin = 0, end; begin < count; begin = end) {
-        ss_warm_pair pair = pair_of(&contacts[begin]);
-        end = end_of_new_pair(contacts, count, begin);
-        int first;
-        if (!find_pair(&sim->warm, &pair, next, &first))
-            return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for %d contacts", sim->warm.contact_count);
-        if (first == sim->warm.contact_count) continue;
-        next = end_of_pair(&sim->warm, first);
-        guess_pair(sim, begin, end, first, next, guess);
-    }
-    return true;
 }
 
 bool ss_warm_guess(ss_sim *sim, ss_answer *guess, ss_error *err)
 {
-    if (sim->warm.contact_count > 0 && !guess_contacts(sim, guess, err)) return false;
-    guess_rows(sim, guess);
+    ss_warm *warm = &sim->warm;
+    const ss_contact *contacts = sim->contacts.items;
+    int count = warm->contact_count > 0 ? sim->frame->contacts.count : 0, next = 0;
+    for (int begin = 0, end; begin < count; begin = end) {
+        ss_warm_pair pair = pair_of(&contacts[begin]);
+        for (end = begin + 1; end < count; end++) {
+            ss_warm_pair other = pair_of(&contacts[end]);
+            if (!same_pair(&pair, &other)) break;
+        }
+        int first;
+        if (!find_pair(warm, &pair, next, &first))
+            return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for %d contacts", warm->contact_count);
+        if (first == warm->contact_count) continue;
+        next = end_of_pair(warm, first);
+        guess_pair(sim, begin, end, first, next, guess);
+    }
+
+    /* Rows come and go with limits; a joint's own equations are always the first ones. */
+    int old = 0;
+    for (int i = 0; i < sim->frame->constraints.row_count; i++) {
+        const ss_row_origin *origin = &sim->origins[i];
+        while (old < warm->row_count &&
+               (warm->rows[old].joint < origin->joint ||
+                (warm->rows[old].joint == origin->joint && warm->rows[old].index < origin->index)))
+            old++;
+        if (old == warm->row_count) break;
+        const ss_warm_row *row = &warm->rows[old];
+        bool same = row->joint == origin->joint && row->index == origin->index;
+        const double *bounds = sim->frame->constraints.bounds[i];
+        bool equation = bounds[0] == -INFINITY && bounds[1] == INFINITY;
+        if (same && (row->of == origin->of || equation)) guess->row_impulse[i] = row->impulse;
+    }
     return true;
 }
