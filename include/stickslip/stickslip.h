@@ -15,6 +15,7 @@
 #include <stickslip/formulation.h>
 #include <stickslip/solver.h>
 #include <stickslip/metrics.h>
+#include <stickslip/certificate.h>
 #include <stickslip/session.h>
 #include <stickslip/diagnosis.h>
 

@@ -1,0 +1,90 @@
+/* stickslip/certificate.h - what can be proved about an answer.
+ *
+ * Metrics measure an answer in double precision. A certificate states a theorem about it: its impulses,
+ * adjusted in the last digits so that each obeys the law of its contact exactly, are the exact answer to a
+ * problem whose free contact velocities differ from those of the frame by at most `bound` m/s. Nothing in it
+ * is measured: rows, masses and velocities are computed from the numbers of the frame, by a verifier that
+ * shares no code with formulations and solvers, in arithmetic that encloses every rounding error.
+ *
+ * docs/certificates.md derives it, and says what each level promises.
+ *
+ * Read after formulation.h; the order of all headers is in stickslip.h.
+ */
+#ifndef STICKSLIP_CERTIFICATE_H
+#define STICKSLIP_CERTIFICATE_H
+
+#include <stickslip/formulation.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What an answer's certificate promises, from nothing to everything; each includes those before it. */
+typedef enum ss_certificate_level {
+    SS_CERTIFIED_NOT,      /* refused: `reason` says why */
+    SS_CERTIFIED_MEASURED, /* metrics in double precision */
+    SS_CERTIFIED_AGREED,   /* two families of methods, velocities within a stated distance */
+    SS_CERTIFIED_EXTENDED, /* residuals in double-double precision, about 32 digits */
+    SS_CERTIFIED_BACKWARD, /* proved: the exact answer to a problem within `bound` */
+    SS_CERTIFIED_FORWARD,  /* proved: the exact velocities are within `forward` of the answer's */
+    SS_CERTIFIED_EXACT,    /* proved in rational numbers: the exact answer itself */
+    SS_CERTIFICATE_LEVELS
+} ss_certificate_level;
+SS_API const char *ss_certificate_level_name(ss_certificate_level level); /* "backward" */
+
+/* The state of a contact in the certified answer. */
+typedef enum ss_certified_state {
+    SS_CERTIFIED_LEFT_OUT, /* no live body, or farther apart than contact_margin */
+    SS_CERTIFIED_OPEN,
+    SS_CERTIFIED_STICK,
+    SS_CERTIFIED_SLIP,
+} ss_certified_state;
+
+typedef struct ss_certified_contact {
+    uint8_t state; /* ss_certified_state */
+    /* Does the state hold for every problem within the bound's reach: is its margin larger than the bound of
+     * the certificate? 0: undecided */
+    uint8_t certain;
+    double bound; /* m/s: how far its free velocity is from one that the impulses answer exactly */
+    /* m/s, how far the state is from changing: open: the speed of parting; slip: the speed of sliding; stick:
+     * what is left of the friction, times the contact's inverse mass */
+    double margin;
+} ss_certified_contact;
+
+typedef struct ss_certificate {
+    ss_certificate_level level;
+    ss_law law;         /* SS_LAW_CONE: Coulomb; SS_LAW_CONVEX */
+    double bound;       /* m/s: the largest of all contacts; upper bounds, proved */
+    double spin_bound;  /* rad/s: the same for rolling and torsional friction */
+    double joint_bound; /* of joint rows, in the units of each */
+    int worst_contact;  /* -1: none */
+    int worst_row;      /* of the constraints; -1: none */
+    double scale;       /* m/s: the largest free velocity of a contact or joint row, to compare bounds with */
+    /* m/s and rad/s: the answer's body velocities against those of the certified impulses */
+    double velocity_error, spin_error;
+    double forward; /* J, with level forward: 1/2 |v - v_exact|^2 in the norm of M, upper bound; else NaN */
+    int contacts;   /* of the frame */
+    ss_certified_contact *contact;
+    char reason[160]; /* why the level is not higher */
+} ss_certificate;
+
+/* What is asked of a certificate. */
+typedef struct ss_certify_options {
+    ss_step_options step; /* the treatment of gaps and joints that the answer was made with */
+    ss_law law;           /* 0: SS_LAW_CONE */
+    /* Level backward is given where bound, joint_bound and the bounds of rolling and spinning, times their
+     * coefficients, are at most this times scale; 0: 1e-8 */
+    double tolerance;
+} ss_certify_options;
+
+/* Certifies a complete answer to a checked frame; with alternatives, to the ordinary frame that the answer
+ * selects. options may be NULL: the defaults of formulation cone. NULL when out of memory; an answer that cannot be certified has a level of
+ * SS_CERTIFIED_NOT, and a reason. */
+SS_API ss_certificate *ss_certify(const ss_frame *frame, const ss_answer *answer,
+                                  const ss_certify_options *options, ss_error *err);
+SS_API void ss_certificate_destroy(ss_certificate *certificate);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

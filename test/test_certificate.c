@@ -1,0 +1,299 @@
+/* Certificates: arithmetic that encloses, theorems about answers that are right, and answers that are wrong. */
+#include <stickslip/certificate.h>
+#include <stickslip/session.h>
+
+#include "certificate/ball.h"
+#include "kit.h"
+#include "scenes.h"
+
+/* ---- arithmetic ------------------------------------------------------------------------------------- */
+
+/* A whole number of up to 100 bits as a double-double: exact. */
+static ss_ball whole(__int128 value)
+{
+    double high = (double)value;
+    return (ss_ball){high, (double)(value - (__int128)high), 0.0};
+}
+
+static __int128 random_whole(ss_random *random, int bits)
+{
+    __int128 value = (__int128)(ss_random_real(random) * 0x1p52);
+    value = value << 48 | (__int128)(ss_random_real(random) * 0x1p48);
+    value >>= 100 - bits;
+    return ss_random_below(random, 2) ? value : -value;
+}
+
+/* Is the whole number in the ball? The difference to the midpoint is exact in 128 bits. */
+static bool holds(ss_ball ball, __int128 value)
+{
+    __int128 off = value - (__int128)ball.high - (__int128)ball.low;
+    return (double)(off < 0 ? -off : off) <= ball.radius * (1.0 + 1e-15);
+}
+
+TEST(sums_and_products_of_whole_numbers_are_in_their_balls)
+{
+    ss_random random = ss_random_start(7, 0);
+    int inexact = 0;
+    for (int k = 0; k < 100000; k++) {
+        __int128 a = random_whole(&random, 1 + ss_random_below(&random, 100));
+        __int128 b = random_whole(&random, 1 + ss_random_below(&random, 100));
+        ENSURE(holds(ss_ball_add(whole(a), whole(b)), a + b));
+        ENSURE(holds(ss_ball_subtract(whole(a), whole(b)), a - b));
+        a >>= 40; // products of 120 bits
+        b >>= 40;
+        ss_ball product = ss_ball_multiply(whole(a), whole(b));
+        ENSURE(holds(product, a * b));
+        inexact += (__int128)product.high + (__int128)product.low != a * b;
+    }
+    ENSURE(inexact > 100); // rounding took place, so that the radius was needed
+}
+
+TEST(radii_cover_every_combination_of_ends)
+{
+    ss_random random = ss_random_start(8, 0);
+    for (int k = 0; k < 20000; k++) {
+        // whole numbers with whole radii: the ends are exact
+        __int128 a = random_whole(&random, 55), b = random_whole(&random, 55);
+        long ra = ss_random_below(&random, 1000000), rb = ss_random_below(&random, 1000000);
+        ss_ball A = whole(a), B = whole(b);
+        A.radius = (double)ra, B.radius = (double)rb;
+        ss_ball sum = ss_ball_add(A, B), product = ss_ball_multiply(A, B);
+        for (int end = 0; end < 4; end++) {
+            __int128 x = a + (end & 1 ? ra : -ra), y = b + (end & 2 ? rb : -rb);
+            ENSURE(holds(sum, x + y));
+            ENSURE(holds(product, x * y));
+        }
+    }
+}
+
+TEST(quotients_and_roots_are_where_multiplying_back_says)
+{
+    ss_random random = ss_random_start(9, 0);
+    for (int k = 0; k < 20000; k++) {
+        // (n q) / q = n and sqrt(n^2) = n
+        __int128 n = random_whole(&random, 50), q = random_whole(&random, 50);
+        if (q == 0 || n == 0) continue;
+        ss_ball quotient = ss_ball_multiply(whole(n * q), ss_ball_invert(whole(q)));
+        ENSURE(holds(quotient, n));
+        ENSURE(quotient.radius < 1e-28 * fabs(quotient.high)); // 32 digits less a few operations
+        ss_ball root = ss_ball_root(whole(n * n));
+        ENSURE(holds(root, n < 0 ? -n : n));
+        ENSURE(root.radius < 1e-28 * root.high);
+    }
+    ENSURE(isinf(ss_ball_invert((ss_ball){1.0, 0.0, 2.0}).radius));
+    ss_ball around = ss_ball_root((ss_ball){0.0, 0.0, 4.0}); // of [-4, 4]: [0, 2]
+    ENSURE(ss_ball_upper(around) >= 2.0 && ss_ball_lower(around) <= 0.0);
+}
+
+TEST(overflow_and_what_follows_it_proves_nothing)
+{
+    ss_ball huge = ss_ball_multiply(ss_ball_of(1e200), ss_ball_of(1e200));
+    ENSURE(isinf(huge.radius));
+    ENSURE(isinf(ss_ball_subtract(huge, huge).radius));
+    ENSURE(isinf(ss_ball_multiply(huge, ss_ball_of(1e-300)).radius));
+    ENSURE(isinf(ss_ball_of(NAN).radius));
+    ENSURE(isinf(ss_ball_multiply(huge, ss_ball_of(0.0)).radius));
+    ENSURE(!(ss_ball_magnitude(huge) <= 1e300));
+}
+
+/* ---- answers that are right ------------------------------------------------------------------------- */
+
+typedef struct certified {
+    ss_session *session;
+    const ss_answer *answer;
+    ss_certificate *certificate;
+} certified;
+
+/* Solves as accurately as it gets, and certifies. */
+static certified certify_with(const ss_frame *frame, const char *formulation, const char *with, ss_law law)
+{
+    certified to = {0};
+    ss_error err = {0};
+    ss_request request = {
+        .formulation = formulation, .with = with, .stop = "relative_energy<1e-13", .skip_exact = true};
+    to.session = ss_session_create(&request, &err);
+    const ss_result *result = to.session ? ss_session_solve(to.session, frame, NULL, &err) : NULL;
+    if (!result || !result->answer) {
+        KIT_FAIL("%s", err.message);
+        return to;
+    }
+    to.answer = result->answer;
+    ss_certify_options options = {.step = *ss_assembly_step(ss_session_assembly(to.session)), .law = law};
+    to.certificate = ss_certify(frame, to.answer, &options, &err);
+    return to;
+}
+
+static certified certify(const ss_frame *frame)
+{
+    return certify_with(frame, "cone", "", SS_LAW_CONE);
+}
+
+static void forget(certified *what)
+{
+    ss_certificate_destroy(what->certificate);
+    ss_session_destroy(what->session);
+}
+
+TEST(block_that_slides_is_certified_with_its_speed_as_margin)
+{
+    // 2 kg on a slope of 0.2 rad, mu = 0.1, h as in the recipe: u = speed + h g (sin - mu cos)
+    ss_frame *frame = sliding_block(0.2, 0.1, 1.5);
+    certified c = certify(frame);
+    double u = 1.5 + frame->h * SS_MECHANICS_GRAVITY * (sin(0.2) - 0.1 * cos(0.2));
+    ENSURE_INT(c.certificate->level, SS_CERTIFIED_BACKWARD);
+    ENSURE_INT(c.certificate->contact[0].state, SS_CERTIFIED_SLIP);
+    ENSURE_INT(c.certificate->contact[0].certain, 1);
+    ENSURE_NEAR(c.certificate->contact[0].margin, fmin(u, frame->h * SS_MECHANICS_GRAVITY * cos(0.2)), 1e-12);
+    ENSURE(c.certificate->bound <= 1e-12 * c.certificate->scale);
+    forget(&c);
+    ss_frame_destroy(frame);
+}
+
+TEST(block_that_sticks_has_the_friction_it_does_not_need_as_margin)
+{
+    ss_frame *frame = sliding_block(0.2, 0.5, 0.0);
+    certified c = certify(frame);
+    // impulse m g h cos, share of friction used tan(0.2) / 0.5, inverse mass 1/m
+    double margin = (1.0 - tan(0.2) / 0.5) * frame->h * SS_MECHANICS_GRAVITY * cos(0.2);
+    ENSURE_INT(c.certificate->contact[0].state, SS_CERTIFIED_STICK);
+    ENSURE_NEAR(c.certificate->contact[0].margin, margin, 1e-12); // rounding of a dozen operations
+    ENSURE(c.certificate->contact[0].certain);
+    forget(&c);
+    ss_frame_destroy(frame);
+}
+
+/* A tower of everything that a contact can have. */
+static ss_frame *rich_towers(uint64_t seed, bool moments)
+{
+    ss_random random = ss_random_start(seed + 99, 0);
+    ss_frame *frame = towers(&(scene_recipe){seed, 3, 4, 3, 0.3, 0.1});
+    static const char *const paths[] = {
+        "contacts/restitution", "contacts/compliance", "contacts/damping",           "contacts/adhesion",
+        "contacts/mu_t",        "contacts/mu_r",       "contacts/surface_velocities"};
+    for (int p = 0; p < 7; p++) {
+        bool wanted = p == 4 || p == 5 ? moments : ss_random_below(&random, 2);
+        if (wanted && !ss_frame_enable(frame, paths[p], NULL)) KIT_FAIL("%s", paths[p]);
+    }
+    for (int c = 0; c < frame->contacts.count; c++) {
+        ss_contacts *contacts = &frame->contacts;
+        contacts->gap[c] = ss_random_between(&random, -1e-4, 1e-4);
+        if (contacts->restitution) contacts->restitution[c] = ss_random_between(&random, 0, 1);
+        if (contacts->compliance) contacts->compliance[c] = ss_random_between(&random, 0, 1e-3);
+        if (contacts->damping) contacts->damping[c] = ss_random_between(&random, 0, 100);
+        if (contacts->adhesion) contacts->adhesion[c] = ss_random_between(&random, 0, 2);
+        if (contacts->mu_torsion) contacts->mu_torsion[c] = ss_random_between(&random, 0.001, 0.01);
+        if (contacts->mu_rolling) contacts->mu_rolling[c] = ss_random_between(&random, 0.001, 0.01);
+        for (int i = 0; contacts->surface_velocity && i < 3; i++)
+            contacts->surface_velocity[c][i] = ss_random_between(&random, -0.01, 0.01);
+    }
+    return frame;
+}
+
+TEST(towers_with_everything_that_a_contact_can_have_are_certified)
+{
+    static const char *const with[] = {"", "gap_term=stabilised gamma=0.3 slop=2e-5", "gap_term=restitution",
+                                       "gap_term=paoli-schatzman", "gap_term=zero mu_max=0.2"};
+    int solved = 0;
+    for (int seed = 0; seed < 10; seed++) {
+        ss_frame *frame = rich_towers((uint64_t)seed, seed % 2);
+        certified c = certify_with(frame, "cone", with[seed % 5], SS_LAW_CONE);
+        ENSURE(c.certificate);
+        if (c.certificate->level != SS_CERTIFIED_BACKWARD)
+            printf("     seed %d: %s\n", seed, c.certificate->reason);
+        solved += c.certificate->level == SS_CERTIFIED_BACKWARD;
+        forget(&c);
+        ss_frame_destroy(frame);
+    }
+    ENSURE_INT(solved, 10);
+}
+
+TEST(convex_answers_are_certified_by_the_convex_law_alone)
+{
+    ss_frame *frame = towers(&(scene_recipe){5, 3, 3, 4, 0.5, 0.1});
+    certified convex = certify_with(frame, "convex", "", SS_LAW_CONVEX);
+    certified wrong = certify_with(frame, "convex", "", SS_LAW_CONE);
+    ENSURE_INT(convex.certificate->level, SS_CERTIFIED_BACKWARD);
+    ENSURE_INT(wrong.certificate->level, SS_CERTIFIED_NOT); // what slides is lifted: not Coulomb
+    ENSURE_CONTAINS(wrong.certificate->reason, "m/s away");
+    forget(&convex);
+    forget(&wrong);
+    ss_frame_destroy(frame);
+}
+
+/* ---- answers that are wrong ------------------------------------------------------------------------- */
+
+TEST(answer_to_a_problem_nearby_is_certified_as_just_that)
+{
+    // The answer of a frame whose surfaces move by delta is the exact answer to a problem delta away, and for a
+    // block that sticks or slides on one contact nothing nearer is possible.
+    for (int k = 0; k < 8; k++) {
+        double delta = pow(10.0, -k - 1), speed = k % 2 ? 0.0 : 1.0;
+        ss_frame *frame = sliding_block(0.1, 0.4, speed), *moved = sliding_block(0.1, 0.4, speed);
+        ENSURE(ss_frame_enable(moved, "contacts/surface_velocities", NULL));
+        moved->contacts.surface_velocity[0][2] = -delta; // along the normal
+        certified c = certify(moved);
+        ss_certificate *own = ss_certify(frame, c.answer, NULL, NULL);
+        ENSURE_NEAR(own->bound, delta, 1e-12);
+        ENSURE(own->bound >= delta - 1e-15); // an upper bound, up to what the answer to the other frame lacks
+        ENSURE_INT(own->level == SS_CERTIFIED_BACKWARD, delta <= 1e-8 * own->scale);
+        ss_certificate_destroy(own);
+        forget(&c);
+        ss_frame_destroy(frame);
+        ss_frame_destroy(moved);
+    }
+}
+
+TEST(planted_faults_are_refused)
+{
+    ss_frame *frame = towers(&(scene_recipe){11, 2, 3, 3, 0.5, 0.1});
+    certified right = certify(frame);
+    ENSURE_INT(right.certificate->level, SS_CERTIFIED_BACKWARD);
+    ss_answer *wrong = (ss_answer *)(uintptr_t)right.answer;
+    int c = 0;
+    while (right.certificate->contact[c].state != SS_CERTIFIED_SLIP) c++;
+
+    enum { WEAKER, STRONGER, REVERSED, TURNED, PULLS, SMALL, FAULTS };
+    for (int fault = 0; fault < FAULTS; fault++) {
+        double *normal = &wrong->normal_impulse[c], *friction = wrong->friction_impulse[c];
+        double kept = *normal, kept_friction[3] = {friction[0], friction[1], friction[2]};
+        if (fault == WEAKER || fault == STRONGER) *normal *= fault == WEAKER ? 0.9 : 1.1;
+        for (int i = 0; i < 3 && fault == REVERSED; i++) friction[i] = -friction[i];
+        if (fault == TURNED) friction[0] = kept_friction[1], friction[1] = -kept_friction[0];
+        if (fault == PULLS) *normal = -*normal;
+        if (fault == SMALL) *normal *= 1.0 + 1e-5;
+        ss_certificate *certificate = ss_certify(frame, wrong, NULL, NULL);
+        ENSURE_INT(certificate->level, SS_CERTIFIED_NOT);
+        ENSURE(certificate->bound > 1e-7 * certificate->scale);
+        ss_certificate_destroy(certificate);
+        *normal = kept;
+        memcpy(friction, kept_friction, sizeof kept_friction);
+    }
+
+    // velocities are not what is certified, but their difference is reported
+    wrong->velocity[0][1] += 1e-3;
+    ss_certificate *certificate = ss_certify(frame, wrong, NULL, NULL);
+    ENSURE_NEAR(certificate->velocity_error, 1e-3, 1e-12);
+    wrong->normal_impulse[0] = NAN;
+    ss_certificate *incomplete = ss_certify(frame, wrong, NULL, NULL);
+    ENSURE_INT(incomplete->level, SS_CERTIFIED_NOT);
+    ENSURE_CONTAINS(incomplete->reason, "not complete");
+    ss_certificate_destroy(certificate);
+    ss_certificate_destroy(incomplete);
+    forget(&right);
+    ss_frame_destroy(frame);
+}
+
+TEST(mass_matrix_that_cannot_be_inverted_for_certain_proves_nothing)
+{
+    ss_frame *frame = towers(&(scene_recipe){11, 1, 1, 3, 0.5, 0.1});
+    certified c = certify(frame);
+    memset(frame->bodies.inertia[0], 0, sizeof frame->bodies.inertia[0]);
+    ss_certificate *own = ss_certify(frame, c.answer, NULL, NULL);
+    ENSURE_INT(own->level, SS_CERTIFIED_NOT);
+    ENSURE_CONTAINS(own->reason, "singular");
+    ss_certificate_destroy(own);
+    forget(&c);
+    ss_frame_destroy(frame);
+}
+
+TEST_MAIN
