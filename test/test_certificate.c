@@ -1,18 +1,18 @@
-/* Certificates: arithmetic that encloses, theorems about answers that are right, and answers that are wrong. */
+/* Certificates: arithmetic that encloses, answers that are right, and answers that are wrong. */
 #include <stickslip/certificate.h>
 #include <stickslip/session.h>
 
-#include "certificate/ball.h"
+#include "certificate/midrad.h"
 #include "kit.h"
 #include "scenes.h"
 
 /* ---- arithmetic ------------------------------------------------------------------------------------- */
 
 /* A whole number of up to 100 bits as a double-double: exact. */
-static ss_ball whole(__int128 value)
+static ss_midrad whole(__int128 value)
 {
     double high = (double)value;
-    return (ss_ball){high, (double)(value - (__int128)high), 0.0};
+    return (ss_midrad){high, (double)(value - (__int128)high), 0.0};
 }
 
 static __int128 random_whole(ss_random *random, int bits)
@@ -24,7 +24,7 @@ static __int128 random_whole(ss_random *random, int bits)
 }
 
 /* Is the whole number in the ball? The difference to the midpoint is exact in 128 bits. */
-static bool holds(ss_ball ball, __int128 value)
+static bool holds(ss_midrad ball, __int128 value)
 {
     __int128 off = value - (__int128)ball.high - (__int128)ball.low;
     return (double)(off < 0 ? -off : off) <= ball.radius * (1.0 + 1e-15);
@@ -37,11 +37,11 @@ TEST(sums_and_products_of_whole_numbers_are_in_their_balls)
     for (int k = 0; k < 100000; k++) {
         __int128 a = random_whole(&random, 1 + ss_random_below(&random, 100));
         __int128 b = random_whole(&random, 1 + ss_random_below(&random, 100));
-        ENSURE(holds(ss_ball_add(whole(a), whole(b)), a + b));
-        ENSURE(holds(ss_ball_subtract(whole(a), whole(b)), a - b));
+        ENSURE(holds(ss_midrad_add(whole(a), whole(b)), a + b));
+        ENSURE(holds(ss_midrad_subtract(whole(a), whole(b)), a - b));
         a >>= 40; // products of 120 bits
         b >>= 40;
-        ss_ball product = ss_ball_multiply(whole(a), whole(b));
+        ss_midrad product = ss_midrad_multiply(whole(a), whole(b));
         ENSURE(holds(product, a * b));
         inexact += (__int128)product.high + (__int128)product.low != a * b;
     }
@@ -55,9 +55,9 @@ TEST(radii_cover_every_combination_of_ends)
         // whole numbers with whole radii: the ends are exact
         __int128 a = random_whole(&random, 55), b = random_whole(&random, 55);
         long ra = ss_random_below(&random, 1000000), rb = ss_random_below(&random, 1000000);
-        ss_ball A = whole(a), B = whole(b);
+        ss_midrad A = whole(a), B = whole(b);
         A.radius = (double)ra, B.radius = (double)rb;
-        ss_ball sum = ss_ball_add(A, B), product = ss_ball_multiply(A, B);
+        ss_midrad sum = ss_midrad_add(A, B), product = ss_midrad_multiply(A, B);
         for (int end = 0; end < 4; end++) {
             __int128 x = a + (end & 1 ? ra : -ra), y = b + (end & 2 ? rb : -rb);
             ENSURE(holds(sum, x + y));
@@ -73,27 +73,27 @@ TEST(quotients_and_roots_are_where_multiplying_back_says)
         // (n q) / q = n and sqrt(n^2) = n
         __int128 n = random_whole(&random, 50), q = random_whole(&random, 50);
         if (q == 0 || n == 0) continue;
-        ss_ball quotient = ss_ball_multiply(whole(n * q), ss_ball_invert(whole(q)));
+        ss_midrad quotient = ss_midrad_multiply(whole(n * q), ss_midrad_invert(whole(q)));
         ENSURE(holds(quotient, n));
         ENSURE(quotient.radius < 1e-28 * fabs(quotient.high)); // 32 digits less a few operations
-        ss_ball root = ss_ball_root(whole(n * n));
+        ss_midrad root = ss_midrad_root(whole(n * n));
         ENSURE(holds(root, n < 0 ? -n : n));
         ENSURE(root.radius < 1e-28 * root.high);
     }
-    ENSURE(isinf(ss_ball_invert((ss_ball){1.0, 0.0, 2.0}).radius));
-    ss_ball around = ss_ball_root((ss_ball){0.0, 0.0, 4.0}); // of [-4, 4]: [0, 2]
-    ENSURE(ss_ball_upper(around) >= 2.0 && ss_ball_lower(around) <= 0.0);
+    ENSURE(isinf(ss_midrad_invert((ss_midrad){1.0, 0.0, 2.0}).radius));
+    ss_midrad around = ss_midrad_root((ss_midrad){0.0, 0.0, 4.0}); // of [-4, 4]: [0, 2]
+    ENSURE(ss_midrad_upper(around) >= 2.0 && ss_midrad_lower(around) <= 0.0);
 }
 
 TEST(overflow_and_what_follows_it_proves_nothing)
 {
-    ss_ball huge = ss_ball_multiply(ss_ball_of(1e200), ss_ball_of(1e200));
+    ss_midrad huge = ss_midrad_multiply(ss_midrad_of(1e200), ss_midrad_of(1e200));
     ENSURE(isinf(huge.radius));
-    ENSURE(isinf(ss_ball_subtract(huge, huge).radius));
-    ENSURE(isinf(ss_ball_multiply(huge, ss_ball_of(1e-300)).radius));
-    ENSURE(isinf(ss_ball_of(NAN).radius));
-    ENSURE(isinf(ss_ball_multiply(huge, ss_ball_of(0.0)).radius));
-    ENSURE(!(ss_ball_magnitude(huge) <= 1e300));
+    ENSURE(isinf(ss_midrad_subtract(huge, huge).radius));
+    ENSURE(isinf(ss_midrad_multiply(huge, ss_midrad_of(1e-300)).radius));
+    ENSURE(isinf(ss_midrad_of(NAN).radius));
+    ENSURE(isinf(ss_midrad_multiply(huge, ss_midrad_of(0.0)).radius));
+    ENSURE(!(ss_midrad_magnitude(huge) <= 1e300));
 }
 
 /* ---- answers that are right ------------------------------------------------------------------------- */
@@ -224,8 +224,8 @@ TEST(convex_answers_are_certified_by_the_convex_law_alone)
 
 TEST(answer_to_a_problem_nearby_is_certified_as_just_that)
 {
-    // The answer of a frame whose surfaces move by delta is the exact answer to a problem delta away, and for a
-    // block that sticks or slides on one contact nothing nearer is possible.
+    // The answer of a frame whose surfaces move by delta is the exact answer to a problem delta away, and for
+    // a block that sticks or slides on one contact nothing nearer is possible.
     for (int k = 0; k < 8; k++) {
         double delta = pow(10.0, -k - 1), speed = k % 2 ? 0.0 : 1.0;
         ss_frame *frame = sliding_block(0.1, 0.4, speed), *moved = sliding_block(0.1, 0.4, speed);

@@ -78,8 +78,8 @@ typedef struct ss_certify_options {
 } ss_certify_options;
 
 /* Certifies a complete answer to a checked frame; with alternatives, to the ordinary frame that the answer
- * selects. options may be NULL: the defaults of formulation cone. NULL when out of memory; an answer that cannot be certified has a level of
- * SS_CERTIFIED_NOT, and a reason. */
+ * selects. options may be NULL: the defaults of formulation cone. NULL when out of memory; an answer that
+ * cannot be certified has a level of SS_CERTIFIED_NOT, and a reason. */
 SS_API ss_certificate *ss_certify(const ss_frame *frame, const ss_answer *answer,
                                   const ss_certify_options *options, ss_error *err);
 SS_API void ss_certificate_destroy(ss_certificate *certificate);

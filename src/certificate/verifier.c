@@ -4,52 +4,53 @@
 
 /* ---- vectors of balls ------------------------------------------------------------------------------- */
 
-static ss_ball dot(const double direction[3], const ss_ball v[3])
+static ss_midrad dot(const double direction[3], const ss_midrad v[3])
 {
-    ss_ball sum = ss_ball_multiply(ss_ball_of(direction[0]), v[0]);
-    for (int i = 1; i < 3; i++) sum = ss_ball_add(sum, ss_ball_multiply(ss_ball_of(direction[i]), v[i]));
+    ss_midrad sum = ss_midrad_multiply(ss_midrad_of(direction[0]), v[0]);
+    for (int i = 1; i < 3; i++)
+        sum = ss_midrad_add(sum, ss_midrad_multiply(ss_midrad_of(direction[i]), v[i]));
     return sum;
 }
 
-static void cross(const ss_ball a[3], const ss_ball b[3], ss_ball c[3])
+static void cross(const ss_midrad a[3], const ss_midrad b[3], ss_midrad c[3])
 {
     for (int i = 0; i < 3; i++) {
         int j = (i + 1) % 3, k = (i + 2) % 3;
-        c[i] = ss_ball_subtract(ss_ball_multiply(a[j], b[k]), ss_ball_multiply(a[k], b[j]));
+        c[i] = ss_midrad_subtract(ss_midrad_multiply(a[j], b[k]), ss_midrad_multiply(a[k], b[j]));
     }
 }
 
-ss_ball ss_ball_sum_of_squares(const ss_ball *v, int count)
+ss_midrad ss_midrad_sum_of_squares(const ss_midrad *v, int count)
 {
-    ss_ball sum = ss_ball_of(0.0);
-    for (int i = 0; i < count; i++) sum = ss_ball_add(sum, ss_ball_multiply(v[i], v[i]));
+    ss_midrad sum = ss_midrad_of(0.0);
+    for (int i = 0; i < count; i++) sum = ss_midrad_add(sum, ss_midrad_multiply(v[i], v[i]));
     return sum;
 }
 
 /* ---- bodies ----------------------------------------------------------------------------------------- */
 
 /* The inverse of the symmetric part of the inertia, by cofactors. */
-static void invert_inertia(const double inertia[9], ss_ball inverse[9])
+static void invert_inertia(const double inertia[9], ss_midrad inverse[9])
 {
-    ss_ball a[3][3], cofactor[3][3], half = ss_ball_of(0.5);
+    ss_midrad a[3][3], cofactor[3][3], half = ss_midrad_of(0.5);
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++)
-            a[i][j] = ss_ball_multiply(half, ss_ball_two_sum(inertia[3 * i + j], inertia[3 * j + i]));
+            a[i][j] = ss_midrad_multiply(half, ss_midrad_two_sum(inertia[3 * i + j], inertia[3 * j + i]));
 
     for (int i = 0; i < 3; i++) {
         for (int j = 0; j < 3; j++) {
             int i1 = (i + 1) % 3, i2 = (i + 2) % 3, j1 = (j + 1) % 3, j2 = (j + 2) % 3;
-            cofactor[i][j] = ss_ball_subtract(ss_ball_multiply(a[i1][j1], a[i2][j2]),
-                                              ss_ball_multiply(a[i1][j2], a[i2][j1]));
+            cofactor[i][j] = ss_midrad_subtract(ss_midrad_multiply(a[i1][j1], a[i2][j2]),
+                                                ss_midrad_multiply(a[i1][j2], a[i2][j1]));
         }
     }
 
-    ss_ball determinant = ss_ball_of(0.0);
+    ss_midrad determinant = ss_midrad_of(0.0);
     for (int j = 0; j < 3; j++)
-        determinant = ss_ball_add(determinant, ss_ball_multiply(a[0][j], cofactor[0][j]));
-    ss_ball scale = ss_ball_invert(determinant);
+        determinant = ss_midrad_add(determinant, ss_midrad_multiply(a[0][j], cofactor[0][j]));
+    ss_midrad scale = ss_midrad_invert(determinant);
     for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++) inverse[3 * i + j] = ss_ball_multiply(scale, cofactor[j][i]);
+        for (int j = 0; j < 3; j++) inverse[3 * i + j] = ss_midrad_multiply(scale, cofactor[j][i]);
 }
 
 /* momentum of all bodies = h f, the pull of adhesion included */
@@ -58,7 +59,7 @@ static void start_momenta(ss_verifier *v)
     for (int b = 0; b < v->frame->bodies.count; b++)
         for (int i = 0; i < 6; i++)
             v->body[b].momentum[i] =
-                ss_ball_multiply(ss_ball_of(v->frame->h), ss_ball_of(v->frame->bodies.force[b][i]));
+                ss_midrad_multiply(ss_midrad_of(v->frame->h), ss_midrad_of(v->frame->bodies.force[b][i]));
 }
 
 static void move_bodies(ss_verifier *v)
@@ -66,122 +67,123 @@ static void move_bodies(ss_verifier *v)
     for (int b = 0; b < v->frame->bodies.count; b++) {
         ss_verified_body *body = &v->body[b];
         for (int i = 0; i < 3; i++) {
-            ss_ball turn = ss_ball_of(0.0);
+            ss_midrad turn = ss_midrad_of(0.0);
             for (int j = 0; j < 3; j++)
-                turn = ss_ball_add(turn,
-                                   ss_ball_multiply(body->inverse_inertia[3 * i + j], body->momentum[3 + j]));
+                turn = ss_midrad_add(
+                    turn, ss_midrad_multiply(body->inverse_inertia[3 * i + j], body->momentum[3 + j]));
             body->velocity[i] =
-                ss_ball_add(body->before[i], ss_ball_multiply(body->inverse_mass, body->momentum[i]));
-            body->velocity[3 + i] = ss_ball_add(body->before[3 + i], turn);
+                ss_midrad_add(body->before[i], ss_midrad_multiply(body->inverse_mass, body->momentum[i]));
+            body->velocity[3 + i] = ss_midrad_add(body->before[3 + i], turn);
         }
     }
 }
 
 /* ---- contacts --------------------------------------------------------------------------------------- */
 
-/* Velocity of b's surface against a's at the contact, and of b's rotation against a's; of bodies with `before`
- * true before the step. */
+/* Velocity of b's surface against a's at the contact, and of b's rotation against a's; with `before`
+ * before the step. */
 static void relative_motion(const ss_verifier *v, const ss_verified_contact *contact, bool before,
-                            ss_ball linear[3], ss_ball angular[3])
+                            ss_midrad linear[3], ss_midrad angular[3])
 {
     const ss_contacts *contacts = &v->frame->contacts;
     for (int i = 0; i < 3; i++) {
         const double *surface =
             contacts->surface_velocity ? contacts->surface_velocity[contact->contact] : NULL;
-        linear[i] = ss_ball_of(surface ? surface[i] : 0.0);
-        angular[i] = ss_ball_of(0.0);
+        linear[i] = ss_midrad_of(surface ? surface[i] : 0.0);
+        angular[i] = ss_midrad_of(0.0);
     }
     for (int side = 0; side < 2; side++) {
         if (contact->body[side] < 0) continue;
         const ss_verified_body *body = &v->body[contact->body[side]];
-        const ss_ball *velocity = before ? body->before : body->velocity;
-        ss_ball turning[3];
+        const ss_midrad *velocity = before ? body->before : body->velocity;
+        ss_midrad turning[3];
         cross(velocity + 3, contact->arm[side], turning);
         for (int i = 0; i < 3; i++) {
-            ss_ball at = ss_ball_add(velocity[i], turning[i]), spin = velocity[3 + i];
-            linear[i] = side ? ss_ball_add(linear[i], at) : ss_ball_subtract(linear[i], at);
-            angular[i] = side ? ss_ball_add(angular[i], spin) : ss_ball_subtract(angular[i], spin);
+            ss_midrad at = ss_midrad_add(velocity[i], turning[i]), spin = velocity[3 + i];
+            linear[i] = side ? ss_midrad_add(linear[i], at) : ss_midrad_subtract(linear[i], at);
+            angular[i] = side ? ss_midrad_add(angular[i], spin) : ss_midrad_subtract(angular[i], spin);
         }
     }
 }
 
 /* w of all components */
 void ss_verifier_contact_velocity(const ss_verifier *v, const ss_verified_contact *contact,
-                                  ss_ball w[SS_COMPONENTS])
+                                  ss_midrad w[SS_COMPONENTS])
 {
-    ss_ball linear[3], angular[3];
+    ss_midrad linear[3], angular[3];
     relative_motion(v, contact, false, linear, angular);
     for (int k = 0; k < 3; k++) w[k] = dot(contact->direction[k], linear);
     for (int k = 0; k < 2; k++) w[SS_ROLLING + k] = dot(contact->direction[SS_TANGENT + k], angular);
     w[SS_SPIN] = dot(contact->direction[SS_NORMAL], angular);
-    w[SS_NORMAL] =
-        ss_ball_add(w[SS_NORMAL], ss_ball_add(contact->offset,
-                                              ss_ball_multiply(contact->compliance, contact->x[SS_NORMAL])));
+    w[SS_NORMAL] = ss_midrad_add(
+        w[SS_NORMAL],
+        ss_midrad_add(contact->offset, ss_midrad_multiply(contact->compliance, contact->x[SS_NORMAL])));
 }
 
 /* Momenta of both bodies from the impulses of a contact; what presses beyond the pull less the pull is nu. */
 static void push_contact(ss_verifier *v, const ss_verified_contact *contact)
 {
-    ss_ball nu = ss_ball_subtract(contact->x[SS_NORMAL], contact->pull), force[3], moment[3];
+    ss_midrad nu = ss_midrad_subtract(contact->x[SS_NORMAL], contact->pull), force[3], moment[3];
     for (int i = 0; i < 3; i++) {
-        force[i] = ss_ball_multiply(nu, ss_ball_of(contact->direction[SS_NORMAL][i]));
-        moment[i] = ss_ball_multiply(contact->x[SS_SPIN], ss_ball_of(contact->direction[SS_NORMAL][i]));
+        force[i] = ss_midrad_multiply(nu, ss_midrad_of(contact->direction[SS_NORMAL][i]));
+        moment[i] = ss_midrad_multiply(contact->x[SS_SPIN], ss_midrad_of(contact->direction[SS_NORMAL][i]));
         for (int k = 0; k < 2; k++) {
-            ss_ball along = ss_ball_of(contact->direction[SS_TANGENT + k][i]);
-            force[i] = ss_ball_add(force[i], ss_ball_multiply(contact->x[SS_TANGENT + k], along));
-            moment[i] = ss_ball_add(moment[i], ss_ball_multiply(contact->x[SS_ROLLING + k], along));
+            ss_midrad along = ss_midrad_of(contact->direction[SS_TANGENT + k][i]);
+            force[i] = ss_midrad_add(force[i], ss_midrad_multiply(contact->x[SS_TANGENT + k], along));
+            moment[i] = ss_midrad_add(moment[i], ss_midrad_multiply(contact->x[SS_ROLLING + k], along));
         }
     }
     for (int side = 0; side < 2; side++) {
         if (contact->body[side] < 0) continue;
-        ss_ball *momentum = v->body[contact->body[side]].momentum, torque[3];
+        ss_midrad *momentum = v->body[contact->body[side]].momentum, torque[3];
         cross(contact->arm[side], force, torque);
         for (int i = 0; i < 3; i++) {
-            ss_ball about = ss_ball_add(torque[i], moment[i]);
-            momentum[i] = side ? ss_ball_add(momentum[i], force[i]) : ss_ball_subtract(momentum[i], force[i]);
+            ss_midrad about = ss_midrad_add(torque[i], moment[i]);
+            momentum[i] =
+                side ? ss_midrad_add(momentum[i], force[i]) : ss_midrad_subtract(momentum[i], force[i]);
             momentum[3 + i] =
-                side ? ss_ball_add(momentum[3 + i], about) : ss_ball_subtract(momentum[3 + i], about);
+                side ? ss_midrad_add(momentum[3 + i], about) : ss_midrad_subtract(momentum[3 + i], about);
         }
     }
 }
 
 /* The gap's part of the normal row (docs/formulations.md): what the words say, written a second time. */
-static ss_ball gap_offset(const ss_verifier *v, const ss_verified_contact *contact)
+static ss_midrad gap_offset(const ss_verifier *v, const ss_verified_contact *contact)
 {
     const ss_contacts *contacts = &v->frame->contacts;
     const ss_step_options *step = &v->step;
     int c = contact->contact;
     double gap = contacts->gap[c], e = contacts->restitution ? contacts->restitution[c] : 0.0;
-    ss_ball rate = ss_ball_invert(ss_ball_of(v->frame->h)); // 1/h
-    ss_ball whole = ss_ball_multiply(ss_ball_of(gap), rate);
-    ss_ball linear[3], angular[3], slop = ss_ball_of(step->slop), gamma = ss_ball_of(step->gamma);
+    ss_midrad rate = ss_midrad_invert(ss_midrad_of(v->frame->h)); // 1/h
+    ss_midrad whole = ss_midrad_multiply(ss_midrad_of(gap), rate);
+    ss_midrad linear[3], angular[3], slop = ss_midrad_of(step->slop), gamma = ss_midrad_of(step->gamma);
     relative_motion(v, contact, true, linear, angular);
-    ss_ball before = dot(contact->direction[SS_NORMAL], linear);
+    ss_midrad before = dot(contact->direction[SS_NORMAL], linear);
 
     // a fraction gamma of what overlaps beyond the slop, or of what is open within it
-    ss_ball part = ss_ball_multiply(gamma, whole);
+    ss_midrad part = ss_midrad_multiply(gamma, whole);
     if (gap > step->slop)
-        part = ss_ball_add(
-            whole, ss_ball_multiply(ss_ball_multiply(slop, rate), ss_ball_subtract(gamma, ss_ball_of(1.0))));
+        part = ss_midrad_add(whole, ss_midrad_multiply(ss_midrad_multiply(slop, rate),
+                                                       ss_midrad_subtract(gamma, ss_midrad_of(1.0))));
     else if (gap < -step->slop)
-        part = ss_ball_multiply(ss_ball_multiply(gamma, rate), ss_ball_two_sum(gap, step->slop));
+        part = ss_midrad_multiply(ss_midrad_multiply(gamma, rate), ss_midrad_two_sum(gap, step->slop));
     else if (gap <= 0.0)
-        part = ss_ball_of(0.0);
+        part = ss_midrad_of(0.0);
 
     switch ((ss_gap_term)step->gap_term) {
     case SS_GAP_ZERO:
-        return ss_ball_of(0.0);
+        return ss_midrad_of(0.0);
     case SS_GAP_STABILISED:
         return part;
     case SS_GAP_RESTITUTION: {
         bool hit = gap <= 0.0 || before.high + part.high <= 0.0;
         if (e > 0.0 && hit && before.high < -step->restitution_speed)
-            return ss_ball_multiply(ss_ball_of(e), before);
+            return ss_midrad_multiply(ss_midrad_of(e), before);
         return part;
     }
     case SS_GAP_PAOLI_SCHATZMAN:
-        return ss_ball_subtract(ss_ball_add(whole, ss_ball_multiply(ss_ball_of(e), whole)),
-                                ss_ball_multiply(ss_ball_of(e), before));
+        return ss_midrad_subtract(ss_midrad_add(whole, ss_midrad_multiply(ss_midrad_of(e), whole)),
+                                  ss_midrad_multiply(ss_midrad_of(e), before));
     case SS_GAP_PREVENTIVE:
         break;
     }
@@ -199,11 +201,11 @@ static void read_contact(ss_verifier *v, int c, ss_verified_contact *to)
         int body = contacts->pair[c][side];
         to->body[side] = ss_frame_is_live(frame, body) ? body : -1;
         for (int i = 0; i < 3; i++) {
-            to->arm[side][i] = ss_ball_of(0.0);
+            to->arm[side][i] = ss_midrad_of(0.0);
             if (contacts->lever_arm)
-                to->arm[side][i] = ss_ball_of(contacts->lever_arm[c][3 * side + i]);
+                to->arm[side][i] = ss_midrad_of(contacts->lever_arm[c][3 * side + i]);
             else if (body != SS_WORLD)
-                to->arm[side][i] = ss_ball_two_sum(contacts->point[c][i], -frame->bodies.position[body][i]);
+                to->arm[side][i] = ss_midrad_two_sum(contacts->point[c][i], -frame->bodies.position[body][i]);
         }
     }
 
@@ -218,18 +220,20 @@ static void read_contact(ss_verifier *v, int c, ss_verified_contact *to)
         contacts->spin_coupling && contacts->spin_coupling[c] == SS_SPIN_ELLIPSOID && to->mu[SS_SPIN] > 0.0;
 
     // C and c of the normal row: a spring with a damper has terms of its own
-    ss_ball h = ss_ball_of(frame->h);
-    to->pull = contacts->adhesion ? ss_ball_multiply(h, ss_ball_of(contacts->adhesion[c])) : ss_ball_of(0.0);
-    to->compliance = ss_ball_of(contacts->compliance ? contacts->compliance[c] : 0.0);
-    ss_ball gap = gap_offset(v, to);
+    ss_midrad h = ss_midrad_of(frame->h);
+    to->pull =
+        contacts->adhesion ? ss_midrad_multiply(h, ss_midrad_of(contacts->adhesion[c])) : ss_midrad_of(0.0);
+    to->compliance = ss_midrad_of(contacts->compliance ? contacts->compliance[c] : 0.0);
+    ss_midrad gap = gap_offset(v, to);
     if (contacts->damping && contacts->compliance && contacts->compliance[c] > 0.0) {
-        ss_ball damped =
-            ss_ball_multiply(ss_ball_multiply(h, ss_ball_of(contacts->damping[c])), to->compliance);
-        ss_ball softer = ss_ball_invert(ss_ball_add(ss_ball_of(1.0), damped));
-        to->compliance = ss_ball_multiply(to->compliance, softer);
-        gap = ss_ball_multiply(softer, ss_ball_multiply(ss_ball_of(contacts->gap[c]), ss_ball_invert(h)));
+        ss_midrad damped =
+            ss_midrad_multiply(ss_midrad_multiply(h, ss_midrad_of(contacts->damping[c])), to->compliance);
+        ss_midrad softer = ss_midrad_invert(ss_midrad_add(ss_midrad_of(1.0), damped));
+        to->compliance = ss_midrad_multiply(to->compliance, softer);
+        gap = ss_midrad_multiply(softer,
+                                 ss_midrad_multiply(ss_midrad_of(contacts->gap[c]), ss_midrad_invert(h)));
     }
-    to->offset = ss_ball_subtract(gap, ss_ball_multiply(to->compliance, to->pull));
+    to->offset = ss_midrad_subtract(gap, ss_midrad_multiply(to->compliance, to->pull));
 
     // the inverse mass of each component, in double precision
     for (int k = 0; k < SS_COMPONENTS; k++) {
@@ -253,7 +257,7 @@ static void read_contact(ss_verifier *v, int c, ss_verified_contact *to)
 
     // impulses of the answer
     const ss_answer *answer = v->answer;
-    to->x[SS_NORMAL] = ss_ball_add(ss_ball_of(answer->normal_impulse[c]), to->pull);
+    to->x[SS_NORMAL] = ss_midrad_add(ss_midrad_of(answer->normal_impulse[c]), to->pull);
     for (int k = 0; k < SS_COMPONENTS; k++) {
         if (k == SS_NORMAL) continue;
         const double *vector = k < SS_ROLLING            ? answer->friction_impulse[c]
@@ -264,7 +268,7 @@ static void read_contact(ss_verifier *v, int c, ss_verified_contact *to)
                                                        : SS_NORMAL];
         double sum = 0.0;
         for (int i = 0; vector && i < 3; i++) sum += d[i] * vector[i];
-        to->x[k] = ss_ball_of(sum);
+        to->x[k] = ss_midrad_of(sum);
     }
 }
 
@@ -287,17 +291,17 @@ static int row_blocks(const ss_verified_row *row)
 }
 
 /* J v */
-static ss_ball row_speed(const ss_verifier *v, int r, bool before)
+static ss_midrad row_speed(const ss_verifier *v, int r, bool before)
 {
     const ss_verified_row *row = &v->row[r];
-    ss_ball sum = ss_ball_of(0.0);
+    ss_midrad sum = ss_midrad_of(0.0);
     for (int k = 0; k < row_blocks(row); k++) {
         int body;
         const double *block = row_block(v->frame, row, r, k, &body);
         if (!ss_frame_is_live(v->frame, body)) continue;
-        const ss_ball *velocity = before ? v->body[body].before : v->body[body].velocity;
+        const ss_midrad *velocity = before ? v->body[body].before : v->body[body].velocity;
         for (int i = 0; i < 6; i++)
-            sum = ss_ball_add(sum, ss_ball_multiply(ss_ball_of(block[i]), velocity[i]));
+            sum = ss_midrad_add(sum, ss_midrad_multiply(ss_midrad_of(block[i]), velocity[i]));
     }
     return sum;
 }
@@ -309,9 +313,9 @@ static void push_row(ss_verifier *v, int r)
         int body;
         const double *block = row_block(v->frame, row, r, k, &body);
         if (!ss_frame_is_live(v->frame, body)) continue;
-        ss_ball *momentum = v->body[body].momentum;
+        ss_midrad *momentum = v->body[body].momentum;
         for (int i = 0; i < 6; i++)
-            momentum[i] = ss_ball_add(momentum[i], ss_ball_multiply(row->x, ss_ball_of(block[i])));
+            momentum[i] = ss_midrad_add(momentum[i], ss_midrad_multiply(row->x, ss_midrad_of(block[i])));
     }
 }
 
@@ -334,42 +338,42 @@ static void read_row(ss_verifier *v, int joint, int r, int further, int further_
     if (!row->in) return;
 
     // the law
-    ss_ball h = ss_ball_of(frame->h), rate = ss_ball_invert(h);
+    ss_midrad h = ss_midrad_of(frame->h), rate = ss_midrad_invert(h);
     const double *bounds = constraints->bounds[r];
     bool bilateral = bounds[0] == -INFINITY && bounds[1] == INFINITY;
     row->lower =
-        isinf(bounds[0]) ? (ss_ball){bounds[0], 0.0, 0.0} : ss_ball_multiply(h, ss_ball_of(bounds[0]));
+        isinf(bounds[0]) ? (ss_midrad){bounds[0], 0.0, 0.0} : ss_midrad_multiply(h, ss_midrad_of(bounds[0]));
     row->upper =
-        isinf(bounds[1]) ? (ss_ball){bounds[1], 0.0, 0.0} : ss_ball_multiply(h, ss_ball_of(bounds[1]));
-    row->compliance = ss_ball_of(constraints->regularization ? constraints->regularization[r] : 0.0);
+        isinf(bounds[1]) ? (ss_midrad){bounds[1], 0.0, 0.0} : ss_midrad_multiply(h, ss_midrad_of(bounds[1]));
+    row->compliance = ss_midrad_of(constraints->regularization ? constraints->regularization[r] : 0.0);
     row->inverse_mass += row->compliance.high;
-    row->x = ss_ball_of(v->answer->row_impulse[r]);
+    row->x = ss_midrad_of(v->answer->row_impulse[r]);
     if (constraints->friction && constraints->friction_row && constraints->friction_row[r] >= 0)
         row->load = constraints->friction_row[r];
 
     // the error of the joint's position, and its own rate
-    row->offset = ss_ball_of(constraints->time_derivative[r]);
+    row->offset = ss_midrad_of(constraints->time_derivative[r]);
     if (constraints->holonomic && !constraints->holonomic[joint]) return;
     double g = constraints->violation[r];
-    ss_ball whole = ss_ball_multiply(ss_ball_of(g), rate), term = whole;
+    ss_midrad whole = ss_midrad_multiply(ss_midrad_of(g), rate), term = whole;
     bool open = (bounds[0] >= 0.0 && g > 0.0) || (bounds[1] <= 0.0 && g < 0.0);
-    if (!open) term = ss_ball_multiply(ss_ball_of(v->step.joint_gamma), whole);
-    if (!open && bilateral && v->step.joint_term == SS_JOINT_ZERO) term = ss_ball_of(0.0);
+    if (!open) term = ss_midrad_multiply(ss_midrad_of(v->step.joint_gamma), whole);
+    if (!open && bilateral && v->step.joint_term == SS_JOINT_ZERO) term = ss_midrad_of(0.0);
     if (!open && bilateral && v->step.joint_term == SS_JOINT_SPOOK) {
-        ss_ball before = ss_ball_add(row_speed(v, r, true), row->offset);
-        ss_ball damping = ss_ball_add(
-            ss_ball_of(1.0), ss_ball_multiply(ss_ball_of(4.0), ss_ball_of(v->step.joint_relaxation)));
-        term = ss_ball_multiply(ss_ball_subtract(ss_ball_multiply(ss_ball_of(4.0), whole), before),
-                                ss_ball_invert(damping));
+        ss_midrad before = ss_midrad_add(row_speed(v, r, true), row->offset);
+        ss_midrad damping = ss_midrad_add(
+            ss_midrad_of(1.0), ss_midrad_multiply(ss_midrad_of(4.0), ss_midrad_of(v->step.joint_relaxation)));
+        term = ss_midrad_multiply(ss_midrad_subtract(ss_midrad_multiply(ss_midrad_of(4.0), whole), before),
+                                  ss_midrad_invert(damping));
     }
-    row->offset = ss_ball_add(row->offset, term);
+    row->offset = ss_midrad_add(row->offset, term);
 }
 
-ss_ball ss_verifier_row_velocity(const ss_verifier *v, int r)
+ss_midrad ss_verifier_row_velocity(const ss_verifier *v, int r)
 {
     const ss_verified_row *row = &v->row[r];
-    return ss_ball_add(row_speed(v, r, false),
-                       ss_ball_add(row->offset, ss_ball_multiply(row->compliance, row->x)));
+    return ss_midrad_add(row_speed(v, r, false),
+                         ss_midrad_add(row->offset, ss_midrad_multiply(row->compliance, row->x)));
 }
 
 /* ---- velocities of all impulses --------------------------------------------------------------------- */
@@ -390,11 +394,11 @@ void ss_verifier_read(ss_verifier *v)
     for (int b = 0; b < frame->bodies.count; b++) {
         ss_verified_body *body = &v->body[b];
         bool live = ss_frame_is_live(frame, b);
-        for (int i = 0; i < 6; i++) body->before[i] = ss_ball_of(live ? frame->bodies.velocity[b][i] : 0.0);
-        body->inverse_mass = ss_ball_of(0.0);
-        for (int i = 0; i < 9; i++) body->inverse_inertia[i] = ss_ball_of(0.0);
+        for (int i = 0; i < 6; i++) body->before[i] = ss_midrad_of(live ? frame->bodies.velocity[b][i] : 0.0);
+        body->inverse_mass = ss_midrad_of(0.0);
+        for (int i = 0; i < 9; i++) body->inverse_inertia[i] = ss_midrad_of(0.0);
         if (!live) continue;
-        body->inverse_mass = ss_ball_invert(ss_ball_of(frame->bodies.mass[b]));
+        body->inverse_mass = ss_midrad_invert(ss_midrad_of(frame->bodies.mass[b]));
         invert_inertia(frame->bodies.inertia[b], body->inverse_inertia);
     }
 
@@ -423,11 +427,11 @@ double ss_verifier_free_speed(ss_verifier *v)
     move_bodies(v);
     for (int r = 0; r < v->frame->constraints.row_count; r++)
         if (v->row[r].in)
-            largest = fmax(largest, fabs(ss_ball_add(row_speed(v, r, false), v->row[r].offset).high));
+            largest = fmax(largest, fabs(ss_midrad_add(row_speed(v, r, false), v->row[r].offset).high));
     for (int c = 0; c < v->contact_count; c++) {
-        ss_ball linear[3], angular[3], sum = v->contact[c].offset;
+        ss_midrad linear[3], angular[3], sum = v->contact[c].offset;
         relative_motion(v, &v->contact[c], false, linear, angular);
-        sum = ss_ball_add(sum, dot(v->contact[c].direction[SS_NORMAL], linear));
+        sum = ss_midrad_add(sum, dot(v->contact[c].direction[SS_NORMAL], linear));
         double along = dot(v->contact[c].direction[SS_TANGENT], linear).high;
         double across = dot(v->contact[c].direction[SS_TANGENT + 1], linear).high;
         largest = fmax(largest, sqrt(sum.high * sum.high + along * along + across * across));

@@ -1,42 +1,42 @@
 /* certificate/verifier.h - the rows of a frame in balls: masses, contacts, joints, and the velocities that
- * impulses make. Everything is computed from the arrays of the frame; nothing of src/formulation, src/problem or
- * src/solver takes part, so that an error there shows here. */
+ * impulses make. Everything is computed from the arrays of the frame; nothing of src/formulation,
+ * src/problem or src/solver takes part, so that an error there shows here. */
 #ifndef CERTIFICATE_VERIFIER_H
 #define CERTIFICATE_VERIFIER_H
 
 #include <stickslip/certificate.h>
 
-#include "certificate/ball.h"
+#include "certificate/midrad.h"
 
-/* Components of a contact: normal, two tangents, rolling about the two tangents, spinning about the normal. */
+/* Components of a contact: normal, two tangents, rolling about these, spinning about the normal. */
 enum { SS_NORMAL, SS_TANGENT, SS_ROLLING = 3, SS_SPIN = 5, SS_COMPONENTS };
 
 typedef struct ss_verified_body {
-    ss_ball inverse_mass, inverse_inertia[9];
-    ss_ball before[6];   /* v- */
-    ss_ball momentum[6]; /* h f, and what was pushed */
-    ss_ball velocity[6]; /* after ss_verifier_move */
+    ss_midrad inverse_mass, inverse_inertia[9];
+    ss_midrad before[6];   /* v- */
+    ss_midrad momentum[6]; /* h f, and what was pushed */
+    ss_midrad velocity[6]; /* after ss_verifier_move */
 } ss_verified_body;
 
 typedef struct ss_verified_contact {
     int contact; /* of the frame */
     int body[2]; /* -1: does not move */
-    ss_ball arm[2][3];
+    ss_midrad arm[2][3];
     double direction[3][3];   /* normal, tangents */
     double mu[SS_COMPONENTS]; /* radius of the friction of each component per unit of normal impulse */
     bool ellipsoid;           /* sliding and spinning share one friction */
-    ss_ball compliance, offset, pull;
+    ss_midrad compliance, offset, pull;
     double inverse_mass[SS_COMPONENTS]; /* J M^-1 J' + C, rounded: for decisions only */
-    ss_ball x[SS_COMPONENTS];           /* of what presses beyond the pull of adhesion */
+    ss_midrad x[SS_COMPONENTS];         /* of what presses beyond the pull of adhesion */
 } ss_verified_contact;
 
 typedef struct ss_verified_row {
     bool in;
-    ss_ball compliance, offset, lower, upper;
+    ss_midrad compliance, offset, lower, upper;
     double inverse_mass;
     int further, further_end;
     int joint, load; /* load: the row that its friction follows, -1 */
-    ss_ball x;
+    ss_midrad x;
 } ss_verified_row;
 
 typedef struct ss_verifier {
@@ -50,10 +50,10 @@ typedef struct ss_verifier {
     ss_verified_row *row;
 } ss_verifier;
 
-ss_ball ss_ball_sum_of_squares(const ss_ball *v, int count);
+ss_midrad ss_midrad_sum_of_squares(const ss_midrad *v, int count);
 
-/* Bodies, rows and contacts of the frame, with the impulses of the answer. The arrays of the verifier have room
- * for all of them; frame, answer, step and law are set. */
+/* Bodies, rows and contacts of the frame, with the impulses of the answer. The arrays of the verifier have
+ * room for all of them; frame, answer, step and law are set. */
 void ss_verifier_read(ss_verifier *v);
 /* The largest velocity that a contact or a joint row would have without any impulse. */
 double ss_verifier_free_speed(ss_verifier *v);
@@ -62,7 +62,7 @@ double ss_verifier_free_speed(ss_verifier *v);
 void ss_verifier_move(ss_verifier *v);
 /* w of one contact, by components, and of one row: J v + C x + c */
 void ss_verifier_contact_velocity(const ss_verifier *v, const ss_verified_contact *contact,
-                                  ss_ball w[SS_COMPONENTS]);
-ss_ball ss_verifier_row_velocity(const ss_verifier *v, int r);
+                                  ss_midrad w[SS_COMPONENTS]);
+ss_midrad ss_verifier_row_velocity(const ss_verifier *v, int r);
 
 #endif

@@ -1,7 +1,7 @@
 /* The backward certificate of an answer: docs/certificates.md.
  *
- * Given impulses x, the velocities after the step are v = v- + M^-1 (h f + J' x), and every row has w = J v + C
- * x + c. The law of a block admits a set of w for each x; the distance of w to that set is by how much the
+ * Given impulses x, the velocities after the step are v = v- + M^-1 (h f + J' x), and every row has
+ * w = J v + C x + c. The law of a block admits a set of w for each x; the distance of w to that set is by how much the
  * free velocity of the block has to differ for x to be the exact answer. Three steps:
  *
  *   1. w of the answer as it is decides what each block does: presses or not, sticks or slips.
@@ -44,21 +44,22 @@ static int groups_of(const ss_verified_contact *contact, friction_group groups[3
 /* x of a group onto the boundary of its disc, in the direction that it has: x_i -> x_i nu / |x / mu|. */
 static void put_on_boundary(ss_verified_contact *contact, const friction_group *group)
 {
-    ss_ball share[3];
+    ss_midrad share[3];
     for (int k = 0; k < group->count; k++) {
         int i = group->component[k];
-        share[k] = ss_ball_multiply(contact->x[i], ss_ball_invert(ss_ball_of(contact->mu[i])));
+        share[k] = ss_midrad_multiply(contact->x[i], ss_midrad_invert(ss_midrad_of(contact->mu[i])));
     }
-    ss_ball scale = ss_ball_multiply(
-        contact->x[SS_NORMAL], ss_ball_invert(ss_ball_root(ss_ball_sum_of_squares(share, group->count))));
+    ss_midrad scale =
+        ss_midrad_multiply(contact->x[SS_NORMAL],
+                           ss_midrad_invert(ss_midrad_root(ss_midrad_sum_of_squares(share, group->count))));
     for (int k = 0; k < group->count; k++)
-        contact->x[group->component[k]] = ss_ball_multiply(scale, contact->x[group->component[k]]);
+        contact->x[group->component[k]] = ss_midrad_multiply(scale, contact->x[group->component[k]]);
 }
 
 /* The state that w, of the answer as it is, asks for by the natural map; then x is made to fit exactly. */
 static ss_certified_state settle_contact(const ss_verifier *v, ss_verified_contact *contact, uint8_t slips[3])
 {
-    ss_ball w[SS_COMPONENTS];
+    ss_midrad w[SS_COMPONENTS];
     ss_verifier_contact_velocity(v, contact, w);
     double a = contact->inverse_mass[SS_NORMAL], widening = 0.0;
     friction_group groups[3];
@@ -76,7 +77,7 @@ static ss_certified_state settle_contact(const ss_verifier *v, ss_verified_conta
     for (int k = 0; k < SS_COMPONENTS; k++) {
         bool stuck = k != SS_NORMAL && isinf(contact->mu[k]);
         if (!stuck && (!presses || (k != SS_NORMAL && contact->mu[k] == 0.0)))
-            contact->x[k] = ss_ball_of(0.0);
+            contact->x[k] = ss_midrad_of(0.0);
     }
     if (!presses) return SS_CERTIFIED_OPEN;
 
@@ -101,27 +102,27 @@ static ss_certified_state settle_contact(const ss_verifier *v, ss_verified_conta
 }
 
 /* What a row may take: its bounds, and friction times the impulse of its load. */
-static void row_bounds(const ss_verifier *v, const ss_verified_row *row, int r, ss_ball *lower,
-                       ss_ball *upper)
+static void row_bounds(const ss_verifier *v, const ss_verified_row *row, int r, ss_midrad *lower,
+                       ss_midrad *upper)
 {
     *lower = row->lower;
     *upper = row->upper;
     if (row->load < 0) return;
     const ss_verified_row *load = &v->row[row->load];
-    ss_ball reach = ss_ball_of(0.0);
+    ss_midrad reach = ss_midrad_of(0.0);
     if (load->in) {
-        ss_ball pressed = load->x.high < 0.0 ? ss_ball_negate(load->x) : load->x;
-        reach = ss_ball_multiply(ss_ball_of(v->frame->constraints.friction[r]), pressed);
+        ss_midrad pressed = load->x.high < 0.0 ? ss_midrad_negate(load->x) : load->x;
+        reach = ss_midrad_multiply(ss_midrad_of(v->frame->constraints.friction[r]), pressed);
     }
     if (reach.high < upper->high) *upper = reach;
-    if (-reach.high > lower->high) *lower = ss_ball_negate(reach);
+    if (-reach.high > lower->high) *lower = ss_midrad_negate(reach);
 }
 
 /* -1: at its lower bound, 1: at its upper one, 0: in between, where w must vanish */
 static int settle_row(const ss_verifier *v, int r, double w)
 {
     ss_verified_row *row = &v->row[r];
-    ss_ball lower, upper;
+    ss_midrad lower, upper;
     row_bounds(v, row, r, &lower, &upper);
     double next = row->inverse_mass > 0.0 ? row->x.high - w / row->inverse_mass : row->x.high;
     if (next <= lower.high) {
@@ -145,14 +146,14 @@ typedef struct shortfall {
 
 static double norm_up(double a, double b)
 {
-    return ss_ball_up(sqrt(ss_ball_up(a * a + b * b)));
+    return ss_midrad_up(sqrt(ss_midrad_up(a * a + b * b)));
 }
 
 /* The distance of w to what the law admits for x, in the state that was settled. */
 static shortfall distance_of(const ss_verifier *v, const ss_verified_contact *contact,
                              ss_certified_state state, const uint8_t slips[3])
 {
-    ss_ball w[SS_COMPONENTS], lift = ss_ball_of(0.0);
+    ss_midrad w[SS_COMPONENTS], lift = ss_midrad_of(0.0);
     ss_verifier_contact_velocity(v, contact, w);
     shortfall result = {.margin = INFINITY};
     friction_group groups[3];
@@ -161,55 +162,55 @@ static shortfall distance_of(const ss_verifier *v, const ss_verified_contact *co
     // no motion along infinite friction, whether or not anything presses
     for (int k = SS_TANGENT; k < SS_COMPONENTS; k++) {
         double *sum = k < SS_ROLLING ? &result.linear : &result.angular;
-        if (isinf(contact->mu[k])) *sum = norm_up(*sum, ss_ball_magnitude(w[k]));
+        if (isinf(contact->mu[k])) *sum = norm_up(*sum, ss_midrad_magnitude(w[k]));
     }
 
     for (int g = 0; g < count; g++) {
         // y = mu w, and the direction of friction c = x / (mu nu), a unit vector where it slips
-        ss_ball y[3], c[3], along = ss_ball_of(0.0);
+        ss_midrad y[3], c[3], along = ss_midrad_of(0.0);
         int n = groups[g].count;
         for (int k = 0; k < n; k++)
-            y[k] =
-                ss_ball_multiply(ss_ball_of(contact->mu[groups[g].component[k]]), w[groups[g].component[k]]);
+            y[k] = ss_midrad_multiply(ss_midrad_of(contact->mu[groups[g].component[k]]),
+                                      w[groups[g].component[k]]);
         if (state == SS_CERTIFIED_OPEN) {
-            lift = ss_ball_add(lift, ss_ball_root(ss_ball_sum_of_squares(y, n)));
+            lift = ss_midrad_add(lift, ss_midrad_root(ss_midrad_sum_of_squares(y, n)));
             continue;
         }
-        ss_ball per = ss_ball_invert(contact->x[SS_NORMAL]);
+        ss_midrad per = ss_midrad_invert(contact->x[SS_NORMAL]);
         for (int k = 0; k < n; k++) {
             int i = groups[g].component[k];
-            c[k] = ss_ball_multiply(contact->x[i],
-                                    ss_ball_multiply(per, ss_ball_invert(ss_ball_of(contact->mu[i]))));
-            along = ss_ball_add(along, ss_ball_multiply(c[k], y[k]));
+            c[k] = ss_midrad_multiply(
+                contact->x[i], ss_midrad_multiply(per, ss_midrad_invert(ss_midrad_of(contact->mu[i]))));
+            along = ss_midrad_add(along, ss_midrad_multiply(c[k], y[k]));
         }
 
         // sticking: y = 0. Slipping: y = -s c for some s >= 0, and the nearest one is s = -c . y
-        ss_ball speed = slips[g] && along.high < 0.0 ? ss_ball_negate(along) : ss_ball_of(0.0);
+        ss_midrad speed = slips[g] && along.high < 0.0 ? ss_midrad_negate(along) : ss_midrad_of(0.0);
         for (int k = 0; k < n; k++) {
             int i = groups[g].component[k];
-            ss_ball rest = ss_ball_add(y[k], ss_ball_multiply(speed, c[k]));
+            ss_midrad rest = ss_midrad_add(y[k], ss_midrad_multiply(speed, c[k]));
             double off =
-                ss_ball_magnitude(ss_ball_multiply(rest, ss_ball_invert(ss_ball_of(contact->mu[i]))));
+                ss_midrad_magnitude(ss_midrad_multiply(rest, ss_midrad_invert(ss_midrad_of(contact->mu[i]))));
             double *sum = i < SS_ROLLING ? &result.linear : &result.angular;
             *sum = norm_up(*sum, off);
             if (i >= SS_ROLLING) result.turning = norm_up(result.turning, off * contact->mu[i]);
         }
-        lift = ss_ball_add(lift, speed);
+        lift = ss_midrad_add(lift, speed);
 
         // how far from the other state
         if (groups[g].component[0] >= SS_ROLLING) continue;
         if (slips[g]) {
             result.margin = speed.high / contact->mu[groups[g].component[0]];
         } else {
-            double used = sqrt(ss_ball_sum_of_squares(c, n).high);
+            double used = sqrt(ss_midrad_sum_of_squares(c, n).high);
             result.margin = (1.0 - used) * contact->x[SS_NORMAL].high * contact->inverse_mass[SS_NORMAL];
         }
     }
 
     // the normal: w_N = 0 where it presses, w_N >= 0 where it does not; the convex law adds what slides
-    ss_ball normal = v->law == SS_LAW_CONVEX ? ss_ball_subtract(w[SS_NORMAL], lift) : w[SS_NORMAL];
+    ss_midrad normal = v->law == SS_LAW_CONVEX ? ss_midrad_subtract(w[SS_NORMAL], lift) : w[SS_NORMAL];
     double short_of =
-        state == SS_CERTIFIED_OPEN ? fmax(0.0, -ss_ball_lower(normal)) : ss_ball_magnitude(normal);
+        state == SS_CERTIFIED_OPEN ? fmax(0.0, -ss_midrad_lower(normal)) : ss_midrad_magnitude(normal);
     result.linear = norm_up(result.linear, short_of);
     double presses = contact->x[SS_NORMAL].high * contact->inverse_mass[SS_NORMAL];
     result.margin = state == SS_CERTIFIED_OPEN ? normal.high : fmin(result.margin, presses);
@@ -218,10 +219,10 @@ static shortfall distance_of(const ss_verifier *v, const ss_verified_contact *co
 
 static double row_distance(const ss_verifier *v, int r, int at)
 {
-    ss_ball w = ss_verifier_row_velocity(v, r);
-    if (at < 0) return fmax(0.0, -ss_ball_lower(w));
-    if (at > 0) return fmax(0.0, ss_ball_upper(w));
-    return ss_ball_magnitude(w);
+    ss_midrad w = ss_verifier_row_velocity(v, r);
+    if (at < 0) return fmax(0.0, -ss_midrad_lower(w));
+    if (at > 0) return fmax(0.0, ss_midrad_upper(w));
+    return ss_midrad_magnitude(w);
 }
 
 /* ---- together --------------------------------------------------------------------------------------- */
@@ -288,8 +289,8 @@ static void certify(ss_verifier *v, int8_t *at, uint8_t (*slips)[3], double tole
     for (int b = 0; b < frame->bodies.count; b++) {
         if (!ss_frame_is_live(frame, b)) continue;
         for (int i = 0; i < 6; i++) {
-            ss_ball stated = ss_ball_of(v->answer->velocity[b][i]);
-            double off = ss_ball_magnitude(ss_ball_subtract(v->body[b].velocity[i], stated));
+            ss_midrad stated = ss_midrad_of(v->answer->velocity[b][i]);
+            double off = ss_midrad_magnitude(ss_midrad_subtract(v->body[b].velocity[i], stated));
             double *error = i < 3 ? &to->velocity_error : &to->spin_error;
             if (!(off <= *error)) *error = off;
         }
