@@ -1,7 +1,11 @@
 #include "parts.h"
 
 #include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
+
+#include <stickslip/modelfile.h>
 
 static int keep(ss_builder *build, int number)
 {
@@ -185,6 +189,65 @@ void ss_seen_from(const ss_body *body, const double position[3], double seen[3])
     ss_turn_vector(back, from, seen);
 }
 
+/* ---- worlds that are model files ---------------------------------------------------------------------- */
+
+ss_text_writer ss_text_start(void)
+{
+    enum { ROOM = 1 << 12 };
+    return (ss_text_writer){ss_allocate(ROOM, 1), 0, ROOM};
+}
+
+void ss_text_add(ss_text_writer *writer, const char *format, ...)
+{
+    va_list values;
+    va_start(values, format);
+    va_list again;
+    va_copy(again, values);
+    int length = writer->text ? vsnprintf(NULL, 0, format, values) : 0;
+    va_end(values);
+    size_t needed = writer->length + (size_t)length + 1;
+    if (writer->text && needed > writer->room) {
+        char *larger = ss_allocate(2 * needed, 1);
+        if (larger) memcpy(larger, writer->text, writer->length);
+        ss_release(writer->text);
+        writer->text = larger;
+        writer->room = 2 * needed;
+    }
+    if (writer->text) vsnprintf(writer->text + writer->length, (size_t)length + 1, format, again);
+    va_end(again);
+    writer->length += (size_t)length;
+}
+
+char *ss_text_done(ss_text_writer *writer, ss_error *err)
+{
+    if (!writer->text) ss_fail(err, SS_ERROR_RESOURCES, "out of memory for a model");
+    return writer->text;
+}
+
+void ss_text_begin_model(ss_text_writer *writer, const char *name, double h)
+{
+    ss_text_add(writer,
+                "<mujoco model=\"%s\">\n"
+                "  <compiler angle=\"radian\" autolimits=\"true\"/>\n"
+                "  <option timestep=\"%g\" gravity=\"0 0 -9.81\" cone=\"elliptic\"/>\n",
+                name, h);
+}
+
+bool ss_build_from_model(const char *name, char *(*model)(const void *, ss_error *), const void *parameters,
+                         ss_world *world, ss_error *err)
+{
+    char *text = model(parameters, err);
+    ss_findings findings = {0};
+    bool good = text && ss_model_parse(text, strlen(text), name, NULL, NULL, world, NULL, &findings, err);
+    if (good && findings.count_of[SS_FINDING_LOSS] > 0)
+        good = ss_fail(err, SS_ERROR_INPUT, "%s: %s", findings.items[0].place, findings.items[0].message);
+    ss_findings_free(&findings);
+    ss_release(text);
+    return good;
+}
+
+/* ---- figures and options ----------------------------------------------------------------------------- */
+
 int ss_figure_joint_gap(const void *parameters, const ss_sim *sim, const void *state, ss_scene_result *result)
 {
     (void)parameters, (void)state;
@@ -233,6 +296,12 @@ double ss_figure_impulse(const ss_sim *sim)
     for (int c = 0; answer && c < answer->contacts; c++) sum += answer->normal_impulse[c];
     for (int r = 0; answer && r < answer->subcontacts; r++) sum += answer->sub_normal_impulse[r];
     return sum;
+}
+
+double ss_figure_load(const ss_sim *sim)
+{
+    const ss_frame *frame = ss_sim_frame(sim);
+    return frame ? ss_figure_impulse(sim) / frame->h : 0.0;
 }
 
 int ss_figures_of_a_fall(const void *parameters, const ss_sim *sim, const void *state,

@@ -73,6 +73,23 @@ int ss_build_hull(ss_builder *build, int body, const double (*points)[3], int co
 /* A position in the world, in the frame of a body. */
 void ss_seen_from(const ss_body *body, const double position[3], double seen[3]);
 
+/* ---- worlds that are model files: the same text is read by other programs ---- */
+
+/* Text that grows; text is NULL when there is no memory. */
+typedef struct ss_text_writer {
+    char *text;
+    size_t length, room;
+} ss_text_writer;
+ss_text_writer ss_text_start(void);
+SS_PRINTF(2, 3) void ss_text_add(ss_text_writer *writer, const char *format, ...);
+/* The text, to be freed by ss_release; NULL with an error. */
+char *ss_text_done(ss_text_writer *writer, ss_error *err);
+/* Head of an MJCF file: angles in rad, bodies in order of their joints, no contacts within one tree. */
+void ss_text_begin_model(ss_text_writer *writer, const char *name, double h);
+/* Fills the world from what `model` writes, of which nothing may be lost. */
+bool ss_build_from_model(const char *name, char *(*model)(const void *, ss_error *), const void *parameters,
+                         ss_world *world, ss_error *err);
+
 /* For `figures`: the largest gap in a joint. */
 int ss_figure_joint_gap(const void *parameters, const ss_sim *sim, const void *state,
                         ss_scene_result *result);
@@ -86,6 +103,8 @@ void ss_exact_geometry(const void *parameters, ss_sim_options *options);
 void ss_build_block(ss_builder *build, int body, double x0, double x1, double y0, double y1, double density);
 /* N s: all normal impulses of the last step. */
 double ss_figure_impulse(const ss_sim *sim);
+/* N: their mean force within the step. */
+double ss_figure_load(const ss_sim *sim);
 /* For `figures`: height of the first body, whether it has passed z = 0, and that impulse. */
 int ss_figures_of_a_fall(const void *parameters, const ss_sim *sim, const void *state,
                          ss_scene_result *result);

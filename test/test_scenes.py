@@ -274,3 +274,77 @@ def test_a_tippe_top_turns_upside_down():
 def test_a_rattleback_turns_back(here):
     _, figures = trace("rattleback", "--time", 4)
     assert figures["spin"][0] < -7.9 and max(figures["spin"]) > 1
+
+
+# ---- machines in both coordinates --------------------------------------------------------------------------------
+
+def in_both(scene, *arguments, **parameters):
+    """Figures in maximal and in minimal coordinates; the joints of the latter are exact."""
+    maximal = simulate(scene, *arguments, **parameters)["figures"]
+    minimal = simulate(scene, *arguments, "--coordinates", "minimal", **parameters)["figures"]
+    assert minimal["joint_gap"] < 1e-15  # rounding of lengths of a metre
+    assert maximal["joint_gap"] < 1e-3  # what stabilisation leaves of a link
+    return maximal, minimal
+
+
+def test_an_arm_lays_its_hand_on_the_ground():
+    """Two rules of first order: after 3 s at rest, what differs is where the hand came to a stop."""
+    maximal, minimal = in_both("arm")
+    assert minimal["hand_height"] == pytest.approx(maximal["hand_height"], abs=1e-3)
+    assert abs(minimal["shoulder"]) < 1e-12  # nothing pushes it sideways
+
+
+def test_a_walker_lands_on_its_feet_and_stands():
+    for figures in in_both("walker"):
+        assert figures["load"] == pytest.approx(1, abs=1e-3) and figures["lean"] < 0.05
+        assert figures["trunk_height"] == pytest.approx(1.07, abs=0.01)
+
+
+def test_a_quadruped_stands_on_a_slope_from_the_friction_of_its_tangent():
+    for figures in in_both("quadruped", mu=0.4):  # tan 15 degrees = 0.27
+        assert abs(figures["speed"]) < 1e-5 and figures["downhill"] < 0.05
+    for figures in in_both("quadruped", "--time", 2, mu=0.1):
+        # legs that swing while it slides: their centre of mass may be off by what they swing
+        assert figures["speed"] == pytest.approx(figures["coulomb_speed"], rel=0.02)
+
+
+def test_a_gripper_holds_what_friction_can_carry():
+    """Its springs press with 17 N a finger: the block of 0.3 kg needs mu of 0.086. Near that, Coulomb's law has several
+    answers, some of which slide."""
+    for figures in in_both("gripper", "--time", 1, mu=0.2):
+        assert abs(figures["block_sinks"]) < 1e-6 and abs(figures["block_speed"]) < 1e-6
+        assert 2 * 0.2 * figures["squeeze"] > 0.3 * G
+    for figures in in_both("gripper", "--time", 1, mu=0.05):
+        assert figures["block_sinks"] > 1
+
+
+def test_a_machine_is_the_same_from_its_model_file(here):
+    """Read from a file, the world of a scene moves alike, bit for bit."""
+    for scene in ("arm", "walker", "quadruped", "gripper"):
+        options = ["--steps", 50, "--coordinates", "minimal", "--accurate", "--joints", "baumgarte"]
+        built = simulate(scene, *options, "--write-model", f"{scene}.xml")
+        assert run_json("run", f"{scene}.xml", *options)["hash"] == built["hash"], scene
+    assert "has no model file" in run("run", "chain", "--write-model", "chain.xml", code=USAGE).stderr
+
+
+# ---- sliding and spinning -----------------------------------------------------------------------------------------
+
+def test_a_disc_on_one_point_stops_sliding_and_spinning_when_its_laws_say(here):
+    _, lines = trace("spinning-disc", "--time", 1)
+    time, slides, spins = lines["time"], lines["slides_for"][0], lines["spins_for"][0]
+    # the step in which it stops: one of h = 1 ms
+    assert next(t for t, v in zip(time, lines["speed"]) if v < 1e-9) == pytest.approx(slides, abs=1.1e-3)
+    assert next(t for t, w in zip(time, lines["spin"]) if abs(w) < 1e-9) == pytest.approx(spins, abs=1.1e-3)
+
+
+@pytest.mark.parametrize("scene, parameters, alone", [("spinning-disc", {"points": 16}, 0.51), ("curling-stone", {}, 6.8)])
+def test_what_touches_in_many_points_stops_sliding_and_spinning_at_one_instant(scene, parameters, alone, here):
+    """And later than it would without spin, because friction of points that turn does not all point backwards."""
+    _, lines = trace(scene, "--time", 1.2 if scene == "spinning-disc" else 8, **parameters)
+    step = lines["time"][1] - lines["time"][0]
+    slides = next(t for t, v in zip(lines["time"], lines["speed"]) if v < 1e-6)
+    spins = next(t for t, w in zip(lines["time"], lines["spin"]) if abs(w) < 1e-6)
+    assert slides == pytest.approx(spins, abs=2.1 * step) and slides > alone
+    if scene == "curling-stone":
+        assert -0.01 < lines["curl"][-1] < -0.001  # to the right, though it spins to the left
+        assert lines["way"][-1] > lines["way_without_spin"][0]

@@ -44,6 +44,9 @@ typedef struct ss_scene {
     /* Values specific to the scene, after any step ("angle", "rad"); at most SS_SCENE_FIGURES. NULL = none.
      * Drift is measured for all scenes. */
     int (*figures)(const void *parameters, const ss_sim *sim, const void *state, ss_scene_result *figures);
+    /* The same world as a model file (MJCF, modelfile.h), for other programs; freed by ss_release. NULL = no
+     * such file. */
+    char *(*model)(const void *parameters, ss_error *err);
 } ss_scene;
 
 #define SS_SCENE_FIGURES 8

@@ -1,5 +1,6 @@
 #include "cli/run.h"
 
+#include "base/file.h"
 #include "cli/sandbox.h"
 #include "cli/input.h"
 #include "report/picture.h"
@@ -55,6 +56,20 @@ static bool draw(const ss_running *run, ss_error *err)
     return good;
 }
 
+/* The scene's world as a model file, for other programs. */
+static bool write_model(const ss_running *run, ss_error *err)
+{
+    const char *path = run->options->write_model;
+    if (!path) return true;
+    if (!run->scene->model)
+        return ss_fail(err, SS_ERROR_USAGE, "run: --write-model: scene %s has no model file",
+                       run->scene->name);
+    char *text = run->scene->model(run->parameters, err);
+    bool good = text && ss_file_replace(path, text, strlen(text), err);
+    ss_release(text);
+    return good;
+}
+
 static void say_files(const ss_running *run, bool drawn)
 {
     const ss_run_verb_options *options = run->options;
@@ -70,6 +85,7 @@ static void say_files(const ss_running *run, bool drawn)
                        (long long)ss_sim_steps(run->sim), options->checkpoint);
     if (options->trace) ss_command_say(run->command, "trace in %s", options->trace);
     if (options->picture && drawn) ss_command_say(run->command, "picture in %s", options->picture);
+    if (options->write_model) ss_command_say(run->command, "model in %s", options->write_model);
 }
 
 /* What was simulated before a failure is not lost: recording and checkpoint end with the last good step. */
@@ -78,7 +94,7 @@ static int run_run(const ss_command *command)
     ss_running run = {.command = command, .options = command->options};
     ss_error err = {0}, late = {0};
     if (run.options->study) return ss_study_run(command, &err) ? SS_EXIT_DONE : ss_report(&err);
-    bool ready = ss_running_build(&run, &err) && ss_recording_begin(&run, &err);
+    bool ready = ss_running_build(&run, &err) && write_model(&run, &err) && ss_recording_begin(&run, &err);
     if (ready) ss_summary_begin(&run);
     bool good = ready && step_on(&run, &err);
     if (ready && !good && run.writer && !ss_writer_trip(run.writer, err.message, &late)) ss_report(&late);
@@ -202,6 +218,12 @@ static const ss_option output_table[] = {
      FIELD(picture),
      .value_name = "FILE.png",
      .help = "Draw the final state of the world."},
+    {.name = "write_model",
+     .type = SS_OPTION_TEXT,
+     FIELD(write_model),
+     .value_name = "FILE.xml",
+     .help = "Write the scene as a model file (MJCF) that other programs read: arm, walker, quadruped, "
+             "gripper."},
     {0}};
 
 static const ss_option strict_table[] = {

@@ -21,7 +21,7 @@ typedef struct ss_run_verb_options {
     const char *checkpoint;
     double checkpoint_every; /* s of wall time */
     bool resume;
-    const char *trace, *picture;
+    const char *trace, *picture, *write_model;
     double length_unit, mass_unit, time_unit;
     bool json;
     const char *study; /* NULL: none */

@@ -183,24 +183,23 @@ static void aim(painter *p, const ss_camera *wish, int width, int height)
 
 /* ---- what stands in the way ------------------------------------------------------------------------- */
 
-/* Half-spaces around the eye would hide everything: the walls of a box are left out on the side of the
- * camera. Ghosts are not seen by rays. */
-static void hide_planes(const painter *p, bool *hidden)
+/* Rays meet what is not a ghost. Half-spaces around the eye would hide everything: the walls of a box are
+ * left out on the side of the camera. What is seen but not felt is a ghost in the world, not in the
+ * picture. */
+static void choose_ghosts(const painter *p, bool *ghost)
 {
     for (int s = 0; s < ss_world_shape_count(p->world); s++) {
         ss_shape *shape = ss_world_shape(p->world, s);
         ss_vec3 local = ss_quat_rotate_back(ss_quat_load(shape->quaternion),
                                             ss_vec3_subtract(p->eye, ss_vec3_load(shape->position)));
-        hidden[s] = shape->kind == SS_PLANE && !shape->ghost && local.z <= 0.0;
-        if (hidden[s]) shape->ghost = true;
+        ghost[s] = shape->ghost;
+        shape->ghost = shape->kind == SS_PLANE && local.z <= 0.0;
     }
 }
 
-static void show_planes(const ss_world *world, const bool *hidden)
+static void restore_ghosts(const ss_world *world, const bool *ghost)
 {
-    for (int s = 0; s < ss_world_shape_count(world); s++) {
-        if (hidden[s]) ss_world_shape(world, s)->ghost = false;
-    }
+    for (int s = 0; s < ss_world_shape_count(world); s++) ss_world_shape(world, s)->ghost = ghost[s];
 }
 
 /* ---- painting --------------------------------------------------------------------------------------- */
@@ -291,18 +290,18 @@ bool ss_picture_draw(const ss_world *world, const ss_camera *camera, int width, 
                      ss_picture *picture, ss_error *err)
 {
     painter p = {.world = world};
-    bool *hidden = ss_allocate((size_t)ss_world_shape_count(world), sizeof *hidden);
+    bool *ghost = ss_allocate((size_t)ss_world_shape_count(world), sizeof *ghost);
     *picture = (ss_picture){width, height, ss_allocate((size_t)width * (size_t)height, 3)};
-    bool good = hidden && picture->rgb;
+    bool good = ghost && picture->rgb;
     if (!good) ss_fail(err, SS_ERROR_RESOURCES, "out of memory for a picture of %d x %d", width, height);
     if (good) {
         aim(&p, camera, width, height);
-        hide_planes(&p, hidden);
+        choose_ghosts(&p, ghost);
         good = paint_world(&p, picture, err);
-        show_planes(world, hidden);
+        restore_ghosts(world, ghost);
     }
     if (!good) ss_picture_free(picture);
-    ss_release(hidden);
+    ss_release(ghost);
     return good;
 }
 
