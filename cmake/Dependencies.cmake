@@ -6,9 +6,10 @@
 #   SuiteSparse AMD, CXSparse, and of CHOLMOD only the simplicial (LGPL) part
 #   Qhull       convex hulls; only src/model includes it
 #   Expat       XML of model files; only src/modelfile includes it
+#   GMP         rational numbers; only src/certificate includes it
 
 # Known to pkg-config; alternatives of one need are separated by "|".
-set(stickslip_modules "hdf5-serial|hdf5" openblas lapacke qhull_r expat)
+set(stickslip_modules "hdf5-serial|hdf5" openblas lapacke qhull_r expat gmp)
 # Not known to pkg-config in every distribution: plain -l names.
 set(stickslip_libraries cholmod amd cxsparse suitesparseconfig)
 

@@ -220,6 +220,177 @@ TEST(convex_answers_are_certified_by_the_convex_law_alone)
     ss_frame_destroy(frame);
 }
 
+/* ---- how far the exact velocities are ----------------------------------------------------------------- */
+
+static double energy_between(const ss_frame *frame, const ss_answer *a, const ss_answer *b)
+{
+    double sum = 0.0;
+    for (int k = 0; k < frame->bodies.count; k++) {
+        double d[6];
+        for (int i = 0; i < 6; i++) d[i] = a->velocity[k][i] - b->velocity[k][i];
+        for (int i = 0; i < 3; i++) sum += frame->bodies.mass[k] * d[i] * d[i];
+        for (int i = 0; i < 9; i++) sum += frame->bodies.inertia[k][i] * d[3 + i / 3] * d[3 + i % 3];
+    }
+    return 0.5 * sum;
+}
+
+TEST(exact_velocities_of_the_convex_law_are_within_the_energy_that_was_proved)
+{
+    for (int seed = 0; seed < 6; seed++) {
+        ss_frame *frame = towers(&(scene_recipe){(uint64_t)seed, 2, 3, 3, 0.5, 0.1}),
+                 *nearer = ss_frame_copy(frame, NULL);
+        if (seed % 2) {
+            ENSURE(ss_frame_enable(frame, "contacts/compliance", NULL));
+            for (int c = 0; c < frame->contacts.count; c++) frame->contacts.compliance[c] = 1e-4;
+            ss_frame_destroy(nearer);
+            nearer = ss_frame_copy(frame, NULL);
+        }
+        ENSURE(ss_frame_enable(nearer, "contacts/surface_velocities", NULL));
+        for (int c = 0; c < nearer->contacts.count; c++)
+            for (int i = 0; i < 3; i++)
+                nearer->contacts.surface_velocity[c][i] = -1e-2 * nearer->contacts.normal[c][i];
+        certified exact = certify_with(frame, "convex", "", SS_LAW_CONVEX);
+        certified inside = certify_with(nearer, "convex", "", SS_LAW_CONVEX);
+
+        // an answer as accurate as it gets, and one that was stopped early
+        static const char *const stops[] = {"relative_energy<1e-13", "relative_energy<1e-5"};
+        double proved[2];
+        for (int k = 0; k < 2; k++) {
+            ss_request request = {
+                .formulation = "convex", .solver = "apgd", .stop = stops[k], .skip_exact = true};
+            ss_session *session = ss_session_create(&request, NULL);
+            const ss_answer *answer = ss_session_solve(session, frame, NULL, NULL)->answer;
+            ss_certify_options options = {.step = *ss_assembly_step(ss_session_assembly(session)),
+                                          .law = SS_LAW_CONVEX,
+                                          .tolerance = 1e-2,
+                                          .inside = inside.answer};
+            ss_certificate *c = ss_certify(frame, answer, &options, NULL);
+            ENSURE_INT(c->level, SS_CERTIFIED_FORWARD);
+            proved[k] = c->forward;
+            ENSURE(c->forward >= energy_between(frame, answer, exact.answer));
+            ss_certificate_destroy(c);
+            ss_session_destroy(session);
+        }
+        ENSURE(proved[0] < 1e-6 * proved[1] || proved[0] < 1e-12); // and it is worth something
+        forget(&exact);
+        forget(&inside);
+        ss_frame_destroy(frame);
+        ss_frame_destroy(nearer);
+    }
+}
+
+/* ---- exact ------------------------------------------------------------------------------------------ */
+
+/* A = L L' of whole numbers, so that everything is exact in double precision, and b = w - A x. */
+static ss_problem *whole_lcp(ss_random *random, int n, double *x)
+{
+    ss_problem *problem = ss_problem_create(n, n, -1, NULL);
+    double L[16][16] = {{0}}, w[16];
+    int *row = calloc((size_t)(n * n), sizeof *row), *col = calloc((size_t)(n * n), sizeof *col);
+    double *value = calloc((size_t)(n * n), sizeof *value);
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j <= i; j++)
+            L[i][j] = i == j ? 1 + ss_random_below(random, 3) : ss_random_below(random, 7) - 3;
+    for (int i = 0; i < n; i++) {
+        bool presses = ss_random_below(random, 2);
+        x[i] = presses ? 1 + ss_random_below(random, 9) : 0.0;
+        w[i] = presses ? 0.0 : 1 + ss_random_below(random, 9);
+        problem->upper[i] = INFINITY;
+        problem->lower[i] = 0.0;
+        problem->blocks[i] =
+            (ss_block){.law = SS_LAW_BOX, .first = i, .size = 1, .contact = -1, .constraint = -1};
+    }
+    for (int i = 0; i < n; i++) {
+        problem->b[i] = w[i];
+        for (int j = 0; j < n; j++) {
+            row[i * n + j] = i, col[i * n + j] = j;
+            for (int k = 0; k < n; k++) value[i * n + j] += L[i][k] * L[j][k];
+            problem->b[i] -= value[i * n + j] * x[j];
+        }
+        problem->diagonal[i] = value[i * n + i];
+    }
+    problem->A = ss_sparse_from_triplets(n, n, (int64_t)n * n, row, col, value, NULL);
+    free(row), free(col), free(value);
+    return problem;
+}
+
+TEST(small_lcps_of_whole_numbers_have_their_whole_solutions)
+{
+    ss_random random = ss_random_start(3, 0);
+    for (int k = 0; k < 50; k++) {
+        double x[16];
+        int n = 1 + k % 12;
+        ss_problem *problem = whole_lcp(&random, n, x);
+        double first = x[0];
+        x[0] += x[0] > 0.0
+                    ? 1e-9
+                    : 0.0; // not quite: states are the same, and the exact solution is found all the same
+        ss_certificate *c = ss_certify_problem(problem, x, &(ss_certify_options){.exact_unknowns = 20}, NULL);
+        ENSURE_INT(c->level, SS_CERTIFIED_EXACT);
+        double largest = 0.0; // w of x is off by the first column of A
+        for (int i = 0; i < n; i++)
+            largest = fmax(largest, fabs(ss_sparse_get(problem->A, i, 0)) * (x[0] - first));
+        ENSURE_NEAR(c->distance, largest, 1e-13);
+        ss_certificate_destroy(c);
+        ss_problem_destroy(problem);
+    }
+}
+
+/* The certificate of a frame's assembled problem, level exact if it can be. */
+static ss_certificate *certify_assembled(const ss_frame *frame)
+{
+    ss_error err = {0};
+    ss_request request = {.stop = "relative_energy<1e-13", .skip_exact = true};
+    ss_session *session = ss_session_create(&request, &err);
+    const ss_result *result = ss_session_solve(session, frame, NULL, &err);
+    ss_problem *problem = (ss_problem *)(uintptr_t)result->problem;
+    ss_certificate *c =
+        ss_certify_problem(problem, result->x, &(ss_certify_options){.exact_unknowns = 40}, &err);
+    if (!c) KIT_FAIL("%s", err.message);
+    ss_session_destroy(session);
+    return c;
+}
+
+TEST(what_sticks_or_slides_in_a_plane_is_exact_and_what_slides_in_space_is_not)
+{
+    ss_frame *sticks = sliding_block(0.2, 0.5, 0.0), *slides = sliding_block(0.2, 0.1, 1.0);
+    // without friction and on three feet no row is redundant; redundant rows of a rounded matrix contradict
+    // each other, and have no exact solution
+    ss_frame *stack = towers(&(scene_recipe){3, 1, 4, 3, 0.0, 0.6}), *oblique = sliding_block(0.2, 0.1, 1.0);
+    for (int c = 0; c < stack->contacts.count; c++) stack->contacts.mu[c][0] = stack->contacts.mu[c][1] = 0.0;
+    oblique->bodies.velocity[0][1] = 0.5;
+    const ss_frame *frames[] = {sticks, slides, stack, oblique};
+    for (int k = 0; k < 4; k++) {
+        ss_certificate *c = certify_assembled(frames[k]);
+        ENSURE_INT(c->level, k < 3 ? SS_CERTIFIED_EXACT : SS_CERTIFIED_BACKWARD);
+        if (k < 3) ENSURE(c->distance <= 1e-12 * c->scale); // what the solver was asked for
+        ss_certificate_destroy(c);
+        ss_frame_destroy((ss_frame *)(uintptr_t)frames[k]);
+    }
+}
+
+TEST(state_that_is_wrong_is_not_exact)
+{
+    // w = x - 1, x >= 0: x = 1. At x = 0, w = -1 says that it must press; at x = 5 it is solved exactly, as 1
+    ss_random random = ss_random_start(4, 0);
+    double x[16];
+    ss_problem *problem = whole_lcp(&random, 1, x);
+    problem->b[0] = -problem->diagonal[0];
+    x[0] = 5.0;
+    ss_certificate *c = ss_certify_problem(problem, x, &(ss_certify_options){.exact_unknowns = 20}, NULL);
+    ENSURE_INT(c->level, SS_CERTIFIED_EXACT);
+    ENSURE_NEAR(c->distance, 4.0 * problem->diagonal[0], 1e-12);
+    ss_certificate_destroy(c);
+
+    // without a solution: w = -1 whatever x is
+    problem->A->value[0] = problem->diagonal[0] = 0.0;
+    problem->b[0] = -1.0;
+    c = ss_certify_problem(problem, x, &(ss_certify_options){.exact_unknowns = 20}, NULL);
+    ENSURE_INT(c->level, SS_CERTIFIED_NOT);
+    ss_certificate_destroy(c);
+    ss_problem_destroy(problem);
+}
+
 /* ---- answers that are wrong ------------------------------------------------------------------------- */
 
 TEST(answer_to_a_problem_nearby_is_certified_as_just_that)

@@ -56,14 +56,16 @@ typedef struct ss_certificate {
     ss_law law;         /* SS_LAW_CONE: Coulomb; SS_LAW_CONVEX */
     double bound;       /* m/s: the largest of all contacts; upper bounds, proved */
     double spin_bound;  /* rad/s: the same for rolling and torsional friction */
+    double spin_speed;  /* m/s: the same times the coefficient of each, which is a length */
     double joint_bound; /* of joint rows, in the units of each */
     int worst_contact;  /* -1: none */
     int worst_row;      /* of the constraints; -1: none */
     double scale;       /* m/s: the largest free velocity of a contact or joint row, to compare bounds with */
     /* m/s and rad/s: the answer's body velocities against those of the certified impulses */
     double velocity_error, spin_error;
-    double forward; /* J, with level forward: 1/2 |v - v_exact|^2 in the norm of M, upper bound; else NaN */
-    int contacts;   /* of the frame */
+    double distance; /* m/s, with level exact: of the contact velocities from the exact ones; else NaN */
+    double forward;  /* J, with level forward: 1/2 |v - v_exact|^2 in the norm of M, upper bound; else NaN */
+    int contacts;    /* of the frame */
     ss_certified_contact *contact;
     char reason[160]; /* why the level is not higher */
 } ss_certificate;
@@ -75,6 +77,11 @@ typedef struct ss_certify_options {
     /* Level backward is given where bound, joint_bound and the bounds of rolling and spinning, times their
      * coefficients, are at most this times scale; 0: 1e-8 */
     double tolerance;
+    /* Level forward is tried where these are given, the law is convex, and there are no joints: an answer to
+     * the same frame with surfaces that approach a little, so that every contact is safely apart. Else NULL
+     * */
+    const ss_answer *inside;
+    int exact_unknowns; /* problems: level exact is tried with at most this many unknowns; 0: never */
 } ss_certify_options;
 
 /* Certifies a complete answer to a checked frame; with alternatives, to the ordinary frame that the answer
@@ -82,6 +89,10 @@ typedef struct ss_certify_options {
  * cannot be certified has a level of SS_CERTIFIED_NOT, and a reason. */
 SS_API ss_certificate *ss_certify(const ss_frame *frame, const ss_answer *answer,
                                   const ss_certify_options *options, ss_error *err);
+/* The same for a problem without bodies, as in FCLIB: x[problem->size]. A and b are taken as exact. Laws
+ * box, free, coupled, cone and convex; step and law of the options are not used. */
+SS_API ss_certificate *ss_certify_problem(ss_problem *problem, const double *x,
+                                          const ss_certify_options *options, ss_error *err);
 SS_API void ss_certificate_destroy(ss_certificate *certificate);
 
 #ifdef __cplusplus

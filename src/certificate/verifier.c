@@ -20,13 +20,6 @@ static void cross(const ss_midrad a[3], const ss_midrad b[3], ss_midrad c[3])
     }
 }
 
-ss_midrad ss_midrad_sum_of_squares(const ss_midrad *v, int count)
-{
-    ss_midrad sum = ss_midrad_of(0.0);
-    for (int i = 0; i < count; i++) sum = ss_midrad_add(sum, ss_midrad_multiply(v[i], v[i]));
-    return sum;
-}
-
 /* ---- bodies ----------------------------------------------------------------------------------------- */
 
 /* The inverse of the symmetric part of the inertia, by cofactors. */
@@ -117,20 +110,21 @@ void ss_verifier_contact_velocity(const ss_verifier *v, const ss_verified_contac
     w[SS_SPIN] = dot(contact->direction[SS_NORMAL], angular);
     w[SS_NORMAL] = ss_midrad_add(
         w[SS_NORMAL],
-        ss_midrad_add(contact->offset, ss_midrad_multiply(contact->compliance, contact->x[SS_NORMAL])));
+        ss_midrad_add(contact->offset, ss_midrad_multiply(contact->compliance, contact->law.x[SS_NORMAL])));
 }
 
 /* Momenta of both bodies from the impulses of a contact; what presses beyond the pull less the pull is nu. */
 static void push_contact(ss_verifier *v, const ss_verified_contact *contact)
 {
-    ss_midrad nu = ss_midrad_subtract(contact->x[SS_NORMAL], contact->pull), force[3], moment[3];
+    ss_midrad nu = ss_midrad_subtract(contact->law.x[SS_NORMAL], contact->pull), force[3], moment[3];
     for (int i = 0; i < 3; i++) {
         force[i] = ss_midrad_multiply(nu, ss_midrad_of(contact->direction[SS_NORMAL][i]));
-        moment[i] = ss_midrad_multiply(contact->x[SS_SPIN], ss_midrad_of(contact->direction[SS_NORMAL][i]));
+        moment[i] =
+            ss_midrad_multiply(contact->law.x[SS_SPIN], ss_midrad_of(contact->direction[SS_NORMAL][i]));
         for (int k = 0; k < 2; k++) {
             ss_midrad along = ss_midrad_of(contact->direction[SS_TANGENT + k][i]);
-            force[i] = ss_midrad_add(force[i], ss_midrad_multiply(contact->x[SS_TANGENT + k], along));
-            moment[i] = ss_midrad_add(moment[i], ss_midrad_multiply(contact->x[SS_ROLLING + k], along));
+            force[i] = ss_midrad_add(force[i], ss_midrad_multiply(contact->law.x[SS_TANGENT + k], along));
+            moment[i] = ss_midrad_add(moment[i], ss_midrad_multiply(contact->law.x[SS_ROLLING + k], along));
         }
     }
     for (int side = 0; side < 2; side++) {
@@ -194,7 +188,7 @@ static void read_contact(ss_verifier *v, int c, ss_verified_contact *to)
 {
     const ss_frame *frame = v->frame;
     const ss_contacts *contacts = &frame->contacts;
-    *to = (ss_verified_contact){.contact = c};
+    *to = (ss_verified_contact){.contact = c, .law.convex = v->law == SS_LAW_CONVEX};
     memcpy(to->direction[SS_NORMAL], contacts->normal[c], sizeof to->direction[SS_NORMAL]);
     ss_contact_tangents(frame, c, to->direction[SS_TANGENT], to->direction[SS_TANGENT + 1]);
     for (int side = 0; side < 2; side++) {
@@ -212,12 +206,12 @@ static void read_contact(ss_verifier *v, int c, ss_verified_contact *to)
     // coefficients: those of the frame, limited by mu_max
     double most = v->step.mu_max > 0.0 ? v->step.mu_max : INFINITY;
     for (int k = 0; k < 2; k++) {
-        to->mu[SS_TANGENT + k] = fmin(contacts->mu[c][k], most);
-        to->mu[SS_ROLLING + k] = contacts->mu_rolling ? contacts->mu_rolling[c] : 0.0;
+        to->law.mu[SS_TANGENT + k] = fmin(contacts->mu[c][k], most);
+        to->law.mu[SS_ROLLING + k] = contacts->mu_rolling ? contacts->mu_rolling[c] : 0.0;
     }
-    to->mu[SS_SPIN] = contacts->mu_torsion ? contacts->mu_torsion[c] : 0.0;
-    to->ellipsoid =
-        contacts->spin_coupling && contacts->spin_coupling[c] == SS_SPIN_ELLIPSOID && to->mu[SS_SPIN] > 0.0;
+    to->law.mu[SS_SPIN] = contacts->mu_torsion ? contacts->mu_torsion[c] : 0.0;
+    to->law.ellipsoid = contacts->spin_coupling && contacts->spin_coupling[c] == SS_SPIN_ELLIPSOID &&
+                        to->law.mu[SS_SPIN] > 0.0;
 
     // C and c of the normal row: a spring with a damper has terms of its own
     ss_midrad h = ss_midrad_of(frame->h);
@@ -252,12 +246,12 @@ static void read_contact(ss_verifier *v, int c, ss_verified_contact *to)
             if (k < SS_ROLLING) sum += body->inverse_mass.high;
             for (int i = 0; i < 9; i++) sum += turn[i / 3] * body->inverse_inertia[i].high * turn[i % 3];
         }
-        to->inverse_mass[k] = sum;
+        to->law.inverse_mass[k] = sum;
     }
 
     // impulses of the answer
     const ss_answer *answer = v->answer;
-    to->x[SS_NORMAL] = ss_midrad_add(ss_midrad_of(answer->normal_impulse[c]), to->pull);
+    to->law.x[SS_NORMAL] = ss_midrad_add(ss_midrad_of(answer->normal_impulse[c]), to->pull);
     for (int k = 0; k < SS_COMPONENTS; k++) {
         if (k == SS_NORMAL) continue;
         const double *vector = k < SS_ROLLING            ? answer->friction_impulse[c]
@@ -268,7 +262,7 @@ static void read_contact(ss_verifier *v, int c, ss_verified_contact *to)
                                                        : SS_NORMAL];
         double sum = 0.0;
         for (int i = 0; vector && i < 3; i++) sum += d[i] * vector[i];
-        to->x[k] = ss_midrad_of(sum);
+        to->law.x[k] = ss_midrad_of(sum);
     }
 }
 
@@ -424,7 +418,14 @@ double ss_verifier_free_speed(ss_verifier *v)
 {
     double largest = 0.0;
     start_momenta(v);
+    for (int c = 0; c < v->contact_count; c++) { // adhesion pulls all the same
+        ss_verified_contact alone = v->contact[c];
+        for (int k = 0; k < SS_COMPONENTS; k++) alone.law.x[k] = ss_midrad_of(0.0);
+        push_contact(v, &alone);
+    }
     move_bodies(v);
+    for (int b = 0; b < v->frame->bodies.count; b++)
+        memcpy(v->body[b].free, v->body[b].velocity, sizeof v->body[b].free);
     for (int r = 0; r < v->frame->constraints.row_count; r++)
         if (v->row[r].in)
             largest = fmax(largest, fabs(ss_midrad_add(row_speed(v, r, false), v->row[r].offset).high));

@@ -6,14 +6,12 @@
 
 #include <stickslip/certificate.h>
 
-#include "certificate/midrad.h"
-
-/* Components of a contact: normal, two tangents, rolling about these, spinning about the normal. */
-enum { SS_NORMAL, SS_TANGENT, SS_ROLLING = 3, SS_SPIN = 5, SS_COMPONENTS };
+#include "certificate/laws.h"
 
 typedef struct ss_verified_body {
     ss_midrad inverse_mass, inverse_inertia[9];
     ss_midrad before[6];   /* v- */
+    ss_midrad free[6];     /* v*, after ss_verifier_free_speed */
     ss_midrad momentum[6]; /* h f, and what was pushed */
     ss_midrad velocity[6]; /* after ss_verifier_move */
 } ss_verified_body;
@@ -22,12 +20,9 @@ typedef struct ss_verified_contact {
     int contact; /* of the frame */
     int body[2]; /* -1: does not move */
     ss_midrad arm[2][3];
-    double direction[3][3];   /* normal, tangents */
-    double mu[SS_COMPONENTS]; /* radius of the friction of each component per unit of normal impulse */
-    bool ellipsoid;           /* sliding and spinning share one friction */
+    double direction[3][3]; /* normal, tangents */
     ss_midrad compliance, offset, pull;
-    double inverse_mass[SS_COMPONENTS]; /* J M^-1 J' + C, rounded: for decisions only */
-    ss_midrad x[SS_COMPONENTS];         /* of what presses beyond the pull of adhesion */
+    ss_block_case law;
 } ss_verified_contact;
 
 typedef struct ss_verified_row {
@@ -36,6 +31,7 @@ typedef struct ss_verified_row {
     double inverse_mass;
     int further, further_end;
     int joint, load; /* load: the row that its friction follows, -1 */
+    int at;          /* of ss_row_settle */
     ss_midrad x;
 } ss_verified_row;
 
@@ -50,12 +46,11 @@ typedef struct ss_verifier {
     ss_verified_row *row;
 } ss_verifier;
 
-ss_midrad ss_midrad_sum_of_squares(const ss_midrad *v, int count);
-
 /* Bodies, rows and contacts of the frame, with the impulses of the answer. The arrays of the verifier have
  * room for all of them; frame, answer, step and law are set. */
 void ss_verifier_read(ss_verifier *v);
-/* The largest velocity that a contact or a joint row would have without any impulse. */
+/* The velocities of all bodies without any impulse; returns the largest one that a contact or a joint row
+ * would have then. */
 double ss_verifier_free_speed(ss_verifier *v);
 
 /* velocity = before + M^-1 (h f + J' x) of all bodies, with the impulses of all rows and contacts */

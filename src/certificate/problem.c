@@ -1,0 +1,148 @@
+/* The backward certificate of a problem without bodies: w = A x + b in balls, with A and b taken as exact;
+ * then as for frames (verify.c). */
+#include "certificate/conclusion.h"
+#include "certificate/exact.h"
+
+/* w = A x + b */
+static void apply(const ss_problem *problem, const ss_midrad *x, ss_midrad *w)
+{
+    const ss_sparse *A = problem->A;
+    for (int i = 0; i < problem->size; i++) w[i] = ss_midrad_of(problem->b[i]);
+    for (int j = 0; j < A->cols; j++) {
+        for (int k = A->start[j]; k < A->start[j + 1]; k++) {
+            ss_midrad part = ss_midrad_multiply(ss_midrad_of(A->value[k]), x[j]);
+            w[A->row[k]] = ss_midrad_add(w[A->row[k]], part);
+        }
+    }
+}
+
+/* Which component the k-th unknown of a cone is: with size 4 the last one spins, with size 5 two roll. */
+static int component_of(const ss_block *block, int k)
+{
+    return block->size == 4 && k == 3 ? SS_SPIN : k;
+}
+
+static ss_block_case case_of(const ss_problem *problem, const ss_block *block, const ss_midrad *x)
+{
+    ss_block_case to = {.convex = block->law == SS_LAW_CONVEX, .ellipsoid = block->size == 4};
+    for (int k = 0; k < block->size; k++) {
+        int component = component_of(block, k), i = block->first + k;
+        to.mu[component] = k == 0 ? 0.0 : block->size == 5 && k > 2 ? block->mu_rolling : block->mu;
+        to.inverse_mass[component] = problem->diagonal[i];
+        to.x[component] = x[i];
+    }
+    return to;
+}
+
+static void velocity_of(const ss_block *block, const ss_midrad *w, ss_midrad to[SS_COMPONENTS])
+{
+    for (int k = 0; k < SS_COMPONENTS; k++) to[k] = ss_midrad_of(0.0);
+    for (int k = 0; k < block->size; k++) to[component_of(block, k)] = w[block->first + k];
+}
+
+/* The bounds of a row: its own, and those that follow its partner. */
+static void bounds_of(const ss_problem *problem, const ss_midrad *x, int i, ss_midrad *lower,
+                      ss_midrad *upper)
+{
+    *lower = (ss_midrad){problem->lower[i], 0.0, 0.0};
+    *upper = (ss_midrad){problem->upper[i], 0.0, 0.0};
+    if (problem->partner[i] < 0) return;
+    ss_midrad load = x[problem->partner[i]];
+    ss_midrad reach =
+        ss_midrad_multiply(ss_midrad_of(problem->factor[i]), load.high < 0.0 ? ss_midrad_negate(load) : load);
+    if (reach.high < upper->high) *upper = reach;
+    if (-reach.high > lower->high) *lower = ss_midrad_negate(reach);
+}
+
+static void certify_backward(const ss_problem *problem, ss_midrad *x, ss_midrad *w, ss_block_case *cases,
+                             int *at, double tolerance, ss_certificate *to)
+{
+    for (int i = 0; i < problem->size; i++)
+        if (isfinite(problem->b[i])) to->scale = fmax(to->scale, fabs(problem->b[i]));
+
+    // states from the solution as it is; coupled rows last, because their bounds follow others
+    apply(problem, x, w);
+    for (int follows = 0; follows < 2; follows++) {
+        for (int b = 0; b < problem->block_count; b++) {
+            const ss_block *block = &problem->blocks[b];
+            if ((block->law == SS_LAW_COUPLED) != follows) continue;
+            if (ss_block_is_cone(block)) {
+                ss_midrad own[SS_COMPONENTS];
+                velocity_of(block, w, own);
+                cases[b] = case_of(problem, block, x);
+                ss_block_settle(&cases[b], own);
+                for (int k = 0; k < block->size; k++)
+                    x[block->first + k] = cases[b].x[component_of(block, k)];
+                continue;
+            }
+            for (int i = block->first; i < block->first + block->size; i++) {
+                ss_midrad lower, upper;
+                bounds_of(problem, x, i, &lower, &upper);
+                at[i] = ss_row_settle(&x[i], lower, upper, problem->diagonal[i], w[i].high);
+            }
+        }
+    }
+
+    apply(problem, x, w);
+    for (int b = 0; b < problem->block_count; b++) {
+        const ss_block *block = &problem->blocks[b];
+        if (ss_block_is_cone(block)) {
+            ss_midrad own[SS_COMPONENTS];
+            velocity_of(block, w, own);
+            ss_certificate_add(to, block->contact, cases[b].state, ss_block_distance(&cases[b], own));
+            continue;
+        }
+        for (int i = block->first; i < block->first + block->size; i++)
+            ss_certificate_add_row(to, i, ss_row_distance(w[i], at[i]));
+    }
+    ss_certificate_conclude(to, tolerance);
+}
+
+/* With the states of the backward certificate. distance: of the contact velocities of x, which are w. */
+static bool certify_exact(const ss_problem *problem, const double *x, const ss_midrad *w,
+                          const ss_block_case *cases, const int *at, int most, ss_certificate *to,
+                          ss_error *err)
+{
+    size_t size = (size_t)problem->size;
+    double *exact = ss_allocate(2 * size, sizeof *exact), *velocity = exact ? exact + size : NULL;
+    if (!exact) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for %zu unknowns", size);
+    if (ss_solve_exactly(problem, x, cases, at, most, exact, velocity)) {
+        to->level = SS_CERTIFIED_EXACT;
+        to->reason[0] = '\0';
+        to->distance = 0.0;
+        for (size_t i = 0; i < size; i++) to->distance = fmax(to->distance, fabs(w[i].high - velocity[i]));
+    }
+    ss_release(exact);
+    return true;
+}
+
+ss_certificate *ss_certify_problem(ss_problem *problem, const double *x, const ss_certify_options *options,
+                                   ss_error *err)
+{
+    if (!ss_problem_need_matrix(problem, err)) return NULL;
+    size_t size = (size_t)problem->size;
+    int contacts = 0;
+    for (int b = 0; b < problem->block_count; b++)
+        if (problem->blocks[b].contact >= contacts) contacts = problem->blocks[b].contact + 1;
+    ss_midrad *own = ss_allocate(size, sizeof *own), *w = ss_allocate(size, sizeof *w);
+    ss_block_case *cases = ss_allocate((size_t)problem->block_count, sizeof *cases);
+    int *at = ss_allocate(size, sizeof *at);
+    ss_certificate *to = own && w && cases && at ? ss_certificate_create(contacts, err) : NULL;
+    if (to) {
+        to->law = ss_problem_laws(problem) & SS_LAW_CONVEX ? SS_LAW_CONVEX : SS_LAW_CONE;
+        for (size_t i = 0; i < size; i++) own[i] = ss_midrad_of(x[i]);
+        certify_backward(problem, own, w, cases, at, options ? options->tolerance : 0.0, to);
+        if (options && options->exact_unknowns > 0 &&
+            !certify_exact(problem, x, w, cases, at, options->exact_unknowns, to, err)) {
+            ss_certificate_destroy(to);
+            to = NULL;
+        }
+    } else if (!own || !w || !cases || !at) {
+        ss_fail(err, SS_ERROR_RESOURCES, "out of memory for a certificate of %zu unknowns", size);
+    }
+    ss_release(own);
+    ss_release(w);
+    ss_release(cases);
+    ss_release(at);
+    return to;
+}
