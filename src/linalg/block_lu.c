@@ -134,10 +134,22 @@ static int column_of(const int *step_of, int node)
     return step_of ? step_of[node] : node;
 }
 
-/* Depth-first search from one node; finished nodes go to the front of the order. step_of = NULL: column i
- * belongs to node i. A node without a column (-1) leads nowhere. */
-static void visit(vector *v, const columns *part, const int *step_of, int seed)
+static void begin(vector *v)
 {
+    if (v->epoch == INT_MAX) {
+        memset(v->stamp, 0, (size_t)v->n * sizeof *v->stamp);
+        v->epoch = 0;
+    }
+    v->epoch++;
+    v->top = v->n;
+}
+
+/* Adds a node and all that depend on it, unless they are there: depth-first search, finished nodes go to
+ * the front of the order. step_of = NULL: column i belongs to node i. A node without a column (-1) leads
+ * nowhere. */
+static void reach(vector *v, const columns *part, const int *step_of, int seed)
+{
+    if (v->stamp[seed] == v->epoch) return;
     int depth = 0;
     v->stack[0] = seed;
     v->stamp[seed] = v->epoch;
@@ -157,21 +169,6 @@ static void visit(vector *v, const columns *part, const int *step_of, int seed)
             depth--;
         }
     }
-}
-
-static void begin(vector *v)
-{
-    if (v->epoch == INT_MAX) {
-        memset(v->stamp, 0, (size_t)v->n * sizeof *v->stamp);
-        v->epoch = 0;
-    }
-    v->epoch++;
-    v->top = v->n;
-}
-
-static void reach(vector *v, const columns *part, const int *step_of, int seed)
-{
-    if (v->stamp[seed] != v->epoch) visit(v, part, step_of, seed);
 }
 
 /* Eliminates in order; a pivot of NULL stands for a unit diagonal. */
@@ -210,38 +207,8 @@ static int choose_pivot_row(const vector *v, const ss_block_lu *lu, int column)
     return diagonal_is_free && fabs(v->x[column]) >= diagonal_preference * largest ? column : best;
 }
 
-static double column_scale(const ss_sparse *matrix, int column)
-{
-    double diagonal = fabs(ss_sparse_get(matrix, column, column)), largest = 0.0;
-    for (int at = matrix->start[column]; at < matrix->start[column + 1]; at++) {
-        largest = fmax(largest, fabs(matrix->value[at]));
-    }
-    return diagonal > 0.0 ? diagonal : largest;
-}
-
-/* Moves the finished column out of v, which is zero afterwards. */
-static bool store_step(ss_block_lu *lu, vector *v, int k, int pivot_row, ss_error *err)
-{
-    int lower = lu->lower.start[k], upper = lu->upper.start[k], count = v->n - v->top;
-    if (!grow(&lu->lower, lower, count, err) || !grow(&lu->upper, upper, count, err)) return false;
-    lu->pivot[k] = v->x[pivot_row];
-    lu->step_of[pivot_row] = k;
-    for (int i = v->top; i < v->n; i++) {
-        int row = v->order[i], step = lu->step_of[row];
-        if (step < 0) {
-            lu->lower.index[lower] = row;
-            lu->lower.value[lower++] = v->x[row] / lu->pivot[k];
-        } else if (step < k) {
-            lu->upper.index[upper] = step;
-            lu->upper.value[upper++] = v->x[row];
-        }
-    }
-    clear(v);
-    lu->lower.start[k + 1] = lower;
-    lu->upper.start[k + 1] = upper;
-    return true;
-}
-
+/* Left-looking: column k of the matrix, less what the columns before it take, then split into a column of
+ * U, the pivot, and a column of L. */
 static bool eliminate(ss_block_lu *lu, vector *v, const ss_sparse *matrix, double tolerance, int *deficient,
                       ss_error *err)
 {
@@ -251,25 +218,41 @@ static bool eliminate(ss_block_lu *lu, vector *v, const ss_sparse *matrix, doubl
         for (int at = first; at < end; at++) reach(v, &lu->lower, lu->step_of, matrix->row[at]);
         for (int at = first; at < end; at++) v->x[matrix->row[at]] = matrix->value[at];
         substitute(v, &lu->lower, lu->step_of, NULL);
-        int row = choose_pivot_row(v, lu, column);
-        if (row < 0 || !(fabs(v->x[row]) > tolerance * column_scale(matrix, column))) {
+
+        /* The pivot is small against the diagonal, or the largest entry where that is zero: dependent. */
+        double scale = fabs(ss_sparse_get(matrix, column, column)), largest = 0.0;
+        for (int at = first; at < end; at++) largest = fmax(largest, fabs(matrix->value[at]));
+        if (!(scale > 0.0)) scale = largest;
+        int pivot_row = choose_pivot_row(v, lu, column);
+        if (pivot_row < 0 || !(fabs(v->x[pivot_row]) > tolerance * scale)) {
             *deficient = column;
             return ss_fail(err, SS_ERROR_INPUT, "singular: column %d depends on others", column);
         }
-        if (!store_step(lu, v, k, row, err)) return false;
-    }
-    for (int at = 0; at < lu->lower.start[lu->n]; at++) {
-        lu->lower.index[at] = lu->step_of[lu->lower.index[at]];
-    }
-    return true;
-}
 
-static bool choose_order(ss_block_lu *lu, const ss_sparse *matrix, ss_error *err)
-{
-    if (lu->n == 0) return true;
-    int status = amd_order(lu->n, matrix->start, matrix->row, lu->column, NULL, NULL);
-    SS_ASSERT(status != AMD_INVALID);
-    return status == AMD_OK || status == AMD_OK_BUT_JUMBLED || out_of_memory(err);
+        /* The finished column moves out of v, which is zero afterwards. */
+        int lower = lu->lower.start[k], upper = lu->upper.start[k], count = v->n - v->top;
+        if (!grow(&lu->lower, lower, count, err) || !grow(&lu->upper, upper, count, err)) return false;
+        lu->pivot[k] = v->x[pivot_row];
+        lu->step_of[pivot_row] = k;
+        for (int i = v->top; i < v->n; i++) {
+            int row = v->order[i], step = lu->step_of[row];
+            if (step < 0) {
+                lu->lower.index[lower] = row;
+                lu->lower.value[lower++] = v->x[row] / lu->pivot[k];
+            } else if (step < k) {
+                lu->upper.index[upper] = step;
+                lu->upper.value[upper++] = v->x[row];
+            }
+        }
+        clear(v);
+        lu->lower.start[k + 1] = lower;
+        lu->upper.start[k + 1] = upper;
+    }
+
+    /* Only now every row has its step. */
+    for (int at = 0; at < lu->lower.start[lu->n]; at++)
+        lu->lower.index[at] = lu->step_of[lu->lower.index[at]];
+    return true;
 }
 
 ss_block_lu *ss_block_lu_factor(const ss_sparse *matrix, double tolerance, int *deficient, ss_error *err)
@@ -282,7 +265,11 @@ ss_block_lu *ss_block_lu_factor(const ss_sparse *matrix, double tolerance, int *
         ss_block_lu_destroy(lu);
         return NULL;
     }
-    bool good = choose_order(lu, matrix, err) && eliminate(lu, &v, matrix, tolerance, deficient, err);
+
+    int order = lu->n ? amd_order(lu->n, matrix->start, matrix->row, lu->column, NULL, NULL) : AMD_OK;
+    SS_ASSERT(order != AMD_INVALID);
+    bool good = order == AMD_OK || order == AMD_OK_BUT_JUMBLED || out_of_memory(err);
+    good = good && eliminate(lu, &v, matrix, tolerance, deficient, err);
     free_vector(&v);
     if (good) return lu;
     ss_block_lu_destroy(lu);
@@ -330,37 +317,6 @@ static void solve_column(const ss_block_lu *lu, const ss_sparse *right, int j, v
     substitute(v, &lu->upper, NULL, lu->pivot);
 }
 
-/* Triplets of the solution, in `part` with its column starts. */
-static bool solve_columns(const ss_block_lu *lu, const ss_sparse *right, vector *v, int *reached,
-                          columns *part, ss_error *err)
-{
-    for (int j = 0; j < right->cols; j++) {
-        solve_column(lu, right, j, v, reached);
-        int used = part->start[j];
-        if (!grow(part, used, v->n - v->top, err)) return false;
-        for (int i = v->top; i < v->n; i++) {
-            part->index[used] = lu->column[v->order[i]];
-            part->value[used++] = v->x[v->order[i]];
-        }
-        clear(v);
-        part->start[j + 1] = used;
-    }
-    return true;
-}
-
-static ss_sparse *sort_columns(const columns *part, int rows, int cols, ss_error *err)
-{
-    int count = part->start[cols];
-    int *j = ss_allocate((size_t)count, sizeof *j);
-    if (!j) return out_of_memory(err), NULL;
-    for (int column = 0; column < cols; column++) {
-        for (int at = part->start[column]; at < part->start[column + 1]; at++) j[at] = column;
-    }
-    ss_sparse *sorted = ss_sparse_from_triplets(rows, cols, count, part->index, j, part->value, err);
-    ss_release(j);
-    return sorted;
-}
-
 ss_sparse *ss_block_lu_solve_sparse(const ss_block_lu *lu, const ss_sparse *right, ss_error *err)
 {
     SS_ASSERT(right->rows == lu->n);
@@ -368,12 +324,34 @@ ss_sparse *ss_block_lu_solve_sparse(const ss_block_lu *lu, const ss_sparse *righ
     if (!make_vector(lu->n, &v, err)) return NULL;
     int *reached = ss_allocate((size_t)lu->n, sizeof *reached);
     columns part = {.start = ss_allocate((size_t)right->cols + 1, sizeof(int))};
-    ss_sparse *solution = NULL;
-    if (!reached || !part.start) {
-        out_of_memory(err);
-    } else if (solve_columns(lu, right, &v, reached, &part, err)) {
-        solution = sort_columns(&part, right->rows, right->cols, err);
+    bool good = (reached && part.start) || out_of_memory(err);
+
+    for (int j = 0; good && j < right->cols; j++) {
+        solve_column(lu, right, j, &v, reached);
+        int used = part.start[j];
+        good = grow(&part, used, v.n - v.top, err);
+        for (int i = v.top; good && i < v.n; i++) {
+            part.index[used] = lu->column[v.order[i]];
+            part.value[used++] = v.x[v.order[i]];
+        }
+        clear(&v);
+        part.start[j + 1] = used;
     }
+
+    /* Entries came as the search found them: as triplets they are sorted. */
+    int count = good ? part.start[right->cols] : 0, *column = NULL;
+    ss_sparse *solution = NULL;
+    if (good) {
+        column = ss_allocate((size_t)count, sizeof *column);
+        good = column || out_of_memory(err);
+    }
+    for (int j = 0; good && j < right->cols; j++)
+        for (int at = part.start[j]; at < part.start[j + 1]; at++) column[at] = j;
+    if (good)
+        solution =
+            ss_sparse_from_triplets(right->rows, right->cols, count, part.index, column, part.value, err);
+
+    ss_release(column);
     free_columns(&part);
     ss_release(reached);
     free_vector(&v);

@@ -63,41 +63,6 @@ static bool unite(int nodes, const meetings *one, const meetings *other, ss_aren
     return true;
 }
 
-/* Symmetric, with sorted rows: the transpose of the union is the union itself, sorted. */
-static bool make_pattern(ss_block_rows *matrix, const meetings *met, ss_arena *arena)
-{
-    meetings turned, both, sorted;
-    if (!turn(matrix->nodes, met, arena, &turned)) return false;
-    if (!unite(matrix->nodes, met, &turned, arena, &both)) return false;
-    if (!turn(matrix->nodes, &both, arena, &sorted)) return false;
-    matrix->start = sorted.start;
-    matrix->column = sorted.others;
-    return true;
-}
-
-static bool index_entries(ss_block_rows *matrix, ss_arena *arena)
-{
-    size_t n = (size_t)matrix->nodes, count = (size_t)matrix->start[n];
-    int *next = ss_arena_take(arena, n, sizeof *next, "block pattern");
-    matrix->mirror = ss_arena_take(arena, count, sizeof *matrix->mirror, "block pattern");
-    matrix->place = ss_arena_take(arena, count + 1, sizeof *matrix->place, "block pattern");
-    if (!next || !matrix->mirror || !matrix->place) return false;
-    memcpy(next, matrix->start, n * sizeof *next);
-    size_t place = 0;
-    for (int i = 0; i < matrix->nodes; i++) {
-        for (int k = matrix->start[i]; k < matrix->start[i + 1]; k++) {
-            int j = matrix->column[k];
-            if (i == j) matrix->diagonal[i] = k;
-            matrix->mirror[k] = next[j]++; // as i ascends, so do the columns of row j
-            matrix->place[k] = place;
-            place += (size_t)ss_block_rows_size(matrix, i) * (size_t)ss_block_rows_size(matrix, j);
-        }
-    }
-    matrix->place[count] = place;
-    matrix->value = ss_arena_take(arena, place, sizeof *matrix->value, "block values");
-    return matrix->value != NULL;
-}
-
 static ss_block_rows *create(int nodes, const int *first, const meetings *met, ss_arena *arena)
 {
     size_t n = (size_t)nodes;
@@ -108,85 +73,85 @@ static ss_block_rows *create(int nodes, const int *first, const meetings *met, s
     matrix->diagonal = ss_arena_take(arena, n, sizeof *matrix->diagonal, "block pattern");
     if (!matrix->first || !matrix->diagonal) return NULL;
     memcpy(matrix->first, first, (n + 1) * sizeof *first);
-    return make_pattern(matrix, met, arena) && index_entries(matrix, arena) ? matrix : NULL;
+
+    /* Symmetric, with sorted rows: the transpose of the union is the union itself, sorted. */
+    meetings turned, both, sorted;
+    if (!turn(nodes, met, arena, &turned) || !unite(nodes, met, &turned, arena, &both) ||
+        !turn(nodes, &both, arena, &sorted))
+        return NULL;
+    matrix->start = sorted.start;
+    matrix->column = sorted.others;
+
+    /* Where each block, its mirror image and its numbers are. */
+    size_t count = (size_t)matrix->start[n], place = 0;
+    int *next = ss_arena_take(arena, n, sizeof *next, "block pattern");
+    matrix->mirror = ss_arena_take(arena, count, sizeof *matrix->mirror, "block pattern");
+    matrix->place = ss_arena_take(arena, count + 1, sizeof *matrix->place, "block pattern");
+    if (!next || !matrix->mirror || !matrix->place) return NULL;
+    memcpy(next, matrix->start, n * sizeof *next);
+    for (int i = 0; i < nodes; i++) {
+        for (int k = matrix->start[i]; k < matrix->start[i + 1]; k++) {
+            int j = matrix->column[k];
+            if (i == j) matrix->diagonal[i] = k;
+            matrix->mirror[k] = next[j]++; // as i ascends, so do the columns of row j
+            matrix->place[k] = place;
+            place += (size_t)ss_block_rows_size(matrix, i) * (size_t)ss_block_rows_size(matrix, j);
+        }
+    }
+    matrix->place[count] = place;
+    matrix->value = ss_arena_take(arena, place, sizeof *matrix->value, "block values");
+    return matrix->value ? matrix : NULL;
 }
 
 /* ---- from a sparse matrix --------------------------------------------------------------------------- */
 
-typedef struct numbering {
-    const int *to; // unknown of A to number
-    int *from;     // and back
-    int *node_of;  // per number
-} numbering;
-
-static bool make_numbering(int size, int nodes, const int *first, const int *to, ss_arena *arena,
-                           numbering *numbers)
+ss_block_rows *ss_block_rows_create(const ss_sparse *A, int nodes, const int *first, const int *to,
+                                    const double *left, const double *right, ss_arena *arena)
 {
-    numbers->to = to;
-    numbers->from = ss_arena_take(arena, (size_t)size, sizeof *numbers->from, "block pattern");
-    numbers->node_of = ss_arena_take(arena, (size_t)size, sizeof *numbers->node_of, "block pattern");
-    if (!numbers->from || !numbers->node_of) return false;
-    for (int i = 0; i < size; i++) numbers->from[to[i]] = i;
-    for (int node = 0; node < nodes; node++) {
-        for (int number = first[node]; number < first[node + 1]; number++) numbers->node_of[number] = node;
-    }
-    return true;
-}
+    /* `to` numbers the unknowns of A; the way back, and the node of each number. */
+    size_t size = (size_t)A->cols;
+    int *from = ss_arena_take(arena, size, sizeof *from, "block pattern");
+    int *node_of = ss_arena_take(arena, size, sizeof *node_of, "block pattern");
+    if (!from || !node_of) return NULL;
+    for (int i = 0; i < A->cols; i++) from[to[i]] = i;
+    for (int node = 0; node < nodes; node++)
+        for (int number = first[node]; number < first[node + 1]; number++) node_of[number] = node;
 
-/* For every column of nodes, the rows that its entries are in. */
-static bool meet_entries(const ss_sparse *A, int nodes, const int *first, const numbering *numbers,
-                         ss_arena *arena, meetings *met)
-{
-    met->start = ss_arena_take(arena, (size_t)nodes + 1, sizeof *met->start, "block pattern");
-    met->others = ss_arena_take(arena, (size_t)ss_sparse_nonzeros(A), sizeof *met->others, "block pattern");
-    if (!met->start || !met->others) return false;
+    /* For every column of nodes, the rows that its entries are in. */
+    meetings met = {ss_arena_take(arena, (size_t)nodes + 1, sizeof *met.start, "block pattern"),
+                    ss_arena_take(arena, (size_t)ss_sparse_nonzeros(A), sizeof *met.others, "block pattern")};
+    if (!met.start || !met.others) return NULL;
     int total = 0;
     for (int column = 0; column < nodes; column++) {
         for (int number = first[column]; number < first[column + 1]; number++) {
-            int j = numbers->from[number];
+            int j = from[number];
             for (int k = A->start[j]; k < A->start[j + 1]; k++) {
-                int row = numbers->node_of[numbers->to[A->row[k]]];
-                if (total > met->start[column] && met->others[total - 1] == row) continue;
-                met->others[total++] = row;
+                int row = node_of[to[A->row[k]]];
+                if (total > met.start[column] && met.others[total - 1] == row) continue;
+                met.others[total++] = row;
             }
         }
-        met->start[column + 1] = total;
+        met.start[column + 1] = total;
     }
-    return true;
-}
 
-/* `entry` is scratch, one per node: the entry of each row in the column at hand. */
-static void fill(ss_block_rows *matrix, const ss_sparse *A, const numbering *numbers, const double *left,
-                 const double *right, int *entry)
-{
-    for (int column = 0; column < matrix->nodes; column++) {
+    /* The numbers; `entry` is that of each row in the column at hand. */
+    ss_block_rows *matrix = create(nodes, first, &met, arena);
+    int *entry = ss_arena_take(arena, (size_t)nodes, sizeof *entry, "block pattern");
+    if (!matrix || !entry) return NULL;
+    for (int column = 0; column < nodes; column++) {
         int width = ss_block_rows_size(matrix, column);
-        for (int k = matrix->start[column]; k < matrix->start[column + 1]; k++) {
+        for (int k = matrix->start[column]; k < matrix->start[column + 1]; k++)
             entry[matrix->column[k]] = matrix->mirror[k];
-        }
-        for (int number = matrix->first[column]; number < matrix->first[column + 1]; number++) {
-            int j = numbers->from[number];
+        for (int number = first[column]; number < first[column + 1]; number++) {
+            int j = from[number];
             for (int k = A->start[j]; k < A->start[j + 1]; k++) {
-                int i = A->row[k], to = numbers->to[i], row = numbers->node_of[to];
+                int i = A->row[k], row = node_of[to[i]];
                 double *block = matrix->value + matrix->place[entry[row]];
-                block[(to - matrix->first[row]) * width + number - matrix->first[column]] =
+                block[(to[i] - first[row]) * width + number - first[column]] =
                     left[i] * A->value[k] * right[j];
             }
         }
     }
-}
-
-ss_block_rows *ss_block_rows_create(const ss_sparse *A, int nodes, const int *first, const int *to,
-                                    const double *left, const double *right, ss_arena *arena)
-{
-    numbering numbers;
-    meetings met;
-    if (!make_numbering(A->cols, nodes, first, to, arena, &numbers)) return NULL;
-    if (!meet_entries(A, nodes, first, &numbers, arena, &met)) return NULL;
-    ss_block_rows *matrix = create(nodes, first, &met, arena);
-    int *entry = ss_arena_take(arena, (size_t)nodes, sizeof *entry, "block pattern");
-    if (!matrix || !entry) return NULL;
-    fill(matrix, A, &numbers, left, right, entry);
     return matrix;
 }
 
@@ -204,6 +169,8 @@ ss_block_rows *ss_block_rows_of_groups(int nodes, int size, int groups, const in
                     ss_arena_take(arena, pairs, sizeof *met.others, "block pattern")};
     if (!first || !next || !met.start || !met.others) return NULL;
     for (int i = 0; i <= nodes; i++) first[i] = size * i;
+
+    /* Every member of a group meets every other, and itself. */
     for (int g = 0; g < groups; g++) {
         for (int k = start[g]; k < start[g + 1]; k++) met.start[member[k]] += start[g + 1] - start[g];
     }
@@ -232,22 +199,6 @@ int ss_block_rows_find(const ss_block_rows *matrix, int i, int j)
 
 /* ---- products --------------------------------------------------------------------------------------- */
 
-static void add_product_3x3(const double *block, const double *x, double *y)
-{
-    y[0] += block[0] * x[0] + block[1] * x[1] + block[2] * x[2];
-    y[1] += block[3] * x[0] + block[4] * x[1] + block[5] * x[2];
-    y[2] += block[6] * x[0] + block[7] * x[1] + block[8] * x[2];
-}
-
-static void add_product(int rows, int cols, const double *block, const double *x, double *y)
-{
-    for (int i = 0; i < rows; i++, block += cols) {
-        double sum = 0.0;
-        for (int j = 0; j < cols; j++) sum += block[j] * x[j];
-        y[i] += sum;
-    }
-}
-
 void ss_block_rows_apply_node(const ss_block_rows *matrix, int node, const double *x, double *y)
 {
     int rows = ss_block_rows_size(matrix, node);
@@ -255,10 +206,17 @@ void ss_block_rows_apply_node(const ss_block_rows *matrix, int node, const doubl
     for (int k = matrix->start[node]; k < matrix->start[node + 1]; k++) {
         int j = matrix->column[k], cols = ss_block_rows_size(matrix, j);
         const double *block = matrix->value + matrix->place[k], *part = x + matrix->first[j];
-        if (rows == 3 && cols == 3)
-            add_product_3x3(block, part, y);
-        else
-            add_product(rows, cols, block, part, y);
+        if (rows == 3 && cols == 3) { // a contact with friction: nearly all
+            y[0] += block[0] * part[0] + block[1] * part[1] + block[2] * part[2];
+            y[1] += block[3] * part[0] + block[4] * part[1] + block[5] * part[2];
+            y[2] += block[6] * part[0] + block[7] * part[1] + block[8] * part[2];
+            continue;
+        }
+        for (int i = 0; i < rows; i++, block += cols) {
+            double sum = 0.0;
+            for (int c = 0; c < cols; c++) sum += block[c] * part[c];
+            y[i] += sum;
+        }
     }
 }
 

@@ -69,16 +69,6 @@ static double *take_copy(ss_arena *scratch, const double *a, int rows, int cols,
     return copy;
 }
 
-static double *take_transpose(ss_arena *scratch, const double *a, int rows, int cols, const char *what)
-{
-    double *copy = ss_arena_take(scratch, (size_t)rows * (size_t)cols, sizeof *copy, what);
-    if (!copy) return NULL;
-    for (int i = 0; i < rows; i++)
-        for (int j = 0; j < cols; j++)
-            copy[(size_t)j * (size_t)rows + (size_t)i] = a[(size_t)i * (size_t)cols + (size_t)j];
-    return copy;
-}
-
 /* Workspace of the size that a query with length -1 answered; NULL if LAPACK could not count it in an int. */
 static double *take_work(ss_arena *scratch, double answer, int *length)
 {
@@ -184,15 +174,6 @@ void ss_dense_lower_solve(int n, const double *lower, int stride, ss_transpose h
 /* Up to this size a call of LAPACK costs more than the work. */
 enum { SMALL_LU = 48 };
 
-static void exchange_rows(double *a, int n, int stride, int i, int j)
-{
-    for (int k = 0; k < n; k++, a += stride) {
-        double kept = a[i];
-        a[i] = a[j];
-        a[j] = kept;
-    }
-}
-
 /* As dgetrf does it. */
 static bool factor_small(int n, double *a, int stride, int *exchange)
 {
@@ -205,7 +186,13 @@ static bool factor_small(int n, double *a, int stride, int *exchange)
         }
         exchange[k] = best + 1;
         if (column[best] == 0.0) return false;
-        if (best != k) exchange_rows(a, n, stride, k, best);
+        double *across = a; // rows k and best change places in all columns
+        for (int j = 0; best != k && j < n; j++, across += stride) {
+            double kept = across[k];
+            across[k] = across[best];
+            across[best] = kept;
+        }
+
         if (fabs(column[k]) >= DBL_MIN) {
             double inverse = 1.0 / column[k];
             for (int i = k + 1; i < n; i++) column[i] *= inverse;
@@ -305,34 +292,32 @@ static double tolerance_or_rounding(double tolerance, int rows, int cols)
     return tolerance < 0.0 ? DBL_EPSILON * (rows > cols ? rows : cols) : tolerance;
 }
 
-/* dgelsd, divide and conquer: `rhs` has max(rows, cols) entries, the right-hand side on entry, x on exit. */
-static ss_linalg_status solve_by_svd(int rows, int cols, double *a, double *rhs, double *values,
-                                     double tolerance, int *rank, ss_arena *scratch)
-{
-    int longest = leading(rows > cols ? rows : cols), integers = 0, length = 0;
-    double answer = 0.0;
-    LAPACKE_dgelsd_work(LAPACK_COL_MAJOR, rows, cols, 1, a, leading(rows), rhs, longest, values, tolerance,
-                        rank, &answer, -1, &integers);
-    double *work = take_work(scratch, answer, &length);
-    int *integer_work = take_integer_work(scratch, integers);
-    if (!work || !integer_work) return SS_LINALG_NO_MEMORY;
-    return decomposition_status(LAPACKE_dgelsd_work(LAPACK_COL_MAJOR, rows, cols, 1, a, leading(rows), rhs,
-                                                    longest, values, tolerance, rank, work, length,
-                                                    integer_work));
-}
-
+/* By dgelsd, divide and conquer: `rhs` is the right-hand side before, and x after. */
 static ss_linalg_status least_squares(int rows, int cols, const double *a, const double *b, double tolerance,
                                       double *x, int *rank, ss_arena *scratch)
 {
     int shortest = rows < cols ? rows : cols, longest = rows < cols ? cols : rows;
-    double *columns = take_transpose(scratch, a, rows, cols, "least squares matrix");
+    double *columns =
+        ss_arena_take(scratch, (size_t)rows * (size_t)cols, sizeof *columns, "least squares matrix");
     double *rhs = ss_arena_take(scratch, (size_t)longest, sizeof *rhs, "least squares right-hand side");
     double *values =
         ss_arena_take(scratch, (size_t)shortest, sizeof *values, "least squares singular values");
     if (!columns || !rhs || !values) return SS_LINALG_NO_MEMORY;
+    for (int i = 0; i < rows; i++)
+        for (int j = 0; j < cols; j++)
+            columns[(size_t)j * (size_t)rows + (size_t)i] = a[(size_t)i * (size_t)cols + (size_t)j];
     memcpy(rhs, b, (size_t)rows * sizeof *rhs);
-    ss_linalg_status status = solve_by_svd(rows, cols, columns, rhs, values,
-                                           tolerance_or_rounding(tolerance, rows, cols), rank, scratch);
+
+    int integers = 0, length = 0;
+    double answer = 0.0, least = tolerance_or_rounding(tolerance, rows, cols);
+    LAPACKE_dgelsd_work(LAPACK_COL_MAJOR, rows, cols, 1, columns, rows, rhs, longest, values, least, rank,
+                        &answer, -1, &integers);
+    double *work = take_work(scratch, answer, &length);
+    int *integer_work = take_integer_work(scratch, integers);
+    if (!work || !integer_work) return SS_LINALG_NO_MEMORY;
+    ss_linalg_status status =
+        decomposition_status(LAPACKE_dgelsd_work(LAPACK_COL_MAJOR, rows, cols, 1, columns, rows, rhs, longest,
+                                                 values, least, rank, work, length, integer_work));
     if (status == SS_LINALG_OK) memcpy(x, rhs, (size_t)cols * sizeof *x);
     return status;
 }
@@ -356,23 +341,6 @@ ss_linalg_status ss_dense_least_squares(int rows, int cols, const double *a, con
     return status;
 }
 
-static ss_linalg_status singular_values(int rows, int cols, const double *a, double *values,
-                                        ss_arena *scratch)
-{
-    double *copy = take_copy(scratch, a, rows, cols, "singular value matrix");
-    int *integer_work = take_integer_work(scratch, 8 * (rows < cols ? rows : cols));
-    double answer = 0.0;
-    int length = 0;
-    if (!copy || !integer_work) return SS_LINALG_NO_MEMORY;
-    // The transpose, as LAPACK sees it, is cols x rows. No vectors, so their arrays are never touched.
-    LAPACKE_dgesdd_work(LAPACK_COL_MAJOR, 'N', cols, rows, copy, cols, values, NULL, 1, NULL, 1, &answer, -1,
-                        integer_work);
-    double *work = take_work(scratch, answer, &length);
-    if (!work) return SS_LINALG_NO_MEMORY;
-    return decomposition_status(LAPACKE_dgesdd_work(LAPACK_COL_MAJOR, 'N', cols, rows, copy, cols, values,
-                                                    NULL, 1, NULL, 1, work, length, integer_work));
-}
-
 ss_linalg_status ss_dense_singular_values(int rows, int cols, const double *a, double *values,
                                           ss_arena *scratch)
 {
@@ -380,7 +348,22 @@ ss_linalg_status ss_dense_singular_values(int rows, int cols, const double *a, d
     if (rows == 0 || cols == 0) return SS_LINALG_OK;
     if (!all_finite(a, (size_t)rows * (size_t)cols)) return SS_LINALG_NOT_FINITE;
     ss_arena_mark mark = ss_arena_get_mark(scratch);
-    ss_linalg_status status = singular_values(rows, cols, a, values, scratch);
+    double *copy = take_copy(scratch, a, rows, cols, "singular value matrix"), *work = NULL;
+    int *integer_work = take_integer_work(scratch, 8 * (rows < cols ? rows : cols));
+    ss_linalg_status status = SS_LINALG_NO_MEMORY;
+    double answer = 0.0;
+    int length = 0;
+
+    // The transpose, as LAPACK sees it, is cols x rows. No vectors, so their arrays are never touched.
+    if (copy && integer_work) {
+        LAPACKE_dgesdd_work(LAPACK_COL_MAJOR, 'N', cols, rows, copy, cols, values, NULL, 1, NULL, 1, &answer,
+                            -1, integer_work);
+        work = take_work(scratch, answer, &length);
+    }
+    if (work)
+        status =
+            decomposition_status(LAPACKE_dgesdd_work(LAPACK_COL_MAJOR, 'N', cols, rows, copy, cols, values,
+                                                     NULL, 1, NULL, 1, work, length, integer_work));
     ss_arena_reset(scratch, mark);
     return status;
 }
@@ -401,19 +384,6 @@ ss_linalg_status ss_dense_rank(int rows, int cols, const double *a, double toler
     return status;
 }
 
-static ss_linalg_status symmetric_eigen(int n, double *a, double *values, bool vectors, ss_arena *scratch)
-{
-    char job = vectors ? 'V' : 'N';
-    double answer = 0.0;
-    int length = 0, integers = 0;
-    LAPACKE_dsyevd_work(LAPACK_COL_MAJOR, job, 'U', n, a, n, values, &answer, -1, &integers, -1);
-    double *work = take_work(scratch, answer, &length);
-    int *integer_work = take_integer_work(scratch, integers);
-    if (!work || !integer_work) return SS_LINALG_NO_MEMORY;
-    return decomposition_status(LAPACKE_dsyevd_work(LAPACK_COL_MAJOR, job, 'U', n, a, n, values, work, length,
-                                                    integer_work, leading(integers)));
-}
-
 ss_linalg_status ss_dense_symmetric_eigen(int n, const double *a, double *values, double *vectors,
                                           ss_arena *scratch)
 {
@@ -421,9 +391,20 @@ ss_linalg_status ss_dense_symmetric_eigen(int n, const double *a, double *values
     if (n == 0) return SS_LINALG_OK;
     if (!lower_triangle_finite(n, a)) return SS_LINALG_NOT_FINITE;
     ss_arena_mark mark = ss_arena_get_mark(scratch);
-    double *copy = take_copy(scratch, a, n, n, "eigenvalue matrix");
-    ss_linalg_status status =
-        copy ? symmetric_eigen(n, copy, values, vectors != NULL, scratch) : SS_LINALG_NO_MEMORY;
+    double *copy = take_copy(scratch, a, n, n, "eigenvalue matrix"), *work = NULL;
+    ss_linalg_status status = SS_LINALG_NO_MEMORY;
+    char job = vectors ? 'V' : 'N';
+    double answer = 0.0;
+    int length = 0, integers = 0, *integer_work = NULL;
+
+    if (copy) {
+        LAPACKE_dsyevd_work(LAPACK_COL_MAJOR, job, 'U', n, copy, n, values, &answer, -1, &integers, -1);
+        work = take_work(scratch, answer, &length);
+        integer_work = take_integer_work(scratch, integers);
+    }
+    if (work && integer_work)
+        status = decomposition_status(LAPACKE_dsyevd_work(LAPACK_COL_MAJOR, job, 'U', n, copy, n, values,
+                                                          work, length, integer_work, leading(integers)));
     // LAPACK leaves the vectors in its columns, which are our rows.
     if (status == SS_LINALG_OK && vectors) memcpy(vectors, copy, (size_t)n * (size_t)n * sizeof *vectors);
     ss_arena_reset(scratch, mark);

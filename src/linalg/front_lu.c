@@ -79,17 +79,6 @@ static bool reserve(double **numbers, size_t *capacity, size_t needed)
     return *numbers != NULL;
 }
 
-static bool reserve_rows(ss_front_lu *lu, int rows)
-{
-    if (lu->index && lu->gathered && rows <= lu->index_capacity) return true;
-    ss_release(lu->index);
-    ss_release(lu->gathered);
-    lu->index_capacity = rows + rows / 4;
-    lu->index = ss_allocate((size_t)lu->index_capacity, sizeof *lu->index);
-    lu->gathered = ss_allocate((size_t)lu->index_capacity, sizeof *lu->gathered);
-    return lu->index && lu->gathered;
-}
-
 void ss_front_lu_use_symmetry(ss_front_lu *lu)
 {
     lu->is_symmetric = true;
@@ -111,11 +100,21 @@ static bool analyse(ss_front_lu *lu, const bool *active)
         lu->active[i] = now;
     }
     if (same) return true;
+
     lu->analysed = false;
     if (!ss_front_tree_analyse(&lu->tree, lu->active)) return false;
     if (!reserve(&lu->factor, &lu->factor_capacity, lu->tree.factor_size)) return false;
     if (!reserve(&lu->stack, &lu->stack_capacity, lu->tree.stack_size)) return false;
-    return lu->analysed = reserve_rows(lu, lu->tree.largest_rows);
+
+    int rows = lu->tree.largest_rows;
+    if (!lu->index || !lu->gathered || rows > lu->index_capacity) {
+        ss_release(lu->index);
+        ss_release(lu->gathered);
+        lu->index_capacity = rows + rows / 4;
+        lu->index = ss_allocate((size_t)lu->index_capacity, sizeof *lu->index);
+        lu->gathered = ss_allocate((size_t)lu->index_capacity, sizeof *lu->gathered);
+    }
+    return lu->analysed = lu->index && lu->gathered;
 }
 
 /* ---- one front -------------------------------------------------------------------------------------- */
@@ -134,22 +133,6 @@ static double *column_of(const columns *front, int j)
                              : front->border + (size_t)(j - front->pivots) * rows;
 }
 
-static void place_nodes(ss_front_lu *lu, const ss_front *front, int owner)
-{
-    const ss_block_rows *pattern = lu->tree.pattern;
-    int at = 0;
-    for (int k = 0; k < front->pivot_count; k++) {
-        lu->place[front->pivot_nodes[k]] = at;
-        lu->owner[front->pivot_nodes[k]] = owner;
-        at += ss_block_rows_size(pattern, front->pivot_nodes[k]);
-    }
-    for (int k = 0; k < front->border_count; k++) {
-        lu->place[front->border_nodes[k]] = at;
-        lu->owner[front->border_nodes[k]] = owner;
-        at += ss_block_rows_size(pattern, front->border_nodes[k]);
-    }
-}
-
 static void put_block(const columns *front, const double *block, int row, int rows, int col, int cols)
 {
     for (int j = 0; j < cols; j++) {
@@ -158,11 +141,27 @@ static void put_block(const columns *front, const double *block, int row, int ro
     }
 }
 
-/* The matrix's own blocks in rows and columns of the pivots. */
-static void assemble(const ss_front_lu *lu, const double *values, const ss_front *front, int owner,
+/* The matrix's own blocks in rows and columns of the pivots, into a front that is zero otherwise. Pivots come
+ * first, then the border. */
+static void assemble(ss_front_lu *lu, const double *values, const ss_front *front, int owner,
                      const columns *to)
 {
     const ss_block_rows *pattern = lu->tree.pattern;
+    size_t all = (size_t)to->rows, pivots = (size_t)to->pivots, rest = all - pivots;
+    memset(to->pivot, 0, all * pivots * sizeof *to->pivot);
+    if (!lu->is_symmetric) memset(to->border, 0, all * rest * sizeof *to->border);
+    for (size_t j = 0; j < rest && lu->is_symmetric; j++)
+        memset(to->border + j * all + pivots + j, 0, (rest - j) * sizeof *to->border);
+
+    int at = 0;
+    for (int k = 0; k < front->pivot_count + front->border_count; k++) {
+        bool is_pivot = k < front->pivot_count;
+        int node = is_pivot ? front->pivot_nodes[k] : front->border_nodes[k - front->pivot_count];
+        lu->place[node] = at;
+        lu->owner[node] = owner;
+        at += ss_block_rows_size(pattern, node);
+    }
+
     for (int p = 0; p < front->pivot_count; p++) {
         int i = front->pivot_nodes[p], rows = ss_block_rows_size(pattern, i);
         for (int k = pattern->start[i]; k < pattern->start[i + 1]; k++) {
@@ -178,20 +177,7 @@ static void assemble(const ss_front_lu *lu, const double *values, const ss_front
     }
 }
 
-/* Column j of a contribution, of which only the lower half is there; its rows may come in another
- * order in the front. */
-static void add_lower(const columns *to, const int *index, int rest, int j, const double *block)
-{
-    int col = index[j];
-    double *column = column_of(to, col);
-    for (int i = j; i < rest; i++) {
-        if (index[i] >= col)
-            column[index[i]] += block[i];
-        else
-            column_of(to, index[i])[col] += block[i];
-    }
-}
-
+/* What the elimination of a child left for its border, added to the front of its parent. */
 static void add_contribution(ss_front_lu *lu, const ss_front *child, const double *block, const columns *to)
 {
     const ss_block_rows *pattern = lu->tree.pattern;
@@ -201,11 +187,19 @@ static void add_contribution(ss_front_lu *lu, const ss_front *child, const doubl
         for (int i = 0; i < ss_block_rows_size(pattern, node); i++) index[count++] = lu->place[node] + i;
     }
     for (int j = 0; j < rest; j++, block += rest) {
-        double *column = column_of(to, index[j]);
-        if (lu->is_symmetric)
-            add_lower(to, index, rest, j, block);
-        else
+        int col = index[j];
+        double *column = column_of(to, col);
+        if (!lu->is_symmetric) {
             for (int i = 0; i < rest; i++) column[index[i]] += block[i];
+            continue;
+        }
+        // only the lower half is there, and its rows may come in another order in the front
+        for (int i = j; i < rest; i++) {
+            if (index[i] >= col)
+                column[index[i]] += block[i];
+            else
+                column_of(to, index[i])[col] += block[i];
+        }
     }
 }
 
@@ -241,86 +235,46 @@ static bool eliminate_symmetric(const columns *front)
     return true;
 }
 
-/* U12 to the factors, the rest down to where the children's contributions were. */
-static void store(const columns *front, double *right, double *rest_to)
-{
-    size_t rows = (size_t)front->rows, pivots = (size_t)front->pivots, rest = rows - pivots;
-    for (size_t j = 0; j < rest; j++) {
-        const double *column = front->border + j * rows;
-        memcpy(right + j * pivots, column, pivots * sizeof *right);
-        memmove(rest_to + j * rest, column + pivots, rest * sizeof *rest_to);
-    }
-}
-
-/* There is no U12, and of the rest only the lower half. */
-static void store_symmetric(const columns *front, double *rest_to)
-{
-    size_t rows = (size_t)front->rows, pivots = (size_t)front->pivots, rest = rows - pivots;
-    for (size_t j = 0; j < rest; j++) {
-        const double *column = front->border + j * rows + pivots;
-        memmove(rest_to + j * rest + j, column + j, (rest - j) * sizeof *rest_to);
-    }
-}
-
-static void clear(const ss_front_lu *lu, const columns *front)
-{
-    size_t rows = (size_t)front->rows, pivots = (size_t)front->pivots, rest = rows - pivots;
-    memset(front->pivot, 0, rows * pivots * sizeof *front->pivot);
-    if (!lu->is_symmetric) memset(front->border, 0, rows * rest * sizeof *front->border);
-    for (size_t j = 0; j < rest && lu->is_symmetric; j++)
-        memset(front->border + j * rows + pivots + j, 0, (rest - j) * sizeof *front->border);
-}
-
 /* ---- deadlines -------------------------------------------------------------------------------------- */
 
-/* Multiplications of a front: pivots (rows^2 - rows pivots + pivots^2 / 3), half of them where it is
- * symmetric. */
-static double operations_of(const ss_front_lu *lu, const ss_front *front)
-{
-    double rows = front->rows, pivots = front->pivots;
-    return pivots * (rows * rows - rows * pivots + pivots * pivots / 3.0) * (lu->is_symmetric ? 0.5 : 1.0);
-}
-
 /* BLAS cannot be interrupted: a front is not begun when it would take too long at the pace of those before,
- * which are smaller as a rule. `began`: when the last one did; `operations`: of that one. */
+ * which are smaller as a rule. `began`: when the last one did; `operations`: multiplications of that one,
+ * pivots (rows^2 - rows pivots + pivots^2 / 3), half of them where it is symmetric. */
 static bool is_late_for(ss_front_lu *lu, const ss_front *next, double *began, double *operations)
 {
     static const double enough = 1e5; // operations, to tell a pace
     if (!(lu->deadline < INFINITY)) return false;
-    double now = ss_clock_seconds();
+    double now = ss_clock_seconds(), rows = next->rows, pivots = next->pivots;
     if (*operations > enough) lu->pace = (now - *began) / *operations;
     *began = now;
-    *operations = operations_of(lu, next);
+    *operations =
+        pivots * (rows * rows - rows * pivots + pivots * pivots / 3.0) * (lu->is_symmetric ? 0.5 : 1.0);
     return now + lu->pace * *operations >= lu->deadline;
-}
-
-/* s: about what the first analysis takes, measured on pyramids of cubes. It cannot be interrupted either. */
-static double analysis_cost(const ss_front_lu *lu)
-{
-    static const double per_block = 1.5e-7;
-    const ss_block_rows *pattern = lu->tree.pattern;
-    return per_block * pattern->start[pattern->nodes];
 }
 
 /* ---- all fronts ------------------------------------------------------------------------------------- */
 
 ss_linalg_status ss_front_lu_factor(ss_front_lu *lu, const double *values, const bool *active)
 {
-    ss_blas_use_one_thread();
-    if (ss_deadline_misses(lu->deadline, lu->analysed ? 0.0 : analysis_cost(lu))) return SS_LINALG_LATE;
-    if (!analyse(lu, active)) return SS_LINALG_NO_MEMORY;
+    /* s: about what the first analysis takes, measured on pyramids of cubes. It cannot be interrupted. */
+    static const double per_block = 1.5e-7;
     const ss_front_tree *tree = &lu->tree;
-    for (int i = 0; i < tree->pattern->nodes; i++) lu->owner[i] = -1;
+    int nodes = tree->pattern->nodes;
+    ss_blas_use_one_thread();
+    if (ss_deadline_misses(lu->deadline, lu->analysed ? 0.0 : per_block * tree->pattern->start[nodes]))
+        return SS_LINALG_LATE;
+    if (!analyse(lu, active)) return SS_LINALG_NO_MEMORY;
+
+    for (int i = 0; i < nodes; i++) lu->owner[i] = -1;
     double *top = lu->stack;
     int waiting = 0;
     double began = 0.0, operations = 0.0;
     for (int f = 0; f < tree->front_count; f++) {
         const ss_front *front = &tree->fronts[f];
         if (is_late_for(lu, front, &began, &operations)) return SS_LINALG_LATE;
+
+        /* The front: blocks of the matrix, and what its children left. */
         columns work = {lu->factor + front->left, top, front->rows, front->pivots};
-        size_t rows = (size_t)front->rows, pivots = (size_t)front->pivots, rest = rows - pivots;
-        clear(lu, &work);
-        place_nodes(lu, front, f);
         assemble(lu, values, front, f, &work);
         for (int c = 0; c < front->children; c++) {
             const ss_front *child = &tree->fronts[lu->waiting[--waiting]];
@@ -331,10 +285,17 @@ ss_linalg_status ss_front_lu_factor(ss_front_lu *lu, const double *values, const
         bool good =
             lu->is_symmetric ? eliminate_symmetric(&work) : eliminate(&work, lu->exchange + front->exchange);
         if (!good) return SS_LINALG_SINGULAR;
-        if (lu->is_symmetric)
-            store_symmetric(&work, top);
-        else
-            store(&work, lu->factor + front->right, top);
+
+        /* U12 to the factors, the rest down to where the children's contributions were. Of a symmetric front,
+         * there is no U12, and of the rest only the lower half. */
+        size_t rows = (size_t)front->rows, pivots = (size_t)front->pivots, rest = rows - pivots;
+        double *right = lu->factor + front->right;
+        for (size_t j = 0; j < rest; j++) {
+            const double *column = work.border + j * rows;
+            size_t from = lu->is_symmetric ? j : 0;
+            if (!lu->is_symmetric) memcpy(right + j * pivots, column, pivots * sizeof *right);
+            memmove(top + j * rest + from, column + pivots + from, (rest - from) * sizeof *top);
+        }
         lu->waiting[waiting++] = f;
         top += rest * rest;
     }
@@ -380,11 +341,15 @@ static void forward(ss_front_lu *lu, const ss_front *front, double *x)
     scatter(pattern, front->border_nodes, front->border_count, part + pivots, x);
 }
 
-/* part <- U11^-1 (part - U12 border), or L11'^-1 (part - L21' border) */
-static void back_substitute(const ss_front_lu *lu, const ss_front *front, double *part)
+/* x <- U11^-1 (x - U12 border), or L11'^-1 (x - L21' border) */
+static void backward(ss_front_lu *lu, const ss_front *front, double *x)
 {
+    const ss_block_rows *pattern = lu->tree.pattern;
     int rows = front->rows, pivots = front->pivots, rest = rows - pivots;
     const double *left = lu->factor + front->left, *right = lu->factor + front->right;
+    double *part = lu->gathered;
+    gather(pattern, front->pivot_nodes, front->pivot_count, x, part);
+    gather(pattern, front->border_nodes, front->border_count, x, part + pivots);
     if (rest > 0 && lu->is_symmetric)
         cblas_dgemv(CblasColMajor, CblasTrans, rest, pivots, -1.0, left + pivots, rows, part + pivots, 1, 1.0,
                     part, 1);
@@ -395,15 +360,6 @@ static void back_substitute(const ss_front_lu *lu, const ss_front *front, double
         cblas_dtrsv(CblasColMajor, CblasLower, CblasTrans, CblasNonUnit, pivots, left, rows, part, 1);
     else
         cblas_dtrsv(CblasColMajor, CblasUpper, CblasNoTrans, CblasNonUnit, pivots, left, rows, part, 1);
-}
-
-static void backward(ss_front_lu *lu, const ss_front *front, double *x)
-{
-    const ss_block_rows *pattern = lu->tree.pattern;
-    double *part = lu->gathered;
-    gather(pattern, front->pivot_nodes, front->pivot_count, x, part);
-    gather(pattern, front->border_nodes, front->border_count, x, part + front->pivots);
-    back_substitute(lu, front, part);
     scatter(pattern, front->pivot_nodes, front->pivot_count, part, x);
 }
 

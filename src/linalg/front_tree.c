@@ -19,22 +19,10 @@ enum { NONE = -1 };
 
 /* ---- life ------------------------------------------------------------------------------------------- */
 
-static bool order_nodes(ss_front_tree *tree, ss_error *err)
-{
-    const ss_block_rows *pattern = tree->pattern;
-    double control[AMD_CONTROL];
-    amd_defaults(control);
-    int outcome = pattern->nodes
-                      ? amd_order(pattern->nodes, pattern->start, pattern->column, tree->order, control, NULL)
-                      : AMD_OK;
-    if (outcome < AMD_OK) return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for ordering unknowns");
-    for (int k = 0; k < pattern->nodes; k++) tree->rank[tree->order[k]] = k;
-    return true;
-}
-
 bool ss_front_tree_create(const ss_block_rows *pattern, ss_front_tree *tree, ss_error *err)
 {
-    size_t n = (size_t)pattern->nodes;
+    int nodes = pattern->nodes;
+    size_t n = (size_t)nodes;
     *tree = (ss_front_tree){.pattern = pattern};
     tree->order = ss_allocate(n, sizeof *tree->order);
     tree->rank = ss_allocate(n, sizeof *tree->rank);
@@ -44,12 +32,20 @@ bool ss_front_tree_create(const ss_block_rows *pattern, ss_front_tree *tree, ss_
     tree->next_pivot = ss_allocate(n, sizeof *tree->next_pivot);
     tree->pivot_nodes = ss_allocate(n, sizeof *tree->pivot_nodes);
     tree->visit = ss_allocate(n, sizeof *tree->visit);
-    bool good = tree->order && tree->rank && tree->fronts && tree->group && tree->mark && tree->next_pivot &&
-                tree->pivot_nodes && tree->visit;
-    if (!good) ss_fail(err, SS_ERROR_RESOURCES, "out of memory for the fronts of %d nodes", pattern->nodes);
-    if (good && order_nodes(tree, err)) return true;
-    ss_front_tree_free(tree);
-    return false;
+    if (!tree->order || !tree->rank || !tree->fronts || !tree->group || !tree->mark || !tree->next_pivot ||
+        !tree->pivot_nodes || !tree->visit) {
+        ss_front_tree_free(tree);
+        return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for the fronts of %d nodes", nodes);
+    }
+
+    double control[AMD_CONTROL];
+    amd_defaults(control);
+    if (nodes && amd_order(nodes, pattern->start, pattern->column, tree->order, control, NULL) < AMD_OK) {
+        ss_front_tree_free(tree);
+        return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for ordering unknowns");
+    }
+    for (int k = 0; k < nodes; k++) tree->rank[tree->order[k]] = k;
+    return true;
 }
 
 void ss_front_tree_free(ss_front_tree *tree)
@@ -68,20 +64,6 @@ void ss_front_tree_free(ss_front_tree *tree)
 
 /* ---- groups ----------------------------------------------------------------------------------------- */
 
-static bool reserve_border(ss_front_tree *tree, size_t more)
-{
-    size_t needed = tree->border_count + more;
-    if (needed <= tree->border_capacity) return true;
-    size_t capacity = 2 * needed;
-    int *larger = ss_allocate(capacity, sizeof *larger);
-    if (!larger) return false;
-    if (tree->border_count) memcpy(larger, tree->border, tree->border_count * sizeof *larger);
-    ss_release(tree->border);
-    tree->border = larger;
-    tree->border_capacity = capacity;
-    return true;
-}
-
 static void add_border_node(ss_front_tree *tree, struct group *group, int number, int node)
 {
     if (tree->mark[node] == number) return;
@@ -98,24 +80,31 @@ static bool collect_border(ss_front_tree *tree, int number, const bool *active)
     const ss_block_rows *pattern = tree->pattern;
     struct group *group = &tree->group[number];
     int node = tree->order[number];
-    size_t most = (size_t)(pattern->start[node + 1] - pattern->start[node]);
-    for (int c = group->first_child; c != NONE; c = tree->group[c].next_sibling) {
-        most += (size_t)tree->group[c].border_count;
+
+    /* Room for all of them, if none occurred twice. */
+    size_t needed = tree->border_count + (size_t)(pattern->start[node + 1] - pattern->start[node]);
+    for (int c = group->first_child; c != NONE; c = tree->group[c].next_sibling)
+        needed += (size_t)tree->group[c].border_count;
+    if (needed > tree->border_capacity) {
+        int *larger = ss_allocate(2 * needed, sizeof *larger);
+        if (!larger) return false;
+        if (tree->border_count) memcpy(larger, tree->border, tree->border_count * sizeof *larger);
+        ss_release(tree->border);
+        tree->border = larger;
+        tree->border_capacity = 2 * needed;
     }
-    if (!reserve_border(tree, most)) return false;
+
     group->border = tree->border_count;
     tree->mark[node] = number;
     for (int k = pattern->start[node]; k < pattern->start[node + 1]; k++) {
         int other = pattern->column[k];
-        if (tree->rank[other] > number && (!active || active[other])) {
+        if (tree->rank[other] > number && (!active || active[other]))
             add_border_node(tree, group, number, other);
-        }
     }
     for (int c = group->first_child; c != NONE; c = tree->group[c].next_sibling) {
         const struct group *child = &tree->group[c];
-        for (int k = 0; k < child->border_count; k++) {
+        for (int k = 0; k < child->border_count; k++)
             add_border_node(tree, group, number, tree->border[child->border + (size_t)k]);
-        }
     }
     return true;
 }
@@ -174,16 +163,6 @@ static void join_children(ss_front_tree *tree, struct group *group)
     }
 }
 
-static int first_border_number(const ss_front_tree *tree, const struct group *group)
-{
-    int first = NONE;
-    for (int k = 0; k < group->border_count; k++) {
-        int number = tree->rank[tree->border[group->border + (size_t)k]];
-        if (first == NONE || number < first) first = number;
-    }
-    return first;
-}
-
 static bool make_groups(ss_front_tree *tree, const bool *active)
 {
     int n = tree->pattern->nodes;
@@ -200,11 +179,17 @@ static bool make_groups(ss_front_tree *tree, const bool *active)
                                              .last_child = NONE,
                                              .next_sibling = NONE};
     }
+
+    /* In the order of elimination. The parent is the first of the border to be eliminated. */
     for (int number = 0; number < n; number++) {
         if (active && !active[tree->order[number]]) continue;
         struct group *group = &tree->group[number];
         if (!collect_border(tree, number, active)) return false;
-        int parent = first_border_number(tree, group);
+        int parent = NONE;
+        for (int k = 0; k < group->border_count; k++) {
+            int rank = tree->rank[tree->border[group->border + (size_t)k]];
+            if (parent == NONE || rank < parent) parent = rank;
+        }
         join_children(tree, group);
         if (parent != NONE) append_child(tree, &tree->group[parent], number);
     }
@@ -213,48 +198,41 @@ static bool make_groups(ss_front_tree *tree, const bool *active)
 
 /* ---- fronts ----------------------------------------------------------------------------------------- */
 
-static void emit(ss_front_tree *tree, int number, int *pivot_place)
-{
-    const struct group *group = &tree->group[number];
-    ss_front *front = &tree->fronts[tree->front_count++];
-    *front = (ss_front){.pivot_nodes = tree->pivot_nodes + *pivot_place,
-                        .border_nodes = tree->border + group->border,
-                        .pivot_count = group->pivot_count,
-                        .border_count = group->border_count,
-                        .pivots = group->pivots,
-                        .rows = group->pivots + group->border_unknowns};
-    for (int node = group->first_pivot, k = 0; k < group->pivot_count; node = tree->next_pivot[node], k++) {
-        tree->pivot_nodes[(*pivot_place)++] = node;
-    }
-    for (int c = group->first_child; c != NONE; c = tree->group[c].next_sibling) front->children++;
-}
-
-/* Children before parents, without recursion: mark[] holds the child of a group to go down to next. */
-static void emit_subtree(ss_front_tree *tree, int root, int *pivot_place)
-{
-    int depth = 0;
-    tree->visit[depth++] = root;
-    while (depth) {
-        int number = tree->visit[depth - 1], child = tree->mark[number];
-        if (child == NONE) {
-            emit(tree, number, pivot_place);
-            depth--;
-        } else {
-            tree->mark[number] = tree->group[child].next_sibling;
-            tree->visit[depth++] = child;
-        }
-    }
-}
-
+/* The groups of all trees become fronts, children before parents, without recursion: mark[] holds the
+ * child of a group to go down to next. */
 static void emit_all(ss_front_tree *tree, const bool *active)
 {
     int n = tree->pattern->nodes, pivot_place = 0;
     tree->front_count = 0;
     for (int number = 0; number < n; number++) tree->mark[number] = tree->group[number].first_child;
-    for (int number = 0; number < n; number++) {
-        const struct group *group = &tree->group[number];
-        bool is_root = !group->is_child && group->border_count == 0;
-        if (is_root && (!active || active[tree->order[number]])) emit_subtree(tree, number, &pivot_place);
+    for (int root = 0; root < n; root++) {
+        bool is_root = !tree->group[root].is_child && tree->group[root].border_count == 0;
+        if (!is_root || (active && !active[tree->order[root]])) continue;
+
+        int depth = 0;
+        tree->visit[depth++] = root;
+        while (depth) {
+            int number = tree->visit[depth - 1], child = tree->mark[number];
+            if (child != NONE) {
+                tree->mark[number] = tree->group[child].next_sibling;
+                tree->visit[depth++] = child;
+                continue;
+            }
+
+            const struct group *group = &tree->group[number];
+            ss_front *front = &tree->fronts[tree->front_count++];
+            *front = (ss_front){.pivot_nodes = tree->pivot_nodes + pivot_place,
+                                .border_nodes = tree->border + group->border,
+                                .pivot_count = group->pivot_count,
+                                .border_count = group->border_count,
+                                .pivots = group->pivots,
+                                .rows = group->pivots + group->border_unknowns};
+            for (int node = group->first_pivot, k = 0; k < group->pivot_count;
+                 node = tree->next_pivot[node], k++)
+                tree->pivot_nodes[pivot_place++] = node;
+            for (int c = group->first_child; c != NONE; c = tree->group[c].next_sibling) front->children++;
+            depth--;
+        }
     }
 }
 

@@ -32,41 +32,6 @@ static cholmod_sparse cholmod_view(const ss_sparse *matrix)
                             .packed = 1};
 }
 
-static cholmod_dense dense_view(const double *values, int n)
-{
-    return (cholmod_dense){.nrow = (size_t)n,
-                           .ncol = 1,
-                           .nzmax = (size_t)n,
-                           .d = (size_t)n,
-                           .x = (void *)(uintptr_t)values, // read only
-                           .xtype = CHOLMOD_REAL,
-                           .dtype = CHOLMOD_DOUBLE};
-}
-
-static void start_cholmod(cholmod_common *common)
-{
-    cholmod_start(common);
-    common->print = 0;
-    common->error_handler = NULL;
-    common->supernodal = CHOLMOD_SIMPLICIAL;
-    common->final_ll = 0;
-    common->nmethods = 1;
-    common->method[0].ordering = CHOLMOD_AMD;
-    common->useGPU = 0;
-}
-
-static bool analyse(ss_ldl *ldl, const ss_sparse *pattern, ss_error *err)
-{
-    int n = pattern->cols;
-    ldl->matrix = ss_sparse_copy(pattern, err);
-    ldl->residual = ss_allocate((size_t)n, sizeof *ldl->residual);
-    ldl->correction = ss_allocate((size_t)n, sizeof *ldl->correction);
-    cholmod_sparse view = cholmod_view(pattern);
-    ldl->factor = cholmod_analyze(&view, &ldl->common);
-    if (ldl->matrix && ldl->residual && ldl->correction && ldl->factor) return true;
-    return ss_fail(err, SS_ERROR_RESOURCES, "LDL' of a %d x %d matrix: out of memory", n, n);
-}
-
 ss_ldl *ss_ldl_create(const ss_sparse *pattern, ss_error *err)
 {
     if (pattern->rows != pattern->cols) {
@@ -79,8 +44,26 @@ ss_ldl *ss_ldl_create(const ss_sparse *pattern, ss_error *err)
         ss_fail(err, SS_ERROR_RESOURCES, "LDL': out of memory");
         return NULL;
     }
-    start_cholmod(&ldl->common);
-    if (analyse(ldl, pattern, err)) return ldl;
+
+    /* Quiet, simplicial LDL' in AMD's order. */
+    cholmod_common *common = &ldl->common;
+    cholmod_start(common);
+    common->print = 0;
+    common->error_handler = NULL;
+    common->supernodal = CHOLMOD_SIMPLICIAL;
+    common->final_ll = 0;
+    common->nmethods = 1;
+    common->method[0].ordering = CHOLMOD_AMD;
+    common->useGPU = 0;
+
+    int n = pattern->cols;
+    ldl->matrix = ss_sparse_copy(pattern, err);
+    ldl->residual = ss_allocate((size_t)n, sizeof *ldl->residual);
+    ldl->correction = ss_allocate((size_t)n, sizeof *ldl->correction);
+    cholmod_sparse view = cholmod_view(pattern);
+    ldl->factor = cholmod_analyze(&view, common);
+    if (ldl->matrix && ldl->residual && ldl->correction && ldl->factor) return ldl;
+    ss_fail(err, SS_ERROR_RESOURCES, "LDL' of a %d x %d matrix: out of memory", n, n);
     ss_ldl_destroy(ldl);
     return NULL;
 }
@@ -99,18 +82,6 @@ void ss_ldl_destroy(ss_ldl *ldl)
     ss_release(ldl);
 }
 
-static ss_linalg_status note_pivots(ss_ldl *ldl)
-{
-    const cholmod_factor *factor = ldl->factor;
-    const int *start = factor->p;
-    const double *value = factor->x;
-    ss_pivot_counter counter = ss_pivots_start(ldl->matrix);
-    // D is the diagonal of L
-    for (size_t j = 0; j < factor->n; j++) ss_pivots_note(&counter, value[start[j]]);
-    ldl->pivots = counter.pivots;
-    return counter.usable ? SS_LINALG_OK : SS_LINALG_SINGULAR;
-}
-
 ss_linalg_status ss_ldl_factor(ss_ldl *ldl, const ss_sparse *matrix)
 {
     SS_ASSERT(ss_sparse_same_pattern(ldl->matrix, matrix));
@@ -122,7 +93,15 @@ ss_linalg_status ss_ldl_factor(ss_ldl *ldl, const ss_sparse *matrix)
     cholmod_factorize(&view, ldl->factor, &ldl->common);
     if (ldl->common.status < CHOLMOD_OK) return SS_LINALG_NO_MEMORY; // negative: out of memory, too large
     if (ldl->common.status == CHOLMOD_NOT_POSDEF) return SS_LINALG_SINGULAR; // of LDL': a zero pivot
-    return note_pivots(ldl);
+
+    /* The pivots: D is the diagonal of L. */
+    const cholmod_factor *factor = ldl->factor;
+    const int *start = factor->p;
+    const double *value = factor->x;
+    ss_pivot_counter counter = ss_pivots_start(ldl->matrix);
+    for (size_t j = 0; j < factor->n; j++) ss_pivots_note(&counter, value[start[j]]);
+    ldl->pivots = counter.pivots;
+    return counter.usable ? SS_LINALG_OK : SS_LINALG_SINGULAR;
 }
 
 const ss_pivots *ss_ldl_pivots(const ss_ldl *ldl)
@@ -146,7 +125,13 @@ double ss_ldl_cost(const ss_ldl *ldl)
 static bool solve_once(ss_ldl *ldl, const double *b, double *x)
 {
     int n = ldl->matrix->cols;
-    cholmod_dense rhs = dense_view(b, n);
+    cholmod_dense rhs = {.nrow = (size_t)n,
+                         .ncol = 1,
+                         .nzmax = (size_t)n,
+                         .d = (size_t)n,
+                         .x = (void *)(uintptr_t)b, // read only
+                         .xtype = CHOLMOD_REAL,
+                         .dtype = CHOLMOD_DOUBLE};
     if (!cholmod_solve2(CHOLMOD_A, ldl->factor, &rhs, NULL, &ldl->solution, NULL, &ldl->work_y, &ldl->work_e,
                         &ldl->common))
         return false;

@@ -30,19 +30,6 @@ static cs_di cs_view(const ss_sparse *matrix)
                    .nz = -1};
 }
 
-static bool analyse(ss_lu *lu, const ss_sparse *pattern, ss_error *err)
-{
-    size_t n = (size_t)pattern->cols;
-    lu->matrix = ss_sparse_copy(pattern, err);
-    lu->permuted = ss_allocate(n, sizeof *lu->permuted);
-    lu->residual = ss_allocate(n, sizeof *lu->residual);
-    cs_di view = cs_view(pattern);
-    lu->symbolic = cs_di_sqr(ORDER_BY_AMD_OF_ATA, &view, 0);
-    if (lu->matrix && lu->permuted && lu->residual && lu->symbolic) return true;
-    return ss_fail(err, SS_ERROR_RESOURCES, "LU of a %d x %d matrix: out of memory", pattern->rows,
-                   pattern->cols);
-}
-
 ss_lu *ss_lu_create(const ss_sparse *pattern, ss_error *err)
 {
     if (pattern->rows != pattern->cols) {
@@ -58,7 +45,15 @@ ss_lu *ss_lu_create(const ss_sparse *pattern, ss_error *err)
                 countable ? "out of memory" : "too many entries");
         return NULL;
     }
-    if (analyse(lu, pattern, err)) return lu;
+
+    size_t n = (size_t)pattern->cols;
+    lu->matrix = ss_sparse_copy(pattern, err);
+    lu->permuted = ss_allocate(n, sizeof *lu->permuted);
+    lu->residual = ss_allocate(n, sizeof *lu->residual);
+    cs_di view = cs_view(pattern);
+    lu->symbolic = cs_di_sqr(ORDER_BY_AMD_OF_ATA, &view, 0);
+    if (lu->matrix && lu->permuted && lu->residual && lu->symbolic) return lu;
+    ss_fail(err, SS_ERROR_RESOURCES, "LU of a %d x %d matrix: out of memory", pattern->rows, pattern->cols);
     ss_lu_destroy(lu);
     return NULL;
 }
@@ -74,17 +69,6 @@ void ss_lu_destroy(ss_lu *lu)
     ss_release(lu);
 }
 
-static ss_linalg_status note_pivots(ss_lu *lu)
-{
-    const cs_di *upper = lu->numeric->U;
-    ss_pivot_counter counter = ss_pivots_start(lu->matrix);
-    // last of its column
-    for (int j = 0; j < upper->n; j++) ss_pivots_note(&counter, upper->x[upper->p[j + 1] - 1]);
-    counter.pivots.negative = 0; // says nothing about eigenvalues once rows are exchanged
-    lu->pivots = counter.pivots;
-    return counter.usable ? SS_LINALG_OK : SS_LINALG_SINGULAR;
-}
-
 ss_linalg_status ss_lu_factor(ss_lu *lu, const ss_sparse *matrix)
 {
     SS_ASSERT(ss_sparse_same_pattern(lu->matrix, matrix));
@@ -95,7 +79,15 @@ ss_linalg_status ss_lu_factor(ss_lu *lu, const ss_sparse *matrix)
     if (!ss_sparse_is_finite(matrix)) return SS_LINALG_NOT_FINITE;
     cs_di view = cs_view(lu->matrix);
     lu->numeric = cs_di_lu(&view, lu->symbolic, PARTIAL_PIVOTING);
-    return lu->numeric ? note_pivots(lu) : SS_LINALG_SINGULAR;
+    if (!lu->numeric) return SS_LINALG_SINGULAR;
+
+    /* The pivots are the last entries of the columns of U. */
+    const cs_di *upper = lu->numeric->U;
+    ss_pivot_counter counter = ss_pivots_start(lu->matrix);
+    for (int j = 0; j < upper->n; j++) ss_pivots_note(&counter, upper->x[upper->p[j + 1] - 1]);
+    counter.pivots.negative = 0; // says nothing about eigenvalues once rows are exchanged
+    lu->pivots = counter.pivots;
+    return counter.usable ? SS_LINALG_OK : SS_LINALG_SINGULAR;
 }
 
 const ss_pivots *ss_lu_pivots(const ss_lu *lu)

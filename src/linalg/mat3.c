@@ -83,21 +83,16 @@ static void sort_ascending(double values[3], ss_mat3 *vectors)
         }
 }
 
-/* Largest entry; NaN if one of them is not finite. */
-static double finite_size(ss_mat3 a)
-{
-    double sum = 0.0;
-    for (int i = 0; i < 9; i++) sum += 0.0 * a.m[i / 3][i % 3];
-    return ss_mat3_max_abs(a) + sum;
-}
-
 void ss_mat3_eigen(ss_mat3 a, double values[3], ss_mat3 *vectors)
 {
     const int sweeps = 30; // converges quadratically, in about 5; the bound is for NaN
     ss_mat3 v = ss_mat3_identity();
     for (int i = 0; i < 3; i++)
         for (int j = i + 1; j < 3; j++) a.m[i][j] = a.m[j][i];
-    double size = finite_size(a);
+
+    double sum = 0.0; // NaN if an entry is not finite
+    for (int i = 0; i < 9; i++) sum += 0.0 * a.m[i / 3][i % 3];
+    double size = ss_mat3_max_abs(a) + sum;
     if (size > 0.0) // entries of at most 1: no overflow on the way
         for (int i = 0; i < 9; i++) a.m[i / 3][i % 3] /= size;
     for (int sweep = 0; sweep < sweeps; sweep++) {

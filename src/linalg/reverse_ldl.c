@@ -3,23 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool make_rows(ss_reverse_ldl *to, int size)
-{
-    if (size <= to->row_room) return true;
-    ss_release(to->first);
-    ss_release(to->end);
-    ss_release(to->mark);
-    ss_release(to->pivot);
-    size_t n = (size_t)size;
-    to->first = ss_allocate(n, sizeof *to->first);
-    to->end = ss_allocate(n, sizeof *to->end);
-    to->mark = ss_allocate(n, sizeof *to->mark);
-    to->pivot = ss_allocate(n, sizeof *to->pivot);
-    bool good = to->first && to->end && to->mark && to->pivot;
-    to->row_room = good ? size : 0;
-    return good;
-}
-
 static bool make_entries(ss_reverse_ldl *to, int used, int more)
 {
     if (used + more <= to->entry_room) return true;
@@ -93,7 +76,19 @@ int ss_reverse_ldl_make(int size, const int32_t *start, const int32_t *column, c
                         ss_reverse_ldl *to)
 {
     to->size = size;
-    if (!make_rows(to, size) || !find_pattern(size, start, column, to)) return -2;
+    if (size > to->row_room) {
+        ss_release(to->first);
+        ss_release(to->end);
+        ss_release(to->mark);
+        ss_release(to->pivot);
+        size_t n = (size_t)size;
+        to->first = ss_allocate(n, sizeof *to->first);
+        to->end = ss_allocate(n, sizeof *to->end);
+        to->mark = ss_allocate(n, sizeof *to->mark);
+        to->pivot = ss_allocate(n, sizeof *to->pivot);
+        to->row_room = to->first && to->end && to->mark && to->pivot ? size : 0;
+    }
+    if (size > to->row_room || !find_pattern(size, start, column, to)) return -2;
 
     // the numbers of M into the pattern
     for (int k = 0; k < size; k++) {

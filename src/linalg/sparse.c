@@ -90,34 +90,41 @@ static void counts_to_starts(int *next, int keys)
     }
 }
 
-/* order = numbers of the entries sorted by row, those of one row in the order given; `next` holds rows + 1
- * zeros. */
-static void sort_by_row(int rows, int count, const int *i, int *next, int *order)
+ss_sparse *ss_sparse_from_triplets(int rows, int cols, int64_t count, const int *i, const int *j,
+                                   const double *x, ss_error *err)
 {
+    if (!size_fits(rows, cols, count, err) || !indices_in_range(rows, cols, count, i, j, err)) return NULL;
+    size_t longest = (size_t)(rows > cols ? rows : cols) + 1;
+    ss_sparse *matrix = ss_sparse_create(rows, cols, count, err);
+    int *order = ss_allocate((size_t)count, sizeof *order), *next = ss_allocate(longest, sizeof *next);
+    if (!matrix || !order || !next) {
+        ss_release(order);
+        ss_release(next);
+        ss_sparse_destroy(matrix);
+        return fail_memory(rows, cols, count, err);
+    }
+
+    /* Numbers of the entries sorted by row, those of one row in the order given. */
     for (int k = 0; k < count; k++) next[i[k]]++;
     counts_to_starts(next, rows);
     for (int k = 0; k < count; k++) order[next[i[k]]++] = k;
-}
 
-/* Deals the entries, coming row by row, out to their columns: each column is then sorted, duplicates side by
- * side. */
-static void deal_to_columns(ss_sparse *matrix, int count, const int *order, const int *i, const int *j,
-                            const double *x, int *next)
-{
+    /* Coming row by row, they are dealt out to their columns: each column is then sorted, duplicates side by
+     * side. */
     for (int k = 0; k < count; k++) matrix->start[j[k]]++;
-    counts_to_starts(matrix->start, matrix->cols);
-    for (int col = 0; col < matrix->cols; col++) next[col] = matrix->start[col];
+    counts_to_starts(matrix->start, cols);
+    for (int col = 0; col < cols; col++) next[col] = matrix->start[col];
     for (int k = 0; k < count; k++) {
         int entry = order[k], place = next[j[entry]]++;
         matrix->row[place] = i[entry];
         matrix->value[place] = x[entry];
     }
-}
+    ss_release(order);
+    ss_release(next);
 
-static void sum_duplicates(ss_sparse *matrix)
-{
+    /* Duplicates are summed, and what follows moves up. */
     int kept = 0;
-    for (int col = 0; col < matrix->cols; col++) {
+    for (int col = 0; col < cols; col++) {
         int begin = matrix->start[col], end = matrix->start[col + 1], first = kept;
         matrix->start[col] = first;
         for (int p = begin; p < end; p++) {
@@ -129,34 +136,23 @@ static void sum_duplicates(ss_sparse *matrix)
             matrix->value[kept++] = matrix->value[p];
         }
     }
-    matrix->start[matrix->cols] = kept;
-}
-
-ss_sparse *ss_sparse_from_triplets(int rows, int cols, int64_t count, const int *i, const int *j,
-                                   const double *x, ss_error *err)
-{
-    if (!size_fits(rows, cols, count, err) || !indices_in_range(rows, cols, count, i, j, err)) return NULL;
-    size_t longest = (size_t)(rows > cols ? rows : cols) + 1;
-    ss_sparse *matrix = ss_sparse_create(rows, cols, count, err);
-    int *order = ss_allocate((size_t)count, sizeof *order), *next = ss_allocate(longest, sizeof *next);
-    bool made = matrix && order && next;
-    if (made) {
-        sort_by_row(rows, (int)count, i, next, order);
-        deal_to_columns(matrix, (int)count, order, i, j, x, next);
-        sum_duplicates(matrix);
-    }
-    ss_release(order);
-    ss_release(next);
-    if (made) return matrix;
-    ss_sparse_destroy(matrix);
-    return fail_memory(rows, cols, count, err);
+    matrix->start[cols] = kept;
+    return matrix;
 }
 
 /* ---- transpose and product -------------------------------------------------------------------------- */
 
-static void fill_transpose(const ss_sparse *matrix, ss_sparse *result, int *next)
+/* The columns of the result are sorted even where those of the matrix are not. */
+ss_sparse *ss_sparse_transpose(const ss_sparse *matrix, ss_error *err)
 {
     int nonzeros = ss_sparse_nonzeros(matrix);
+    ss_sparse *result = ss_sparse_create(matrix->cols, matrix->rows, nonzeros, err);
+    int *next = ss_allocate((size_t)matrix->rows, sizeof *next);
+    if (!result || !next) {
+        ss_release(next);
+        ss_sparse_destroy(result);
+        return fail_memory(matrix->cols, matrix->rows, nonzeros, err);
+    }
     for (int p = 0; p < nonzeros; p++) result->start[matrix->row[p]]++;
     counts_to_starts(result->start, result->cols);
     for (int col = 0; col < result->cols; col++) next[col] = result->start[col];
@@ -166,54 +162,43 @@ static void fill_transpose(const ss_sparse *matrix, ss_sparse *result, int *next
             result->row[place] = col;
             result->value[place] = matrix->value[p];
         }
-}
-
-/* The columns of the result are sorted even where those of the matrix are not. */
-ss_sparse *ss_sparse_transpose(const ss_sparse *matrix, ss_error *err)
-{
-    int nonzeros = ss_sparse_nonzeros(matrix);
-    ss_sparse *result = ss_sparse_create(matrix->cols, matrix->rows, nonzeros, err);
-    int *next = ss_allocate((size_t)matrix->rows, sizeof *next);
-    bool made = result && next;
-    if (made) fill_transpose(matrix, result, next);
     ss_release(next);
-    if (made) return result;
-    ss_sparse_destroy(result);
-    return fail_memory(matrix->cols, matrix->rows, nonzeros, err);
+    return result;
 }
 
-/* Rows of left * right[:, col] that are not yet marked by seen[row] = col + 1. */
-static int count_column(const ss_sparse *left, const ss_sparse *right, int col, int *seen)
+static ss_sparse *unsorted_product(const ss_sparse *left, const ss_sparse *right, ss_error *err)
 {
-    int count = 0;
-    for (int q = right->start[col]; q < right->start[col + 1]; q++) {
-        int k = right->row[q];
-        for (int p = left->start[k]; p < left->start[k + 1]; p++) {
-            count += seen[left->row[p]] != col + 1;
-            seen[left->row[p]] = col + 1;
-        }
-    }
-    return count;
-}
+    size_t rows = (size_t)left->rows;
+    int *seen = ss_allocate(rows, sizeof *seen);
+    if (!seen) return fail_memory(left->rows, right->cols, 0, err);
 
-static int64_t count_product(const ss_sparse *left, const ss_sparse *right, int *seen)
-{
+    /* How many entries: seen[row] = col + 1 marks those of a column that are counted. */
     int64_t count = 0;
     for (int col = 0; col < right->cols; col++) {
-        const int *first = right->row + right->start[col];
-        if (right->start[col + 1] - right->start[col] == 1) // a multiple of one column of the left matrix
-            count += left->start[*first + 1] - left->start[*first];
-        else
-            count += count_column(left, right, col, seen);
+        int begin = right->start[col], end = right->start[col + 1];
+        if (end - begin == 1) { // a multiple of one column of the left matrix
+            int k = right->row[begin];
+            count += left->start[k + 1] - left->start[k];
+            continue;
+        }
+        for (int q = begin; q < end; q++) {
+            int k = right->row[q];
+            for (int p = left->start[k]; p < left->start[k + 1]; p++) {
+                count += seen[left->row[p]] != col + 1;
+                seen[left->row[p]] = col + 1;
+            }
+        }
     }
-    return count;
-}
+    ss_sparse *product = ss_sparse_create(left->rows, right->cols, count, err);
+    if (!product) {
+        ss_release(seen);
+        return NULL;
+    }
 
-/* Column by column, in the order the entries turn up (Gustavson 1978); place[i] - 1 is where
- * row i of it is. */
-static void fill_product(const ss_sparse *left, const ss_sparse *right, ss_sparse *product, int *place)
-{
-    int filled = 0;
+    /* Column by column, in the order the entries turn up (Gustavson 1978); place[i] - 1 is where row i of it
+     * is. */
+    int filled = 0, *place = seen;
+    memset(place, 0, rows * sizeof *place);
     for (int col = 0; col < right->cols; col++) {
         int first = product->start[col] = filled;
         for (int q = right->start[col]; q < right->start[col + 1]; q++) {
@@ -229,18 +214,6 @@ static void fill_product(const ss_sparse *left, const ss_sparse *right, ss_spars
         }
     }
     product->start[right->cols] = filled;
-}
-
-static ss_sparse *unsorted_product(const ss_sparse *left, const ss_sparse *right, ss_error *err)
-{
-    size_t rows = (size_t)left->rows;
-    int *seen = ss_allocate(rows, sizeof *seen);
-    if (!seen) return fail_memory(left->rows, right->cols, 0, err);
-    ss_sparse *product = ss_sparse_create(left->rows, right->cols, count_product(left, right, seen), err);
-    if (product) {
-        memset(seen, 0, rows * sizeof *seen);
-        fill_product(left, right, product, seen);
-    }
     ss_release(seen);
     return product;
 }
@@ -296,24 +269,6 @@ double ss_sparse_get(const ss_sparse *matrix, int row, int col)
 
 /* ---- checks ----------------------------------------------------------------------------------------- */
 
-static bool column_is_valid(const ss_sparse *matrix, int col, ss_error *err)
-{
-    for (int p = matrix->start[col], last = -1; p < matrix->start[col + 1]; p++) {
-        int row = matrix->row[p];
-        if (row < 0 || row >= matrix->rows)
-            return ss_fail(err, SS_ERROR_INPUT, "row[%d] = %d in column %d, must be in 0..%d", p, row, col,
-                           matrix->rows - 1);
-        if (row <= last)
-            return ss_fail(err, SS_ERROR_INPUT, "row[%d] = %d comes after row %d in column %d, must ascend",
-                           p, row, last, col);
-        if (!isfinite(matrix->value[p]))
-            return ss_fail(err, SS_ERROR_INPUT, "value[%d] = %g at (%d, %d), must be finite", p,
-                           matrix->value[p], row, col);
-        last = row;
-    }
-    return true;
-}
-
 bool ss_sparse_check(const ss_sparse *matrix, ss_error *err)
 {
     if (matrix->rows < 0 || matrix->cols < 0)
@@ -325,8 +280,23 @@ bool ss_sparse_check(const ss_sparse *matrix, ss_error *err)
         if (matrix->start[col + 1] < matrix->start[col])
             return ss_fail(err, SS_ERROR_INPUT, "start[%d] = %d is below start[%d] = %d", col + 1,
                            matrix->start[col + 1], col, matrix->start[col]);
-    for (int col = 0; col < matrix->cols; col++)
-        if (!column_is_valid(matrix, col, err)) return false;
+
+    for (int col = 0; col < matrix->cols; col++) {
+        for (int p = matrix->start[col], last = -1; p < matrix->start[col + 1]; p++) {
+            int row = matrix->row[p];
+            if (row < 0 || row >= matrix->rows)
+                return ss_fail(err, SS_ERROR_INPUT, "row[%d] = %d in column %d, must be in 0..%d", p, row,
+                               col, matrix->rows - 1);
+            if (row <= last)
+                return ss_fail(err, SS_ERROR_INPUT,
+                               "row[%d] = %d comes after row %d in column %d, must ascend", p, row, last,
+                               col);
+            if (!isfinite(matrix->value[p]))
+                return ss_fail(err, SS_ERROR_INPUT, "value[%d] = %g at (%d, %d), must be finite", p,
+                               matrix->value[p], row, col);
+            last = row;
+        }
+    }
     return true;
 }
 

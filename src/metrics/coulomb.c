@@ -22,11 +22,6 @@ static void add(total *so_far, double part, int contact)
     }
 }
 
-static bool is_resting(const ss_judgement *judgement, const ss_contact_state *state)
-{
-    return state->normal * state->inverse_mass > judgement->slow;
-}
-
 /* ---- along the tangents ---------------------------------------------------------------------------- */
 
 /* Friction is limited along a tangent when its coefficient is finite; a tangent is rough when it has any. */
@@ -60,13 +55,6 @@ static double power_of(const ss_contact_state *state)
     return state->friction[0] * state->slip[0] + state->friction[1] * state->slip[1];
 }
 
-/* Without any friction, what rests slides: 0 >= 0.999 * 0. */
-static bool is_sliding(const ss_contact_state *state)
-{
-    if (state->mu[0] == 0.0 && state->mu[1] == 0.0) return true;
-    return friction_ratio(state) >= saturated * state->normal;
-}
-
 const char *ss_contact_status_name(ss_contact_status status)
 {
     static const char *const names[SS_CONTACT_STATUS_COUNT] = {"open", "stick", "slip", "negative friction"};
@@ -75,9 +63,13 @@ const char *ss_contact_status_name(ss_contact_status status)
 
 ss_contact_status ss_contact_status_of(const ss_judgement *judgement, const ss_contact_state *state)
 {
-    if (!is_resting(judgement, state)) return SS_CONTACT_OPEN;
-    if (!is_sliding(state)) return SS_CONTACT_STICK;
-    // what is about to slide moves no faster than rounding and tolerance let it, in any direction
+    if (!(state->normal * state->inverse_mass > judgement->slow)) return SS_CONTACT_OPEN;
+
+    /* Without any friction, what rests slides: 0 >= 0.999 * 0. */
+    bool smooth = state->mu[0] == 0.0 && state->mu[1] == 0.0;
+    if (!smooth && !(friction_ratio(state) >= saturated * state->normal)) return SS_CONTACT_STICK;
+
+    /* What is about to slide moves no faster than rounding and tolerance let it, in any direction. */
     double friction = hypot(state->friction[0], state->friction[1]);
     bool driven = power_of(state) > judgement->slow * friction;
     return driven ? SS_CONTACT_NEGATIVE_FRICTION : SS_CONTACT_SLIP;
@@ -171,6 +163,7 @@ void ss_metrics_coulomb(ss_judgement *judgement)
         penetration(judgement);
         return;
     }
+
     for (int k = 0; k < judgement->contact_count; k++) {
         const ss_contact_state *state = &judgement->contacts[k];
         double excess = cone_excess(state), pull = fmax(0.0, -state->normal), power = power_of(state);
@@ -179,6 +172,8 @@ void ss_metrics_coulomb(ss_judgement *judgement)
         add(&missing, missing_dissipation(state), state->contact);
         add(&complementarity, fabs(state->normal * state->speed), state->contact);
         if (power > 0.0) add(&driving, power * power, state->contact);
+
+        /* Only what rests can stick or slide. */
         ss_contact_status status = ss_contact_status_of(judgement, state);
         if (status == SS_CONTACT_OPEN) continue;
         add(&resting, 1.0, state->contact);
@@ -195,6 +190,7 @@ void ss_metrics_coulomb(ss_judgement *judgement)
         add(&alignment, off * off, state->contact);
         aligned++;
     }
+
     ss_metric_set(judgement, SS_METRIC_resting, resting.sum, -1, -1);
     ss_metric_set(judgement, SS_METRIC_sliding, sliding.sum, -1, -1);
     ss_metric_set(judgement, SS_METRIC_sticking, sticking.sum, -1, -1);

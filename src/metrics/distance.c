@@ -9,62 +9,52 @@
 #include "linalg/mat3.h"
 #include "linalg/vec3.h"
 
-static double distance(const ss_frame *frame, const ss_answer *answer, const ss_answer *reference)
-{
-    double sum = 0.0;
-    for (int body = 0; body < frame->bodies.count; body++) {
-        if (!ss_frame_is_live(frame, body)) continue;
-        double d[6];
-        for (int i = 0; i < 6; i++) d[i] = answer->velocity[body][i] - reference->velocity[body][i];
-        ss_vec3 linear = ss_vec3_load(d), turn = ss_vec3_load(d + 3);
-        sum += 0.5 * frame->bodies.mass[body] * ss_vec3_dot(linear, linear);
-        sum += 0.5 * ss_vec3_dot(turn, ss_mat3_apply(ss_mat3_load(frame->bodies.inertia[body]), turn));
-    }
-    return sum;
-}
-
-/* The energy error of the reference. */
-static bool reference_energy(const ss_judgement *judgement, double *energy, ss_error *err)
-{
-    const ss_problem *problem = judgement->problem;
-    double *x = ss_arena_take(judgement->arena, (size_t)problem->size, sizeof *x, "x of the reference");
-    double *w = ss_arena_take(judgement->arena, (size_t)problem->size, sizeof *w, "w of the reference");
-    if (!x || !w || !ss_judgement_point(judgement, judgement->what->reference, x, w))
-        return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for judging the reference");
-    *energy = 0.0;
-    for (int k = 0; k < problem->block_count; k++)
-        *energy += ss_gauge_of_block(problem, judgement->scale.inverse_mass, k, x, w, SS_WANT_ENERGY).energy;
-    return true;
-}
-
-/* Both errors are small against doing nothing, and so small against the distance, a millionth in velocities,
- * that they cannot be the reason for it unless the problem is next to singular. */
-static bool are_several(const ss_gauge_scale *scale, double answer, double reference, double apart)
-{
-    static const double small = 1e-6, far = 1e12;
-    double larger = fmax(answer, reference);
-    return ss_gauge_relative_energy(scale, larger) < small &&
-           apart > far * fmax(larger, scale->rounding_energy);
-}
-
 bool ss_metrics_distance(ss_judgement *judgement, ss_error *err)
 {
-    const ss_case *what = judgement->what;
-    const char *why = !judgement->frame  ? "needs bodies: the file has none"
-                      : !what->reference ? "no reference"
-                                         : NULL;
-    double apart = 0.0, energy = judgement->values[SS_METRIC_energy].value, reference = 0.0;
-    if (!why) {
-        apart = distance(judgement->frame, judgement->answer, what->reference);
-        if (!reference_energy(judgement, &reference, err)) return false;
-        if (are_several(&judgement->scale, energy, reference, apart))
-            why = "answer and reference both obey the laws: there are several";
-    }
+    const ss_frame *frame = judgement->frame;
+    const ss_problem *problem = judgement->problem;
+    const ss_answer *reference = judgement->what->reference;
+    const char *why = !frame ? "needs bodies: the file has none" : !reference ? "no reference" : NULL;
     if (why) {
         ss_metric_refuse(judgement, SS_METRIC_distance, why);
         ss_metric_refuse(judgement, SS_METRIC_trust, why);
         return true;
     }
+
+    double apart = 0.0;
+    for (int body = 0; body < frame->bodies.count; body++) {
+        if (!ss_frame_is_live(frame, body)) continue;
+        double d[6];
+        for (int i = 0; i < 6; i++)
+            d[i] = judgement->answer->velocity[body][i] - reference->velocity[body][i];
+        ss_vec3 linear = ss_vec3_load(d), turn = ss_vec3_load(d + 3);
+        apart += 0.5 * frame->bodies.mass[body] * ss_vec3_dot(linear, linear);
+        apart += 0.5 * ss_vec3_dot(turn, ss_mat3_apply(ss_mat3_load(frame->bodies.inertia[body]), turn));
+    }
+
+    /* The energy error of the reference. */
+    double *x = ss_arena_take(judgement->arena, (size_t)problem->size, sizeof *x, "x of the reference");
+    double *w = ss_arena_take(judgement->arena, (size_t)problem->size, sizeof *w, "w of the reference");
+    if (!x || !w || !ss_judgement_point(judgement, reference, x, w))
+        return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for judging the reference");
+    double energy = judgement->values[SS_METRIC_energy].value, its_energy = 0.0;
+    for (int k = 0; k < problem->block_count; k++)
+        its_energy +=
+            ss_gauge_of_block(problem, judgement->scale.inverse_mass, k, x, w, SS_WANT_ENERGY).energy;
+
+    /* Both errors are small against doing nothing, and so small against the distance, a millionth in
+     * velocities, that they cannot be the reason for it unless the problem is next to singular. */
+    static const double small = 1e-6, far = 1e12;
+    const ss_gauge_scale *scale = &judgement->scale;
+    double larger = fmax(energy, its_energy);
+    if (ss_gauge_relative_energy(scale, larger) < small &&
+        apart > far * fmax(larger, scale->rounding_energy)) {
+        why = "answer and reference both obey the laws: there are several";
+        ss_metric_refuse(judgement, SS_METRIC_distance, why);
+        ss_metric_refuse(judgement, SS_METRIC_trust, why);
+        return true;
+    }
+
     ss_metric_set(judgement, SS_METRIC_distance, apart, -1, -1);
     if (apart > 0.0)
         ss_metric_set(judgement, SS_METRIC_trust, energy / apart, -1, -1);

@@ -84,46 +84,12 @@ double ss_contact_gap_after(const ss_judgement *judgement, int contact)
            frame->h * ss_vec3_dot(normal, relative_velocity(judgement, contact));
 }
 
-/* f along a tangent. What a few roundings of the vector leave there counts as nothing: along a tangent
- * without friction it would be friction outside the cone. */
-static double friction_along(ss_vec3 friction, ss_vec3 tangent)
-{
-    static const double few_roundings = 1e-15;
-    double along = ss_vec3_dot(friction, tangent);
-    return fabs(along) > few_roundings * ss_vec3_norm(friction) ? along : 0.0;
-}
-
-static void state_from_frame(const ss_judgement *judgement, const ss_contact_row *row,
-                             ss_contact_state *state)
-{
-    ss_vec3 relative = relative_velocity(judgement, row->contact);
-    ss_vec3 sliding = ss_vec3_add_scaled(relative, -ss_vec3_dot(row->normal, relative), row->normal);
-    ss_vec3 friction = ss_vec3_load(judgement->answer->friction_impulse[row->contact]);
-    state->normal = judgement->answer->normal_impulse[row->contact] + row->pull;
-    ss_vec3_store(sliding, state->sliding);
-    for (int i = 0; i < 2; i++) {
-        state->mu[i] = row->mu[i];
-        state->friction[i] = friction_along(friction, row->tangent[i]);
-        state->slip[i] = ss_vec3_dot(sliding, row->tangent[i]);
-    }
-}
-
-static void state_from_problem(const ss_judgement *judgement, const ss_block *block, ss_contact_state *state)
-{
-    const double *r = judgement->x + block->first, *u = judgement->w + block->first;
-    int tangents = block->size < 3 ? 1 : 2;
-    state->normal = r[0];
-    for (int i = 0; i < tangents; i++) {
-        state->mu[i] = block->mu;
-        state->friction[i] = r[1 + i];
-        state->sliding[i] = state->slip[i] = u[1 + i];
-    }
-}
-
 /* Each contact that takes part has one cone, in the order of the rows. */
 static void describe_contacts(ss_judgement *judgement)
 {
+    static const double few_roundings = 1e-15;
     const ss_problem *problem = judgement->problem;
+    const ss_answer *answer = judgement->answer;
     const ss_contact_row *rows =
         judgement->frame ? ss_assembly_judged_rows(judgement->what->assembly)->contact : NULL;
     for (int k = 0; k < problem->block_count; k++) {
@@ -134,10 +100,33 @@ static void describe_contacts(ss_judgement *judgement)
         state->contact = block->contact;
         state->speed = judgement->w[block->first];
         state->inverse_mass = problem->diagonal[block->first];
-        if (judgement->frame)
-            state_from_frame(judgement, &rows[index], state);
-        else
-            state_from_problem(judgement, block, state);
+
+        /* Without a frame, from the unknowns of the problem. */
+        if (!rows) {
+            const double *r = judgement->x + block->first, *u = judgement->w + block->first;
+            state->normal = r[0];
+            for (int i = 0; i < (block->size < 3 ? 1 : 2); i++) {
+                state->mu[i] = block->mu;
+                state->friction[i] = r[1 + i];
+                state->sliding[i] = state->slip[i] = u[1 + i];
+            }
+            continue;
+        }
+
+        /* With one, from impulses and velocities. What a few roundings of the friction leave along a tangent
+         * counts as nothing: along one without friction it would be friction outside the cone. */
+        const ss_contact_row *row = &rows[index];
+        ss_vec3 relative = relative_velocity(judgement, row->contact);
+        ss_vec3 sliding = ss_vec3_add_scaled(relative, -ss_vec3_dot(row->normal, relative), row->normal);
+        ss_vec3 friction = ss_vec3_load(answer->friction_impulse[row->contact]);
+        state->normal = answer->normal_impulse[row->contact] + row->pull;
+        ss_vec3_store(sliding, state->sliding);
+        for (int i = 0; i < 2; i++) {
+            double along = ss_vec3_dot(friction, row->tangent[i]);
+            state->mu[i] = row->mu[i];
+            state->friction[i] = fabs(along) > few_roundings * ss_vec3_norm(friction) ? along : 0.0;
+            state->slip[i] = ss_vec3_dot(sliding, row->tangent[i]);
+        }
     }
 }
 
@@ -199,16 +188,6 @@ static bool prepare(ss_judgement *judgement, ss_error *err)
     return true;
 }
 
-static void report_contacts(const ss_judgement *judgement)
-{
-    for (int k = 0; judgement->reports && k < judgement->contact_count; k++) {
-        const ss_contact_state *state = &judgement->contacts[k];
-        ss_contact_report *report = &judgement->reports[state->contact];
-        report->status = ss_contact_status_of(judgement, state);
-        memcpy(report->sliding, state->sliding, sizeof report->sliding);
-    }
-}
-
 /* Those that were registered: judged by their authors' functions, as far as there is something to judge. */
 static bool measure_registered(const ss_judgement *judgement, int count, ss_error *err)
 {
@@ -227,17 +206,6 @@ static bool measure_registered(const ss_judgement *judgement, int count, ss_erro
         judgement->values[SS_METRIC_COUNT + i] = value;
     }
     return true;
-}
-
-static bool judge(ss_judgement *judgement, ss_error *err)
-{
-    int registered = ss_registered_count(SS_REGISTERED_METRICS);
-    if (!prepare(judgement, err) || !ss_metrics_rows(judgement, err)) return false;
-    ss_metrics_coulomb(judgement);
-    ss_metrics_no_alternatives(judgement);
-    if (!ss_metrics_balance(judgement, err) || !ss_metrics_distance(judgement, err)) return false;
-    report_contacts(judgement);
-    return measure_registered(judgement, registered, err);
 }
 
 int ss_case_contacts(const ss_case *what)
@@ -260,7 +228,7 @@ bool ss_judge(const ss_case *what, ss_metric_value *values, ss_contact_report *c
     ss_arena *arena = what->arena ? what->arena : ss_arena_create(1 << 12, err);
     if (!arena) return false;
     ss_arena_mark mark = ss_arena_get_mark(arena);
-    int count = ss_case_contacts(what);
+    int count = ss_case_contacts(what), registered = ss_registered_count(SS_REGISTERED_METRICS);
     if (contacts && count > 0) memset(contacts, 0, (size_t)count * sizeof *contacts);
     ss_judgement judgement = {.what = what,
                               .frame = what->assembly ? ss_assembly_frame(what->assembly) : NULL,
@@ -268,7 +236,19 @@ bool ss_judge(const ss_case *what, ss_metric_value *values, ss_contact_report *c
                               .arena = arena,
                               .values = values,
                               .reports = contacts};
-    bool good = judge(&judgement, err);
+
+    bool good = prepare(&judgement, err) && ss_metrics_rows(&judgement, err);
+    if (good) ss_metrics_coulomb(&judgement);
+    if (good) ss_metrics_no_alternatives(&judgement);
+    good = good && ss_metrics_balance(&judgement, err) && ss_metrics_distance(&judgement, err);
+    for (int k = 0; good && contacts && k < judgement.contact_count; k++) {
+        const ss_contact_state *state = &judgement.contacts[k];
+        ss_contact_report *report = &contacts[state->contact];
+        report->status = ss_contact_status_of(&judgement, state);
+        memcpy(report->sliding, state->sliding, sizeof report->sliding);
+    }
+    good = good && measure_registered(&judgement, registered, err);
+
     ss_arena_reset(arena, mark);
     if (!what->arena) ss_arena_destroy(arena);
     return good;

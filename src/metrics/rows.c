@@ -58,16 +58,6 @@ static void sum_up(ss_judgement *judgement)
     set_sum(judgement, SS_METRIC_natural_map_absolute, length, map);
 }
 
-/* Is the unknown zero by law? A contact without friction has tangents all the same. */
-static void mark_absent(const ss_problem *problem, bool *absent)
-{
-    for (int k = 0; k < problem->block_count; k++) {
-        const ss_block *block = &problem->blocks[k];
-        for (int i = 1; ss_block_is_cone(block) && i < block->size; i++)
-            absent[block->first + i] = (i < 3 ? block->mu : block->mu_rolling) == 0.0;
-    }
-}
-
 /* 1 / (A^-1)_ii; all 0 where A is singular, of which rounding may know nothing: see exact_energy. */
 static bool exact_masses(ss_judgement *judgement, double *diagonal, ss_error *err)
 {
@@ -80,7 +70,13 @@ static bool exact_masses(ss_judgement *judgement, double *diagonal, ss_error *er
     bool *absent = ss_arena_take(judgement->arena, n, sizeof *absent, "unknowns that are zero by law");
     if (!inverse || !matrix || !pivot || !absent)
         return ss_fail(err, SS_ERROR_RESOURCES, "out of memory for the inverse of a %zu x %zu matrix", n, n);
-    mark_absent(problem, absent);
+
+    /* An unknown may be zero by law: a contact without friction has tangents all the same. */
+    for (int k = 0; k < problem->block_count; k++) {
+        const ss_block *block = &problem->blocks[k];
+        for (int i = 1; ss_block_is_cone(block) && i < block->size; i++)
+            absent[block->first + i] = (i < 3 ? block->mu : block->mu_rolling) == 0.0;
+    }
     for (size_t j = 0; j < n; j++) {
         for (int k = problem->A->start[j]; k < problem->A->start[j + 1]; k++) {
             size_t i = (size_t)problem->A->row[k];
@@ -88,6 +84,7 @@ static bool exact_masses(ss_judgement *judgement, double *diagonal, ss_error *er
         }
         inverse[j * n + j] = 1.0;
     }
+
     if (ss_dense_lu((int)n, matrix, pivot) != SS_LINALG_OK) return true; // the diagonal stays 0
     ss_dense_lu_solve((int)n, matrix, pivot, SS_AS_IS, inverse, (int)n);
     for (size_t i = 0; i < n; i++) diagonal[i] = 1.0 / inverse[i * n + i];
