@@ -47,10 +47,12 @@ bool ss_solver_needs_matrix(const ss_solver *solver, const ss_problem *problem)
 
 const ss_problem *ss_problem_shown(const ss_problem *problem, const ss_solver *solver, ss_problem *shown)
 {
-    if (!problem->bodies || !problem->bodies->further_start || solver->traits & SS_MANY_BODIES)
-        return problem;
+    if (!problem->bodies) return problem;
     *shown = *problem;
-    shown->bodies = NULL;
+    if (!ss_solver_needs_matrix(solver, problem))
+        shown->A = NULL;
+    else if (problem->bodies->further_start && !(solver->traits & SS_MANY_BODIES))
+        shown->bodies = NULL;
     return shown;
 }
 

@@ -31,8 +31,9 @@ typedef struct ss_nested_run_end {
 /* Relative energy at which a stage is done when no gauge rules the run. */
 static const double ss_nested_run_goal_without_rule = 1e-12;
 
-/* Rows on more than two bodies: a solver that follows no more than two (no SS_MANY_BODIES) is shown the
- * problem without its bodies, and needs the matrix for that. `shown` is room for it. */
+/* What a solver sees. Matrix-free methods on bodies see no matrix, be it there or not: their answers must not
+ * depend on whether another solver needed it before. Rows on more than two bodies: a solver that follows no
+ * more than two (no SS_MANY_BODIES) sees no bodies, and needs the matrix for that. `shown` is room for it. */
 bool ss_solver_needs_matrix(const ss_solver *solver, const ss_problem *problem);
 const ss_problem *ss_problem_shown(const ss_problem *problem, const ss_solver *solver, ss_problem *shown);
 
