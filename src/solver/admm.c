@@ -13,7 +13,7 @@
  * with the error and not with z. Its factors, in the velocities of the bodies (splitting/shifted_system.h),
  * are used again and again: an iteration is two products and a solve. rho is adapted to let both halves of
  * the error fall together. Everything is a function of y, which Anderson's mixing extrapolates
- * (core/anderson.h).
+ * (linalg/anderson.h).
  *
  * Impulses reach across the whole structure in one iteration; that is what tall stacks need, where sweeps
  * pass the weight down one course at a time. For boxes and the convex law this is a proximal method with a

@@ -3,7 +3,7 @@
 #ifndef SS_SOLVER_SPLITTING_SPLITTING_H
 #define SS_SOLVER_SPLITTING_SPLITTING_H
 
-#include "solver/core/anderson.h"
+#include "linalg/anderson.h"
 #include "solver/splitting/shifted_system.h"
 
 typedef struct ss_splitting_options {
