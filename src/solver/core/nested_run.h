@@ -48,7 +48,7 @@ bool ss_run_nested(ss_run *run, ss_problem *problem, const ss_nested_run *stage,
  * late. */
 double ss_run_excess(ss_run *run, const double *x);
 
-/* ---- a problem that falls apart, solved part by part ---------------------------------------------------- */
+/* ---- a problem that falls apart, solved part by part ------------------------------------------------ */
 
 /* The parts are independent: an iteration of the run is one of every part that is still at work. Each has its
  * share of what the stop rule allows and all limits of the run. What is measured of a part is measured on the

@@ -107,7 +107,7 @@ double ss_run_excess(ss_run *run, const double *x)
     return excess;
 }
 
-/* ---- is the next iterate worth measuring? --------------------------------------------------------------- */
+/* ---- is the next iterate worth measuring? ------------------------------------------------------------ */
 
 bool ss_run_due(ss_run *run, double energy)
 {
@@ -243,7 +243,8 @@ static bool run_goes_on(struct ss_run_state *state, const double *x, const doubl
     state->iterations++;
     if (state->keep_last && x) ss_run_keep_last(state, x);
 
-    // The clock costs as much as a sweep over a few contacts: after many iterations it is looked at less often.
+    // The clock costs as much as a sweep over a few contacts: after many iterations it is looked at less
+    // often.
     if (measured || state->iterations >= state->next_look) {
         double now = look(state), before = state->lasted;
         state->next_look =
