@@ -231,6 +231,36 @@ TEST(powers_of_two_as_units_change_no_bit_of_any_solver)
     ss_frame_destroy(frame);
 }
 
+/* A matrix that another solver made before is a by-product, not another problem. */
+TEST(a_matrix_that_is_lying_around_changes_no_bit_of_any_solver)
+{
+    for (int s = 0; s < ss_solver_count(); s++) {
+        for (int k = 0; k < SCENES; k++) {
+            const ss_solver *solver = ss_solver_at(s);
+            ss_frame *frame = towers(&scenes[k]);
+            method cone = method_of("cone");
+            ss_problem *bare = known(assemble(&cone, frame), NULL),
+                       *with = known(assemble(&cone, frame), NULL);
+            double *x = known(ss_allocate((size_t)bare->size, sizeof *x), NULL);
+            double *y = known(ss_allocate((size_t)bare->size, sizeof *y), NULL);
+            step one = {0}, other = {0};
+            ENSURE(bare->bodies && !bare->A && ss_problem_need_matrix(with, NULL));
+            if (!ss_solver_refusal(solver, bare)) {
+                solve(solver, bare, "relative_energy<1e-8", x, &one);
+                solve(solver, with, "relative_energy<1e-8", y, &other);
+                if (one.iterations != other.iterations || memcmp(x, y, (size_t)bare->size * sizeof *x) != 0)
+                    KIT_FAIL("%s on %d unknowns: %d iterations, with the matrix %d", solver->name, bare->size,
+                             one.iterations, other.iterations);
+            }
+            ss_release(x);
+            ss_release(y);
+            ss_problem_destroy(bare);
+            ss_problem_destroy(with);
+            ss_frame_destroy(frame);
+        }
+    }
+}
+
 TEST(millimetres_grams_and_milliseconds_tell_the_same_story)
 {
     static const units everyday[] = {{1000, 1, 1}, {1, 1000, 1}, {1, 1, 1000}, {1000, 1e-3, 1e3}};

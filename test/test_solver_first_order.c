@@ -194,14 +194,12 @@ typedef struct bench {
     ss_arena *arena;
     ss_problem *problem;
     ss_space *space;
-    ss_row_groups groups;
 } bench;
 
 static bench bench_of(ss_problem *problem)
 {
     bench b = {.arena = ss_arena_create(1 << 16, NULL), .problem = problem};
     b.space = known(ss_space_create(problem, b.arena), NULL);
-    if (!ss_row_groups_create(b.space, b.arena, &b.groups)) KIT_FAIL("out of memory");
     return b;
 }
 
@@ -269,7 +267,7 @@ TEST(products_by_stretches_are_those_row_by_row)
         ss_random random = ss_random_start(3, 0);
         for (int i = 0; i < n; i++) r[i] = ss_random_normal(&random);
         ss_space_velocity(b.space, r, expected);
-        ss_row_groups_velocity(&b.groups, r, u);
+        ss_space_velocity_groups(b.space, r, u);
         for (int i = 0; i < n; i++) ENSURE_NEAR(u[i], expected[i], 1e-12); // sums of some tens of numbers
         free(r);
         free(u);
@@ -285,7 +283,7 @@ TEST(the_shifted_system_is_solved_again_and_again)
         int n = b.space->size;
         double *shift = numbers(n), *right = numbers(n), *x = numbers(n), *image = numbers(n);
         ss_random random = ss_random_start(4, 0);
-        ss_shifted_system *shifted = known(ss_shifted_system_create(&b.groups, b.arena), NULL);
+        ss_shifted_system *shifted = known(ss_shifted_system_create(b.space, b.arena), NULL);
         for (double size = 1e-4; size < 1e5; size *= 100.0) {
             for (int i = 0; i < n; i++) {
                 shift[i] = size * (1.0 + i % 3);
@@ -293,7 +291,7 @@ TEST(the_shifted_system_is_solved_again_and_again)
             }
             ENSURE(ss_shifted_system_factor(shifted, shift));
             ss_shifted_system_solve(shifted, right, x);
-            ss_row_groups_apply(&b.groups, x, image);
+            ss_space_apply_groups(b.space, x, image);
             // rounding, and what bodies lose by a small shift
             double rounding = 1e-12 + 1e-13 / size;
             for (int i = 0; i < n; i++) ENSURE_NEAR(image[i] + shift[i] * x[i], right[i], rounding);

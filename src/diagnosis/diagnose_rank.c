@@ -5,41 +5,11 @@
 #include <math.h>
 #include <string.h>
 
-#include "linalg/triplets.h"
 #include "diagnosis/diagnose_gram.h"
+#include "linalg/triplets.h"
+#include "problem/levers.h"
 
 /* ---- rank of bodies --------------------------------------------------------------------------------- */
-
-/* I = L L' for a semidefinite 3x3 matrix, row by row; rows without a pivot stay zero. */
-static void root_of_inertia(const double I[9], double L[9])
-{
-    double least = 1e-12 * fmax(I[0], fmax(I[4], I[8]));
-    memset(L, 0, 9 * sizeof *L);
-    for (int j = 0; j < 3; j++) {
-        double pivot = I[4 * j];
-        for (int k = 0; k < j; k++) pivot -= L[3 * j + k] * L[3 * j + k];
-        if (!(pivot > least)) continue;
-        L[4 * j] = sqrt(pivot);
-        for (int i = j + 1; i < 3; i++) {
-            double sum = I[3 * i + j];
-            for (int k = 0; k < j; k++) sum -= L[3 * i + k] * L[3 * j + k];
-            L[3 * i + j] = sum / L[4 * j];
-        }
-    }
-}
-
-/* The share of one body in the row M^-1/2 J', 6 numbers. */
-static void half_push(const ss_bodies_form *form, const double (*roots)[9], int i, int side, double factor,
-                      double s[6])
-{
-    int body = form->pair[i][side];
-    const double *J = form->jacobian[i] + 6 * side, *L = roots[body];
-    double root = factor * sqrt(fmax(form->inverse_mass[body], 0.0));
-    for (int k = 0; k < 3; k++) {
-        s[k] = root * J[k];
-        s[3 + k] = factor * (L[k] * J[3] + L[3 + k] * J[4] + L[6 + k] * J[5]);
-    }
-}
 
 /* A row with a compliance of its own depends on no other. */
 static bool is_stiff(const ss_problem *problem, int i)
@@ -64,7 +34,7 @@ typedef struct half_rows {
     int low, high;     /* bodies, -1 = none */
 } half_rows;
 
-static half_rows halves_of(const ss_problem *problem, const double (*roots)[9], int i)
+static half_rows halves_of(const ss_problem *problem, const ss_mass_root *roots, int i)
 {
     const ss_bodies_form *form = problem->bodies;
     half_rows of = {.low = -1, .high = -1};
@@ -73,12 +43,13 @@ static half_rows halves_of(const ss_problem *problem, const double (*roots)[9], 
     int side_low = first >= 0 && (second < 0 || first < second) ? 0 : 1;
     if (is_live_side(form, i, side_low)) {
         of.low = form->pair[i][side_low];
-        half_push(form, roots, i, side_low, factor, of.a);
+        ss_mass_root_scale(&roots[of.low], form->jacobian[i] + 6 * side_low, of.a);
     }
     if (is_live_side(form, i, 1 - side_low) && of.low >= 0) {
         of.high = form->pair[i][1 - side_low];
-        half_push(form, roots, i, 1 - side_low, factor, of.b);
+        ss_mass_root_scale(&roots[of.high], form->jacobian[i] + 6 * (1 - side_low), of.b);
     }
+    for (int k = 0; k < 6; k++) of.a[k] *= factor, of.b[k] *= factor;
     return of;
 }
 
@@ -92,7 +63,7 @@ static void add_block(ss_triplets *entries, int low, int high, const double sum[
 
 /* G = sum of s s' over rows without compliance; counts these rows. Rows of a contact stand side by side, so
  * that runs of rows on the same bodies are summed up first. */
-static ss_sparse *sum_of_rows(const ss_problem *problem, const bool *is_empty, const double (*roots)[9],
+static ss_sparse *sum_of_rows(const ss_problem *problem, const bool *is_empty, const ss_mass_root *roots,
                               int *rows)
 {
     int runs = 0, low = -2, high = -2;
@@ -145,11 +116,11 @@ static bool rank_of_sum(const ss_sparse *sum, int *rank)
 static bool rank_of_bodies(const ss_problem *problem, const bool *is_empty, int *rank)
 {
     const ss_bodies_form *form = problem->bodies;
-    double(*roots)[9] = ss_allocate((size_t)form->bodies, sizeof *roots);
+    ss_mass_root *roots = ss_allocate((size_t)form->bodies, sizeof *roots);
     if (!roots) return false;
-    for (int b = 0; b < form->bodies; b++) root_of_inertia(form->inverse_inertia[b], roots[b]);
+    for (int b = 0; b < form->bodies; b++) roots[b] = ss_mass_root_of(form, b);
     int stiff = 0, all = 0;
-    ss_sparse *sum = sum_of_rows(problem, is_empty, (const double(*)[9])roots, &stiff);
+    ss_sparse *sum = sum_of_rows(problem, is_empty, roots, &stiff);
     for (int i = 0; i < problem->size; i++) all += !is_empty[i];
     bool good = sum && rank_of_sum(sum, rank);
     if (*rank > stiff) *rank = stiff;

@@ -388,21 +388,27 @@ static double cone_load(const ss_problem *problem)
     return sqrt(sum);
 }
 
-/* The unknowns whose a_ii is zero borrow from those they are coupled with. Only explicit
- * matrices have them. */
-static void lend_masses(const ss_problem *problem, double *inverse_mass)
+/* What was lent is negative until all are found, so that it is not lent on in the same pass. Only explicit
+ * matrices have such rows. */
+bool ss_problem_lend_masses(const ss_problem *problem, double *inverse_mass)
 {
     const ss_sparse *A = problem->A;
-    for (int i = 0; A && i < problem->size; i++) {
-        if (problem->diagonal[i] > 0.0) continue;
+    bool any = false;
+    if (!A) return false;
+    for (int i = 0; i < problem->size; i++) {
+        if (inverse_mass[i] > 0.0) continue;
         double largest = 0.0;
         for (int k = A->start[i]; k < A->start[i + 1]; k++) {
-            int j = A->row[k];
-            double lender = problem->diagonal[j];
-            if (lender > 0.0) largest = fmax(largest, fabs(A->value[k] * ss_sparse_get(A, i, j)) / lender);
+            double there = A->value[k], lender = inverse_mass[A->row[k]];
+            if (!(lender > 0.0)) continue;
+            double back = ss_sparse_get(A, i, A->row[k]);
+            largest = fmax(largest, fabs((back != 0.0 ? back : there) * there) / lender);
         }
-        inverse_mass[i] = largest;
+        inverse_mass[i] = -largest;
+        any |= largest > 0.0;
     }
+    for (int i = 0; i < problem->size; i++) inverse_mass[i] = fabs(inverse_mass[i]);
+    return any;
 }
 
 /* Are there velocities or impulses whose squares are too large for numbers, or impulses whose squares
@@ -496,7 +502,7 @@ ss_gauge_scale ss_gauge_scale_of(const ss_problem *problem, double *x, double *w
     ss_gauge_scale scale = {.load = cone_load(problem), .inverse_mass = inverse_mass};
     size_t bytes = (size_t)problem->size * sizeof *x;
     memcpy(inverse_mass, problem->diagonal, bytes);
-    lend_masses(problem, inverse_mass);
+    ss_problem_lend_masses(problem, inverse_mass);
     scale.is_beyond = is_beyond(problem, inverse_mass);
     memset(x, 0, bytes);
     if (allows_zero(problem)) {

@@ -32,6 +32,12 @@ static inline void ss_row_bounds(const ss_problem *problem, const double *x, int
 /* One effective inverse mass for a cone block: the mean over normal and tangents. */
 double ss_block_inverse_mass(const ss_block *block, const double *diagonal);
 
+/* Rows without a diagonal: those whose inverse mass is zero (the sliding speed in a friction polygon, the
+ * multiplier of a joint beside velocities) get what the rows coupled to them make of it, the largest |A_ij
+ * A_ji| / a_j, or A_ij^2 / a_j where nothing comes back: it has the right unit. False when none was lent;
+ * rows further away get theirs in another pass. */
+bool ss_problem_lend_masses(const ss_problem *problem, double *inverse_mass);
+
 /* To be called when A was set by hand: diagonal and symmetry follow it. */
 SS_INNER void ss_problem_matrix_changed(ss_problem *problem);
 

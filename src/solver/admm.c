@@ -13,7 +13,7 @@
  * with the error and not with z. Its factors, in the velocities of the bodies (splitting/shifted_system.h),
  * are used again and again: an iteration is two products and a solve. rho is adapted to let both halves of
  * the error fall together. Everything is a function of y, which Anderson's mixing extrapolates
- * (core/anderson.h).
+ * (linalg/anderson.h).
  *
  * Impulses reach across the whole structure in one iteration; that is what tall stacks need, where sweeps
  * pass the weight down one course at a time. For boxes and the convex law this is a proximal method with a
@@ -69,7 +69,7 @@ static void project(const ss_splitting *s, const double *y, double *z)
 static void look(ss_splitting *s)
 {
     double sum = 0.0;
-    ss_row_groups_velocity(&s->groups, s->z, s->u);
+    ss_space_velocity_groups(s->space, s->z, s->u);
     for (int i = 0; i < s->space->size; i++) {
         s->gap[i] = -(s->u[i] + s->lambda[i]);
         sum += s->gap[i] * s->gap[i];
@@ -98,8 +98,7 @@ bool ss_splitting_create(const ss_space *space, const ss_splitting_options *set,
         !ss_arena_take_vectors(arena, n, "splitting",
                                (double **[]){&s->shift, &s->z, &s->lambda, &s->u, &s->gap, &s->step, &s->y,
                                              &s->image, &s->trial, NULL}) ||
-        !ss_safeguarded_anderson_create(space->size, set->mixing, arena, &s->mixing) ||
-        !ss_row_groups_create(space, arena, &s->groups))
+        !ss_safeguarded_anderson_create(space->size, set->mixing, arena, &s->mixing))
         return false;
 
     // Rows that know no inequality.
@@ -112,7 +111,7 @@ bool ss_splitting_create(const ss_space *space, const ss_splitting_options *set,
     // At a solution u = -lambda, and anywhere lambda = z - u - p(z - u) is of the right kind.
     memcpy(s->z, r, n * sizeof *r);
     project(s, s->z, s->z);
-    ss_row_groups_velocity(&s->groups, s->z, s->u);
+    ss_space_velocity_groups(s->space, s->z, s->u);
     for (size_t i = 0; i < n; i++) s->y[i] = s->z[i] - s->u[i];
     project(s, s->y, s->trial);
     for (size_t i = 0; i < n; i++) s->lambda[i] = s->is_free[i] ? 0.0 : s->y[i] - s->trial[i];
@@ -134,9 +133,11 @@ static bool factor(ss_splitting *s)
     static const double free_shift = 1e-6; // the smaller the better, but for rounding
     // s per group until the first front of the first matrix, measured on pyramids of cubes: not begun in vain
     static const double per_group = 8e-7;
-    s->is_late = !s->shifted && ss_deadline_misses(s->deadline, per_group * s->groups.count);
+    s->is_late =
+        !s->shifted &&
+        ss_deadline_misses(s->deadline, per_group * (s->space->levers ? s->space->levers->group_count : 0));
     if (s->is_late) return false;
-    if (!s->shifted) s->shifted = ss_shifted_system_create(&s->groups, s->arena);
+    if (!s->shifted) s->shifted = ss_shifted_system_create(s->space, s->arena);
     if (!s->shifted) return false;
     ss_shifted_system_set_deadline(s->shifted, s->deadline);
     for (int i = 0; i < s->space->size; i++) s->shift[i] = s->is_free[i] ? fmin(free_shift, s->rho) : s->rho;

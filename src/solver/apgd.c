@@ -50,19 +50,17 @@ static ss_status solve(const ss_problem *problem, const void *options, ss_run *r
     double *y, *u_y;       // where the gradient is taken
     double *term;          // De Saxce's
     ss_space *space = ss_space_create(problem, run->arena);
-    ss_row_groups groups;
     ss_progress progress;
-    if (!space || !ss_row_groups_create(space, run->arena, &groups) ||
-        !ss_progress_start(space, run, x, &progress) ||
+    if (!space || !ss_progress_start(space, run, x, &progress) ||
         !ss_arena_take_vectors(run->arena, (size_t)n, "descent",
                                (double **[]){&r, &u, &last, &last_u, &y, &u_y, &term, NULL}))
         return SS_FAILED;
 
     // L, and a start that obeys the laws.
-    double L = from_below * ss_gradient_slope(&groups, set->power_iterations, run, y, term), theta = 1.0;
+    double L = from_below * ss_gradient_slope(space, set->power_iterations, run, y, term), theta = 1.0;
     ss_space_enter(space, x, r);
     ss_gradient_project(space, r, r, r);
-    ss_row_groups_velocity(&groups, r, u);
+    ss_space_velocity_groups(space, r, u);
     memcpy(last, r, bytes);
     memcpy(last_u, u, bytes);
 
@@ -88,7 +86,7 @@ static ss_status solve(const ss_problem *problem, const void *options, ss_run *r
         }
         last = r, last_u = u;
         r = stepped, u = speed;
-        ss_row_groups_velocity(&groups, r, u);
+        ss_space_velocity_groups(space, r, u);
         theta = set->restart && turn > 0.0 ? 1.0 : next;
 
         // More curvature along the last step than L allows: L grows.

@@ -19,7 +19,6 @@
 
 #include "base/memory.h"
 #include "solver/auto/auto.h"
-#include "solver/core/subproblems.h"
 #include "solver/core/run_state.h"
 #include "solver/core/nested_run.h"
 

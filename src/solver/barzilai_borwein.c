@@ -62,16 +62,14 @@ static ss_status solve(const ss_problem *problem, const void *options, ss_run *r
     double *d, *product;   // the way, and W d
     double *term, *target; // De Saxce's, as held fixed; P(r - alpha g)
     ss_space *space = ss_space_create(problem, run->arena);
-    ss_row_groups groups;
     ss_progress progress;
-    if (!space || !ss_row_groups_create(space, run->arena, &groups) ||
-        !ss_progress_start(space, run, x, &progress) ||
+    if (!space || !ss_progress_start(space, run, x, &progress) ||
         !ss_arena_take_vectors(run->arena, (size_t)n, "descent",
                                (double **[]){&r, &u, &d, &product, &term, &target, NULL}))
         return SS_FAILED;
 
     // The first step length, from the largest eigenvalue, and a start that obeys the laws.
-    double largest = ss_gradient_slope(&groups, PRODUCTS, run, d, product);
+    double largest = ss_gradient_slope(space, PRODUCTS, run, d, product);
     double alpha = 1.0 / largest, shortest = 1.0 / (span * largest), longest = span / largest;
     double f = 0.0, value[MEMORY_MAX] = {0}; // f, from where the term was set, now and at the last steps
     ss_space_enter(space, x, r);
@@ -79,7 +77,7 @@ static ss_status solve(const ss_problem *problem, const void *options, ss_run *r
 
     for (int steps = 0;; steps++) {
         // u collects rounding; De Saxce's term is renewed now and then.
-        if (steps % REFRESH == 0) ss_row_groups_velocity(&groups, r, u);
+        if (steps % REFRESH == 0) ss_space_velocity_groups(space, r, u);
         if (steps % set->frozen == 0) ss_gradient_saxce(space, u, term);
         double error = ss_newton_residual(space, 1.0, r, u, NULL);
         if (!ss_progress_report(&progress, r, error, STUCK)) return ss_progress_end(&progress);
@@ -95,7 +93,7 @@ static ss_status solve(const ss_problem *problem, const void *options, ss_run *r
         }
 
         // r <- r + t d, where f stays below the largest of its last values
-        ss_row_groups_apply(&groups, d, product);
+        ss_space_apply_groups(space, d, product);
         double square = ss_dot(n, d, d), curvature = ss_dot(n, d, product), top = value[0];
         for (int k = 1; k < set->memory; k++) top = fmax(top, value[k]);
         double t = line_search(slope, curvature, fmax(top - f, 0.0) + rounding * size);

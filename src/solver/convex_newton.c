@@ -58,7 +58,6 @@ static const ss_option options_table[] = {
 typedef struct newton_run {
     const ss_space *space;
     ss_newton_system *system;
-    ss_row_groups groups;
     double k;
     double *s, *u;  // v = H's; u = W s + q
     double *g;      // multipliers
@@ -80,10 +79,9 @@ static bool take_memory(newton_run *c, const ss_newton *newton, ss_arena *arena)
 {
     c->space = newton->space;
     c->blocks = ss_arena_take(arena, ss_newton_system_squares(c->space), sizeof *c->blocks, "Newton blocks");
-    return c->blocks && ss_row_groups_create(c->space, arena, &c->groups) &&
-           ss_arena_take_vectors(arena, (size_t)c->space->size, "velocities",
-                                 (double **[]){&c->s, &c->u, &c->g, &c->p, &c->pu, &c->z, &c->zu, &c->ds,
-                                               &c->du, &c->rhs, &c->swept, NULL});
+    return c->blocks && ss_arena_take_vectors(arena, (size_t)c->space->size, "velocities",
+                                              (double **[]){&c->s, &c->u, &c->g, &c->p, &c->pu, &c->z, &c->zu,
+                                                            &c->ds, &c->du, &c->rhs, &c->swept, NULL});
 }
 
 /* ---- the function ----------------------------------------------------------------------------------- */
@@ -124,9 +122,9 @@ static void evaluate(newton_run *c)
     double apart = 0.0, moved = 0.0;
     for (int i = 0; i < n; i++) c->p[i] = c->g[i] - c->k * c->u[i];
     project_all(c, c->p, c->p);
-    ss_row_groups_velocity(&c->groups, c->p, c->pu);
+    ss_space_velocity_groups(c->space, c->p, c->pu);
     project_all(c, c->s, c->z);
-    ss_row_groups_velocity(&c->groups, c->z, c->zu);
+    ss_space_velocity_groups(c->space, c->z, c->zu);
     for (int i = 0; i < n; i++) {
         c->rhs[i] = c->p[i] - c->s[i];
         apart += c->rhs[i] * (c->pu[i] - c->u[i]);
@@ -208,7 +206,7 @@ static bool newton_step(newton_run *c)
     if (!factor(c) || !ss_newton_system_solve(c->system, c->rhs, c->ds, c->du)) return false;
     double t = search(c);
     for (int i = 0; i < c->space->size; i++) c->s[i] += t * c->ds[i];
-    ss_row_groups_velocity(&c->groups, c->s, c->u);
+    ss_space_velocity_groups(c->space, c->s, c->u);
     evaluate(c);
     return true;
 }
@@ -230,7 +228,7 @@ static void renew_multipliers(newton_run *c)
 static void start(newton_run *c)
 {
     memcpy(c->s, c->z, (size_t)c->space->size * sizeof *c->s);
-    ss_row_groups_velocity(&c->groups, c->s, c->u);
+    ss_space_velocity_groups(c->space, c->s, c->u);
     c->last_outer = INFINITY;
     evaluate(c);
 }
@@ -261,7 +259,7 @@ static bool start_rigid(newton_run *c, ss_newton *newton, int sweeps)
     double error;
     ss_space_enter(c->space, newton->x, c->z);
     memcpy(c->g, c->z, bytes);
-    ss_space_velocity(c->space, c->z, c->zu);
+    ss_space_velocity_groups(c->space, c->z, c->zu);
     if (!tell(c, newton, &error)) return false;
     ss_newton_sweeps(newton, sweeps, c->z, c->zu);
     if (sweeps > 0 && !tell(c, newton, &error)) return false;

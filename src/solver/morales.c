@@ -31,7 +31,7 @@
 #include "solver/core/run_state.h"
 #include "solver/core/scaled.h"
 #include "solver/newton/active_set_factor.h"
-#include "solver/sweep/projected.h"
+#include "solver/sweep/sweep.h"
 
 enum { REFINEMENTS = 6, STUCK = 300, LONG = 64 };
 

@@ -18,7 +18,6 @@
 #include "base/option_rows.h"
 #include "solver/core/law.h"
 #include "solver/sweep/batched.h"
-#include "solver/sweep/projected.h"
 
 typedef struct pgs_options {
     double omega;

@@ -30,7 +30,7 @@
 #include "solver/core/law.h"
 #include "solver/local/disc.h"
 #include "solver/pivot/pivoting.h"
-#include "solver/core/anderson.h"
+#include "linalg/anderson.h"
 #include "solver/sweep/sweep.h"
 
 typedef struct split_options {

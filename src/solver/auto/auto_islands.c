@@ -6,7 +6,6 @@
 
 #include "base/memory.h"
 #include "solver/auto/auto.h"
-#include "solver/core/subproblems.h"
 #include "solver/core/nested_run.h"
 
 /* Unknowns: fewer in all are solved sooner by one thread than by a second one that has to wake; this many in

@@ -5,9 +5,9 @@
 
 #include "base/memory.h"
 
-/* E with w = (E / unit) u: the scale between pure numbers and the problem. */
-static double energy_scale(const ss_space *space)
+bool ss_progress_start(const ss_space *space, ss_run *run, double *x, ss_progress *progress)
 {
+    // E with w = (E / unit) u: the scale between pure numbers and the problem.
     const double *b = space->problem->b;
     double work = 0.0, square = 0.0;
     for (int i = 0; i < space->size; i++) {
@@ -15,51 +15,18 @@ static double energy_scale(const ss_space *space)
         work += b[i] * space->unit[i] * q;
         square += q * q;
     }
-    return square > 0.0 ? work / square : 1.0;
-}
 
-bool ss_progress_start(const ss_space *space, ss_run *run, double *x, ss_progress *progress)
-{
     size_t n = (size_t)space->size;
     *progress = (ss_progress){.space = space,
                               .run = run,
                               .x = x,
-                              .energy = energy_scale(space),
+                              .energy = square > 0.0 ? work / square : 1.0,
                               .best_error = INFINITY,
                               .measured = INFINITY,
                               .status = SS_FAILED};
     progress->best = ss_arena_take_unset(run->arena, n, sizeof *progress->best, "best");
     progress->way = ss_arena_take_unset(run->arena, n, sizeof *progress->way, "way");
     return progress->best && progress->way;
-}
-
-/* The driver judges by the past how soon the rule may hold; a sudden drop is shown in any case. */
-static bool is_due(const ss_progress *progress, double error)
-{
-    static const double sudden = 1e-3;
-    bool due = ss_run_due(progress->run, 0.5 * progress->energy * error * error);
-    return due || error <= sudden * progress->measured;
-}
-
-/* Impulses so large that rounding alone makes the velocities they cause wrong by as much as anybody
- * wants to know. */
-static bool is_lost(const ss_space *space, const double *r)
-{
-    static const double enormous = 1e9; // times those that the loads alone would need
-    double largest = 0.0;
-    for (int i = 0; i < space->size; i++) largest = fmax(largest, fabs(r[i]));
-    return largest > enormous;
-}
-
-/* Where there is no solution r grows without bound, along impulses that move nothing. */
-static bool is_ray(ss_progress *progress, const double *r)
-{
-    const ss_space *space = progress->space;
-    for (int i = 0; i < space->size; i++) {
-        int k = space->number[i];
-        progress->way[i] = space->unit[i] * (r[k] - progress->best[k]);
-    }
-    return ss_run_ray(progress->run, progress->way);
 }
 
 bool ss_progress_drifts(ss_progress *progress, const double *before, const double *after)
@@ -74,18 +41,12 @@ bool ss_progress_drifts(ss_progress *progress, const double *before, const doubl
     return true;
 }
 
-/* The status of a method that has come to an end by itself; SS_MAX_ITERATIONS: it has not. */
-static ss_status own_end(ss_progress *progress, const double *r, double error, int patience)
-{
-    static const double rounding = 1e-15;
-    if (error <= rounding) return SS_CONVERGED;
-    bool stuck = ss_watch_stalled(&progress->watch, error, patience), lost = is_lost(progress->space, r);
-    if (!stuck && !lost) return SS_MAX_ITERATIONS;
-    return is_ray(progress, r) ? SS_RAY : SS_STALLED;
-}
-
 bool ss_progress_report(ss_progress *progress, const double *r, double error, int patience)
 {
+    static const double sudden = 1e-3, rounding = 1e-15;
+    // times the impulses that the loads alone would need: rounding alone makes the velocities that larger
+    // ones cause wrong by more than is of interest
+    static const double enormous = 1e9;
     const ss_space *space = progress->space;
     progress->status = SS_FAILED;
     if (!isfinite(error)) return false;
@@ -93,7 +54,10 @@ bool ss_progress_report(ss_progress *progress, const double *r, double error, in
         progress->best_error = error;
         memcpy(progress->best, r, (size_t)space->size * sizeof *r);
     }
-    bool due = is_due(progress, error);
+
+    // The driver judges by the past how soon the rule may hold; a sudden drop is shown in any case.
+    bool due = ss_run_due(progress->run, 0.5 * progress->energy * error * error);
+    due = due || error <= sudden * progress->measured;
     if (due) {
         ss_space_leave(space, r, progress->x);
         progress->measured = error;
@@ -102,9 +66,16 @@ bool ss_progress_report(ss_progress *progress, const double *r, double error, in
         progress->status = ss_run_status(progress->run);
         return false;
     }
-    ss_status end = own_end(progress, r, error, patience);
-    if (end == SS_MAX_ITERATIONS) return true;
-    progress->status = end;
+
+    // The method may have come to an end by itself. Where there is no solution r grows without bound, along
+    // impulses that move nothing.
+    double largest = 0.0;
+    if (error <= rounding) return progress->status = SS_CONVERGED, false;
+    bool stuck = ss_watch_stalled(&progress->watch, error, patience);
+    for (int i = 0; i < space->size; i++) largest = fmax(largest, fabs(r[i]));
+    if (!stuck && !(largest > enormous)) return true;
+    progress->status = SS_STALLED;
+    ss_progress_drifts(progress, progress->best, r);
     return false;
 }
 

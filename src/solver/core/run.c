@@ -17,7 +17,7 @@ ss_run_options ss_run_defaults(void)
         .max_iterations = 10000, .stop = {.gauge = SS_GAUGE_RELATIVE_ENERGY, .below = 1e-8}, .seed = 1};
 }
 
-/* ---- what happens at every iteration ---------------------------------------------------------------- */
+/* ---- the history ------------------------------------------------------------------------------------ */
 
 /* The first that is not finite; `count` when all are. */
 static int first_not_finite(const double *x, int count)
@@ -25,11 +25,6 @@ static int first_not_finite(const double *x, int count)
     int i = 0;
     while (i < count && isfinite(x[i])) i++;
     return i;
-}
-
-static bool all_finite(const double *x, int count)
-{
-    return first_not_finite(x, count) == count;
 }
 
 static bool grow_column(double **column, int count, int capacity)
@@ -63,31 +58,6 @@ void ss_run_record(struct ss_run_state *state, const double *values, double seco
     history->count++;
 }
 
-/* ---- when to measure ---------------------------------------------------------------------------------- */
-
-/* `estimate`: anything that falls like the square of the gauge; `goal`: its value where the rule should hold,
- * NAN when it is unknown. The first time the method's own word has to do; then it is calibrated by the last
- * measurement. Where convergence crawls just above the goal the pauses grow with the number of iterations;
- * the doubling is for estimates that mean nothing. */
-static bool is_worth_measuring(ss_measuring_schedule *schedule, int iteration, double estimate, double goal)
-{
-    static const double hope = 1.2;
-    enum { FIRST = 3, CRAWL = 10 };
-    schedule->offered = estimate;
-    if (!(estimate > 0.0) || iteration >= (schedule->forced ? schedule->forced : FIRST)) return true;
-    if (!(schedule->estimate > 0.0)) return goal == goal ? estimate <= 4.0 * goal : true;
-    bool near = schedule->ratio * (estimate / schedule->estimate) <= hope;
-    return near && iteration > schedule->measured + 1 + schedule->measured / CRAWL;
-}
-
-static void note_measurement(ss_measuring_schedule *schedule, int iteration, double ratio)
-{
-    schedule->ratio = ratio;
-    schedule->estimate = schedule->offered;
-    schedule->measured = iteration;
-    schedule->forced = 2 * iteration + 16;
-}
-
 /* ---- measuring ---------------------------------------------------------------------------------------- */
 
 /* Gauges of x, from the problem alone. What a method hands in is not remembered: it may be wrong. */
@@ -100,48 +70,15 @@ void ss_run_measure(struct ss_run_state *state, const double *x, unsigned mask, 
     state->has_measured = true;
 }
 
-/* Were all these gauges of x measured afresh just now? Those that were not are NaN. */
-static bool knows(const struct ss_run_state *state, const double *x, unsigned mask)
+/* The same, unless all these gauges of x were measured afresh just now. Those that were not are NaN. */
+static void measure_once(struct ss_run_state *state, const double *x, unsigned mask, double *values)
 {
-    if (!state->has_measured) return false;
-    for (int g = 0; g < SS_GAUGE_COUNT; g++) {
-        if (mask & 1u << g && isnan(state->measures[g])) return false;
-    }
-    return memcmp(x, state->measured, (size_t)state->problem->size * sizeof *x) == 0;
-}
-
-/* Returns whether the stop rule holds. */
-static bool measure(struct ss_run_state *state, const double *x, const double *w, double seconds)
-{
-    double values[SS_GAUGE_COUNT];
-    if (w)
-        ss_gauge_measure(state->problem, &state->scale, x, w, state->mask, values);
+    bool is_known = state->has_measured;
+    for (int g = 0; g < SS_GAUGE_COUNT; g++) is_known &= !(mask & 1u << g && isnan(state->measures[g]));
+    if (is_known && memcmp(x, state->measured, (size_t)state->problem->size * sizeof *x) == 0)
+        memcpy(values, state->measures, sizeof state->measures);
     else
-        ss_run_measure(state, x, state->mask, values);
-    memcpy(state->latest, values, sizeof values);
-    state->latest_iteration = state->iterations;
-    if (state->record) ss_run_record(state, values, seconds);
-    if (state->watcher)
-        state->is_dismissed = !state->watcher->see(state->iterations, x, values, state->watcher->context);
-    if (state->keep != SS_GAUGE_NONE && values[state->keep] < state->best_value) {
-        state->best_value = values[state->keep];
-        state->best_iteration = state->iterations;
-        memcpy(state->best, x, (size_t)state->problem->size * sizeof *x);
-    }
-    if (state->stop.gauge == SS_GAUGE_NONE) return false;
-    double excess = values[state->stop.gauge] / state->stop.below;
-    note_measurement(&state->schedule, state->iterations,
-                     state->stop.gauge == SS_GAUGE_ENERGY ? excess : excess * excess);
-    return ss_stop_criterion_excess(&state->stop, values) < 1.0;
-}
-
-/* The caller's rule may cost more than an iteration, so it is asked less and less often. */
-static bool ask(struct ss_run_state *state, const double *x)
-{
-    const ss_stop_test *test = state->stop.test;
-    if (!test || state->iterations < state->next_test) return false;
-    state->next_test = state->iterations + 1 + state->iterations / 50;
-    return test->holds(x, test->context);
+        ss_run_measure(state, x, mask, values);
 }
 
 bool ss_run_measures(const ss_run *run)
@@ -149,32 +86,62 @@ bool ss_run_measures(const ss_run *run)
     return run->state->mask != 0;
 }
 
-/* The energy at which the stop rule should hold; NAN for rules about something else. */
-static double energy_goal(const struct ss_run_state *state)
+/* Where no gauge rules the run, stages are held to the relative energy. */
+static double excess_of(struct ss_run_state *state, const double *x)
 {
-    double below = state->stop.below;
-    if (state->stop.gauge == SS_GAUGE_ENERGY) return below;
-    return state->stop.gauge == SS_GAUGE_RELATIVE_ENERGY ? ss_gauge_energy_at(&state->scale, below) : NAN;
+    double values[SS_GAUGE_COUNT];
+    bool ruled = state->stop.gauge != SS_GAUGE_NONE;
+    measure_once(state, x, ruled ? ss_stop_criterion_gauges(&state->stop) : 1u << SS_GAUGE_RELATIVE_ENERGY,
+                 values);
+    return ruled ? ss_stop_criterion_excess(&state->stop, values)
+                 : values[SS_GAUGE_RELATIVE_ENERGY] / ss_nested_run_goal_without_rule;
 }
+
+double ss_run_excess(ss_run *run, const double *x)
+{
+    struct ss_run_state *state = run->state;
+    if (ss_run_late(run)) return NAN;
+    if (first_not_finite(x, state->problem->size) < state->problem->size) return INFINITY;
+    double now = ss_clock_seconds(), excess = excess_of(state, x);
+    state->measuring += ss_clock_seconds() - now;
+    return excess;
+}
+
+/* ---- is the next iterate worth measuring? ------------------------------------------------------------ */
 
 bool ss_run_due(ss_run *run, double energy)
 {
+    static const double hope = 1.2;
+    enum { FIRST = 3, CRAWL = 10 };
     struct ss_run_state *state = run->state;
+    ss_measuring_schedule *schedule = &state->schedule;
     int next = state->iterations + 1;
+
+    // Every iterate is wanted, or this one, or none.
     if ((state->stage && next >= state->stage_look) || state->keep_last) return true;
     if (!state->mask && !state->stop.test) return false;
     if (state->record || state->watcher || state->keep != SS_GAUGE_NONE || next >= state->max_iterations)
         return true;
     if (state->stop.test) return next >= state->next_test;
-    return is_worth_measuring(&state->schedule, next, energy, energy_goal(state));
+
+    // The method's own word, anything that falls like the square of the gauge. The doubling of pauses is for
+    // estimates that mean nothing.
+    schedule->offered = energy;
+    if (!(energy > 0.0) || next >= (schedule->forced ? schedule->forced : FIRST)) return true;
+
+    // The first time it has to do as it is, if the rule is about energies at all.
+    double goal = NAN, below = state->stop.below;
+    if (state->stop.gauge == SS_GAUGE_ENERGY) goal = below;
+    if (state->stop.gauge == SS_GAUGE_RELATIVE_ENERGY) goal = ss_gauge_energy_at(&state->scale, below);
+    if (!(schedule->estimate > 0.0)) return isnan(goal) || energy <= 4.0 * goal;
+
+    // Then it is calibrated by the last measurement. Where convergence crawls just above the goal the pauses
+    // grow with the number of iterations.
+    bool near = schedule->ratio * (energy / schedule->estimate) <= hope;
+    return near && next > schedule->measured + 1 + schedule->measured / CRAWL;
 }
 
-/* The clock costs as much as a sweep over a few contacts: after many iterations it is looked
- * at less often. */
-static int next_look(const struct ss_run_state *state)
-{
-    return state->deadline < INFINITY ? state->iterations + 1 + state->iterations / 64 : INT_MAX;
-}
+/* ---- the clock ---------------------------------------------------------------------------------------- */
 
 double ss_run_deadline(const ss_run *run)
 {
@@ -217,13 +184,6 @@ void ss_run_forgive(ss_run *run, double seconds)
     if (run->state->forgiven) *run->state->forgiven += seconds;
 }
 
-ss_stop_rule ss_run_stop(const ss_run *run)
-{
-    const ss_stop_criterion *stop = &run->state->stop;
-    bool measured = stop->gauge != SS_GAUGE_NONE && !stop->test;
-    return (ss_stop_rule){.gauge = (ss_gauge)stop->gauge, .below = measured ? stop->below : 0.0};
-}
-
 void ss_run_give_up(ss_run *run)
 {
     end_late(run->state, SS_TIME_LIMIT);
@@ -237,21 +197,7 @@ bool ss_run_lacks(ss_run *run, double seconds)
     return true;
 }
 
-ss_status ss_run_outcome(const struct ss_run_state *state, ss_status said)
-{
-    return state->is_late && said != SS_CONVERGED && said != SS_RAY ? state->status : said;
-}
-
-/* Measures x, or asks the caller's rule about it; `now` is the time. Returns whether a rule holds. */
-static bool look_at(struct ss_run_state *state, const double *x, const double *w, double now)
-{
-    bool reached = state->mask && measure(state, x, w, now - state->started - state->measuring);
-    reached |= ask(state, x);
-    state->looked = ss_clock_seconds();
-    state->measuring_cost = state->looked - now;
-    state->measuring += state->measuring_cost;
-    return reached;
-}
+/* ---- what happens at every iteration ------------------------------------------------------------------ */
 
 void ss_run_keep_last(struct ss_run_state *state, const double *x)
 {
@@ -259,13 +205,34 @@ void ss_run_keep_last(struct ss_run_state *state, const double *x)
     state->best_iteration = state->iterations;
 }
 
-/* s that one more iteration takes: no less than the shorter one of the last two; at first, no less than the
- * pieces of work before it. 0 where nothing is known. */
-static double time_of_next(struct ss_run_state *state, double now)
+/* Measures x, shows it, keeps it if it is the best so far. Returns whether the stop rule holds. */
+static bool measure(struct ss_run_state *state, const double *x, const double *w, double seconds)
 {
-    double before = state->lasted;
-    if (state->seen > 0.0) state->lasted = (now - state->seen) / (state->iterations - state->seen_iteration);
-    return before > 0.0 ? fmin(before, state->lasted) : state->piece;
+    double values[SS_GAUGE_COUNT];
+    if (w)
+        ss_gauge_measure(state->problem, &state->scale, x, w, state->mask, values);
+    else
+        ss_run_measure(state, x, state->mask, values);
+    memcpy(state->latest, values, sizeof values);
+    state->latest_iteration = state->iterations;
+
+    if (state->record) ss_run_record(state, values, seconds);
+    if (state->watcher)
+        state->is_dismissed = !state->watcher->see(state->iterations, x, values, state->watcher->context);
+    if (state->keep != SS_GAUGE_NONE && values[state->keep] < state->best_value) {
+        state->best_value = values[state->keep];
+        ss_run_keep_last(state, x);
+    }
+
+    if (state->stop.gauge == SS_GAUGE_NONE) return false;
+    double excess = values[state->stop.gauge] / state->stop.below;
+    state->schedule =
+        (ss_measuring_schedule){.ratio = state->stop.gauge == SS_GAUGE_ENERGY ? excess : excess * excess,
+                                .estimate = state->schedule.offered,
+                                .offered = state->schedule.offered,
+                                .measured = state->iterations,
+                                .forced = 2 * state->iterations + 16};
+    return ss_stop_criterion_excess(&state->stop, values) < 1.0;
 }
 
 /* Everything that can end the whole run. */
@@ -275,68 +242,81 @@ static bool run_goes_on(struct ss_run_state *state, const double *x, const doubl
     if (state->is_late) return false;
     state->iterations++;
     if (state->keep_last && x) ss_run_keep_last(state, x);
+
+    // The clock costs as much as a sweep over a few contacts: after many iterations it is looked at less
+    // often.
     if (measured || state->iterations >= state->next_look) {
-        double now = look(state);
-        // one that could not end in time is not begun; where the best is kept, what comes then is of no use
+        double now = look(state), before = state->lasted;
+        state->next_look =
+            state->deadline < INFINITY ? state->iterations + 1 + state->iterations / 64 : INT_MAX;
+
+        // s that one more iteration takes: no less than the shorter one of the last two; at first, no less
+        // than the pieces of work before it. 0 where nothing is known.
+        if (state->seen > 0.0)
+            state->lasted = (now - state->seen) / (state->iterations - state->seen_iteration);
+        double next = before > 0.0 ? fmin(before, state->lasted) : state->piece;
+
+        // A measurement that could not end in time is not begun; where the best is kept, what comes then is
+        // of no use.
         bool in_vain = now + state->measuring_cost >= state->deadline;
-        double next = time_of_next(state, now);
         late = now >= state->deadline || (in_vain && measured && state->keep != SS_GAUGE_NONE);
-        state->next_look = next_look(state);
-        if (measured && !in_vain && look_at(state, x, w, now)) return state->status = SS_CONVERGED, false;
-        state->seen = measured && !in_vain ? now + state->measuring_cost : now;
+        state->seen = now;
+        if (measured && !in_vain) {
+            const ss_stop_test *test = state->stop.test;
+            bool reached = state->mask && measure(state, x, w, now - state->started - state->measuring);
+            if (test && state->iterations >= state->next_test) {
+                // the caller's rule may cost more than an iteration, so it is asked less and less often
+                state->next_test = state->iterations + 1 + state->iterations / 50;
+                reached |= test->holds(x, test->context);
+            }
+            state->looked = ss_clock_seconds();
+            state->measuring_cost = state->looked - now;
+            state->measuring += state->measuring_cost;
+            if (reached) return state->status = SS_CONVERGED, false;
+            state->seen = now + state->measuring_cost;
+        }
         state->seen_iteration = state->iterations;
         late = late || state->seen + next >= state->deadline;
     }
+
     state->is_late = late || state->is_dismissed || (state->cancel && *state->cancel);
     if (state->is_late) return state->status = late ? SS_TIME_LIMIT : SS_CANCELLED, false;
     if (state->iterations >= state->max_iterations) return state->status = SS_MAX_ITERATIONS, false;
     return true;
 }
 
-/* Where no gauge rules the run, stages are held to the relative energy. */
-static double excess_of(struct ss_run_state *state, const double *x)
-{
-    double values[SS_GAUGE_COUNT];
-    bool ruled = state->stop.gauge != SS_GAUGE_NONE;
-    unsigned mask = ruled ? ss_stop_criterion_gauges(&state->stop) : 1u << SS_GAUGE_RELATIVE_ENERGY;
-    if (knows(state, x, mask))
-        memcpy(values, state->measures, sizeof values);
-    else
-        ss_run_measure(state, x, mask, values);
-    return ruled ? ss_stop_criterion_excess(&state->stop, values)
-                 : values[SS_GAUGE_RELATIVE_ENERGY] / ss_nested_run_goal_without_rule;
-}
-
-double ss_run_excess(ss_run *run, const double *x)
-{
-    struct ss_run_state *state = run->state;
-    if (ss_run_late(run)) return NAN;
-    if (!all_finite(x, state->problem->size)) return INFINITY;
-    double now = ss_clock_seconds(), excess = excess_of(state, x);
-    state->measuring += ss_clock_seconds() - now;
-    return excess;
-}
-
-static bool stage_goes_on(struct ss_run_state *state, const double *x)
-{
-    const ss_nested_run *stage = state->stage;
-    if (state->iterations >= state->stage_end) return false;
-    if (!x || state->iterations < state->stage_look) return true;
-    int done = state->iterations - state->stage_start;
-    bool measured = state->stop.gauge != SS_GAUGE_NONE && state->latest_iteration == state->iterations;
-    double excess = measured ? ss_stop_criterion_excess(&state->stop, state->latest) : excess_of(state, x);
-    int next = stage->look(stage->context, done, excess);
-    state->stage_look = state->stage_start + next;
-    return next > done;
-}
-
 bool ss_run_iteration(ss_run *run, const double *x, const double *w)
 {
     struct ss_run_state *state = run->state;
     if (!run_goes_on(state, x, w)) return state->is_over = true, false;
-    if (!state->stage || stage_goes_on(state, x)) return true;
-    state->status = SS_MAX_ITERATIONS;
-    return false;
+    const ss_nested_run *stage = state->stage;
+    if (!stage) return true;
+
+    // A stage ends when its budget is spent, or when a look at its progress says so.
+    bool goes_on = state->iterations < state->stage_end;
+    if (goes_on && x && state->iterations >= state->stage_look) {
+        int done = state->iterations - state->stage_start;
+        bool measured = state->stop.gauge != SS_GAUGE_NONE && state->latest_iteration == state->iterations;
+        double excess =
+            measured ? ss_stop_criterion_excess(&state->stop, state->latest) : excess_of(state, x);
+        int next = stage->look(stage->context, done, excess);
+        state->stage_look = state->stage_start + next;
+        goes_on = next > done;
+    }
+    if (!goes_on) state->status = SS_MAX_ITERATIONS;
+    return goes_on;
+}
+
+ss_stop_rule ss_run_stop(const ss_run *run)
+{
+    const ss_stop_criterion *stop = &run->state->stop;
+    bool measured = stop->gauge != SS_GAUGE_NONE && !stop->test;
+    return (ss_stop_rule){.gauge = (ss_gauge)stop->gauge, .below = measured ? stop->below : 0.0};
+}
+
+ss_status ss_run_outcome(const struct ss_run_state *state, ss_status said)
+{
+    return state->is_late && said != SS_CONVERGED && said != SS_RAY ? state->status : said;
 }
 
 bool ss_run_ray(ss_run *run, const double *y)
@@ -406,45 +386,6 @@ static bool prepare_state(struct ss_run_state *state, ss_arena *arena, const ss_
     return true;
 }
 
-/* Noted whether notes are wanted or not: the status alone does not say why it failed. */
-static void note_not_finite(struct ss_run_state *state, int index, double value)
-{
-    if (state->notes.length) ss_text_append(&state->notes, "\n");
-    ss_text_appendf(
-        &state->notes, "x[%d] is %g after %d iterations: the %s is returned", index, value, state->iterations,
-        state->keep != SS_GAUGE_NONE && state->best_iteration > 0 ? "best iterate before it" : "start");
-}
-
-/* The solver's word against ours: x must be finite, and "converged" must hold when measured from scratch. The
- * factor allows for rounding between the w the solver had at hand and A x + b. */
-static void judge(struct ss_run_state *state, unsigned gauges, double *x, ss_solve_result *result)
-{
-    static const double rounding = 1.0 + 1e-6;
-    const ss_problem *problem = state->problem;
-    int wrong = first_not_finite(x, problem->size);
-    if (wrong < problem->size) {
-        note_not_finite(state, wrong, x[wrong]);
-        memcpy(x, state->keep != SS_GAUGE_NONE ? state->best : state->start,
-               (size_t)problem->size * sizeof *x);
-        result->status = SS_FAILED;
-    }
-    gauges |= ss_stop_criterion_gauges(&state->stop);
-    if (knows(state, x, gauges))
-        memcpy(result->gauge, state->measures, sizeof result->gauge);
-    else
-        ss_run_measure(state, x, gauges, result->gauge);
-    if (!all_finite(state->w, problem->size)) { // projections swallow what is not a number, and find no error
-        if (result->status == SS_CONVERGED) result->status = SS_FAILED;
-        return;
-    }
-    const ss_stop_criterion *stop = &state->stop;
-    if (!ss_stop_criterion_is_set(stop)) return;
-    bool holds = stop->test ? stop->test->holds(x, stop->test->context)
-                            : ss_stop_criterion_excess(stop, result->gauge) < rounding;
-    if (result->status == SS_CONVERGED && !holds) result->status = SS_STALLED;
-    if (result->status == SS_STALLED && holds) result->status = SS_CONVERGED;
-}
-
 int ss_run_keep(struct ss_run_state *state, double *x)
 {
     size_t bytes = (size_t)state->problem->size * sizeof *x;
@@ -464,31 +405,34 @@ int ss_run_keep(struct ss_run_state *state, double *x)
     return state->best_iteration;
 }
 
-static void run_solver(const ss_solver *solver, const void *options, struct ss_run_state *state,
-                       ss_arena *arena, ss_team *team, const ss_run_options *how, double *x,
-                       ss_solve_result *result)
+/* The solver's word against ours: x must be finite, and "converged" must hold when measured from scratch. */
+static void judge(struct ss_run_state *state, unsigned gauges, double *x, ss_solve_result *result)
 {
-    size_t before = ss_arena_used(arena);
-    ss_run run = {.arena = arena,
-                  .team = team,
-                  .max_iterations = state->max_iterations,
-                  .seed = (uint64_t)how->seed,
-                  .solver = solver,
-                  .time_limit = how->time_limit,
-                  .state = state};
-    state->started = state->looked = ss_clock_seconds();
-    if (how->time_limit > 0.0) state->deadline = state->started + how->time_limit;
-    // Methods look at the limit after an iteration, so that none at all is the driver's business.
-    ss_status claim = SS_MAX_ITERATIONS;
-    ss_problem shown;
-    if (state->max_iterations > 0)
-        claim = solver->solve(ss_problem_shown(state->problem, solver, &shown), options, &run, x);
-    result->status = ss_run_outcome(state, claim);
-    result->seconds = ss_clock_seconds() - state->started - state->measuring;
-    result->iterations = state->iterations;
-    result->memory = ss_arena_high_water(arena) - before;
-    result->kept_iteration = ss_run_keep(state, x);
-    result->elapsed = ss_clock_seconds() - state->started;
+    static const double rounding = 1.0 + 1e-6; // between the w the solver had at hand and A x + b
+    int n = state->problem->size, wrong = first_not_finite(x, n);
+    if (wrong < n) {
+        // Noted whether notes are wanted or not: the status alone does not say why it failed.
+        bool has_best = state->keep != SS_GAUGE_NONE;
+        if (state->notes.length) ss_text_append(&state->notes, "\n");
+        ss_text_appendf(&state->notes, "x[%d] is %g after %d iterations: the %s is returned", wrong, x[wrong],
+                        state->iterations,
+                        has_best && state->best_iteration > 0 ? "best iterate before it" : "start");
+        memcpy(x, has_best ? state->best : state->start, (size_t)n * sizeof *x);
+        result->status = SS_FAILED;
+    }
+
+    // Projections swallow what is not a number, and find no error.
+    const ss_stop_criterion *stop = &state->stop;
+    measure_once(state, x, gauges | ss_stop_criterion_gauges(stop), result->gauge);
+    if (first_not_finite(state->w, n) < n) {
+        if (result->status == SS_CONVERGED) result->status = SS_FAILED;
+        return;
+    }
+    if (!ss_stop_criterion_is_set(stop)) return;
+    bool holds = stop->test ? stop->test->holds(x, stop->test->context)
+                            : ss_stop_criterion_excess(stop, result->gauge) < rounding;
+    if (result->status == SS_CONVERGED && !holds) result->status = SS_STALLED;
+    if (result->status == SS_STALLED && holds) result->status = SS_CONVERGED;
 }
 
 /* With an arena. */
@@ -496,29 +440,48 @@ static bool solve_in(ss_arena *arena, const ss_solve_request *request, double *x
                      ss_error *err)
 {
     const ss_solver *solver = request->solver;
-    ss_problem *problem = request->problem;
+    ss_problem *problem = request->problem, shown;
     ss_run_options options = request->run ? *request->run : ss_run_defaults();
-    unsigned gauges = request->gauges ? request->gauges : (1u << SS_GAUGE_COUNT) - 1;
     if (ss_solver_refusal(solver, problem)) return true;
-    bool needs_matrix = ss_solver_needs_matrix(solver, problem);
-    if (needs_matrix && !ss_problem_need_matrix(problem, err)) return false;
+    if (ss_solver_needs_matrix(solver, problem) && !ss_problem_need_matrix(problem, err)) return false;
 
+    // What the run knows and the solver needs, before the clock starts.
     ss_arena_mark mark = ss_arena_get_mark(arena);
     struct ss_run_state state = {.cancel = request->cancel,
                                  .forgiven = request->forgiven,
                                  .watcher = request->watcher,
                                  .explain = options.explain};
-    const void *solver_options = request->solver_options;
-    bool good = true;
-    if (!solver_options && solver->options)
-        good = (solver_options = ss_run_default_options(solver, arena, err)) != NULL;
-    good = good && prepare_state(&state, arena, problem, &options, request->test, x, err);
+    const void *set = request->solver_options;
+    if (!set && solver->options) set = ss_run_default_options(solver, arena, err);
+    bool good =
+        (set || !solver->options) && prepare_state(&state, arena, problem, &options, request->test, x, err);
+
+    // The run. Methods look at the limit after an iteration, so that none at all is the driver's business.
     if (good) {
-        run_solver(solver, solver_options, &state, arena, request->team, &options, x, result);
-        judge(&state, gauges, x, result);
+        size_t before = ss_arena_used(arena);
+        ss_run run = {.arena = arena,
+                      .team = request->team,
+                      .max_iterations = state.max_iterations,
+                      .seed = (uint64_t)options.seed,
+                      .solver = solver,
+                      .time_limit = options.time_limit,
+                      .state = &state};
+        ss_status claim = SS_MAX_ITERATIONS;
+        state.started = state.looked = ss_clock_seconds();
+        if (options.time_limit > 0.0) state.deadline = state.started + options.time_limit;
+        if (state.max_iterations > 0)
+            claim = solver->solve(ss_problem_shown(problem, solver, &shown), set, &run, x);
+        result->status = ss_run_outcome(&state, claim);
+        result->seconds = ss_clock_seconds() - state.started - state.measuring;
+        result->iterations = state.iterations;
+        result->memory = ss_arena_high_water(arena) - before;
+        result->kept_iteration = ss_run_keep(&state, x);
+        result->elapsed = ss_clock_seconds() - state.started;
+        judge(&state, request->gauges ? request->gauges : (1u << SS_GAUGE_COUNT) - 1, x, result);
     }
     ss_arena_reset(arena, mark);
 
+    // What outlives it.
     result->history = state.history;
     result->notes = state.notes.data;
     if (result->status == SS_RAY) {

@@ -1,5 +1,5 @@
 /* solver/core/run_state.h - what the driver knows about a run; for run.c and who runs parts of a problem
- * (subproblems.c). */
+ * (nested_run.c). */
 #ifndef SS_SOLVER_CORE_RUN_STATE_H
 #define SS_SOLVER_CORE_RUN_STATE_H
 

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "solver/core/anderson.h"
+#include "linalg/anderson.h"
 #include "solver/newton/active_set_factor.h"
 
 enum { MEMORY = 6, MIXING_PATIENCE = 3, NEWTON_PATIENCE = 6 };

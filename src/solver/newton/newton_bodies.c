@@ -60,7 +60,8 @@ static bool make_groups(struct ss_newton_bodies *bodies, ss_arena *arena)
         memcpy(bodies->member + total, member, (size_t)count * sizeof *member);
         const ss_node *node = &space->nodes[k];
         const int *pair = space->levers->pair[node->first];
-        bodies->is_contact[k] = ss_space_is_contact(space->levers, node) && pair[0] != pair[1];
+        bodies->is_contact[k] =
+            ss_levers_are_contact(space->levers, node->first, node->size) && pair[0] != pair[1];
         total += count;
         bodies->group_start[k + 1] = total;
         bodies->entry_start[k + 1] = bodies->entry_start[k] + (size_t)(count * count);
@@ -255,9 +256,9 @@ void ss_newton_bodies_solve(struct ss_newton_bodies *bodies, const ss_newton_sys
         if (system->uses_right) ss_newton_multiply(n, n, 1, system->R + system->square[k], plain, impulse);
         const double *push = system->uses_right ? impulse : plain;
         if (bodies->is_contact[k])
-            ss_space_push_contact(space->levers, first, push, v);
+            ss_levers_push_contact(space->levers, first, push, v);
         else
-            for (int i = 0; i < n; i++) ss_space_push(space->levers, first + i, push[i], v);
+            for (int i = 0; i < n; i++) ss_levers_push_row(space->levers, first + i, push[i], v);
     }
     ss_front_lu_solve(bodies->fronts, bodies->velocity, bodies->velocity);
     for (int k = 0; k < space->node_count; k++) {
@@ -266,9 +267,9 @@ void ss_newton_bodies_solve(struct ss_newton_bodies *bodies, const ss_newton_sys
         double speed[SS_NODE_MAX], change[SS_NODE_MAX];
         if (!system->active[k]) continue;
         if (bodies->is_contact[k])
-            ss_space_pull_contact(space->levers, first, v, speed);
+            ss_levers_pull_contact(space->levers, first, v, speed);
         else
-            for (int i = 0; i < n; i++) speed[i] = ss_space_pull(space->levers, first + i, v);
+            for (int i = 0; i < n; i++) speed[i] = ss_levers_pull_row(space->levers, first + i, v);
         ss_newton_multiply(n, n, 1, system->B + system->square[k], speed, change);
         for (int i = 0; i < n; i++) change[i] = b[first + i] - change[i];
         ss_newton_multiply(n, n, 1, bodies->inverse + system->square[k], change, y + first);

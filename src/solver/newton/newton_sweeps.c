@@ -20,9 +20,9 @@ static void node_velocity(const ss_space *space, int k, const double *r, double 
     }
     for (int i = 0; i < node->size; i++) {
         int number = node->first + i;
-        u[i] = levers
-                   ? ss_space_pull(levers, number, levers->velocity) + levers->compliance[number] * r[number]
-                   : space->kept[number];
+        u[i] = levers ? ss_levers_pull_row(levers, number, levers->velocity) +
+                            levers->compliance[number] * r[number]
+                      : space->kept[number];
     }
 }
 
@@ -30,7 +30,7 @@ static void keep_up(const ss_space *space, int number, double change)
 {
     if (change == 0.0 || space->W) return;
     if (space->levers) {
-        ss_space_push(space->levers, number, change, space->levers->velocity);
+        ss_levers_push_row(space->levers, number, change, space->levers->velocity);
         return;
     }
     ss_add_scaled(space->size, change, space->full + number * space->size, space->kept);
@@ -128,7 +128,7 @@ void ss_sweeper_begin(const ss_sweeper *sweeper, const double *r)
         ss_space_apply(space, r, space->kept);
     } else if (levers) {
         memset(levers->velocity, 0, (size_t)levers->bodies * sizeof *levers->velocity);
-        for (int i = 0; i < space->size; i++) ss_space_push(levers, i, r[i], levers->velocity);
+        ss_levers_push(levers, r, levers->velocity);
     }
 }
 

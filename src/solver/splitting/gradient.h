@@ -17,7 +17,7 @@ void ss_gradient_project(const ss_space *space, const double *y, const double *r
  * of normal parts. */
 void ss_gradient_saxce(const ss_space *space, const double *u, double *term);
 /* The largest eigenvalue of W by `count` products, from below; scratch: two vectors. */
-double ss_gradient_slope(const ss_row_groups *groups, int count, ss_run *run, double *scratch, double *image);
+double ss_gradient_slope(const ss_space *space, int count, ss_run *run, double *scratch, double *image);
 
 /* Why methods that need an f cannot take a problem; NULL when they can. */
 const char *ss_gradient_refusal(const ss_problem *problem);

@@ -15,7 +15,6 @@ struct ss_shifted_system {
     double *values;      // laid out as the pattern is, or the full matrix
     int *pivot;          // of the full matrix
     /* bodies */
-    const ss_row_groups *groups;
     ss_block_rows *pattern;
     int (*entry)[3]; // per group: blocks aa, ab, bb of the pattern; -1 = the world
     double *inverse; // T
@@ -30,9 +29,9 @@ static const int side_of[BLOCKS][2] = {{0, 0}, {0, 1}, {1, 1}};
 
 static bool create_bodies(ss_shifted_system *shifted, ss_arena *arena)
 {
-    const ss_row_groups *groups = shifted->groups;
-    size_t n = (size_t)shifted->space->size, count = (size_t)groups->count;
-    int bodies = shifted->space->levers->bodies, members = 0;
+    const ss_levers *levers = shifted->space->levers;
+    size_t n = (size_t)levers->size, count = (size_t)levers->group_count;
+    int bodies = levers->bodies, members = 0;
     int *start = ss_arena_take_unset(arena, count + 1, sizeof *start, "bodies that meet");
     int *member = ss_arena_take_unset(arena, 2 * count, sizeof *member, "bodies that meet");
     shifted->entry = ss_arena_take_unset(arena, count, sizeof *shifted->entry, "bodies that meet");
@@ -43,18 +42,18 @@ static bool create_bodies(ss_shifted_system *shifted, ss_arena *arena)
         return false;
 
     // Which bodies meet in a row.
-    for (int k = 0; k < groups->count; k++) {
-        const int *body = groups->items[k].body;
+    for (int k = 0; k < levers->group_count; k++) {
+        const int *body = levers->groups[k].body;
         start[k] = members;
         for (int side = 0; side < 2; side++) {
             if (body[side] >= 0 && (side == 0 || body[1] != body[0])) member[members++] = body[side];
         }
     }
     start[count] = members;
-    shifted->pattern = ss_block_rows_of_groups(bodies, WIDTH, groups->count, start, member, arena);
+    shifted->pattern = ss_block_rows_of_groups(bodies, WIDTH, levers->group_count, start, member, arena);
     if (!shifted->pattern) return false;
-    for (int k = 0; k < groups->count; k++) {
-        const int *body = groups->items[k].body;
+    for (int k = 0; k < levers->group_count; k++) {
+        const int *body = levers->groups[k].body;
         for (int e = 0; e < BLOCKS; e++) {
             int row = body[side_of[e][0]], col = body[side_of[e][1]];
             shifted->entry[k][e] = row >= 0 && col >= 0 ? ss_block_rows_find(shifted->pattern, row, col) : -1;
@@ -67,15 +66,13 @@ static bool create_bodies(ss_shifted_system *shifted, ss_arena *arena)
     return shifted->fronts != NULL;
 }
 
-ss_shifted_system *ss_shifted_system_create(const ss_row_groups *groups, ss_arena *arena)
+ss_shifted_system *ss_shifted_system_create(const ss_space *space, ss_arena *arena)
 {
-    const ss_space *space = groups->space;
     const ss_block_rows *W = space->W;
     size_t n = (size_t)space->size;
     ss_shifted_system *shifted = ss_arena_take(arena, 1, sizeof *shifted, "shifted matrix");
     if (!shifted) return NULL;
     shifted->space = space;
-    shifted->groups = groups;
     if (space->levers) return create_bodies(shifted, arena) ? shifted : NULL;
     size_t numbers = space->full ? n * n : W->place[W->start[W->nodes]];
     shifted->values = ss_arena_take_unset(arena, numbers, sizeof *shifted->values, "shifted matrix");
@@ -117,14 +114,14 @@ static void assemble_bodies(ss_shifted_system *shifted, const double *shift)
     }
     for (int i = 0; i < shifted->space->size; i++)
         shifted->inverse[i] = 1.0 / (levers->compliance[i] + shift[i]);
-    for (int k = 0; k < shifted->groups->count; k++) {
-        const ss_row_group *at = &shifted->groups->items[k];
+    for (int k = 0; k < levers->group_count; k++) {
+        const ss_row_group *at = &levers->groups[k];
         const double *T = shifted->inverse + at->first;
         for (int e = 0; e < BLOCKS; e++) {
             if (shifted->entry[k][e] < 0) continue;
             double *block = pattern->value + pattern->place[shifted->entry[k][e]];
-            ss_row_group_square(at, levers, T, side_of[e][0], side_of[e][1], block);
-            if (e == AB && at->body[0] == at->body[1]) ss_row_group_square(at, levers, T, 1, 0, block);
+            ss_levers_add_square(levers, at, T, side_of[e][0], side_of[e][1], block);
+            if (e == AB && at->body[0] == at->body[1]) ss_levers_add_square(levers, at, T, 1, 0, block);
         }
     }
     for (int row = 0; row < pattern->nodes; row++) {
@@ -185,8 +182,8 @@ void ss_shifted_system_solve(ss_shifted_system *shifted, const double *right, do
     double *v = (double *)shifted->velocity, *weighted = shifted->weighted;
     memset(v, 0, (size_t)space->levers->bodies * sizeof *shifted->velocity);
     for (int i = 0; i < n; i++) weighted[i] = shifted->inverse[i] * right[i];
-    ss_row_groups_push(shifted->groups, weighted, shifted->velocity);
+    ss_levers_push(space->levers, weighted, shifted->velocity);
     ss_front_lu_solve(shifted->fronts, v, v);
-    ss_row_groups_pull(shifted->groups, shifted->velocity, weighted);
+    ss_levers_pull(space->levers, shifted->velocity, weighted);
     for (int i = 0; i < n; i++) x[i] = shifted->inverse[i] * (right[i] - weighted[i]);
 }

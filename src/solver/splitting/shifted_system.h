@@ -16,9 +16,9 @@
 
 typedef struct ss_shifted_system ss_shifted_system;
 
-/* The groups must outlive it. NULL when out of memory. What is not in the arena is freed by
+/* NULL when out of memory. What is not in the arena is freed by
  * ss_shifted_system_free, which takes NULL. */
-ss_shifted_system *ss_shifted_system_create(const ss_row_groups *groups, ss_arena *arena);
+ss_shifted_system *ss_shifted_system_create(const ss_space *space, ss_arena *arena);
 /* Factorisations that cannot end before it are given up (base/deadline.h). */
 void ss_shifted_system_set_deadline(ss_shifted_system *shifted, double deadline);
 /* Is that why the last one failed? */

@@ -3,7 +3,7 @@
 #ifndef SS_SOLVER_SPLITTING_SPLITTING_H
 #define SS_SOLVER_SPLITTING_SPLITTING_H
 
-#include "solver/core/anderson.h"
+#include "linalg/anderson.h"
 #include "solver/splitting/shifted_system.h"
 
 typedef struct ss_splitting_options {
@@ -16,7 +16,6 @@ typedef struct ss_splitting_options {
 typedef struct ss_splitting {
     ss_splitting_options set;
     const ss_space *space;
-    ss_row_groups groups;
     ss_arena *arena;
     double deadline;            /* of factorisations; INFINITY at first */
     ss_shifted_system *shifted; /* made when the first step is made: often the start is good enough */

@@ -44,11 +44,9 @@ static int cell_size(const ss_batched *batched, const ss_block *block, int i)
 
 static void add_scaled_row(const ss_mass_root *root, const double *j, double scaled[8])
 {
-    const double *L = root->part + 1;
-    for (int k = 0; k < 3; k++) scaled[k] += root->part[0] * j[k];
-    scaled[3] += j[3] * L[0] + j[4] * L[1] + j[5] * L[3];
-    scaled[4] += j[4] * L[2] + j[5] * L[4];
-    scaled[5] += j[5] * L[5];
+    double own[6];
+    ss_mass_root_scale(root, j, own);
+    for (int k = 0; k < 6; k++) scaled[k] += own[k];
 }
 
 static inline double dot(const double a[8], const double b[8])

@@ -6,27 +6,6 @@
 
 #include "base/memory.h"
 
-/* ---- M^-1 = L L' ------------------------------------------------------------------------------------ */
-
-/* Cholesky of the inverse inertia; a direction without any (a body that cannot turn) gets a
- * column of zeros. */
-static void set_root(const ss_bodies_form *form, int body, ss_mass_root *root)
-{
-    static const double rounding = 1e-14;
-    const double *A = form->inverse_inertia[body];
-    double l[3][3] = {{0}};
-    for (int j = 0; j < 3; j++) {
-        double pivot = A[4 * j] - (l[j][0] * l[j][0] + l[j][1] * l[j][1]);
-        if (!(pivot > rounding * A[4 * j])) continue;
-        l[j][j] = sqrt(pivot);
-        for (int i = j + 1; i < 3; i++)
-            l[i][j] = (A[3 * i + j] - (l[i][0] * l[j][0] + l[i][1] * l[j][1])) / l[j][j];
-    }
-    double part[8] = {
-        sqrt(form->inverse_mass[body]), l[0][0], l[1][0], l[1][1], l[2][0], l[2][1], l[2][2], 0.0};
-    memcpy(root->part, part, sizeof part);
-}
-
 /* ---- filling ---------------------------------------------------------------------------------------- */
 
 static void fill_lane(const ss_batched *batched, const double *x, int k, int lane, int world_row,
@@ -156,7 +135,8 @@ bool ss_batched_create(const ss_problem *problem, const ss_batched_method *metho
     batched->is_batched =
         ss_arena_take(arena, (size_t)problem->block_count, sizeof *batched->is_batched, "kinds of blocks");
     if (!batched->roots || !batched->is_batched) return false;
-    for (size_t body = 0; body < bodies; body++) set_root(problem->bodies, (int)body, &batched->roots[body]);
+    for (int body = 0; body < problem->bodies->bodies; body++)
+        batched->roots[body] = ss_mass_root_of(problem->bodies, body);
     if (!ss_batched_assign(batched, arena)) return false;
     if (!(method->single ? ss_single_create : create_batches)(batched, x, arena) ||
         !ss_batch_cells_create(batched, arena))

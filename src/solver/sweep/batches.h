@@ -17,15 +17,11 @@
 #ifndef SS_SOLVER_SWEEP_BATCHES_H
 #define SS_SOLVER_SWEEP_BATCHES_H
 
+#include "problem/levers.h"
 #include "solver/sweep/batched.h"
 
 /* y of a body, linear and angular, in a cache line of its own */
 typedef double ss_scaled_twist[8];
-
-/* L of a body, M^-1 = L L': sqrt(1/m), then the lower triangle of the angular part: 00, 10, 11, 20, 21, 22 */
-typedef struct ss_mass_root {
-    double part[8];
-} ss_mass_root;
 
 /* ---- batches ---------------------------------------------------------------------------------------- */
 

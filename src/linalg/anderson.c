@@ -1,4 +1,4 @@
-#include "solver/core/anderson.h"
+#include "linalg/anderson.h"
 
 #include <math.h>
 #include <string.h>
@@ -40,22 +40,6 @@ void ss_anderson_forget(ss_anderson *a)
     a->has_last = false;
 }
 
-static void remember(ss_anderson *a, const double *image)
-{
-    size_t n = (size_t)a->size, at = (size_t)a->next * n;
-    for (size_t i = 0; i < n && a->has_last; i++) {
-        a->steps[at + i] = a->step[i] - a->last_step[i];
-        a->images[at + i] = image[i] - a->last_image[i];
-    }
-    if (a->has_last) {
-        a->next = (a->next + 1) % a->memory;
-        if (a->count < a->memory) a->count++;
-    }
-    memcpy(a->last_step, a->step, n * sizeof *a->step);
-    memcpy(a->last_image, image, n * sizeof *image);
-    a->has_last = true;
-}
-
 /* v -= what it has of the rows of Q, which are orthonormal; `part` gets how much. Twice, for
  * once loses digits. */
 static void orthogonalize(int n, int rows, const double *Q, double *v, double *part)
@@ -75,54 +59,58 @@ static double length(int n, const double *v)
     return sqrt(square);
 }
 
-/* The shares of the differences, the newest first, whose sum is nearest to the step. Q R = differences; those
- * that the newer ones make up for get none. `step` is used up. */
-static void find_shares(ss_anderson *a, double *share)
+void ss_anderson_next(ss_anderson *a, const double *x, double *image)
 {
-    static const double independent = 1e-10;
-    int n = a->size, rank = 0, who[MAX_MEMORY];
-    double R[MAX_MEMORY][MAX_MEMORY], right[MAX_MEMORY];
+    static const double independent = 1e-10,
+                        far = 1e5; // far, in steps: no fixed point is worth so slow an approach
+    size_t n = (size_t)a->size, bytes = n * sizeof *image;
+
+    // The difference to the last step and its image takes the place of the oldest one.
+    for (size_t i = 0; i < n; i++) a->step[i] = image[i] - x[i];
+    if (a->has_last) {
+        size_t at = (size_t)a->next * n;
+        for (size_t i = 0; i < n; i++) {
+            a->steps[at + i] = a->step[i] - a->last_step[i];
+            a->images[at + i] = image[i] - a->last_image[i];
+        }
+        a->next = (a->next + 1) % a->memory;
+        if (a->count < a->memory) a->count++;
+    }
+    memcpy(a->last_step, a->step, bytes);
+    memcpy(a->last_image, image, bytes);
+    a->has_last = true;
+    if (a->count == 0 || n == 0) return;
+
+    // The shares of the differences, the newest first, whose sum is nearest to the step: Q R = differences;
+    // those that the newer ones make up for get none.
+    double R[MAX_MEMORY][MAX_MEMORY], right[MAX_MEMORY], share[MAX_MEMORY], step = length(a->size, a->step);
+    int rank = 0, who[MAX_MEMORY];
     for (int k = 0; k < a->count; k++) {
         int from = (a->next + a->memory - 1 - k) % a->memory;
-        double *q = a->columns + (size_t)rank * (size_t)n;
-        memcpy(q, a->steps + (size_t)from * (size_t)n, (size_t)n * sizeof *q);
+        double *q = a->columns + (size_t)rank * n;
+        memcpy(q, a->steps + (size_t)from * n, bytes);
         share[from] = 0.0;
-        double before = length(n, q);
-        orthogonalize(n, rank, a->columns, q, R[rank]);
-        double size = length(n, q);
+        double before = length(a->size, q);
+        orthogonalize(a->size, rank, a->columns, q, R[rank]);
+        double size = length(a->size, q);
         if (!(size > independent * before)) continue;
-        for (int i = 0; i < n; i++) q[i] /= size;
+        for (size_t i = 0; i < n; i++) q[i] /= size;
         R[rank][rank] = size;
         who[rank++] = from;
     }
-    orthogonalize(n, rank, a->columns, a->step, right);
+    orthogonalize(a->size, rank, a->columns, a->step, right);
     for (int k = rank - 1; k >= 0; k--) {
         for (int j = k + 1; j < rank; j++) right[k] -= R[j][k] * right[j];
         share[who[k]] = right[k] /= R[k][k];
     }
-}
 
-/* Steps that are all the same, as where there is no fixed point, differ by rounding, and what follows from
- * that is nowhere. */
-static bool is_far(const ss_anderson *a, const double *image, double step)
-{
-    static const double far = 1e5; // steps: no fixed point is worth so slow an approach
+    // Steps that are all the same, as where there is no fixed point, differ by rounding, and what follows
+    // from that is nowhere.
     double sum = 0.0;
-    for (int i = 0; i < a->size; i++) sum += (image[i] - a->last_image[i]) * (image[i] - a->last_image[i]);
-    return !(sqrt(sum) <= far * step);
-}
-
-void ss_anderson_next(ss_anderson *a, const double *x, double *image)
-{
-    int n = a->size;
-    for (int i = 0; i < n; i++) a->step[i] = image[i] - x[i];
-    remember(a, image);
-    if (a->count == 0 || n == 0) return;
-    double share[MAX_MEMORY], step = length(n, a->step);
-    find_shares(a, share);
-    ss_dense_apply(a->count, n, -1.0, a->images, SS_TRANSPOSED, share, 1.0, image);
-    if (!is_far(a, image, step)) return;
-    memcpy(image, a->last_image, (size_t)n * sizeof *image);
+    ss_dense_apply(a->count, a->size, -1.0, a->images, SS_TRANSPOSED, share, 1.0, image);
+    for (size_t i = 0; i < n; i++) sum += (image[i] - a->last_image[i]) * (image[i] - a->last_image[i]);
+    if (sqrt(sum) <= far * step) return;
+    memcpy(image, a->last_image, bytes);
     ss_anderson_forget(a);
 }
 
@@ -144,32 +132,18 @@ void ss_safeguarded_anderson_forget(ss_safeguarded_anderson *m)
     m->tired = 0;
 }
 
-static const double astray = 2.0; // a step so much longer than the shortest
-
-/* True when the last extrapolation should be mixed on from. */
-static bool goes_well(ss_safeguarded_anderson *m, double length)
-{
-    static const double clearly = 0.9, worth_it = 0.5;
-    enum { PATIENCE = 8, LONGEST = 64 };
-    if (length < clearly * m->shortest)
-        m->shortest = length, m->tired = 0;
-    else
-        m->tired++;
-    if (isinf(m->first)) m->first = length;
-    if (m->tired <= PATIENCE && length <= astray * m->shortest) return true;
-    if (m->shortest < worth_it * m->first) m->wait /= 2;
-    m->wait = m->wait < LONGEST ? 2 * m->wait + 1 : LONGEST;
-    m->waiting = m->wait;
-    return false;
-}
-
 void ss_safeguarded_anderson_next(ss_safeguarded_anderson *m, const double *y, double *image)
 {
-    if (!m->anderson) return;
+    static const double clearly = 0.9, worth_it = 0.5,
+                        astray = 2.0; // astray: a step so much longer than the shortest
+    enum { PATIENCE = 8, LONGEST = 64 };
     size_t bytes = (size_t)m->size * sizeof *image;
+    if (!m->anderson) return;
     double square = 0.0;
     for (int i = 0; i < m->size; i++) square += (image[i] - y[i]) * (image[i] - y[i]);
-    double length = sqrt(square);
+    double length = sqrt(square), before = m->shortest;
+
+    // Plain steps after mixing led nowhere; the last one is where it begins again.
     if (m->waiting > 0) {
         if (--m->waiting > 0) return;
         ss_anderson_forget(m->anderson);
@@ -178,11 +152,20 @@ void ss_safeguarded_anderson_next(ss_safeguarded_anderson *m, const double *y, d
         m->tired = 0;
         return;
     }
-    double before = m->shortest;
-    if (goes_well(m, length)) {
+
+    // It goes well: on from the extrapolation.
+    m->tired = length < clearly * m->shortest ? 0 : m->tired + 1;
+    if (m->tired == 0) m->shortest = length;
+    if (isinf(m->first)) m->first = length;
+    if (m->tired <= PATIENCE && length <= astray * m->shortest) {
         memcpy(m->plain, image, bytes);
         ss_anderson_next(m->anderson, y, image);
-    } else if (length > astray * before) {
-        memcpy(image, m->plain, bytes);
+        return;
     }
+
+    // It does not: plain steps, the more the less the mixing has brought; one that went astray is taken back.
+    if (m->shortest < worth_it * m->first) m->wait /= 2;
+    m->wait = m->wait < LONGEST ? 2 * m->wait + 1 : LONGEST;
+    m->waiting = m->wait;
+    if (length > astray * before) memcpy(image, m->plain, bytes);
 }

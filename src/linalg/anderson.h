@@ -1,4 +1,4 @@
-/* solver/core/anderson.h - Anderson's mixing: a fixed-point iteration x <- G(x) made faster by what its
+/* linalg/anderson.h - Anderson's mixing: a fixed-point iteration x <- G(x) made faster by what its
  * last steps tell.
  *
  * Takes the combination of the last images whose step G(x) - x is smallest in the least-squares sense: for a
@@ -6,8 +6,8 @@
  *
  * Reference: Walker, Ni, SIAM J. Numer. Anal. 49 (2011).
  */
-#ifndef SS_SOLVER_CORE_ANDERSON_H
-#define SS_SOLVER_CORE_ANDERSON_H
+#ifndef SS_LINALG_ANDERSON_H
+#define SS_LINALG_ANDERSON_H
 
 #include <stickslip/base.h>
 
