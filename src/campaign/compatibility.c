@@ -4,8 +4,8 @@
 
 /* ---- frames to ask with -------------------------------------------------------------------------- */
 
-/* Two unit masses with a contact each, and rows that hold body 0: row k along axis k. The first is an equation,
- * the second a limit, the third its joint friction. */
+/* Two unit masses with a contact each, and rows that hold body 0: row k along axis k. The first is an
+ * equation, the second a limit, the third its joint friction. */
 static ss_frame *make_frame(int joints, ss_error *err)
 {
     ss_frame *frame = ss_frame_create(2, joints, joints, 2, err);
